@@ -1,4 +1,4 @@
-//! Arguments in one memory, as people give them: on the command line, in run lines, and to kernels in PTX.
+//! Arguments that alias one another: on the command line, in run lines, and in PTX kernels.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use crate::common::{Called, halfbyte};
 
-/// z[i] = x[i] before y[i] = x[i] + 1 is stored, plus x[i] after it.
+/// Stores y[i] = x[i] + 1, and z[i] = x[i] before that store plus x[i] after it.
 pub const KERNEL: &str = "kernel @k(%x: in i32, %y: inout may_alias i32, %z: out i32) {
 ^entry:
   %i = item_id
@@ -67,12 +67,12 @@ fn an_argument_is_an_address_in_another() {
         };
         assert_eq!(with(&["y=[5, 7]", "x=&y"]), "y=[6, 8]\nz=[11, 15]\n", "{on:?}");
         assert_eq!(with(&["x=& y", "y=[5, 7]"]), "y=[6, 8]\nz=[11, 15]\n", "{on:?}");
-        // One that is written is shown as what it has there.
+        // An argument that is written is printed with its final contents.
         assert_eq!(with(&["x=[5, 7, 9]", "y=&x+0"]), "y=[6, 8, 9]\nz=[11, 15]\n", "{on:?}");
         assert_eq!(with(&["x=[5, 7, 0, 0]", "y=&x + 0x8"]), "y=[6, 8]\nz=[10, 14]\n", "{on:?}");
         assert_eq!(with(&["y=[0, 0, 5, 7]", "x=&y+8"]), "y=[6, 8, 5, 7]\nz=[10, 14]\n", "{on:?}");
     }
-    // Objects know what their parameters say.
+    // An object records which of its parameters may alias.
     let object = format!("{}.o", file.path);
     halfbyte(&["compile", &file.path, "--target", "halu", "--emit", "obj", "-o", &object]).output();
     let args = ["--items", "2", "--arg", "y=[5, 7]", "--arg", "x=&y", "--arg", "z=zeros(2)"];
@@ -125,10 +125,10 @@ fn run_lines_that_give_other_results_fail() {
     };
     fails("; run: halu: @k items=2 y=[5, 7] x=&y -> y=[6, 8] z=[10, 14]", "z[0]");
     fails("; run: halu: @k items=2 x=[5, 7] y=&x -> y=&x", "an address in another buffer is no contents of one");
-    // What races is no launch to compare.
+    // A launch with a race cannot be compared.
     fails("; run: halu: @k items=2 x=[5, 7, 9] y=&x+4", "race on ir");
     fails("; run: vp1: @k items=2 y=[5, 7] x=&y", "vp1 cannot do `store.i32`: `%y` may overlap another buffer");
-    // A launch that follows is given its addresses anew.
+    // A `then` launch must give its aliases again.
     fails("; run: halu: @k items=2 y=[5, 7] x=&y\n; then: @k items=2", "`x` has no value");
 }
 
@@ -143,8 +143,8 @@ fn a_text_in_ptx_is_imported_with_pointers_into_one_memory() {
     for on in &ON[..3] {
         run(&file, &[&on[..], &launch].concat()).fails(1, "is written and does not say `may_alias`");
     }
-    // What is read as constant must not be what is written.
-    // Without packed work the kernel would be given back as it was, but for `--contract`.
+    // Memory that may be written must not be loaded with `.nc`. `--contract` prevents that a kernel
+    // without packed work is returned unchanged.
     let compile = ["compile", &file.path, "--target", "ptx", "--contract"];
     let text = halfbyte(&[&compile[..], &["--alias"]].concat());
     assert!(!text.out.contains(".nc"), "{}", text.out);
@@ -166,7 +166,7 @@ fn kernels_of_the_ir_say_it_themselves() {
     halfbyte(&["compile", &file.path, "--target", "halu", "--alias"]).fails(2, message);
 }
 
-/// What is drawn has arguments in one memory now and then.
+/// Some random kernels have parameters that may alias.
 #[test]
 fn drawn_kernels_have_parameters_that_may_alias() {
     let called = halfbyte(&["random", "--print", "--count", "200", "--seed", "3"]);

@@ -1,9 +1,9 @@
-//! An allocator that counts the bytes that each thread asks for.
+//! An allocator that counts the bytes that each thread allocates.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// The system's allocator, which counts what it is asked for.
+/// The system allocator with a byte counter.
 struct Counting;
 
 thread_local! {
@@ -27,7 +27,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The bytes that this thread allocates meanwhile.
+/// Returns the number of bytes that this thread allocates during `work`.
 pub fn allocated(work: impl FnOnce()) -> u64 {
     let before = BYTES.get();
     work();

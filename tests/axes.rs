@@ -1,4 +1,4 @@
-//! Launches along several axes: where items are, which of them traps, and calls that ask for no launch.
+//! Launches along several axes: positions of items, the trapping item, and invalid calls.
 
 use std::fmt::Write as _;
 use std::num::NonZero;
@@ -11,7 +11,7 @@ use halfbyte::{HALU, Module, Shape, Sm, Target, VP1, ptx};
 use crate::common::{halfbyte, halfbyte_on};
 use crate::support::{agree, program};
 
-/// Shapes whose rows are shorter and longer than what native code does at once, and no multiples of it.
+/// Shapes whose rows are shorter or longer than the native engine's, and not multiples of it.
 const SHAPES: [([u32; 3], [u32; 3]); 16] = [
     ([1, 1, 1], [1, 1, 1]),
     ([3, 1, 1], [100, 1, 1]),
@@ -55,7 +55,8 @@ const OPS: [&str; 21] = [
     "item_count",
 ];
 
-/// A kernel that stores what some ops say, a word each, at the item's number in the launch.
+/// Returns a kernel that stores the results of some ops, one word each, at the item's number in the
+/// launch.
 fn places(ops: &[&str]) -> Module {
     let mut text = "kernel @places(%y: out i32) {\n^entry:\n  %i = item_id\n".to_owned();
     let _ = writeln!(text, "  %n = const.i32 {}\n  %at = mul.i32 %i, %n", ops.len());
@@ -70,10 +71,11 @@ fn options(target: Target) -> Options {
     Options { several_axes: true, ..Options::new(target) }
 }
 
-/// The evaluator, whose own tests have the definition, and the words on every engine say the same.
+/// All engines must agree with the evaluator, which has tests of its own against the definition.
 #[test]
 fn every_number_is_the_same_on_everything() {
-    // All registers at once, and alone: how native code takes the items depends on which are read.
+    // All special registers are tested together and alone, because native code handles items
+    // differently depending on which are read.
     let alone = OPS.map(|op| vec![op]);
     for target in [HALU, ptx(Sm::DEFAULT)] {
         for ops in
@@ -89,7 +91,7 @@ fn every_number_is_the_same_on_everything() {
     }
 }
 
-/// Several threads share the items, and what diverges comes together again.
+/// Several threads share the items, and diverged items reconverge.
 #[test]
 fn items_part_by_their_axes() {
     let text = "kernel @k(%y: out i32) {
@@ -130,7 +132,8 @@ fn items_part_by_their_axes() {
     }
 }
 
-/// The trap is that of the lowest group, in it of the lowest local number, whatever `item_id` is and however many threads run.
+/// The reported trap is that of the lowest group and, in the group, of the lowest local number.
+/// This does not depend on `item_id` or on the number of threads.
 #[test]
 fn the_trap_is_that_of_the_lowest_group() {
     let text = "kernel @k(%x: in i32, %y: out i32) {
@@ -151,7 +154,7 @@ fn the_trap_is_that_of_the_lowest_group() {
         at[0] + grid[0] * block[0] * (at[1] + grid[1] * block[1] * at[2])
     };
     for trapping in [[17, 40], [433, 432], [items - 1, 5000], [2600, 2591]] {
-        // Each stores to its own element but those that trap.
+        // Each item stores to its own element, except the trapping items.
         let mut x: Vec<u32> = (0..items).collect();
         trapping.iter().for_each(|&number| x[linear(number) as usize] = u32::MAX / 8);
         let x: Vec<u8> = x.into_iter().flat_map(u32::to_le_bytes).collect();
@@ -190,7 +193,7 @@ fn code_for_one_axis_is_launched_along_x_only() {
         let refused = execute(&program.kernels()[0], Engine::Interp, shape, &mut [vec![0; 64]]).unwrap_err();
         assert!(refused.to_string().contains(along), "{refused}");
     }
-    // What names axes is for such launches.
+    // A kernel that names axes is compiled for launches along several axes.
     let named = number.replace("%i = item_id", "%z = group_count.z\n  %i = item_id");
     let module = Module::parse(&named).unwrap();
     let program = program(&module, &Options::new(ptx(Sm::DEFAULT))).unwrap();
@@ -252,7 +255,7 @@ fn run_lines_and_calls_have_grids_and_blocks() {
         run("halu", &shape).fails(2, message);
     }
     run("halu", &["--grid", "1"]).fails(2, "give both --grid and --block, or --items");
-    // What a GPU does not take is no launch of PTX.
+    // A launch of PTX must not exceed the limits of a GPU.
     run("ptx", &["--grid", "1", "--block", "1025"]).fails(1, "more than a GPU takes");
     run("ptx", &["--grid", "1,65536", "--block", "1"]).fails(1, "more than a GPU takes");
     run("vp1", &["--items", "8"]).fails(1, "all along x, and there is no `item_id.y`");

@@ -1,4 +1,4 @@
-//! The examples pass, and what they pass is a comparison.
+//! The examples pass `check`, and each stated result is actually compared.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,7 @@ fn check_says_one_line_a_file_and_the_count() {
     assert_eq!(*last, format!("{} passed, 0 failed", files.len()));
 }
 
-/// The kernels of the text tests compute what the evaluator says, too.
+/// The kernels of the text tests give the evaluator's results, too.
 #[test]
 fn text_tests_run() {
     let called = halfbyte(&["check", "tests/files"]);
@@ -29,7 +29,7 @@ fn text_tests_run() {
     assert!(lines.iter().filter(|line| line.contains("on ir, halu")).count() >= 4, "{lines:#?}");
 }
 
-/// Launches that were wrong once are right, with what memory holds at first where assertions are on.
+/// Regression tests of launches that once gave wrong results.
 #[test]
 fn launches_that_were_wrong_are_right() {
     for engine in ["interp", "jit"] {
@@ -38,7 +38,7 @@ fn launches_that_were_wrong_are_right() {
     }
 }
 
-/// A result that is off by one bit in the text is found in every example that states results.
+/// In each example, a changed result in a run line must be detected.
 #[test]
 fn every_stated_result_is_compared() {
     let examples = root().join("examples");
@@ -47,7 +47,7 @@ fn every_stated_result_is_compared() {
     assert!(changed >= 150, "{changed}");
 }
 
-/// Changes every result in a folder's files, one at a time, and says how many there are.
+/// Changes every result in a folder's files, one at a time, and returns the number of results.
 fn change_stated_results(folder: &Path) -> usize {
     let mut changed = 0;
     for entry in fs::read_dir(folder).unwrap() {
@@ -56,13 +56,13 @@ fn change_stated_results(folder: &Path) -> usize {
             continue;
         }
         let text = fs::read_to_string(&path).unwrap();
-        // Results in a file have no digits here.
+        // Results that are read from a file have no digits in the text.
         let is_launch = |line: &str| line.starts_with("; run:") || line.starts_with("; then:");
         let stated =
             |line: &str| is_launch(line) && line.split_once("->").is_some_and(|(_, results)| !results.contains('@'));
         for (number, line) in text.lines().enumerate().filter(|(_, line)| stated(line)) {
             let (before, last) = line.rsplit_once(", ").unwrap();
-            // The last digit, so that a number stays within its type.
+            // Only the last digit is changed, so that the number stays within its type.
             let place = last.rfind(|c: char| c.is_ascii_digit()).unwrap_or(0);
             let other = |digit: &str| match last.contains("nan") {
                 true => last.replace("nan", "-0.25"),
@@ -71,7 +71,7 @@ fn change_stated_results(folder: &Path) -> usize {
             let other = if other("1") == last { other("2") } else { other("1") };
             let wrong = format!("{before}, {other}");
             assert_ne!(wrong, line);
-            // Without the other launches, which are as they were, but for those before it on the same buffers.
+            // Other launches are removed, except the preceding ones on the same buffers.
             let first = text.lines().take(number + 1).collect::<Vec<_>>();
             let first = first.iter().rposition(|line| line.starts_with("; run:")).unwrap();
             let kept = |(n, old): (usize, &str)| match n == number {

@@ -1,4 +1,4 @@
-//! What `check` says of files that do not pass: the place and the reason.
+//! The messages of `check` for failing files: position and reason.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use halfbyte_testkit::check::{Outcome, check, check_for_sm};
 
 use crate::common::{halfbyte_on, root};
 
-/// Line 1 to 8; run lines follow.
+/// A kernel on lines 1 to 8; run lines follow.
 const COPY: &str = "\
 kernel @copy(%x: in f16x2, %y: out f16x2) {
 ^entry:
@@ -25,7 +25,7 @@ fn checked(text: &str) -> Outcome {
     check("t.hb", text, &folder, &Engine::ALL)
 }
 
-/// Line, column, message of each failure.
+/// Returns the line, column and message of each failure.
 fn failures(text: &str) -> Vec<(usize, usize, String)> {
     let outcome = checked(text);
     let lines = Lines::new(text);
@@ -102,7 +102,7 @@ fn names_and_values_that_do_not_fit_the_kernel() {
         30,
         "chelsea.npy: the array's dtype is uint8; f16x2 takes float16, uint16 or uint32",
     );
-    // In the folder of the text, where it may name files.
+    // The file is in the folder of the text, from which the text may read files.
     let five = tempfile::Builder::new().suffix(".bin").tempfile_in(root().join("examples")).unwrap();
     std::fs::write(five.path(), [0; 5]).unwrap();
     let name = five.path().file_name().unwrap().display();
@@ -206,7 +206,8 @@ fn errors_of_kernels_and_of_run_lines_come_together_in_order() {
     assert_eq!(places, [(5, 9), (8, 8)], "{found:#?}");
 }
 
-/// What is out of bounds is said of the nearest buffer, also before its start, by the evaluator as by the engines.
+/// An out-of-bounds access is described relative to the nearest buffer, also before its start, by
+/// the evaluator and all engines.
 #[test]
 fn an_access_before_a_buffer_names_it() {
     let text = "kernel @k(%x: in i32, %y: out i32) {\n^entry:\n  %i = item_id\n  %v = load %x[%i - 1]\n  store %v, %y[%i]\n  ret\n}\n";

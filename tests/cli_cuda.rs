@@ -1,14 +1,15 @@
-//! Engine `cuda`, on a driver whose device is the host, and without a driver.
+//! Engine `cuda`, with a driver that executes on the host, and without a driver.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::common::{Called, halfbyte, halfbyte_on, halfbyte_with};
 
-/// Kernels whose tables are data of the module.
+/// Kernels whose tables are variables of the module.
 const TABLES: &str = "tests/ptx/data/tables.ptx";
 
-/// The driver of `tests/cuda/on_host.rs`, which `cargo test` builds beside the program.
+/// Returns the driver of `tests/cuda/on_host.rs`, which `cargo test` builds together with the
+/// program.
 fn driver() -> PathBuf {
     let folder = Path::new(env!("CARGO_BIN_EXE_halfbyte")).parent().unwrap().join("examples");
     let name = format!("{}cuda_on_host{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
@@ -34,12 +35,12 @@ fn examples_are_compared_with_the_device() {
     assert!(checked.ends_with("17 passed, 0 failed\n"), "{checked}");
     let files: Vec<&str> = checked.lines().filter(|line| line.starts_with("ok")).collect();
     assert!(files.len() == 17 && files.iter().all(|line| line.contains(" on ir, ptx")), "{checked}");
-    // What is for older ones runs on newer ones.
+    // PTX for an older SM runs on a newer device.
     let checked = called(&["check", "examples/axpy.hb", "--engine", "cuda", "--sm", "75"], "121").output().to_owned();
     assert!(checked.ends_with("1 passed, 0 failed\n"), "{checked}");
 }
 
-/// What a device leaves in a buffer whose result stands after `~=` need only be near.
+/// Results after `~=` are compared within a margin.
 #[test]
 fn approximations_are_compared_within_a_margin() {
     let folder = tempfile::tempdir().unwrap();
@@ -109,7 +110,7 @@ fn a_device_must_run_what_the_text_is_for() {
     );
     let said = called(&[&check[..], &["--sm", "80"]].concat(), "86").output().to_owned();
     assert!(said.ends_with("1 passed, 0 failed\n"), "{said}");
-    // What only a family of devices has does not run on the next one's.
+    // Code for a family-specific target does not run on a device of the next family.
     let family = ["check", "examples/baseline/k10_v4_brighten.hb", "--engine", "cuda", "--sm", "120"];
     assert!(called(&family, "121").output().ends_with("1 passed, 0 failed\n"));
     called(&family, "130").fails(1, "is for sm_120f");
@@ -124,7 +125,7 @@ fn engine_cuda_is_for_ptx() {
     assert!(line.output().contains("engine `cuda` has no steps"), "{}", line.out);
 }
 
-/// A text of one instruction on the first buffer, and its launch on a buffer of two words.
+/// Runs a kernel with a single instruction on the first buffer, which has two words.
 fn store(instruction: &str, more: &[&str]) -> Called {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("k.ptx").display().to_string();

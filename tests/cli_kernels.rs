@@ -1,4 +1,4 @@
-//! `check`, `run` and `compile` as people call them: what they print, what they say, how they exit.
+//! The commands `check`, `run` and `compile`: output, messages and exit codes.
 
 use std::fs;
 
@@ -71,14 +71,15 @@ fn a_trap_shows_the_text() {
     assert_eq!(called.out, "");
 }
 
-/// An access in pieces traps where the whole does, and a loop gets as many backward branches.
+/// Machine code traps like the evaluator, even if an access is split. A loop has the same number of
+/// backward branches.
 #[test]
 fn words_trap_where_the_text_does() {
     let pieces = "kernel @k(%x: in i32, %y: out i32) {\n^entry:\n  %v = load.i8x16 %x[1] align 8\n  \
                   store.i8x16 %v, %y[0] align 4\n  ret\n}\n";
     let store = "kernel @k(%x: in i32, %y: out i32) {\n^entry:\n  %v = load.i8x16 %x[0] align 4\n  \
                  store.i8x16 %v, %y[1] align 8\n  ret\n}\n";
-    // A round of the loop takes two backward branches.
+    // Each iteration of the loop takes two backward branches.
     let rounds = "kernel @k(%x: in i32, %y: out i32) {\n^entry:\n  %n = load %x\n  br ^c(%n)\n^a(%p: i32):\n  \
                   %one = const.i32 1\n  %q = sub.i32 %p, %one\n  %zero = const.i32 0\n  \
                   %more = icmp.ne.i32 %q, %zero\n  br_if %more, ^c(%q), ^end\n^b(%r: i32):\n  br ^a(%r)\n\
@@ -204,7 +205,7 @@ fn files_without_run_lines_neither_pass_nor_fail() {
     let called = halfbyte(&["check", &path]);
     assert!(called.output().starts_with("-      "), "{}", called.out);
     assert!(called.out.ends_with("\n1 passed, 0 failed, 1 without run lines\n"), "{}", called.out);
-    // What is wrong with a file counts, whatever it asks for.
+    // An invalid file is an error even if it has no run lines.
     fs::write(folder.path().join("bare.hb"), "kernel @k() {").unwrap();
     let called = halfbyte(&["check", &path]);
     called.fails(1, "bare.hb:1:");
@@ -257,7 +258,7 @@ fn help_and_version_are_no_errors() {
     assert!(halfbyte(&["--help"]).out.contains("halfbyte check examples"));
 }
 
-/// Standard output that nobody reads is no error.
+/// A closed pipe on standard output is not an error.
 #[test]
 fn a_closed_pipe_is_no_error() {
     use std::process::{Command, Stdio};
@@ -277,7 +278,7 @@ fn a_closed_pipe_is_no_error() {
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Without passes constants come to selection as they are.
+/// Without passes, selection sees constants that are not folded.
 #[test]
 fn a_constant_is_converted_where_nothing_has_folded_it() {
     let text = "kernel @k(%y: out f64) {\n^entry:\n  %i = item_id\n  %c = const.f32 -3.5e22\n  %d = fcvt.f64 %c\n  \

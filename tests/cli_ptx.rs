@@ -1,4 +1,4 @@
-//! `run`, `check` and `compile` on files in PTX, as people call them, and `launch`.
+//! The commands `run`, `check`, `compile` and `launch` on PTX files.
 
 use std::fs;
 
@@ -113,7 +113,8 @@ st.global.u32 [%d2], %r4; ret; }}\n"
             assert_eq!(fs::read(&out).unwrap(), expected, "{special} on {target}");
             run += 1;
         }
-        // Without a word on the launch all registers are asked of the machine, and come out as they went in.
+        // Without a given launch shape, special registers are read at run time, so they appear
+        // unchanged in the output.
         let again = halfbyte(&["compile", &path, "--target", "ptx"]);
         assert!(!special.is_along_axes() || again.output().contains(&special.to_string()), "{}", again.out);
     }
@@ -147,7 +148,7 @@ fn what_is_wrong_is_shown_where_it_stands() {
         called.fails(1, "an operation of the machine (`setmaxnreg`) is not supported");
         called.fails(1, "wrong.ptx:6:3");
     }
-    // A run line with other bits than the kernel gives.
+    // The run line states other bits than the kernel computes.
     let text = fs::read_to_string(root().join("examples/ptx/axpy.ptx"))
         .unwrap()
         .replace("-> axpy_param_2=[3.0", "-> axpy_param_2=[4.0");
@@ -161,14 +162,14 @@ fn text_is_the_same_whether_its_kernels_are_kept() {
     let tables = tables.split("```").find(|text| text.contains("kernel @squares")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tables.hb").display().to_string();
-    // A name that the table would have, and a kernel without one after it.
+    // The table's default name is taken by another kernel, and a later kernel has no table.
     let twice = tables.replace("@squares", "@table");
     fs::write(&path, format!("{tables}{twice}kernel @table_1() {{\n^entry:\n  ret\n}}\n")).unwrap();
     for file in [&path, "examples/brighten.hb"] {
         for more in [&[][..], &["-g"]] {
             let args = [&["compile", file, "--target", "ptx", "-o", "-"], more].concat();
             let alone = halfbyte(&args);
-            // The statistics are of kernels that are kept.
+            // `--stats` keeps all kernels in memory until the end; the output must be the same.
             let kept = halfbyte(&[&args[..], &["--stats"]].concat());
             assert_eq!(alone.output(), kept.out, "{args:?}");
             assert_eq!(alone.out.contains(".loc"), !more.is_empty());
@@ -177,7 +178,7 @@ fn text_is_the_same_whether_its_kernels_are_kept() {
     }
 }
 
-/// Exchanges of lanes without `.sync` are of PTX 6.3 and before: they run, with a warning.
+/// `shfl` and `vote` without `.sync` exist up to PTX 6.3: they run, with a warning.
 #[test]
 fn exchanges_that_name_no_lanes_run_with_a_warning() {
     let text = |version: &str, exchange: &str| {
@@ -197,7 +198,7 @@ done: ld.param.u64 %d0, [y]; mul.wide.u32 %d1, %r0, 4; add.u64 %d2, %d0, %d1; st
     };
     let warning = "warning: @k exchanges values by `shfl` or `vote` without `.sync`";
     for (exchange, expected) in [
-        // Lane 2 is elsewhere.
+        // Lane 2 is inactive.
         ("vote.ballot.b32 %r2, %p0;", "y=[27, 27, 0, 27, 27]\n"),
         ("vote.all.pred %p1, %p0; selp.b32 %r2, 1, 7, %p1;", "y=[1, 1, 0, 1, 1]\n"),
         ("shfl.idx.b32 %r2|%p1, %r1, 3, 31;", "y=[30, 30, 0, 30, 30]\n"),
@@ -214,7 +215,8 @@ done: ld.param.u64 %d0, [y]; mul.wide.u32 %d1, %r0, 4; add.u64 %d2, %d0, %d1; st
     run("6.3", "shfl.sync.idx.b32 %r2, %r1, 3, 31, 27;", "ptx").output();
 }
 
-/// A pointer that the kernel keeps in its frame, and reads again in a loop: what is done with it nobody sees beforehand.
+/// A kernel that stores a pointer in its stack frame and reloads it in a loop, so that its
+/// provenance is unknown.
 const LOST: &str = ".version 9.1
 .target sm_90
 .address_size 64
@@ -249,7 +251,7 @@ again:
 }
 ";
 
-/// Runs a text on one item.
+/// Runs a text with a single item.
 fn run_text(text: &str, more: &[&str]) -> crate::common::Called {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("k.ptx");

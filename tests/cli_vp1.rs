@@ -1,4 +1,4 @@
-//! `asm`, `disasm` and `step` on VP1 as outside tools call them.
+//! The commands `asm`, `disasm` and `step` for VP1, as external tools call them.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The answers of `COMMAND --target vp1 --json`, one for each line asked.
+/// Returns the answers of `COMMAND --target vp1 --json`, one for each input line.
 fn answers(command: &str, asked: &str) -> Vec<Value> {
     let called = halfbyte_on(&[command, "--target", "vp1", "--json"], asked.as_bytes());
     let is_object = |line: &str| serde_json::from_str::<Value>(line).is_ok_and(|line| line.is_object());
@@ -40,7 +40,7 @@ fn every_vector_disassembles() {
     let asked = lines(DISASM);
     assert_eq!(asked.len(), 5_942);
     for (asked, answer) in asked.iter().zip(answers("disasm", DISASM)) {
-        // What no field claims is not part of an instruction's text.
+        // Bits outside of all fields are not part of an instruction's text.
         let text = match asked["text"].as_str().unwrap().split(" [unknown").next().unwrap() {
             "???" => format!(".word {}", asked["word"].as_str().unwrap()),
             text => text.to_owned(),
@@ -56,14 +56,14 @@ fn every_vector_assembles_and_comes_back() {
     assert_eq!(text.lines().count(), 5_942);
     let again = halfbyte_on(&["asm", "--target", "vp1"], text.as_bytes()).output().to_owned();
     assert!(again.lines().all(|word| word.len() == 10 && word.starts_with("0x")));
-    // Bits that the text does not tell are lost once, and nothing else.
+    // Bits that the text does not show are lost in the first round trip, and nothing in the second.
     assert_eq!(halfbyte_on(&["disasm", "--target", "vp1"], again.as_bytes()).output(), text);
     assert_eq!(halfbyte_on(&["asm", "--target", "vp1"], text.as_bytes()).output(), again);
 }
 
 #[test]
 fn bundles_run_from_assembly() {
-    // The store takes what $v1 was, and moves its address on.
+    // The store reads the old `$v1`, and increments its address.
     let asm = "stavh $v1 $a2 0x10\\nmov $r1 0x7\\nvadd s $v1 $v1 $v1 ;";
     let words = answers("asm", &format!("{{\"asm\":\"{asm}\"}}\n"));
     assert_eq!(words[0]["words"].as_array().map(Vec::len), Some(3), "{words:?}");
@@ -138,7 +138,8 @@ fn words_that_are_none_are_errors_and_the_next_line_is_answered() {
 
 #[test]
 fn programs_have_labels_and_errors_have_places() {
-    // Word 3 is in the first group of four, word 4 in the second; a blank line is no word.
+    // Word 3 is in the first group of four words, word 4 in the second; blank lines are not
+    // counted.
     for (nops, target) in
         [("0xdf000000\n0xdf000000\n\n0xdf000000\n", "0x0"), ("0xdf000000\n".repeat(4).as_str(), "0x4")]
     {
@@ -161,7 +162,7 @@ fn programs_have_labels_and_errors_have_places() {
     called.fails(1, "not a 32-bit word; expected 0x and 8 hexadecimal digits");
 }
 
-/// A kernel whose items read an element of that type and write so many words.
+/// Returns a kernel whose items read an element of type `ty` and write `words` words.
 fn spread(ty: &str, words: u32) -> String {
     let value = if ty == "i32" { "x[i]" } else { "zext.i32(x[i])" };
     format!(
@@ -177,7 +178,7 @@ fn a_kernel_that_no_launch_can_run_is_refused() {
     called.fails(1, "bytes of the data store, which has 8192; 16384 of them are accessed in `%y`");
     called.fails(1, "with elements of 32 bits in `%x` a group has 4");
     called.fails(1, "<stdin>:3:");
-    // Nor can an item have 16 KB.
+    // An item cannot access 16 KB either.
     let called = compile(&spread("i32", 2048));
     called.fails(1, "at least 16384 bytes of the data store, which has 8192");
     called.fails(1, "access fewer bytes in each item, or make several kernels of it");
@@ -200,7 +201,7 @@ fn messages_about_operations_that_passes_make_have_a_place() {
     let line = |place: &&str| place.split("<stdin>:").nth(1).and_then(|rest| rest.split(':').next()?.parse().ok());
     let lines: Vec<u32> = places.iter().filter_map(line).collect();
     assert!(!lines.is_empty() && lines.iter().all(|line| (3..=7).contains(line)), "{}", called.err);
-    // In tests of texts, too, where the places are those of the whole text.
+    // In text tests, positions are also those of the whole text.
     let test = format!("; test: isel vp1\n{text}; check: nothing\n");
     let called = halfbyte_on(&["test", "-"], test.as_bytes());
     let message = called.err.clone() + &called.out;

@@ -1,4 +1,4 @@
-//! `--watch`, which runs again whenever a file changes.
+//! The option `--watch`, which repeats a command whenever a file changes.
 #![cfg(unix)]
 
 use std::io::{BufRead, BufReader};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::common::{halfbyte, halfbyte_on};
 
-/// A call that goes on, and the lines that it says on both streams.
+/// A running command, and its output lines on both streams.
 struct Watching {
     child: Child,
     lines: Receiver<String>,
@@ -30,7 +30,7 @@ impl Watching {
         Watching { child, lines }
     }
 
-    /// Waits until it has said each of these, in any order.
+    /// Waits until the output contains each of these texts, in any order.
     #[track_caller]
     fn says(&self, wanted: &[&str]) {
         let mut left = wanted.to_vec();
@@ -41,7 +41,7 @@ impl Watching {
         }
     }
 
-    /// Ends it by Ctrl-C.
+    /// Ends the command with Ctrl-C.
     fn interrupt(mut self) -> Option<i32> {
         Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
         self.child.wait().unwrap().code()
@@ -50,7 +50,7 @@ impl Watching {
 
 impl Drop for Watching {
     fn drop(&mut self) {
-        // It has ended, or a check has failed.
+        // The command has ended already, unless a check has failed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -72,7 +72,7 @@ fn check_runs_again_when_a_file_changes_comes_or_goes() {
     watching.says(&["new ", "1 passed, 1 failed", "watching 2 files"]);
     std::fs::remove_file(&a).unwrap();
     watching.says(&["gone ", "1 passed, 0 failed"]);
-    // A folder without kernels is no end.
+    // The command continues when a folder has no more kernels.
     std::fs::remove_file(&b).unwrap();
     watching.says(&["there is no *.hb in this folder", "watching 0 files"]);
     std::fs::write(&b, RIGHT).unwrap();

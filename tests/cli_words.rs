@@ -1,4 +1,4 @@
-//! `asm`, `disasm`, `step` and `isa` as outside tools call them.
+//! The commands `asm`, `disasm`, `step` and `isa`, as external tools call them.
 
 use serde_json::Value;
 
@@ -60,7 +60,7 @@ fn json_answers_every_line_with_one_and_goes_on() {
         "{{\"asm\":\"EXIT\"}}\n\nnot json\n{{\"asm\":1}}\n{{}}\n{deep}\n\u{0}\n{{\"asm\":\"FROB\"}}\n{{\"asm\":\"EXIT ;\",\"more\":[1]}}"
     );
     let called = halfbyte_on(&["asm", "--target", "halu", "--json"], input.as_bytes());
-    // Of those that are answered with an error, four are no JSON objects.
+    // Four of the erroneous lines are not JSON objects.
     called.fails(
         1,
         "error: line 2: not a JSON object: EOF while parsing a value at line 1 column 0; 3 more lines are bad\n",
@@ -89,7 +89,7 @@ fn json_answers_every_line_with_one_and_goes_on() {
         "{\"asm\":\"LDG R0, [R0.U32+UR0]\"}\n",
         "{\"asm\":\"EXIT\",\"pre\":{}}\n",
     );
-    // There is no other form, so nobody need ask for it.
+    // `step` always uses JSON, so `--json` is optional.
     let called = halfbyte_on(&["step", "--target", "halu"], input.as_bytes());
     assert_eq!(called.out, halfbyte_on(&["step", "--target", "halu", "--json"], input.as_bytes()).output());
     let answers: Vec<&str> = called.output().lines().collect();

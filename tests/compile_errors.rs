@@ -1,4 +1,5 @@
-//! Compiling never trusts its input: built kernels are verified, and what goes wrong is data with places of the user's own file.
+//! The compiler does not trust its input: it verifies built kernels, and reports errors as data
+//! with positions in the user's file.
 
 use halfbyte::abi::{CancelToken, Exceeded, Limits, Watchdog};
 use halfbyte::ir::builder::Builder;
@@ -8,7 +9,7 @@ use halfbyte::pipeline::{Compiler, Options};
 use halfbyte::runtime::{Arg, Launch, LaunchError};
 use halfbyte::{CompileError, HALU, Limit, Module, TARGETS, TooLarge, VP1, Verified};
 
-/// A place of a file with lines of a hundred columns.
+/// A position in a file with 100 columns per line.
 fn place(line: u32, column: u32) -> Span {
     Span { start: 100 * line + column, end: 100 * line + column }
 }
@@ -30,7 +31,7 @@ fn kernel(f: impl FnOnce(&mut Builder, halfbyte::ir::Value) -> halfbyte::ir::Val
     b.finish()
 }
 
-/// What is wrong with a kernel, for each target.
+/// Returns the error for an invalid kernel, which must be the same for each target.
 fn invalid(kernel: Kernel) -> String {
     let module = Module::from_kernels([kernel]);
     let errors = TARGETS.defaults().map(|target| module.compile(target).unwrap_err());
@@ -73,7 +74,7 @@ fn values_and_blocks_of_other_kernels_are_invalid() {
     b.go_to(blocks);
     b.ret();
     invalid(b.finish());
-    // A result of an op that has none.
+    // The kernel uses the result of an op without a result.
     invalid(kernel(|b, i| {
         let nothing = b.value(Op::Ret, Type::I32, Attr::None, &[]);
         b.op(Op::Add, Type::I32, &[i, nothing])
@@ -153,7 +154,7 @@ fn limits_and_a_cancelled_compilation_are_told_apart() {
     let error = compile(Watchdog::with_token(Limits::NONE, token));
     assert!(matches!(error, CompileError::Cancelled { exceeded: Exceeded::Cancelled, .. }), "{error:?}");
 
-    // More values at once than there are registers, on the target that spills nowhere.
+    // More values are live than there are registers, on a target without spills.
     let live = kernel(|b, i| {
         let all: Vec<_> = (0..3000).map(|n| b.int(Type::I32, n * n + 70_000)).collect();
         let all: Vec<_> = all.into_iter().map(|n| b.op(Op::Mul, Type::I32, &[n, i])).collect();

@@ -1,4 +1,4 @@
-//! `halfbyte corpus`: how far launches come, and why not farther.
+//! The command `halfbyte corpus`: the outcomes of launches, and their reasons.
 
 use std::io::Write;
 
@@ -16,7 +16,7 @@ const ADD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entr
     add.u64 %q0, %q0, %q2;\nadd.u64 %q1, %q1, %q2;\nld.global.u32 %r1, [%q0];\nadd.u32 %r1, %r1, 1;\n\
     st.global.u32 [%q1], %r1;\nret;\n}\n";
 
-/// A launch of two threads on words that are 1 and 2, without what is expected.
+/// Returns a launch of two threads on the words 1 and 2, without expected results.
 fn launch(text: &str) -> Value {
     json!({
         "kernel": "add", "ptx": text, "grid": [1, 1, 1], "block": [2, 1, 1],
@@ -24,7 +24,7 @@ fn launch(text: &str) -> Value {
     })
 }
 
-/// The same with these members.
+/// Returns the launch with additional members, as a line.
 fn with(mut launch: Value, members: Value) -> String {
     for (name, value) in members.as_object().unwrap() {
         launch[name] = value.clone();
@@ -36,7 +36,7 @@ fn right() -> String {
     with(launch(ADD), json!({ "expect": [null, "0200000003000000"] }))
 }
 
-/// What becomes of one line.
+/// Returns the exit code, the outcome and the reason for a single line.
 #[track_caller]
 fn outcome(line: &str) -> (i32, String, String) {
     let called = halfbyte_on(&["corpus", "-", "--json"], line.as_bytes());
@@ -95,7 +95,7 @@ fn errors_are_expected_by_their_kinds() {
     assert_eq!(error(ADD, &short, "out-of-bounds-global").0, 0);
     assert_eq!(error(ADD, &short, "misaligned").1, "not run");
     assert_eq!(error(ADD, &full, "misaligned"), (1, "not equal".into(), "no error `misaligned`".into()));
-    // A text that is wrong, by whatever name; what is not supported is no answer to it.
+    // An invalid text gives the expected error `type`; an unsupported text does not.
     assert_eq!(error(&ADD.replace("add.u32", "add.u33"), &full, "type").0, 0);
     assert_eq!(error(&ADD.replace("add.u32", "add.u33"), &full, "budget").1, "not run");
     assert_eq!(error(&ADD.replace("ret;", "setmaxnreg.inc.sync.aligned.u32 40;\nret;"), &full, "type").1, "not read");
@@ -108,7 +108,7 @@ fn numbers_may_be_off_by_their_margin() {
         line["args"][0] = json!({ "buffer": found });
         outcome(&with(line, members)).0
     };
-    // The kernel adds one to the bits: 1.0 becomes the next number.
+    // The kernel adds 1 to the bits: 1.0 becomes the next larger number.
     let (one, far) = ("0000803f0000803f", "0400803f0000803f");
     let units = json!({ "expect": [null, "0000803f0000803f"], "out_format": "f32", "ulp": 1 });
     assert_eq!((on(one, units.clone()), on(far, units)), (0, 1));
@@ -166,9 +166,9 @@ fn a_file_without_launches_is_told_of() {
     assert_eq!(halfbyte(&["corpus", "no/such.jsonl"]).code, 2);
 }
 
-/// The launches of `tests/vectors`: every kind of instruction that computes, converts, compares or steers, with what it must
-/// leave in memory, and texts that must be refused. Import takes of programs what has a
-/// counterpart in the IR.
+/// Runs the launches of `tests/vectors`. They cover every kind of arithmetic, conversion,
+/// comparison and control instruction with its expected memory, and texts that must be refused.
+/// Through import, only programs with an equivalent in the IR run.
 #[test]
 fn launches_of_every_instruction_come_as_expected() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors");
@@ -202,7 +202,7 @@ fn launches_of_every_instruction_come_as_expected() {
     }
 }
 
-/// Products of matrices run as they stand.
+/// Matrix products are executed directly.
 #[test]
 fn launches_of_matrices_come_as_expected() {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors/mma.jsonl.gz");
@@ -214,7 +214,7 @@ fn launches_of_matrices_come_as_expected() {
     }
 }
 
-/// Launches whose items meet, and those that go wrong where they do: with what watches them, and without.
+/// Runs launches of cooperative kernels, including erroneous ones, with and without race detection.
 #[test]
 fn launches_whose_items_meet_come_as_expected() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors");
@@ -248,13 +248,13 @@ fn launches_whose_items_meet_come_as_expected() {
     }
 }
 
-/// The number in the line of the summary that begins like this.
+/// Returns the number in the summary line that begins with `name`.
 fn figure(output: &str, name: &str) -> u64 {
     let line = output.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_else(|| panic!("{name}: {output}"));
     line.split_whitespace().next().unwrap().replace(',', "").parse().unwrap()
 }
 
-/// The project's own launches and texts of compilers, changed at random.
+/// Compares random mutants of the project's own launches and of compiler output on every route.
 #[test]
 fn mutants_agree_on_every_route() {
     let count = std::env::var("HALFBYTE_MUTANTS").unwrap_or_else(|_| "250".to_owned());

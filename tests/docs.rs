@@ -1,5 +1,5 @@
-//! What the pages show is what the program prints, and the dictionaries of the fuzzers are what
-//! the machines' rows say. `HALFBYTE_BLESS=1 cargo test docs` writes them anew.
+//! The documentation shows the program's actual output, and the fuzzers' dictionaries match the
+//! instruction tables. `HALFBYTE_BLESS=1 cargo test docs` updates both.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,16 +9,16 @@ use crate::common::root;
 
 const PROMPT: &str = "$ ";
 
-/// What a block of commands says after "```sh".
+/// The options of a command block, after "```sh".
 struct Block<'a> {
-    /// Where its commands are run, from the root.
+    /// The folder in which the commands run, relative to the root.
     folder: &'a str,
-    /// Why they are not.
+    /// The reason why the commands are not run, if any.
     skipped: Option<&'a str>,
 }
 
 impl<'a> Block<'a> {
-    /// Reads the line that begins a block; none where its language is another.
+    /// Parses the first line of a block. Returns `None` for a block in another language.
     fn read(line: &'a str) -> Option<Block<'a>> {
         let options = line.strip_prefix("```sh")?;
         let mut block = Block { folder: ".", skipped: None };
@@ -32,7 +32,7 @@ impl<'a> Block<'a> {
         Some(block)
     }
 
-    /// What a command prints, messages after data.
+    /// Returns the output of a command, standard output first.
     fn run(&self, command: &str) -> String {
         let program = Path::new(env!("CARGO_BIN_EXE_halfbyte")).parent().unwrap();
         let path = std::env::join_paths(
@@ -47,7 +47,8 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The text with every command of its `sh` blocks followed by what the command prints, and the number of these commands.
+/// Returns the text with the current output after every command of its `sh` blocks, and the number
+/// of commands.
 fn renewed(text: &str) -> (String, usize) {
     let (mut out, mut commands) = (String::new(), 0);
     let mut block: Option<Block<'_>> = None;
@@ -61,7 +62,7 @@ fn renewed(text: &str) -> (String, usize) {
         let command = line.strip_prefix(PROMPT);
         if let (Some(block), Some(command)) = (block.as_ref().filter(|block| block.skipped.is_none()), command) {
             let mut command = command.to_owned();
-            // A command goes on after a backslash, as in a shell.
+            // A backslash continues a command on the next line.
             while command.ends_with('\\') {
                 command += &format!("\n{}", lines.next().unwrap());
             }
@@ -75,7 +76,7 @@ fn renewed(text: &str) -> (String, usize) {
     (out, commands)
 }
 
-/// The pages that people write: all but those that are made of rows and of rules.
+/// Returns all pages except those that are generated from instruction tables and rules.
 fn pages() -> Vec<PathBuf> {
     let mut folders = vec![root().join("docs")];
     let mut pages = vec![root().join("README.md")];
@@ -110,7 +111,8 @@ fn commands_print_what_the_documents_say() {
     assert!(all >= 40, "{all} commands");
 }
 
-/// A command that nothing runs says why: it is for a machine that tests have not, or builds what other tests build.
+/// A command that is not run has a known reason, such as a machine that the tests lack, or a build
+/// that other tests do.
 #[test]
 fn every_command_is_run() {
     const REASONS: [&str; 5] = ["build", "gpu", "cluster", "nightly", "compiler"];
@@ -127,7 +129,7 @@ fn every_command_is_run() {
     }
 }
 
-/// The README's first commands are the ones that a fresh machine needs, and the second is what CI runs.
+/// The README's first commands suffice on a fresh machine, and CI runs the second one.
 #[test]
 fn ci_runs_the_test_command() {
     let root = root();
@@ -140,7 +142,8 @@ fn ci_runs_the_test_command() {
     assert!(ci.lines().any(|line| line == test), "CI does not run `{test}`");
 }
 
-/// The kernel that the tour shows is the one in its file, and its Rust compiles: it is the example below.
+/// The kernel in the tour is the one in the example file, and the tour's Rust code compiles as this
+/// test.
 #[test]
 fn the_tour_shows_the_example() -> Result<(), Box<dyn std::error::Error>> {
     let root = root();
@@ -159,7 +162,7 @@ fn the_tour_shows_the_example() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The Rust of the page on tests is the body of this test.
+/// The Rust code on the page about tests is the body of this test.
 #[test]
 fn the_page_on_tests_shows_this_test() -> Result<(), Box<dyn std::error::Error>> {
     let page = include_str!("../docs/testing.md");
@@ -190,7 +193,7 @@ fn the_page_on_tests_shows_this_test() -> Result<(), Box<dyn std::error::Error>>
     Ok(())
 }
 
-/// Words that lines are made of beside those of the rows.
+/// Tokens for PTX lines in addition to those of the instruction tables.
 #[rustfmt::skip]
 const PTX_WORDS: &[&str] = &[
     ".version 8.8", ".target sm_90", ".address_size 64", ".visible .entry ", ".param ", ".reg ", ".global ", ".const ", ".align ",
@@ -217,7 +220,7 @@ const JSON_WORDS: &[&str] = &[
     "\"P0\":true", "\"c[0x3][0x1a4]\":", "\"0x", "\"r\":{", "\"v\":{", "\"a\":{", "\"c\":{", "\"l\":{", "\"m\":{", "\"x\":{",
 ];
 
-/// A dictionary as libFuzzer reads it, a word a line.
+/// Returns a dictionary for libFuzzer, with one token per line.
 fn dictionary(words: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let quoted = |word: &str| format!("\"{}\"\n", word.replace('\\', "\\\\").replace('"', "\\\""));
     let all: std::collections::BTreeSet<String> = words.into_iter().map(|word| quoted(word.as_ref())).collect();

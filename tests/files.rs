@@ -1,5 +1,5 @@
-//! The text tests below `tests/files/`, and whether they take every rule there is. With `HALFBYTE_BLESS=1` the whole outputs that
-//! differ, and only those, are rewritten. `halfbyte test FILE` runs one.
+//! The text tests below `tests/files/`, and their coverage of all rules. With `HALFBYTE_BLESS=1`,
+//! whole outputs that differ are updated. `halfbyte test FILE` runs a single file.
 
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ fn all_pass_and_take_every_rule() {
     assert!(never.is_empty(), "{} rules are taken by no test:\n{}", never.len(), never.join("\n"));
 }
 
-/// The files of a folder and those below it.
+/// Returns the files in a folder and its subfolders.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -53,7 +53,7 @@ fn run(file: &Path) -> Result<(TestFile, Outcome), String> {
     Ok((tests, outcome))
 }
 
-/// The rules that a file's kernels take.
+/// Runs the tests of a file. Returns the rules that its kernels use.
 fn passes(file: &Path) -> Result<Coverage, String> {
     let (mut tests, mut outcome) = run(file)?;
     if std::env::var_os("HALFBYTE_BLESS").is_some()

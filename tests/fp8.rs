@@ -1,4 +1,5 @@
-//! Conversions of FP8 against tables of their values: to FP8 the nearest number is looked for among all, exactly.
+//! FP8 conversions, compared with tables of their values: the nearest FP8 number is searched for
+//! among all of them.
 
 use halfbyte::Module;
 use halfbyte::abi::{Target, Type};
@@ -7,7 +8,7 @@ use halfbyte::launch::{Engine, evaluate, execute};
 
 use crate::support::{program, with_passes};
 
-/// The value of a byte; none of NaN.
+/// Returns the value of a byte, or `None` for NaN.
 fn value(ty: Type, byte: u8) -> Option<f64> {
     let (mantissa, bias) = if ty == Type::E4M3 { (3, 7) } else { (2, 15) };
     let (exponent, fraction) = (i32::from(byte & 0x7f) >> mantissa, f64::from(byte & ((1 << mantissa) - 1)));
@@ -21,7 +22,7 @@ fn value(ty: Type, byte: u8) -> Option<f64> {
     Some(if byte < 0x80 { magnitude } else { -magnitude })
 }
 
-/// The byte of the nearest number, of two that are as near the one whose last bit is 0.
+/// Returns the byte of the nearest number; a tie goes to the even one.
 fn nearest(ty: Type, number: f64) -> u8 {
     if number.is_nan() {
         return 0x7f;
@@ -36,7 +37,8 @@ fn nearest(ty: Type, number: f64) -> u8 {
     magnitude | if number.is_sign_negative() { 0x80 } else { 0 }
 }
 
-/// f32 about every number of the format and every middle of two, beyond them, and every power of two.
+/// Returns `f32` numbers around every number of the format, every midpoint, the overflow limits,
+/// and every power of two.
 fn singles(ty: Type) -> Vec<f32> {
     let finite: Vec<f64> = (0..0x80).filter_map(|byte| value(ty, byte)).filter(|value| value.is_finite()).collect();
     let middles = finite.windows(2).map(|pair| f64::midpoint(pair[0], pair[1]));
@@ -53,7 +55,7 @@ fn targets() -> [Target; 3] {
     [halfbyte::HALU, halfbyte::ptx(halfbyte::abi::Sm::DEFAULT), halfbyte::ptx(halfbyte::abi::Sm::ALL[0])]
 }
 
-/// What a conversion gives on the evaluator, and on engines, which give the same.
+/// Returns the result of a conversion on the evaluator, after a comparison with all engines.
 fn converted(from: Type, to: Type, items: u32, input: Vec<u8>) -> Vec<u8> {
     let text = format!(
         "kernel @k(%x: in {from}, %y: out {to}) {{\n^entry:\n  %i = item_id\n  %v = load %x[%i]\n  %r = fcvt.{to} %v\n  store %r, %y[%i]\n  ret\n}}\n"

@@ -1,4 +1,5 @@
-//! Code for whole groups of one size: where there is some, it does what the interpreter does, to the bits, the counts and the traps.
+//! Code for whole groups of a fixed size. It must agree with the interpreter in bits, statistics
+//! and traps.
 
 use std::time::{Duration, Instant};
 
@@ -6,30 +7,30 @@ use halfbyte::abi::{Exceeded, Limits, Sm, Watchdog};
 use halfbyte::runtime::{Arg, Engine, Kernel, Launch, Stats};
 use halfbyte::{Module, Shape, Target};
 
-/// What a buffer is for.
+/// The direction of a buffer.
 #[derive(Clone, Copy)]
 enum Use {
     In,
     Out,
 }
 
-/// A kernel, and launches of it.
+/// A kernel with its launches.
 struct Case {
     text: &'static str,
     scalars: &'static [u32],
-    /// Bytes of buffers.
+    /// The directions and sizes in bytes of the buffers.
     buffers: &'static [(Use, usize)],
     shapes: &'static [([u32; 3], [u32; 3])],
-    /// Whether there is code for groups of the last shape.
+    /// `true` if the engine generates code for groups of the last shape.
     is_made: bool,
 }
 
 use Use::{In, Out};
 
-/// What a launch leaves, or the message of its trap.
+/// The statistics of a launch or the message of its trap, and the buffers.
 type Outcome = (Result<Stats, String>, Vec<Vec<u8>>);
 
-/// Whether there is such code for this computer.
+/// Returns `true` if this computer supports such code.
 fn is_here() -> bool {
     #[cfg(target_arch = "x86_64")]
     return std::env::var_os("HALFBYTE_ROWS").is_none()
@@ -41,7 +42,7 @@ fn is_here() -> bool {
     false
 }
 
-/// Bytes that no kernel stores, before and after those of a buffer.
+/// The number of guard bytes before and after each buffer, which no kernel may change.
 const AROUND: usize = 40;
 
 fn launch(kernel: &Kernel, case: &Case, shape: Shape, engine: Engine, start: usize, budget: u64) -> Outcome {
@@ -60,7 +61,7 @@ fn launch(kernel: &Kernel, case: &Case, shape: Shape, engine: Engine, start: usi
     }
     let done = kernel.launch(Launch { engine, budget, ..Launch::new(shape, &mut args) });
     let done = done.map_err(|error| error.to_string());
-    // What a launch that traps leaves is not said.
+    // The memory after a trap is not defined.
     let left = if done.is_ok() { all } else { Vec::new() };
     (done, left)
 }
@@ -90,7 +91,7 @@ fn on(case: &Case, target: Target) {
             }
         }
     }
-    // Only builds with assertions make the code at once.
+    // Only builds with assertions generate the code at the first launch.
     if cfg!(debug_assertions) && is_here() {
         let fresh = halfbyte::TARGETS.load(&binary.object).unwrap();
         let kernel = &fresh.kernels()[0];
@@ -174,7 +175,7 @@ fn pointers_that_a_loop_moves_on() {
     });
 }
 
-/// Items of other groups lie elsewhere by how many groups there are, of the same size.
+/// With the same group size, the positions of other groups depend on the number of groups.
 #[test]
 fn one_size_in_grids_of_any() {
     check(&Case {
@@ -287,7 +288,7 @@ fn what_lies_outside_is_the_trap_of_its_item() {
     });
 }
 
-/// An access is made for its trap alone where nothing asks for what it loads, or reads what it stores.
+/// A load whose result is unused, or a store that is never read, must still trap.
 #[test]
 fn what_nobody_asks_for_traps_too() {
     for n in [1, 2, 9] {
@@ -311,7 +312,7 @@ fn what_nobody_asks_for_traps_too() {
     }
 }
 
-/// A group that goes round a loop for a long time is asked now and then whether it may go on.
+/// A group in a long loop polls the limits now and then.
 #[test]
 fn long_loops_heed_limits() {
     let text = "kernel spin(n: i32, y: out i32) {
@@ -347,7 +348,8 @@ fn long_loops_heed_limits() {
     }
 }
 
-/// Whether a group is run again depends on what it has read, so that nothing may be read that was written.
+/// A group may be executed again because of what it has read, so code must not read memory that was
+/// already written.
 #[test]
 fn buffers_that_are_read_and_written() {
     check(&Case {

@@ -1,5 +1,6 @@
-//! What stages allocate as kernels grow: for twice the kernel about twice the bytes. `cargo bench --bench growth` measures
-//! instructions and memory up to much larger ones.
+//! The memory that compiler stages allocate for growing kernels: twice the kernel may take about
+//! twice the bytes. `cargo bench --bench growth` measures instructions and memory for much larger
+//! kernels.
 
 use halfbyte::pipeline::{Options, compile_object};
 use halfbyte::{Module, Sm, Target};
@@ -9,11 +10,11 @@ use halfbyte_inspect::view;
 use crate::allocator::allocated;
 use crate::growing::{self, KERNELS};
 
-/// What a work allocates for a kernel of a size.
+/// Returns the number of bytes that a stage allocates for a kernel of the given size.
 fn cost(kernel: &growing::Kernel, work: &str, target: Target, size: usize) -> u64 {
     let text = (kernel.write)(size);
     let options = Options { verify: false, ..Options::new(target) };
-    // A target may refuse a kernel: that takes its time too.
+    // A target may refuse a kernel; the refusal is measured, too.
     match work {
         "explain" => {
             let module = Module::parse(&text).unwrap();
@@ -30,7 +31,8 @@ fn cost(kernel: &growing::Kernel, work: &str, target: Target, size: usize) -> u6
 }
 
 const SIZES: [usize; 2] = [500, 1000];
-/// Twice, and something for logarithms and for vectors that grow by doubling.
+/// The largest growth: a factor of two, with a margin for logarithmic terms and for vectors that
+/// double their capacity.
 const MOST: f64 = 2.6;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Trees of files of somebody who wishes no good, for every command that opens files; and outputs that would destroy inputs.
+//! Hostile folders, for every command that opens files; and outputs that would overwrite inputs.
 #![cfg(unix)]
 
 use std::ffi::OsStr;
@@ -15,7 +15,7 @@ use crate::common::{Called, halfbyte, halfbyte_on};
 const LIB: &str = "fn one() -> i32 { 1 }\n";
 const KERNEL: &str = "kernel k(y: out i32) {\n  y[item_id()] = 1\n}\n; run: halu: @k items=1 -> y=[1]\n";
 
-/// Names in a hostile tree, and the message of each.
+/// The files of a hostile folder, and the expected message for each.
 const HOSTILE: [(&str, &str); 9] = [
     ("out", "outside"),
     ("passwd", "outside"),
@@ -28,7 +28,8 @@ const HOSTILE: [(&str, &str); 9] = [
     ("bytes", "UTF-8"),
 ];
 
-/// A folder `in` with hostile files of that extension, and the socket that one of them is.
+/// Creates a folder `in` with hostile files of the given extension. Also returns the socket that is
+/// one of them.
 fn tree(extension: &str) -> (tempfile::TempDir, UnixListener) {
     let folder = tempfile::tempdir().unwrap();
     let inside = folder.path().join("in");
@@ -51,7 +52,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// A call that ends soon, with an error or not, and without a panic.
+/// Calls the program, which must end soon without a panic.
 #[track_caller]
 fn ends(args: &[&str], input: &str) -> Called {
     let start = Instant::now();
@@ -134,14 +135,14 @@ fn trees_with_strange_names_end() {
     fs::write(inside.join("new\nline.hb"), KERNEL).unwrap();
     for command in [&["check"][..], &["quality"], &["fmt", "--check"]] {
         let called = ends(&[command, &[text(&inside)]].concat(), "");
-        // A link to a folder is no file.
+        // A link to a folder is not a regular file.
         assert!(called.code != 0 && (called.err + &called.out).contains("regular file"), "{command:?}");
     }
     fs::remove_file(inside.join("folder.hb/again.hb")).unwrap();
     assert_eq!(ends(&["check", text(&inside)], "").code, 0);
     fs::set_permissions(inside.join("folder.hb/below"), fs::Permissions::from_mode(0o0)).unwrap();
     let called = ends(&["check", text(&inside)], "");
-    // The superuser reads it all the same.
+    // The superuser can still read the folder.
     assert!(called.code == 0 || called.err.contains("folder.hb/below: Permission denied"), "{}", called.err);
     fs::set_permissions(inside.join("folder.hb/below"), fs::Permissions::from_mode(0o700)).unwrap();
 }
@@ -157,7 +158,8 @@ fn lines_of_launches_name_regular_files() {
         let is_text = matches!(name, "out" | "passwd");
         let said = if said == "outside" { "regular file" } else { said };
         assert!(launched.contains(if is_text { "\"parse\"" } else { said }), "{name}: {launched}");
-        // Lines of a corpus may be somebody else's, so their files lie beside it.
+        // Corpus lines may come from somebody else, so they may only name files in their own
+        // folder.
         let corpus = inside.join("lines.jsonl");
         fs::write(&corpus, line(&path)).unwrap();
         let counted = ends(&["corpus", text(&corpus)], "");
@@ -172,7 +174,7 @@ fn lines_of_launches_name_regular_files() {
     }
 }
 
-/// A file, a link to it and another name of it.
+/// Creates a file, a symbolic link to it, and a hard link to it.
 fn names(folder: &Path) -> [PathBuf; 3] {
     let [file, link, other] = ["k.hb", "link.o", "other.o"].map(|name| folder.join(name));
     fs::write(&file, KERNEL).unwrap();
@@ -206,7 +208,7 @@ fn no_output_destroys_an_input() {
             halfbyte(call).fails(2, "which this call reads; name another file for the output");
             assert_eq!(fs::read_to_string(file).unwrap(), KERNEL, "{call:?}");
         }
-        // A buffer has other names than a kernel.
+        // `--out` rejects a kernel's file name extension, and otherwise a file that the call reads.
         let called = halfbyte(&["run", file, "--target", "halu", "--items", "1", "--out", &out]);
         called
             .fails(2, if output.ends_with(".hb") { "a kernel's text is not written" } else { "which this call reads" });
@@ -218,7 +220,7 @@ fn no_output_destroys_an_input() {
     let call = ["run", text(&inout), "--target", "halu", "--items", "1", "--arg", &arg, "--out", &out];
     halfbyte(&call).fails(2, "which this call reads");
     assert_eq!(fs::read(&values).unwrap(), [1, 0, 0, 0]);
-    // Other files, and devices that are both, are written.
+    // Other files, and devices that are both input and output, may be written.
     let listing = folder.path().join("k.s");
     fs::write(&listing, "old").unwrap();
     halfbyte(&["compile", file, "--target", "halu", "-o", text(&listing)]).output();

@@ -1,4 +1,5 @@
-//! Any instruction from text: an intrinsic gives the same bits evaluated and compiled, and what it cannot be is refused.
+//! Intrinsics for arbitrary instructions: the evaluated and the compiled bits agree, and invalid
+//! intrinsics are refused.
 
 use std::path::Path;
 
@@ -6,7 +7,7 @@ use halfbyte::Module;
 use halfbyte::launch::Engine;
 use halfbyte_testkit::check::check;
 
-/// A kernel of one intrinsic on three loaded operands, of which the first uses.
+/// Returns a kernel with one intrinsic on up to three loaded operands.
 fn kernel(operands: &[&str], result: &str, intrinsic: &str) -> String {
     kernel_on("halu", operands, result, intrinsic)
 }
@@ -95,7 +96,7 @@ fn instructions_of_ptx_evaluated_and_compiled_agree() {
         let message = outcome(&kernel_on("ptx", &["i32"], "i32", intrinsic)).unwrap();
         assert!(message.contains(reason), "{intrinsic}: {message}");
     }
-    // What a later SM has is refused with that.
+    // An instruction of a later SM is refused with the SM that has it.
     let text = kernel_on("ptx", &["i32", "i32"], "i32", "add.s16x2 $d, $0, $1");
     let on = |sm| Module::parse(&text).unwrap().compile(halfbyte::ptx(sm));
     assert!(on(halfbyte::Sm::SM_90).is_ok());

@@ -1,5 +1,5 @@
-//! VP1's instructions from text: every one that computes gives in an intrinsic what it gives on the processor's own registers, and
-//! of every other it is known why it cannot be one.
+//! Intrinsics for VP1's instructions. Every computing instruction gives the same result as on the
+//! processor's own registers. For all others, the reason why they cannot be intrinsics is tested.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use halfbyte_testkit::check::check;
 
 use crate::sequences::{Sequence, kernel, reason, register, sequences, template};
 
-/// What the sequence leaves in `$r0` or `$v0` of the processor, as lanes.
+/// Returns the lanes of `$r0` or `$v0` after the processor has executed the sequence.
 fn on_the_processor(sequence: &Sequence, state: &State) -> Vec<u64> {
     let mut state = state.clone();
     for bundle in &sequence.bundles {
@@ -90,11 +90,11 @@ fn evaluated_and_compiled_agree() {
     for (operands, result, intrinsic) in [
         (&[v, v, v, v][..], v, "vmul s rn fract 0x0 hi # s $0 s $1; vmac s rn fract 0x0 hi $d s $2 s $3"),
         (&[r, v, v, v], v, "vsub u $t0 $vc0 $1 $2; bvec $0 $vc0 sf 0x0 & vmad2 u factor rd int -0x1 lo $d u $1d u $3"),
-        // Masks have no use for flags.
+        // Instructions with masks do not use flags.
         (&[v, v], v, "vec -0x2 0x54 $vc0 sf 0x0 & vmad2 u mask rn int 0x0 hi $d u $0d u $1"),
-        // One operand at both ends of pairs.
+        // One operand is the second register of one pair and the first of another.
         (&[v, v, v], v, "vlrp rn 0x0 $t0 $0d $2; vlrp rd 0x0 $t1 $1d $0; vmin u $d $t0 $t1"),
-        // A quad that flags rotate.
+        // The flags rotate a register quad.
         (
             &[v, v, v, v, r],
             v,
@@ -112,7 +112,7 @@ fn evaluated_and_compiled_agree() {
             "mul $t0 $c0 $4 0x155; vsub u $t1 $vc0 $0 $1; bvec $4 $vc0 sf 0x0 & vlrpf rn 0x0 # $0q $c0 $1 $vc0 sf; \
              vmac u rn fract 0x0 hi $d u $0 u 0x0",
         ),
-        // The rest of such an interpolation, which takes a vector that was loaded.
+        // The remaining steps of such an interpolation use a loaded vector.
         (
             &[v, v, v, v, v, r],
             v,
@@ -132,7 +132,8 @@ fn evaluated_and_compiled_agree() {
             "mov $vx $1; vsub u $t1 $vc3 $0 $1; vmul s rd fract 0x0 hi # u $2 u $3; \
              bvec $4 $vc3 sf 0x0 & vlrp4b s rn 0x2 $d $0q $c3 $c3 true $vc3 sf",
         ),
-        // Registers whose numbers are the rounding, the shift and the half, also beside each other and beside a tuple.
+        // The register number encodes the rounding, the shift and the half, also with adjacent
+        // operands and register tuples.
         (
             &[v, v, v, r],
             v,
@@ -151,7 +152,7 @@ fn evaluated_and_compiled_agree() {
             "vsub u $t0 $vc0 $0 $1; vmul s rn int 0x0 lo # s $0 s $1; bvec $2 $vc0 sf 0x0 & vmac2 u factor rn int 0x3 lo # u $1 $1; \
              vec 0x7 -0x9 $vc0 sf 0x0 & vmac2 s factor rd fract 0x1 lo $t1 s $t0 $1; vlrp rn 0x0 $d $0d $t1",
         ),
-        // Flags of two registers, spread.
+        // The flags of two registers are expanded.
         (&[v, v, r], v, "vsub u $t0 $vc1 $0 $1; bvec $2 $vc1 sf 0x7 & vmad2 s factor rn fract 0x0 hi $d s $0d s $1"),
         (
             &[v, v, r],
@@ -194,7 +195,8 @@ fn evaluated_and_compiled_agree() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// One intrinsic for each number that the third register of `vmac2` can have, all operands live at once.
+/// Tests every number of the third register of `vmac2`, one intrinsic each, with all operands live
+/// at once.
 #[test]
 fn every_number_of_a_third_register() {
     let mut failed = Vec::new();

@@ -1,5 +1,6 @@
-//! Launches of no item, of one, and of so many that the last tile is not full: every target gives the evaluator's bits, and
-//! nothing is written beyond what the items own. `HALFBYTE_ITEMS=1000003 cargo test item_counts::` makes the longest launch longer.
+//! Launches of no item, of one item, and with a partial last tile. Every target must give the
+//! evaluator's bits and write nothing else. `HALFBYTE_ITEMS=1000003 cargo test item_counts::` makes
+//! the longest launch longer.
 
 use halfbyte::Module;
 use halfbyte::ir::generate::elements;
@@ -11,15 +12,17 @@ use crate::support::{agree, program, with_passes};
 
 const COUNTS: [u32; 8] = [0, 1, 2, 3, 4, 5, 15, 17];
 
-/// The longest launch: more than any count of 16 bits, and no whole number of anything.
+/// Returns the number of items in the longest launch: more than 16 bits can count, and not a
+/// multiple of any row or tile size.
 fn most() -> u32 {
     std::env::var("HALFBYTE_ITEMS").map_or(131_101, |count| count.parse().unwrap())
 }
 
-/// Words of a row of the image that `median.hb` takes.
+/// The number of words in a row of the image for `median.hb`.
 const WIDTH: u32 = 1000;
 
-/// Checks an example on both targets. Its buffers are `spare` elements longer than the launch.
+/// Checks an example on HALU and VP1, with buffers that are `spare` elements longer than the
+/// launch.
 fn check(example: &str, spare: u32, scalar: Option<u32>) {
     let path = root().join("examples").join(example);
     let file = Module::parse(&std::fs::read_to_string(path).unwrap()).unwrap();
@@ -33,7 +36,7 @@ fn check(example: &str, spare: u32, scalar: Option<u32>) {
     }
 }
 
-/// Results are not zero before, as far as the direction lets them, so that a write too many shows.
+/// Returns arguments with random contents, so that an excess write is visible.
 fn arguments(kernel: &Kernel, count: u32, scalar: Option<u32>) -> Vec<Vec<u8>> {
     let mut random = Random(count.into());
     let of = |param: &halfbyte::ir::Param| match (param.kind, scalar) {

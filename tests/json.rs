@@ -1,4 +1,5 @@
-//! What commands print with `--json`, held against the schemas in `docs/json/`, by a validator from elsewhere.
+//! The output of commands with `--json`, validated against the schemas in `docs/json/` by an
+//! independent validator.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,8 @@ use serde_json::{Value, json};
 
 use crate::common::{Called, halfbyte, halfbyte_on, root};
 
-/// The object that a call has printed, which is the only line of its output and is as `docs/json/<command>.schema.json` says.
+/// Returns the JSON object that a call printed as its only line, after validating it against
+/// `docs/json/<command>.schema.json`.
 #[track_caller]
 pub fn object(command: &str, called: &Called) -> Value {
     assert_eq!(called.out.lines().count(), 1, "{}{}", called.out, called.err);
@@ -19,7 +21,7 @@ pub fn object(command: &str, called: &Called) -> Value {
     found
 }
 
-/// What a schema has against an object.
+/// Validates an object against a schema.
 fn wrong_with(command: &str, found: &Value) -> Result<(), String> {
     let path = root().join(format!("docs/json/{command}.schema.json"));
     let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
@@ -29,7 +31,7 @@ fn wrong_with(command: &str, found: &Value) -> Result<(), String> {
     schemas.validate(found, number).map_err(|wrong| format!("{wrong:#}"))
 }
 
-/// The commands that have schemas, with these.
+/// Returns the schemas of all commands that have one.
 fn schemas() -> BTreeMap<String, Value> {
     let of = |entry: std::io::Result<std::fs::DirEntry>| {
         let path = entry.unwrap().path();
@@ -42,7 +44,7 @@ fn schemas() -> BTreeMap<String, Value> {
 const ADD: &str = "kernel @add(%x: in i16x2, %y: inout i16x2) {\n^entry:\n  %i = item_id\n  %v = load %x[%i]\n  %w = load %y[%i]\n  \
                    %r = add.i16x2 %v, %w\n  store %r, %y[%i]\n  ret\n}\n";
 
-/// A kernel that VP1 refuses in its fourth line.
+/// A kernel that VP1 refuses, with the error on its fourth line.
 const ROOT: &str = "kernel @root(%a: f32, %y: out f32) {\n^entry:\n  %i = item_id\n  %r = fsqrt.f32 %a\n  store %r, %y[%i]\n  ret\n}\n";
 
 fn compile(args: &[&str], text: &str) -> Value {
@@ -50,7 +52,7 @@ fn compile(args: &[&str], text: &str) -> Value {
     object("compile", &halfbyte_on(&args, text.as_bytes()))
 }
 
-/// All objects have these members alike, and each command that has a schema is named in its own.
+/// The schemas agree on the common members, and each schema states its command's name.
 #[test]
 fn schemas_agree_on_what_all_objects_have() {
     let schemas = schemas();
@@ -64,7 +66,7 @@ fn schemas_agree_on_what_all_objects_have() {
     }
 }
 
-/// A call of a command that answers with an object.
+/// Returns a call of a command that prints a JSON object.
 fn call_of(command: &str) -> Vec<&str> {
     match command {
         "compile" => vec!["compile", "examples/axpy.hb", "--target", "halu", "--json"],
@@ -90,7 +92,7 @@ fn call_of(command: &str) -> Vec<&str> {
     }
 }
 
-/// A schema that takes everything would be none.
+/// Each schema rejects invalid members.
 #[test]
 fn schemas_refuse_what_is_not_so() {
     for command in schemas().keys() {
@@ -163,7 +165,7 @@ fn compile_names_the_op_that_a_target_refuses() {
     }
 }
 
-/// Who calls wrongly reads a message, whatever else was asked for.
+/// An invalid call prints a message, even with `--json`.
 #[test]
 fn a_wrong_call_has_no_object() {
     for call in [

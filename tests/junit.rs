@@ -1,10 +1,10 @@
-//! Reports for CI systems, read back by an XML reader.
+//! JUnit reports for CI systems, read with an XML parser.
 
 use xml::reader::{EventReader, XmlEvent};
 
 use crate::common::{halfbyte, halfbyte_on};
 
-/// The elements of a report, in order: depth, name and attributes, and the text of each.
+/// An element of a report: its depth, name, attributes and text.
 #[derive(Debug, PartialEq)]
 pub struct Element {
     pub depth: usize,
@@ -14,13 +14,13 @@ pub struct Element {
 }
 
 impl Element {
-    /// An attribute; empty where there is none.
+    /// Returns an attribute, or an empty string if there is no such attribute.
     pub fn attribute(&self, name: &str) -> &str {
         self.attributes.iter().find(|(of, _)| of == name).map_or("", |(_, value)| value)
     }
 }
 
-/// Reads a report, which is well-formed and has the elements and attributes of JUnit alone.
+/// Reads a report. Asserts that it is well-formed and has only elements and attributes of JUnit.
 #[track_caller]
 pub fn read(report: &str) -> Vec<Element> {
     let (mut elements, mut open) = (Vec::<Element>::new(), Vec::new());

@@ -1,5 +1,6 @@
-//! The kernels of the examples, and some that were compiled wrongly once, on random arguments with NaN of several payloads,
-//! subnormals, infinities, 0x80 and 0xff in all that they read: the words give the evaluator's bits.
+//! The kernels of the examples, and regression tests, on random arguments. The arguments contain
+//! NaNs with several payloads, subnormals, infinities, 0x80 and 0xff. Machine code must give the
+//! evaluator's bits.
 
 use halfbyte::args::bind::bind;
 use halfbyte::args::{Loader, ValueKind};
@@ -35,7 +36,8 @@ fn baseline() {
     assert_eq!(check_examples("examples/baseline", halfbyte::VP1), 5);
 }
 
-/// Kernels that were compiled wrongly once. Each says in its first line what it is about.
+/// Regression tests: kernels that were once compiled wrongly. The first line of each describes the
+/// defect.
 #[test]
 fn regressions() {
     for_kernels("tests/regressions", |module, _| {
@@ -58,8 +60,8 @@ fn regressions() {
     });
 }
 
-/// Checks the kernels in a folder on a target, in launches as large as a run line makes on random data, and says how many
-/// there are. What no run line runs on the target must be refused there.
+/// Checks the kernels in a folder on a target, with launches as large as a random run line. Returns
+/// the number of kernels. A kernel without a run line for the target must be refused.
 fn check_examples(folder: &str, target: Target) -> usize {
     let ways = [with_passes(target), without_passes(target)];
     let mut kernels = 0;
@@ -70,7 +72,7 @@ fn check_examples(folder: &str, target: Target) -> usize {
         }
         kernels += 1;
         let launch = Launch::of_run(&module.ir().kernels[0], runs).ok_or("no run line has random data")?;
-        // What only passes can make of what a target has is refused without them.
+        // Kernels that need passes to compile are refused without passes.
         let taken =
             |options: &&Options| std::ptr::eq(*options, &ways[0]) || crate::support::program(module, options).is_ok();
         ways.iter().filter(taken).try_for_each(|options| check(module, options, &launch))
@@ -78,7 +80,7 @@ fn check_examples(folder: &str, target: Target) -> usize {
     kernels
 }
 
-/// Does something with every kernel in a folder, as the only one of a module, and its run lines.
+/// Calls a closure with every kernel in a folder, as a module of its own, and with its run lines.
 fn for_kernels(folder: &str, mut each: impl FnMut(&Module, &[RunLine]) -> Result<(), String>) {
     for entry in root().join(folder).read_dir().unwrap() {
         let path = entry.unwrap().path();
@@ -104,15 +106,15 @@ fn check(module: &Module, options: &Options, launch: &Launch) -> Result<(), Stri
     Ok(())
 }
 
-/// How large a launch is: the items, and an argument for each parameter, of which words that are no vectors (sizes and
-/// distances) and the sizes of buffers count.
+/// The size of a launch: its items, and template arguments. Scalar words keep their values, because
+/// they are sizes and distances. Buffers only keep their sizes.
 struct Launch {
     shape: Shape,
     args: Vec<Vec<u8>>,
 }
 
 impl Launch {
-    /// What the first run line on random data has.
+    /// Returns the size of the first run line with random data.
     fn of_run(kernel: &Kernel, runs: &[RunLine]) -> Option<Launch> {
         let is_random =
             |run: &&RunLine| run.first.args.iter().any(|(_, value)| matches!(value.kind, ValueKind::Random { .. }));
@@ -123,7 +125,7 @@ impl Launch {
         Some(Launch { shape: run.shape, args: bound.args })
     }
 
-    /// A vector an item in every buffer.
+    /// Returns a launch with 16 bytes per item in every buffer.
     fn of_vectors(kernel: &Kernel) -> Launch {
         let of = |param: &halfbyte::ir::Param| match param.kind {
             ParamKind::Scalar(ty) => vec![0; ty.bytes() as usize],
@@ -142,7 +144,7 @@ impl Launch {
     }
 }
 
-/// What the test above relies on: a launch's worth of elements has every edge value.
+/// The checks above rely on this: the elements of one launch contain every edge value.
 #[test]
 fn elements_hold_all_edge_values() {
     for &ty in Type::ALL {

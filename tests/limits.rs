@@ -1,4 +1,5 @@
-//! Limits and cancelling, on everything that runs: the evaluator, interpreters and native code, on one thread and on several.
+//! Limits and cancellation on every engine: the evaluator, the interpreters, and native code with
+//! one and several threads.
 
 use std::num::NonZero;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use halfbyte::pipeline::{Options, compile};
 use halfbyte::runtime::{LaunchError, Program, Stats};
 use halfbyte::{Module, TARGETS, Target};
 
-/// Items that go round `n` times, all alike, or apart where `m` is not zero.
+/// A kernel whose items loop `n` times, uniformly, or divergently if `m` is not zero.
 const TEXT: &str = "
 kernel @round(%n: i32, %m: i32, %y: out i32) {
 ^entry:
@@ -45,7 +46,7 @@ fn program(target: Target) -> Program {
     halfbyte::TARGETS.load(&binary.object).unwrap()
 }
 
-/// What there is to run the kernel on.
+/// Returns all pairs of target and engine.
 fn routes() -> Vec<(Target, Engine)> {
     let several = Engine::Jit { threads: NonZero::new(4).unwrap() };
     let engines = [Engine::Interp, Engine::JIT, several];
@@ -71,7 +72,7 @@ fn exceeded(result: Result<Stats, LaunchError>) -> Exceeded {
     }
 }
 
-/// Native code is left now and then to count, which changes neither results nor what is counted.
+/// Native code returns now and then to count work, which changes neither results nor statistics.
 #[test]
 fn long_launches_come_to_the_same_on_all_engines() {
     for (n, m, items) in [(20_000, 0, 40), (100, 7, 600), (300_000, 1, 2)] {
@@ -124,13 +125,13 @@ fn a_launch_ends_at_its_work_and_time_and_when_it_is_cancelled() {
                 assert_eq!(exceeded(ended), expected, "{target} {engine}");
                 assert_eq!(watchdog.exceeded(), Some(expected));
             }
-            // Native code that was not finished is made by the next launch.
+            // The next launch completes native code whose generation was interrupted.
             assert!(run(&program, engine, None, 3, &mut arguments(5, m, 3)).is_ok(), "{target} {engine}");
         }
     }
 }
 
-/// The token is set while the launch is under way.
+/// The token is set while the launch is running.
 #[test]
 fn a_launch_can_be_cancelled_from_another_thread() {
     for (target, engine) in routes() {

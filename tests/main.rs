@@ -1,5 +1,5 @@
-//! The tests of the whole, in one program: each module has one purpose. They belong to the package of the program, for only there
-//! does Cargo say where the program lies.
+//! The integration tests, in a single program with one module per subject. They are in the
+//! program's package, because only there does Cargo provide the program's path.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod aliases;
@@ -76,7 +76,7 @@ mod vp1_idle;
 mod warp_lockstep;
 mod wide_traps;
 
-// Shared with tests and benches elsewhere.
+// Modules that are shared with other tests and benches.
 #[path = "../benches/growth-code/kernels.rs"]
 mod growing;
 #[allow(dead_code)]

@@ -1,15 +1,16 @@
-//! Mistakes made on purpose, and the whole message that each is answered with: `tests/mistakes/*.txt`. `HALFBYTE_BLESS=1` writes the
-//! messages anew.
+//! Deliberate mistakes with the complete messages that they cause: `tests/mistakes/*.txt`.
+//! `HALFBYTE_BLESS=1` updates the messages.
 //!
-//! A mistake begins with `## ` and what it is. `$ ` is the call, in a folder with the text as `k.hb`; without one that text is
-//! compiled for HALU. Lines that are no kernel stand in one ([`AROUND`]). After `----` comes what the program says.
+//! A mistake begins with `## ` and a description. The call follows `$ `, in a folder with the text
+//! as `k.hb`. Without a call, the text is compiled for HALU. Lines that are not a kernel are placed
+//! in one ([`AROUND`]). The expected output follows `----`.
 
 use std::fmt::Write;
 use std::process::Command;
 
 use crate::common::root;
 
-/// What lines stand in that are no kernel.
+/// The start and end of the kernel around lines that are not a kernel.
 const AROUND: [&str; 2] =
     ["kernel @k(%a: f16x2, %b: i8x4, %n: i32, %x: in f16x2, %y: out f16x2) {\n^entry:\n  %i = item_id\n", "  ret\n}\n"];
 
@@ -34,7 +35,7 @@ fn read(file: &str) -> Vec<Mistake<'_>> {
 }
 
 impl Mistake<'_> {
-    /// What the program says of it now.
+    /// Returns the program's current output for the mistake.
     fn answer(&self) -> String {
         let folder = tempfile::tempdir().unwrap();
         let is_whole = self.text.split('\n').any(|line| line.starts_with("kernel") || line.starts_with('!'));
@@ -51,7 +52,7 @@ impl Mistake<'_> {
             .output()
             .unwrap();
         assert_ne!(output.status.code(), Some(0), "{}: it is no mistake", self.name);
-        // What `check` says of each file is said on standard output.
+        // `check` prints its result for each file on standard output.
         let said = [output.stderr, output.stdout].concat();
         String::from_utf8(said)
             .unwrap()

@@ -1,4 +1,5 @@
-//! Results that a GPU has left, after `~=` on run lines: how near they must be to what approximations give here.
+//! Results that were recorded on a GPU, after `~=` in run lines, and the margins of their
+//! comparison.
 
 use std::path::Path;
 
@@ -12,13 +13,13 @@ fn checked(file: &str, text: &str) -> Outcome {
     check(file, text, Path::new(""), &Engine::ALL)
 }
 
-/// What is wrong with a text, a line each.
+/// Returns the errors of a text, one line each.
 fn failures(file: &str, text: &str) -> Vec<String> {
     let report = checked(file, text).failures;
     report.map_or(Vec::new(), |report| report.diagnostics().iter().map(ToString::to_string).collect())
 }
 
-/// A kernel that gives each `x` to an op, and its run line's results.
+/// Returns the errors of a kernel that applies an op to each `x`, with the results of its run line.
 fn of_op(op: &str, ty: &str, x: &str, result: &str) -> Vec<String> {
     let text = format!(
         "kernel @k(%x: in {ty}, %y: out {ty}) {{\n^entry:\n  %i = item_id\n  %v = load %x[%i]\n  %r = {op}.{ty} %v\n  \
@@ -27,7 +28,8 @@ fn of_op(op: &str, ty: &str, x: &str, result: &str) -> Vec<String> {
     failures("k.hb", &text)
 }
 
-/// The same in PTX, of 32 or 64 bits; the result may be stored as bits.
+/// Returns the errors of the same kernel in PTX, of 32 or 64 bits; `stored` may store the result as
+/// bits.
 fn of_inst(inst: &str, stored: &str, x: &str, result: &str) -> Vec<String> {
     let ty = inst.rsplit('.').next().unwrap();
     let (bits, bytes) = if ty == "f64" { (64, 8) } else { (32, 4) };
@@ -48,7 +50,7 @@ const NONE: &[&str] = &[];
 
 #[test]
 fn what_is_within_the_bound_of_the_manual_passes() {
-    // 1.4142135 is 0x3fb504f3: two units above it, and below.
+    // 1.4142135 is 0x3fb504f3; the results are two ulps above and below.
     assert_eq!(of_op("fexp2", "f32", "[0.0, 0.5]", "y~=[1.0, 0x3fb504f5]"), NONE);
     assert_eq!(of_op("fexp2", "f32", "[0.0, 0.5]", "y~=[0x3f7ffffe, 0x3fb504f1]"), NONE);
     assert_eq!(of_op("fsin", "f32", "[0.5, 10.0]", "y~=[0.47944, -0.544]"), NONE);
@@ -79,7 +81,7 @@ fn what_is_beyond_it_fails_and_says_by_how_much() {
     ] {
         assert_eq!(of_op(op, ty, x, y).len(), 1, "{op} {y}");
     }
-    // `=` is every bit.
+    // `=` compares all bits.
     let equal = of_op("fexp2", "f32", "[0.0, 0.5]", "y=[1.0, 0x3fb504f4]");
     assert!(equal.len() == 1 && equal[0].contains("1 ulp apart; 1 of 2 elements differ"), "{equal:?}");
 }
@@ -91,7 +93,7 @@ fn where_nothing_is_approximated_it_is_equality() {
     assert!(off.len() == 1 && off[0].ends_with("1 ulp apart; 1 of 2 elements differ"), "{off:?}");
     assert_eq!(of_inst("sqrt.rn.f32", AS_FLOAT, "[4.0, 2.0]", "y~=[2.0, 1.4142137]").len(), 1);
     assert_eq!(of_inst("sqrt.approx.f32", AS_FLOAT, "[4.0, 2.0]", "y~=[2.0, 1.4142137]"), NONE);
-    // A margin of one's own counts all the same.
+    // An explicit margin applies to exact ops, too.
     assert_eq!(of_op("fsqrt", "f32", "[4.0, 2.0]", "y~=[2.0, 1.4142137] within(ulps=1)"), NONE);
 }
 
@@ -145,7 +147,7 @@ fn what_cannot_be_compared_so_is_said() {
     ] {
         assert_eq!(found, [message]);
     }
-    // Of a kernel whose approximations are of another type the manual says nothing.
+    // The manual has no bound in this format, because the kernel approximates another type.
     let text = "kernel @k(%x: in f32, %y: out f16) {\n^entry:\n  %i = item_id\n  %v = load %x[%i]\n  %e = fexp2.f32 %v\n  \
                 %r = fcvt.f16 %e\n  store %r, %y[%i]\n  ret\n}\n; run: ptx: @k items=1 x=[0.5] -> y~=[1.414]\n";
     assert_eq!(
@@ -161,7 +163,7 @@ fn a_launch_after_another_is_compared_so_too() {
     let text = |second: &str| {
         format!("{kernel}; run: halu, ptx: @k items=1 y=[0.5] -> y~=[1.4142137]\n; then: @k items=1 -> y~={second}\n")
     };
-    // What the next launch begins with is what is computed here.
+    // The next launch continues with the result that is computed here.
     assert_eq!(failures("k.hb", &text("[2.6651442]")), NONE);
     assert_eq!(failures("k.hb", &text("[2.665]")).len(), 1);
 }

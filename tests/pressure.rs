@@ -1,5 +1,5 @@
-//! Kernels that need many registers: without spills while they fit, right when they do not. And the same text always
-//! gives the same bytes.
+//! Kernels with high register pressure: no spills while the values fit, and correct results if they
+//! do not. The same text always gives the same bytes.
 
 use std::fmt::Write;
 
@@ -10,7 +10,8 @@ use halfbyte_ir::witness::Random;
 
 use crate::common::root;
 
-/// Loads `count` values of a type, all alive at once, and folds them from the last to the first.
+/// Returns a kernel that loads `count` values of a type, all live at once, and folds them from the
+/// last to the first.
 fn folding(ty: &str, op: &str, count: usize) -> String {
     let mut text = format!("kernel @fold(%x: in {ty}, %y: out {ty}) {{\n^entry:\n  %i = item_id\n");
     for k in 0..count {
@@ -30,7 +31,8 @@ fn compiled(text: &str) -> (Module, Binary) {
     (module, binary)
 }
 
-/// Compiles, runs on random values, compares with the evaluator; gives the number of spills.
+/// Compiles a kernel and compares it with the evaluator on random values. Returns the number of
+/// spills.
 fn spills_and_runs(text: &str, bytes: usize, count: usize) -> u32 {
     const ITEMS: u32 = 16;
     let (module, binary) = compiled(text);
@@ -59,7 +61,7 @@ fn more_than_there_are_registers_are_spilled_and_right() {
 
 #[test]
 fn wide_values_are_aligned_and_right() {
-    // Misaligned pairs or quads would not encode.
+    // Misaligned register pairs or quads cannot be encoded.
     assert_eq!(spills_and_runs(&folding("i64", "sub", 40), 8, 40), 0);
     spills_and_runs(&folding("i8x16", "avg_u", 60), 16, 60);
 }

@@ -1,8 +1,8 @@
-//! `prove` as people call it.
+//! The command `prove`.
 
 use crate::common::halfbyte;
 
-/// The cases of the verdict.
+/// Returns the number of cases in the verdict.
 fn cases(output: &str) -> u64 {
     let verdict = output.lines().last().unwrap();
     let (_, cases) = verdict.split_once(": ").unwrap();

@@ -1,4 +1,5 @@
-//! NVIDIA's assembler takes what kernels become: every example that a SM can do, on that SM. Skipped where there is no ptxas.
+//! ptxas accepts the compiled kernels: every example that an SM supports, on that SM. Skipped if
+//! ptxas is missing.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use halfbyte_testkit::runlines;
 
 use crate::common::root;
 
-/// The kernel files below a folder.
+/// Appends the kernel files in a folder and its subfolders.
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -27,12 +28,13 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     found.sort();
 }
 
-/// The text that a kernel became.
+/// Returns the PTX kernel of compiled code.
 fn text_of(code: &Code) -> &halfbyte::isa::ptx::module::Kernel {
     &code.words.downcast_ref::<ptx::Code>().unwrap().kernel
 }
 
-/// The kernels of the examples that an SM can do, each by a name that no other has; and those that should be, and are not.
+/// Returns the kernels of the examples that an SM supports, each with a unique name. Also returns
+/// the kernels that are unexpectedly refused.
 fn kernels(sm: Sm) -> (Vec<Code>, Vec<String>) {
     let mut paths = Vec::new();
     files(&root().join("examples"), &mut paths);
@@ -71,7 +73,8 @@ fn an_assembler_takes_every_example() {
     let ptxas = crate::ptx::ptxas();
     for sm in Sm::ALL {
         let (all, refused) = kernels(sm);
-        // What an SM lacks is said by a refusal; the SM that is the default lacks nothing that a run line asks for.
+        // Older SMs refuse what they lack; the default SM supports every kernel with a run line for
+        // `ptx`.
         assert!(sm != Sm::DEFAULT || refused.is_empty(), "{refused:#?}");
         assert!(!all.is_empty(), "{sm}");
         let Some(ptxas) = &ptxas else { continue };
@@ -84,7 +87,7 @@ fn an_assembler_takes_every_example() {
     }
 }
 
-/// The attributes that an op may have on a type, where some may be chosen.
+/// Returns the possible attributes of an op on a type.
 fn attributes(op: Op, ty: Type) -> Vec<Attr> {
     match op.row().attr {
         AttrKind::Float(_) => {
@@ -111,7 +114,8 @@ fn attributes(op: Op, ty: Type) -> Vec<Attr> {
     }
 }
 
-/// The text of a kernel of one op, and instructions that store what it makes; none for what is never stored.
+/// Returns the text of a one-op kernel that stores its results, or `None` if a result cannot be
+/// stored.
 fn stored(kernel: &Kernel, name: &str) -> Option<String> {
     let text = kernel.to_string();
     let (head, body) = text.split_once(") {\n")?;
@@ -119,7 +123,7 @@ fn stored(kernel: &Kernel, name: &str) -> Option<String> {
     let (mut params, mut stores) = (Vec::new(), String::new());
     for (number, &inst) in kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts).enumerate() {
         let Some(result) = kernel.result(inst) else { continue };
-        // Values print by number where they have no name, in the order of their instructions.
+        // Unnamed values print as numbers, in the order of their instructions.
         let line = body.lines().filter(|line| line.contains(" = ")).nth(number)?;
         let value = line.trim().split(' ').next()?;
         let ty = kernel.ty(result);
@@ -142,7 +146,7 @@ fn stored(kernel: &Kernel, name: &str) -> Option<String> {
     Some(format!("{head}{separator}{}) {{\n{body}", params.join(", ")))
 }
 
-/// A module with a kernel for every op on every type from every type with every attribute.
+/// Returns a module with a kernel for every op, with every type, source type and attribute.
 fn forms() -> Module {
     let mut text = String::new();
     let mut count = 0;
@@ -173,8 +177,8 @@ fn forms() -> Module {
     Module::named("forms", text).unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// Assembles what every form of an op becomes on every SM that can do it, with passes and without, one in `stride` of them, those
-/// that need a version together in a text of just that version.
+/// Assembles one in `stride` forms of ops for every SM that supports them, with and without passes.
+/// Forms are grouped by the PTX version that they need.
 fn assemble_forms(stride: usize) {
     let Some(ptxas) = crate::ptx::ptxas() else { return };
     let module = forms();

@@ -1,5 +1,5 @@
-//! Products and sums of bfloat16 in one rounding where no machine instruction has them: by f32, on triples of which a second
-//! rounding would make ties.
+//! Fused multiply-add of bfloat16 on machines without such an instruction. It is computed in `f32`,
+//! and tested on triples for which double rounding would create ties.
 
 use halfbyte::{Module, Sm};
 
@@ -17,17 +17,18 @@ const KERNEL: &str = "kernel @fused(%a: in bf16x2, %b: in bf16x2, %c: in bf16x2,
 }
 ";
 
-/// Exponents of the first factor: products about 1, at the greatest, and where halves are subnormal or f32 loses bits.
+/// The exponents of the first factor: products around 1, of the largest size, subnormal ones, and
+/// ones at which `f32` loses bits.
 const EXPONENTS: [u32; 6] = [127, 254, 253, 2, 1, 0];
-/// How far below the product's exponent the addend's is.
+/// The differences between the exponents of the product and the addend.
 const BELOW: [u32; 14] = [0, 1, 7, 8, 9, 15, 16, 17, 23, 24, 25, 26, 40, 90];
 
-/// The bits of a number of eight significant bits.
+/// Returns the bits of a number with an eight-bit significand.
 const fn bf16(negative: bool, exponent: u32, significand: u32) -> u16 {
     ((negative as u32) << 15 | exponent << 7 | significand & 127) as u16
 }
 
-/// Triples whose product is a bfloat16 or in the middle between two.
+/// Returns triples whose product is a bfloat16 or a midpoint between two.
 fn triples() -> Vec<[u16; 3]> {
     let mut triples = Vec::new();
     for (a, b) in (128..256u32).flat_map(|a| (a..256).map(move |b| (a, b))) {
@@ -37,7 +38,7 @@ fn triples() -> Vec<[u16; 3]> {
             continue;
         }
         for (exponent, below) in EXPONENTS.into_iter().flat_map(|e| BELOW.map(|below| (e, below))) {
-            // The other factor is about 1, so that the product is where the first factor is.
+            // The second factor is around 1, so that the product has the exponent of the first.
             let addend = exponent.saturating_sub(below);
             for (signs, significand) in (0..4).flat_map(|signs| [128, 129, 255].map(|s| (signs, s))) {
                 let (minus, less) = (signs & 1 != 0, signs & 2 != 0);

@@ -1,11 +1,12 @@
-//! Kernels in PTX with functions and memory of their own: what is imported gives what the text gives.
+//! PTX kernels with functions and local variables: the imported kernel gives the same results as
+//! the text.
 
 use halfbyte::import_ptx::{Host, Shape, import};
 use halfbyte::launch::evaluate;
 
 const ITEMS: u32 = 8;
 
-/// A kernel that leaves a word of each item in `y`: `%r0` is the item, `%r9` what it leaves.
+/// Returns a kernel that stores a word per item in `y`: `%r0` is the item, `%r9` the stored word.
 fn text(functions: &str, body: &str) -> String {
     format!(
         ".version 8.0\n.target sm_90\n.address_size 64\n{functions}\n.visible .entry k(.param .u64 y, .param .align 8 .b8 s[16])\n{{
@@ -16,7 +17,7 @@ st.global.b32 [%d0], %r9; ret; }}\n"
     )
 }
 
-/// The words that the text leaves, and what it is imported to.
+/// Returns the words that direct execution and the imported kernel store.
 #[track_caller]
 fn both(text: &str) -> (Vec<u8>, Vec<u8>) {
     let module = import("k.ptx", text, Shape::default()).unwrap_or_else(|report| panic!("{report}\n{text}"));
@@ -55,43 +56,46 @@ add.s32 %a, %a, 1000; st.local.b32 [%b1], %a; ret; }
         "call (%r1), twice, (%r0); call (%r2), twice, (%r1); call (%r9), twice, (%r2);",
         "call (%r9), fewer, (%r0);",
         "{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r0; call.uni (b), fewer, (a); ld.param.b32 %r9, [b]; }",
-        // What a function has begins at zero in each call.
+        // Registers and local variables of a function start at zero in each call.
         "mov.b32 %r2, 0; more: call (%r3), fewer, (%r0); call (%r4), counts, (%r0); add.s32 %r9, %r9, %r3; add.s32 %r9, %r9, %r4;
          add.s32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, 3; @%p0 bra more;",
         ".param .align 8 .b8 a[16]; .param .align 8 .b8 b[16]; st.param.b32 [a], %r0; st.param.b32 [a+8], 50;
          call (b), swaps, (a); ld.param.b32 %r1, [b]; ld.param.b32 %r2, [b+8]; mad.lo.s32 %r9, %r1, 1000, %r2;",
         "mov.b32 %r9, 3; call leaves, (%r0);",
-        // Local variables at fixed places, of several widths, with and without a space.
+        // Local variables at constant offsets, of several widths, with and without a state space.
         ".local .align 8 .b8 l[16]; mov.u64 %d2, l; cvta.local.u64 %d3, %d2; add.u64 %d4, %d3, 8; st.u32 [%d3+4], %r0; st.u8 [%d4], -5;
          ld.local.u32 %r1, [l+4]; ld.s8 %r2, [%d4]; ld.local.u8 %r3, [%d2+8]; add.s32 %r9, %r1, %r2; add.s32 %r9, %r9, %r3;",
         ".local .align 8 .b8 l[8]; mov.u64 %d2, l; cvt.rn.f32.u32 %f1, %r0; st.local.f32 [%d2], %f1; ld.local.b32 %r9, [%d2];",
         ".local .align 4 .b8 l[8]; mov.u64 %d2, l; cvt.u16.u32 %h1, %r0; st.local.v2.u16 [%d2+4], {%h1, 9}; ld.local.v2.u16 {%h2, %h3}, [l+4];
          mov.b32 %r9, {%h3, %h2};",
-        // At places that are known only when it runs, with a space and without, and in parts of what was stored.
+        // Local variables at run-time offsets, with and without a state space, and partial loads of
+        // a store.
         ".local .b32 l[8]; mov.u64 %d2, l; and.b32 %r1, %r0, 7; mul.wide.u32 %d3, %r1, 4; add.u64 %d2, %d2, %d3; st.local.b32 [%d2], %r0;
          cvta.local.u64 %d4, %d2; ld.u16 %r2, [%d4]; ld.local.b32 %r9, [%d2]; add.s32 %r9, %r9, %r2;",
         ".local .b32 l; setp.eq.u32 %p0, %r0, 9; mov.u64 %d2, l; @%p0 bra there; st.local.b32 [%d2], %r0; there: ld.local.b32 %r9, [%d2];",
         ".local .align 4 .b8 l[8]; st.local.b32 [l], %r0; st.local.b32 [l+4], 7; ld.local.b32 %r9, [l]; ld.local.u16 %r1, [l+2]; add.s32 %r9, %r9, %r1;",
         "ld.volatile.global.u32 %r9, [%d0]; add.s32 %r9, %r9, %r0;",
-        // The address of a local variable is passed on, through two functions.
+        // The address of a local variable is passed through two functions.
         ".local .b32 l; st.local.b32 [l], %r0; mov.u64 %d2, l; cvta.local.u64 %d3, %d2; { .param .b64 a; st.param.b64 [a], %d3;
          call.uni outer, (a); } ld.local.b32 %r9, [l];",
-        // Branches by an index: to one label, to several of which some are the same, with a guard, and in a loop.
+        // Indexed branches: to a single label, to several labels with duplicates, with a guard, and
+        // in a loop.
         "t: .branchtargets a, a; and.b32 %r1, %r0, 1; brx.idx %r1, t; mov.b32 %r9, 5; a: add.s32 %r9, %r9, 1;",
         "t: .branchtargets a, b, a, c, d; min.u32 %r1, %r0, 4; brx.idx %r1, t; a: mov.b32 %r9, 1; bra d; b: mov.b32 %r9, 2; c: add.s32 %r9, %r9, 3;
          d: add.s32 %r9, %r9, 4;",
         "t: .branchtargets a, b, c; min.u32 %r1, %r0, 2; setp.ne.s32 %p0, %r0, 1; @!%p0 brx.idx %r1, t; mov.b32 %r9, 6; bra c; a: b: mov.b32 %r9, 7; c:",
         "t: .branchtargets a, b, c; mov.b32 %r1, 0; a: add.s32 %r9, %r9, %r0; b: add.s32 %r9, %r9, 10; add.s32 %r1, %r1, 1; min.u32 %r2, %r1, 2;
          @%p0 bra d; setp.gt.u32 %p0, %r0, 3; brx.idx %r2, t; c: add.s32 %r9, %r9, 100; d:",
-        // The carry flag is not kept over calls, to either side; where none is made, it is.
+        // The carry flag is not kept across calls, in either direction. It is kept if the guarded
+        // call is not executed.
         "mov.b32 %r1, -1; add.cc.u32 %r1, %r1, 1; call leaves, (1); addc.u32 %r9, 0, 0;",
         "mov.b32 %r1, -1; add.cc.u32 %r1, %r1, 1; call (%r2), carries; mad.lo.u32 %r9, %r2, 10, 5;",
         "mov.b32 %r1, -1; setp.gt.u32 %p0, %r0, 3; add.cc.u32 %r1, %r1, 1; @%p0 call (%r2), carries; addc.u32 %r9, 0, 0;",
-        // A name in a block is another's around it.
+        // A variable in an inner block shadows an outer one of the same name.
         ".local .b32 l; st.local.b32 [l], 5; { .local .b32 l; st.local.b32 [l], %r0; } ld.local.b32 %r9, [l]; add.s32 %r9, %r9, %r0;",
-        // Special registers as what is converted, and the axis that there is not.
+        // Special registers as operands of conversions, and the axis `w`, which does not exist.
         "cvt.u64.u32 %d2, %tid.x; cvt.u32.u64 %r9, %d2; cvt.u32.u16 %r1, %ntid.x; add.u32 %r9, %r9, %r1; mov.u32 %r2, %ctaid.w; add.u32 %r9, %r9, %r2;",
-        // Parameters by their addresses.
+        // Parameters accessed by their addresses.
         "mov.b64 %d2, s; ld.param.u32 %r1, [%d2+8]; ld.param.u32 %r2, [s]; add.s32 %r9, %r1, %r2;",
         "mov.b64 %d2, s; cvta.param.u64 %d3, %d2; ld.u32 %r9, [%d3+12];",
     ] {

@@ -1,4 +1,5 @@
-//! The carry flag, on every route, against arithmetic on wide integers: random chains of sums, differences and products.
+//! The carry flag on every route, compared with wide integers: random chains of additions,
+//! subtractions and multiplications.
 
 use halfbyte::ir::witness::Random;
 use halfbyte::isa::ptx::Inst;
@@ -9,13 +10,14 @@ use halfbyte::launch::Engine;
 
 use halfbyte_testkit::harness::{Arg, How, Language, Request, Size, Via, launch};
 
-/// Registers of each family that chains work on.
+/// The number of registers of each width in the chains.
 const COUNT: u32 = 4;
 const ITEMS: u32 = 40;
-/// Bytes of an item: the registers of both widths.
+/// The number of bytes per item: the registers of both widths.
 const ITEM: usize = 64;
 
-/// Wide integers: `%r` and `%d` are the registers, `%p0` is odd items', `%p1` none's.
+/// A model with wide integers. `%r` and `%d` are the registers; `%p0` is true for odd items, `%p1`
+/// for none.
 struct Model {
     r: [u64; COUNT as usize],
     d: [u64; COUNT as usize],
@@ -63,7 +65,7 @@ impl Model {
         let (first, second) = match words[0] {
             "mad" | "madc" => {
                 let signed = words.iter().any(|word| word.starts_with('s'));
-                // Modulo 2^128 the product has all bits that count, once its operands are extended.
+                // With extended operands, the product modulo 2^128 has all relevant bits.
                 let extended = |x: u128| if signed { ((x << (128 - bits)) as i128 >> (128 - bits)) as u128 } else { x };
                 let product = extended(values[0]).wrapping_mul(extended(values[1]));
                 let half = if words.contains(&"hi") { product >> bits } else { product };
@@ -160,7 +162,7 @@ fn check(lines: &[String], seed: u64) {
     }
 }
 
-/// `HALFBYTE_CHAINS=100000 cargo test ptx_carry::` tries more than a few.
+/// `HALFBYTE_CHAINS=100000 cargo test ptx_carry::` tests more chains.
 #[test]
 fn random_chains_agree_with_wide_integers_on_every_route() {
     let count = std::env::var("HALFBYTE_CHAINS").ok().and_then(|count| count.parse().ok()).unwrap_or(60);

@@ -1,5 +1,5 @@
-//! What clang and nvcc make of kernels is read, imported, compiled and run; what clang makes gives the bits of the same C
-//! built for the host.
+//! PTX from clang and nvcc is parsed, imported, compiled and run. The results of clang's PTX agree
+//! with the same C code on the host.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ const GRID: u32 = 2;
 const BLOCK: u32 = 96;
 const SEEDS: u64 = 6;
 
-/// What a compiler has made, and how many kernels are in it.
+/// The compilers' outputs, with the number of kernels in each.
 const FILES: [(&str, usize); 2] = [("clang", 13), ("nvcc", 10)];
 const CLANG: &str = "clang";
 
@@ -45,7 +45,7 @@ fn the_import_gives_the_bits_of_the_text() {
                 let before = arguments(kernel, GRID * BLOCK, false, seed);
                 let mut expected = before.clone();
                 evaluate(kernel, GRID * BLOCK, &mut expected).unwrap_or_else(|fault| panic!("{fault}\n{kernel}"));
-                // A launch of the text cannot give an address within a structure.
+                // A launch of the text cannot pass an address within a structure.
                 if let Ok(host) = &host {
                     let mut found = before.clone();
                     host.launch((GRID, BLOCK), &mut found).unwrap_or_else(|fault| panic!("{}: {fault}", kernel.name));
@@ -66,10 +66,10 @@ fn the_import_gives_the_bits_of_the_text() {
     }
 }
 
-/// A half is rounded after each operation, as on a GPU; clang can since version 16.
+/// Flags that round a half after each operation, as on a GPU; clang supports this since version 16.
 const HOST_FLAGS: [&str; 5] = ["-DHOST", "-O1", "-ffp-contract=off", "-Xclang", "-ffloat16-excess-precision=none"];
 
-/// The C file as a program of the host, where there is a clang that can make one.
+/// Builds the C file as a program for the host. Returns `None` if no clang supports the flags.
 fn host_program(folder: &Path) -> Option<PathBuf> {
     let clang = ["clang-19", "clang"].into_iter().find(|name| {
         let output = Command::new(name).args(HOST_FLAGS).args(["-fsyntax-only", "-x", "c", "/dev/null"]).output();
@@ -97,7 +97,8 @@ fn the_text_gives_the_bits_of_the_host() {
     for kernel in &imported(CLANG, Shape::default()).ir().kernels {
         let host = Host::load(CLANG, &source(CLANG), &kernel.name).unwrap();
         for seed in 0..SEEDS {
-            // Halves of a size whose results are numbers: which NaN comes of a NaN is the machine's own affair.
+            // Halves are of moderate size, so that no result is NaN: the payload of a NaN depends
+            // on the machine.
             let mut found = arguments(kernel, GRID * BLOCK, true, seed);
             let input: Vec<u8> = found
                 .iter()

@@ -1,4 +1,4 @@
-//! Copies into shared memory that go on beside the thread (`cp.async`), as they stand and where they are imported.
+//! Asynchronous copies to shared memory (`cp.async`), in direct execution and after import.
 
 use std::path::PathBuf;
 
@@ -6,17 +6,18 @@ use tempfile::TempDir;
 
 use crate::common::{Called, halfbyte};
 
-/// Items, each of which copies to a place of 16 bytes.
+/// The number of items, each of which copies to its own 16 bytes.
 const ITEMS: u32 = 18;
 
 struct File {
     _folder: TempDir,
     path: String,
-    /// Whose bytes are 0, 1, 2, ...
+    /// A file with the bytes 0, 1, 2, ...
     x: String,
 }
 
-/// A kernel that copies from `x`, by `%d3`, to the tile, by `%s`, does what `body` says, and stores the 16 bytes of its place in `y`.
+/// Returns a kernel that copies from `x`, at `%d3`, to the tile, at `%s`, executes `body`, and
+/// stores the item's 16 bytes in `y`.
 fn file(version: &str, body: &str) -> File {
     let text = format!(
         ".version {version} .target sm_90 .address_size 64
@@ -47,8 +48,8 @@ impl File {
     }
 }
 
-/// Item `n` has the bytes `16 n` to `16 n + 15`; `taken` says how many of them it takes of so many, behind which are `bytes - taken` zeros
-/// and what was there before.
+/// Returns the expected output. Item `n` copies the bytes `16 n` to `16 n + 15`. It takes the first
+/// `taken` of `bytes` bytes; zeros follow up to `bytes`, and then the earlier contents.
 fn expected(bytes: u32, taken: impl Fn(u32) -> u32) -> String {
     let byte = |at: u32| match (at / 16, at % 16) {
         (item, within) if within < taken(item).min(bytes) => at as u8,
@@ -98,30 +99,30 @@ fn as_many_bytes_as_are_taken_are_copied() {
     }
 }
 
-/// Who touches what is copied before it is waited for races with the copy, the item itself too.
+/// An access to copied bytes before the wait is a race with the copy, also by the item itself.
 #[test]
 fn who_is_too_early_is_told_of() {
     let copy = "cp.async.ca.shared.global [%s], [%d3], 16; cp.async.commit_group;";
     let others = "setp.ne.u32 %p1, %t, 0; selp.b32 %r2, 16, 0, %p1; sub.u32 %r3, %s, %r2;";
     let written = "which is written by a copy that item 0 has not waited for, at line 7";
     let races = [
-        // Not waited for at all, or not for this group, or not committed.
+        // There is no wait, or a wait for another group, or the group is not committed.
         (copy.to_owned(), written),
         (format!("{copy} cp.async.commit_group; cp.async.wait_group 1;"), ""),
         (format!("{copy} cp.async.wait_group 1;"), written),
         ("cp.async.ca.shared.global [%s], [%d3], 16; cp.async.wait_group 0;".to_owned(), written),
         ("cp.async.ca.shared.global [%s], [%d3], 16; cp.async.wait_all;".to_owned(), ""),
-        // A store to where a copy goes, and to where it comes from.
+        // A store to the copy's destination, and to its source.
         (format!("{copy} st.shared.u32 [%s], 7; cp.async.wait_all;"), written),
         (
             format!("{copy} st.global.u32 [%d3+12], 7; cp.async.wait_all;"),
             "store of the byte at global address 0xd0000000000000c, which is read by a copy that item 0 has not waited for",
         ),
         (format!("{copy} ld.global.u32 %r2, [%d3]; cp.async.wait_all;"), ""),
-        // Two copies to one place have no order.
+        // Two copies to one address are not ordered.
         (format!("{copy} {copy} cp.async.wait_all;"), written),
         (format!("{copy} cp.async.wait_all; {copy} cp.async.wait_all;"), ""),
-        // Other threads see the copy after the wait and a barrier that follows it.
+        // Other threads see the copy after the wait and a subsequent barrier.
         (format!("{copy} cp.async.wait_all; bar.sync 0; {others} ld.shared.u32 %r2, [%r3];"), ""),
         (
             format!("{copy} bar.sync 0; {others} ld.shared.u32 %r2, [%r3]; bar.sync 0; cp.async.wait_all;"),
@@ -166,7 +167,7 @@ fn what_no_copy_is_is_refused_at_its_place() {
             file(version, body).run(&["--target", target]).fails(1, told);
         }
     }
-    // An access that cannot be made is one of the copy.
+    // An invalid access is reported for the copy itself.
     let file = file("8.3", "cp.async.ca.shared.global [%s+512], [%d3], 16;");
     file.run(&["--target", "ptx"]).fails(1, "store of 16 bytes at shared address 0x200 is out of bounds");
     let file = self::file("8.3", "cp.async.ca.shared.global [%s], [%d3+4], 16;");

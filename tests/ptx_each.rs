@@ -1,4 +1,4 @@
-//! Files in PTX are read kernel by kernel: one that is refused spoils no other.
+//! PTX files are read kernel by kernel: a refused kernel does not affect the others.
 
 use std::path::PathBuf;
 
@@ -14,11 +14,12 @@ const TWICE: &str = ".visible .entry twice(.param .u64 x) {\n.reg .b32 %r<4>; .r
     ld.param.u64 %d0, [x]; mul.wide.u32 %d1, %r0, 4; add.s64 %d2, %d0, %d1;\nld.global.u32 %r1, [%d2]; add.u32 %r2, %r1, %r1;\n\
     st.global.u32 [%d2], %r2;\nret;\n}\n";
 
-/// Its surface is on line 14 where it stands after `twice`.
+/// A kernel whose surface instruction is on line 14 when it follows `twice`.
 const PAINTS: &str =
     ".visible .entry paints(.param .u64 x) {\n.reg .b32 %r<4>;\nsuld.b.1d.b32.trap {%r0}, [x, {%r1}];\nret;\n}\n";
 
-/// Read, and no kernel of the IR: one load is of a part of another's.
+/// A kernel that is parsed but cannot be imported, because one load reads a part of another's
+/// parameter bytes.
 const PARTS: &str = ".visible .entry parts(.param .u64 x, .param .align 8 .b8 s[16]) {\n.reg .b32 %r<4>; .reg .b64 %d<3>;\n\
     ld.param.u64 %d0, [s];\nld.param.u32 %r0, [s+4];\nld.param.u64 %d1, [x];\nst.global.u32 [%d1], %r0;\nret;\n}\n";
 
@@ -51,7 +52,8 @@ impl File {
     }
 }
 
-/// As an assembler, whatever is asked for.
+/// As in ptxas, the text's own version and target must support each instruction, whatever the
+/// requested target.
 #[test]
 fn what_version_and_target_lack_is_an_error_of_the_text() {
     let body = "mov.b32 %f0, %r1; tanh.approx.f32 %f0, %f0; mov.b32 %r2, %f0;\nst.global";

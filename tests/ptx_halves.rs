@@ -1,11 +1,12 @@
-//! `.relu` and `.ftz` of halves, which PTX and the IR have with other bits: on every route as an H100 has them, and PTX of
-//! the IR's ops with the bits of the IR.
+//! `.relu` and `.ftz` on halves, for which PTX and the IR define different bits. Every route must
+//! give the bits of an H100. PTX that is compiled from the IR must give the bits of the IR.
 
 use serde_json::{Value, json};
 
 use crate::common::{halfbyte, halfbyte_on};
 
-/// The ways to run PTX: directly, imported, and as machine code or PTX made of that.
+/// The routes of PTX: direct execution, imported, and compiled from the import to machine code or
+/// PTX.
 const ROUTES: [&[&str]; 8] = [
     &["--via", "ptx"],
     &["--via", "ptx", "--engine", "jit"],
@@ -17,11 +18,12 @@ const ROUTES: [&[&str]; 8] = [
     &["--via", "recompiled", "--engine", "jit"],
 ];
 
-/// Every half is the first operand of a lane where each is taken.
+/// The number of lanes in a full run, in which every half is the first operand of one lane.
 const LANES: u32 = 1 << 16;
 const LEAST_NORMAL: i128 = 1 << 34;
 
-/// An instruction and the one without modifiers whose results its own are made of.
+/// An instruction, and the instruction without modifiers from whose results the expected ones are
+/// derived.
 struct Case {
     inst: &'static str,
     base: &'static str,
@@ -63,18 +65,18 @@ impl Case {
         self.inst.starts_with("cvt")
     }
 
-    /// Bytes of an operand and of a result.
+    /// Returns the number of bytes of an operand and of a result.
     fn widths(&self) -> [u32; 2] {
         let result = if self.is_packed() { 4 } else { 2 };
         [if self.converts() { 4 } else { result }, result]
     }
 
-    /// Work items that each take one lane.
+    /// Returns the number of work items if every `step`-th lane is tested.
     fn items(&self, step: u32) -> u32 {
         LANES / step / if self.is_packed() { 2 } else { 1 }
     }
 
-    /// A kernel that applies an instruction to its three buffers.
+    /// Returns a kernel that applies an instruction to its three buffers.
     fn kernel(&self, inst: &str) -> String {
         let [operand, result] = self.widths();
         let operands = match inst.split('.').next() {
@@ -111,7 +113,7 @@ impl Case {
             .to_string()
     }
 
-    /// Operands of one lane.
+    /// Returns the operands of all lanes, in three buffers.
     fn operands(&self, step: u32) -> [Vec<u8>; 3] {
         let lanes = (0..LANES / step)
             .map(|n| n * step + mixed(n) % step)
@@ -119,7 +121,7 @@ impl Case {
         let width = if self.converts() { 4 } else { 2 };
         let mut all = [const { Vec::new() }; 3];
         for (lane, operands) in lanes.enumerate() {
-            // A packed conversion takes two lanes from two buffers.
+            // A packed conversion takes its two lanes from two buffers.
             if self.converts() && self.is_packed() && lane as u32 >= self.items(step) {
                 break;
             }
@@ -130,7 +132,8 @@ impl Case {
         all
     }
 
-    /// The result of a lane by that of the instruction without modifiers on operands that are flushed.
+    /// Returns the expected result of a lane. `base` is the result of the instruction without
+    /// modifiers on flushed operands.
     fn expected(&self, base: u16, operands: [u16; 3]) -> u16 {
         let (bf16, mut result) = (self.inst.contains("bf16"), base);
         let infinity = if bf16 { 0x7F80 } else { 0x7C00 };
@@ -149,7 +152,7 @@ impl Case {
         if self.has("relu") && !is_nan && result & 0x8000 != 0 { 0 } else { result }
     }
 
-    /// The exact result in units of 2^-48, if the operands are finite.
+    /// Returns the exact result in units of 2^-48, if the operands are finite.
     fn exact(&self, operands: [u16; 3]) -> Option<i128> {
         let units = |half: u16| {
             let (exponent, fraction) = (half >> 10 & 31, i128::from(half & 0x3FF));
@@ -166,14 +169,15 @@ impl Case {
     }
 }
 
-/// A number without pattern.
+/// Returns a hash of a number.
 fn mixed(n: u32) -> u32 {
     let n = (n ^ n >> 15).wrapping_mul(0x2C1B_3C6D);
     let n = (n ^ n >> 12).wrapping_mul(0x297A_2D39);
     n ^ n >> 15
 }
 
-/// A half and two others: often one with which the product is about the least normal number, and an addend that keeps it there.
+/// Returns three halves. Often the product is close to the smallest normal number, and the addend
+/// keeps the result there.
 fn halves(lane: u32) -> [u32; 3] {
     let (a, random) = (lane, mixed(lane));
     let (exponent, fraction) = (a >> 10 & 31, a & 0x3FF);
@@ -189,7 +193,7 @@ fn halves(lane: u32) -> [u32; 3] {
     [a, b & 0xFFFF, c]
 }
 
-/// f32 of every sign and exponent.
+/// Returns three `f32` operands; over all lanes they have every sign and exponent.
 fn singles(lane: u32) -> [u32; 3] {
     let tiny = 0x8000_0000 | lane;
     [
@@ -215,7 +219,7 @@ fn unhex(text: &str) -> Vec<u8> {
     (0..text.len() / 2).map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).unwrap()).collect()
 }
 
-/// The halves that the launches of a process leave in their last buffers.
+/// Returns the halves in the last buffer of each launch.
 fn launched(route: &[&str], lines: &[String]) -> Vec<Vec<u16>> {
     let called = halfbyte_on(&[&["launch", "--json"], route].concat(), (lines.join("\n") + "\n").as_bytes());
     let answer = |line: &str| {
@@ -262,7 +266,7 @@ fn agree(routes: &[&[&str]], step: u32) {
                 case.expected(base, if case.has("ftz") { lanes.map(flushed) } else { lanes })
             })
             .collect();
-        // The sample has what the modifiers are about.
+        // The sample must contain cases in which the modifiers matter.
         let count = |is: &dyn Fn(u16, u16) -> bool| base.iter().zip(&results).filter(|&(&a, &b)| is(a, b)).count();
         if case.has("relu") {
             assert!(count(&|base, result| base == 0x8000 && result == 0) > 48 / step as usize, "{}: -0", case.inst);
@@ -291,7 +295,7 @@ fn agree(routes: &[&[&str]], step: u32) {
 fn modifiers_are_recognised_when_ptx_is_compiled_to_ptx() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("k.ptx");
-    // A kernel without packed work is given back as it was.
+    // A kernel without packed work is returned unchanged.
     for case in CASES.iter().filter(|case| case.is_packed() && !case.has("satfinite")) {
         std::fs::write(&path, case.kernel(case.inst)).unwrap();
         let called = halfbyte(&["compile", &path.display().to_string(), "--target", "ptx", "--sm", "90"]);
@@ -301,7 +305,7 @@ fn modifiers_are_recognised_when_ptx_is_compiled_to_ptx() {
     }
 }
 
-/// An op on `%a`, `%b` and `%c` of a type.
+/// Returns a kernel in the IR with an op on `%a`, `%b` and `%c`.
 fn of_ir(ty: &str, op: &str) -> String {
     let loads = ["a", "b", "c"].map(|name| format!("  %{name} = load %{name}_in[%i]\n")).concat();
     format!(
@@ -321,7 +325,7 @@ fn ptx_of_the_ir_has_the_bits_of_the_ir() {
         for (ty, sm) in types.iter().flat_map(|ty| ["75", "80", "90"].map(|sm| (ty, sm))) {
             let third = if op.starts_with("ffma") { ", %c" } else { "" };
             let kernel = of_ir(ty, &format!("%r = {op}.{ty} %a, %b{third}"));
-            // Products that round to -0, and, of f16, to the least normal number.
+            // The products round to -0 or, for `f16`, to the smallest normal number.
             let numbers = if ty.starts_with("bf") {
                 [
                     ["-0.0", "0x8080", "0x8001", "1.0", "-1.0"],
@@ -357,7 +361,7 @@ fn ptx_of_the_ir_has_the_bits_of_the_ir() {
     }
 }
 
-/// HALU's own instruction keeps -0, as its seed says, and so does what is compiled for it.
+/// HALU's own instruction keeps -0, as its seed specifies, and so does compiled code.
 #[test]
 fn halu_and_the_ir_keep_minus_zero() {
     let folder = tempfile::tempdir().unwrap();
@@ -372,7 +376,7 @@ fn halu_and_the_ir_keep_minus_zero() {
     assert!(listing.out.contains("HFMA2.RELU") && !listing.out.contains("HMNMX2"), "{}", listing.out);
 }
 
-/// One instruction rectifies if the addend shows that no result is -0.
+/// A single instruction suffices if the addend rules out a result of -0.
 #[test]
 fn relu_is_the_instruction_where_no_result_is_minus_zero() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Kernels in PTX that are imported give the bits that the interpreter gives for their text, evaluated and compiled; and
-//! those of the baselines the bits of the same kernels written in the IR.
+//! Imported PTX kernels, evaluated and compiled, give the bits of direct execution. The baselines
+//! also give the bits of the same kernels written in the IR.
 
 use halfbyte::Target;
 use halfbyte::import_ptx::{Host, Shape, import};
@@ -25,7 +25,8 @@ fn the_baselines_are_the_kernels_written_in_ir() {
         assert!(!kernel.to_string().contains("ptr_add"), "{name}: {kernel}");
         let host = Host::load(&name, &source, &kernel.name).unwrap();
         assert_eq!(host.params().to_vec(), given(kernel), "{name}");
-        // Where a machine has no minimum and maximum the files take a compare, of which NaN and -0 come out otherwise.
+        // For a machine without minimum and maximum the files use a comparison, which treats NaN
+        // and -0 differently.
         let ordinary = source.contains(" set.");
         for seed in 0..8 {
             let before = arguments(&ir, GRID * BLOCK, ordinary, seed);
@@ -42,7 +43,8 @@ fn the_baselines_are_the_kernels_written_in_ir() {
     }
 }
 
-/// The targets that have a kernel's ops.
+/// Compiles a kernel for the targets that support it, and compares the results with direct
+/// execution.
 fn compiled(name: &str, source: &str, targets: &[Target], seeds: u64) {
     let shape = Shape { grid: Some([GRID, 1, 1]), block: Some([BLOCK, 1, 1]) };
     let module = import(name, source, shape).unwrap_or_else(|report| panic!("{report}"));
@@ -72,14 +74,14 @@ fn the_baselines_compile() {
         let bytes = |param: &halfbyte::ir::Param| match param.kind {
             ParamKind::Scalar(ty) | ParamKind::Buffer { elem: ty, .. } => ty.elem() == halfbyte::ir::Elem::I8,
         };
-        // VP1 has no halves and no wider lanes.
+        // VP1 supports only the kernels on bytes.
         let targets = [halfbyte::HALU, halfbyte::VP1];
         let targets = if ir.params.iter().all(bytes) { &targets[..] } else { &targets[..1] };
         compiled(&name, &source, targets, 2);
     }
 }
 
-/// Arithmetic on f64, and on f32 in other roundings than to nearest.
+/// Arithmetic on `f64`, and on `f32` with other rounding modes than to nearest.
 const DOUBLES: &str = "
     .version 7.8
     .target sm_90
@@ -143,13 +145,13 @@ fn doubles_and_roundings_become_ops() {
     ] {
         assert!(text.contains(op), "{op}\n{text}");
     }
-    // None of it is arithmetic on integers.
+    // No `f64` op is lowered to integer arithmetic.
     for op in ["concat", "split", "clz", "shr_u", "mul_hi"] {
         assert!(!text.contains(op), "{op}\n{text}");
     }
 }
 
-/// Registers that random instructions work on: what a declaration says, and how many bytes each has in memory.
+/// The registers of random instructions: the name's prefix, the type, and the number of registers.
 const REGISTERS: &[(&str, PtxType, u32)] = &[
     ("%p", PtxType::Pred, 3),
     ("%h", PtxType::B16, 4),
@@ -159,11 +161,11 @@ const REGISTERS: &[(&str, PtxType, u32)] = &[
     ("%f", PtxType::F32, 3),
     ("%d", PtxType::B64, 3),
 ];
-/// Bytes of an item.
+/// The number of bytes per item.
 const ITEM: u32 = 128;
 
-/// A kernel that loads all registers, does random instructions with branches over some of them, three times over, and
-/// stores all registers.
+/// Returns a kernel that loads all registers, executes random instructions three times, with
+/// branches over some of them, and stores all registers.
 fn random_kernel(random: &mut Random, opcode: Option<Opcode>, count: u32) -> String {
     let mut registers = Registers::default();
     for &(name, ty, count) in REGISTERS {
@@ -179,7 +181,7 @@ fn random_kernel(random: &mut Random, opcode: Option<Opcode>, count: u32) -> Str
         variables: Default::default(),
         functions: Default::default(),
     };
-    // No machine has all: some instructions are of one family.
+    // No machine has all instructions, because some belong to one family.
     let target = if random.bits().is_multiple_of(2) { "100a" } else { "120f" };
     let target = TargetName::from_number(target).unwrap();
     let (variables, functions) = Default::default();
@@ -236,9 +238,9 @@ add.s64 %at2, %at0, %at1;
                 }
             }
         });
-        // Of registers that the kernel does not have: those of double precision and of 8 bits.
+        // The instruction may need registers that the kernel lacks, such as 8-bit ones.
         let Some(inst) = Inst::random(opcode, &entry, &mut || random.bits()) else { continue };
-        // What a machine says of itself is not imported.
+        // Special registers that describe the machine cannot be imported.
         let is_of_machine = |operand: &Operand| matches!(operand, Operand::Special(special) if !special.is_of_place());
         if inst.operands.iter().any(is_of_machine) || !machine.provides(inst.since()) {
             continue;
@@ -273,7 +275,8 @@ add.s64 %at2, %at0, %at1;
     text + "ret;\n}\n"
 }
 
-/// Whether random kernels have it: neither memory nor control, which have tests of their own.
+/// Returns `true` if random kernels contain the opcode. Memory and control instructions are
+/// excluded, because they have tests of their own.
 fn is_drawn(opcode: Opcode) -> bool {
     let is_address = matches!(opcode, Opcode::CVTA | Opcode::CVTA_ADDRESS | Opcode::MOV_ADDRESS | Opcode::ISSPACEP);
     !matches!(opcode.row().class, Class::Memory | Class::Control) && !is_address
@@ -283,7 +286,7 @@ fn same_as_the_text(text: &str, seed: u64) {
     const ITEMS: u32 = 24;
     let shapes = [([3, 1, 1], [8, 1, 1]), ([1, 3, 1], [8, 1, 1]), ([1, 1, 1], [6, 2, 2]), ([2, 1, 3], [2, 2, 1])];
     let (grid, block) = shapes[seed as usize % shapes.len()];
-    // What is not said of the launch is asked of the machine.
+    // An unspecified grid or block is read from special registers at run time.
     let known =
         Shape { grid: (!seed.is_multiple_of(3)).then_some(grid), block: (!seed.is_multiple_of(5)).then_some(block) };
     let module = import("k.ptx", text, known).unwrap_or_else(|e| panic!("{e}\n{text}"));

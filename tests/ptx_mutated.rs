@@ -1,6 +1,7 @@
-//! Texts in PTX that are changed at random: none makes the reader or the import panic, and what is imported does what the
-//! text does, to the same traps. `HALFBYTE_MUTATIONS=2000000 cargo test ptx_mutated:: -- --nocapture` tries more than a few, and
-//! `HALFBYTE_SHARD=1/4` beside it a quarter of these.
+//! Random mutations of PTX texts. The parser and the import must not panic, and an imported kernel
+//! must give the results and traps of the text. `HALFBYTE_MUTATIONS=2000000 cargo test
+//! ptx_mutated:: -- --nocapture` tries more mutations. `HALFBYTE_SHARD=1/4` limits the run to a
+//! quarter of these.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -21,7 +22,8 @@ const GRID: u32 = 2;
 const BLOCK: u32 = 3;
 const BUDGET: u32 = 40;
 
-/// Texts of every instruction that is imported, with functions, local memory, pointers and variables among them.
+/// Returns texts with every instruction that can be imported, including functions, local memory,
+/// pointers and variables.
 fn vectors() -> impl Iterator<Item = String> {
     ["approx", "cvt", "cvt-small", "float", "int", "program", "select"].into_iter().flat_map(|name| {
         let file = File::open(root().join(format!("tests/vectors/ptx-{name}.jsonl.gz"))).unwrap();
@@ -33,7 +35,7 @@ fn vectors() -> impl Iterator<Item = String> {
     })
 }
 
-/// The lines of texts that are right, a kernel each.
+/// Returns the lines of valid texts with one kernel each.
 fn seeds() -> Vec<Vec<String>> {
     let clang = std::fs::read_to_string(root().join("tests/ptx/clang/kernels.ptx")).unwrap();
     let (head, kernels) = clang.split_once("\t// .globl").unwrap();
@@ -43,14 +45,14 @@ fn seeds() -> Vec<Vec<String>> {
     texts.chain(vectors()).map(|text| text.lines().map(str::to_owned).collect()).collect()
 }
 
-/// `k/n`: which of so many shares of the texts is tried.
+/// Returns the shard of the texts to test, from `k/n`.
 fn shard() -> (u64, u64) {
     let Ok(shard) = std::env::var("HALFBYTE_SHARD") else { return (1, 1) };
     let parts = shard.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
     parts.filter(|&(k, n)| 1 <= k && k <= n).unwrap_or_else(|| panic!("`{shard}` is no shard such as 1/4"))
 }
 
-/// Words of a line: what stands between blanks and marks, and these.
+/// Splits a line into tokens, including blanks and punctuation.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     for c in line.chars() {
@@ -92,7 +94,7 @@ fn changed(seeds: &[Vec<String>], random: &mut Random) -> String {
                 }
                 lines[at] = String::from_utf8_lossy(&bytes).into_owned();
             }
-            // A word of this line becomes one of another.
+            // Replace a token of this line by one of another line.
             _ => {
                 let from = lines[draw(lines.len())].clone();
                 let (mut own, others) = (words(&lines[at]), words(&from));
@@ -136,7 +138,7 @@ fn what_is_changed_at_random_is_refused_or_does_what_it_says() {
         for kernel in &module.ir().kernels {
             let Ok(host) = Host::load("k.ptx", &text, &kernel.name) else { continue };
             let mut before = arguments(kernel, GRID * BLOCK, false, number);
-            // Short ones now and then, so that some accesses lie beyond.
+            // Some buffers are short, so that some accesses are out of bounds.
             for (param, bytes) in kernel.params.iter().zip(&mut before) {
                 if matches!(param.kind, ParamKind::Buffer { .. }) && number % 4 == 0 {
                     bytes.truncate(bytes.len() / 32 * 4);
@@ -147,9 +149,10 @@ fn what_is_changed_at_random_is_refused_or_does_what_it_says() {
                 host.launch_on(How { budget: BUDGET.into(), ..Engine::Interp.into() }, (GRID, BLOCK), &mut expected);
             let ir_ran = evaluate_within(kernel, (GRID, BLOCK), BUDGET, &mut found);
             match (text_ran, ir_ran) {
-                // Items that are not independent, or take too long, may differ.
+                // Results may differ if items are not independent or exceed the budget.
                 (_, Err(Fault::Race(_))) => continue,
-                // An address of a buffer that is only read, made of another's: the import sees that nothing is stored there.
+                // An address in a read-only buffer, computed from another buffer's. The import sees
+                // no store to that buffer.
                 (Ok(_), Err(Fault::Trap(trap))) if matches!(trap.kind, TrapKind::ReadOnly { .. }) => continue,
                 (Err(text), _) if text.to_string().contains("backward") => continue,
                 (_, Err(ir)) if ir.to_string().contains("backward") => continue,

@@ -1,5 +1,5 @@
-//! Leaving SSA form does not change what PTX computes: random code with loops, joins and moves in circles, against a walk of the
-//! code itself.
+//! Destruction of SSA form does not change the results of PTX. Random code with loops, joins and
+//! cyclic moves is compared with an interpretation of the SSA form.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ type Code = VCode<Ptx>;
 
 const SM: halfbyte::Sm = halfbyte::Sm::SM_90;
 const ITEMS: u32 = 6;
-/// Blocks that an item goes through at most.
+/// The largest number of blocks that an item executes.
 const FUEL: u64 = 40;
 
 struct Random(u64);
@@ -39,7 +39,7 @@ fn inst(opcode: Opcode, words: &[Token], operands: &[Operand]) -> Inst {
     Inst { opcode, words: words.iter().copied().collect(), guard: None, operands: operands.iter().cloned().collect() }
 }
 
-/// A way out of a block under construction.
+/// An edge from a block under construction.
 #[derive(Clone)]
 struct Way {
     block: u32,
@@ -58,7 +58,7 @@ struct Block {
     end: End,
 }
 
-/// Code on its way.
+/// Code under construction.
 struct Builder {
     registers: Vec<Type>,
     blocks: Vec<Block>,
@@ -80,7 +80,7 @@ impl Builder {
         self.blocks[block as usize].insts.push(inst);
     }
 
-    /// `d = a op b`, a word.
+    /// Adds `d = a op b` on 32-bit words.
     fn compute(&mut self, block: u32, opcode: Opcode, ty: Type, a: Reg, b: Operand) -> Reg {
         let d = self.register(Type::B32);
         let operands = [Operand::Register(d), Operand::Register(a), b];
@@ -90,7 +90,7 @@ impl Builder {
         d
     }
 
-    /// Whether two words compare so.
+    /// Adds a comparison of two words.
     fn test(&mut self, block: u32, compare: Token, a: Reg, b: Operand) -> Reg {
         let p = self.register(Type::Pred);
         let operands = [Operand::Register(p), Operand::Register(a), b];
@@ -98,7 +98,7 @@ impl Builder {
         p
     }
 
-    /// A block that goes on to another with some of these values.
+    /// Adds a block that jumps to another with some of these values as arguments.
     fn way(&mut self, to: u32, fuel: Reg, values: &[Reg]) -> Way {
         let count = self.blocks[to as usize].params.len();
         let mut args: Vec<Reg> = (0..count).map(|_| self.random.of(values)).collect();
@@ -142,7 +142,7 @@ fn signature() -> Signature {
     Signature::new("k", vec![Param { name: "0y".to_owned(), kind }]).unwrap()
 }
 
-/// Blocks with loops among them, each of which has fuel left as its first parameter.
+/// Returns random blocks with loops. The first parameter of each block is the remaining fuel.
 fn code(seed: u64) -> Code {
     let mut b = Builder { registers: Vec::new(), blocks: Vec::new(), random: Random(seed) };
     let entry = b.block(Vec::new());
@@ -180,7 +180,7 @@ fn code(seed: u64) -> Code {
         }
         let empty = b.test(main, Token::Eq, left, Operand::Number(0));
         let out = b.way(last, left, &values);
-        // One way on, or two.
+        // The block has one successor or two.
         let mut on = {
             let to = mains[b.random.below(mains.len())];
             b.way(to, left, &values)
@@ -199,7 +199,7 @@ fn code(seed: u64) -> Code {
         b.blocks[main as usize].end = End::Branch { guard, then, otherwise };
     }
 
-    // A word of all that arrives.
+    // Combines all parameters into one word.
     let params = b.blocks[last as usize].params.clone();
     let mut all = params[0];
     for &param in &params[1..] {
@@ -219,7 +219,7 @@ fn code(seed: u64) -> Code {
     b.finish(1 << 20)
 }
 
-/// What an item stores, by SSA's own rules.
+/// Returns the word that an item stores, by interpreting the SSA form.
 fn walk(code: &Code, item: u32) -> u32 {
     let mut held: HashMap<Reg, u32> = HashMap::new();
     let mut at = 0;
@@ -295,7 +295,7 @@ fn code_out_of_ssa_form_computes_the_same() {
 
 #[test]
 fn a_loop_keeps_its_counter_in_one_register() {
-    // One iteration after another: nothing is left to move.
+    // Iterations do not overlap, so no moves remain.
     let mut b = Builder { registers: Vec::new(), blocks: Vec::new(), random: Random(0) };
     let entry = b.block(Vec::new());
     let start = b.register(Type::B32);

@@ -1,5 +1,5 @@
-//! Registers that are read before they are written, and carry flags that nothing has set: what `check` warns of, and what a launch that is
-//! watched says.
+//! Reads of registers before they are written, and of a carry flag that nothing has set: the
+//! warnings of `check`, and the errors of launches with race detection.
 
 use std::fs;
 
@@ -11,12 +11,13 @@ use crate::common::halfbyte;
 
 const HEAD: &str = ".version 8.0\n.target sm_90\n.address_size 64\n";
 
-/// A kernel whose body begins at line 6. `%r0` is the item, `%d1` the address of its eight bytes.
+/// Returns a kernel whose body begins at line 6. `%r0` is the item, and `%d1` the address of its
+/// eight bytes.
 fn kernel(body: &str) -> String {
     with_functions("", body)
 }
 
-/// The same with functions on line 4.
+/// Returns a kernel with functions on line 4.
 fn with_functions(functions: &str, body: &str) -> String {
     format!(
         "{HEAD}{functions} .visible .entry k(.param .u64 y) {{ .reg .pred %p<4>; .reg .b16 %h<8>; .reg .b32 %r<10>; .reg .b64 %d<8>; .reg .f32 %f<4>;
@@ -32,13 +33,13 @@ fn run(text: &str, via: Via, engine: Option<Engine>, races: bool) -> Result<Vec<
     launch(request, &how).map(|mut found| found.swap_remove(0))
 }
 
-/// The kind of error, its line and its message, of a launch that is watched.
+/// Returns the error kind, line and message of a launch with race detection.
 fn watched(text: &str) -> Option<(String, Option<u32>, String)> {
     let failure = run(text, Via::Ptx, Some(Engine::Interp), true).err()?;
     Some((failure.kind.name().to_owned(), failure.line, failure.message))
 }
 
-/// Warnings of a text, with their lines.
+/// Returns the warnings of a text, with their lines.
 fn warnings(text: &str) -> Vec<String> {
     let read = read_each("k.ptx", text).unwrap_or_else(|report| panic!("{report}\n{text}"));
     let Some(report) = uninitialised("k.ptx", text, &read) else { return Vec::new() };
@@ -49,7 +50,7 @@ fn warnings(text: &str) -> Vec<String> {
 #[test]
 fn values_that_nothing_has_written_are_found_where_they_are_observed() {
     for (body, kind, warning) in [
-        // A store, an address, a branch, a guard.
+        // The value is observed by a store, an address, a branch or a guard.
         ("st.global.u32 [%d1], %r5;", "uninitialised-register", "6: `%r5` is read before it is written"),
         (
             "add.u32 %r1, %r5, %r0; xor.b32 %r2, %r1, 3;\nst.global.u32 [%d1], %r2;",
@@ -68,7 +69,7 @@ fn values_that_nothing_has_written_are_found_where_they_are_observed() {
         ("atom.global.add.u32 %r1, [%d0], %r5;", "uninitialised-register", "6: `%r5` is"),
         ("ex2.approx.f32 %f1, %f0; st.global.f32 [%d1], %f1;", "uninitialised-register", "6: `%f0` is"),
         ("selp.u32 %r1, %r0, 5, %p1; st.global.u32 [%d1], %r1;", "uninitialised-register", "6: `%p1` is"),
-        // On one path alone, or under one guard.
+        // The register is written on one path only, or under one guard.
         (
             "setp.eq.u32 %p1, %r0, 2; @%p1 bra over; mov.u32 %r5, 1;\nover: st.global.u32 [%d1], %r5;",
             "uninitialised-register",
@@ -84,7 +85,7 @@ fn values_that_nothing_has_written_are_found_where_they_are_observed() {
             "uninitialised-register",
             "7: `%r5` may be read before",
         ),
-        // A lane that is used.
+        // An uninitialised lane is observed.
         (
             "mov.b32 %r1, {%h0, %h1}; mov.b32 {%h2, %h3}, %r1;\nst.global.u16 [%d1], %h3;",
             "uninitialised-register",
@@ -95,7 +96,7 @@ fn values_that_nothing_has_written_are_found_where_they_are_observed() {
             "uninitialised-register",
             "6: `%h1` is",
         ),
-        // The carry flag: never set, set under another guard, or lost.
+        // The carry flag is never set, is set under another guard, or is lost.
         (
             "addc.u32 %r1, 0, 0; st.global.u32 [%d1], %r1;",
             "uninitialised-carry",
@@ -127,10 +128,10 @@ fn values_that_nothing_has_written_are_found_where_they_are_observed() {
         let warned = warnings(&text);
         assert_eq!(found, kind, "{message}\n{text}");
         assert!(warned.iter().any(|found| found.starts_with(warning)), "{warned:?}\n{text}");
-        // The error is at the read, as the warning is.
+        // The error and the warning are at the read.
         let at: u32 = warning.split_once(':').unwrap().0.parse().unwrap();
         assert_eq!(line, Some(at), "{message}\n{text}");
-        // Nobody else minds.
+        // Without race detection the launch succeeds.
         run(&text, Via::Ptx, Some(Engine::Interp), false).unwrap();
     }
 }
@@ -149,9 +150,9 @@ fn the_message_says_what_depends_on_the_value() {
 #[test]
 fn values_that_are_defined_or_not_observed_are_no_errors() {
     for body in [
-        // Nothing observes the register.
+        // The register is not observed.
         "add.u32 %r1, %r5, %r0; st.global.u32 [%d1], %r0;",
-        // Lanes that nobody uses, as LLVM leaves them.
+        // The uninitialised lanes are not observed; LLVM generates such code.
         "cvt.u16.u32 %h0, %r0; mov.b32 %r1, {%h0, %h1}; add.f16x2 %r2, %r1, %r1; mov.b32 {%h2, %h3}, %r2; st.global.u16 [%d1], %h2;",
         "cvt.u16.u32 %h0, %r0; mov.b32 %r1, {%h0, %h1}; fma.rn.f16x2 %r2, %r1, %r1, %r1; cvt.u16.u32 %h2, %r2; st.global.b16 [%d1], %h2;",
         "mov.b64 %d3, {%r0, %r5}; cvt.u32.u64 %r1, %d3; st.global.u32 [%d1], %r1;",
@@ -163,24 +164,24 @@ fn values_that_are_defined_or_not_observed_are_no_errors() {
         "lop3.b32 %r1, %r0, %r5, 0xffff0000, 0xb8; st.global.u32 [%d1], %r0;",
         "bfi.b32 %r1, %r0, %r5, 0, 8; st.global.u8 [%d1], %r1;",
         "st.global.u8 [%d1], %r0; shl.b32 %r1, %r5, 8; or.b32 %r1, %r1, 1; st.global.u8 [%d1], %r1;",
-        // The other operand is chosen.
+        // The initialised operand is selected.
         "setp.lt.u32 %p1, %r0, 100; selp.u32 %r1, %r0, %r5, %p1; st.global.u32 [%d1], %r0;",
-        // Both guards, and one guard around the write and the read.
+        // Both guards write the register, or the write and the read have the same guard.
         "setp.eq.u32 %p1, %r0, 2; @%p1 mov.u32 %r5, 1; @!%p1 mov.u32 %r5, 2; st.global.u32 [%d1], %r5;",
         "setp.eq.u32 %p1, %r0, 2; @%p1 mov.u32 %r5, 1; @%p1 st.global.u32 [%d1], %r5;",
         "setp.eq.u32 %p1, %r0, 2; @%p1 mov.u32 %r5, 1; @!%p1 bra over; st.global.u32 [%d1], %r5; over:",
         "setp.eq.u32 %p1, %r0, 2; @%p1 bra over; mov.u32 %r5, 1; over: @%p1 bra end; st.global.u32 [%d1], %r5; end:",
-        // Both sides of a branch.
+        // Both sides of a branch write the register.
         "setp.eq.u32 %p1, %r0, 2; @%p1 bra else; mov.u32 %r5, 1; bra end; else: mov.u32 %r5, 2; end: st.global.u32 [%d1], %r5;",
-        // An iteration before has written it.
+        // An earlier iteration writes the register.
         "mov.u32 %r1, 0; mov.u32 %r5, 0; more: add.u32 %r5, %r5, %r1; add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 3; @%p1 bra more; st.global.u32 [%d1], %r5;",
         "mov.u32 %r1, 0; bra test; more: add.u32 %r5, %r5, 1; bra next; test: mov.u32 %r5, %r0; bra more; next: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 3; @%p1 bra more; st.global.u32 [%d1], %r5;",
-        // Carry flags that are set, also under one guard and around a loop.
+        // The carry flag is set, also under the same guard or before a loop.
         "add.cc.u32 %r1, %r0, -1; addc.u32 %r2, 0, 0; st.global.u32 [%d1], %r2;",
         "setp.eq.u32 %p1, %r0, 2; @%p1 add.cc.u32 %r1, %r0, -1; @%p1 addc.u32 %r1, 0, 0; @%p1 st.global.u32 [%d1], %r1;",
         "mov.u32 %r1, 0; add.cc.u32 %r2, %r0, -1; more: addc.cc.u32 %r2, %r2, -1; add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 3; @%p1 bra more; st.global.u32 [%d1], %r2;",
         "bar.sync 0; sub.cc.u32 %r1, %r0, 1; subc.u32 %r2, 0, 0; st.global.u32 [%d1], %r2;",
-        // Loads, exchanges and calls write what they write.
+        // The register is written by a load, a shuffle or a call.
         "ld.global.v2.u32 {%r4, %r5}, [%d1]; shfl.sync.bfly.b32 %r6|%p1, %r5, 1, 31, 15; @%p1 st.global.u32 [%d1], %r6;",
         "cvt.rn.f32.u32 %f0, %r0; ex2.approx.f32 %f1, %f0; st.global.f32 [%d1], %f1;",
     ] {
@@ -214,7 +215,7 @@ fn calls_pass_what_is_undefined_and_lose_the_carry_flag() {
             warnings(&text)
         );
     }
-    // The read is the caller's, though the function stores the value.
+    // The read is in the caller, although the function stores the value.
     let stores = ".func stores (.reg .b64 %a, .reg .b32 %k) { st.global.u32 [%a], %k; ret; }";
     let (_, line, message) = watched(&with_functions(stores, "call stores, (%d1, %r5);")).unwrap();
     assert!(line == Some(6) && message.contains("`%r5` is read before it is written"), "{line:?}: {message}");
@@ -266,7 +267,7 @@ fn commands_warn_with_the_place() {
         assert!(called.err.contains("warning: the carry flag is read here, and nothing has set it"), "{}", called.err);
         assert!(called.err.contains("help: write it first"), "{}", called.err);
     }
-    // A warning fails nothing, and is in the object.
+    // A warning does not fail the check, and is in the JSON object.
     let called = halfbyte(&["check", &path, "--json"]);
     let object = called.output();
     assert!(object.contains(r#""severity":"warning""#) && object.contains(r#""ok":true"#), "{object}");

@@ -1,18 +1,19 @@
-//! Products of warpgroups in PTX, as they stand: every layout of memory, every type, A in memory and in registers.
+//! Warpgroup products in direct execution of PTX: every memory layout and type, with A in memory
+//! and in registers.
 
 use serde_json::{Value, json};
 
 use crate::ptx_matrices::{BF16, ENGINES, F16, F32, Of, S8, S32, TF32, U8, WATCHED, all_equal};
 
-/// Warps and the threads of a warpgroup.
+/// The numbers of warps and threads in a warpgroup.
 const WARPS: usize = 4;
 const THREADS: usize = 32 * WARPS;
 
-/// Where B starts in shared memory, and how much there is.
+/// The offset of B in shared memory, and the size of shared memory.
 const START_OF_B: usize = 8 << 10;
 const SHARED: usize = 40 << 10;
 
-/// -3 to 3 in a format of 8 bits with so many bits of fraction.
+/// Encodes a number from -3 to 3 in an 8-bit format with `fraction` fraction bits.
 fn byte(number: i32, fraction: u32, bias: u64) -> u64 {
     let sign = u64::from(number < 0) << 7;
     match number.unsigned_abs() {
@@ -26,12 +27,12 @@ fn byte(number: i32, fraction: u32, bias: u64) -> u64 {
 const E4M3: Of = Of { name: "e4m3", bits: 8, of: |number| byte(number, 3, 7) };
 const E5M2: Of = Of { name: "e5m2", bits: 8, of: |number| byte(number, 2, 15) };
 
-/// What a product is made of.
+/// The parameters of a product.
 #[derive(Clone, Copy)]
 struct Product {
     types: [Of; 3],
     columns: usize,
-    /// Pieces of 16 bytes in a line of the swizzled pattern: 1 where nothing is swizzled.
+    /// The number of 16-byte pieces in a row of the swizzle pattern; 1 without swizzling.
     width: usize,
     transposed: [bool; 2],
     in_registers: bool,
@@ -75,10 +76,11 @@ impl Product {
         sum * self.signs[0] * self.signs[1] + if self.keeps { Product::c(row, column) } else { 0 }
     }
 
-    /// The strides of a layout in bytes: by leading and by stride dimension.
+    /// Returns the strides of a layout in bytes, for the leading and the stride dimension.
     fn strides(&self, transposed: bool, lines: usize) -> [usize; 2] {
         match (self.width, transposed) {
-            // Pieces of eight lines lie together, then those of the other half of the inner dimension, or of other lines.
+            // Pieces of eight lines are contiguous. Next are the other half of the inner dimension,
+            // and then other lines.
             (1, false) => [128 + 16, 2 * 128 + 32],
             (1, true) => [lines * 16, 128],
             (_, false) => [16, 8 * 16 * self.width],
@@ -86,8 +88,8 @@ impl Product {
         }
     }
 
-    /// Where an element lies in memory that starts at a multiple of 1,024: the manual's canonical layouts, in elements of 16 bytes, then the
-    /// exchange of address bits.
+    /// Returns the offset of an element in memory that is aligned to 1,024 bytes: first the
+    /// manual's canonical layout, in 16-byte pieces, then the exchange of address bits.
     fn place(&self, [line, k]: [usize; 2], transposed: bool, lines: usize) -> usize {
         let bytes = self.types[1].bits / 8;
         let each = 16 / bytes;
@@ -132,7 +134,7 @@ impl Product {
         image
     }
 
-    /// The words of a fragment of D, by thread.
+    /// Returns the words of a fragment of D, ordered by thread.
     fn fragment(&self, at: impl Fn(usize, usize) -> i32) -> Vec<u8> {
         let of = self.types[0];
         let each = 32 / of.bits;
@@ -151,7 +153,7 @@ impl Product {
         words
     }
 
-    /// Those of A, of which a thread has four.
+    /// Returns the words of a fragment of A, four per thread.
     fn fragment_of_a(&self) -> Vec<u8> {
         let of = self.types[1];
         let each = 32 / of.bits;
@@ -255,7 +257,7 @@ fn matrices_are_read_from_every_layout() {
             width,
             transposed: [layout & 1 != 0, layout & 2 != 0],
             in_registers: layout & 4 != 0,
-            // A transposed matrix is as wide as a line of the pattern.
+            // A transposed matrix is as wide as a row of the swizzle pattern.
             columns: if layout & 2 != 0 { 128 } else { 24 },
             types: if layout & 1 != 0 { [F32, BF16, BF16] } else { PLAIN.types },
             keeps: width != 4,

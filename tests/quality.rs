@@ -1,4 +1,5 @@
-//! What kernels become, counted. `HALFBYTE_BLESS=1 cargo test quality::` writes `docs/quality.md` anew.
+//! Counts of the instructions in compiled kernels. `HALFBYTE_BLESS=1 cargo test quality::` updates
+//! `docs/quality.md`.
 
 use std::fs;
 use std::process::Command;
@@ -13,7 +14,7 @@ fn quality(args: &[&str]) -> std::process::Output {
     Command::new(env!("CARGO_BIN_EXE_halfbyte")).arg("quality").args(args).current_dir(root).output().unwrap()
 }
 
-/// So a change of the code's quality is seen where it is reviewed.
+/// The tracked page makes a change of code quality visible in a review.
 #[test]
 fn the_page_says_what_the_examples_become() {
     let output = quality(&["examples"]);
@@ -29,7 +30,7 @@ fn the_page_says_what_the_examples_become() {
     }
 }
 
-/// So many words of the examples match a pattern that a better instruction would spare.
+/// The number of instructions in the examples that match a pattern of redundant instructions.
 const SPARE: usize = 8;
 
 #[test]
@@ -44,7 +45,7 @@ fn of_text(text: &str, target: Target) -> Result<Quality, String> {
     measure(&Module::parse(text).unwrap(), target).remove(0).1
 }
 
-/// The kernels that NVIDIA's assembler was measured on, as IR.
+/// The kernels on which ptxas was measured, in the IR.
 #[test]
 fn baselines_take_so_many_instructions() {
     for (name, compute) in [
@@ -75,7 +76,7 @@ fn counts_are_of_the_words() {
     let text = "kernel @k(%x: in i8x4, %y: out i8x4) {\n^entry:\n  %i = item_id\n  %v = load %x[%i]\n  %k = const.i8x4 7\n  \
                 %r = add_sat_u.i8x4 %v, %k\n  store %r, %y[%i]\n  ret\n}\n";
     let halu = of_text(text, halfbyte::HALU).unwrap();
-    // A constant in a register is made by an instruction that counts.
+    // The instruction that materialises a constant is counted.
     assert_eq!((halu.compute, halu.words, halu.bundles), (2, 9, None));
     let vp1 = of_text(text, halfbyte::VP1).unwrap();
     let bundles = vp1.bundles.unwrap();

@@ -1,5 +1,6 @@
-//! Random kernels: the text reads back to itself, and the words, compiled with passes and without, do on every engine what the
-//! evaluator does. The register allocation is checked by regalloc2's checker.
+//! Random kernels: their text parses back unchanged, and their machine code, with and without
+//! passes, agrees with the evaluator on every engine. regalloc2's checker verifies the register
+//! allocation.
 
 use std::collections::HashSet;
 use std::num::NonZero;
@@ -20,7 +21,7 @@ use halfbyte_testkit::trial::{Launch, Trial};
 
 use crate::support::{with_passes, without_passes};
 
-/// The kernels of a way to compile, from the forms that it takes.
+/// Returns the kernels that compile with the given options.
 fn palette<'t>(empty: &'t Module, options: &'t Options) -> Palette<'t> {
     let mut compiler = Compiler::new(empty, options);
     let takes = move |kernel: &Kernel| {
@@ -35,14 +36,15 @@ fn palette<'t>(empty: &'t Module, options: &'t Options) -> Palette<'t> {
     }
 }
 
-/// A shape that a target has room for.
+/// Returns a random shape that fits a target's registers.
 fn shape(target: Target, random: &mut Random) -> Shape {
     let shape = Shape::random(random);
-    // Four items' words take a vector, of which there are few.
+    // VP1 has few vector registers, and four items' words take one vector.
     if target == halfbyte::VP1 { Shape { live: shape.live / 4, ..shape } } else { shape }
 }
 
-/// Draws kernels from the forms that a way to compile takes, and checks each on all `ways`. How many each accepts.
+/// Generates kernels that compile with `forms`, and checks each with all `ways`. Returns the number
+/// of kernels that each way accepts.
 fn check(seeds: Range<u64>, forms: &Options, ways: &[Options]) -> Vec<usize> {
     let empty = Module::parse("").unwrap();
     let mut palette = palette(&empty, forms);
@@ -63,20 +65,21 @@ fn check(seeds: Range<u64>, forms: &Options, ways: &[Options]) -> Vec<usize> {
 const OF_NATIVE_OPS: Range<u64> = 0..100;
 const OF_ALL_OPS: Range<u64> = 1000..1080;
 
-/// Of the ops that HALU has as they are.
+/// Kernels of the ops that HALU supports without passes.
 #[test]
 fn of_native_ops_of_halu() {
     let ways = [without_passes(halfbyte::HALU), with_passes(halfbyte::HALU)];
     assert_eq!(check(OF_NATIVE_OPS, &without_passes(halfbyte::HALU), &ways), [100, 100]);
 }
 
-/// Of all ops that passes make out of those.
+/// Kernels of all ops that HALU supports with passes.
 #[test]
 fn of_all_ops_of_halu() {
     assert_eq!(check(OF_ALL_OPS, &with_passes(halfbyte::HALU), &[with_passes(halfbyte::HALU)]), [80]);
 }
 
-/// Of the ops that VP1 has as they are. Not every combination of accesses, loops and branches can be streams.
+/// Kernels of the ops that VP1 supports without passes. Not every combination of accesses, loops
+/// and branches can be streamed.
 #[test]
 fn of_native_ops_of_vp1() {
     let ways = [without_passes(halfbyte::VP1), with_passes(halfbyte::VP1)];
@@ -84,14 +87,14 @@ fn of_native_ops_of_vp1() {
     assert!(accepted.iter().all(|&accepted| accepted >= 40), "{accepted:?}");
 }
 
-/// Of all ops that passes make out of those.
+/// Kernels of all ops that VP1 supports with passes.
 #[test]
 fn of_all_ops_of_vp1() {
     let accepted = check(1000..1060, &with_passes(halfbyte::VP1), &[with_passes(halfbyte::VP1)]);
     assert!(accepted.iter().all(|&accepted| accepted >= 40), "{accepted:?}");
 }
 
-/// A campaign of these kernels, without a difference.
+/// Runs a campaign of random kernels, which must find no difference.
 fn campaign(kernels: Range<u64>, targets: Vec<Target>, meets: Option<Meets>) -> Summary {
     let plan = Plan {
         seed: 0,
@@ -113,7 +116,7 @@ fn campaign(kernels: Range<u64>, targets: Vec<Target>, meets: Option<Meets>) -> 
     summary
 }
 
-/// Items that meet, and that race.
+/// Cooperative kernels, and kernels with races.
 #[test]
 fn of_kernels_whose_items_meet() {
     let summary = campaign(0..150, vec![halfbyte::HALU, halfbyte::ptx(Sm::DEFAULT)], Some(Meets::Ordered));
@@ -122,7 +125,7 @@ fn of_kernels_whose_items_meet() {
     assert_eq!(summary.kernels, 150);
 }
 
-/// What `halfbyte random` runs: traps too, and each kernel on every target that takes it.
+/// The campaign of `halfbyte random`, with traps, and each kernel on every target that accepts it.
 #[test]
 fn of_a_campaign() {
     let summary = campaign(0..500, vec![halfbyte::HALU, halfbyte::VP1], None);
@@ -130,9 +133,10 @@ fn of_a_campaign() {
     assert!((25..200).contains(&summary.trapping), "{summary:?}");
 }
 
-/// What the tests of a target stand on: their kernels have every op that it can be made to do, most selection rules are
-/// taken, many instructions stand in intrinsics, some kernels spill, and in some a sum is computed with its product. It is looked for
-/// in the kernels after those that are run.
+/// The variety of a target's random kernels, which the tests rely on. Their kernels must contain
+/// every supported op, apply most selection rules, and contain many intrinsics. Some must spill,
+/// and some must contract a product and a sum. The kernels measured here are other ones than those
+/// of the checks.
 struct Variety {
     ops: HashSet<Op>,
     idle: Vec<&'static str>,
@@ -156,7 +160,7 @@ fn variety(of: [(Range<u64>, Options); 2]) -> Variety {
         for seed in seeds {
             let mut random = Random(seed);
             let mut shape = shape(target, &mut random);
-            // Items of some meet, where the target can.
+            // Some kernels are cooperative, if the target supports cooperation.
             if target == halfbyte::HALU && seed % 3 == 0 {
                 shape = Shape { meets: Meets::Ordered, traps: false, ..shape };
             }
@@ -182,7 +186,7 @@ fn variety(of: [(Range<u64>, Options); 2]) -> Variety {
 }
 
 fn missing(ops: &HashSet<Op>, refused: &[Op]) -> Vec<&'static Op> {
-    // Items of random kernels do not meet.
+    // Random kernels of this test are not cooperative.
     let meets = |op: &Op| op.orders_memory() || matches!(op, Op::SubgroupId | Op::LaneId);
     Op::ALL.iter().filter(|op| !refused.contains(op) && !ops.contains(op) && !meets(op)).collect()
 }
@@ -191,7 +195,8 @@ fn missing(ops: &HashSet<Op>, refused: &[Op]) -> Vec<&'static Op> {
 fn kernels_of_halu_are_varied() {
     let of = [(100..650, without_passes(halfbyte::HALU)), (1080..1280, with_passes(halfbyte::HALU))];
     let Variety { ops, mut idle, rules, intrinsics, spilling, contracting } = variety(of);
-    // Of atomic operations random kernels have those that give the same in any order, of shared memory; of all of them it is proved.
+    // Random kernels contain only commutative atomic operations on shared memory; the proofs cover
+    // the rules of all atomic operations.
     idle.retain(|rule| !rule.starts_with("atomic_"));
     let missing = missing(&ops, &[Op::Swizzle, Op::LocalId, Op::GroupId, Op::GroupSize]);
     assert!(missing.is_empty(), "{missing:?}");
@@ -207,7 +212,8 @@ fn kernels_of_vp1_are_varied() {
     let Variety { ops, idle, rules, intrinsics, spilling, .. } = variety(of);
     let groups = [Op::LocalId, Op::GroupId, Op::GroupSize, Op::GroupCount];
     let mut missing = missing(&ops, &[&groups[..], &[Op::PtrAdd, Op::DivS, Op::DivU, Op::RemS, Op::RemU]].concat());
-    // There is no arithmetic on halves and floats; of kernels with `dot2_su` few are taken, none of these.
+    // VP1 has no floating-point arithmetic, and accepts few kernels with `dot2_su`, none of which
+    // is in this sample.
     missing.retain(|op| !op.name().starts_with('f') && **op != Op::Dot2SU);
     assert!(missing.is_empty(), "{missing:?}");
     assert!(idle.len() * 4 < rules, "{idle:?}");

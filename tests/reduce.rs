@@ -1,5 +1,5 @@
-//! Planted faults: a compiler that gets one op wrong, and kernels of two hundred ops on which that shows; passes that panic or
-//! leave a kernel broken.
+//! Reduction with planted faults: a compiler that gets one op wrong, on kernels of two hundred ops;
+//! and passes that panic or leave a kernel malformed.
 
 use std::time::{Duration, Instant};
 
@@ -15,12 +15,13 @@ use halfbyte_prove::draw;
 use halfbyte_testkit::reduce::{Case, Effort, Found, Patience, Progress, reduce};
 use halfbyte_testkit::trial::{Kind, Launch};
 
-/// Makes another op of one, or does not.
+/// A fault that replaces an op by another. Returns `true` if the instruction was changed.
 type Fault = fn(&mut InstData) -> bool;
 
 const BUDGET: u32 = 10_000;
 
-/// Whether words of a kernel in which the fault is planted do not do what the kernel says.
+/// Returns `true` if the machine code of a kernel with the planted fault differs from the
+/// evaluator.
 fn differs(case: &Case, options: &Options, fault: Fault) -> bool {
     let mut wrong = case.kernel().clone();
     if wrong.insts.values_mut().fold(0, |count, inst| count + usize::from(fault(inst))) == 0 {
@@ -35,7 +36,7 @@ fn differs(case: &Case, options: &Options, fault: Fault) -> bool {
         && expected != found
 }
 
-/// Reduces a kernel of two hundred ops or more on which the fault shows.
+/// Reduces a kernel of at least two hundred ops on which the fault shows.
 #[track_caller]
 fn is_found(target: Target, fault: Fault, wanted: impl Fn(&Kernel) -> bool) {
     let options = Options { verify: false, ..Options::new(target) };
@@ -121,7 +122,7 @@ fn case(ops: usize) -> Case {
     Case::read(text, halfbyte_testkit::trial::Launch { shape: 16.into(), args, aliases: Vec::new() }).unwrap()
 }
 
-/// Where everything fails, nothing is left; where nothing but the case itself does, all of it is.
+/// If every case fails, nothing is left. If no smaller case fails, the case is unchanged.
 #[test]
 fn what_is_left_fails() {
     let least = reduce(case(50), Effort::default(), &mut |_| true, &mut |_| {});
@@ -133,7 +134,8 @@ fn what_is_left_fails() {
     assert!(last.trials > 50 && (last.ops, last.items) == (53, 16), "{last:?}");
 }
 
-/// Whatever the answers are, what is asked about is well formed, and runs on the evaluator or faults there.
+/// Whatever the answers of the closure, each case is well-formed, and the evaluator runs it or
+/// reports a fault.
 #[test]
 fn any_answers_will_do() {
     let targets = Targets::new();
@@ -171,7 +173,7 @@ fn limits_are_kept() {
     assert_eq!(reduce(case(50), limits, &mut |_| true, &mut |_| {}).text(), case(50).text());
 }
 
-/// The instructions of an op.
+/// Returns the instructions with an op.
 fn ops(kernel: &mut Kernel, op: Op) -> impl Iterator<Item = &mut InstData> {
     kernel.insts.values_mut().filter(move |inst| inst.op == op)
 }
@@ -191,7 +193,7 @@ fn computes_otherwise(kernel: &mut Kernel, _: &mut Context<'_>) -> bool {
     ops(kernel, Op::SubSatU).fold(false, |_, inst| becomes(inst, Op::SubSatU, Op::Sub))
 }
 
-/// A pass with a defect.
+/// A pass with a planted defect.
 struct Planted(fn(&mut Kernel, &mut Context<'_>) -> bool);
 
 impl Pass for Planted {
@@ -204,7 +206,8 @@ impl Pass for Planted {
     }
 }
 
-/// How the ops of a kernel, as a chain, fail by a pass, and which of them are left.
+/// Returns the kind of failure that a pass causes on a chain of ops, and the ops that are left
+/// after the reduction.
 #[track_caller]
 fn left_over(run: fn(&mut Kernel, &mut Context<'_>) -> bool, chain: &[&str]) -> (Kind, Vec<Op>) {
     let mut options = Options { verify: true, ..Options::new(halfbyte::HALU) };
@@ -227,7 +230,7 @@ fn left_over(run: fn(&mut Kernel, &mut Context<'_>) -> bool, chain: &[&str]) -> 
     (failure.kind, least.kernel().insts.values().map(|inst| inst.op).filter(|op| wanted.contains(op)).collect())
 }
 
-/// A panic stays the same panic, a broken kernel a broken kernel, and a difference a difference, whatever else is in the kernel.
+/// A reduction preserves the kind of failure: a panic, a malformed kernel, or a difference.
 #[test]
 fn a_failure_stays_what_it_is() {
     let all = ["mul_hi_s", "mul_hi_u", "sub_sat_u", "add", "absdiff_u", "xor"];
@@ -239,7 +242,7 @@ fn a_failure_stays_what_it_is() {
         let is_small = kernel.insts.len() < 8;
         if is_small { panics(kernel, context) } else { computes_otherwise(kernel, context) }
     };
-    // Less than it would be, were a panic taken for a difference.
+    // If a panic counted as a difference, the reduced kernel would be smaller.
     let (kind, left) = left_over(both, &["sub_sat_u", "mul_hi_s", "mul_hi_s", "mul_hi_s"]);
     assert!(kind == Kind::Memory && left.contains(&Op::SubSatU), "{kind:?} {left:?}");
 }
@@ -248,7 +251,7 @@ fn a_failure_stays_what_it_is() {
 fn what_does_not_fail_is_no_failure() {
     let options = || Options::new(halfbyte::HALU);
     assert!(Found::of(case(20), options(), &Engine::ALL, &Patience::endless()).is_none());
-    // A race is the kernel's own fault.
+    // A race is an error of the kernel itself.
     let text = "kernel @k(%y: out i32) {\n^entry:\n  %i = item_id\n  store %i, %y\n  ret\n}\n";
     let race = Case::read(
         text.to_owned(),

@@ -1,8 +1,8 @@
-//! `reduce` as people call it.
+//! The command `reduce`.
 
 use crate::common::{halfbyte, halfbyte_on};
 
-/// Where no call ends in time, everything fails.
+/// With a time limit of zero, every case fails.
 #[test]
 fn a_failure_is_made_small_and_written_for_check() {
     let folder = tempfile::tempdir().unwrap();
@@ -25,13 +25,13 @@ fn where_nothing_fails_there_is_nothing_to_reduce() {
     called.fails(1, "machine code does what ir does");
     assert!(!called.err.contains("refuse") && !called.err.contains("limit"), "{}", called.err);
     assert_eq!(called.out, "");
-    // A trap that is the kernel's own is none of the target's.
+    // A trap of the kernel itself is not a failure of the target.
     let trap = b"kernel @k(%x: in i32, %y: out i32) {\n^entry:\n  %v = load %x[9]\n  store %v, %y\n  ret\n}\n; run: halu: @k items=1 x=[1] y=zeros(1)\n";
     halfbyte_on(&["reduce", "-"], trap).fails(1, "there is nothing to reduce");
-    // Nor is a refusal.
+    // A refusal is not a failure.
     let refused = b"kernel @k(%y: out i64) {\n^entry:\n  %i = item_id\n  %v = load %y[%i]\n  %r = add.i64 %v, %v\n  store %r, %y[%i]\n  ret\n}\n; run: vp1: @k items=1 y=zeros(1)\n";
     halfbyte_on(&["reduce", "-"], refused).fails(1, "vp1 refuses the kernel; `halfbyte compile` says why");
-    // Nor is a race, or what takes too long.
+    // A race or an exceeded limit is not a failure.
     let race = b"kernel @k(%y: out i32) {\n^entry:\n  %i = item_id\n  store %i, %y\n  ret\n}\n; run: halu: @k items=2 y=zeros(1)\n";
     halfbyte_on(&["reduce", "-"], race).fails(1, "nothing to reduce: the launch is at fault: on ir: ");
     let long = b"kernel @k(%y: inout i32) {\n^entry:\n  %i = item_id\n  %v = load %y[%i]\n  %w = add.i32 %v, %v\n  store %w, %y[%i]\n  ret\n}\n; run: halu: @k items=1000000 y=zeros(1000000)\n";

@@ -1,4 +1,5 @@
-//! What the library of functions has, and what each becomes: `HALFBYTE_BLESS=1 cargo test std_page::` writes `docs/std.md` anew.
+//! The functions of the standard library, with their instruction counts. `HALFBYTE_BLESS=1 cargo
+//! test std_page::` updates `docs/std.md`.
 
 use std::fmt::Write;
 use std::fs;
@@ -8,11 +9,11 @@ use halfbyte_testkit::matrix::of_line;
 
 use crate::common::{halfbyte, halfbyte_on, root};
 
-/// A function, as its text says it.
+/// A function of the library, from its text.
 struct Function<'a> {
     name: &'a str,
     generic: bool,
-    /// Names, and what stands after the colon.
+    /// The names and types of the parameters.
     params: Vec<(&'a str, &'a str)>,
     results: Vec<&'a str>,
     signature: &'a str,
@@ -20,7 +21,7 @@ struct Function<'a> {
     error: Option<String>,
 }
 
-/// A file: what it is of, and its functions with the comments above them.
+/// Parses a file: its description, and its functions with the comments above them.
 fn read(text: &str) -> (String, Vec<Function<'_>>) {
     let (head, rest) = text.split_once("\n\n").unwrap();
     let joined = |lines: &[&str]| lines.iter().map(|line| line.trim_start_matches("; ")).collect::<Vec<_>>().join(" ");
@@ -63,8 +64,9 @@ fn read(text: &str) -> (String, Vec<Function<'_>>) {
 }
 
 impl Function<'_> {
-    /// A kernel that calls it, and the line of the call; `T` is that type. Of a function that has buffers itself `i` is the item, and other numbers are those of
-    /// the launch.
+    /// Returns a kernel that calls the function, and the line of the call. Type `T` is replaced by
+    /// `ty`. If the function takes buffers, its parameter `i` is the item, and other numbers are
+    /// scalar parameters.
     fn kernel(&self, file: &str, ty: &str) -> (String, u32) {
         let concrete =
             |of: &str| of.split(' ').map(|word| if word == "T" { ty } else { word }).collect::<Vec<_>>().join(" ");
@@ -104,7 +106,9 @@ impl Function<'_> {
         (format!("include \"{file}\"\nkernel k({params}) {{\n  {lines}\n}}\n"), line)
     }
 
-    /// The types that it is counted for, each with the module of a kernel that calls it and the line of the call; one without a name where it has no choice.
+    /// Returns the types that the function is measured for, each with a kernel that calls the
+    /// function and the line of the call. A function that is not generic has one entry, without a
+    /// type.
     fn instances(&self, file: &str) -> Vec<(&'static str, String, Module, u32)> {
         let mut instances = Vec::new();
         for ty in if self.generic { &["i32", "f32", "i16x2", "f16x2", "i8x4"][..] } else { &[""] } {
@@ -118,7 +122,8 @@ impl Function<'_> {
         instances
     }
 
-    /// What a call becomes on a target; of types that differ, each with the types that take as many.
+    /// Returns the number of instructions for a call on a target. If the number depends on the
+    /// type, each one is listed with its types.
     fn counts(&self, file: &str, target: Target) -> String {
         let mut counts: Vec<(String, Vec<&str>)> = Vec::new();
         for (ty, _, module, line) in self.instances(file) {
@@ -139,7 +144,8 @@ impl Function<'_> {
         }
     }
 
-    /// A launch of its kernel on edge values and random bits, by a group where items meet.
+    /// Returns a run line for the function's kernel with edge values and random bits. Cooperative
+    /// functions are launched as one group.
     fn launch(&self, file: &str, targets: &str) -> String {
         let meets = file == "std/group";
         let shape = if meets { "grid=1 block=64" } else { "items=64" };
@@ -213,14 +219,14 @@ fn the_page_says_what_the_library_has() {
     );
 }
 
-/// The kernel at the top of the page.
+/// The kernel at the top of the page passes `check`.
 #[test]
 fn the_page_shows_a_kernel_that_runs() {
     let shown = HEAD.split("```\n").nth(1).unwrap();
     assert!(halfbyte_on(&["check", "-"], shown.as_bytes()).output().contains("1 launch on ir, halu, ptx, vp1"));
 }
 
-/// As the evaluator computes it, for each type, wherever it is not refused.
+/// Every target that accepts a function agrees with the evaluator, for each type.
 #[test]
 fn every_target_gives_the_same_bits() {
     let folder = tempfile::tempdir().unwrap();
@@ -240,7 +246,7 @@ fn every_target_gives_the_same_bits() {
     assert!(checked.output().ends_with(&format!("{count} passed, 0 failed\n")), "{}", checked.out);
 }
 
-/// Nothing of the library is refused by HALU and PTX, for any type that a generic function takes.
+/// HALU and PTX accept every library function, for each type of a generic function.
 #[test]
 fn gpus_take_every_function() {
     for (file, text) in lang::library() {

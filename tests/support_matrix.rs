@@ -1,4 +1,5 @@
-//! What each target has: `HALFBYTE_BLESS=1 cargo test support_matrix::` writes `docs/support.md` anew.
+//! The support matrix of all targets: `HALFBYTE_BLESS=1 cargo test support_matrix::` updates
+//! `docs/support.md`.
 
 use std::fs;
 
@@ -24,12 +25,13 @@ fn the_page_says_what_targets_have() {
     assert!(tracked == page, "docs/support.md is not of today's code; the first line that differs: {different:?}");
 }
 
-/// Every op but those that the head of the page speaks of has forms, all of which the verifier accepts.
+/// Every op has forms that the verifier accepts, except the ops that the head of the page
+/// describes.
 #[test]
 fn every_op_is_asked_for() {
     let without: Vec<&str> = Op::ALL.iter().filter(|&&op| Form::of(op).is_empty()).map(|op| op.name()).collect();
     assert_eq!(without, ["const", "intrinsic", "br", "br_if", "switch", "ret"]);
-    // Where a kernel is not well formed, no target is asked, and the cell holds the report.
+    // If a sample kernel is malformed, its cell contains the report.
     for row in measure(Op::ALL, &[HALU]) {
         if let Cell::Refused(reason) = &row.cells[0] {
             assert!(!reason.contains('\n') && !reason.contains("-->"), "{:?}: {reason}", row.form);
@@ -43,7 +45,7 @@ fn cell(op: Op, ty: &str, variant: Variant, target: Target) -> Cell {
     rows.remove(place).cells.remove(0)
 }
 
-/// Cells that other pages state by hand.
+/// Table cells that other pages state by hand.
 #[test]
 fn known_cells() {
     let one = |name: &str, items| Cell::Made { instructions: vec![name.into()], items };
@@ -61,7 +63,7 @@ fn the_command_answers_for_one_op() {
     let called = halfbyte(&["support", "--op", "fadd.f16x2", "--target", "vp1"]);
     let table = called.output();
     assert!(table.starts_with("| op | types | vp1 |\n|---|---|---|\n| `fadd`"), "{table}");
-    // Nothing is said of targets that were not asked.
+    // Targets that were not requested are not mentioned.
     assert!(
         table.contains("\nRefused:\n\n* (a) vp1: it makes sums, differences and products of floats out of integers, rounded to nearest and without modifiers; leave the modifier out"),
         "{table}"

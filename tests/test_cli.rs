@@ -1,4 +1,4 @@
-//! `halfbyte test` as people call it.
+//! The command `halfbyte test`.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,8 @@ use tempfile::TempDir;
 
 use crate::common::{Called, halfbyte, halfbyte_on};
 
-/// A product and a sum, with a place for what is expected beside the sum and below.
+/// Returns a kernel with a product and a sum, with expectations beside the sum and below the
+/// kernel.
 fn test(name: &str, beside: &str, below: &str) -> String {
     format!(
         "kernel @{name}(%a: i32, %x: in i32, %y: inout i32) {{\n^entry:\n  %i = item_id\n  %v = load %x[%i]\n  %w = load %y[%i]\n  \
@@ -81,7 +82,8 @@ fn unordered_and_counted_lines_pass() {
     assert_eq!(on(&text.concat()).output(), "2 passed, 0 failed\n");
 }
 
-/// Directives of FileCheck and misspelt ones would else be taken for ordinary comments, and the test would pass.
+/// Directives of FileCheck and misspelt ones would otherwise be ignored as comments, and the test
+/// would pass.
 #[test]
 fn misspelt_directives_are_errors_that_name_the_right_ones() {
     for (comment, word, meant) in [
@@ -112,7 +114,7 @@ fn bless_leaves_a_file_with_a_misspelt_directive_as_it_is() {
     let file = path.join("t.hb").display().to_string();
     halfbyte(&["test", "--bless", &file]).fails(1, "`CHECK-NOT:` is not a directive");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
-    // Once it is mended, the check line stays, and the whole output is renewed.
+    // After the correction, the check line is kept, and the whole output is updated.
     let mended = text.replace("CHECK-NOT: mul", "check-dag: mul");
     std::fs::write(&file, &mended).unwrap();
     assert!(halfbyte(&["test", "--bless", &file]).output().ends_with("1 passed, 0 failed\n"));
@@ -120,7 +122,7 @@ fn bless_leaves_a_file_with_a_misspelt_directive_as_it_is() {
     assert!(blessed.contains("; check-dag: mul\n;= kernel @k(") && !blessed.contains("stale"), "{blessed}");
 }
 
-/// A rule that is not taken is explained.
+/// A rule that was not applied is explained.
 #[test]
 fn it_is_said_why_a_rule_is_not_taken() {
     let called = on(&[HEADER, &test("k", "", "; rule: pair_add\n")].concat());
@@ -163,7 +165,7 @@ fn bless_rewrites_whole_outputs_that_fail_and_nothing_else() {
     let (_folder, path) = folder(&[("t.hb", &text)]);
     let file = path.join("t.hb").display().to_string();
     let called = halfbyte(&["test", "--bless", &file]);
-    // The check that fails still does.
+    // The failing check line still fails.
     called.fails(1, "`mull.i32` is not in the output");
     assert!(called.out.contains("rewritten ") && called.out.ends_with("2 passed, 1 failed\n"), "{}", called.out);
     let blessed = std::fs::read_to_string(&file).unwrap();
@@ -172,7 +174,7 @@ fn bless_rewrites_whole_outputs_that_fail_and_nothing_else() {
     assert_eq!(blessed.matches(";= kernel @three(").count(), 1, "{blessed}");
     let plain = |text: &str| text.lines().filter(|line| !line.starts_with(";=")).collect::<Vec<_>>().join("\n");
     assert_eq!(plain(&blessed), plain(&text));
-    // Once right, nothing is written.
+    // If the file is up to date, it is not written.
     assert!(!halfbyte(&["test", "--bless", &file]).out.contains("rewritten"));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), blessed);
 }

@@ -1,4 +1,4 @@
-//! Kernels compiled on several threads: what is made and what is refused is what one thread makes and refuses.
+//! Compilation on several threads: the output and the errors are the same as with one thread.
 
 use std::fmt::Write;
 use std::fs;
@@ -9,7 +9,8 @@ use crate::common::{Called, halfbyte, halfbyte_on, root};
 
 const THREADS: [&str; 3] = ["1", "2", "7"];
 
-/// All results are the first one, which is returned.
+/// Compiles with several numbers of threads, asserts that all results agree, and returns the first
+/// one.
 fn alike(text: &str, args: &[&str]) -> Called {
     let compile = |threads| halfbyte_on(&[&["compile", "-", "--threads", threads], args].concat(), text.as_bytes());
     let mut all = THREADS.map(compile).into_iter();
@@ -20,7 +21,7 @@ fn alike(text: &str, args: &[&str]) -> Called {
     first
 }
 
-/// The kernels of every example, under names of their own, some times over.
+/// Returns three copies of the kernels of every example, with unique names.
 fn many() -> String {
     let mut text = String::new();
     for round in 0..3 {
@@ -54,7 +55,7 @@ fn what_is_refused_is_the_same_and_in_the_same_order() {
     assert!(refused.err.contains("vp1"), "{}", refused.err);
 }
 
-/// What is wrong with the last kernel of a text is said before what is refused of the first.
+/// Errors of the text take precedence over refusals, even if the invalid kernel is the last one.
 #[test]
 fn errors_of_the_text_are_the_same() {
     let wrong = "kernel @wrong(%x: in i32) {\n^entry:\n  %v = add %x, 1\n  ret\n}\n";

@@ -1,4 +1,4 @@
-//! `run --trace`: the values of one work item, in the order in which they come about.
+//! The option `run --trace`: the values of one work item, in the order in which they are computed.
 
 use std::fs;
 
@@ -57,7 +57,7 @@ fn iterations_and_accesses_are_shown() {
     assert!(result.starts_with("y="), "{result}");
 }
 
-/// As the same call prints buffers.
+/// A trace prints integers with the same signedness as the buffers of the call.
 #[test]
 fn integers_have_the_sign_that_results_have() {
     let traced = |more: &[&str]| {
@@ -74,7 +74,7 @@ fn integers_have_the_sign_that_results_have() {
     }
 }
 
-/// What was computed before a trap is shown.
+/// The values before a trap are printed.
 #[test]
 fn a_trap_ends_the_trace() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! No word of VP1 does nothing: what the compiler makes of the examples and of the kernels that stand beside the rules is scanned
-//! for words that change no register whatever it holds, and for computations that only copy one.
+//! VP1 code contains no redundant instructions. The compiled examples and witnesses are scanned for
+//! instructions that never change a register, and for computations that only copy a register.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,20 +15,21 @@ use halfbyte::{Module, VP1};
 use crate::common::root;
 use crate::support::{with_passes, without_passes};
 
-/// What registers are moved by: `mov $r1 $r2`, `mov $v1 $v2`.
+/// The move instructions: `mov $r1 $r2`, `mov $v1 $v2`.
 const MOVES: [Opcode; 2] = [Opcode::OR_RI, Opcode::MOV_V];
 
-/// What holds a place where a bundle must stand: in a branch's delay slot, or until a result is there.
+/// Returns `true` for a no-op, which fills a delay slot or waits for a result.
 fn holds_a_place(inst: &Inst) -> bool {
     inst.row().mnemonic.ends_with("nop")
 }
 
-/// As many states as it takes to have each bit both ways, and every register at the limits of what it holds.
+/// Returns enough states that each bit has both values, and each register has its limit values.
 fn states() -> Vec<State> {
     (1..=48).map(random_state).collect()
 }
 
-/// Of odd seeds, random bits; of even ones, numbers that are limits of something, and small ones.
+/// Returns a state of random bits for an odd seed, and of limit values and small numbers for an
+/// even seed.
 fn random_state(seed: u64) -> State {
     let mut random = Draw { random: Random(seed), edges: seed.is_multiple_of(2) };
     let mut state = State::default();
@@ -58,7 +59,7 @@ impl Draw {
     }
 }
 
-/// Why a word has no part in what is computed, if it has none.
+/// Returns the reason why an instruction is redundant, if it is.
 fn idle(word: u32, states: &[State]) -> Option<String> {
     let inst = Inst::decode(word)?;
     if !matches!(inst.unit(), Unit::Scalar | Unit::Vector) || holds_a_place(&inst) {
@@ -66,7 +67,7 @@ fn idle(word: u32, states: &[State]) -> Option<String> {
     }
     let bundle = Bundle::new(&[word]).unwrap();
     let (mut changes, mut writes) = (false, false);
-    // The registers whose value the result has in all states so far.
+    // The registers whose values equal the result in all states so far.
     let mut copied: Option<BTreeSet<String>> = None;
     for before in states {
         let (mut after, mut written) = (before.clone(), BTreeSet::new());
@@ -82,7 +83,7 @@ fn idle(word: u32, states: &[State]) -> Option<String> {
                 changes |= before.v[usize::from(n)] != value;
                 (0..).zip(before.v).filter(|(_, old)| *old == value).map(|(n, _)| format!("$v{n}")).collect()
             }
-            // What it makes is for the rest of its bundle.
+            // The instruction only affects the rest of its bundle.
             [] => continue,
             _ => return None,
         };
@@ -102,7 +103,7 @@ fn idle(word: u32, states: &[State]) -> Option<String> {
     (!MOVES.contains(&inst.opcode())).then(|| format!("only copies {from}"))
 }
 
-/// What words are idle of those that a module becomes, with where they come from.
+/// The redundant instructions in the code of modules, with their origins.
 struct Scan {
     states: Vec<State>,
     words: usize,
@@ -165,7 +166,7 @@ fn no_word_does_nothing() {
     assert!(scan.found.is_empty(), "{:#?}", scan.found);
 }
 
-/// So that the scan would see them.
+/// The scan recognises redundant instructions.
 #[test]
 fn idle_words_are_recognised() {
     let states = states();

@@ -1,11 +1,12 @@
-//! Warp-synchronous code: lanes of a warp that are together execute strong accesses one after another in lane order, on every engine.
+//! Warp-synchronous code: converged lanes of a warp execute strong accesses one after another in
+//! lane order, on every engine.
 
 use halfbyte::import_ptx::{Host, Shape as Imported, import, text_order_dependence};
 use halfbyte::launch::{Engine, Evaluation, How, OrderCause, evaluate, order_dependence};
 use halfbyte::runtime::Stats;
 use halfbyte_testkit::harness::{self, Arg, Language, Request, Size, Via};
 
-/// Route of a text: its name, the representation that is run, and the engine.
+/// The routes: the name, the form of execution, the engine, and `true` for race detection.
 const ROUTES: [(&str, Via, Engine, bool); 8] = [
     ("interp", Via::Ptx, Engine::Interp, false),
     ("races", Via::Ptx, Engine::Interp, true),
@@ -17,7 +18,8 @@ const ROUTES: [(&str, Via, Engine, bool); 8] = [
     ("recompiled jit", Via::Recompiled, Engine::JIT, false),
 ];
 
-/// A kernel with shared memory `s`, the thread's number in `%t`, its place in `s` in `%s`, and its place in the buffer `%d`, of two words each.
+/// Returns a kernel with shared memory `s`. `%t` is the thread's number, `%s` the address of its
+/// word in `s`, and `%d` the address of its two words in the buffer.
 fn kernel(body: &str) -> String {
     format!(
         ".version 7.8\n.target sm_80\n.address_size 64\n.shared .align 16 .b8 s[8192];
@@ -33,7 +35,7 @@ ret;
     )
 }
 
-/// Runs a text in one block on a route; the words of the buffer.
+/// Runs a text in one block on a route. Returns the words of the buffer.
 fn run(text: &str, threads: u32, words: usize, (name, via, engine, races): (&str, Via, Engine, bool)) -> Vec<u32> {
     let size = Size::Blocks { grid: [1, 1, 1], block: [threads, 1, 1] };
     let mut request = Request::new(Language::Ptx, "k.ptx", text, size);
@@ -44,7 +46,7 @@ fn run(text: &str, threads: u32, words: usize, (name, via, engine, races): (&str
     found[0].chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
 }
 
-/// Every route gives these words.
+/// Asserts that every route gives these words.
 fn gives(text: &str, threads: u32, expected: &[u32]) {
     for route in ROUTES {
         assert_eq!(run(text, threads, expected.len(), route), expected, "{} of\n{text}", route.0);
@@ -72,7 +74,8 @@ fn depends(text: &str, threads: u32, words: usize) -> [Option<OrderCause>; 2] {
 const LOCKSTEP: [Option<OrderCause>; 2] = [Some(OrderCause::Lockstep); 2];
 const ATOMICS: [Option<OrderCause>; 2] = [Some(OrderCause::Atomics); 2];
 
-/// The sum of a block by the kernel of the CUDA samples: a tree with barriers, and the last warp without.
+/// Returns the sum reduction of the CUDA samples: a tree with barriers, and the last warp without
+/// barriers.
 fn reduction(threads: u32, sync: &str) -> String {
     let beyond = 4 * threads;
     let mut body =
@@ -105,7 +108,7 @@ fn reductions_of_the_cuda_samples() {
         let sum = (0..threads).map(|t| t * t + 7).sum();
         gives(&reduction(threads, ""), threads, &[sum]);
         assert_eq!(depends(&reduction(threads, ""), threads, 1), LOCKSTEP);
-        // With barriers of the warp it relies on nothing.
+        // With warp barriers, the kernel does not depend on lockstep.
         let right = reduction(threads, "bar.warp.sync -1;");
         gives(&right, threads, &[sum]);
         assert_eq!(depends(&right, threads, 1), [None; 2]);
@@ -120,7 +123,7 @@ fn a_step_of_a_reduction_in_shared_and_in_global_memory() {
         bar.sync 0; ld.shared.u32 %a, [%s]; st.global.v2.u32 [%d], {%a, 0};";
     let expected: Vec<u32> = (0..32).flat_map(|lane| [if lane < 16 { 4 } else { 3 }, 0]).collect();
     gives(&kernel(body), 32, &expected);
-    // The ring: each lane takes what its neighbour had, twice.
+    // Ring exchange: each lane takes its neighbour's value, twice.
     let body = "st.relaxed.gpu.global.u32 [%d], %t; xor.b32 %r1, %t, 5; mul.wide.u32 %o, %r1, 8; sub.u64 %o, %o, 0;
         .reg .b64 %e; ld.param.u64 %e, [o]; add.u64 %e, %e, %o;
         ld.relaxed.gpu.global.u32 %a, [%e]; st.relaxed.gpu.global.u32 [%e+4], %a; ld.volatile.global.u32 %b, [%d+4]; st.volatile.global.u32 [%d], %b;";
@@ -133,9 +136,10 @@ fn a_vector_access_counts_as_one() {
     let body = "shl.b32 %r5, %t, 4; mov.u32 %s, s; add.u32 %s, %s, %r5; st.volatile.shared.v4.u32 [%s], {%t, 1, 2, %l};
         xor.b32 %r1, %t, 1; shl.b32 %r1, %r1, 4; mov.u32 %r2, s; add.u32 %r2, %r2, %r1; ld.volatile.shared.v4.u32 {%a, %r3, %r4, %b}, [%r2]; add.u32 %b, %b, %r4;
         st.volatile.shared.v2.u32 [%s+8], {%a, %b}; ld.volatile.shared.v2.u32 {%a, %b}, [%r2+8]; st.global.v2.u32 [%d], {%a, %b};";
-    // The neighbour has stored my number, and my lane and 2.
+    // The neighbour has stored this thread's number, and the lane number and 2.
     let expected: Vec<u32> = (0..64).flat_map(|t| [t, t % 32 + 2]).collect();
-    // The import refuses ordered vectors of shared memory, since it does not show that they are aligned.
+    // The import refuses strong vector accesses to shared memory, because it cannot prove their
+    // alignment.
     for route in ROUTES.into_iter().filter(|(_, via, ..)| *via == Via::Ptx) {
         assert_eq!(run(&kernel(body), 64, expected.len(), route), expected, "{}", route.0);
     }
@@ -148,7 +152,7 @@ fn stores_to_one_place_are_in_lane_order() {
     assert_eq!(depends(&kernel(body), 32, 64), LOCKSTEP);
 }
 
-/// A lane whose guard is false makes no access, and stays with the others.
+/// A lane whose guard is false makes no access, and stays converged with the others.
 #[test]
 fn a_guard_parts_no_lanes() {
     let body = "st.volatile.shared.u32 [%s], 5; and.b32 %r1, %t, 1; setp.ne.u32 %p1, %r1, 0; add.u32 %a, %t, 100;
@@ -157,7 +161,7 @@ fn a_guard_parts_no_lanes() {
         xor.b32 %r3, %t, 1; mov.u32 %r4, s; mad.lo.u32 %r4, %r3, 4, %r4; ld.volatile.shared.u32 %r2, [%r4]; st.global.v2.u32 [%d], {%r2, %b};";
     let expected: Vec<u32> = (0..64).flat_map(|t| if t % 2 == 0 { [t + 101, t + 102] } else { [t + 101, 1] }).collect();
     gives(&kernel(body), 64, &expected);
-    // Several accesses under one guard, and a vector.
+    // Several accesses have one guard, and one access is a vector.
     let body = "st.volatile.shared.u32 [%s], 5; setp.lt.u32 %p1, %l, 7; mov.u32 %a, 3; mov.u32 %b, 4;
         @%p1 ld.volatile.shared.u32 %a, [%s+28]; @%p1 add.u32 %a, %a, %l; @%p1 st.volatile.shared.u32 [%s+28], %a;
         ld.volatile.shared.u32 %b, [%s]; st.volatile.shared.u32 [%s], %l; st.global.v2.u32 [%d], {%a, %b};";
@@ -167,7 +171,7 @@ fn a_guard_parts_no_lanes() {
     gives(&kernel(body), 32, &expected);
 }
 
-/// Lanes that a branch has parted are together again behind a .sync operation or a barrier.
+/// Lanes that diverge at a branch reconverge at a `.sync` operation or a barrier.
 #[test]
 fn parted_lanes_are_together_again() {
     for sync in ["bar.warp.sync -1;", "bar.sync 0;", "shfl.sync.idx.b32 %r5, %t, 0, 31, -1;"] {
@@ -187,7 +191,7 @@ fn parted_lanes_are_together_again() {
     }
 }
 
-/// 32 lanes take one lock, one after another.
+/// 32 lanes acquire one lock, one after another.
 #[test]
 fn a_lock_makes_progress() {
     for space in ["shared", "global"] {
@@ -214,23 +218,23 @@ fn a_lock_makes_progress() {
 
 #[test]
 fn what_a_result_depends_on() {
-    // The tickets of a counter.
+    // The tickets of a counter depend on the order.
     let tickets = kernel(
         "atom.global.add.u32 %a, [%o], 1; mul.wide.u32 %d, %a, 8; add.u64 %d, %o, %d; st.global.u32 [%d+12], %t;",
     );
     assert_eq!(depends(&tickets, 32, 66), ATOMICS);
-    // Two tickets in a row, which lockstep keeps apart.
+    // Each lane takes two tickets in succession, whose difference depends on lockstep.
     let two = kernel(
         "atom.global.add.u32 %a, [%o], 1; atom.global.add.u32 %b, [%o], 1; sub.u32 %a, %b, %a; st.global.u32 [%d+4], %a;",
     );
     assert_eq!(depends(&two, 32, 64), ATOMICS);
-    // Only the sum is wanted.
+    // Only the sum is used, which does not depend on the order.
     let sum = kernel("red.global.add.u32 [%o], %t;");
     assert_eq!(depends(&sum, 32, 2), [None; 2]);
-    // Each lane has its own place.
+    // Each lane accesses only its own word.
     let own = kernel("st.volatile.shared.u32 [%s], %t; ld.volatile.shared.u32 %a, [%s]; st.global.u32 [%d], %a;");
     assert_eq!(depends(&own, 64, 128), [None; 2]);
-    // Nobody has written the value that is read, if lanes are not in lockstep.
+    // Without lockstep, the value that is read may not be written yet.
     let unwritten = kernel(
         "st.volatile.shared.u32 [%s], %t; mov.u32 %r2, s; xor.b32 %r1, %t, 1; mad.lo.u32 %r2, %r1, 4, %r2;
         ld.volatile.shared.u32 %a, [%r2]; st.global.u32 [%d], %a;",
@@ -238,7 +242,7 @@ fn what_a_result_depends_on() {
     assert_eq!(depends(&unwritten, 32, 64), LOCKSTEP);
 }
 
-/// Random numbers.
+/// A random number generator.
 struct Draw(u64);
 
 impl Draw {
@@ -248,10 +252,11 @@ impl Draw {
     }
 }
 
-/// Random warp-synchronous statements. Lanes whose numbers differ in bits below `bits` only are together, and reach no others.
+/// Adds random warp-synchronous statements. Converged lanes are those whose numbers differ only in
+/// the lowest `bits` bits; a lane accesses words of such lanes only.
 fn statements(draw: &mut Draw, count: u32, bits: u32, text: &mut String, label: &mut u32) {
     for _ in 0..count {
-        // The place: another one each, or one for two lanes.
+        // The accessed word: a different one for each lane, or one shared by two lanes.
         let (mask, k) = ((1u32 << bits) - 1, draw.below(1 << bits));
         let base = format!("mov.u32 %r2, s; and.b32 %r3, %t, {}; ", !mask);
         let place = match draw.below(3) {
@@ -277,11 +282,11 @@ fn statements(draw: &mut Draw, count: u32, bits: u32, text: &mut String, label: 
                 *label += 1;
                 let (at, [mut yes, mut no]) = (*label, [String::new(), String::new()]);
                 let (test, inner) = match draw.below(3) {
-                    // Halves of the warp, whose lanes stay together.
+                    // Halves of the warp diverge; the lanes of each half stay converged.
                     0 => ("and.b32 %r4, %l, 16; setp.ne.u32 %p2, %r4, 0;".to_owned(), 4),
-                    // Any lanes, that reach their own place alone.
+                    // Arbitrary lanes diverge, and each accesses only its own word.
                     1 => (format!("setp.gt.u32 %p2, %l, {};", draw.below(32)), 0),
-                    // A whole warp.
+                    // Whole warps branch differently.
                     _ => ("shr.u32 %r4, %t, 5; setp.ne.u32 %p2, %r4, 0;".to_owned(), 3),
                 };
                 let counts = [draw.below(4), draw.below(4)];

@@ -1,5 +1,5 @@
-//! Accesses that were made one trap as the accesses of the text do: the same item, address, size and place, on the evaluator
-//! before and after the passes, and on every engine.
+//! Combined accesses must trap as the original accesses do: the same item, address, size and
+//! position, on the evaluator before and after the passes, and on every engine.
 
 use halfbyte::Module;
 use halfbyte::ir::diag::Lines;
@@ -11,7 +11,7 @@ use halfbyte::runtime::{LaunchError, Program, TrapKind};
 
 use crate::support::{program, with_passes};
 
-/// What is reported: the item, what kind of trap, the address, and line and column.
+/// A reported trap: the item, the kind, the address, the line and the column.
 type Reported = Option<(u32, &'static str, u64, usize, usize)>;
 
 fn of_text(module: &Module, kernel: &halfbyte::ir::Kernel, items: u32, args: &[Vec<u8>], size: u32) -> Reported {
@@ -52,12 +52,14 @@ fn of_words(program: &Program, engine: Engine, items: u32, args: &[Vec<u8>], siz
     Some((trap.item, kind, address, trap.loc.line as usize, trap.loc.column as usize))
 }
 
-/// Launches a kernel whose accesses are of four bytes everywhere, and returns what all report.
+/// Launches a kernel with accesses of four bytes. Returns the trap, on which all engines must
+/// agree.
 fn reported(module: &Module, items: u32, args: &[Vec<u8>]) -> Reported {
     reported_of(4, module, items, args)
 }
 
-/// The same, of accesses of so many bytes.
+/// Launches a kernel with accesses of `size` bytes. Returns the trap, on which all engines must
+/// agree.
 fn reported_of(size: u32, module: &Module, items: u32, args: &[Vec<u8>]) -> Reported {
     let kernel = &module.ir().kernels[0];
     let options = with_passes(halfbyte::HALU);
@@ -159,15 +161,15 @@ fn a_buffer_that_is_only_read() {
     .unwrap();
     let base = halfbyte::abi::buffer_base(0);
     let launch = |words: usize| reported(&module, 1, &[vec![0; 4 * words], vec![7, 0, 0, 0]]);
-    // The whole would be out of bounds; its first word is not.
+    // The combined access would be out of bounds, but its first word is not.
     for words in 5..=8 {
         assert_eq!(launch(words), Some((0, "direction", base + 16, 5, 3)), "{words}");
     }
     assert_eq!(launch(4), Some((0, "bounds", base + 16, 5, 3)));
 }
 
-/// A kernel that doubles so many neighbouring elements a work item. Element e is loaded in line 5 + e, and stored as many lines
-/// and ops later.
+/// Returns a kernel that doubles `count` adjacent elements per work item. The load of element e is
+/// on line 5 + e, and its store follows after `count` loads and `count` ops.
 fn doubles(ty: &str, count: u32) -> Module {
     let each = |line: &dyn Fn(u32) -> String| (0..count).map(line).collect::<String>();
     let op = if ty.starts_with('i') { "add" } else { "fadd" };

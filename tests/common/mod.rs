@@ -1,15 +1,15 @@
-//! The program under test, called as people call it.
+//! Calls of the program under test.
 
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The repository's root; tests run in the folder of their package.
+/// Returns the repository's root; tests run in the folder of their package.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
 }
 
-/// What a call came to.
+/// The exit code and output of a call.
 pub struct Called {
     pub code: i32,
     pub out: String,
@@ -21,12 +21,12 @@ pub fn halfbyte(args: &[&str]) -> Called {
     halfbyte_on(args, b"")
 }
 
-/// Calls `halfbyte` with something on standard input.
+/// Calls `halfbyte` with the given standard input.
 pub fn halfbyte_on(args: &[&str], input: &[u8]) -> Called {
     call(args, input, &[])
 }
 
-/// Calls `halfbyte` with these variables in its environment.
+/// Calls `halfbyte` with additional environment variables.
 pub fn halfbyte_with(args: &[&str], variables: &[(&str, &str)]) -> Called {
     call(args, b"", variables)
 }
@@ -43,7 +43,7 @@ fn call(args: &[&str], input: &[u8], variables: &[(&str, &str)]) -> Called {
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
-    // The call may end without reading everything.
+    // The program may exit without reading all input.
     let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();
@@ -55,7 +55,7 @@ fn call(args: &[&str], input: &[u8], variables: &[(&str, &str)]) -> Called {
 }
 
 impl Called {
-    /// The exit code and what was said, neither of them a panic.
+    /// Asserts the exit code and a message on standard error, and that there was no panic.
     #[track_caller]
     pub fn fails(&self, code: i32, message: &str) {
         assert_eq!(self.code, code, "{}", self.err);
@@ -63,7 +63,7 @@ impl Called {
         assert!(!self.err.contains("panicked"), "{}", self.err);
     }
 
-    /// The output of a call that went well.
+    /// Returns the output of a successful call.
     #[track_caller]
     pub fn output(&self) -> &str {
         assert_eq!(self.code, 0, "{}", self.err);

@@ -1,8 +1,8 @@
-//! A CUDA driver whose one device is the host: the functions that engine `cuda` calls, with the meanings that `cuda.h` gives
-//! them, where kernels are interpreted. It shows that the engine calls a driver as it is to be called; what a GPU makes of the
-//! text only a GPU shows.
+//! A CUDA driver with a single device, the host. It implements the functions that engine `cuda`
+//! calls as `cuda.h` specifies them, and interprets the kernels. It verifies that the engine calls
+//! the driver correctly, not how a GPU executes the kernels.
 //!
-//! `CUDA_ON_HOST_CAPABILITY` says the device's compute capability, times ten.
+//! `CUDA_ON_HOST_CAPABILITY` is the device's compute capability times ten.
 #![allow(non_snake_case, clippy::unwrap_used, clippy::missing_safety_doc, missing_docs)]
 
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ const NOT_READY: c_int = 600;
 const ILLEGAL_ADDRESS: c_int = 700;
 
 const CONTEXT: usize = 7;
-/// More than any test takes.
+/// The size of the device's memory, which is more than any test needs.
 const MEMORY: usize = 1 << 30;
 
 struct Device {
@@ -31,7 +31,7 @@ struct Device {
     next: u64,
     modules: Vec<Option<Text>>,
     functions: Vec<(usize, String)>,
-    /// What the stream says when it is asked, one answer after another.
+    /// The results of future stream queries, the last one first.
     answers: Vec<c_int>,
 }
 
@@ -45,11 +45,11 @@ static DEVICE: Mutex<Device> = Mutex::new(Device {
 
 thread_local! {
     static CURRENT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
-    /// What every call in the context fails with after a fault.
+    /// The error that every call in the context returns after a fault.
     static FAULT: std::cell::Cell<c_int> = const { std::cell::Cell::new(SUCCESS) };
 }
 
-/// What is done with the device, by a thread that has its context.
+/// Runs an action on the device, if the thread has its context.
 fn with(act: impl FnOnce(&mut Device) -> Result<(), c_int>) -> c_int {
     if CURRENT.get() != CONTEXT {
         return INVALID_CONTEXT;
@@ -207,7 +207,7 @@ pub unsafe extern "system" fn cuMemAlloc_v2(pointer: *mut u64, bytes: usize) -> 
         if bytes > MEMORY {
             return Err(OUT_OF_MEMORY);
         }
-        // 256 bytes are what a driver aligns to.
+        // Drivers align allocations to 256 bytes.
         device.next += 0x1_0000_0100;
         device.memory.insert(device.next, vec![0xEE; bytes]);
         // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
@@ -270,7 +270,8 @@ pub unsafe extern "system" fn cuLaunchKernel(
             // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
             .map(|(number, param)| unsafe { std::slice::from_raw_parts(*params.add(number), param.bytes() as usize) })
             .collect();
-        // An address is known by what is allocated there: kernels find the rest of that.
+        // An address belongs to the allocation that contains it; the kernel gets the rest of that
+        // allocation.
         let place = |value: &[u8]| {
             let address = u64::from_le_bytes(value.try_into().ok()?);
             let (&base, held) = device.memory.range(..=address).next_back()?;
@@ -282,7 +283,8 @@ pub unsafe extern "system" fn cuLaunchKernel(
             .iter()
             .map(|place| place.map_or(Vec::new(), |(base, offset)| device.memory[&base][offset..].to_vec()))
             .collect();
-        // What is allocated at once is the memory of the address that begins lowest in it.
+        // The owner of an allocation is the argument with the lowest address in it; other arguments
+        // are aliases.
         let owner = |number: usize| {
             let (base, offset) = places[number]?;
             let there =
@@ -298,7 +300,8 @@ pub unsafe extern "system" fn cuLaunchKernel(
             })
             .collect();
         let ran = kernel.launch(Launch::new(shape, &mut args));
-        // A launch is asked for and waited for apart.
+        // The launch returns before the kernel ends: the first query is not ready, and the second
+        // returns the result.
         device.answers = vec![ran.map_or(ILLEGAL_ADDRESS, |_| SUCCESS), NOT_READY];
         for (number, (place, held)) in places.iter().zip(held).enumerate() {
             if let Some((base, offset)) = place

@@ -1,14 +1,14 @@
-//! Arguments in one memory, which the kernel writes.
+//! Arguments that alias one another, in kernels that write them.
 
 use serde_json::{Value, json};
 
 use super::{WAYS, answers};
 use crate::aliases::KERNEL;
 
-/// Ways that run what a text is imported to.
+/// Options for the execution of imported texts.
 const IMPORTED: [&[&str]; 3] = [WAYS[2], WAYS[3], WAYS[4]];
 
-/// The same as [`KERNEL`].
+/// The kernel [`KERNEL`] in PTX.
 const PTX: &str = ".version 8.0
 .target sm_80
 .address_size 64
@@ -35,25 +35,25 @@ fn answer(args: &[&str], line: &Value) -> Value {
     answers(args, &[line.to_string()]).remove(0)
 }
 
-/// Arguments in one memory, and what is left.
+/// Returns aliased arguments, with the buffers after the launch.
 fn launches() -> [(Value, Value); 4] {
     [
-        // x is y.
+        // x is an alias of y.
         (
             json!([{"alias": 1, "offset": 0}, {"buffer": "0500000007000000"}, {"zeros": 8}]),
             json!(["0600000008000000", "0b0000000f000000"]),
         ),
-        // y is x.
+        // y is an alias of x.
         (
             json!([{"buffer": "0500000007000000"}, {"alias": 0, "offset": 0}, {"zeros": 8}]),
             json!(["0600000008000000", "0b0000000f000000"]),
         ),
-        // Beside each other in one buffer.
+        // x and y are adjacent in one buffer.
         (
             json!([{"buffer": "05000000070000000000000000000000"}, {"alias": 0, "offset": 8}, {"zeros": 8}]),
             json!(["05000000070000000600000008000000", "0a0000000e000000"]),
         ),
-        // At its end nothing is.
+        // All buffers are separate.
         (
             json!([{"buffer": "0500000007000000"}, {"buffer": "0000000000000000"}, {"zeros": 8}]),
             json!(["0500000007000000", "0600000008000000", "0a0000000e000000"]),
@@ -94,7 +94,7 @@ fn texts_are_imported_so_where_that_is_asked_for() {
 
 #[test]
 fn what_may_overlap_nothing_is_refused() {
-    // z is written and does not say that it may.
+    // z is written and has no `may_alias`.
     for args in [
         json!([{"buffer": "0500000007000000"}, {"zeros": 8}, {"alias": 0, "offset": 0}]),
         json!([{"zeros": 8}, {"alias": 2, "offset": 0}, {"zeros": 8}]),
@@ -117,7 +117,7 @@ fn what_may_overlap_nothing_is_refused() {
     }
 }
 
-/// Two items race on what overlaps as on any memory.
+/// Races are also found in aliased memory.
 #[test]
 fn races_on_one_memory_are_found() {
     let args = json!([{"buffer": "050000000700000009000000"}, {"alias": 0, "offset": 4}, {"zeros": 8}]);
@@ -131,7 +131,7 @@ fn races_on_one_memory_are_found() {
     }
 }
 
-/// What a kernel does not use of an argument's buffer is there all the same, and keeps what it held.
+/// Unused bytes of an argument's buffer keep their contents.
 #[test]
 fn memory_of_an_argument_that_is_not_used() {
     let text = PTX.replace("ld.param.u64 %d1, [x];", "ld.param.u64 %d1, [y];");

@@ -1,10 +1,11 @@
-//! Spaces of invalid accesses: sums of addresses, and local memory.
+//! The memory spaces of invalid accesses: sums of addresses, and local memory.
 
 use serde_json::{Value, json};
 
 use super::{WAYS, answers};
 
-/// A kernel in PTX that loads from the address that it computes of its parameters in `%d1`, `%d2` and `%d3`.
+/// Returns a PTX kernel that accesses the address in `%d1`, computed from the parameters in `%d1`,
+/// `%d2` and `%d3`.
 fn ptx(compute: &str) -> Value {
     let text = format!(
         ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 x, .param .u64 y, .param .u64 z) {{\n\
@@ -15,7 +16,7 @@ fn ptx(compute: &str) -> Value {
     json!({"ptx": text, "grid": [1, 1, 1], "block": [1, 1, 1], "args": [zeros, zeros, zeros]})
 }
 
-/// The kind of error and the line of a launch, on each way.
+/// Asserts the error kind and line of a launch, with each set of options.
 #[track_caller]
 fn fails(line: &Value, kind: &str, number: u32, ways: &[&[&str]]) {
     for way in ways {

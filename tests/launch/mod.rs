@@ -1,4 +1,5 @@
-//! `launch` as harnesses call it: `tests/launch/lines.jsonl` has launches with what is expected of them.
+//! The command `launch` as test harnesses call it. `tests/launch/lines.jsonl` has launches with
+//! their expected results.
 
 mod aliases;
 mod memory;
@@ -13,7 +14,7 @@ use serde_json::Value;
 
 use crate::common::{halfbyte, halfbyte_on, root};
 
-/// Every way to run both languages.
+/// The options for every form of execution.
 const WAYS: [&[&str]; 5] = [
     &["--via", "ptx"],
     &["--via", "ptx", "--engine", "jit"],
@@ -22,7 +23,7 @@ const WAYS: [&[&str]; 5] = [
     &["--via", "halu", "--engine", "jit"],
 ];
 
-/// Answers to lines, each one an object.
+/// Returns the answers to lines, each one an object.
 fn answers(args: &[&str], lines: &[String]) -> Vec<Value> {
     let called = halfbyte_on(&[&["launch", "--json"], args].concat(), (lines.join("\n") + "\n").as_bytes());
     let is_object = |line: &String| serde_json::from_str::<Value>(line).is_ok_and(|line| line.is_object());
@@ -32,7 +33,7 @@ fn answers(args: &[&str], lines: &[String]) -> Vec<Value> {
     answers
 }
 
-/// Whether an answer is what its line says.
+/// Returns `true` if an answer matches its line.
 fn agrees(line: &Value, answer: &Value) -> bool {
     let error = &answer["error"];
     let Some(kind) = line.get("error") else { return answer["buffers"] == line["expect"] && line["expect"].is_array() };
@@ -124,7 +125,7 @@ fn calls_that_are_wrong_are_refused() {
     halfbyte(&["launch", "--json", "tests/none.jsonl"]).fails(2, "tests/none.jsonl");
 }
 
-/// A line's own machine counts before that of the call.
+/// The machine in a line overrides that of the call.
 #[test]
 fn the_call_says_what_lines_leave_open() {
     let text = fs::read_to_string(root().join("tests/launch/lines.jsonl")).unwrap();

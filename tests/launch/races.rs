@@ -1,12 +1,12 @@
-//! Random kernels that are right, and the same without a fence, a barrier or an order: races are told apart from none, where PTX is
-//! executed directly and on the evaluator.
+//! Random kernels without races, and the same kernels without a fence, a barrier or an order. Race
+//! detection must tell them apart, both in direct execution of PTX and on the evaluator.
 
 use halfbyte::ir::witness::Random;
 use serde_json::{Value, json};
 
 use super::answers;
 
-/// A kernel, and the kind of error that its launch is.
+/// A kernel, and the expected error kind of its launch.
 struct Sample {
     what: &'static str,
     body: String,
@@ -15,7 +15,7 @@ struct Sample {
     error: Option<&'static str>,
 }
 
-/// A space and the registers that hold where data and flags begin in it.
+/// A memory space, with the registers that hold the addresses of its data and its flags.
 #[derive(Clone, Copy)]
 struct Space {
     name: &'static str,
@@ -66,7 +66,7 @@ impl Draw {
         of[self.below(of.len())]
     }
 
-    /// Instructions that change nothing.
+    /// Returns instructions without effect.
     fn idle(&mut self) -> String {
         "add.u32 %r9, %r9, 3; ".repeat(self.below(4))
     }
@@ -75,14 +75,14 @@ impl Draw {
         self.one(&[GLOBAL, SHARED])
     }
 
-    /// Two items of a block.
+    /// Returns two different items of a block.
     fn two(&mut self, block: u32) -> (u32, u32) {
         let first = self.below(block as usize) as u32;
         let second = (first + 1 + self.below(block as usize - 1) as u32) % block;
         (first, second)
     }
 
-    /// Each item writes a word and reads another's.
+    /// Each item writes a word and reads another item's.
     fn exchange(&mut self, is_right: bool) -> Sample {
         let block = 4 + self.below(90) as u32;
         let (of, shift) = (self.space(), 1 + self.below(block as usize - 1));
@@ -112,7 +112,7 @@ add.u32 %r2, %t, {shift}; rem.u32 %r2, %r2, %n; {} ld.{space}.u32 %r3, [{wide}3]
         let (data, flag) = (self.space(), self.space());
         let (writer, reader) = self.two(block);
         let scope = self.one(&["cta", "gpu", "sys"]);
-        // Order of each side: none, by the access, by a fence.
+        // The ordering on each side: 0 for none, 1 by the access itself, 2 by a fence.
         let (writes, reads) = match is_right {
             true => (1 + self.below(2), 1 + self.below(2)),
             false => self.one(&[(0, 0), (0, 1), (0, 2), (1, 0), (2, 0)]),
@@ -138,7 +138,8 @@ R: ld.{load}.{scope}.{fs}.u32 %r1, [{fb}]; setp.ne.u32 %p2, %r1, 1; @%p2 bra R; 
         Sample { what: "message", body, grid: 1, block, error: (!is_right).then_some(data.race) }
     }
 
-    /// The last of the blocks, or of the items of a block, reads what all have written and resets the counter.
+    /// The last block of the grid, or the last item of a block, reads what all have written and
+    /// resets the counter.
     fn last(&mut self, is_right: bool) -> Sample {
         let among_blocks = self.below(2) == 0;
         let (flag, data) = if among_blocks { (GLOBAL, GLOBAL) } else { (self.space(), self.space()) };
@@ -146,7 +147,8 @@ R: ld.{load}.{scope}.{fs}.u32 %r1, [{fb}]; setp.ne.u32 %p2, %r1, 1; @%p2 bra R; 
         let count = if among_blocks { grid } else { block };
         let reads = !(is_right && self.below(3) == 0);
         let fence = if among_blocks { "membar.gl;" } else { self.one(&["membar.cta;", "membar.gl;"]) };
-        // Without data to read, no fence is needed. The reset is wrong by another than the last.
+        // Without data to read, no fence is needed. In the faulty variant of the reset, another
+        // item than the last resets the counter.
         let wrong = if is_right { 3 } else { self.below(3) };
         let [before, behind] = [0, 1].map(|which| if wrong == which || !reads { "" } else { fence });
         let (who, error) = match wrong {
@@ -168,7 +170,7 @@ R: ld.{load}.{scope}.{fs}.u32 %r1, [{fb}]; setp.ne.u32 %p2, %r1, 1; @%p2 bra R; 
         } else {
             String::new()
         };
-        // A reset that is too early reads nothing: others may still write.
+        // With an early reset nothing is read, because others may still write.
         let read = if wrong == 2 { String::new() } else { read };
         let atomic = self.one(&["atom.{s}.add.u32 %r1, [{a}], 1;", "atom.{s}.inc.u32 %r1, [{a}], 1000;"]);
         let atomic = atomic.replace("{s}", fs).replace("{a}", fb);
@@ -218,7 +220,8 @@ L: ld.{takes}.{scope}.{fs}.u32 %r1, [{fb}]; setp.ne.u32 %p0, %r1, %r4; @%p0 bra 
         Sample { what, body, grid: 1, block, error: (!is_right).then_some(data.race) }
     }
 
-    /// A release, a change of the flag by a third, and an acquire: an atomic operation leaves what was released, and a store does not.
+    /// A release, a change of the flag by a third item, and an acquire. An atomic operation
+    /// continues the release sequence; a store ends it.
     fn sequence(&mut self, is_right: bool) -> Sample {
         let (data, flag) = (self.space(), self.space());
         let block = 4 + self.below(70) as u32;
@@ -263,7 +266,7 @@ R: {spin} {behind} st.{fs}.u32 [{fb}], 0;",
         Sample { what: "observed", body, grid: 1, block, error: (!is_right).then_some(error) }
     }
 
-    /// Strong accesses of one size to one place, or of two sizes.
+    /// Strong accesses to one address, of one size or of two sizes.
     fn sizes(&mut self, is_right: bool) -> Sample {
         let of = self.space();
         let block = 4 + self.below(70) as u32;
@@ -299,10 +302,10 @@ R: {spin} {behind} st.{fs}.u32 [{fb}], 0;",
             [volatile, add("u32", 0)],
             [vector, store("u32", 8)],
         ];
-        // Between two sizes a barrier gives an order.
+        // A barrier orders accesses of different sizes.
         let ordered = is_right && self.below(3) == 0;
         let pairs = if is_right && !ordered { &alike } else { &apart };
-        // Import does not see that the last one, of vectors, is aligned in shared memory.
+        // The last pair uses vectors, whose alignment in shared memory the import cannot prove.
         let [one, other] = &pairs[self.below(pairs.len() - usize::from(space == "shared"))];
         let between = if ordered { "bar.sync 0;" } else { "" };
         let body = format!(
@@ -312,7 +315,7 @@ setp.ne.u32 %p0, %t, {first}; @%p0 bra A; {one} A: {between} setp.ne.u32 %p1, %t
         Sample { what: "sizes", body, grid: 1, block, error: (!is_right).then_some(of.race) }
     }
 
-    /// Barriers to which all lanes of a warp come that go on, and such that some pass.
+    /// Barriers that all remaining lanes of a warp reach, and barriers that some lanes pass by.
     fn barriers(&mut self, is_right: bool) -> Sample {
         let block = 8 + self.below(90) as u32;
         let lane = 1 + self.below(6);
@@ -384,7 +387,7 @@ fn races_are_told_apart_from_none() {
     );
 }
 
-/// A launch of a file of one kernel whose parameter is a buffer.
+/// Returns a launch of a text with one kernel, whose parameter is a buffer.
 fn launch(text: &str, block: u32, args: Value) -> String {
     json!({"ptx": text, "grid": [1, 1, 1], "block": [block, 1, 1], "args": args}).to_string()
 }
@@ -398,7 +401,8 @@ const WAYS: [&[&str]; 6] = [
     &["--via", "halu", "--engine", "jit"],
 ];
 
-/// Lanes that have left a loop wait at a barrier, and the others in the loop by a mask that names them.
+/// Lanes that have left a loop wait at a barrier. The others wait in the loop, at a shuffle whose
+/// mask names all lanes.
 #[test]
 fn a_circular_wait_names_all_parties() {
     let text = ".version 7.8 .target sm_80 .address_size 64
@@ -423,7 +427,8 @@ ret;
     }
 }
 
-/// Half of the lanes go past a barrier at which the others wait. Other engines than those that look for races let them.
+/// Half of the lanes pass a barrier at which the others wait. Only engines that detect races report
+/// this.
 #[test]
 fn lanes_that_pass_a_barrier_are_named() {
     let text = ".version 7.8 .target sm_80 .address_size 64
@@ -452,7 +457,7 @@ ret;
     }
 }
 
-/// A barrier in a function that some lanes return from before it.
+/// A function has a barrier, and some lanes return before it.
 #[test]
 fn functions_are_left_before_a_barrier() {
     let text = |behind: &str| {

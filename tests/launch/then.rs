@@ -1,4 +1,4 @@
-//! Several launches of a line, on the same buffers.
+//! Lines with several launches on the same buffers.
 
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ kernel @sum(%a: in i32, %b: in i32, %k: i32, %y: out i32) {
 }
 ";
 
-/// The first kernel in PTX: 2 a word; the second: the word plus one.
+/// The kernels in PTX: the first doubles each word, the second adds one to each word.
 const PTX: &str = ".version 8.0
 .target sm_80
 .address_size 64
@@ -56,7 +56,8 @@ fn with(mut line: Value, then: Value) -> Value {
     line
 }
 
-/// Twice doubled, then added to itself and to a new buffer and a value; new buffers come after those of the first launch.
+/// The buffer is doubled twice, then added to itself, to a new buffer and to a value. New buffers
+/// follow those of the first launch.
 #[test]
 fn launches_go_on_with_what_is_in_the_buffers() {
     let line = with(
@@ -84,7 +85,7 @@ fn ptx_has_launches_that_follow_too() {
     }
 }
 
-/// A value of the first launch is had again, and an alias names an argument of its own launch.
+/// A later launch may use a value of the first launch; its aliases refer to its own arguments.
 #[test]
 fn values_and_aliases_of_later_launches() {
     let first = json!({"hb": KERNELS, "entry": "sum", "items": 1, "args": [
@@ -104,7 +105,7 @@ fn an_error_says_which_launch() {
         assert_eq!((&error["kind"], &error["launch"]), (&json!("out-of-bounds-global"), &json!(2)), "{way:?}: {error}");
         assert_eq!(error["item"], json!([[0, 0, 0], [2, 0, 0]]), "{way:?}");
     }
-    // The first launch is 0, and a line without others says nothing of it.
+    // The first launch has number 0; an error of a line without `then` has no launch number.
     let mut first = double();
     first["items"] = 3.into();
     assert_eq!(answer(&[], &with(first.clone(), json!([])))["error"]["launch"], 0);
@@ -137,7 +138,7 @@ fn launches_that_are_wrong_are_refused() {
         assert_eq!((&error["kind"], &error["launch"]), (&json!("arguments"), &json!(launch)), "{says}: {error}");
         assert!(error["message"].as_str().unwrap().contains(says), "{says}: {error}");
     }
-    // What only launches of `then` have.
+    // `same` is only valid in launches of `then`.
     let mut line = double();
     line["args"] = json!([{"same": 0}]);
     let error = answer(&[], &line)["error"].clone();

@@ -1,11 +1,11 @@
-//! Launches on the interpreter, as native code in memory and by the function of an object, which leave the same.
+//! Comparison of launches on the interpreter, in native code, and in a native object's function.
 
 use halfbyte::import_ptx;
 use halfbyte::native::{self, Loaded, Options};
 use halfbyte::runtime::{Arg, Engine, Launch, LaunchError};
 use halfbyte::{HALU, Program, Shape, include};
 
-/// A kernel in the language, from its parameters on.
+/// Compiles a kernel in the kernel language; `rest` is its text from the parameters on.
 pub fn program(name: &str, rest: &str) -> Program {
     let text = format!("kernel {name}({rest}\n");
     let module = include::open_each("k.hb", text, import_ptx::Options::default());
@@ -14,21 +14,21 @@ pub fn program(name: &str, rest: &str) -> Program {
     Program::load(&binary.object).unwrap()
 }
 
-/// What launches are of.
+/// A kernel under comparison.
 pub struct Alike {
     name: &'static str,
     program: Program,
     pub function: Loaded,
-    /// Backward branches that an item may take.
+    /// The number of backward branches that an item may take.
     budget: u64,
 }
 
-/// An argument as it is before a launch.
+/// An argument before a launch.
 #[derive(Clone)]
 pub enum Given {
     Word(u32),
     Bytes(Vec<u8>),
-    /// An address in the buffer of another argument.
+    /// An alias: the number of another argument and the offset in its buffer.
     Alias(usize, u64),
 }
 
@@ -45,7 +45,7 @@ impl Alike {
         Alike { name, program, function, budget }
     }
 
-    /// The item that traps, if one does, and what is in the buffers where none does.
+    /// Returns the trapping item, or the buffers after the launch if no item traps.
     fn left(given: &[Given], run: impl FnOnce(&mut [Arg<'_>]) -> Result<(), u32>) -> Result<Vec<Vec<u8>>, u32> {
         let mut given = given.to_vec();
         let mut args: Vec<Arg<'_>> = given
@@ -65,7 +65,7 @@ impl Alike {
         Ok(bytes.collect())
     }
 
-    /// Compares all three. Gives the item that traps, if one does.
+    /// Compares all three engines. Fails with the trapping item, if any.
     pub fn check(&self, shape: impl Into<Shape>, given: &[Given]) -> Result<(), u32> {
         let shape = shape.into();
         let expected = self.run(shape, Engine::Interp, given);
@@ -73,7 +73,8 @@ impl Alike {
         self.check_function(shape, given)
     }
 
-    /// Compares the function with the interpreter, where items may read what others write: as if they ran one after another.
+    /// Compares the native object's function with the interpreter. Items may read what others
+    /// write, because both run them in order.
     pub fn check_function(&self, shape: impl Into<Shape>, given: &[Given]) -> Result<(), u32> {
         let shape = shape.into();
         let expected = self.run(shape, Engine::Interp, given);

@@ -1,4 +1,4 @@
-//! Build scripts and CMake: the examples of both.
+//! Build integration: the examples for build scripts and CMake.
 
 use std::fs;
 use std::process::Command;
@@ -9,7 +9,7 @@ use super::driver::HOST;
 use super::has;
 use crate::common::root;
 
-/// What both programs print after `brighten`: `neuron` of 2 x - 1 for 0.25 and 1.
+/// The output of both programs after `brighten`: `neuron` of 2 x - 1 for 0.25 and 1.
 const NEURON: &str = "3c000000";
 
 #[test]

@@ -1,4 +1,5 @@
-//! What `compile --target TRIPLE` takes and refuses, its headers, and functions that are called with arguments that do not fit.
+//! The command `compile --target TRIPLE`: accepted and refused inputs, its headers, and native
+//! functions with invalid arguments.
 
 use std::fs;
 use std::path::Path;
@@ -47,7 +48,7 @@ kernel @axes(%y: out i32) {
 }
 ";
 
-/// Compiles to an object and a header in a folder.
+/// Compiles a text to an object and a header in a folder.
 fn compile(folder: &Path, text: &str, header: &str, more: &[&str]) -> Called {
     let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     fs::write(path("k.hb"), text).unwrap();
@@ -56,7 +57,7 @@ fn compile(folder: &Path, text: &str, header: &str, more: &[&str]) -> Called {
     halfbyte(&[&call, more].concat())
 }
 
-/// Runs a command in a folder, and gives what it prints.
+/// Runs a command in a folder. Returns its output.
 fn command(folder: &Path, words: &[&str]) -> String {
     let output = Command::new(words[0]).args(&words[1..]).current_dir(folder).output().unwrap();
     assert!(output.status.success(), "{words:?}: {:.3000}", String::from_utf8_lossy(&output.stderr));

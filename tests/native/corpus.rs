@@ -1,4 +1,4 @@
-//! The launches that kernel files ask for, with what the evaluator makes of them.
+//! The launches in the run lines of kernel files, with their results on the evaluator.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,28 +20,28 @@ use halfbyte_testkit::trial::{Launch, reads_addresses};
 use super::driver::{Call, Unit};
 use crate::common::root;
 
-/// Kernels as objects, and the launches of them.
+/// Kernels as native objects, with their launches.
 #[derive(Default)]
 pub struct Corpus {
     pub units: Vec<Unit>,
     pub calls: Vec<Call>,
-    /// By launch: its name, and what comes of it.
+    /// The name and the expected outcome of each launch.
     pub expected: Vec<(String, Outcome)>,
-    /// Kernels that no object is made of, and why.
+    /// The kernels that cannot be compiled to objects, with the reasons.
     pub refused: Vec<String>,
 }
 
-/// What a launch leaves in its arguments, or where it traps.
+/// The arguments after a launch, or the position of its trap.
 type Outcome = Result<Vec<Vec<u8>>, At>;
 
-/// Where a launch traps.
+/// The position of a trap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct At {
     pub item: u32,
     pub line: u32,
 }
 
-/// The files of kernels in a folder, and in those in it.
+/// Returns the kernel files in a folder and its subfolders.
 pub fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -57,11 +57,11 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 impl Corpus {
-    /// Adds the kernels of a file with its run lines; each kernel is an object of its own.
+    /// Adds the kernels of a file with its run lines. Each kernel gets its own object.
     pub fn add(&mut self, path: &Path, machine: &Machine) {
         let (text, name) =
             (fs::read_to_string(path).unwrap(), path.strip_prefix(root()).unwrap().display().to_string());
-        // Paths of files that are included are those of the repository.
+        // The full path is needed to resolve included files.
         let Ok(module) = include::open_each(path.to_str().unwrap(), text.as_str(), import_ptx::Options::default())
         else {
             return self.refused.push(format!("{name}: it is not read"));
@@ -100,7 +100,8 @@ impl Corpus {
         }
     }
 
-    /// Adds a launch of a kernel that an object has, and gives what it leaves on the evaluator; none where it traps.
+    /// Adds a launch of a kernel that has an object. Returns the arguments after the launch on the
+    /// evaluator, or `None` if it traps.
     fn launch(
         &mut self,
         name: String,
@@ -114,7 +115,7 @@ impl Corpus {
         let how = Evaluation { budget, aliases: &launch.aliases, ..Evaluation::from(launch.shape) };
         let outcome = match evaluate(kernel, how, &mut after) {
             Ok(_) => Ok(after.clone()),
-            // Words may take fewer backward branches than the text.
+            // Machine code may take fewer backward branches than the evaluator.
             Err(Fault::Trap(trap)) if matches!(trap.kind, TrapKind::Budget { .. }) => return None,
             Err(Fault::Trap(trap)) => {
                 Err(At { item: trap.item, line: Lines::new(module.text()).position(trap.span.start).line as u32 })
@@ -132,7 +133,7 @@ impl Corpus {
         left
     }
 
-    /// Adds the random kernel of a number with random launches; one that HALU or native code refuses is counted.
+    /// Adds a random kernel, by its number, with random launches. Refused kernels are recorded.
     pub fn draw(&mut self, mix: &mut Mix<'_>, seed: u64, number: u64, machine: &Machine) {
         let (text, mut random) = mix.draw(seed, number, None);
         let module = Module::parse(&text).unwrap();
@@ -148,7 +149,7 @@ impl Corpus {
         let unit = self.units.len() - 1;
         for (at, launch) in launches(kernel, &mut random).iter().enumerate() {
             let takes_grid = self.units[unit].functions[0].takes_grid;
-            // What knows no axes is not launched over several.
+            // A function without axes is not launched over several.
             if takes_grid || launch.shape.is_along_x() {
                 self.launch(format!("{name}, launch {at}"), &module, kernel, Some(unit), launch, BUDGET);
             }
@@ -161,7 +162,7 @@ impl Corpus {
         let binary = compiled.map_err(|error| error.to_string())?;
         let program = Program::load(&binary.object).map_err(|error| error.to_string())?;
         let kernel = program.kernels().next().ok_or("no kernel")?;
-        // Kernels of several files have the same names.
+        // Kernels of different files may have the same name.
         let symbol = format!("unit{}_{}", self.units.len(), symbols([kernel.name()]).remove(0));
         let mut options = Options::default();
         options.budget = budget;

@@ -1,4 +1,5 @@
-//! A C program that makes launches of native functions: the arguments come from a file, what the launches leave goes to another.
+//! A C program that launches native functions. It reads the arguments from a file, and writes the
+//! buffers to another.
 
 use std::fmt::Write;
 use std::fs;
@@ -9,7 +10,7 @@ use halfbyte::Shape;
 use halfbyte::abi::{Alias, Elem, ParamKind};
 use halfbyte::native::{About, Function, Language, Machine, header};
 
-/// What compiles C for a machine, and what runs the result here.
+/// The C compiler for a machine, and the program that runs its output here.
 pub struct Tools {
     pub triple: &'static str,
     pub cpu: Option<&'static str>,
@@ -18,10 +19,10 @@ pub struct Tools {
 }
 
 pub const HOST: Tools = Tools { triple: "x86_64-unknown-linux-gnu", cpu: None, compiler: &["gcc"], runner: &[] };
-/// The same, with vectors of 256 bits.
+/// The host with 256-bit vectors.
 pub const WIDE: Tools = Tools { cpu: Some("x86-64-v3"), ..HOST };
 
-/// Others, which QEMU runs.
+/// Other machines, which QEMU emulates.
 pub const OTHERS: [Tools; 2] = [
     Tools {
         triple: "aarch64-unknown-linux-gnu",
@@ -38,7 +39,7 @@ pub const OTHERS: [Tools; 2] = [
 ];
 
 impl Tools {
-    /// What is missing of them here.
+    /// Returns the missing tool or CPU feature, if any.
     pub fn missing(&self) -> Option<&'static str> {
         #[cfg(target_arch = "x86_64")]
         if self.cpu.is_some() && !(is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")) {
@@ -50,24 +51,24 @@ impl Tools {
     }
 }
 
-/// One object with its functions.
+/// An object with its functions.
 pub struct Unit {
     pub bytes: Vec<u8>,
     pub functions: Vec<Function>,
 }
 
-/// A launch.
+/// A launch of a native function.
 #[derive(Clone)]
 pub struct Call {
-    /// The object and the function in it.
+    /// The index of the object, and of the function in it.
     pub function: (usize, usize),
     pub shape: Shape,
-    /// By parameter: a scalar's bytes, or a buffer's.
+    /// The bytes of each parameter's scalar or buffer.
     pub args: Vec<Vec<u8>>,
     pub aliases: Vec<Alias>,
 }
 
-/// What came of a launch.
+/// The result of a launch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Answer {
     pub status: i32,
@@ -76,10 +77,10 @@ pub struct Answer {
     pub args: Vec<Vec<u8>>,
 }
 
-/// Arguments start at multiples of this in the files.
+/// The alignment of arguments in the files, in bytes.
 const STEP: usize = 16;
 
-/// Where each argument of each launch lies in the files.
+/// Returns the offset of each argument of each launch in the files.
 fn places(calls: &[Call]) -> Vec<Vec<usize>> {
     let mut end = 0_usize;
     let mut place = |bytes: &Vec<u8>| {
@@ -90,7 +91,8 @@ fn places(calls: &[Call]) -> Vec<Vec<usize>> {
     calls.iter().map(|call| call.args.iter().map(&mut place).collect()).collect()
 }
 
-/// Makes the launches in a program that is built in this folder, with these further options of the compiler, under these tools.
+/// Builds the program in a folder with additional compiler options, and runs it under the given
+/// tools.
 pub fn run(
     folder: &Path,
     tools: &Tools,
@@ -127,7 +129,8 @@ pub fn run(
     answers
 }
 
-/// Builds the program: an object and a header a unit, and a function a launch, so that compilers do not take long.
+/// Builds the program, with an object and a header per unit. Each launch is a separate function, to
+/// keep compile times short.
 fn build(folder: &Path, tools: &Tools, options: &[&str], units: &[Unit], calls: &[Call]) -> PathBuf {
     let machine = Machine::new(tools.triple, None).unwrap();
     let mut text = PROLOGUE.to_owned();
@@ -156,7 +159,7 @@ fn build(folder: &Path, tools: &Tools, options: &[&str], units: &[Unit], calls: 
     program
 }
 
-/// A function that makes a launch: each buffer is memory of its own, as large as it is.
+/// Writes a function that makes a launch. Each buffer is separate memory of exactly its size.
 fn launch(text: &mut String, number: usize, call: &Call, places: &[usize], function: &Function) {
     writeln!(text, "static void launch{number}(void) {{").unwrap();
     let mut arguments = Vec::new();

@@ -1,4 +1,5 @@
-//! Kernels that do not stream: objects run their items in gangs, and leave what the interpreter leaves.
+//! Kernels that do not stream. Objects run their items in gangs, and must agree with the
+//! interpreter.
 
 use halfbyte::Shape;
 use halfbyte::ir::witness::Random;
@@ -6,11 +7,12 @@ use halfbyte::native::{self, Machine, Options, Vectorized};
 
 use super::alike::{Alike, Given, program};
 
-/// A kernel's name and text, its scalars, bytes of an item in each of its buffers, and whether its items run in gangs.
+/// A kernel's name and text, its scalars, the bytes per item in each of its buffers, and `true` if
+/// its items run in gangs.
 type Case = (&'static str, &'static str, &'static [u32], &'static [usize], bool);
 
 const KERNELS: [Case; 26] = [
-    // All are together to the end.
+    // The items stay converged.
     (
         "sum",
         "n: i32, x: in i32, y: out i32) {\nlet i = item_id()\nvar s = 0\nfor k in 0..n {\ns += x[i * n + k]\n}\ny[i] = s\n}",
@@ -56,7 +58,7 @@ const KERNELS: [Case; 26] = [
         &[4, 16],
         true,
     ),
-    // What vectors do not have is done for each item.
+    // Operations without a vector form are computed item by item.
     (
         "each",
         "x: in i32, y: out i32) {\nlet i = item_id()\nlet a = x[x[i] & 7]\ny[i] = ((a << (a & 31)) /_u (i + 1)) ^ mul_hi_u(a, x[i])\n}",
@@ -71,7 +73,7 @@ const KERNELS: [Case; 26] = [
         &[4, 4],
         true,
     ),
-    // They diverge.
+    // The items diverge.
     (
         "guards",
         "z: in i32, x: in i32, y: out i32) {\nlet i = item_id()\nif x[i] & 1 == 1 {\ny[i] = z[x[i] & 15] * 3\n}\n}",
@@ -128,9 +130,9 @@ const KERNELS: [Case; 26] = [
         &[12, 4],
         true,
     ),
-    // Of some items it is wrong.
+    // The access is out of bounds for some items.
     ("far", "z: in i32, x: in i32, y: out i32) {\nlet i = item_id()\ny[i] = z[x[i] & 127]\n}", &[], &[4, 4, 4], true),
-    // What each item changes is its own.
+    // Each item changes only its own elements.
     (
         "added",
         "n: i32, x: in i32, y: inout i32) {\nlet i = item_id()\nvar s = 0\nfor k in 0..n {\ns += x[i * n + k]\n}\ny[i] = y[i] * 3 + s\n}",
@@ -159,7 +161,7 @@ const KERNELS: [Case; 26] = [
         &[4, 8],
         false,
     ),
-    // What is stored may be loaded.
+    // Stored elements may be loaded again.
     (
         "in_place",
         "n: i32, y: inout i32) {\nlet i = item_id()\nfor k in 0..n {\ny[i] = y[i] * 3 + k\n}\n}",
@@ -176,7 +178,7 @@ const KERNELS: [Case; 26] = [
     ),
 ];
 
-/// Bytes of which many words are small.
+/// Returns random bytes, in which many words are small.
 fn bytes(random: &mut Random, size: usize) -> Given {
     Given::Bytes((0..size).map(|_| (random.bits() >> (random.bits() & 7)) as u8).collect())
 }
@@ -188,7 +190,7 @@ fn items_of_a_gang_leave_what_they_leave_one_after_another() {
         let alike = Alike::new(name, rest);
         let mut ended = 0;
         for count in (0..41).chain([64, 100, 129, 300]) {
-            // With as much as there is to access, with less and with more.
+            // The buffers are as large as the accesses need, smaller, or larger.
             for more in [64_i64, 0, -4, -40, 600] {
                 let size = |each: usize| ((each as i64 * i64::from(count) + more).max(0) as usize).next_multiple_of(16);
                 let words = scalars.iter().map(|&word| Given::Word(word));
@@ -203,7 +205,7 @@ fn items_of_a_gang_leave_what_they_leave_one_after_another() {
     }
 }
 
-/// A kernel of an image.
+/// A kernel on an image.
 const LINES: &str = "w: i32, h: i32, x: in i32, y: out i32) {\nlet (i, j) = (item_id.x(), item_id.y())\n\
                 if i <_s w && j <_u h {\nvar v = x[j * w + i] & 31\nvar s = 0\nwhile v >_s 0 {\ns += v * group_id.y()\n\
                 v -= 3\n}\ny[j * w + i] = s + item_id()\n}\n}";

@@ -1,4 +1,5 @@
-//! Kernels as native objects: linked into programs in C and Rust, they leave what the evaluator leaves.
+//! Kernels as native objects, linked into programs in C and Rust. They must agree with the
+//! evaluator.
 
 mod alike;
 mod builds;
@@ -17,7 +18,8 @@ use crate::common::root;
 use corpus::{Corpus, files};
 use driver::{HOST, OTHERS, Tools, WIDE, run};
 
-/// Kernels of the normal tests: halves of both formats with fused sums and elementary functions, bytes, loops, tables, local memory.
+/// The kernels of the regular tests: halves of both formats with fused and elementary operations,
+/// bytes, loops, tables, local memory.
 const DOZEN: [&str; 14] = [
     "axpy.hb",
     "brighten.hb",
@@ -35,10 +37,11 @@ const DOZEN: [&str; 14] = [
     "baseline/k08_bf2_axpy.hb",
 ];
 
-/// An object has the arithmetic that its kernel wants, and no more; random kernels may want most of it.
+/// The largest size of an object. An object contains only the arithmetic that its kernel needs;
+/// random kernels may need most of it.
 const MAX_BYTES: usize = 200 << 10;
 
-/// Whether tools are there. CI has them.
+/// Returns `true` if the tools are available, as they must be on CI.
 fn has(tools: &Tools) -> bool {
     let missing = tools.missing();
     if let Some(missing) = missing {
@@ -48,7 +51,8 @@ fn has(tools: &Tools) -> bool {
     missing.is_none()
 }
 
-/// Kernels in a program for a machine leave what the evaluator leaves. Gives the number of kernels and of launches, and what is refused.
+/// Compares the kernels of files in a program for a machine with the evaluator. Returns the numbers
+/// of kernels and launches, and the refusals.
 fn agree(files: &[PathBuf], tools: &Tools, options: &[&str], under: &[&str]) -> (usize, usize, Vec<String>) {
     let machine = Machine::new(tools.triple, tools.cpu).unwrap();
     let mut corpus = Corpus::default();
@@ -58,7 +62,7 @@ fn agree(files: &[PathBuf], tools: &Tools, options: &[&str], under: &[&str]) -> 
     compared(corpus, tools, options, under)
 }
 
-/// The same of kernels that are objects by now.
+/// Compares a corpus of compiled objects with the evaluator.
 fn compared(corpus: Corpus, tools: &Tools, options: &[&str], under: &[&str]) -> (usize, usize, Vec<String>) {
     let Corpus { units, calls, expected, refused } = corpus;
     let folder = tempfile::tempdir().unwrap();
@@ -122,14 +126,15 @@ fn kernels_for_other_computers_leave_the_same_bits() {
     }
 }
 
-/// `cargo test native::every -- --ignored --nocapture` says how many kernels there are and why which are refused.
+/// `cargo test native::every -- --ignored --nocapture` prints the number of kernels and the reasons
+/// of refusals.
 #[test]
 #[ignore = "takes minutes"]
 fn every_example_leaves_the_same_bits_on_every_computer() {
     for tools in [&HOST, &WIDE].into_iter().chain(&OTHERS).filter(|tools| has(tools)) {
         let (kernels, launches, refused) = agree(&files(&root().join("examples")), tools, &[], &[]);
         println!("{}: {kernels} kernels, {launches} launches; refused {}", tools.triple, refused.len());
-        // It is the same everywhere.
+        // The refusals are the same on all machines.
         refused.iter().filter(|_| tools.triple == HOST.triple).for_each(|refused| println!("    {refused}"));
         assert!(kernels >= 60, "{kernels}");
     }
@@ -149,7 +154,8 @@ fn sanitizers_find_nothing() {
     }
 }
 
-/// `HALFBYTE_KERNELS=2000 cargo test native::random -- --ignored --nocapture`; `HALFBYTE_SEED` draws others.
+/// Run with `HALFBYTE_KERNELS=2000 cargo test native::random -- --ignored --nocapture`;
+/// `HALFBYTE_SEED` selects other kernels.
 #[test]
 #[ignore = "takes minutes"]
 fn random_kernels_leave_the_same_bits_on_every_computer() {
@@ -160,11 +166,12 @@ fn random_kernels_leave_the_same_bits_on_every_computer() {
     for tools in [&HOST, &WIDE].into_iter().chain(&OTHERS).filter(|tools| has(tools)) {
         let machine = Machine::new(tools.triple, tools.cpu).unwrap();
         let (mut kernels, mut launches, mut refused) = (0, 0, 0);
-        // A program of a hundred kernels is compiled in a second.
+        // A program with a hundred kernels compiles in a second.
         for first in (0..count).step_by(100) {
             let mut corpus = Corpus::default();
             (first..count.min(first + 100)).for_each(|number| corpus.draw(&mut mix, seed, number, &machine));
-            // What an item does beyond one buffer is not to be right in another.
+            // The distance between buffers ensures that an out-of-bounds access does not reach
+            // another buffer.
             let (some_kernels, some_launches, some_refused) = compared(corpus, tools, &["-DAPART=65536"], &[]);
             kernels += some_kernels;
             launches += some_launches;

@@ -1,5 +1,5 @@
-//! Kernels that stream: native code, and objects for computers with wide vectors, take their items in runs, and leave what the
-//! interpreter leaves.
+//! Kernels that stream. Native code, and objects for computers with wide vectors, process their
+//! items in runs, and must agree with the interpreter.
 
 use halfbyte::Shape;
 use halfbyte::ir::witness::Random;
@@ -7,7 +7,8 @@ use halfbyte::native::{self, Machine, Options};
 
 use super::alike::{Alike, Given, program};
 
-/// A kernel's name and text, its scalars, bytes of an item in each of its buffers, and whether there is a loop for runs of its items.
+/// A kernel's name and text, its scalars, the bytes per item in each of its buffers, and `true` if
+/// there is a loop for runs of items.
 type Case = (&'static str, &'static str, &'static [u32], &'static [usize], bool);
 
 const KERNELS: [Case; 14] = [
@@ -75,7 +76,7 @@ const KERNELS: [Case; 14] = [
     ("gathered", "x: in i32, y: out i32) {\nlet i = item_id()\ny[i] = x[x[i] & 15]\n}", &[], &[4, 4], false),
 ];
 
-/// A kernel of an image.
+/// A kernel on an image.
 const LINES: &str = "w: i32, h: i32, x: in i32, y: inout i32) {\nlet (i, j) = (item_id.x(), item_id.y())\nlet at = j * w + i\n\
                 if i >_u 0 && i <_s w - 1 && j <_u h {\ny[at] = x[at - 1] + x[at + 1] * group_id.y()\n}\n}";
 
@@ -85,7 +86,7 @@ fn items_of_a_run_leave_what_they_leave_one_after_another() {
     for (name, rest, scalars, items, _) in KERNELS {
         let alike = Alike::new(name, rest);
         for count in [0, 1, 15, 16, 17, 31, 32, 48, 63, 64, 65, 100, 127, 160, 300, 1000, 9000, 70_000] {
-            // With as much as there is to access, with less and with more.
+            // The buffers are as large as the accesses need, smaller, or larger.
             for bytes in [0_i64, -4, -40, 64] {
                 let size = |each: &usize| (*each as i64 * i64::from(count) + bytes).max(0) as usize / each * each;
                 let words = scalars.iter().map(|&word| Given::Word(word));

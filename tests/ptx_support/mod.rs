@@ -1,4 +1,4 @@
-//! Kernels in PTX for tests, and random arguments for them.
+//! PTX kernels for tests, and random arguments for them.
 
 use std::path::{Path, PathBuf};
 
@@ -8,19 +8,19 @@ use halfbyte::ir::{Direction, Elem, Kernel, ParamKind, text};
 
 use crate::common::root;
 
-/// Elements of a buffer that an item reads or writes at most.
+/// The largest number of elements of a buffer that an item reads or writes.
 const ELEMENTS: u32 = 16;
 
 /// A baseline kernel.
 pub struct Baseline {
     pub name: String,
-    /// Its text in PTX.
+    /// The text in PTX.
     pub source: String,
     /// The same kernel, written in the IR.
     pub ir: Kernel,
 }
 
-/// The baseline kernels for sm_90, and those for sm_75.
+/// Returns the baseline kernels for sm_90 and for sm_75.
 pub fn baselines() -> Vec<Baseline> {
     let folders = ["tests/ptx/baseline", "tests/ptx/baseline/sm75"];
     let baselines: Vec<Baseline> = folders.into_iter().flat_map(|folder| files(&root().join(folder))).map(of).collect();
@@ -28,7 +28,7 @@ pub fn baselines() -> Vec<Baseline> {
     baselines
 }
 
-/// The files in PTX of a folder.
+/// Returns the PTX files in a folder.
 pub fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = folder.read_dir().unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|e| e == "ptx")).collect();
@@ -45,7 +45,8 @@ fn of(path: PathBuf) -> Baseline {
     Baseline { name, source, ir: ir.clone() }
 }
 
-/// Random arguments with edges among them; of integers that are no buffers small ones, as they often count.
+/// Returns random arguments, including edge values. Scalar integers are small, because they are
+/// often counts.
 pub fn arguments(kernel: &Kernel, items: u32, are_ordinary: bool, seed: u64) -> Vec<Vec<u8>> {
     let mut random = Random(seed);
     let argument = |param: &halfbyte::ir::Param| {
@@ -70,7 +71,7 @@ pub fn arguments(kernel: &Kernel, items: u32, are_ordinary: bool, seed: u64) -> 
     kernel.given_params().iter().map(argument).collect()
 }
 
-/// Arguments of one kind of number: normal halves of a middling size, of both signs.
+/// Converts halves to normal numbers of moderate size, of both signs.
 fn ordinary(mut bytes: Vec<u8>) -> Vec<u8> {
     for half in bytes.as_chunks_mut().0 {
         let bits = u16::from_le_bytes(*half);

@@ -1,4 +1,5 @@
-//! HALU: what rules select in their witnesses, the text tests and the examples; the rest from random intrinsics.
+//! HALU: the instructions reached by the witnesses of rules, the text tests and the examples; and
+//! the rest by random intrinsics.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -14,7 +15,7 @@ use halfbyte_testkit::check::check;
 use super::{Isa, Reach, Source, Unreached, compiled, halu_groups};
 use crate::support::{with_passes, without_passes};
 
-/// The instructions of HALU.
+/// The instruction set of HALU.
 pub struct Halu;
 
 impl Isa for Halu {
@@ -39,7 +40,7 @@ impl Isa for Halu {
     }
 }
 
-/// Instructions that no text reaches, and why.
+/// Instructions that no text reaches, with the reasons.
 const UNREACHED: &[Unreached] = &[
     ("LDC_32", "the IR has no tables in constant memory; parameters are read as `c[...]` operands"),
     ("LDC_64", "the same"),
@@ -50,7 +51,8 @@ const UNREACHED: &[Unreached] = &[
     ("ULDC_32", "the same"),
 ];
 
-/// What no rule's witness has: accesses by computed addresses, and narrow parameters.
+/// Returns a kernel with accesses at computed addresses and narrow parameters, which no witness
+/// has.
 fn pointers(ty: &str) -> String {
     format!(
         "kernel @k(%x: in {ty}, %m: i16, %n: i16, %y: out {ty}) {{\n^entry:\n  %i = item_id\n  %s = const.i32 16\n  \
@@ -59,7 +61,7 @@ fn pointers(ty: &str) -> String {
     )
 }
 
-/// A narrow load by a computed address, for its sign.
+/// Returns a kernel with a sign-extending narrow load at a computed address.
 fn signed(ty: &str) -> String {
     format!(
         "kernel @k(%x: in {ty}, %y: out i32) {{\n^entry:\n  %i = item_id\n  %s = const.i32 4\n  %d = mul_wide_u.i32 %i, %s\n  \
@@ -68,7 +70,7 @@ fn signed(ty: &str) -> String {
     )
 }
 
-/// Values of a type, more of them alive at once than there are registers.
+/// Returns a kernel with more live values of a type than there are registers.
 fn spilling(ty: &str, count: usize) -> String {
     let mut text = format!("kernel @k(%x: in {ty}, %y: out {ty}) {{\n^entry:\n  %i = item_id\n");
     for k in 0..count {
@@ -83,7 +85,7 @@ fn spilling(ty: &str, count: usize) -> String {
     text
 }
 
-/// Kernels of what neither witnesses nor files have.
+/// Notes kernels with instructions that neither witnesses nor files reach.
 fn more(reach: &mut Reach<Halu>) {
     let more = ["i8", "i16", "i32", "i64", "i8x16"].map(pointers).into_iter();
     let more = more.chain(["i8", "i16"].map(signed));
@@ -96,14 +98,15 @@ fn more(reach: &mut Reach<Halu>) {
     }
 }
 
-/// An instruction as an intrinsic: the template, the types of its operands, and that of its result.
+/// An instruction as an intrinsic: the template, the types of its operands, and the type of its
+/// result.
 struct Template {
     text: String,
     operands: Vec<&'static str>,
     result: &'static str,
 }
 
-/// What stands for an instruction with placeholders in place of its registers.
+/// Returns the template of an instruction, with placeholders in place of its registers.
 fn template(mut inst: Inst) -> Template {
     let (mut names, mut operands, mut result) = (Vec::new(), Vec::new(), None);
     let scalar = inst.row().operands.iter().find_map(|operand| match operand.kind {
@@ -161,7 +164,7 @@ fn template(mut inst: Inst) -> Template {
     Template { text, operands, result: result.unwrap_or("i32") }
 }
 
-/// A kernel that stores what an intrinsic makes of loaded operands.
+/// Returns a kernel that stores the result of an intrinsic on loaded operands.
 fn kernel(template: &Template) -> String {
     let Template { text, operands, result } = template;
     let (mut params, mut body, mut values, mut run) = (String::new(), String::new(), Vec::new(), String::new());
@@ -194,7 +197,8 @@ fn kernel(template: &Template) -> String {
     )
 }
 
-/// Intrinsics for what no idiom has, run on both sides.
+/// Notes intrinsics for instructions that no idiom reaches. Each one is also compared with the
+/// evaluator.
 fn intrinsics(reach: &mut Reach<Halu>) {
     let mut random = Random(1);
     for &op in Opcode::ALL {

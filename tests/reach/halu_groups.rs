@@ -1,6 +1,6 @@
-//! HALU: kernels that reach the instructions by which items meet, memory that kernels declare and atomic operations.
+//! HALU: kernels that reach the collective instructions, declared arrays and atomic operations.
 
-/// Loads and stores in an array, by its name and by a computed address.
+/// Returns a kernel with loads and stores in an array, by its name and at a computed address.
 fn array(space: &str, ty: &str, bytes: u32) -> String {
     format!(
         "kernel @k(%x: in {ty}, %y: out {ty}) {{\n  {space} %s: {ty}[8]\n^entry:\n  %l = local_id\n  %a = load %x[%l]\n  \
@@ -10,7 +10,7 @@ fn array(space: &str, ty: &str, bytes: u32) -> String {
     )
 }
 
-/// An atomic operation in shared memory, by the array's name or by a computed address.
+/// Returns a kernel with an atomic operation on shared memory, at `at`.
 fn atomic(op: &str, order: &str, ty: &str, bytes: u32, at: &str) -> String {
     let operands = if op == "atomic_compare_exchange" { "%a, %a" } else { "%a" };
     format!(
@@ -21,7 +21,7 @@ fn atomic(op: &str, order: &str, ty: &str, bytes: u32, at: &str) -> String {
     )
 }
 
-/// Loads and stores that others may meet.
+/// Returns a kernel with strong loads and stores.
 fn ordered(load: &str, store: &str, at: &str) -> String {
     format!(
         "kernel @k(%x: in i32, %y: out i32) {{\n  shared %s: i32[8]\n^entry:\n  %l = local_id\n  %a = load %x[%l]\n  \
@@ -31,7 +31,7 @@ fn ordered(load: &str, store: &str, at: &str) -> String {
     )
 }
 
-/// Ops at which items meet, with everything in registers, and fences.
+/// A kernel with collective ops whose operands are all in registers, and fences.
 const REGISTERS: &str = "\
 kernel @k(%x: in i64, %t: i1, %i: i32, %n: i32, %m: i32, %y: out i32) {
   shared %s: i32[4]
@@ -75,7 +75,7 @@ kernel @k(%x: in i64, %t: i1, %i: i32, %n: i32, %m: i32, %y: out i32) {
 ; run: halu: @k grid=1 block=4 t=0 i=3 n=32 m=15 x=[5, 5, 5, 5] y=zeros(4)
 ";
 
-/// The kernels.
+/// Returns all kernels.
 pub fn kernels() -> Vec<String> {
     let mut all = vec![REGISTERS.to_owned()];
     for (ty, bytes) in [("i8", 1), ("i16", 2), ("i32", 4), ("i64", 8), ("i8x16", 16)] {

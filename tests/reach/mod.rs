@@ -1,5 +1,6 @@
-//! Every instruction and every modifier has a source that becomes it: by an idiom that a rule selects, or by an intrinsic.
-//! `docs/reach/` says which; `HALFBYTE_BLESS=1 cargo test reach` writes it anew.
+//! The reach of the compiler: every instruction and every modifier is generated from some source,
+//! by an idiom that a rule selects or by an intrinsic. `docs/reach/` lists the sources;
+//! `HALFBYTE_BLESS=1 cargo test reach` updates it.
 
 mod halu;
 mod halu_groups;
@@ -20,13 +21,13 @@ use halfbyte::{Module, Target};
 use crate::common::root;
 use crate::support::{with_passes, without_passes};
 
-/// A machine's instructions, as the pages have them.
+/// An instruction set, as the pages show it.
 trait Isa {
     type Opcode: Copy + PartialEq + 'static;
     const TARGET: Target;
     const NAME: &str;
 
-    /// The opcodes of the page.
+    /// Returns the opcodes of the page.
     fn opcodes() -> impl Iterator<Item = Self::Opcode>;
     fn name(op: Self::Opcode) -> &'static str;
     fn row(op: Self::Opcode) -> &'static Row;
@@ -34,12 +35,12 @@ trait Isa {
     fn words(words: &Words) -> Vec<u128>;
 }
 
-/// Something that a word can say beside its instruction.
+/// A modifier of an instruction word.
 #[derive(Clone, Debug)]
 struct Feature {
-    /// How text says it.
+    /// The modifier in assembly text.
     text: String,
-    /// Fields, and whether each holds the value or any other.
+    /// The conditions on fields: the field, `true` for equality, and the value.
     holds: Vec<(Field, bool, u64)>,
 }
 
@@ -48,7 +49,7 @@ impl Feature {
         self.holds.iter().all(|&(field, equal, value)| (field.get(word) == value) == equal)
     }
 
-    /// The field that says it, and the value, where that is all.
+    /// Returns the field and the value of a modifier that is a single field with one value.
     fn set(&self) -> Option<(Field, u64)> {
         match self.holds[..] {
             [(field, true, value)] => Some((field, value)),
@@ -57,7 +58,7 @@ impl Feature {
     }
 }
 
-/// What words of a row can say.
+/// Returns all modifiers of a row.
 fn features(row: &Row) -> Vec<Feature> {
     let mut all = Vec::new();
     let mut add = |text: String, holds| all.push(Feature { text, holds: vec![holds] });
@@ -85,7 +86,7 @@ fn features(row: &Row) -> Vec<Feature> {
             }
         }
         match operand.kind {
-            // Where several operands have the same names to choose from, it is said which.
+            // If several operands have the same choices, the operand's name is added.
             Kind::Name(m) => choices(&m).into_iter().for_each(|(text, value)| {
                 let of = if names(&m) > 1 { format!("{name}: ") } else { String::new() };
                 add(format!("{of}{text}"), is(m.field, value));
@@ -120,23 +121,23 @@ fn features(row: &Row) -> Vec<Feature> {
     all
 }
 
-/// The source that becomes a feature.
+/// A source that generates an instruction or a modifier.
 #[derive(Clone, Debug)]
 struct Source {
-    /// Ops of the IR, or an intrinsic.
+    /// The ops of the IR, or an intrinsic.
     text: String,
-    /// What runs it on both sides.
+    /// The test that executes the source on both sides.
     test: String,
 }
 
-/// What no text reaches, and why: a form by its name, or a modifier of any mnemonic.
+/// An unreached form, by its name, or an unreached modifier of any mnemonic, with the reason.
 type Unreached = (&'static str, &'static str);
 
-/// The sources of everything that a machine can do: of each form of a mnemonic, and of each modifier of it in any form.
+/// The sources of all forms of each mnemonic, and of all its modifiers in any form.
 struct Reach<I: Isa> {
     forms: Vec<(I::Opcode, Option<Source>)>,
     modifiers: BTreeMap<(&'static str, String), Option<Source>>,
-    /// Words that stand for no op.
+    /// Instruction words that belong to no op, such as those of a prologue or an edge.
     put_off: Vec<(u128, Source)>,
 }
 
@@ -150,7 +151,7 @@ impl<I: Isa> Reach<I> {
         Reach { forms, modifiers: modifiers.collect(), put_off: Vec::new() }
     }
 
-    /// What a word has that none before had gets this source.
+    /// Records the source for the form and modifiers of a word that are not yet reached.
     fn note(&mut self, word: u128, source: impl Fn() -> Source) {
         let Some(opcode) = I::opcode(word) else { return };
         let Some((_, form)) = self.forms.iter_mut().find(|(op, _)| *op == opcode) else { return };
@@ -161,7 +162,7 @@ impl<I: Isa> Reach<I> {
         }
     }
 
-    /// Whether a word has something that none before had.
+    /// Returns `true` if a word has a form or modifier that is not yet reached.
     fn is_new(&self, word: u128) -> bool {
         I::opcode(word).is_some_and(|op| {
             let (form, modifiers) = self.missing_of(op);
@@ -169,7 +170,7 @@ impl<I: Isa> Reach<I> {
         })
     }
 
-    /// Notes the words of ops. What stands for no op, in which kernels begin and blocks meet, is put off.
+    /// Records the words of a binary by their ops. Words that belong to no op are recorded later.
     fn note_all(&mut self, binary: &Binary, text: &str, test: &str) {
         for code in &binary.code {
             for (word, loc) in I::words(&code.words).into_iter().zip(&code.locs) {
@@ -189,7 +190,7 @@ impl<I: Isa> Reach<I> {
         }
     }
 
-    /// Whether an opcode's form is missing, and its modifiers that are.
+    /// Returns `true` if the form of an opcode is not yet reached, and the modifiers that are not.
     fn missing_of(&self, op: I::Opcode) -> (bool, Vec<Feature>) {
         let row = I::row(op);
         let of =
@@ -198,7 +199,8 @@ impl<I: Isa> Reach<I> {
         (self.forms.iter().any(|(form, source)| *form == op && source.is_none()), modifiers)
     }
 
-    /// Idioms: the kernels that stand beside the rules, `more`, then the text tests and the examples.
+    /// Records the idioms: first the witnesses of rules, then `more`, then the text tests and the
+    /// examples.
     fn idioms(&mut self, more: impl FnOnce(&mut Reach<I>)) {
         for rule in halfbyte::TARGETS.rules(I::TARGET) {
             for witness in rule.checks.iter().flat_map(|check| witnesses(check).unwrap()) {
@@ -230,7 +232,8 @@ impl<I: Isa> Reach<I> {
         }
     }
 
-    /// Checks that all is reached but what is listed, and that the page says how.
+    /// Checks that everything is reached except the listed exceptions, and that the page is up to
+    /// date.
     fn is_complete(&self, unreached: &[Unreached], page: &str) {
         let forms = self.forms.iter().filter(|(_, source)| source.is_none()).map(|(op, _)| I::name(*op).to_string());
         let modifiers = self.modifiers.iter().filter(|(_, source)| source.is_none());

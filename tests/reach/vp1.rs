@@ -1,5 +1,5 @@
-//! The vector and the scalar unit of VP1: what rules select in their witnesses, the text tests and the examples; the rest
-//! from sequences of random instructions in intrinsics.
+//! VP1's vector and scalar units: the instructions reached by the witnesses of rules, the text
+//! tests and the examples; and the rest by sequences of random instructions in intrinsics.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use super::{Isa, Reach, Source, Unreached, compiled, features};
 use crate::sequences::{kernel, reason, sequences, template};
 use crate::support::without_passes;
 
-/// The instructions of VP1 that text has a name for, of the units that compute.
+/// The named instructions of VP1's computing units.
 struct Vp1;
 
 impl Isa for Vp1 {
@@ -41,7 +41,7 @@ impl Isa for Vp1 {
     }
 }
 
-/// What no text reaches, and why.
+/// Instructions and modifiers that no text reaches, with the reasons.
 const UNREACHED: &[Unreached] = &[
     ("MOV_D_R", "`$d` describe transfers between memories, which are made before and after a kernel"),
     ("MOV_F_R", "`$f` are queues to and from other processors, of which a kernel has none"),
@@ -71,7 +71,7 @@ const UNREACHED: &[Unreached] = &[
     ("slct unk12", "the same"),
 ];
 
-/// Whether two words are of one opcode, with the same modifiers.
+/// Returns `true` if two words have the same opcode and the same modifiers.
 fn says_the_same(a: u128, b: u128) -> bool {
     let said = |word| {
         let op = Vp1::opcode(word)?;
@@ -81,7 +81,8 @@ fn says_the_same(a: u128, b: u128) -> bool {
     said(a).is_some() && said(a) == said(b)
 }
 
-/// Sequences for what no idiom has, run on both sides.
+/// Notes sequences for instructions that no idiom reaches. Each one is also compared with the
+/// evaluator.
 fn intrinsics(reach: &mut Reach<Vp1>) {
     let mut random = Random(1);
     for op in Vp1::opcodes().filter(|&op| reason(op).is_none()) {
@@ -108,7 +109,8 @@ fn intrinsics(reach: &mut Reach<Vp1>) {
                 let own: Vec<&str> = sequence.bundles.iter().flat_map(|bundle| bundle.split(" & ")).collect();
                 for word in Vp1::words(&binary.code[0].words).into_iter().filter(|&word| Vp1::opcode(word) == Some(op))
                 {
-                    // The word of the sequence that says the same, on registers of its own.
+                    // The word of the sequence with the same opcode and modifiers, but other
+                    // registers.
                     let is_it = |text: &str| read_word(text, 0).is_ok_and(|own| says_the_same(own.into(), word));
                     let Some(at) = own.iter().position(|text| is_it(text)) else { continue };
                     reach.note(word, || Source {

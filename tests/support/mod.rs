@@ -1,4 +1,4 @@
-//! Both sides of a kernel: the evaluator and the words, on the same arguments.
+//! Comparison of the evaluator and machine code on the same arguments.
 
 use halfbyte::launch::{Engine, evaluate, execute, given};
 use halfbyte::pipeline::{Options, compile};
@@ -7,8 +7,8 @@ use halfbyte::{Module, Shape, TARGETS, Target};
 use halfbyte_runtime::Program;
 use halfbyte_testkit::compare::compare;
 
-/// The ways to compile that must give the same bits: with all passes, and with those alone without which the target cannot
-/// do any kernel.
+/// Compiler options that must give the same results: with all passes, and with only the passes that
+/// a target always needs.
 pub fn with_passes(target: Target) -> Options {
     Options { verify: true, ..Options::new(target) }
 }
@@ -19,14 +19,14 @@ pub fn without_passes(target: Target) -> Options {
     options
 }
 
-/// The only kernel of a module, in words.
+/// Compiles the only kernel of a module.
 pub fn program(module: &Module, options: &Options) -> Result<Program, String> {
     let binary = compile(module, &module.ir().kernels, options, &mut |_| {})
         .map_err(|errors| Report::new(module.file(), module.text(), errors).to_string())?;
     halfbyte::TARGETS.load(&binary.object).map_err(|error| error.to_string())
 }
 
-/// Where the words differ from the evaluator on a launch of the module's only kernel.
+/// Fails if machine code differs from the evaluator on a launch of the module's only kernel.
 pub fn agree(module: &Module, program: &Program, shape: impl Into<Shape>, args: &[Vec<u8>]) -> Result<(), String> {
     let shape = shape.into();
     let kernel = module.ir().kernels.first().ok_or("no kernel")?;

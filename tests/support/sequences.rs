@@ -1,4 +1,4 @@
-//! VP1's instructions in intrinsics: random ones, within sequences that show what they do.
+//! Random VP1 instructions in intrinsics, within sequences that make their effects visible.
 
 use halfbyte::ir::witness::Random;
 use halfbyte::isa::row::{Kind, RegFile};
@@ -10,27 +10,28 @@ fn pick<T: Copy>(random: &mut Random, of: &[T]) -> T {
     of[random.bits() as usize % of.len()]
 }
 
-/// Why an instruction is none of an expression's, where it is not.
+/// Returns the reason why an instruction cannot be an intrinsic, if it cannot.
 pub fn reason(op: Opcode) -> Option<&'static str> {
     use Opcode::*;
     Some(match op {
         SNOP | VNOP => "has no effect",
         MOV_SR_R | MOV_MI_R | MOV_UC_R | MOV_L_R | MOV_A_R | MOV_M_R | MOV_D_R | MOV_F_R | MOV_X_R | MOV_R_SR
         | MOV_R_MI | MOV_R_UC | MOV_R_L | MOV_R_A | MOV_R_M | MOV_R_D | MOV_R_F | MOV_R_X => "is a move from or to",
-        // The other units write some of them.
+        // The other units write some of the flags.
         MOV_R_C => "are read that the scalar unit does not write",
         _ => return None,
     })
 }
 
-/// Bundles of assembly, the words of one joined by `&`. `$r0` and `$v0` are results, `$r4` to `$r11` and `$v4` to `$v12` operands,
-/// those from 16 on temporaries. `mov $vx` is one of a template's own.
+/// A sequence of bundles in assembly, in which `&` joins the words of a bundle. `$r0` and `$v0` are
+/// results. `$r4` to `$r11` and `$v4` to `$v12` are operands, and registers from 16 on are
+/// temporaries. `mov $vx` occurs only in templates.
 pub struct Sequence {
     pub bundles: Vec<String>,
     pub result: RegFile,
 }
 
-/// Gives all flags, `$vx` and `$va` something to hold. The last bundle writes `$va`.
+/// A prefix that initialises all flags, `$vx` and `$va`. The last bundle writes `$va`.
 const BEFORE: [&str; 12] = [
     "mov $vx $v13",
     "mov $r0 0x1234",
@@ -46,14 +47,15 @@ const BEFORE: [&str; 12] = [
     "vmul s rn fract 0x0 hi # s $v4 s $v5",
 ];
 
-/// A random instruction, of which a field may be given, and sequences that each observe something of what it does.
+/// Returns a random instruction, optionally with a given field value, in sequences that each
+/// observe one of its effects.
 pub fn sequences(op: Opcode, wanted: Option<(Field, u64)>, random: &mut Random) -> Vec<Sequence> {
     let mut inst = Inst::random(op, &mut || random.bits());
     let fields: Vec<_> = op.row().fields().collect();
     let flags = pick(random, &[0, 1, 2, 3, f::NO_FLAGS]);
-    // A bit of `$c` is one that the scalar unit writes, or is known.
+    // The selected bit of `$c` is one that the scalar unit writes, or a constant one.
     let bit = pick(random, &[0, 1, 2, 3, 4, 5, 6, 7, f::PLAIN, f::ALWAYS]);
-    // What the number of a third register is elsewhere in the word is tried, too.
+    // The field of the third register also encodes other properties, so several numbers are tried.
     let third = pick(random, &[4, 5, 7, 9, 11, 12, 14, 15]);
     let values = [(f::DST, 0), (f::SRC1, 4), (f::SRC2, 8), (f::SRC3, third), (f::CDST, flags), (f::SLCT, bit)];
     let registers = inst.registers();
@@ -77,7 +79,7 @@ pub fn sequences(op: Opcode, wanted: Option<(Field, u64)>, random: &mut Random) 
         inst.set(field, value);
     }
     let own = inst.to_string();
-    // What a move from or to the outside does is not known.
+    // The effect of a move from or to other memory is not known.
     let profile = Profile::of(inst).unwrap_or(Profile::of(Inst::new(Opcode::SNOP)).unwrap());
     let (half, spread) = (pick(random, &["sf", "zf"]), random.bits() % 8);
     let bundle = if profile.hears_factors() || profile.hears_flags() {
@@ -102,7 +104,7 @@ pub fn sequences(op: Opcode, wanted: Option<(Field, u64)>, random: &mut Random) 
     let sequence = |result, after: &[String]| {
         let own = std::iter::once(bundle.clone());
         let bundles = BEFORE.iter().map(|s| s.to_string()).chain(own).chain(after.iter().cloned());
-        // The result is in one file.
+        // Only one register file holds the result.
         let (not, instead) = if result == RegFile::R { ("$v0", "$v20") } else { ("$r0", "$r20") };
         let words = |bundle: String| {
             bundle.split(' ').map(|word| if word == not { instead } else { word }).collect::<Vec<_>>().join(" ")
@@ -115,7 +117,7 @@ pub fn sequences(op: Opcode, wanted: Option<(Field, u64)>, random: &mut Random) 
             Kind::Reg { file, field, .. } if field == f::DST && op != Opcode::MOV_VC => all.push(sequence(file, &[])),
             Kind::FlagDef { file: RegFile::C, field } if inst.get(field) < 4 => {
                 let bit = pick(random, &["sf", "zf", "b19", "b20d", "b20", "b21", "b19a", "b18"]);
-                // Quads go with bit b20.
+                // Bit b20 selects from a register quad.
                 let many = if bit == "b20" { 'q' } else { 'd' };
                 let observe = format!("add $r0 0x0 (slct $c{} {bit} $r4{many})", inst.get(field));
                 all.push(sequence(RegFile::R, &[observe]));
@@ -142,7 +144,7 @@ pub fn sequences(op: Opcode, wanted: Option<(Field, u64)>, random: &mut Random) 
     if all.is_empty() {
         all.push(sequence(RegFile::V, &[]));
     }
-    // `vlrp2` may leave `$va` alone, but then nothing can read it after.
+    // `vlrp2` may leave `$va` unchanged, but then no later instruction can read it.
     all.retain(|sequence| {
         let reads = sequence.bundles.last().is_some_and(|last| last.starts_with("vmac s rd"));
         !reads || op != Opcode::VLRP2 || inst.get(f::VAWRITE) != 0
@@ -150,7 +152,7 @@ pub fn sequences(op: Opcode, wanted: Option<(Field, u64)>, random: &mut Random) 
     all
 }
 
-/// The parts of a name: file, number, suffix.
+/// Splits a register name into file, number and suffix.
 pub fn register(name: &str) -> Option<(char, usize, &str)> {
     let body = name.strip_prefix('$')?;
     let file = body.chars().next().filter(|file| matches!(file, 'r' | 'v'))?;
@@ -158,7 +160,8 @@ pub fn register(name: &str) -> Option<(char, usize, &str)> {
     Some((file, digits.parse().ok()?, body.get(1 + digits.len()..)?))
 }
 
-/// The text in which placeholders stand for registers, and the registers of the operands.
+/// Replaces the registers in a text by placeholders. Returns the text and the registers of the
+/// operands.
 pub fn template(text: &str) -> (String, Vec<(char, usize)>) {
     let names: Vec<&str> = text.split([' ', ')', ';']).filter(|name| name.starts_with('$')).collect();
     let mut operands: Vec<(char, usize)> = Vec::new();
@@ -191,11 +194,11 @@ pub fn template(text: &str) -> (String, Vec<(char, usize)>) {
     (words.join(" "), operands)
 }
 
-/// A kernel that stores what an intrinsic makes of loaded operands.
+/// Returns a kernel that stores the result of an intrinsic on loaded operands.
 pub fn kernel(operands: &[&str], result: &str, intrinsic: &str) -> String {
     let (mut params, mut body, mut values, mut run) = (String::new(), String::new(), Vec::new(), String::new());
     for (n, &ty) in operands.iter().enumerate() {
-        // Masks have no place in memory.
+        // Masks cannot be stored in memory.
         let loaded = match ty {
             "i1" => "i32",
             "i1x4" => "i8x4",

@@ -1,12 +1,13 @@
-//! Where things stand, in windows of all sizes.
+//! The layout of the page in windows of all sizes.
 
 use super::browser::browse_frames;
 use super::page_of;
 
-/// A phone, a tablet, a laptop and a screen.
+/// The sizes of a phone, a tablet, a laptop and a screen.
 const SIZES: [(u32, u32); 4] = [(390, 844), (768, 1024), (1280, 900), (1920, 1080)];
 
-/// What is wrong with the page as it is shown: parts over each other, or past the window, or room that nothing fills.
+/// A script that finds layout faults: overlapping parts, parts outside of the window, and unused
+/// space.
 const FAULTS: &str = "
     const faults = [];
     const shown = selector => [...page.querySelectorAll(selector)].filter(part => part.getClientRects().length > 0);
@@ -41,7 +42,7 @@ const FAULTS: &str = "
     };
 ";
 
-/// Whatever is chosen, all parts are beside each other, and the panes fill what the others leave.
+/// In every state of the page, no parts overlap, and the panes fill the remaining space.
 #[test]
 fn nothing_slides_under_anything() {
     let script = format!(
@@ -75,7 +76,8 @@ fn nothing_slides_under_anything() {
     assert_eq!(seen, vec!["all well"; 2 * SIZES.len()].join("\n"));
 }
 
-/// On a narrow screen a stage takes most of it, the next one looks in, and the buttons lead to each.
+/// On a narrow screen a stage takes most of the width and the next one is partly visible; buttons
+/// lead to each stage.
 #[test]
 fn stages_are_swiped_on_a_phone() {
     let script = "const strip = page.querySelector('.view:not([hidden]) .strip'); \

@@ -1,4 +1,5 @@
-//! `view`: the page that it writes, and what a browser makes of it. Where there is no Chromium, what needs one is skipped.
+//! The command `view`: the page, and its behaviour in a browser. Tests that need Chromium are
+//! skipped if it is missing.
 
 mod browser;
 mod layout;
@@ -10,7 +11,7 @@ use std::fs;
 
 use crate::common::{halfbyte, halfbyte_on, root};
 
-/// The page of an example.
+/// Returns the page of an example.
 fn page_of(name: &str) -> String {
     halfbyte(&["view", &format!("examples/{name}.hb")]).output().to_owned()
 }
@@ -40,7 +41,8 @@ fn pages_go_where_they_are_asked_to_and_are_the_same_again() {
     let halu = halfbyte(&["view", "examples/median.hb", "--target", "halu", "--kernel", "@median"]);
     let shows = |target: &str| halu.out.contains(&format!("data-kernel=\"median\" data-target=\"{target}\">"));
     assert!(shows("halu") && !shows("vp1"), "{}", halu.err);
-    // Of a word: its address, its digits, its assembly, and a register with the place that it comes from.
+    // An instruction has its address, digits, assembly, and a register with its place in the
+    // source.
     assert!(halu.out.contains("<i>0036</i>") && halu.out.contains("0x0000000000000000000000000000724d"));
     assert!(
         halu.out.contains("<b data-m=\"halu.STG_U_32\">STG</b> [<span class=\"n\" data-d=\"10:3\">R0</span>"),

@@ -1,10 +1,10 @@
-//! The pictures of `docs/view.md`, which `docs/screenshots` takes.
+//! The screenshots in `docs/view.md`, which `docs/screenshots` takes.
 
 use std::fs;
 
 use crate::common::root;
 
-/// No more than this, since they are loaded with the page that shows them.
+/// The largest size of a screenshot in bytes, because screenshots are loaded with their page.
 const MOST_BYTES: usize = 250_000;
 
 #[test]

@@ -1,4 +1,4 @@
-//! What the page can show beside the light: rules, differences, refusals, searches and copies.
+//! Other features of the page: rules, differences, refusals, search and copying.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use super::browser::browse;
 use super::page_of;
 use crate::common::{halfbyte, halfbyte_on, root};
 
-/// The steps that the tests share: what is shown, and what a reader does.
+/// Script functions that the tests share.
 const HANDS: &str = "
     const view = () => document.querySelector('.view:not([hidden])');
     const stage = name => view().querySelector(`.stage[data-stage=${name}]`);
@@ -22,12 +22,12 @@ fn hands(page: &str, hash: &str, script: &str) -> Option<String> {
     browse(page, "1280,900", hash, &format!("{HANDS} {script}; return said.join(' | ')"))
 }
 
-/// Two kernels, of which VP1 refuses one, at three places for two reasons.
+/// Two kernels; VP1 refuses one of them, at three places for two reasons.
 const REFUSED: &str = "kernel @good(%x: inout i32) {\n^entry:\n  %i = item_id\n  %a = load %x[%i]\n  %b = add.i32 %a, %a\n  \
     store %b, %x[%i]\n  ret\n}\nkernel @bad(%x: inout f32) {\n^entry:\n  %i = item_id\n  %a = load %x[%i]\n  \
     %b = ffma.f32 %a, %a, %a\n  %c = ffma.f32 %b, %a, %a\n  %d = fdiv.f32 %c, %a\n  store %d, %x[%i]\n  ret\n}\n";
 
-/// Refusals are folded, below the panes, each reason once, and only of the kernel that is shown.
+/// Refusals are collapsed below the panes, with each reason once, and only for the visible kernel.
 #[test]
 fn refusals_are_folded() {
     let page = halfbyte_on(&["view", "-"], REFUSED.as_bytes());
@@ -42,7 +42,7 @@ fn refusals_are_folded() {
     assert_eq!(seen, "0 | 1 false vp1 refuses @bad: 2 reasons at 3 places | true | true 3 | #at=13:3");
 }
 
-/// A selected instruction names its rule; held, it says why, and why not otherwise, as `explain` does.
+/// A selected instruction shows its rule. When pinned, it shows the same reasons as `explain`.
 #[test]
 fn rules_are_named_and_explained() {
     let script = "const line = stage('selected').querySelector('li[data-k=\"56:3\"]'); say(line.querySelector('.r').textContent); \
@@ -68,7 +68,7 @@ fn rules_are_named_and_explained() {
     assert!(seen[4].starts_with("%i = item_id"), "{}", seen[4]);
 }
 
-/// What a pass did to an op is shown with its rule.
+/// A change by a pass is shown with its rule.
 #[test]
 fn passes_are_explained() {
     let text = "kernel @k(%x: inout i32) {\n^entry:\n  %i = item_id\n  %a = load %x[%i]\n  %n = neg.i32 %a\n  %m = neg.i32 %n\n  \
@@ -83,7 +83,8 @@ fn passes_are_explained() {
     assert!(seen.contains(&format!("canon: rewritten by {rule}lower/rules/")), "{seen}");
 }
 
-/// Any two stages of the IR are compared line by line, and an address can ask for that.
+/// Any two stages of the IR can be compared line by line, and the comparison can be requested by an
+/// address.
 #[test]
 fn passes_are_compared() {
     let script = "const [pick, base] = ['.pass', '.base'].map(name => stage('lowered').querySelector(name)); \
@@ -103,7 +104,7 @@ fn passes_are_compared() {
     let script =
         "say(stage('lowered').querySelectorAll('.gone, .new').length, stage('lowered').querySelector('.base').value)";
     assert_eq!(hands(page.output(), "target=halu&with=0", script).unwrap(), "4 0");
-    // The difference is between what the program itself prints.
+    // The compared texts are those that the program prints.
     let script = "const printed = number => { choose(stage('lowered').querySelector('.pass'), String(number)); \
             return [...stage('lowered').querySelectorAll('ol > li code')].map(line => line.textContent.trim()).join('\\n'); }; \
         say(printed(0))";
@@ -113,7 +114,7 @@ fn passes_are_compared() {
     assert_eq!(printed.trim(), ir.join("\n").trim());
 }
 
-/// Comments and digits can be folded away, and an address remembers it.
+/// Comments and digits can be hidden, and the address stores this state.
 #[test]
 fn comments_and_digits_are_folded() {
     let script = "const shown = selector => [...view().querySelectorAll(selector)].filter(isShown).length; \
@@ -126,7 +127,8 @@ fn comments_and_digits_are_folded() {
     assert_eq!(seen, expected);
 }
 
-/// `/` searches all panes; Enter goes on and back, and the count says where.
+/// `/` starts a search in all panes; Enter moves to the next or previous match, and a counter shows
+/// the current match.
 #[test]
 fn all_panes_are_searched() {
     let script = "const box = document.getElementById('search'); const count = () => document.getElementById('found').textContent; \
@@ -145,7 +147,7 @@ fn all_panes_are_searched() {
     assert_eq!(seen, "true | text,lowered,selected 1 of n | true true | true | true | true | 0 | 0 | 0 0");
 }
 
-/// A pane is copied as it can be written to a file: machine code can be assembled again, source be read.
+/// A copied pane is a valid file: machine code can be assembled again, and source can be compiled.
 #[test]
 fn panes_are_copied() {
     let script = "for (const name of ['words', 'text']) { const button = stage(name).querySelector('.copy'); button.click(); \
@@ -160,7 +162,8 @@ fn panes_are_copied() {
     assert_eq!(copied.output(), compiled.output());
 }
 
-/// What comes from one line has one colour in all stages, and the next line another.
+/// Everything from one source line has the same colour in all stages, and the next line has
+/// another.
 #[test]
 fn lines_have_colours() {
     let script = "const colours = key => new Set([...view().querySelectorAll(`.stage .inst[data-k=\"${key}\"]`)].map(line => getComputedStyle(line).backgroundColor)); \
@@ -171,7 +174,7 @@ fn lines_have_colours() {
     assert_eq!(seen, "1 true | 1 1 false #kernel=median&target=halu&show=colours | 1 false");
 }
 
-/// Where a file lies is no part of its page; its name is.
+/// A page depends on the file's name, but not on its folder.
 #[test]
 fn a_page_knows_no_folders() {
     let folder = tempfile::tempdir().unwrap();
@@ -183,7 +186,7 @@ fn a_page_knows_no_folders() {
     assert!(page.contains("<title>median.hb · halfbyte</title>") && !page.contains("examples/median.hb"));
 }
 
-/// Explanations and passes do not blow a page up.
+/// The explanations and passes do not make the page too large.
 #[test]
 fn pages_are_no_larger_than_their_kernels_need() {
     for (name, most) in [("median", 450_000), ("yadif", 4_700_000)] {

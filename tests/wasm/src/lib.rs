@@ -1,8 +1,8 @@
-//! Checks kernels on behalf of a WebAssembly host: their run lines give the same bits on the evaluator and on every target's
-//! interpreter.
+//! Checks kernels for a WebAssembly host: the evaluator and every target's interpreter must give
+//! the same bits for the run lines.
 //!
-//! The host writes a text where [`room`] says, calls [`check()`], and reads the [`message`] where it is not well. A module is called by
-//! one thread at a time.
+//! The host writes a text to the memory that [`room`] returns, calls [`check()`], and reads
+//! [`message`] if the check fails. The module must be called by one thread at a time.
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,7 +17,7 @@ fn held<T>(of: &'static Mutex<T>) -> MutexGuard<'static, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Where a text of so many bytes is to be written. It is valid until the next call.
+/// Allocates memory for a text of `bytes` bytes. The memory is valid until the next call.
 #[unsafe(no_mangle)]
 pub extern "C" fn room(bytes: usize) -> *mut u8 {
     let mut text = held(&TEXT);
@@ -26,8 +26,8 @@ pub extern "C" fn room(bytes: usize) -> *mut u8 {
     text.as_mut_ptr()
 }
 
-/// Compiles the kernels of the text, runs their launches and compares the results: the number of launches, or -1 where something is
-/// wrong, which [`message`] then says.
+/// Compiles the kernels of the text, runs their launches and compares the results. Returns the
+/// number of launches, or -1 on an error, which [`message`] describes.
 #[unsafe(no_mangle)]
 pub extern "C" fn check() -> i32 {
     let checked = launches(&String::from_utf8_lossy(&held(&TEXT)));
@@ -37,13 +37,14 @@ pub extern "C" fn check() -> i32 {
     })
 }
 
-/// Where the message of the last check that failed begins. It is valid until the next call of [`check()`].
+/// Returns the start of the message of the last failed check. The memory is valid until the next
+/// call of [`check()`].
 #[unsafe(no_mangle)]
 pub extern "C" fn message() -> *const u8 {
     held(&MESSAGE).as_ptr()
 }
 
-/// Its length in bytes.
+/// Returns the length of the message in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn message_bytes() -> usize {
     held(&MESSAGE).len()
