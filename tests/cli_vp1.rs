@@ -182,7 +182,7 @@ fn a_kernel_that_no_launch_can_run_is_refused() {
     let called = compile(&spread("i32", 2048));
     called.fails(1, "at least 16384 bytes of the data store, which has 8192");
     called.fails(1, "access fewer bytes in each item, or make several kernels of it");
-    // A kernel that fits runs.
+    // Kernels that fit the data store compile and run.
     for (ty, words) in [("i32", 256), ("i8", 64)] {
         let text = spread(ty, words);
         compile(&text).output();

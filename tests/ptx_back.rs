@@ -74,7 +74,7 @@ fn beside_packed_work_what_no_op_stands_for_stays_what_it_was() {
         assert!(called.out.contains(kept), "{kept}: {}", called.out);
     }
     assert_eq!(called.err, "");
-    // For other targets the text is imported by its meaning.
+    // For other targets, the import translates the instruction to ops.
     let file = file(&text);
     for target in ["halu", "ptx"] {
         let listed = halfbyte(&["compile", &file.path, "--target", target, "--emit", "ir"]);
@@ -87,7 +87,7 @@ fn beside_packed_work_what_no_op_stands_for_stays_what_it_was() {
     }
 }
 
-/// Scalar half instructions that may be fused keep that freedom, and packed ones do, too.
+/// Instructions that the assembler may fuse stay fusible in the output, packed ones included.
 #[test]
 fn what_the_assembler_may_fuse_it_still_may() {
     let fused =

@@ -100,7 +100,7 @@ fn a_kernel_is_run_beside_one_that_is_refused() {
         called.fails(2, "did you mean");
         called.fails(2, "refused: paints");
     }
-    // A text without a kernel that can be run shows all that is wrong.
+    // A text without any valid kernel reports all its errors.
     let called = file(&[PAINTS, &PAINTS.replace("paints", "draws")]).run(&["--target", "ptx"]);
     called.fails(1, "k.ptx:6:1");
     called.fails(1, "11:1");
@@ -157,12 +157,12 @@ fn checking_says_how_far_each_kernel_came() {
             "0 passed, 1 failed",
         ]
     );
-    // A launch that ends badly is none that was run.
+    // A launch that fails is not counted as run.
     let called = file(&[TWICE, &copy("idle"), "// run: halu: @twice grid=1 block=3 x=[1, 2]\n"]).check(&[]);
     assert!(called.out.contains("read    @twice  1 launch: 0 run, 0 equal"), "{}", called.out);
     let called = file(&[TWICE, PAINTS, "// run: ptx: @paints grid=1 block=1 x=[1]\n"]).check(&[]);
     called.fails(1, "`@paints` is refused, so it is not run");
-    // Of one kernel the line of the file says all, unless it is refused.
+    // A file with a single kernel gets only the line of the file, unless the kernel is refused.
     let called = file(&[TWICE, RUN]).check(&[]);
     assert!(called.output().ends_with("1 launch on ir, halu, ptx\n1 passed, 0 failed\n"), "{}", called.out);
     let called = file(&[PAINTS]).check(&[]);
@@ -177,7 +177,7 @@ fn a_refusal_can_be_expected() {
     assert!(called.output().contains("1 launch on ir, halu, ptx; 1 refusal"), "{}", called.out);
     let other = paints.replace("ptx: surface", "ptx: a texture");
     file(&[TWICE, &other, RUN]).check(&[]).fails(1, "does not refuse this with `a texture`");
-    // A line on a kernel that is read is about that kernel.
+    // A refuse line in a kernel that is accepted applies to that kernel.
     let twice = TWICE.replace("mov.u32 %r0, %tid.x;", "mov.u32 %r0, %tid.x; // refuse: ptx: surface");
     file(&[&paints, &twice, RUN]).check(&[]).fails(1, "does not refuse this with `surface`");
     let parts = PARTS.replace("[s+4];", "[s+4]; // refuse: halu: s");

@@ -88,21 +88,22 @@ impl Product {
         }
     }
 
-    /// Returns the offset of an element in memory that is aligned to 1,024 bytes: first the
-    /// manual's canonical layout, in 16-byte pieces, then the exchange of address bits.
+    /// Returns the offset of an element in memory that is aligned to 1,024 bytes. It is the offset
+    /// in the manual's canonical layout of 16-byte pieces, with address bits exchanged by the
+    /// swizzle.
     fn place(&self, [line, k]: [usize; 2], transposed: bool, lines: usize) -> usize {
         let bytes = self.types[1].bits / 8;
         let each = 16 / bytes;
         let [leading, stride] = self.strides(transposed, lines);
         let wide = 16 * self.width;
         let address = match (self.width, transposed) {
-            // ((8, m), (T, 2)) : ((1 T, SBO), (1, LBO))
+            // Canonical layout: ((8, m), (T, 2)) : ((1 T, SBO), (1, LBO))
             (1, false) => line % 8 * 16 + line / 8 * stride + k % each * bytes + k / each * leading,
-            // ((8, m), (T, 2)) : ((w T, SBO), (1, T))
+            // Canonical layout: ((8, m), (T, 2)) : ((w T, SBO), (1, T))
             (_, false) => line % 8 * wide + line / 8 * stride + k * bytes,
-            // ((T, 1, m), (8, k)) : ((1, T, SBO), (1 T, LBO))
+            // Canonical layout: ((T, 1, m), (8, k)) : ((1, T, SBO), (1 T, LBO))
             (1, true) => line % 8 * 2 + line / 8 * stride + k % 8 * 16 + k / 8 * leading,
-            // ((T, w, m), (8, k)) : ((1, T, LBO), (w T, SBO))
+            // Canonical layout: ((T, w, m), (8, k)) : ((1, T, LBO), (w T, SBO))
             (width, true) => {
                 line % 8 * 2 + line / 8 % width * 16 + line / (8 * width) * leading + k % 8 * wide + k / 8 * stride
             }

@@ -1,5 +1,5 @@
-//! Random kernels: their text parses back unchanged, and their machine code, with and without
-//! passes, agrees with the evaluator on every engine. regalloc2's checker verifies the register
+//! Random kernels. Their text parses back unchanged, and their machine code agrees with the
+//! evaluator on every engine, with and without passes. regalloc2's checker verifies the register
 //! allocation.
 
 use std::collections::HashSet;

@@ -286,7 +286,7 @@ fn statements(draw: &mut Draw, count: u32, bits: u32, text: &mut String, label: 
                     0 => ("and.b32 %r4, %l, 16; setp.ne.u32 %p2, %r4, 0;".to_owned(), 4),
                     // Arbitrary lanes diverge, and each accesses only its own word.
                     1 => (format!("setp.gt.u32 %p2, %l, {};", draw.below(32)), 0),
-                    // Whole warps branch differently.
+                    // Different warps take different paths; the lanes of each warp stay converged.
                     _ => ("shr.u32 %r4, %t, 5; setp.ne.u32 %p2, %r4, 0;".to_owned(), 3),
                 };
                 let counts = [draw.below(4), draw.below(4)];

@@ -1,5 +1,5 @@
-//! Combined accesses must trap as the original accesses do: the same item, address, size and
-//! position, on the evaluator before and after the passes, and on every engine.
+//! Combined accesses must trap as the original accesses do: with the same item, address, size and
+//! position. This holds on the evaluator before and after the passes, and on every engine.
 
 use halfbyte::Module;
 use halfbyte::ir::diag::Lines;

@@ -1,5 +1,5 @@
-//! Values for the parameters of a launch: numbers, lists, files, zeros and random data, converted
-//! to bytes of the parameter's type; and the conversion of buffers back to text.
+//! Values for the parameters of a launch: numbers, lists, files, zeros and random data. They are
+//! converted to bytes of the parameter's type, and buffers are converted back to text.
 //!
 //! A `0x` hexadecimal number with all digits of an element gives the element's bits, lane 0 lowest.
 //! A decimal number is the value of every lane. A list of numbers gives each lane, lane 0 first. So

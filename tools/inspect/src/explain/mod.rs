@@ -1,6 +1,6 @@
-//! Explanations of the code generated for an op: the changes by passes, the rules that selected its
-//! instructions, its machine code, and the rules that match in part, each with the first pattern or
-//! guard that fails.
+//! Explanations of the code generated for an op. An explanation has the changes by passes, the
+//! rules that selected the instructions, and the machine code. It also lists the rules that match
+//! in part, each with the first pattern or guard that fails.
 //!
 //! Patterns are evaluated by the compiler's own rule methods, so that an explanation cannot differ
 //! from the compiled code.

@@ -20,7 +20,7 @@ pub(super) struct Stretch {
     pub is_used: bool,
 }
 
-/// The chart.
+/// The chart of register lifetimes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lifetimes {
     /// The registers, each with its live ranges in order.

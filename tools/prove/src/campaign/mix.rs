@@ -100,7 +100,8 @@ impl<'t> Mix<'t> {
         let often = if random.below(8) == 0 { Meets::Ordered } else { Meets::Never };
         shape.meets = meets.unwrap_or(often);
         if shape.meets == Meets::Ordered && random.below(2) == 0 {
-            // Such a kernel chooses its partners independently of data.
+            // Nested control flow is rare in such kernels, because data would decide which items
+            // synchronise.
             (shape.meets, shape.depth) = (Meets::Static, shape.depth * usize::from(random.below(4) == 0));
         }
         // A trap ends the launch before other items have finished, so memory would depend on their

@@ -62,7 +62,7 @@ pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
 }
 
 fn singles(function: Function, effort: Effort) -> Subject {
-    // In full, each piece covers a contiguous range of 2^18 operands. In a sample, the piece takes
+    // In a full run, each piece covers a contiguous range of 2^18 operands. In a sample, the piece takes
     // 2^16 random operands.
     let pieces = effort.choose(64, 1 << 14);
     let name = format!("{PART}::{}.f32", function.name());

@@ -149,7 +149,7 @@ fn triples(spec: Spec, effort: Effort) -> Subject {
     })
 }
 
-/// Returns a triple with a bias to difficult cases: the addend has about the exponent of the
+/// Returns a random triple, biased to difficult cases. The addend has about the exponent of the
 /// product or nearly cancels it, or operands are edge values.
 pub(super) fn triple(bf16: bool, random: &mut Random) -> [u16; 3] {
     let bits = random.bits();

@@ -57,7 +57,7 @@ fn add(lanes: usize, selectors: [usize; 2], mask: usize) -> Result<(), Box<Count
     let word = |from: usize| (0..4).rev().fold(0, |word, i| word << 8 | u32::from(BYTES[from + i]));
     let width = 32 / lanes;
     let lane_of = |word: u32, lane: usize| u64::from(word) >> (lane * width) & ((1 << width) - 1);
-    // Elements are numbered through both registers.
+    // Element numbers continue from the first register to the second.
     let value = |number: usize| lane_of(word(4 * (number / lanes)), number % lanes);
     let [a, b] = selectors;
     let lane = |lane: usize| match mask >> lane & 1 {

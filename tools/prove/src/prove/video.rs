@@ -85,8 +85,8 @@ fn all_pairs(trial: &Trial, piece: usize, effort: Effort, random: &mut Random) -
     let mut cases = 0;
     for _ in 0..rounds {
         let base = piece as u64 * pairs;
-        // Multiplication by an odd factor permutes the pairs. In full, the factors are the same for
-        // all pieces, which together cover all pairs.
+        // Multiplication by an odd factor permutes the pairs. In a full run, the factors are the
+        // same for all pieces, which together cover all pairs.
         let orders: Vec<(u64, u64)> = match (lanes, effort) {
             (Lanes::Two, Effort::Full) => vec![(1, 0), (0x9E37_79B1, 0x1234_5678)],
             _ => (0..count).map(|_| (random.bits() | 1, random.bits())).collect(),

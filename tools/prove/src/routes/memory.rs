@@ -121,7 +121,7 @@ enum Mode {
     Own { stride: u32 },
     /// All threads read the whole tile.
     Read,
-    /// No thread accesses it.
+    /// No thread accesses the tile.
     Closed,
 }
 

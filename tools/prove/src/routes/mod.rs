@@ -1,6 +1,6 @@
-//! Comparison of PTX launches on every route. The routes are direct execution by the interpreter
-//! and by native code, the evaluator on the imported kernel, HALU's machine code on both engines,
-//! native objects, and recompiled PTX.
+//! Comparison of PTX launches on every route. PTX is executed directly by the interpreter and by
+//! native code. The imported kernel runs on the evaluator, as HALU's machine code on both engines,
+//! as a native object, and as recompiled PTX.
 //!
 //! A text that some routes refuse is compared on the others. A launch whose result is not defined
 //! is not compared: it has a race, reads uninitialised memory, or depends on the order of its

@@ -24,7 +24,7 @@ pub(super) fn constants(reducer: &mut Reducer<'_>) {
     }
 }
 
-/// Returns the constant with this number.
+/// Returns constant `number`, counted in the order of the kernel.
 fn constant(case: &Case, number: usize) -> Option<Inst> {
     let kernel = case.kernel();
     let constants = straight(kernel).into_iter().map(|(_, inst)| inst);
