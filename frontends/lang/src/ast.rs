@@ -1,4 +1,5 @@
-//! What a text says, before names and types are looked at. Nodes lie in arenas and name each other by number, so that none is deep to drop.
+//! Abstract syntax tree, before names and types are resolved. Nodes live in arenas and refer to
+//! each other by index, so that dropping a deep tree does not recurse.
 
 use halfbyte_abi::Direction;
 use halfbyte_ir::{Space, Span};
@@ -18,7 +19,7 @@ ids! {
     BlockId "Statements in braces.";
 }
 
-/// A name where it stands.
+/// Identifier and its position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ident {
     pub sym: Sym,
@@ -27,7 +28,7 @@ pub(crate) struct Ident {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sign {
-    /// It says none.
+    /// No `_s` or `_u` suffix.
     None,
     S,
     U,
@@ -67,16 +68,16 @@ pub(crate) enum UnOp {
     Not,
 }
 
-/// A number as it is written.
+/// Number literal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Number {
-    /// Its digits, without the type.
+    /// Digits, without the type suffix.
     pub text: Sym,
-    /// The type after it.
+    /// Type suffix, if any.
     pub ty: Option<Ident>,
 }
 
-/// An item of a call's operands: a value, or what an op has besides.
+/// Argument of a call: a value, or the list or string that some ops take.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Arg {
     Value(ExprId),
@@ -89,13 +90,13 @@ pub(crate) enum Arg {
 /// `wide + 3` after an index.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wide {
-    /// Where `wide` is.
+    /// Position of `wide`.
     pub span: Span,
-    /// Whether there is a minus, and the number.
+    /// The number after the sign, and `true` for a minus sign.
     pub offset: Option<(bool, ExprId)>,
 }
 
-/// A run of an arena.
+/// Range of indices into an arena.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Range {
     pub start: u32,
@@ -137,11 +138,11 @@ pub(crate) enum ExprKind {
         then: BlockId,
         otherwise: Option<ExprId>,
     },
-    /// Statements in braces: what comes after `else`.
+    /// Block after `else`.
     Block(BlockId),
     /// `(a, b)`, a range of [`Ast::lists`].
     Tuple(Range),
-    /// What could not be read.
+    /// Expression that could not be parsed.
     Failed,
 }
 
@@ -151,7 +152,7 @@ pub(crate) struct Expr {
     pub span: Span,
 }
 
-/// A loop over numbers.
+/// `for` loop over a range of integers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct For {
     pub name: Ident,
@@ -161,7 +162,7 @@ pub(crate) struct For {
     pub body: BlockId,
 }
 
-/// A declared array.
+/// Declaration of an array.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ArrayDecl {
     pub space: Space,
@@ -221,27 +222,27 @@ pub(crate) struct Stmt {
     pub span: Span,
 }
 
-/// Statements: a range of [`Ast::stmts`].
+/// Block of statements, as a range of [`Ast::stmts`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block {
     pub stmts: Range,
     pub span: Span,
 }
 
-/// What a kernel's or function's parameter is.
+/// Type of a kernel's or function's parameter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ParamTy {
     /// A value.
     Value(Ident),
-    /// A number that is known while compiling.
+    /// A `const` parameter: a compile-time number.
     Number(Span),
-    /// A buffer, of a function also an array.
+    /// A buffer. A function also accepts an array for it.
     Buffer {
         direction: Direction,
         may_alias: Option<Span>,
         elem: Ident,
         align: Option<ExprId>,
-        /// What it holds, a range of [`Ast::lists`].
+        /// Constant contents of the buffer, as a range of [`Ast::lists`].
         contents: Option<(Range, Span)>,
     },
 }
@@ -296,7 +297,7 @@ pub(crate) struct Include {
     pub span: Span,
 }
 
-/// All that was read, of all files.
+/// Syntax tree of the source file and all included files.
 #[derive(Debug, Default)]
 pub(crate) struct Ast {
     pub exprs: Vec<Expr>,
@@ -310,13 +311,13 @@ pub(crate) struct Ast {
     pub constants: Vec<Constant>,
     pub structs: Vec<Struct>,
     pub includes: Vec<Include>,
-    /// Kernels in plain IR, from `kernel` to after the brace.
+    /// Kernels in plain IR, from the `kernel` keyword to the closing brace.
     pub plain: Vec<Span>,
-    /// An item could not be read.
+    /// Set if an item could not be parsed.
     pub lost: bool,
 }
 
-/// What stands for a node that is not there, which is never.
+/// Fallback for an index out of range, which never occurs.
 const NO_EXPR: Expr = Expr { kind: ExprKind::Failed, span: Span { start: 0, end: 0 } };
 const NO_BLOCK: Block = Block { stmts: Range { start: 0, end: 0 }, span: Span { start: 0, end: 0 } };
 
@@ -324,7 +325,7 @@ fn slice<T>(arena: &[T], range: Range) -> &[T] {
     arena.get(range.start as usize..range.end as usize).unwrap_or_default()
 }
 
-/// Puts items at the end of an arena.
+/// Appends items to an arena and returns their range.
 fn extend<T>(arena: &mut Vec<T>, items: impl IntoIterator<Item = T>) -> Range {
     let start = arena.len() as u32;
     arena.extend(items);
@@ -356,13 +357,14 @@ impl Ast {
         slice(&self.lists, range)
     }
 
-    /// The expressions of an item's part. Those of an item lie together, in the order of the items.
+    /// Returns the expressions that begin within `span`, which lies in one item. Expressions of an
+    /// item are contiguous and ordered by position.
     pub fn exprs_in(&self, span: Span) -> impl Iterator<Item = &Expr> {
         let first = self.exprs.partition_point(|expr| expr.span.start < span.start);
         self.exprs.iter().skip(first).take_while(move |expr| expr.span.start < span.end)
     }
 
-    /// The statements of a body, those of inner blocks too.
+    /// Returns the statements of a body, including those of nested blocks.
     pub fn stmts_in(&self, body: Span) -> impl Iterator<Item = &Stmt> {
         let first = self.stmts.partition_point(|stmt| stmt.span.start < body.start);
         self.stmts.iter().skip(first).take_while(move |stmt| stmt.span.start < body.end)

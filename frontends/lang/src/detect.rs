@@ -1,12 +1,13 @@
-//! Whether a text is in the language.
+//! Detection of source text in the language, as opposed to plain IR.
 //!
-//! Texts in plain IR are asked this, too, before they are compiled, and they can be long. So no tokens are made of them: what stands in the
-//! braces of a kernel is gone over by 64 bytes, in search of the few that can end it.
+//! Every text is tested before it is compiled, including long texts in plain IR. The test therefore
+//! makes no tokens: inside a kernel's braces it scans 64 bytes at a time for the few bytes that can
+//! end the kernel.
 
 use crate::lexer::{Tok, in_name, string};
 
-/// Whether a text is in the language, at least in part: whether one of its items is a function, constant, structure or `include`, or a
-/// kernel whose name has no `@`.
+/// Returns `true` if at least one item of a text is in the language: a function, constant,
+/// structure, `include`, or a kernel whose name has no `@`.
 pub fn is_language(text: &str) -> bool {
     let mut rest = text.strip_prefix('\u{feff}').unwrap_or(text).as_bytes();
     let mut braces = 0u32;
@@ -35,8 +36,8 @@ pub fn is_language(text: &str) -> bool {
     }
 }
 
-/// Where the next byte is that may open or close a brace, or begins what has none: a comment or string. Between items, line breaks tell
-/// something, too.
+/// Returns the offset of the next byte that may open or close a brace, or that begins a comment or
+/// string, in which braces do not count. If `lines` is set, line breaks are found, too.
 fn telling(rest: &[u8], lines: bool) -> usize {
     let line_break = if lines { b'\n' } else { b'{' };
     let tells = |byte: u8| (byte == b'{') | (byte == b'}') | (byte == b';') | (byte == b'"') | (byte == line_break);
@@ -46,7 +47,8 @@ fn telling(rest: &[u8], lines: bool) -> usize {
     here.map_or(rest.len(), |at| near + at)
 }
 
-/// The length of the chunks at the start in which no byte tells anything. All bytes of a chunk are looked at, so that it is done in vectors.
+/// Returns the length of the leading chunks without a byte that `tells` accepts. The loop tests
+/// every byte of a chunk, so that the compiler vectorises it.
 fn plain<const AT_ONCE: usize>(rest: &[u8], tells: impl Fn(u8) -> bool) -> usize {
     let any_tells = |chunk: &[u8; AT_ONCE]| chunk.iter().fold(0, |any, &byte| any | u8::from(tells(byte))) != 0;
     let (chunks, _) = rest.as_chunks::<AT_ONCE>();
@@ -58,7 +60,7 @@ fn after_blanks(rest: &[u8]) -> &[u8] {
     rest.get(blanks..).unwrap_or_default()
 }
 
-/// Whether a line begins as an item of the language does.
+/// Returns `true` if a line begins like an item of the language.
 fn begins_item(line: &[u8]) -> bool {
     let len = line.iter().position(|&byte| !in_name(byte)).unwrap_or(line.len());
     let (word, rest) = line.split_at_checked(len).unwrap_or_default();
@@ -79,7 +81,7 @@ mod tests {
     use crate::lexer::tokens;
     use halfbyte_ir::witness::Random;
 
-    /// The same by tokens.
+    /// Token-based reference implementation of [`is_language`].
     fn by_tokens(text: &str) -> bool {
         let tokens = tokens(text);
         let mut braces = 0u32;

@@ -1,30 +1,31 @@
-//! The files that a text is made of, and where names in them lead. Spans of all files are in one space: the text's own first, then
-//! those of what it includes.
+//! Source files of a module and their positions. All files share one space of positions: the main
+//! file comes first, then the included files.
 
 use halfbyte_ir::Span;
 use halfbyte_ir::diag::position;
 
 use crate::std_lib;
 
-/// Where included texts come from. The library itself opens no files.
+/// Loader of included files. The library itself opens no files.
 pub trait Includes {
-    /// The text of `include "path"` in the file of that name, and the name by which messages call it.
+    /// Returns the text of `include "path"` in the file `from`, and the name of the included file
+    /// in messages.
     ///
     /// # Errors
-    /// Why it cannot be had, as a message says it.
+    /// Returns the reason for which the file cannot be included, as the message states it.
     fn open(&self, path: &str, from: &str) -> Result<Included, String>;
 }
 
-/// A text that another includes.
+/// Included file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Included {
-    /// The file's name. Texts of one name are one, and are read once.
+    /// The file's name. Files of the same name are the same file, and are read once.
     pub name: String,
-    /// What is in it.
+    /// The file's text.
     pub text: String,
 }
 
-/// Nothing but the library of functions (`std/..`) can be included.
+/// Loader that finds only the standard library (`std/..`).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StdOnly;
 
@@ -34,13 +35,13 @@ impl Includes for StdOnly {
     }
 }
 
-/// A file in the space of all.
+/// Included file, with its base in the shared space of positions.
 #[derive(Debug)]
 struct File {
     name: String,
     text: String,
     base: u32,
-    /// The `include` in the text that led to it.
+    /// The `include` in the main file that led to this file.
     at: Span,
 }
 
@@ -51,12 +52,13 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// The files of a text of that length.
+    /// Creates the set of files for a main file of `main` bytes.
     pub fn new(main: u32) -> Files {
         Files { main, others: Vec::new() }
     }
 
-    /// Adds a file that the `include` there led to, and says where its spans begin; nothing where the texts are longer than spans can say.
+    /// Adds a file that the `include` at `at` led to, and returns the base of its positions.
+    /// Returns `None` if the position would overflow 32 bits.
     pub fn add(&mut self, Included { name, text }: Included, at: Span) -> Option<u32> {
         let base = match self.others.last() {
             Some(file) => file.base.checked_add(file.text.len() as u32)?.checked_add(1)?,
@@ -67,7 +69,7 @@ impl Files {
         Some(base)
     }
 
-    /// Whether a place is in the text itself.
+    /// Returns `true` if `span` is in the main file.
     pub fn is_main(&self, span: Span) -> bool {
         span.start <= self.main
     }
@@ -77,17 +79,17 @@ impl Files {
         before.checked_sub(1).and_then(|at| self.others.get(at))
     }
 
-    /// Whether a place is in the language's own library.
+    /// Returns `true` if `span` is in the standard library.
     pub fn is_library(&self, span: Span) -> bool {
         self.file(span).is_some_and(|file| std_lib::text(&file.name).is_some())
     }
 
-    /// The `include` in the text itself that leads to a place in another file.
+    /// Returns the `include` of the main file that led to the included file of `span`.
     pub fn included_at(&self, span: Span) -> Option<Span> {
         self.file(span).map(|file| file.at)
     }
 
-    /// A place in another file as messages name it.
+    /// Formats a position in an included file for messages: `file:line:column`.
     pub fn place(&self, span: Span) -> String {
         match self.file(span) {
             Some(file) => {

@@ -1,5 +1,5 @@
-//! One way to write a text: blanks between tokens and at the beginnings of lines. Tokens, comments and the ends of lines stay as they are, and
-//! so does what is plain IR.
+//! Formatter of source text. It changes only the spaces between tokens and the indentation. Tokens,
+//! comments and line breaks stay, and kernels in plain IR are copied.
 
 use halfbyte_ir::{Diagnostic, Span};
 
@@ -9,13 +9,14 @@ use crate::lexer::{Tok, Token, tokens};
 use crate::parse::{KEYWORDS, Parser};
 use crate::symbols::Symbols;
 
-/// Blanks for each level.
+/// Spaces per level of indentation.
 const INDENT: usize = 2;
 
-/// Writes a text in the language as all such texts are written: formatting it again changes nothing. A text of plain IR stays as it is.
+/// Formats a text in the language. Formatting is idempotent, and a text of plain IR is returned
+/// unchanged.
 ///
 /// # Errors
-/// What cannot be read.
+/// Returns the syntax errors.
 ///
 /// ```
 /// let text = "kernel k( x:inout i32 ){\nx[ 0 ]=%x[0]+1   ; one more\n}\n";
@@ -32,7 +33,7 @@ pub fn format(text: &str) -> Result<String, Vec<Diagnostic>> {
     if !errors.is_empty() {
         return Err(errors);
     }
-    // A comment of a test may end in a blank that counts.
+    // Plain IR is not trimmed, because a trailing space is significant in the comments of tests.
     if !is_language(text) {
         return Ok(text.to_owned());
     }
@@ -63,7 +64,7 @@ pub fn format(text: &str) -> Result<String, Vec<Diagnostic>> {
             }
         }
     }
-    // All lines end as the first does.
+    // All lines get the line ending of the first line.
     let has_crlf = text.split_once('\n').is_some_and(|(first, _)| first.ends_with('\r'));
     Ok(if has_crlf { writer.out.replace("\r\n", "\n").replace('\n', "\r\n") } else { writer.out })
 }
@@ -71,11 +72,11 @@ pub fn format(text: &str) -> Result<String, Vec<Diagnostic>> {
 struct Writer<'t> {
     text: &'t str,
     out: String,
-    /// Brackets that are open.
+    /// Stack of open brackets.
     open: Vec<&'static str>,
-    /// Between `<` and `>` of a function's name.
+    /// Set between `<` and `>` after the name of a defined function.
     generics: bool,
-    /// The token before, and whether it was a sign or operator of one operand.
+    /// The previous token, and `true` if that token is a unary operator.
     before: Option<(Token, bool)>,
     first: bool,
 }
@@ -85,7 +86,7 @@ impl Writer<'_> {
         self.text.get(token.span.start as usize..token.span.end as usize).unwrap_or_default()
     }
 
-    /// Writes a kernel of plain IR as it stands.
+    /// Copies a kernel of plain IR.
     fn plain(&mut self, token: Token, span: Span) {
         self.gap(token, false);
         self.out.push_str(self.text.get(span.start as usize..span.end as usize).unwrap_or_default());
@@ -116,7 +117,7 @@ impl Writer<'_> {
         self.first = false;
     }
 
-    /// Whether `<` stands after the name of a function that is defined.
+    /// Returns `true` if `<` follows the name of a function definition.
     fn begins_generics(&self, token: Token) -> bool {
         let line = self.text.get(..token.span.start as usize).unwrap_or_default();
         let line = line.rsplit('\n').next().unwrap_or_default().trim();
@@ -125,7 +126,7 @@ impl Writer<'_> {
             .is_some_and(|name| !name.trim().contains(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '%'))
     }
 
-    /// Whether what follows a token begins an operand.
+    /// Returns `true` if an operand follows the token.
     fn ends_open(&self, token: Token) -> bool {
         match token.tok {
             Tok::Mark(")" | "]" | "}") => false,
@@ -139,7 +140,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes what stands before a token: the ends of lines, comments, and blanks.
+    /// Writes the line breaks, comments and spaces before a token.
     fn gap(&mut self, token: Token, closes: bool) {
         let start = self.before.map_or(0, |(before, _)| before.span.end as usize);
         let gap = self
@@ -151,7 +152,7 @@ impl Writer<'_> {
         let mut lines = gap.split('\n');
         let here = lines.next().unwrap_or_default();
         let comment = here.trim();
-        // An empty comment is what is left of a `;` that ends a statement.
+        // An empty comment is the `;` of a statement terminator, which is dropped.
         if !comment.trim_start_matches(';').is_empty() || self.first && !comment.is_empty() {
             let blanks = if self.first { 0 } else { here.chars().take_while(|c| *c != ';').count().max(1) };
             self.out.push_str(&" ".repeat(blanks));
@@ -181,7 +182,7 @@ impl Writer<'_> {
             let is_first_in_block = opened && !any_written;
             self.end_line(blank && !is_first_in_block, &mut written);
             any_written = true;
-            // Comments before what closes are inside of it.
+            // Comments before a closing bracket are indented like the contents of the brackets.
             let depth = level(self) + if closes { INDENT } else { 0 };
             self.out.push_str(&" ".repeat(depth));
             self.out.push_str(line);
@@ -204,7 +205,8 @@ impl Writer<'_> {
         self.out.push_str(&" ".repeat(depth));
     }
 
-    /// Ends a line, with an empty one after it where there was one; the first line of all has none before it.
+    /// Writes a line break, and a blank line if `blank` is set. Writes nothing before the first
+    /// line of the text.
     fn end_line(&mut self, blank: bool, is_first: &mut bool) {
         if std::mem::take(is_first) {
             return;
@@ -215,7 +217,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether a blank stands between a token and the one before it on its line.
+    /// Returns `true` if a space separates a token from the previous token on its line.
     fn is_apart(&self, token: Token) -> bool {
         let Some((before, unary)) = self.before else { return false };
         if unary || self.generics && !matches!(before.tok, Tok::Mark(",")) {
@@ -228,7 +230,7 @@ impl Writer<'_> {
             (Tok::Mark("{"), Tok::Mark("}")) => true,
             (_, Tok::Mark("<")) => !self.begins_generics(token),
             (Tok::Mark(">"), Tok::Mark("(")) => {
-                // Of a function's types; a comparison has a blank.
+                // `fn name<T>(` has no space before `(`, but the comparison `a > (b)` has one.
                 let line = self.out.rsplit('\n').next().unwrap_or_default();
                 !line.trim_start().starts_with("fn ")
             }

@@ -1,43 +1,45 @@
-//! Tokens of the language. A line break ends a statement, so each token knows whether it is the first of its line; `;` begins a comment.
+//! Tokens of the language. A line break ends a statement, so each token records whether it is the
+//! first of its line. `;` begins a comment.
 
 use halfbyte_ir::Span;
 
-/// The kind of a token.
+/// Kind of a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tok {
-    /// A name or keyword.
+    /// Identifier or keyword.
     Word,
-    /// `%name`: a name, be it a keyword or not.
+    /// `%name`: an identifier, even if `name` is a keyword.
     Name,
-    /// A number with what belongs to it.
+    /// Number literal with its type suffix.
     Number,
-    /// `"..."` on one line.
+    /// String literal `"..."`, on one line.
     Text,
-    /// A mark, as [`MARKS`] spells it.
+    /// Punctuation token, one of [`MARKS`].
     Mark(&'static str),
-    /// What can begin no token.
+    /// Bytes that begin no token.
     Bad,
-    /// A string without its closing quote.
+    /// String literal without a closing quote.
     OpenText,
-    /// The end of the text.
+    /// End of the text.
     End,
 }
 
-/// A token and where it stands.
+/// Token and its position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {
     pub tok: Tok,
-    /// In the text of its file.
+    /// Position within the token's own file.
     pub span: Span,
-    /// A line break comes before it.
+    /// Set if a line break precedes the token.
     pub fresh: bool,
-    /// Nothing stands between it and the token before.
+    /// Set if no space separates the token from the previous token.
     pub joined: bool,
-    /// A `;` stands directly after it with more on the line, as if it ended a statement.
+    /// Set if `;` follows directly and more text follows on the line, as if `;` ended a statement.
     pub cut: bool,
 }
 
-/// Every mark, those that begin like others before them. `/`, `>>` and comparisons of integers say `_s` or `_u`.
+/// All punctuation tokens, each before its own prefixes. On integers, `/`, `>>` and order
+/// comparisons end in `_s` (signed) or `_u` (unsigned).
 #[rustfmt::skip]
 pub(crate) const MARKS: &[&str] = &[
     ">>_s=", ">>_u=", "/_s=", "/_u=", "<<=", ">>_s", ">>_u", "<=_s", "<=_u", ">=_s", ">=_u",
@@ -54,10 +56,10 @@ fn len_while(bytes: &[u8], mut belongs: impl FnMut(u8) -> bool) -> usize {
     bytes.iter().position(|&byte| !belongs(byte)).unwrap_or(bytes.len())
 }
 
-/// By first byte, where in [`MARKS`] the marks are that begin with it: found once, as there are few.
+/// Returns the longest punctuation token at the start of `rest`.
 fn mark(rest: &[u8]) -> Option<&'static str> {
     let first = *rest.first()?;
-    // Most marks are one byte that begins no other.
+    // Fast path: these bytes begin no longer token.
     match first {
         b'(' => return Some("("),
         b')' => return Some(")"),
@@ -73,12 +75,13 @@ fn mark(rest: &[u8]) -> Option<&'static str> {
     }
     MARKS.iter().copied().find(|mark| {
         rest.starts_with(mark.as_bytes())
-            // `a <_sum` compares with a name.
+            // In `a <_sum`, the right operand is the name `_sum`.
             && !(mark.ends_with(['s', 'u']) && rest.get(mark.len()).is_some_and(|&byte| in_name(byte)))
     })
 }
 
-/// The length of a number after its first digit: hexadecimal digits, or digits, a point and an exponent; then the name of a type.
+/// Returns the length of a number literal after its first digit: hexadecimal digits, or digits,
+/// fraction and exponent, then the type suffix.
 fn number_len(first: u8, rest: &[u8]) -> usize {
     if first == b'0' && rest.first() == Some(&b'x') {
         return len_while(rest, in_name);
@@ -99,7 +102,7 @@ fn number_len(first: u8, rest: &[u8]) -> usize {
     at + len_while(rest.get(at..).unwrap_or_default(), in_name)
 }
 
-/// The kind and length of a string that begins here.
+/// Returns the kind and length of the string literal that begins here.
 pub(crate) fn string(rest: &[u8]) -> (Tok, usize) {
     let mut at = 1;
     loop {
@@ -112,7 +115,7 @@ pub(crate) fn string(rest: &[u8]) -> (Tok, usize) {
     }
 }
 
-/// The tokens of a text, the last of which is [`Tok::End`].
+/// Splits a text into tokens. The last token is [`Tok::End`].
 pub(crate) fn tokens(source: &str) -> Vec<Token> {
     let bytes = source.as_bytes();
     let mut tokens: Vec<Token> = Vec::with_capacity(source.len() / 3 + 1);
@@ -147,7 +150,7 @@ pub(crate) fn tokens(source: &str) -> Vec<Token> {
             }
             Some(first) => match mark(rest) {
                 Some(mark) => (Tok::Mark(mark), mark.len()),
-                // One token for a run of bytes outside ASCII, which ends at a character's end.
+                // A run of non-ASCII bytes is one token, which ends at a character boundary.
                 None if !first.is_ascii() => (Tok::Bad, len_while(rest, |byte| !byte.is_ascii())),
                 None => (Tok::Bad, 1),
             },

@@ -1,8 +1,8 @@
-//! The language that people write kernels in.
+//! The kernel language of halfbyte.
 //!
-//! Expressions, variables, loops, functions and structures are read into the [IR](halfbyte_ir) and are nothing but other words for it: what
-//! is printed is plain IR. A kernel without `@` before its name is in the language; one with it is plain IR, and is read as such. What the
-//! language has is said in [docs/language.md](https://docs.rs/halfbyte).
+//! Expressions, variables, loops, functions and structures are lowered to the [IR](halfbyte_ir). A
+//! kernel without `@` before its name is written in the language. A kernel with `@` is plain IR and
+//! is read unchanged. [docs/language.md](https://docs.rs/halfbyte) describes the language.
 //!
 //! ```
 //! let text = "kernel axpy(a: f16x2, x: in f16x2, y: inout f16x2) {

@@ -1,4 +1,4 @@
-//! A text with all that it includes: its kernels in the language, and those in plain IR, in the order in which they stand.
+//! Parsing and lowering of a source file with its included files.
 
 use halfbyte_ir::diag::Note;
 use halfbyte_ir::verify::MAX_DIAGNOSTICS;
@@ -11,11 +11,11 @@ use crate::parse::Parser;
 use crate::std_lib;
 use crate::symbols::Symbols;
 
-/// Reads a text in the language, or one that has some of it beside kernels in plain IR. `file` is its name, of which `includes` may open
-/// others.
+/// Reads a text in the language, which may also have kernels in plain IR. `file` is its name,
+/// relative to which `includes` may open other files.
 ///
 /// # Errors
-/// All that is wrong with the text, in its order, up to [`MAX_DIAGNOSTICS`].
+/// Returns the errors in source order, at most [`MAX_DIAGNOSTICS`].
 pub fn read(text: &str, file: &str, includes: &dyn Includes) -> Result<Module, Vec<Diagnostic>> {
     let Ok(len) = u32::try_from(text.len()) else {
         return Err(vec![Diagnostic::new(Span::default(), "the text has 4 GiB or more").expected("a shorter text")]);
@@ -36,7 +36,8 @@ pub fn read(text: &str, file: &str, includes: &dyn Includes) -> Result<Module, V
     loading.follow(0, file, None, &mut vec![file.to_owned()]);
     let Loading { ast, symbols, mut errors, .. } = loading;
     let mut kernels: Vec<Kernel> = plain(text, &ast, &mut errors);
-    // Where an item is missing because it could not be read, uses of its name are no mistakes.
+    // If an item could not be parsed, uses of its name would be reported wrongly, so that lowering
+    // is skipped.
     if !ast.lost {
         let mut lower = Lower::new(&ast, &symbols, &files, errors.is_empty());
         for number in 0..ast.kernels.len() {
@@ -64,7 +65,8 @@ pub fn read(text: &str, file: &str, includes: &dyn Includes) -> Result<Module, V
     Err(errors)
 }
 
-/// The kernels in plain IR: what stands between them is blanks to the reader of the IR, so that places stay what they are.
+/// Reads the kernels in plain IR. All other text is replaced with spaces, so that positions stay
+/// valid.
 fn plain(text: &str, ast: &Ast, errors: &mut Vec<Diagnostic>) -> Vec<Kernel> {
     if ast.plain.is_empty() {
         return Vec::new();
@@ -79,7 +81,7 @@ fn plain(text: &str, ast: &Ast, errors: &mut Vec<Diagnostic>) -> Vec<Kernel> {
             to.copy_from_slice(from);
         }
     }
-    // What is copied begins and ends with ASCII.
+    // The conversion is lossless, because the copied ranges begin and end with ASCII characters.
     match halfbyte_ir::text::read(&String::from_utf8_lossy(&masked)) {
         Ok(module) => module.kernels,
         Err(found) => {
@@ -89,18 +91,18 @@ fn plain(text: &str, ast: &Ast, errors: &mut Vec<Diagnostic>) -> Vec<Kernel> {
     }
 }
 
-/// The reading of a text and of what it includes.
+/// Parser state over a source file and its included files.
 struct Loading<'a> {
     ast: Ast,
     symbols: Symbols,
     errors: Vec<Diagnostic>,
     files: &'a mut Files,
     includes: &'a dyn Includes,
-    /// The names of the files that were read.
+    /// Names of the files that were read.
     read: Vec<String>,
 }
 
-/// So many files may one text be made of.
+/// Maximum number of files of a module.
 const MAX_FILES: usize = 256;
 
 impl Loading<'_> {
@@ -108,8 +110,8 @@ impl Loading<'_> {
         Parser::new(text, base, &mut self.ast, &mut self.symbols, &mut self.errors).file();
     }
 
-    /// Reads what the file includes whose first `include` is of that number. `at` is the place in the text that led to it, where it is not
-    /// the text itself, and `around` what is being read.
+    /// Reads the files that are included from the index `first` on. `at` is the `include` in the
+    /// main file that led here, and `around` the chain of including files.
     fn follow(&mut self, first: usize, from: &str, at: Option<Span>, around: &mut Vec<String>) {
         let includes: Vec<_> = self.ast.includes.get(first..).unwrap_or_default().to_vec();
         for include in includes {

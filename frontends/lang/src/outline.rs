@@ -1,4 +1,4 @@
-//! The outline of a text: its kernels and functions, the places of their statements, and their names.
+//! Outline of a text: its kernels and functions with their statements and names.
 
 use halfbyte_ir::Span;
 
@@ -9,34 +9,36 @@ use crate::symbols::{Sym, Symbols};
 /// A kernel or function of a text.
 #[derive(Clone, Debug)]
 pub struct Item {
-    /// Its name.
+    /// The item's name.
     pub name: String,
-    /// Place of the name in the text.
+    /// Position of the name.
     pub at: Span,
-    /// From its name to the end of its body.
+    /// Range from the name to the end of the body.
     pub span: Span,
-    /// The item is a kernel.
+    /// Set for a kernel.
     pub is_kernel: bool,
-    /// The functions that its body names, as places in the list of items.
+    /// Functions that the body calls, as indices into the list of items.
     pub calls: Vec<usize>,
-    /// Statements without statements in them, in the order of the text.
+    /// Statements without nested statements, in source order.
     pub statements: Vec<Span>,
-    /// Names of its values, in the order of the text.
+    /// Names of values, in source order.
     pub names: Vec<Name>,
 }
 
-/// A name of a value where it stands.
+/// Occurrence of a value's name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Name {
-    /// Place of the name in the text.
+    /// Position of the name.
     pub span: Span,
-    /// The name is declared here.
+    /// Set if the name is declared here.
     pub is_declared: bool,
-    /// The statement, head of a loop or parameter that gives it a value, if this one does.
+    /// The statement, loop header or parameter that assigns the value, if this occurrence is
+    /// assigned.
     pub set_by: Option<Span>,
 }
 
-/// Finds the kernels and functions of a text in the language, in the order of the text, as far as it can be read.
+/// Returns the kernels and functions of a text in the language, in source order. Items that cannot
+/// be parsed are left out.
 ///
 /// ```
 /// let items = halfbyte_lang::outline("fn f(a: i32) -> i32 { a + 1 }\nkernel k(y: out i32) { y[0] = f(2) }\n");
@@ -81,7 +83,7 @@ fn calls(ast: &Ast, body: Span, called: &[Option<Sym>]) -> Vec<usize> {
 
 fn statements(ast: &Ast, body: Span) -> Vec<Span> {
     let mut all: Vec<Span> = ast.stmts_in(body).map(|stmt| stmt.span).collect();
-    // A statement comes before those in it.
+    // A statement sorts before the statements nested in it.
     all.sort_unstable_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
     let inner = |at: usize, span: &Span| all.get(at + 1).is_some_and(|next| next.start < span.end);
     all.iter().enumerate().filter(|&(at, span)| !inner(at, span)).map(|(_, span)| *span).collect()
@@ -161,7 +163,7 @@ mod tests {
         assert_eq!(names.iter().filter(|name| name.2.is_empty()).count(), 4, "{names:?}");
     }
 
-    /// A text of plain IR has no kernels of the language, nor has one that cannot be read.
+    /// Plain IR and unparsable text have an empty outline.
     #[test]
     fn any_text_has_an_outline() {
         assert!(outline("kernel @k() {\n^entry:\n  ret\n}\n").is_empty());

@@ -1,6 +1,6 @@
-//! The library of functions: `include "std/..."`.
+//! Standard library: `include "std/..."`.
 
-/// Each file with its text.
+/// Path and text of each library file.
 const FILES: &[(&str, &str)] = &[
     ("std/activation", include_str!("../std/activation.hb")),
     ("std/colour", include_str!("../std/colour.hb")),
@@ -13,17 +13,17 @@ const FILES: &[(&str, &str)] = &[
     ("std/transform", include_str!("../std/transform.hb")),
 ];
 
-/// The text of a file of the library.
+/// Returns the text of a library file.
 pub(crate) fn text(path: &str) -> Option<&'static str> {
     FILES.iter().find(|(name, _)| *name == path).map(|(_, text)| *text)
 }
 
-/// The names of its files.
+/// Returns the paths of the library files.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     library().map(|(name, _)| name)
 }
 
-/// The file of the library that has a function of that name.
+/// Returns the library file that defines a function.
 pub(crate) fn file_of(function: &str) -> Option<&'static str> {
     let is = |line: &str| {
         let after = line.strip_prefix("fn ").and_then(|rest| rest.strip_prefix(function));
@@ -32,7 +32,7 @@ pub(crate) fn file_of(function: &str) -> Option<&'static str> {
     FILES.iter().find(|(_, text)| text.lines().any(is)).map(|(name, _)| *name)
 }
 
-/// The files of the library of functions, by the names under which texts include them, each with its text.
+/// Returns the include path and text of each standard library file.
 pub fn library() -> impl Iterator<Item = (&'static str, &'static str)> {
     FILES.iter().copied()
 }

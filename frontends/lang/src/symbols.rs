@@ -1,12 +1,12 @@
-//! Names by number.
+//! Interned names.
 
 use rustc_hash::FxHashMap;
 
-/// A name, or another piece of text.
+/// Index of an interned string.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Sym(u32);
 
-/// The names of all texts.
+/// Table of interned strings.
 #[derive(Debug, Default)]
 pub(crate) struct Symbols {
     text: String,
@@ -15,7 +15,7 @@ pub(crate) struct Symbols {
 }
 
 impl Symbols {
-    /// The number of a name.
+    /// Interns a name.
     pub fn sym(&mut self, name: &str) -> Sym {
         if let Some(&sym) = self.numbers.get(name) {
             return sym;
@@ -28,12 +28,12 @@ impl Symbols {
         sym
     }
 
-    /// The number of a name that was seen before.
+    /// Returns the index of a name that was interned before.
     pub fn find(&self, name: &str) -> Option<Sym> {
         self.numbers.get(name).copied()
     }
 
-    /// A name's text.
+    /// Returns the text of an interned name.
     pub fn text(&self, sym: Sym) -> &str {
         let span = self.spans.get(sym.0 as usize);
         span.and_then(|&(start, end)| self.text.get(start as usize..end as usize)).unwrap_or_default()

@@ -1,11 +1,12 @@
-//! `format` over all texts of the project that read: examples, tests, the library, the pages, and random programs. Formatting them again
-//! changes nothing, they mean what they meant, and comments stay as they are; blanks that were changed at random come back.
+//! Tests of `format` on every valid text of the project: examples, tests, the library, the
+//! documentation, and random programs. Formatting is idempotent, preserves the meaning and the
+//! comments, and restores randomly changed spaces.
 
 use std::path::{Path, PathBuf};
 
 use halfbyte_lang::{StdOnly, format, is_language, read};
 
-/// The files of a folder and of those in it.
+/// Collects the `.hb` files below a folder.
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -17,7 +18,8 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Texts with where they are from. Some do not read: tests of mistakes, of assembly, and excerpts on pages.
+/// Returns texts with their origin. Some of them are not valid: negative tests, assembly tests, and
+/// excerpts in the documentation.
 fn texts() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let (mut paths, mut texts) = (Vec::new(), Vec::new());
@@ -41,7 +43,7 @@ fn texts() -> Vec<(String, String)> {
     texts
 }
 
-/// Where each line's comment begins, if it has one.
+/// Returns the offset of a line's comment.
 fn comment(line: &str) -> Option<usize> {
     let mut quoted = false;
     line.bytes().position(|byte| {
@@ -54,7 +56,7 @@ fn comments(text: &str) -> Vec<&str> {
     text.lines().filter_map(|line| Some(line[comment(line)?..].trim_end())).collect()
 }
 
-/// The text with other blanks between its tokens and before its lines; comments and what is quoted stay.
+/// Randomly changes the spaces between tokens and before lines. Comments and strings stay.
 fn disturbed(text: &str, random: &mut u64) -> String {
     let mut out = String::new();
     for line in text.lines() {
@@ -66,7 +68,7 @@ fn disturbed(text: &str, random: &mut u64) -> String {
             quoted ^= character == '"';
             match character {
                 ' ' if !quoted => out.push_str([" ", "  ", "\t"][below(random, 3)]),
-                // A mark that no other token goes on with.
+                // No longer token begins with one of these, so that spaces may follow.
                 '(' | '[' | ',' if !quoted => {
                     out.push(character);
                     out.push_str(["", " ", "   "][below(random, 3)]);
@@ -74,7 +76,7 @@ fn disturbed(text: &str, random: &mut u64) -> String {
                 _ => out.push(character),
             }
         }
-        // Blanks before a comment are its writer's.
+        // The formatter preserves the spaces before a comment.
         let end = out.trim_end_matches([' ', '\t']).len();
         out.truncate(end);
         out.push_str(&code[code_end..]);
@@ -89,7 +91,7 @@ fn below(random: &mut u64, most: usize) -> usize {
     (*random >> 33) as usize % most
 }
 
-/// Checks a text that reads; false where it does not.
+/// Checks a valid text; returns `false` for an invalid one.
 fn holds(name: &str, text: &str) -> bool {
     let Ok(module) = read(text, "k.hb", &StdOnly) else { return false };
     let once = format(text).unwrap_or_else(|errors| panic!("{name} reads, and is not formatted: {errors:?}"));

@@ -1,15 +1,15 @@
-//! The grammar of `docs/language.md` and the parser are held against each other: what the grammar makes the parser takes, and what the parser
-//! takes of the project's own texts the grammar has.
+//! Tests that the grammar of `docs/language.md` and the parser agree. The parser accepts random
+//! sentences of the grammar, and the grammar accepts the project's valid texts.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use halfbyte_lang::format;
 
-/// A part of a rule.
+/// Node of a grammar rule.
 #[derive(Clone, Debug)]
 pub enum Node {
-    /// A word or mark.
+    /// Keyword or punctuation token.
     Literal(String),
     Rule(String),
     Sequence(Vec<Node>),
@@ -22,7 +22,7 @@ fn page() -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/language.md")).unwrap()
 }
 
-/// The rules of the page, by name.
+/// Returns the grammar's rules by name.
 pub fn rules() -> BTreeMap<String, Node> {
     let page = page();
     let text = page.split("```ebnf\n").nth(1).unwrap().split("```").next().unwrap();
@@ -87,11 +87,11 @@ impl Random {
     }
 }
 
-/// Writes a sentence of a node.
+/// Appends a random sentence of a node.
 fn write(rules: &BTreeMap<String, Node>, node: &Node, random: &mut Random, depth: usize, out: &mut String) {
     match node {
         Node::Literal(text) => {
-            // A mark that belongs to what is before it, or after it.
+            // `.` and `(` follow the previous token without a space.
             if [".", "("].contains(&text.as_str()) {
                 out.truncate(out.trim_end_matches(' ').len());
                 out.push_str(text);
@@ -135,7 +135,7 @@ fn write(rules: &BTreeMap<String, Node>, node: &Node, random: &mut Random, depth
     }
 }
 
-/// Of several ways the one that ends soonest: a number or name, where there is one.
+/// Returns the alternative that terminates soonest: a literal, number or name if there is one.
 fn shallowest(ways: &[Node]) -> usize {
     let ends = |node: &Node| {
         matches!(node, Node::Sequence(parts) if parts.iter().all(|part| match part {
@@ -169,7 +169,7 @@ fn what_the_grammar_makes_the_parser_takes() {
     assert!(seen > 2000, "{seen}");
 }
 
-/// A token as the grammar has it: its text, and what it is besides itself.
+/// Splits a text into the grammar's tokens: each with its text and its kind.
 fn tokens(text: &str) -> Vec<(String, &'static str)> {
     let mut tokens: Vec<(String, &'static str)> = Vec::new();
     let mut open: Vec<char> = Vec::new();
@@ -255,7 +255,7 @@ struct Recogniser<'r> {
 }
 
 impl Recogniser<'_> {
-    /// Where a node that begins there can end.
+    /// Returns the positions at which a match of `node` that begins at `at` can end.
     fn ends(&mut self, node: &Node, at: usize) -> BTreeSet<usize> {
         match node {
             Node::Literal(text) => {
@@ -304,7 +304,7 @@ impl Recogniser<'_> {
     }
 }
 
-/// Texts in the language: those of the pages, the examples and the library.
+/// Returns texts in the language from the documentation, the examples and the library.
 fn texts() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut texts: Vec<(String, String)> = Vec::new();

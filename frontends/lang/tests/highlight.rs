@@ -1,5 +1,5 @@
-//! The colours of the language in editors: a TextMate grammar, which Visual Studio Code and others read, made of the grammar of the page, the
-//! types and the ops. `HALFBYTE_BLESS=1` writes it anew.
+//! TextMate grammar of the language for syntax highlighting, generated from the grammar in the
+//! documentation, the types and the ops. `HALFBYTE_BLESS=1` regenerates the file.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -8,7 +8,7 @@ use halfbyte_ir::{Op, Type};
 
 use crate::grammar::{Node, rules};
 
-/// The literals of a rule that are words.
+/// Collects the literals of a rule that are keywords.
 fn words(node: &Node, found: &mut Vec<String>) {
     match node {
         Node::Literal(word) if word.starts_with(|c: char| c.is_ascii_alphabetic()) => found.push(word.clone()),
@@ -18,7 +18,7 @@ fn words(node: &Node, found: &mut Vec<String>) {
     }
 }
 
-/// Names as the ways of a regular expression, the longest first.
+/// Formats names as alternatives of a regular expression, the longest first.
 fn ways(mut names: Vec<String>) -> String {
     names.sort_by(|a, b| b.len().cmp(&a.len()).then(a.cmp(b)));
     names.dedup();
@@ -64,7 +64,7 @@ fn the_highlighting_is_up_to_date() {
     }
     let found = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(found == made, "{} is not what the language has: HALFBYTE_BLESS=1 writes it", path.display());
-    // It has what the grammar begins items and statements with.
+    // Sanity check: the pattern lists contain typical keywords and ops.
     for word in ["kernel", "unroll", "may_alias", "i8x16", "dot4_s"] {
         assert!(made.contains(&format!("{word}|")) || made.contains(&format!("|{word})")), "{word}");
     }

@@ -1,4 +1,4 @@
-//! Texts that are meant to break the reader: each is answered in short time, without a panic and without using up the stack.
+//! Tests with malicious texts. Each must be answered quickly, without a panic or stack overflow.
 
 use halfbyte_lang::{StdOnly, format, read};
 
@@ -65,14 +65,14 @@ fn work_without_end() {
     refused(&kernel("  unroll for i in 0..65536 { unroll for j in 0..65536 { } }"), "million expressions");
     refused(&kernel("  unroll for i in 0..99999999999 { }"), "unrolled");
     refused(&kernel("  unroll for i in -9223372036854775807..9223372036854775807 { }"), "unrolled");
-    // Functions that call others twice.
+    // Exponential growth: each function calls the previous one twice.
     let calls: String =
         (1..40).map(|f| format!("fn g{f}(a: i32) -> i32 {{ g{}(a) + g{}(a) }}\n", f - 1, f - 1)).collect();
     refused(&format!("fn g0(a: i32) -> i32 {{ a }}\n{calls}{}", kernel("  n = g39(a)")), "million expressions");
-    // And a chain of them.
+    // A long chain of calls.
     let calls: String = (1..5000).map(|f| format!("fn g{f}(a: i32) -> i32 {{ g{}(a) }}\n", f - 1)).collect();
     refused(&format!("fn g0(a: i32) -> i32 {{ a }}\n{calls}{}", kernel("  n = g4999(a)")), "levels of nesting");
-    // Functions that nobody calls are looked at as far as there is time.
+    // The check of functions without callers has a step limit.
     let calls: String =
         (1..40).map(|f| format!("fn g{f}<T>(a: T) -> T {{ g{}(a) + g{}(a) }}\n", f - 1, f - 1)).collect();
     assert_eq!(answer(&format!("fn g0<T>(a: T) -> T {{ a }}\n{calls}")), Vec::<String>::new());
@@ -86,7 +86,7 @@ fn work_without_end() {
     refused(&format!("{constants}const C50000 = 1\n"), "levels of nesting");
 }
 
-/// What is evaluated while compiling ends, and a call that takes too long is left to the kernel.
+/// Compile-time evaluation terminates. A call that exceeds the limit is inlined instead.
 #[test]
 fn evaluation_without_end() {
     let long = "fn long(n: i32) -> i32 {\n  var s = 0\n  for k in 0..n { s += k * k }\n  s\n}\n\
@@ -97,7 +97,7 @@ fn evaluation_without_end() {
     refused(&text("  const c = long(65538)"), "not known while compiling");
     assert_eq!(answer(&text("  const c = long(65537)\n  n = c")), Vec::<String>::new());
     answer(&text("  n = endless()"));
-    // Many of them, one in the other.
+    // Many such calls, one after another or nested.
     assert_eq!(answer(&text(&"  n += long(0x7fffffff)\n".repeat(1000))), Vec::<String>::new());
     let calls: String = (1..40)
         .map(|f| format!("fn g{f}(a: i32) -> i32 {{\n  for k in 0..2 {{ }}\n  g{}(a) + g{}(a)\n}}\n", f - 1, f - 1))
@@ -132,7 +132,7 @@ fn many_mistakes_end() {
     answer(&kernel(&"  n = + \n".repeat(10_000)));
 }
 
-/// Any tokens, and any bytes in them.
+/// Random token sequences with random bytes.
 #[test]
 fn random_texts() {
     const WORDS: [&str; 64] = [

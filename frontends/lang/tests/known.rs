@@ -1,8 +1,9 @@
-//! Values that are known while compiling: wherever a number is asked for, any expression of known values is one.
+//! Tests of compile-time values: every place that requires a number accepts an expression of
+//! constants.
 
 use halfbyte_lang::{StdOnly, read};
 
-/// Functions that the cases call.
+/// Functions that the test cases call.
 const FUNCTIONS: &str = "\
 fn twice(a: i32) -> i32 { a + a }
 fn sum_to(n: i32) -> i32 {
@@ -97,7 +98,7 @@ const CASES: [(&str, i32); 24] = [
     ("-(first_power(3) - 1) + 4", 1),
 ];
 
-/// A kernel of these lines, which have a table.
+/// Returns a kernel with the given body and a constant table.
 fn kernel(lines: &str) -> String {
     format!("kernel k(a: i32, w: i8x16, x: in i32, y: out i32, table: in i32 = [10, 20, 30]) {{\n{lines}\n}}\n")
 }
@@ -117,7 +118,7 @@ fn known_values_are_constants() {
     }
 }
 
-/// Wherever a number is asked for.
+/// Each place that requires a number.
 #[test]
 fn known_values_are_accepted_as_numbers() {
     for (expression, value) in CASES.into_iter().filter(|(_, value)| (1..16).contains(value)) {
@@ -144,12 +145,12 @@ fn known_values_are_accepted_as_numbers() {
                     ir.contains(&expected) || expected == "step" && ir.contains("load"),
                     "{lines}: {expected}: {ir}"
                 ),
-                // A step is 64 bytes at most.
+                // `step` is limited to 64 bytes.
                 Err(said) => panic!("{lines}: {said}"),
             }
         }
     }
-    // Of structures, parameters and contents, before there is a kernel.
+    // Structures, parameters and buffer contents are evaluated outside any kernel body.
     let text = "struct s { d: i32, q: i8[first_power(5)] }\n\
                 kernel k(b: in s, y: out i32 align first_power(5), t: in i32 = [sum_to(4), crc(1), rem_u(7, 4)]) {\n  \
                 y[0] = b[1].d + t[sum_to(3) - 2]\n}\n";
@@ -167,7 +168,7 @@ fn what_stands_after_a_known_exit_is_not_made() {
     assert!(ir.contains("%y[6]"), "{ir}");
 }
 
-/// What an op on known values is folded to does not depend on how a sum is rounded that it is part of.
+/// A product that may be fused into a sum is not folded, because folding would round it separately.
 #[test]
 fn products_of_contracted_sums_stay() {
     let lines = "let p = fmul.contract(f32(1.1), f32(1.3))\n y[0] = bitcast(fadd.contract(p, bitcast(a)))";

@@ -1,7 +1,9 @@
-//! Mistakes made on purpose, and what each is answered with: `tests/mistakes/*.txt`. `HALFBYTE_BLESS=1` writes the answers anew.
+//! Tests of error messages: `tests/mistakes/*.txt`. `HALFBYTE_BLESS=1` rewrites the expected
+//! messages.
 //!
-//! A mistake begins with `=== ` and what it is; lines that are no items stand in a kernel ([`AROUND`]). After `---` comes what is said: the
-//! place, with the text there in `<>`.
+//! A case begins with `=== ` and a title. Lines that are no items are placed in a kernel
+//! ([`AROUND`]). The expected messages follow `---`: each with its position and the text there in
+//! `<>`.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -10,13 +12,13 @@ use halfbyte_ir::Diagnostic;
 use halfbyte_ir::diag::position;
 use halfbyte_lang::{Included, Includes, read};
 
-/// What lines stand in that are no items.
+/// Text before and after the lines of a case that has no items.
 const AROUND: [&str; 2] = [
     "struct rec { d: f16, q: i8[16] }\nfn twice<T>(n: T) -> T { n + n }\nfn at(p: in i32, i: i32) -> i32 { p[i] }\nkernel k(a: i32, b: i8, h: f16, g: f32, v: i8x4, c: i1, x: in i32, y: inout i32, r: in rec) {\n  var n = 0\n",
     "}\n",
 ];
 
-/// Files that are there to be included.
+/// Loader of the files that the cases include.
 struct Files;
 
 impl Includes for Files {

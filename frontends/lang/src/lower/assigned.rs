@@ -1,4 +1,4 @@
-//! Which variables a block changes: those that a loop around it needs block parameters for.
+//! Variables that a loop assigns. They become block parameters of the loop.
 
 use super::{Binding, Lower};
 use crate::ast::{Arg, Ast, BlockId, ExprId, ExprKind, StmtKind};
@@ -6,7 +6,7 @@ use crate::symbols::Sym;
 
 struct Walk<'a> {
     ast: &'a Ast,
-    /// Names that are declared inside.
+    /// Names that are declared inside the loop.
     own: Vec<Sym>,
     found: Vec<Sym>,
 }
@@ -29,7 +29,8 @@ impl Walk<'_> {
                         }
                         ExprKind::Name(_) => {}
                         ExprKind::Index { base, index, .. } => {
-                            // An element of an array of variables changes the array.
+                            // An assignment to one element of an array of variables counts for the
+                            // whole array.
                             if let ExprKind::Name(sym) = ast.expr(base).kind
                                 && !self.own.contains(&sym)
                                 && !self.found.contains(&sym)
@@ -70,7 +71,8 @@ impl Walk<'_> {
             ExprKind::Number(_) | ExprKind::Bool(_) | ExprKind::Name(_) | ExprKind::Failed => {}
             ExprKind::Unary(_, operand) => self.expr(operand),
             ExprKind::Binary(_, mut left, right) => {
-                // Only right operands are bounded in depth.
+                // Left operands are visited in a loop, because the parser bounds the depth of right
+                // operands only.
                 self.expr(right);
                 while let ExprKind::Binary(_, next, right) = ast.expr(left).kind {
                     self.expr(right);
@@ -110,7 +112,8 @@ impl Walk<'_> {
 }
 
 impl Lower<'_> {
-    /// The variables that a loop changes, by the names that they have here, in the order of their declarations.
+    /// Returns the indices of the variables that a loop assigns, in the order of declaration. `own`
+    /// is the induction variable, if any.
     pub(super) fn assigned(&self, body: BlockId, condition: Option<ExprId>, own: Option<Sym>) -> Vec<u32> {
         let mut walk = Walk { ast: self.ast, own: own.into_iter().collect(), found: Vec::new() };
         walk.block(body);

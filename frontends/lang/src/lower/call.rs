@@ -1,4 +1,4 @@
-//! Calls: functions of the text, ops by name, and vectors by their type.
+//! Calls of functions and ops, and vector constructors.
 
 use halfbyte_abi::Type;
 use halfbyte_ir::{Op, Span};
@@ -30,7 +30,8 @@ impl Lower<'_> {
         }
     }
 
-    /// `i8x4(1, 2, 3, 4)`, `f16x2(a, b)`, `f16x2(a)`, `f32(1.5)`: a vector of these lanes, or of one in all; a number of a type.
+    /// Lowers a constructor: `i8x4(1, 2, 3, 4)` and `f16x2(a, b)` from lanes, `f16x2(a)` as a
+    /// splat, `f32(1.5)` as a number of a type.
     fn made(&mut self, ty: Type, modifiers: Range, args: Range, span: Span) -> Lowering<Operand> {
         let ast = self.ast;
         if let Some(modifier) = ast.idents(modifiers).first() {
@@ -52,7 +53,7 @@ impl Lower<'_> {
             let operand = self.expr(value, Some(lane))?;
             match &operand {
                 Operand::Never => return Ok(Operand::Never),
-                // Of a vector the bits may be given as a whole.
+                // A single number may give the bits of the whole vector.
                 Operand::Number(_) if args.len() == 1 => return self.fit(operand, ty, at),
                 _ => {}
             }
@@ -90,7 +91,7 @@ impl Lower<'_> {
         if Op::Concat.row().converts(lane, ty) && lane.bits() as usize * values.len() == ty.bits() as usize {
             return Ok(Operand::Value(self.b.op(Op::Concat, ty, &values)));
         }
-        // Masks, and vectors wider than what `concat` makes: lane by lane.
+        // Masks, and vectors wider than `concat` produces, are built lane by lane.
         let zero = self.b.const_words(ty, [0; 8]);
         let mut made = zero;
         for (number, value) in values.into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Expressions: names, operators, numbers.
+//! Lowering of expressions: names, operators, numbers.
 
 use halfbyte_abi::Type;
 use halfbyte_ir::{Attr, AttrKind, FloatCC, FloatFlags, IntCC, Op, Span};
@@ -9,7 +9,8 @@ use crate::ast::{BinOp, Compare, ExprId, ExprKind, Sign, UnOp};
 use crate::symbols::Sym;
 
 impl Lower<'_> {
-    /// Makes an expression. The type that is expected is that of numbers in it; nothing is converted to it.
+    /// Lowers an expression. Untyped numbers in it get the type `expected`; nothing else is
+    /// converted.
     pub(super) fn expr(&mut self, id: ExprId, expected: Option<Type>) -> Lowering<Operand> {
         let expr = self.ast.expr(id);
         self.step(expr.span)?;
@@ -145,7 +146,8 @@ impl Lower<'_> {
         self.instruction((chosen, ty, plain(chosen)), vec![(inner, at)], span)
     }
 
-    /// Operators whose left operands are such again: as many as there are, one after the other.
+    /// Lowers a left-associative chain of binary operators iteratively, so that a long chain does
+    /// not overflow the stack.
     fn binary(&mut self, id: ExprId, expected: Option<Type>) -> Lowering<Operand> {
         let ast = self.ast;
         let mut spine = Vec::new();
@@ -154,7 +156,7 @@ impl Lower<'_> {
             spine.push((op, next, right, ast.expr(left).span));
             left = next;
         }
-        // Of a comparison the operands have a type of their own.
+        // The expected type does not apply to the operands of a comparison.
         let mut wanted = Vec::with_capacity(spine.len());
         let mut at_op = expected;
         for (op, ..) in &spine {
@@ -179,7 +181,7 @@ impl Lower<'_> {
         Ok(value)
     }
 
-    /// An operator between two operands.
+    /// Lowers a binary operator on two lowered operands.
     pub(super) fn operate(
         &mut self,
         op: BinOp,
@@ -196,7 +198,7 @@ impl Lower<'_> {
             return Ok(folded);
         }
         let ty = self.type_of(&left).or(self.type_of(&right));
-        // A type that only the context has is that of numbers which it must be one of.
+        // If only the context has a type, the left number takes it.
         let (left, right, ty) = match ty {
             Some(ty) => (left, right, ty),
             None => {
@@ -227,7 +229,7 @@ impl Lower<'_> {
         self.instruction((chosen, ty, attr), vec![(left, at.0), (right, at.1)], span)
     }
 
-    /// The op that an operator stands for on a type, with its attribute.
+    /// Returns the op of an operator on a type, and the op's attribute.
     fn operator(&mut self, op: BinOp, ty: Type, span: Span) -> Lowering<(Op, Attr)> {
         let float = ty.is_float() || ty.is_fp8();
         let compared = |cc| Ok((Op::Fcmp, Attr::FloatCC { cc, ftz: false }));
@@ -257,7 +259,8 @@ impl Lower<'_> {
             (BinOp::Or, _) => plain(Op::Or),
             (BinOp::Xor, _) => plain(Op::Xor),
             (BinOp::Compare(compare, sign), true) => match (compare, sign) {
-                // As elsewhere, two numbers are unequal where they are not equal: also where one is NaN.
+                // As in IEEE 754, `!=` is the negation of `==`, so that it is true if one operand
+                // is NaN.
                 (Compare::Eq, _) => compared(FloatCC::Eq),
                 (Compare::Ne, _) => compared(FloatCC::Neu),
                 (_, Sign::S | Sign::U) => Err(self.sign(span, spelt(compare), true)),
@@ -298,7 +301,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Reports an operator with the wrong sign, or none.
+    /// Reports an operator whose `_s` or `_u` suffix is missing or superfluous.
     fn sign(&mut self, span: Span, mark: &str, float: bool) -> Failed {
         if float {
             return self.error(span, format!("`{mark}` with a sign on floats"), format!("`{mark}`"));
@@ -307,7 +310,7 @@ impl Lower<'_> {
         self.error(span, format!("`{mark}` of integers does not say whether they are signed"), expected)
     }
 
-    /// Result of an operation on two numbers without a type.
+    /// Folds an operator on two untyped integers.
     fn folded(
         &mut self,
         op: BinOp,
@@ -355,15 +358,15 @@ impl Lower<'_> {
             }
             BinOp::Both | BinOp::Either => None,
         };
-        // Beyond what any type holds nothing is computed with.
+        // A result beyond every type is an error, so that repeated folding cannot overflow `i128`.
         match value.filter(|value| (-(1i128 << 65)..1i128 << 65).contains(value)) {
             Some(value) => Ok(Some(Operand::whole(value))),
             None => Err(self.error(span, "numbers of which this cannot be computed", "a result of at most 64 bits")),
         }
     }
 
-    /// The number of a sign that has the bits of a number in the type that it is to have. Where none is known, that of numbers whose
-    /// bits are the same number in all types that hold it.
+    /// Reinterprets an untyped integer as signed or unsigned in the expected type. Without an
+    /// expected type, reports a number whose value depends on the type.
     fn of_sign(&mut self, number: i128, sign: Sign, expected: Option<Type>, span: Span) -> Lowering<i128> {
         let signed = match sign {
             Sign::None => return Ok(number),
@@ -395,7 +398,7 @@ impl Lower<'_> {
         ))
     }
 
-    /// Refuses a type that the op does not take.
+    /// Reports a type that the op does not accept.
     pub(super) fn check_type(&mut self, op: Op, ty: Type, span: Span) -> Lowering<()> {
         let row = op.row();
         match row.types {
@@ -408,7 +411,7 @@ impl Lower<'_> {
     }
 }
 
-/// The attribute of an op without modifiers.
+/// Returns the attribute of an op without modifiers.
 fn plain(op: Op) -> Attr {
     match op.row().attr {
         AttrKind::Float(_) => Attr::Float(FloatFlags::default()),
@@ -427,7 +430,7 @@ fn spelt(compare: Compare) -> &'static str {
     }
 }
 
-/// A text of which only so much is shown.
+/// Truncates a text to 40 characters for a message.
 fn shortened(text: &str) -> String {
     let shown: String = text.chars().take(40).collect();
     if shown.len() < text.len() { format!("{shown}...") } else { shown }

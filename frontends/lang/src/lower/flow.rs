@@ -1,4 +1,5 @@
-//! Choices and loops. Variables that they change become parameters of the blocks where ways meet.
+//! Lowering of conditionals and loops. Variables that they assign become block parameters where
+//! paths join.
 
 use halfbyte_abi::Type;
 use halfbyte_ir::{Block, IntCC, Op, Span, Value};
@@ -7,11 +8,11 @@ use super::operand::Operand;
 use super::{Edge, Failed, LoopFrame, Lower, Lowering};
 use crate::ast::{BlockId, ExprId, ExprKind, For};
 
-/// How many times a loop can be unrolled.
+/// Maximum trip count of an unrolled loop.
 const MAX_UNROLLED: i128 = 65536;
 
 impl Lower<'_> {
-    /// What the variables are now.
+    /// Returns the current values of all variables.
     fn values(&self) -> Vec<Value> {
         self.vars.iter().map(|var| var.value).collect()
     }
@@ -38,7 +39,7 @@ impl Lower<'_> {
         vars.iter().filter_map(|&var| Some(self.vars.get(var as usize)?.ty)).collect()
     }
 
-    /// Adds a block whose parameters are these variables, after others.
+    /// Adds a block with parameters of the types `others`, followed by one parameter per variable.
     fn block_of(&mut self, name: &str, others: &[Type], vars: &[u32]) -> Block {
         let types: Vec<Type> = others.iter().copied().chain(self.types_of(vars)).collect();
         let block = self.b.block(name, &types);
@@ -51,12 +52,12 @@ impl Lower<'_> {
         block
     }
 
-    /// The parameters of a block that are variables.
+    /// Returns the block's parameters after the first `others`: those of the variables.
     fn params_of(&self, block: Block, others: usize) -> Vec<Value> {
         self.b.params(block).iter().skip(others).copied().collect()
     }
 
-    /// A condition: what is known of it, or an `i1`.
+    /// Lowers a condition to a compile-time truth value or to an `i1`.
     fn condition(&mut self, condition: ExprId) -> Lowering<Result<bool, Value>> {
         let span = self.ast.expr(condition).span;
         let operand = self.expr(condition, Some(Type::I1))?;
@@ -82,7 +83,7 @@ impl Lower<'_> {
         self.emit(operand, span).map(Err)
     }
 
-    /// `if`, of which the value is used or not.
+    /// Lowers an `if`. `wanted` is set if its value is used.
     pub(super) fn choice(
         &mut self,
         condition: ExprId,
@@ -119,7 +120,7 @@ impl Lower<'_> {
             None => (Ok((Some((head, before.clone())), Operand::NOTHING)), None),
         };
         if let (Err(_), _) | (_, Err(_)) = (&first, &second) {
-            // What comes after is looked at all the same.
+            // Lowering continues after the `if`, so that later errors are reported, too.
             self.here = Some(head);
             return Err(Failed);
         }
@@ -144,7 +145,7 @@ impl Lower<'_> {
             (false, true) => ((Vec::new(), Vec::new()), Some(std::mem::replace(second_value, Operand::Never))),
             (false, false) => ((Vec::new(), Vec::new()), Some(Operand::Never)),
         };
-        // Variables that the two ways leave different.
+        // Variables that differ at the ends of the two arms become parameters of the join block.
         let none = Vec::new();
         let first_vars = first_end.as_ref().map_or(&none, |(_, values)| values);
         let second_vars = second_end.as_ref().map_or(&none, |(_, values)| values);
@@ -155,7 +156,7 @@ impl Lower<'_> {
             |vars: &[Value]| changed.iter().filter_map(|&var| vars.get(var as usize).copied()).collect::<Vec<_>>();
         let (first_args, second_args) = (pick(first_vars), pick(second_vars));
         let after = match (both, first_end.is_some()) {
-            // What both ways set to one value is that value.
+            // The values of unchanged variables are the same in both arms.
             (true, _) | (false, true) => first_vars.clone(),
             (false, false) => second_vars.clone(),
         };
@@ -213,7 +214,7 @@ impl Lower<'_> {
         }
     }
 
-    /// What comes after `else`.
+    /// Lowers the arm after `else`.
     fn arm(&mut self, arm: ExprId, expected: Option<Type>, wanted: bool) -> Lowering<Operand> {
         let expr = self.ast.expr(arm);
         match expr.kind {
@@ -226,7 +227,9 @@ impl Lower<'_> {
         }
     }
 
-    /// Goes a way from its first block: where it ends, with what the variables are there, and its value.
+    /// Lowers one arm into `block`. Returns the block in which the arm ends and the variables'
+    /// values there, or `None` if the arm does not fall through. The last result is the arm's
+    /// value.
     #[allow(clippy::type_complexity)]
     fn way(
         &mut self,
@@ -239,7 +242,8 @@ impl Lower<'_> {
         Ok((self.here.map(|end| (end, self.values())), value))
     }
 
-    /// The values of two ways, of the same types: what each hands to the block where they meet.
+    /// Converts the values of two arms to common types, and returns the arguments that each arm
+    /// passes to the join block.
     fn merged(
         &mut self,
         (first, second): (Operand, Operand),
@@ -285,7 +289,8 @@ impl Lower<'_> {
         Ok((one, two))
     }
 
-    /// `a && b`, `a || b`: the right side is computed only where it decides, unless it can as well be computed always.
+    /// Lowers `a && b` or `a || b`. The right side is evaluated conditionally, unless its
+    /// evaluation has no side effects.
     pub(super) fn short_circuit(
         &mut self,
         both: bool,
@@ -356,7 +361,7 @@ impl Lower<'_> {
         Ok(self.b.params(join).first().copied().map_or(Operand::Never, Operand::Value))
     }
 
-    /// An operand of `&&` or `||`.
+    /// Checks that an operand of `&&` or `||` is an `i1`.
     fn truth(&mut self, operand: Operand, mark: &str, span: Span) -> Lowering<Operand> {
         match self.type_of(&operand) {
             Some(Type::I1) => Ok(operand),
@@ -372,8 +377,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Whether it does no harm to compute an expression where its value is not needed: it neither reads nor writes memory, nor do items meet,
-    /// and there is no way through it but one.
+    /// Returns `true` if an expression may be evaluated speculatively: it does not access memory,
+    /// is not a collective operation, and has no branches.
     fn is_free(&self, expr: ExprId) -> bool {
         let ast = self.ast;
         match ast.expr(expr).kind {
@@ -405,7 +410,7 @@ impl Lower<'_> {
 
     // Loops.
 
-    /// `unroll for`: the body as often as the loop runs.
+    /// Lowers an `unroll for`: one copy of the body per iteration.
     pub(super) fn unrolled(&mut self, numbers: For) -> Lowering<()> {
         let what = "a number that is known while compiling";
         let (from, to) = (self.known_number(numbers.from, what)?, self.known_number(numbers.to, what)?);
@@ -444,7 +449,7 @@ impl Lower<'_> {
         done
     }
 
-    /// Goes on where edges of the innermost loop meet with what comes here.
+    /// Joins edges of the innermost loop with the current block, and continues in the join block.
     fn meet(&mut self, name: &str, mut edges: Vec<Edge>) {
         if edges.is_empty() {
             return;
@@ -470,7 +475,8 @@ impl Lower<'_> {
         self.set_values_of(&vars, &params);
     }
 
-    /// `for`: the test stands at the end, and once before the loop unless it is known to run.
+    /// Lowers a `for`. The exit test is at the end of the body. A guard before the loop tests for
+    /// zero iterations unless the trip count is known to be positive.
     pub(super) fn counted(&mut self, numbers: For, span: Span) -> Lowering<()> {
         let ast = self.ast;
         let spans = (ast.expr(numbers.from).span, ast.expr(numbers.to).span);
@@ -557,7 +563,8 @@ impl Lower<'_> {
         read
     }
 
-    /// Reads the body of a loop from its first block on: which edges leave it, with the way to its end met.
+    /// Lowers a loop's body from its first block and joins the `continue` edges at its end. Returns
+    /// the `break` edges.
     fn looped(
         &mut self,
         body: Block,
@@ -574,7 +581,7 @@ impl Lower<'_> {
         (frame.map(|frame| frame.breaks).unwrap_or_default(), read)
     }
 
-    /// Goes on after a loop.
+    /// Branches the exit edges to the block after the loop, and continues there.
     fn leave(&mut self, done: Option<Block>, only: bool, exits: &mut Vec<Edge>, vars: &[u32], mut after: Vec<Value>) {
         for edge in exits.drain(..) {
             if let Some(done) = done {
@@ -593,7 +600,7 @@ impl Lower<'_> {
         self.set_values_of(vars, &after);
     }
 
-    /// `while`: the test stands before the body.
+    /// Lowers a `while`: the test precedes the body.
     pub(super) fn tested(&mut self, condition: ExprId, body: BlockId, span: Span) -> Lowering<()> {
         let Some(head) = self.here else { return Ok(()) };
         let vars = self.assigned(body, Some(condition), None);
@@ -638,7 +645,7 @@ impl Lower<'_> {
         read
     }
 
-    /// `do .. while`: the body runs at least once.
+    /// Lowers a `do .. while`: the body runs at least once.
     pub(super) fn repeated(&mut self, body: BlockId, condition: ExprId, span: Span) -> Lowering<()> {
         let Some(head) = self.here else { return Ok(()) };
         let vars = self.assigned(body, Some(condition), None);
@@ -683,7 +690,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// `break` or `continue`.
+    /// Lowers a `break` or `continue`.
     pub(super) fn jump(&mut self, is_break: bool, span: Span) -> Lowering<()> {
         let own = self.frames.last().map_or(0, |frame| frame.loops);
         let word = if is_break { "break" } else { "continue" };

@@ -1,4 +1,4 @@
-//! Functions in the place of their calls.
+//! Inlining of function calls.
 
 use halfbyte_abi::{Direction, Type};
 use halfbyte_ir::{Diagnostic, Span, Value};
@@ -47,7 +47,7 @@ impl Lower<'_> {
                 }
             }
         }
-        // What a parameter's type is, as far as it is known.
+        // Returns the type of a parameter, if it is known yet.
         let wanted = |lower: &Self, generics: &[(Sym, Option<Type>)], sym: Sym| {
             let generic = generics.iter().find(|(name, _)| *name == sym);
             generic.map_or_else(|| lower.types.get(&sym).copied(), |(_, ty)| *ty)
@@ -83,7 +83,8 @@ impl Lower<'_> {
             }
             given.push((operand, at));
         }
-        // What only the results say, and numbers without a type.
+        // Types that no typed argument determines come from the expected result, then from untyped
+        // numbers.
         if let ([result], Some(ty)) = (function.results.as_slice(), expected)
             && let Some(slot) = generics.iter_mut().find(|(name, _)| *name == result.sym)
         {
@@ -113,7 +114,8 @@ impl Lower<'_> {
         self.enter(number, known, given, span)
     }
 
-    /// Makes the body with what its names stand for.
+    /// Lowers the body of a function whose parameters and generics are bound to `given` and
+    /// `generics`.
     pub(super) fn enter(
         &mut self,
         number: u32,
@@ -123,7 +125,7 @@ impl Lower<'_> {
     ) -> Lowering<Operand> {
         let ast = self.ast;
         let Some(function) = ast.functions.get(number as usize) else { return Err(Failed) };
-        // Operands are looked at as the caller's, whose place is the call's.
+        // Arguments are checked in the caller's frame, so that messages point at the call.
         let ty_of = |lower: &mut Self, name: crate::ast::Ident| {
             generics.iter().find(|(sym, _)| *sym == name.sym).map_or_else(|| lower.ty(name), |(_, ty)| Ok(*ty))
         };
@@ -218,7 +220,8 @@ impl Lower<'_> {
         let is_evaluated = !results.is_empty() && self.is_to_evaluate(number, &operands);
         for (name, operand) in bound {
             let operand = match self.constant_of(&operand) {
-                // Another kernel does not have the value.
+                // The function is evaluated in a separate kernel, which cannot refer to this
+                // kernel's values.
                 Some((ty, words)) if is_evaluated => Operand::Const(ty, words),
                 _ => operand,
             };
@@ -252,7 +255,8 @@ impl Lower<'_> {
         value
     }
 
-    /// The results of the body and of all `return` in it.
+    /// Returns the results of a function, joined from the end of its body and all `return`
+    /// statements.
     fn finish(&mut self, value: Operand, results: &[Type], body: crate::ast::BlockId, span: Span) -> Lowering<Operand> {
         let ast = self.ast;
         let last = ast.stmts(body).last().map_or(ast.block(body).span, |stmt| stmt.span);
@@ -286,7 +290,7 @@ impl Lower<'_> {
         Ok(tuple(&params))
     }
 
-    /// Operands of the types of the results.
+    /// Converts a value to operands of the result types.
     fn results(&mut self, value: Operand, results: &[Type], span: Span) -> Lowering<Vec<Operand>> {
         let parts = match (value, results.len()) {
             (Operand::Tuple(parts), count) if parts.len() == count => parts,
@@ -317,7 +321,7 @@ impl Lower<'_> {
         Ok(values)
     }
 
-    /// `return`, in a kernel or function.
+    /// Lowers a `return` of a kernel or function.
     pub(super) fn leave_function(&mut self, value: Option<crate::ast::ExprId>, span: Span) -> Lowering<()> {
         let Some(results) = self.frames.last().map(|frame| frame.results.clone()) else {
             if let Some(value) = value {

@@ -1,4 +1,5 @@
-//! Values that are known while compiling: constants, and all that follows from constants alone. The evaluator of the IR computes them.
+//! Compile-time evaluation: constants, and expressions of constants alone. The evaluator of the IR
+//! computes them.
 
 use halfbyte_abi::{Limits, Type, Watchdog};
 use halfbyte_ir::eval::{self, Accessed, Launch, Observer, Prepared, fold, pack, unpack};
@@ -10,33 +11,34 @@ use super::place::Place;
 use super::{Failed, Global, Lower, Lowering};
 use crate::ast::{ExprId, ExprKind, ParamTy, StmtKind};
 
-/// Iterations of the loops of one call that are executed while compiling.
+/// Maximum number of loop iterations that one compile-time call may execute.
 const MAX_ITERATIONS: u32 = 1 << 16;
 
-/// Instructions that are executed while compiling, over all calls of a text.
+/// Maximum number of instructions that all compile-time calls of a module may execute.
 const MAX_WORK: u64 = 4 << 20;
 
-/// Steps of work that an evaluation counts for besides its body: its kernel is verified and prepared.
+/// Steps that one evaluation costs in addition to its body, because its kernel is verified and
+/// prepared.
 const STEPS_OF_EVALUATION: u32 = 64;
 
-/// Lanes of the widest type.
+/// Number of lanes of the widest type.
 const MAX_LANES: usize = 16;
 
-/// How a function can be evaluated while compiling.
+/// Properties of a function that decide whether calls are evaluated at compile time.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Purity {
-    /// The results follow from the operands alone.
+    /// The results depend on the operands alone.
     pub is_closed: bool,
-    /// The body has a loop, which constant folding does not see through.
+    /// The body has a loop, which constant folding cannot evaluate.
     pub has_loop: bool,
 }
 
-/// Limits of what is executed while compiling.
+/// Returns the watchdog of compile-time evaluation.
 pub(super) fn watchdog() -> Watchdog {
     Watchdog::new(Limits { work: MAX_WORK, ..Limits::NONE })
 }
 
-/// The last lanes of the values that a call gives.
+/// Observer that records the last lanes of a call's results.
 struct Results {
     found: FxHashMap<Value, Option<[u64; MAX_LANES]>>,
 }
@@ -55,7 +57,7 @@ impl Observer for Results {
     fn access(&mut self, _: u32, _: &Accessed<'_>) {}
 }
 
-/// The bits of a value that is a constant.
+/// Returns the value as a constant operand if a constant defines it.
 fn constant_in(kernel: &Kernel, value: Value) -> Option<Operand> {
     let words = kernel.const_bits(kernel.def_inst(value)?)?;
     Some(constant(kernel.ty(value), words))
@@ -69,7 +71,7 @@ fn constant(ty: Type, words: [u64; 8]) -> Operand {
 }
 
 impl Lower<'_> {
-    /// The type and bits of an operand that is known and has a type.
+    /// Returns the type and bits of a typed operand that is a constant.
     pub(super) fn constant_of(&self, operand: &Operand) -> Option<(Type, [u64; 8])> {
         match *operand {
             Operand::Const(ty, words) => Some((ty, words)),
@@ -79,7 +81,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The whole number that an operand is known to be.
+    /// Returns the integer that the operand is at compile time.
     pub(super) fn whole_number(&self, operand: &Operand) -> Option<i128> {
         if let Operand::Number(number) = operand {
             return number.whole;
@@ -89,7 +91,7 @@ impl Lower<'_> {
         (ty.is_int() && ty.is_scalar() && ty != Type::I1).then(|| (((word << unused) as i64) >> unused).into())
     }
 
-    /// The truth value that an operand is known to be.
+    /// Returns the truth value that the operand is at compile time.
     pub(super) fn known_truth(&self, operand: &Operand) -> Option<bool> {
         match self.constant_of(operand)? {
             (Type::I1, [truth, ..]) => Some(truth & 1 != 0),
@@ -97,7 +99,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A number that is known while compiling and small.
+    /// Evaluates an expression to a compile-time number that fits a `u32`.
     pub(super) fn small(&mut self, expr: ExprId, what: &str) -> Lowering<u32> {
         let span = self.ast.expr(expr).span;
         let value = self.known_number(expr, what)?;
@@ -105,14 +107,14 @@ impl Lower<'_> {
             .map_err(|_| self.error(span, format!("{value} is not {what}"), format!("0 to {}", u32::MAX)))
     }
 
-    /// A number that is known while compiling.
+    /// Evaluates an expression to a compile-time number.
     pub(super) fn known_number(&mut self, expr: ExprId, what: &str) -> Lowering<i128> {
         let span = self.ast.expr(expr).span;
         let operand = self.expr(expr, None)?;
         self.whole_number(&operand).ok_or(()).map_err(|()| self.not_known(&operand, span, what))
     }
 
-    /// The element at a known offset of a buffer whose contents the kernel says.
+    /// Returns the element at a constant offset of a buffer with constant contents.
     pub(super) fn element_of_table(&self, place: &Place, ty: Type, mem: MemAttr) -> Option<Operand> {
         let contents = self.b.kernel().param(place.base)?.contents.as_deref()?;
         let offset = u32::try_from(mem.offset).ok().filter(|offset| offset % mem.align.max(1) == 0)?;
@@ -124,7 +126,7 @@ impl Lower<'_> {
         (mem.align <= ty.bytes()).then_some(Operand::Const(ty, words))
     }
 
-    /// Reports an operand where something is expected that is known while compiling, and names the part that is not.
+    /// Reports an operand that is no compile-time constant, and names the part that is not.
     pub(super) fn not_known(&mut self, operand: &Operand, span: Span, expected: impl Into<String>) -> Failed {
         if matches!(operand, Operand::Failed | Operand::Never) {
             return Failed;
@@ -143,7 +145,8 @@ impl Lower<'_> {
         self.report(diagnostic)
     }
 
-    /// The first part of a value that is not known, and why.
+    /// Returns the position of the first part of a value that is not a compile-time constant, and
+    /// the reason.
     fn unknown_part(&self, value: Value) -> (Option<Span>, String) {
         let kernel = self.b.kernel();
         let mut value = value;
@@ -177,8 +180,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Adds an instruction with these operands, which have their types. If all of them are known so is the result, and there is no
-    /// instruction.
+    /// Adds an instruction on typed operands. If all operands are constants, folds the instruction
+    /// instead.
     pub(super) fn instruction(
         &mut self,
         (op, ty, attr): (Op, Type, Attr),
@@ -195,9 +198,9 @@ impl Lower<'_> {
         Ok(self.b.kernel().result(inst).map_or(Operand::NOTHING, Operand::Value))
     }
 
-    /// The result of a pure op on known operands.
+    /// Folds a pure op on constant operands.
     fn computed(&self, (op, ty, attr): (Op, Type, Attr), operands: &[(Operand, Span)]) -> Option<Operand> {
-        // A product that says `contract` may be part of a sum, which is rounded once.
+        // A product with `contract` may be fused into a sum, which rounds once.
         let is_part = op == Op::Fmul && matches!(attr, Attr::Float(flags) if flags.contract);
         if !op.is_pure() || is_part {
             return None;
@@ -220,7 +223,8 @@ impl Lower<'_> {
 
     // Functions.
 
-    /// Finds the functions whose results follow from their operands alone: they have no buffers, and call nothing else.
+    /// Finds the functions whose results depend on their operands alone: they have no buffers and
+    /// call only such functions and pure ops.
     pub(super) fn find_closed(&mut self) {
         let ast = self.ast;
         let mut callers: Vec<Vec<u32>> = vec![Vec::new(); ast.functions.len()];
@@ -252,7 +256,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns `true` if a call with these operands is evaluated while compiling. A call without a loop folds as it is inlined.
+    /// Returns `true` if a call with these operands is evaluated at compile time. Calls without
+    /// loops are folded while they are inlined.
     pub(super) fn is_to_evaluate(&self, function: u32, operands: &[Operand]) -> bool {
         let is_known = |operand: &Operand| matches!(operand, Operand::Number(_)) || self.constant_of(operand).is_some();
         self.purity.get(function as usize).is_some_and(|purity| purity.is_closed && purity.has_loop)
@@ -260,7 +265,8 @@ impl Lower<'_> {
             && self.watchdog.poll().is_ok()
     }
 
-    /// Evaluates the results of a function, whose names stand for known operands. `None` if that takes too long.
+    /// Evaluates a function whose parameters are bound to constants. Returns `None` if the
+    /// evaluation exceeds its limits.
     pub(super) fn evaluated(
         &mut self,
         name: &str,
@@ -308,7 +314,8 @@ impl Lower<'_> {
         })
     }
 
-    /// Remembers that the results of a call are not known because its evaluation takes too long.
+    /// Records that the results of a call are not constants because its evaluation exceeds the
+    /// limits.
     pub(super) fn not_evaluated(&mut self, name: &str, results: &Operand, span: Span) {
         let why = match self.watchdog.poll() {
             Ok(()) => format!("this call of `{name}` takes more than {MAX_ITERATIONS} iterations"),
@@ -325,7 +332,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Lowers into a kernel of its own, which knows none of the values of this one.
+    /// Lowers into a separate kernel, which cannot refer to values of the current kernel.
     pub(super) fn apart<T>(&mut self, name: &str, inside: impl FnOnce(&mut Self) -> T) -> (T, Kernel) {
         let b = std::mem::replace(&mut self.b, halfbyte_ir::builder::Builder::new(name));
         let entry = self.b.begin("entry", &[]);
@@ -337,7 +344,7 @@ impl Lower<'_> {
     }
 }
 
-/// Returns `true` if an op's result follows from its operands and attribute.
+/// Returns `true` if an op can be evaluated from its operands and attribute.
 fn is_evaluated(op: Op) -> bool {
     op.is_pure() && op != Op::Intrinsic && !op.row().args.is_empty()
 }

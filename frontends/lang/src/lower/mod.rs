@@ -1,4 +1,5 @@
-//! From what a text says to kernels of the IR: names, types, variables as block parameters, functions in the place of their calls.
+//! Lowering of the syntax tree to IR kernels: name and type resolution, variables as block
+//! parameters, inlining.
 
 mod assigned;
 mod call;
@@ -28,19 +29,20 @@ use known::Purity;
 use operand::Operand;
 use structs::Layout;
 
-/// How much work a text may ask for: expressions and statements, counted as often as they are expanded.
+/// Maximum number of expressions and statements that lowering visits, counted after inlining and
+/// unrolling.
 const MAX_STEPS: u32 = 4 << 20;
 
-/// How deep calls, blocks and operands may nest in each other once functions are in the place of their calls.
+/// Maximum nesting of calls, blocks and operands after inlining.
 const MAX_NESTING: u32 = 160;
 
-/// Says that something was wrong and has been reported.
+/// Marker of an error that has been reported.
 #[derive(Debug)]
 pub(crate) struct Failed;
 
 pub(crate) type Lowering<T> = Result<T, Failed>;
 
-/// What an array or buffer has.
+/// Element type of a buffer or array.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Elem {
     Type(Type),
@@ -52,22 +54,22 @@ pub(crate) enum Elem {
 pub(crate) struct Buffer {
     pub value: Value,
     pub elem: Elem,
-    /// None of an array, which is read and written.
+    /// Direction of a buffer; `None` for an array, which is readable and writable.
     pub direction: Option<Direction>,
 }
 
-/// What a name stands for.
+/// Meaning of a name in scope.
 #[derive(Clone, Debug)]
 enum Binding {
-    /// It never changes.
+    /// Immutable value.
     Fixed(Operand),
-    /// The variable of that number.
+    /// Variable, by index.
     Var(u32),
-    /// So many variables from that number on.
+    /// Array of variables: the index of the first and the count.
     Vars(u32, u32),
 }
 
-/// A variable and what it is now.
+/// Variable and its current value.
 #[derive(Clone, Copy, Debug)]
 struct Var {
     name: Sym,
@@ -82,46 +84,46 @@ enum Global {
     Struct(u32),
 }
 
-/// What is known of a constant of the file.
+/// State of a file-level constant.
 #[derive(Clone, Debug)]
 enum Known {
     NotYet,
-    /// It is being computed: what asks for it now asks for itself.
+    /// Being evaluated: a use in this state is a cycle.
     Now,
     Failed,
     Is(Operand),
 }
 
-/// An edge that goes to where several meet, from the end of a block, with what the variables are there.
+/// Edge to a join block: its source block and the variables' values there.
 #[derive(Clone, Debug)]
 struct Edge {
     from: Block,
     values: Vec<Value>,
 }
 
-/// A loop around what is being read.
+/// Loop that encloses the current statement.
 #[derive(Debug)]
 struct LoopFrame {
-    /// The variables that it changes.
+    /// Variables that the loop assigns.
     vars: Vec<u32>,
     breaks: Vec<Edge>,
     continues: Vec<Edge>,
 }
 
-/// The end of a block that leaves a function, with the results there and where they stand.
+/// Block that returns from a function, the results and their position.
 type Return = (Block, Vec<Operand>, Span);
 
-/// A function around what is being read.
+/// Function that is being inlined.
 #[derive(Debug)]
 struct Frame {
     function: u32,
-    /// Where it is called; none where nobody does.
+    /// Position of the call; `None` for a function that is checked although nothing calls it.
     call: Option<Span>,
     results: Vec<Type>,
     returns: Vec<Return>,
-    /// The loops before this one are not the function's own.
+    /// Number of loops that enclose the call.
     loops: usize,
-    /// Nor are these names.
+    /// Number of names in scope at the call, which the function does not see.
     scopes: usize,
     generics: Vec<(Sym, Type)>,
 }
@@ -130,7 +132,7 @@ pub(crate) struct Lower<'a> {
     ast: &'a Ast,
     symbols: &'a Symbols,
     files: &'a Files,
-    /// Whether all that the files say has been read.
+    /// Set if all files were parsed without errors.
     is_whole: bool,
     errors: Vec<Diagnostic>,
     told: FxHashSet<(Span, String)>,
@@ -139,24 +141,25 @@ pub(crate) struct Lower<'a> {
     constants: Vec<Known>,
     layouts: Vec<Option<Layout>>,
     steps: u32,
-    /// Of a function that is looked at though nobody calls it: how many steps are enough.
+    /// Step limit while a function without callers is checked.
     alone: Option<u32>,
-    /// The functions that were called.
+    /// Functions that were called, by index.
     entered: Vec<bool>,
     nesting: u32,
-    /// How each function can be evaluated while compiling.
+    /// Compile-time evaluation properties of each function.
     purity: Vec<Purity>,
-    /// Ends what is executed while compiling.
+    /// Watchdog of compile-time evaluation.
     watchdog: Watchdog,
-    /// The results of calls whose evaluation takes too long: where the call is, and why.
+    /// Results of calls whose evaluation exceeded the limits, with the position of the call and the
+    /// reason.
     too_long: FxHashMap<Value, (Span, String)>,
-    /// A condition that is known has left the statement that is being read.
+    /// Set if a constant condition made the rest of the current statement unreachable.
     is_cut: bool,
-    /// The place in the text of the call of a function of another file.
+    /// Position in the main file of the outermost call of a function from another file.
     outside: Option<Span>,
 
     b: Builder,
-    /// The block that instructions go to; none where nothing comes by.
+    /// Current block; `None` if the current position is unreachable.
     here: Option<Block>,
     scopes: Vec<(Sym, Binding)>,
     vars: Vec<Var>,
@@ -165,7 +168,7 @@ pub(crate) struct Lower<'a> {
 }
 
 impl<'a> Lower<'a> {
-    /// `is_whole` says that nothing of the files was wrong so far.
+    /// Creates the lowering of a module. `is_whole` is set if all files were parsed without errors.
     pub fn new(ast: &'a Ast, symbols: &'a Symbols, files: &'a Files, is_whole: bool) -> Lower<'a> {
         let types = Type::ALL.iter().filter_map(|ty| Some((symbols.find(ty.name())?, *ty))).collect();
         let mut lower = Lower {
@@ -205,7 +208,7 @@ impl<'a> Lower<'a> {
 
     // Errors.
 
-    /// The place in the text that was read of one in any file.
+    /// Maps a position in any file to a position in the main file.
     fn placed(&self, span: Span) -> Span {
         if self.files.is_main(span) {
             span
@@ -219,7 +222,7 @@ impl<'a> Lower<'a> {
         if self.errors.len() >= MAX_DIAGNOSTICS || !self.told.insert((span, diagnostic.message.clone())) {
             return Failed;
         }
-        // The function that it is in, and what its types are there.
+        // Name, generic types and call position of the function that contains the error.
         let called = self.frames.last().map(|frame| {
             let name = self.ast.functions.get(frame.function as usize).map_or("", |f| self.symbols.text(f.name.sym));
             let types: Vec<String> =
@@ -269,7 +272,7 @@ impl<'a> Lower<'a> {
         self.report(Diagnostic::new(span, message).expected(expected).help(help))
     }
 
-    /// Counts a step of work.
+    /// Counts a step and reports a module that exceeds the step limit.
     fn step(&mut self, span: Span) -> Lowering<()> {
         self.steps += 1;
         if let Some(most) = self.alone {
@@ -291,7 +294,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Does something one level deeper.
+    /// Runs `inside` one nesting level deeper.
     fn deeper<T>(&mut self, span: Span, inside: impl FnOnce(&mut Self) -> Lowering<T>) -> Lowering<T> {
         if self.nesting >= MAX_NESTING {
             let message =
@@ -304,7 +307,7 @@ impl<'a> Lower<'a> {
         done
     }
 
-    // Names of the file.
+    // File-level names.
 
     fn declare(&mut self) {
         let ast = self.ast;
@@ -348,7 +351,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Refuses parameters of one name.
+    /// Reports duplicate parameter names.
     fn distinct(&mut self, params: &[Param]) {
         for (number, param) in params.iter().enumerate() {
             if let Some(first) = params.iter().take(number).find(|other| other.name.sym == param.name.sym) {
@@ -359,7 +362,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The value of a constant of the file.
+    /// Returns the value of a file-level constant.
     fn constant(&mut self, number: u32) -> Lowering<Operand> {
         let at = number as usize;
         let Some(&constant) = self.ast.constants.get(at) else { return Err(Failed) };
@@ -377,10 +380,11 @@ impl<'a> Lower<'a> {
             _ => return Err(Failed),
         }
         self.set_constant(at, Known::Now);
-        // A constant sees the file's names and no others.
+        // A constant sees only file-level names.
         let scopes = std::mem::take(&mut self.scopes);
         let frames = std::mem::take(&mut self.frames);
-        // What is not known while compiling becomes instructions, of no kernel: it is refused.
+        // Instructions of a non-constant expression go to a temporary kernel, which is discarded
+        // with the error.
         let (read, _) = self.apart("", |lower| lower.deeper(constant.name.span, |lower| lower.known_value(constant)));
         (self.scopes, self.frames) = (scopes, frames);
         self.set_constant(at, read.as_ref().map_or(Known::Failed, |operand| Known::Is(operand.clone())));
@@ -393,7 +397,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// What a constant is, which must be known while compiling.
+    /// Evaluates a constant's expression.
     fn known_value(&mut self, constant: Constant) -> Lowering<Operand> {
         let span = self.ast.expr(constant.value).span;
         let ty = constant.ty.map(|ty| self.ty(ty)).transpose()?;
@@ -411,7 +415,7 @@ impl<'a> Lower<'a> {
 
     // Types.
 
-    /// The type of that name.
+    /// Resolves a type name.
     fn ty(&mut self, name: Ident) -> Lowering<Type> {
         if let Some(&ty) = self.types.get(&name.sym) {
             return Ok(ty);
@@ -437,7 +441,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The type that the IR has for an element: structures are bytes.
+    /// Returns the IR type of an element. Structures are stored as bytes.
     fn stored(&self, elem: Elem) -> Type {
         match elem {
             Elem::Type(ty) => ty,
@@ -447,7 +451,7 @@ impl<'a> Lower<'a> {
 
     // Kernels.
 
-    /// Begins anew.
+    /// Resets the state for the next kernel.
     fn clear(&mut self, name: &str) {
         self.b = Builder::new(name);
         (self.here, self.nesting, self.outside, self.is_cut) = (None, 0, None, false);
@@ -458,7 +462,7 @@ impl<'a> Lower<'a> {
         self.frames.clear();
     }
 
-    /// Makes a kernel.
+    /// Lowers a kernel, or returns `None` if it has errors.
     pub fn kernel(&mut self, number: usize) -> Option<Kernel> {
         let kernel = self.ast.kernels.get(number)?;
         let before = self.errors.len();
@@ -477,7 +481,8 @@ impl<'a> Lower<'a> {
             self.b.set_span(Span { start: end.saturating_sub(1), end });
             self.b.ret();
         }
-        // What was reported before, of the text or of a constant, leaves blocks without terminators.
+        // Errors that were reported earlier, in parsing or in a constant, can leave blocks without
+        // terminators.
         if self.errors.len() > before || lowered.is_err() && (before > 0 || !self.is_whole) {
             return None;
         }
@@ -526,7 +531,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// What a buffer holds.
+    /// Evaluates the constant contents of a buffer.
     fn contents(&mut self, list: crate::ast::Range, elem: Elem, span: Span) -> Lowering<Vec<u8>> {
         let Elem::Type(ty) = elem else {
             return Err(self.error(span, "contents of structures", "a buffer of values"));
@@ -549,7 +554,7 @@ impl<'a> Lower<'a> {
 
     // Scopes.
 
-    /// What a name stands for, where it is one of this kernel or function.
+    /// Returns the meaning of a name that is local to the current kernel or function.
     fn binding(&self, name: Sym) -> Option<&Binding> {
         let own = self.frames.last().map_or(0, |frame| frame.scopes);
         let names = self.scopes.get(own..).unwrap_or_default();
@@ -565,25 +570,25 @@ impl<'a> Lower<'a> {
         self.scopes.push((name, Binding::Fixed(operand)));
     }
 
-    /// Names that could be meant by one that is not defined.
+    /// Returns the name in scope that is most similar to an undefined name.
     fn near(&self, name: Sym) -> Option<String> {
         let own = self.frames.last().map_or(0, |frame| frame.scopes);
         let names = self.scopes.get(own..).unwrap_or_default().iter().map(|(sym, _)| *sym);
         let all = names.chain(self.globals.keys().copied()).map(|sym| self.symbols.text(sym));
-        // The order of a table must not show.
+        // Sorted, because the order of the hash map must not affect the message.
         let mut all: Vec<&str> = all.collect();
         all.sort_unstable();
         halfbyte_ir::text::closest(self.symbols.text(name), all.into_iter().take(1000)).map(str::to_owned)
     }
 
-    /// Sets where in the text the next instructions come from.
+    /// Sets the source position of the next instructions.
     fn at(&mut self, span: Span) {
         let span = self.placed(span);
         self.b.set_span(span);
     }
 }
 
-/// "`x` and `y`"
+/// Formats names as "`x` and `y`".
 fn named(names: impl IntoIterator<Item = String>) -> String {
     one_of(names).replace(" or ", " and ")
 }

@@ -1,4 +1,4 @@
-//! What expressions are: values, and what is known while compiling, which becomes a value of a type where one is asked for.
+//! Results of expressions: IR values, and compile-time values, which become IR values on demand.
 
 use halfbyte_abi::{Elem, Type};
 use halfbyte_ir::text::{element, number};
@@ -7,12 +7,12 @@ use halfbyte_ir::{Op, Span, Value};
 use super::{Buffer, Failed, Lower, Lowering};
 use crate::symbols::Sym;
 
-/// A number without a type.
+/// Untyped number.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Number {
-    /// Its value, where it is whole.
+    /// Value of an integer.
     pub whole: Option<i128>,
-    /// Its digits, where they say more: a fraction, or bits in hexadecimal.
+    /// Digits, if the integer value does not suffice: a fraction, or hexadecimal bits.
     pub text: Option<Sym>,
     pub negative: bool,
 }
@@ -21,15 +21,15 @@ pub(crate) struct Number {
 pub(crate) enum Operand {
     Value(Value),
     Number(Number),
-    /// A constant of a type, lane 0 lowest.
+    /// Typed constant; lane 0 is in the lowest bits.
     Const(Type, [u64; 8]),
     Bool(bool),
     Buffer(Buffer),
-    /// Several results, or none.
+    /// Zero results, or several.
     Tuple(Vec<Operand>),
-    /// Nothing comes here.
+    /// Result of an expression that does not return control.
     Never,
-    /// What was reported already.
+    /// Value of an erroneous expression whose error was reported.
     Failed,
 }
 
@@ -41,13 +41,13 @@ impl Operand {
     }
 }
 
-/// The bits of a type of which each lane is the same.
+/// Returns the bits of a type with `lane` in each lane.
 pub(super) fn splat(ty: Type, lane: u64) -> [u64; 8] {
     let lanes = [lane; 16];
     of_lanes(ty, lanes.get(..ty.lanes()).unwrap_or(&lanes))
 }
 
-/// The bits of a type, lane 0 first.
+/// Packs lanes into the bits of a type, lane 0 lowest.
 pub(super) fn of_lanes(ty: Type, lanes: &[u64]) -> [u64; 8] {
     let width = ty.elem().bits() as usize;
     let mut words = [0u64; 8];
@@ -60,7 +60,7 @@ pub(super) fn of_lanes(ty: Type, lanes: &[u64]) -> [u64; 8] {
 }
 
 impl Lower<'_> {
-    /// The type of an operand, where it has one.
+    /// Returns the type of an operand, if the operand has one.
     pub(super) fn type_of(&self, operand: &Operand) -> Option<Type> {
         match operand {
             Operand::Value(value) => Some(self.b.kernel().ty(*value)),
@@ -71,7 +71,7 @@ impl Lower<'_> {
         }
     }
 
-    /// What an operand is, for messages.
+    /// Describes an operand for messages.
     pub(super) fn described(&self, operand: &Operand) -> String {
         match operand {
             Operand::Tuple(parts) if parts.is_empty() => "nothing".into(),
@@ -84,7 +84,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The same operand with this type: a number takes it, anything else has it.
+    /// Gives an untyped number the type `ty`; reports any other operand whose type differs.
     pub(super) fn fit(&mut self, operand: Operand, ty: Type, span: Span) -> Lowering<Operand> {
         match &operand {
             Operand::Failed => return Err(Failed),
@@ -104,12 +104,12 @@ impl Lower<'_> {
         Err(self.mismatch(&operand, ty, span))
     }
 
-    /// Reports an operand of another type.
+    /// Reports an operand whose type differs from `ty`.
     pub(super) fn mismatch(&mut self, operand: &Operand, ty: Type, span: Span) -> Failed {
         self.mismatch_as(operand, ty, "", span)
     }
 
-    /// The same, with why that type is expected.
+    /// Reports an operand whose type differs from `ty`; `why` states why that type is expected.
     pub(super) fn mismatch_as(&mut self, operand: &Operand, ty: Type, why: &str, span: Span) -> Failed {
         let message = format!("this is {}", self.described(operand));
         let expected = format!("`{ty}`{why}");
@@ -124,13 +124,13 @@ impl Lower<'_> {
         }
     }
 
-    /// The value of an operand, of this type.
+    /// Returns an operand as an IR value of type `ty`.
     pub(super) fn value(&mut self, operand: Operand, ty: Type, span: Span) -> Lowering<Value> {
         let operand = self.fit(operand, ty, span)?;
         self.emit(operand, span)
     }
 
-    /// The value of an operand that has a type.
+    /// Returns a typed operand as an IR value.
     pub(super) fn emit(&mut self, operand: Operand, span: Span) -> Lowering<Value> {
         match operand {
             Operand::Value(value) => Ok(value),
@@ -151,7 +151,7 @@ impl Lower<'_> {
         }
     }
 
-    /// An operand that has a type: a whole number without one is an `i32`.
+    /// Gives an untyped number the expected type, or `i32` to an integer without an expected type.
     pub(super) fn typed(&mut self, operand: Operand, expected: Option<Type>, span: Span) -> Lowering<Operand> {
         match (&operand, expected) {
             (Operand::Number(_), Some(ty)) => self.fit(operand, ty, span),
@@ -170,7 +170,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The bits of a number as a type has it, in all lanes.
+    /// Returns the bits of a number in a type, in every lane.
     fn bits(&mut self, given: Number, ty: Type, span: Span) -> Lowering<[u64; 8]> {
         let elem = ty.elem();
         if elem == Elem::Ptr {
@@ -196,7 +196,7 @@ impl Lower<'_> {
             None => number(&text, negative, elem).map(|lane| splat(ty, lane)),
         };
         read.map_err(|bad| {
-            // A list of lanes is what the IR has.
+            // The IR's parser suggests a list of lanes, which the language does not have.
             let expected = match bad.expected.split_once(", or `[") {
                 Some((bits, _)) => {
                     let each = text.strip_prefix("0x").map(|digits| format!("0x{}", digits.repeat(ty.lanes())));
@@ -211,16 +211,16 @@ impl Lower<'_> {
     }
 }
 
-/// How several values are taken.
+/// Returns the help for binding several values.
 pub(super) fn taken(operand: &Operand) -> Option<String> {
     let Operand::Tuple(parts) = operand else { return None };
     let names: Vec<String> = ('a'..='z').take(parts.len()).map(String::from).collect();
     (!names.is_empty()).then(|| format!("`let ({}) = ..` takes all of them", names.join(", ")))
 }
 
-/// The ops that make a value of one type of one of another, as the table of ops has them.
+/// Returns the help that lists the conversion ops from one type to another.
 pub(super) fn conversions(from: Type, to: Type) -> Option<String> {
-    // The bits of two halves are no number of theirs.
+    // A bit cast of a float vector to a float scalar is rarely intended.
     if !from.is_scalar() && to.is_scalar() && from.is_float() && to.is_float() {
         let lane = "`extract(.., 0)` is a lane".to_owned();
         return Some(if from.lane_type() == to { lane } else { format!("{lane}, and `fcvt.{to}(..)` converts it") });
@@ -240,7 +240,8 @@ pub(super) fn conversions(from: Type, to: Type) -> Option<String> {
     (!ways.is_empty()).then(|| format!("{} makes it `{to}`", ways.join(" or ")))
 }
 
-/// The ways from one type to another by a wider one of as many lanes: bytes to halves by integers of 16 bits.
+/// Returns the conversions through an intermediate type of the same lane count, such as bytes to
+/// halves through 16-bit integers.
 fn in_two_steps(from: Type, to: Type) -> Vec<String> {
     let mut ways = Vec::new();
     for first in [Op::Zext, Op::Sext, Op::Fcvt] {
@@ -249,7 +250,8 @@ fn in_two_steps(from: Type, to: Type) -> Vec<String> {
         let mut found: Vec<(u32, String)> = Vec::new();
         for ty in between {
             for second in [Op::FcvtFromS, Op::FcvtFromU, Op::Fcvt] {
-                // What is extended without a sign is no negative number.
+                // The conversion from the intermediate type must have the signedness of the
+                // extension.
                 let is_meant = !matches!((first, second), (Op::Zext, Op::FcvtFromS) | (Op::Sext, Op::FcvtFromU));
                 if is_meant && second.row().converts(ty, to) {
                     let way = format!("`{}.{to}({}.{ty}(..))`", second.name(), first.name());

@@ -1,4 +1,5 @@
-//! Calls of ops by name. Which modifiers, operands and types an op takes is what its row in the table of ops says.
+//! Calls of ops by name. The op table determines the modifiers, operands and types that an op
+//! takes.
 
 use halfbyte_abi::{Axis, Type};
 use halfbyte_ir::op::{ArgType, AttrKind, OpRow, ResultType};
@@ -12,7 +13,7 @@ use super::{Failed, Lower, Lowering};
 use crate::ast::{Arg, ExprKind, Ident, Range};
 use crate::std_lib;
 
-/// What stands between an op's name and its operands.
+/// Modifiers and type suffix between an op's name and its operands.
 #[derive(Default)]
 struct Suffix {
     int_cc: Option<IntCC>,
@@ -26,7 +27,7 @@ struct Suffix {
 }
 
 impl Lower<'_> {
-    /// Reports a call of what is neither a function nor an op.
+    /// Reports a call whose name is neither a function nor an op.
     pub(super) fn no_function(&mut self, name: Ident) -> Failed {
         let text = self.symbols.text(name.sym);
         if let Some(why) = no_op(text) {
@@ -51,7 +52,7 @@ impl Lower<'_> {
         self.error(name.span, format!("`{text}` is neither a function nor an op"), expected)
     }
 
-    /// Makes an op of a call.
+    /// Lowers a call of an op.
     pub(super) fn op_call(
         &mut self,
         op: Op,
@@ -156,7 +157,7 @@ impl Lower<'_> {
         self.error(span, format!("`{word}` is neither a type nor a modifier of `{}`", row.name), expected)
     }
 
-    /// Where an operand stands.
+    /// Returns the position of an argument.
     fn span_of(&self, arg: &Arg) -> Span {
         match arg {
             Arg::Value(value) => self.ast.expr(*value).span,
@@ -164,7 +165,7 @@ impl Lower<'_> {
         }
     }
 
-    /// An operand that is a value.
+    /// Lowers an argument that must be a value.
     fn operand(&mut self, arg: &Arg, expected: Option<Type>) -> Lowering<Operand> {
         match arg {
             Arg::Value(value) => self.expr(*value, expected),
@@ -175,7 +176,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Refuses another number of operands than the op takes.
+    /// Reports a wrong number of operands.
     fn count(&mut self, row: &OpRow, given: usize, extra: usize, span: Span) -> Lowering<()> {
         let arity = row.arity();
         let wanted = arity.start() + extra..=arity.end().saturating_add(extra);
@@ -204,7 +205,8 @@ impl Lower<'_> {
         self.count(row, args.len(), extra, span)?;
         let (values, carried) = args.split_at(args.len().saturating_sub(extra));
         let mut ty = suffix.ty.or(row.fixed_type());
-        // What is expected of the result says what its operands are, where they are of its type.
+        // If the op's operands have the type of its result, the expected type of the result applies
+        // to the operands.
         let hint = ty.or(match row.result {
             ResultType::Same if row.convert.is_none() => expected,
             _ => None,
@@ -277,7 +279,7 @@ impl Lower<'_> {
         self.instruction((row.op, controlling, attr), given, span)
     }
 
-    /// The controlling type of an op that does not say it.
+    /// Infers the controlling type of an op without a type suffix.
     fn controlling(
         &mut self,
         row: &OpRow,
@@ -294,7 +296,8 @@ impl Lower<'_> {
         if let Some(ty) = of_result {
             return Ok(ty);
         }
-        // Operands that are numbers of no type, as of an `i32`.
+        // All operands of the controlling type are untyped numbers: the first one defaults to
+        // `i32`.
         let first = operands.iter().zip(args).enumerate().find(|(number, _)| row.arg(*number) == Some(ArgType::Same));
         if let Some((_, (operand, arg))) = first {
             let at = self.span_of(arg);
@@ -307,7 +310,7 @@ impl Lower<'_> {
         Err(self.error_help(span, format!("`{}` without a type", row.name), expected, help))
     }
 
-    /// An operand of an op, with its type.
+    /// Checks an operand of an op against its required type.
     fn argument(
         &mut self,
         row: &OpRow,
@@ -356,7 +359,7 @@ impl Lower<'_> {
         Ok(operand)
     }
 
-    /// The number of a lane or part.
+    /// Evaluates a lane or part number.
     fn lane(&mut self, row: &OpRow, ty: Type, whole: Option<Type>, arg: &Arg) -> Lowering<Attr> {
         let at = self.span_of(arg);
         let Arg::Value(value) = *arg else {
@@ -375,7 +378,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The lanes of a shuffle.
+    /// Evaluates the lane list of a shuffle.
     fn lanes(&mut self, ty: Type, arg: &Arg) -> Lowering<Attr> {
         let at = self.span_of(arg);
         let Arg::List(list, _) = *arg else {
@@ -400,7 +403,7 @@ impl Lower<'_> {
         Ok(Attr::Lanes(LaneMap::new(&lanes)))
     }
 
-    /// An access to memory: values, then a place.
+    /// Lowers a memory access, whose arguments are values followed by a place.
     fn memory(
         &mut self,
         row: &OpRow,
@@ -409,7 +412,7 @@ impl Lower<'_> {
         _expected: Option<Type>,
         span: Span,
     ) -> Lowering<Operand> {
-        // The place has its index inside.
+        // A place is one argument, including its index.
         if args.len() != row.args.len() {
             let wanted = row.args.len();
             let message = format!("`{}` of {} operand{}", row.name, args.len(), if args.len() == 1 { "" } else { "s" });
@@ -504,7 +507,7 @@ impl Lower<'_> {
     }
 }
 
-/// A type that an op takes, for an example.
+/// Returns an example of a type that the op takes.
 fn first_type(row: &OpRow) -> &'static str {
     let wide = [Type::I32, Type::F32, Type::F16X2, Type::I8X4, Type::I8X16];
     let all = wide.iter().chain(Type::ALL);

@@ -1,4 +1,4 @@
-//! Places: elements of buffers and arrays, and fields of structures in them.
+//! Places (lvalues): elements of buffers and arrays, and fields of structures in them.
 
 use halfbyte_abi::{Direction, Type};
 use halfbyte_ir::{Attr, MemAttr, Op, Span, Value};
@@ -7,35 +7,35 @@ use super::operand::Operand;
 use super::{Buffer, Elem, Failed, Lower, Lowering};
 use crate::ast::{BinOp, ExprId, ExprKind};
 
-/// Where an access goes, before its type is known.
+/// Address of an access whose type may not be known yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub base: Value,
     index: Option<Value>,
     wide: bool,
-    /// Bytes that the index steps by; the size of what is accessed where nothing says it.
+    /// Bytes per step of the index; `None` for the size of the accessed type.
     scale: Option<u32>,
-    /// Added to the index, in its steps.
+    /// Constant that is added to the index.
     steps: i128,
-    /// Added in bytes.
+    /// Constant byte offset.
     bytes: i128,
     align: Option<u32>,
-    /// What is there.
+    /// Type of the element at the place, if known.
     pub elem: Option<Elem>,
-    /// Of a field that is an array: how many there are.
+    /// Number of elements of an array field.
     count: Option<u32>,
     pub direction: Option<Option<Direction>>,
     pub span: Span,
 }
 
-/// An index: a value, and a number that is added to it.
+/// Index: a value plus a constant.
 struct Index {
     value: Option<Value>,
     steps: i128,
 }
 
 impl Lower<'_> {
-    /// Reads from a place.
+    /// Loads from a place.
     pub(super) fn load(&mut self, id: ExprId, ty: Option<Type>) -> Lowering<Operand> {
         let span = self.ast.expr(id).span;
         let place = self.place(id)?;
@@ -52,7 +52,7 @@ impl Lower<'_> {
         Ok(Operand::Value(self.b.value(Op::Load, ty, Attr::Mem(attr), &args)))
     }
 
-    /// Writes to a place.
+    /// Stores to a place.
     pub(super) fn store(&mut self, place: &Place, value: Operand, at: Span, span: Span) -> Lowering<()> {
         if value == Operand::Never {
             return Ok(());
@@ -67,7 +67,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Reads what a place is that is about to be changed.
+    /// Loads the value of a place for a compound assignment.
     pub(super) fn load_from(&mut self, place: &Place, span: Span) -> Lowering<Operand> {
         let ty = self.accessed(place, None)?;
         let (attr, index) = self.address(place, ty)?;
@@ -83,7 +83,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// The type of an access: what is said, or what is there.
+    /// Returns the type of an access: `said`, or the type of the element at the place.
     pub(super) fn accessed(&mut self, place: &Place, said: Option<Type>) -> Lowering<Type> {
         let span = place.span;
         match (said, place.elem, place.count) {
@@ -105,7 +105,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The attribute and the index of an access of a type.
+    /// Returns the memory attribute and the index of an access.
     pub(super) fn address(&mut self, place: &Place, ty: Type) -> Lowering<(MemAttr, Option<Value>)> {
         let mut mem = self.b.kernel().default_mem(place.base, ty);
         let scale = place.scale.unwrap_or(mem.scale);
@@ -117,7 +117,8 @@ impl Lower<'_> {
         mem.scale = scale;
         mem.wide = place.wide;
         mem.align = place.align.unwrap_or(mem.align);
-        // The IR has offsets in steps: a field between two of them is at an index in bytes.
+        // The IR's offset is a multiple of the scale. Any other field offset needs an index in
+        // bytes.
         if mem.offset % scale.max(1) as i32 != 0 {
             let place = self.in_bytes(*place, place.span)?;
             mem.scale = 1;
@@ -126,7 +127,7 @@ impl Lower<'_> {
         Ok((mem, place.index))
     }
 
-    /// What a place is.
+    /// Lowers an expression to a place.
     pub(super) fn place(&mut self, id: ExprId) -> Lowering<Place> {
         let expr = self.ast.expr(id);
         self.step(expr.span)?;
@@ -227,11 +228,11 @@ impl Lower<'_> {
         }
     }
 
-    /// Takes an element of a place.
+    /// Returns the place of an element of `of`.
     fn indexed(&mut self, of: Place, at: Index, wide: Option<Span>, span: Span) -> Lowering<Place> {
         let of = Place { span, ..of };
         match (of.elem, of.count) {
-            // An element of a field.
+            // Element of an array field.
             (Some(Elem::Type(ty)), Some(count)) => {
                 let size = i128::from(ty.bytes());
                 if let Some(wide) = wide {
@@ -276,7 +277,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The same place with its index in bytes.
+    /// Converts a place's index to bytes.
     fn in_bytes(&mut self, of: Place, span: Span) -> Lowering<Place> {
         let scale = of.scale.unwrap_or(1);
         if of.wide && scale != 1 {
@@ -298,7 +299,8 @@ impl Lower<'_> {
         Ok(self.b.op(Op::Mul, Type::I32, &[value, factor]))
     }
 
-    /// An index: the number of a sum that is its first or last term is added to the address, as `%x[%i + 3]` of the IR says.
+    /// Lowers an index. A constant term of the sum becomes the address offset, as in `%x[%i + 3]`
+    /// of the IR.
     fn index(&mut self, id: ExprId, wide: bool) -> Lowering<Index> {
         let expr = self.ast.expr(id);
         if let (ExprKind::Binary(op @ (BinOp::Add | BinOp::Sub), left, right), false) = (expr.kind, wide) {

@@ -1,4 +1,4 @@
-//! Statements, and blocks with their names.
+//! Lowering of statements and blocks, with their scopes.
 
 use halfbyte_abi::Type;
 use halfbyte_ir::{Diagnostic, Op, Span, Value};
@@ -7,11 +7,12 @@ use super::operand::{Operand, taken};
 use super::{Binding, Buffer, Failed, Lower, Lowering, Var};
 use crate::ast::{ArrayDecl, BinOp, BlockId, ExprId, ExprKind, Ident, Range, Stmt, StmtKind};
 
-/// So many variables can be declared at once.
+/// Maximum length of an array of variables.
 const MAX_VARIABLES: u32 = 1024;
 
 impl Lower<'_> {
-    /// A block with names of its own: its value is its last line, where that is wanted.
+    /// Lowers a block in a new scope. If `wanted` is set, the value of the block is its last
+    /// expression.
     pub(super) fn block(&mut self, block: BlockId, expected: Option<Type>, wanted: bool) -> Lowering<Operand> {
         let span = self.ast.block(block).span;
         let (scopes, vars) = (self.scopes.len(), self.vars.len());
@@ -21,7 +22,7 @@ impl Lower<'_> {
         value
     }
 
-    /// The statements of a kernel's body.
+    /// Lowers the statements of a kernel's body.
     pub(super) fn statements(&mut self, block: BlockId) -> Lowering<Operand> {
         self.lines(block, None, false)
     }
@@ -36,7 +37,8 @@ impl Lower<'_> {
             self.step(stmt.span)?;
             is_cut |= self.is_cut;
             if self.here.is_none() {
-                // A condition that is known left before this statement, which another call may reach.
+                // A constant condition made this statement unreachable. That is no error, because
+                // other calls of the function may reach it.
                 if self.is_cut && !failed {
                     break;
                 }
@@ -95,7 +97,7 @@ impl Lower<'_> {
         }
     }
 
-    /// An expression for what it does.
+    /// Lowers an expression statement.
     fn effect(&mut self, expr: ExprId) -> Lowering<()> {
         let node = self.ast.expr(expr);
         let operand = match node.kind {
@@ -125,7 +127,7 @@ impl Lower<'_> {
         }
     }
 
-    /// `let` and `var`.
+    /// Lowers `let` and `var`.
     fn binding_of(&mut self, names: Range, mutable: bool, ty: Option<Ident>, value: ExprId) -> Lowering<()> {
         let ast = self.ast;
         let names = ast.idents(names);
@@ -144,7 +146,7 @@ impl Lower<'_> {
                 Ok(())
             }
             Err(failed) => {
-                // What is wrong has been said: uses of the names are no further mistakes.
+                // The names are bound to `Failed`, so that their uses report no further errors.
                 for name in names {
                     self.scopes.push((name.sym, Binding::Fixed(Operand::Failed)));
                 }
@@ -200,7 +202,7 @@ impl Lower<'_> {
         self.scopes.push((name.sym, Binding::Var(number)));
     }
 
-    /// `a = e`, `a += e`, `x[i] = e`
+    /// Lowers an assignment: `a = e`, `a += e`, `x[i] = e`.
     fn assign(&mut self, target: ExprId, op: Option<BinOp>, value: ExprId, span: Span) -> Lowering<()> {
         let ast = self.ast;
         let (node, at) = (ast.expr(target), ast.expr(value).span);
@@ -245,7 +247,8 @@ impl Lower<'_> {
             let Some(&Var { name, ty, value: before }) = self.vars.get(var as usize) else { return Err(Failed) };
             let mut operand = self.expr(value, Some(ty))?;
             if let Some(op) = op {
-                // The value may have changed the variable, in an `if` in it; it is what it was before.
+                // The left operand is the variable's value before the right side, which may assign
+                // the variable.
                 operand = self.operate(op, Operand::Value(before), operand, (node.span, at), Some(ty), span)?;
             }
             if operand == Operand::Never {
@@ -281,7 +284,8 @@ impl Lower<'_> {
         }
     }
 
-    /// The type of what a place holds, before the place is made: so that numbers that are stored there have it.
+    /// Returns the type of a place without lowering it, so that untyped numbers that are stored
+    /// there get this type.
     fn stored_type(&self, target: ExprId) -> Option<Type> {
         let ast = self.ast;
         let mut id = target;
@@ -308,7 +312,7 @@ impl Lower<'_> {
         None
     }
 
-    /// `var v: i32[16]`: as many variables, of which each is zero.
+    /// Declares an array of variables (`var v: i32[16]`), all initialised to zero.
     fn array_of_variables(&mut self, name: Ident, ty: Ident, count: ExprId, span: Span) -> Lowering<()> {
         let at = self.ast.expr(count).span;
         let made = self.ty(ty).and_then(|of| Ok((of, self.small(count, "a number of variables")?)));
@@ -332,7 +336,8 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// The variable that an index names, where it is one of an array of variables.
+    /// Returns the variable of an indexed array of variables, or `None` if the base is no such
+    /// array.
     pub(super) fn element(
         &mut self,
         base: ExprId,
@@ -352,7 +357,7 @@ impl Lower<'_> {
         }
     }
 
-    /// `shared tile: i32[256]`
+    /// Declares an array in memory: `shared tile: i32[256]`.
     fn array(&mut self, array: ArrayDecl, span: Span) -> Lowering<()> {
         let made = self.array_of(array, span);
         let operand = made.as_ref().map_or(Operand::Failed, |buffer| Operand::Buffer(*buffer));

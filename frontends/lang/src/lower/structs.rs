@@ -1,4 +1,5 @@
-//! Structures: where their fields lie. As in C, a field is at a multiple of its own size, and a structure of its largest field's.
+//! Layout of structures. As in C, a field is aligned to its own size, and a structure to the size
+//! of its largest field.
 
 use halfbyte_abi::Type;
 use halfbyte_ir::array::MAX_STATIC_BYTES;
@@ -7,12 +8,12 @@ use super::{Elem, Failed, Lower, Lowering};
 use crate::ast::Ident;
 use crate::symbols::Sym;
 
-/// A field and where it is.
+/// Field and its offset.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FieldAt {
     pub name: Sym,
     pub ty: Type,
-    /// Of an array.
+    /// Number of elements of an array field.
     pub count: Option<u32>,
     pub offset: u32,
 }
@@ -25,7 +26,7 @@ pub(super) struct Layout {
 }
 
 impl Lower<'_> {
-    /// Lays out every structure of the files.
+    /// Computes the layout of every structure.
     pub(super) fn lay_out(&mut self) {
         let ast = self.ast;
         self.layouts = vec![None; ast.structs.len()];
@@ -78,7 +79,7 @@ impl Lower<'_> {
         self.layouts.get(number as usize).and_then(Option::as_ref).ok_or(Failed)
     }
 
-    /// The bytes from one element to the next.
+    /// Returns the stride of an array of these elements, in bytes.
     pub(super) fn size_of(&self, elem: Elem) -> Lowering<u32> {
         match elem {
             Elem::Type(ty) => Ok(ty.bytes()),
@@ -93,7 +94,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The field of that name.
+    /// Looks up a field by name.
     pub(super) fn field_of(&mut self, number: u32, name: Ident) -> Lowering<FieldAt> {
         let layout = self.layout(number)?;
         if let Some(&field) = layout.fields.iter().find(|field| field.name == name.sym) {

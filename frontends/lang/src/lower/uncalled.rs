@@ -1,4 +1,5 @@
-//! Functions that nobody calls: they are typed as if somebody did, so that what is wrong with them is not left to the first who calls them.
+//! Checks of functions without callers. They are lowered with assumed arguments, so that their
+//! errors are reported at once and not at the first call.
 
 use std::cmp::Reverse;
 
@@ -10,14 +11,14 @@ use super::{Buffer, Lower, Lowering};
 use crate::ast::{ExprKind, Function, ParamTy};
 use crate::symbols::Sym;
 
-/// So many expressions of one function are looked at, once it is expanded, and so many of all.
+/// Step limits of these checks, after inlining: per function, and for all functions.
 const MAX_OF_ONE: u32 = 1 << 16;
 const MAX_OF_ALL: u32 = 1 << 20;
 
-/// So many numbers are tried for parameters that are `const`.
+/// Maximum number of values that are tried for `const` parameters.
 const MAX_NUMBERS: usize = 16;
 
-/// Types of which pairs are tried for two generics.
+/// Types that are tried in pairs for functions with two generics.
 const FEW: [Type; 10] = [
     Type::I32,
     Type::F32,
@@ -32,7 +33,7 @@ const FEW: [Type; 10] = [
 ];
 
 impl Lower<'_> {
-    /// Types every function of the files that no kernel came by. To be called after all kernels.
+    /// Checks every function that no kernel called. Must be called after all kernels.
     pub fn uncalled(&mut self) {
         let ast = self.ast;
         let mut left = MAX_OF_ALL;
@@ -45,8 +46,10 @@ impl Lower<'_> {
         }
     }
 
-    /// Types one function. A generic one is right where it is for some type; what is said of one that is wrong for all is what is said where
-    /// the fewest mistakes are, and of as few the last ones: the type that fits longest is likely the one that is meant. Where not all that it may be called with is tried, only what is wrong with each is said.
+    /// Checks one function. A generic function is valid if it is valid for some type. If every type
+    /// fails, the errors of the type with the fewest errors are reported; of equals, the type whose
+    /// first error comes last, as it is the most likely one. If the trials do not cover all
+    /// arguments, only the errors common to all trials are reported.
     fn alone(&mut self, number: u32, function: &Function, left: &mut u32) {
         let has_numbers = function.params.iter().any(|param| matches!(param.ty, ParamTy::Number(_)));
         let numbers = if has_numbers { self.numbers_of(function) } else { vec![0] };
@@ -78,7 +81,8 @@ impl Lower<'_> {
         }
     }
 
-    /// What is wrong with a function that is called with these types and this number; nothing where there was too much to look at.
+    /// Returns the errors of a function called with these types and this number, or `None` if the
+    /// step limit was exceeded.
     fn tried(
         &mut self,
         number: u32,
@@ -111,7 +115,7 @@ impl Lower<'_> {
         is_whole.then_some(found)
     }
 
-    /// What a function is called with for a parameter.
+    /// Returns an assumed argument for a parameter.
     fn given(&mut self, param: &crate::ast::Param, generics: &[(Sym, Type)], known: i128) -> Lowering<Operand> {
         let name = self.symbols.text(param.name.sym);
         let generic = |sym: Sym| generics.iter().find(|(name, _)| *name == sym).map(|(_, ty)| *ty);
@@ -129,7 +133,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Numbers that a parameter may be meant to have: some small ones, and those that the function has itself.
+    /// Returns plausible values for `const` parameters: a few small numbers and the literals of the
+    /// function's body.
     fn numbers_of(&self, function: &Function) -> Vec<i128> {
         let body = self.ast.block(function.body).span;
         let own = self.ast.exprs_in(body).filter_map(|expr| match expr.kind {
@@ -146,7 +151,7 @@ impl Lower<'_> {
     }
 }
 
-/// The types that so many generics are tried with, those first that are told of where all are wrong.
+/// Returns the type combinations to try, in the order of preference for error messages.
 fn types_of(generics: usize) -> Vec<Vec<Type>> {
     if generics == 0 {
         return vec![Vec::new()];

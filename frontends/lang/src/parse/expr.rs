@@ -1,4 +1,5 @@
-//! Expressions. Operators bind as in Rust: `* /`, `+ -`, shifts, `&`, `^`, `|`, comparisons, `&&`, `||`.
+//! Parsing of expressions. Operators have Rust's precedence: `* /`, `+ -`, shifts, `&`, `^`, `|`,
+//! comparisons, `&&`, `||`.
 
 use super::{Failed, Parser, Parsing};
 use crate::ast::{Arg, BinOp, Compare, ExprId, ExprKind, Ident, Number, Range, Sign, UnOp, Wide};
@@ -6,7 +7,7 @@ use crate::lexer::Tok;
 use halfbyte_abi::Type;
 use halfbyte_ir::Span;
 
-/// An infix operator and how tightly it binds.
+/// Returns the infix operator of a token, and its precedence.
 pub(crate) fn infix(mark: &str) -> Option<(BinOp, u8)> {
     use BinOp::{Add, And, Both, Div, Either, Mul, Or, Shl, Shr, Sub, Xor};
     use Compare::{Eq, Ge, Gt, Le, Lt, Ne};
@@ -45,14 +46,14 @@ pub(crate) fn infix(mark: &str) -> Option<(BinOp, u8)> {
     })
 }
 
-/// Comparisons are not chained.
+/// Precedence of comparisons, which cannot be chained.
 const COMPARISON: u8 = 4;
 
-/// What every expression binds at least as tightly as.
+/// Lowest precedence.
 const LOOSEST: u8 = 2;
 
 impl Parser<'_> {
-    /// Reads an expression.
+    /// Parses an expression.
     pub(super) fn expr(&mut self) -> Parsing<ExprId> {
         self.binary(LOOSEST)
     }
@@ -69,7 +70,7 @@ impl Parser<'_> {
                 return Err(failed);
             }
             self.bump();
-            // An operator at the end of a line has its operand on the next.
+            // After an operator at the end of a line, the operand is on the next line.
             let right = self.operand_on_any_line(|parser| parser.deeper(|parser| parser.binary(tightness + 1)))?;
             let span = self.since(start);
             left = self.expr_node(ExprKind::Binary(op, left, right), span);
@@ -77,7 +78,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// Reads what may begin on the next line.
+    /// Calls `read` with the next token treated as a continuation of the line.
     fn operand_on_any_line<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsing<T>) -> Parsing<T> {
         if let Some(token) = self.tokens.get_mut(self.at)
             && token.tok != Tok::End
@@ -88,7 +89,7 @@ impl Parser<'_> {
         read(self)
     }
 
-    /// Reads the value of what has `=` before it, which may begin on the next line.
+    /// Parses the value after `=`, which may begin on the next line.
     pub(super) fn value(&mut self) -> Parsing<ExprId> {
         self.operand_on_any_line(Self::expr)
     }
@@ -106,7 +107,7 @@ impl Parser<'_> {
         Ok(self.expr_node(ExprKind::Unary(op, operand), span))
     }
 
-    /// `a`, `a[i]`, `a[i].q[j]`
+    /// Parses a postfix expression: `a`, `a[i]`, `a[i].q[j]`.
     fn postfix(&mut self) -> Parsing<ExprId> {
         let start = self.here();
         let mut expr = self.primary()?;
@@ -135,7 +136,7 @@ impl Parser<'_> {
         Ok(expr)
     }
 
-    /// `i`, `i wide`, `i wide + 3`
+    /// Parses an index: `i`, `i wide`, `i wide + 3`.
     fn index(&mut self) -> Parsing<(ExprId, Option<Wide>)> {
         let index = self.expr()?;
         if !self.at_word("wide") {
@@ -203,12 +204,12 @@ impl Parser<'_> {
         }
     }
 
-    /// `3`, `3i32`, `1.5f16`, `0xff_i8`
+    /// Parses a number literal: `3`, `3i32`, `1.5f16`, `0xff_i8`.
     fn number(&mut self, text: &str, span: Span) -> Parsing<ExprKind> {
         let split = match text.find('_') {
             Some(at) => text.split_at_checked(at).map(|(number, ty)| (number, ty.get(1..).unwrap_or_default(), at + 1)),
             None if text.starts_with("0x") => None,
-            // Of `1e5f16` the type begins at the `f`, of `1i8` at the `i`.
+            // The type of `1e5f16` begins at `f`, the type of `1i8` at `i`.
             None => {
                 let exponent = |at: usize| {
                     let rest = text.get(at + 1..).unwrap_or_default().trim_start_matches(['+', '-']);
@@ -246,10 +247,10 @@ impl Parser<'_> {
         Ok(ExprKind::Number(Number { text: self.symbols.sym(number), ty }))
     }
 
-    /// A name, or a call: `name(..)`, `name.modifier(..)`.
+    /// Parses a name or a call: `name(..)`, `name.modifier(..)`.
     fn word(&mut self) -> Parsing<ExprId> {
         let start = self.here();
-        // A call has its bracket after the name and modifiers, with nothing between.
+        // In a call, `(` follows the name and modifiers without spaces in between.
         let mut ahead = 1;
         while self.ahead(ahead).tok == Tok::Mark(".") && matches!(self.ahead(ahead + 1).tok, Tok::Word | Tok::Name) {
             if !(self.ahead(ahead).joined && self.ahead(ahead + 1).joined) {
@@ -267,7 +268,7 @@ impl Parser<'_> {
         let mut modifiers = Vec::new();
         while self.eat(".") {
             let text = self.text_of(self.token());
-            // Words of the language may be modifiers: `fcmp.nan`.
+            // Keywords may be modifiers, as in `fcmp.nan`.
             let sym = self.symbols.sym(text.trim_start_matches('%'));
             modifiers.push(Ident { sym, span: self.bump() });
         }
@@ -278,7 +279,7 @@ impl Parser<'_> {
         Ok(self.expr_node(ExprKind::Call { name, modifiers, args }, span))
     }
 
-    /// An operand, a place with `step N` and `align N`, a list or a text.
+    /// Parses an argument: a value, a place with `step N` and `align N`, a list or a string.
     fn arg(&mut self) -> Parsing<Arg> {
         let start = self.here();
         match self.tok() {
@@ -304,13 +305,13 @@ impl Parser<'_> {
         }
     }
 
-    /// `[a, b, c]`
+    /// Parses a list: `[a, b, c]`.
     pub(super) fn list(&mut self) -> Parsing<Range> {
         let list = self.bracketed("[", "]", |parser| parser.items("]", |parser| parser.deeper(Self::expr)))?;
         Ok(self.ast.add_list(list))
     }
 
-    /// What stands in quotes.
+    /// Returns the contents of a string literal, with escapes resolved.
     pub(super) fn unquoted(&mut self, quoted: &str) -> crate::symbols::Sym {
         let inside = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
         let mut text = String::with_capacity(inside.len());
@@ -324,7 +325,7 @@ impl Parser<'_> {
         self.symbols.sym(&text)
     }
 
-    /// `if c { } else if d { } else { }`
+    /// Parses `if c { } else if d { } else { }`.
     pub(super) fn choice(&mut self) -> Parsing<ExprId> {
         let start = self.keyword("if")?;
         let free = std::mem::replace(&mut self.free, false);
@@ -351,7 +352,7 @@ impl Parser<'_> {
         Ok(self.expr_node(ExprKind::If { condition, then, otherwise }, span))
     }
 
-    /// An expression in the place of one that could not be read.
+    /// Adds a placeholder for an expression that could not be parsed.
     pub(super) fn failed(&mut self, _: Failed) -> ExprId {
         let here = self.here();
         self.expr_node(ExprKind::Failed, Span { start: here.start, end: here.start })

@@ -1,4 +1,4 @@
-//! What a file has: kernels, functions, constants, structures, and other files.
+//! Parsing of items: kernels, functions, constants, structures, and includes.
 
 use halfbyte_abi::Direction;
 use halfbyte_ir::text::VERSION;
@@ -7,11 +7,11 @@ use super::{Parser, Parsing};
 use crate::ast::{Constant, Field, Function, Include, Kernel, Param, ParamTy, Struct};
 use crate::lexer::Tok;
 
-/// What begins an item.
+/// Keywords that begin an item.
 const ITEMS: [&str; 5] = ["kernel", "fn", "const", "struct", "include"];
 
 impl Parser<'_> {
-    /// Reads the file.
+    /// Parses the file.
     pub fn file(mut self) {
         self.version();
         loop {
@@ -29,7 +29,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes the line that says the language's version.
+    /// Parses the optional line that states the language version.
     fn version(&mut self) {
         if !self.at_any("halfbyte") || self.ahead(1).tok != Tok::Number {
             return;
@@ -43,7 +43,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Goes to the next line that begins an item, past at least one token.
+    /// Skips at least one token, up to the next line that begins an item.
     fn skip_item(&mut self, start: usize) {
         self.free = false;
         if self.at == start {
@@ -95,7 +95,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Goes over a kernel in plain IR, which is read elsewhere.
+    /// Skips a kernel in plain IR, which the IR's own parser reads.
     fn plain(&mut self) -> Parsing<()> {
         let start = self.bump();
         let mut braces = 0u32;
@@ -145,7 +145,7 @@ impl Parser<'_> {
         self.bracketed("(", ")", |parser| parser.items(")", Self::param))
     }
 
-    /// `a: i32`, `x: inout may_alias f16x2 align 4`, `k: const`
+    /// Parses a parameter: `a: i32`, `x: inout may_alias f16x2 align 4`, `k: const`.
     fn param(&mut self) -> Parsing<Param> {
         let start = self.here();
         let name = self.name("a parameter").inspect_err(|_| {
@@ -206,7 +206,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `N: i32 = 3`, after `const`.
+    /// Parses a constant after the keyword: `N: i32 = 3`.
     pub(super) fn constant(&mut self) -> Parsing<Constant> {
         let name = self.name("the constant's name")?;
         let ty = if self.eat(":") { Some(self.name("a type")?) } else { None };
@@ -215,7 +215,7 @@ impl Parser<'_> {
         Ok(Constant { name, ty, value })
     }
 
-    /// `struct block { d: f16, q: i8[32] }`
+    /// Parses `struct block { d: f16, q: i8[32] }`.
     fn structure(&mut self) -> Parsing<()> {
         self.bump();
         let name = self.name("the structure's name")?;

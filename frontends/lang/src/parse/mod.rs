@@ -1,5 +1,5 @@
-//! From tokens to what they say. After an error the parser goes on at the next line, and what it could not read counts as
-//! [`ExprKind::Failed`], of which no more is said.
+//! Parser. After an error the parser resumes at the next line. Expressions that it could not parse
+//! become [`ExprKind::Failed`], which causes no further errors.
 
 mod expr;
 mod item;
@@ -11,35 +11,36 @@ use crate::ast::{Ast, ExprId, ExprKind, Ident};
 use crate::lexer::{Tok, Token, tokens};
 use crate::symbols::Symbols;
 
-/// How deep brackets, braces and operators may nest.
+/// Maximum nesting of brackets, braces and operators.
 pub(crate) const MAX_DEPTH: u32 = 96;
 
-/// Says that something was wrong and has been reported.
+/// Marker of an error that has been reported.
 #[derive(Debug)]
 pub(crate) struct Failed;
 
 pub(crate) type Parsing<T> = Result<T, Failed>;
 
-/// Words that are no names; `%for` is one. Other words of the grammar are names where a name stands.
+/// Reserved words. `%for` is a name nevertheless. Contextual keywords such as `step` are not in
+/// this list.
 #[rustfmt::skip]
 pub(crate) const KEYWORDS: &[&str] = &[
     "break", "const", "continue", "do", "else", "false", "fn", "for", "if", "in", "include", "inf", "inout", "kernel", "let", "nan", "out",
     "return", "scratch", "shared", "struct", "true", "unroll", "var", "while",
 ];
 
-/// A parser of one file, which adds to what was read of others.
+/// Parser of one file, which appends to the shared syntax tree.
 pub(crate) struct Parser<'a> {
     source: &'a str,
     tokens: Vec<Token>,
     at: usize,
-    /// Where the file begins in the space of all files.
+    /// Offset of the file in the shared space of positions.
     base: u32,
     depth: u32,
-    /// Inside of brackets line breaks mean nothing.
+    /// Set inside brackets, where line breaks are insignificant.
     free: bool,
-    /// Blocks that a comment hides the beginning of.
+    /// Number of blocks whose opening brace is hidden in a comment.
     hidden: u32,
-    /// Nothing after it is reported.
+    /// Set after an error that suppresses all later errors.
     has_given_up: bool,
     pub ast: &'a mut Ast,
     pub symbols: &'a mut Symbols,
@@ -75,19 +76,19 @@ impl<'a> Parser<'a> {
         self.ahead(0)
     }
 
-    /// The token so many after the next one.
+    /// Returns the token `count` positions after the next one.
     fn ahead(&self, count: usize) -> Token {
         let end = Token { tok: Tok::End, span: Span::default(), fresh: true, joined: false, cut: false };
         self.tokens.get(self.at + count).or(self.tokens.last()).copied().unwrap_or(end)
     }
 
-    /// The kind of the next token: the end where its line, and so the statement, has ended.
+    /// Returns the kind of the next token, or `End` if the next token is on a new line, which ends
+    /// the statement.
     fn tok(&self) -> Tok {
         let token = self.token();
         if token.fresh && !self.free { Tok::End } else { token.tok }
     }
 
-    /// The text of a token.
     fn text_of(&self, token: Token) -> &'a str {
         self.source.get(token.span.start as usize..token.span.end as usize).unwrap_or_default()
     }
@@ -96,7 +97,7 @@ impl<'a> Parser<'a> {
         token.tok == Tok::Word && self.text_of(token) == word
     }
 
-    /// Whether that word comes next, on this line or the next.
+    /// Returns `true` if the next token is `word`, even on a new line.
     fn at_any(&self, word: &str) -> bool {
         self.is_word(self.token(), word)
     }
@@ -109,7 +110,7 @@ impl<'a> Parser<'a> {
         matches!(self.tok(), Tok::Mark(found) if found == mark)
     }
 
-    /// Takes the next token, whose span is in the space of all files.
+    /// Consumes the next token and returns its span in the shared space of positions.
     fn bump(&mut self) -> Span {
         let span = self.token().span;
         self.at = (self.at + 1).min(self.tokens.len().saturating_sub(1));
@@ -120,18 +121,18 @@ impl<'a> Parser<'a> {
         Span { start: span.start + self.base, end: span.end + self.base }
     }
 
-    /// Where the next token is.
+    /// Returns the position of the next token.
     fn here(&self) -> Span {
         self.placed(self.token().span)
     }
 
-    /// Where the token before ends.
+    /// Returns the end of the previous token.
     fn before(&self) -> u32 {
         let last = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
         last.map_or(0, |token| token.span.end) + self.base
     }
 
-    /// From there to the end of what has been read.
+    /// Returns the span from `start` to the end of the previous token.
     fn since(&self, start: Span) -> Span {
         Span { start: start.start, end: self.before().max(start.start) }
     }
@@ -156,12 +157,12 @@ impl<'a> Parser<'a> {
         if self.at_mark(mark) { Ok(self.bump()) } else { Err(self.unexpected(format!("`{mark}`"))) }
     }
 
-    /// Takes that word where the grammar has no other.
+    /// Consumes the required keyword `word`.
     fn keyword(&mut self, word: &str) -> Parsing<Span> {
         if self.at_word(word) { Ok(self.bump()) } else { Err(self.unexpected(format!("`{word}`"))) }
     }
 
-    /// Reads what is inside of brackets, where line breaks mean nothing, with the brackets.
+    /// Parses a bracketed construct, inside which line breaks are insignificant.
     fn bracketed<T>(
         &mut self,
         open: &'static str,
@@ -182,7 +183,8 @@ impl<'a> Parser<'a> {
         Ok(read)
     }
 
-    /// Reads items with commas between them, maybe one at the end, until the bracket that closes.
+    /// Parses items separated by commas, with an optional trailing comma, up to the closing
+    /// bracket.
     fn items<T>(&mut self, close: &'static str, mut item: impl FnMut(&mut Self) -> Parsing<T>) -> Parsing<Vec<T>> {
         let mut items = Vec::new();
         while !self.at_mark(close) {
@@ -194,7 +196,7 @@ impl<'a> Parser<'a> {
         Ok(items)
     }
 
-    /// A name, with or without its `%`.
+    /// Parses a name, with or without `%`.
     fn name(&mut self, expected: &str) -> Parsing<Ident> {
         let token = self.token();
         let text = self.text_of(token);
@@ -216,7 +218,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Ends a statement: its line ends, or the block does.
+    /// Checks that the statement ends with its line or block.
     fn end(&mut self) -> Parsing<()> {
         let last = self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).copied();
         if let Some(token) = last.filter(|token| token.cut) {
@@ -233,13 +235,13 @@ impl<'a> Parser<'a> {
 
     // Nesting.
 
-    /// Reads something one level deeper.
+    /// Runs `read` one nesting level deeper.
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsing<T>) -> Parsing<T> {
         if self.depth >= MAX_DEPTH {
             let here = self.here();
             let failed = self.error(here, format!("more than {MAX_DEPTH} levels of nesting"), "fewer");
             self.help("give parts names with `let`, or make functions of them; each `else if` is a level, too");
-            // What is inside would only be more of it, and what is after it lacks its ends.
+            // Parsing stops here, as the rest of the file would only cause follow-up errors.
             self.at = self.tokens.len().saturating_sub(1);
             self.has_given_up = true;
             return Err(failed);
@@ -263,14 +265,14 @@ impl<'a> Parser<'a> {
         Failed
     }
 
-    /// Adds to what was reported last what to write instead.
+    /// Adds a help text to the last error.
     fn help(&mut self, help: impl Into<String>) {
         if let Some(last) = self.errors.last_mut().filter(|_| !self.has_given_up) {
             last.help = Some(help.into());
         }
     }
 
-    /// Whether `(name)` stands before an operand.
+    /// Returns `true` if a C cast, such as `(name)`, precedes the next token.
     fn is_after_cast(&self) -> bool {
         let back = |count: usize| self.at.checked_sub(count).and_then(|at| self.tokens.get(at)).copied();
         matches!(self.tok(), Tok::Word | Tok::Name | Tok::Number | Tok::Mark("("))
@@ -281,7 +283,7 @@ impl<'a> Parser<'a> {
                 .is_none_or(|token| token.tok != Tok::Name && (token.tok != Tok::Word || self.is_word(token, "return")))
     }
 
-    /// Reports the next token.
+    /// Reports the next token as unexpected.
     fn unexpected(&mut self, expected: impl Into<String>) -> Failed {
         let expected = expected.into();
         let token = self.token();

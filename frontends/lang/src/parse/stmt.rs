@@ -1,4 +1,4 @@
-//! Statements and blocks of them. A statement ends with its line.
+//! Parsing of statements and blocks. A statement ends with its line.
 
 use halfbyte_ir::{Space, Span};
 
@@ -7,7 +7,8 @@ use super::{Failed, Parser, Parsing};
 use crate::ast::{ArrayDecl, BinOp, BlockId, ExprKind, For, Stmt, StmtKind};
 use crate::lexer::{Tok, Token};
 
-/// The operator of an assignment that computes, and whether a mark is an assignment at all.
+/// Returns `None` if the token is no assignment. The inner value is the operator of a compound
+/// assignment.
 fn assignment(mark: &str) -> Option<Option<BinOp>> {
     if mark == "=" {
         return Some(None);
@@ -17,8 +18,7 @@ fn assignment(mark: &str) -> Option<Option<BinOp>> {
 }
 
 impl Parser<'_> {
-    /// Statements in braces.
-    /// The block of `if`, `else`, `for`, `while` or `do`.
+    /// Parses the block of `if`, `else`, `for`, `while` or `do`.
     pub(super) fn body(&mut self) -> Parsing<BlockId> {
         if !self.at_mark("{") {
             let failed = self.unexpected("`{`");
@@ -39,7 +39,7 @@ impl Parser<'_> {
                 match parser.token().tok {
                     Tok::Mark("}") => break,
                     Tok::End => {
-                        // Of the blocks around it is the same that is wrong.
+                        // The missing brace was already reported for an inner block.
                         if parser.errors.last().is_some_and(|last| last.span == parser.here()) {
                             return Err(Failed);
                         }
@@ -76,7 +76,8 @@ impl Parser<'_> {
         read
     }
 
-    /// Whether an item begins where a statement should: then a brace is missing.
+    /// Returns `true` if an item begins where a statement is expected, which means that a brace is
+    /// missing.
     fn begins_item(&self) -> bool {
         let token = self.token();
         let named = matches!(self.ahead(1).tok, Tok::Word | Tok::Name | Tok::Mark("@")) && !self.ahead(1).fresh;
@@ -97,7 +98,7 @@ impl Parser<'_> {
         failed
     }
 
-    /// Goes to the next line on which a statement of this block can begin.
+    /// Skips to the next line on which a statement of this block can begin.
     fn skip_statement(&mut self) {
         self.free = false;
         let mut braces = std::mem::take(&mut self.hidden);
@@ -206,7 +207,7 @@ impl Parser<'_> {
         Ok(StmtKind::Assign { target, op, value })
     }
 
-    /// `let a = e`, `let (a, b) = e`, `var a: T = e`
+    /// Parses `let a = e`, `let (a, b) = e`, `var a: T = e`.
     fn binding(&mut self, mutable: bool) -> Parsing<StmtKind> {
         self.bump();
         let (names, ty) = if self.at_mark("(") {
@@ -223,7 +224,8 @@ impl Parser<'_> {
         };
         let names = self.ast.add_idents(names);
         self.mark("=")?;
-        // What could not be read still gives the names, so that no use of them is a mistake too.
+        // The names are declared even if the value cannot be parsed, so that their uses are no
+        // further errors.
         let value = match self.value() {
             Ok(value) => value,
             Err(failed) => {
@@ -234,19 +236,20 @@ impl Parser<'_> {
         Ok(StmtKind::Let { names, mutable, ty, value })
     }
 
-    /// Goes to the end of the statement, over blocks in it.
+    /// Skips to the end of the statement, including its blocks.
     fn skip_to_end(&mut self) {
         self.skip_statement();
     }
 
-    /// How many braces the line opens in its comment: of `for (int i = 0; i < n; i++) {` all is one from the first `;` on.
+    /// Returns 1 if the line hides an opening brace in its comment. In `for (int i = 0; i < n; i++)
+    /// {` the comment begins at the first `;`.
     fn hides_brace(&self, token: Token) -> u32 {
         let rest =
             self.source.get(token.span.start as usize..).and_then(|rest| rest.lines().next()).unwrap_or_default();
         u32::from(rest.contains('(') && rest.contains(';') && rest.trim_end().ends_with('{'))
     }
 
-    /// `for i in 0..n step 2 { }`, from `for` on.
+    /// Parses the loop `for i in 0..n step 2 { }`.
     fn numbers(&mut self) -> Parsing<For> {
         self.keyword("for")?;
         let hidden = self.hides_brace(self.token());
@@ -269,7 +272,7 @@ impl Parser<'_> {
         Ok(For { name, from, to, step, body })
     }
 
-    /// `shared tile: i32[256] align 16`
+    /// Parses an array declaration: `shared tile: i32[256] align 16`.
     fn array(&mut self, space: Space) -> Parsing<StmtKind> {
         self.bump();
         let name = self.name("the array's name")?;

@@ -1,14 +1,16 @@
-//! Colour matrices: the integer forms, whose distance from the matrices in real numbers is measured over all bytes.
+//! Colour conversion functions of the library. The errors of the integer forms against the real
+//! matrices are measured over all bytes.
 
 use super::{check, is_stated};
 
-/// A matrix by its weights of red and blue, with its integer forms: luma, chroma, and the way back.
+/// Colour matrix: its weights of red and blue, and its integer coefficients for luma, chroma, and
+/// the inverse.
 struct Matrix {
     name: &'static str,
     weights: (f64, f64),
     luma: [i32; 3],
     chroma: [[i32; 3]; 2],
-    /// Of red of V, of green of U and V, of blue of U.
+    /// Inverse coefficients: V to red, U to green, V to green, U to blue.
     back: [i32; 4],
 }
 
@@ -40,7 +42,7 @@ impl Matrix {
         [c + self.back[0] * e, c + self.back[1] * d + self.back[2] * e, c + self.back[3] * d].map(|sum| sum >> 8)
     }
 
-    /// The rows of the matrix forth, in real numbers, and those of the way back.
+    /// Returns the rows of the real matrix and of its inverse.
     fn rows(&self) -> ([[f64; 3]; 3], [[f64; 3]; 3]) {
         let (r, b) = self.weights;
         let g = 1.0 - r - b;
@@ -53,7 +55,7 @@ impl Matrix {
     }
 }
 
-/// The largest distance of each of three functions over all triples of bytes.
+/// Returns the largest error of each of three functions over all triples of bytes.
 fn worst(form: impl Fn([i32; 3]) -> [i32; 3], rows: &[[f64; 3]; 3], before: [i32; 3], after: [f64; 3]) -> [f64; 3] {
     let mut worst = [0f64; 3];
     for bits in 0..1 << 24 {
@@ -79,7 +81,7 @@ fn integer_forms_are_as_near_as_they_say() {
     }
 }
 
-/// Each function is its form: at all triples of seventeen levels, of which the ends are two.
+/// Each library function equals its integer form on all triples of 17 levels, including 0 and 255.
 #[test]
 fn functions_are_their_integer_forms() {
     let level = |k: u32| (k * 16).min(255);

@@ -1,4 +1,4 @@
-//! Reductions by groups, launched in groups of several sizes.
+//! Group reductions of the library, in groups of several sizes.
 
 use halfbyte_abi::Shape;
 use halfbyte_ir::eval::{Arg, Launch, Prepared};
@@ -6,7 +6,8 @@ use halfbyte_lang::{StdOnly, read};
 
 use super::{half_of, is_stated, of_half};
 
-/// Runs the body of a kernel by so many groups of so many items, on so many words a group. The evaluator looks for races meanwhile.
+/// Runs a kernel body with `groups` groups of `items` items each. The evaluator also checks for
+/// races.
 fn run(ty: &str, body: &str, (groups, items): (u32, u32), x: &[u32]) -> Vec<u32> {
     let text = format!(
         "include \"std/group\"\nkernel k(x: in {ty}, y: inout {ty}, n: i32) {{\n  shared parts: {}[32]\n  let i = item_id()\n  {body}\n}}\n",
@@ -32,12 +33,12 @@ fn words(count: u32) -> Vec<u32> {
     (0..count).map(|k| k.wrapping_mul(0x9e37_79b9)).collect()
 }
 
-/// Numbers between -8 and 8, as bits.
+/// Returns pseudo-random `f32` values between -8 and 8, as bits.
 fn numbers(count: u32) -> Vec<u32> {
     words(count).into_iter().map(|word| ((word >> 8) as f32 / (1 << 20) as f32 - 8.0).to_bits()).collect()
 }
 
-/// What is equal for all of so many items.
+/// Replaces each element of a chunk of `items` elements with `f` of the chunk.
 fn of_each(x: &[u32], items: usize, f: impl Fn(&[u32]) -> u32) -> Vec<u32> {
     x.chunks(items).flat_map(|part| vec![f(part); part.len()]).collect()
 }
@@ -53,14 +54,14 @@ fn sums_and_maxima_reach_every_item() {
         assert_eq!(run("i32", "y[i] = group_sum(x[i], parts)", shape, &x), of_each(&x, group, sum));
         assert_eq!(run("f32", "y[i] = subgroup_max(x[i])", shape, &f), of_each(&f, 32, most));
         assert_eq!(run("f32", "y[i] = group_max(x[i], parts)", shape, &f), of_each(&f, group, most));
-        // Twice in a row, in the same array.
+        // Two consecutive reductions in the same array.
         let twice = "let s = group_sum(x[i], parts)\n  y[i] = group_sum(x[i] + s, parts)";
         let again = of_each(&x, group, |part| sum(part).wrapping_add(sum(part).wrapping_mul(shape.1)));
         assert_eq!(run("i32", twice, shape, &x), again);
     }
 }
 
-/// The largest distance from the softmax of each row, in `f64`.
+/// Returns the largest absolute error against the softmax of each row in `f64`.
 fn distance(x: &[u32], y: &[u32], row: usize) -> f64 {
     let number = |&bits: &u32| f64::from(f32::from_bits(bits));
     let mut worst = 0f64;
@@ -79,7 +80,7 @@ fn softmax_is_as_near_as_it_says() {
     let (mut subgroup, mut group, mut rows) = (0f64, 0f64, 0f64);
     for shape in SHAPES {
         let (count, items) = (shape.0 * shape.1, shape.1 as usize);
-        // Of numbers whose powers would be beyond an f32, too.
+        // Includes numbers whose exponentials overflow `f32`.
         for (scale, add) in [(1.0, 0.0), (0.125, 300.0), (8.0, -500.0)] {
             let scaled = |count| -> Vec<u32> {
                 numbers(count).iter().map(|&bits| (f32::from_bits(bits) * scale + add).to_bits()).collect()
@@ -87,7 +88,7 @@ fn softmax_is_as_near_as_it_says() {
             let x = scaled(count);
             subgroup = subgroup.max(distance(&x, &run("f32", "y[i] = softmax_subgroup(x[i])", shape, &x), 32));
             group = group.max(distance(&x, &run("f32", "y[i] = softmax_group(x[i], parts)", shape, &x), items));
-            // Rows that are shorter than the group, and longer, and not a multiple of it.
+            // Row lengths below and above the group size, and not a multiple of it.
             for n in [1, 31, 77, 300] {
                 let x = scaled(shape.0 * n);
                 let y = run("f32", "softmax_row(x, y, group_id() * n, n, parts)", shape, &x);
@@ -100,7 +101,7 @@ fn softmax_is_as_near_as_it_says() {
     is_stated("group", "softmax_row", rows);
 }
 
-/// Rows of pairs of halves, each pair in a word.
+/// Rows of halves, two in each word.
 #[test]
 fn softmax_of_halves_is_rounded_once() {
     let mut worst = 0f64;
@@ -121,7 +122,7 @@ fn softmax_of_halves_is_rounded_once() {
     is_stated("group", "softmax_row_h2", worst);
 }
 
-/// A row of which all but one are far below, or minus infinity.
+/// All elements of the row but one are minus infinity or far smaller.
 #[test]
 fn softmax_leaves_out_what_is_minus_infinity() {
     let mut x = vec![f32::NEG_INFINITY.to_bits(); 64];

@@ -1,14 +1,14 @@
-//! Functions of halves, over all of them, against the exact values in `f64`.
+//! Half-precision functions of the library, compared over all halves with exact values in `f64`.
 
 use super::{each, is_stated, of_half};
 
-/// Two halves an element: each with its neighbour, so that both lanes see all.
+/// Pairs of halves that put every half into each lane.
 fn all() -> Vec<(u32, u32)> {
     (0..=u32::from(u16::MAX)).map(|bits| (bits | (bits ^ 1) << 16, 0)).collect()
 }
 
-/// The distance in units of the last place that the exact value has as a half. What is beyond the largest half is infinity, which stands where the
-/// next half would.
+/// Returns the error in half-precision ulps of the exact value. Results beyond the largest half
+/// count as 65536, the next value after it.
 fn ulps(found: f64, exact: f64) -> f64 {
     if found.is_nan() || exact.is_nan() {
         return if found.is_nan() == exact.is_nan() { 0.0 } else { f64::INFINITY };
@@ -21,7 +21,7 @@ fn ulps(found: f64, exact: f64) -> f64 {
     (place(found) - place(exact)).abs() / 2f64.powi(exponent - 10)
 }
 
-/// The largest error of both lanes over all halves, by a measure of what was found and what is exact.
+/// Returns the largest error of a function over all halves in both lanes, as `measure` computes it.
 fn worst(include: &str, function: &str, exact: fn(f64) -> f64, measure: fn(f64, f64) -> f64) -> f64 {
     let values = all();
     let found = each(include, ("f16x2", "f16x2"), &format!("{function}(a)"), &values);
@@ -47,7 +47,8 @@ fn gelu(x: f64) -> f64 {
     0.5 * x * (1.0 + (0.797_884_560_802_865_4 * (x + 0.044_715 * x * x * x)).tanh())
 }
 
-/// Of the value, or of 1 where that is less; what is no number is left to tests of its own.
+/// Returns the error relative to the larger of the exact value and 1. Non-finite values have tests
+/// of their own.
 fn relative(found: f64, exact: f64) -> f64 {
     if exact.is_finite() { (found - exact).abs() / exact.abs().max(1.0) } else { 0.0 }
 }
@@ -70,7 +71,7 @@ fn elementary_functions_are_as_near_as_they_say() {
     is_stated("activation", "tanh", worst("activation", "tanh", f64::tanh, ulps));
 }
 
-/// Infinities, zeros of both signs, what is subnormal or overflows, and NaN.
+/// Infinities, signed zeros, subnormal results, overflow, and NaN.
 #[test]
 fn special_values_are_those_of_the_ops() {
     const INF: f64 = f64::INFINITY;
@@ -148,7 +149,7 @@ fn activations_are_as_near_as_they_say() {
         let errors = halves.iter().zip(found).map(|(&(bits, _), found)| {
             let exact = exact(f64::from(f32::from_bits(bits)));
             let found = f64::from(f32::from_bits(found));
-            // Beyond what an f32 holds is infinity.
+            // A result that overflows `f32` must be infinity.
             if exact > f64::from(f32::MAX) {
                 if found.is_infinite() { 0.0 } else { f64::INFINITY }
             } else {
@@ -168,13 +169,14 @@ fn lanes_become_f32_and_back() {
     }
 }
 
-/// Complex products, and a step of Fourier's transform: each lane within the roundings that are stated, of the parts that are added.
+/// Complex products and an FFT butterfly. The error of each lane is within the stated roundings,
+/// relative to the terms of the sum.
 #[test]
 fn complex_numbers_multiply() {
     let mut state = 7u64;
     let mut next = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        // Of 2^-3 to 2^2, with both signs.
+        // Random halves with magnitudes from 2^-3 to 2^2, of both signs.
         let half = |word: u64| (word as u32 & 0x83ff) + 0x3000 + (((word >> 10) as u32 % 5) << 10);
         half(state >> 40) | half(state >> 20) << 16
     };

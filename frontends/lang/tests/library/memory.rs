@@ -1,11 +1,11 @@
-//! Loads and stores that convert.
+//! Converting loads and stores of the library.
 
 use halfbyte_ir::eval::{Arg, Launch, Prepared};
 use halfbyte_lang::{StdOnly, read};
 
 use super::{half_of, of_half};
 
-/// Runs a kernel of 64 items on 68 elements, and gives back what it wrote.
+/// Runs a kernel with 64 items on the given elements and returns its output.
 fn run(from: &str, to: &str, line: &str, x: &mut [u8], size: usize) -> Vec<u8> {
     let text =
         format!("include \"std/load\"\nkernel k(x: in {from}, y: out {to}) {{\n  let i = item_id()\n  {line}\n}}\n");

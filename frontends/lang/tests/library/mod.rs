@@ -1,4 +1,4 @@
-//! The library of functions, over all values where there are few enough.
+//! Tests of the standard library, exhaustive where the domain is small.
 
 mod colour;
 mod group;
@@ -8,7 +8,7 @@ mod memory;
 use halfbyte_ir::eval::{Arg, Launch, Prepared};
 use halfbyte_lang::{StdOnly, library, read};
 
-/// The error that the library states above a function, as the text after `Error: ` says it.
+/// Returns the error bound that the library states above a function, after `Error: `.
 fn stated(include: &str, function: &str) -> f64 {
     let file = library().find(|(name, _)| *name == format!("std/{include}")).unwrap().1;
     let above = file.split(&format!("\nfn {function}")).next().unwrap();
@@ -17,14 +17,15 @@ fn stated(include: &str, function: &str) -> f64 {
     number.split([' ', ',']).next().unwrap().trim_end_matches('.').parse().unwrap()
 }
 
-/// What is stated is an upper bound, and not much above what was measured.
+/// Checks that the stated error is an upper bound and is at most 11 percent above the measured
+/// error.
 #[track_caller]
 fn is_stated(include: &str, function: &str, measured: f64) {
     let stated = stated(include, function);
     assert!(measured <= stated && measured > 0.9 * stated, "{function}: {measured}, and {stated} is stated");
 }
 
-/// What an expression of `a` and `b` is, for each pair, where the kernel's buffers are of these types.
+/// Evaluates an expression of `a` and `b` for each pair of values, with the given buffer types.
 fn each(include: &str, (from, to): (&str, &str), expr: &str, values: &[(u32, u32)]) -> Vec<u32> {
     let text = format!(
         "include \"std/{include}\"\nkernel k(x: in {from}, w: in {from}, y: out {to}) {{\n  let i = item_id()\n  let (a, b) = (x[i], w[i])\n  y[i] = {expr}\n}}\n"
@@ -48,7 +49,7 @@ fn check(include: &str, types: (&str, &str), expr: &str, values: &[(u32, u32)], 
     }
 }
 
-/// Pairs of words of which many are at edges.
+/// Returns pairs of pseudo-random words, with many edge cases.
 fn pairs() -> Vec<(u32, u32)> {
     let mut state = 1u64;
     let mut next = || {
@@ -139,7 +140,7 @@ fn divisions_round_as_they_say() {
     let some: Vec<(u32, u32)> = pairs().into_iter().map(|(a, b)| (a, b % 30 + 1)).collect();
     let ties = some.iter().map(|&(a, b)| (a >> b << b | 1 << (b - 1), b));
     let both: Vec<(u32, u32)> = some.iter().copied().chain(ties).collect();
-    // A quotient by a power of two is exact in f64.
+    // Division by a power of two is exact in `f64`.
     check("round", WORDS, "shift_even(a, b)", &both, |a, b| {
         (f64::from(a as i32) / f64::from(1u32 << b)).round_ties_even() as i32 as u32
     });
@@ -162,7 +163,7 @@ fn transforms_are_their_matrices() {
                 .fold(0u32, |sum, (&term, sign)| if sign > 0 { sum.wrapping_add(term) } else { sum.wrapping_sub(term) })
         });
     }
-    // H.264, 8.5.12.1: the rows of the matrix, with halves as shifts.
+    // H.264, section 8.5.12.1: the rows of the inverse transform, with halves as shifts.
     for (row, name) in rows.into_iter().enumerate() {
         let expr = format!(
             "pick(a, b)\n}}\nfn pick(a: i32, b: i32) -> i32 {{\n  let (p, q, r, s) = idct4(a, b, a * 3, b * 5)\n  {name}"
@@ -231,17 +232,17 @@ fn weights_are_unpacked() {
     });
 }
 
-/// The half next to a number that is no more than 65504, ties to even.
+/// Rounds a number of magnitude at most 65504 to the nearest half, ties to even.
 fn half_of(number: f64) -> u16 {
     let sign = u16::from(number.is_sign_negative()) << 15;
     let size = number.abs();
     let exponent = if size < 2f64.powi(-14) { -14 } else { size.log2().floor() as i32 };
-    // Bits that a carry takes into the exponent, as it should.
+    // A carry out of the significand correctly increments the exponent.
     let steps = (size / 2f64.powi(exponent - 10)).round_ties_even() as u16;
     sign | if exponent == -14 { steps } else { steps + (((exponent + 14) as u16) << 10) }
 }
 
-/// What a half is.
+/// Converts a half to `f64`.
 fn of_half(bits: u16) -> f64 {
     let (exponent, part) = (i32::from(bits >> 10 & 31), f64::from(bits & 0x3ff));
     let size = match (exponent, part == 0.0) {

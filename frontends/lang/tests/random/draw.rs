@@ -1,4 +1,4 @@
-//! Draws programs. Loops are bounded and indices masked, so that no item traps.
+//! Generator of random programs. Loops are bounded and indices masked, so that no work item traps.
 
 use super::tree::{Expr, Function, Program, Stmt, Ty};
 
@@ -25,19 +25,19 @@ impl Random {
         of[self.below(of.len() as u64) as usize]
     }
 
-    /// A byte, often at an edge.
+    /// Returns a random byte, often an edge case.
     pub fn edge(&mut self) -> u8 {
         if self.one_in(3) { self.pick(&[0, 1, 127, 128, 255]) } else { self.next() as u8 }
     }
 }
 
-/// A name in sight.
+/// Name in scope.
 #[derive(Clone)]
 struct Name {
     name: String,
     ty: Ty,
     mutable: bool,
-    /// It is known while compiling.
+    /// Set for a compile-time constant.
     known: bool,
 }
 
@@ -46,11 +46,13 @@ pub struct Draw {
     names: Vec<Name>,
     functions: Vec<Function>,
     fresh: u32,
-    /// Loops around what is drawn, in which `break` and `continue` stand.
+    /// Number of enclosing loops, in which `break` and `continue` are valid.
     loops: u32,
-    /// Trips of the loops around, so that programs end soon.
+    /// Product of the trip counts of the enclosing loops, which is bounded so that programs end
+    /// soon.
     trips: u64,
-    /// The result of the function that is drawn; its buffers are out of sight.
+    /// Result types of the function being generated, in which the kernel's buffers are not in
+    /// scope.
     result: Option<Vec<Ty>>,
     in_kernel: bool,
 }
@@ -101,7 +103,7 @@ impl Draw {
 
     fn name(&mut self) -> String {
         self.fresh += 1;
-        // Now and then one that hides another.
+        // Sometimes reuses a name, to test shadowing.
         if self.random.one_in(8)
             && let Some(name) = self.names.get(3..).filter(|names| !names.is_empty())
         {
@@ -145,7 +147,7 @@ impl Draw {
         let seen: Vec<Name> = self.names.iter().filter(|name| fits(name)).cloned().collect();
         let at = self.random.below(seen.len().max(1) as u64) as usize;
         let found = seen.get(at)?.clone();
-        // One that another of its name hides is not what that name stands for.
+        // Rejects a name that a different name of the same spelling shadows.
         let last = self.names.iter().rev().find(|name| name.name == found.name)?;
         (last.ty == found.ty && last.mutable == found.mutable && last.known == found.known).then(|| found.clone())
     }
@@ -160,7 +162,8 @@ impl Draw {
         };
         match ty {
             Ty::I1 => Expr::Bool(self.random.one_in(2)),
-            // A minus is an operator, and the least number has no counterpart.
+            // Minus is an operator on a positive literal, and the least number of a type has no
+            // positive counterpart.
             _ => Expr::Number { ty, value: if value < 0 && !bare { -(value + 1) } else { value }, bare },
         }
     }
@@ -174,7 +177,7 @@ impl Draw {
         self.number(ty, false)
     }
 
-    /// An expression that surely has a type of its own.
+    /// Returns an expression whose type does not depend on the context.
     fn typed(&mut self, ty: Ty, depth: u32) -> Expr {
         match self.expr(ty, depth) {
             Expr::Number { ty, value, .. } => Expr::Number { ty, value, bare: false },
@@ -182,7 +185,7 @@ impl Draw {
         }
     }
 
-    /// The second operand of what has a first one of that type.
+    /// Returns a right operand for a left operand of type `ty`.
     fn other(&mut self, ty: Ty, depth: u32) -> Expr {
         match self.random.below(4) {
             0 if ty != Ty::I1 => self.number(ty, true),
@@ -408,7 +411,7 @@ impl Draw {
         Stmt::Let(name, mutable, ty, said, value)
     }
 
-    /// A statement that has no others in it.
+    /// Returns a statement without nested statements.
     fn simple(&mut self, depth: u32) -> Stmt {
         match self.random.below(8) {
             0 | 1 => self.binding(depth),
@@ -543,7 +546,7 @@ impl Draw {
     }
 }
 
-/// Whether nothing can stand after the last statement.
+/// Returns `true` if a statement after `body` would be unreachable.
 fn ends(body: &[Stmt]) -> bool {
     match body.last() {
         Some(Stmt::Break | Stmt::Continue | Stmt::Return(_)) => true,
@@ -562,7 +565,7 @@ fn ends(body: &[Stmt]) -> bool {
     }
 }
 
-/// Whether each way through a loop's body returns.
+/// Returns `true` if every path through a loop's body returns.
 fn ends_with_return(body: &[Stmt]) -> bool {
     match body.last() {
         Some(Stmt::Return(_)) => !leaves(body),
@@ -571,7 +574,7 @@ fn ends_with_return(body: &[Stmt]) -> bool {
     }
 }
 
-/// Whether a `break` or `continue` of this loop stands in it.
+/// Returns `true` if the body has a `break` or `continue` of its own loop.
 fn leaves(body: &[Stmt]) -> bool {
     body.iter().any(|stmt| match stmt {
         Stmt::Break | Stmt::Continue => true,
@@ -580,7 +583,7 @@ fn leaves(body: &[Stmt]) -> bool {
     })
 }
 
-/// A condition that is known while compiling.
+/// Evaluates a compile-time condition.
 fn known(condition: &Expr) -> Option<bool> {
     match condition {
         Expr::Bool(value) => Some(*value),

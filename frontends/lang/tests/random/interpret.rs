@@ -1,11 +1,12 @@
-//! A tree-walking interpreter of the programs.
+//! Tree-walking interpreter of random programs.
 
 use super::tree::{Expr, Program, Stmt, Ty};
 
 pub const ITEMS: u32 = 3;
 pub const WORDS: usize = 32;
 
-/// A value: its type and lanes. A number that is known while compiling is an `i32` here, as only indices and numbers beside an `i32` are made of it.
+/// Value: its type and lanes. Compile-time numbers are `i32` here, as they occur only in indices
+/// and next to `i32` operands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Value {
     pub ty: Ty,
@@ -197,7 +198,7 @@ impl<'p> Machine<'p> {
         Flow::Next
     }
 
-    /// A loop's body, which begins by counting.
+    /// Runs a loop's body, which first increments the counter.
     fn counted(&mut self, counter: &str, body: &[Stmt]) -> Flow {
         let count = self.get(counter).lanes[0];
         self.set(counter, int(Ty::I32, count + 1));
@@ -298,7 +299,7 @@ impl<'p> Machine<'p> {
     }
 }
 
-/// An operator.
+/// Evaluates a binary operator.
 fn binary(op: &str, a: &Value, b: &Value) -> Value {
     assert_eq!(a.ty, b.ty, "{op}");
     let (ty, bits) = (a.ty, a.ty.bits());
@@ -350,7 +351,7 @@ fn binary(op: &str, a: &Value, b: &Value) -> Value {
     Value { ty, lanes: a.lanes.iter().zip(&b.lanes).map(each).collect() }
 }
 
-/// An op by its name.
+/// Evaluates an op by its name.
 fn named(name: &str, suffix: &str, args: &[Value], numbers: &[u32]) -> Value {
     let first = &args[0];
     let (ty, bits) = (first.ty, first.ty.bits());

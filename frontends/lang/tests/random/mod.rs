@@ -1,5 +1,6 @@
-//! Random programs in the language, and a small interpreter of them that is written apart from the language: the IR that they become means
-//! what it says. `HALFBYTE_PROGRAMS=300000 cargo test --release -p halfbyte-lang random::` takes more; `HALFBYTE_SEED` draws others.
+//! Differential tests of random programs: the lowered IR must compute the same as a small
+//! independent interpreter. `HALFBYTE_PROGRAMS=300000 cargo test --release -p halfbyte-lang
+//! random::` runs more programs; `HALFBYTE_SEED` selects others.
 
 mod draw;
 mod interpret;
@@ -15,13 +16,14 @@ use interpret::{ITEMS, Machine, WORDS};
 
 const BASE: u64 = 1 << 40;
 
-/// Checks one program: whether it was one, or what is wrong, with its text.
+/// Checks one program. Returns `false` if the seed gives no valid program, and an error with the
+/// program's text if the check fails.
 fn check(seed: u64) -> Result<bool, String> {
     let (program, mut random) = Draw::program(seed);
     let text = program.to_string();
     let wrong = |what: String| format!("seed {seed}: {what}\n{text}");
     let module = match read(&text, "random.hb", &StdOnly) {
-        // Whether all ways end before a statement is what the generator knows only of simple ones.
+        // The generator detects unreachable statements only in simple cases.
         Err(errors) if errors.iter().all(|error| error.message == "nothing comes here") => return Ok(false),
         read => read,
     };
@@ -29,13 +31,13 @@ fn check(seed: u64) -> Result<bool, String> {
         let shown = halfbyte_ir::Diagnostics { file: "random.hb", source: &text, list: &errors }.to_string();
         wrong(shown)
     })?;
-    // What is printed reads back to the same.
+    // The printed IR must parse to the same IR.
     let printed = module.to_string();
     let again = halfbyte_ir::text::read(&printed).map_err(|errors| wrong(format!("{printed}\n{errors:?}")))?;
     if again.to_string() != printed {
         return Err(wrong(format!("printed differently:\n{printed}\n{again}")));
     }
-    // Formatted it is the same program, and formatted already.
+    // Formatting preserves the program and is idempotent.
     let written = format(&text).map_err(|errors| wrong(format!("it reads, and is not formatted: {errors:?}")))?;
     let same = read(&written, "random.hb", &StdOnly).is_ok_and(|module| module.to_string() == printed);
     if !same || format(&written).as_ref() != Ok(&written) {

@@ -1,8 +1,8 @@
-//! A program as the generator draws it, the interpreter runs it and people read it.
+//! Syntax tree of random programs, for the generator, the interpreter and the printer.
 
 use std::fmt::{self, Display, Formatter};
 
-/// A type: bits a lane, lanes, and its name.
+/// Type, with its lane width, lane count and name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ty {
     I1,
@@ -60,7 +60,7 @@ impl Ty {
 
 #[derive(Clone, Debug)]
 pub enum Expr {
-    /// A number; without its type where another operand says it.
+    /// Number literal; `bare` omits its type, which another operand determines.
     Number {
         ty: Ty,
         value: i64,
@@ -70,9 +70,9 @@ pub enum Expr {
     Name(String),
     Unary(&'static str, Box<Expr>),
     Binary(&'static str, Box<Expr>, Box<Expr>),
-    /// An op, with its suffix in the name; numbers it has besides.
+    /// Op: its name, suffix, operands, list argument, and number arguments.
     Op(&'static str, String, Vec<Expr>, Option<String>, Vec<u32>),
-    /// Lanes of a vector.
+    /// Vector constructor.
     Vector(Ty, Vec<Expr>),
     Call(usize, Vec<Expr>),
     If(Box<Expr>, Vec<Stmt>, Box<Expr>, Vec<Stmt>, Box<Expr>),
@@ -80,7 +80,7 @@ pub enum Expr {
     Element(Box<Expr>, String),
     /// `s[e & 3].name`, or `.q[e & 7]`
     Field(Box<Expr>, &'static str, Option<Box<Expr>>),
-    /// `t[e & 7]`, of the scratch array.
+    /// Element of the scratch array: `t[e & 7]`.
     Scratch(Box<Expr>),
 }
 
@@ -90,12 +90,12 @@ pub enum Stmt {
     Pair([String; 2], usize, Vec<Expr>),
     Assign(String, &'static str, Expr),
     Scratch(Expr, &'static str, Expr),
-    /// To `y[16 * i + k]`.
+    /// Store to `y[16 * i + k]`.
     Store(u32, Expr),
     If(Expr, Vec<Stmt>, Option<Vec<Stmt>>),
     For(String, Expr, Expr, i64, Vec<Stmt>),
     Unroll(String, i64, i64, i64, Vec<Stmt>),
-    /// A counter of its own bounds it.
+    /// Loop bounded by a counter of its own.
     While(String, u32, Expr, Vec<Stmt>),
     Do(String, u32, Vec<Stmt>, Expr),
     Break,
@@ -106,11 +106,11 @@ pub enum Stmt {
 #[derive(Clone, Debug)]
 pub struct Function {
     pub params: Vec<(String, Ty)>,
-    /// Two results make a pair.
+    /// One or two result types.
     pub results: Vec<Ty>,
     pub body: Vec<Stmt>,
     pub values: Vec<Expr>,
-    /// Its first parameter's type is a `T`, as is whatever is of that type in its head.
+    /// If set, the first parameter's type is printed as the generic `T` throughout the signature.
     pub generic: bool,
 }
 
