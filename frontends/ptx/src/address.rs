@@ -1,8 +1,8 @@
-//! Addresses as elements of buffers.
+//! Conversion of PTX addresses to elements of buffers.
 //!
-//! An address in PTX is 64 bits; an index in the IR is 32 bits, and what it counts wraps at 2^32. The two agree where the
-//! numbers that make up the index are shown to be so small that nothing wraps and nothing is negative. Where that is not
-//! shown, the address is computed as PTX computes it, in 64 bits, and is exact all the same.
+//! An address in PTX has 64 bits. An index in the IR has 32 bits and wraps at 2^32. An address
+//! becomes an index only if value ranges prove that the index neither wraps nor is negative. Any
+//! other address is computed in 64 bits as in PTX, which is exact, too.
 
 use halfbyte_ir::{Axis, MemAttr, Op, ParamKind, Type, Value};
 use halfbyte_isa::ptx::types::{Special, SpecialGroup, Token, Type as PtxType};
@@ -16,13 +16,13 @@ use crate::sources::{Source, loaded};
 use crate::ssa::{Def, Val};
 use crate::{MAX_BLOCK, MAX_ITEMS};
 
-/// How far definitions are followed.
+/// Maximum depth to which definitions are followed.
 const DEPTH: u32 = 48;
 
-/// Terms that an index has at most.
+/// Maximum number of terms of an index.
 const TERMS: usize = 8;
 
-/// A number of bytes: multiples of values, extended from fewer bits, and a constant.
+/// Byte offset: a sum of scaled values, each extended from fewer bits, and a constant.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Offset {
     terms: Vec<Term>,
@@ -36,22 +36,23 @@ struct Term {
     scale: u64,
 }
 
-/// A place in memory, as the IR names it.
+/// Address in the form of the IR.
 pub(crate) struct Address {
     pub base: Value,
     pub index: Option<Value>,
-    /// Bytes that a step of the index is worth.
+    /// Bytes per step of the index.
     pub scale: u32,
-    /// Whether the index is scaled in 64 bits: it is the same, and what PTX does in one instruction.
+    /// Set if the index is scaled in 64 bits. The address is the same, and PTX computes it in one
+    /// instruction.
     pub wide: bool,
-    /// Bytes beyond it.
+    /// Constant byte offset.
     pub offset: i32,
-    /// The greatest power of two that it is known to be a multiple of.
+    /// Greatest power of two that is proved to divide the address.
     pub known_align: u32,
 }
 
 impl Address {
-    /// So many bytes on, for an access of this alignment.
+    /// Returns the memory attribute of an access `bytes` bytes after the address.
     pub fn mem(&self, bytes: u32, align: u32) -> Option<MemAttr> {
         let offset = self.offset.checked_add_unsigned(bytes)?;
         Some(MemAttr { scale: self.scale, offset, align, wide: self.wide })
@@ -59,7 +60,7 @@ impl Address {
 }
 
 impl Import<'_> {
-    /// The address that a register holds, and so many bytes on, for an access whose elements have this size.
+    /// Returns the address in a register plus `offset`, for elements of `bytes` bytes.
     pub fn address(&mut self, val: Val, offset: i32, bytes: u32) -> Address {
         self.element(val, offset, bytes).unwrap_or_else(|| {
             let value = self.value(val);
@@ -69,13 +70,13 @@ impl Import<'_> {
         })
     }
 
-    /// The address as an element of a buffer, where it is shown to be one.
+    /// Returns the address as an element of a buffer, if that can be proved.
     fn element(&mut self, val: Val, offset: i32, size: u32) -> Option<Address> {
         let (source, bytes) = self.base(val, DEPTH)?;
         self.indexed(source, &bytes, Some(val), offset, size)
     }
 
-    /// A place in a buffer.
+    /// Returns the address at a constant offset in a buffer.
     pub fn in_buffer(&mut self, source: Source, offset: i32, size: u32) -> Option<Address> {
         self.indexed(source, &Offset::default(), None, offset, size)
     }
@@ -116,7 +117,7 @@ impl Import<'_> {
         Some(Address { base, index, scale, wide, offset: constant, known_align })
     }
 
-    /// The sum of terms, in steps of this size.
+    /// Emits the sum of terms, in steps of `scale` bytes.
     fn sum(&mut self, terms: &[Term], scale: u32) -> Option<Value> {
         let mut index = None;
         for term in terms {
@@ -138,7 +139,7 @@ impl Import<'_> {
         index
     }
 
-    /// The buffer that an address lies in, and how far in it.
+    /// Returns the buffer that an address points into, and the offset in it.
     fn base(&self, val: Val, depth: u32) -> Option<(Source, Offset)> {
         let depth = depth.checked_sub(1)?;
         let &Def::Inst(number, None) = self.function.def(val) else { return None };
@@ -183,7 +184,7 @@ impl Import<'_> {
         }
     }
 
-    /// An operand of 64 bits as a number of bytes.
+    /// Decomposes a 64-bit operand into a byte offset.
     fn offset_of(&self, number: usize, inst: &Inst, i: usize, depth: u32) -> Option<Offset> {
         if let Some(&Operand::Number(bits)) = inst.operands.get(i) {
             return Some(Offset { terms: Vec::new(), constant: bits as i64 });
@@ -210,7 +211,8 @@ impl Import<'_> {
             }
             Opcode::CVT_INT if inst.ty(0).bits() == 64 && inst.ty(1).bits() <= 32 => {
                 let val = self.read_of(number, inst, 1)?;
-                // A register may have more bits than are converted.
+                // The decomposition is valid only if the register is no wider than the converted
+                // type.
                 let bits = self.function.entry.body.registers.held(self.function.reg(val)).map_or(0, PtxType::bits);
                 (bits == inst.ty(1).bits()).then(|| Offset {
                     terms: vec![Term { val, signed: inst.ty(1).is_signed(), scale: 1 }],
@@ -224,7 +226,7 @@ impl Import<'_> {
         }
     }
 
-    /// What `mul.wide` or `mad.wide` multiplies, where one of the factors is a number.
+    /// Returns the term that `mul.wide` or `mad.wide` computes if one factor is a constant.
     fn scaled(&self, number: usize, inst: &Inst) -> Option<Offset> {
         let signed = inst.ty(0).is_signed();
         let (val, factor) = match (self.number_at(number, inst, 1), self.number_at(number, inst, 2)) {
@@ -252,7 +254,7 @@ impl Import<'_> {
         }
     }
 
-    /// The number that a value is, whatever way leads there.
+    /// Returns the constant that a value is a copy of.
     pub fn constant_of(&self, val: Val) -> Option<u64> {
         let mut val = val;
         for _ in 0..DEPTH {
@@ -273,7 +275,7 @@ impl Import<'_> {
         None
     }
 
-    /// The special register that a value is.
+    /// Returns the special register that a value is a copy of.
     pub fn special_of(&self, val: Val) -> Option<Special> {
         let mut val = val;
         for _ in 0..DEPTH {
@@ -290,8 +292,8 @@ impl Import<'_> {
         None
     }
 
-    /// The axis along which an instruction computes the number of the work item: that of the block times the threads of a block, and
-    /// that of the thread.
+    /// Returns the axis for which an instruction computes the work item's number: block number
+    /// times block size plus thread number.
     pub fn makes_item(&self, number: usize, inst: &Inst) -> Option<Axis> {
         Axis::ALL.into_iter().find(|&axis| self.makes_item_along(axis, number, inst))
     }
@@ -318,7 +320,7 @@ impl Import<'_> {
         }
     }
 
-    /// Whether the first two operands are the number of the block and the threads of a block.
+    /// Returns `true` if the first two operands are the block number and the block size.
     fn is_start(&self, axis: Axis, number: usize, inst: &Inst) -> bool {
         let is = |i: usize, group| {
             let special = self.read_of(number, inst, i).and_then(|val| self.special_of(val));
@@ -337,13 +339,13 @@ impl Import<'_> {
             .any(|(block, size)| is(block, SpecialGroup::Block) && is_size(size))
     }
 
-    /// The same of a value, where it is one that is known to have at most 32 bits.
+    /// Returns the unsigned range of a value, if the value is known to fit 32 bits.
     pub fn bounds(&self, val: Val) -> Option<(u64, u64)> {
         let bits = self.function.entry.body.registers.held(self.function.reg(val)).map_or(64, PtxType::bits);
         Some(self.range(val, DEPTH)).filter(|&(_, high)| bits <= 32 || high <= u32::MAX.into())
     }
 
-    /// Least and greatest number that a value of at most 32 bits can be, unsigned.
+    /// Returns the least and greatest unsigned value, memoised.
     fn range(&self, val: Val, depth: u32) -> (u64, u64) {
         if let Some(&found) = self.ranges.borrow().get(&val) {
             return found;
@@ -367,7 +369,7 @@ impl Import<'_> {
             Some(known) => (known, known),
             None => self.read_of(number, inst, i).map_or(all, |val| self.range(val, depth)),
         };
-        // A number that saturates may have wrapped.
+        // A saturated bound means that the value may have wrapped.
         let within = |(low, high): (u64, u64)| if high <= all.1 && high < u64::MAX { (low, high) } else { all };
         let product = |(a, b): (u64, u64), (c, d): (u64, u64)| (a.saturating_mul(c), b.saturating_mul(d));
         let sum = |(a, b): (u64, u64), (c, d): (u64, u64)| (a.saturating_add(c), b.saturating_add(d));
@@ -440,7 +442,8 @@ impl Offset {
     }
 }
 
-/// The greatest power of two, up to 64, that all the numbers are multiples of; the size of an element where it is one.
+/// Returns `element` if it divides all numbers, otherwise the greatest power of two up to 64 that
+/// does.
 fn step(element: u32, numbers: impl IntoIterator<Item = u64>) -> u32 {
     let all = numbers.into_iter().fold(0, |all, number| all | number);
     if all % u64::from(element) == 0 { element } else { 1 << all.trailing_zeros().min(6) }

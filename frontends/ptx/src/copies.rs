@@ -1,6 +1,7 @@
-//! Makes copies that go on beside the thread loads and stores, done where they begin; waits for them then do nothing.
+//! Expansion of asynchronous copies into loads and stores at the point of issue. The corresponding
+//! waits become no-ops.
 //!
-//! That somebody touches what is copied before the wait is looked for where the text runs as it stands.
+//! Only the direct execution of PTX detects accesses to the copied memory before the wait.
 
 use halfbyte_isa::ptx::module::{Body, Registers};
 use halfbyte_isa::ptx::types::{Token, Type};
@@ -10,26 +11,26 @@ use smallvec::SmallVec;
 
 use crate::expand::Expansion;
 
-/// How many bytes a copy takes of those that it has.
+/// Number of bytes that a copy reads; the rest is filled with zeros.
 enum Taken {
     All,
     None,
-    /// As many as the value says, or where `is_whole` all or none.
+    /// A run-time number of bytes. If `is_whole` is set, the number is 0 or the full size.
     Value {
         value: Operand,
         is_whole: bool,
     },
 }
 
-/// Copies as loads and stores.
+/// Expansion of `cp.async` into loads and stores.
 pub(crate) struct Copies {
     registers: Registers,
     insts: Vec<Inst>,
-    /// What is copied, word by word; a byte of it; how many bytes are taken.
+    /// Temporary registers: a copied word, a copied byte, the number of bytes to read.
     words: Reg,
     byte: Reg,
     taken: Reg,
-    /// Whether all is copied, a part, and one byte of it.
+    /// Predicate registers: all bytes are read, some are not, this byte is read.
     all: Reg,
     part: Reg,
     one: Reg,
@@ -120,7 +121,7 @@ impl Copies {
         }
     }
 
-    /// Copies as many bytes as a value says, one by one, where it says fewer than all.
+    /// Copies up to `value` bytes one by one if `value` is less than `bytes`.
     fn bytes(&mut self, value: &Operand, bytes: u32, [from, to]: [Address; 2], guard: Option<Guard>) {
         self.compare(self.part, Token::Lt, value, bytes, guard);
         let part = Some(Guard { reg: self.part, not: false });
@@ -135,7 +136,7 @@ impl Copies {
         }
     }
 
-    /// Compares a value with a number, where the guard holds.
+    /// Emits a comparison with a constant, combined with the guard.
     fn compare(&mut self, to: Reg, how: Token, value: &Operand, number: u32, guard: Option<Guard>) {
         let compared = [Operand::Register(to), value.clone(), Operand::Number(number.into())];
         let ty = Token::Type(Type::U32);
@@ -155,7 +156,7 @@ impl Copies {
     }
 }
 
-/// Whether a value is 0 or all bytes wherever it is read: all that is ever written to its register is one of the two.
+/// Returns `true` if every write to the value's register stores either 0 or `bytes`.
 fn is_whole(body: &Body, value: &Operand, bytes: u32) -> bool {
     let &Operand::Register(reg) = value else { return false };
     let is_either = |operand: Option<&Operand>| matches!(operand, Some(&Operand::Number(number)) if number == 0 || number == u64::from(bytes));

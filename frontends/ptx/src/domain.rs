@@ -1,8 +1,9 @@
-//! The IR as a machine's words: what an instruction means, said in ops.
+//! IR builder as a [`Domain`]: the meaning of an instruction, emitted as ops.
 //!
-//! Instructions that no op stands for are imported by their meaning, which is written over any [`Domain`]. Here words are
-//! values of type `i32` and truth values of type `i1`. What is known is computed at once, so that what a meaning says of
-//! all operands comes down to what these operands need.
+//! Instructions without a corresponding op are imported through their meaning, which is generic
+//! over a [`Domain`]. Here words are values of type `i32` and truth values are of type `i1`.
+//! Constants are folded, so that a general meaning is reduced to the ops that the actual operands
+//! need.
 
 use std::collections::HashMap;
 
@@ -14,7 +15,7 @@ use halfbyte_isa::halu::domain::{
     Conversion, Divide, Domain, FloatKind, FloatOp, Form, HalfCompare, HalfKind, HalfMinMax, HalfOp, convert_in_steps,
 };
 
-/// The IR in the making, and the constants of the block at hand.
+/// IR builder, with the constants and casts of the current block.
 pub(crate) struct Code {
     pub builder: Builder,
     constants: HashMap<(Type, u64), Value>,
@@ -26,19 +27,19 @@ impl Code {
         Code { builder, constants: HashMap::new(), casts: HashMap::new() }
     }
 
-    /// Goes to a block, which knows nothing of the constants of others.
+    /// Switches to a block and forgets the constants of other blocks.
     pub fn go_to(&mut self, block: halfbyte_ir::Block) {
         self.builder.go_to(block);
         self.constants.clear();
         self.casts.clear();
     }
 
-    /// The type of a value.
+    /// Returns the type of a value.
     pub fn ty(&self, value: Value) -> Type {
         self.builder.kernel().ty(value)
     }
 
-    /// A constant by the bits of all its lanes together.
+    /// Returns a constant with the given bits, lane 0 lowest.
     pub fn constant(&mut self, ty: Type, bits: u64) -> Value {
         if let Some(&value) = self.constants.get(&(ty, bits)) {
             return value;
@@ -50,7 +51,7 @@ impl Code {
         value
     }
 
-    /// The bits of a constant.
+    /// Returns the bits of a value that is a constant.
     pub fn known(&self, value: Value) -> Option<u64> {
         let kernel = self.builder.kernel();
         let inst = kernel.def_inst(value)?;
@@ -61,12 +62,12 @@ impl Code {
         }
     }
 
-    /// An op.
+    /// Emits an op.
     pub fn op(&mut self, op: Op, ty: Type, args: &[Value]) -> Value {
         self.builder.op(op, ty, args)
     }
 
-    /// The same bits as another type.
+    /// Casts a value to a type of the same width.
     pub fn cast(&mut self, value: Value, ty: Type) -> Value {
         if self.ty(value) == ty {
             return value;
@@ -83,7 +84,7 @@ impl Code {
         cast
     }
 
-    /// A value of at most 32 bits as a word, the bits beyond it zero.
+    /// Zero-extends a value of at most 32 bits to a word.
     pub fn word_of(&mut self, value: Value) -> Value {
         match self.ty(value).bits() {
             32 => self.cast(value, Type::I32),
@@ -97,7 +98,7 @@ impl Code {
         }
     }
 
-    /// The low bits of a word, as a type of at most 32 bits.
+    /// Truncates a word to a type of at most 32 bits.
     pub fn of_word(&mut self, word: Value, ty: Type) -> Value {
         match ty.bits() {
             32 => self.cast(word, ty),
@@ -112,7 +113,7 @@ impl Code {
         }
     }
 
-    /// An operation on two words, at once where both are known.
+    /// Emits an operation on two words, or folds it if both are constants.
     fn binary(&mut self, op: Op, a: Value, b: Value, known: impl Fn(u32, u32) -> u32) -> Value {
         match (self.known(a), self.known(b)) {
             (Some(a), Some(b)) => self.word(known(a as u32, b as u32)),
@@ -120,7 +121,7 @@ impl Code {
         }
     }
 
-    /// An operation on a word, at once where it is known.
+    /// Emits an operation on a word, or folds it if the word is a constant.
     fn unary(&mut self, op: Op, a: Value, known: impl Fn(u32) -> u32) -> Value {
         match self.known(a) {
             Some(a) => self.word(known(a as u32)),
@@ -128,7 +129,7 @@ impl Code {
         }
     }
 
-    /// The operand that is known, if one is, and the other.
+    /// Returns the constant operand and the other operand, if one operand is a constant.
     fn one_known(&self, a: Value, b: Value) -> Option<(u32, Value)> {
         let known = |value: Value| self.known(value).map(|bits| bits as u32);
         known(a).map(|bits| (bits, b)).or_else(|| known(b).map(|bits| (bits, a)))
@@ -142,12 +143,12 @@ impl Code {
         }
     }
 
-    /// Two words, the low one first, as a type of 64 bits.
+    /// Concatenates two words, low word first, to a type of 64 bits.
     pub fn whole(&mut self, words: [Value; 2], ty: Type) -> Value {
         if let [Some(low), Some(high)] = words.map(|word| self.known(word)) {
             return self.constant(ty, high << 32 | low);
         }
-        // Words that a value was split into are that value.
+        // Concatenation of the two halves of a split value is that value.
         let whole = |word: Value, part: u8| {
             let kernel = self.builder.kernel();
             let inst = kernel.def_inst(word)?;
@@ -160,13 +161,13 @@ impl Code {
         self.cast(whole, ty)
     }
 
-    /// The two words of a value of 64 bits.
+    /// Splits a value of 64 bits into two words, low word first.
     fn words(&mut self, value: Value) -> [Value; 2] {
         let whole = self.cast(value, Type::I64);
         [0, 1].map(|part| self.builder.lane(Op::Split, Type::I32, &[whole], part))
     }
 
-    /// An operation on floats of a type, as the type.
+    /// Emits a floating-point operation in type `ty`.
     fn arithmetic(&mut self, op: &FloatOp, ty: Type, operands: &[Value]) -> Value {
         let flags = FloatFlags { rounding: rounding(op.rounding), ..FloatFlags::default() };
         let operands = operands.get(..op.kind.operands()).unwrap_or(operands);
@@ -180,7 +181,7 @@ impl Code {
     }
 }
 
-/// The type of two halves.
+/// Returns the type of two packed halves.
 pub(crate) fn halves(format: Format) -> Type {
     match format {
         Format::F16 => Type::F16X2,
@@ -188,7 +189,7 @@ pub(crate) fn halves(format: Format) -> Type {
     }
 }
 
-/// A division of the machine in the IR.
+/// Returns the op of a division.
 pub(crate) const fn division(op: Divide) -> Op {
     match (op.remainder, op.signed) {
         (false, false) => Op::DivU,
@@ -198,7 +199,7 @@ pub(crate) const fn division(op: Divide) -> Op {
     }
 }
 
-/// A rounding of the machine in the IR.
+/// Converts a rounding mode.
 pub(crate) fn rounding(rounding: half::Rounding) -> Rounding {
     match rounding {
         half::Rounding::Nearest => Rounding::Rn,
@@ -208,7 +209,7 @@ pub(crate) fn rounding(rounding: half::Rounding) -> Rounding {
     }
 }
 
-/// A comparison of the machine in the IR: none of those that are always so.
+/// Converts a comparison; returns `None` for the always-true and always-false ones.
 fn condition(compare: Compare) -> Option<FloatCC> {
     let pairs = [
         (Compare::LT, FloatCC::Lt),
@@ -229,7 +230,7 @@ fn condition(compare: Compare) -> Option<FloatCC> {
     pairs.into_iter().find(|(of, _)| *of == compare).map(|(_, cc)| cc)
 }
 
-/// The op of a function.
+/// Returns the op of an elementary function.
 pub(crate) fn elementary(function: Function) -> Op {
     match function {
         Function::Ex2 => Op::Fexp2,
@@ -241,7 +242,7 @@ pub(crate) fn elementary(function: Function) -> Op {
     }
 }
 
-/// The op of a conversion, its operand's type and its result's, where there is one.
+/// Returns the op of a conversion with its operand and result types, if there is one.
 fn conversion(op: &Conversion) -> Option<(Op, Type, Type)> {
     let float = |form: Form| match form {
         Form::F16 => Some(Type::F16),
@@ -266,7 +267,7 @@ fn conversion(op: &Conversion) -> Option<(Op, Type, Type)> {
     found.0.row().converts(found.1, found.2).then_some(found)
 }
 
-/// The op of a kind of arithmetic.
+/// Returns the op of an arithmetic operation.
 fn arithmetic(kind: FloatKind) -> Op {
     match kind {
         FloatKind::Add => Op::Fadd,

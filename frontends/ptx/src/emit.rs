@@ -1,4 +1,4 @@
-//! Makes a kernel of the IR of a kernel in PTX, instruction by instruction.
+//! Emission of an IR kernel from a PTX kernel, instruction by instruction.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -23,32 +23,32 @@ use crate::ssa::{Def, Function, Val};
 use crate::types::{Types, integer};
 use crate::{Options, Places, Shape, stands};
 
-/// A kernel on its way.
+/// State of the import of one kernel.
 pub(crate) struct Import<'a> {
     pub function: &'a Function<'a>,
     pub parameters: &'a Parameters,
     pub types: &'a Types,
     pub shape: Shape,
-    /// Whether pointers may be into one memory.
+    /// Set if pointers may alias.
     pub may_alias: bool,
-    /// Whether what no op stands for stays an instruction of PTX.
+    /// Set if an instruction without a corresponding op becomes a PTX intrinsic.
     pub keep: bool,
-    /// Whether what may be fused is.
+    /// Set if contractable products and sums are fused.
     pub contract: bool,
-    /// The products and sums that the text leaves to the assembler to fuse, by number.
+    /// Products and sums, by instruction number, that PTX permits the assembler to fuse.
     pub fusable: HashSet<usize>,
     pub code: Code,
-    /// The parameters of the IR, in the order of [`Parameters::places`].
+    /// Parameters of the IR kernel, in the order of [`Parameters::places`].
     pub params: Vec<Value>,
-    /// What items share, and what each has for itself.
+    /// Arrays for shared and local memory.
     pub arrays: Arrays,
-    /// By address and step: the index, in the block at hand.
+    /// Cache of indices in the current block, by address and scale.
     pub indices: HashMap<(Val, u32), Value>,
-    /// By value in PTX: what numbers it can be, where that has been asked.
+    /// Cache of value ranges, by PTX value.
     pub ranges: RefCell<HashMap<Val, (u64, u64)>>,
-    /// By value in PTX.
+    /// IR values, by PTX value.
     values: Vec<Option<Value>>,
-    /// The number of the instruction at hand.
+    /// Number of the current instruction.
     pub number: usize,
     pub errors: Vec<Diagnostic>,
     locs: &'a [Loc],
@@ -58,7 +58,7 @@ pub(crate) struct Import<'a> {
 /// Imports a kernel.
 ///
 /// # Errors
-/// What no kernel of the IR can say.
+/// Returns an error for each construct that the IR cannot express.
 pub(crate) fn kernel(
     entry: &Entry,
     locs: &[Loc],
@@ -81,10 +81,10 @@ pub(crate) fn kernel(
     })
 }
 
-/// What the parameters of a kernel are in the IR: a kernel that has only these, and the place of each in the text's own.
+/// Returns a kernel with only the imported parameters, and the origin of each parameter in the PTX.
 ///
 /// # Errors
-/// Addresses that come of no parameter.
+/// Returns an error for each address that derives from no parameter.
 pub(crate) fn parameters(
     entry: &Entry,
     locs: &[Loc],
@@ -95,7 +95,7 @@ pub(crate) fn parameters(
     })
 }
 
-/// The same of a kernel that runs as it stands: where an address comes from then does not matter.
+/// Like [`parameters`], for direct execution of the PTX, which accepts addresses of unknown origin.
 pub(crate) fn standing(
     entry: &Entry,
     locs: &[Loc],
@@ -107,7 +107,7 @@ pub(crate) fn standing(
     })
 }
 
-/// Does something with a kernel that has its parameters.
+/// Calls `then` with an import whose parameters are declared.
 fn with_parameters<T>(
     entry: &Entry,
     locs: &[Loc],
@@ -118,7 +118,7 @@ fn with_parameters<T>(
     with_those(|_| true, entry, locs, places, options, then)
 }
 
-/// The same where only some of what is wrong matters.
+/// Like [`with_parameters`], but only the errors for which `matters` returns `true` count.
 fn with_those<T>(
     matters: impl Fn(&Wrong) -> bool,
     entry: &Entry,
@@ -187,7 +187,8 @@ fn diagnostic(wrong: &Wrong, entry: &Entry, locs: &[Loc], places: &Places<'_>) -
 }
 
 impl<'a> Import<'a> {
-    /// The blocks in order, the first after one that declares nothing and is reached but once.
+    /// Emits the blocks in order. If the first block has predecessors, a separate entry block
+    /// branches to it.
     fn blocks(&mut self) {
         let function = self.function;
         let entry = self.code.builder.begin("entry", &[]);
@@ -267,15 +268,16 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// The number, among what leads to a block, of the way from another; of several the `nth`.
+    /// Returns the index of an edge among the predecessors of `to`. A predecessor may have several
+    /// edges, of which `nth` selects one.
     fn edge(&self, from: usize, to: usize, nth: usize) -> usize {
         let preds = self.function.preds.get(to).into_iter().flatten().enumerate();
         let found = preds.filter(|(_, pred)| **pred == from).map(|(number, _)| number).nth(nth).unwrap_or(0);
-        // The kernel's start leads to the first block before all others.
+        // The function entry is the implicit first predecessor of block 0.
         found + usize::from(to == 0)
     }
 
-    /// The values of a block's phis on one of the edges that lead there.
+    /// Returns the phi operands of a block for one incoming edge.
     fn arguments(&mut self, to: usize, edge: usize) -> Vec<Value> {
         let function = self.function;
         let phis = function.phis.get(to).into_iter().flatten();
@@ -296,7 +298,7 @@ impl<'a> Import<'a> {
         .collect()
     }
 
-    /// By block: the first label that stands where it starts.
+    /// Returns the first label of each block, by block.
     fn labels(&self) -> HashMap<usize, String> {
         let mut starts = HashMap::new();
         for (number, node) in self.function.nodes.iter().enumerate() {
@@ -315,7 +317,7 @@ impl<'a> Import<'a> {
         self.locs.get(number).copied().unwrap_or_default()
     }
 
-    /// Says that an instruction cannot be imported.
+    /// Reports that the current instruction cannot be imported.
     pub fn refuse(&mut self, message: impl Into<String>, expected: &str) {
         let span = self.places.span(self.loc(self.number));
         self.errors.push(Diagnostic::new(span, message).expected(expected));
@@ -327,7 +329,7 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// Zero.
+    /// Returns zero of a type.
     fn zero(&mut self, ty: Type) -> Value {
         if ty == Type::PTR {
             let zero = self.code.constant(Type::I64, 0);
@@ -336,7 +338,7 @@ impl<'a> Import<'a> {
         self.code.constant(ty, 0)
     }
 
-    /// What a value in PTX is in the IR.
+    /// Returns the IR value of a PTX value.
     pub fn value(&mut self, val: Val) -> Value {
         let val = self.function.resolve(val);
         match self.values.get(val.0 as usize).copied().flatten() {
@@ -345,7 +347,7 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// What a register holds before the instruction at hand.
+    /// Returns the value of a register before the current instruction.
     pub fn register(&mut self, reg: Reg) -> Value {
         match self.function.read(self.number, reg) {
             Some(val) => self.value(val),
@@ -353,7 +355,7 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// The value in PTX of an operand that is a register.
+    /// Returns the PTX value of a register operand.
     pub fn operand_val(&self, inst: &Inst, i: usize) -> Option<Val> {
         match inst.operands.get(i) {
             Some(&Operand::Register(reg)) => self.function.read(self.number, reg),
@@ -361,7 +363,7 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// The same bits as a type: those beyond it are cut off, and zero where it has more.
+    /// Casts a value to a type of any width, with truncation or zero extension.
     pub fn convert(&mut self, value: Value, ty: Type) -> Value {
         let (from, to) = (self.code.ty(value).bits(), ty.bits());
         if from == to {
@@ -377,7 +379,7 @@ impl<'a> Import<'a> {
         self.code.cast(narrow, ty)
     }
 
-    /// An operand, a register or a number, as a type.
+    /// Returns a register or constant operand as a value of a type.
     pub fn operand(&mut self, inst: &Inst, i: usize, ty: Type) -> Value {
         match inst.operands.get(i) {
             Some(&(Operand::Register(reg) | Operand::Lanes { reg, .. })) => {
@@ -396,7 +398,7 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// The number that an operand is.
+    /// Returns the constant value of an operand.
     pub fn known(&self, inst: &Inst, i: usize) -> Option<u64> {
         match inst.operands.get(i) {
             Some(&Operand::Number(bits)) => Some(bits),
@@ -407,7 +409,8 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// Gives a register that the instruction at hand writes its value, the one it had where the guard is false.
+    /// Defines a register that the current instruction writes. If the guard is false, the register
+    /// keeps its old value.
     pub fn define(&mut self, reg: Reg, value: Value) {
         let Some((_, val)) = self.function.writes(self.number).find(|(written, _)| *written == reg) else { return };
         let ty = self.types.get(val);
@@ -423,7 +426,7 @@ impl<'a> Import<'a> {
         self.set(val, value);
     }
 
-    /// Gives the first operand its value.
+    /// Defines the first operand.
     pub fn result(&mut self, inst: &Inst, value: Value) {
         if let Some(&(Operand::Register(reg) | Operand::Lanes { reg, .. })) = inst.operands.first() {
             self.define(reg, value);
@@ -444,7 +447,7 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// Imports an instruction that only computes as itself.
+    /// Imports a pure instruction as a PTX intrinsic.
     fn kept(&mut self, inst: &Inst) -> bool {
         let registers = &self.function.entry.body.registers;
         let Some((text, read)) = template::of(inst, |reg| registers.ty(reg)) else { return false };
@@ -457,7 +460,7 @@ impl<'a> Import<'a> {
             .zip(types)
             .map(|(reg, ty)| {
                 let value = self.register(reg);
-                // As which type the bits come does not matter.
+                // Any type of the right width will do, except a pointer.
                 let fits = self.code.ty(value).bits() == ty.bits() && self.code.ty(value) != Type::PTR;
                 if fits { value } else { self.convert(value, ty) }
             })
@@ -473,7 +476,7 @@ impl<'a> Import<'a> {
         true
     }
 
-    /// Imports an instruction by its meaning.
+    /// Imports an instruction through its meaning, as ops.
     fn written_out(&mut self, inst: &Inst) {
         let mut view = View { values: Vec::new() };
         for (_, reg) in inst.registers() {
@@ -506,7 +509,8 @@ impl<'a> Import<'a> {
     }
 }
 
-/// The type of what a register of PTX holds; an intrinsic has no others.
+/// Returns the IR type of a PTX register in an intrinsic, or `None` if intrinsics do not support
+/// the type.
 fn of_register(ty: PtxType) -> Option<Type> {
     match ty {
         PtxType::Pred => Some(Type::I1),
@@ -515,7 +519,7 @@ fn of_register(ty: PtxType) -> Option<Type> {
     }
 }
 
-/// What an instruction reads, where it is imported by its meaning.
+/// Operand values of an instruction that is imported through its meaning.
 struct View {
     values: Vec<(Reg, Value)>,
 }
@@ -545,17 +549,18 @@ impl Reader<Code> for View {
     }
 
     fn special(&mut self, code: &mut Code, _: Special) -> [Value; 2] {
-        // Special registers are only read by moves, which are imported as what they read.
+        // Unreachable in practice: only moves read special registers, and they are imported
+        // directly.
         [code.word(0); 2]
     }
 
     fn variable(&mut self, code: &mut Code, _: Var) -> [Value; 2] {
-        // Addresses of variables are imported as what they are the addresses of.
+        // Unreachable in practice: addresses of variables are imported directly.
         [code.word(0); 2]
     }
 }
 
-/// Takes out what only makes values that nobody uses, and arrays of the item that are not used.
+/// Removes dead pure instructions and unused scratch arrays.
 fn drop_unused(kernel: &mut Kernel) {
     let mut used = vec![false; kernel.values.len()];
     let mut work: Vec<Value> = Vec::new();
@@ -584,7 +589,7 @@ fn drop_unused(kernel: &mut Kernel) {
         });
         kernel.blocks[block].insts = insts;
     }
-    // Those of the item are declared last. What was in them became values.
+    // Scratch arrays are declared last. An array is unused if its contents became values.
     while let Some(array) = kernel.arrays.last()
         && array.space == Space::Scratch
         && !used[cranelift_entity::EntityRef::index(array.value)]

@@ -1,4 +1,4 @@
-//! Puts other instructions in the places of some, before a kernel is taken apart into values.
+//! Expansion of instructions into others, before the conversion to SSA.
 
 use std::borrow::Cow;
 
@@ -8,25 +8,25 @@ use halfbyte_isa::ptx::module::{Body, Entry};
 
 use crate::inline::Inlined;
 
-/// What stands for some instructions.
+/// Expansion of a kind of instruction.
 pub(crate) trait Expansion: Sized {
-    /// Whether an instruction is one of these.
+    /// Returns `true` if the instruction is expanded.
     fn is_replaced(inst: &Inst) -> bool;
 
-    /// With registers besides those of a body; nothing where there are none left.
+    /// Allocates the temporary registers; returns `None` if no registers are left.
     fn new(body: &Body) -> Option<Self>;
 
-    /// The instructions of the new body so far.
+    /// Returns the instructions of the new body so far.
     fn insts(&mut self) -> &mut Vec<Inst>;
 
-    /// Adds what stands for an instruction.
+    /// Appends the expansion of an instruction.
     fn replace(&mut self, inst: &Inst, body: &Body);
 
-    /// The new body, of one whose labels have been moved to where they stand in it.
+    /// Completes the body, whose labels already have their new positions.
     fn finish(self, body: Body) -> Body;
 }
 
-/// The kernel after an expansion; one that has nothing to replace as it is.
+/// Applies an expansion to a kernel. A kernel with nothing to expand stays as it is.
 pub(crate) fn expand<E: Expansion>(inlined: Inlined<'_>) -> Inlined<'_> {
     if !inlined.entry.body.insts.iter().any(E::is_replaced) {
         return inlined;

@@ -1,5 +1,5 @@
-//! Accesses whose place is known before the kernel runs: through the address of a parameter or of a variable of the frame, and a
-//! number added to it. They become accesses of that parameter or variable by its name.
+//! Resolution of constant addresses. An access through the address of a parameter or frame variable
+//! plus a constant becomes a direct access by name.
 
 use std::collections::HashMap;
 
@@ -9,24 +9,25 @@ use halfbyte_isa::ptx::types::{Space, Token};
 use halfbyte_isa::ptx::{Address, Base, FrameVar, Inst, Label, Opcode, Operand, Reg};
 use halfbyte_isa::row::Role;
 
-/// A register that always holds one address.
+/// Constant address in a register.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Known {
     of: Of,
-    /// It is an address without a space.
+    /// Set for a generic address.
     is_flat: bool,
-    /// Bytes from the start.
+    /// Byte offset from the start of the object.
     offset: i64,
 }
 
-/// What an address is of.
+/// Object that an address points to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
     Frame(FrameVar),
     Param(u32),
 }
 
-/// Names what such accesses reach, and takes out what then only makes addresses that nobody uses.
+/// Rewrites accesses through constant addresses to accesses by name, and removes the address
+/// computations that are then dead.
 pub(crate) fn resolve(body: &mut Body, locs: &mut Vec<Loc>) {
     let known = known(body);
     if known.is_empty() {
@@ -38,11 +39,11 @@ pub(crate) fn resolve(body: &mut Body, locs: &mut Vec<Loc>) {
     drop_unused(body, locs, &known);
 }
 
-/// The registers that hold one address wherever they are read: they are written once, without a guard, and no way leads around
-/// that to where they are read.
+/// Returns the registers that hold a constant address wherever they are read. Such a register is
+/// written once, without a guard, and the write dominates all reads.
 fn known(body: &Body) -> HashMap<Reg, Known> {
     let mut writes: HashMap<Reg, u32> = HashMap::new();
-    // The first and the last place.
+    // First and last position of a read.
     let mut reads: HashMap<Reg, (usize, usize)> = HashMap::new();
     for (place, inst) in body.insts.iter().enumerate() {
         inst.visit_registers(|role, reg| {
@@ -56,11 +57,12 @@ fn known(body: &Body) -> HashMap<Reg, Known> {
     }
     let entered = Entered::new(body);
     let mut known = HashMap::new();
-    // What is computed of an address stands behind it, but for where a loop leads back.
+    // Apart from back edges, an address is computed before the addresses that derive from it, so
+    // that one pass suffices.
     for (place, inst) in body.insts.iter().enumerate().filter(|(_, inst)| inst.guard.is_none()) {
         let Some(&Operand::Register(to)) = inst.operands.first() else { continue };
         let (first, last) = reads.get(&to).copied().unwrap_or((place + 1, place));
-        // Before it is written it holds zero.
+        // A register holds zero before its write, so that all reads must follow the write.
         if writes.get(&to) == Some(&1)
             && first > place
             && entered.only_from(place, last)
@@ -72,9 +74,9 @@ fn known(body: &Body) -> HashMap<Reg, Known> {
     known
 }
 
-/// Where labels stand, and the first and the last branch that leads to each.
+/// Positions of the labels, each with the first and last branch to it.
 struct Entered {
-    /// Ascending.
+    /// Label, first branch, last branch; sorted by label position.
     at: Vec<(usize, usize, usize)>,
 }
 
@@ -109,7 +111,8 @@ impl Entered {
         Entered { at }
     }
 
-    /// Whether what stands behind one instruction, up to another, is only reached through that one.
+    /// Returns `true` if no branch from outside enters the instructions after `first`, up to
+    /// `last`.
     fn only_from(&self, first: usize, last: usize) -> bool {
         if last < first {
             return false;
@@ -120,7 +123,7 @@ impl Entered {
     }
 }
 
-/// The address that an instruction makes.
+/// Returns the constant address that an instruction computes.
 fn value(inst: &Inst, known: &HashMap<Reg, Known>) -> Option<Known> {
     let register = |i: usize| match inst.operands.get(i) {
         Some(Operand::Register(reg)) => known.get(reg).copied(),
@@ -159,7 +162,7 @@ fn value(inst: &Inst, known: &HashMap<Reg, Known>) -> Option<Known> {
     }
 }
 
-/// Names what an access reaches, where that is known and within what has the name.
+/// Rewrites an access to an access by name, if the address is constant and within the object.
 fn name(inst: &mut Inst, known: &HashMap<Reg, Known>, frame: &[FrameVariable]) {
     let found = inst.operands.iter().position(|operand| matches!(operand, Operand::Memory(_)));
     let Some((place, &Operand::Memory(address))) = found.and_then(|place| Some((place, inst.operands.get(place)?)))
@@ -202,7 +205,7 @@ fn name(inst: &mut Inst, known: &HashMap<Reg, Known>, frame: &[FrameVariable]) {
         Of::Frame(FrameVar { space: Space::Local, .. }) => Token::Local,
         _ => Token::Param,
     };
-    // What is said of order and caches does not change what is accessed.
+    // Ordering and cache modifiers do not matter for private memory, and are dropped.
     let kept = inst.words.iter().filter(|word| matches!(word, Token::Type(_) | Token::V2 | Token::V4));
     let words = std::iter::once(space).chain(kept.copied()).collect();
     inst.operands.truncate(2);
@@ -212,7 +215,7 @@ fn name(inst: &mut Inst, known: &HashMap<Reg, Known>, frame: &[FrameVariable]) {
     (inst.opcode, inst.words) = (opcode, words);
 }
 
-/// Takes out what makes addresses that nobody uses any more.
+/// Removes address computations without uses.
 fn drop_unused(body: &mut Body, locs: &mut Vec<Loc>, known: &HashMap<Reg, Known>) {
     let mut uses: HashMap<Reg, u32> = HashMap::new();
     for inst in &body.insts {
@@ -227,7 +230,7 @@ fn drop_unused(body: &mut Body, locs: &mut Vec<Loc>, known: &HashMap<Reg, Known>
         _ => None,
     };
     let mut is_dropped = vec![false; body.insts.len()];
-    // From the last to the first, so that what only a dropped one uses is dropped too.
+    // Backwards, so that the operands of a removed instruction lose their uses in the same pass.
     for (inst, is_dropped) in body.insts.iter().zip(&mut is_dropped).rev() {
         if makes_address(inst).is_some_and(|to| uses.get(&to).copied().unwrap_or(0) == 0 && known.contains_key(&to)) {
             *is_dropped = true;

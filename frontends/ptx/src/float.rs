@@ -1,4 +1,4 @@
-//! Halves and single precision.
+//! Import of floating-point instructions.
 
 use halfbyte_ir::{Clamp, FloatCC, FloatFlags, Op, Rounding, Type, Value};
 use halfbyte_isa::approx::Function;
@@ -10,7 +10,7 @@ use crate::emit::Import;
 use crate::types::{integer, of_ptx};
 
 impl Import<'_> {
-    /// Imports what has ops of its own; the rest is left.
+    /// Imports an instruction that has a corresponding op; returns `false` for others.
     pub fn float(&mut self, inst: &Inst) -> bool {
         use Opcode::*;
         let value = match inst.opcode {
@@ -58,7 +58,8 @@ impl Import<'_> {
         true
     }
 
-    /// Single precision has no modifiers of its own but one. `.relu` is apart.
+    /// Returns the flags of an op, or `None` if the op does not support the modifiers. In single
+    /// precision, only rounding is supported here. `.relu` is handled separately.
     fn flags(&self, inst: &Inst, ty: Type) -> Option<FloatFlags> {
         let clamp = if inst.has(Token::Sat) { Clamp::Sat } else { Clamp::None };
         let (rounding, ftz, nan) = (Self::rounding(inst), inst.has(Token::Ftz), inst.has(Token::Nan));
@@ -69,7 +70,7 @@ impl Import<'_> {
     fn arithmetic(&mut self, inst: &Inst, op: Op) -> Option<Value> {
         let ty = of_ptx(inst.ty(0))?;
         let mut flags = self.flags(inst, ty)?;
-        // Flushing apart stands between a product and its sum.
+        // Flushing the product to zero prevents its fusion with a sum.
         let flushes_apart = flags.ftz && matches!(op, Op::Fmul | Op::Ffma);
         if self.fusable.contains(&self.number) {
             flags.contract = self.contract && !flushes_apart;
@@ -85,8 +86,9 @@ impl Import<'_> {
         Some(self.rectified(inst, ty, value))
     }
 
-    /// The lanes of `rounded`, or zeros of their sign where the exact result is below the least normal number: `ftz` of
-    /// the IR flushes rounded results. Such a result is flushed if it is truncated.
+    /// Returns `rounded`, with zeros of the same sign in the lanes whose exact result is below the
+    /// least normal number. `ftz` of the IR tests the rounded result instead. The exact result is
+    /// tiny exactly if the result truncated with `ftz` is zero.
     fn zero_if_tiny(&mut self, op: Op, ty: Type, args: &[Value], rounded: Value) -> Value {
         let flags = FloatFlags { rounding: Rounding::Rz, ftz: true, ..FloatFlags::default() };
         let truncated = self.code.builder.float(op, ty, flags, args);
@@ -95,7 +97,7 @@ impl Import<'_> {
         self.code.builder.float(Op::Fmul, ty, FloatFlags::default(), &[rounded, kept])
     }
 
-    /// Under `.relu` the maximum with +0: `relu` of the IR keeps -0.
+    /// Applies `.relu` as a maximum with +0, because `relu` of the IR keeps -0.
     fn rectified(&mut self, inst: &Inst, ty: Type, value: Value) -> Value {
         if !inst.has(Token::Relu) {
             return value;
@@ -104,26 +106,28 @@ impl Import<'_> {
         self.code.builder.float(Op::Fmax, ty, flags, &[value, zero])
     }
 
-    /// What takes no modifiers.
+    /// Emits an op without modifiers.
     fn plain(&mut self, inst: &Inst, op: Op) -> Option<Value> {
         let ty = of_ptx(inst.ty(0))?;
         (!inst.has(Token::Ftz)).then(|| self.lanewise(inst, op, ty))
     }
 
-    /// A comparison: a truth value, or one a lane.
+    /// Emits a comparison, which gives a truth value or one per lane.
     fn float_compare(&mut self, inst: &Inst, of: PtxType) -> Option<Value> {
         let ty = of_ptx(of)?;
         let ftz = inst.has(Token::Ftz);
         if ty == Type::F32 && ftz {
             return None;
         }
-        // What follows the comparison may have a name that is one too.
+        // The comparison is the first modifier. Later modifiers may have the name of a comparison,
+        // too.
         let cc = inst.words.first().and_then(|token| FloatCC::from_name(token.text()))?;
         let (a, b) = (self.operand(inst, 1, ty), self.operand(inst, 2, ty));
         Some(self.code.builder.fcmp(Op::Fcmp, cc, ftz, ty, a, b))
     }
 
-    /// Writes the answers of two lanes, each combined.
+    /// Writes a two-lane comparison result to two predicates, each combined with the boolean
+    /// operand.
     fn define_lanes(&mut self, inst: &Inst, mask: Value) {
         let regs = match inst.operands.first() {
             Some(&Operand::Pair(regs)) => regs,
@@ -138,7 +142,8 @@ impl Import<'_> {
         }
     }
 
-    /// Answers of two lanes as lanes; those that are combined are left.
+    /// Emits a two-lane `set`, with lanes as the result. Returns `None` if a boolean operand is
+    /// combined.
     fn set_lanes(&mut self, inst: &Inst) -> Option<Value> {
         if [Token::And, Token::Or, Token::Xor].into_iter().any(|token| inst.has(token)) {
             return None;
@@ -181,7 +186,8 @@ impl Import<'_> {
         self.converted(inst, Op::Fcvt, of_ptx(inst.ty(1))?)
     }
 
-    /// Of integers of up to 32 bits, and to double precision of 64, rounded by the conversion itself.
+    /// Emits an integer-to-float conversion: of integers up to 32 bits, or of 64 bits to double
+    /// precision, with a single rounding.
     fn int_to_float(&mut self, inst: &Inst) -> Option<Value> {
         let (to, from) = (inst.ty(0), inst.ty(1));
         let width = if from.bits() <= 32 { 32 } else { 64 };
@@ -194,7 +200,8 @@ impl Import<'_> {
         Some(self.round(inst, op, of_ptx(to)?, value))
     }
 
-    /// To integers of 32 bits, and from double precision of 64, towards zero.
+    /// Emits a float-to-integer conversion with truncation: to 32 bits, or from double precision to
+    /// 64 bits.
     fn float_to_int(&mut self, inst: &Inst) -> Option<Value> {
         let to = inst.ty(0);
         let fits = to.bits() == 32 || to.bits() == 64 && inst.ty(1) == PtxType::F64;
@@ -211,7 +218,7 @@ impl Import<'_> {
         Some(self.extended(value, to, register))
     }
 
-    /// Two halves of two floats, the first one high.
+    /// Emits a conversion of two floats to packed halves, the first float in the high half.
     fn two_halves(&mut self, inst: &Inst) -> Option<Value> {
         if inst.has(Token::Satfinite) {
             return None;

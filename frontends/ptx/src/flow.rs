@@ -1,7 +1,8 @@
-//! The blocks of a kernel in PTX.
+//! Basic blocks of a PTX kernel.
 //!
-//! A guard makes most instructions a choice between two values. An access to memory, and the end of the item, are not made
-//! at all where their guard is false: a guarded one stands in a block of its own, which a branch goes around.
+//! Most guarded instructions become a select between two values. Guarded memory accesses,
+//! collective operations and exits must not execute at all if their guard is false. They are placed
+//! in a block of their own, which a branch skips.
 
 use std::ops::Range;
 
@@ -12,32 +13,32 @@ use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::{Address, Base, Guard, Inst, Opcode, Operand};
 use halfbyte_isa::row::{Class, Role};
 
-/// A block.
+/// Basic block.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    /// Its instructions, by number; those that end it are not among them.
+    /// Instruction numbers, without the terminator.
     pub insts: Range<usize>,
-    /// Whether their guards hold since the block is reached.
+    /// Set if the block executes only if the guard of its instructions holds.
     pub guarded: bool,
-    /// Where it goes.
+    /// Terminator.
     pub end: End,
-    /// The instruction that ends it, where there is one.
+    /// Number of the terminator's instruction, if any.
     pub ended_by: Option<usize>,
 }
 
-/// How a block ends.
+/// Terminator of a block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum End {
-    /// It goes to a block.
+    /// Unconditional branch.
     Jump(usize),
-    /// It goes to the first block where the guard holds, else to the second.
+    /// Branch to the first block if the guard holds, otherwise to the second.
     Branch(Guard, usize, usize),
-    /// The item is done.
+    /// End of the work item.
     Exit,
 }
 
 impl End {
-    /// The blocks that it goes to.
+    /// Returns the successors.
     pub fn targets(self) -> impl Iterator<Item = usize> {
         let (first, second) = match self {
             End::Jump(to) => (Some(to), None),
@@ -48,17 +49,18 @@ impl End {
     }
 }
 
-/// A run of instructions that becomes a block, or two where it has a guard: the branch around it and itself.
+/// Sequence of instructions that becomes one block, or two if it is guarded: a branch and the
+/// guarded block.
 struct Run {
     insts: Range<usize>,
-    /// None of it is reached where its guard is false.
+    /// Set if the instructions must not execute if their guard is false.
     guarded: bool,
-    /// The instruction that ends it, which is not among the others.
+    /// Number of the terminating instruction, which is not in `insts`.
     ended_by: Option<usize>,
 }
 
 impl Run {
-    /// The first instruction after it.
+    /// Returns the number of the instruction after the run.
     fn next(&self) -> usize {
         self.ended_by.map_or(self.insts.end, |place| place + 1)
     }
@@ -68,7 +70,7 @@ impl Run {
     }
 }
 
-/// The blocks of a kernel, the first one first; those that nothing reaches too.
+/// Builds the blocks of a kernel, including unreachable ones. Block 0 is the entry.
 pub(crate) fn nodes(entry: &Entry) -> Vec<Node> {
     let insts = &entry.body.insts;
     let runs = runs(entry);
@@ -81,7 +83,7 @@ pub(crate) fn nodes(entry: &Entry) -> Vec<Node> {
         })
         .collect();
     let last: usize = runs.iter().map(Run::nodes).sum();
-    // The block that starts at an instruction; the last one is after them all.
+    // Returns the block that starts at an instruction. The last block is the exit at the end.
     let at = |place: usize| {
         let found = runs.binary_search_by_key(&place, |run| run.insts.start).ok();
         found.and_then(|run| firsts.get(run)).copied().unwrap_or(last)
@@ -120,8 +122,8 @@ pub(crate) fn nodes(entry: &Entry) -> Vec<Node> {
     nodes
 }
 
-/// The instructions in runs, one after another: each starts where a label stands, where another ends, or where it has a
-/// guard that it stands alone for.
+/// Splits the instructions into runs. A run starts at a label, after a terminator, and at a guarded
+/// instruction that needs a block of its own.
 fn runs(entry: &Entry) -> Vec<Run> {
     let insts = &entry.body.insts;
     let mut leads = vec![false; insts.len() + 1];
@@ -165,13 +167,14 @@ fn is_end(inst: &Inst) -> bool {
     inst.opcode == Opcode::BRA || is_exit(inst) && inst.guard.is_none()
 }
 
-/// Whether it must not be reached where its guard is false.
+/// Returns `true` if the instruction must not execute if its guard is false.
 fn stands_alone(inst: &Inst) -> bool {
     let acts = inst.row().class == Class::Memory || inst.meets() || fence(inst).is_some();
     inst.guard.is_some() && (is_exit(inst) || acts && !loads_parameter(inst))
 }
 
-/// The end of the instructions from here on that have one guard, whose predicate none of them writes.
+/// Returns the end of the run of instructions with the same guard, up to an instruction that writes
+/// the guard's predicate.
 fn run_of(insts: &[Inst], start: usize, leads: &[bool]) -> usize {
     let guard = insts.get(start).and_then(|inst| inst.guard);
     let mut place = start;
@@ -190,9 +193,9 @@ fn run_of(insts: &[Inst], start: usize, leads: &[bool]) -> usize {
     place
 }
 
-/// The blocks that are reached, so that all that lead to one but by going back come before it.
+/// Returns the reachable blocks in reverse postorder.
 pub(crate) fn order(nodes: &[Node]) -> Vec<usize> {
-    // What is visited last comes first.
+    // Reversed, so that the first successor comes first in the reverse postorder.
     let targets = |node: &Node| {
         let mut targets: Vec<_> = node.end.targets().map(GraphNode::new).collect();
         targets.reverse();
@@ -202,7 +205,7 @@ pub(crate) fn order(nodes: &[Node]) -> Vec<usize> {
     reverse_postorder(&graph).into_iter().map(EntityRef::index).collect()
 }
 
-/// Whether an instruction loads from a parameter.
+/// Returns `true` if the instruction loads from a parameter by name.
 pub(crate) fn loads_parameter(inst: &Inst) -> bool {
     let reads = |operand: &Operand| matches!(operand, Operand::Memory(Address { base: Base::Parameter(_), .. }));
     inst.opcode == Opcode::LD_PARAM && inst.operands.iter().any(reads)

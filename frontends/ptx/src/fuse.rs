@@ -1,4 +1,5 @@
-//! Products and sums that a text leaves to the assembler to fuse: it may, where neither says how it is rounded.
+//! Products and sums that PTX permits the assembler to fuse, because neither has a rounding
+//! modifier.
 
 use std::collections::HashSet;
 
@@ -8,10 +9,10 @@ use halfbyte_isa::ptx::{Inst, Opcode, Operand};
 use crate::sources::reached;
 use crate::ssa::{Def, Function, Val};
 
-/// How many moves between a product and a sum are looked through.
+/// Maximum number of moves between a product and its sum.
 const DEPTH: u32 = 8;
 
-/// The instructions, by number: sums and differences with an operand that is a product, and these products.
+/// Returns the numbers of fusable sums and differences, and of their products.
 pub(crate) fn fusable(function: &Function<'_>) -> HashSet<usize> {
     let mut found = HashSet::new();
     for number in reached(function) {
@@ -30,7 +31,7 @@ pub(crate) fn fusable(function: &Function<'_>) -> HashSet<usize> {
     found
 }
 
-/// How many sums and differences there are that may be fused with a product.
+/// Returns the number of fusable sums and differences.
 pub(crate) fn count(function: &Function<'_>) -> usize {
     let found = fusable(function);
     found.into_iter().filter(|&number| function.inst(number).is_some_and(is_sum)).count()
@@ -46,12 +47,12 @@ fn is_product(inst: &Inst) -> bool {
     matches!(inst.opcode, MUL_F16 | MUL_BF16 | MUL_F32 | MUL_F64)
 }
 
-/// Whether it says nothing of its rounding.
+/// Returns `true` if the instruction has no rounding modifier.
 fn is_free(inst: &Inst) -> bool {
     ![Token::Rn, Token::Rz, Token::Rm, Token::Rp].into_iter().any(|token| inst.has(token))
 }
 
-/// The product that a value is.
+/// Returns the product that defines a value, through moves.
 fn product<'e>(function: &Function<'e>, val: Val, depth: u32) -> Option<(usize, &'e Inst)> {
     let depth = depth.checked_sub(1)?;
     let &Def::Inst(number, None) = function.def(val) else { return None };

@@ -1,7 +1,6 @@
-//! Puts functions in the place of their calls, and what they pass and keep in memory into registers.
+//! Inlining of all calls, and promotion of call arguments and frame variables to registers.
 //!
-//! What is left is a kernel without calls, which all else here is about. One that calls itself, or what is known only when it runs,
-//! stays as it is.
+//! The result is a kernel without calls. A kernel with a recursive or indirect call stays as it is.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -16,22 +15,23 @@ use smallvec::SmallVec;
 
 use crate::fixed;
 
-/// Instructions that a kernel grows to at most.
+/// Maximum number of instructions of a kernel after inlining.
 const MOST_INSTS: usize = 1 << 16;
 
-/// How often an address is passed on in memory, for what it leads to still to be known.
+/// Maximum number of times that a resolved address may itself be passed through memory.
 const MOST_ROUNDS: usize = 4;
 
-/// Calls within calls.
+/// Maximum depth of nested calls.
 const MOST_DEPTH: usize = 64;
 
-/// A kernel with the places of its instructions.
+/// Kernel with the source positions of its instructions.
 pub(crate) struct Inlined<'e> {
     pub entry: Cow<'e, Entry>,
     pub locs: Cow<'e, [Loc]>,
 }
 
-/// The kernel without its calls; as it is where it has none, or where one cannot be replaced.
+/// Inlines all calls. Returns the kernel unchanged if it has no calls, or if one of them cannot be
+/// inlined.
 pub(crate) fn inline<'e>(entry: &'e Entry, given: &'e [Loc], function_locs: &[Vec<Loc>]) -> Inlined<'e> {
     let is_of_these =
         |operand: &Operand| matches!(operand, Operand::Call { .. } | Operand::Parameter { .. } | Operand::Frame { .. });
@@ -48,7 +48,8 @@ pub(crate) fn inline<'e>(entry: &'e Entry, given: &'e [Loc], function_locs: &[Ve
         return Inlined { entry: Cow::Borrowed(entry), locs: Cow::Borrowed(given) };
     }
     let Inliner { mut body, mut locs, .. } = inliner;
-    // An address that was passed in memory is known once that is a register.
+    // An address that is passed through memory becomes constant once that memory is a register, so
+    // that the passes are repeated.
     for _ in 0..MOST_ROUNDS {
         fixed::resolve(&mut body, &mut locs);
         into_registers(&mut body, &mut locs);
@@ -56,25 +57,25 @@ pub(crate) fn inline<'e>(entry: &'e Entry, given: &'e [Loc], function_locs: &[Ve
     Inlined { entry: Cow::Owned(Entry { body, ..entry.clone() }), locs: Cow::Owned(locs) }
 }
 
-/// A body on its way.
+/// State of the inliner: the new body and the calls in progress.
 struct Inliner<'e> {
     entry: &'e Entry,
     function_locs: &'e [Vec<Loc>],
-    /// Whether anything reads the carry flag.
+    /// Set if an instruction reads the carry flag.
     carries: bool,
     body: Body,
     locs: Vec<Loc>,
-    /// The functions that are being put in, outermost first.
+    /// Functions that are being inlined, outermost first.
     active: Vec<u32>,
 }
 
-/// Where what a body numbers is in the body that is made.
+/// Offsets of a body's registers, labels and tables in the new body.
 struct Instance {
     registers: u32,
     labels: u32,
     tables: u32,
     frame: Vec<u32>,
-    /// Behind it, where it is a function.
+    /// Label after the inlined function; `None` for the kernel's own body.
     end: Option<Label>,
 }
 
@@ -86,7 +87,7 @@ impl Inliner<'_> {
         self.insts(&entry.body, locs, &instance)
     }
 
-    /// Declares what a body has but for its frame.
+    /// Declares the registers, labels and tables of a body.
     fn instance(&mut self, body: &Body, frame: Vec<u32>, end: Option<Label>) -> Option<Instance> {
         let registers = self.body.registers.count();
         for family in body.registers.families() {
@@ -107,7 +108,8 @@ impl Inliner<'_> {
         Some(Instance { registers, labels, tables, frame, end })
     }
 
-    /// The numbers of a body's variables; those that are given are what the caller has.
+    /// Declares the frame variables of a body and returns their new numbers. Variables in `given`
+    /// share the caller's variable.
     fn declare_frame(&mut self, body: &Body, given: &[(u32, u32)]) -> Vec<u32> {
         let number = |(number, variable): (u32, &FrameVariable)| {
             if let Some((_, outer)) = given.iter().find(|(inner, _)| *inner == number) {
@@ -166,7 +168,7 @@ impl Inliner<'_> {
         Some(())
     }
 
-    /// Puts a function in the place of a call, whose operands are those of the body that is made.
+    /// Inlines a call whose operands are already those of the new body.
     fn call(&mut self, inst: &Inst, function: u32, loc: Loc) -> Option<()> {
         if self.active.contains(&function) || self.active.len() == MOST_DEPTH {
             return None;
@@ -183,7 +185,7 @@ impl Inliner<'_> {
             |shape: Shape| inst.places().filter(move |(o, _)| o.shape == shape).map(|(_, operand)| operand.clone());
         let (arguments, results): (Vec<Operand>, Vec<Operand>) =
             (of(Shape::Arguments).collect(), of(Shape::Results).collect());
-        // What lies in memory on both sides lies in one place.
+        // An argument that is in memory for caller and callee shares one variable.
         let in_memory = |(passed, operand): (&Passed, &Operand)| match (passed, operand) {
             (Passed::Frame(inner), Operand::Frame { var, .. }) => Some((*inner, var.number)),
             _ => None,
@@ -207,7 +209,7 @@ impl Inliner<'_> {
         Some(())
     }
 
-    /// The carry flag is not kept over calls: it is clear on both sides.
+    /// Clears the carry flag, which is not preserved over calls.
     fn clear_carry(&mut self, guard: Option<Guard>, loc: Loc) -> Option<()> {
         if self.carries {
             let sum = self.body.registers.declare("%sum", Type::B32, None)?;
@@ -218,7 +220,7 @@ impl Inliner<'_> {
         Some(())
     }
 
-    /// Registers and variables of a call hold zeros before it.
+    /// Zero-initialises the registers and variables of a call.
     fn begin(&mut self, code: &FunctionCode, instance: &Instance, given: &[(u32, u32)], loc: Loc) {
         let written = written_first(code);
         for family in code.body.registers.families() {
@@ -246,7 +248,7 @@ impl Inliner<'_> {
         }
     }
 
-    /// Gives an argument to where a function has it.
+    /// Copies an argument to the callee's parameter.
     fn pass(&mut self, to: Passed, from: Operand, instance: &Instance, loc: Loc) {
         match to {
             Passed::Register(reg) => {
@@ -269,7 +271,7 @@ impl Inliner<'_> {
         }
     }
 
-    /// Gives a result to where the caller has it.
+    /// Copies a result to the caller's operand.
     fn give(&mut self, from: Passed, to: Operand, instance: &Instance, guard: Option<Guard>, loc: Loc) {
         let from = match from {
             Passed::Register(reg) => Operand::Register(Reg(reg.0 + instance.registers)),
@@ -296,8 +298,8 @@ impl Inliner<'_> {
     }
 }
 
-/// The registers of a function that are written before anything can have read them: its parameters, and what is written before
-/// the first branch.
+/// Returns the registers of a function that are surely written before they are read: parameters,
+/// and registers written before the first branch.
 fn written_first(code: &FunctionCode) -> HashSet<Reg> {
     let mut written: HashSet<Reg> = HashSet::new();
     written.extend(code.params.iter().filter_map(|passed| match passed {
@@ -307,7 +309,7 @@ fn written_first(code: &FunctionCode) -> HashSet<Reg> {
     let mut read: HashSet<Reg> = HashSet::new();
     for inst in before_branches(&code.body) {
         let is_certain = inst.guard.is_none();
-        // It reads all that it reads before it writes.
+        // An instruction reads its operands before it writes its results.
         read.extend(
             inst.registers().filter(|(role, reg)| *role != Role::Def && !written.contains(reg)).map(|(_, reg)| reg),
         );
@@ -317,7 +319,7 @@ fn written_first(code: &FunctionCode) -> HashSet<Reg> {
     written
 }
 
-/// The places of a variable that are stored to before anything can have read them, and their sizes.
+/// Returns the offsets and sizes within a variable that are surely stored to before they are read.
 fn stored_first(body: &Body, of: FrameVar) -> HashSet<(u32, u32)> {
     let mut stored = HashSet::new();
     for inst in before_branches(body) {
@@ -339,14 +341,14 @@ fn stored_first(body: &Body, of: FrameVar) -> HashSet<(u32, u32)> {
     stored
 }
 
-/// The instructions of a body up to the first branch, or to where one leads.
+/// Returns the instructions up to the first branch or label.
 fn before_branches(body: &Body) -> impl Iterator<Item = &Inst> {
     let end = body.labels.iter().map(|label| label.at as usize).min().unwrap_or(usize::MAX);
     let is_branch = |inst: &&Inst| matches!(inst.opcode, Opcode::BRA | Opcode::BRX | Opcode::RET | Opcode::EXIT);
     body.insts.iter().take(end).take_while(move |inst| !is_branch(inst))
 }
 
-/// An instruction of a body as one of the body that is made.
+/// Renumbers an instruction for the new body.
 fn moved(inst: &Inst, instance: &Instance) -> Inst {
     let mut inst = inst.clone();
     inst.rename(|_, reg| if reg == Reg::CARRY { reg } else { Reg(reg.0 + instance.registers) });
@@ -378,7 +380,7 @@ fn mov(to: Reg, from: Operand, ty: Type, guard: Option<Guard>) -> Inst {
     Inst { opcode: Opcode::MOV, words: [Token::Type(ty)].into_iter().collect(), guard, operands }
 }
 
-/// A store to a variable of the frame, or a load.
+/// Returns a store to a frame variable, or a load from it.
 fn access(stores: bool, var: FrameVar, offset: u32, size: u32, value: Operand, guard: Option<Guard>) -> Inst {
     let ty = bits(8 * size);
     let value = match value {
@@ -405,8 +407,8 @@ fn bits(width: u32) -> Type {
     }
 }
 
-/// The variables of a frame that are only accessed at fixed places, each of which is always accessed as a whole: where these
-/// are, and their sizes in bytes.
+/// Returns the frame variables that are accessed only at constant offsets, without partial
+/// overlaps, with the offset and size in bytes of each cell.
 fn cells(body: &Body) -> Vec<(FrameVar, Vec<(u32, u32)>)> {
     let mut found: Vec<Option<BTreeMap<u32, u32>>> = body.frame.iter().map(|_| Some(BTreeMap::new())).collect();
     for inst in &body.insts {
@@ -415,7 +417,7 @@ fn cells(body: &Body) -> Vec<(FrameVar, Vec<(u32, u32)>)> {
                 Operand::Memory(Address { base: Base::Frame(var), offset }) => {
                     let Some(of) = found.get_mut(var.number as usize) else { continue };
                     let size = inst.element().bits() / 8;
-                    // An access that is misaligned traps in memory, and would not in registers.
+                    // A misaligned access must trap, so that its variable stays in memory.
                     if !offset.cast_unsigned().is_multiple_of(size * inst.elements() as u32) {
                         *of = None;
                     }
@@ -426,7 +428,7 @@ fn cells(body: &Body) -> Vec<(FrameVar, Vec<(u32, u32)>)> {
                         }
                     }
                 }
-                // Its address is taken.
+                // The address of the variable escapes.
                 Operand::Frame { var, .. } if !matches!(inst.operands.first(), Some(Operand::Call { .. })) => {
                     if let Some(of) = found.get_mut(var.number as usize) {
                         *of = None;
@@ -449,7 +451,7 @@ fn cells(body: &Body) -> Vec<(FrameVar, Vec<(u32, u32)>)> {
     all.collect()
 }
 
-/// Puts variables of the frame into registers, where all of their accesses can be.
+/// Promotes frame variables to registers if all accesses permit it.
 fn into_registers(body: &mut Body, locs: &mut Vec<Loc>) {
     let mut of_cell: BTreeMap<(u32, u32), Reg> = BTreeMap::new();
     for (var, cells) in cells(body) {
@@ -459,7 +461,7 @@ fn into_registers(body: &mut Body, locs: &mut Vec<Loc>) {
             }
         }
     }
-    // One access that stays in memory keeps all of the variable there.
+    // A single access that must stay in memory keeps the whole variable in memory.
     let stays = |inst: &Inst| {
         let accessed = inst.operands.iter().find_map(|operand| match operand {
             Operand::Memory(Address { base: Base::Frame(var), .. }) => Some(var.number),
@@ -487,7 +489,7 @@ fn into_registers(body: &mut Body, locs: &mut Vec<Loc>) {
     (body.insts, *locs) = (insts, places);
 }
 
-/// What an access to a variable of the frame is where that lies in registers.
+/// Returns the moves that replace an access to a promoted variable.
 fn moves(inst: &Inst, of_cell: &BTreeMap<(u32, u32), Reg>, body: &Body) -> Option<Vec<Inst>> {
     let address = inst.operands.iter().find_map(|operand| match operand {
         Operand::Memory(Address { base: Base::Frame(var), offset }) => Some((var.number, offset.cast_unsigned())),
@@ -518,7 +520,7 @@ fn moves(inst: &Inst, of_cell: &BTreeMap<(u32, u32), Reg>, body: &Body) -> Optio
             };
             return Some(Some(mov(to, from, bits(cell_bits), inst.guard)));
         }
-        // Only integers are cut off or extended.
+        // Only integers may be truncated or extended.
         if register.is_some_and(|ty| ty.kind() == Kind::Float) {
             return None;
         }

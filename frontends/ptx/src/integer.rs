@@ -1,4 +1,4 @@
-//! Integers, bits, compares and moves.
+//! Import of integer, bit, comparison and move instructions.
 
 use halfbyte_ir::{IntCC, Op, Type, Value};
 use halfbyte_isa::halu::domain::Domain;
@@ -10,7 +10,7 @@ use crate::emit::Import;
 use crate::types::{integer, of_ptx};
 
 impl Import<'_> {
-    /// Imports what has ops of its own; the rest is left.
+    /// Imports an instruction that has a corresponding op; returns `false` for others.
     pub fn integer(&mut self, inst: &Inst) -> bool {
         use Opcode::*;
         let ty = inst.ty(0);
@@ -149,7 +149,7 @@ impl Import<'_> {
         true
     }
 
-    /// The type of the result, so that what is only carried is not cast on the way.
+    /// Returns the type of the result, which avoids casts of values that are only moved.
     fn chosen(&self, inst: &Inst, otherwise: Type) -> Type {
         let written = self.function.writes(self.number).next();
         written
@@ -158,13 +158,13 @@ impl Import<'_> {
             .unwrap_or(otherwise)
     }
 
-    /// An op on all sources of an instruction.
+    /// Emits an op on all source operands.
     pub fn lanewise(&mut self, inst: &Inst, op: Op, ty: Type) -> Value {
         let args: Vec<Value> = (1..inst.operands.len()).map(|i| self.operand(inst, i, ty)).collect();
         self.code.op(op, ty, &args)
     }
 
-    /// The sum or difference of two integers of 64 bits, or an address.
+    /// Emits the sum or difference of two 64-bit integers, or of an address and an integer.
     fn address_sum(&mut self, inst: &Inst) -> Value {
         let is_address =
             |import: &Self, i: usize| import.operand_val(inst, i).is_some_and(|val| import.types.get(val) == Type::PTR);
@@ -207,7 +207,7 @@ impl Import<'_> {
         self.code.op(op, ty, &[a, b])
     }
 
-    /// The distance of two integers.
+    /// Emits the absolute difference of two integers.
     fn distance(&mut self, signed: bool, ty: Type, a: Value, b: Value) -> Value {
         if ty.bits() < 64 {
             return self.code.op(if signed { Op::AbsDiffS } else { Op::AbsDiffU }, ty, &[a, b]);
@@ -220,8 +220,8 @@ impl Import<'_> {
         self.code.op(Op::Sub, ty, &[greatest, least])
     }
 
-    /// A sum or a difference with a carry into it, out of it or both. It writes the carry out. The carry of a difference is that of
-    /// `a + ~b + 1`, set where nothing is borrowed.
+    /// Emits a sum or difference with a carry in, a carry out, or both, and writes the carry out.
+    /// The carry of a difference is the carry of `a + ~b + 1`: it is set if there is no borrow.
     fn carried(&mut self, inst: &Inst, ty: Type) -> Value {
         use Opcode::*;
         let first = match inst.opcode {
@@ -261,7 +261,8 @@ impl Import<'_> {
         value
     }
 
-    /// A shift by a number. Those by a register are left: from the width on nothing stays, where ops count modulo it.
+    /// Emits a shift by a constant. Returns `false` for a variable count: PTX clamps the count at
+    /// the width, but ops take it modulo the width.
     fn shift(&mut self, inst: &Inst, ty: Type) -> bool {
         let Some(count) = self.known(inst, 2) else { return false };
         let (bits, signed) = (u64::from(ty.bits()), inst.opcode == Opcode::SHR && inst.ty(0).is_signed());
@@ -281,7 +282,7 @@ impl Import<'_> {
         true
     }
 
-    /// A funnel shift of a word and itself, its counts modulo the width.
+    /// Emits a rotation for a funnel shift of a word with itself, with the count modulo the width.
     fn rotate(&mut self, inst: &Inst) -> bool {
         let same = matches!((inst.operands.get(1), inst.operands.get(2)), (Some(a), Some(b)) if a == b);
         let wraps = inst.has(Token::Wrap) || self.known(inst, 3).is_some_and(|count| count < 32);
@@ -295,12 +296,12 @@ impl Import<'_> {
         true
     }
 
-    /// Bytes picked by a number that asks for no signs: a shuffle.
+    /// Emits a shuffle for a byte permutation with a constant selector without sign replication.
     fn permute(&mut self, inst: &Inst) -> bool {
         let Some(selector) = self.known(inst, 3).filter(|selector| selector & 0x8888 == 0) else { return false };
         let lanes = [0, 4, 8, 12].map(|position| (selector >> position & 7) as u8);
         let halves = lanes.as_chunks::<2>().0;
-        // Bytes that stay together are halves, which machines with halves move as such.
+        // Bytes that move in pairs become a shuffle of halves, which some targets have.
         let value = if halves.iter().all(|half| half[0] % 2 == 0 && half[1] == half[0] + 1) {
             let (a, b) = (self.operand(inst, 1, Type::I16X2), self.operand(inst, 2, Type::I16X2));
             let lanes: Vec<u8> = halves.iter().map(|half| half[0] / 2).collect();
@@ -337,7 +338,7 @@ impl Import<'_> {
         self.code.builder.icmp(cc, ty, a, b)
     }
 
-    /// A truth value combined with the last operand, where there is one.
+    /// Combines a predicate with the boolean operand, if there is one.
     pub fn combined(&mut self, inst: &Inst, p: Value) -> Value {
         let gate = match () {
             () if inst.has(Token::And) => Code::both,
@@ -349,7 +350,8 @@ impl Import<'_> {
         gate(&mut self.code, p, c)
     }
 
-    /// Writes an answer, and its opposite where that has a place, each combined.
+    /// Writes a predicate, and its complement if there is a second destination, each combined with
+    /// the boolean operand.
     pub fn define_predicates(&mut self, inst: &Inst, p: Value) {
         match inst.operands.first() {
             Some(&Operand::Pair([first, second])) => {
@@ -370,7 +372,7 @@ impl Import<'_> {
         }
     }
 
-    /// All ones or zero, or 1.0 or 0.0 where the type written is of floats.
+    /// Returns all ones or zero, or 1.0 or 0.0 if the destination type is a float.
     pub fn truth(&mut self, inst: &Inst, p: Value) -> Value {
         let ty = of_ptx(inst.ty(0)).unwrap_or(Type::I32);
         let one = match inst.ty(0) {
@@ -383,7 +385,8 @@ impl Import<'_> {
         self.code.select(p, one, zero)
     }
 
-    /// An integer of another: cut off, then extended by its own type to all bits of the register.
+    /// Emits an integer conversion: truncation, then extension to the width of the register by the
+    /// type's signedness.
     fn cast_int(&mut self, inst: &Inst) -> Value {
         let (to, from) = (inst.ty(0), inst.ty(1));
         let value = self.operand(inst, 1, integer(from.bits()));
@@ -395,7 +398,7 @@ impl Import<'_> {
         self.extended(value, to, bits)
     }
 
-    /// An integer of a type with so many bits.
+    /// Extends or truncates an integer of type `ty` to `bits` bits.
     pub fn extended(&mut self, value: Value, ty: PtxType, bits: u32) -> Value {
         if bits > ty.bits() && ty.is_signed() {
             return self.code.op(Op::Sext, integer(bits), &[value]);

@@ -1,4 +1,4 @@
-//! PTX in: kernels that people already have become kernels of the IR.
+//! Import of PTX kernels into the IR.
 //!
 //! ```
 //! let text = ".version 8.8 .target sm_90 .address_size 64
@@ -28,13 +28,19 @@
 //! # Ok::<(), Vec<halfbyte_ir::Diagnostic>>(())
 //! ```
 //!
-//! An instruction becomes the op that stands for it; where none does, it becomes its meaning, written out in ops
-//! (`domain`). So what an instruction does is said in one place for the interpreter of PTX and for this. Registers become
-//! values (`ssa`) with the types that the instructions take them for (`types`); parameters become values and buffers
-//! (`sources`), and addresses become elements of buffers where their numbers are shown to be in range (`address`).
-//! What items of a block share becomes an array of bytes, and so does local memory (`spaces`); where they meet are ops of their own
-//! (`meet`). Before all that functions are put in the place of their calls (`inline`), and other instructions in that of some
-//! (`expand`); what has no counterpart in the IR runs as it stands (`stands`).
+//! An instruction becomes the corresponding op if there is one. Otherwise its meaning is emitted as
+//! ops (`domain`), so that the import and the PTX interpreter share one definition of each
+//! instruction. The import consists of these modules:
+//!
+//! * `inline` inlines function calls, and `expand` replaces some instructions by others.
+//! * `ssa` converts registers to values, and `types` infers their types.
+//! * `sources` converts parameters to values and buffers.
+//! * `address` converts addresses to elements of buffers if their indices are proved to be in
+//!   range.
+//! * `spaces` converts shared and local memory to arrays of bytes.
+//! * `meet` imports barriers, shuffles, votes and atomic operations.
+//! * `stands` reports the instructions that the IR cannot express. Such a kernel can only be
+//!   executed as PTX directly.
 
 mod address;
 mod copies;
@@ -71,33 +77,36 @@ use halfbyte_isa::ptx::text::{self, Text};
 use inline::{Inlined, inline};
 use switch::Switches;
 
-/// Work items that an imported kernel may be launched with at most: up to this number it is shown that indices do not wrap.
+/// Maximum number of work items of a launch of an imported kernel. Indices are proved not to wrap
+/// up to this number.
 pub const MAX_ITEMS: u32 = 1 << 26;
 
-/// Threads that a block has at most.
+/// Maximum number of threads per block.
 pub const MAX_BLOCK: u32 = 1024;
 
-/// How a kernel is launched, as far as it is known: over blocks of threads, which are the work items.
+/// Shape of the launches of a kernel, as far as it is known. Threads are work items, and blocks are
+/// groups.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Shape {
-    /// The number of blocks, along x, y and z.
+    /// Number of blocks along x, y and z.
     pub grid: Option<[u32; 3]>,
-    /// The threads of a block, likewise.
+    /// Number of threads per block along x, y and z.
     pub block: Option<[u32; 3]>,
 }
 
-/// How a text is imported.
+/// Options of an import.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Options {
-    /// How its kernels are launched.
+    /// Shape of the kernels' launches.
     pub shape: Shape,
-    /// Whether pointers may be into one memory: then every buffer says `may_alias`.
+    /// Marks every buffer as `may_alias`, for pointers that may overlap.
     pub may_alias: bool,
-    /// Whether an instruction that computes, and that no op stands for, stays what it is: an intrinsic of PTX, which other targets
-    /// refuse. Else it is written out in ops.
+    /// Keeps an arithmetic instruction without a corresponding op as a PTX intrinsic, which other
+    /// targets reject. Otherwise the instruction is expanded to ops.
     pub keep: bool,
-    /// Whether a product and a sum that the text leaves to the assembler to fuse are fused. Else each is rounded, as where the text
-    /// runs as it stands; what is to become PTX again leaves it to the assembler as well.
+    /// Fuses the products and sums that PTX permits the assembler to fuse. Otherwise both are
+    /// rounded, as in direct execution of the PTX. If the kernel is compiled back to PTX, the
+    /// choice stays with the assembler.
     pub contract: bool,
 }
 
@@ -108,21 +117,21 @@ impl From<Shape> for Options {
 }
 
 impl Shape {
-    /// Whether it is known that all items are along x.
+    /// Returns `true` if all work items are known to be along x.
     fn is_along_x(self) -> bool {
         [self.grid, self.block].iter().all(|counts| matches!(counts, Some([_, 1, 1])))
     }
 }
 
-/// Whether a file is in PTX, by its name.
+/// Returns `true` if the file name has the extension of PTX.
 pub fn is_ptx(file: &str) -> bool {
     std::path::Path::new(file).extension().is_some_and(|extension| extension == "ptx")
 }
 
-/// Reads a text in PTX, and makes its kernels kernels of the IR. Places in them are places of this text.
+/// Imports all kernels of a PTX text. Source positions in the IR refer to this text.
 ///
 /// # Errors
-/// All that is wrong with the text, and what no kernel of the IR can say.
+/// Returns the errors of the text, and an error for each construct that the IR cannot express.
 pub fn import(text: &str, options: impl Into<Options>) -> Result<Vec<Kernel>, Vec<Diagnostic>> {
     let options = options.into();
     let read = read(text)?;
@@ -144,54 +153,59 @@ pub fn import(text: &str, options: impl Into<Options>) -> Result<Vec<Kernel>, Ve
     Err(errors)
 }
 
-/// How many sums and differences of a kernel have an operand that is a product, where the text leaves it to the assembler to make one
-/// instruction of both, rounded once: a GPU may give other bits there. [`Options::contract`] says which are wanted.
+/// Returns the number of sums and differences of a kernel that the assembler may fuse with a
+/// product. A GPU may round these differently. [`Options::contract`] selects the fused results.
 pub fn free_sums(entry: &Entry) -> usize {
     fuse::count(&ssa::Function::new(entry))
 }
 
-/// How many exchanges of a kernel do not say which lanes of a warp take part, which is then for the machine to choose.
+/// Returns the number of warp-level exchanges of a kernel without a member mask, whose set of lanes
+/// depends on the machine.
 pub fn unsaid_exchanges(entry: &Entry) -> usize {
     entry.reached_bodies().flat_map(|body| &body.insts).filter(|inst| inst.is_unsaid()).count()
 }
 
-/// Finds the registers that a text reads before it writes them, where the value can be observed, and the reads of a carry flag that nothing has
-/// set or that is not kept over a call or a barrier before. The text runs all the same: what is not written holds 0.
+/// Reports observable reads of uninitialised registers. Also reports reads of a carry flag that is
+/// not set, or that a call or barrier has destroyed. Such a text still runs, and uninitialised
+/// registers hold 0.
 pub fn uninitialised(text: &str, read: &Text) -> Vec<Diagnostic> {
     uninitialised::uninitialised(read, &Places::new(text))
 }
 
-/// The kernels of a text without their calls, the copies that go on beside them, and branches by an index.
+/// Returns the kernels of a text after inlining and the expansion of asynchronous copies and
+/// indirect branches.
 fn inlined(read: &Text) -> impl Iterator<Item = Inlined<'_>> {
     let entries = read.module.entries.iter().zip(&read.locs);
     let inlined = entries.map(|(entry, locs)| inline(entry, locs, &read.function_locs));
     inlined.map(expand::<Copies>).map(expand::<Switches>)
 }
 
-/// What a text in PTX is imported to, kernel by kernel.
+/// Result of an import that continues after errors in a kernel.
 #[derive(Clone, Debug, Default)]
 pub struct Imported {
-    /// The kernels of the IR.
+    /// Imported kernels.
     pub kernels: Vec<Kernel>,
-    /// Those that are none, in the order of the text.
+    /// Kernels that could not be imported, in source order.
     pub refused: Vec<Refused>,
 }
 
-/// A kernel in PTX that is no kernel of the IR.
+/// Kernel in PTX that could not be imported.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refused {
-    /// The name that the IR would know it by.
+    /// The name that the kernel would have in the IR.
     pub name: String,
-    /// Where its name stands, or its first instruction.
+    /// Position of the kernel's name or first instruction.
     pub span: Span,
-    /// Why, in the order of the text.
+    /// The reasons, in source order.
     pub errors: Vec<Diagnostic>,
 }
 
-/// The same kernel by kernel: one that is not read, or that no kernel of the IR can say, spoils no other.
+/// Imports the kernels of a PTX text independently: an error in one kernel does not affect the
+/// others.
 ///
 /// # Errors
-/// What is wrong with the text as an assembler would say; in a text without kernels what is not taken.
+/// Returns the syntax errors outside kernels. For a text without kernels, also returns the
+/// unsupported directives.
 pub fn import_each(text: &str, options: impl Into<Options>) -> Result<Imported, Vec<Diagnostic>> {
     let options = options.into();
     let read = read_each(text)?;
@@ -222,20 +236,20 @@ pub fn import_each(text: &str, options: impl Into<Options>) -> Result<Imported, 
     Ok(imported)
 }
 
-/// A parameter of an imported kernel: a place in one of the text's own.
+/// Origin of a parameter of an imported kernel: a range of bytes in a PTX parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Part {
-    /// The parameter of the text, by number.
+    /// Number of the PTX parameter.
     pub param: u32,
-    /// Where in it, in bytes.
+    /// Byte offset in the PTX parameter.
     pub offset: u32,
-    /// How many.
+    /// Size in bytes.
     pub bytes: u32,
-    /// Whether it is the address of a buffer.
+    /// Set if the parameter is the address of a buffer.
     pub is_buffer: bool,
 }
 
-/// Those of an imported kernel's parameters that launches give.
+/// Returns the origins of the parameters that a launch passes.
 fn parts(places: &[sources::Parameter]) -> Vec<Part> {
     let part = |place: &sources::Parameter| match place.of {
         sources::Of::Param(param) => {
@@ -246,11 +260,11 @@ fn parts(places: &[sources::Parameter]) -> Vec<Part> {
     places.iter().filter_map(part).collect()
 }
 
-/// Makes the kernel of that number of a text that was read a kernel of the IR, and says for each parameter that launches give what it is in the
-/// text.
+/// Imports the kernel with the given number, and returns the origin of each parameter that a launch
+/// passes.
 ///
 /// # Errors
-/// What no kernel of the IR can say.
+/// Returns an error for each construct that the IR cannot express.
 pub fn import_one(
     text: &str,
     read: &Text,
@@ -266,21 +280,22 @@ pub fn import_one(
     if errors.is_empty() { Ok((kernel, parts(&found))) } else { Err(errors) }
 }
 
-/// What a launch of a kernel of PTX as it stands is given.
+/// Launch arguments of a PTX kernel that is executed directly.
 #[derive(Clone, Debug)]
 pub struct Signature {
-    /// The name of the kernel in the text.
+    /// Name of the kernel in the PTX text.
     pub name: String,
-    /// A kernel of the IR that has its parameters, and nothing else.
+    /// IR kernel with the same parameters and an empty body.
     pub kernel: Kernel,
-    /// What each parameter that a launch gives is in the text.
+    /// Origin of each parameter that a launch passes.
     pub parts: Vec<Part>,
 }
 
-/// Finds the kernel that the IR would know by a name, and what its launch is given.
+/// Finds a kernel by its IR name and returns its launch arguments.
 ///
 /// # Errors
-/// That there is none, or why it was not read; a parameter of which it is not known what it is, or that no launch can give.
+/// Fails if there is no such kernel, if the kernel has errors, or if the kind of a parameter cannot
+/// be determined or passed by a launch.
 pub fn signature(text: &str, read: &Text, name: &str) -> Result<Signature, Vec<Diagnostic>> {
     let places = Places::new(text);
     let wrong = |message: String| vec![Diagnostic::new(Span::default(), message)];
@@ -290,7 +305,7 @@ pub fn signature(text: &str, read: &Text, name: &str) -> Result<Signature, Vec<D
     let found = inlined(read).find(|inlined| ir_name(&inlined.entry.name) == ir_name(name));
     let Inlined { entry, locs } = found.ok_or_else(|| wrong(format!("there is no kernel `{name}`")))?;
     let (kernel, found) = emit::standing(&entry, &locs, &places)?;
-    // A variable is no parameter.
+    // Variables are not passed by a launch.
     let is_whole =
         |place: &sources::Parameter| place.of.param(&entry).is_none_or(|param| param.bytes() == u64::from(place.bytes));
     if let Some(place) = found.iter().find(|place| place.is_buffer && !is_whole(place)) {
@@ -300,13 +315,13 @@ pub fn signature(text: &str, read: &Text, name: &str) -> Result<Signature, Vec<D
     Ok(Signature { name: entry.name.clone(), kernel, parts: parts(&found) })
 }
 
-/// Why a kernel of a text that was read kernel by kernel is not among them, where it is one of the text.
+/// Returns the errors for which a kernel was skipped, if the text has such a kernel.
 pub fn refusal(text: &str, read: &Text, name: &str) -> Option<Vec<Diagnostic>> {
     let refused = read.refused.iter().find(|refused| refused.name == name)?;
     Some(diagnostics(&Places::new(text), &refused.errors))
 }
 
-/// The name of the kernel that stands first in a text, whether it was read or not.
+/// Returns the name of the first kernel in the text, even if that kernel was skipped.
 pub fn first_name(read: &Text) -> Option<&str> {
     let entries = read.module.entries.iter().zip(&read.locs);
     let entries = entries.map(|(entry, locs)| (locs.first().copied().unwrap_or_default(), entry.name.as_str()));
@@ -314,28 +329,28 @@ pub fn first_name(read: &Text) -> Option<&str> {
     all.min_by_key(|(at, _)| (at.line, at.column)).map(|(_, name)| name)
 }
 
-/// The place in a text of the instruction that stands there, or of the rest of its line.
+/// Returns the span of the instruction at a position, or of the rest of its line.
 pub fn span(text: &str, at: Loc) -> Span {
     Places::new(text).span(at)
 }
 
-/// Reads a text in PTX.
+/// Parses a PTX text.
 ///
 /// # Errors
-/// All that is wrong with it.
+/// Returns all errors of the text.
 pub fn read(text: &str) -> Result<Text, Vec<Diagnostic>> {
     complete(text, text::read(text))
 }
 
-/// Reads a text in PTX kernel by kernel: those that are not taken stand in [`Text::refused`].
+/// Parses a PTX text kernel by kernel. Unsupported kernels are collected in [`Text::refused`].
 ///
 /// # Errors
-/// What is wrong with it as an assembler would say.
+/// Returns the errors that an assembler would report.
 pub fn read_each(text: &str) -> Result<Text, Vec<Diagnostic>> {
     complete(text, text::read_each(text))
 }
 
-/// A text that was read, if it has all that its `.version` and `.target` must have.
+/// Checks that a parsed text has the features that its `.version` and `.target` require.
 fn complete(text: &str, read: Result<Text, Vec<text::Error>>) -> Result<Text, Vec<Diagnostic>> {
     let missing = |read: Text| match read.missing() {
         missing if missing.is_empty() => Ok(read),
@@ -344,7 +359,7 @@ fn complete(text: &str, read: Result<Text, Vec<text::Error>>) -> Result<Text, Ve
     read.and_then(missing).map_err(|errors| diagnostics(&Places::new(text), &errors))
 }
 
-/// What the reader finds wrong, with what may have been meant.
+/// Converts the parser's errors to diagnostics, with suggestions.
 fn diagnostics(places: &Places<'_>, errors: &[text::Error]) -> Vec<Diagnostic> {
     let diagnostic = |error: &text::Error| {
         let wrong = Diagnostic::new(places.span(error.at), error.kind.to_string());
@@ -360,22 +375,22 @@ fn diagnostics(places: &Places<'_>, errors: &[text::Error]) -> Vec<Diagnostic> {
     errors.iter().map(diagnostic).collect()
 }
 
-/// What the verifier finds wrong with a kernel that was imported, which is none of the text's faults.
+/// Returns the verifier's errors in an imported kernel, which are bugs of the import.
 fn defects(kernel: &Kernel) -> Vec<Diagnostic> {
     let found = halfbyte_ir::verify(kernel).err().unwrap_or_default();
     let message = |error: &Diagnostic| Diagnostic::new(error.span, format!("a defect of the import: {error}"));
     found.iter().map(message).collect()
 }
 
-/// The name that the IR knows a kernel in PTX by.
+/// Returns the IR name of a PTX kernel.
 pub fn ir_name(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }
 
-/// Places of a text, in bytes.
+/// Map from lines and columns of a text to byte positions.
 struct Places<'t> {
     text: &'t str,
-    /// Where each line starts.
+    /// Offset of the start of each line.
     lines: Vec<usize>,
 }
 
@@ -385,7 +400,7 @@ impl<'t> Places<'t> {
         Places { text, lines: std::iter::once(0).chain(breaks).collect() }
     }
 
-    /// From a place to the end of its instruction, or of its line.
+    /// Returns the span from a position to the end of its instruction or line.
     fn span(&self, at: Loc) -> Span {
         let line = self.lines.get((at.line as usize).saturating_sub(1)).copied().unwrap_or(self.text.len());
         let start = (line + (at.column as usize).saturating_sub(1)).min(self.text.len());

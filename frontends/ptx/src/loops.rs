@@ -1,4 +1,4 @@
-//! Atomic operations that no op stands for: loops that put what an operation makes of a place there, until nobody was faster.
+//! Compare-and-swap loops for atomic operations without a corresponding op.
 
 use halfbyte_abi::meet::Strength;
 use halfbyte_ir::{AtomicAttr, Attr, Block, IntCC, MemOrder, Op, Type, Value};
@@ -10,7 +10,7 @@ use crate::meet::elements;
 use crate::types::integer;
 
 impl Import<'_> {
-    /// An operation of elements of 16 or 32 bits side by side, each by itself.
+    /// Emits a separate loop for each element of 16 or 32 bits.
     pub fn atomic_loops(&mut self, inst: &Inst) {
         let (into, operands) = elements(inst);
         let ty = integer(inst.element().bits());
@@ -45,12 +45,12 @@ impl Import<'_> {
         }
     }
 
-    /// An integer of at most 32 bits as a word.
+    /// Zero-extends an integer of at most 32 bits to a word.
     fn word_of(&mut self, value: Value) -> Value {
         if self.code.ty(value) == Type::I32 { value } else { self.code.op(Op::Zext, Type::I32, &[value]) }
     }
 
-    /// A block within the instruction at hand, of a name that no other has.
+    /// Creates a block of the current instruction, with a unique name.
     fn block_of(&mut self, name: &str, number: u32) -> Block {
         let mut name = format!("{name}{}_{number}", self.number);
         let is_taken = |import: &Self, name: &str| {

@@ -1,4 +1,4 @@
-//! Where items meet: barriers, exchanges within a warp, fences, and atomic operations.
+//! Import of barriers, warp-level exchanges, fences, and atomic operations.
 
 use halfbyte_abi::meet::Strength;
 use halfbyte_ir::{AtomicAttr, Attr, FenceAttr, IntCC, MemOrder, Op, Type, Value};
@@ -11,7 +11,7 @@ use crate::emit::Import;
 use crate::types::{integer, of_ptx};
 
 impl Import<'_> {
-    /// Imports what items meet at.
+    /// Imports a collective or ordering instruction; returns `false` for others.
     pub fn meet(&mut self, inst: &Inst) -> bool {
         use Opcode::*;
         match inst.opcode {
@@ -83,17 +83,17 @@ impl Import<'_> {
                 let scope = fence(inst).unwrap_or_default();
                 self.code.builder.inst(Op::Fence, Type::I32, Attr::Fence(FenceAttr { order, scope }), &[]);
             }
-            // Accesses are all of one kind.
+            // The IR does not distinguish proxies, so that a proxy fence has no effect.
             FENCE_PROXY | FENCE_PROXY_ASYNC => {}
             _ => return false,
         }
         true
     }
 
-    /// Gives the registers what a meeting has given.
+    /// Defines the result registers of a collective operation.
     fn give(&mut self, inst: &Inst, value: Value, answer: Option<Value>) {
         let [first, second] = results(inst);
-        // Of a pair the number comes first, and may not be wanted.
+        // In a destination pair, the value comes first and is optional.
         if let Some(reg) = first {
             self.define(reg, value);
         }
@@ -102,7 +102,8 @@ impl Import<'_> {
         }
     }
 
-    /// A barrier; the places of its operands say who asks, which it is, and how many come.
+    /// Emits a barrier. The arguments are the operand indices of the predicate, the barrier number
+    /// and the thread count.
     fn barrier(&mut self, inst: &Inst, op: Op, says: Option<usize>, id: usize, count: Option<usize>) {
         let aligned = inst.row().mnemonic == "bar" || inst.has(Token::Aligned);
         let mut args: Vec<Value> = says.map(|i| self.operand(inst, i, Type::I1)).into_iter().collect();
@@ -117,7 +118,7 @@ impl Import<'_> {
         }
     }
 
-    /// The lanes that take part: those of an operand, or where nothing says it, those that are here.
+    /// Returns the member mask: an operand, or the active lanes if the instruction has no mask.
     fn mask(&mut self, inst: &Inst, i: usize) -> Value {
         if inst.is_unsaid() { self.code.builder.here(Op::ActiveMask) } else { self.operand(inst, i, Type::I32) }
     }
@@ -143,7 +144,8 @@ impl Import<'_> {
         self.give(inst, given, answer);
     }
 
-    /// Whether the lane that a shuffle takes a value of is within the segment of its own.
+    /// Emits the test of whether the source lane of a shuffle is in the same segment as the current
+    /// lane.
     fn is_within(&mut self, op: Op, by: Value, segment: Value) -> Value {
         let lane = self.code.builder.here(Op::LaneId);
         let number = |import: &mut Self, number: u64| import.code.constant(Type::I32, number);
@@ -170,7 +172,7 @@ impl Import<'_> {
         self.code.builder.icmp(cc, Type::I32, from, most)
     }
 
-    /// An atomic operation.
+    /// Imports an atomic operation.
     pub fn atomic(&mut self, inst: &Inst) {
         use Opcode::*;
         let is_signed = inst.ty(0).is_signed() && inst.ty(0).kind() == Kind::Integer;
@@ -217,7 +219,7 @@ impl Import<'_> {
         let Some(Strength { order, scope, .. }) = strength(inst) else { return };
         let old = self.code.builder.value(op, ty, Attr::Atomic(AtomicAttr { mem, order, scope }), &args);
         match inst.operands.first() {
-            // What is of 128 bits has two registers.
+            // The result of a 128-bit operation is in two registers.
             Some(Operand::Vector(halves)) if first == 2 => {
                 for (number, half) in (0..).zip(halves.iter()) {
                     let part = self.code.builder.lane(Op::Split, Type::I64, &[old], number);
@@ -238,7 +240,8 @@ impl Import<'_> {
 }
 
 impl Import<'_> {
-    /// Where an atomic operation of elements side by side makes them: all together are aligned to their size. None, where that is not shown.
+    /// Returns the address of an atomic operation on several adjacent elements, which must be
+    /// aligned to their total size. Reports the instruction if that is not proved.
     pub fn place_of_all(&mut self, inst: &Inst, bytes: u32) -> Option<Address> {
         let address = self.place_of(inst)?;
         if address.known_align < bytes {
@@ -251,7 +254,7 @@ impl Import<'_> {
         Some(address)
     }
 
-    /// Sums of elements side by side: each is one of its own.
+    /// Emits one atomic sum for each of several adjacent elements.
     fn atomic_sums(&mut self, inst: &Inst) {
         let (into, added) = elements(inst);
         let Some(ty) = of_ptx(inst.ty(0)) else { return };
@@ -272,7 +275,7 @@ impl Import<'_> {
     }
 }
 
-/// The registers of an atomic operation of elements side by side: what takes what was there, and the operands.
+/// Returns the result registers and operand registers of an atomic operation on several elements.
 pub(crate) fn elements(inst: &Inst) -> (Vec<Option<Reg>>, Vec<Option<Reg>>) {
     let vector = |i: usize| match inst.operands.get(i) {
         Some(Operand::Vector(regs)) => regs.iter().collect(),
@@ -281,7 +284,7 @@ pub(crate) fn elements(inst: &Inst) -> (Vec<Option<Reg>>, Vec<Option<Reg>>) {
     if inst.row().mnemonic == "atom" { (vector(0), vector(2)) } else { (Vec::new(), vector(1)) }
 }
 
-/// What a barrier asks.
+/// Returns the op of a barrier reduction.
 fn asked(inst: &Inst) -> Op {
     if inst.has(Token::And) { Op::BarrierAll } else { Op::BarrierAny }
 }

@@ -1,4 +1,4 @@
-//! Parameters, loads and stores.
+//! Import of parameters, loads and stores.
 
 use halfbyte_abi::meet::Strength;
 use halfbyte_ir::{AtomicAttr, Attr, Direction, MemAttr, Op, Type, Value};
@@ -15,12 +15,12 @@ use crate::sources::{Of, Parameter, is_store, loaded, reached, writes};
 use crate::ssa::Val;
 use crate::types::{integer, of_ptx};
 
-/// How a buffer is accessed.
+/// Summary of the accesses to a buffer.
 #[derive(Clone, Default)]
 struct Accesses {
-    /// The types of the values.
+    /// Types of the accessed values.
     types: Vec<Type>,
-    /// The greatest alignment that an access asks for, in bytes.
+    /// Greatest required alignment, in bytes.
     align: u32,
     stored: bool,
 }
@@ -56,7 +56,7 @@ impl Import<'_> {
         }
     }
 
-    /// Declares a buffer that holds what a variable does.
+    /// Declares a buffer with the contents of a module variable.
     fn declare_data(&mut self, place: &Parameter, of: &Accesses) -> Value {
         let entry = self.function.entry;
         let variable = match place.of {
@@ -68,7 +68,7 @@ impl Import<'_> {
         if !bytes.len().is_multiple_of(elem.bytes().max(1) as usize) {
             elem = integer(8 << bytes.len().trailing_zeros().min(3));
         }
-        // Where it lies is for this kernel to say, so that it can ask for more.
+        // The kernel owns this buffer, so that a larger alignment can be requested.
         self.code.builder.data(&place.name, elem, elem.bytes().max(of.align).max(align), bytes)
     }
 
@@ -100,7 +100,8 @@ impl Import<'_> {
             let stored = writes(inst);
             let bytes = element.bits() / 8 * count(inst);
             if inst.is_warp_level() {
-                // Registers hold several elements, some of which have no bytes of their own.
+                // Warp-level instructions hold several elements in a register, and sub-byte
+                // elements count as bytes.
                 types = vec![if element.bits() < 8 { Type::I8 } else { of_memory(element) }];
             }
             if self.is_narrow(inst) {
@@ -118,7 +119,8 @@ impl Import<'_> {
                 }
             }
         }
-        // It may be any buffer that is accessed so, and is where no other access of it is known.
+        // An access of unknown origin may reach any buffer. Its types apply to buffers without
+        // known accesses.
         let buffers = accesses.iter_mut().zip(&self.parameters.places).filter(|(_, place)| place.is_buffer);
         for (of, _) in buffers.filter(|(_, place)| matches!(place.of, Of::Param(_))) {
             of.stored |= untraced.stored;
@@ -129,7 +131,7 @@ impl Import<'_> {
         accesses
     }
 
-    /// The types of parameters that are no buffers.
+    /// Returns the types of the parameters that are not buffers.
     fn scalars(&self) -> Vec<Type> {
         let mut types: Vec<Option<Type>> = vec![None; self.parameters.places.len()];
         for number in reached(self.function) {
@@ -151,7 +153,7 @@ impl Import<'_> {
         types.iter().zip(&self.parameters.places).map(|(ty, place)| ty.unwrap_or(integer(8 * place.bytes))).collect()
     }
 
-    /// The type that a value has in memory, where it is an element of this type there.
+    /// Returns the type in memory of a value that is accessed as `element`.
     fn in_memory(&self, val: Val, element: PtxType) -> Type {
         match self.types.get(val) {
             ty if ty.bits() == element.bits() && ty != Type::PTR => ty,
@@ -159,7 +161,7 @@ impl Import<'_> {
         }
     }
 
-    /// Imports what accesses memory.
+    /// Imports a memory access; returns `false` for other instructions.
     pub fn memory(&mut self, inst: &Inst) -> bool {
         if inst.row().class != Class::Memory {
             return false;
@@ -244,7 +246,7 @@ impl Import<'_> {
         };
         let mut values = Vec::with_capacity(plain.len());
         for value in plain {
-            // As it is, where it has the width.
+            // The value keeps its type if the width matches.
             let ty = self.code.ty(value);
             let ty = if ty.bits() == element.bits() && ty != Type::PTR { ty } else { of_memory(element) };
             values.push(self.convert(value, ty));
@@ -270,7 +272,8 @@ impl Import<'_> {
         }
     }
 
-    /// Elements side by side. Two halves are a pair of halves, for which there are instructions that make both.
+    /// Concatenates adjacent elements. Halves are paired first, because targets have instructions
+    /// that convert pairs.
     fn whole_of(&mut self, values: &[Value], ty: Type) -> Value {
         let pair = values.first().and_then(|&first| match self.code.ty(first) {
             Type::F16 => Some(Type::F16X2),
@@ -300,15 +303,17 @@ impl Import<'_> {
         }
     }
 
-    /// As what elements are accessed together, where they are: all of them are aligned to their size, which those alone do not show to
-    /// be so. An error has been said.
+    /// Returns the type as which a vector access is performed at once, if the alignment of the
+    /// whole is not proved or the elements are narrow. Returns an error after reporting an
+    /// unsupported access.
     fn whole(&mut self, address: &Address, bytes: u32) -> Result<Option<Type>, ()> {
         let inst = self.function.inst(self.number).filter(|inst| count(inst) > 1);
         let is_whole = inst.is_some_and(|inst| address.known_align < bytes || self.is_narrow(inst));
         if !is_whole {
             return Ok(None);
         }
-        // Each is an access of its own, which says nothing of the alignment of all.
+        // An ordered vector access is a separate access per element, which does not check the
+        // alignment of the whole.
         if inst.is_some_and(|inst| strength(inst).is_some()) {
             self.refuse(
                 "an ordered access of several elements that is not shown to be aligned has no counterpart in the IR",
@@ -316,7 +321,7 @@ impl Import<'_> {
             );
             return Err(());
         }
-        // No value of the IR is wider than 16 bytes in a buffer.
+        // The widest value of the IR that a buffer may hold has 16 bytes.
         if bytes > 16 {
             self.refuse(
                 format!("an access of {bytes} bytes that is not shown to be aligned has no counterpart in the IR"),
@@ -327,8 +332,8 @@ impl Import<'_> {
         Ok(Some(wide(bytes)))
     }
 
-    /// Whether an access is of parts of words that are better loaded and stored together: they cost PTX nothing, and other targets
-    /// more than a load.
+    /// Returns `true` for a vector access to elements below 32 bits that is better performed at
+    /// once. Splitting is free in PTX, but other targets need an instruction per element.
     fn is_narrow(&self, inst: &Inst) -> bool {
         self.keep && count(inst) > 1 && inst.ty(0).bits() < 32 && strength(inst).is_none()
     }
@@ -354,7 +359,7 @@ impl Import<'_> {
         mem
     }
 
-    /// Where the first element lies.
+    /// Returns the address of the first element.
     pub fn place_of(&mut self, inst: &Inst) -> Option<Address> {
         if let Some(space) = self.parameters.own_space(self.function, self.number, inst) {
             return self.own_place(inst, space);
@@ -372,7 +377,7 @@ impl Import<'_> {
         Some(self.address(val, operand.offset, bytes))
     }
 
-    /// Gives a register what was loaded, extended to all that it has.
+    /// Defines a register with a loaded value, extended to the register's width.
     fn extend(&mut self, reg: Reg, value: Value, element: PtxType) {
         let bits = self.function.entry.body.registers.held(reg).map_or(32, PtxType::bits);
         let value = if bits > element.bits() {
@@ -386,7 +391,7 @@ impl Import<'_> {
     }
 }
 
-/// The type of so many bytes that are accessed together.
+/// Returns the type of `bytes` bytes that are accessed at once.
 fn wide(bytes: u32) -> Type {
     match bytes {
         16 => Type::I8X16,
@@ -394,17 +399,18 @@ fn wide(bytes: u32) -> Type {
     }
 }
 
-/// How many elements an access has.
+/// Returns the number of elements of an access.
 fn count(inst: &Inst) -> u32 {
     inst.elements() as u32
 }
 
-/// The type of an element of which only its own type is known.
+/// Returns the IR type of an element of a PTX type.
 fn of_memory(element: PtxType) -> Type {
     of_ptx(element).unwrap_or(integer(element.bits()))
 }
 
-/// The type of a buffer's elements: that of all values, or else an integer as narrow as the narrowest.
+/// Returns the element type of a buffer: the common type of all accesses, or an integer of the
+/// narrowest accessed width.
 fn element(types: &[Type]) -> Type {
     match types {
         [] => Type::I8,

@@ -1,8 +1,9 @@
-//! What a kernel's parameters are: values, and addresses of buffers.
+//! Classification of a kernel's parameters as values or buffer addresses.
 //!
-//! A parameter in PTX is bytes. It becomes one parameter of the IR where it is loaded as a whole, and one for each place
-//! that is loaded where it is a structure. A parameter of 64 bits is a buffer where an address comes of it: one to which
-//! the kernel only adds. A variable that the kernel names is a buffer that the kernel has the contents of.
+//! A parameter in PTX is a sequence of bytes. A parameter that is loaded as a whole becomes one
+//! parameter of the IR, and a structure becomes one parameter per loaded field. A parameter of 64
+//! bits is a buffer if an address derives from it by additions only. A module variable that the
+//! kernel names becomes a buffer with constant contents.
 
 use std::collections::BTreeSet;
 
@@ -18,38 +19,38 @@ use crate::flow::loads_parameter;
 use crate::spaces::named;
 use crate::ssa::{Def, Function, Val};
 
-/// A parameter of the IR, by number.
+/// Number of a parameter of the IR.
 pub(crate) type Source = u32;
 
-/// The parameters of the IR that a value may be the address of, or an offset to.
+/// Parameters of the IR from which a value may derive, as an address or as an offset.
 pub(crate) type Sources = SmallVec<[Source; 2]>;
 
-/// A parameter of the IR.
+/// Parameter of the IR kernel.
 #[derive(Clone, Debug)]
 pub(crate) struct Parameter {
-    /// What it is in PTX.
+    /// Origin in the PTX.
     pub of: Of,
-    /// Where in it, in bytes.
+    /// Byte offset in the PTX parameter.
     pub offset: u32,
-    /// How many.
+    /// Size in bytes.
     pub bytes: u32,
-    /// Its name in the IR.
+    /// Name in the IR.
     pub name: String,
-    /// It is the address of a buffer.
+    /// Set for the address of a buffer.
     pub is_buffer: bool,
 }
 
-/// What a parameter of the IR is in PTX.
+/// Origin of a parameter of the IR in the PTX.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Of {
-    /// The parameter of that number, or a part of it.
+    /// Kernel parameter, by number, or a part of it.
     Param(u32),
-    /// A variable.
+    /// Module variable.
     Variable(Var),
 }
 
 impl Of {
-    /// The parameter that it is.
+    /// Returns the kernel parameter, unless the origin is a variable.
     pub fn param(self, entry: &Entry) -> Option<&Param> {
         match self {
             Of::Param(number) => entry.params.get(number as usize),
@@ -58,36 +59,37 @@ impl Of {
     }
 }
 
-/// Whether a value may be an address in constant memory, and whether it may be one that `cvta` makes, or of global memory.
+/// Bit set of the address spaces that a value may point to: an address in constant memory, or a
+/// generic or global address.
 type Spaces = u8;
 const IN_CONST: Spaces = 1;
 const PLAIN: Spaces = 2;
-/// One that `cvta` makes of an address in shared memory, or in local memory.
+/// Generic addresses that `cvta` makes from an address in shared or local memory.
 const OF_SHARED: Spaces = 4;
 const OF_LOCAL: Spaces = 8;
 
-/// The parameters, and what each value may be an address of.
+/// Parameters of the IR kernel, and the provenance of each value.
 pub(crate) struct Parameters {
     pub places: Vec<Parameter>,
-    /// By value.
+    /// Parameters from which each value may derive, by value.
     of: Vec<Sources>,
-    /// By value: what it is where it is an address.
+    /// Address spaces that each value may point to, by value.
     spaces: Vec<Spaces>,
 }
 
-/// What cannot be made a parameter, or an address.
+/// Reason for which a parameter or address cannot be converted.
 pub(crate) enum Wrong {
-    /// An instruction loads a part of what another loads.
+    /// A load that partially overlaps another load of the parameter.
     Overlap { inst: usize, param: u32 },
-    /// An instruction does not load within its parameter.
+    /// A load beyond the bounds of its parameter.
     Outside { inst: usize },
-    /// An address of an instruction that comes of no parameter.
+    /// An address that derives from no parameter.
     Untraced { inst: usize },
-    /// An address that is a sum of which none of the operands, or more than one, is known to be an address.
+    /// A sum as an address, of which no operand, or more than one, is known to be an address.
     Ambiguous { inst: usize, names: Vec<String> },
-    /// A store into a variable.
+    /// A store to a module variable.
     Written { inst: usize, name: String },
-    /// An address in constant memory where none can be, or the other way round.
+    /// A constant-memory address where another space is required, or vice versa.
     Space { inst: usize, message: &'static str, expected: &'static str },
 }
 
@@ -102,7 +104,7 @@ impl Parameters {
         parameters
     }
 
-    /// The parameter of the IR that holds a place of one in PTX.
+    /// Returns the parameter of the IR that contains an offset of a PTX parameter.
     pub fn place(&self, param: u32, offset: u32) -> Option<(Source, &Parameter)> {
         let holds = |place: &Parameter| {
             place.of == Of::Param(param) && (place.offset..place.offset + place.bytes).contains(&offset)
@@ -111,12 +113,12 @@ impl Parameters {
         Some((found as u32, self.places.get(found)?))
     }
 
-    /// The parameter of the IR that a variable is.
+    /// Returns the parameter of the IR for a module variable.
     pub fn variable(&self, var: Var) -> Option<Source> {
         self.places.iter().position(|place| place.of == Of::Variable(var)).map(|found| found as u32)
     }
 
-    /// The buffers that an access to memory may reach.
+    /// Returns the buffers that a memory access may reach.
     pub fn accessed(&self, function: &Function<'_>, number: usize, inst: &Inst) -> Sources {
         if inst.row().class != Class::Memory || self.own_space(function, number, inst).is_some() {
             return Sources::new();
@@ -128,7 +130,8 @@ impl Parameters {
         val.into_iter().flat_map(|val| self.buffers(val)).collect()
     }
 
-    /// Whether an access to memory may reach any buffer: of its address nothing is known. No kernel of the IR has such.
+    /// Returns `true` if nothing is known of the address of a memory access, so that it may reach
+    /// any buffer. The IR cannot express such an access.
     pub fn is_untraced(&self, function: &Function<'_>, number: usize, inst: &Inst) -> bool {
         let is_elsewhere = || self.own_space(function, number, inst).is_some() || loads_parameter(inst);
         if inst.row().class != Class::Memory || inst.operands.iter().any(|o| o.variable().is_some()) || is_elsewhere() {
@@ -138,7 +141,7 @@ impl Parameters {
         val.is_some_and(|val| self.sources(val).is_empty() && !inst.has(Token::Const))
     }
 
-    /// The space of an access to memory of the group or of the item.
+    /// Returns the space of an access to shared or local memory.
     pub fn own_space(&self, function: &Function<'_>, number: usize, inst: &Inst) -> Option<Space> {
         if inst.row().class != Class::Memory {
             return None;
@@ -150,7 +153,8 @@ impl Parameters {
         })
     }
 
-    /// The space that an address without one lies in, where it is known: that of `.global` only where it is one of a buffer.
+    /// Returns the space that a generic address points to, if it is known. The result is `.global`
+    /// only for an address in a buffer.
     pub fn space_of(&self, val: Val) -> Option<Space> {
         match (self.spaces(val), self.sources(val)) {
             (OF_SHARED, []) => Some(Space::Shared),
@@ -160,28 +164,28 @@ impl Parameters {
         }
     }
 
-    /// Whether a value may be an address of some space.
+    /// Returns `true` if the value may be an address.
     pub fn has_space(&self, val: Val) -> bool {
         self.spaces(val) != 0
     }
 
-    /// The parameters that a value may be an address of.
+    /// Returns the parameters from which a value may derive.
     pub fn sources(&self, val: Val) -> &[Source] {
         self.of.get(val.0 as usize).map_or(&[], SmallVec::as_slice)
     }
 
-    /// Those of them that are buffers.
+    /// Returns the buffers from which a value may derive.
     pub fn buffers(&self, val: Val) -> impl Iterator<Item = Source> {
         let is_buffer = |source: &Source| self.places.get(*source as usize).is_some_and(|place| place.is_buffer);
         self.sources(val).iter().copied().filter(is_buffer)
     }
 
-    /// Whether a value is an address.
+    /// Returns `true` if a value may derive from a buffer.
     pub fn is_address(&self, val: Val) -> bool {
         self.buffers(val).next().is_some()
     }
 
-    /// Finds for each value what it may be an address of, until nothing is added.
+    /// Propagates the provenance of all values to a fixpoint.
     fn trace(&mut self, function: &Function<'_>) {
         loop {
             let mut changed = false;
@@ -236,7 +240,7 @@ impl Parameters {
             Opcode::MOV | Opcode::CVTA | Opcode::SUB => &[1],
             Opcode::ADD | Opcode::SELP | Opcode::SLCT_INT | Opcode::SLCT_F32 => &[1, 2],
             Opcode::MAD | Opcode::MAD_WIDE => &[3],
-            // An address that is rounded down.
+            // Rounding an address down preserves its provenance.
             Opcode::AND if matches!(inst.operands.get(2), Some(&Operand::Number(mask)) if mask >> 63 != 0) => &[1],
             _ => &[],
         };
@@ -270,7 +274,7 @@ impl Parameters {
         changed
     }
 
-    /// Says that a value may be an address of these kinds.
+    /// Adds address spaces to a value. Returns `true` if its set changed.
     fn may_be(&mut self, val: Val, spaces: Spaces) -> bool {
         let Some(of) = self.spaces.get_mut(val.0 as usize) else { return false };
         let before = *of;
@@ -278,7 +282,7 @@ impl Parameters {
         *of != before
     }
 
-    /// What a value is where it is an address.
+    /// Returns the address spaces that a value may point to.
     fn spaces(&self, val: Val) -> Spaces {
         self.spaces.get(val.0 as usize).copied().unwrap_or(0)
     }
@@ -313,8 +317,9 @@ impl Parameters {
         }
     }
 
-    /// Says of parameters that they are buffers: those declared so, and those that an address comes of. A sum is an address
-    /// where one of its operands is; which one may only be known when other accesses have said of a parameter what it is.
+    /// Determines which parameters are buffers: those declared as pointers, and those from which an
+    /// address derives. A sum is an address if one operand is. Other accesses may have to determine
+    /// which operand that is, so that ambiguous sums are revisited.
     fn find_buffers(&mut self, function: &Function<'_>, wrong: &mut Vec<Wrong>) {
         for place in &mut self.places {
             let param = place.of.param(function.entry);
@@ -377,9 +382,10 @@ impl Parameters {
         }
     }
 
-    /// Whether variables are only read, and addresses in constant memory only taken for what they are.
+    /// Checks that module variables are only read, and that constant-memory addresses are used only
+    /// as such.
     fn check_variables(&mut self, function: &Function<'_>, wrong: &mut Vec<Wrong>) {
-        // Now it is known which parameters are addresses.
+        // The provenance is recomputed, because the buffers are known now.
         self.trace(function);
         for number in reached(function) {
             let Some(inst) = function.inst(number) else { continue };
@@ -402,13 +408,14 @@ impl Parameters {
         }
     }
 
-    /// The variables among parameters of the IR.
+    /// Returns the module variables among `sources`.
     fn variables(&self, sources: &[Source]) -> impl Iterator<Item = &Parameter> {
         let places = sources.iter().filter_map(|&source| self.places.get(source as usize));
         places.filter(|place| matches!(place.of, Of::Variable(_)))
     }
 
-    /// What is wrong with the space of an address that an instruction reads, and what would do.
+    /// Returns the error and the expected form if an instruction uses an address in the wrong
+    /// space.
     fn misused(&self, val: Val, inst: &Inst, i: usize, is_base: bool) -> Option<(&'static str, &'static str)> {
         let is_constant = |place: &&Parameter| matches!(place.of, Of::Variable(Var { space: Space::Const, .. }));
         let (spaces, sources) = (self.spaces(val), self.sources(val));
@@ -443,7 +450,7 @@ impl Parameters {
         ))
     }
 
-    /// What must be an address where the result of an instruction is one.
+    /// Propagates backwards that the result of an instruction must be an address.
     fn demand(
         &mut self,
         function: &Function<'_>,
@@ -490,17 +497,17 @@ fn in_space(space: Space) -> Spaces {
     }
 }
 
-/// Whether an instruction stores.
+/// Returns `true` if the instruction is a store.
 pub(crate) fn is_store(inst: &Inst) -> bool {
     inst.row().mnemonic == "st"
 }
 
-/// Whether an instruction writes memory.
+/// Returns `true` if the instruction writes memory.
 pub(crate) fn writes(inst: &Inst) -> bool {
     matches!(inst.row().mnemonic, "st" | "atom" | "red" | "stmatrix") || inst.has(Token::Store)
 }
 
-/// Whether an instruction makes an address of an operand that is one.
+/// Returns `true` if the instruction's result is an address because the given operand is one.
 fn moves_address(inst: &Inst, operand: usize) -> bool {
     matches!(
         (inst.opcode, operand),
@@ -510,7 +517,7 @@ fn moves_address(inst: &Inst, operand: usize) -> bool {
     )
 }
 
-/// Whether it loads within its parameter, at a multiple of what it loads.
+/// Returns `true` if a load is aligned and within its parameter.
 fn loads_within(inst: &Inst, params: &[Param]) -> bool {
     let Some(Operand::Memory(address)) = inst.operands.get(1) else { return false };
     let loads = loaded(inst);
@@ -520,7 +527,8 @@ fn loads_within(inst: &Inst, params: &[Param]) -> bool {
     param.is_some_and(|param| offset % size == 0 && offset.saturating_add(size) <= param.bytes())
 }
 
-/// What an instruction loads from parameters: each register, the parameter, and where in it.
+/// Returns the destination register, parameter number and byte offset of each element that an
+/// instruction loads from parameters.
 pub(crate) fn loaded(inst: &Inst) -> SmallVec<[(Option<Reg>, u32, u32); 4]> {
     let Some(Operand::Memory(address)) = inst.operands.get(1) else { return SmallVec::new() };
     let (Base::Parameter(param), Ok(offset)) = (address.base, u32::try_from(address.offset)) else {
@@ -536,7 +544,7 @@ pub(crate) fn loaded(inst: &Inst) -> SmallVec<[(Option<Reg>, u32, u32); 4]> {
     }
 }
 
-/// The register that holds the address of an access to memory.
+/// Returns the register with the address of a memory access.
 pub(crate) fn address(inst: &Inst) -> Option<Reg> {
     if inst.row().class != Class::Memory {
         return None;
@@ -548,7 +556,7 @@ pub(crate) fn address(inst: &Inst) -> Option<Reg> {
     inst.operands.iter().find_map(memory)
 }
 
-/// The instructions that are reached.
+/// Returns the numbers of the reachable instructions.
 pub(crate) fn reached(function: &Function<'_>) -> impl Iterator<Item = usize> {
     let mut nodes: Vec<usize> = function.order.clone();
     nodes.sort_unstable();
@@ -556,7 +564,7 @@ pub(crate) fn reached(function: &Function<'_>) -> impl Iterator<Item = usize> {
 }
 
 fn places(function: &Function<'_>, wrong: &mut Vec<Wrong>) -> Vec<Parameter> {
-    // The places of each parameter that are loaded, the first load of each.
+    // Distinct loads of each parameter: offset, size, and the first such instruction.
     let mut loads: Vec<Vec<(u32, u32, usize)>> = vec![Vec::new(); function.entry.params.len()];
     for number in reached(function) {
         let Some(inst) = function.inst(number).filter(|inst| loads_parameter(inst)) else { continue };
@@ -583,9 +591,9 @@ fn places(function: &Function<'_>, wrong: &mut Vec<Wrong>) -> Vec<Parameter> {
         loads.sort_unstable();
         match loads.as_slice() {
             [] if matches!(whole, 1 | 2 | 4 | 8) => place(0, whole),
-            // A structure of which nothing is loaded has no value.
+            // A structure without loads needs no parameter.
             [] => {}
-            // What fits a register is one value, however it is loaded.
+            // A parameter that fits a register is a single value, regardless of its loads.
             _ if matches!(whole, 1 | 2 | 4 | 8) => place(0, whole),
             loads => {
                 let mut end = 0;
@@ -613,7 +621,7 @@ fn places(function: &Function<'_>, wrong: &mut Vec<Wrong>) -> Vec<Parameter> {
     places
 }
 
-/// A name of the IR for a parameter, or for a place in it.
+/// Returns the IR name of a parameter, or of the field at an offset in it.
 fn name_of(param: &Param, offset: Option<u32>) -> String {
     let name = crate::ir_name(&param.name);
     match offset {

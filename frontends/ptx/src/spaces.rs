@@ -1,5 +1,4 @@
-//! Memory of the group and of the item: all that a kernel has in `.shared`, and in its frame, as one array of bytes each, in which
-//! addresses are numbers.
+//! Shared and local memory. Each becomes one array of bytes, in which addresses are offsets.
 
 use halfbyte_ir::{Op, Space, Type, Value};
 use halfbyte_isa::halu::domain::Domain;
@@ -12,20 +11,20 @@ use crate::address::Address;
 use crate::emit::Import;
 use crate::ssa::{Def, Function, Val};
 
-/// Where local memory begins in its space.
+/// Start of local memory in its address space.
 const LOCAL_START: u64 = 0x1000;
 
-/// How many instructions back an address is followed to what it may be an address of.
+/// Maximum number of instructions through which the provenance of an address is traced.
 const MAX_STEPS: u32 = 10;
 
-/// The arrays, where the kernel has them.
+/// Arrays for shared and local memory, if the kernel uses them.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Arrays {
     shared: Option<Value>,
     local: Option<Value>,
 }
 
-/// The space of a group or of an item that an instruction names, or whose variable it accesses.
+/// Returns the shared or local space that an instruction names or whose variable it accesses.
 pub(crate) fn named(inst: &Inst) -> Option<PtxSpace> {
     let of_base = inst.operands.iter().find_map(|operand| match operand {
         Operand::Memory(address) => match address.base {
@@ -38,7 +37,7 @@ pub(crate) fn named(inst: &Inst) -> Option<PtxSpace> {
     of_base.or(named_space(&inst.words)).filter(|space| matches!(space, PtxSpace::Shared | PtxSpace::Local))
 }
 
-/// Where a space begins among addresses without one.
+/// Returns the start of a space's window in the generic address space.
 fn window(space: PtxSpace) -> u64 {
     if space == PtxSpace::Shared { SHARED_WINDOW } else { LOCAL_WINDOW }
 }
@@ -61,7 +60,7 @@ impl Import<'_> {
             let count = count.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
             builder.array_aligned(name, space, Type::I8, count, align)
         };
-        // Up to where those of the launch begin, which nothing may name any more.
+        // The array ends at the start of the dynamic shared memory, which becomes a separate array.
         let fixed = (layout.fixed != 0).then(|| array(&of_group, Space::Shared, Some(layout.bytes), layout.align));
         let open = layout.open_align.map(|align| array(&open, Space::Shared, None, align));
         let (_, bytes) = entry.body.layout();
@@ -70,7 +69,7 @@ impl Import<'_> {
         self.arrays = Arrays { shared: fixed.or(open), local };
     }
 
-    /// The address, as a number, of a shared variable or of one of the frame, in its space.
+    /// Returns the space and the address of a shared or frame variable in that space.
     pub fn own_address(&self, operand: &Operand) -> Option<(PtxSpace, u64)> {
         let (space, start, offset) = match *operand {
             Operand::Variable { var: Var { number, space: PtxSpace::Shared }, offset } => {
@@ -86,7 +85,7 @@ impl Import<'_> {
         Some((space, start.wrapping_add_signed(offset.into())))
     }
 
-    /// Imports what makes addresses of such memory.
+    /// Imports an instruction that computes a shared or local address; returns `false` for others.
     pub fn own_addresses(&mut self, inst: &Inst) -> bool {
         let bits = inst.ty(0).bits();
         let value = match (inst.opcode, inst.operands.get(1)) {
@@ -122,7 +121,8 @@ impl Import<'_> {
         true
     }
 
-    /// Whether an address without a space is in one: what is known of it, or what the choice that it comes of says.
+    /// Emits the test of whether a generic address points to `space`: a constant, or the condition
+    /// of the select that the address derives from.
     fn is_in(&mut self, val: Val, space: PtxSpace, steps: u32) -> Option<Value> {
         if let Some(of) = self.parameters.space_of(val) {
             return Some(self.code.truth(of == space));
@@ -154,7 +154,7 @@ impl Import<'_> {
         }
     }
 
-    /// Where an access to such memory goes.
+    /// Returns the address of an access to shared or local memory.
     pub fn own_place(&mut self, inst: &Inst, space: PtxSpace) -> Option<Address> {
         let address = inst.operands.iter().find_map(|operand| match operand {
             Operand::Memory(address) => Some(*address),
@@ -181,7 +181,7 @@ impl Import<'_> {
                 let value = self.register(reg);
                 let index = self.convert(value, Type::I32);
                 let val = self.function.read(self.number, reg)?;
-                // The sum is of 32 bits; where it may wrap it is computed as such.
+                // The address is a 32-bit sum. If the sum may wrap, it is computed explicitly.
                 let wraps = self.bounds(val).is_none_or(|(low, high)| {
                     let offset = i64::from(address.offset);
                     low as i64 + offset < 0 || high as i64 + offset > u32::MAX.into()
@@ -196,7 +196,7 @@ impl Import<'_> {
             Base::Register(reg) => {
                 let value = self.register(reg);
                 let number = self.convert(value, Type::I64);
-                // Without a space it is an address in the window of its own.
+                // A generic address includes the offset of the space's window.
                 let window = if named(inst).is_some() { 0 } else { window(space) };
                 let start = if space == PtxSpace::Shared { 0 } else { LOCAL_START };
                 let start = self.code.constant(Type::I64, window + start);

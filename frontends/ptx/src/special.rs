@@ -1,4 +1,4 @@
-//! Where an item is: threads and blocks as the number of the work item.
+//! Import of special registers: thread and block numbers as work item numbers.
 
 use halfbyte_ir::{Attr, Axis, Op, Type, Value};
 use halfbyte_isa::ptx::types::{Special, SpecialGroup, Token};
@@ -6,11 +6,12 @@ use halfbyte_isa::ptx::{Inst, Opcode, Operand, Var};
 
 use crate::emit::Import;
 
-/// Threads of a warp.
+/// Threads per warp.
 const WARP: u32 = 32;
 
 impl Import<'_> {
-    /// Imports what reads a special register, or computes the number of the item, or of all items; and addresses of variables.
+    /// Imports reads of special registers, computations of the item number or item count, and
+    /// addresses of variables.
     pub fn special_inst(&mut self, inst: &Inst) -> bool {
         let value = if let Some(axis) = self.makes_item(self.number, inst) {
             self.item(axis)
@@ -27,7 +28,7 @@ impl Import<'_> {
         true
     }
 
-    /// The address of a variable and so many bytes on.
+    /// Emits the address of a variable plus a byte offset.
     fn address_of(&mut self, var: Var, offset: i32) -> Value {
         let source = self.parameters.variable(var);
         let Some(&base) = source.and_then(|source| self.params.get(source as usize)) else {
@@ -41,7 +42,8 @@ impl Import<'_> {
         self.code.builder.value(Op::PtrAdd, Type::PTR, Attr::None, &[base, offset])
     }
 
-    /// Whether it multiplies the number of blocks by the threads of a block, where these are all items.
+    /// Returns `true` if the instruction computes the number of all items as the product of block
+    /// count and block size.
     fn makes_count(&self, inst: &Inst) -> bool {
         let special = |i: usize| self.operand_val(inst, i).and_then(|val| self.special_of(val));
         let both = [special(1), special(2)];
@@ -54,7 +56,7 @@ impl Import<'_> {
         self.code.constant(Type::I32, number.into())
     }
 
-    /// The number of the item along an axis.
+    /// Emits the number of the item along an axis.
     fn item(&mut self, axis: Axis) -> Value {
         match axis {
             Axis::X if self.shape.is_along_x() => self.code.builder.here(Op::ItemId),
@@ -64,7 +66,8 @@ impl Import<'_> {
 
     fn special(&mut self, Special { group, axis }: Special) -> Value {
         let [grid, block] = [self.shape.grid, self.shape.block].map(|counts| counts.map(|counts| axis.of(counts)));
-        // Along x the numbers of thread and block are those of the item divided, for machines without groups.
+        // Along x, thread and block numbers are computed by a division of the item number, for
+        // targets without groups.
         let divisor = match (axis, self.shape.block) {
             (Axis::X, Some([block, 1, 1])) if self.shape.grid.is_none_or(|[_, y, z]| [y, z] == [1; 2]) => Some(block),
             _ => None,
@@ -99,7 +102,7 @@ impl Import<'_> {
         }
     }
 
-    /// The number of the thread in its block, x running fastest, then y, then z.
+    /// Emits the linear number of the thread in its block, x fastest, then y, then z.
     fn thread(&mut self) -> Value {
         let axes = match self.shape.block {
             Some([_, 1, 1]) => 1,
@@ -122,7 +125,7 @@ impl Import<'_> {
         number.unwrap_or_else(|| self.number(0))
     }
 
-    /// Where the thread is in its warp, and the warp in the block.
+    /// Emits the lane number, the warp number, or a related special register.
     fn of_warp(&mut self, group: SpecialGroup) -> Value {
         match group {
             SpecialGroup::Lane if self.keep => return self.code.builder.here(Op::LaneId),
@@ -157,7 +160,7 @@ impl Import<'_> {
                 let bit = shifted(self, 1);
                 self.code.op(Op::Sub, Type::I32, &[bit, one])
             }
-            // Above the last lane there is no bit: all bits are then up to it.
+            // For the last lane, the shifted-out bit leaves zero, whose complement is all lanes.
             SpecialGroup::LanesUpTo => {
                 let above = shifted(self, u32::MAX - 1);
                 self.code.op(Op::Not, Type::I32, &[above])
@@ -168,15 +171,16 @@ impl Import<'_> {
         }
     }
 
-    /// The number of the item along x, and of its block: the quotient by a number of threads.
+    /// Emits the item number along x and the block number, as the quotient by the block size.
     fn block_of_item(&mut self, block: u32) -> (Value, Value) {
         let item = self.item(Axis::X);
         if block.is_power_of_two() {
             let count = self.code.constant(Type::I32, block.trailing_zeros().into());
             return (item, self.code.op(Op::ShrU, Type::I32, &[item, count]));
         }
-        // With 2^32 * 2^s / block rounded up as the factor, the product is too large by less than item * block, which of
-        // items up to 2^26 and blocks up to 2^10 threads is less than 2^32 * 2^s: the quotient is that of the item.
+        // The division is exact. The factor is 2^(32 + s) / block rounded up, so that the product
+        // is too large by less than item * block. That error is below 2^(32 + s) for items below
+        // 2^26 and blocks of up to 2^10 threads.
         let shift = if block < 16 { 0 } else { 4 };
         let factor = (1u64 << (32 + shift)).div_ceil(block.into());
         let factor = self.code.constant(Type::I32, factor);

@@ -1,8 +1,8 @@
-//! A kernel in PTX as values: each register that an instruction writes is a value of its own, and where paths meet with
-//! different values of a register there is a phi.
+//! SSA form of a PTX kernel. Each write of a register defines a value, and phis merge the values of
+//! a register where paths join.
 //!
-//! Phis are made where a register that is still read meets, and those that choose between a value and themselves are taken
-//! out again. A register that is read before it is written is zero, as it is where the interpreter runs the text.
+//! Phis are created for the live registers of each join, and redundant phis are removed again. A
+//! register that is read before it is written is zero, as in the interpreter of PTX.
 
 use std::collections::HashMap;
 
@@ -12,40 +12,40 @@ use halfbyte_isa::row::Role;
 
 use crate::flow::{End, Node, order};
 
-/// A value, by number.
+/// Number of a value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Val(pub u32);
 
-/// What defines a value.
+/// Definition of a value.
 #[derive(Clone, Debug)]
 pub(crate) enum Def {
-    /// Nothing: it is zero.
+    /// The value is zero, as the register is not written before.
     Zero,
-    /// The instruction of that number; where its guard is false the value is the other one.
+    /// Instruction number, and the register's previous value if the instruction is guarded.
     Inst(usize, Option<Val>),
-    /// Where paths meet: a value by each block that leads there, in the order of [`Function::preds`].
+    /// Phi, with an operand for each predecessor in the order of [`Function::preds`].
     Phi(Vec<Val>),
 }
 
-/// A kernel.
+/// Kernel in SSA form.
 pub(crate) struct Function<'e> {
     pub entry: &'e Entry,
     pub nodes: Vec<Node>,
-    /// The blocks that are reached, in order.
+    /// Reachable blocks, in reverse postorder.
     pub order: Vec<usize>,
-    /// By block: the blocks that are reached and lead to it.
+    /// Reachable predecessors, by block.
     pub preds: Vec<Vec<usize>>,
-    /// By block: its phis.
+    /// Phis, by block.
     pub phis: Vec<Vec<Val>>,
-    /// By value: what defines it, and the register it is of.
+    /// Definition and register, by value.
     pub defs: Vec<(Def, Reg)>,
-    /// By block: the value of its branch's predicate.
+    /// Value of the branch predicate, by block.
     pub conditions: HashMap<usize, Val>,
-    /// By instruction: the value of each register that it reads.
+    /// Value of each register that is read, by instruction.
     reads: Vec<Vec<(Reg, Val)>>,
-    /// By instruction: the value of each register that it writes.
+    /// Value of each register that is written, by instruction.
     writes: Vec<Vec<(Reg, Val)>>,
-    /// By value: the value that it turned out to be.
+    /// Replacement of each value after the removal of redundant phis.
     same: Vec<Val>,
 }
 
@@ -80,7 +80,7 @@ impl<'e> Function<'e> {
         function
     }
 
-    /// The value that stands for a value.
+    /// Returns the representative of a value.
     pub fn resolve(&self, val: Val) -> Val {
         let mut val = val;
         while let Some(&next) = self.same.get(val.0 as usize).filter(|&&next| next != val) {
@@ -89,28 +89,28 @@ impl<'e> Function<'e> {
         val
     }
 
-    /// What defines a value.
+    /// Returns the definition of a value.
     pub fn def(&self, val: Val) -> &Def {
         self.defs.get(self.resolve(val).0 as usize).map_or(&Def::Zero, |(def, _)| def)
     }
 
-    /// The register that a value is of.
+    /// Returns the register of a value.
     pub fn reg(&self, val: Val) -> Reg {
         self.defs.get(val.0 as usize).map_or(Reg(0), |(_, reg)| *reg)
     }
 
-    /// The value of a register that an instruction reads.
+    /// Returns the value of a register that an instruction reads.
     pub fn read(&self, inst: usize, reg: Reg) -> Option<Val> {
         let reads = self.reads.get(inst)?;
         reads.iter().find(|(read, _)| *read == reg).map(|(_, val)| self.resolve(*val))
     }
 
-    /// The values that an instruction writes.
+    /// Returns the values that an instruction writes.
     pub fn writes(&self, inst: usize) -> impl Iterator<Item = (Reg, Val)> {
         self.writes.get(inst).into_iter().flatten().copied()
     }
 
-    /// An instruction.
+    /// Returns the instruction with a number.
     pub fn inst(&self, inst: usize) -> Option<&'e Inst> {
         self.entry.body.insts.get(inst)
     }
@@ -154,7 +154,7 @@ impl<'e> Function<'e> {
         self.simplify();
     }
 
-    /// The values of a block's instructions.
+    /// Creates the values of a block's instructions.
     fn node(&mut self, node: usize, state: &mut State) {
         let Some(Node { insts, guarded, end, .. }) = self.nodes.get(node).cloned() else { return };
         for number in insts {
@@ -167,7 +167,7 @@ impl<'e> Function<'e> {
             }
             let mut writes: Vec<(Reg, Val)> = Vec::new();
             for (_, reg) in inst.registers().filter(|(role, _)| *role != Role::Use) {
-                // Written twice it has the last value, which is set last.
+                // A register that is written twice has one value, defined by the last write.
                 if writes.iter().any(|(written, _)| *written == reg) {
                     continue;
                 }
@@ -200,7 +200,7 @@ impl<'e> Function<'e> {
         }
     }
 
-    /// By block: the registers that are read there or later before they are written.
+    /// Returns the live-in registers of each block.
     fn live(&self) -> Vec<Vec<Reg>> {
         let mut read: Vec<Vec<Reg>> = vec![Vec::new(); self.nodes.len()];
         let mut written: Vec<std::collections::HashSet<Reg>> = vec![Default::default(); self.nodes.len()];
@@ -211,7 +211,7 @@ impl<'e> Function<'e> {
                 continue;
             };
             for inst in of.insts.clone().filter_map(|number| self.inst(number)) {
-                // Where a guard is false a register keeps what it was.
+                // A guarded write also reads the register's previous value.
                 let kept = inst.guard.is_some() && !of.guarded;
                 let uses = inst.registers().filter(|(role, _)| *role != Role::Def || kept).map(|(_, reg)| reg);
                 let uses: Vec<Reg> = uses.filter(|reg| !written.contains(reg)).collect();
@@ -247,7 +247,7 @@ impl<'e> Function<'e> {
         live.into_iter().map(sorted).collect()
     }
 
-    /// Gives the phis their values.
+    /// Sets the operands of the phis.
     fn fill(&mut self, ends: &[State]) {
         for node in 0..self.nodes.len() {
             for number in 0..self.phis.get(node).map_or(0, Vec::len) {
@@ -258,7 +258,8 @@ impl<'e> Function<'e> {
                     before.iter().map(|&before| ends.get(before)?.get(&reg).copied()).collect();
                 let mut vals: Vec<Val> =
                     found.into_iter().map(|val| val.unwrap_or_else(|| self.value(Def::Zero, reg))).collect();
-                // The kernel's start leads to its first block too, where all registers are zero.
+                // The first block has the function entry as an additional predecessor, where all
+                // registers are zero.
                 if node == 0 {
                     vals.insert(0, self.value(Def::Zero, reg));
                 }
@@ -269,7 +270,7 @@ impl<'e> Function<'e> {
         }
     }
 
-    /// Takes out phis of one value beside themselves.
+    /// Removes phis whose operands are all the same value or the phi itself.
     fn simplify(&mut self) {
         loop {
             let mut changed = false;

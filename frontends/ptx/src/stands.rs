@@ -1,4 +1,5 @@
-//! What only runs as it stands: what no kernel of the IR has.
+//! Detection of instructions that the IR cannot express. Kernels with them can only be executed as
+//! PTX directly.
 
 use halfbyte_ir::Diagnostic;
 use halfbyte_isa::object::Loc;
@@ -8,7 +9,7 @@ use halfbyte_isa::ptx::{Base, Inst, Opcode, Operand};
 
 use crate::Places;
 
-/// All of a kernel that has no counterpart in the IR.
+/// Reports all instructions of a kernel that the IR cannot express.
 pub(crate) fn wrong(entry: &Entry, locs: &[Loc], places: &Places<'_>) -> impl Iterator<Item = Diagnostic> {
     entry.body.insts.iter().zip(locs).filter_map(|(inst, &at)| {
         let message = format!("{} has no counterpart in the IR", what(inst)?);
@@ -16,12 +17,12 @@ pub(crate) fn wrong(entry: &Entry, locs: &[Loc], places: &Places<'_>) -> impl It
     })
 }
 
-/// Whether it reads where the work item is.
+/// Returns `true` if all special registers that are read are thread or block numbers or sizes.
 fn is_of_place(inst: &Inst) -> bool {
     inst.operands.iter().all(|operand| !matches!(operand, Operand::Special(special) if !special.is_of_place()))
 }
 
-/// What an instruction is that has none.
+/// Describes an instruction that the IR cannot express.
 fn what(inst: &Inst) -> Option<&'static str> {
     let of_operand = inst.operands.iter().find_map(|operand| match operand {
         Operand::Frame { var, .. } if var.space != Space::Local => Some("the address of what a call passes"),
@@ -39,7 +40,7 @@ fn what(inst: &Inst) -> Option<&'static str> {
     }
     Some(match inst.opcode {
         Opcode::CALL | Opcode::CALL_INDIRECT => "a call",
-        // One that there was no register for.
+        // Usually expanded before, unless no register was left.
         Opcode::BRX => "an indirect branch",
         Opcode::ALLOCA | Opcode::ALLOCA_ALIGNED | Opcode::STACKSAVE | Opcode::STACKRESTORE => "memory of the stack",
         Opcode::CVTA | Opcode::CVTA_ADDRESS if inst.has(Token::Param) => "the address of a parameter",

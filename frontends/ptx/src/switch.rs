@@ -1,6 +1,6 @@
-//! Makes a branch by an index compares and branches, halving the labels at each.
+//! Expansion of indirect branches into a binary tree of comparisons and branches.
 //!
-//! An index beyond the table, which PTX leaves undefined, goes to the last label.
+//! An index beyond the table is undefined in PTX; here it selects the last label.
 
 use halfbyte_isa::ptx::module::{Body, LabelName, Registers, Targets};
 use halfbyte_isa::ptx::types::{Token, Type};
@@ -8,11 +8,11 @@ use halfbyte_isa::ptx::{Guard, Inst, Label, Opcode, Operand, Reg};
 
 use crate::expand::Expansion;
 
-/// Branches by an index as branches by a predicate.
+/// Expansion of indirect branches.
 pub(crate) struct Switches {
     registers: Registers,
     insts: Vec<Inst>,
-    /// The number of the body's labels, and those besides.
+    /// Number of labels of the original body, and the added labels.
     old_labels: usize,
     labels: Vec<LabelName>,
     is_below: Reg,
@@ -41,7 +41,7 @@ impl Expansion for Switches {
             Some(Targets::Labels(labels)) => labels.as_slice(),
             _ => &[],
         };
-        // Around all of it where the guard is false.
+        // If the guard is false, the whole expansion is skipped.
         let around = inst.guard.map(|guard| {
             let around = self.label();
             self.branch(Some(Guard { not: !guard.not, ..guard }), around);
@@ -60,7 +60,7 @@ impl Expansion for Switches {
 }
 
 impl Switches {
-    /// Branches to one of the labels, the first of which has a number.
+    /// Emits the branch to one of `labels`; `first` is the index of the first label.
     fn among(&mut self, index: &Operand, first: u32, labels: &[Label]) {
         match labels {
             [] => {}
@@ -79,14 +79,14 @@ impl Switches {
         }
     }
 
-    /// A label of its own, which stands nowhere yet.
+    /// Creates a label without a position.
     fn label(&mut self) -> Label {
         let number = self.old_labels + self.labels.len();
         self.labels.push(LabelName { name: format!("$switch_{number}"), at: 0 });
         Label(number as u32)
     }
 
-    /// Puts such a label where the next instruction will stand.
+    /// Places a created label at the next instruction.
     fn place(&mut self, label: Label) {
         let at = self.insts.len() as u32;
         if let Some(label) = (label.0 as usize).checked_sub(self.old_labels).and_then(|own| self.labels.get_mut(own)) {

@@ -1,8 +1,8 @@
-//! The types that values have in the IR.
+//! Type inference for values.
 //!
-//! A register says how many bits it has. What they are is said by the instructions that compute with them: where all those
-//! agree the value is of their type, and where they do not it is an integer that is cast to what each of them takes.
-//! Values that are copies of each other, or of which one is chosen, have one type.
+//! A PTX register has only a width. The instructions that use a value determine its type. If they
+//! disagree, the value is an integer, which is cast at each use. Values related by copies or
+//! selects get the same type.
 
 use halfbyte_ir::Type;
 use halfbyte_isa::ptx::row::{Lanes, OperandRow, Shape};
@@ -13,7 +13,7 @@ use halfbyte_isa::row::Class;
 use crate::sources::{Parameters, reached};
 use crate::ssa::{Def, Function, Val};
 
-/// The type of each value.
+/// Types, by value.
 pub(crate) struct Types(Vec<Type>);
 
 impl Types {
@@ -58,7 +58,7 @@ impl Types {
                 }
             }
         }
-        // Classes may have been joined after votes went to one of them.
+        // Votes are merged again, because classes may have been joined after they received votes.
         let mut joined: Vec<Vote> = vec![Vote::None; function.defs.len()];
         let mut addresses = vec![false; function.defs.len()];
         for number in 0..function.defs.len() as u32 {
@@ -84,7 +84,7 @@ impl Types {
     }
 }
 
-/// The integer of a width.
+/// Returns the integer type of a width.
 pub(crate) fn integer(bits: u32) -> Type {
     match bits {
         1 => Type::I1,
@@ -95,12 +95,12 @@ pub(crate) fn integer(bits: u32) -> Type {
     }
 }
 
-/// What instructions say of the type of a value.
+/// Type that the uses of a value ask for.
 #[derive(Clone, Copy, PartialEq)]
 enum Vote {
     None,
     For(Type),
-    /// They do not agree.
+    /// The uses disagree.
     Split,
 }
 
@@ -114,14 +114,14 @@ impl Vote {
     }
 }
 
-/// Values that have one type, each by a value that it has been joined with.
+/// Union-find structure of values that share a type.
 struct Classes(Vec<u32>);
 
 impl Classes {
     fn find(&mut self, val: Val) -> Val {
         let mut at = val.0 as usize;
         while let Some(&next) = self.0.get(at).filter(|&&next| next as usize != at) {
-            // Those on the way come closer to the end, so that ways stay short.
+            // Path halving.
             let after = self.0.get(next as usize).copied().unwrap_or(next);
             if let Some(of) = self.0.get_mut(at) {
                 *of = after;
@@ -140,7 +140,7 @@ impl Classes {
     }
 }
 
-/// The operands that the result has the type of.
+/// Returns the operands that have the type of the result.
 fn copied(inst: &Inst) -> &'static [usize] {
     match inst.opcode {
         Opcode::MOV => &[1],
@@ -149,13 +149,13 @@ fn copied(inst: &Inst) -> &'static [usize] {
     }
 }
 
-/// What an instruction says of an operand.
+/// Returns the vote of an instruction for the type of an operand.
 fn vote(inst: &Inst, o: &OperandRow) -> Option<Vote> {
     let accumulates = inst.has(Token::Add);
     let ty = match o.shape {
         Shape::Masked(_) if accumulates => PtxType::U32,
         Shape::Masked(lanes) | Shape::Selected(lanes, _) => return Some(Vote::For(packed(lanes))),
-        // What a video instruction merges into may be anything, most often zero.
+        // The merge operand of a video instruction does not vote, as it is usually zero.
         Shape::Register(_) if is_video(inst) && !accumulates => return None,
         Shape::Register(ty) | Shape::Value(ty) | Shape::Vector(ty, _) => ty.resolve(&inst.words).0,
         _ => return None,
@@ -172,7 +172,7 @@ fn is_video(inst: &Inst) -> bool {
     inst.row().operands.iter().any(|o| matches!(o.shape, Shape::Selected(..)))
 }
 
-/// The vector of so many lanes.
+/// Returns the integer vector type with the given lanes.
 pub(crate) fn packed(lanes: Lanes) -> Type {
     match lanes {
         Lanes::Two => Type::I16X2,
@@ -180,7 +180,7 @@ pub(crate) fn packed(lanes: Lanes) -> Type {
     }
 }
 
-/// The type in the IR of one in PTX.
+/// Returns the IR type of a PTX type.
 pub(crate) fn of_ptx(ty: PtxType) -> Option<Type> {
     Some(match ty {
         PtxType::F16 => Type::F16,

@@ -1,8 +1,9 @@
-//! Registers that a text reads before it writes them, and reads of a carry flag that nothing has set.
+//! Detection of reads of uninitialised registers and carry flags.
 //!
-//! The undefined bits of registers are followed forward through each body, as the interpreter follows them in a launch that is watched,
-//! without values. A register that is written under a guard, or on one side of a branch, stays undefined under the opposite guard alone, so
-//! a read under the same guard is not reported.
+//! The analysis propagates undefined bits forward through each body, like the interpreter in a
+//! checked launch, but without values. A register that is written under a guard, or in one branch,
+//! stays undefined under the opposite guard only. A read under the same guard is therefore not
+//! reported.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -18,7 +19,7 @@ use halfbyte_isa::row::Role;
 
 use crate::Places;
 
-/// Finds the reads of a text that are of no defined value and can be observed, in the order of the text.
+/// Returns the observable reads of undefined values, in source order.
 pub(crate) fn uninitialised(read: &Text, places: &Places<'_>) -> Vec<Diagnostic> {
     let entries = read.module.entries.iter().zip(&read.locs);
     let entries = entries.map(|(entry, locs)| (&entry.body, &[][..], locs));
@@ -36,14 +37,14 @@ pub(crate) fn uninitialised(read: &Text, places: &Places<'_>) -> Vec<Diagnostic>
     found
 }
 
-/// The read of a register, or of the carry flag, that nothing may have written.
+/// Read of a register or carry flag that may be uninitialised.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Read {
     inst: usize,
     reg: Reg,
-    /// `true` if no path writes it first.
+    /// Set if no path writes the register before.
     is_certain: bool,
-    /// The call or barrier over which the carry flag is not kept.
+    /// The call or barrier that destroys the carry flag.
     lost_at: Option<usize>,
 }
 
@@ -76,15 +77,16 @@ struct Mark {
     bits: u64,
     /// Condition under which the bits are undefined; `None` if they always are.
     when: Option<Guard>,
-    /// The read that they come from; its instruction is `usize::MAX` where the register itself was not written.
+    /// The read that the bits originate from. Its instruction is `usize::MAX` if the register
+    /// itself was not written.
     from: Read,
 }
 
-/// Facts that hold before an instruction.
+/// Dataflow state before an instruction.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct State {
     marks: BTreeMap<Reg, Mark>,
-    /// Guards that hold, for the branches that lead here.
+    /// Guards that hold on all paths to the instruction.
     holds: Vec<Guard>,
 }
 
@@ -93,7 +95,7 @@ fn opposite(guard: Guard) -> Guard {
 }
 
 impl State {
-    /// Joins the facts of another path. Returns `true` if that changes them.
+    /// Joins the state of another path. Returns `true` if that changes this state.
     fn join(&mut self, other: &State) -> bool {
         let before = self.clone();
         let told_apart =
@@ -125,7 +127,7 @@ impl State {
         *self != before
     }
 
-    /// Takes a branch under which a guard holds.
+    /// Refines the state with a branch condition that holds.
     fn assume(&mut self, guard: Guard) {
         self.marks.retain(|_, mark| mark.when != Some(opposite(guard)));
         if !self.holds.contains(&guard) {
@@ -133,13 +135,13 @@ impl State {
         }
     }
 
-    /// Returns `true` if a fact depends on a predicate.
+    /// Returns `true` if a fact depends on the predicate.
     fn depends_on(&self, reg: Reg) -> bool {
         let is_of = |guard: &Guard| guard.reg == reg;
         self.holds.iter().any(is_of) || self.marks.values().any(|mark| mark.when.as_ref().is_some_and(is_of))
     }
 
-    /// Drops the facts about a predicate that is written.
+    /// Invalidates the facts about a predicate that is overwritten.
     fn forget(&mut self, reg: Reg) {
         self.holds.retain(|guard| guard.reg != reg);
         for mark in self.marks.values_mut() {
@@ -147,7 +149,7 @@ impl State {
         }
     }
 
-    /// The undefined bits of a register that an instruction reads.
+    /// Returns the undefined bits of a register that an instruction reads.
     fn read(&self, reg: Reg, guard: Option<Guard>) -> Option<Mark> {
         let mark = self.marks.get(&reg)?;
         let is_excluded = mark.when.is_some_and(|when| guard == Some(opposite(when)));
@@ -155,7 +157,7 @@ impl State {
     }
 }
 
-/// Registers without values.
+/// Register reader that provides undefined bits but no values.
 struct Shadow<'s> {
     state: &'s State,
     guard: Option<Guard>,
@@ -188,7 +190,7 @@ impl Reader<Definedness> for Shadow<'_> {
     }
 }
 
-/// The blocks of a body: where each starts, and those that follow it.
+/// Basic blocks of a body.
 struct Blocks {
     starts: Vec<usize>,
     insts: usize,
@@ -208,7 +210,7 @@ impl Blocks {
         start..self.starts.get(block + 1).copied().unwrap_or(self.insts)
     }
 
-    /// The blocks behind a block, each with the guard under which it comes.
+    /// Returns the successors of a block, each with the guard of its edge.
     fn after(&self, body: &Body, block: usize) -> Vec<(usize, Option<Guard>)> {
         let range = self.range(block);
         let last = range.end.checked_sub(1).and_then(|last| body.insts.get(last));
@@ -240,7 +242,7 @@ fn is_call(inst: &Inst) -> bool {
     matches!(inst.operands.first(), Some(Operand::Call { .. }))
 }
 
-/// The reads of a body that are of no defined value.
+/// Returns the reads of undefined values in a body.
 fn reads(body: &Body, params: &[Passed]) -> Vec<Read> {
     let blocks = Blocks::new(body);
     let given: HashSet<Reg> = params
@@ -292,7 +294,7 @@ fn reads(body: &Body, params: &[Passed]) -> Vec<Read> {
     found.into_values().collect()
 }
 
-/// Notes the undefined registers that an instruction reads, and applies its writes to the facts.
+/// Records the undefined reads of an instruction, and applies its writes to the state.
 fn step(body: &Body, inst: &Inst, number: usize, state: &mut State, found: &mut BTreeMap<(usize, Reg), Read>) {
     let concerns =
         |(role, reg): (Role, Reg)| state.marks.contains_key(&reg) || role != Role::Use && state.depends_on(reg);
@@ -312,7 +314,7 @@ fn step(body: &Body, inst: &Inst, number: usize, state: &mut State, found: &mut 
         }
     };
     let spread = if is_call(inst) || inst.meets() {
-        // Other threads and functions observe the value.
+        // Other threads or functions observe the value, so that the read counts.
         inst.registers().filter(|(role, _)| *role != Role::Def).for_each(|(_, reg)| note(reg));
         Default::default()
     } else {
@@ -353,7 +355,8 @@ fn step(body: &Body, inst: &Inst, number: usize, state: &mut State, found: &mut 
         let undefined = spread.iter().find(|(written, ..)| *written == reg);
         let new = undefined.and_then(|&(_, bits, source)| {
             let bits = body.registers.held(reg).unwrap_or(Type::Pred).truncate(bits);
-            // The flag is noted where it is read.
+            // The read of the carry flag is reported itself, so that its undefined bits do not
+            // propagate.
             let from = from(source).filter(|_| source != Reg::CARRY)?;
             (bits != 0).then_some(Mark { bits, when: None, from })
         });
@@ -366,7 +369,7 @@ fn step(body: &Body, inst: &Inst, number: usize, state: &mut State, found: &mut 
     }
 }
 
-/// The registers that may be read before anything writes them, and the carry flag where something reads it.
+/// Returns the registers, and the carry flag, that may be read before they are written.
 fn exposed(body: &Body, blocks: &Blocks) -> BTreeSet<Reg> {
     let count = blocks.starts.len();
     let mut written: Vec<HashSet<Reg>> = vec![HashSet::new(); count];
