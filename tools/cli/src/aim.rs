@@ -1,4 +1,4 @@
-//! What `compile` compiles for: one of the targets, or a computer.
+//! Value of `compile --target`: a target, or the triple of a host machine.
 
 use std::ffi::OsStr;
 
@@ -9,19 +9,19 @@ use halfbyte::{TARGETS, Target};
 use super::Named;
 use super::native::{TRIPLES, meant};
 
-/// What to compile for.
+/// Target of a compilation.
 #[derive(Clone)]
 pub(super) enum Aim {
-    /// A target of the list.
+    /// One of the targets with assembly or machine code of their own.
     Words(Target),
-    /// A computer, by its triple; [`THIS`] is this one.
+    /// Host machine, by its triple. [`THIS`] is the current machine.
     Host(String),
 }
 
-/// This computer, in place of a triple.
+/// Name of the current machine, in place of a triple.
 pub(super) const THIS: &str = "native";
 
-/// Reads the name of a target, or a triple.
+/// Parses the name of a target, or a triple.
 pub(super) fn aim() -> impl TypedValueParser<Value = Aim> {
     let targets = TARGETS.defaults().map(|target| PossibleValue::new(target.name()).help(target.summary()));
     let this = PossibleValue::new(THIS).help("This computer: --emit obj makes native code that C calls");
@@ -51,7 +51,8 @@ impl TypedValueParser for AimParser {
     }
 }
 
-/// Whether a text is a triple, or meant as one. NVIDIA's are another way to say PTX.
+/// Returns `true` if the name is a triple of a host machine, or is meant as one. NVIDIA's triples
+/// are alternative names of PTX instead.
 fn is_host(name: &str) -> bool {
     !name.starts_with("nvptx") && (name == THIS || name.contains('-') || meant(name).is_some())
 }

@@ -1,5 +1,5 @@
-//! The object that a command prints where `--json` asks for one: on standard output, on one line. `docs/json/` has a schema of
-//! each.
+//! JSON object that a command prints for `--json`, on one line of standard output. `docs/json/` has
+//! a schema for each command.
 
 use std::path::Path;
 
@@ -14,17 +14,18 @@ use super::io::write;
 use super::json::Members;
 use super::{Done, Failure, Message};
 
-/// Of all objects. It goes up where a member goes away or comes to mean something else, not where one is added.
+/// Version of all objects. It increases if a member is removed or changes its meaning, not if one
+/// is added.
 const VERSION: u64 = 1;
 
-/// An object in the making.
+/// Builder of the object.
 pub(super) struct Answer {
     members: Members,
     diagnostics: Vec<Value>,
 }
 
 impl Answer {
-    /// What a command answers.
+    /// Creates the object of a command.
     pub(super) fn new(command: &str) -> Answer {
         let mut answer = Answer { members: Members::new(), diagnostics: Vec::new() };
         answer.set("version", VERSION);
@@ -37,22 +38,23 @@ impl Answer {
         self.members.insert(name.to_owned(), value.into());
     }
 
-    /// Adds what is wrong.
+    /// Adds the diagnostics of a message.
     pub(super) fn wrong(&mut self, message: &Message) {
         self.diagnostics.extend(diagnostics(message));
     }
 
-    /// Adds what a report says.
+    /// Adds the diagnostics of a report.
     pub(super) fn report(&mut self, report: &Report) {
         self.diagnostics.extend(of_report(report, &[]));
     }
 
-    /// Prints the object: how the command has ended, and what is wrong with the input. A wrong call has no object, only a message.
+    /// Prints the object with the outcome of the command. An error in the command line prints only
+    /// a message, no object.
     pub(super) fn finish(self, done: Done) -> Done {
         self.finish_to(None, done)
     }
 
-    /// The same to a file.
+    /// Like [`Answer::finish`], but writes to a file.
     pub(super) fn finish_to(mut self, path: Option<&Path>, done: Done) -> Done {
         match &done {
             Ok(()) => {}
@@ -67,7 +69,7 @@ impl Answer {
     }
 }
 
-/// What a message says, an object for each thing that is wrong.
+/// Converts a message to an object per diagnostic.
 fn diagnostics(message: &Message) -> Vec<Value> {
     match message {
         Message::Report(report) => of_report(report, &[]),
@@ -77,7 +79,7 @@ fn diagnostics(message: &Message) -> Vec<Value> {
     }
 }
 
-/// What a report says, with what the compiler knows besides.
+/// Converts a report to an object per diagnostic, with the details of the compiler's errors.
 pub(super) fn of_report(report: &Report, errors: &[CompileError]) -> Vec<Value> {
     let refused = errors.iter().flat_map(|error| match error {
         CompileError::Refused(refused) => refused.as_slice(),
@@ -115,12 +117,12 @@ pub(super) fn of_report(report: &Report, errors: &[CompileError]) -> Vec<Value> 
     report.diagnostics().iter().map(object).collect()
 }
 
-/// As the text has it: `add.i16x2`.
+/// Formats an op with its type as in source text: `add.i16x2`.
 fn op((op, ty): (Op, Type)) -> String {
     if op.row().types.is_some() { format!("{}.{ty}", op.name()) } else { op.name().to_owned() }
 }
 
-/// Line and column of a place and of what comes after it, both from 1.
+/// Adds the line and column of a span's start and end, both counted from 1.
 fn place(object: &mut Members, lines: &Lines<'_>, span: Span) {
     let Position { line, column } = lines.position(span.start);
     object.insert("line".into(), line.into());

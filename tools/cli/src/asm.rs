@@ -11,21 +11,23 @@ use super::io::{Input, print};
 use super::names::closest_name;
 use super::{Done, Machine, json};
 
-/// Assembles: a word a line, 0x and the digits of its value, most significant first
+/// Assembles: prints one word per line, as 0x and hexadecimal digits
 ///
-/// The input has a line an instruction, with labels (`loop:`) where branches go; `//` begins a comment.
-/// With --json, lines {"asm"} become {"words": [..]} or {"error": ".."}; a line that is no JSON object becomes {"error"} too, and
-/// the exit code is then 1, after all lines.
+/// The input has one instruction per line. Branch targets are labels (`loop:`), and `//` begins a
+/// comment. The digits are printed most significant first.
+///
+/// With --json, each line {"asm"} becomes {"words": [..]} or {"error": ".."}. A line that is not a
+/// JSON object also becomes {"error"}; the exit code is then 1, after all lines.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Asm {
-    /// The machine
+    /// Instruction set
     #[arg(long, value_enum)]
     target: Machine,
-    /// Answer JSON lines
+    /// Read and print JSON lines
     #[arg(long)]
     json: bool,
-    /// The assembly; - is standard input
+    /// Assembly file; - is standard input
     #[arg(default_value = "-")]
     file: PathBuf,
 }
@@ -53,15 +55,15 @@ impl Asm {
     }
 }
 
-/// Errors in one line.
+/// Joins errors into one line.
 fn joined(machine: Machine, errors: &[AsmError]) -> String {
     errors.iter().map(|error| text(machine, error)).collect::<Vec<_>>().join("; ")
 }
 
-/// The most characters of the text that an error quotes.
+/// Maximum number of characters that an error quotes.
 const QUOTED: usize = 80;
 
-/// An error in words, with the mnemonic that may have been meant.
+/// Formats an error, with a suggestion for an unknown mnemonic.
 fn text(machine: Machine, error: &AsmError) -> String {
     let text = match error.found.char_indices().nth(QUOTED) {
         Some((end, _)) => {
@@ -76,14 +78,14 @@ fn text(machine: Machine, error: &AsmError) -> String {
     }
 }
 
-/// `; did you mean ..?`, with the modifiers that were written.
+/// Returns `; did you mean ..?` with the modifiers as written, or an empty string.
 fn meant(machine: Machine, found: &str) -> String {
     let (mnemonic, modifiers) = found.find('.').map_or((found, ""), |dot| found.split_at(dot));
     let near = closest_name(mnemonic, machine.set().mnemonics());
     near.map_or(String::new(), |near| format!("; did you mean `{near}{modifiers}`?"))
 }
 
-/// Errors at their places.
+/// Creates a report with the errors at their source positions.
 fn report(machine: Machine, name: &str, text: &str, errors: &[AsmError]) -> Report {
     let lines = halfbyte::ir::diag::Lines::new(text);
     let diagnostic = |error: &AsmError| {

@@ -19,45 +19,50 @@ use super::numbers::mismatch;
 use super::output::{mention, render, say, summarize};
 use super::{AliasArgs, Done, EngineName, Failure, Message, SmArgs, interrupt, watch};
 
-/// Runs kernel files on the evaluator and on every target that their run lines name, and compares bit for bit
+/// Runs kernel files on the evaluator and on all targets of their run lines, and compares the
+/// results bit for bit
 ///
-/// Of a file in PTX with several kernels each has a line of its own: `refused`, with the place and the reason, `read`, `run` where its
-/// launches were made, `equal` where they left the same bits everywhere. One that is refused is no reason not to run the others; the file fails,
+/// Of a PTX file with several kernels, each kernel has a line of its own. A kernel is `refused`,
+/// with the position and the reason; `read`; `run`, if its launches completed; or `equal`, if they
+/// left the same bits everywhere. The other kernels of the file run nevertheless. The file fails,
 /// unless a line `// refuse: ptx: TEXT` expects each reason.
 ///
-/// A file that has no run lines has nothing to pass or fail, and is counted apart. Where engine `cuda` finds no GPU, all is
-/// skipped, with the reason.
+/// A file without run lines neither passes nor fails, and is counted separately. If engine `cuda`
+/// finds no GPU, all files are skipped, with the reason.
 ///
-/// A file takes at most 9 seconds, 1.5 GiB of memory and 64 MiB of buffers, unless the limits below say otherwise; the rest of a
-/// file that meets one is not checked.
+/// A file may take 9 seconds, 1.5 GiB of memory and 64 MiB of buffers, unless the limits below say
+/// otherwise. If a limit is exceeded, the rest of the file is not checked.
 ///
-/// A run line: `; run: halu: @axpy items=2 a=2.0 x=[1.0, 3.0] y=zeros(2) -> y=[2.0, 6.0]`. For every target there is `all`. In place
-/// of `items=N` may stand `grid=4,2 block=32,4`: blocks of items along x, y and z. After `~=` in place of `=` stands what a GPU has left,
-/// from which approximations may differ within the bound of the PTX manual, or within a margin: `y~=[2.0] within(rel=1e-5)`. A line `; then: @KERNEL items=N ...` below makes
-/// another launch, in which a parameter without a value has what was last under its name.
+/// A run line: `; run: halu: @axpy items=2 a=2.0 x=[1.0, 3.0] y=zeros(2) -> y=[2.0, 6.0]`. The
+/// target `all` means every target. `grid=4,2 block=32,4` may replace `items=N`: blocks and threads
+/// along x, y and z. `~=` in place of `=` gives a GPU's results, from which approximate
+/// instructions may differ within the bound of the PTX manual or within a margin: `y~=[2.0]
+/// within(rel=1e-5)`. A following line `; then: @KERNEL items=N ...` makes another launch, in which
+/// a parameter without a value takes the last value of that name.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Check {
-    /// Kernel files, and folders, of which every *.hb below is checked; - is standard input
+    /// Kernel files, or folders that are searched for *.hb files; - is standard input
     #[arg(required = true)]
     paths: Vec<PathBuf>,
-    /// One engine, not every engine there is
+    /// Use only this engine, instead of all engines
     #[arg(long, value_enum)]
     engine: Option<EngineName>,
     #[command(flatten)]
     alias: AliasArgs,
     #[command(flatten)]
     sm: SmArgs,
-    /// Look for races in kernels in PTX as they stand too, as the evaluator always does
+    /// Also check directly executed PTX for races; the evaluator always checks
     #[arg(long)]
     races: bool,
-    /// Let run lines name files in this folder too, not in the kernel file's alone
+    /// Allow run lines to name files in this folder, in addition to the kernel file's folder
     #[arg(long, value_name = "DIR")]
     allow: Vec<PathBuf>,
-    /// Run again whenever one of the files, or a file below one of the folders, changes; Ctrl-C ends it
+    /// Run again whenever one of the files or folders changes, until Ctrl-C
     #[arg(long)]
     watch: bool,
-    /// Write a JUnit report, which CI systems show; - is standard output, which then has nothing else
+    /// Write a JUnit report for CI systems; - is standard output, to which nothing else is then
+    /// printed
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     /// Print one JSON object (docs/json/check.schema.json)
@@ -85,7 +90,7 @@ impl Check {
             let message = "--json and `--junit -` both write to standard output; name a file with --junit FILE";
             return Err(Failure::Call(message.into()));
         }
-        // What machines read stands alone.
+        // Machine-readable output is not mixed with other output.
         let is_shown = !self.json && !has_stdout;
         let mut checked = Vec::new();
         let done = self.run_files(&mut checked, is_shown);
@@ -162,7 +167,7 @@ impl Check {
         let (start, watchdog) = (Instant::now(), self.limits.watchdog(Limits::strict()));
         let input = match file.read(watchdog.limits().text_bytes) {
             Ok(input) => input,
-            // One file that cannot be read is no reason to leave out the others.
+            // A file that cannot be read does not prevent the check of the others.
             Err(Failure::Input(Message::Text(reason))) => {
                 let (name, time) = (file.path.display().to_string(), start.elapsed());
                 return Ok(Checked { name, what: What::NotRead(reason), time, advice: None });
@@ -186,20 +191,20 @@ const FAILED: &str = "FAILED";
 const WITHOUT: &str = "-";
 const SKIPPED: &str = "skipped";
 
-/// What came of a file.
+/// Result of a file.
 struct Checked {
     name: String,
     what: What,
     time: Duration,
-    /// What to do about a limit that was met.
+    /// Help for an exceeded limit.
     advice: Option<&'static str>,
 }
 
 enum What {
     Checked(Box<Outcome>),
-    /// Why it was not read.
+    /// Reason for which the file was not read.
     NotRead(String),
-    /// Why it was not checked.
+    /// Reason for which the file was skipped.
     Skipped(String),
 }
 
@@ -214,13 +219,13 @@ impl Checked {
         }
     }
 
-    /// Prints the file's line, and says what is wrong.
+    /// Prints the file's line and its errors.
     fn show(&self, width: usize) -> Done {
         let (name, verdict) = (&self.name, self.verdict());
         match &self.what {
             What::Checked(outcome) => {
                 let mut line = format!("{verdict:<6} {name:<width$}  {}\n", summary(outcome));
-                // What the line says of a file is all there is to say of its only kernel.
+                // For a file with a single kernel, the file's line suffices.
                 if is_ptx(name) && (outcome.kernels.len() > 1 || outcome.kernels.iter().any(|k| !k.refused.is_empty()))
                 {
                     let lines = Lines::new(&outcome.text);
@@ -267,7 +272,7 @@ impl Checked {
         object
     }
 
-    /// What is wrong with a launch, as a report on its file.
+    /// Returns the report of a failed launch.
     fn report_of(&self, result: &CheckResult) -> Option<Report> {
         let What::Checked(outcome) = &self.what else { return None };
         let text = outcome.failures.as_ref()?.text();
@@ -324,7 +329,7 @@ impl Checked {
                     let refused = outcome.kernels.iter().filter(|kernel| kernel.is_refused());
                     let mut cases: Vec<Case> = refused.map(|kernel| self.refused_case(outcome, kernel)).collect();
                     let is_blamed = |result: &CheckResult| result.verdict == Verdict::Failed;
-                    // What is wrong with the file is no kernel's and no launch's fault.
+                    // An error of the file itself belongs to no kernel and no launch.
                     if let Some(report) = failures
                         && cases.is_empty()
                         && !outcome.results.iter().any(is_blamed)
@@ -340,7 +345,7 @@ impl Checked {
         Suite { name: self.name.clone(), time: Some(self.time), cases }
     }
 
-    /// A kernel that should have been read.
+    /// Returns the test case of a kernel that was refused.
     fn refused_case(&self, outcome: &Outcome, kernel: &CheckedKernel) -> Case {
         let report = Report::new(&*self.name, outcome.text.clone(), kernel.refused.clone());
         let message = kernel.refused.first().map_or_else(String::new, ToString::to_string);
@@ -369,7 +374,7 @@ impl Checked {
     }
 }
 
-/// The line of a kernel: how far it came, and what is in the way.
+/// Formats the line of a kernel: its state, and the first error.
 fn kernel_line(kernel: &CheckedKernel, lines: &Lines<'_>) -> String {
     let said = match (kernel.refused.first(), kernel.launches) {
         (Some(first), _) => {

@@ -36,50 +36,52 @@ use super::{Done, Failure, ShapeArgs, SmArgs};
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Compile {
-    /// The kernel file, or a file in PTX (*.ptx); - is standard input
+    /// Kernel file, or PTX file (*.ptx); - is standard input
     file: PathBuf,
-    /// What to compile for: a target, or the triple of a computer, whose objects have native code (docs/native.md)
+    /// Target, or the triple of a host machine, for object files with native code (docs/native.md)
     #[arg(long, value_parser = aim())]
     target: Aim,
     #[command(flatten)]
     sm: SmArgs,
     #[command(flatten)]
     shape: ShapeArgs,
-    /// Only this kernel: others of a file in PTX need not be read
+    /// Compile only this kernel; other kernels of a PTX file may then be unsupported
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
-    /// What to write
+    /// Kind of output
     #[arg(long, value_enum, default_value = "asm")]
     emit: Kind,
-    /// In PTX text, say which line each instruction comes from (.file, .loc), for debuggers and profilers
+    /// Emit line directives (.file, .loc) in PTX, for debuggers and profilers
     #[arg(short = 'g', long)]
     line_info: bool,
-    /// Where to; - is standard output
+    /// Output file; - is standard output
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// In PTX that is read, fuse a product and a sum where the text leaves it to the assembler to do so; else each is rounded
+    /// Fuse products and sums of PTX input where PTX permits it; by default both are rounded
     #[arg(long)]
     contract: bool,
-    /// Show each kernel after this step, on standard error
+    /// Print each kernel after this step, to standard error
     #[arg(long, value_name = "STEP")]
     print_after: Vec<String>,
-    /// Show each kernel after every step
+    /// Print each kernel after every step, to standard error
     #[arg(long)]
     print_after_all: bool,
-    /// Say how long each step took, over all kernels
+    /// Print the time of each step, summed over all kernels
     #[arg(long)]
     time_passes: bool,
-    /// The passes over the IR in order, separated by commas; an empty list is none
+    /// IR passes to run, in order, separated by commas; an empty list runs none
     #[arg(long, value_name = "LIST")]
     passes: Option<String>,
-    /// Compile on so many threads at most; the result is the same [default: one for each processor]
+    /// Maximum number of threads; does not affect the result [default: number of processors]
     #[arg(long, value_name = "N", conflicts_with_all = ["print_after", "print_after_all"])]
     threads: Option<NonZero<u16>>,
-    /// Count ops, instructions, bundles, registers, spills and the rules taken
+    /// Print the numbers of ops, instructions, bundles, registers, spills and applied rules
     #[arg(long)]
     stats: bool,
-    /// Print one JSON object (docs/json/compile.schema.json): what is wrong, what is asked for by --stats and --time-passes, and,
-    /// without -o, what was made
+    /// Print one JSON object (docs/json/compile.schema.json)
+    ///
+    /// The object has the diagnostics and the results of --stats and --time-passes, and without -o
+    /// also the output.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -97,37 +99,37 @@ Examples:
   halfbyte compile examples/axpy.hb --target native --emit obj -o axpy.o --header axpy.h
   halfbyte compile mine.hb --target aarch64-unknown-linux-gnu --emit obj -o mine.o --header mine.rs";
 
-/// Bytes of a text whose object is worth being written while it is made.
+/// Minimum size of a source text, in bytes, for which the object file is written incrementally.
 const LONG: usize = 1 << 18;
 
-/// What compiling has made.
+/// Result of a compilation.
 struct Product {
     bytes: Vec<u8>,
-    /// The file, where it is written already.
+    /// Output file that was already written.
     draft: Option<Draft>,
-    /// What the words are, where that was counted.
+    /// Compiled code, if its statistics were requested.
     compiled: Option<Compiled>,
-    /// The time of each step.
+    /// Name and time of each step.
     times: Vec<(String, Duration)>,
-    /// The header that was asked for, and its text.
+    /// Path and text of the requested header.
     header: Option<(PathBuf, String)>,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Kind {
-    /// The kernels as read
+    /// IR as read
     Ir,
-    /// The kernels after the passes
+    /// IR after the passes
     Lowered,
-    /// Machine instructions by blocks, with registers
+    /// Machine instructions in basic blocks, after register allocation
     Mach,
-    /// Assembly that `asm` turns into the same machine code; PTX
+    /// Assembly that `asm` turns into the same machine code; PTX for PTX targets
     Asm,
-    /// A word a line
+    /// Machine code, one word per line
     Words,
-    /// Addresses, machine code, assembly and the source it comes from
+    /// Addresses, machine code and assembly, with the source lines
     Listing,
-    /// An ELF object file
+    /// ELF object file
     Obj,
     /// PTX text
     Ptx,
@@ -165,7 +167,7 @@ impl Compile {
         header.map_or(Ok(()), |(path, text)| write(Some(&path), text.as_bytes()))
     }
 
-    /// Puts what was made where it is to be.
+    /// Writes the output.
     fn keep(&self, draft: Option<Draft>, bytes: &[u8]) -> Done {
         let path = self.output.as_deref().unwrap_or(Path::new("-"));
         match draft {
@@ -174,7 +176,7 @@ impl Compile {
         }
     }
 
-    /// On how many threads. Kernels are shown one after the other.
+    /// Returns the number of threads: one if kernels are printed after steps, to keep their order.
     fn threads(&self) -> NonZero<usize> {
         if self.print_after_all || !self.print_after.is_empty() {
             return NonZero::<usize>::MIN;
@@ -183,7 +185,7 @@ impl Compile {
         asked.or(std::thread::available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN)
     }
 
-    /// The target; a wrong call where it is not one for what is asked for.
+    /// Returns the target, or an error if the target does not support the requested output.
     fn target(&self) -> Result<Target, Failure> {
         let target = match &self.target {
             Aim::Words(target) => {
@@ -192,7 +194,7 @@ impl Compile {
             }
             Aim::Host(triple) => {
                 self.native.check(triple, self.emit == Kind::Obj, self.stats)?;
-                // Native code is made of HALU's words.
+                // Native code is translated from HALU machine code.
                 self.sm.only(HALU)?
             }
         };
@@ -215,7 +217,7 @@ impl Compile {
         Ok(target)
     }
 
-    /// What is compiled for, as it was named.
+    /// Returns the name of the target or triple.
     fn aim(&self) -> &str {
         match &self.target {
             Aim::Words(target) => target.name(),
@@ -223,7 +225,7 @@ impl Compile {
         }
     }
 
-    /// Answers with an object.
+    /// Compiles, and prints a JSON object.
     fn answer(&self, target: Target) -> Done {
         let mut answer = Answer::new("compile");
         answer.set("target", self.aim());
@@ -251,7 +253,7 @@ impl Compile {
         answer.finish(Ok(()))
     }
 
-    /// Compiles.
+    /// Compiles the file.
     fn product(&self, target: Target) -> Result<Product, Failure> {
         let to_ptx = target.form() == Form::Text;
         let mut options = Options::new(target);
@@ -278,7 +280,7 @@ impl Compile {
             return Err(Failure::Call(format!("--contract is for PTX, and {name} is none")));
         }
         let text = input.into_text()?;
-        // What no op stands for is not lost where the kernel becomes PTX again.
+        // If the output is PTX, instructions without a corresponding op are kept as intrinsics.
         let imported = import_ptx::Options { keep: to_ptx, contract: self.contract, ..self.shape.imported(&name)? };
         let mut times: BTreeMap<usize, (String, Duration)> = BTreeMap::new();
         let mut is_empty = true;
@@ -297,7 +299,8 @@ impl Compile {
         let mut out = Vec::new();
         let mut draft = None;
         let mut counted = None;
-        // Nothing but the file is asked for, so no kernel need be kept.
+        // Only the output is needed, so that the kernels can be compiled one by one without being
+        // kept.
         let is_alone = self.kernel.is_none() && !self.stats && !is_ptx(&name) && !is_language(&text);
         match self.emit {
             Kind::Ir => {
@@ -325,7 +328,7 @@ impl Compile {
                 if !errors.is_empty() {
                     return Err(Failure::compile(&name, module.text(), errors));
                 }
-                // Without passes no step may have been taken.
+                // An empty list of passes runs no step, which is no error.
                 is_empty = false;
                 out = texts.join("\n").into_bytes();
             }
@@ -400,8 +403,8 @@ impl Compile {
         Ok(Product { bytes: out, draft, compiled: counted, times: times.into_values().collect(), header })
     }
 
-    /// What the object of a long text is written to while it is made: threads need not wait until all of it is written in the end. None
-    /// where native code is made of it.
+    /// Returns the output file for the object of a long text, which is written while kernels are
+    /// still compiled. Returns `None` for native code and short texts.
     fn draft(&self, text: &str) -> Option<Draft> {
         let is_whole = matches!(self.target, Aim::Words(_)) && text.len() >= LONG;
         let path = self.output.as_deref().filter(|&path| !to_stdout(Some(path)) && is_whole)?;
@@ -426,7 +429,8 @@ impl Compile {
     }
 }
 
-/// All kernels, of which there is at least one, or the one of that name. Of a text in PTX only what is asked for need be read.
+/// Returns all kernels, of which there must be at least one, or the kernel with the given name.
+/// Other kernels of a PTX file may be unsupported.
 pub(super) fn select<'m>(module: &'m Module, name: Option<&str>) -> Result<&'m [Kernel], Failure> {
     let kernels = &module.ir().kernels;
     if let Some(report) = refused(module, name) {
@@ -443,13 +447,13 @@ pub(super) fn select<'m>(module: &'m Module, name: Option<&str>) -> Result<&'m [
     found.ok_or_else(|| no_kernel(module, name))
 }
 
-/// A text has no kernel.
+/// Returns the error for a text without kernels.
 pub(super) fn no_kernels(file: &str, text: &str) -> Failure {
     let wrong = Diagnostic::new(Span::default(), "there is no kernel here").expected("`kernel @name(...) { ... }`");
     Report::new(file, text, vec![wrong]).into()
 }
 
-/// Why all kernels that are asked for cannot be had, the one of that name or all that there are.
+/// Returns the errors of the requested kernel, or of all kernels, that could not be imported.
 pub(super) fn refused(module: &Module, name: Option<&str>) -> Option<Report> {
     let name = name.map(|name| name.strip_prefix('@').unwrap_or(name));
     let wanted = |refused: &&RefusedKernel| name.is_none_or(|name| refused.name == name);
@@ -468,7 +472,7 @@ pub(super) fn refused(module: &Module, name: Option<&str>) -> Option<Report> {
     Some(module.report(errors))
 }
 
-/// There is no kernel of that name.
+/// Returns the error for an unknown kernel name.
 pub(super) fn no_kernel(module: &Module, name: &str) -> Failure {
     let names = module.ir().kernels.iter().map(|kernel| kernel.name.as_str());
     let refused: Vec<&str> = module.refused_kernels().iter().map(|refused| refused.name.as_str()).collect();
@@ -476,7 +480,7 @@ pub(super) fn no_kernel(module: &Module, name: &str) -> Failure {
     Failure::Call(message + &and_refused(&refused))
 }
 
-/// What comes after the names of kernels that can be had: those that cannot.
+/// Lists the kernels that could not be imported, as the end of a message.
 pub(super) fn and_refused(names: &[&str]) -> String {
     if names.is_empty() { String::new() } else { format!("; refused: {}", names.join(", ")) }
 }
@@ -486,14 +490,14 @@ fn timing<'t>(times: impl Iterator<Item = &'t (String, Duration)> + Clone) -> St
     let mut text = String::new();
     for (name, time) in times {
         let share = 100.0 * time.as_secs_f64() / all.as_secs_f64().max(f64::MIN_POSITIVE);
-        // Writing to a string succeeds.
+        // Writing to a string never fails.
         let _ = writeln!(text, "{name:<10} {:>10.1} us {share:>5.1} %", time.as_secs_f64() * 1e6);
     }
     let _ = write!(text, "{:<10} {:>10.1} us", "all", all.as_secs_f64() * 1e6);
     text
 }
 
-/// What is counted, as JSON.
+/// Converts the statistics to JSON.
 fn counts(target: Target, compiled: &Compiled) -> Vec<Value> {
     let kernel = |(of, code): (&Stats, &Code)| {
         let block = |of: &BlockStats| {

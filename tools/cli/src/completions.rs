@@ -6,11 +6,11 @@ use clap_complete::{Shell, generate};
 use super::io::print;
 use super::{Cli, Done};
 
-/// Prints what a shell needs to complete calls of halfbyte
+/// Prints the completion script of a shell
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Completions {
-    /// The shell
+    /// Shell
     #[arg(value_enum)]
     shell: Shell,
 }

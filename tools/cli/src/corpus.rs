@@ -28,37 +28,44 @@ use super::output::say;
 use super::routes::Comparison;
 use super::{AliasArgs, Done, Failure, Message, interrupt};
 
-/// Makes the launches of a file, and counts which texts are read, which run, and which give what is expected
+/// Runs the launches of a file, and counts which texts can be read, which run, and which give the
+/// expected results
 ///
-/// Each line is a launch as `halfbyte launch --json` takes it, with what is to come of it: "expect", for each buffer in the
-/// order of the arguments its bytes in hexadecimal digits, or null where nothing is said of it; or "error", the kind of error that
-/// it must end in. Every bit counts, unless the line gives a margin: "tol", for each buffer {"rel": R, "abs": A} or null, and "dtype",
-/// what its numbers are (f16, bf16, f32, f64, ...); or "out_format" for all buffers, with "ulp", units in the last place, "abs", and
-/// "nan_any", any NaN for a NaN. "kernel" or "name" is what a line is called. Other members are passed over.
+/// Each line is a launch in the format of `halfbyte launch --json`, with its expected result.
+/// "expect" has the bytes of each buffer in hexadecimal digits, in the order of the arguments, or
+/// null for a buffer that is not compared. "error" has the kind of error in which the launch must
+/// end.
 ///
-/// What is not read, does not run or differs is counted by reason, the most frequent first, each with a launch and a line of its
-/// text to look at.
+/// Results are compared bit for bit unless the line gives a margin. "tol" has {"rel": R, "abs": A}
+/// or null for each buffer, and "dtype" its element type (f16, bf16, f32, f64, ...). Alternatively,
+/// "out_format" is the element type of all buffers, with "ulp", units in the last place, "abs", and
+/// "nan_any", which accepts any NaN for a NaN. "kernel" or "name" is the name of the line. Other
+/// members are ignored.
+///
+/// Launches that cannot be read, do not run or differ are counted by reason, most frequent first,
+/// each with an example.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Corpus {
-    /// Files of JSON lines, also compressed as FILE.gz; - is standard input
+    /// JSON Lines files, which may be compressed (FILE.gz); - is standard input
     #[arg(required = true, value_name = "FILE")]
     paths: Vec<PathBuf>,
-    /// What executes machine code [default: interp, and jit for PTX as it stands]
+    /// Engine for machine code [default: interp; jit for directly executed PTX]
     #[arg(long, value_enum)]
     engine: Option<EngineArg>,
-    /// What runs the texts [default: ptx for PTX; for kernels of the IR ir, or halu with --engine jit]
+    /// Route by which texts run [default: ptx for PTX; ir for kernels of the IR, or halu with
+    /// --engine jit]
     #[arg(long, value_enum)]
     via: Option<ViaArg>,
-    /// Look for races, whatever runs the texts
+    /// Check for races on every route
     #[arg(long)]
     races: bool,
     #[command(flatten)]
     alias: AliasArgs,
-    /// Count a launch whose text is not read as one that failed
+    /// Count a launch whose text cannot be read as failed
     #[arg(long)]
     strict: bool,
-    /// So many reasons of a kind are shown
+    /// Maximum number of reasons to show per outcome
     #[arg(long, value_name = "N", default_value_t = 20)]
     show: usize,
     /// Print one JSON object (docs/json/corpus.schema.json)
@@ -70,17 +77,20 @@ pub(super) struct Corpus {
     limits: LimitArgs,
 }
 
-/// Mutants of the launches' texts.
+/// Options for mutants of the launches' texts.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Mutants")]
 struct MutantArgs {
-    /// Compare N mutants of the launches' texts in PTX on every route, whatever the lines expect
+    /// Compare N mutants of the launches' PTX on all routes, and ignore the expected results
     ///
-    /// A mutant differs from its text in one or a few registers, constants, types, modifiers, guards or statements. It is executed
-    /// directly by the interpreter and by native code, imported on the evaluator and as HALU's machine code, as a native object
-    /// and as recompiled PTX. Routes may refuse a mutant. One whose result is undefined, by races for example, is not compared.
-    /// A mutant on which routes differ is written as NAME.ptx, and its launch as NAME.jsonl. FILE may be a text, NAME.ptx:
-    /// its kernels get random arguments.
+    /// A mutant differs from its text in one or a few registers, constants, types, modifiers,
+    /// guards or statements. It is executed directly by the interpreter and by native code, on the
+    /// evaluator and as HALU machine code after import, as a native object, and as recompiled PTX.
+    /// A route may refuse a mutant. A mutant whose result is undefined, for example because of a
+    /// race, is not compared.
+    ///
+    /// A mutant on which routes differ is written as NAME.ptx, and its launch as NAME.jsonl. FILE
+    /// may be a PTX file, NAME.ptx: its kernels get random arguments.
     #[arg(
         id = "mutants",
         long = "mutants",
@@ -88,30 +98,30 @@ struct MutantArgs {
         conflicts_with_all = ["engine", "via", "races", "alias", "strict", "json"]
     )]
     count: Option<u64>,
-    /// What the mutants depend on
+    /// Seed of the mutants
     #[arg(long, value_name = "N", default_value_t = 0, requires = "mutants")]
     seed: u64,
-    /// The number of the first mutant
+    /// Number of the first mutant
     #[arg(long, value_name = "N", default_value_t = 0, requires = "mutants")]
     first: u64,
-    /// Run one of n equal parts
+    /// Run part k of n equal parts
     #[arg(long, value_name = "k/n", default_value_t = Shard::WHOLE, requires = "mutants")]
     shard: Shard,
-    /// Threads; as many as there are processors if not given
+    /// Number of threads [default: number of processors]
     #[arg(long, value_name = "N", requires = "mutants")]
     threads: Option<NonZero<usize>>,
-    /// The folder for mutants on which routes differ
+    /// Folder for mutants on which routes differ
     #[arg(long, value_name = "FOLDER", default_value = ".", requires = "mutants")]
     out: PathBuf,
 }
 
-/// Mutants that there are.
+/// Upper bound of the numbers of mutants.
 const MOST_MUTANTS: u64 = 1 << 63;
 
-/// Attempts to draw a mutant before its number is skipped.
+/// Number of attempts to create a mutant before its number is skipped.
 const DRAWS: usize = 8;
 
-/// Backward branches that an item of a mutant may take.
+/// Maximum number of backward branches of an item of a mutant.
 const BUDGET: u64 = 1 << 14;
 
 const EXAMPLES: &str = "\
@@ -123,23 +133,23 @@ Examples:
 
 Exit codes: 0 what was read is as expected, 1 a launch failed or differs, or a line is no launch, 2 the call is wrong.";
 
-/// How far a launch came.
+/// Outcome of a launch, ordered by progress.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
-    /// The line is no launch.
+    /// The line is no valid launch.
     NoLaunch,
-    /// The text was not taken.
+    /// The text could not be read.
     NotRead,
-    /// The text was taken, and the launch failed.
+    /// The text was read, but the launch failed.
     NotRun,
-    /// Something else came of it than is expected.
+    /// The result differs from the expected one.
     Different,
-    /// It is as expected.
+    /// The result is as expected.
     Equal,
 }
 
 impl Outcome {
-    /// Those that have reasons, and their names.
+    /// Outcomes that have reasons, with their names.
     const REASONED: [(Outcome, &str); 4] = [
         (Outcome::NoLaunch, "no launch"),
         (Outcome::NotRead, "not read"),
@@ -148,16 +158,16 @@ impl Outcome {
     ];
 }
 
-/// Launches that ended alike.
+/// Launches with the same outcome and reason.
 #[derive(Default)]
 struct Group {
     count: u64,
-    /// The first of them, and where in its text the reason is.
+    /// The first such launch, and the line of its text to which the reason refers.
     example: String,
     line: Option<u32>,
 }
 
-/// What became of a file's launches.
+/// Outcomes of a file's launches.
 #[derive(Default)]
 struct Found {
     counts: BTreeMap<Outcome, u64>,
@@ -178,7 +188,7 @@ impl Found {
         self.kernels.insert(kernel);
     }
 
-    /// How many came as far as this or farther.
+    /// Returns the number of launches with this outcome or a later one.
     fn reached(&self, outcome: Outcome) -> u64 {
         self.counts.range(outcome..).map(|(_, count)| count).sum()
     }
@@ -192,7 +202,7 @@ impl Found {
         self.counts.keys().any(fails)
     }
 
-    /// The reasons of an outcome, the most frequent first.
+    /// Returns the reasons of an outcome, most frequent first.
     fn reasons(&self, of: Outcome) -> Vec<(&str, &Group)> {
         let groups = self.groups.iter().filter(|((outcome, _), _)| *outcome == of);
         let mut reasons: Vec<_> = groups.map(|((_, reason), group)| (reason.as_str(), group)).collect();
@@ -273,7 +283,7 @@ impl Corpus {
         answer.finish(done)
     }
 
-    /// Compares mutants of the launches' texts on every route.
+    /// Compares mutants of the launches' texts on all routes.
     fn run_mutants(&self, count: u64) -> Done {
         let MutantArgs { seed, first, shard, threads, .. } = self.mutants;
         let mut launches = Vec::new();
@@ -311,7 +321,7 @@ impl Corpus {
         };
         comparison.run(|number| {
             let mut random = Random(Random(Random(seed).bits() ^ number).bits());
-            // Not every text has a mutant.
+            // Some texts have no mutants, so that several draws are made.
             (0..DRAWS).find_map(|_| mutant(launches.get(random.below(launches.len()))?, &mut random))
         })
     }
@@ -341,7 +351,7 @@ impl Corpus {
         let mut line = Vec::new();
         for number in 1_u64.. {
             line.clear();
-            // A line may be as long as what it holds; what a compressed file becomes is not known before.
+            // The length of a line is limited, as the decompressed size of a file is unknown.
             let read = input.by_ref().take(MAX_LINE).read_until(b'\n', &mut line).map_err(unreadable)?;
             if read == 0 || interrupt::is_pending() {
                 break;
@@ -360,7 +370,7 @@ impl Corpus {
         Ok(())
     }
 
-    /// Makes the launch of a line.
+    /// Runs the launch of a line.
     fn line(&self, number: u64, line: &[u8], folder: &Path, found: &mut Found) {
         let members: Result<Members, _> = serde_json::from_slice(line);
         let members = match members {
@@ -386,7 +396,7 @@ impl Corpus {
         }
         let wanted = wanted(&mut members).map_err(no_launch)?;
         let watchdog = &self.limits.watchdog(Limits::generous());
-        // The file may be a stranger's.
+        // The corpus file is untrusted, so that it may name only files of its folder.
         let files = Loader::within(Path::new("")).allow(&[folder.to_owned()]).watched(Some(watchdog));
         let request = request(members, None, &files, &mut Room::of_launch()).map_err(no_launch)?;
         let how = How {
@@ -420,18 +430,18 @@ impl Corpus {
     }
 }
 
-/// Bytes of a line at most.
+/// Maximum length of a line, in bytes.
 const MAX_LINE: u64 = 1 << 31;
 
-/// What a launch is to give.
+/// Expected result of a launch.
 enum Wanted {
-    /// For each buffer what it is to hold, where something is said of it.
+    /// Expected contents of each buffer; `None` for a buffer that is not compared.
     Buffers(Vec<Option<Expected>>),
-    /// An error of that kind.
+    /// Error of this kind.
     Error(String),
 }
 
-/// Kinds of errors that a launch ends in; all others are of a text that must be refused.
+/// Kinds of errors in which a launch can end. Any other kind means that the text must be rejected.
 const OF_LAUNCHES: &[&str] = &[
     "race-shared",
     "race-global",
@@ -453,8 +463,8 @@ const OF_LAUNCHES: &[&str] = &[
     "deadlock",
 ];
 
-/// Whether a launch has failed as it was to. A text that must be refused is wrong; that it is not supported, or that its arguments
-/// do not fit, says nothing of it.
+/// Returns `true` if a launch failed as expected. If the text must be rejected, only a parse error
+/// counts, not an unsupported feature or wrong arguments.
 fn is_kind(expected: &str, found: Kind) -> bool {
     expected == found.name() || (!OF_LAUNCHES.contains(&expected) && found == Kind::Parse)
 }
@@ -471,7 +481,7 @@ fn is_as_expected(buffers: &[Vec<u8>], expected: &[Option<Expected>]) -> Result<
     }
 }
 
-/// Takes what is expected out of a line.
+/// Removes the expected result from the members of a line.
 fn wanted(members: &mut Members) -> Result<Wanted, Failed> {
     match (members.remove("error"), members.remove("expect")) {
         (Some(Value::String(kind)), None) => Ok(Wanted::Error(kind)),
@@ -513,7 +523,7 @@ fn format_of(name: Option<&Value>, member: &str) -> Result<Format, Failed> {
         .ok_or_else(|| wrong(member, "a format that a margin can be said of: f16, bf16, f32, tf32, f64, e4m3 or e5m2"))
 }
 
-/// `{"rel": R, "abs": A}`
+/// Parses a margin: `{"rel": R, "abs": A}`.
 fn distance(margin: &Value) -> Result<Margin, Failed> {
     let part = |name: &str| match margin.get(name) {
         None | Some(Value::Null) => Some(0.0),
@@ -524,7 +534,7 @@ fn distance(margin: &Value) -> Result<Margin, Failed> {
     Ok(Margin::Distance { absolute, relative, ulps: 0.0 })
 }
 
-/// The margin in units of the last place, which all buffers have.
+/// Returns the margin in units in the last place, which applies to all buffers.
 fn units(members: &Members) -> Result<Option<(Format, Margin)>, Failed> {
     let Some(name) = members.get("out_format").filter(|name| !name.is_null()) else { return Ok(None) };
     let member = |name: &str| members.get(name).filter(|value| !value.is_null());

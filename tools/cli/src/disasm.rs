@@ -9,22 +9,25 @@ use serde_json::json;
 use super::io::{Input, print};
 use super::{Done, Machine, json};
 
-/// Disassembles: a line a word, which `asm` turns back into the word, or on VP1 into one of the same text
+/// Disassembles: prints one line per word, which `asm` turns back into machine code
 ///
-/// The input has a word a line: 0x and the digits of its value, most significant first, 32 of them, 8 on VP1. A word that is no instruction becomes
-/// `.word 0x..`. With --json, lines {"word", "pos"} become {"text"} or {"error"}; "pos" is the word's address in
-/// hexadecimal, 0x0 if absent, on which the branch targets of VP1 depend. A line that is no JSON object becomes {"error"}, and the exit
-/// code is then 1, after all lines.
+/// The input has one word per line: 0x and hexadecimal digits, most significant first, 32 digits
+/// for HALU and 8 for VP1. A word that is no instruction becomes `.word 0x..`. The assembled result
+/// is the same word, or on VP1 possibly another encoding of the same text.
+///
+/// With --json, lines {"word", "pos"} become {"text"} or {"error"}. "pos" is the word's address in
+/// hexadecimal, 0x0 if absent; the branch targets of VP1 depend on it. A line that is not a JSON
+/// object becomes {"error"}; the exit code is then 1, after all lines.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Disasm {
-    /// The machine
+    /// Instruction set
     #[arg(long, value_enum)]
     target: Machine,
-    /// Answer JSON lines
+    /// Read and print JSON lines
     #[arg(long)]
     json: bool,
-    /// The words; - is standard input
+    /// File with the words; - is standard input
     #[arg(default_value = "-")]
     file: PathBuf,
 }

@@ -1,4 +1,4 @@
-//! A file that is written while it is made, beside the one that it becomes once all is well.
+//! Temporary output file, which replaces the real file after success.
 
 use std::fs::{File, Metadata, Permissions, rename, set_permissions, symlink_metadata};
 use std::io::{self, ErrorKind};
@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Drafts that an end of the program would leave.
+/// Temporary files that must be removed if the program is interrupted.
 static LEFT: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// A file that takes the place of another when it is kept, and is removed otherwise: what fails leaves what was there.
+/// Temporary file next to the output file. It replaces the output file when kept, and is removed
+/// otherwise, so that a failure leaves the old output file intact.
 pub(super) struct Draft {
     pub file: File,
     path: PathBuf,
@@ -18,7 +19,8 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// A draft of a file, where one can take its place: of a file that is none yet, or that is written to like any other.
+    /// Creates a temporary file for an output file. Returns `None` if the output file cannot be
+    /// replaced: if it is a link, a device or read-only.
     pub(super) fn new(becomes: &Path) -> Option<Draft> {
         let permissions = match symlink_metadata(becomes) {
             Ok(there) => Some(replaced(&there)?),
@@ -33,7 +35,7 @@ impl Draft {
         Some(Draft { file, path, becomes: becomes.to_owned(), permissions })
     }
 
-    /// Puts it in the place of what it becomes.
+    /// Replaces the output file by the temporary file.
     pub(super) fn keep(mut self) -> io::Result<()> {
         if let Some(permissions) = self.permissions.take() {
             set_permissions(&self.path, permissions)?;
@@ -42,7 +44,7 @@ impl Draft {
     }
 }
 
-/// A draft that was kept is no longer where it was.
+/// Removes the temporary file, unless it was renamed by `keep`.
 impl Drop for Draft {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.path);
@@ -50,13 +52,14 @@ impl Drop for Draft {
     }
 }
 
-/// The permissions of a file that another may take the place of: a link or a device is written to where it is.
+/// Returns the permissions of a file that may be replaced. A link or device must be written in
+/// place.
 fn replaced(there: &Metadata) -> Option<Permissions> {
     let permissions = there.permissions();
     (there.is_file() && !permissions.readonly()).then_some(permissions)
 }
 
-/// Removes all drafts: the program ends before they can be kept.
+/// Removes all temporary files before an early exit.
 pub(super) fn remove_all() {
     left().drain(..).for_each(|path| {
         let _ = std::fs::remove_file(path);

@@ -11,30 +11,30 @@ use super::compile::select;
 use super::io::{Input, print};
 use super::{Done, Failure, SmArgs};
 
-/// Says which rules made an op the instructions that it became, and which rules nearly matched
+/// Explains which rules selected the instructions of an op, and which rules nearly matched
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Explain {
-    /// The kernel file; - is standard input
+    /// Kernel file; - is standard input
     file: PathBuf,
-    /// The value, `%r`; or where the op stands, LINE or LINE:COLUMN
+    /// Value, such as `%r`, or position of the op, LINE or LINE:COLUMN
     #[arg(long, value_name = "VALUE")]
     at: String,
-    /// What it is compiled for
+    /// Target
     #[arg(long, value_parser = super::target_name(), default_value = "halu")]
     target: Target,
     #[command(flatten)]
     sm: SmArgs,
-    /// The kernel, where several have such a value
+    /// Kernel, if several have such a value
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
-    /// The passes over the IR in order, separated by commas; an empty list is none
+    /// IR passes to run, in order, separated by commas; an empty list runs none
     #[arg(long, value_name = "LIST")]
     passes: Option<String>,
-    /// Show all rules that were asked and failed, also those for other ops
+    /// Show all rules that were tried and failed, including those for other ops
     #[arg(long)]
     all: bool,
-    /// Print a JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }

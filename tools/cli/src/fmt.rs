@@ -10,14 +10,15 @@ use super::io::{Input, kernel_files, print, write};
 use super::output::say;
 use super::{Done, Failure, Message};
 
-/// Formats kernel files in the language; plain IR stays as it is
+/// Formats kernel files in the language; plain IR is left unchanged
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Fmt {
-    /// Files, or folders with *.hb files in them; - is standard input, which is written to standard output
+    /// Files, or folders that are searched for *.hb files; - formats standard input to standard
+    /// output
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Write nothing; say which files would change, and fail if one would
+    /// Write nothing; list the files that would change, and fail if there are any
     #[arg(long)]
     check: bool,
 }

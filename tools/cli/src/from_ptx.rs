@@ -1,4 +1,4 @@
-//! What commands do with texts in PTX beside running them.
+//! Helpers of commands that read PTX.
 
 use halfbyte::emit::Code;
 use halfbyte::import_ptx::{self, GivenBack, free_sums, give_back, ir_name, unsaid_exchanges};
@@ -7,7 +7,8 @@ use halfbyte::pipeline::Compiled;
 use super::Failure;
 use super::output::{mention, render};
 
-/// The kernels that a text was compiled to, those without packed work as they stood in it.
+/// Returns the compiled kernels of a PTX text. Kernels without packed operations are replaced by
+/// their original text.
 pub(super) fn given_back(name: &str, text: &str, compiled: Compiled) -> Result<Vec<Code>, Failure> {
     let read = import_ptx::read_each(name, text)?;
     let code = compiled.code.into_iter().zip(compiled.stats).map(|(code, stats)| {
@@ -21,7 +22,7 @@ pub(super) fn given_back(name: &str, text: &str, compiled: Compiled) -> Result<V
     Ok(code.collect())
 }
 
-/// Warns of the kernels, or the one of that name, whose lanes exchange values without saying which of them do.
+/// Warns of kernels, or of the one with the given name, that exchange values without a member mask.
 pub(super) fn mention_unsaid(name: &str, text: &str, kernel: Option<&str>) -> Result<(), Failure> {
     let read = import_ptx::read_each(name, text)?;
     for entry in &read.module.entries {
@@ -36,7 +37,7 @@ pub(super) fn mention_unsaid(name: &str, text: &str, kernel: Option<&str>) -> Re
     Ok(())
 }
 
-/// Warns of the registers, and of the carry flag, that a text reads and nothing has written.
+/// Warns of reads of uninitialised registers or of an uninitialised carry flag.
 pub(super) fn mention_uninitialised(name: &str, text: &str) -> Result<(), Failure> {
     let read = import_ptx::read_each(name, text)?;
     if let Some(warnings) = import_ptx::uninitialised(name, text, &read) {
@@ -45,7 +46,7 @@ pub(super) fn mention_uninitialised(name: &str, text: &str) -> Result<(), Failur
     Ok(())
 }
 
-/// Says of the kernels, or the one of that name, how many sums a GPU may fuse with a product, where they are rounded each here.
+/// Notes how many sums of a kernel a GPU may fuse with a product that are rounded separately here.
 pub(super) fn mention_free_sums(name: &str, text: &str, kernel: Option<&str>) -> Result<(), Failure> {
     let read = import_ptx::read_each(name, text)?;
     for entry in &read.module.entries {

@@ -1,4 +1,4 @@
-//! Ctrl-C: work that can be cancelled is, and the program ends with exit code 130.
+//! Ctrl-C: cancels the current work, and ends the program with exit code 130.
 
 use std::process::exit;
 use std::sync::LazyLock;
@@ -8,30 +8,31 @@ use halfbyte::abi::CancelToken;
 
 use super::{draft, meter, say};
 
-/// The exit code of a program that Ctrl-C has ended: 128 and the number of the signal.
+/// Exit code after Ctrl-C: 128 plus the signal number.
 pub(super) const CODE: u8 = 130;
 
-/// What is said then.
+/// Message after Ctrl-C.
 pub(super) const MESSAGE: &str = "interrupted";
 
-/// How long work may take to end by itself. It looks up every 10 ms; what cannot is left as it is.
+/// Time that cancelled work has to end, before the program exits. Work checks for cancellation
+/// every 10 ms.
 const PATIENCE: Duration = Duration::from_millis(250);
 
 static TOKEN: LazyLock<CancelToken> = LazyLock::new(CancelToken::default);
 
-/// What Ctrl-C cancels.
+/// Returns the token that Ctrl-C cancels.
 pub(super) fn token() -> CancelToken {
     TOKEN.clone()
 }
 
-/// Whether there was a Ctrl-C.
+/// Returns `true` after Ctrl-C.
 pub(super) fn is_pending() -> bool {
     TOKEN.is_cancelled()
 }
 
-/// From now on Ctrl-C ends the program so.
+/// Installs the handler for Ctrl-C.
 pub(super) fn listen() {
-    // Where there are no signals there is nothing to listen to.
+    // On platforms without signals the installation fails, which is harmless.
     let _ = ctrlc::set_handler(|| {
         if !is_pending() {
             TOKEN.cancel();

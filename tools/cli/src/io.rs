@@ -13,16 +13,16 @@ use halfbyte::report::Report;
 
 use super::{Done, Failure};
 
-/// Bytes that are read of what is no regular file and may have no end, as a device or a pipe.
+/// Maximum number of bytes to read from a device or pipe, which may be endless.
 const MAX_STREAM_BYTES: u64 = 1 << 28;
 
-/// A file that was read.
+/// Input file that was read.
 pub(super) struct Input {
-    /// Its name in messages.
+    /// The file's name in messages.
     pub name: String,
-    /// Where files lie that it names.
+    /// Folder to which file names in the input are relative.
     pub folder: PathBuf,
-    /// What it holds.
+    /// The file's contents.
     pub bytes: Vec<u8>,
 }
 
@@ -32,11 +32,12 @@ impl Input {
         Input::read_at_most(path, Limits::generous().text_bytes)
     }
 
-    /// The same where it has no more bytes than that.
+    /// Reads a file of at most `most` bytes.
     pub(super) fn read_at_most(path: &Path, most: u64) -> Result<Input, Failure> {
         let (mut bytes, mut most) = (Vec::new(), most);
         match std::fs::metadata(path).map(|file| (file.is_file(), file.len())) {
-            // A buffer that grows would be copied as often, and touch twice the memory.
+            // Reserving the expected size avoids copies, and twice the memory, while the buffer
+            // grows.
             Ok((true, expected)) => bytes.reserve(usize::try_from(expected.min(most)).unwrap_or(0) + 1),
             _ => most = most.min(MAX_STREAM_BYTES),
         }
@@ -49,12 +50,12 @@ impl Input {
         Ok(Input { name: name_of(path), folder, bytes })
     }
 
-    /// Its text.
+    /// Returns the contents as text.
     pub(super) fn text(&self) -> Result<&str, Report> {
         str::from_utf8(&self.bytes).map_err(|error| no_text(&self.name, &self.bytes, error))
     }
 
-    /// Its text, without a copy.
+    /// Converts the contents to text without a copy.
     pub(super) fn into_text(self) -> Result<String, Report> {
         String::from_utf8(self.bytes).map_err(|error| no_text(&self.name, error.as_bytes(), error.utf8_error()))
     }
@@ -70,7 +71,7 @@ fn name_of(path: &Path) -> String {
     if path == Path::new("-") { "<stdin>".into() } else { path.display().to_string() }
 }
 
-/// A file to read, or standard input for `-`.
+/// Opens a file, or standard input for `-`.
 pub(super) fn open(path: &Path) -> Result<Box<dyn BufRead>, Failure> {
     if path == Path::new("-") {
         return Ok(Box::new(BufReader::new(stdin())));
@@ -79,17 +80,17 @@ pub(super) fn open(path: &Path) -> Result<Box<dyn BufRead>, Failure> {
     Ok(Box::new(BufReader::new(file)))
 }
 
-/// A kernel file that a call names, or that is in a folder that it names.
+/// Kernel file that is given on the command line or was found in a given folder.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct KernelFile {
     pub path: PathBuf,
-    /// The folder that it was found in.
+    /// The given folder in which the file was found.
     folder: Option<PathBuf>,
 }
 
 impl KernelFile {
-    /// Reads it, where it has no more bytes than that. One that was found in a folder must be a regular file in it, after links
-    /// are followed: who names a folder has not looked into it.
+    /// Reads the file, of at most `most` bytes. A file found in a folder must be a regular file in
+    /// that folder after links are resolved, because the user did not name it explicitly.
     pub(super) fn read(&self, most: u64) -> Result<Input, Failure> {
         let Some(folder) = &self.folder else { return Input::read_at_most(&self.path, most) };
         let name = name_of(&self.path);
@@ -103,7 +104,8 @@ impl KernelFile {
     }
 }
 
-/// The kernel files of some paths: a path that is no folder as it is, of a folder every `*.hb` below, in order of their names.
+/// Expands paths to kernel files: a file as it is, a folder to all `*.hb` files below it, sorted by
+/// name.
 pub(super) fn kernel_files(paths: &[PathBuf]) -> Result<Vec<KernelFile>, Failure> {
     let mut files = Vec::new();
     for path in paths {
@@ -116,7 +118,7 @@ pub(super) fn kernel_files(paths: &[PathBuf]) -> Result<Vec<KernelFile>, Failure
     Ok(files)
 }
 
-/// The kernel files of a path, in order of their names. What is named outright is taken whatever its name.
+/// Appends the kernel files of a path, sorted by name. A named file may have any extension.
 fn find(path: &Path, files: &mut Vec<KernelFile>) -> Done {
     let unreadable = |error: std::io::Error| Failure::Call(format!("{}: {error}", path.display()));
     if path == Path::new("-") || !std::fs::metadata(path).map_err(unreadable)?.is_dir() {
@@ -129,7 +131,7 @@ fn find(path: &Path, files: &mut Vec<KernelFile>) -> Done {
         let unreadable = |error: std::io::Error| Failure::Call(format!("{}: {error}", folder.display()));
         for entry in std::fs::read_dir(&folder).map_err(unreadable)? {
             let entry = entry.map_err(unreadable)?;
-            // Links to folders are not followed, for they may lead back.
+            // Links to folders are not followed, to avoid cycles.
             if entry.file_type().map_err(unreadable)?.is_dir() {
                 folders.push(entry.path());
             } else if entry.path().extension().is_some_and(|extension| extension == "hb") {
@@ -143,7 +145,8 @@ fn find(path: &Path, files: &mut Vec<KernelFile>) -> Done {
     Ok(())
 }
 
-/// Refuses an output that is one of the inputs of the call, through links too: writing it would destroy the input.
+/// Rejects an output file that is an input file, also through links, because writing it would
+/// destroy the input.
 pub(super) fn refuse_input<'p>(output: Option<&Path>, inputs: impl IntoIterator<Item = &'p Path>) -> Done {
     let Some(output) = output.filter(|output| !to_stdout(Some(output))) else { return Ok(()) };
     let is_same = |input: &&Path| *input != Path::new("-") && is_same_file(output, input);
@@ -158,7 +161,7 @@ pub(super) fn refuse_input<'p>(output: Option<&Path>, inputs: impl IntoIterator<
     }
 }
 
-/// Returns `true` if two paths lead to one regular file.
+/// Returns `true` if both paths refer to the same regular file.
 #[cfg(unix)]
 fn is_same_file(a: &Path, b: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -166,19 +169,19 @@ fn is_same_file(a: &Path, b: &Path) -> bool {
     a.is_file() && (a.dev(), a.ino()) == (b.dev(), b.ino())
 }
 
-/// Returns `true` if two paths lead to one regular file.
+/// Returns `true` if both paths refer to the same regular file.
 #[cfg(not(unix))]
 fn is_same_file(a: &Path, b: &Path) -> bool {
     let (Ok(a), Ok(b)) = (a.canonicalize(), b.canonicalize()) else { return false };
     a.is_file() && a == b
 }
 
-/// Whether what goes to a path goes to standard output: for `-` and without a path.
+/// Returns `true` if the path means standard output: `-` or no path.
 pub(super) fn to_stdout(path: Option<&Path>) -> bool {
     path.is_none_or(|path| path == Path::new("-"))
 }
 
-/// Writes to a file, or to standard output for `-` and without a path.
+/// Writes to a file, or to standard output for `-` or no path.
 pub(super) fn write(path: Option<&Path>, bytes: &[u8]) -> Done {
     match path.filter(|&path| !to_stdout(Some(path))) {
         Some(path) => std::fs::write(path, bytes).map_err(|error| unwritable(path, &error)),
@@ -186,7 +189,7 @@ pub(super) fn write(path: Option<&Path>, bytes: &[u8]) -> Done {
     }
 }
 
-/// What it means that a file cannot be written.
+/// Returns the error for a file that cannot be written.
 pub(super) fn unwritable(path: &Path, error: &dyn Error) -> Failure {
     Failure::Call(format!("{}: {error}", path.display()))
 }
@@ -197,7 +200,7 @@ pub(super) fn print(bytes: &[u8]) -> Done {
     out.write_all(bytes).and_then(|()| out.flush()).map_err(unwritten)
 }
 
-/// What it means that standard output cannot be written.
+/// Converts an error of writing to standard output. A closed pipe ends the program silently.
 pub(super) fn unwritten(error: std::io::Error) -> Failure {
     match error.kind() {
         ErrorKind::BrokenPipe => Failure::Closed,
@@ -205,7 +208,7 @@ pub(super) fn unwritten(error: std::io::Error) -> Failure {
     }
 }
 
-/// Writes what a kernel prints to standard error; who has closed that does not want it.
+/// Writes the output of a kernel's `printf` to standard error, and ignores errors.
 pub(super) fn print_of_kernel(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }

@@ -8,15 +8,15 @@ use super::io::print;
 use super::names::closest_name;
 use super::{Done, Failure};
 
-/// Prints the page of an instruction: its bits, its meaning, examples
+/// Prints the manual page of an instruction: encoding, meaning, examples
 ///
-/// Upper and lower case are the same, and modifiers may stand behind: `hfma2`, `HADD2.F32` and `fma.rn.f16x2` are found.
+/// Case is ignored, and modifiers may follow: `hfma2`, `HADD2.F32` and `fma.rn.f16x2` are found.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Isa {
-    /// The mnemonic; without one, the list of all
+    /// Mnemonic; lists all instructions if omitted
     mnemonic: Option<String>,
-    /// Only this target's
+    /// Search only this instruction set
     #[arg(long, value_enum)]
     target: Option<Instructions>,
 }
@@ -29,14 +29,14 @@ Examples:
   halfbyte isa --target vp1
   halfbyte isa vadd --target vp1";
 
-/// Whose instructions.
+/// Instruction set.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Instructions {
-    /// A model of a 128-bit GPU ISA
+    /// Model of a 128-bit GPU ISA
     Halu,
-    /// The video vector processor of NVIDIA's NV41 to G80
+    /// Video vector processor of NVIDIA's NV41 to G80
     Vp1,
-    /// PTX text
+    /// PTX
     Ptx,
 }
 
@@ -67,7 +67,8 @@ impl Instructions {
         }
     }
 
-    /// The page of an instruction, however its letters are written; of `fma.rn.f16x2` that of `fma`.
+    /// Returns the page of an instruction, ignoring case and modifiers: for `fma.rn.f16x2` the page
+    /// of `fma`.
     fn page(self, written: &str) -> Option<String> {
         let mnemonic = self.mnemonics().into_iter().filter(|name| {
             let rest = written
@@ -75,7 +76,7 @@ impl Instructions {
                 .filter(|_| written.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)));
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         });
-        // Some mnemonics have a dot themselves.
+        // The longest match wins, because some mnemonics contain a dot.
         let mnemonic = mnemonic.max_by_key(|name| name.len())?;
         match self {
             Instructions::Halu => Set::Halu.page(mnemonic),
@@ -100,7 +101,8 @@ impl Isa {
         }
     }
 
-    /// There is none: what may have been meant, first of the target that was asked for.
+    /// Returns the message for an unknown mnemonic, with a suggestion, preferably from the
+    /// requested instruction set.
     fn unknown(&self, written: &str) -> String {
         let here = self.target.map_or(String::new(), |target| format!(" of {}", target.name()));
         let there = Instructions::ALL.into_iter().filter(|set| Some(*set) != self.target);

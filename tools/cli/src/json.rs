@@ -1,4 +1,5 @@
-//! The `--json` forms: for every line of input exactly one line of output, in order, and on after a bad one.
+//! JSON Lines commands: exactly one output line per input line, in order. Processing continues
+//! after an invalid line.
 
 use std::io::{BufRead, BufWriter, Read, Write, stdout};
 use std::path::Path;
@@ -11,17 +12,18 @@ use super::{Done, Failure, Message};
 
 pub(super) use halfbyte_prove::json::{Members, text, word, word_text};
 
-/// Bytes of a line at most.
+/// Maximum length of a line, in bytes.
 const MAX_LINE: u64 = 1 << 31;
 
-/// Answers each line of a file; an error is answered as `{"error": ".."}`.
+/// Answers each line of a file. An error becomes `{"error": ".."}`.
 pub(super) fn answer(path: &Path, mut reply: impl FnMut(&Members) -> Result<Value, String>) -> Done {
     let failed = |error| json!({ "error": error });
     answer_each(path, false, |members| members.and_then(|members| reply(&members)).unwrap_or_else(failed))
 }
 
-/// Answers each line of a file, or why it is no object. Where nothing more has come yet, answers go out at once; or always. The input is at
-/// fault where a line is no object.
+/// Answers each line of a file; `reply` gets an error for a line that is not an object, and the
+/// command then fails at the end. Answers are flushed if no more input is available, or always if
+/// `at_once` is set.
 pub(super) fn answer_each(path: &Path, at_once: bool, mut reply: impl FnMut(Result<Members, String>) -> Value) -> Done {
     let unreadable = |error: std::io::Error| Failure::Call(format!("{}: {error}", path.display()));
     let mut input = open(path)?;
@@ -61,7 +63,7 @@ pub(super) fn answer_each(path: &Path, at_once: bool, mut reply: impl FnMut(Resu
         }
         let answer = reply(members);
         writeln!(out, "{answer}").map_err(unwritten)?;
-        // Whoever asks line by line waits for the answer.
+        // An interactive client waits for the answer before it sends the next line.
         if at_once || input.fill_buf().is_ok_and(<[u8]>::is_empty) {
             out.flush().map_err(unwritten)?;
         }

@@ -1,4 +1,4 @@
-//! Reports in the form of JUnit, which CI systems show: a suite a file, a case a test.
+//! JUnit reports for CI systems: a test suite per file, a test case per test.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,37 +9,37 @@ use xml::writer::{EventWriter, XmlEvent};
 use super::io::write;
 use super::{Done, Failure};
 
-/// The tests of a file.
+/// Tests of a file.
 pub(super) struct Suite {
-    /// The file.
+    /// The file's name.
     pub name: String,
-    /// The time of all of them; the sum of theirs where it was not measured.
+    /// Total time, or `None` to use the sum of the tests' times.
     pub time: Option<Duration>,
-    /// Its tests, in order.
+    /// The tests, in order.
     pub cases: Vec<Case>,
 }
 
-/// A test.
+/// Test case.
 pub(super) struct Case {
-    /// Its name.
+    /// The test's name.
     pub name: String,
-    /// Where it stands in the file, if it does.
+    /// Line of the test in the file, if any.
     pub line: Option<usize>,
-    /// The time that it took, where it was measured.
+    /// Time of the test, if measured.
     pub time: Option<Duration>,
-    /// What came of it.
+    /// Result of the test.
     pub verdict: Verdict,
 }
 
-/// What came of a test.
+/// Result of a test.
 pub(super) enum Verdict {
-    /// It passed.
+    /// The test passed.
     Passed,
-    /// It was run and failed: why in a line, and at length.
+    /// The test ran and failed, with a short and a long reason.
     Failed { message: String, text: String },
-    /// It could not be run: why in a line, and at length.
+    /// The test could not run, with a short and a long reason.
     Error { message: String, text: String },
-    /// It was not run, and why.
+    /// The test was skipped, with the reason.
     Skipped { message: String },
 }
 
@@ -91,7 +91,7 @@ fn one(out: &mut EventWriter<&mut Vec<u8>>, file: &str, case: &Case) -> xml::wri
     out.write(XmlEvent::end_element())
 }
 
-/// How many tests have come to what.
+/// Numbers of tests by result.
 #[derive(Default)]
 struct Counts {
     tests: usize,
@@ -134,7 +134,7 @@ fn seconds(time: Duration) -> String {
     format!("{:.3}", time.as_secs_f64())
 }
 
-/// A text without the characters that XML has no way to write.
+/// Replaces the characters that XML cannot represent.
 fn legal(text: &str) -> String {
     let shown = |c: char| match c {
         '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'.. => c,

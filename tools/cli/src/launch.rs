@@ -19,47 +19,53 @@ use super::json::{self, Members};
 use super::limits::LimitArgs;
 use super::{AliasArgs, Done};
 
-/// Makes whole launches, for test harnesses in any language
+/// Makes complete launches, for test harnesses in any language
 ///
-/// Each line of input is a launch, an object: {"ptx": TEXT}, {"hb": TEXT} or {"file": PATH}; "entry", the kernel (else
-/// the only one, or the first); "grid" and "block", [x, y, z], or for kernels of the IR "items"; "shared", bytes of
-/// shared memory; "budget", backward branches that an item may take; "sm", the machine; and "args", for each parameter in
-/// order {"buffer": HEX}, {"zeros": BYTES}, {"value": HEX}, low byte first, or {"alias": ARG, "offset": BYTES}, a
-/// pointer into the buffer of another argument, with which it is one memory. Beside "buffer" may stand "pointers": [[AT, ARG, OFFSET], ..]: the 8
-/// bytes at AT are the address of byte OFFSET of that argument. Other members are passed over.
+/// Each input line is an object that describes a launch. The text is {"ptx": TEXT}, {"hb": TEXT} or
+/// {"file": PATH}. "entry" is the kernel, by default the only or first one. "grid" and "block" are
+/// [x, y, z]; for kernels of the IR, "items" may replace them. "shared" is the size of dynamic
+/// shared memory in bytes, "budget" the maximum number of backward branches of an item, and "sm"
+/// the SM version.
 ///
-/// "then": [{..}, ..] has launches that follow on the same text: each has its own "entry", "grid" and "block" or "items",
-/// "shared", "budget" and "args". There {"same": I} is argument I of the first launch: its buffer as it is by then, or its
-/// value.
+/// "args" has an object for each parameter in order: {"buffer": HEX}, {"zeros": BYTES} or {"value":
+/// HEX}, low byte first, or {"alias": ARG, "offset": BYTES}, a pointer into the buffer of another
+/// argument, with which it shares memory. "pointers": [[AT, ARG, OFFSET], ..] next to "buffer"
+/// stores the address of byte OFFSET of argument ARG in the 8 bytes at AT. Other members are
+/// ignored.
 ///
-/// Each is answered by one line: {"buffers": [HEX, ..]}, what the buffers hold afterwards, those that "then" brings last,
-/// and {"approximate": true} beside them where a kernel has an instruction that GPUs approximate, whose results are here the
-/// nearest;
-/// or {"error": {"kind", "message", "line", "item", "launch"}}: the line of the text, the block and thread, and which of
-/// several launches, from 0, where there are any.
+/// "then": [{..}, ..] has further launches of the same text. Each has its own "entry", "grid" and
+/// "block" or "items", "shared", "budget" and "args". There, {"same": I} is argument I of the first
+/// launch: the current contents of its buffer, or its value.
+///
+/// Each line is answered by one line. {"buffers": [HEX, ..]} has the final contents of the buffers,
+/// with those of "then" last. {"approximate": true} is added if a kernel has an instruction that
+/// GPUs approximate; the results here are the correctly rounded ones. On failure the line is
+/// {"error": {"kind", "message", "line", "item", "launch"}}: the line of the text, the block and
+/// thread, and the number of the launch, from 0, if there are several.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(super) struct Launch {
-    /// Answer JSON lines, the only form there is
+    /// Read and print JSON lines, the only format of this command
     #[arg(long, required = true)]
     json: bool,
-    /// What executes machine code [default: interp, and jit for PTX as it stands]
+    /// Engine for machine code [default: interp; jit for directly executed PTX]
     #[arg(long, value_enum)]
     engine: Option<EngineArg>,
-    /// What runs the text [default: ptx for PTX; for kernels of the IR ir, or halu with --engine jit]
+    /// Route by which the text runs [default: ptx for PTX; ir for kernels of the IR, or halu with
+    /// --engine jit]
     #[arg(long, value_enum)]
     via: Option<ViaArg>,
-    /// The machine, where a line names none: 90, 100a
+    /// SM version for lines without "sm", such as 90 or 100a
     #[arg(long, value_name = "N", value_parser = machine)]
     sm: Option<TargetName>,
-    /// Look for races, whatever runs the text
+    /// Check for races on every route
     #[arg(long)]
     races: bool,
     #[command(flatten)]
     alias: AliasArgs,
     #[command(flatten)]
     limits: LimitArgs,
-    /// The lines; - is standard input
+    /// File with the lines; - is standard input
     #[arg(default_value = "-")]
     file: PathBuf,
 }
@@ -73,26 +79,26 @@ Example:
 
 #[derive(Clone, Copy, clap::ValueEnum)]
 pub(super) enum EngineArg {
-    /// The interpreter
+    /// Interpreter
     Interp,
     /// Native code, translated from the machine code
     Jit,
-    /// The GPU, for PTX, where the CUDA driver has one
+    /// GPU, for PTX, if the CUDA driver finds one
     Cuda,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
 pub(super) enum ViaArg {
-    /// PTX as it stands; of kernels of the IR, the PTX that they are compiled to
+    /// Direct execution of PTX; kernels of the IR are compiled to PTX first
     Ptx,
-    /// The evaluator of the IR, on what PTX is imported to
+    /// Evaluator of the IR; PTX is imported first
     Ir,
-    /// HALU's machine code, likewise
+    /// HALU machine code; PTX is imported first
     Halu,
-    /// The function that a native object has of HALU's machine code, called here
+    /// Native object file, compiled from HALU machine code and called in this process
     #[cfg(feature = "aot")]
     Object,
-    /// The PTX that PTX is compiled to
+    /// PTX that is imported and compiled back to PTX
     Recompiled,
 }
 
@@ -132,7 +138,7 @@ impl Launch {
             let asked = members.map_err(Failure::arguments).and_then(|mut members| {
                 let mut room = Room::of_launch();
                 let then = members.remove("then");
-                // Whoever makes the call writes its lines.
+                // The lines come from the user, who may name any regular file.
                 let files = Loader::regular(Path::new("")).watched(watchdog);
                 Ok((request(members, self.sm, &files, &mut room)?, then, room))
             });
@@ -176,13 +182,13 @@ fn described(failure: &Failure) -> Members {
     error
 }
 
-/// A machine by its number, `90` or `100a`.
+/// Parses an SM version, such as `90` or `100a`.
 fn machine(text: &str) -> Result<TargetName, String> {
     let found = TargetName::from_number(text).filter(|machine| machine.is_known());
     found.ok_or_else(|| "expected a machine such as 80, 90 or 100a".into())
 }
 
-/// What a line asks for.
+/// Parses the launch of a line.
 pub(super) fn request(
     mut members: Members,
     sm: Option<TargetName>,
@@ -221,7 +227,7 @@ fn budget(members: &Members) -> Result<Option<u64>, Failure> {
     members.get("budget").map(number).transpose()
 }
 
-/// The launches of `then`. An error carries the number of its launch.
+/// Parses the launches of `then`. An error carries the number of its launch.
 fn launches(list: &Value, room: &mut Room) -> Result<Vec<Then>, (usize, Failure)> {
     let list = list.as_array().ok_or_else(|| (0, wrong("then", "a list of launches")))?;
     let launches = (1..).zip(list).map(|(number, launch)| then(launch, room).map_err(|failure| (number, failure)));
@@ -242,7 +248,7 @@ fn then(launch: &Value, room: &mut Room) -> Result<Then, Failure> {
     })
 }
 
-/// An argument of a launch of `then`.
+/// Parses an argument of a launch of `then`.
 fn then_arg(number: usize, value: &Value, room: &mut Room) -> Result<ThenArg, Failure> {
     let what = format!("argument {number}");
     let members = value.as_object().ok_or_else(|| wrong(&what, "an object"))?;
@@ -263,7 +269,7 @@ pub(super) fn wrong(name: &str, expected: &str) -> Failure {
     Failure::arguments(format!("`{name}` is not {expected}"))
 }
 
-/// A number without a sign or a fraction.
+/// Returns a non-negative integer.
 fn whole(value: &Value) -> Option<u64> {
     value.as_u64()
 }
@@ -272,7 +278,7 @@ fn small(value: &Value) -> Option<u32> {
     u32::try_from(whole(value)?).ok()
 }
 
-/// The text of a line, and its name.
+/// Returns the language, name and text of a line.
 fn text(members: &mut Members, files: &Loader) -> Result<(Language, String, String), Failure> {
     let mut given = ["ptx", "hb", "file"].into_iter().filter_map(|name| Some((name, members.get_mut(name)?.take())));
     let (name, value) =
@@ -300,7 +306,7 @@ fn too_long(bytes: u64) -> Failure {
     Failure::new(Kind::Limit, format!("the text has {bytes} bytes; at most {MAX_TEXT_BYTES} are read"))
 }
 
-/// The text of a file.
+/// Reads a text from a file.
 fn read(name: &str, loader: &Loader) -> Result<String, Failure> {
     let failed = |what: &dyn std::fmt::Display| Failure::arguments(format!("`file` {name}: {what}"));
     let bytes = loader.read_at_most(name, MAX_TEXT_BYTES).map_err(|error| match error {
@@ -311,7 +317,7 @@ fn read(name: &str, loader: &Loader) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|_| failed(&"it is not UTF-8 text"))
 }
 
-/// How many items a line asks for.
+/// Parses the launch size of a line.
 fn size(members: &Members) -> Result<Size, Failure> {
     let axes = |name: &str| {
         let Some(value) = members.get(name) else { return Ok(None) };
@@ -327,18 +333,18 @@ fn size(members: &Members) -> Result<Size, Failure> {
     }
 }
 
-/// The arguments of a line.
+/// Parses the arguments of a line.
 fn args<A>(members: &Members, read: impl FnMut((usize, &Value)) -> Result<A, Failure>) -> Result<Vec<A>, Failure> {
     let Some(args) = members.get("args") else { return Ok(Vec::new()) };
     let args = args.as_array().ok_or_else(|| wrong("args", "a list"))?;
     args.iter().enumerate().map(read).collect()
 }
 
-/// Bytes that arguments may still take.
+/// Remaining number of bytes for arguments.
 pub(super) struct Room(u64);
 
 impl Room {
-    /// What the arguments of one launch may take.
+    /// Returns the limit for the arguments of one launch.
     pub(super) fn of_launch() -> Room {
         Room(MAX_BUFFER_BYTES)
     }
@@ -403,7 +409,7 @@ fn arg(number: usize, value: &Value, room: &mut Room) -> Result<Arg, Failure> {
     }
 }
 
-/// `[[AT, ARG, OFFSET], ..]`
+/// Parses `[[AT, ARG, OFFSET], ..]`.
 fn pointers(value: &Value, what: &str) -> Result<Vec<Pointer>, Failure> {
     let pointer = |value: &Value| match value.as_array()?.as_slice() {
         [at, arg, offset] => {
@@ -415,7 +421,7 @@ fn pointers(value: &Value, what: &str) -> Result<Vec<Pointer>, Failure> {
     pointers.ok_or_else(|| wrong(&format!("pointers` of `{what}"), "a list of [AT, ARG, OFFSET], numbers each"))
 }
 
-/// The bytes of hexadecimal digits, two each.
+/// Parses bytes of two hexadecimal digits each.
 pub(super) fn bytes(digits: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let (pairs, rest) = digits.as_bytes().as_chunks::<2>();

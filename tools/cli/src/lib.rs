@@ -1,5 +1,6 @@
-//! The program `halfbyte` as a function, [`run`], for whoever starts it from another program: a file a subcommand. Data go to standard output, messages to standard error. Exit codes: 0 all went
-//! well, 1 the input is at fault, 2 the call is, 130 Ctrl-C has ended it.
+//! Command line of `halfbyte`, as a function [`run`] that other programs can call. Each subcommand
+//! has a file of its own. Data go to standard output, messages to standard error. Exit codes: 0
+//! success, 1 the input has errors, 2 the command line has errors, 130 interrupted by Ctrl-C.
 
 mod aim;
 mod answer;
@@ -117,23 +118,23 @@ enum Command {
     View(view::View),
 }
 
-/// Why a call did not go well.
+/// Failure of a command.
 enum Failure {
-    /// The input is at fault; the message has been made.
+    /// The input has errors.
     Input(Message),
-    /// The call is at fault.
+    /// The command line has errors.
     Call(String),
-    /// Nobody reads on.
+    /// The reader of standard output has closed the pipe.
     Closed,
 }
 
-/// What is said about the input.
+/// Message about the input.
 enum Message {
     Report(Box<Report>),
-    /// The report of errors of the compiler, with the errors.
+    /// Report of compiler errors, with the errors.
     Compiler(Box<Report>, Vec<CompileError>),
     Text(String),
-    /// It has been said.
+    /// The message was already printed.
     Said,
 }
 
@@ -144,7 +145,7 @@ impl From<Report> for Failure {
 }
 
 impl Failure {
-    /// A text that was not compiled.
+    /// Creates the failure of a text with compiler errors.
     fn compile(file: &str, text: impl Into<Arc<str>>, errors: impl Into<Vec<CompileError>>) -> Failure {
         let errors = errors.into();
         let list: Vec<Diagnostic> = errors.iter().flat_map(CompileError::diagnostics).collect();
@@ -158,14 +159,15 @@ impl Failure {
 
 type Done = Result<(), Failure>;
 
-/// Runs the program with these arguments, of which the first is its name, and gives its exit code. Ctrl-C ends the process from now on.
+/// Runs the program with the given arguments, the first of which is the program's name, and returns
+/// the exit code. From then on, Ctrl-C ends the process.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
     output::color_of(args.iter().cloned());
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are no errors, and a reader that leaves early is none.
+            // Errors of printing are ignored. Help and version are no errors.
             let _ = error.print();
             return if error.use_stderr() { 2 } else { 0 };
         }
@@ -202,7 +204,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     done.map_or_else(complain, |()| 0)
 }
 
-/// Says why a call did not go well.
+/// Prints a failure and returns the exit code.
 fn complain(failure: Failure) -> u8 {
     match failure {
         Failure::Closed => 0,
@@ -221,43 +223,43 @@ fn complain(failure: Failure) -> u8 {
     }
 }
 
-/// Says nothing of panics from now on, for who catches them says what they are about.
+/// Disables the panic message, because the caller catches panics and reports them itself.
 fn silence_panics() {
     std::panic::set_hook(Box::new(|_| {}));
 }
 
-/// What a kernel runs on.
+/// Target of a run.
 #[derive(Args)]
 struct OnArgs {
-    /// What to run on
+    /// Target to run on
     #[arg(long, value_parser = on_name())]
     target: On,
     #[command(flatten)]
     sm: SmArgs,
 }
 
-/// The grid and block of a launch.
+/// Grid and block of a launch.
 #[derive(Args)]
 struct ShapeArgs {
-    /// The number of blocks, which are the groups: along x, or x,y or x,y,z
+    /// Number of blocks (groups) along x, or as x,y or x,y,z
     #[arg(long, value_name = "X,Y,Z", value_parser = counts)]
     grid: Option<[u32; 3]>,
-    /// The work items of a block, or threads, likewise
+    /// Number of threads (work items) per block along x, or as x,y or x,y,z
     #[arg(long, value_name = "X,Y,Z", value_parser = counts_of_block)]
     block: Option<[u32; 3]>,
     #[command(flatten)]
     alias: AliasArgs,
 }
 
-/// What is known of the arguments of kernels in PTX.
+/// Assumptions about the arguments of PTX kernels.
 #[derive(Args, Clone, Copy)]
 struct AliasArgs {
-    /// Arguments of kernels in PTX may overlap: every pointer becomes a buffer that says `may_alias`
+    /// Assume that pointer arguments of PTX kernels may overlap: every buffer becomes `may_alias`
     #[arg(long)]
     alias: bool,
 }
 
-/// How many there are along x, y and z; 1 along those that are not named.
+/// Parses up to three counts along x, y and z; missing ones are 1.
 fn counts(text: &str) -> Result<[u32; 3], String> {
     let mut counts = [1; 3];
     let given: Vec<&str> = text.split(',').collect();
@@ -277,7 +279,7 @@ fn counts_of_block(text: &str) -> Result<[u32; 3], String> {
 }
 
 impl ShapeArgs {
-    /// How a file is imported, where it is in PTX: by what is known of its launches.
+    /// Returns the import options of a PTX file, with the known launch shape.
     fn imported(&self, file: &str) -> Result<import_ptx::Options, Failure> {
         let ShapeArgs { grid, block, alias: AliasArgs { alias: may_alias } } = *self;
         if may_alias && !is_ptx(file) {
@@ -291,7 +293,7 @@ impl ShapeArgs {
         Ok(import_ptx::Options { shape: Shape { grid, block }, may_alias, ..import_ptx::Options::default() })
     }
 
-    /// Whether launches have items along several axes, as far as is known.
+    /// Returns `true` if launches are known to extend along y or z.
     fn has_several_axes(&self) -> bool {
         let several = |counts: Option<[u32; 3]>| counts.is_some_and(|[_, y, z]| [y, z] != [1; 2]);
         several(self.grid) || several(self.block)
@@ -312,13 +314,13 @@ impl OnArgs {
     }
 }
 
-/// Reads the name of a target.
+/// Returns a parser of target names.
 fn target_name() -> impl TypedValueParser<Value = Target> {
     let names = TARGETS.defaults().map(|target| PossibleValue::new(target.name()).help(target.summary()));
     Named(PossibleValuesParser::new(names)).try_map(|name| TARGETS.named(&name).ok_or("no target"))
 }
 
-/// Names of targets; of what others call PTX it is said how it is asked for here.
+/// Parser of target names, which suggests the right option for common names of PTX.
 #[derive(Clone)]
 struct Named(PossibleValuesParser);
 
@@ -345,10 +347,10 @@ impl TypedValueParser for Named {
     }
 }
 
-/// Names of today's GPUs, and of what they are compiled for, elsewhere.
+/// Names under which other tools know PTX or GPUs.
 const PTX_TO_OTHERS: [&str; 7] = ["cuda", "nvptx", "nvptx64", "nvidia", "gpu", "sass", "nvvm"];
 
-/// Reads the name of a target or of the evaluator.
+/// Returns a parser of target names, including the evaluator.
 fn on_name() -> impl TypedValueParser<Value = On> {
     let evaluator = PossibleValue::new(On::Ir.name()).help("The evaluator of the IR");
     let targets = TARGETS.defaults().map(|target| PossibleValue::new(target.name()).help(target.summary()));
@@ -358,23 +360,24 @@ fn on_name() -> impl TypedValueParser<Value = On> {
 
 #[derive(Args)]
 struct SmArgs {
-    /// The SM version that PTX is for [default: 90]
+    /// SM version for PTX [default: 90]
     #[arg(long, value_name = "N", value_parser = sm_version)]
     sm: Option<Sm>,
 }
 
 impl SmArgs {
-    /// The version that PTX is for.
+    /// Returns the SM version for PTX.
     fn version(&self) -> Sm {
         self.sm.unwrap_or(Sm::DEFAULT)
     }
 
-    /// A target, for the version where it has versions.
+    /// Returns the target for the SM version, if the target has versions.
     fn target(&self, target: Target) -> Target {
         TARGETS.for_sm(target, self.version()).unwrap_or(target)
     }
 
-    /// The only target of a call; an error where a version is given and it has none.
+    /// Returns the single target of a command, or an error if a version is given and the target has
+    /// none.
     fn only(&self, target: Target) -> Result<Target, Failure> {
         match (TARGETS.for_sm(target, self.version()), self.sm) {
             (Some(versioned), _) => Ok(versioned),
@@ -383,7 +386,7 @@ impl SmArgs {
         }
     }
 
-    /// One target, or every one there is.
+    /// Returns the given target, or all targets.
     fn targets(&self, target: Option<Target>) -> Result<Vec<Target>, Failure> {
         let all = || Ok(TARGETS.defaults().map(|target| self.target(target)).collect());
         target.map_or_else(all, |target| Ok(vec![self.only(target)?]))
@@ -394,23 +397,23 @@ fn without_sm(target: &str, sm: Sm) -> Failure {
     Failure::Call(format!("--sm {} says which SM PTX is for; target `{target}` has no SM versions", sm.number()))
 }
 
-/// The number of an SM version that PTX is made for.
+/// Parses an SM version for PTX.
 fn sm_version(text: &str) -> Result<Sm, String> {
     let number = text.strip_prefix("sm_").unwrap_or(text);
     number.parse().ok().and_then(Sm::new).ok_or_else(|| format!("expected one of {}", Sm::names()))
 }
 
-/// A target with machine code.
+/// Target with machine code.
 #[derive(Clone, Copy, ValueEnum)]
 enum Machine {
-    /// A model of a 128-bit GPU ISA
+    /// Model of a 128-bit GPU ISA
     Halu,
-    /// The video vector processor of NVIDIA's NV41 to G80
+    /// Video vector processor of NVIDIA's NV41 to G80
     Vp1,
 }
 
 impl Machine {
-    /// Its instructions.
+    /// Returns the instruction set.
     fn set(self) -> Set {
         match self {
             Machine::Halu => Set::Halu,
@@ -418,7 +421,7 @@ impl Machine {
         }
     }
 
-    /// The words of a program, as the command line writes them.
+    /// Assembles a program and formats its words.
     fn assemble(self, text: &str) -> Result<Vec<String>, Vec<AsmError>> {
         fn texts<W: LowerHex>(program: Program<W>) -> Vec<String> {
             program.words.into_iter().map(json::word_text).collect()
@@ -429,7 +432,7 @@ impl Machine {
         }
     }
 
-    /// The line of a word that the command line was given, as it stands at word `at` of a program.
+    /// Disassembles a word at address `at` of a program.
     fn disassemble(self, word: &str, at: u32) -> Result<String, String> {
         match self {
             Machine::Halu => json::word(word).map(halu::word_text).map_err(String::from),
@@ -440,16 +443,16 @@ impl Machine {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum EngineName {
-    /// The interpreter
+    /// Interpreter
     Interp,
     /// Native code, translated from the machine code
     Jit,
-    /// The GPU, for PTX, where the CUDA driver has one
+    /// GPU, for PTX, if the CUDA driver finds one
     Cuda,
 }
 
 impl EngineName {
-    /// On one thread.
+    /// Returns the engine with one thread.
     fn engine(self) -> Engine {
         self.on_threads(NonZero::<u16>::MIN)
     }
@@ -462,7 +465,8 @@ impl EngineName {
         }
     }
 
-    /// Why nothing for an SM runs on it here; none where it does.
+    /// Returns the reason for which this engine cannot run code for the SM version on this machine,
+    /// or `None` if it can.
     fn missing(self, sm: &SmArgs) -> Option<String> {
         let target = module::TargetName { sm: sm.version().number(), suffix: None };
         match self {

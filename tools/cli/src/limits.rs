@@ -1,4 +1,4 @@
-//! The limits of work, as the command line gives them.
+//! Command-line options for resource limits.
 
 use std::time::Duration;
 
@@ -7,23 +7,24 @@ use halfbyte::abi::{Exceeded, Limits, Watchdog};
 
 use super::interrupt;
 
-/// What work may take.
+/// Resource limits.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Limits")]
 pub(super) struct LimitArgs {
-    /// Wall time, such as 10 or 0.5; 0 for any
+    /// Wall-clock time in seconds, such as 10 or 0.5; 0 for no limit
     #[arg(long, value_name = "SECONDS", value_parser = time)]
     timeout: Option<Duration>,
-    /// Instructions and backward branches of a launch over all items, such as 5000000 or 5M
+    /// Instructions and backward branches of a launch, over all items, such as 5000000 or 5M
     #[arg(long, value_name = "N", value_parser = number)]
     max_work: Option<u64>,
-    /// Memory of the program, such as 512M or 2G; a file, and the buffers of a launch, may take half of it
+    /// Memory of the program, such as 512M or 2G; a file, or the buffers of a launch, may use half
+    /// of it
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     max_memory: Option<u64>,
 }
 
 impl LimitArgs {
-    /// The limits that the call sets, and of others these.
+    /// Returns `base` with the limits of the command line applied.
     pub(super) fn limits(&self, base: Limits) -> Limits {
         let mut limits = base;
         if let Some(time) = self.timeout {
@@ -41,13 +42,13 @@ impl LimitArgs {
         limits
     }
 
-    /// Watches over work that begins now, which Ctrl-C ends.
+    /// Starts a watchdog for work that begins now and that Ctrl-C cancels.
     pub(super) fn watchdog(&self, base: Limits) -> Watchdog {
         Watchdog::with_token(self.limits(base), interrupt::token())
     }
 }
 
-/// What to do about a limit that was met.
+/// Returns the help for an exceeded limit.
 pub(super) fn advice(exceeded: &Exceeded) -> Option<&'static str> {
     match exceeded {
         Exceeded::Time { .. } => Some("--timeout SECONDS sets this limit"),
@@ -59,7 +60,7 @@ pub(super) fn advice(exceeded: &Exceeded) -> Option<&'static str> {
 
 fn time(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().filter(|seconds: &f64| *seconds >= 0.0);
-    // Only a 0 is any time.
+    // A small positive time is rounded up, because 0 means no limit.
     let least = |seconds: f64| if seconds > 0.0 { Duration::from_nanos(1) } else { Duration::ZERO };
     seconds
         .and_then(|seconds| Some(Duration::try_from_secs_f64(seconds).ok()?.max(least(seconds))))
@@ -74,13 +75,13 @@ fn bytes(text: &str) -> Result<u64, String> {
     scaled(text, 1024).ok_or_else(|| "expected bytes, such as 512M or 2G".into())
 }
 
-/// A whole number, in units of a power of the base where a letter says so.
+/// Parses an integer with an optional unit: k, m, g or t.
 fn scaled(text: &str, base: u64) -> Option<u64> {
     let units = ["k", "m", "g", "t"];
     let lower = text.to_ascii_lowercase();
     let unit = units.iter().position(|unit| lower.ends_with(unit));
     let digits = unit.map_or(lower.as_str(), |_| lower.get(..lower.len() - 1).unwrap_or_default());
-    // The library takes a plus before the digits.
+    // `parse` accepts a plus sign, which is rejected here.
     let number: u64 = digits.parse().ok().filter(|_| !digits.starts_with('+'))?;
     number.checked_mul(unit.map_or(1, |unit| base.pow(unit as u32 + 1)))
 }

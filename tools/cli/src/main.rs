@@ -1,8 +1,8 @@
-//! The program `halfbyte`.
+//! The `halfbyte` binary.
 
 use std::process::ExitCode;
 
-/// Kernels are many small lists, and the time that it takes to allocate them counts.
+/// Compilation makes many small allocations, for which this allocator is faster.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -10,15 +10,15 @@ use super::io::print;
 use super::output::mention;
 use super::{Cli, Done, Failure, names};
 
-/// Prints the manual page of the program or of a command, or writes those of all commands to a folder
+/// Prints the man page of the program or of a command, or writes all man pages to a folder
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Man {
-    /// The command; without it, the page of the program
+    /// Command; if omitted, the page of the program
     #[arg(conflicts_with = "folder")]
     command: Option<String>,
 
-    /// Write halfbyte.1, halfbyte-check.1 and so on to this folder; it is made if there is none
+    /// Folder for halfbyte.1, halfbyte-check.1 and so on; created if missing
     #[arg(short = 'o', long = "output", value_name = "FOLDER")]
     folder: Option<PathBuf>,
 }
@@ -31,7 +31,7 @@ Examples:
 
 impl Man {
     pub(super) fn run(self) -> Done {
-        // A page of the help would say nothing of its own.
+        // A man page of the `help` command would be useless.
         let mut command = Cli::command().disable_help_subcommand(true);
         command.build();
         let Some(folder) = self.folder else {
@@ -51,7 +51,7 @@ impl Man {
     }
 }
 
-/// A command by its name.
+/// Finds a command by name.
 fn page_of(program: &Command, name: &str) -> Result<Command, Failure> {
     program.find_subcommand(name).cloned().ok_or_else(|| {
         let names = program.get_subcommands().map(Command::get_name);

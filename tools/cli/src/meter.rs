@@ -1,11 +1,11 @@
-//! Progress of long work, on standard error.
+//! Progress display on standard error.
 
 use std::io::{IsTerminal, Write, stderr};
 use std::time::{Duration, Instant};
 
 use super::output::{is_quiet, say};
 
-/// A line that is rewritten on a terminal; elsewhere one every some seconds.
+/// Progress line, which is rewritten on a terminal and otherwise printed every 15 seconds.
 pub(super) struct Meter {
     start: Instant,
     shown: Option<Instant>,
@@ -14,12 +14,12 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// For work that begins now. Nothing is shown of work that takes no longer than `quiet`.
+    /// Starts the display. Nothing is shown during the first `quiet`.
     pub(super) fn new(quiet: Duration) -> Meter {
         Meter { start: Instant::now(), shown: None, quiet, is_terminal: stderr().is_terminal() }
     }
 
-    /// Shows how far the work is, if the last time is long enough ago and `--quiet` does not forbid it.
+    /// Shows the progress, unless the last display is recent or `--quiet` is given.
     pub(super) fn show(&mut self, line: impl FnOnce(Duration) -> String) {
         if is_quiet() {
             return;
@@ -41,7 +41,7 @@ impl Meter {
         }
     }
 
-    /// Takes the line away.
+    /// Clears the progress line.
     pub(super) fn clear(&self) {
         if self.shown.is_some() {
             clear_line();
@@ -49,14 +49,14 @@ impl Meter {
     }
 }
 
-/// Takes away what stands in the terminal's last line.
+/// Clears the last line of the terminal.
 pub(super) fn clear_line() {
     if stderr().is_terminal() {
         let _ = stderr().write_all(b"\r\x1b[K");
     }
 }
 
-/// Digits in groups of three.
+/// Formats a number with thousands separators.
 pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -69,7 +69,7 @@ pub(super) fn grouped(number: u64) -> String {
     text
 }
 
-/// Seconds with a decimal.
+/// Formats seconds with one decimal.
 pub(super) fn seconds(time: Duration) -> String {
     format!("{:.1} s", time.as_secs_f64())
 }

@@ -1,11 +1,12 @@
-//! Names that a call gives and that there are none of: what may have been meant.
+//! Suggestions for unknown names.
 
 use halfbyte::ir::text::closest;
 
-/// Names that a message lists at most.
+/// Maximum number of names that a message lists.
 const LISTED: usize = 24;
 
-/// What comes after a name that is none of these: the one that was meant, and the others where they are few.
+/// Returns the end of a message about an unknown name: a suggestion, and the list of names if it is
+/// short.
 pub(super) fn among<'n>(name: &str, sigil: &str, names: impl IntoIterator<Item = &'n str>) -> String {
     let names: Vec<&str> = names.into_iter().collect();
     let meant = did_you_mean(name, sigil, names.iter().copied());
@@ -18,13 +19,14 @@ pub(super) fn among<'n>(name: &str, sigil: &str, names: impl IntoIterator<Item =
     }
 }
 
-/// `; did you mean ..?`, or nothing.
+/// Returns `; did you mean ..?`, or an empty string.
 pub(super) fn did_you_mean<'n>(name: &str, sigil: &str, names: impl IntoIterator<Item = &'n str>) -> String {
     let found = closest(name, names);
     found.map_or(String::new(), |found| format!("; did you mean `{sigil}{found}`?"))
 }
 
-/// The shortest name that begins so, else the one that takes the fewest edits; whatever the case of the letters.
+/// Returns the shortest name that begins with `name`, otherwise the one with the smallest edit
+/// distance. Case is ignored.
 pub(super) fn closest_name<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let names: Vec<(String, &str)> = names.into_iter().map(|name| (name.to_lowercase(), name)).collect();
     let written = name.to_lowercase();

@@ -1,4 +1,4 @@
-//! `halfbyte compile --target TRIPLE`: kernels as native code that C, C++ and Rust call.
+//! `halfbyte compile --target TRIPLE`: native code that C, C++ and Rust programs call.
 
 use std::path::{Path, PathBuf};
 
@@ -10,37 +10,38 @@ use halfbyte::{Program, Report};
 
 use super::Failure;
 
-/// Native code of a computer, which is asked for by its triple.
+/// Options for native code, which is selected by a triple.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Native code")]
 pub(super) struct NativeArgs {
-    /// Where its functions are declared: FILE.h for C and C++, FILE.rs for Rust
+    /// Write declarations of the functions: FILE.h for C and C++, FILE.rs for Rust
     #[arg(long, value_name = "FILE")]
     header: Option<PathBuf>,
-    /// The processor, by Cranelift's names: x86-64-v3, or features with commas; without it code runs on all of the triple
+    /// CPU by Cranelift's name, such as x86-64-v3, or a list of features; by default code runs on
+    /// every CPU of the triple
     #[arg(long, value_name = "CPU")]
     cpu: Option<String>,
     #[arg(long, value_name = "N", help = format!("Backward branches that an item may take before it traps; {DEFAULT_BUDGET} if not given"))]
     budget: Option<u64>,
-    /// Call nothing of a library, as no object does
+    /// Call no library functions; this is always so for object files
     #[arg(long)]
     freestanding: bool,
 }
 
-/// What was made.
+/// Compiled native code.
 pub(super) struct Made {
     pub object: Vec<u8>,
-    /// The header and its text.
+    /// Path and text of the header.
     pub header: Option<(PathBuf, String)>,
 }
 
 impl NativeArgs {
-    /// The file of the header, if one is asked for.
+    /// Returns the path of the requested header.
     pub(super) fn header(&self) -> Option<&Path> {
         self.header.as_deref()
     }
 
-    /// An error where what is for native code is asked for of something else.
+    /// Rejects options for native code with another target.
     pub(super) fn refuse_for(&self, target: &str) -> Result<(), Failure> {
         let given = [
             ("--header", self.header.is_some()),
@@ -57,7 +58,7 @@ impl NativeArgs {
         }
     }
 
-    /// An error where such a call is wrong whatever the file says.
+    /// Checks the options that do not depend on the input file.
     pub(super) fn check(&self, triple: &str, is_object: bool, has_statistics: bool) -> Result<(), Failure> {
         if !is_object {
             return Err(Failure::Call(format!("--target {triple}: native code is an object; write `--emit obj`")));
@@ -69,7 +70,7 @@ impl NativeArgs {
         self.language().map(drop)
     }
 
-    /// The computer of a triple; a wrong call where there is no native code for it.
+    /// Returns the machine of a triple, or an error if native code is not supported for it.
     fn machine(&self, triple: &str) -> Result<Machine, Failure> {
         Machine::new(triple, self.cpu.as_deref()).map_err(|error| {
             let meant = meant(triple).filter(|_| matches!(error, MachineError::Triple { .. }));
@@ -78,7 +79,7 @@ impl NativeArgs {
         })
     }
 
-    /// The language of the header that is asked for.
+    /// Returns the language of the requested header.
     fn language(&self) -> Result<Option<Language>, Failure> {
         let Some(path) = &self.header else { return Ok(None) };
         let language = path.to_str().and_then(Language::of_file);
@@ -86,7 +87,8 @@ impl NativeArgs {
         language.map(Some).ok_or_else(wrong)
     }
 
-    /// Makes native code of the kernels of an object for HALU, which were read from a file with this text.
+    /// Compiles the kernels of a HALU object to native code. `source` and `text` are the source
+    /// file, for messages.
     pub(super) fn make(&self, triple: &str, halu: &[u8], source: &str, text: &str) -> Result<Made, Failure> {
         let (machine, language) = (self.machine(triple)?, self.language()?);
         let program = Program::load(halu).map_err(Failure::input)?;
@@ -104,7 +106,7 @@ impl NativeArgs {
     }
 }
 
-/// Why no native code is made, with the line of the text that it is about.
+/// Converts an error of native compilation, with the line of the source text.
 fn refused(error: &native::Error, file: &str, text: &str) -> Failure {
     let native::Error::Refused { kernel, line, reason } = error else { return Failure::input(error) };
     let before = text.split_inclusive('\n').take((*line as usize).saturating_sub(1)).map(str::len).sum::<usize>();

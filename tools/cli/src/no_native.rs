@@ -1,4 +1,4 @@
-//! In place of `native.rs`, where the program is built without feature `aot`.
+//! Replacement of `native.rs` for builds without the `aot` feature.
 
 use std::path::{Path, PathBuf};
 

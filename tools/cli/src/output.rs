@@ -1,4 +1,4 @@
-//! What a person sees: how much of it, and in which colours.
+//! Terminal output: verbosity and colours.
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write, stderr, stdout};
@@ -11,14 +11,14 @@ use halfbyte::report::Report;
 use super::io::print;
 use super::{Done, Failure};
 
-/// What every command takes.
+/// Output options of all commands.
 #[derive(Args)]
 #[command(next_help_heading = "Messages")]
 pub(super) struct OutputArgs {
-    /// Say only what is wrong: no progress, no summaries
+    /// Print only errors and warnings: no progress, no summaries
     #[arg(short, long, global = true)]
     quiet: bool,
-    /// Colours in messages; `auto` has them on a terminal, and heeds NO_COLOR and CLICOLOR_FORCE
+    /// Use colours in messages; `auto` depends on the terminal, NO_COLOR and CLICOLOR_FORCE
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto")]
     color: Color,
 }
@@ -31,7 +31,7 @@ enum Color {
 }
 
 impl Color {
-    /// For everything that is written from now on.
+    /// Sets the global colour choice.
     fn apply(self) {
         match self {
             Color::Auto => ColorChoice::Auto,
@@ -45,14 +45,14 @@ impl Color {
 static QUIET: AtomicBool = AtomicBool::new(false);
 
 impl OutputArgs {
-    /// For everything that is written from now on.
+    /// Applies the options globally.
     pub(super) fn apply(&self) {
         self.color.apply();
         QUIET.store(self.quiet, Ordering::Relaxed);
     }
 }
 
-/// Colours of what is said of the call itself, which is said before the call is understood.
+/// Applies `--color` early, for errors of the command line itself.
 pub(super) fn color_of(args: impl IntoIterator<Item = OsString>) {
     let mut args = args.into_iter().skip(1).map(|arg| arg.to_string_lossy().into_owned());
     let mut given = None;
@@ -68,34 +68,34 @@ pub(super) fn color_of(args: impl IntoIterator<Item = OsString>) {
     }
 }
 
-/// Whether only what is wrong is said.
+/// Returns `true` if `--quiet` is given.
 pub(super) fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
-/// Writes a message; where nobody listens, it is lost.
+/// Writes a message to standard error, and ignores errors.
 pub(super) fn say(text: &str) {
     let _ = stderr().lock().write_all(format!("{text}\n").as_bytes());
 }
 
-/// Writes a message that `--quiet` leaves out.
+/// Writes a message that `--quiet` suppresses.
 pub(super) fn mention(text: &str) {
     if !is_quiet() {
         say(text);
     }
 }
 
-/// Writes to standard output what `--quiet` leaves out.
+/// Writes a summary to standard output that `--quiet` suppresses.
 pub(super) fn summarize(text: &str) -> Done {
     if is_quiet() { Ok(()) } else { print(text.as_bytes()) }
 }
 
-/// A report, with colours where messages have any.
+/// Renders a report, in colour if messages are coloured.
 pub(super) fn render(report: &Report) -> String {
     report.render(AutoStream::choice(&stderr()) != ColorChoice::Never)
 }
 
-/// Refuses bytes that are no text where standard output is a terminal; `instead` is what the call may say.
+/// Rejects binary output to a terminal; `instead` suggests another option.
 pub(super) fn refuse_terminal(what: &str, instead: &str) -> Done {
     if stdout().is_terminal() {
         let message = format!("{what} is binary, and is not written to a terminal; {instead}, or write it to a pipe");

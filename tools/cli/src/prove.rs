@@ -17,30 +17,36 @@ use super::names::closest_name;
 use super::output::{say, summarize};
 use super::{Done, Failure, Message};
 
-/// Proves by running: every rule on both sides, the half arithmetic against rustc_apfloat, machine code against its assembly
+/// Tests rules, half-precision arithmetic and machine code on many cases
 ///
-/// Prints what was run, a line a subject; the rules of a target are one line where no filter is given. A counterexample
-/// of a rule is a kernel with a run line for `check`, printed and written to a file of its own; others are a line for
-/// `step --target halu --json`. A variant of the engine that this computer cannot run is absent.
+/// Each rule is run on both sides, the half arithmetic is compared with rustc_apfloat, and machine
+/// code with its assembly. Prints a line per subject; without a filter, the rules of a target share
+/// one line.
+///
+/// A counterexample of a rule is a kernel with a run line for `check`, which is printed and written
+/// to a file of its own. Other counterexamples are a line for `step --target halu --json`. Variants
+/// of the engine that this machine cannot run are skipped.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Prove {
-    /// Run all: two million cases a rule, every pair of halves, 500 million triples a rounding and format
+    /// Run all cases: two million per rule, every pair of halves, 500 million triples per rounding
+    /// mode and format
     #[arg(long)]
     full: bool,
-    /// Run one of n equal parts
+    /// Run part k of n equal parts
     #[arg(long, value_name = "k/n", default_value_t = Shard::WHOLE)]
     shard: Shard,
-    /// What random cases depend on
+    /// Seed of the random cases
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Threads; as many as there are processors if not given
+    /// Number of threads [default: number of processors]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// The folder for kernels on which a rule fails
+    /// Folder for kernels on which a rule fails
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     out: PathBuf,
-    /// Only subjects whose name has one of these in it, such as `halu::`, `HFMA2` or a rule's name
+    /// Run only subjects whose name contains one of these, such as `halu::`, `HFMA2` or a rule's
+    /// name
     #[arg(value_name = "FILTER")]
     filters: Vec<String>,
     /// Print one JSON object (docs/json/prove.schema.json)
@@ -117,7 +123,8 @@ impl Prove {
         answer.finish(done)
     }
 
-    /// No subject has a filter in its name: the one that was meant, by its whole name or by a part between `::`.
+    /// Returns the error for filters that match no subject, with a suggestion from the names and
+    /// their parts between `::`.
     fn unknown(&self, effort: Effort) -> Failure {
         let all = subjects(effort);
         let names = all.iter().flat_map(|subject| subject.name.split("::").chain([subject.name.as_str()]));
@@ -147,7 +154,7 @@ fn verdict(subject: &Subject, finding: &Finding) -> &'static str {
     }
 }
 
-/// What came of a subject, as JSON.
+/// Converts the result of a subject to JSON.
 fn proved((subject, finding): (&Subject, &Finding)) -> Value {
     json!({
         "name": subject.name,
@@ -160,7 +167,7 @@ fn proved((subject, finding): (&Subject, &Finding)) -> Value {
     })
 }
 
-/// A line a subject, or where `each` is not asked for, one for all rules of a part.
+/// Formats a line per subject, or unless `each` is set, one line for all rules of a part.
 fn table(subjects: &[Subject], findings: &[Finding], each: bool) -> String {
     let mut rows: Vec<(String, usize, u64, Duration, &str)> = Vec::new();
     let mut summed = "";
@@ -189,7 +196,7 @@ fn table(subjects: &[Subject], findings: &[Finding], each: bool) -> String {
     let mut text = format!("{:<6} {:<width$}  {:>9}  {:>15}  {:>9}\n", "", "subject", "instances", "cases", "time");
     for (name, instances, cases, time, verdict) in rows {
         let (instances, cases, time) = (grouped(instances as u64), grouped(cases), seconds(time));
-        // Writing to a string succeeds.
+        // Writing to a string never fails.
         let _ = writeln!(text, "{verdict:<6} {name:<width$}  {instances:>9}  {cases:>15}  {time:>9}");
     }
     text

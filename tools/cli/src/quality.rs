@@ -16,26 +16,29 @@ use super::io::{kernel_files, refuse_input, write};
 use super::meter::Meter;
 use super::{Done, Failure};
 
-/// Counts what kernels become: instructions, registers, spills, bundles against the lower bound
+/// Reports code quality: instructions, registers, spills, and bundles compared with their lower
+/// bound
 ///
-/// Prints a page of Markdown with a table a target, and what each refuses with the reason.
+/// Prints a Markdown page with a table per target, and the kernels that a target rejects, with the
+/// reason.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Quality {
-    /// Kernel files, and folders, of which every *.hb below is measured; - is standard input
+    /// Kernel files, or folders that are searched for *.hb files; - is standard input
     #[arg(required = true)]
     paths: Vec<PathBuf>,
-    /// Only this target
+    /// Report only this target
     #[arg(long, value_parser = super::target_name())]
     target: Option<Target>,
-    /// Where to; - is standard output
+    /// Output file; - is standard output
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Count instead the words of HALU that a better instruction would spare, by patterns, with their addresses; a pattern found is a
-    /// place to look at, no proof
+    /// Count HALU words that better instructions might save, by pattern, with addresses
+    ///
+    /// A match is a hint, not a proof.
     #[arg(long, conflicts_with_all = ["target", "json"])]
     spare: bool,
-    /// Write one JSON object (docs/json/quality.schema.json), not a page
+    /// Print one JSON object instead of a page (docs/json/quality.schema.json)
     #[arg(long)]
     json: bool,
 }
@@ -109,7 +112,7 @@ fn pair(&(count, bound): &(u32, u32)) -> Value {
     json!({ "count": count, "bound": bound })
 }
 
-/// An object with what a kernel became.
+/// Adds the measurements of a kernel to an object.
 fn counted(mut object: Value, quality: &Measure) -> Value {
     let Measure { compute, words, registers, spills, bundles } = quality;
     object["compute"] = (*compute).into();

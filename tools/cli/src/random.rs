@@ -25,19 +25,19 @@ use super::output::{say, summarize};
 use super::routes::Comparison;
 use super::{Done, EngineName, Failure, Message, SmArgs, interrupt, silence_panics};
 
-/// What runs random kernels.
+/// Engine for random kernels.
 #[derive(Clone, Copy)]
 enum Runner {
     Engine(EngineName),
-    /// The functions that objects have of them.
+    /// Functions of native object files.
     #[cfg_attr(not(feature = "aot"), allow(dead_code))]
     Ahead,
 }
 
-/// Kernels that there are: threads count on after the last one.
+/// Upper bound of the kernel numbers, which leaves room for the threads' counters.
 const MOST: u64 = 1 << 63;
 
-/// The name of [`Runner::Ahead`].
+/// Name of [`Runner::Ahead`].
 const AHEAD: &str = "aot";
 
 impl ValueEnum for Runner {
@@ -63,50 +63,51 @@ impl ValueEnum for Runner {
     }
 }
 
-/// Differences after which no more kernels are run.
+/// Number of differences after which the run ends.
 const ENOUGH: usize = 10;
 
-/// Runs random kernels, and compares the evaluator with every target and every engine
+/// Runs random kernels, and compares the evaluator with every target and engine
 ///
-/// Kernels are well formed and free of races; some items of some trap. A target may refuse a kernel: how many each accepts is
-/// said at the end. Memory must be the same bit for bit, and traps the same in item, kind, place and line. A kernel for
-/// which they are not is shrunk and written to a file of its own, with a run line for `check`.
+/// The kernels are valid and free of races; some items of some kernels trap. A target may reject a
+/// kernel; the numbers of accepted kernels are printed at the end. Memory must be the same bit for
+/// bit, and traps must agree in item, kind, position and line. A kernel that differs is reduced and
+/// written to a file of its own, with a run line for `check`.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Random {
-    /// What the kernels depend on
+    /// Seed of the kernels
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// The number of kernels
+    /// Number of kernels
     #[arg(long, value_name = "N", default_value_t = 1000)]
     count: u64,
-    /// The number of the first kernel
+    /// Number of the first kernel
     #[arg(long, value_name = "N", default_value_t = 0)]
     first: u64,
-    /// Run one of n equal parts
+    /// Run part k of n equal parts
     #[arg(long, value_name = "k/n", default_value_t = Shard::WHOLE)]
     shard: Shard,
-    /// One target, not every target there is
+    /// Use only this target, instead of all targets
     #[arg(long, value_parser = super::target_name())]
     target: Option<Target>,
     #[command(flatten)]
     sm: SmArgs,
-    /// One engine, not every engine there is
+    /// Use only this engine, instead of all engines
     #[arg(long, value_enum)]
     engine: Option<Runner>,
-    /// Threads; as many as there are processors if not given
+    /// Number of threads [default: number of processors]
     #[arg(long, value_name = "N")]
     threads: Option<NonZero<usize>>,
-    /// The folder for kernels that fail; it is made if there is none
+    /// Folder for kernels that differ; created if missing
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     out: PathBuf,
-    /// Print the kernels, and do not run them
+    /// Print the kernels instead of running them
     #[arg(long)]
     print: bool,
-    /// Draw only kernels whose items meet; one in eight does else
+    /// Generate only kernels whose work items synchronise; by default one in eight does
     #[arg(long, conflicts_with = "words")]
     meets: bool,
-    /// Draw kernels that race, and ask whether the evaluator finds it in each launch; they are not run otherwise
+    /// Generate kernels with races, and test only that the evaluator detects them in each launch
     #[arg(long, conflicts_with_all = ["words", "meets", "target", "engine"])]
     races: bool,
     /// Run random machine code of HALU and VP1 instead of kernels
@@ -114,11 +115,12 @@ pub(super) struct Random {
     /// The interpreter is compared with native code, on one thread and on several.
     #[arg(long, conflicts_with = "engine")]
     words: bool,
-    /// Run random kernels in PTX that access memory, on every route of PTX
+    /// Run random PTX kernels that access memory, on all routes
     ///
-    /// Direct execution by the interpreter and by native code, the import on the evaluator and as HALU's machine code, native
-    /// objects and recompiled PTX are compared. A kernel on which they differ is written as NAME.ptx, and its launch as
-    /// NAME.jsonl for `halfbyte launch --json` and `halfbyte corpus`.
+    /// Direct execution by the interpreter and by native code, the evaluator and HALU machine code
+    /// after import, native objects and recompiled PTX are compared. A kernel that differs is
+    /// written as NAME.ptx, and its launch as NAME.jsonl for `halfbyte launch --json` and `halfbyte
+    /// corpus`.
     #[arg(long, conflicts_with_all = ["words", "meets", "races", "target", "engine"])]
     memory: bool,
     #[command(flatten)]
@@ -137,7 +139,7 @@ Examples:
   halfbyte random --print --count 3";
 
 impl Random {
-    /// Whether items meet, where the call says.
+    /// Returns the kind of synchronisation that the options ask for.
     fn kinds(&self) -> Option<Meets> {
         match (self.races, self.meets) {
             (true, _) => Some(Meets::Racing),
@@ -184,7 +186,7 @@ impl Random {
         if let Some(reason) = self.engine.and_then(missing) {
             return print(format!("skipped: {reason}\n").as_bytes());
         }
-        // A difference that cannot be written would end a long run.
+        // Created early, because a long run must not fail when it writes the first difference.
         let out = self.out.display();
         create_dir_all(&self.out).map_err(|error| Failure::Call(format!("{out}: {error}")))?;
         silence_panics();
@@ -290,7 +292,7 @@ impl Random {
         if summary.findings.is_empty() { Ok(()) } else { Err(Failure::Input(Message::Said)) }
     }
 
-    /// Writes a program that engines do not agree on to a file of its own.
+    /// Writes a program on which engines differ to a file of its own.
     fn write_words(&self, finding: &words::Finding) -> Done {
         let name = format!("random-{}-{}-{}.s", finding.target.name(), self.seed, finding.number);
         let path = self.out.join(name);
@@ -298,7 +300,7 @@ impl Random {
         write(Some(&path), finding.text.as_bytes())
     }
 
-    /// Writes a kernel that fails to a file of its own.
+    /// Writes a kernel that differs to a file of its own.
     fn write(&self, difference: &Difference) -> Done {
         let path = self.out.join(format!("random-{}-{}.hb", self.seed, difference.number));
         say(&format!("error: {}: {}", path.display(), difference.reason));

@@ -21,38 +21,38 @@ use super::meter::{Meter, grouped, seconds};
 use super::output::mention;
 use super::{Done, EngineName, Failure, SmArgs, interrupt, silence_panics};
 
-/// Makes a kernel that fails as small as it can be
+/// Reduces a failing kernel to a minimal one
 ///
-/// Takes the first of the file's run lines on which a target does not do what `ir` does, or at which the compiler fails:
-/// by an error of its own, a broken kernel after a pass, a panic, or by not coming to an end. Leaves out ops, branches,
-/// work items, parameters and elements as long as the same failure stays, and prints the kernel that is left with its run
-/// line, for `check`.
+/// Takes the first run line of the file on which a target differs from `ir` or the compiler fails:
+/// an internal error, an invalid kernel after a pass, a panic, or a hang. Removes ops, branches,
+/// work items, parameters and elements as long as the same failure remains. Prints the reduced
+/// kernel with its run line, for `check`.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Reduce {
-    /// The kernel file; - is standard input
+    /// Kernel file; - is standard input
     file: PathBuf,
-    /// Where to; - is standard output
+    /// Output file; - is standard output
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// One target, not every target that the run lines name
+    /// Use only this target, instead of all targets of the run lines
     #[arg(long, value_parser = super::target_name())]
     target: Option<Target>,
     #[command(flatten)]
     sm: SmArgs,
-    /// One engine, not every engine there is
+    /// Use only this engine, instead of all engines
     #[arg(long, value_enum)]
     engine: Option<EngineName>,
-    /// Only this kernel
+    /// Reduce only this kernel
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
-    /// The most time for all of it
+    /// Maximum total time
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     time: u32,
-    /// Of a call that takes longer it is said that it does not end
+    /// Time after which a run counts as a hang
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     patience: u32,
-    /// Let run lines name files in this folder too, not in the kernel file's alone
+    /// Allow run lines to name files in this folder, in addition to the kernel file's folder
     #[arg(long, value_name = "DIR")]
     allow: Vec<PathBuf>,
     #[command(flatten)]
@@ -74,7 +74,7 @@ impl Reduce {
         let limits = Limits { time: Some(one), buffer_bytes: MAX_BYTES, ..Limits::generous() };
         let all = Duration::from_secs(self.time.into());
         let limits = self.limits.limits(limits);
-        // The patience is that of a kernel which is tried; files have all the time.
+        // The time limit of a hang applies to kernel runs, not to reading the file.
         let reading = Watchdog::with_token(Limits { time: Some(all), ..limits.clone() }, interrupt::token());
         let patience = Patience::new(limits, all, interrupt::token());
         let input = Input::read_at_most(&self.file, reading.limits().text_bytes)?;
@@ -102,7 +102,8 @@ impl Reduce {
                 return Err(Failure::input(reason));
             }
             if !end.is_orderly() {
-                // A call that cannot be caught is made in a process of its own each time.
+                // A crash or hang cannot be caught, so that each attempt runs in a separate
+                // process.
                 let mut fails = |case: &Case| watched.run(&suspect, case).is_ok_and(|other| other == end);
                 let case = self.reduce(&suspect.case, &patience, &mut fails);
                 return self.write(&case, &format!("on {}: check {end}", suspect.target), suspect.target.name());
@@ -148,7 +149,8 @@ impl Reduce {
     }
 }
 
-/// An unknown kernel is a mistake of the call; else the file is not one to reduce.
+/// Converts an error of the search. An unknown kernel is an error of the command line, any other an
+/// error of the file.
 fn failure(error: FindError) -> Failure {
     match error {
         FindError::Report(report) => report.into(),
@@ -157,24 +159,24 @@ fn failure(error: FindError) -> Failure {
     }
 }
 
-/// Checks cases in processes of their own.
+/// Runner of cases in separate processes.
 struct Watched<'a> {
     patience: &'a Patience,
-    /// The time of one.
+    /// Time limit of one process.
     one: Duration,
     engine: Option<EngineName>,
 }
 
-/// How a process ended.
+/// End of a process.
 #[derive(PartialEq, Eq)]
 enum End {
-    /// By itself.
+    /// The process exited.
     Orderly,
-    /// By a signal.
+    /// A signal killed the process.
     Killed(ExitStatus),
-    /// It was not waited for any longer.
+    /// The process exceeded its time limit.
     Late(Duration),
-    /// The time of all was over, which says nothing.
+    /// The total time was over, which means nothing for this case.
     Cut,
 }
 
@@ -199,7 +201,7 @@ impl Watched<'_> {
     fn run(&self, suspect: &Suspect, case: &Case) -> Result<End, Failure> {
         let failed = |error: std::io::Error| Failure::Call(format!("halfbyte cannot call itself: {error}"));
         let mut command = Command::new(std::env::current_exe().map_err(failed)?);
-        // How long it takes is judged here, not there.
+        // The parent process enforces the time limit.
         command.args(["check", "-", "--timeout", "0"]);
         if let Some(sm) = suspect.target.sm() {
             command.args(["--sm", &sm.number().to_string()]);
@@ -211,7 +213,7 @@ impl Watched<'_> {
         let mut child = command.spawn().map_err(failed)?;
         let file = case.file(suspect.target.name());
         if let Some(mut stdin) = child.stdin.take() {
-            // It may die before it has read everything.
+            // The child may exit before it has read all input.
             let _ = stdin.write_all(file.as_bytes());
         }
         let start = Instant::now();

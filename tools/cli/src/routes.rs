@@ -1,4 +1,5 @@
-//! Launches compared on every route of PTX: `halfbyte random --memory` and `halfbyte corpus --mutants`.
+//! Comparison of launches on all routes of PTX: `halfbyte random --memory` and `halfbyte corpus
+//! --mutants`.
 
 use std::fs::create_dir_all;
 use std::num::NonZero;
@@ -16,30 +17,31 @@ use super::meter::{Meter, grouped, seconds};
 use super::output::{say, summarize};
 use super::{Done, Failure, Message, interrupt, silence_panics};
 
-/// Differences after which no more launches are run.
+/// Number of differences after which the run ends.
 const ENOUGH: usize = 10;
 
-/// Launches to compare, and how.
+/// Launches to compare, and options.
 pub(super) struct Comparison<'a> {
     /// Name of the launches in the summary.
     pub name: &'a str,
     /// Prefix of the names of written files.
     pub prefix: &'a str,
     pub seed: u64,
-    /// The launches, by number.
+    /// Numbers of the launches.
     pub numbers: Range<u64>,
     pub shard: Shard,
     pub threads: Option<NonZero<usize>>,
     pub limits: &'a LimitArgs,
-    /// The folder for launches on which routes differ.
+    /// Folder for launches on which routes differ.
     pub out: PathBuf,
 }
 
 impl Comparison<'_> {
-    /// Compares the launches that `draw` makes of numbers, writes those on which routes differ, and prints the counts.
+    /// Compares the launches that `draw` creates from numbers, writes those that differ, and prints
+    /// the counts.
     pub(super) fn run(&self, draw: impl Fn(u64) -> Option<Request> + Sync) -> Done {
         let out = self.out.display();
-        // A difference that cannot be written would end a long run.
+        // Created early, because a long run must not fail when it writes the first difference.
         create_dir_all(&self.out).map_err(|error| Failure::Call(format!("{out}: {error}")))?;
         silence_panics();
         let Patience { limits, cancel } = Patience::of_launch(interrupt::token());
@@ -69,7 +71,7 @@ impl Comparison<'_> {
         if summary.findings.is_empty() { Ok(()) } else { Err(Failure::Input(Message::Said)) }
     }
 
-    /// Writes the text that routes do not agree on, and its launch.
+    /// Writes a text on which routes differ, and its launch.
     fn write(&self, finding: &Finding) -> Done {
         let path = self.out.join(format!("{}-{}-{}.ptx", self.prefix, self.seed, finding.number));
         say(&format!("error: {}: {}", path.display(), finding.reason));

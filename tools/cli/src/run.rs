@@ -47,70 +47,79 @@ use super::output::{mention, say};
 use super::trace::{self, evaluate_traced};
 use super::{Done, EngineName, Failure, OnArgs, ShapeArgs};
 
-/// Runs one kernel once
+/// Runs a kernel once
 ///
-/// VALUE is a number, a [list], @FILE.npy, @FILE.png, @FILE:DTYPE:SHAPE (a file without a header), @FILE (its bytes),
-/// zeros:TYPE:COUNT, zeros(COUNT) or random(COUNT, SEED). A number in 0x hexadecimal is the bits of a whole element; any other is
-/// the value of every lane. &NAME or &NAME+BYTES is an address in the buffer of another parameter, where the two may overlap.
-/// What --out does not name is printed, as a value that can be given again.
+/// VALUE is a number, a [list], @FILE.npy, @FILE.png, @FILE:DTYPE:SHAPE (a file without a header),
+/// @FILE (raw bytes), zeros:TYPE:COUNT, zeros(COUNT) or random(COUNT, SEED). A hexadecimal number
+/// (0x) gives the bits of a whole element; any other number is the value of every lane. &NAME or
+/// &NAME+BYTES is an address in the buffer of another parameter, if the two may alias.
 ///
-/// An `out` buffer without a value has the elements up to the last one that the launch reads or writes, all zero before it.
+/// Buffers without --out are printed, in a form that is a valid VALUE.
 ///
-/// A picture is 8-bit grey, RGB or RGBA; its bytes, row by row, fill the lanes. So of an RGBA picture an i8x4 is a pixel, of a grey
-/// one four pixels.
+/// An `out` buffer without a value has the elements up to the last one that the launch accesses,
+/// initially zero.
+///
+/// A picture is 8-bit grey, RGB or RGBA; its bytes, row by row, fill the lanes. For example, an
+/// i8x4 element is one pixel of an RGBA picture, or four pixels of a grey one.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", files()))]
 pub(super) struct Run {
-    /// The kernel file, a file in PTX (*.ptx), or an object file that compile has made; - is standard input
+    /// Kernel file, PTX file (*.ptx), or object file written by compile; - is standard input
     file: PathBuf,
-    /// The kernel; may be left out where there is one. Others of a file in PTX need not be read
+    /// Kernel; may be omitted if there is only one. Other kernels of a PTX file may be unsupported
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
     #[command(flatten)]
     on: OnArgs,
-    /// What executes machine code [default: interp, and jit for PTX as it stands]
+    /// Engine for machine code [default: interp; jit for directly executed PTX]
     #[arg(long, value_enum)]
     engine: Option<EngineName>,
-    /// The number of work items, along x; or give --grid and --block
+    /// Number of work items, along x; alternatively give --grid and --block
     #[arg(long, value_name = "N", required_unless_present = "grid")]
     items: Option<u32>,
     #[command(flatten)]
     shape: ShapeArgs,
-    /// Shared memory of a block beside what the kernel declares, in bytes
+    /// Dynamic shared memory per block, in bytes
     #[arg(long, value_name = "BYTES", default_value = "0")]
     shared: u32,
-    /// Look for races first, and for reads of shared memory that nothing has written: a kernel in PTX that runs as it stands is watched, of others
-    /// the evaluator makes the launch before. It always looks, with --target ir
+    /// Check for races and for reads of uninitialised shared memory
+    ///
+    /// Directly executed PTX is checked during the launch. Otherwise, the evaluator runs the launch
+    /// first. With --target ir the check is always on.
     #[arg(long)]
     races: bool,
-    /// In PTX that is translated, fuse a product and a sum where the text leaves it to the assembler to do so; else each is rounded
+    /// Fuse products and sums of imported PTX where PTX permits it; by default both are rounded
     #[arg(long)]
     contract: bool,
-    /// Host threads at most; the interpreter takes one
+    /// Maximum number of host threads; the interpreter uses one
     #[arg(long, value_name = "N", default_value = "1")]
     threads: NonZero<u16>,
-    /// Say on standard error what the launch took
+    /// Print the statistics of the launch to standard error
     #[arg(long)]
     stats: bool,
-    /// Print each value of this work item with its line, in the order in which they come about; with --target ir
+    /// Print each value that this work item computes, with its line, in execution order; requires
+    /// --target ir
     #[arg(long, value_name = "ITEM")]
     trace: Option<u32>,
-    /// A parameter's value
+    /// Value of a parameter
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     args: Vec<String>,
-    /// Where a buffer goes afterwards: FILE.npy, FILE.png, or any other file, which gets its bytes
+    /// Output file of a buffer: FILE.npy, FILE.png, or any other file for raw bytes
     ///
-    /// An .npy file has the dtype and the shape of the array that came in for the buffer, or of one like it. So has a picture its size,
-    /// which FILE.png:WIDTHxHEIGHT says otherwise.
+    /// An .npy file has the dtype and shape of the buffer's input array, or of a similar one. A
+    /// picture has the size of the input picture, unless FILE.png:WIDTHxHEIGHT gives another.
     #[arg(long = "out", value_name = "NAME=FILE")]
     outs: Vec<String>,
-    /// How buffers are printed
+    /// Format in which buffers are printed
     #[arg(long, value_enum, default_value = "values")]
     print: Form,
-    /// Print one JSON object (docs/json/run.schema.json): buffers as values and as bits
+    /// Print one JSON object (docs/json/run.schema.json), with buffers as values and as bits
     #[arg(long)]
     json: bool,
-    /// Print and write integers as signed: those of a type are by default where one is given with a minus or in a file of signed ones
+    /// Print and write integers as signed
+    ///
+    /// By default, the integers of a type are signed if an input has a negative value or a file of
+    /// signed integers of that type.
     #[arg(long, overrides_with = "unsigned")]
     signed: bool,
     /// Print and write integers as unsigned
@@ -126,21 +135,21 @@ Examples:
   halfbyte run mine.hb --kernel blur --target vp1 --items 4096 --arg x=@in.npy --arg y=zeros(4096) --out y=out.npy
   halfbyte run saxpy.ptx --target ptx --grid 4 --block 256 --arg n=1000 --arg x=@in.bin";
 
-/// What is said of a launch whose bits a GPU does not promise.
+/// Note about a kernel with approximate instructions, whose results may differ on a GPU.
 const APPROXIMATE: &str = "note: the kernel has an instruction that GPUs approximate: here it gives the nearest number, on a GPU one \
      within the bound of the PTX manual";
 
-/// What is said after the help on arguments.
+/// Returns the part of the help that lists dtypes.
 fn files() -> String {
     format!("Elements, and NumPy's dtypes of the files that they are read from and written to:\n{}", dtype_lines())
 }
 
-/// What a launch is made within.
+/// Context of a launch.
 struct Within<'a> {
     watchdog: &'a Watchdog,
-    /// What is known of it, for `--json`.
+    /// Answer for `--json`.
     answer: RefCell<Answer>,
-    /// Whether the kernel has an instruction that GPUs approximate.
+    /// Set if the kernel has an instruction that GPUs approximate.
     approximate: Cell<bool>,
 }
 
@@ -149,7 +158,7 @@ impl Within<'_> {
         self.answer.borrow_mut().set(name, value);
     }
 
-    /// Notes how a launch ends badly.
+    /// Records the trap of a failed launch.
     fn set_trap(&self, kind: Kind, item: Option<u32>, line: usize) {
         let mut trap = json!({ "kind": kind.name() });
         if let Some(item) = item {
@@ -180,7 +189,7 @@ impl Within<'_> {
     }
 }
 
-/// The kernel to run, ready for its arguments.
+/// Kernel that is ready for its arguments.
 enum Ready<'a> {
     Ir(&'a halfbyte::ir::Kernel),
     Words(&'a halfbyte::runtime::Kernel, Engine),
@@ -294,8 +303,8 @@ impl Run {
         self.launch(&ready, Some(kernel), name, &params, (&input.name, text), (shape, items), within)
     }
 
-    /// The kernel's name. Where one is left out there is but one kernel, refused ones counted: what is meant does not depend on
-    /// what can be read.
+    /// Returns the kernel's name. The name may be omitted only if the file has a single kernel,
+    /// including unsupported ones, so that the choice does not depend on what can be imported.
     fn name<'n>(&'n self, names: &[&'n str], refused: &[&str], file: &str, text: &str) -> Result<&'n str, Failure> {
         match (&self.kernel, names, refused) {
             (Some(name), ..) => Ok(name.strip_prefix('@').unwrap_or(name)),
@@ -308,7 +317,8 @@ impl Run {
         }
     }
 
-    /// The work items: a kernel in PTX is launched over blocks of threads, others over these or over items.
+    /// Returns the launch shape. A PTX kernel needs a grid and block; others also accept a number
+    /// of items.
     fn launched(&self, file: &str) -> Result<(Shape, u32), Failure> {
         let wrong = |message: String| Err(Failure::Call(message));
         let shape = match (self.items, self.shape.grid, self.shape.block) {
@@ -331,14 +341,14 @@ impl Run {
         }
     }
 
-    /// Runs a kernel in PTX as it stands.
+    /// Executes a PTX kernel directly.
     fn run_text(&self, input: &Input, shape: Shape, engine: Engine, within: &Within<'_>) -> Done {
         let text = input.text()?;
         let read = import_ptx::read_each(&input.name, text)?;
         let names: Vec<&str> = read.module.entries.iter().map(|entry| entry.name.as_str()).collect();
         let unread: Vec<&str> = read.refused.iter().map(|refused| refused.name.as_str()).collect();
         if names.is_empty() && self.kernel.is_none() {
-            // All that is wrong, where nothing can be run.
+            // If no kernel can run, all errors of the text are reported.
             import_ptx::read(&input.name, text)?;
         }
         let name = self.name(&names, &unread, &input.name, text)?;
@@ -391,12 +401,13 @@ impl Run {
         self.write_results(within, host.params(), &bound, &outs)
     }
 
-    /// How integers are shown, where the call says so.
+    /// Returns the requested signedness of integers.
     fn sign(&self) -> Option<Sign> {
         (self.signed || self.unsigned).then_some(Sign::signed(self.signed))
     }
 
-    /// Makes the launch. What nothing but the evaluator can say of its buffers is asked of the kernel, where its text is there.
+    /// Runs the launch. `kernel` is the IR of the kernel, if available, from which the evaluator
+    /// finds the sizes of buffers without a value.
     #[allow(clippy::too_many_arguments)]
     fn launch(
         &self,
@@ -462,7 +473,7 @@ impl Run {
             Ready::Words(kernel, engine) => {
                 match self.execute(kernel, *engine, (shape, items), (args, aliases), within) {
                     Ok(()) => None,
-                    // An object has no text to show.
+                    // For an object file, there is no source text to show.
                     Err(error @ (LaunchError::Trap(_) | LaunchError::Exceeded { .. })) if text.is_empty() => {
                         return Err(Failure::input(error));
                     }
@@ -478,7 +489,7 @@ impl Run {
         self.write_results(within, params, &bound, &outs)
     }
 
-    /// Runs words, and shows how far they are where that takes long.
+    /// Runs machine code, and shows the progress if it takes long.
     fn execute(
         &self,
         kernel: &Kernel,
@@ -533,7 +544,7 @@ impl Run {
         result.map(|_| ())
     }
 
-    /// Says what is launched.
+    /// Records the kernel, target and engine for `--json`.
     fn describe(&self, within: &Within<'_>, kernel: &str, engine: Engine, items: u32) {
         within.set("kernel", kernel);
         within.set("target", self.target_name());
@@ -564,11 +575,11 @@ impl Run {
         self.on.target.name()
     }
 
-    /// Where buffers go.
+    /// Parses the output files.
     fn outs(&self, params: &[Param]) -> Result<Vec<Out<'_>>, Failure> {
         let results: Vec<&str> =
             params.iter().filter(|param| param.is_result()).map(|param| param.name.as_str()).collect();
-        // A file of an argument: `NAME=@FILE`, maybe with a type behind it.
+        // Input file of an argument: `NAME=@FILE`, possibly followed by a type.
         let files = self.args.iter().filter_map(|arg| arg.split_once("=@").map(|(_, file)| file));
         let files = files.flat_map(|file| [file, file.split(':').next().unwrap_or(file)]).map(Path::new);
         let inputs: Vec<&Path> = std::iter::once(self.file.as_path()).chain(files).collect();
@@ -587,7 +598,8 @@ impl Run {
         Ok(outs)
     }
 
-    /// The arguments' bytes. Messages show the arguments, a line each, as their text.
+    /// Parses the arguments and binds them to parameters. Messages show the arguments as a text
+    /// with one line each.
     fn values(
         &self,
         name: &str,
@@ -630,7 +642,7 @@ impl Run {
         }
         let end = shown.trim_end().len() as u32;
         if errors.is_empty() {
-            // Files are named from where the call is made.
+            // File names are relative to the current directory.
             let loader = Loader::anywhere(Path::new("")).watched(Some(watchdog));
             let place = Span { start: end, end };
             let bound = bind(params, &values, &[], &loader, place).and_then(|mut bound| match launched {
@@ -672,13 +684,13 @@ fn statistics(engine: Engine, stats: &Stats, time: Duration, translation: Option
     text
 }
 
-/// Whether what a kernel computes may depend on which items are a group.
+/// Returns `true` if the kernel's results may depend on the assignment of items to groups.
 fn tells_groups(kernel: &halfbyte::ir::Kernel) -> bool {
     kernel.insts.values().any(|inst| inst.op.is_convergent() || inst.op.tells_group())
         || kernel.arrays.iter().any(|array| array.space == Space::Shared)
 }
 
-/// Warns of a result that depends on the order of items.
+/// Warns of a result that depends on the execution order of items.
 fn warn_of_order(found: &OrderDependence, params: &[Param]) {
     let name = |param: usize| params.get(param).map_or("", |param| param.name.as_str());
     say(&format!("warning: {}", found.message(name)));

@@ -8,32 +8,35 @@ use serde_json::json;
 use super::json;
 use super::{Done, EngineName, Machine};
 
-/// Executes single instructions, on VP1 bundles, on given registers
+/// Executes single instructions (on VP1: bundles) on given registers
 ///
-/// Lines {"asm" or "words", "pre"} become {"post"} or {"error"}. "pre" and "post" name locations; "post" holds
-/// those that are written.
+/// Lines {"asm" or "words", "pre"} become {"post"} or {"error"}. "pre" and "post" map locations to
+/// values; "post" has the locations that were written.
 ///
-/// HALU: R0, UR5 and c[0x3][0x1a4] are 32 bits in hexadecimal, P0 is a boolean. What "pre" does not name is 0.
+/// HALU: R0, UR5 and c[0x3][0x1a4] are 32 bits in hexadecimal, P0 is a boolean. Locations not in
+/// "pre" are 0.
 ///
-/// VP1: objects "r", "a", "m", "x", "vc" (8 digits), "c", "l" (4) and "v" (32, component 0 first) by register
-/// numbers, "ds" (2) by three digits of the row and one of the bank, "vx" (32), "va", a list of 16 integers, and
-/// "uc", a number, which is $uccfg. Digits are hexadecimal. What "pre" does not name is as after reset: 0, each
-/// "c" 8000.
+/// VP1: "r", "a", "m", "x", "vc" (8 digits), "c", "l" (4 digits) and "v" (32 digits, component 0
+/// first) are objects by register number. "ds" (2 digits) is an object by three digits of the row
+/// and one of the bank. "vx" has 32 digits, "va" is a list of 16 integers, and "uc" is the number
+/// in $uccfg. Digits are hexadecimal. Locations not in "pre" have their reset value: 0, or 8000 for
+/// "c".
 ///
-/// A line that is no JSON object is answered by {"error"} too; the exit code is then 1, after all lines.
+/// A line that is not a JSON object also becomes {"error"}; the exit code is then 1, after all
+/// lines.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Step {
-    /// The machine
+    /// Instruction set
     #[arg(long, value_enum)]
     target: Machine,
-    /// What executes
+    /// Engine
     #[arg(long, value_enum, default_value = "interp")]
     engine: EngineName,
-    /// Answer JSON lines; there is no other form, and it may be left out
+    /// Read and print JSON lines, the only format of this command; may be omitted
     #[arg(long)]
     json: bool,
-    /// The lines; - is standard input
+    /// File with the lines; - is standard input
     #[arg(default_value = "-")]
     file: PathBuf,
 }

@@ -9,19 +9,20 @@ use halfbyte_testkit::matrix::{page, table};
 use super::Done;
 use super::io::write;
 
-/// Says what each target makes of each op on each type: which instruction, how many, or why it refuses
+/// Shows how each target implements each op on each type: the instruction, the number of
+/// instructions, or the reason for rejection
 ///
-/// Prints a page of Markdown; with --op, the table of those ops.
+/// Prints a Markdown page, or with --op the table of the given ops.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Support {
-    /// Only this target; PTX is asked for every SM version that differs from those before it
+    /// Show only this target; PTX is shown for each SM version that differs from earlier ones
     #[arg(long, value_parser = super::target_name())]
     target: Option<Target>,
-    /// Only this op; may be given several times
+    /// Show only this op; may be repeated
     #[arg(long = "op", value_name = "NAME", value_parser = op)]
     ops: Vec<Op>,
-    /// Where to; - is standard output
+    /// Output file; - is standard output
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -32,7 +33,7 @@ Examples:
   halfbyte support --op fmul --target ptx";
 
 fn op(name: &str) -> Result<Op, String> {
-    // A name with its type or modifiers means the op.
+    // A type or modifiers after the name are ignored.
     let op = name.split('.').next().unwrap_or(name);
     Op::from_name(op).ok_or_else(|| {
         let begins = |known: &&str| known.len() >= 3 && (known.contains(op) || op.contains(*known));

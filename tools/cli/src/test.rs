@@ -16,31 +16,34 @@ use super::limits::{LimitArgs, advice};
 use super::output::{render, say, summarize};
 use super::{Done, Failure, Message, interrupt, watch};
 
-/// Runs text tests: kernels with what a stage of the compiler must make of them
+/// Runs text tests: kernels with the expected output of a compiler stage
 ///
-/// A line `; test: STAGE TARGET` stands above the kernels. The stages are lower, isel, regalloc, asm and refuse. What is expected of a
-/// kernel stands in it or below it: check lines, rules, or the whole output. docs/testing.md says more.
+/// A line `; test: STAGE TARGET` precedes the kernels. The stages are lower, isel, regalloc, asm
+/// and refuse. The expectations are in or below each kernel: check lines, rules, or the whole
+/// output. See docs/testing.md.
 ///
-/// Prints a line a failure, then `N passed, M failed`, which counts kernels; a file that cannot be read as tests is one failure.
+/// Prints a line per failure, then `N passed, M failed`, counted in kernels. A file that cannot be
+/// parsed as tests counts as one failure.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Test {
-    /// Files of tests, and folders, of which every *.hb below is one; - is standard input
+    /// Test files, or folders that are searched for *.hb files; - is standard input
     #[arg(required = true)]
     paths: Vec<PathBuf>,
-    /// Rewrite whole outputs (`;=` lines) that are not what was found; check lines stay
+    /// Rewrite the expected whole outputs (`;=` lines) that differ; check lines are kept
     #[arg(long)]
     bless: bool,
-    /// Say how often each rule was taken; a rule that never was is a failure
+    /// Print how often each rule was applied, and fail if a rule was never applied
     #[arg(long)]
     coverage: bool,
-    /// Write a JUnit report, which CI systems show; - is standard output, which then has nothing else
+    /// Write a JUnit report for CI systems; - is standard output, to which nothing else is then
+    /// printed
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     /// Print one JSON object (docs/json/test.schema.json)
     #[arg(long)]
     json: bool,
-    /// Run again whenever one of the files, or a file below one of the folders, changes; Ctrl-C ends it
+    /// Run again whenever one of the files or folders changes, until Ctrl-C
     #[arg(long)]
     watch: bool,
     #[command(flatten)]
@@ -102,7 +105,7 @@ impl Test {
             return Err(Failure::Call(message.into()));
         }
         let mut results = Results::default();
-        // What machines read stands alone.
+        // Machine-readable output is not mixed with other output.
         let is_shown = !self.json && !has_stdout;
         let done = self.run_files(&mut results, is_shown);
         if interrupt::is_pending() {
@@ -187,21 +190,21 @@ impl Test {
     }
 }
 
-/// What came of the tests of a file.
+/// Result of the tests of a file.
 struct Tested {
     name: String,
-    /// Each test, with the line of its first failure; none where they cannot be read.
+    /// Each test with the line of its first failure; `None` if the file cannot be parsed.
     tests: Option<Vec<(Option<usize>, Verdict)>>,
-    /// What is wrong.
+    /// Report of the errors.
     report: Option<Report>,
     time: Duration,
-    /// What to do about a limit that was met.
+    /// Help for an exceeded limit.
     advice: Option<&'static str>,
     is_rewritten: bool,
 }
 
 impl Tested {
-    /// Prints a line a failure, and says what is wrong.
+    /// Prints a line per failure, and the errors.
     fn show(&self) -> Done {
         let name = &self.name;
         if self.is_rewritten {
@@ -224,7 +227,8 @@ impl Tested {
         Ok(())
     }
 
-    /// How many tests pass, or fail; a file that cannot be read as tests is one failure.
+    /// Returns the number of passed or failed tests. A file that cannot be parsed counts as one
+    /// failure.
     fn count(&self, passes: bool) -> usize {
         match &self.tests {
             None => usize::from(!passes),
@@ -232,7 +236,7 @@ impl Tested {
         }
     }
 
-    /// A report about one of its tests.
+    /// Returns the report of one failed test.
     fn report_of(&self, verdict: &Verdict) -> Option<Report> {
         let text = self.report.as_ref()?.text();
         (!verdict.failures.is_empty()).then(|| Report::new(&*self.name, text, verdict.failures.clone()))
@@ -285,7 +289,7 @@ impl Tested {
     }
 }
 
-/// What came of all tests.
+/// Results of all tests.
 #[derive(Default)]
 struct Results {
     files: Vec<Tested>,
@@ -321,11 +325,11 @@ impl Results {
     }
 }
 
-/// How often each rule was taken, a line a rule.
+/// Formats how often each rule was applied, one rule per line.
 fn table(coverage: &Coverage) -> String {
     let mut text = String::new();
     for row in coverage.rules() {
-        // Writing to a string succeeds.
+        // Writing to a string never fails.
         let _ = writeln!(text, "{:>7}  {row}", row.count);
     }
     let all = coverage.rules().count();

@@ -1,4 +1,4 @@
-//! `halfbyte run --trace`: what one work item computes, step by step.
+//! `halfbyte run --trace`: the values that one work item computes, in execution order.
 
 use std::collections::HashMap;
 use std::io::{BufWriter, Write, stdout};
@@ -14,7 +14,8 @@ use halfbyte::target::On;
 
 use super::{Done, Failure};
 
-/// Refuses to trace an item that there is not, or what runs as words: these have other values than the text.
+/// Rejects an item that does not exist, and targets other than the IR, whose values differ from
+/// those of the text.
 pub(super) fn check(item: Option<u32>, on: On, items: u32) -> Done {
     match (item, on) {
         (None, _) => Ok(()),
@@ -30,7 +31,8 @@ pub(super) fn check(item: Option<u32>, on: On, items: u32) -> Done {
     }
 }
 
-/// Evaluates a launch, and prints each value of an item as it comes about; integers as `run` prints those of buffers.
+/// Evaluates a launch, and prints each value that an item computes. Integers are formatted like
+/// those of buffers in `run`.
 pub(super) fn evaluate_traced(
     kernel: &Kernel,
     text: &str,
@@ -43,7 +45,7 @@ pub(super) fn evaluate_traced(
     let lines = Lines::new(text);
     let mut tracer = Tracer { kernel, lines, item, names: HashMap::new(), loaded: String::new(), sign, out };
     let evaluated = evaluate_observed(kernel, how, args, &mut tracer);
-    // What nobody reads is lost.
+    // Errors are ignored if the reader has closed the pipe.
     let _ = writeln!(tracer.out).and_then(|()| tracer.out.flush());
     evaluated.map(drop)
 }
@@ -53,9 +55,9 @@ struct Tracer<'k, W> {
     lines: Lines<'k>,
     item: u32,
     names: HashMap<Value, String>,
-    /// The end of the next value's line: where it was loaded from.
+    /// Suffix of the next value's line: the location from which the value was loaded.
     loaded: String,
-    /// How integers of a type are shown.
+    /// Returns the signedness of integers of a type.
     sign: &'k dyn Fn(Elem) -> Sign,
     out: W,
 }
@@ -101,11 +103,11 @@ impl<W: Write> Tracer<'_, W> {
     fn line(&mut self, span: Span, line: &str) {
         let Position { line: number, column } = self.lines.position(span.start);
         let place = format!("{number}:{column}");
-        // What nobody reads is lost.
+        // Errors are ignored if the reader has closed the pipe.
         let _ = writeln!(self.out, "{place:<7} {line}");
     }
 
-    /// Where the text defines a value; a parameter of a block, where the block begins.
+    /// Returns the span of a value's definition; for a block parameter, the span of the block.
     fn span(&self, def: ValueDef) -> Span {
         match def {
             ValueDef::Result(inst) => self.kernel.insts.get(inst).map(|data| data.span),
@@ -115,7 +117,7 @@ impl<W: Write> Tracer<'_, W> {
         .unwrap_or_default()
     }
 
-    /// The value's name; of one without, what the printer calls it.
+    /// Returns the value's name, or the name that the IR printer gives it.
     fn name(&mut self, value: Value) -> &str {
         let kernel = self.kernel;
         self.names.entry(value).or_insert_with(|| {
@@ -128,7 +130,7 @@ impl<W: Write> Tracer<'_, W> {
         })
     }
 
-    /// The buffer and the element.
+    /// Formats the buffer and element of an access.
     fn place(&self, access: &Accessed<'_>) -> String {
         let found = access.place.and_then(|(number, byte)| Some((self.kernel.params.get(number)?, byte)));
         let Some((param, byte)) = found else { return "memory".into() };
@@ -140,7 +142,8 @@ impl<W: Write> Tracer<'_, W> {
     }
 }
 
-/// A value as a number or a list of lanes, and its bits where that says more.
+/// Formats a value as a number or a list of lanes, followed by its bits if the type has at most 128
+/// bits.
 fn typed_value(ty: Type, lanes: &[u64], sign: Sign) -> String {
     if ty == Type::PTR {
         return lanes.iter().map(|address| format!("{address:#x}")).collect();

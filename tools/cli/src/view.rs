@@ -11,23 +11,24 @@ use super::compile::select;
 use super::io::{Input, refuse_input, write};
 use super::{Done, SmArgs};
 
-/// Shows how kernels become machine code, as one HTML page
+/// Shows how kernels become machine code, as an HTML page
 ///
-/// The page has the stages side by side. What comes from one op of the text lights up in all of them.
+/// The page shows the compiler stages side by side. Everything that derives from one op of the
+/// source is highlighted together.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct View {
-    /// The kernel file; - is standard input
+    /// Kernel file; - is standard input
     file: PathBuf,
-    /// Only this target, not every one that takes a kernel
+    /// Show only this target, instead of every target that accepts the kernel
     #[arg(long, value_parser = super::target_name())]
     target: Option<Target>,
     #[command(flatten)]
     sm: SmArgs,
-    /// Only this kernel
+    /// Show only this kernel
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
-    /// Where to; - is standard output
+    /// Output file; - is standard output
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
 }

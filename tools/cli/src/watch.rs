@@ -1,7 +1,7 @@
-//! `--watch`: does something again whenever a file changes.
+//! `--watch`: runs a command again whenever a file changes.
 //!
-//! Files are looked at every fifth of a second. That needs nothing of the system, sees editors that replace a file by another, and
-//! costs little: some thousand kernels are looked at in a millisecond or two.
+//! Files are polled five times a second. Polling needs no system interface, works with editors that
+//! replace files, and is cheap: checking several thousand files takes one or two milliseconds.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,22 +10,23 @@ use std::time::{Duration, SystemTime};
 use super::output::mention;
 use super::{Done, Failure, Message, complain, interrupt};
 
-/// How long a change may go unseen.
+/// Polling interval.
 const EVERY: Duration = Duration::from_millis(200);
 
-/// The changes that are named; of more only the number is said.
+/// Maximum number of changes that are listed by name.
 const NAMED: usize = 5;
 
-/// The time and the size of each file.
+/// Modification time and size of each file.
 type Seen = BTreeMap<PathBuf, (Option<SystemTime>, u64)>;
 
-/// Does it, and again after every change of a file that is named or lies below a folder that is, until Ctrl-C.
+/// Calls `once`, and again after every change of a file in `paths` or below a folder in `paths`,
+/// until Ctrl-C.
 pub(super) fn each_change(paths: &[PathBuf], mut once: impl FnMut() -> Done) -> Done {
     if paths.iter().any(|path| path == Path::new("-")) {
         return Err(Failure::Call("--watch: standard input does not change; name a file or a folder".into()));
     }
     let mut seen = look(paths);
-    // A path that there is not is a mistake; one that goes away later may come back.
+    // A path that does not exist initially is an error. A path that disappears later may come back.
     let mut done = once();
     if let Err(Failure::Call(_)) = done {
         return done;
@@ -53,7 +54,7 @@ pub(super) fn each_change(paths: &[PathBuf], mut once: impl FnMut() -> Done) -> 
     }
 }
 
-/// All files that are named or lie below folders that are; none where something cannot be read.
+/// Returns all files in `paths` and below folders in `paths`. Unreadable ones are left out.
 fn look(paths: &[PathBuf]) -> Seen {
     let mut seen = Seen::new();
     let mut left = paths.to_vec();
@@ -63,7 +64,7 @@ fn look(paths: &[PathBuf]) -> Seen {
             seen.insert(path, (about.modified().ok(), about.len()));
             continue;
         }
-        // Links to folders are not followed, for they may lead back.
+        // Links to folders are not followed, to avoid cycles.
         let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
         let entries =
             entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir() || !entry.path().is_dir()));
@@ -72,7 +73,7 @@ fn look(paths: &[PathBuf]) -> Seen {
     seen
 }
 
-/// What has changed, in a line.
+/// Describes the changes in one line.
 fn changes(before: &Seen, now: &Seen) -> String {
     let new = now.iter().filter_map(|(path, state)| match before.get(path) {
         None => Some(("new", path)),

@@ -1,4 +1,4 @@
-//! What a launch has left in its buffers, printed and written to files.
+//! Output of buffers after a launch, printed or written to files.
 
 use std::path::Path;
 
@@ -14,18 +14,18 @@ use crate::numbers::buffer;
 use crate::output::refuse_terminal;
 use crate::{Done, Failure};
 
-/// How buffers are printed.
+/// Format of printed buffers.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Form {
-    /// The number in each lane
+    /// Value of each lane
     Values,
-    /// The bits of each element, all digits
+    /// Bits of each element, with all digits
     Bits,
-    /// A line of each
+    /// One line of each
     Both,
 }
 
-/// Where a buffer goes.
+/// Output file of a buffer.
 pub(super) struct Out<'s> {
     pub(super) name: &'s str,
     pub(super) path: &'s Path,
@@ -35,15 +35,15 @@ pub(super) struct Out<'s> {
 enum Kind {
     Bytes,
     Npy,
-    /// Of this width and height, where the call says so.
+    /// Picture, with its width and height if the command line gives them.
     Picture(Option<(u32, u32)>),
 }
 
-/// What came in that a file may be made like.
+/// Inputs that determine the format of an output file.
 struct Came<'a> {
-    /// For the buffer itself, or one like it.
+    /// Input array of the buffer, or a similar one.
     like: Option<&'a Array>,
-    /// A picture, and for which parameter.
+    /// Input picture and its parameter.
     picture: Option<(&'a Param, &'a Array)>,
 }
 
@@ -52,7 +52,8 @@ impl<'a> Came<'a> {
         Came { like: bound.like(params, number), picture: bound.picture(params) }
     }
 
-    /// Why the picture that came in does not give a buffer of so many bytes its size.
+    /// Returns the reason for which the input picture does not determine the size of a buffer of
+    /// `bytes` bytes.
     fn other(&self, param: &Param, bytes: usize) -> Option<String> {
         let (of, array) = self.picture?;
         let (width, height) = picture::size_of(array)?;
@@ -67,7 +68,7 @@ impl<'a> Came<'a> {
 }
 
 impl<'s> Out<'s> {
-    /// Reads `NAME=FILE`, of a picture perhaps with `:WIDTHxHEIGHT`.
+    /// Parses `NAME=FILE`; a picture may have `:WIDTHxHEIGHT`.
     pub(super) fn parse(text: &'s str) -> Result<Out<'s>, Failure> {
         let Some((name, file)) = text.split_once('=') else {
             return Err(Failure::Call(format!("--out {text}: expected NAME=FILE")));
@@ -120,7 +121,7 @@ impl<'s> Out<'s> {
     }
 }
 
-/// Writes what a launch has left in its buffers to where the call says, and prints the others.
+/// Writes the buffers to their output files, and prints the others.
 pub(super) fn write_results(params: &[Param], bound: &Bound, outs: &[Out<'_>], form: Form, sign: Option<Sign>) -> Done {
     for (number, (param, bytes)) in
         params.iter().zip(&bound.args).enumerate().filter(|(_, (param, _))| param.is_result())
@@ -142,7 +143,7 @@ pub(super) fn write_results(params: &[Param], bound: &Bound, outs: &[Out<'_>], f
     Ok(())
 }
 
-/// Writes what a launch has left in its buffers to where the call says, and gives the others as values and as bits.
+/// Writes the buffers to their output files, and returns the others as values and as bits.
 pub(super) fn results_json(
     params: &[Param],
     bound: &Bound,

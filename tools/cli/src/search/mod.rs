@@ -13,23 +13,24 @@ use super::names::did_you_mean;
 use super::output::mention;
 use super::{Done, Failure};
 
-/// Searches for a shorter sequence that has a video instruction's bits
+/// Searches for a shorter instruction sequence for a video instruction
 ///
-/// Prints it as `rules/ptx/video` has it, after it was run on all pairs of lanes. All programs of one instruction are tried,
-/// then of two, and so on; each more takes some hundred times as long.
+/// Prints the sequence in the format of `rules/ptx/video`, after a test on all pairs of lanes. All
+/// programs of one instruction are tried, then of two, and so on; each further instruction takes
+/// several hundred times as long.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Search {
-    /// The form, such as `vmin4.u32.u32.u32.sat`
+    /// Form of the instruction, such as `vmin4.u32.u32.u32.sat`
     form: String,
-    /// The SM version that it is for
+    /// SM version
     #[arg(long, value_name = "N", default_value = "75", value_parser = super::sm_version)]
     sm: Sm,
-    /// The most instructions, two that the assembler makes one of counting as one; one less than the table has lines if not
-    /// given
+    /// Maximum number of instructions; a pair that the assembler fuses counts as one [default: one
+    /// less than in the table]
     #[arg(long, value_name = "N")]
     at_most: Option<usize>,
-    /// Threads; as many as there are processors if not given
+    /// Number of threads [default: number of processors]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
 }

@@ -1,8 +1,9 @@
-//! Search for short sequences that have a video instruction's bits.
+//! Search for short instruction sequences for a video instruction.
 //!
-//! All programs of one instruction are tried, then of two, and so on, on a few words each; what agrees there is run on all
-//! pairs of lanes. The last instruction is not tried but solved for where it is a LOP3: whether some table gives the result is
-//! seen from which bits of three values meet with which bit of it.
+//! All programs of one instruction are tried, then of two, and so on, on a few words each. A
+//! program that agrees there is tested on all pairs of lanes. A final LOP3 is not enumerated but
+//! solved for: each bit position of the three inputs and the result determines one entry of its
+//! table.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -17,32 +18,32 @@ use super::templates::{Template, ones, templates, tops};
 use halfbyte_prove::prove::{Effort, check_sequence};
 use halfbyte_prove::rows::{Row, execute};
 
-/// Words that programs are tried on.
+/// Number of words on which programs are tried.
 const WIDTH: usize = 16;
-/// Registers of the table of sequences: the result, operands, `zero`, two constants, temporaries.
+/// Registers of a sequence: the result, operands, `zero`, two constants, temporaries.
 const REGISTERS: usize = 7 + 16;
 const ZERO: Reg = Reg(4);
 const TEMPORARY: u32 = 7;
 
-/// What is searched.
+/// Parameters of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// The form.
+    /// Form of the video instruction.
     pub form: Form,
-    /// The SM, which says what instructions there are.
+    /// SM version, which determines the available instructions.
     pub sm: u16,
-    /// How many instructions at most. Two that the assembler makes one of count as one.
+    /// Maximum number of instructions. A pair that the assembler fuses counts as one.
     pub at_most: usize,
-    /// How many threads search.
+    /// Number of threads.
     pub threads: usize,
 }
 
-/// Where a value comes from.
+/// Origin of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {
     Register(Reg),
     Number(u32),
-    /// A step, by number.
+    /// Result of a step, by number.
     Application(usize),
 }
 
@@ -52,26 +53,28 @@ struct Value {
     row: Row<WIDTH>,
 }
 
-/// A template on values, by number.
+/// Template applied to values.
 #[derive(Clone, Copy)]
 struct Application<'a> {
     template: &'a Template,
-    /// Its number among the templates, and the operands: steps that do not need each other come in this order.
+    /// Template number and operand numbers. Independent steps must be in this order, so that
+    /// permutations are not tried twice.
     key: (usize, [usize; 3]),
 }
 
 struct Search<'a> {
     form: Form,
     templates: &'a [Template],
-    /// LOP3 of every table.
+    /// LOP3 with each of the 256 tables.
     tables: &'a [Template],
     target: Row<WIDTH>,
 }
 
-/// The shortest sequence found, which has been run on all pairs of lanes. `None` is none of so many instructions.
+/// Returns the shortest sequence, tested on all pairs of lanes, or `None` if there is none within
+/// the limit.
 ///
 /// # Errors
-/// What is wrong with a template; nothing is.
+/// Returns an error if a template is invalid, which does not occur.
 pub fn search(plan: Plan, mut watch: impl FnMut(usize)) -> Result<Option<Vec<Inst>>, String> {
     let mut random = Random(1);
     let form = plan.form;
@@ -106,7 +109,7 @@ pub fn search(plan: Plan, mut watch: impl FnMut(usize)) -> Result<Option<Vec<Ins
 }
 
 impl Search<'_> {
-    /// The first program of so many instructions, in the order of their first ones.
+    /// Returns the first program of `length` instructions, in the order of the first instructions.
     fn of_length(&self, length: usize, pool: &[Value], threads: usize) -> Option<Vec<Inst>> {
         if length == 1 {
             return self.last(pool, &[]);
@@ -139,7 +142,7 @@ impl Search<'_> {
         best.into_inner().ok()?.map(|(_, insts)| insts)
     }
 
-    /// Programs that go on with a step, `left` instructions with it.
+    /// Searches the programs that continue with `step`, with `left` instructions including it.
     fn with<'a>(
         &'a self,
         step: Application<'a>,
@@ -153,7 +156,8 @@ impl Search<'_> {
         }
         pool.push(Value { source: Source::Application(steps.len()), row });
         steps.push(step);
-        // An instruction takes up three values at most, and makes one.
+        // Pruned if too many values are unused: each instruction reads at most three values and
+        // produces one.
         let fits = unused(pool, steps).count() <= 1 + 2 * (left - 1);
         let found = match left - 1 {
             _ if !fits => None,
@@ -165,7 +169,7 @@ impl Search<'_> {
         found
     }
 
-    /// The steps that may come next.
+    /// Returns the possible next steps.
     fn steps<'a>(&'a self, pool: &[Value], steps: &[Application<'a>]) -> Vec<Application<'a>> {
         let mut next = Vec::new();
         let last = steps.last().map(|step| (step.key, pool.len() - 1));
@@ -178,7 +182,7 @@ impl Search<'_> {
                 }
             }
         }
-        // Any function of the operands and of the last value.
+        // LOP3 with any table, on the operands and the last value.
         if let Some((_, value)) = last {
             let tables = self.tables.iter().enumerate();
             next.extend(
@@ -191,7 +195,7 @@ impl Search<'_> {
         next
     }
 
-    /// The program that ends with one instruction more, if one gives the result.
+    /// Returns the program with one more instruction, if that gives the result.
     fn last<'a>(&'a self, pool: &[Value], steps: &[Application<'a>]) -> Option<Vec<Inst>> {
         let wanted: Vec<usize> = unused(pool, steps).collect();
         let covers = |operands: &[usize]| wanted.iter().all(|value| operands.contains(value));
@@ -201,7 +205,7 @@ impl Search<'_> {
                 for y in x..pool.len() {
                     for z in y..pool.len() {
                         let mut operands = [x, y, z];
-                        // The assembler wants numbers last, and one at most.
+                        // The assembler accepts at most one constant, which must be last.
                         operands.sort_by_key(|&value| is_number(pool, value));
                         if !covers(&operands) || is_number(pool, operands[1]) {
                             continue;
@@ -225,7 +229,7 @@ impl Search<'_> {
         })
     }
 
-    /// A program as it stands in the table, if it has the bits in all lanes.
+    /// Returns the program in the format of the table, if it is correct on all lanes.
     fn accept<'a>(&'a self, pool: &[Value], steps: &[Application<'a>], last: Application<'a>) -> Option<Vec<Inst>> {
         let mut program = Vec::new();
         let mut next = TEMPORARY;
@@ -268,7 +272,7 @@ impl Search<'_> {
         Some(program)
     }
 
-    /// What a step computes.
+    /// Computes the result of a step.
     fn row(&self, step: Application<'_>, pool: &[Value]) -> Row<WIDTH> {
         let mut registers = [[0; WIDTH]; REGISTERS];
         for (reg, value) in OPERANDS.into_iter().zip(step.key.1) {
@@ -279,7 +283,7 @@ impl Search<'_> {
     }
 }
 
-/// The values computed that nothing reads.
+/// Returns the computed values without uses.
 fn unused<'a>(pool: &'a [Value], steps: &'a [Application<'_>]) -> impl Iterator<Item = usize> + 'a {
     let read: BTreeSet<usize> =
         steps.iter().flat_map(|step| step.key.1[..step.template.arity].iter().copied()).collect();
@@ -290,7 +294,7 @@ fn is_number(pool: &[Value], value: usize) -> bool {
     matches!(pool[value].source, Source::Number(_))
 }
 
-/// The operands that a template may have. Those that it lacks are the first value.
+/// Returns the possible operands of a template. Missing operands are value 0.
 fn choices<'a>(template: &'a Template, pool: &'a [Value]) -> impl Iterator<Item = [usize; 3]> + 'a {
     let count = |n: usize| if n < template.arity { pool.len() } else { 1 };
     let all = (0..count(0)).flat_map(move |x| (0..count(1)).flat_map(move |y| (0..count(2)).map(move |z| [x, y, z])));
@@ -302,7 +306,8 @@ fn choices<'a>(template: &'a Template, pool: &'a [Value]) -> impl Iterator<Item 
     })
 }
 
-/// The table of a LOP3 that makes `target` of three words, if one does. What meets with no bit of it is 0.
+/// Returns the LOP3 table that computes `target` from three words, if there is one. Undetermined
+/// entries are 0.
 fn table(words: [&Row<WIDTH>; 3], target: &Row<WIDTH>) -> Option<u8> {
     let mut set = [0; 8];
     let mut clear = [0; 8];
@@ -334,7 +339,7 @@ mod tests {
     fn the_shortest_is_found_and_no_shorter_one() {
         let one = found("vmin4.s32.s32.s32", 120, 2).unwrap();
         assert_eq!(halfbyte_isel::ptx::expand::lines(&one).unwrap(), ["min.s8x4 d, a, b;"]);
-        // Of other types, and without clamping, the distance has the same bits.
+        // For other types, and without saturation, the difference has the same bits.
         let distance = found("vabsdiff4.s32.s32.s32", 75, 1).unwrap();
         assert_eq!(distance.len(), 2);
         assert_eq!(found("vabsdiff4.s32.u32.s32", 75, 1), None);

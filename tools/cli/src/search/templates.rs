@@ -1,4 +1,4 @@
-//! The instructions that a search puts together.
+//! Instructions that the search combines.
 
 use halfbyte_isa::halu::domain::Lanes;
 use halfbyte_isa::ptx::row::Shape;
@@ -6,19 +6,19 @@ use halfbyte_isa::ptx::types::Token;
 use halfbyte_isa::ptx::{Inst, Operand};
 use halfbyte_isel::ptx::expand::{Form, OPERANDS, assemble};
 
-/// What counts as one instruction: one of PTX, or two that NVIDIA's assembler makes one of.
+/// Unit of the search: one PTX instruction, or two that NVIDIA's assembler fuses.
 pub(super) struct Template {
-    /// On the registers of the table of sequences.
+    /// Instructions, on the registers of a sequence.
     pub(super) insts: Vec<Inst>,
-    /// How many operands it has.
+    /// Number of operands.
     pub(super) arity: usize,
-    /// The first two operands may be exchanged.
+    /// Set if the first two operands may be swapped.
     pub(super) commutes: bool,
-    /// Which operands may be numbers.
+    /// Operands that may be constants.
     pub(super) takes_number: [bool; 3],
 }
 
-/// Sums and bits.
+/// Arithmetic and bitwise templates, with `true` if the first two operands commute.
 const COMMON: &[(&str, bool)] = &[
     ("add.u32 d, a, b;", true),
     ("sub.u32 d, a, b;", false),
@@ -34,7 +34,7 @@ const COMMON: &[(&str, bool)] = &[
     ("shr.u32 t0, a, 1; add.u32 d, t0, b;", false),
 ];
 
-/// In terms of lanes: `ONE`, their lowest bits, and `TOP`, their highest, are put in.
+/// Templates with lane masks: `ONE` is the lowest bit of each lane, and `TOP` the highest.
 const MASKED: &[(&str, bool)] = &[
     ("lop3.b32 d, a, b, ONE, 0x28;", true),
     ("lop3.b32 d, a, b, ONE, 0x82;", true),
@@ -96,7 +96,7 @@ const HALFWORD_SUMS: &[(&str, bool)] = &[
     ("dp2a.lo.s32.s32 d, a, 0xffff, b;", false),
 ];
 
-/// The lowest bit of each lane.
+/// Returns a word with the lowest bit of each lane set.
 pub(super) fn ones(lanes: Lanes) -> u32 {
     match lanes {
         Lanes::Four => 0x0101_0101,
@@ -104,15 +104,15 @@ pub(super) fn ones(lanes: Lanes) -> u32 {
     }
 }
 
-/// The highest bit of each lane.
+/// Returns a word with the highest bit of each lane set.
 pub(super) fn tops(lanes: Lanes) -> u32 {
     ones(lanes) << (lanes.bits() - 1)
 }
 
-/// What there is for a form on an SM.
+/// Returns the templates for a form and SM version.
 ///
 /// # Errors
-/// What is wrong with a template; nothing is.
+/// Returns an error if a template is invalid, which does not occur.
 pub(super) fn templates(form: Form, sm: u16) -> Result<Vec<Template>, String> {
     let lanes = form.lanes();
     let (own, sums) = match lanes {
@@ -140,13 +140,13 @@ impl Template {
         Template { takes_number: takes, insts, arity, commutes }
     }
 
-    /// All functions of three words.
+    /// Creates the LOP3 with a given table.
     pub(super) fn lop3(table: u8) -> Result<Template, String> {
         Ok(Template::new(assemble(&format!("lop3.b32 d, a, b, c, {table};"))?, false))
     }
 }
 
-/// Whether a number may stand wherever an instruction has this operand.
+/// Returns `true` if the operand may be a constant wherever the instruction uses it.
 fn takes_number(inst: &Inst, operand: &Operand) -> bool {
     let places = inst.places();
     places.filter(|(_, found)| *found == operand).all(|(o, _)| matches!(o.shape, Shape::Value(_)))
