@@ -1,9 +1,10 @@
-//! The name by which programs find the shared library where it is installed, which `bindings/c/install` gives: with the number of its interface.
+//! Sets the soname of the shared library, which includes the version of its interface.
+//! `capi/install` passes it in an environment variable.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=HALFBYTE_SONAME");
-    // A library that is not installed is found by its file.
+    // Without a soname, programs find the library by its file name.
     if let Ok(name) = std::env::var("HALFBYTE_SONAME") {
         println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,{name}");
     }

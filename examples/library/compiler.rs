@@ -1,5 +1,5 @@
-//! Tests a compiler that is not ours with random kernels: what it makes of a kernel must leave the memory that the kernel means.
-//! The compiler here makes a list of steps for a machine with 32-bit registers.
+//! Example: random tests of a third-party compiler. Its output must leave the same memory as the
+//! kernel. The compiler here emits a list of steps for a machine with 32-bit registers.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -10,7 +10,7 @@ use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Attr, Inst, Kernel, Op, ParamKind, Type, Value};
 use halfbyte::launch::evaluate;
 
-/// A register of the machine, or a parameter.
+/// Number of a register of the machine, or of a parameter.
 type Slot = usize;
 
 enum Step {
@@ -27,7 +27,8 @@ struct Address {
     offset: i32,
 }
 
-/// What the compiler under test makes of a kernel: a step a register. None where the kernel is more than it takes.
+/// The compiler under test: one step per register. Returns `None` for a kernel that it does not
+/// support.
 fn compile(kernel: &Kernel) -> Option<Vec<Step>> {
     let [block] = kernel.layout[..] else { return None };
     let param = |value: Value| kernel.params.iter().position(|param| param.value == value);
@@ -62,7 +63,7 @@ fn compile(kernel: &Kernel) -> Option<Vec<Step>> {
     Some(steps)
 }
 
-/// The machine that the steps are for. `subtract` is what its subtraction does.
+/// Interpreter of the machine. `subtract` implements its subtraction.
 fn run(steps: &[Step], items: u32, buffers: &mut [Vec<u8>], subtract: fn(u32, u32) -> u32) -> Option<()> {
     for item in 0..items {
         let mut registers = vec![0; steps.len()];
@@ -99,9 +100,10 @@ fn run(steps: &[Step], items: u32, buffers: &mut [Vec<u8>], subtract: fn(u32, u3
     Some(())
 }
 
-/// The first of so many random kernels whose steps leave other memory than the kernel.
+/// Returns the first of `kernels` random kernels whose steps leave different memory than the
+/// kernel.
 fn first_difference(kernels: u64, subtract: fn(u32, u32) -> u32) -> Result<Option<Kernel>, Box<dyn Error>> {
-    // Which ops, types and operands are drawn is found out by asking the compiler.
+    // The palette asks the compiler which ops, types and operands it supports.
     let mut palette = Palette::new(|kernel| compile(kernel).is_some()).with_types(&[Type::I32]);
     for seed in 0..kernels {
         let mut random = Random(seed);
@@ -125,7 +127,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let none = first_difference(300, u32::wrapping_sub)?;
     assert!(none.is_none(), "{none:?}");
 
-    // A defect of the machine is found.
+    // A bug of the machine is detected.
     let found = first_difference(300, |a, b| b.wrapping_sub(a))?.ok_or("the defect was not found")?;
     println!("the first kernel that shows it:\n{found}");
     assert!(found.to_string().contains("sub.i32"));

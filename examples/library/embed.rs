@@ -1,4 +1,4 @@
-//! A kernel from text, compiled for every target, and launched on the caller's own slices.
+//! Example: a kernel from text, compiled for every target, and launched on the caller's own slices.
 
 use std::error::Error;
 
@@ -24,19 +24,19 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         let program = match module.compile(target) {
             Ok(binary) => Program::load(&binary.object)?,
             Err(error) => {
-                // VP1 has no halves.
+                // VP1 has no half-precision arithmetic.
                 println!("{target}: {error}");
                 continue;
             }
         };
         let mut y = [f16::ONE; 4];
-        // An item has two halves.
+        // A work item computes two halves.
         program.kernel("axpy")?.bind((a, &x, &mut y))?.run(2)?;
         println!("{target}: {y:?}");
         assert_eq!(y, [3.0, 5.0, 7.0, 9.0].map(f16::from_f32));
     }
 
-    // A launch that is made again and again is bound once.
+    // For repeated launches, the arguments are bound once.
     let program = Program::load(&module.compile(HALU)?.object)?;
     let mut y = vec![f16::ZERO; 1 << 16];
     let ones = vec![f16::ONE; 1 << 16];

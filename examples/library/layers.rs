@@ -1,5 +1,5 @@
-//! The layers one by one, without the library that ties them together: who needs the passes alone, or the register allocator, depends
-//! on no more than that.
+//! Example: the individual crates without the `halfbyte` facade. A program that needs only the
+//! passes, or only the register allocator, depends on nothing more.
 
 use std::error::Error;
 
@@ -14,7 +14,7 @@ use halfbyte_lower::{Context, Pipeline};
 use halfbyte_runtime::{Arg, Launch, Program};
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
-    // ir: a kernel.
+    // ir: builds a kernel.
     let mut b = Builder::new("triple");
     let x = b.buffer("x", Direction::InOut, Type::I32);
     b.begin("entry", &[]);
@@ -28,24 +28,24 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let mut kernel = b.finish();
     verify(&kernel).map_err(|wrong| wrong[0].clone())?;
 
-    // lower: ops that the target has, made better.
+    // lower: legalises and optimises the ops.
     let legality = Halu.legality(TARGET);
     Pipeline::default().run(&mut kernel, &mut Context::new(&legality), &mut ())?;
 
-    // isel: machine instructions, and their registers.
+    // isel: selects machine instructions and allocates registers.
     let locate = |span: Span| Loc { line: span.start, column: 1 };
     let request = Request::new(&kernel, TARGET, &locate);
     let selected = Halu.select(request, &mut Scratch::default()).map_err(|refused| refused[0].clone())?;
     println!("{}", selected.code);
     let func = selected.code.allocate(&mut Allocator::default(), &regalloc::Options::default())?;
 
-    // emit: machine code, and an object of it.
+    // emit: encodes the machine code and writes an object.
     let code = Halu.layout(func)?;
     println!("{}", code.words.disassemble());
     assert!(code.locs.iter().any(|loc| loc.line == 42));
     let object = write_object(&Header { target: TARGET, source: "triple.src".to_owned() }, &[code])?;
 
-    // runtime: the object is all that it needs to know.
+    // runtime: loads the object, which contains all that a launch needs.
     let program = Program::load(&object, &[&halfbyte_runtime::Halu])?;
     let mut x: Vec<u8> = [1_u32, 2, 3].iter().flat_map(|x| x.to_le_bytes()).collect();
     program.kernels()[0].launch(Launch::new(3, &mut [Arg::Buffer(&mut x)]))?;

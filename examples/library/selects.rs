@@ -1,4 +1,5 @@
-//! Tests of one's own kernels, in Rust: which instructions they are selected to, and that every engine computes the same.
+//! Example: Rust tests of kernels, which check the selected instructions and compare the results of
+//! all engines.
 
 use std::error::Error;
 
@@ -16,7 +17,7 @@ kernel @blend(%x: in i8x4, %y: in i8x4, %z: out i8x4) {
   ret
 }";
 
-/// The same as text: a header names the stage, and what is expected stands beside the kernel.
+/// The same test as text: a header names the stage, and the expectations follow the ops.
 const TEXT_TEST: &str = "
 ; test: isel halu
 kernel @blend(%x: in i8x4, %y: in i8x4, %z: out i8x4) {

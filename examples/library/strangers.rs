@@ -1,4 +1,5 @@
-//! A service that runs kernels of strangers: nothing that they send panics it, and nothing takes longer or more than it allows.
+//! Example: a service that runs untrusted kernels. No input causes a panic, and none exceeds the
+//! limits on time and memory.
 
 use std::error::Error;
 use std::thread;
@@ -9,19 +10,19 @@ use halfbyte::pipeline::Options;
 use halfbyte::runtime::LaunchError;
 use halfbyte::{Cache, CompileError, Engine, HALU, Module};
 
-/// What one request may take.
+/// Limits of one request.
 const LIMITS: Limits = Limits { time: Some(Duration::from_secs(2)), work: 1 << 30, ..Limits::strict() };
 
-/// What becomes of a request.
+/// Result of a request.
 #[derive(Debug, PartialEq)]
 enum Answer {
-    /// The results.
+    /// Results of the kernel.
     Done(Vec<u32>),
-    /// The client's mistake, as text for the client.
+    /// Error of the client, as a message for the client.
     Bad(String),
-    /// A limit of ours.
+    /// Limit of the service that was exceeded.
     Limit(String),
-    /// A defect of ours, for our log.
+    /// Bug of the service, for the log.
     Ours(String),
 }
 
@@ -33,7 +34,7 @@ fn serve(cache: &Cache, text: &str, x: &[u32], cancel: &CancelToken) -> Answer {
         Ok(module) => module,
         Err(report) => return Answer::Bad(report.to_string()),
     };
-    // Each content is compiled once.
+    // The cache compiles each distinct text once.
     let program = match cache.program(&module) {
         Ok(program) => program,
         Err(error @ (CompileError::Invalid(_) | CompileError::Refused(_))) => {
@@ -91,7 +92,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     println!("{met:?}");
     assert!(matches!(met, Answer::Limit(_)));
 
-    // The client hangs up.
+    // The client disconnects.
     let hung_up = CancelToken::default();
     let answer = thread::scope(|scope| {
         let answer = scope.spawn(|| serve(&cache, &endless, &x, &hung_up));

@@ -1,4 +1,5 @@
-//! Every example does what it says; what the pages of `docs/library/` show stands in one of them.
+//! Tests that every example runs, and that the code on the pages of `docs/library/` comes from the
+//! examples.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -30,7 +31,7 @@ macro_rules! run {
 
 run! { builder compiler embed layers selects strangers threads }
 
-/// All Rust files below a folder, and rule files.
+/// Collects all Rust, rule and TOML files below a folder.
 fn sources(folder: &Path, found: &mut Vec<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -42,7 +43,7 @@ fn sources(folder: &Path, found: &mut Vec<String>) {
     }
 }
 
-/// The lines of a text, without their indentation.
+/// Removes the indentation of a text's lines.
 fn lines(text: &str) -> String {
     text.lines().map(|line| format!("{}\n", line.trim())).collect()
 }
@@ -60,7 +61,7 @@ fn pages_show_what_stands_in_the_examples() {
     for page in pages {
         let text = fs::read_to_string(&page).unwrap();
         let mut shown = 0;
-        // Every other part is between fences.
+        // Every second part of the split is inside a code fence.
         for block in text.split("```").skip(1).step_by(2) {
             let (language, code) = block.split_once('\n').unwrap();
             if ["rust", "isle", "toml"].contains(&language.trim()) {

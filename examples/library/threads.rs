@@ -1,12 +1,13 @@
-//! Many kernels in one process: threads compile, launch and drop them, each its own.
-//! `cargo run --release -p halfbyte-examples --example threads -- 10000` takes so many a thread.
+//! Example: many kernels in one process. Each thread compiles, launches and drops its own kernels.
+//! `cargo run --release -p halfbyte-examples --example threads -- 10000` sets the number per
+//! thread.
 
 use std::error::Error;
 use std::thread;
 
 use halfbyte::{Engine, HALU, Module, Program};
 
-/// `y[i] = x[i] * factor`
+/// Returns a kernel that computes `y[i] = x[i] * factor`.
 fn kernel(factor: u32) -> String {
     format!(
         "kernel @scale(%x: in i32, %y: out i32) {{\n^entry:\n  %i = item_id\n  %v = load %x[%i]\n  \

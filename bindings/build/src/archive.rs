@@ -1,9 +1,10 @@
-//! Archives of one object, as linkers of the systems that have `ar` read them.
+//! Static libraries with a single object, for linkers of systems that have `ar`.
 
-/// An archive that has an object and says which symbols that defines.
+/// Creates a static library of an object, with an index of its symbols.
 ///
-/// Its index is GNU's: a member `/` with a count, for each symbol where its member begins, all in four bytes, the highest first, and the
-/// names, each with a zero behind it.
+/// The index has GNU's format: a member `/` with the number of symbols, the offset of the member
+/// that defines each symbol, and the names. Numbers have four bytes in big-endian order, and each
+/// name ends with a zero byte.
 pub(crate) fn archive<'s>(object: &[u8], symbols: impl ExactSizeIterator<Item = &'s str> + Clone) -> Vec<u8> {
     let names: usize = symbols.clone().map(|symbol| symbol.len() + 1).sum();
     let index = 4 + 4 * symbols.len() + names;
@@ -27,10 +28,11 @@ pub(crate) fn archive<'s>(object: &[u8], symbols: impl ExactSizeIterator<Item = 
 }
 
 const MAGIC: &[u8] = b"!<arch>\n";
-/// Bytes of a member's header.
+/// Size of a member's header, in bytes.
 const HEADER: usize = 60;
 
-/// A member's name, without time, owner and group, so that the same kernels give the same bytes.
+/// Returns the header of a member. Time, owner and group are zero, so that the output is
+/// reproducible.
 fn header(name: &str, bytes: usize) -> Vec<u8> {
     format!("{name:<16}{:<12}{:<6}{:<6}{:<8}{bytes:<10}`\n", 0, 0, 0, 644).into_bytes()
 }

@@ -1,4 +1,4 @@
-//! Kernels in a Rust crate, as native functions: for build scripts.
+//! Compilation of kernels to native functions of a Rust crate, for build scripts.
 //!
 //! ```no_run
 //! // build.rs
@@ -7,8 +7,8 @@
 //! }
 //! ```
 //!
-//! compiles the files `*.hb` and `*.ptx` of the folder `kernels`, links the native code into the crate, and writes `kernels.rs`, which the
-//! crate includes:
+//! This compiles the files `*.hb` and `*.ptx` of the folder `kernels`, links the native code into
+//! the crate, and writes `kernels.rs`, which the crate includes:
 //!
 //! ```ignore
 //! mod kernels {
@@ -16,7 +16,8 @@
 //! }
 //! ```
 //!
-//! It has a safe function on slices for each kernel, and below `raw` one on pointers. [`Build`] says more.
+//! The module has a safe function on slices for each kernel, and an unsafe one on pointers in its
+//! submodule `raw`. See [`Build`] for options.
 
 mod archive;
 
@@ -32,19 +33,20 @@ use halfbyte::native::{self, About, Function, Language, Machine, MachineError, O
 use halfbyte::{HALU, Program, include};
 use thiserror::Error;
 
-/// Why a build script has no native functions.
+/// Error of a build script.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A folder or a file cannot be read or written.
+    /// A folder or file cannot be read or written.
     #[error("{}: {error}", path.display())]
     File {
-        /// Which.
+        /// The path of the folder or file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         error: io::Error,
     },
-    /// A file of kernels is not read: it must be a regular file in the folder, after links are followed.
+    /// A kernel file cannot be read: it must be a regular file within the folder, after links are
+    /// resolved.
     #[error("{}: {error}", path.display())]
     Input {
         /// The path of the file.
@@ -52,55 +54,57 @@ pub enum Error {
         /// The reason.
         error: FileError,
     },
-    /// A file of kernels is not UTF-8 text.
+    /// A kernel file is not valid UTF-8.
     #[error("{}: it is not UTF-8 text", .0.display())]
     Text(PathBuf),
-    /// A variable that Cargo sets for build scripts is not there.
+    /// An environment variable that Cargo sets for build scripts is missing.
     #[error("${name}: {error}")]
     Variable {
-        /// Which.
+        /// The name of the variable.
         name: &'static str,
-        /// Why.
+        /// The reason.
         error: VarError,
     },
-    /// There are no kernels in a folder.
+    /// A folder has no kernel files.
     #[error("{}: there is no *.hb or *.ptx in it", .0.display())]
     Empty(PathBuf),
-    /// A text that is wrong, or a kernel that cannot be compiled: the report of it, with the lines that it is about.
+    /// A source text has errors, or a kernel cannot be compiled. The report quotes the source
+    /// lines.
     #[error("{0}")]
     Report(String),
-    /// Two kernels of one name.
+    /// Two kernels have the same name.
     #[error("kernel `{kernel}` is in {first} and in {second}")]
     Twice {
-        /// The name.
+        /// The name of the kernels.
         kernel: String,
-        /// The file of one.
+        /// The file of the first kernel.
         first: String,
-        /// The file of the other.
+        /// The file of the second kernel.
         second: String,
     },
-    /// There is no native code for the target of the build.
+    /// Native code is not supported for the target of the build.
     #[error(transparent)]
     Machine(#[from] MachineError),
-    /// No native code can be made of a kernel.
+    /// A kernel cannot be compiled to native code.
     #[error("{file}: {error}")]
     Native {
-        /// The file.
+        /// The file of the kernel.
         file: String,
-        /// Why.
+        /// The reason.
         error: native::Error,
     },
 }
 
-/// Compiles the kernels of a folder for the target of the build, into `$OUT_DIR/FOLDER.rs` and a static library that is linked.
+/// Compiles the kernels of a folder for the build's target. Writes `$OUT_DIR/FOLDER.rs`, and a
+/// static library that Cargo links.
 ///
 /// # Errors
-/// What is wrong with a kernel, with the folder, or with the target.
+/// Fails if a kernel, the folder, or the target is invalid.
 pub fn compile(folder: impl AsRef<Path>) -> Result<(), Error> {
     Build::new(folder).run()
 }
 
-/// What is compiled, and how.
+/// Options of a compilation.
 #[derive(Clone, Debug)]
 pub struct Build {
     folder: PathBuf,
@@ -108,41 +112,41 @@ pub struct Build {
     options: Options,
 }
 
-/// What is made of a folder.
+/// Output of a compilation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Made {
-    /// A static library.
+    /// The static library.
     pub library: Vec<u8>,
-    /// The bindings.
+    /// The Rust bindings, as source text.
     pub bindings: String,
 }
 
 impl Build {
-    /// The kernels of the files `*.hb` and `*.ptx` of a folder.
+    /// Creates the options for the files `*.hb` and `*.ptx` of a folder.
     pub fn new(folder: impl AsRef<Path>) -> Build {
         Build { folder: folder.as_ref().to_owned(), cpu: None, options: Options::default() }
     }
 
-    /// The processor that may be counted on, by Cranelift's names, as `halfbyte compile --cpu` takes it: `x86-64-v3`. Without it code runs on
-    /// all computers of the target.
+    /// Sets the minimum CPU by Cranelift's name, as `halfbyte compile --cpu` does, for example
+    /// `x86-64-v3`. By default the code runs on every CPU of the target.
     #[must_use]
     pub fn cpu(mut self, cpu: impl Into<String>) -> Build {
         self.cpu = Some(cpu.into());
         self
     }
 
-    /// Backward branches that an item may take, in place of 2^20.
+    /// Sets the maximum number of backward branches of a work item. The default is 2^20.
     #[must_use]
     pub fn budget(mut self, branches: u64) -> Build {
         self.options.budget = branches;
         self
     }
 
-    /// Compiles in a build script: for the target that Cargo builds for, with symbols that begin with the package's name, into Cargo's
-    /// folder for what build scripts make.
+    /// Compiles in a build script: for Cargo's target, into `$OUT_DIR`, with the package's name as
+    /// the prefix of all symbols.
     ///
     /// # Errors
-    /// What is wrong with a kernel, with the folder, or with the target.
+    /// Fails if a kernel, the folder, or the target is invalid.
     pub fn run(&self) -> Result<(), Error> {
         let package = identifier(&variable("CARGO_PKG_NAME")?);
         let out = PathBuf::from(variable("OUT_DIR")?);
@@ -157,10 +161,10 @@ impl Build {
         Ok(())
     }
 
-    /// Compiles for a triple, with symbols that begin so.
+    /// Compiles for a target triple, with `prefix` as the prefix of all symbols.
     ///
     /// # Errors
-    /// What is wrong with a kernel, with the folder, or with the triple.
+    /// Fails if a kernel, the folder, or the triple is invalid.
     pub fn make(&self, triple: &str, prefix: &str) -> Result<Made, Error> {
         let machine = Machine::new(triple, self.cpu.as_deref())?;
         let mut programs = Vec::new();
@@ -189,7 +193,7 @@ impl Build {
         Ok(Made { library: archive::archive(&made.bytes, symbols), bindings })
     }
 
-    /// The files, in the order of their names.
+    /// Returns the kernel files, sorted by name.
     fn files(&self) -> Result<Vec<PathBuf>, Error> {
         let at = |error| Error::File { path: self.folder.clone(), error };
         let mut files = Vec::new();
@@ -204,7 +208,7 @@ impl Build {
     }
 }
 
-/// The kernels of a file.
+/// Compiles the kernels of a file.
 fn program(path: &Path, file: &str) -> Result<Program, Error> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let bytes = Loader::within(folder).read_path(path, MAX_FILE_BYTES);
@@ -227,7 +231,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     fs::write(path, bytes).map_err(|error| Error::File { path: path.to_owned(), error })
 }
 
-/// A name that can begin a symbol.
+/// Replaces the characters that a symbol cannot contain.
 fn identifier(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }

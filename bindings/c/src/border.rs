@@ -1,4 +1,5 @@
-//! What crosses between C and Rust: pointers that may be null, lengths, and panics, which must not.
+//! Conversions between C and Rust: nullable pointers, lengths, and panics, which must not unwind
+//! into C.
 
 use std::ffi::{CStr, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,25 +7,25 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::HALFBYTE_TO_NUL;
 use crate::error::{Error, Status};
 
-/// Does what a function of C does. Its error is given to `error`, where that is wanted. Panics are defects; one that happens is an error
-/// all the same, as unwinding into C is not defined.
+/// Runs the body of a C function and stores its error in `error`, unless `error` is null. A panic
+/// is a bug and becomes an error, because unwinding into C is undefined.
 ///
 /// # Safety
-/// `error` is null or points to where an address may be written.
+/// `error` is null or valid for a write.
 pub unsafe fn enter(error: *mut *mut Error, what: impl FnOnce() -> Result<(), Error>) -> Status {
     let done = caught(what);
     let status = done.as_ref().map_or_else(|error| error.status, |()| Status::Ok);
     if !error.is_null() {
         let made = done.err().map_or(std::ptr::null_mut(), |error| Box::into_raw(Box::new(error)));
-        // SAFETY: it is not null, so by contract it may be written.
+        // SAFETY: the pointer is not null, so that it is valid for a write by contract.
         unsafe { error.write(made) };
     }
     status
 }
 
-/// Does something that must not unwind.
+/// Runs `what` and converts a panic to an error.
 pub fn caught(what: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
-    // What a panic leaves half done is not looked at again: results are given out last.
+    // State that a panic leaves inconsistent is not observed, because results are stored last.
     catch_unwind(AssertUnwindSafe(what)).unwrap_or_else(|panic| {
         let message = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
             (Some(message), _) => message,
@@ -39,73 +40,77 @@ fn null(name: &str) -> Error {
     Error::new(Status::InvalidArgument, format!("`{name}` is null"))
 }
 
-/// What a pointer points to.
+/// Converts a pointer to a reference.
 ///
 /// # Safety
-/// It is null, or that lives until the function of C returns and nobody writes it meanwhile.
+/// The pointer is null, or its target lives until the C function returns and is not written
+/// meanwhile.
 pub unsafe fn given<'a, T>(pointer: *const T, name: &str) -> Result<&'a T, Error> {
     // SAFETY: the caller's contract.
     unsafe { pointer.as_ref() }.ok_or_else(|| null(name))
 }
 
-/// The same of what is changed.
+/// Converts a pointer to a mutable reference.
 ///
 /// # Safety
-/// As [`given`]; and nobody else touches it meanwhile.
+/// As [`given`]; and nothing else accesses the target meanwhile.
 pub unsafe fn given_mut<'a, T>(pointer: *mut T, name: &str) -> Result<&'a mut T, Error> {
     // SAFETY: the caller's contract.
     unsafe { pointer.as_mut() }.ok_or_else(|| null(name))
 }
 
-/// Where a handle is given out. It is null until that is made.
+/// Output parameter for a handle. The handle is null until it is created.
 pub struct Out<T>(*mut *mut T);
 
 impl<T> Out<T> {
+    /// Stores null in the output parameter.
+    ///
     /// # Safety
-    /// The pointer is null or points to where an address may be written.
+    /// The pointer is null or valid for a write.
     pub unsafe fn new(pointer: *mut *mut T, name: &str) -> Result<Out<T>, Error> {
         if pointer.is_null() {
             return Err(null(name));
         }
-        // SAFETY: it is not null, so by contract it may be written.
+        // SAFETY: the pointer is not null, so that it is valid for a write by contract.
         unsafe { pointer.write(std::ptr::null_mut()) };
         Ok(Out(pointer))
     }
 
-    /// Gives it out.
+    /// Stores the handle.
     pub fn give(self, made: T) {
-        // SAFETY: it was not null when this was made of it.
+        // SAFETY: `new` checked that the pointer is not null.
         unsafe { self.0.write(Box::into_raw(Box::new(made))) };
     }
 }
 
-/// Takes a handle back. Null is none.
+/// Frees a handle. Null is ignored.
 ///
 /// # Safety
-/// It is null, or was given out by [`Out::give`] and not been taken back yet.
+/// The handle is null, or was stored by [`Out::give`] and has not been freed.
 pub unsafe fn free<T>(handle: *mut T) {
     if !handle.is_null() {
         // SAFETY: the caller's contract.
         let handle = unsafe { Box::from_raw(handle) };
-        // A panic here would be one too many.
+        // A panic of the destructor must not unwind into C.
         let _ = catch_unwind(AssertUnwindSafe(|| drop(handle)));
     }
 }
 
-/// Elements behind each other. There may be none, at any address.
+/// Converts a pointer and a count to a slice. The pointer is ignored if the count is 0.
 ///
 /// # Safety
-/// The pointer is null, or so many elements are there, as [`given`] says.
+/// The pointer is null, or `count` elements at it are valid as [`given`] requires.
 pub unsafe fn slice<'a, T>(pointer: *const T, count: usize, name: &str) -> Result<&'a [T], Error> {
     check(pointer, count, name)?;
     if count == 0 {
         return Ok(&[]);
     }
-    // SAFETY: it is neither null nor longer than memory; the rest is the caller's contract.
+    // SAFETY: `check` has excluded null and lengths beyond memory; the rest is the caller's
+    // contract.
     Ok(unsafe { std::slice::from_raw_parts(pointer, count) })
 }
 
-/// The same of what is written.
+/// Converts a pointer and a count to a mutable slice.
 ///
 /// # Safety
 /// As [`slice`] and [`given_mut`].
@@ -130,10 +135,11 @@ fn check<T>(pointer: *const T, count: usize, name: &str) -> Result<(), Error> {
     }
 }
 
-/// A text of so many bytes, or one that ends with its first zero. A byte-order mark is none of it.
+/// Converts a pointer and a length to a text. HALFBYTE_TO_NUL means that the text ends with its
+/// first zero byte.
 ///
 /// # Safety
-/// As [`slice`]; of one that ends with a zero, there is one.
+/// As [`slice`]; a text with the length HALFBYTE_TO_NUL ends with a zero byte.
 pub unsafe fn text<'a>(pointer: *const c_char, length: usize, name: &str) -> Result<&'a str, Error> {
     let bytes = if length == HALFBYTE_TO_NUL {
         if pointer.is_null() {
@@ -151,7 +157,7 @@ pub unsafe fn text<'a>(pointer: *const c_char, length: usize, name: &str) -> Res
     })
 }
 
-/// A name, which ends with a zero; what is to be called so where it is null.
+/// Converts a zero-terminated name, or returns `otherwise` if the pointer is null.
 ///
 /// # Safety
 /// As [`text`].

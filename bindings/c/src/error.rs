@@ -1,4 +1,4 @@
-//! What went wrong, as a value: its kind, its place and its words.
+//! Errors of the C interface: status, position and message.
 
 use std::ffi::{CString, c_char};
 
@@ -10,37 +10,38 @@ use halfbyte::{CompileError, Report};
 
 use crate::border;
 
-/// How a call went.
+/// Result of a call.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
-    /// Well.
+    /// Success.
     Ok = 0,
-    /// A pointer is null, a length is none, a number is not one of those that there are: the caller is wrong.
+    /// An argument of the call is invalid: a null pointer, an invalid length, or an unknown number.
     InvalidArgument = 1,
-    /// A text is wrong.
+    /// A source text has errors.
     Parse = 2,
-    /// A target cannot do what a kernel asks for.
+    /// The target does not support what a kernel needs.
     Refused = 3,
-    /// Bytes are no object that runs here.
+    /// The bytes are not an object file that can run here.
     Load = 4,
-    /// There is no kernel, or no target, of that name.
+    /// There is no kernel, or no target, with the given name.
     NotFound = 5,
-    /// A launch's arguments or its shape do not fit the kernel.
+    /// The arguments or the shape of a launch do not match the kernel.
     Arguments = 6,
-    /// A work item did what it must not: an access out of bounds, a barrier that some never come to, a race.
+    /// A work item trapped, for example because of an access out of bounds, a barrier that not all
+    /// items reach, or a race.
     Trap = 7,
-    /// A limit was met.
+    /// A limit was exceeded.
     Limit = 8,
-    /// It was cancelled.
+    /// The call was cancelled.
     Cancelled = 9,
-    /// The engine does not run the kernel, or was not built into the library.
+    /// The engine does not support the kernel, or the library was built without the engine.
     Unsupported = 10,
-    /// A defect of halfbyte.
+    /// Bug in halfbyte.
     Internal = 11,
 }
 
-/// What went wrong.
+/// Error of a call.
 pub struct Error {
     pub(crate) status: Status,
     file: CString,
@@ -50,20 +51,20 @@ pub struct Error {
     display: CString,
 }
 
-/// A string of C. What has a zero in it ends there.
+/// Converts a text to a C string, which ends at the first zero byte.
 fn string(text: &str) -> CString {
     let text = text.split('\0').next().unwrap_or_default();
     CString::new(text).unwrap_or_default()
 }
 
 impl Error {
-    /// One without a place.
+    /// Creates an error without a position.
     pub fn new(status: Status, message: impl AsRef<str>) -> Error {
         let message = string(message.as_ref());
         Error { status, file: CString::default(), line: 0, column: 0, display: message.clone(), message }
     }
 
-    /// The findings about a text; its place and its message are those of the first.
+    /// Creates an error from a report. Its position and message are those of the first diagnostic.
     pub fn of_report(status: Status, report: &Report) -> Error {
         let first = report.diagnostics().first();
         let has_place = |first: &&Diagnostic| !report.text().is_empty() && first.span != Default::default();
@@ -80,7 +81,7 @@ impl Error {
         }
     }
 
-    /// Why the kernels of a module were not compiled.
+    /// Creates an error from a compiler error.
     pub fn of_compile(module: &halfbyte::Module, error: &CompileError) -> Error {
         let status = match error {
             CompileError::Invalid(_) => Status::Parse,
@@ -94,12 +95,13 @@ impl Error {
         Error::of_report(status, &module.report(error.diagnostics()))
     }
 
-    /// Why an object was not loaded.
+    /// Creates an error from a load error.
     pub fn of_load(error: &LoadError) -> Error {
         Error::new(Status::Load, error.to_string())
     }
 
-    /// Why a launch gave no result. With the text that the kernel is of, its place is shown there.
+    /// Creates an error from a launch error. `source` is the file and text of the kernel, if
+    /// available, for quoting the line.
     pub fn of_launch(error: &LaunchError, source: Option<(&str, &str)>, on: &str) -> Error {
         let status = match error {
             LaunchError::Trap(trap) if matches!(trap.kind, TrapKind::Budget { .. }) => Status::Limit,
@@ -111,7 +113,7 @@ impl Error {
         let (file, text) = source.unwrap_or_default();
         let diagnostic = launch_diagnostic(error, &Lines::new(text), Default::default(), on);
         let mut made = Error::of_report(status, &Report::new(file, text, vec![diagnostic]));
-        // Without a text the place is what the object says of it.
+        // Without a source text, the position comes from the object file.
         if let (LaunchError::Trap(trap), None) = (error, source) {
             (made.file, made.line, made.column) = (string(&trap.source), trap.loc.line, trap.loc.column);
             if trap.loc.is_known() {
@@ -127,17 +129,18 @@ fn of_limit(exceeded: Exceeded) -> Status {
     if exceeded == Exceeded::Cancelled { Status::Cancelled } else { Status::Limit }
 }
 
-/// What kind of error it is; HALFBYTE_STATUS_OK of null.
+/// Returns the kind of an error, or HALFBYTE_STATUS_OK for null.
 ///
 /// # Safety
-/// `error` is null, or was given out and has not been freed.
+/// `error` is null, or a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_error_status(error: *const Error) -> Status {
     // SAFETY: the caller's contract.
     unsafe { error.as_ref() }.map_or(Status::Ok, |error| error.status)
 }
 
-/// What is wrong, in one line: the first thing, where there are several. It lives as long as the error.
+/// Returns the message in one line. If there are several errors, it is the message of the first.
+/// The string lives as long as the error.
 ///
 /// # Safety
 /// As halfbyte_error_status.
@@ -147,8 +150,8 @@ pub unsafe extern "C" fn halfbyte_error_message(error: *const Error) -> *const c
     unsafe { error.as_ref() }.map_or(c"".as_ptr(), |error| error.message.as_ptr())
 }
 
-/// All that is wrong, as people read it: each with file, line and column, and the line of the text with a mark under the place. It lives
-/// as long as the error.
+/// Returns the full report of all errors, each with file, line and column and the quoted source
+/// line. The string lives as long as the error.
 ///
 /// # Safety
 /// As halfbyte_error_status.
@@ -158,7 +161,8 @@ pub unsafe extern "C" fn halfbyte_error_display(error: *const Error) -> *const c
     unsafe { error.as_ref() }.map_or(c"".as_ptr(), |error| error.display.as_ptr())
 }
 
-/// The file that it is about, as the caller has called it; empty where it is about none. It lives as long as the error.
+/// Returns the file of the error, by the name that the caller has given, or an empty string. The
+/// string lives as long as the error.
 ///
 /// # Safety
 /// As halfbyte_error_status.
@@ -168,7 +172,7 @@ pub unsafe extern "C" fn halfbyte_error_file(error: *const Error) -> *const c_ch
     unsafe { error.as_ref() }.map_or(c"".as_ptr(), |error| error.file.as_ptr())
 }
 
-/// The line, counted from 1; 0 where it has no place.
+/// Returns the line of the error, counted from 1, or 0 if the error has no position.
 ///
 /// # Safety
 /// As halfbyte_error_status.
@@ -178,7 +182,8 @@ pub unsafe extern "C" fn halfbyte_error_line(error: *const Error) -> u32 {
     unsafe { error.as_ref() }.map_or(0, |error| error.line)
 }
 
-/// The column, likewise, in characters.
+/// Returns the column of the error in characters, counted from 1, or 0 if the error has no
+/// position.
 ///
 /// # Safety
 /// As halfbyte_error_status.

@@ -1,4 +1,4 @@
-//! What a launch is given and what it gives, as C says it.
+//! Launch arguments and launch statistics of the C interface.
 
 use std::ffi::c_void;
 
@@ -7,63 +7,65 @@ use halfbyte::runtime::{self, ptx};
 use crate::border;
 use crate::error::{Error, Status};
 
-/// A value: `data` points to its bytes, as many as the parameter has, low byte first.
+/// Value: `data` points to as many bytes as the parameter has, low byte first.
 pub const HALFBYTE_ARG_VALUE: u32 = 0;
-/// Memory that the kernel only reads.
+/// Read-only memory.
 pub const HALFBYTE_ARG_IN: u32 = 1;
-/// Memory that the kernel may write; no other argument has bytes of it. An `out` buffer begins as zeros.
+/// Memory that the kernel may write, and that does not overlap another argument. An `out` buffer is
+/// initialised to zero.
 pub const HALFBYTE_ARG_BUFFER: u32 = 2;
-/// An address in the memory of another argument: byte `offset` of argument `of`.
+/// Address in the memory of another argument: byte `offset` of argument `of`.
 pub const HALFBYTE_ARG_ALIAS: u32 = 3;
 
-/// Arguments that are looked at. No kernel has as many parameters.
+/// Maximum number of arguments, more than any kernel has.
 const MOST_ARGS: usize = 4096;
 
-/// An argument of a launch.
+/// Launch argument.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Arg {
-    /// What it is: HALFBYTE_ARG_VALUE and so on.
+    /// Kind of the argument: HALFBYTE_ARG_VALUE and so on.
     pub kind: u32,
-    /// Of an alias: the number of the argument whose memory it is in.
+    /// For an alias: the number of the argument that owns the memory.
     pub of: u32,
-    /// Its bytes; may be null where there are none.
+    /// Bytes of the argument; may be null if there are none.
     pub data: *mut c_void,
-    /// How many they are.
+    /// Number of bytes.
     pub bytes: usize,
-    /// Of an alias: its offset in that memory, in bytes.
+    /// For an alias: the byte offset in that memory.
     pub offset: u64,
 }
 
-/// The work items of a launch: blocks of threads, each along x, y and z.
+/// Shape of a launch: blocks of threads, each along x, y and z.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Shape {
-    /// Blocks.
+    /// Number of blocks.
     pub grid: [u32; 3],
-    /// Threads of a block.
+    /// Number of threads per block.
     pub block: [u32; 3],
-    /// Bytes of shared memory of a block, besides what the kernel declares.
+    /// Size of the dynamic shared memory of a block, in bytes.
     pub shared: u32,
 }
 
-/// What a launch did, over all work items.
+/// Statistics of a launch, over all work items.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Stats {
-    /// Instructions executed; on VP1 bundles.
+    /// Number of executed instructions; on VP1, of bundles.
     pub issued: u64,
-    /// Backward branches taken.
+    /// Number of taken backward branches.
     pub backward_branches: u64,
-    /// Tiles run, on VP1.
+    /// Number of executed tiles, on VP1.
     pub tiles: u64,
-    /// Bytes copied to the data store, on VP1.
+    /// Number of bytes copied to the data store, on VP1.
     pub bytes_in: u64,
-    /// Bytes copied from there, on VP1.
+    /// Number of bytes copied from the data store, on VP1.
     pub bytes_out: u64,
 }
 
-/// So many work items along x, in blocks as large as can be: the shape of kernels whose items do not meet.
+/// Returns the shape of `count` work items along x, for kernels whose work items do not
+/// synchronise.
 #[unsafe(no_mangle)]
 pub extern "C" fn halfbyte_items(count: u32) -> Shape {
     let halfbyte::Shape { grid, block, shared } = count.into();
@@ -77,10 +79,10 @@ impl From<Shape> for halfbyte::Shape {
 }
 
 impl Stats {
-    /// Gives out what a launch did, where that is wanted.
+    /// Stores the statistics, unless `to` is null.
     ///
     /// # Safety
-    /// `to` is null or may be written.
+    /// `to` is null or valid for a write.
     pub unsafe fn give(of: runtime::Stats, to: *mut Stats) {
         let runtime::Stats { issued, backward_branches, tiles, bytes_in, bytes_out } = of;
         if !to.is_null() {
@@ -90,7 +92,7 @@ impl Stats {
     }
 }
 
-/// An argument whose bytes may be accessed.
+/// Launch argument as Rust slices.
 pub enum Given<'a> {
     Value(&'a [u8]),
     In(&'a [u8]),
@@ -98,23 +100,25 @@ pub enum Given<'a> {
     Alias { of: usize, offset: u64 },
 }
 
-/// The arguments of a launch.
+/// Converts the arguments of a launch.
 ///
 /// # Safety
-/// So many arguments are at `args`, and the bytes that each names are there; until the launch ends nobody writes those that it reads nor
-/// touches those that it may write.
+/// `count` arguments are at `args`, and the bytes of each argument are valid. Until the launch
+/// ends, nothing else writes the bytes that it reads, or accesses the bytes that it may write.
 pub unsafe fn given<'a>(args: *const Arg, count: usize) -> Result<Vec<Given<'a>>, Error> {
     if count > MOST_ARGS {
         return Err(Error::new(Status::Arguments, format!("{count} arguments; no kernel has so many parameters")));
     }
     // SAFETY: the caller's contract.
     let args = unsafe { border::slice(args, count, "args") }?;
-    // Before any slice is made, of which none that is written may have bytes of another.
+    // Overlaps must be excluded before any mutable slice is created.
     check_apart(args)?;
-    // SAFETY: the caller's contract, and that no bytes that are written are those of another argument.
+    // SAFETY: the caller's contract; and `check_apart` has excluded overlaps with written memory.
     args.iter().enumerate().map(|(number, arg)| unsafe { one(number, arg) }).collect()
 }
 
+/// Converts one argument.
+///
 /// # Safety
 /// As [`given`].
 unsafe fn one<'a>(number: usize, arg: &Arg) -> Result<Given<'a>, Error> {
@@ -135,7 +139,7 @@ unsafe fn one<'a>(number: usize, arg: &Arg) -> Result<Given<'a>, Error> {
     })
 }
 
-/// Whether no argument that is written has bytes of another one.
+/// Checks that no written argument overlaps another argument.
 fn check_apart(args: &[Arg]) -> Result<(), Error> {
     let mut places: Vec<(usize, usize, usize, bool)> = (args.iter().enumerate())
         .filter(|(_, arg)| arg.kind != HALFBYTE_ARG_ALIAS && arg.bytes != 0)
@@ -145,7 +149,7 @@ fn check_apart(args: &[Arg]) -> Result<(), Error> {
         })
         .collect();
     places.sort_unstable();
-    // Of those so far: how far they reach, and who does; likewise of those that are written.
+    // Greatest end address so far and its argument: among all arguments, and among written ones.
     let (mut all, mut written) = ((0, 0), (0, 0));
     for (start, end, number, is_written) in places {
         let (reached, other) = if is_written { all } else { written };
@@ -162,7 +166,7 @@ fn check_apart(args: &[Arg]) -> Result<(), Error> {
 }
 
 impl<'a> Given<'a> {
-    /// As a program's kernel takes it.
+    /// Converts the argument for a compiled kernel.
     pub fn into_arg(self, number: usize) -> Result<runtime::Arg<'a>, Error> {
         Ok(match self {
             Given::Value(bytes) if bytes.len() <= 16 => {
@@ -179,7 +183,7 @@ impl<'a> Given<'a> {
         })
     }
 
-    /// As a kernel in PTX takes it that runs as it stands.
+    /// Converts the argument for a PTX kernel that is executed directly.
     pub fn into_ptx(self) -> ptx::Arg<'a> {
         match self {
             Given::Value(bytes) => ptx::Arg::Value(bytes),

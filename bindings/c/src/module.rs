@@ -1,4 +1,4 @@
-//! Texts that are read, and objects that are made of them.
+//! Modules (parsed texts) and objects (compiled modules).
 
 use std::ffi::c_char;
 
@@ -10,13 +10,13 @@ use crate::border::{self, Out};
 use crate::error::{Error, Status};
 use crate::options::Options;
 
-/// Kernels of a text.
+/// Kernels of a source text.
 pub struct Module(pub(crate) halfbyte::Module);
 
-/// Machine code of kernels, as a file has it.
+/// Object file with the machine code of kernels.
 pub struct Object(Vec<u8>);
 
-/// The target of a name. `sm` chooses among those of PTX; 0 is the usual one.
+/// Returns the target with the given name. `sm` selects the SM version of PTX; 0 means the default.
 fn target(name: &str, sm: u32) -> Result<Target, Error> {
     let unknown =
         || Error::new(Status::NotFound, format!("there is no target `{name}`; there are {}", TARGETS.names()));
@@ -29,24 +29,26 @@ fn target(name: &str, sm: u32) -> Result<Target, Error> {
 }
 
 impl Module {
-    /// The object of all kernels.
+    /// Compiles all kernels to an object file.
     pub(crate) fn compile(&self, target: Target, options: &Options) -> Result<Vec<u8>, Error> {
         let options = pipeline::Options { watchdog: Some(options.watchdog()), ..pipeline::Options::new(target) };
         let binary = self.0.compile_with(&options).map_err(|error| Error::of_compile(&self.0, &error))?;
         Ok(binary.object)
     }
 
-    /// The same for a target of that name.
+    /// Compiles all kernels for the target with the given name.
     pub(crate) fn compile_for(&self, name: &str, sm: u32, options: &Options) -> Result<Vec<u8>, Error> {
         self.compile(target(name, sm)?, options)
     }
 }
 
-/// Reads a text: PTX, to be translated, where `file` ends in `.ptx`, else the IR (docs/ir.md). `file` is what errors call the text, and may
-/// be null; `length` may be HALFBYTE_TO_NUL.
+/// Parses a text. The text is PTX, which is imported, if `file` ends in `.ptx`; otherwise it is the
+/// IR or the language (docs/ir.md). `file` is the name of the text in messages, and may be null.
+/// `length` may be HALFBYTE_TO_NUL.
 ///
 /// # Safety
-/// `file` is null or ends with a zero; `text` has so many bytes, or ends with a zero; `out` and `error` may be written, `error` may be null.
+/// `file` is null or ends with a zero byte; `text` has `length` bytes, or ends with a zero byte;
+/// `out` and `error` are valid for writes, or `error` is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_module_parse(
     file: *const c_char,
@@ -72,14 +74,14 @@ pub unsafe extern "C" fn halfbyte_module_parse(
 /// Frees a module.
 ///
 /// # Safety
-/// `module` is null, or was given out and has not been freed.
+/// `module` is null, or a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_module_free(module: *mut Module) {
     // SAFETY: the caller's contract.
     unsafe { border::free(module) };
 }
 
-/// How many kernels a module has; 0 of null.
+/// Returns the number of kernels of a module, or 0 for null.
 ///
 /// # Safety
 /// As halfbyte_module_free.
@@ -89,11 +91,12 @@ pub unsafe extern "C" fn halfbyte_module_kernels(module: *const Module) -> usize
     unsafe { module.as_ref() }.map_or(0, |module| module.0.ir().kernels.len())
 }
 
-/// Compiles all kernels of a module for "halu", "vp1" or "ptx", there for an SM version such as 90; `sm` is 0 for the usual one.
+/// Compiles all kernels of a module for the target "halu", "vp1" or "ptx". `sm` is the SM version
+/// of PTX, such as 90, or 0 for the default.
 ///
 /// # Safety
-/// `module` was given out and has not been freed, and so were `options` where they are not null; `target` ends with a zero; `out` and
-/// `error` may be written, `error` may be null.
+/// `module` and `options` are valid handles that have not been freed, or `options` is null;
+/// `target` ends with a zero byte; `out` and `error` are valid for writes, or `error` is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_module_compile(
     module: *const Module,
@@ -115,10 +118,12 @@ pub unsafe extern "C" fn halfbyte_module_compile(
     unsafe { border::enter(error, compile) }
 }
 
-/// The bytes of an object, which live as long as it does; `length` becomes how many there are. Null and 0 of null.
+/// Returns the bytes of an object, which live as long as the object, and stores their number in
+/// `length`. For null, returns null and stores 0.
 ///
 /// # Safety
-/// `object` is null, or was given out and has not been freed; `length` is null or may be written.
+/// `object` is null, or a valid handle that has not been freed; `length` is null or valid for a
+/// write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_object_bytes(object: *const Object, length: *mut usize) -> *const u8 {
     // SAFETY: the caller's contract.
@@ -133,7 +138,7 @@ pub unsafe extern "C" fn halfbyte_object_bytes(object: *const Object, length: *m
 /// Frees an object.
 ///
 /// # Safety
-/// `object` is null, or was given out and has not been freed.
+/// `object` is null, or a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_object_free(object: *mut Object) {
     // SAFETY: the caller's contract.

@@ -1,4 +1,4 @@
-//! How work is done: by what, and within which limits; and what cancels it.
+//! Options of compilations and launches: engine, limits, and cancellation.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::num::NonZero;
@@ -11,36 +11,38 @@ use halfbyte::launch::Print;
 use crate::border;
 use crate::error::{Error, Status};
 
-/// The interpreter: one work item after another, on the caller's thread.
+/// Interpreter: runs one work item after another, on the caller's thread.
 pub const HALFBYTE_ENGINE_INTERP: u32 = 0;
-/// Native code, made at a kernel's first launch, which runs many work items side by side; the interpreter where there is none for what a kernel does.
+/// Native code, compiled at a kernel's first launch, which runs many work items in parallel. A
+/// kernel that native code does not support falls back to the interpreter.
 pub const HALFBYTE_ENGINE_JIT: u32 = 1;
 
-/// Bytes of a text.
+/// Limit: bytes of a text.
 pub const HALFBYTE_LIMIT_TEXT_BYTES: u32 = 0;
-/// Ops of a kernel that is compiled.
+/// Limit: ops of a kernel that is compiled.
 pub const HALFBYTE_LIMIT_OPS: u32 = 1;
-/// Blocks of a kernel that is compiled.
+/// Limit: blocks of a kernel that is compiled.
 pub const HALFBYTE_LIMIT_BLOCKS: u32 = 2;
-/// Values of a kernel that is compiled that are live at one place.
+/// Limit: simultaneously live values of a kernel that is compiled.
 pub const HALFBYTE_LIMIT_LIVE_VALUES: u32 = 3;
-/// Bytes of all buffers of a launch.
+/// Limit: bytes of all buffers of a launch.
 pub const HALFBYTE_LIMIT_BUFFER_BYTES: u32 = 4;
-/// Work items of a launch.
+/// Limit: work items of a launch.
 pub const HALFBYTE_LIMIT_ITEMS: u32 = 5;
-/// Instructions and backward branches of a launch, over all work items.
+/// Limit: instructions and backward branches of a launch, over all work items.
 pub const HALFBYTE_LIMIT_WORK: u32 = 6;
-/// Bytes of memory of the whole process, where the system tells them.
+/// Limit: memory of the whole process in bytes, on systems that report it.
 pub const HALFBYTE_LIMIT_MEMORY: u32 = 7;
-/// Milliseconds of a call.
+/// Limit: milliseconds of a call.
 pub const HALFBYTE_LIMIT_TIME_MS: u32 = 8;
-/// Backward branches of a work item: 2^20, unless something else is said.
+/// Limit: backward branches of a work item. The default is 2^20.
 pub const HALFBYTE_LIMIT_BUDGET: u32 = 9;
 
-/// Takes what kernels write with `vprintf`: text that ends with a zero. The thread that launches calls it.
+/// Callback for the output of `vprintf` in kernels, a zero-terminated text. The thread that
+/// launches calls it.
 pub type PrintFn = Option<unsafe extern "C" fn(user: *mut c_void, text: *const c_char)>;
 
-/// How work is done. Null stands for what halfbyte_options_new makes wherever options are taken.
+/// Options of compilations and launches. Null means the options of halfbyte_options_new.
 #[derive(Clone)]
 pub struct Options {
     pub(crate) engine: Engine,
@@ -51,20 +53,21 @@ pub struct Options {
     print: PrintTo,
 }
 
-/// A function of C and what it is called with.
+/// C callback and its user pointer.
 #[derive(Clone, Copy)]
 struct PrintTo {
     print: PrintFn,
     user: *mut c_void,
 }
 
-// SAFETY: by its contract threads may call it with this; only one at a time does, the one that launches.
+// SAFETY: the contract of the callback permits calls from any thread. Only the thread that launches
+// calls it.
 unsafe impl Send for PrintTo {}
 // SAFETY: as above.
 unsafe impl Sync for PrintTo {}
 
 impl PrintTo {
-    /// Hands a text on, piece by piece where it has zeros.
+    /// Passes a text to the callback, in several pieces if it contains zero bytes.
     fn print(&self, text: &str) {
         let Some(print) = self.print else { return eprint!("{text}") };
         for piece in text.split('\0').filter(|piece| !piece.is_empty()) {
@@ -91,16 +94,16 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Those of C; where it has none, the usual ones.
+    /// Copies the options of a handle, or returns the default options for null.
     ///
     /// # Safety
-    /// They are null, or were given out and have not been freed, and no thread changes them.
+    /// The handle is null, or valid and not freed, and no thread modifies the options.
     pub(crate) unsafe fn of(options: *const Options) -> Options {
         // SAFETY: the caller's contract.
         unsafe { options.as_ref() }.cloned().unwrap_or_default()
     }
 
-    /// What ends a piece of work that begins now.
+    /// Starts the watchdog of a call.
     pub(crate) fn watchdog(&self) -> Watchdog {
         match &self.cancel {
             Some(cancel) => Watchdog::with_token(self.limits.clone(), cancel.clone()),
@@ -108,7 +111,7 @@ impl Options {
         }
     }
 
-    /// Refuses a text that is too long.
+    /// Rejects a text that exceeds the limit.
     pub(crate) fn check_text(&self, text: &str) -> Result<(), Error> {
         let (found, limit) = (text.len() as u64, self.limits.text_bytes);
         if found <= limit {
@@ -117,24 +120,25 @@ impl Options {
         Err(Error::new(Status::Limit, format!("the text has {found} bytes; at most {limit} are read")))
     }
 
-    /// Does something with what takes the text that kernels write.
+    /// Calls `what` with the output function of kernels.
     pub(crate) fn printing<T>(&self, what: impl FnOnce(Option<Print<'_>>) -> T) -> T {
         let print = self.print;
         what(Some(Print(&move |text: &str| print.print(text))))
     }
 }
 
-/// Cancels work from another thread.
+/// Token that cancels calls from another thread.
 pub struct Cancel(CancelToken);
 
-/// Native code on the caller's thread, within limits that are far beyond what kernels need, of which none is of time.
+/// Creates the default options: native code on the caller's thread, without a time limit and with
+/// generous other limits.
 #[unsafe(no_mangle)]
 pub extern "C" fn halfbyte_options_new() -> *mut Options {
     Box::into_raw(Box::default())
 }
 
-/// The same within limits for texts and kernels of strangers: 9 seconds, 1.5 GiB of memory, 64 MiB of buffers, and the others of
-/// docs/security.md.
+/// Creates options with limits for untrusted texts and kernels: 9 seconds, 1.5 GiB of memory, 64
+/// MiB of buffers, and others (docs/security.md).
 #[unsafe(no_mangle)]
 pub extern "C" fn halfbyte_options_new_strict() -> *mut Options {
     Box::into_raw(Box::new(Options { limits: Limits::strict(), ..Options::default() }))
@@ -143,17 +147,18 @@ pub extern "C" fn halfbyte_options_new_strict() -> *mut Options {
 /// Frees options.
 ///
 /// # Safety
-/// `options` is null, or was given out and has not been freed.
+/// `options` is null, or a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_options_free(options: *mut Options) {
     // SAFETY: the caller's contract.
     unsafe { border::free(options) };
 }
 
-/// What executes kernels: HALFBYTE_ENGINE_INTERP, or HALFBYTE_ENGINE_JIT on so many threads at most, at least one.
+/// Sets the engine: HALFBYTE_ENGINE_INTERP, or HALFBYTE_ENGINE_JIT with at most `threads` threads,
+/// at least one.
 ///
 /// # Safety
-/// `options` was given out and has not been freed.
+/// `options` is a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_options_set_engine(options: *mut Options, engine: u32, threads: u32) -> Status {
     let set = || {
@@ -168,14 +173,14 @@ pub unsafe extern "C" fn halfbyte_options_set_engine(options: *mut Options, engi
         };
         Ok(())
     };
-    // SAFETY: null is none.
+    // SAFETY: a null pointer means that no error is stored.
     unsafe { border::enter(std::ptr::null_mut(), set) }
 }
 
-/// Sets one of the limits, HALFBYTE_LIMIT_TEXT_BYTES and so on. UINT64_MAX is no limit.
+/// Sets one of the limits, HALFBYTE_LIMIT_TEXT_BYTES and so on. UINT64_MAX disables the limit.
 ///
 /// # Safety
-/// `options` was given out and has not been freed.
+/// `options` is a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_options_set_limit(options: *mut Options, limit: u32, value: u64) -> Status {
     let set = || {
@@ -201,14 +206,15 @@ pub unsafe extern "C" fn halfbyte_options_set_limit(options: *mut Options, limit
         *place = value;
         Ok(())
     };
-    // SAFETY: null is none.
+    // SAFETY: a null pointer means that no error is stored.
     unsafe { border::enter(std::ptr::null_mut(), set) }
 }
 
-/// Whether launches of PTX as it stands look for races, and for reads of shared memory that nothing has written.
+/// Enables the detection of races and of reads of uninitialised shared memory in directly executed
+/// PTX.
 ///
 /// # Safety
-/// `options` was given out and has not been freed.
+/// `options` is a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_options_set_races(options: *mut Options, races: bool) -> Status {
     let set = || {
@@ -216,14 +222,15 @@ pub unsafe extern "C" fn halfbyte_options_set_races(options: *mut Options, races
         unsafe { border::given_mut(options, "options") }?.races = races;
         Ok(())
     };
-    // SAFETY: null is none.
+    // SAFETY: a null pointer means that no error is stored.
     unsafe { border::enter(std::ptr::null_mut(), set) }
 }
 
-/// What takes the text that kernels in PTX write with `vprintf`; with null it goes to standard error.
+/// Sets the callback for the output of `vprintf` in PTX kernels. Null means standard error.
 ///
 /// # Safety
-/// `options` was given out and has not been freed. `print` may be called with `user` from every thread that launches with the options.
+/// `options` is a valid handle that has not been freed. `print` may be called with `user` from
+/// every thread that launches with the options.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_options_set_print(
     options: *mut Options,
@@ -235,14 +242,15 @@ pub unsafe extern "C" fn halfbyte_options_set_print(
         unsafe { border::given_mut(options, "options") }?.print = PrintTo { print, user };
         Ok(())
     };
-    // SAFETY: null is none.
+    // SAFETY: a null pointer means that no error is stored.
     unsafe { border::enter(std::ptr::null_mut(), set) }
 }
 
-/// What cancels all work that is done with the options; null takes it away. It may be freed before the options are.
+/// Sets the token that cancels all calls with the options; null removes it. The token may be freed
+/// before the options.
 ///
 /// # Safety
-/// `options` was given out and has not been freed; `cancel` is null or likewise.
+/// `options` is a valid handle that has not been freed; `cancel` is null or such a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_options_set_cancel(options: *mut Options, cancel: *const Cancel) -> Status {
     let set = || {
@@ -251,20 +259,21 @@ pub unsafe extern "C" fn halfbyte_options_set_cancel(options: *mut Options, canc
         options.cancel = cancel.map(|Cancel(token)| token.clone());
         Ok(())
     };
-    // SAFETY: null is none.
+    // SAFETY: a null pointer means that no error is stored.
     unsafe { border::enter(std::ptr::null_mut(), set) }
 }
 
-/// What cancels work.
+/// Creates a token that can cancel calls.
 #[unsafe(no_mangle)]
 pub extern "C" fn halfbyte_cancel_new() -> *mut Cancel {
     Box::into_raw(Box::new(Cancel(CancelToken::default())))
 }
 
-/// Cancels what is being done, within 20 ms, and all that will be, with HALFBYTE_STATUS_CANCELLED. Every thread may call it at any time.
+/// Cancels current calls within 20 ms, and all later ones, with HALFBYTE_STATUS_CANCELLED. Every
+/// thread may call this function at any time.
 ///
 /// # Safety
-/// `cancel` is null, or was given out and has not been freed.
+/// `cancel` is null, or a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_cancel_request(cancel: *const Cancel) {
     // SAFETY: the caller's contract.
@@ -273,7 +282,7 @@ pub unsafe extern "C" fn halfbyte_cancel_request(cancel: *const Cancel) {
     }
 }
 
-/// Frees it.
+/// Frees a token.
 ///
 /// # Safety
 /// As halfbyte_cancel_request.

@@ -1,4 +1,4 @@
-//! Programs: objects that are loaded, and launches of their kernels.
+//! Programs (loaded objects) and launches of their kernels.
 
 use std::ffi::{CString, c_char};
 
@@ -14,7 +14,7 @@ use crate::options::Options;
 pub struct Program {
     program: halfbyte::Program,
     names: Vec<CString>,
-    /// The text that they are of, by its file, where that is known.
+    /// File name and text of the source, if known.
     source: Option<(String, String)>,
 }
 
@@ -46,10 +46,10 @@ impl Program {
     }
 }
 
-/// Loads an object. It is checked: any bytes may be given.
+/// Loads an object file. Any bytes may be passed, because the contents are checked.
 ///
 /// # Safety
-/// So many bytes are at `object`; `out` and `error` may be written, `error` may be null.
+/// `length` bytes are at `object`; `out` and `error` are valid for writes, or `error` is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_program_load(
     object: *const u8,
@@ -67,8 +67,8 @@ pub unsafe extern "C" fn halfbyte_program_load(
     unsafe { border::enter(error, load) }
 }
 
-/// Compiles a module and loads what comes of it: halfbyte_module_compile and halfbyte_program_load at once. Errors of its launches show
-/// the line of the text. The module may be freed before the program is.
+/// Compiles a module and loads the object: halfbyte_module_compile and halfbyte_program_load in one
+/// call. Errors of launches then quote the source line. The module may be freed before the program.
 ///
 /// # Safety
 /// As halfbyte_module_compile.
@@ -95,17 +95,18 @@ pub unsafe extern "C" fn halfbyte_program_build(
     unsafe { border::enter(error, build) }
 }
 
-/// How many kernels a program has; 0 of null.
+/// Returns the number of kernels of a program, or 0 for null.
 ///
 /// # Safety
-/// `program` is null, or was given out and has not been freed.
+/// `program` is null, or a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_program_kernels(program: *const Program) -> usize {
     // SAFETY: the caller's contract.
     unsafe { program.as_ref() }.map_or(0, |program| program.names.len())
 }
 
-/// The name of a kernel by its number, which lives as long as the program; null where there is none.
+/// Returns the name of a kernel by its number, or null if there is no such kernel. The string lives
+/// as long as the program.
 ///
 /// # Safety
 /// As halfbyte_program_kernels.
@@ -116,13 +117,14 @@ pub unsafe extern "C" fn halfbyte_program_kernel(program: *const Program, number
     name.map_or(std::ptr::null(), |name| name.as_ptr())
 }
 
-/// Launches the kernel of a name on arguments in the order of its parameters. After an error of a launch that had begun, the memory that it
-/// may write holds no result.
+/// Launches a kernel by name, with arguments in the order of its parameters. If a launch fails
+/// after it began, the contents of the memory that the kernel may write are unspecified.
 ///
 /// # Safety
-/// `program` was given out and has not been freed, and so were `options` where they are not null; `kernel` ends with a zero; so many
-/// arguments are at `args`, and the bytes of each are there, which nobody else touches until the launch ends where they may be written, and
-/// else nobody writes; `stats` and `error` may be written, or are null.
+/// `program` and `options` are valid handles that have not been freed, or `options` is null;
+/// `kernel` ends with a zero byte; `count` arguments are at `args`, and the bytes of each are
+/// valid. Until the launch ends, nothing else writes these bytes, or accesses those that the kernel
+/// may write. `stats` and `error` are null or valid for writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_program_launch(
     program: *const Program,

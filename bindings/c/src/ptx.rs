@@ -1,4 +1,4 @@
-//! Kernels in PTX that run as they stand.
+//! Direct execution of PTX kernels.
 
 use std::collections::HashMap;
 use std::ffi::c_char;
@@ -13,25 +13,25 @@ use crate::error::{Error, Status};
 use crate::launch::{self, Arg, Shape, Stats};
 use crate::options::Options;
 
-/// A text in PTX, with what its variables hold.
+/// PTX text with the contents of its variables.
 pub struct Ptx {
     file: String,
     text: String,
     read: Text,
     globals: Globals,
-    /// By name, the empty one that of the first: those that have been launched.
+    /// Kernels that have been launched, by name. The empty name means the first kernel.
     kernels: Mutex<HashMap<String, ptx::Kernel>>,
 }
 
 impl Ptx {
-    /// Reads a text.
+    /// Parses a text.
     pub(crate) fn new(file: &str, text: &str, globals: Globals) -> Result<Ptx, Error> {
         let read = import_ptx::read_each(file, text).map_err(|report| Error::of_report(Status::Parse, &report))?;
         let (file, text) = (file.to_owned(), text.to_owned());
         Ok(Ptx { file, text, read, globals, kernels: Mutex::default() })
     }
 
-    /// A kernel of the text; the first where the name is empty.
+    /// Returns a kernel of the text; the first if the name is empty.
     pub(crate) fn kernel(&self, name: &str) -> Result<ptx::Kernel, Error> {
         let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = kernels.get(name) {
@@ -48,12 +48,12 @@ impl Ptx {
         Ok(kernel)
     }
 
-    /// Whether a launch has left another value in a variable than the text says.
+    /// Returns `true` if a launch has changed a variable from its initial value.
     pub(crate) fn is_written(&self) -> bool {
         self.globals.are_written(&self.read.module)
     }
 
-    /// The error of a launch, shown in the text.
+    /// Creates the error of a launch, with the quoted source line.
     pub(crate) fn failed(&self, error: &LaunchError) -> Error {
         Error::of_launch(error, Some((&self.file, &self.text)), "ptx")
     }
@@ -82,8 +82,9 @@ impl Ptx {
     }
 }
 
-/// Reads a text in PTX whose kernels are to run as they stand. A kernel that is not taken spoils no other: what is wrong with it is said
-/// where it is launched. `file` is what errors call the text, and may be null; `length` may be HALFBYTE_TO_NUL.
+/// Parses a PTX text for direct execution. An unsupported kernel does not affect the others: its
+/// error is reported when it is launched. `file` is the name of the text in messages, and may be
+/// null. `length` may be HALFBYTE_TO_NUL.
 ///
 /// # Safety
 /// As halfbyte_module_parse.
@@ -108,9 +109,10 @@ pub unsafe extern "C" fn halfbyte_ptx_load(
     unsafe { border::enter(error, load) }
 }
 
-/// Launches the kernel of a name, or the first one where that is null, on arguments in the order of its parameters: a value for each
-/// that is no pointer, memory or an alias for each that is one. Variables of the text keep what kernels write to them. After an error of
-/// a launch that had begun, the memory that it may write holds no result.
+/// Launches a kernel by name, or the first kernel if `kernel` is null, with arguments in the order
+/// of its parameters: memory or an alias for each pointer, and a value for each other parameter.
+/// Variables of the text keep their values between launches. If a launch fails after it began, the
+/// contents of the memory that the kernel may write are unspecified.
 ///
 /// # Safety
 /// As halfbyte_program_launch; `kernel` may be null.
@@ -137,10 +139,10 @@ pub unsafe extern "C" fn halfbyte_ptx_launch(
     unsafe { border::enter(error, launch) }
 }
 
-/// Frees a text.
+/// Frees a PTX text.
 ///
 /// # Safety
-/// `ptx` is null, or was given out and has not been freed.
+/// `ptx` is null, or a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_ptx_free(ptx: *mut Ptx) {
     // SAFETY: the caller's contract.

@@ -1,7 +1,7 @@
-//! `halfbyte_ptx_run`: a kernel in PTX on raw pointers, in one call, as emulators of GPUs are asked for it.
+//! `halfbyte_ptx_run`: runs a PTX kernel on raw pointers in one call, as GPU emulators do.
 //!
-//! It alone has state of the whole process: the texts that were run, so that their variables live on, where allocations are, and how
-//! launches are made.
+//! This is the only function with process-wide state: the texts that were run, so that their
+//! variables persist, the callback for allocations, and the options.
 
 use std::cell::RefCell;
 use std::ffi::{c_char, c_int, c_void};
@@ -15,18 +15,19 @@ use crate::error::{Error, Status};
 use crate::options::Options;
 use crate::ptx::Ptx;
 
-/// Finds the allocation that an address is in: true, with its first address and its bytes, or false. Every thread that runs a kernel calls it, several
-/// at once where the options say so, and asks for an allocation once or a few times a run.
+/// Callback that finds the allocation of an address. Returns true and stores the allocation's start
+/// and size, or returns false. Every thread that runs a kernel may call it, several at once if the
+/// options permit several threads. It is called once or a few times per allocation and run.
 pub type BoundsFn =
     Option<unsafe extern "C" fn(user: *mut c_void, address: u64, start: *mut u64, bytes: *mut u64) -> bool>;
 
-/// Texts that are kept at most, and how long they are together, but for those whose variables were written.
+/// Maximum number and total size of cached texts, apart from those whose variables were written.
 const MOST_TEXTS: usize = 256;
 const MOST_BYTES: usize = 64 << 20;
 
-/// What the process keeps.
+/// Process-wide state.
 struct State {
-    /// The texts that were run, the last one last.
+    /// Cached texts, the most recently used last.
     texts: Vec<(Arc<str>, Arc<Ptx>)>,
     bounds: Bounds,
     options: Options,
@@ -38,7 +39,7 @@ struct Bounds {
     user: *mut c_void,
 }
 
-// SAFETY: the contract of halfbyte_ptx_set_bounds says that every thread may call it.
+// SAFETY: the contract of halfbyte_ptx_set_bounds permits calls from every thread.
 unsafe impl Send for Bounds {}
 // SAFETY: as above.
 unsafe impl Sync for Bounds {}
@@ -55,11 +56,11 @@ impl Bounds {
 static STATE: Mutex<Option<State>> = Mutex::new(None);
 
 thread_local! {
-    /// Why the last run of this thread failed.
+    /// Error of this thread's last run.
     static LAST: RefCell<Option<Box<Error>>> = const { RefCell::new(None) };
 }
 
-/// What the process keeps, for a moment: never while a kernel is read or runs.
+/// Lock of the process-wide state, which is never held while a kernel is parsed or runs.
 struct Locked(MutexGuard<'static, Option<State>>);
 
 impl Locked {
@@ -77,7 +78,7 @@ impl Locked {
 }
 
 impl State {
-    /// A text that was run before, which is now the last one.
+    /// Returns a cached text and marks it as the most recently used.
     fn take(&mut self, source: &str) -> Option<Arc<Ptx>> {
         let place = self.texts.iter().rposition(|(text, _)| **text == *source)?;
         let entry = self.texts.remove(place);
@@ -86,7 +87,8 @@ impl State {
         Some(found)
     }
 
-    /// Keeps a text, and drops the oldest ones that are too many. Those whose variables were written are not: nothing else knows what they hold.
+    /// Adds a text to the cache, and evicts the least recently used texts beyond the limits. Texts
+    /// with written variables are kept, because their contents would be lost.
     fn keep(&mut self, source: &str, ptx: &Arc<Ptx>) {
         self.texts.push((source.into(), ptx.clone()));
         let mut bytes: usize = self.texts.iter().map(|(text, _)| text.len()).sum();
@@ -106,7 +108,7 @@ impl State {
     }
 }
 
-/// The text, read now or before.
+/// Returns the cached text, or parses it.
 fn load(source: &str, options: &Options) -> Result<Arc<Ptx>, Error> {
     if let Some(found) = Locked::new().state().take(source) {
         return Ok(found);
@@ -114,29 +116,33 @@ fn load(source: &str, options: &Options) -> Result<Arc<Ptx>, Error> {
     options.check_text(source)?;
     let made = Arc::new(Ptx::new("<ptx>", source, Globals::default())?);
     let mut locked = Locked::new();
-    // Another thread may have been faster.
+    // Another thread may have added the text meanwhile.
     Ok(locked.state().take(source).unwrap_or_else(|| {
         locked.state().keep(source, &made);
         made
     }))
 }
 
-/// Runs the first kernel of a text in PTX, which ends with a zero, over `gx * gy * gz` blocks of `bx * by * bz` threads with so many bytes of
-/// shared memory besides what the text declares. `args[i]` is the argument itself, for each parameter in order: a pointer of the process,
-/// or a number in its low bytes. A parameter of more than eight bytes cannot be given. HALFBYTE_STATUS_OK, or why not, as a number;
-/// halfbyte_ptx_last_error says more.
+/// Runs the first kernel of a zero-terminated PTX text over `gx * gy * gz` blocks of `bx * by * bz`
+/// threads, with `shared` bytes of dynamic shared memory. `args[i]` is the value of parameter `i`:
+/// a pointer of the process, or a number in its low bytes. A parameter of more than eight bytes is
+/// not supported. Returns HALFBYTE_STATUS_OK or the status of the error; halfbyte_ptx_last_error
+/// has the details.
 ///
-/// Texts are read once and kept, and their variables live on from run to run, until halfbyte_ptx_reset; a text that is not run for long is dropped
-/// unless a kernel has written to one of its variables.
+/// Texts are parsed once and cached, and their variables persist from run to run, until
+/// halfbyte_ptx_reset. The least recently used texts are evicted, unless a kernel has written to
+/// one of their variables.
 ///
-/// Accesses are checked against the allocations that the callback of halfbyte_ptx_set_bounds gives. Without that THEY ARE NOT CHECKED, but for the first
-/// page of addresses and their alignment: a kernel that is wrong then does to the process what any wrong program does. Memory that
-/// instructions access without naming a space must not lie from 0x1000000000 up to 0x5000000000, where local and shared memory have their
-/// addresses.
+/// Accesses are checked against the allocations that the callback of halfbyte_ptx_set_bounds
+/// returns. Without the callback THEY ARE NOT CHECKED, except for alignment and the first page of
+/// addresses: an invalid access of a kernel then has undefined behaviour. Memory that instructions
+/// access through generic addresses must not lie from 0x1000000000 up to 0x5000000000, which are
+/// the windows of local and shared memory.
 ///
 /// # Safety
-/// `source` ends with a zero; so many pointers are at `args`. The memory that the kernel accesses is valid, or the bounds say what is; until
-/// the run ends nobody else writes it, or accesses it where the kernel writes.
+/// `source` ends with a zero byte; `n_args` pointers are at `args`. The memory that the kernel
+/// accesses is valid, or the callback returns the valid allocations. Until the run ends, nothing
+/// else writes this memory, or accesses what the kernel writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_ptx_run(
     source: *const c_char,
@@ -199,35 +205,35 @@ pub unsafe extern "C" fn halfbyte_ptx_run(
     status as c_int
 }
 
-/// Why the last halfbyte_ptx_run of this thread failed; null where it did not. It is not the caller's to free, and lives until the thread runs a
-/// kernel again.
+/// Returns the error of this thread's last halfbyte_ptx_run, or null if it succeeded. The caller
+/// must not free the error, which lives until the thread's next run.
 #[unsafe(no_mangle)]
 pub extern "C" fn halfbyte_ptx_last_error() -> *const Error {
     LAST.with(|last| last.borrow().as_deref().map_or(std::ptr::null(), std::ptr::from_ref))
 }
 
-/// Says where allocations are, for all runs that begin from now on. With null they are not asked for, and accesses not checked.
+/// Sets the callback for allocations, for all runs that begin later. Null disables the checks.
 ///
 /// # Safety
-/// Every thread may call `find` with `user` at any time until the bounds are set anew and the runs of before have ended. What it says
-/// is memory is memory until the run that has asked ends.
+/// Every thread may call `find` with `user` at any time, until the callback is replaced and the
+/// earlier runs have ended. The allocations that it returns stay valid until the run ends.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_ptx_set_bounds(find: BoundsFn, user: *mut c_void) {
-    // Nothing here panics; if something did, C would be no worse off.
+    // No panic is expected here, and C could not handle one.
     let _ = border::caught(|| {
         Locked::new().state().bounds = Bounds { find, user };
         Ok(())
     });
 }
 
-/// Says how runs are made that begin from now on: by what engine, within which limits, what cancels them, where printed text goes. The options
-/// are copied; null stands for the usual ones.
+/// Sets the options of all runs that begin later: engine, limits, cancellation, and output. The
+/// options are copied; null means the default options.
 ///
 /// # Safety
-/// `options` is null, or was given out and has not been freed.
+/// `options` is null, or a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_ptx_set_options(options: *const Options) {
-    // Nothing here panics; if something did, C would be no worse off.
+    // No panic is expected here, and C could not handle one.
     let _ = border::caught(|| {
         // SAFETY: the caller's contract.
         Locked::new().state().options = unsafe { Options::of(options) };
@@ -235,11 +241,11 @@ pub unsafe extern "C" fn halfbyte_ptx_set_options(options: *const Options) {
     });
 }
 
-/// Drops all texts that were run, and what their variables hold. Runs that are under way end as they would.
+/// Drops all cached texts and the contents of their variables. Current runs are not affected.
 #[unsafe(no_mangle)]
 pub extern "C" fn halfbyte_ptx_reset() {
     let _ = border::caught(|| {
-        // Freed after the lock is released: it may take long.
+        // Dropped after the lock is released, because that may take long.
         let texts = std::mem::take(&mut Locked::new().state().texts);
         drop(texts);
         Ok(())

@@ -1,4 +1,4 @@
-//! The header is what the library's source says, and programs in C and C++ that use it work.
+//! Tests that the header matches the library's source, and that C and C++ programs work with it.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ fn here() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// What cbindgen makes of the source.
+/// Generates the header with cbindgen.
 fn header() -> String {
     let config = cbindgen::Config::from_file(here().join("cbindgen.toml")).unwrap();
-    // The modules are found from there.
+    // cbindgen finds the modules from this file.
     let builder = cbindgen::Builder::new().with_config(config).with_src(here().join("src/lib.rs"));
     let mut made = Vec::new();
     builder.generate().unwrap().write(&mut made);
-    // What Rust calls safety is up to whoever calls from C.
+    // Rust's safety sections are the caller's obligations in C.
     String::from_utf8(made)
         .unwrap()
         .replace("// # Safety\n//\n", "// # Safety\n")
@@ -35,7 +35,7 @@ fn the_header_is_up_to_date() {
     assert!(found == made, "include/halfbyte.h is not what the source says; HALFBYTE_BLESS=1 writes it anew");
 }
 
-/// The folder of the library. Cargo builds none for tests, so this does, in the folder that the test is in.
+/// Builds the library and returns its folder. Cargo does not build a cdylib for tests.
 fn library() -> &'static Path {
     static BUILT: LazyLock<PathBuf> = LazyLock::new(|| {
         let exe = std::env::current_exe().unwrap();
@@ -47,7 +47,7 @@ fn library() -> &'static Path {
     &BUILT
 }
 
-/// Whether there is a compiler; CI has one.
+/// Returns `true` if the compiler is installed, which is required in CI.
 fn has(compiler: &str) -> bool {
     let is_there = Command::new(compiler).arg("--version").output().is_ok();
     assert!(is_there || std::env::var_os("CI").is_none(), "there is no {compiler}");
@@ -57,7 +57,7 @@ fn has(compiler: &str) -> bool {
     is_there
 }
 
-/// Compiles a program, runs it, and gives what it prints.
+/// Compiles and runs a program, and returns its output.
 fn run(compiler: &str, source: &Path, folder: &Path) -> String {
     let exe = folder.join(source.file_stem().unwrap());
     let library = library();
@@ -94,7 +94,7 @@ fn programs_in_c_and_cpp_work() {
     }
 }
 
-/// The program of the manual prints what the manual says.
+/// The example program of the documentation prints the documented output.
 #[test]
 #[ignore = "it builds the library; bindings/c/ci runs it"]
 fn the_program_of_the_manual_prints_what_it_says() {

@@ -1,4 +1,5 @@
-//! Arrays of Python as memory: by the array interface that NumPy has for C, a capsule with a structure, so that NumPy is not linked with.
+//! Access to Python arrays through NumPy's C array interface, a capsule with a structure, which
+//! needs no link with NumPy.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::{self, NonNull};
@@ -17,7 +18,7 @@ use crate::memory::Memory;
 /// `PyArrayInterface` of NumPy's documentation, "The Array Interface".
 #[repr(C)]
 struct Interface {
-    /// 2, as a check.
+    /// Always 2, as a check.
     two: c_int,
     nd: c_int,
     typekind: c_char,
@@ -33,10 +34,10 @@ const C_CONTIGUOUS: c_int = 0x1;
 const NATIVE_BYTE_ORDER: c_int = 0x200;
 const WRITEABLE: c_int = 0x400;
 
-/// An array that Python keeps alive as long as this is.
+/// Array that Python keeps alive as long as this value exists.
 pub(crate) struct Array<'py> {
     object: Bound<'py, PyAny>,
-    /// Holds the array, whatever becomes of `object`.
+    /// Keeps the array's memory alive even if `object` changes.
     _capsule: Bound<'py, PyAny>,
     data: *mut u8,
     bytes: usize,
@@ -47,12 +48,14 @@ pub(crate) struct Array<'py> {
 }
 
 impl<'py> Array<'py> {
-    /// The array that an object is, or has by one of the protocols for arrays; none of what is no array.
+    /// Returns the array of an object that is an array or implements an array protocol, or `None`
+    /// for other objects.
     pub fn of(object: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
         Ok(Array::of_any(object)?.0)
     }
 
-    /// The same, with what is to be called once the array has been written, where it is a copy of what the object has elsewhere.
+    /// Like [`Array::of`]. If the array is a copy of the object's data, also returns a callback
+    /// that writes the copy back.
     pub fn of_any(object: &Bound<'py, PyAny>) -> PyResult<(Option<Array<'py>>, Option<Bound<'py, PyAny>>)> {
         if let Some(array) = Array::by_interface(object)? {
             return Ok((Some(array), None));
@@ -65,12 +68,14 @@ impl<'py> Array<'py> {
     }
 
     fn by_interface(object: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
-        // Of a number or a text this is asked in vain, which an exception would make dear.
+        // Numbers and strings lack this attribute; `getattr_opt` avoids the cost of an exception.
         let Some(capsule) = object.getattr_opt(intern!(object.py(), "__array_struct__"))? else { return Ok(None) };
-        // SAFETY: the pointer is asked for by the name that such capsules have, none; of what is no capsule it is null, with an exception.
+        // SAFETY: such capsules have no name, so that the name is null. For any other object the
+        // result is null, with an exception set.
         let found = unsafe { ffi::PyCapsule_GetPointer(capsule.as_ptr(), ptr::null()) };
         let Some(found) = NonNull::new(found.cast::<Interface>()) else { return Err(PyErr::fetch(object.py())) };
-        // SAFETY: an object that has `__array_struct__` gives a capsule of this structure, which lives as long as the capsule.
+        // SAFETY: `__array_struct__` is a capsule with this structure, which lives as long as the
+        // capsule.
         let interface = unsafe { found.as_ref() };
         let (Ok(dimensions), Ok(item_bytes)) = (usize::try_from(interface.nd), usize::try_from(interface.itemsize))
         else {
@@ -81,7 +86,7 @@ impl<'py> Array<'py> {
         }
         let shape: SmallVec<[usize; 4]> = match dimensions {
             0 => SmallVec::new(),
-            // SAFETY: `shape` has as many entries as there are dimensions.
+            // SAFETY: `shape` has one entry per dimension.
             _ => unsafe { slice::from_raw_parts(interface.shape, dimensions) }.iter().map(|&n| n as usize).collect(),
         };
         let bytes = shape.iter().product::<usize>() * item_bytes;
@@ -90,22 +95,22 @@ impl<'py> Array<'py> {
         Ok(Some(Array { object: object.clone(), _capsule: capsule, data, bytes, shape, kind, item_bytes, flags }))
     }
 
-    /// The array, as Python has it.
+    /// Returns the array's Python object.
     pub fn object(&self) -> &Bound<'py, PyAny> {
         &self.object
     }
 
-    /// Whether it is a number, as NumPy's scalars are.
+    /// Returns `true` for an array without dimensions, such as a NumPy scalar.
     pub fn is_number(&self) -> bool {
         self.shape.is_empty()
     }
 
-    /// Kind and size of its elements: `(b'f', 2)`.
+    /// Returns the kind and size of the elements, such as `(b'f', 2)`.
     pub fn dtype(&self) -> (u8, usize) {
         (self.kind, self.item_bytes)
     }
 
-    /// The name of its dtype, as NumPy has it.
+    /// Returns the dtype's name in NumPy.
     pub fn dtype_name(&self) -> String {
         let bits = self.item_bytes * 8;
         match self.kind {
@@ -117,27 +122,27 @@ impl<'py> Array<'py> {
         }
     }
 
-    /// The name that dtypes of other packages have: `bfloat16`.
+    /// Returns the name of a dtype of another package, such as `bfloat16`.
     fn own_dtype_name(&self) -> Option<String> {
         let py = self.object.py();
         let name = self.object.getattr(intern!(py, "dtype")).and_then(|dtype| dtype.getattr(intern!(py, "name")));
         Some(name.ok()?.cast_into::<PyString>().ok()?.to_string_lossy().into_owned())
     }
 
-    /// `float16 array of shape (4, 2)`, for messages.
+    /// Describes the array for messages, such as `float16 array of shape (4, 2)`.
     pub fn named(&self) -> String {
         let shape: Vec<String> = self.shape.iter().map(usize::to_string).collect();
         let comma = if shape.len() == 1 { "," } else { "" };
         format!("{} array of shape ({}{comma})", self.dtype_name(), shape.join(", "))
     }
 
-    /// Its memory, as that of a parameter that may be written or not.
+    /// Returns the array's memory for a parameter; `written` is set if the kernel may write it.
     ///
     /// # Errors
-    /// What keeps it from being used in place; `what` names the parameter and what it takes.
+    /// Fails if the array cannot be used in place. `what` describes the parameter.
     pub fn memory(&self, written: bool, what: impl Fn() -> String) -> PyResult<Memory> {
         let wrong = |reason: &str| PyValueError::new_err(format!("{}; {reason}", what()));
-        // Their bytes are references, which nothing but Python may write.
+        // The elements are object references, which only Python may write.
         if self.has_objects() {
             return Err(PyTypeError::new_err(format!("{}; a {} has objects of Python", what(), self.named())));
         }
@@ -157,22 +162,22 @@ impl<'py> Array<'py> {
         Ok(Memory::new(self.data, self.bytes, written))
     }
 
-    /// How many bytes it has.
+    /// Returns the array's size in bytes.
     pub fn byte_count(&self) -> usize {
         self.bytes
     }
 
-    /// Its bytes, copied, where they lie in order.
+    /// Returns a copy of the bytes of a C-contiguous array.
     pub fn contents(&self, what: impl Fn() -> String) -> PyResult<Vec<u8>> {
         let memory = self.memory(false, what)?;
-        // SAFETY: Python keeps the array, and the GIL is held while the slice is in use.
+        // SAFETY: Python keeps the array alive, and the GIL is held while the slice is in use.
         Ok(unsafe { memory.read() }.to_vec())
     }
 
-    /// The bits of a number of at most 16 bytes.
+    /// Returns the bits of a scalar of at most 16 bytes.
     pub fn bits(&self) -> u128 {
         let memory = Memory::new(self.data, self.bytes.min(16), false);
-        // SAFETY: as of `contents`.
+        // SAFETY: as in `contents`.
         unsafe { memory.read() }.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte))
     }
 
@@ -182,20 +187,22 @@ impl<'py> Array<'py> {
         !b"biufcmMSU".contains(&self.kind) && asked().unwrap_or(true)
     }
 
-    /// Whether Python lets it be written.
+    /// Returns `true` if the array is writable.
     pub fn is_writable(&self) -> bool {
         self.flags & WRITEABLE != 0
     }
 
-    /// Whether it is a bool a lane for a mask of several lanes, whose lanes are bits in memory.
+    /// Returns `true` for a bool array whose lanes must be packed to the bits of a mask type with
+    /// several lanes.
     pub fn is_unpacked_mask(&self, ty: Type) -> bool {
         ty.elem() == Elem::I1 && ty.lanes() > 1 && self.kind == b'b'
     }
 
-    /// Whether its elements are lanes, or whole elements, of a type, by dtype and by shape.
+    /// Checks that the array's elements are lanes, or whole elements, of a type, by dtype and
+    /// shape.
     ///
     /// # Errors
-    /// That they are not.
+    /// Fails if dtype or shape do not match.
     pub fn check(&self, ty: Type, what: impl Fn() -> String) -> PyResult<()> {
         if self.is_words_of(ty) {
             return Ok(());
@@ -228,7 +235,8 @@ impl<'py> Array<'py> {
         }
     }
 
-    /// Whether its elements are unsigned words for a type of several lanes.
+    /// Returns `true` if the elements are unsigned integers that hold whole elements of a vector
+    /// type.
     fn is_words_of(&self, ty: Type) -> bool {
         let bytes = ty.bytes() as usize;
         let is_word = self.item_bytes == bytes || self.item_bytes == 4 && bytes.is_multiple_of(4);
@@ -236,10 +244,10 @@ impl<'py> Array<'py> {
     }
 }
 
-/// Refuses an array of `numpy.ma`, also one without a dimension: a kernel would take what the mask hides for numbers.
+/// Rejects an array of `numpy.ma`, because a kernel would treat its masked elements as numbers.
 ///
 /// # Errors
-/// That it is one; `what` names the parameter and what it takes.
+/// Fails for a masked array; `what` describes the parameter.
 pub(crate) fn refuse_masked(object: &Bound<'_, PyAny>, what: &dyn Fn() -> String) -> PyResult<()> {
     if object.is_exact_instance_of::<PyFloat>() || object.is_exact_instance_of::<PyInt>() {
         return Ok(());
@@ -256,13 +264,14 @@ pub(crate) fn refuse_masked(object: &Bound<'_, PyAny>, what: &dyn Fn() -> String
     Err(PyTypeError::new_err(format!("{}; {reason}", what())))
 }
 
-/// Refuses a masked array that a Python function is given.
+/// Rejects a masked argument of a Python function.
 #[pyfunction]
 pub(crate) fn refuse_masked_array(value: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
     refuse_masked(value, &|| what.to_owned())
 }
 
-/// What an array for elements of a type is, for messages: `float16 of shape (n, 2) or (n * 2,), or uint32`.
+/// Describes the arrays that a type accepts, for messages: `float16 of shape (n, 2) or (n * 2,), or
+/// uint32`.
 pub(crate) fn taken(ty: Type) -> String {
     let of = match ty.elem() {
         Elem::I1 => "bool",

@@ -1,4 +1,5 @@
-//! What a call gives each parameter: numbers as bits, arrays as memory, and buffers that are made because none is given.
+//! Binding of call arguments to parameters: numbers as bits, arrays as memory, and new arrays for
+//! missing output buffers.
 
 use halfbyte::abi::{Direction, Elem, ParamKind, Type};
 use pyo3::exceptions::PyTypeError;
@@ -12,35 +13,37 @@ use crate::memory::Memory;
 use crate::params::{Kind, Parameter};
 use crate::scalar;
 
-/// The parameters of a kernel.
+/// Name and parameters of a kernel.
 #[derive(Debug)]
 pub(crate) struct Signature {
     pub kernel: String,
-    /// Name of the kernel in messages if it differs from that in the text: the name of the source function.
+    /// Name of the kernel in messages if it differs from the name in the text: the name of the
+    /// source function.
     pub label: Option<String>,
     pub params: Vec<Parameter>,
 }
 
-/// What a parameter is given.
+/// Argument of a parameter.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
-    /// A number.
+    /// Scalar.
     Bits(u128),
-    /// A structure of PTX.
+    /// Structure of PTX.
     Bytes(Vec<u8>),
-    /// A buffer.
+    /// Buffer.
     Memory(Memory),
 }
 
-/// The arguments of a call. While they are there Python keeps their memory.
+/// Arguments of a call. Python keeps their memory alive as long as this value exists.
 pub(crate) struct Given<'py> {
-    /// By parameter.
+    /// Values, by parameter.
     pub values: SmallVec<[Value; 8]>,
-    /// The arrays that the kernel writes, with the numbers of their parameters.
+    /// Arrays that the kernel writes, with their parameter numbers.
     results: SmallVec<[(usize, Bound<'py, PyAny>); 4]>,
-    /// With the numbers of their parameters.
+    /// All arrays, with their parameter numbers.
     arrays: SmallVec<[(usize, Array<'py>); 8]>,
-    /// What is to be called once the kernel has written its buffers: where an argument's own memory could not be used.
+    /// Callbacks that write copies back after the launch, for arguments whose memory could not be
+    /// used in place.
     after: Vec<Bound<'py, PyAny>>,
 }
 
@@ -69,10 +72,11 @@ impl Signature {
         names.fold(message.to_owned(), |message, (name, label)| replace_word(&message, name, label))
     }
 
-    /// The arguments of a call over so many items.
+    /// Binds the arguments of a call over `items` work items.
     ///
     /// # Errors
-    /// Arguments that are too many, too few or of another name; what does not fit its parameter.
+    /// Fails for too many, missing or unknown arguments, and for arguments that do not match their
+    /// parameter.
     pub fn bind<'py>(
         &self,
         args: &Bound<'py, PyTuple>,
@@ -113,7 +117,7 @@ impl Signature {
         PyTypeError::new_err(format!("{}; {reason}", param.described(self.shown())))
     }
 
-    /// That a keyword is no parameter's name.
+    /// Returns the error for an unknown keyword argument.
     fn unknown(&self, keywords: &Bound<'_, PyDict>) -> PyErr {
         let names: Vec<&str> = self.params.iter().map(Parameter::shown_name).collect();
         let is_unknown =
@@ -123,7 +127,7 @@ impl Signature {
         PyTypeError::new_err(format!("@{} has no parameter `{given}`; there are {names}", self.shown()))
     }
 
-    /// Takes an argument.
+    /// Binds one argument.
     fn take<'py>(&self, given: &mut Given<'py>, param: &Parameter, object: &Bound<'py, PyAny>) -> PyResult<()> {
         let what = || param.described(self.shown());
         refuse_masked(object, &what)?;
@@ -160,7 +164,7 @@ impl Signature {
         Ok(())
     }
 
-    /// Makes the buffer of a parameter that is given none.
+    /// Creates the array of an output buffer without an argument.
     fn make<'py>(&self, py: Python<'py>, given: &mut Given<'py>, param: &Parameter, items: u32) -> PyResult<()> {
         let Kind::Declared(ParamKind::Buffer { direction: Direction::Out, elem, .. }) = param.kind else {
             return Err(self.wrong(param, "it is not given"));
@@ -172,7 +176,7 @@ impl Signature {
     }
 }
 
-/// Replaces a name wherever it is no part of a longer one.
+/// Replaces whole-word occurrences of a name.
 fn replace_word(text: &str, word: &str, by: &str) -> String {
     if word == by || word.is_empty() {
         return text.to_owned();
@@ -190,7 +194,8 @@ fn replace_word(text: &str, word: &str, by: &str) -> String {
     replaced
 }
 
-/// The name of the dtype of an array that is made for elements of a type: of integers as that of an array that is given, for bytes else unsigned.
+/// Returns the dtype of a new array for elements of a type. An integer dtype has the signedness of
+/// an argument of the same size; bytes default to unsigned.
 fn dtype(ty: Type, given: &Given<'_>) -> &'static str {
     let signed = |bytes, name, unsigned| {
         let alike = given
@@ -227,14 +232,15 @@ impl Default for Given<'_> {
 }
 
 impl<'py> Given<'py> {
-    /// The array that an argument is; where its memory is not this process's, a copy that is written back.
+    /// Returns the array of an argument. If its memory is not in this process, the array is a copy
+    /// that is written back.
     pub fn array(&mut self, object: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
         let (array, after) = Array::of_any(object)?;
         self.after.extend(after);
         Ok(array)
     }
 
-    /// The lanes of a mask as bits.
+    /// Packs the lanes of a mask to bits.
     fn pack(&mut self, array: &Array<'py>, elem: Type) -> PyResult<Array<'py>> {
         static PACK: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         let py = array.object().py();
@@ -246,14 +252,15 @@ impl<'py> Given<'py> {
         Array::of(&packed)?.ok_or_else(none)
     }
 
-    /// What a parameter is and which array it was given, for messages.
+    /// Describes a parameter and its array, for messages.
     fn described(&self, signature: &Signature, number: usize) -> Option<String> {
         let (_, array) = self.arrays.iter().find(|(of, _)| *of == number)?;
         let param = signature.params.get(number)?;
         Some(format!("{}; a {} was given", param.described(signature.shown()), array.named()))
     }
 
-    /// The same of a parameter by its number, or where that is none by its name.
+    /// Returns a function that describes a parameter by number, or by name if the number is out of
+    /// range.
     pub fn describer<'a>(&'a self, signature: &'a Signature) -> impl Fn(usize, &str) -> Option<String> + 'a {
         |number, name| {
             let by_name = || signature.params.iter().position(|param| param.name == name);
@@ -262,13 +269,13 @@ impl<'py> Given<'py> {
         }
     }
 
-    /// The memory of each parameter.
+    /// Returns the memory of each parameter.
     pub fn memory(&self) -> SmallVec<[Option<Memory>; 8]> {
         let memory = |value: &Value| if let Value::Memory(memory) = value { Some(*memory) } else { None };
         self.values.iter().map(memory).collect()
     }
 
-    /// Once the kernel has run: the arrays that it wrote, by the names of their parameters.
+    /// Writes copies back after the launch, and returns the written arrays by parameter name.
     pub fn finish(self, py: Python<'py>, params: &[Parameter]) -> PyResult<Bound<'py, PyDict>> {
         for after in &self.after {
             after.call0()?;

@@ -1,4 +1,4 @@
-//! Tests of kernels: run lines, text tests, and what testkit has for the tests of other programs.
+//! Tests of kernels: run lines, text tests, and test helpers for other programs.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ use crate::launch::machine;
 use crate::watch::{limits, watched};
 use crate::{error, keyword};
 
-/// Makes the launches that the run lines of a text ask for, and compares; says line by line what came of it.
+/// Runs the launches of a text's run lines, compares the results, and returns a verdict per line.
 #[pyfunction]
 #[pyo3(signature = (file, text, folder, engine=None, sm=None, races=false, alias=false, allow=None))]
 #[allow(clippy::too_many_arguments)]
@@ -86,7 +86,7 @@ fn outcome_of<'py>(py: Python<'py>, file: &str, text: &str, outcome: &Outcome) -
     Ok(found)
 }
 
-/// The lines of a text that ask for a launch, or expect a refusal, each with what it says.
+/// Returns the lines of a text that request a launch or expect a refusal, each with a title.
 #[pyfunction]
 pub(crate) fn run_lines(file: &str, text: &str) -> Vec<(usize, String)> {
     let read = if is_ptx(file) { runlines::read_ptx(text) } else { runlines::read(text) };
@@ -105,10 +105,11 @@ pub(crate) fn run_lines(file: &str, text: &str) -> Vec<(usize, String)> {
     lines
 }
 
-/// A kernel that was tested: its name, the line that fails, and what is shown of that.
+/// Tested kernel: its name, the failing line, and the report of the failure.
 type Tested = (String, Option<usize>, Option<String>);
 
-/// Runs the text tests of a file: of each kernel its name, the line that fails (none where it passes), and what is shown of that.
+/// Runs the text tests of a file. Returns the name of each kernel, the failing line (``None`` if it
+/// passes), and the report.
 #[pyfunction]
 pub(crate) fn test_text(py: Python<'_>, file: &str, text: &str) -> PyResult<Vec<Tested>> {
     let done = watched(py, Limits::strict(), false, |watchdog| {
@@ -124,7 +125,8 @@ pub(crate) fn test_text(py: Python<'_>, file: &str, text: &str) -> PyResult<Vec<
     done.map_err(|report: Report| error::of_report(py, &report))
 }
 
-/// Why what is wanted is not selected, or what is not wanted is; none where all is as it should be.
+/// Returns the reason for which a wanted instruction is not selected or an unwanted one is, or
+/// ``None``.
 #[pyfunction]
 #[pyo3(signature = (text, target, wanted, unwanted, sm=None))]
 pub(crate) fn selects(
@@ -149,8 +151,8 @@ pub(crate) fn selects(
     }
 }
 
-/// Runs a kernel on every target and engine that can do it, on arguments as run lines have them: the targets that gave the evaluator's bits, or what
-/// is wrong.
+/// Runs a kernel on all targets and engines that support it, with arguments in the format of run
+/// lines. Returns the targets that match the evaluator bit for bit, or the difference.
 #[pyfunction]
 pub(crate) fn run_and_compare(
     py: Python<'_>,

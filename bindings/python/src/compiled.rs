@@ -1,4 +1,4 @@
-//! Compiled kernels: what became of them, and launches again and again.
+//! Compiled kernels: their code and statistics, and repeated launches.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -19,10 +19,12 @@ use crate::launch::{EngineName, Keywords, Launch, arguments, is_shared, placed, 
 use crate::params::Param;
 use crate::watch::{limits, watched};
 
-/// A compiled kernel.
+/// Compiled kernel.
 ///
-/// ``text`` is PTX, or assembly; ``words`` its machine code (of PTX the text) as bytes; ``listing`` the instructions beside the lines that they
-/// come from; ``stats`` counts of ops, words, registers and more, as ``halfbyte compile --stats`` prints them; ``object`` the object file.
+/// ``text`` is PTX or assembly. ``words`` is the machine code as bytes (for PTX, the text).
+/// ``listing`` shows the instructions next to their source lines. ``stats`` has the counts of ops,
+/// words, registers and more that ``halfbyte compile --stats`` prints. ``object`` is the object
+/// file.
 #[pyclass(frozen, module = "halfbyte")]
 pub(crate) struct Compiled {
     target: Target,
@@ -34,7 +36,7 @@ pub(crate) struct Compiled {
     origin: Arc<Origin>,
 }
 
-/// What a compiled kernel was made of.
+/// Source of a compiled kernel.
 pub(crate) struct Origin {
     module: Arc<Module>,
     number: usize,
@@ -50,7 +52,7 @@ struct Counts {
     registers: u32,
     spills: u32,
     local_bytes: u32,
-    /// Bundles, and how many there are at least, of a target that has them.
+    /// Number of bundles and its lower bound, for targets with bundles.
     bundles: Option<(u64, u64)>,
     rules: Vec<(&'static str, usize)>,
 }
@@ -123,49 +125,49 @@ impl Compiled {
         &self.text
     }
 
-    /// The machine code, low byte first; of PTX the text.
+    /// Machine code, low byte first; for PTX, the text.
     #[getter]
     fn words<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.words)
     }
 
-    /// The instructions beside the text that they come from.
+    /// Instructions next to the source lines.
     #[getter]
     fn listing(&self) -> &str {
         &self.listing
     }
 
-    /// The object file.
+    /// Object file.
     #[getter]
     fn object<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.object)
     }
 
-    /// What it was compiled for.
+    /// Name of the target.
     #[getter]
     fn target(&self) -> &'static str {
         self.target.name()
     }
 
-    /// The GPU that PTX is for; ``None`` of other targets.
+    /// SM version of PTX; ``None`` for other targets.
     #[getter]
     fn sm(&self) -> Option<u16> {
         self.target.sm().map(|sm| sm.number())
     }
 
-    /// The kernel's name, without ``@``.
+    /// Name of the kernel, without ``@``.
     #[getter]
     fn name(&self) -> &str {
         &self.origin.signature.kernel
     }
 
-    /// Its parameters, in order.
+    /// Parameters, in order.
     #[getter]
     fn params(&self) -> Vec<Param> {
         self.origin.signature.params.iter().map(|param| param.shown()).collect()
     }
 
-    /// What was counted.
+    /// Statistics.
     #[getter]
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let stats = PyDict::new(py);
@@ -190,7 +192,8 @@ impl Compiled {
         Ok(stats)
     }
 
-    /// The kernel ready to be launched again and again. ``engine`` and ``threads`` are what launches are made with that say nothing else.
+    /// Loads the kernel for repeated launches. ``engine`` and ``threads`` are the defaults of these
+    /// launches.
     #[pyo3(signature = (engine=None, threads=None))]
     fn load(&self, py: Python<'_>, engine: Option<&str>, threads: Option<&Bound<'_, PyAny>>) -> PyResult<Program> {
         let (engine, threads) = crate::launch::engine(engine, threads)?;
@@ -210,11 +213,11 @@ impl Compiled {
     }
 }
 
-/// A compiled kernel that is launched again and again. It is called as the kernel is, without ``target``.
+/// Compiled kernel for repeated launches. It is called like the kernel, without ``target``.
 #[pyclass(frozen, module = "halfbyte")]
 pub(crate) struct Program {
     program: runtime::Program,
-    /// The same for launches along several axes, where that is another code.
+    /// The program for launches along several axes, if these need different code.
     several_axes: Mutex<Option<Arc<runtime::Program>>>,
     origin: Arc<Origin>,
     engine: Option<EngineName>,
@@ -223,13 +226,13 @@ pub(crate) struct Program {
 
 #[pymethods]
 impl Program {
-    /// The kernel's name, without ``@``.
+    /// Name of the kernel, without ``@``.
     #[getter]
     fn name(&self) -> &str {
         &self.origin.signature.kernel
     }
 
-    /// Its parameters, in order.
+    /// Parameters, in order.
     #[getter]
     fn params(&self) -> Vec<Param> {
         self.origin.signature.params.iter().map(|param| param.shown()).collect()
@@ -268,8 +271,8 @@ impl Program {
         given.finish(py, &signature.params)
     }
 
-    /// The seconds that the library itself takes for a call on these arguments, from binding them on, of so many calls the least: what benchmarks
-    /// compare calls from Python with.
+    /// Returns the seconds that the library itself takes for a call, from the binding of arguments
+    /// on: the minimum of ``repeat`` calls. Benchmarks compare it with calls from Python.
     #[pyo3(signature = (*args, items, repeat, engine=None))]
     fn _library_seconds(
         &self,
@@ -290,7 +293,8 @@ impl Program {
         for _ in 0..repeat {
             let watchdog = Watchdog::new(Limits::NONE);
             let start = Instant::now();
-            // SAFETY: `given` is kept until the launch is over, `places` are its own, and the arguments of the launch before are gone.
+            // SAFETY: `given` outlives the launch, `places` belong to it, and the arguments of the
+            // previous launch no longer exist.
             let args = unsafe { arguments(&given.values, &places) };
             run_words(kernel, &launch, engine, &watchdog, args)
                 .map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))?;
@@ -305,7 +309,7 @@ impl Program {
 }
 
 impl Program {
-    /// The kernel compiled for launches along several axes, once.
+    /// Compiles the kernel for launches along several axes, once.
     fn along_several_axes(&self, py: Python<'_>) -> PyResult<Arc<runtime::Program>> {
         let kept = || self.several_axes.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(program) = &*kept() {
@@ -327,7 +331,7 @@ impl Program {
     }
 }
 
-/// Launches words.
+/// Launches machine code.
 pub(crate) fn call(
     py: Python<'_>,
     kernel: &runtime::Kernel,
@@ -338,7 +342,7 @@ pub(crate) fn call(
 ) -> PyResult<()> {
     let engine = launch.engine_for(kernel.words().target());
     let places = placed(signature, given)?;
-    // SAFETY: `given` is kept until the launch is over, and `places` are its own.
+    // SAFETY: `given` outlives the launch, and `places` belong to it.
     let args = unsafe { arguments(&given.values, &places) };
     let ran = watched(py, launch.limits.clone(), is_shared(engine), |watchdog| {
         run_words(kernel, launch, engine, watchdog, args)

@@ -1,4 +1,5 @@
-//! What goes wrong, as Python's exceptions. Their classes are in the package's `_errors.py`.
+//! Conversion of errors to Python exceptions. The exception classes are in the package's
+//! `_errors.py`.
 
 use halfbyte::abi::{Exceeded, Shape, buffer_near};
 use halfbyte::ir::diag::{Diagnostic, Lines};
@@ -16,7 +17,7 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::bind::Signature;
 
-/// An exception of the package, by the name of its class, with attributes.
+/// Creates an exception of the package by class name, with attributes.
 fn raise(py: Python<'_>, class: &str, message: &str, attributes: &Bound<'_, PyDict>) -> PyErr {
     let made =
         py.import("halfbyte._errors").and_then(|errors| errors.getattr(class)?.call((message,), Some(attributes)));
@@ -26,12 +27,13 @@ fn raise(py: Python<'_>, class: &str, message: &str, attributes: &Bound<'_, PyDi
     }
 }
 
-/// An exception without more to it than a message.
+/// Creates an exception with only a message.
 pub(crate) fn plain(py: Python<'_>, class: &str, message: &str) -> PyErr {
     raise(py, class, message, &PyDict::new(py))
 }
 
-/// Sets attributes, of which none fails but for want of memory; then the first error is the exception.
+/// Creates a dictionary of attributes. Failure is possible only for lack of memory, and is returned
+/// as the exception.
 macro_rules! attributes {
     ($py:expr, $($name:ident = $value:expr),* $(,)?) => {{
         let attributes = PyDict::new($py);
@@ -40,7 +42,7 @@ macro_rules! attributes {
     }};
 }
 
-/// A text that is wrong.
+/// Converts a report of errors in a text.
 pub(crate) fn of_report(py: Python<'_>, report: &Report) -> PyErr {
     let lines = Lines::new(report.text());
     let all = PyList::empty(py);
@@ -71,7 +73,7 @@ fn of_diagnostic(
     raise(py, "ParseError", shown, &attributes)
 }
 
-/// Kernels that were not compiled.
+/// Converts a compiler error.
 pub(crate) fn of_compile(py: Python<'_>, module: &Module, error: CompileError) -> PyErr {
     let shown = module.report(error.clone()).to_string();
     let refused = |items: Vec<(Option<String>, Loc, String, String)>| {
@@ -109,23 +111,23 @@ pub(crate) fn of_compile(py: Python<'_>, module: &Module, error: CompileError) -
     }
 }
 
-/// What a launch is of, as far as messages show it.
+/// Context of a launch, for messages.
 pub(crate) struct Launched<'a> {
     pub file: &'a str,
-    /// Empty of an object, which has none.
+    /// Source text; empty for an object file.
     pub text: &'a str,
-    /// `halu (jit)`.
+    /// Target and engine, such as `halu (jit)`.
     pub on: String,
     pub shape: Shape,
-    /// Of a text in PTX: what its `.loc` say.
+    /// Parsed PTX text, for its `.loc` directives.
     pub read: Option<&'a Text>,
-    /// Signature of a kernel whose messages have other names than its text.
+    /// Signature of a kernel whose messages use other names than its text.
     pub signature: Option<&'a Signature>,
-    /// What a parameter is, and the array that it was given, by its number or else by its name.
+    /// Function that describes a parameter and its array, by number or by name.
     pub given: &'a dyn Fn(usize, &str) -> Option<String>,
 }
 
-/// Of arguments of which nothing is said.
+/// Describer for launches without information about the arguments.
 pub(crate) fn nothing_given(_: usize, _: &str) -> Option<String> {
     None
 }
@@ -151,7 +153,7 @@ impl Launched<'_> {
         }
     }
 
-    /// The class of a trap's exception.
+    /// Returns the exception class of a trap.
     const fn class(kind: Kind) -> &'static str {
         match kind {
             Kind::Budget => "Budget",
@@ -161,7 +163,7 @@ impl Launched<'_> {
         }
     }
 
-    /// What a launch of words, or of PTX, came to.
+    /// Converts an error of a launch of machine code or PTX.
     pub fn error(&self, py: Python<'_>, error: &LaunchError) -> PyErr {
         let lines = Lines::new(self.text);
         match error {
@@ -219,13 +221,13 @@ impl Launched<'_> {
         raise(py, Launched::class(kind), &self.shown(diagnostic), &attributes)
     }
 
-    /// The file and line that `.loc` says a place of the text comes from.
+    /// Returns the source file and line of a position, according to `.loc` directives.
     fn source(&self, loc: Loc) -> Option<(String, u32)> {
         let (file, from) = self.read?.source_of(loc)?;
         Some((file.to_owned(), from.line))
     }
 
-    /// What a launch on the evaluator came to.
+    /// Converts a fault of the evaluator.
     pub fn fault(&self, py: Python<'_>, fault: &Fault, kernel: &Kernel) -> PyErr {
         let diagnostic = fault_diagnostic(fault, kernel, &self.shape, kernel.span);
         let text = Lines::new(self.text);
@@ -249,7 +251,7 @@ impl Launched<'_> {
         let near = near.and_then(|(param, _)| (self.given)(param, ""));
         let diagnostic = near.into_iter().fold(diagnostic, |diagnostic, near| diagnostic.note(None, near));
         let place = self.shape.place(item);
-        // An op of the text is the evaluator's instruction.
+        // For the evaluator, the instruction is an op of the source text.
         let of_text = self.text.get(span.start as usize..span.end as usize).unwrap_or_default();
         let attributes = attributes!(
             py,
@@ -273,12 +275,12 @@ fn exceeded_error(py: Python<'_>, exceeded: Exceeded, message: &str) -> PyErr {
     }
 }
 
-/// That an object is none.
+/// Converts an error of an invalid object file.
 pub(crate) fn of_load(py: Python<'_>, error: impl std::fmt::Display) -> PyErr {
     plain(py, "Error", &error.to_string())
 }
 
-/// What should not be.
+/// Creates the exception of an internal error.
 pub(crate) fn defect(what: &str) -> PyErr {
     PyRuntimeError::new_err(what.to_owned())
 }

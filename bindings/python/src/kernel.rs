@@ -1,4 +1,4 @@
-//! Kernels that are called: of the IR, in PTX as they stand, or of an object.
+//! Callable kernels: of the IR, in PTX, or of an object file.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -25,13 +25,17 @@ use crate::params::Param;
 use crate::ptx::PtxKernel;
 use crate::watch::{limits, watched};
 
-/// A kernel. Called, it runs: on arrays in place of its buffers, and numbers for its scalars.
+/// Kernel. A call runs the kernel on arrays for its buffers and numbers for its scalars.
 ///
-/// ``k(items=512, a=2.0, x=x, y=y)`` runs 512 work items; ``k(grid=(4, 2), block=(32, 4), ...)`` 8 groups of 128, for kernels whose items
-/// meet and for PTX. Arguments are given by name, or by position in the order of ``params``. A buffer takes a C-contiguous array, which
-/// is used in place: of the lanes, its last axis as long as an element has lanes (``(n, 2)`` float16 for ``f16x2``, ``(n, 4)`` uint8 or int8
-/// for ``i8x4``), flat (``(n*2,)``), or of words (uint32). An ``out`` buffer that is not given is made, one element an item. What is returned
-/// maps the names of ``out`` and ``inout`` parameters to their arrays.
+/// ``k(items=512, a=2.0, x=x, y=y)`` runs 512 work items. ``k(grid=(4, 2), block=(32, 4), ...)`` runs 8
+/// groups of 128, for kernels whose work items synchronise and for PTX. Arguments are given by name, or
+/// by position in the order of ``params``.
+///
+/// A buffer takes a C-contiguous array, which is used in place. Its elements are lanes, with a last axis
+/// of as many as an element has (``(n, 2)`` float16 for ``f16x2``, ``(n, 4)`` uint8 or int8 for
+/// ``i8x4``); lanes without that axis (``(n*2,)``); or words (uint32). An ``out`` buffer that is not given
+/// is created, with one element per work item. The result maps the names of ``out`` and ``inout``
+/// parameters to their arrays.
 ///
 /// >>> import numpy as np
 /// >>> import halfbyte as hb
@@ -45,37 +49,41 @@ use crate::watch::{limits, watched};
 ///
 /// Keywords of the launch:
 ///
-/// * ``target``: ``"halu"``, ``"vp1"``, ``"ptx"``, or ``"ir"``, the evaluator. Left out it is HALU, and the evaluator for what HALU refuses and
-///   for kernels whose items meet. Kernels in PTX run as they stand where it is left out or ``"ptx"``.
-/// * ``engine``: ``"jit"``, ``"interp"`` or ``"cuda"``; ``threads``: how many host threads native code may use.
-/// * ``budget``: backward branches that an item may take (2**20), else ``Budget``; ``timeout``: seconds, else ``Cancelled``.
-/// * ``races``: look for races first; the evaluator always does. ``shared``: bytes of shared memory beside what the kernel declares.
-/// * ``sm``: the GPU that PTX is made for.
+/// * ``target``: ``"halu"``, ``"vp1"``, ``"ptx"``, or ``"ir"`` for the evaluator. The default is HALU,
+///   or the evaluator if HALU does not support the kernel or its work items synchronise. PTX kernels are
+///   executed directly by default and with ``"ptx"``.
+/// * ``engine``: ``"jit"``, ``"interp"`` or ``"cuda"``; ``threads``: maximum number of host threads of
+///   native code.
+/// * ``budget``: maximum number of backward branches per item (2**20), beyond which ``Budget`` is raised;
+///   ``timeout``: seconds, after which ``Cancelled`` is raised.
+/// * ``races``: check for races first; the evaluator always does. ``shared``: bytes of dynamic shared
+///   memory.
+/// * ``sm``: SM version of PTX.
 #[pyclass(frozen, module = "halfbyte")]
 pub(crate) struct Kernel {
     source: Source,
     signature: Arc<Signature>,
     params: Vec<Param>,
-    /// What was compiled for calls.
+    /// Programs that were compiled for calls, by target and by the number of axes.
     programs: Mutex<Vec<(Target, bool, Arc<runtime::Program>)>>,
 }
 
-/// What a kernel is of.
+/// Origin of a kernel.
 #[derive(Clone)]
 pub(crate) enum Source {
-    /// Of the IR, by number in the module.
+    /// Kernel of the IR, by number in the module.
     Ir(Arc<Module>, usize),
-    /// In PTX.
+    /// Kernel in PTX.
     Ptx(Arc<PtxKernel>),
-    /// Compiled, by number.
+    /// Compiled kernel, by number in the program.
     Object(Arc<runtime::Program>, usize),
 }
 
-/// Why a launch came to nothing.
+/// Error of a launch.
 pub(crate) enum Failed {
     Compile(Box<CompileError>),
     Load(String),
-    /// On which machine and engine.
+    /// Launch error, with the target and engine.
     Launch(Box<LaunchError>, String),
     Fault(Box<Fault>),
 }
@@ -86,7 +94,7 @@ impl Kernel {
         Kernel { source, signature: Arc::new(signature), params, programs: Mutex::default() }
     }
 
-    /// What the compiler makes of a kernel of the IR, compiled when it is first asked for.
+    /// Returns the compiled program of an IR kernel, which is compiled at the first call.
     fn program(
         &self,
         module: &Module,
@@ -106,7 +114,7 @@ impl Kernel {
     }
 }
 
-/// Compiles one kernel of a module and loads it.
+/// Compiles and loads one kernel of a module.
 pub(crate) fn compile(module: &Module, number: usize, options: &Options) -> Result<runtime::Program, Failed> {
     let kernels = module.ir().kernels.get(number..=number).unwrap_or_default();
     let binary =
@@ -114,22 +122,23 @@ pub(crate) fn compile(module: &Module, number: usize, options: &Options) -> Resu
     TARGETS.load(&binary.object).map_err(|error| Failed::Load(error.to_string()))
 }
 
-/// Whether a kernel's items meet or have memory together: native code does not run it, and races are likely where it is wrong.
+/// Returns `true` if the kernel's work items synchronise or share memory. Native code does not
+/// support such a kernel, and its errors are often races.
 fn meets(kernel: &ir::Kernel) -> bool {
     let insts = kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).flat_map(|block| &block.insts);
     let orders = |inst: &ir::Inst| kernel.insts.get(*inst).is_some_and(|data| data.op.orders_memory());
     kernel.placement(Space::Shared).bytes > 0 || insts.into_iter().any(orders)
 }
 
-/// Where a launch of a kernel of the IR is made.
+/// Target selection of a launch of an IR kernel.
 enum Place {
-    /// Where it was asked for.
+    /// Requested target.
     Asked(On),
-    /// On HALU, or where that refuses, on the evaluator.
+    /// HALU, or the evaluator if HALU does not support the kernel.
     Any,
 }
 
-/// Runs a kernel of the IR.
+/// Launch of an IR kernel.
 pub(crate) struct Run<'a> {
     pub kernel: &'a ir::Kernel,
     pub launch: &'a Launch,
@@ -142,14 +151,14 @@ impl Run<'_> {
         Evaluation { budget, watchdog: Some(watchdog), ..Evaluation::from(self.launch.shape) }
     }
 
-    /// On the evaluator.
+    /// Runs the launch on the evaluator.
     pub fn evaluate(&self, args: &mut [Arg<'_>], watchdog: &Watchdog) -> Result<(), Failed> {
         evaluate_on(self.kernel, self.evaluation(watchdog), args)
             .map(drop)
             .map_err(|fault| Failed::Fault(Box::new(fault)))
     }
 
-    /// On words, after the evaluator has looked for races if that is asked for.
+    /// Runs the launch as machine code, after a race check by the evaluator if requested.
     pub fn execute(
         &self,
         words: &runtime::Kernel,
@@ -164,7 +173,7 @@ impl Run<'_> {
         run_words(words, self.launch, engine, watchdog, args).map_err(|error| Failed::Launch(Box::new(error), on))
     }
 
-    /// Makes the launch on copies of its buffers.
+    /// Runs the launch on the evaluator with copies of the buffers.
     fn look_for_races(&self, args: &mut [Arg<'_>], watchdog: &Watchdog) -> Result<(), Failed> {
         let bytes = |arg: &Arg<'_>| if let Arg::Buffer(bytes) = arg { bytes.to_vec() } else { Vec::new() };
         let mut copies: Vec<Vec<u8>> = args.iter().map(bytes).collect();
@@ -180,19 +189,19 @@ impl Run<'_> {
 
 #[pymethods]
 impl Kernel {
-    /// Its name, without ``@``.
+    /// Name of the kernel, without ``@``.
     #[getter]
     fn name(&self) -> &str {
         &self.signature.kernel
     }
 
-    /// Its parameters, in order.
+    /// Parameters, in order.
     #[getter]
     fn params(&self) -> Vec<Param> {
         self.params.clone()
     }
 
-    /// What it is of: ``"ir"``, ``"ptx"``, or ``"object"`` of one that was compiled.
+    /// Language of the kernel: ``"ir"``, ``"ptx"``, or ``"object"`` for a compiled one.
     #[getter]
     fn language(&self) -> &'static str {
         match self.source {
@@ -202,7 +211,7 @@ impl Kernel {
         }
     }
 
-    /// The kernel as text of the IR; of PTX the file's text, of an object its assembly.
+    /// Text of the kernel in the IR; for PTX the text of the file, for an object its disassembly.
     #[getter]
     fn text(&self) -> String {
         match &self.source {
@@ -260,7 +269,7 @@ impl Kernel {
                     return Err(PyValueError::new_err("target \"ir\" is the evaluator, which no engine runs"));
                 }
                 let places = placed(&self.signature, &given)?;
-                // SAFETY: `given` is kept until the launch is over, and `places` are its own.
+                // SAFETY: `given` outlives the launch, and `places` belong to it.
                 let args = unsafe { arguments(&given.values, &places) };
                 let done = self.run(py, (module, *number), &run, place, args)?;
                 let given = &given.describer(&self.signature);
@@ -289,10 +298,12 @@ impl Kernel {
         given.finish(py, &self.signature.params)
     }
 
-    /// Compiles the kernel: ``c.text``, ``c.words``, ``c.listing``, ``c.stats``, ``c.object``, and ``c.load()`` to launch it again and again.
+    /// Compiles the kernel. The result has ``text``, ``words``, ``listing``, ``stats`` and
+    /// ``object``, and ``load()`` for repeated launches.
     ///
-    /// ``passes`` are the passes over the IR by name, in order, as a list or separated by commas; all of them where it is left out. ``sm`` says
-    /// which GPU PTX is for. ``Refused`` is raised where the target cannot do the kernel exactly.
+    /// ``passes`` are the names of the IR passes in order, as a list or separated by commas; by
+    /// default all passes run. ``sm`` is the SM version of PTX. Raises ``Refused`` if the target
+    /// cannot compute the kernel exactly.
     #[pyo3(signature = (target="halu", sm=None, passes=None))]
     fn compile(
         &self,
@@ -307,8 +318,9 @@ impl Kernel {
         Compiled::new(py, module, number, options, self.signature.clone())
     }
 
-    /// Says which rules made the value ``"%r"``, or what stands at ``"LINE"`` or ``"LINE:COLUMN"``, the instructions that it became, and which
-    /// rules nearly matched; with ``all`` every rule that was asked.
+    /// Explains which rules selected the instructions of the value ``"%r"``, or of the op at
+    /// ``"LINE"`` or ``"LINE:COLUMN"``, and which rules nearly matched. With ``all``, lists every
+    /// rule that was tried.
     #[pyo3(signature = (at, target="halu", sm=None, passes=None, all=false))]
     fn explain(
         &self,
@@ -330,7 +342,7 @@ impl Kernel {
         explained.map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
-    /// The page of the pipeline, as HTML.
+    /// Returns the HTML page of the compiler stages.
     #[pyo3(signature = (target=None, sm=None))]
     fn _page(&self, py: Python<'_>, target: Option<&str>, sm: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
         let targets = match target {
@@ -346,8 +358,9 @@ impl Kernel {
         made.map_err(|errors| error::plain(py, "Refused", &shown.report(errors).to_string()))
     }
 
-    /// The page of the pipeline: source, passes, selected instructions, registers and machine code side by side, for every target that takes the
-    /// kernel or for one. Notebooks show it; ``.html`` is its text and ``.save(path)`` writes it.
+    /// Returns the page of the compiler stages: source, passes, selected instructions, registers
+    /// and machine code side by side, for one target or for all that accept the kernel. Notebooks
+    /// display it; ``.html`` is its text, and ``.save(path)`` writes it to a file.
     #[pyo3(signature = (target=None, sm=None))]
     fn view<'py>(
         slf: &Bound<'py, Kernel>,
@@ -361,7 +374,8 @@ impl Kernel {
         slf.py().import("halfbyte._html")?.getattr("of_kernel")?.call1((slf,))
     }
 
-    /// Returns the kernel with other names of itself and of its first parameters in messages. Keywords may have these names, too.
+    /// Returns the kernel with other names for itself and its first parameters in messages. These
+    /// names are also valid keywords.
     fn _labelled(&self, py: Python<'_>, name: String, params: Vec<String>) -> Kernel {
         Kernel::new(self.source.clone(), self.signature.labelled(py, name, params))
     }
@@ -373,7 +387,7 @@ impl Kernel {
 }
 
 impl Kernel {
-    /// The kernel of the IR that it is, or is imported to.
+    /// Returns the kernel's module and number in the IR, after import if it is PTX.
     fn module(&self, py: Python<'_>, what: &str) -> PyResult<(Arc<Module>, usize)> {
         match &self.source {
             Source::Ir(module, number) => Ok((module.clone(), *number)),
@@ -385,7 +399,7 @@ impl Kernel {
         }
     }
 
-    /// Runs a kernel of the IR, without the GIL.
+    /// Runs an IR kernel without holding the GIL.
     fn run(
         &self,
         py: Python<'_>,
@@ -416,7 +430,7 @@ impl Kernel {
 }
 
 impl Failed {
-    /// The exception.
+    /// Converts the error to a Python exception.
     pub fn raise(
         self,
         py: Python<'_>,
@@ -436,12 +450,12 @@ impl Failed {
     }
 }
 
-/// Whether the target cannot do the kernel.
+/// Returns `true` if the target does not support the kernel.
 fn is_refusal(error: &CompileError) -> bool {
     matches!(error, CompileError::Refused(_) | CompileError::TooLarge(_))
 }
 
-/// Options with these passes: a list of names, or a text of names with commas.
+/// Sets the passes of the options from a list of names or a comma-separated string.
 fn with_passes(options: Options, passes: Option<&Bound<'_, PyAny>>) -> PyResult<Options> {
     let Some(passes) = passes else { return Ok(options) };
     let names: Vec<String> = match passes.extract::<String>() {

@@ -1,4 +1,4 @@
-//! Numbers that keywords of calls take. A bad number is an error that names the keyword and what it takes.
+//! Numeric keyword arguments. An invalid number raises an error with the keyword and its range.
 
 use std::time::Duration;
 
@@ -9,10 +9,11 @@ use pyo3::types::{PyBool, PyString};
 
 use crate::scalar::described;
 
-/// Returns the integer that a keyword is given.
+/// Returns the integer value of a keyword argument.
 ///
 /// # Errors
-/// Values that are no integers, `True` and `False` among them, and integers outside of the bounds.
+/// Fails for a value that is not an integer, including `True` and `False`, and for an integer out
+/// of range.
 pub(crate) fn integer(value: &Bound<'_, PyAny>, name: &str, least: u64, most: u64) -> PyResult<u64> {
     let not_one = || {
         let given = described(value);
@@ -29,18 +30,18 @@ pub(crate) fn integer(value: &Bound<'_, PyAny>, name: &str, least: u64, most: u6
     if (least..=most).contains(&found) { Ok(found) } else { Err(outside()) }
 }
 
-/// Returns the count that a keyword is given.
+/// Returns the count given by a keyword argument.
 ///
 /// # Errors
-/// As of [`integer`].
+/// As [`integer`].
 pub(crate) fn count(value: &Bound<'_, PyAny>, name: &str) -> PyResult<u32> {
     Ok(integer(value, name, 0, u32::MAX.into())? as u32)
 }
 
-/// Returns the time that `timeout` is given.
+/// Returns the duration given by `timeout`.
 ///
 /// # Errors
-/// Values that are no number of seconds.
+/// Fails for a value that is not a number of seconds.
 pub(crate) fn timeout(value: &Bound<'_, PyAny>) -> PyResult<Duration> {
     let not_one = || {
         let given = described(value);
@@ -58,10 +59,10 @@ pub(crate) fn timeout(value: &Bound<'_, PyAny>) -> PyResult<Duration> {
     Duration::try_from_secs_f64(seconds).map_err(|_| outside())
 }
 
-/// Returns the GPU that `sm` names: `90`, or `"sm_90"`.
+/// Returns the SM version given by `sm`: `90` or `"sm_90"`.
 ///
 /// # Errors
-/// Values that name none that PTX is made for.
+/// Fails for an unsupported SM version.
 pub(crate) fn sm(value: &Bound<'_, PyAny>) -> PyResult<Sm> {
     let number: Option<u16> = match value.cast::<PyString>() {
         Ok(text) => {
@@ -84,13 +85,13 @@ fn no_sm(value: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!("sm takes one of {names}, or a name such as \"sm_90\"; {given} was given"))
 }
 
-/// Returns the integer that a keyword of a Python function is given.
+/// Returns the integer value of a keyword argument of a Python function.
 #[pyfunction]
 pub(crate) fn whole_number(value: &Bound<'_, PyAny>, name: &str, least: u64, most: u64) -> PyResult<u64> {
     integer(value, name, least, most)
 }
 
-/// Returns the number of the GPU that `sm` of a Python function names.
+/// Returns the SM version given by `sm` of a Python function.
 #[pyfunction]
 pub(crate) fn sm_number(value: &Bound<'_, PyAny>) -> PyResult<u16> {
     sm(value).map(Sm::number)

@@ -1,4 +1,4 @@
-//! How a launch is made: its shape, its engine and its limits, as keywords of a call say them.
+//! Launch options: shape, engine and limits, from the keywords of a call.
 
 use std::num::NonZero;
 
@@ -19,11 +19,11 @@ use crate::memory::{Overlap, Placed, place};
 use crate::params::Kind;
 use crate::watch::limits;
 
-/// The keywords of a call that are no parameters'.
+/// Launch options of a call.
 #[derive(Debug)]
 pub(crate) struct Launch {
     pub shape: Shape,
-    /// Whether it was said as a number of items.
+    /// Set if the shape was given as a number of items.
     pub is_items: bool,
     pub items: u32,
     pub engine: Option<EngineName>,
@@ -32,7 +32,7 @@ pub(crate) struct Launch {
     pub limits: Limits,
 }
 
-/// An engine that was asked for.
+/// Requested engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum EngineName {
     Interp,
@@ -40,7 +40,7 @@ pub(crate) enum EngineName {
     Cuda,
 }
 
-/// The same, as they come.
+/// Launch keywords as Python objects.
 pub(crate) struct Keywords<'a, 'py> {
     pub items: Option<&'a Bound<'py, PyAny>>,
     pub grid: Option<&'a Bound<'py, PyAny>>,
@@ -53,10 +53,10 @@ pub(crate) struct Keywords<'a, 'py> {
 }
 
 impl Keywords<'_, '_> {
-    /// The launch that they ask for.
+    /// Converts the keywords.
     ///
     /// # Errors
-    /// What is none.
+    /// Fails if a keyword is invalid.
     pub fn launch(&self) -> PyResult<Launch> {
         let shape = match (self.items, self.grid, self.block) {
             (Some(items), None, None) => Shape::from(count(items, "items")?),
@@ -80,7 +80,7 @@ impl Keywords<'_, '_> {
     }
 }
 
-/// The engine that is asked for, and on how many threads.
+/// Returns the requested engine and number of threads.
 pub(crate) fn engine(
     name: Option<&str>,
     count: Option<&Bound<'_, PyAny>>,
@@ -102,7 +102,7 @@ impl EngineName {
 }
 
 impl Launch {
-    /// The engine that is asked for, else native code.
+    /// Returns the requested engine; the default is native code.
     pub fn engine(&self) -> Engine {
         match self.engine {
             Some(EngineName::Interp) => Engine::Interp,
@@ -111,19 +111,20 @@ impl Launch {
         }
     }
 
-    /// The engine that runs words for a target: the one asked for, else native code where the target has it.
+    /// Returns the engine for machine code of a target: the requested one, or native code if the
+    /// target supports it.
     pub fn engine_for(&self, target: Target) -> Engine {
         let engine = self.engine();
         if self.engine.is_none() && !TARGETS.runs(engine, target) { Engine::Interp } else { engine }
     }
 }
 
-/// Whether an engine has several threads at work.
+/// Returns `true` if the engine uses several threads.
 pub(crate) fn is_shared(engine: Engine) -> bool {
     matches!(engine, Engine::Jit { threads } if threads.get() > 1)
 }
 
-/// What a kernel is to run on, by name.
+/// Returns the target, or the evaluator, with the given name.
 pub(crate) fn target(name: &str, sm: Option<&Bound<'_, PyAny>>) -> PyResult<On> {
     let unknown = || PyValueError::new_err(format!("there is no target {name:?}; give one of {}", On::names()));
     let on = On::from_name(name).ok_or_else(unknown)?;
@@ -136,7 +137,7 @@ pub(crate) fn target(name: &str, sm: Option<&Bound<'_, PyAny>>) -> PyResult<On> 
     }
 }
 
-/// The same of a machine with code.
+/// Returns the target with the given name, but not the evaluator.
 pub(crate) fn machine(name: &str, sm: Option<&Bound<'_, PyAny>>) -> PyResult<Target> {
     match target(name, sm)? {
         On::Words(target) => Ok(target),
@@ -149,7 +150,7 @@ fn threads(value: &Bound<'_, PyAny>) -> PyResult<NonZero<u16>> {
     Ok(u16::try_from(found).ok().and_then(NonZero::new).unwrap_or(NonZero::<u16>::MAX))
 }
 
-/// Counts along x, y and z; a number alone is along x.
+/// Returns up to three counts along x, y and z. A single number is along x.
 pub(crate) fn counts(value: &Bound<'_, PyAny>, name: &str) -> PyResult<[u32; 3]> {
     let given: Vec<Bound<'_, PyAny>> = match value.try_iter() {
         Ok(given) if !value.is_instance_of::<PyString>() => given.collect::<PyResult<_>>()?,
@@ -166,10 +167,10 @@ pub(crate) fn counts(value: &Bound<'_, PyAny>, name: &str) -> PyResult<[u32; 3]>
     Ok(counts)
 }
 
-/// The places of the memory of arguments.
+/// Places the memory of the arguments.
 ///
 /// # Errors
-/// Arguments that overlap where the parameter of one does not allow it.
+/// Fails if arguments overlap although a parameter does not permit it.
 pub(crate) fn placed(signature: &Signature, given: &Given<'_>) -> PyResult<SmallVec<[Option<Placed>; 8]>> {
     let is_unique = |number: usize| {
         signature.params.get(number).is_some_and(|param| match param.kind {
@@ -187,20 +188,21 @@ pub(crate) fn placed(signature: &Signature, given: &Given<'_>) -> PyResult<Small
     })
 }
 
-/// The arguments of a launch of words or of the evaluator.
+/// Creates the arguments of a launch of machine code or of the evaluator.
 ///
 /// # Safety
-/// Python keeps the arrays of `given` until the arguments are dropped. `places` are those of `given`, so that no two slices overlap of which
-/// one is written. Other threads of Python may write them meanwhile, as with any work that NumPy does without the GIL.
+/// Python keeps the arrays of `given` alive until the arguments are dropped. `places` are those of
+/// `given`, so that no written slice overlaps another slice. Other Python threads may write the
+/// arrays meanwhile, as with any NumPy operation without the GIL.
 pub(crate) unsafe fn arguments<'a>(
     values: &SmallVec<[Value; 8]>,
     places: &SmallVec<[Option<Placed>; 8]>,
 ) -> Vec<Arg<'a>> {
     let argument = |(value, place): (&Value, &Option<Placed>)| match (value, *place) {
         (_, Some(Placed::In { of, offset })) => Arg::Alias { of, offset },
-        // SAFETY: the caller's.
+        // SAFETY: the caller's contract.
         (_, Some(Placed::Own(memory))) if memory.written => Arg::Buffer(unsafe { memory.write() }),
-        // SAFETY: the caller's.
+        // SAFETY: the caller's contract.
         (_, Some(Placed::Own(memory))) => Arg::In(unsafe { memory.read() }),
         (Value::Bits(bits), None) => Arg::Scalar(*bits),
         (Value::Bytes(_) | Value::Memory(_), None) => Arg::Scalar(0),
@@ -208,10 +210,10 @@ pub(crate) unsafe fn arguments<'a>(
     values.iter().zip(places).map(argument).collect()
 }
 
-/// The arguments of a launch of PTX as it stands.
+/// Creates the arguments of a direct execution of PTX.
 ///
 /// # Safety
-/// As of [`arguments`].
+/// As [`arguments`].
 pub(crate) unsafe fn machine_arguments<'a>(
     bytes: &'a [Vec<u8>],
     places: &SmallVec<[Option<Placed>; 8]>,
@@ -219,18 +221,18 @@ pub(crate) unsafe fn machine_arguments<'a>(
     let null: &'static [u8] = &[0; 8];
     let argument = |(bytes, place): (&'a Vec<u8>, &Option<Placed>)| match *place {
         Some(Placed::In { of, offset }) => machine::Arg::Alias { of, offset },
-        // What has no bytes is null.
+        // An empty array is passed as null.
         Some(Placed::Own(memory)) if memory.is_null() => machine::Arg::Value(null),
-        // SAFETY: the caller's.
+        // SAFETY: the caller's contract.
         Some(Placed::Own(memory)) if memory.written => machine::Arg::Buffer(unsafe { memory.write() }),
-        // SAFETY: the caller's.
+        // SAFETY: the caller's contract.
         Some(Placed::Own(memory)) => machine::Arg::In(unsafe { memory.read() }),
         None => machine::Arg::Value(bytes),
     };
     bytes.iter().zip(places).map(argument).collect()
 }
 
-/// Runs a kernel's words.
+/// Runs the machine code of a kernel.
 pub(crate) fn run_words<'a>(
     kernel: &'a runtime::Kernel,
     launch: &Launch,

@@ -1,8 +1,8 @@
-//! The extension module of the Python package `halfbyte`: the library's kernels and launches as Python objects.
+//! Extension module of the Python package `halfbyte`: kernels and launches as Python objects.
 //!
-//! It gives the library's meanings to Python and has none of its own. What is pleasant to have and needs no Rust is in the package's
-//! Python files; what Python objects must hold for a kernel is in [`array`] and [`scalar`], which argument is whose in [`bind`], and how a
-//! launch is watched for Ctrl-C in [`watch`].
+//! This module exposes the library to Python. Convenience functions that need no Rust are in the
+//! package's Python files. [`array`] and [`scalar`] convert Python objects, [`bind`] binds
+//! arguments to parameters, and [`watch`] handles Ctrl-C during a launch.
 
 mod array;
 mod bind;
@@ -24,7 +24,8 @@ use std::ffi::OsString;
 
 use pyo3::prelude::*;
 
-/// Runs the program `halfbyte` with these arguments, of which the first is its name; gives its exit code.
+/// Runs the command-line program with the given arguments, the first of which is the program's
+/// name, and returns the exit code.
 #[pyfunction]
 fn main(py: Python<'_>, args: Vec<OsString>) -> u8 {
     py.detach(|| halfbyte_cli::run(args))

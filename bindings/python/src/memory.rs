@@ -1,38 +1,40 @@
-//! Memory that Python objects own and a launch uses in place, and which arguments lie in the memory of others.
+//! Memory of Python objects that a launch uses in place, and aliasing among arguments.
 //!
-//! Python may hold any number of views of the same memory. Rust may not: so what overlaps and may be written becomes one slice, which one
-//! argument owns, and addresses in it for the others.
+//! Python permits any number of views of the same memory, but Rust does not. Overlapping memory
+//! that may be written therefore becomes one slice, which one argument owns. The other arguments
+//! become addresses in this slice.
 
 use std::{ptr, slice};
 
 use smallvec::SmallVec;
 
-/// Memory of an array. Whoever makes a slice of it answers for what that slice must be.
+/// Memory of an array. The code that creates a slice of it is responsible for the slice's validity.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Memory {
     data: *mut u8,
     bytes: usize,
-    /// Whether the kernel may write it.
+    /// Set if the kernel may write the memory.
     pub written: bool,
 }
 
-// SAFETY: an address may go to another thread; what is done there with the memory is up to who makes slices of it.
+// SAFETY: an address may be sent to another thread. The code that creates slices is responsible for
+// the accesses there.
 unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
 
 impl Memory {
-    /// So many bytes at an address.
+    /// Creates the memory of `bytes` bytes at an address.
     pub fn new(data: *mut u8, bytes: usize, written: bool) -> Memory {
         Memory { data, bytes, written }
     }
 
-    /// No bytes, nowhere.
+    /// Creates the memory of a null pointer.
     pub fn none() -> Memory {
         Memory { data: ptr::null_mut(), bytes: 0, written: false }
     }
 
-    /// Whether it is nowhere, as null is.
+    /// Returns `true` for the memory of a null pointer.
     pub fn is_null(&self) -> bool {
         self.data.is_null()
     }
@@ -49,52 +51,53 @@ impl Memory {
         self.bytes > 0 && other.bytes > 0 && self.start() < other.end() && other.start() < self.end()
     }
 
-    /// The bytes, to be read.
+    /// Returns the bytes for reading.
     ///
     /// # Safety
-    /// While the slice is in use the memory is kept, and nothing of it is written by anything that Rust knows of.
+    /// While the slice is in use, the memory stays alive and Rust code does not write it.
     pub unsafe fn read<'a>(self) -> &'a [u8] {
-        // An array without elements may lie anywhere.
+        // An empty array may have any address, even null.
         if self.bytes == 0 {
             return &[];
         }
-        // SAFETY: the array has so many bytes at its address; the rest is the caller's.
+        // SAFETY: the array has this many bytes at its address; the rest is the caller's contract.
         unsafe { slice::from_raw_parts(self.data, self.bytes) }
     }
 
-    /// The bytes, to be written.
+    /// Returns the bytes for writing.
     ///
     /// # Safety
-    /// While the slice is in use the memory is kept, and nothing else that Rust knows of reads or writes it.
+    /// While the slice is in use, the memory stays alive and no other Rust code reads or writes it.
     pub unsafe fn write<'a>(self) -> &'a mut [u8] {
         if self.bytes == 0 {
             return &mut [];
         }
-        // SAFETY: as of `read`.
+        // SAFETY: as in `read`.
         unsafe { slice::from_raw_parts_mut(self.data, self.bytes) }
     }
 }
 
-/// What becomes of the memory of an argument.
+/// Placement of the memory of an argument.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Placed {
-    /// It is a slice of its own; where others lie in it, it reaches as far as they do.
+    /// Slice of its own, extended to include the arguments that overlap it.
     Own(Memory),
-    /// It begins so many bytes into that of another argument, by number.
+    /// Address in the slice of argument `of`, at byte `offset`.
     In { of: usize, offset: u64 },
 }
 
-/// Two arguments, by number, that overlap though the first of them may overlap nothing.
+/// Two overlapping arguments, by number, of which the first does not permit aliasing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Overlap {
     pub unique: usize,
     pub other: usize,
 }
 
-/// The places of arguments, of which those without memory have none. Memory that is only read may be that of others as it is.
+/// Places the memory of all arguments; arguments without memory have no place. Read-only memory may
+/// overlap other read-only memory.
 ///
 /// # Errors
-/// Memory that overlaps other, which `is_unique` says that it must not.
+/// Fails if memory overlaps other memory although `is_unique` forbids it.
 pub(crate) fn place(
     memory: &[Option<Memory>],
     is_unique: impl Fn(usize) -> bool,
@@ -117,7 +120,8 @@ pub(crate) fn place(
     if is_apart {
         return Ok(placed);
     }
-    // Memory that hangs together, from its start on: what begins before all so far ends belongs to it.
+    // Clusters of overlapping memory, by start address: memory that begins before the end of the
+    // cluster belongs to it.
     let mut by_start: SmallVec<[(usize, Memory); 8]> = there().filter(|(_, of)| of.bytes > 0).collect();
     by_start.sort_by_key(|(_, of)| of.start());
     let mut rest = by_start.as_slice();
@@ -132,7 +136,7 @@ pub(crate) fn place(
         }
         let (cluster, others) = rest.split_at(count);
         rest = others;
-        // What is only read is left as it is.
+        // A read-only cluster needs no common slice.
         if !written || count == 1 {
             continue;
         }

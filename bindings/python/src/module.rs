@@ -1,4 +1,4 @@
-//! Modules: the kernels of a text or of an object, by name.
+//! Modules: the kernels of a text or object file, by name.
 
 use std::sync::Arc;
 
@@ -16,37 +16,38 @@ use crate::params::Parameter;
 use crate::ptx::{PtxKernel, PtxText};
 use crate::watch::{limits, watched};
 
-/// Kernels by name, in the order of their text: ``m["axpy"]``, ``for name in m``, ``len(m)``, ``"axpy" in m``.
+/// Kernels by name, in source order: ``m["axpy"]``, ``for name in m``, ``len(m)``, ``"axpy" in m``.
 #[pyclass(frozen, mapping, module = "halfbyte")]
 pub(crate) struct Module {
     file: String,
     text: String,
     kernels: Py<PyDict>,
-    /// Kernels of a text in PTX that are not taken, with the exceptions that say why.
+    /// Unsupported kernels of a PTX text, with the exceptions that state the reasons.
     refused: Py<PyDict>,
 }
 
 #[pymethods]
 impl Module {
-    /// The kernels: a mapping of their names, in order.
+    /// Kernels by name, in order.
     #[getter]
     fn kernels<'py>(&self, py: Python<'py>) -> Bound<'py, PyMappingProxy> {
         PyMappingProxy::new(py, self.kernels.bind(py).as_mapping())
     }
 
-    /// Kernels of a text in PTX that cannot be run, with the ``ParseError`` that says why; asking for one by name raises it.
+    /// Unsupported kernels of a PTX text, with the ``ParseError`` that states the reason. A lookup
+    /// of such a kernel by name raises the error.
     #[getter]
     fn refused<'py>(&self, py: Python<'py>) -> Bound<'py, PyMappingProxy> {
         PyMappingProxy::new(py, self.refused.bind(py).as_mapping())
     }
 
-    /// The file's name, as messages show it.
+    /// Name of the file in messages.
     #[getter]
     fn file(&self) -> &str {
         &self.file
     }
 
-    /// The text; empty of an object.
+    /// Source text; empty for an object file.
     #[getter]
     fn text(&self) -> &str {
         &self.text
@@ -77,22 +78,22 @@ impl Module {
         self.kernels.bind(py).len()
     }
 
-    /// The names of the kernels, in order.
+    /// Returns the names of the kernels, in order.
     fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.kernels.bind(py).as_any().call_method0("keys")
     }
 
-    /// The kernels, in order.
+    /// Returns the kernels, in order.
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.kernels.bind(py).as_any().call_method0("values")
     }
 
-    /// Names and kernels, in order.
+    /// Returns names and kernels, in order.
     fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.kernels.bind(py).as_any().call_method0("items")
     }
 
-    /// The kernel of a name, or ``default``.
+    /// Returns the kernel with a name, or ``default``.
     #[pyo3(signature = (name, default=None))]
     fn get<'py>(
         &self,
@@ -113,7 +114,7 @@ impl Module {
     }
 }
 
-/// Reads kernels of the IR. ``file`` is the name that messages show.
+/// Parses kernels of the IR or the language. ``file`` is the name of the text in messages.
 ///
 /// >>> import halfbyte as hb
 /// >>> m = hb.parse("kernel @nothing() {\n^entry:\n  ret\n}")
@@ -136,8 +137,8 @@ pub(crate) fn parse(py: Python<'_>, text: &str, file: &str) -> PyResult<Module> 
     Ok(Module { file: file.to_owned(), text: text.to_owned(), kernels: kernels.unbind(), refused })
 }
 
-/// Reads kernels in PTX, which run as they stand. One that is not taken spoils no other: it is among ``refused``. A text of which none is taken is
-/// a ``ParseError``.
+/// Parses kernels in PTX for direct execution. Unsupported kernels are collected in ``refused``.
+/// Raises ``ParseError`` if no kernel is supported.
 #[pyfunction]
 #[pyo3(signature = (text, file="<ptx>"))]
 pub(crate) fn parse_ptx(py: Python<'_>, text: &str, file: &str) -> PyResult<Module> {
@@ -167,7 +168,7 @@ pub(crate) fn parse_ptx(py: Python<'_>, text: &str, file: &str) -> PyResult<Modu
     Ok(Module { file: file.to_owned(), text: text.to_owned(), kernels, refused })
 }
 
-/// The kernels of an object, which run on the target that they were compiled for.
+/// Loads the kernels of an object file, which run on the target that they were compiled for.
 #[pyfunction]
 pub(crate) fn load_object(py: Python<'_>, object: &[u8], file: &str) -> PyResult<Module> {
     let program = py.detach(|| TARGETS.load(object)).map_err(|error| error::of_load(py, format!("{file}: {error}")))?;

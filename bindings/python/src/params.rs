@@ -1,4 +1,4 @@
-//! The parameters of kernels, as Python sees them.
+//! Parameters of kernels as Python objects.
 
 use halfbyte::abi::{Param as Declared, ParamKind, Type};
 use pyo3::prelude::*;
@@ -7,7 +7,7 @@ use pyo3::types::{PyDict, PyString};
 use crate::array::taken;
 use crate::ptx::{Holds, PtxParam};
 
-/// A parameter of a kernel.
+/// Parameter of a kernel.
 ///
 /// >>> import halfbyte as hb
 /// >>> m = hb.parse("kernel @k(%a: f16x2, %y: out f16x2) {\n^entry:\n  %i = item_id\n  store %a, %y[%i]\n  ret\n}")
@@ -18,19 +18,19 @@ use crate::ptx::{Holds, PtxParam};
 #[pyclass(frozen, get_all, module = "halfbyte")]
 #[derive(Clone, Debug)]
 pub(crate) struct Param {
-    /// Its name, without ``%``.
+    /// Name of the parameter, without ``%``.
     name: String,
-    /// The type of a scalar, or of a buffer's elements.
+    /// Type of a scalar, or element type of a buffer.
     r#type: String,
-    /// ``"in"``, ``"out"`` or ``"inout"``; ``None`` of a scalar.
+    /// ``"in"``, ``"out"`` or ``"inout"``; ``None`` for a scalar.
     direction: Option<&'static str>,
-    /// How many numbers an element has.
+    /// Number of lanes of an element.
     lanes: usize,
-    /// What arrays and numbers for it are, in words.
+    /// Description of the accepted arrays and numbers.
     dtype: String,
-    /// What a buffer starts at a multiple of, in bytes; ``None`` of a scalar.
+    /// Alignment of a buffer in bytes; ``None`` for a scalar.
     align: Option<u32>,
-    /// Whether it may overlap other arguments though the kernel writes it.
+    /// ``True`` if the buffer may overlap other arguments although the kernel writes it.
     may_alias: bool,
 }
 
@@ -42,7 +42,7 @@ impl Param {
 }
 
 impl Param {
-    /// As a kernel declares it: `x: in f16x2`.
+    /// Formats the parameter as in a declaration: `x: in f16x2`.
     pub fn declaration(&self) -> String {
         let direction = self.direction.map_or(String::new(), |direction| format!("{direction} "));
         let may_alias = if self.may_alias { "may_alias " } else { "" };
@@ -50,22 +50,23 @@ impl Param {
     }
 }
 
-/// What a parameter takes.
+/// Kind of a parameter.
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
-    /// What a kernel of the IR declares.
+    /// Parameter of an IR kernel, as declared.
     Declared(ParamKind),
-    /// Of a kernel in PTX.
+    /// Parameter of a PTX kernel.
     Ptx(PtxParam),
 }
 
-/// A parameter with what a call needs of it again and again.
+/// Parameter, with cached data for calls.
 #[derive(Debug)]
 pub(crate) struct Parameter {
     pub name: String,
-    /// Name in messages if it differs from that in the text: the name of an argument of the source function.
+    /// Name in messages if it differs from the name in the text: the name of an argument of the
+    /// source function.
     label: Option<String>,
-    /// The name as it is looked up among keywords.
+    /// The name as a Python string, for the lookup among keywords.
     pub key: Py<PyString>,
     pub kind: Kind,
 }
@@ -89,7 +90,7 @@ impl Parameter {
         self.label.as_deref().unwrap_or(&self.name)
     }
 
-    /// Returns the argument among keywords, by the name in the text or in messages.
+    /// Looks up the argument among keywords, by the name in the text or in messages.
     pub fn keyword<'py>(&self, keywords: &Bound<'py, PyDict>) -> PyResult<Option<Bound<'py, PyAny>>> {
         match (keywords.get_item(&self.key)?, &self.label) {
             (None, Some(label)) => keywords.get_item(label),
@@ -97,7 +98,7 @@ impl Parameter {
         }
     }
 
-    /// What it is and what it takes, for messages.
+    /// Describes the parameter and the accepted arguments, for messages.
     pub fn described(&self, kernel: &str) -> String {
         let name = self.shown_name();
         match &self.kind {
@@ -123,7 +124,7 @@ impl Parameter {
         }
     }
 
-    /// As Python sees it.
+    /// Returns the parameter as a Python object.
     pub fn shown(&self) -> Param {
         let used = match &self.kind {
             Kind::Declared(kind) => Some(*kind),

@@ -1,4 +1,4 @@
-//! Kernels in PTX: what their parameters take, and their launches, as they stand or as what they are imported to.
+//! Kernels in PTX: their parameters, and their launches, by direct execution or after import.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -29,25 +29,26 @@ use crate::params::{Kind, Parameter};
 use crate::scalar;
 use crate::watch::{limits, watched};
 
-/// A text in PTX with what its kernels have together.
+/// PTX text, with the state that its kernels share.
 pub(crate) struct PtxText {
     pub file: String,
     pub text: String,
     pub read: Text,
-    /// What its variables hold from launch to launch.
+    /// Contents of the text's variables, which persist between launches.
     globals: Globals,
 }
 
-/// One of its kernels.
+/// Kernel of a PTX text.
 pub(crate) struct PtxKernel {
     pub text: Arc<PtxText>,
     number: usize,
     kernel: machine::Kernel,
-    /// What it was imported to for launches of a shape, and compiled to.
+    /// Cached imports and their compiled programs, by launch shape.
     imports: Mutex<Vec<(Import, Arc<Imported>)>>,
 }
 
-/// What an import depends on: what it is compiled for, none for the evaluator; the shape; whether arguments overlap.
+/// Key of an import: the target (`None` for the evaluator), the shape, and `true` if arguments
+/// overlap.
 type Import = (Option<Target>, Shape, bool);
 
 struct Imported {
@@ -56,48 +57,48 @@ struct Imported {
     program: Option<runtime::Program>,
 }
 
-/// What a parameter of PTX takes. PTX knows bits: an array may have any dtype.
+/// Parameter of a PTX kernel. PTX parameters are untyped bits, so that an array may have any dtype.
 #[derive(Clone, Debug)]
 pub(crate) struct PtxParam {
-    /// As it is declared: `u32`.
+    /// Declared type, such as `u32`.
     pub declared: String,
     pub bytes: u32,
     pub holds: Holds,
-    /// What the kernel does with it, where that is known.
+    /// Inferred kind of the parameter, if known.
     pub used: Option<ParamKind>,
 }
 
-/// What the bytes of a parameter are.
+/// Kind of a parameter's bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Holds {
     Integer,
     Float,
-    /// A structure, or an array.
+    /// Structure or array.
     Bytes,
 }
 
-/// Bytes of an address.
+/// Size of an address, in bytes.
 const ADDRESS: u32 = 8;
 
-/// So many imports of a kernel are kept, those for the last new shapes.
+/// Maximum number of cached imports of a kernel; the oldest is evicted.
 const MOST_IMPORTS: usize = 16;
 
 impl PtxText {
-    /// Reads a text; what is wrong with single kernels stands in it.
+    /// Parses a text. Errors of single kernels are kept in the result.
     pub fn read(file: &str, text: &str) -> Result<PtxText, Report> {
         let read = import_ptx::read_each(file, text)?;
         let (file, text, globals) = (file.to_owned(), text.to_owned(), Globals::default());
         Ok(PtxText { file, text, read, globals })
     }
 
-    /// Why a kernel is not taken.
+    /// Returns the report of an unsupported kernel.
     pub fn report(&self, refused: &Refused) -> Report {
         let lines = Lines::new(&self.text);
         let wrong = |error: &Error| Diagnostic::new(span_of(&lines, error.at), error.kind.to_string());
         Report::new(&*self.file, &*self.text, refused.errors.iter().map(wrong).collect::<Vec<_>>())
     }
 
-    /// That there is no kernel.
+    /// Returns the report of a text without kernels.
     pub fn without_kernel(&self) -> Report {
         let wrong = Diagnostic::new(Span::default(), "there is no kernel here").expected("`.entry`");
         Report::new(&*self.file, &*self.text, vec![wrong])
@@ -105,7 +106,7 @@ impl PtxText {
 }
 
 impl PtxKernel {
-    /// The kernel of that number of a text.
+    /// Creates the kernel with a number.
     pub fn new(text: &Arc<PtxText>, number: usize) -> Result<PtxKernel, String> {
         let name = text.read.module.entries.get(number).map_or("", |entry| entry.name.as_str());
         let kernel = machine::Kernel::load_with(&text.read, name, text.file.as_str(), &text.globals)
@@ -113,12 +114,12 @@ impl PtxKernel {
         Ok(PtxKernel { text: text.clone(), number, kernel, imports: Mutex::default() })
     }
 
-    /// Its name and parameters, with what it is found to do with them.
+    /// Returns the name and parameters of the kernel, with the inferred kinds of the parameters.
     pub fn signature(&self, py: Python<'_>) -> Signature {
         let entry = self.kernel.entry();
         let (params, parts) = match signature(&self.text.text, &self.text.read, &entry.name) {
             Ok(known) => (given(&known.kernel), known.parts),
-            // It runs as it stands all the same.
+            // Direct execution works without inferred kinds.
             Err(_) => (Vec::new(), Vec::new()),
         };
         let used = |number: usize, declared: &Declared| {
@@ -143,7 +144,7 @@ impl PtxKernel {
         Signature::new(entry.name.clone(), entry.params.iter().enumerate().map(param).collect())
     }
 
-    /// The kernel of the IR that it is imported to, where nothing is known of its launches.
+    /// Imports the kernel into the IR, without assumptions about its launches.
     pub fn imported(&self, py: Python<'_>) -> PyResult<Module> {
         let PtxText { file, text, read, .. } = &*self.text;
         let made =
@@ -151,7 +152,7 @@ impl PtxKernel {
         made.map(|(module, _)| module).map_err(|report| error::of_report(py, &report))
     }
 
-    /// Launches it.
+    /// Launches the kernel.
     pub fn call(
         &self,
         py: Python<'_>,
@@ -171,7 +172,7 @@ impl PtxKernel {
         self.run_imported(py, signature, given, launch, (on, races))
     }
 
-    /// Runs it as it stands.
+    /// Executes the PTX directly.
     pub fn run(
         &self,
         py: Python<'_>,
@@ -183,7 +184,7 @@ impl PtxKernel {
         let engine = launch.engine();
         let places = place(&given.memory(), |_| false).map_err(|_| error::defect("PTX lets all arguments overlap"))?;
         let bytes = bytes_of(signature, &given.values);
-        // SAFETY: `given` is kept until the launch is over, and `places` are its own.
+        // SAFETY: `given` outlives the launch, and `places` belong to it.
         let mut args = unsafe { machine_arguments(&bytes, &places) };
         let print = |text: &str| write(text);
         let ran = watched(py, launch.limits.clone(), is_shared(engine), |watchdog| {
@@ -207,7 +208,7 @@ impl PtxKernel {
         Launched { file, text, on, shape: launch.shape, read: Some(read), signature: Some(signature), given }
     }
 
-    /// What it is imported to, for a launch, and compiled to where that is asked for.
+    /// Returns the import for a launch, compiled if a target is given.
     fn import(&self, import: Import, watchdog: &halfbyte::abi::Watchdog) -> Result<Arc<Imported>, ImportError> {
         let imports = || self.imports.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, imported)) = imports().iter().find(|(of, _)| *of == import) {
@@ -244,7 +245,7 @@ impl PtxKernel {
         launch: &Launch,
         (target, races): (Option<Target>, bool),
     ) -> PyResult<()> {
-        // That any two arguments overlap.
+        // `is_unique` is always true, so that any overlap is an error here.
         let may_alias = place(&given.memory(), |_| true).is_err();
         let shape = Shape { shared: 0, ..launch.shape };
         let imported =
@@ -284,12 +285,12 @@ impl PtxKernel {
             })
             .collect();
         let places = places.iter().zip(&values).map(|(place, value)| match (place, value) {
-            // Null is the address of a buffer without bytes.
+            // A null pointer becomes a buffer without bytes.
             (None, Value::Memory(memory)) => Some(Placed::Own(*memory)),
             (place, _) => *place,
         });
         let places = places.collect();
-        // SAFETY: `given` is kept until the launch is over, and `places` are of its memory.
+        // SAFETY: `given` outlives the launch, and `places` are of its memory.
         let mut args = unsafe { arguments(&values, &places) };
         let run = Run { kernel, launch, races };
         let engine = target.map(|target| launch.engine_for(target));
@@ -314,7 +315,7 @@ enum ImportError {
     Failed(Failed, Box<Module>),
 }
 
-/// What a kernel writes with `vprintf`, on Python's standard output.
+/// Writes the output of a kernel's `vprintf` to Python's standard output.
 fn write(text: &str) {
     let _ = Python::try_attach(|py| -> PyResult<()> {
         py.import("sys")?.getattr("stdout")?.call_method1("write", (text,))?;
@@ -322,7 +323,7 @@ fn write(text: &str) {
     });
 }
 
-/// The bytes of each parameter that is no buffer.
+/// Returns the bytes of each parameter that is not a buffer.
 fn bytes_of(signature: &Signature, values: &SmallVec<[Value; 8]>) -> Vec<Vec<u8>> {
     let bytes = |(param, value): (&Parameter, &Value)| match (value, &param.kind) {
         (Value::Bits(bits), Kind::Ptx(param)) => {
@@ -335,7 +336,7 @@ fn bytes_of(signature: &Signature, values: &SmallVec<[Value; 8]>) -> Vec<Vec<u8>
 }
 
 impl PtxParam {
-    /// Takes an argument: an array as memory, a number as a value.
+    /// Converts an argument: an array to memory, a number to a value.
     pub fn take<'py>(
         &self,
         given: &mut Given<'py>,
@@ -357,13 +358,14 @@ impl PtxParam {
                 let memory = array.memory(array.is_writable(), what)?;
                 Ok((Value::Memory(memory), Some(array)))
             }
-            // A half or a float for bits is these bits.
+            // A NumPy float for an untyped parameter is passed as its bits.
             Some(array) if self.is_bits_of(&array) => Ok((Value::Bits(array.bits()), None)),
             _ => Ok((self.value(object, what)?, None)),
         }
     }
 
-    /// Whether a number of NumPy has the bytes of a parameter of integers or bits, and is no integer.
+    /// Returns `true` if a NumPy scalar is not an integer but has the size of an integer or untyped
+    /// parameter.
     fn is_bits_of(&self, array: &Array<'_>) -> bool {
         let (kind, bytes) = array.dtype();
         self.holds == Holds::Integer && !b"iub".contains(&kind) && bytes == self.bytes as usize
@@ -378,7 +380,7 @@ impl PtxParam {
     }
 }
 
-/// The bytes of a structure.
+/// Returns the bytes of a structure argument.
 fn structure(object: &Bound<'_, PyAny>, bytes: u32, what: &dyn Fn() -> String) -> PyResult<Vec<u8>> {
     let Ok(found) = object.cast::<PyBytes>() else {
         return Err(PyTypeError::new_err(format!("{}; {} was given", what(), scalar::described(object))));

@@ -1,4 +1,4 @@
-//! `run_ptx`: a text in PTX and its arguments, at once.
+//! `run_ptx`: runs a PTX text with arguments in one call.
 
 use std::sync::Arc;
 
@@ -11,11 +11,14 @@ use crate::launch::Keywords;
 use crate::ptx::{PtxKernel, PtxText};
 use crate::watch::{limits, watched};
 
-/// Runs a kernel in PTX as it stands: ``grid`` blocks of ``block`` threads, each a number or up to three, along x, y and z.
+/// Executes a PTX kernel directly, over ``grid`` blocks of ``block`` threads. Each is a number, or up to
+/// three numbers along x, y and z.
 ///
-/// ``args`` are arrays and numbers in the order of the parameters, or a mapping by their names. An array is memory, of any dtype, which the kernel
-/// reads and writes in place; two views of one array alias, as two pointers do. A number is a value of the type that the parameter is declared
-/// with; a number of NumPy may have its bits: ``np.float16(2)`` for a ``.b16``. Bytes, or an array of as many, are a structure. ``0`` is null.
+/// ``args`` are arrays and numbers in the order of the parameters, or a mapping by parameter name. An array
+/// of any dtype is memory, which the kernel reads and writes in place; two views of one array alias, as two
+/// pointers do. A number is converted to the declared type of the parameter. A NumPy scalar may give the bits
+/// of an untyped parameter: ``np.float16(2)`` for a ``.b16``. Bytes, or an array of the same size, give a
+/// structure. ``0`` is null.
 ///
 /// >>> import numpy as np
 /// >>> import halfbyte as hb
@@ -37,8 +40,9 @@ use crate::watch::{limits, watched};
 /// >>> out
 /// array([0, 1, 2, 3], dtype=int32)
 ///
-/// ``entry`` is the kernel, where there are several. With ``races`` two threads that access one byte without order, of which one writes it, are a
-/// ``Race``, and a read of shared memory that nothing has written is a ``Trap``.
+/// ``entry`` is the kernel, if there are several. With ``races``, ``Race`` is raised if two threads access
+/// a byte without ordering and one of them writes it, and ``Trap`` for a read of uninitialised shared
+/// memory.
 #[pyfunction]
 #[pyo3(signature = (source, grid, block, args=None, shared=None, entry=None, races=false, budget=None, timeout=None, file="<ptx>"))]
 #[allow(clippy::too_many_arguments)]
@@ -81,7 +85,7 @@ pub(crate) fn run_ptx(
     given.finish(py, &signature.params).map(drop)
 }
 
-/// The kernel of a name, or the first.
+/// Returns the number of the named kernel, or of the first.
 fn choose(py: Python<'_>, text: &PtxText, entry: Option<&str>) -> PyResult<usize> {
     let names: Vec<&str> = text.read.module.entries.iter().map(|entry| entry.name.as_str()).collect();
     let found = match entry {

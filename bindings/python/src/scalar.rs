@@ -1,4 +1,4 @@
-//! Numbers of Python as the bits of scalars.
+//! Conversion of Python numbers to the bits of scalars.
 
 use halfbyte::abi::{Elem, Type};
 use halfbyte::isa::half::{Format, Rounding};
@@ -11,10 +11,11 @@ use rustc_apfloat::{Float, FloatConvert};
 
 use crate::array::{Array, refuse_masked};
 
-/// The bits of a scalar: a number is the value of every lane, a sequence or an array has one for each.
+/// Returns the bits of a scalar. A number is the value of every lane; a sequence or array has one
+/// value per lane.
 ///
 /// # Errors
-/// What is no number, or none of the type; `what` names the parameter and what it takes.
+/// Fails for values that are not numbers or do not fit the type; `what` describes the parameter.
 pub(crate) fn bits(value: &Bound<'_, PyAny>, ty: Type, what: &dyn Fn() -> String) -> PyResult<u128> {
     if value.is_exact_instance_of::<PyFloat>() || value.is_exact_instance_of::<PyInt>() {
         return Ok(splat(lane(value, ty, what)?, ty));
@@ -34,7 +35,7 @@ pub(crate) fn bits(value: &Bound<'_, PyAny>, ty: Type, what: &dyn Fn() -> String
     Ok(splat(lane(value, ty, what)?, ty))
 }
 
-/// The values of a sequence or of an array that is no number.
+/// Returns the values of a sequence, or of an array with dimensions.
 fn sequence<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
     if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
         return Ok(Some(value.try_iter()?.collect::<PyResult<_>>()?));
@@ -56,7 +57,7 @@ fn splat(lane: u128, ty: Type) -> u128 {
     (0..ty.lanes() as u32).fold(0, |bits, number| bits | lane << (number * lane_bits(ty)))
 }
 
-/// The bits of the value of one lane.
+/// Returns the bits of one lane.
 fn lane(value: &Bound<'_, PyAny>, ty: Type, what: &dyn Fn() -> String) -> PyResult<u128> {
     refuse_masked(value, what)?;
     match ty.elem() {
@@ -84,7 +85,7 @@ fn truth(value: &Bound<'_, PyAny>, what: &dyn Fn() -> String) -> PyResult<u128> 
     }
 }
 
-/// The bits of an integer that a signed or an unsigned one of that width has.
+/// Returns the bits of an integer that fits a signed or unsigned integer of the given width.
 pub(crate) fn integer(value: &Bound<'_, PyAny>, bits: u32, what: &dyn Fn() -> String) -> PyResult<u128> {
     let mask = u128::MAX >> (128 - bits);
     if let Ok(value) = value.extract::<i64>() {
@@ -102,9 +103,9 @@ pub(crate) fn integer(value: &Bound<'_, PyAny>, bits: u32, what: &dyn Fn() -> St
     }
 }
 
-/// A number as the nearest of 64 bits, which those of fewer bits are themselves.
+/// Converts a number to the nearest `f64`. The conversion is exact for all narrower formats.
 pub(crate) fn number(value: &Bound<'_, PyAny>, what: &dyn Fn() -> String) -> PyResult<f64> {
-    // A complex number of NumPy lets its imaginary part be lost.
+    // Python's conversion of a complex NumPy scalar would drop the imaginary part.
     let is_plain = value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyInt>();
     if !is_plain && Array::of(value)?.is_some_and(|array| array.dtype().0 == b'c') {
         return Err(PyTypeError::new_err(format!("{}; {} was given", what(), described(value))));
@@ -117,7 +118,7 @@ pub(crate) fn number(value: &Bound<'_, PyAny>, what: &dyn Fn() -> String) -> PyR
     })
 }
 
-/// The bits of the nearest floating-point number of so many bytes.
+/// Returns the bits of the nearest floating-point number of the given size.
 pub(crate) fn float(value: &Bound<'_, PyAny>, bytes: u32, what: &dyn Fn() -> String) -> PyResult<u128> {
     match bytes {
         2 => half(value, Format::F16, what),
@@ -129,7 +130,7 @@ pub(crate) fn float(value: &Bound<'_, PyAny>, bytes: u32, what: &dyn Fn() -> Str
 fn half(value: &Bound<'_, PyAny>, format: Format, what: &dyn Fn() -> String) -> PyResult<u128> {
     let number = number(value, what)?;
     let single = number as f32;
-    // Most numbers have few bits; of others narrowing twice would round twice.
+    // Fast path for a number that is exact in `f32`; any other number would be rounded twice.
     if f64::from(single) == number && single.is_finite() {
         let bits = format.narrow(single.to_bits(), Rounding::Nearest);
         let is_finite = f32::from_bits(format.widen(bits)).is_finite();
@@ -141,7 +142,7 @@ fn half(value: &Bound<'_, PyAny>, format: Format, what: &dyn Fn() -> String) -> 
     }
 }
 
-/// The bits of the nearest number of a format.
+/// Returns the bits of the nearest number of a format.
 fn rounded<F: Float>(value: &Bound<'_, PyAny>, what: &dyn Fn() -> String) -> PyResult<u128>
 where
     Double: FloatConvert<F>,
@@ -151,7 +152,7 @@ where
     if number.is_nan() {
         return Ok(F::NAN.to_bits());
     }
-    // A format without infinities has nothing for one, and for what is too large a NaN.
+    // In a format without infinities, infinity and overflow become NaN, which is rejected.
     if nearest.is_finite() || number.is_infinite() && nearest.is_infinite() {
         return Ok(nearest.to_bits());
     }
@@ -167,7 +168,7 @@ fn out_of_range_of(shown: impl std::fmt::Display, what: &dyn Fn() -> String) -> 
     PyValueError::new_err(format!("{}; {shown} is out of range", what()))
 }
 
-/// `a str`, for messages.
+/// Describes an object for messages, such as `a str`.
 pub(crate) fn described(value: &Bound<'_, PyAny>) -> String {
     match value.get_type().name() {
         Ok(name) => {

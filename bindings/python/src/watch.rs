@@ -1,4 +1,4 @@
-//! Work without the GIL that Ctrl-C and a time limit end.
+//! Work without the GIL, which Ctrl-C and a time limit can cancel.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,17 +10,18 @@ use pyo3::prelude::*;
 
 use crate::keyword;
 
-/// How often Python is asked whether a signal has come. A handler runs no later than this after its signal.
+/// Interval of the checks for signals, which bounds the delay of a signal handler.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
-/// The exception that a signal's handler has raised: mostly `KeyboardInterrupt`.
+/// Exception raised by a signal handler, usually `KeyboardInterrupt`.
 #[derive(Clone, Default)]
 struct Raised(Arc<Mutex<Option<PyErr>>>);
 
 impl Raised {
-    /// Runs the handlers of signals that have come. On other threads than Python's main one this does nothing, as Python has it.
+    /// Runs the handlers of pending signals. Python ignores this call on threads other than its
+    /// main thread.
     fn look(&self, token: &CancelToken) {
-        // Where the interpreter is being shut down there is nobody left to tell.
+        // Attaching fails while the interpreter shuts down; signals then do not matter.
         let looked = Python::try_attach(|py| py.check_signals());
         if let Some(Err(raised)) = looked {
             *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(raised);
@@ -33,15 +34,17 @@ impl Raised {
     }
 }
 
-/// The limits of work that may take so many seconds.
+/// Returns limits with the given time limit.
 pub(crate) fn limits(timeout: Option<&Bound<'_, PyAny>>) -> PyResult<Limits> {
     Ok(Limits { time: timeout.map(keyword::timeout).transpose()?, ..Limits::NONE })
 }
 
-/// Does work without the GIL. A signal whose handler raises ends it, and what was raised is the result.
+/// Runs work without holding the GIL. If a signal handler raises an exception, the work is
+/// cancelled and the exception is returned.
 ///
-/// The work is done on the caller's thread, which now and then looks for signals as it asks the watchdog. Where it `shares` its work with other
-/// threads, so that the caller's may be idle while they go on, all of it is done on another one.
+/// The work runs on the caller's thread, which checks for signals when it polls the watchdog. If
+/// `shares` is set, the work uses other threads while the caller's thread may be idle. All work
+/// then runs on another thread.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     limits: Limits,
@@ -64,7 +67,7 @@ pub(crate) fn watched<T: Send>(
     }
 }
 
-/// Does work on another thread, and looks for signals meanwhile.
+/// Runs work on another thread, and checks for signals meanwhile.
 fn apart<T: Send>(watchdog: &Watchdog, raised: &Raised, work: impl FnOnce(&Watchdog) -> T + Send) -> T {
     thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel::<()>();

@@ -1,4 +1,5 @@
-//! A pass of one's own, with a state and a refusal, and a rule book of one's own: what a compiler on top of halfbyte adds to it.
+//! Example: a custom pass, with state and a refusal, and a custom rule book, as a compiler on top
+//! of halfbyte adds them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,12 +18,12 @@ impl rules::Terms for Rewriter<'_> {
     }
 }
 
-/// Counts the products of all kernels, and refuses a kernel that has too many.
+/// Pass that counts the multiplications of all kernels, and refuses a kernel with too many.
 #[derive(Default)]
 pub struct Products {
-    /// The most that a kernel may have.
+    /// Maximum number of multiplications of a kernel.
     pub most: usize,
-    /// How many all of them had.
+    /// Number of multiplications of all kernels.
     pub seen: AtomicUsize,
 }
 
@@ -41,7 +42,7 @@ impl Pass for Products {
     }
 }
 
-/// All passes with our rules, and the pass after them.
+/// Returns the default pipeline with the custom rules, followed by the custom pass.
 pub fn pipeline(products: Arc<Products>) -> Pipeline {
     let mut pipeline = Pipeline::default().with_rules(&rules::BOOK);
     pipeline.push(products);

@@ -1,4 +1,4 @@
-//! The rules are proved and seen at work, as anyone would test theirs.
+//! Tests that the custom rules are correct and are applied.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use halfbyte_inspect::explain::{Question, explain};
 use halfbyte_own_rules::{Products, pipeline, rules};
 use halfbyte_prove::prove::{Effort, rule_book};
 
-/// A kernel of `f(%a, %b, %c)` on words, for each item.
+/// Returns a kernel that computes `f(%a, %b, %c)` on words for each item.
 fn kernel(body: &str) -> String {
     format!(
         "kernel @f(%a: i32, %b: i32, %y: inout i32) {{\n^entry:\n  %i = item_id\n  %c = load %y[%i]\n{body}  \
@@ -20,7 +20,8 @@ fn kernel(body: &str) -> String {
 
 const FACTORED: &str = "  %m = mul.i32 %c, %a\n  %n = mul.i32 %c, %b\n  %r = add.i32 %m, %n\n";
 
-/// The instructions that a kernel becomes, and its products, with our rules and pass or without.
+/// Compiles a kernel, with or without the custom rules and pass. Returns its disassembly and the
+/// number of multiplications.
 fn compiled(
     body: &str,
     (target, targets): (Target, &'static TargetSet),

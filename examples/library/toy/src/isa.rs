@@ -1,31 +1,31 @@
-//! The instructions, a row each.
+//! Instruction set, with one row per instruction.
 
 use halfbyte_abi::{Descriptor, Form, Target};
 use halfbyte_isa::plain::{Field, Plain, Role, Row};
 use halfbyte_isa::row::Class;
 
-/// The target.
+/// Toy target.
 pub const TARGET: Target =
     Target::new(&Descriptor { name: "toy", summary: "eight instructions", code: 0x70, form: Form::Threads, sm: None });
 
-/// How many registers there are; the last is one that nobody reads.
+/// Number of registers; the last is never read.
 pub const REGISTERS: u32 = 16;
 
-/// The item's number.
+/// Reads the work item's number.
 pub const ITEM: u8 = 0;
-/// A constant, sign-extended.
+/// Loads a sign-extended constant.
 pub const CONST: u8 = 1;
-/// A scalar parameter, by its number.
+/// Reads a scalar parameter by its number.
 pub const ARG: u8 = 2;
-/// The sum, wrapping.
+/// Adds, with wraparound.
 pub const ADD: u8 = 3;
-/// The product, wrapping.
+/// Multiplies, with wraparound.
 pub const MUL: u8 = 4;
-/// The word of a buffer, by the number of its parameter, at an index.
+/// Loads a word of a buffer at an index; the buffer is given by its parameter number.
 pub const LOAD: u8 = 5;
-/// Writes it.
+/// Stores a word to a buffer at an index.
 pub const STORE: u8 = 6;
-/// The item is done.
+/// Ends the work item.
 pub const EXIT: u8 = 7;
 
 const DEF: Field = Field { role: Role::Def, low: 20, bits: 4 };
@@ -34,7 +34,7 @@ const B: Field = Field { role: Role::Use, low: 12, bits: 4 };
 const VALUE: Field = Field { role: Role::Use, low: 20, bits: 4 };
 const IMM: Field = Field { role: Role::Imm, low: 0, bits: 16 };
 
-/// The instruction set. What does nothing writes the last register.
+/// Instruction set. The no-op writes the last register.
 pub static ISA: Plain = Plain {
     target: TARGET,
     rows: &[

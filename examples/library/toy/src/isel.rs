@@ -1,4 +1,4 @@
-//! Selection, an instruction an op.
+//! Instruction selection, with one instruction per op.
 
 use halfbyte_abi::{ParamKind, Target, Type};
 use halfbyte_ir::{Attr, Inst, Kernel, Legality, Op, Refusal, Value};
@@ -7,11 +7,11 @@ use halfbyte_isel::{Backend, Request, Scratch, Selected};
 
 use crate::isa::{ADD, ARG, CONST, EXIT, ISA, ITEM, LOAD, MUL, REGISTERS, STORE, TARGET};
 
-/// Selection for the toy target.
+/// Instruction selection for the toy target.
 #[derive(Clone, Copy, Debug)]
 pub struct Toy;
 
-/// The ops it has, all on one type.
+/// Supported ops, all on `i32`.
 const NATIVE: [Op; 7] = [Op::Const, Op::Add, Op::Mul, Op::Load, Op::Store, Op::ItemId, Op::Ret];
 
 impl Backend for Toy {
@@ -24,7 +24,7 @@ impl Backend for Toy {
     }
 }
 
-/// Appends the instruction of an op; none where there is none.
+/// Appends the instruction of an op, or returns `None` if the op is not supported.
 fn lower(code: &mut Selection<'_>, inst: Inst) -> Option<()> {
     let kernel = code.kernel();
     let data = &kernel.insts[inst];
@@ -55,7 +55,7 @@ fn lower(code: &mut Selection<'_>, inst: Inst) -> Option<()> {
     Some(())
 }
 
-/// The register of an operand; a parameter is read where it is used.
+/// Returns the register of an operand. A parameter is read at each use.
 fn used(code: &mut Selection<'_>, value: Value) -> Option<u32> {
     let kernel = code.kernel();
     match kernel.param(value).filter(|param| param.kind == ParamKind::Scalar(Type::I32)) {
@@ -64,7 +64,8 @@ fn used(code: &mut Selection<'_>, value: Value) -> Option<u32> {
     }
 }
 
-/// The number of the buffer of words that an access is of, where it steps by its elements.
+/// Returns the number of the accessed `i32` buffer, if the access is an element of it without an
+/// offset.
 fn plain_buffer(kernel: &Kernel, access: Inst, base: Value) -> Option<u32> {
     let param = kernel.param(base)?;
     let is_plain = kernel.insts[access].attr == Attr::Mem(kernel.default_mem(base, Type::I32));

@@ -1,7 +1,9 @@
-//! A target of someone else's: a machine of eight instructions on sixteen 32-bit registers, from selection to launch.
+//! Example: a third-party target, a machine with eight instructions on sixteen 32-bit registers,
+//! from selection to launch.
 //!
-//! It is made of public interfaces alone, and is what a target of one's own begins as: rows for its instructions, a function that selects
-//! them, an interpreter, and [`SUPPORT`], its line in a [`TargetSet`]. Registers, words and objects it is given.
+//! It uses only public interfaces, and is a template for a custom target. It provides rows for its
+//! instructions, a selection function, an interpreter, and [`SUPPORT`], its entry in a
+//! [`TargetSet`]. Register allocation, encoding and object files come from halfbyte.
 
 pub mod isa;
 pub mod isel;
@@ -9,7 +11,7 @@ pub mod runtime;
 
 use halfbyte::targets::{BUILT_IN, Support, TargetSet};
 
-/// The toy target's line in a list of targets.
+/// Entry of the toy target in a list of targets.
 pub const SUPPORT: Support = Support {
     isa: &isa::ISA,
     isel: &isel::Toy,
@@ -18,7 +20,7 @@ pub const SUPPORT: Support = Support {
     intrinsics: None,
 };
 
-/// The targets of halfbyte, and this one.
+/// The built-in targets and the toy target.
 pub static TARGETS: TargetSet = TargetSet::new(&ALL);
 
 const ALL: [Support; 4] = [BUILT_IN[0], BUILT_IN[1], BUILT_IN[2], SUPPORT];

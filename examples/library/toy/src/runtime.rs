@@ -1,4 +1,4 @@
-//! An interpreter: each item runs the words from the first to `exit`.
+//! Interpreter: each work item executes the machine code from its start to `exit`.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use halfbyte_runtime::{
 
 use crate::isa::{ADD, ARG, CONST, ISA, ITEM, LOAD, MUL, REGISTERS, STORE};
 
-/// What runs the toy target's words.
+/// Interpreter of the toy target's machine code.
 #[derive(Clone, Copy, Debug)]
 pub struct Toy;
 
@@ -51,14 +51,14 @@ impl Executable for Program {
     }
 }
 
-/// Runs an item to its end: the instructions that it took.
+/// Runs a work item to its end, and returns the number of executed instructions.
 fn run(words: &[u32], item: u32, scalars: &[u32], buffers: &mut Buffers<'_>) -> Result<u64, Fault> {
     let mut registers = [0u32; REGISTERS as usize];
     for (address, &word) in words.iter().enumerate() {
         let fault = |kind| Fault { address, kind };
         let undefined = || fault(TrapKind::Undefined { word: word.into(), bytes: 4 });
         let plain::Inst { opcode, operands } = ISA.decode(word).ok_or_else(undefined)?;
-        // Operands by their places in the text, as what they name and as what that register holds.
+        // Operands in the order of the assembly, as register numbers and as register contents.
         let [first, second, ..] = operands;
         let [_, b, c, _] = operands.map(|register| registers.get(register as usize).copied().unwrap_or(0));
         let result = match opcode {

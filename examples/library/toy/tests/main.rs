@@ -1,4 +1,5 @@
-//! The toy target, as anyone would test one of theirs: compiled to, encoded, decoded and run, beside the IR's evaluator.
+//! Tests of the toy target: compilation, encoding, decoding, and execution compared with the IR's
+//! evaluator.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use halfbyte::Module;
