@@ -1,4 +1,4 @@
-// y = a x + y on packed halves. The PTX beside this file is what clang makes of it, without CUDA:
+// Computes y = a x + y on packed halves. axpy.ptx is the output of clang, without CUDA:
 //   clang-19 --target=nvptx64-nvidia-cuda -march=sm_90 -O2 -S axpy.c -o axpy.ptx
 typedef _Float16 half2 __attribute__((ext_vector_type(2)));
 

@@ -1,4 +1,4 @@
-"""Ten kernels of Numba for CUDA, run without a GPU and compared with NumPy; and a missing barrier that is found.
+"""Ten Numba CUDA kernels, run without a GPU and compared with NumPy, and the detection of a missing barrier.
 
     pip install "numba-cuda[cu13]"
     python examples/python/numba_kernels.py
@@ -16,14 +16,14 @@ PADDED = TILE + 1
 
 
 def add(x, y, out):
-    """out = x + y."""
+    """Computes out = x + y."""
     i = cuda.grid(1)
     if i < out.size:
         out[i] = x[i] + y[i]
 
 
 def block_sum(x, out):
-    """The sum of each block, by a tree in shared memory."""
+    """Computes the sum of each block, by a tree reduction in shared memory."""
     tile = cuda.shared.array(BLOCK, float32)
     t = cuda.threadIdx.x
     tile[t] = x[cuda.grid(1)]
@@ -39,7 +39,7 @@ def block_sum(x, out):
 
 
 def block_sum_without_barrier(x, out):
-    """Wrong: a step reads what the one before may not have written yet."""
+    """Has a bug: a step reads elements that the previous step may not have written yet."""
     tile = cuda.shared.array(BLOCK, float32)
     t = cuda.threadIdx.x
     tile[t] = x[cuda.grid(1)]
@@ -54,7 +54,7 @@ def block_sum_without_barrier(x, out):
 
 
 def warp_sum(x, out):
-    """The sum of each warp, by shuffles."""
+    """Computes the sum of each warp with shuffles."""
     value = x[cuda.grid(1)]
     offset = 16
     while offset > 0:
@@ -65,7 +65,7 @@ def warp_sum(x, out):
 
 
 def product(a, b, c):
-    """c = a @ b, by tiles in shared memory."""
+    """Computes c = a @ b with tiles in shared memory."""
     of_a = cuda.shared.array((TILE, TILE), float32)
     of_b = cuda.shared.array((TILE, TILE), float32)
     x, y = cuda.grid(2)
@@ -82,7 +82,7 @@ def product(a, b, c):
 
 
 def transpose(x, out):
-    """The transpose, by tiles that no two threads of a row share a bank in."""
+    """Transposes a matrix with tiles that are padded against bank conflicts."""
     tile = cuda.shared.array((TILE, PADDED), float32)
     column, row = cuda.grid(2)
     tile[cuda.threadIdx.y, cuda.threadIdx.x] = x[row, column]
@@ -93,7 +93,7 @@ def transpose(x, out):
 
 
 def histogram(x, bins):
-    """How often each number occurs: counted in shared memory, then added up."""
+    """Computes a histogram: per block in shared memory, then added to the result."""
     local = cuda.shared.array(16, int32)
     t = cuda.threadIdx.x
     if t < 16:
@@ -108,7 +108,7 @@ def histogram(x, bins):
 
 
 def running_sum(x, out):
-    """The sums of each block up to each place."""
+    """Computes the inclusive prefix sum of each block."""
     tile = cuda.shared.array(BLOCK, float32)
     t = cuda.threadIdx.x
     tile[t] = x[cuda.grid(1)]
@@ -124,7 +124,7 @@ def running_sum(x, out):
 
 
 def stencil(x, out):
-    """The mean of each number and its neighbours, read once into shared memory."""
+    """Computes the mean of each element and its neighbours, loaded once into shared memory."""
     tile = cuda.shared.array(WITH_EDGES, float32)
     i, t = cuda.grid(1), cuda.threadIdx.x
     tile[t + 1] = x[i]
@@ -137,7 +137,7 @@ def stencil(x, out):
 
 
 def sort(x):
-    """Each block in order, by a bitonic network."""
+    """Sorts each block with a bitonic network."""
     tile = cuda.shared.array(BLOCK, int32)
     t = cuda.threadIdx.x
     tile[t] = x[cuda.grid(1)]
@@ -158,7 +158,7 @@ def sort(x):
 
 
 def life(before, after):
-    """A step of Conway's game of life on a torus."""
+    """Computes a step of Conway's game of life on a torus."""
     x, y = cuda.grid(2)
     height, width = before.shape
     if x < width and y < height:

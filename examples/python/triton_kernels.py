@@ -1,4 +1,4 @@
-"""Ten kernels of Triton, run without a GPU and compared with NumPy; and a race that is found in the line that makes it.
+"""Ten Triton kernels, run without a GPU and compared with NumPy, and the detection of a race with its line.
 
     pip install triton
     python examples/python/triton_kernels.py
@@ -13,7 +13,7 @@ import halfbyte as hb
 
 @triton.jit
 def add(x, y, out, n, BLOCK: tl.constexpr):
-    """out = x + y of halves."""
+    """Computes out = x + y of halves."""
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = i < n
     tl.store(out + i, tl.load(x + i, mask=inside) + tl.load(y + i, mask=inside), mask=inside)
@@ -21,7 +21,7 @@ def add(x, y, out, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def axpy(a, x, y, n, BLOCK: tl.constexpr):
-    """y = a * x + y."""
+    """Computes y = a * x + y."""
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = i < n
     tl.store(y + i, a * tl.load(x + i, mask=inside) + tl.load(y + i, mask=inside), mask=inside)
@@ -29,7 +29,7 @@ def axpy(a, x, y, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def row_sum(x, out, n, BLOCK: tl.constexpr):
-    """The sum of each row: warps meet in shared memory."""
+    """Computes the sum of each row, with a reduction over warps in shared memory."""
     row = tl.program_id(0)
     i = tl.arange(0, BLOCK)
     tl.store(out + row, tl.sum(tl.load(x + row * n + i, mask=i < n, other=0.0), axis=0))
@@ -37,7 +37,7 @@ def row_sum(x, out, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def row_argmax(x, out, n, BLOCK: tl.constexpr):
-    """Where each row is greatest."""
+    """Computes the index of the maximum of each row."""
     row = tl.program_id(0)
     i = tl.arange(0, BLOCK)
     tl.store(out + row, tl.argmax(tl.load(x + row * n + i, mask=i < n, other=-float("inf")), axis=0))
@@ -45,7 +45,7 @@ def row_argmax(x, out, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def softmax(x, out, n, BLOCK: tl.constexpr):
-    """The softmax of each row."""
+    """Computes the softmax of each row."""
     row = tl.program_id(0)
     i = tl.arange(0, BLOCK)
     values = tl.load(x + row * n + i, mask=i < n, other=-float("inf"))
@@ -55,7 +55,7 @@ def softmax(x, out, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def layer_norm(x, out, n, eps, BLOCK: tl.constexpr):
-    """Each row, to mean 0 and variance 1."""
+    """Normalises each row to mean 0 and variance 1."""
     row = tl.program_id(0)
     i = tl.arange(0, BLOCK)
     values = tl.load(x + row * n + i, mask=i < n, other=0.0)
@@ -66,7 +66,7 @@ def layer_norm(x, out, n, eps, BLOCK: tl.constexpr):
 
 @triton.jit
 def product(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr):
-    """c = a @ b, a tile a program, by outer products: without tensor-core instructions."""
+    """Computes c = a @ b, one tile per program, by outer products without tensor-core instructions."""
     m = tl.program_id(0) * BM + tl.arange(0, BM)
     n = tl.program_id(1) * BN + tl.arange(0, BN)
     sums = tl.zeros((BM, BN), dtype=tl.float32)
@@ -79,7 +79,7 @@ def product(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr):
 
 @triton.jit
 def transpose(x, out, M, N, BLOCK: tl.constexpr):
-    """The transpose, a square tile a program."""
+    """Transposes a matrix, one square tile per program."""
     m = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     n = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     tile = tl.load(x + m[:, None] * N + n[None, :])
@@ -88,7 +88,7 @@ def transpose(x, out, M, N, BLOCK: tl.constexpr):
 
 @triton.jit
 def running_sum(x, out, n, BLOCK: tl.constexpr):
-    """The sums of each row up to each place: a scan over warps."""
+    """Computes the prefix sum of each row, with a scan over warps."""
     row = tl.program_id(0)
     i = tl.arange(0, BLOCK)
     tl.store(out + row * n + i, tl.cumsum(tl.load(x + row * n + i, mask=i < n, other=0.0), axis=0), mask=i < n)
@@ -96,7 +96,7 @@ def running_sum(x, out, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def histogram(x, bins, n, BLOCK: tl.constexpr):
-    """How often each number occurs, by atomic additions."""
+    """Computes a histogram with atomic additions."""
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = i < n
     tl.atomic_add(bins + tl.load(x + i, mask=inside, other=0), 1, mask=inside)
@@ -104,7 +104,7 @@ def histogram(x, bins, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def halve(x, out, n, BLOCK: tl.constexpr):
-    """Wrong: two neighbours store to one place."""
+    """Has a bug: two neighbours store to the same address."""
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     values = tl.load(x + i, mask=i < n, other=0)
     tl.store(out + i // 2, values, mask=i < n)  # the race

@@ -1,4 +1,4 @@
-// The header in C++, with handles that free themselves. It prints "ok" where what it says holds.
+// Use of the header in C++, with handles that free themselves. Prints "ok" if everything holds.
 #include "halfbyte.h"
 
 #include <array>
@@ -21,7 +21,8 @@ using Module = std::unique_ptr<halfbyte_module, Free<halfbyte_module_free>>;
 using Program = std::unique_ptr<halfbyte_program, Free<halfbyte_program_free>>;
 using Error = std::unique_ptr<halfbyte_error, Free<halfbyte_error_free>>;
 
-// Throws what is wrong, as people read it. The error is looked at when the status is there, so it is a reference.
+// Throws the report of a failed call. The error is a reference, because it is read after the status
+// was evaluated.
 void check(halfbyte_status status, halfbyte_error *const &error) {
     const Error owned(error);
     if (status != HALFBYTE_STATUS_OK) throw std::runtime_error(halfbyte_error_display(error));

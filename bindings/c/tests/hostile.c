@@ -1,5 +1,5 @@
-// Calls halfbyte_ptx_run with texts and shapes that nobody meant: what is good is changed at random, on memory that is bounded. Each call ends, with
-// a status, and nothing outside of the memory changes. `hostile CALLS SEED`
+// Calls halfbyte_ptx_run with randomly mutated texts and shapes, on bounded memory. Each call must
+// return a status, and must not change any other memory. `hostile CALLS SEED`
 #include "halfbyte.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ static const char *WORDS[] = {
 
 #define COUNT(of) (sizeof of / sizeof *of)
 
-// A text of which some places are changed.
+// Returns a text with random changes.
 static char *changed(void) {
     const char *from = TEXTS[below(COUNT(TEXTS))];
     size_t length = strlen(from);
@@ -66,7 +66,7 @@ static char *changed(void) {
             break;
         }
         default:
-            // A digit becomes another.
+            // Replaces a digit by another.
             for (size_t i = at; i < length; i++) {
                 if (text[i] >= '0' && text[i] <= '9') {
                     text[i] = (char)('0' + below(10));

@@ -1,8 +1,8 @@
-"""How long calls take: of one item, and of 2^20 halves beside the library in Rust and NumPy.
+"""Benchmark of calls: of one item, and of 2^20 halves compared with the Rust library and NumPy.
 
     python bindings/python/benches/calls.py
 
-It says so where the package was built without optimisation; figures are of a release build.
+The documented figures are of a release build; a build without optimisation is reported.
 """
 
 import time
@@ -24,7 +24,7 @@ ADD = """kernel @add(%x: in f16x2, %y: in f16x2, %z: out f16x2) {
 
 
 def least(call, repeat):
-    """Seconds of the fastest of many calls."""
+    """Returns the minimum time of many calls, in seconds."""
     times = []
     for _ in range(repeat):
         start = time.perf_counter()
@@ -34,7 +34,7 @@ def least(call, repeat):
 
 
 def short(call):
-    """Seconds of a call that is too short to be timed alone."""
+    """Returns the time of a call that is too short to be timed alone, in seconds."""
 
     def many():
         for _ in range(200):
@@ -65,7 +65,7 @@ def main():
     call()
     assert (z == expected).all()
     rows = []
-    # In turns, so that what else the computer does hits all of them.
+    # The variants alternate, so that other load on the machine affects all of them.
     for _ in range(5):
         rows.append(
             (

@@ -1,4 +1,4 @@
-r"""Kernels on packed half and byte vectors, compiled and run bit for bit without a GPU; and PTX as it stands.
+r"""Kernels on packed half and byte vectors, compiled and run bit for bit without a GPU, and direct execution of PTX.
 
 >>> import numpy as np
 >>> import halfbyte as hb
@@ -30,7 +30,7 @@ from ._halfbyte import Compiled, Kernel, Module, Param, Program, __version__, pa
 from ._html import View
 from ._report import FileReport, Report, check
 
-# The helpers on arrays are read where they are first used: they compile kernels.
+# Imported last, because this module parses kernels.
 from . import np  # noqa: E402
 
 __all__ = [

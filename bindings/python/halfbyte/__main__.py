@@ -1,4 +1,4 @@
-"""`python -m halfbyte`: the program `halfbyte`."""
+"""`python -m halfbyte`: the command-line program."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ._halfbyte import main as _main
 
 
 def main() -> None:
-    """Runs the program on the arguments of this process, and ends it with the program's exit code."""
-    # Ctrl-C is the program's own business.
+    """Runs the program with the arguments of this process, and exits with its exit code."""
+    # The program handles Ctrl-C itself.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.stdout.flush()
     sys.exit(_main(["halfbyte", *sys.argv[1:]]))

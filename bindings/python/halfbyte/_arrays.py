@@ -1,6 +1,6 @@
-"""Arrays of other packages as NumPy's, which the extension module reads.
+"""Conversion of other packages' arrays to NumPy arrays, which the extension module reads.
 
-The module asks here only where an object has no `__array_struct__`, as NumPy's arrays and numbers have.
+The extension module calls this only for objects without `__array_struct__`, which NumPy's arrays and scalars have.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ except ImportError:  # bfloat16 and float8 are then given as uint16 and uint8
 
 _Taken = Tuple[Optional[np.ndarray], Optional[Callable[[], Any]]]
 
-#: What is made in place of a dtype that NumPy has not by itself.
+#: Dtypes of new arrays in place of those that NumPy lacks, if `ml_dtypes` is not installed.
 _WORDS = {"bfloat16": np.uint16, "float8_e4m3fn": np.uint8, "float8_e5m2": np.uint8}
 
 
 def view(value: Any) -> _Taken:
-    """The array that an object is or has, and what to call once it was written; `(None, None)` of what is no array."""
+    """Returns the array of an object and a callback that writes it back, or `(None, None)` for other objects."""
     if isinstance(value, (int, float, complex, str, list, tuple, dict, set, type(None))):
         return None, None
     if type(value).__module__.partition(".")[0] == "torch" and hasattr(value, "numpy"):
@@ -59,7 +59,7 @@ def _of_dlpack(value: Any) -> np.ndarray:
 
 
 def _of_gpu(value: Any) -> _Taken:
-    """What is on a GPU is copied, and copied back."""
+    """Copies an array from a GPU; the callback copies it back."""
     if not (hasattr(value, "get") and hasattr(value, "set")):
         raise TypeError(f"the {type(value).__name__} is on a GPU; give a copy on the host")
     host = value.get()
@@ -67,7 +67,7 @@ def _of_gpu(value: Any) -> _Taken:
 
 
 def make(dtype: str, items: int, lanes: int) -> np.ndarray:
-    """An array for a buffer that is not given. The launch writes all of it."""
+    """Creates an uninitialised array for an output buffer, which the launch overwrites."""
     shape = (items,) if lanes == 1 else (items, lanes)
     of: Any = dtype
     if dtype in _WORDS:
@@ -76,7 +76,7 @@ def make(dtype: str, items: int, lanes: int) -> np.ndarray:
 
 
 def pack_mask(mask: np.ndarray, lanes: int) -> Tuple[np.ndarray, Callable[[], Any]]:
-    """A bool a lane as the bits that masks of several lanes are in memory, and what puts them back."""
+    """Packs a bool array to the bits of a mask type, and returns them with a callback that unpacks them again."""
     if mask.size % lanes or not mask.flags.c_contiguous:
         raise ValueError(f"a mask of {lanes} lanes takes a C-contiguous bool array of shape (n, {lanes}) or (n*{lanes},)")
     rows = mask.reshape(-1, lanes)

@@ -1,4 +1,4 @@
-"""The exceptions of the package. The extension module makes them, with these names and attributes."""
+"""Exceptions of the package. The extension module raises them by class name, with these attributes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _Source = Optional[Tuple[str, int]]
 
 
 class Error(Exception):
-    """What goes wrong in halfbyte; arguments that do not fit are a `TypeError` or a `ValueError`, as everywhere in Python."""
+    """Base class of errors in halfbyte. Invalid arguments raise `TypeError` or `ValueError` instead, as usual in Python."""
 
     def __init__(self, display: str = "", **attributes: Any) -> None:
         super().__init__(display)
@@ -24,9 +24,9 @@ class Error(Exception):
 
 
 class ParseError(Error):
-    """A text that is wrong. `str()` of it shows the line with a mark under the place.
+    """Error in a source text. `str()` quotes the line and marks the position.
 
-    `line` and `column` count from 1. `all` has one error for each thing that is wrong with the text; the first is this one.
+    `line` and `column` count from 1. `all` has all errors of the text; the first is this one.
     """
 
     file: str
@@ -56,7 +56,7 @@ class ParseError(Error):
 
 
 class RefusedItem(NamedTuple):
-    """Something that a target cannot do: the op with its type (none of what is about the whole kernel), its line, the target, and why."""
+    """Unsupported op: the op with its type (`None` for the whole kernel), its line, the target, and the reason."""
 
     op: Optional[str]
     line: Optional[int]
@@ -65,7 +65,7 @@ class RefusedItem(NamedTuple):
 
 
 class Refused(Error):
-    """A kernel that a target cannot do exactly. `items` says of each op why."""
+    """Kernel that a target cannot compute exactly. `items` has the reason for each op."""
 
     items: List[RefusedItem]
 
@@ -74,10 +74,11 @@ class Refused(Error):
 
 
 class Trap(Error):
-    """A work item that could not go on. Buffers that the launch was to write hold no result.
+    """Trap of a work item. The contents of the buffers that the launch writes are unspecified.
 
-    `kind` is one of the names in docs/launch.md, such as `"out-of-bounds-global"`. `item` is its number in the launch, `block` and `thread` where it
-    is along x, y and z. `line` is that of the kernel's text, `instruction` what stands there. `source` is the file and line that `.loc` in PTX names.
+    `kind` is one of the names in docs/launch.md, such as `"out-of-bounds-global"`. `item` is the item's number in the launch; `block` and
+    `thread` are its coordinates along x, y and z. `line` and `instruction` are the position in the kernel's text. `source` is the file
+    and line of the `.loc` directive in PTX.
     """
 
     kind: str
@@ -111,14 +112,14 @@ class Trap(Error):
 
 
 class OutOfBounds(Trap, ValueError):
-    """An access beyond an array: the kernel does what it should not, or the array is too short for the launch."""
+    """Access beyond an array: the kernel is wrong, or the array is too short for the launch."""
 
 
 class Race(Trap):
-    """Two items that access one byte, one of them to write it, where nothing orders the two.
+    """Data race: two items access the same byte without ordering, and one of them writes it.
 
-    `items` has their numbers and `lines` the lines of their accesses, the one that came first in the search first; `sources` what `.loc` says of
-    them.
+    `items` has the numbers of the items, `lines` the lines of their accesses in the order of detection, and `sources` the positions of
+    their `.loc` directives.
     """
 
     items: List[int]
@@ -127,8 +128,8 @@ class Race(Trap):
 
 
 class Budget(Trap):
-    """A work item that took more backward branches than the launch allows."""
+    """Work item that exceeded the maximum number of backward branches."""
 
 
 class Cancelled(Error):
-    """Work whose time was up."""
+    """Work that exceeded its time limit."""

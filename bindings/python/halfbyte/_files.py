@@ -1,4 +1,4 @@
-"""Files of kernels."""
+"""Kernel files."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ._halfbyte import Module, load_object, parse, parse_ptx
 
 
 def load(path: Union[str, "os.PathLike[str]"]) -> Module:
-    """Reads a file of kernels: PTX where its name ends in `.ptx`, an object where it ends in `.o`, else the IR (`.hb`).
+    """Loads a kernel file: PTX (`*.ptx`), an object file (`*.o`), or otherwise the IR or the language (`*.hb`).
 
-    Of an object the kernels run on the target that they were compiled for. A file that cannot be read is an `OSError`.
+    Kernels of an object file run on the target that they were compiled for. Raises `OSError` if the file cannot be read.
     """
     name = os.fspath(path)
     with open(name, "rb") as file:

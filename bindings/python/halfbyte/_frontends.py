@@ -1,6 +1,6 @@
-"""Kernels that Triton, Numba and CUDA C++ compile to PTX, run as that stands: no GPU and no driver is needed.
+"""Kernels that Triton, Numba and NVRTC compile to PTX, executed directly, without a GPU or driver.
 
-Each package is imported where it is first asked for. What goes wrong names the line of the source by the `.loc` that the compilers write.
+Each package is imported at its first use. Errors state the source line from the compilers' `.loc` directives.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _Sm = Union[int, str]
 
 
 class MissingPackage(ImportError):
-    """A compiler that is not installed; the message has the line that installs it."""
+    """Missing compiler; the message has the command that installs it."""
 
 
 def _missing(what: str, package: str, error: BaseException) -> MissingPackage:
@@ -54,9 +54,9 @@ _TRITON_TYPES = {
 
 
 class TritonKernel:
-    """A function of Triton, run by halfbyte. Called, or `kernel[grid](...)` as in Triton, it compiles for the types of its arguments and runs.
+    """Triton function, run by halfbyte. A call, or `kernel[grid](...)` as in Triton, compiles it for the argument types and runs it.
 
-    `ptx(...)` gives the text instead.
+    `ptx(...)` returns the PTX instead.
     """
 
     def __init__(self, fn: Any, sm: _Sm = 80, num_warps: int = 4, races: bool = False, **options: Any) -> None:
@@ -83,7 +83,7 @@ class TritonKernel:
         kernel, shared = self._compile(values)
         constants = self._constants()
         given: List[Any] = [value for name, value in values.items() if name not in constants]
-        # Triton adds pointers to scratch memory of its own, of which these kernels have none.
+        # Triton adds pointers to its own scratch memory, which these kernels do not use.
         given += [0] * (len(kernel.params) - len(given))
         if callable(grid):
             grid = grid(values)
@@ -91,7 +91,7 @@ class TritonKernel:
         kernel(*given, grid=grid, block=32 * self.options["num_warps"], shared=shared, races=races)
 
     def ptx(self, *args: Any, **kwargs: Any) -> str:
-        """The PTX for arguments of these types."""
+        """Returns the PTX for arguments of these types."""
         return self._compile(self._bound(args, kwargs))[0].text
 
     def _constants(self) -> List[str]:
@@ -173,11 +173,11 @@ def _triton_type(name: str, value: Any) -> str:
 
 
 def triton(fn: Any, *, sm: _Sm = 80, num_warps: int = 4, races: bool = False, **options: Any) -> TritonKernel:
-    """A function of Triton (`@triton.jit`), to be run without a GPU on arrays in place of pointers: `hb.triton(fn)[grid](x, y, n, BLOCK=128)`.
+    """Wraps a Triton function (`@triton.jit`), which runs without a GPU on arrays for its pointers: `hb.triton(fn)[grid](x, y, n, BLOCK=128)`.
 
-    It is compiled for `sm` when it is called with arguments of new types; `options` are Triton's (`num_stages`, ...). With `races` a race is found
-    and named by the line of the function. Triton's own reductions let several threads store one value to one place of shared memory, which is a race
-    as PTX has it and does no harm: look for races in functions without them.
+    The function is compiled for `sm` when it is called with new argument types. `options` are Triton's (`num_stages`, ...). With `races`,
+    races are detected and reported with the line of the function. In Triton's reductions several threads store the same value to the
+    same address of shared memory. That is a harmless race by the rules of PTX, so check only functions without reductions.
     """
     return TritonKernel(fn, sm, num_warps, races, **options)
 
@@ -186,7 +186,7 @@ def triton(fn: Any, *, sm: _Sm = 80, num_warps: int = 4, races: bool = False, **
 
 
 class NumbaKernel:
-    """A function of Numba for CUDA, run by halfbyte: `kernel[grid, block](...)`, or called with `grid=` and `block=`. `ptx` is its text."""
+    """Numba CUDA function, run by halfbyte: `kernel[grid, block](...)`, or a call with `grid=` and `block=`. `ptx` is its PTX."""
 
     def __init__(self, fn: Any, signature: Any, sm: _Sm = 80, races: bool = False, **options: Any) -> None:
         try:
@@ -218,18 +218,18 @@ class NumbaKernel:
 
 
 def numba(fn: Any, signature: Any, *, sm: _Sm = 80, races: bool = False, **options: Any) -> NumbaKernel:
-    """A function of Numba for CUDA, to be run without a GPU: `hb.numba(fn, "void(float32[::1], float32[::1])")[grid, block](x, y)`.
+    """Wraps a Numba CUDA function, which runs without a GPU: `hb.numba(fn, "void(float32[::1], float32[::1])")[grid, block](x, y)`.
 
-    It is the function itself, or what `@cuda.jit` makes of it. Arguments have the types of the signature; an array of another dtype, number of axes or
-    layout is a `TypeError`. In `[grid, block, stream, shared]` the stream is the default one, `0` or `None`, and `shared` the bytes of dynamic shared
-    memory. `options` are those of `numba.cuda.compile`. With `races` a race or a missing barrier is
-    found, and named by the line of the function.
+    `fn` is a plain function or the result of `@cuda.jit`. Arguments must have the types of the signature; an array with another dtype,
+    number of axes or layout raises `TypeError`. In `[grid, block, stream, shared]`, `stream` must be the default stream, `0` or `None`,
+    and `shared` is the size of dynamic shared memory in bytes. `options` are those of `numba.cuda.compile`. With `races`, races and
+    missing barriers are detected and reported with the line of the function.
     """
     return NumbaKernel(fn, signature, sm, races, **options)
 
 
 def _any(module: Any) -> Any:
-    """A module of another package, whose stubs do not say all that it has."""
+    """Returns a module without its type, because its stubs are incomplete."""
     return module
 
 
@@ -243,11 +243,10 @@ def _only(module: Module) -> Kernel:
 def cuda(
     source: str, entry: Optional[str] = None, *, sm: _Sm = 80, options: Sequence[str] = (), file: str = "<cuda>"
 ) -> Kernel:
-    """A kernel in CUDA C++, compiled by NVRTC, to be called with `grid=` and `block=`: arguments by position, or by the names that PTX or the source
-    has for them.
+    """Compiles a CUDA C++ kernel with NVRTC. The kernel is called with `grid=` and `block=`, and arguments by position or name.
 
-    `entry` is the kernel's name; of `extern "C"` ones as it stands, of others as NVRTC makes it. It may be left out where there is one kernel. `options`
-    are NVRTC's. An error of the compiler is a `ParseError` with its log.
+    `entry` is the kernel's name, plain or as mangled by NVRTC. It may be omitted if there is only one kernel. `options` are NVRTC's.
+    Argument names are those of the source or of the PTX. Raises `ParseError` with the log if the compilation fails.
     """
     ptx = _nvrtc().compile(source, file, [f"--gpu-architecture=compute_{sm_number(sm)}", "-lineinfo", *options])
     module = parse_ptx(ptx, file)
@@ -260,7 +259,7 @@ def cuda(
 
 
 def _named_as_in(source: str, kernel: Kernel) -> Kernel:
-    """Returns a kernel whose messages have the names of its source."""
+    """Returns the kernel with the names of its source in messages."""
     name = _unmangled(kernel.name)
     count = len(kernel.params)
     fitting = [names for names in _parameter_names(source, name.rpartition("::")[2]) if len(names) == count]
@@ -269,7 +268,7 @@ def _named_as_in(source: str, kernel: Kernel) -> Kernel:
 
 
 def _unmangled(name: str) -> str:
-    """The plain name in one that C++ has made: `axpy` of `_Z4axpyPfS_f`, `of::axpy` of `_ZN2of4axpyEPf`."""
+    """Returns the plain name of a mangled C++ name: `axpy` for `_Z4axpyPfS_f`, `of::axpy` for `_ZN2of4axpyEPf`."""
     found = re.match(r"_Z(N?)(?=\d)", name)
     parts: List[str] = []
     rest = name[found.end() :] if found else ""
@@ -291,7 +290,7 @@ _TYPE_WORDS = frozenset("bool char short int long signed unsigned float double h
 
 
 def _parameter_names(source: str, kernel: str) -> List[List[str]]:
-    """Returns the parameter names of each `__global__` function of this name. A parameter without a name has an empty text."""
+    """Returns the parameter names of each `__global__` function with this name. An unnamed parameter has an empty name."""
     text = _SKIPPED.sub(" ", source)
     found = []
     for match in re.finditer(rf"\b{re.escape(kernel)}\s*\(", text):
@@ -320,7 +319,7 @@ def _parameter_name(param: str) -> str:
 
 
 class _Nvrtc:
-    """NVRTC, by its C interface."""
+    """NVRTC through its C interface."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self.library = library
@@ -353,7 +352,7 @@ class _Nvrtc:
 
 
 def _line_of(log: str, file: str) -> int:
-    """The line that the first error of a log names: `<cuda>(3): error: ...`."""
+    """Returns the line of the first error in a log: `<cuda>(3): error: ...`."""
     _, found, rest = log.partition(f"{file}(")
     digits = rest.partition(")")[0] if found else ""
     return int(digits) if digits.isdigit() else 1
@@ -363,7 +362,7 @@ _loaded: List[_Nvrtc] = []
 
 
 def _nvrtc() -> _Nvrtc:
-    """NVRTC of its wheel, or of the system."""
+    """Loads NVRTC from its Python package, or from the system."""
     if _loaded:
         return _loaded[0]
     wheels = [os.path.join(folder, "nvidia", "*", "lib", "libnvrtc.so.*") for folder in sys.path]

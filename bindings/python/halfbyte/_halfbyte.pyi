@@ -1,4 +1,4 @@
-"""The extension module."""
+"""Extension module."""
 
 from typing import Any, Dict, Iterator, KeysView, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union, ValuesView, ItemsView, final
 
@@ -6,7 +6,7 @@ from ._html import View
 
 _T = TypeVar("_T")
 _Counts = Union[int, Sequence[int]]
-#: An array of NumPy, or what has one by `__array_interface__`, DLPack or the buffer protocol.
+#: NumPy array, or an object with `__array_interface__`, DLPack or the buffer protocol.
 _Array = Any
 
 __version__: str

@@ -1,4 +1,4 @@
-"""What notebooks show of kernels, compiled code and reports."""
+"""HTML representations of kernels, compiled code and reports in notebooks."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _STYLE = "border-collapse:collapse;font-family:monospace;font-size:90%"
 
 
 class View:
-    """A page that notebooks show in a frame: `html` is its text, `save(path)` writes it."""
+    """HTML page that notebooks show in a frame. `html` is its text, and `save(path)` writes it to a file."""
 
     def __init__(self, page: str, height: int = 600) -> None:
         self.html = page
         self.height = whole_number(height, "height", 1, 2**16)
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes the page."""
+        """Writes the page to a file."""
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.html)
 
@@ -32,7 +32,7 @@ class View:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "") -> str:
-    """A table of texts."""
+    """Formats a table of texts."""
     cells = "".join(f"<th style='text-align:left'>{html.escape(name)}</th>" for name in head)
     body = "".join("<tr>" + "".join(f"<td>{_cell(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     shown = f"<caption style='text-align:left'>{html.escape(caption)}</caption>" if caption else ""
@@ -40,7 +40,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "")
 
 
 def pre(text: str) -> str:
-    """A text as it stands."""
+    """Formats a preformatted text."""
     return f"<pre>{html.escape(text)}</pre>"
 
 
@@ -49,24 +49,24 @@ def _cell(value: Any) -> str:
 
 
 def of_kernel(kernel: Any) -> str:
-    """A kernel: its parameters and its text."""
+    """Formats the parameters and the text of a kernel."""
     rows = [(param.name, param.direction or "scalar", param.type, param.dtype) for param in kernel.params]
     return table(("parameter", "", "type", "takes"), rows, f"@{kernel.name}") + pre(kernel.text)
 
 
 def of_compiled(compiled: Any) -> str:
-    """Compiled code: what was counted, and the listing."""
+    """Formats the statistics and the listing of a compiled kernel."""
     stats = compiled.stats
     rows = [(name, stats[name]) for name in stats if name not in ("kernel", "rules")]
     return table(("", ""), rows, repr(compiled)[1:-1]) + pre(compiled.listing)
 
 
 def of_module(module: Any) -> str:
-    """A module: a line a kernel."""
+    """Formats a module, one line per kernel."""
     rows = [(f"@{name}", ", ".join(f"{param.name}: {param.type}" for param in kernel.params)) for name, kernel in module.items()]
     return table(("kernel", "parameters"), rows, module.file)
 
 
 def of_view(kernel: Any, target: Optional[str] = None, sm: Union[int, str, None] = None) -> View:
-    """The page of a kernel's pipeline."""
+    """Returns the page of a kernel's compiler stages."""
     return View(kernel._page(target, sm))

@@ -1,4 +1,4 @@
-"""Arguments of Numba's kernels: checked against the signature, and flattened to the parameters that Numba's PTX has for them."""
+"""Checks of Numba kernel arguments against the signature, and their flattening to the parameters of Numba's PTX."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 from ._arrays import view
 from ._halfbyte import refuse_masked_array
 
-#: Handles of the default stream: of none, and of the driver's legacy and per-thread ones.
+#: Handles of the default stream: none, and the driver's legacy and per-thread default streams.
 _DEFAULT_STREAMS = (None, 0, 1, 2)
 
 
 class Arguments:
-    """The arguments that a function takes by its signature."""
+    """Argument types of a function, from its signature."""
 
     def __init__(self, fn: Callable[..., Any], signature: Any) -> None:
         from numba.core import sigutils, types  # type: ignore[import-untyped, import-not-found, unused-ignore]
@@ -29,7 +29,7 @@ class Arguments:
 
     @property
     def labels(self) -> List[str]:
-        """Names of the parameters in messages. The address of an array has the argument's name."""
+        """Names of the PTX parameters in messages. The address of an array has the argument's name."""
         labels: List[str] = []
         for name, declared in zip(self.names, self.types):
             if isinstance(declared, self._types.Array):
@@ -40,7 +40,7 @@ class Arguments:
         return labels
 
     def flatten(self, values: Sequence[Any]) -> List[Any]:
-        """Returns a value for each parameter."""
+        """Returns a value for each PTX parameter."""
         if len(values) != len(self.types):
             takes = f"{len(self.types)} argument{'' if len(self.types) == 1 else 's'}: {', '.join(self.names) or 'none'}"
             raise TypeError(f"@{self.kernel} takes {takes}; {len(values)} were given")
@@ -52,7 +52,7 @@ class Arguments:
 
 
 class _Argument:
-    """Value for an argument of a type."""
+    """Value of an argument, with its declared type."""
 
     def __init__(self, what: str, declared: Any, value: Any) -> None:
         self.what = what
@@ -75,7 +75,7 @@ class _Argument:
         is_layout = {"C": array.flags.c_contiguous, "F": array.flags.f_contiguous}.get(declared.layout, True)
         if not _is_dtype(array.dtype, declared.dtype) or array.ndim != declared.ndim or not is_layout:
             self.wrong(f"an array of type {_spelt_array(array.dtype, array.ndim, _layout(array))}")
-        # The memory in order, which is used in place.
+        # A C-contiguous view of the memory, which is used in place.
         data: Any = array
         if array.ndim == 0:
             data = array.reshape(1)
@@ -85,11 +85,11 @@ class _Argument:
             raise ValueError(f"{self.what}; an array with gaps was given, which cannot be used in place: give np.ascontiguousarray(...)")
         elif not isinstance(value, np.ndarray):
             data = value
-        # Parent and memory information are null.
+        # The parent object and the memory information are null.
         return [0, 0, array.size, array.itemsize, data, *array.shape, *array.strides]
 
     def scalar(self, types: Any) -> Any:
-        """Returns the number, which the type holds."""
+        """Returns the number, after a range check against the type."""
         value, declared = self.value, self.declared
         kind = _kind(value)
         if not isinstance(declared, (types.Boolean, types.Integer, types.Float)):
@@ -128,12 +128,12 @@ class _Argument:
             self.out_of_range(-most, most)
         if kind != "f" and int(nearest) != int(self.value):
             raise ValueError(f"{self.what}, which has no number {self.value!r}; the nearest is {int(nearest)}")
-        # PTX has 16 bits for a half.
+        # A half is passed as 16 bits, because PTX parameters have no such type.
         return nearest if dtype.itemsize == 2 else float(nearest)
 
 
 def is_default_stream(stream: Any) -> bool:
-    """Returns `True` if a stream is the default one."""
+    """Returns `True` if the stream is the default stream."""
     if stream is None or type(stream) is int:
         return stream in (None, 0)
     handle = getattr(stream, "handle", getattr(stream, "ptr", stream))
@@ -162,7 +162,7 @@ def _described(value: Any) -> str:
 
 
 def _is_dtype(dtype: Any, declared: Any) -> bool:
-    """Returns `True` if a dtype is that of a type of Numba."""
+    """Returns `True` if the dtype corresponds to the Numba type."""
     from numba.np import numpy_support  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
     try:
@@ -176,7 +176,7 @@ def _layout(array: Any) -> str:
 
 
 def _spelt(declared: Any) -> str:
-    """Returns a type as signatures spell it: `float32[:, ::1]`."""
+    """Formats a type as in signatures: `float32[:, ::1]`."""
     if hasattr(declared, "layout"):
         return _spelt_array(declared.dtype, declared.ndim, declared.layout)
     return str(declared)

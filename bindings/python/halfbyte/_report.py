@@ -1,4 +1,4 @@
-"""`check`: the run lines of kernel files, on every target and engine that they name."""
+"""`check`: runs the run lines of kernel files on all targets and engines that they name."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _Path = Union[str, "os.PathLike[str]"]
 
 @dataclass
 class FileReport:
-    """What came of a file.
+    """Result of a file.
 
-    `passed` is whether all that it asks for came out. `runs` counts the launches that its lines ask for, `refusals` the refusals found as expected;
-    `compared` names what results were computed on beside the evaluator. `display` shows what is wrong, with the text; `None` where nothing is.
-    `results` has a dict for each launch on each target and engine, `kernels` each kernel with how far it came.
+    `passed` is `True` if nothing failed. `runs` is the number of launches in the file's run lines, and `refusals` the number of expected
+    refusals. `compared` has the targets and engines that were compared with the evaluator. `display` shows the failures with the source
+    text, or is `None`. `results` has a dict for each launch on each target and engine, and `kernels` the name and state of each kernel.
     """
 
     name: str
@@ -34,7 +34,7 @@ class FileReport:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the file has no run lines, so that nothing but that it is well formed could fail."""
+        """`True` if the file has no run lines, so that only its syntax was checked."""
         return self.passed and self.runs == 0 and self.refusals == 0
 
     @property
@@ -44,9 +44,9 @@ class FileReport:
 
 
 class Report:
-    """What came of files: `passed` and `failed` count them, those without run lines apart; `files` has each.
+    """Results of files. `passed` and `failed` are their numbers, without files that have no run lines; `files` has the results.
 
-    It is true where nothing failed, `repr` is the table.
+    A report is true if nothing failed. Its `repr` is a table.
     """
 
     def __init__(self, files: Iterable[FileReport]) -> None:
@@ -54,17 +54,17 @@ class Report:
 
     @property
     def passed(self) -> int:
-        """Files all of whose lines came out."""
+        """Number of files that passed."""
         return sum(file.passed and not file.is_empty for file in self.files)
 
     @property
     def failed(self) -> int:
-        """Files of which something did not, or that cannot be read."""
+        """Number of files that failed or cannot be read."""
         return sum(not file.passed for file in self.files)
 
     @property
     def without_run_lines(self) -> int:
-        """Files that ask for nothing."""
+        """Number of files without run lines."""
         return sum(file.is_empty for file in self.files)
 
     def __bool__(self) -> bool:
@@ -95,7 +95,7 @@ class Report:
 
 
 def _asked(file: FileReport) -> str:
-    """What a file asks for: `4 launches, 1 refusal`."""
+    """Formats the numbers of a file: `4 launches, 1 refusal`."""
     launches = f"{file.runs} launch{'' if file.runs == 1 else 'es'}" if file.runs else ""
     refusals = f"{file.refusals} refusal{'' if file.refusals == 1 else 's'}" if file.refusals else ""
     return ", ".join(filter(None, (launches, refusals)))
@@ -110,11 +110,11 @@ def check(
     alias: bool = False,
     allow: Sequence[_Path] = (),
 ) -> Report:
-    """Makes the launches that the run lines of files ask for, on the evaluator and on every target and engine named, and compares bit for bit.
+    """Runs the launches of run lines on the evaluator and on all named targets and engines, and compares the results bit for bit.
 
-    `paths` is a file, or a folder of which every `*.hb` below is checked, or several. Nothing is raised for what a file says or for one that
-    cannot be read: it has then failed. `races` looks for races in PTX too, `alias` lets its pointers be into one memory; `allow` names folders
-    in which files may lie that run lines name.
+    `paths` is a file, a folder that is searched for `*.hb` files, or several of these. A file with errors, or that cannot be read, counts
+    as failed and raises nothing. `races` also checks PTX for races, and `alias` permits its pointers to overlap. `allow` lists folders
+    whose files run lines may name.
     """
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     options = {"engine": engine, "sm": sm, "races": races, "alias": alias, "allow": [Path(folder) for folder in allow]}
@@ -122,7 +122,7 @@ def check(
 
 
 def _files(path: Path) -> List[Path]:
-    """The file itself, or the kernel files below a folder, in order."""
+    """Returns the file itself, or the kernel files below a folder, sorted."""
     return sorted(path.rglob("*.hb")) if path.is_dir() else [path]
 
 

@@ -1,7 +1,7 @@
-"""Arithmetic on arrays as kernels have it, run by the engine: halves with every rounding, bytes that saturate or average.
+"""Arithmetic of kernels on arrays: halves with every rounding mode, saturating and averaging integers.
 
-Each function takes arrays that broadcast against each other, of one dtype, and makes an array. Halves are float16 or `ml_dtypes.bfloat16`; an
-operation on them is exact and rounded once. Integers are of 8, 16 or 32 bits, signed or unsigned by their dtype.
+Each function takes arrays of the same dtype, broadcasts them, and returns a new array. Halves are float16 or `ml_dtypes.bfloat16`; an operation
+on them is exact and rounded once. Integers have 8, 16 or 32 bits, and the dtype determines their signedness.
 
 >>> import numpy as np
 >>> import halfbyte as hb
@@ -28,7 +28,7 @@ __all__ = ["absdiff", "add", "add_sat", "avg", "fma", "max", "min", "mul", "sub"
 
 _ROUNDINGS = ("rn", "rz", "rp", "rm")
 
-#: By dtype: the type of a lane, how many make a word, and whether integers are signed.
+#: Lane type, lanes per word, and signedness of integers, by dtype.
 _LANES = {
     "float16": ("f16", 2, None),
     "bfloat16": ("bf16", 2, None),
@@ -45,7 +45,7 @@ _NAMES = "abc"
 
 @lru_cache(maxsize=None)
 def _kernel(op: str, modifiers: str, lane: str, lanes: int, operands: int) -> _Kernel:
-    """A kernel that does an op element by element."""
+    """Returns a kernel that applies an op elementwise."""
     ty = lane if lanes == 1 else f"{lane}x{lanes}"
     names = _NAMES[:operands]
     params = ", ".join(f"%{name}: in {ty}" for name in names)
@@ -67,7 +67,7 @@ def _run(op: str, modifiers: str, arrays: Tuple[_np.ndarray, ...]) -> _np.ndarra
     shape = arrays[0].shape
     flat = [array.reshape(-1) for array in arrays]
     count = flat[0].size
-    # An odd rest is done lane by lane.
+    # If the size is not a multiple of the lane count, scalars are used.
     lanes = lanes if count % lanes == 0 else 1
     kernel = _kernel(op, modifiers, lane, lanes, len(arrays))
     result = _np.empty(count, arrays[0].dtype)
@@ -76,7 +76,7 @@ def _run(op: str, modifiers: str, arrays: Tuple[_np.ndarray, ...]) -> _np.ndarra
 
 
 def _arrays(given: Tuple[Any, ...], kinds: str) -> Tuple[_np.ndarray, ...]:
-    """The operands as C-contiguous arrays of one shape and dtype."""
+    """Converts the operands to C-contiguous arrays of the same shape and dtype."""
     for number, value in enumerate(given):
         _refuse_masked_array(value, f"operand {number + 1} takes an array or a number")
     arrays = [_np.asarray(value) for value in given]
@@ -91,7 +91,7 @@ def _arrays(given: Tuple[Any, ...], kinds: str) -> Tuple[_np.ndarray, ...]:
 
 
 def _reshaped(given: Tuple[Any, ...], result: _np.ndarray) -> _np.ndarray:
-    """Gives a result of numbers no axis, which C-contiguous copies have."""
+    """Restores the broadcast shape, as C-contiguous copies of scalars have an axis."""
     return result.reshape(_np.broadcast_shapes(*(_np.shape(value) for value in given)))
 
 
@@ -111,47 +111,48 @@ def _integers(op: str, given: Tuple[Any, ...]) -> _np.ndarray:
 
 
 def add(x: Any, y: Any, *, rounding: str = "rn", ftz: bool = False, sat: bool = False, relu: bool = False) -> _np.ndarray:
-    """`x + y` of halves, rounded once: `"rn"` to nearest with ties to even, `"rz"` to zero, `"rp"` up, `"rm"` down.
+    """Returns `x + y` of halves, rounded once: `"rn"` to nearest with ties to even, `"rz"` toward zero, `"rp"` up, `"rm"` down.
 
-    `ftz` makes subnormal operands and results zeros of their sign; `sat` clamps to 0 and 1, with NaN to 0; `relu` to what is not negative.
+    `ftz` flushes subnormal operands and results to zeros of the same sign. `sat` clamps to [0, 1] and maps NaN to 0. `relu` clamps
+    negative results to 0.
     """
     return _halves("fadd", (x, y), rounding, ftz, sat, relu)
 
 
 def sub(x: Any, y: Any, *, rounding: str = "rn", ftz: bool = False, sat: bool = False, relu: bool = False) -> _np.ndarray:
-    """`x - y` of halves, rounded once; keywords as of `add`."""
+    """Returns `x - y` of halves, rounded once; keywords as in `add`."""
     return _halves("fsub", (x, y), rounding, ftz, sat, relu)
 
 
 def mul(x: Any, y: Any, *, rounding: str = "rn", ftz: bool = False, sat: bool = False, relu: bool = False) -> _np.ndarray:
-    """`x * y` of halves, rounded once; keywords as of `add`."""
+    """Returns `x * y` of halves, rounded once; keywords as in `add`."""
     return _halves("fmul", (x, y), rounding, ftz, sat, relu)
 
 
 def fma(
     x: Any, y: Any, z: Any, *, rounding: str = "rn", ftz: bool = False, sat: bool = False, relu: bool = False
 ) -> _np.ndarray:
-    """`x * y + z` of halves, rounded once; keywords as of `add`."""
+    """Returns `x * y + z` of halves, rounded once; keywords as in `add`."""
     return _halves("ffma", (x, y, z), rounding, ftz, sat, relu)
 
 
 def add_sat(x: Any, y: Any) -> _np.ndarray:
-    """`x + y` of integers, clamped to what the dtype can hold."""
+    """Returns `x + y` of integers, saturated to the range of the dtype."""
     return _integers("add_sat", (x, y))
 
 
 def sub_sat(x: Any, y: Any) -> _np.ndarray:
-    """`x - y` of integers, clamped to what the dtype can hold."""
+    """Returns `x - y` of integers, saturated to the range of the dtype."""
     return _integers("sub_sat", (x, y))
 
 
 def avg(x: Any, y: Any) -> _np.ndarray:
-    """The average of integers, exact, halves rounded up (of signed ones, away from zero or up as `avg_s` of the IR says)."""
+    """Returns the average of integers without overflow, rounded like `avg_u` or `avg_s` of the IR."""
     return _integers("avg", (x, y))
 
 
 def absdiff(x: Any, y: Any) -> _np.ndarray:
-    """`|x - y|` of integers, in their dtype."""
+    """Returns `|x - y|` of integers, in the same dtype."""
     return _integers("absdiff", (x, y))
 
 
@@ -164,10 +165,10 @@ def _extreme(op: str, given: Tuple[Any, ...], nan: Optional[bool]) -> _np.ndarra
 
 
 def min(x: Any, y: Any, *, nan: bool = False) -> _np.ndarray:  # noqa: A001
-    """The lesser of halves or integers; of a NaN and a number the number, with `nan` the NaN."""
+    """Returns the minimum of halves or integers. If one operand is NaN, returns the other, or with `nan` the NaN."""
     return _extreme("min", (x, y), nan)
 
 
 def max(x: Any, y: Any, *, nan: bool = False) -> _np.ndarray:  # noqa: A001
-    """The greater of halves or integers; of a NaN and a number the number, with `nan` the NaN."""
+    """Returns the maximum of halves or integers. If one operand is NaN, returns the other, or with `nan` the NaN."""
     return _extreme("max", (x, y), nan)

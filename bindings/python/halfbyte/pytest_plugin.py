@@ -1,4 +1,4 @@
-"""`pytest --halfbyte`: `*.hb` and `*.ptx` files with run lines or `; test:` headers are collected, a test a line."""
+"""`pytest --halfbyte`: collects `*.hb` and `*.ptx` files with run lines or `; test:` headers, one test per line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Optional[p
 
 
 class KernelFile(pytest.File):
-    """A file of kernels. What it asks for is done once, when the first of its tests runs."""
+    """Kernel file. All its tests run together when the first one is requested."""
 
     _results: Optional[Dict[Any, Optional[str]]] = None
 
@@ -40,7 +40,7 @@ class KernelFile(pytest.File):
                 yield KernelItem.from_parent(self, name=f"{line}: {what}", key=line, line=line, is_test=False)
 
     def failure(self, key: Any, is_test: bool) -> Optional[str]:
-        """What is shown of a test that fails; none of one that passes."""
+        """Returns the report of a failed test, or `None` if it passed."""
         if self._results is None:
             text = self.path.read_text(encoding="utf-8", errors="replace")
             self._results = self._tested(text) if is_test else self._checked(text)
@@ -65,13 +65,13 @@ class KernelFile(pytest.File):
             before = results.get(result["line"])
             now = None if result["passed"] else result["display"] or "the launch failed"
             results[result["line"]] = "\n\n".join(filter(None, (before, now))) or None
-        # What failed at no line of its own, as a text that is wrong does, fails all.
+        # A failure without a line, such as a syntax error, fails all tests of the file.
         results[None] = found["display"]
         return results
 
 
 class KernelItem(pytest.Item):
-    """A run line, an expected refusal, or a kernel with what it is to become."""
+    """Run line, expected refusal, or kernel with an expected output."""
 
     def __init__(self, *, key: Any, line: int, is_test: bool, **rest: Any) -> None:
         super().__init__(**rest)
@@ -93,7 +93,7 @@ class KernelItem(pytest.Item):
 
 
 class KernelFailure(Exception):
-    """A test that failed, with what is shown of it."""
+    """Failure of a test, with its report."""
 
 
 def _lines(path: Path, text: str) -> List[Tuple[int, str]]:
@@ -103,6 +103,6 @@ def _lines(path: Path, text: str) -> List[Tuple[int, str]]:
 
 
 def _kernels(text: str) -> List[Tuple[str, int]]:
-    """The kernels of a text, with their lines."""
+    """Returns the kernels of a text, with their lines."""
     found = re.finditer(r"^\s*kernel\s+@([\w.$]+)", text, re.MULTILINE)
     return [(match.group(1), text.count("\n", 0, match.start(1)) + 1) for match in found]

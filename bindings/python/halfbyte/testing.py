@@ -1,4 +1,4 @@
-"""For the tests of other programs: which instructions a text becomes, and whether every target gives the same bits.
+"""Test helpers for other programs: checks of the selected instructions, and comparison of all targets bit for bit.
 
 >>> import halfbyte as hb
 >>> text = '''kernel @k(%a: i32, %x: in i32, %y: out i32) {
@@ -31,11 +31,11 @@ _Names = Union[str, Iterable[str]]
 
 
 def assert_selects(text: str, target: str, wanted: _Names = (), unwanted: _Names = (), *, sm: Union[int, str, None] = None) -> None:
-    """Asserts that the kernels of a text become all of `wanted` for a target, and none of `unwanted`.
+    """Asserts that the compilation of a text for a target uses all of `wanted` and none of `unwanted`.
 
-    These are rules (`"half_ffma"`, `"halu::half_ffma"`) or instructions, from the mnemonic as far as it counts (`"HFMA2"`, `"HFMA2.RELU"`). The
-    `AssertionError` says what was selected, and of a rule where it was nearly taken. A text that is wrong is a `ParseError`, a name that is neither
-    rule nor instruction a `ValueError`.
+    The names are rules (`"half_ffma"`, `"halu::half_ffma"`) or instructions, by a prefix of mnemonic and modifiers (`"HFMA2"`,
+    `"HFMA2.RELU"`). The `AssertionError` lists the selected instructions, and near misses of rules. Raises `ParseError` for an invalid
+    text, and `ValueError` for a name that is neither a rule nor an instruction.
     """
     __tracebackhide__ = True
     wrong = _selects(text, target, _listed(wanted), _listed(unwanted), sm)
@@ -48,10 +48,10 @@ def _listed(names: _Names) -> List[str]:
 
 
 def run_and_compare(text: str, kernel: str, items: int, **args: Any) -> List[str]:
-    """Runs a kernel of a text on the evaluator, and on every engine of every target that can do it; asserts that all give the same bits.
+    """Runs a kernel on the evaluator and on every supporting target and engine, and asserts that all results are the same bit for bit.
 
-    Arguments are numbers, lists, arrays, or texts as on run lines: `"random(64, 1)"`, `"zeros(64)"`. A buffer that is written may be left out.
-    Returns the targets compared.
+    Arguments are numbers, lists, arrays, or strings as in run lines: `"random(64, 1)"`, `"zeros(64)"`. Output buffers may be omitted.
+    Returns the targets that were compared.
     """
     __tracebackhide__ = True
     for name, value in args.items():
@@ -64,7 +64,7 @@ def run_and_compare(text: str, kernel: str, items: int, **args: Any) -> List[str
 
 
 def _as_text(value: Any) -> str:
-    """A value as run lines have it."""
+    """Formats a value as in run lines."""
     if isinstance(value, str):
         return value
     if isinstance(value, np.ndarray) and value.dtype.kind not in "iufb":

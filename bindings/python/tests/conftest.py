@@ -1,4 +1,4 @@
-"""Kernels that many tests run."""
+"""Kernels that are shared by several tests."""
 
 import faulthandler
 
@@ -22,7 +22,7 @@ AXPY = """kernel @axpy(%a: f16x2, %x: in f16x2, %y: inout f16x2) {
 
 
 def copy_text(ty, name="copy"):
-    """A kernel that copies elements of a type."""
+    """Returns a kernel that copies elements of a type."""
     return f"""kernel @{name}(%x: in {ty}, %y: out {ty}) {{
 ^entry:
   %i = item_id
@@ -34,7 +34,7 @@ def copy_text(ty, name="copy"):
 
 
 def fill_text(ty):
-    """A kernel that stores a scalar."""
+    """Returns a kernel that stores a scalar."""
     return f"""kernel @fill(%a: {ty}, %y: out {ty}) {{
 ^entry:
   %i = item_id
@@ -56,7 +56,7 @@ def axpy():
 
 @pytest.fixture(scope="session")
 def loop():
-    """A kernel that runs as long as it is let, an item at a time."""
+    """Returns a kernel whose work items each loop `n` times."""
     return hb.parse("""kernel @loop(%n: i32, %y: out i32) {
 ^entry:
   %i = item_id
@@ -76,5 +76,5 @@ def loop():
 
 @pytest.fixture
 def halves():
-    """Halves of many values, finite and not."""
+    """Returns random halves, including infinities and NaN."""
     return np.random.default_rng(1).integers(0, 1 << 16, 1024, dtype=np.uint16).view(np.float16)

@@ -1,4 +1,4 @@
-"""What buffers take: dtypes, shapes, views, and what is refused."""
+"""Tests of buffer arguments: dtypes, shapes, views, and rejected arrays."""
 
 import array
 import ctypes
@@ -13,7 +13,7 @@ ml_dtypes = pytest.importorskip("ml_dtypes")
 
 TARGETS = ["ir", "halu", "ptx", None]
 
-#: Type, dtype, and the shapes that ten elements may have.
+#: Type, dtype, and the accepted shapes of ten elements.
 TAKEN = [
     ("i8", np.int8, (10,)),
     ("i8", np.uint8, (2, 5)),
@@ -228,13 +228,13 @@ def test_protocols_beside_numpy():
     numbers = list(range(6))
 
     class Interface:
-        """An array by `__array_interface__` alone."""
+        """Array with only `__array_interface__`."""
 
         def __init__(self, of):
             self.of, self.__array_interface__ = of, of.__array_interface__
 
     class Dlpack:
-        """An array by DLPack alone."""
+        """Array with only DLPack."""
 
         def __init__(self, of):
             self.of = of
@@ -262,7 +262,7 @@ def test_protocols_beside_numpy():
 
 def test_memory_on_a_gpu_is_copied_and_copied_back():
     class OnGpu:
-        """What CuPy's arrays are to this package."""
+        """Stand-in for CuPy arrays."""
 
         __cuda_array_interface__ = {}
 

@@ -1,4 +1,4 @@
-"""Calls: arguments by name and by position, shapes, targets, engines, aliasing, and what is returned."""
+"""Tests of calls: arguments by name and position, shapes, targets, engines, aliasing, and results."""
 
 from pathlib import Path
 
@@ -126,7 +126,7 @@ PLACES = """kernel @places(%y: out i32) {
 
 
 def places(grid, block):
-    """What `PLACES` leaves, by `item_id` as the design has it: along x first, over the whole grid."""
+    """Returns the expected output of `PLACES`: items are numbered along x first, over the whole grid."""
     size = [g * b for g, b in zip(grid, block)]
     out = np.zeros(int(np.prod(size)), np.int32)
     for z in range(size[2]):
@@ -208,7 +208,7 @@ def test_arguments_overlap_where_the_parameter_says_so(target):
     kernel, memory = overlapping("inout", True), np.arange(10, dtype=np.int32)
     kernel(items=4, x=memory[:4], y=memory[:4], target=target)
     assert memory.tolist() == list(range(10))
-    # An item reads what no other writes.
+    # No item reads an element that another item writes.
     kernel(items=2, x=memory[4:8], y=memory[6:], target=target)
     assert memory.tolist() == [0, 1, 2, 3, 4, 5, 4, 5, 8, 9]
     kernel(items=2, x=memory[2:], y=memory[:3], target=target)

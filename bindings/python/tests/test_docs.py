@@ -1,4 +1,4 @@
-"""The examples in docstrings of the extension module, and those in the package's README and the manual."""
+"""Tests of the examples in the extension module's docstrings, the package's README and the documentation."""
 
 import doctest
 import re
@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def objects():
-    """Classes with their parts, and functions."""
+    """Yields classes with their members, and functions."""
     found = [(name, getattr(hb, name)) for name in ("parse", "parse_ptx", "run_ptx")]
     for of in (hb.Module, hb.Kernel, hb.Compiled, hb.Program, hb.Param):
         found += [(of.__name__, of)]
@@ -32,7 +32,7 @@ def test_docstrings(name, of):
 
 @pytest.mark.parametrize("page", ["bindings/python/README.md", "docs/python.md"])
 def test_pages(page, tmp_path, monkeypatch):
-    """Blocks of Python run one after another; what `# ` lines behind a `print` say is what it prints."""
+    """The Python blocks of a page run in order, and each `print` prints the `# ` comments that follow it."""
     text = (ROOT / page).read_text()
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     assert blocks

@@ -1,4 +1,4 @@
-"""What is raised, with its attributes."""
+"""Tests of exceptions and their attributes."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""Arguments of front ends: types, constants, launches, and the names in messages."""
+"""Tests of front-end arguments: types, constants, launches, and names in messages."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from halfbyte import _frontends
 
 @pytest.fixture(scope="module")
 def triton():
-    """The module of functions for Triton, which reads their text from a file."""
+    """Returns the module of Triton functions, whose source Triton reads from a file."""
     try:
         import triton_functions
     except ImportError as error:
@@ -69,7 +69,7 @@ def test_constants_of_triton_are_told_apart(triton):
         kernel[1](np.int32([2**30]), out, C=c)
         return out[0]
 
-    # As an integer the product wraps; as a float it does not.
+    # The product overflows as an integer, but not as a float.
     for _ in range(2):
         assert [scaled(2), scaled(2.0), scaled(True), scaled(1.0), scaled(1)] == [-(2.0**31), 2.0**31, 2.0**30, 2.0**30, 2.0**30]
     assert len(kernel._compiled) == 5
@@ -109,7 +109,7 @@ def test_numbers_for_triton_are_checked(triton, name, bad):
 
 
 def without_the_text(shown):
-    """A message without the lines of PTX that it shows."""
+    """Removes the quoted PTX lines from a message."""
     return "\n".join(line for line in shown.splitlines() if "= note" in line or "|" not in line)
 
 

@@ -1,4 +1,4 @@
-"""Triton, Numba and CUDA C++, where they are installed; and what is said where they are not."""
+"""Tests of Triton, Numba and CUDA C++ if they are installed, and of the error if they are not."""
 
 import importlib.util
 import os
@@ -14,7 +14,7 @@ EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "python"
 
 
 def example(name):
-    """A file of the examples as a module."""
+    """Imports a file of the examples."""
     spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -42,14 +42,14 @@ def test_nvrtc_that_is_missing_is_named(monkeypatch):
 
 
 def not_installed(what):
-    """A compiler may be missing, except in CI."""
+    """Skips a test whose compiler is missing, except in CI."""
     if os.environ.get("CI"):
         pytest.fail(what)
     pytest.skip(what)
 
 
 def kernels_of(file):
-    """The kernels of a file of examples, read from its text: what it imports may be missing."""
+    """Returns the names of the kernels in an example file from its text, because its imports may be missing."""
     lines = (EXAMPLES / f"{file}.py").read_text().splitlines()
     return [line.removeprefix("def run_").removesuffix("():") for line in lines if line.startswith("def run_")]
 

@@ -1,4 +1,4 @@
-"""Hostile arguments: random calls neither crash the process nor leave a wrong exception; memory does not grow.
+"""Tests with random and malicious arguments: no call crashes the process, raises an unexpected exception, or leaks memory.
 
     pytest bindings/python/tests/test_fuzz.py --calls 100000 --leak-calls 1000000
 """
@@ -14,21 +14,21 @@ from test_ptx import NEIGHBOUR, SAXPY, STRUCT
 
 import halfbyte as hb
 
-#: What a call may raise. Anything else is a defect.
+#: Exceptions that a call may raise. Any other exception is a bug.
 EXPECTED = (TypeError, ValueError, OverflowError, hb.Error, MemoryError, BufferError)
 
 DTYPES = [np.float16, np.float32, np.float64, np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64, np.complex64, bool, object, ">f2", "S3", "M8[s]", [("a", "f2")]]
 
 
 class Liar:
-    """An object whose protocols lie."""
+    """Object with inconsistent protocols."""
 
     def __init__(self, name, value):
         setattr(type(self), name, value)
 
 
 def liars():
-    """Each of a class of its own, for protocols are looked up there."""
+    """Creates objects with a separate class each, because Python looks up protocols in the class."""
     made = []
     for name, value in [
         ("__array_struct__", 3),
@@ -103,7 +103,7 @@ def keywords(rng):
 
 
 def right(of):
-    """Arguments that fit."""
+    """Returns valid arguments."""
     dtypes = {"i8": np.uint8, "i32": np.int32, "f16": np.float16, "bf16": np.uint16, "i1": bool, "f64": np.float64, "f32": np.float32}
     memory = lambda param: np.zeros((64, param.lanes), dtypes.get(param.type.partition("x")[0], np.uint8))  # noqa: E731
     scalar = lambda param: bytes(16) if param.type.startswith("b8") else 1  # noqa: E731
@@ -133,7 +133,7 @@ def test_random_calls(request, callables):
         by_position = [value(rng) for _ in range(rng.choice([0, 0, 0, 1, 2, len(names), len(names) + 1]))]
         by_name = {name: value(rng) for name in names[len(by_position) :] if rng.random() < 0.95}
         if rng.random() < 0.3:
-            # A call that may well be right.
+            # This call may be valid.
             by_position, by_name = [], right(of)
         how = keywords(rng) if rng.random() < 0.8 else shape(of)
         how.setdefault("timeout", 5.0)
@@ -143,7 +143,7 @@ def test_random_calls(request, callables):
         except EXPECTED:
             pass
         except ZeroDivisionError:
-            # What an argument's own code raises goes through.
+            # Exceptions from the code of an argument are passed on.
             pass
     assert done > calls // 20
 

@@ -1,4 +1,4 @@
-"""Numbers that keywords take. A bad number is an error that names the keyword and what it takes."""
+"""Tests of numeric keywords. An invalid number raises an error with the keyword and its range."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def test_a_count_that_is_none_is_named(axpy, name, bad):
         launch(axpy, **{name: bad})
 
 
-# The kernel has no shared memory to add to.
+# The kernel declares no shared memory.
 @pytest.mark.parametrize("name", COUNTS[:-1])
 @pytest.mark.parametrize("good", [1, np.int64(1), np.uint8(1)])
 def test_a_count_is_any_integer(axpy, name, good):

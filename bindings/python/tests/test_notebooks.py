@@ -1,4 +1,4 @@
-"""The notebooks run from start to end, and show what they are to show."""
+"""Tests that the notebooks run to their end and show the expected output."""
 
 from pathlib import Path
 

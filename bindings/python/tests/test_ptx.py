@@ -1,4 +1,4 @@
-"""PTX: `run_ptx`, and kernels of `parse_ptx`."""
+"""Tests of `run_ptx` and of kernels from `parse_ptx`."""
 
 import numpy as np
 import pytest
@@ -129,7 +129,7 @@ def test_two_views_of_one_array_alias():
     memory = np.arange(16, dtype=np.float32)
     hb.run_ptx(SAXPY, 1, 8, [8, 1.0, memory, memory])
     assert memory.tolist() == [2.0 * i for i in range(8)] + list(range(8, 16))
-    # An item reads what the one four before it has not written yet: each block is one thread, in order.
+    # Blocks of one thread run in order, so that an item reads the result of the item four before it.
     memory = np.ones(12, np.float32)
     hb.run_ptx(SAXPY, 8, 1, [8, 1.0, memory[:8], memory[4:]])
     assert memory.tolist() == [1.0] * 4 + [2.0] * 4 + [3.0] * 4
@@ -161,7 +161,7 @@ def test_traps_of_ptx():
     assert raised.value.kind == "out-of-bounds-global"
 
 
-#: Each thread stores its number in shared memory, and reads the next one's.
+#: Each thread stores its number in shared memory, and reads that of the next thread.
 NEIGHBOUR = HEAD + """.visible .entry neighbour(.param .u64 out) {
   .reg .pred %p; .reg .b32 %r<8>; .reg .b64 %d<4>;
   .shared .align 4 .b8 tile[256];

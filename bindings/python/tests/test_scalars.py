@@ -1,4 +1,4 @@
-"""What scalars take."""
+"""Tests of scalar arguments."""
 
 import math
 
@@ -112,7 +112,7 @@ def test_halves_are_the_nearest(value):
 
 @pytest.mark.parametrize(
     "value, expected",
-    # The last one is rounded twice on its way over float32.
+    # A conversion through float32 would round the last value twice.
     [(0.1, 0.10009765625), (1 + 2.0**-9, 1.0), (2.0**-133, 2.0**-133), (2.0**-134, 0.0), (3e38, 3.00405527047391e38), (math.inf, math.inf), (1 + 2.0**-8 + 2.0**-40, 1 + 2.0**-7)],
 )
 def test_bfloat16_are_the_nearest(value, expected):

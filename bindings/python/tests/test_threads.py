@@ -1,4 +1,4 @@
-"""Threads, the GIL, and Ctrl-C."""
+"""Tests of threads, the GIL, and Ctrl-C."""
 
 import os
 import signal
@@ -58,11 +58,11 @@ def test_the_gil_is_released_while_running(loop, target, engine, threads):
         counted += 1
         time.sleep(0.001)
     thread.join()
-    # The other thread would otherwise have had 0.3 s for itself.
+    # Without the release of the GIL, the other thread would have made no progress.
     assert counted > 20
 
 
-#: The exit code of a process that was interrupted too late.
+#: Exit code of a process that was interrupted too late.
 LATE = 3
 
 INTERRUPTED = """
@@ -108,7 +108,7 @@ def test_ctrl_c_ends_a_launch(loop, name):
     from test_ptx import LOOP
 
     text = INTERRUPTED.format(loop=loop.text, ptx=LOOP, call=CALLS[name])
-    # What else a computer does may take longer than the tenth of a second that is promised, but not every time.
+    # Other load on the machine may exceed the promised 0.1 s, but not in every attempt.
     for _ in range(3):
         done = subprocess.run([sys.executable, "-X", "faulthandler", "-c", text], capture_output=True, text=True, timeout=30)
         if done.returncode != LATE:

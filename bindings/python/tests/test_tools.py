@@ -1,4 +1,4 @@
-"""`check`, the pytest plugin, `hb.testing`, `hb.np`, and `python -m halfbyte`."""
+"""Tests of `check`, the pytest plugin, `hb.testing`, `hb.np`, and `python -m halfbyte`."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Functions for Triton, of which it reads the text."""
+"""Triton functions, in a file because Triton reads their source text."""
 
 import pytest
 

@@ -1,7 +1,6 @@
-"""A device of tinygrad whose kernels are PTX that libhalfbyte runs: tinygrad writes the PTX it would for a GPU, and its buffers are
-memory of this process.
+"""tinygrad device that runs PTX kernels on libhalfbyte. tinygrad generates the same PTX as for a GPU, and buffers are memory of this process.
 
-Importing this registers the device as HALFBYTE. The library is found by HALFBYTE_LIBRARY, or as the system finds libhalfbyte.
+The import registers the device as HALFBYTE. The library is HALFBYTE_LIBRARY, or libhalfbyte in the system's search path.
 """
 
 import bisect
@@ -17,9 +16,9 @@ from tinygrad.device import Compiled, LRUAllocator, Program
 from tinygrad.helpers import mv_address
 from tinygrad.renderer.ptx import PTXRenderer
 
-# What this file was written for; halfbyte.h calls it HALFBYTE_ABI_VERSION.
+# Supported interface version, HALFBYTE_ABI_VERSION in halfbyte.h.
 ABI_VERSION = 1
-# The GPU that tinygrad writes for.
+# GPU for which tinygrad generates PTX.
 ARCH = "sm_80"
 
 BOUNDS = ctypes.CFUNCTYPE(
@@ -43,7 +42,7 @@ def load_library():
 
 
 class Allocations:
-    """Where buffers are: what the library asks for the bounds of each access."""
+    """Allocator whose callback returns the bounds of the allocation at an address."""
 
     def __init__(self):
         self.lock, self.starts, self.held = threading.Lock(), [], {}
@@ -76,7 +75,7 @@ LIBRARY.halfbyte_ptx_set_bounds(ALLOCATIONS.find, None)
 
 
 class HalfbyteRenderer(PTXRenderer):
-    # What a CUDA device has fills in version and target, and needs no library of NVIDIA's.
+    # tinygrad's CUDA compiler class fills in version and target, and needs no NVIDIA library.
     def __init__(self, target):
         super().__init__(replace(target, device="CUDA"))
 
@@ -112,14 +111,14 @@ class HalfbyteAllocator(LRUAllocator):
 
 
 class HalfbyteDevice(Compiled):
-    # Kernels that were run, so that a test knows that they were.
+    # Kernels that were run, for tests.
     runs = 0
 
     def __init__(self, device):
         super().__init__(device, HalfbyteAllocator(self), [HalfbyteRenderer], HalfbyteProgram, arch=ARCH)
 
 
-# tinygrad finds a device by the module of its name.
+# tinygrad looks up a device in the module with its name.
 MODULE = types.ModuleType("tinygrad.runtime.ops_halfbyte")
 MODULE.HALFBYTEDevice = HalfbyteDevice
 sys.modules[MODULE.__name__] = MODULE

@@ -1,7 +1,7 @@
 """Runs tensor operations of tinygrad on libhalfbyte and compares them with numpy.
 
-python operations.py [N]: the first N of them, spread over all kinds; all of them by default. Floats are to agree as far as tinygrad's own tests ask
-(a relative 1e-3 and an absolute 1e-6); integers, truth values and halves bit for bit.
+python operations.py [N]: runs N operations, spread over all kinds, or by default all. Floats must agree within the tolerances of tinygrad's own
+tests (relative 1e-3, absolute 1e-6); integers, truth values and halves must agree bit for bit.
 """
 
 import os
@@ -19,7 +19,7 @@ from tinygrad import Tensor, dtypes
 
 RTOL, ATOL = 1e-3, 1e-6
 RANDOM = np.random.default_rng(7)
-# Name, what tinygrad computes, what numpy does, and the arrays that both are given.
+# Name, tinygrad function, numpy function, and the arguments of both.
 OPERATIONS = []
 
 
@@ -66,7 +66,7 @@ def conv2d(x, w):
     return np.einsum("nchwij,ocij->nohw", windows(x, w.shape[2:]), w)
 
 
-# Functions of one float.
+# Unary functions of floats.
 X, POSITIVE, UNIT = floats(5, 7), floats(5, 7, low=0.1, high=4), floats(5, 7, low=-0.9, high=0.9)
 for name, tensor, array, x in [
     ("neg", lambda x: -x, lambda x: -x, X),
@@ -121,7 +121,7 @@ for name, tensor, array, x in [
 ]:
     op(name, tensor, array, x)
 
-# Functions of two floats, of one shape and of shapes that are expanded.
+# Binary functions of floats, with equal and with broadcast shapes.
 Y, ROW = floats(5, 7, low=0.5, high=3), floats(7, low=0.5, high=3)
 for name, both in [
     ("add", lambda x, y: x + y),
@@ -146,7 +146,7 @@ op("lerp", lambda x, y: x.lerp(y, 0.25), lambda x, y: x + (y - x) * np.float32(0
 op("where", lambda x, y: (x > 0).where(x, y), lambda x, y: np.where(x > 0, x, y), X, Y)
 op("copysign", Tensor.copysign, np.copysign, Y, X)
 
-# Integers of each width; they wrap.
+# Integers of each width, with wraparound.
 for dtype in (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64):
     a, b, name = integers(dtype, 37), integers(dtype, 37), np.dtype(dtype).name
     op(f"{name} add", lambda x, y: x + y, lambda x, y: x + y, a, b)
@@ -208,7 +208,7 @@ for name, tensor, array in [
 ]:
     op(name, tensor, array, Z)
 
-# What moves elements.
+# Data movement.
 for name, tensor, array in [
     ("permute", lambda x: x.permute(2, 0, 1).contiguous(), lambda x: x.transpose(2, 0, 1)),
     ("flip", lambda x: x.flip(1).contiguous(), lambda x: x[:, ::-1]),
@@ -229,7 +229,7 @@ for name, tensor, array in [
 ]:
     op(name, tensor, array, Z)
 
-# Products and windows.
+# Matrix products and sliding windows.
 op("matmul", lambda x, y: x @ y, lambda x, y: x @ y, floats(17, 33), floats(33, 9))
 op("matmul of 64", lambda x, y: x @ y, lambda x, y: x @ y, floats(64, 64), floats(64, 64))
 op("matmul of batches", lambda x, y: x @ y, lambda x, y: x @ y, floats(3, 8, 5), floats(3, 5, 6))
@@ -248,7 +248,7 @@ op("attention", lambda q, k, v: q.scaled_dot_product_attention(k, v), lambda q, 
 
 
 def wrong(tensor, array, inputs):
-    """What is wrong with an operation, or nothing."""
+    """Returns the error of an operation, or `None`."""
     with np.errstate(all="ignore"):
         expected = np.asarray(array(*inputs))
     found = tensor(*(Tensor(x) for x in inputs)).numpy()

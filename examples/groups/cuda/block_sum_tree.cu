@@ -1,4 +1,4 @@
-// The sum of each group's elements by a tree in shared memory: ../block_sum_tree.hb in CUDA.
+// Computes the sum of each block with a tree reduction in shared memory. CUDA version of ../block_sum_tree.hb.
 extern "C" __global__ void block_sum(const int *x, int *y) {
   __shared__ int tile[256];
   unsigned l = threadIdx.x;

@@ -1,4 +1,4 @@
-// A histogram of bytes, in shared memory first: ../histogram.hb in CUDA.
+// Computes a histogram of bytes, first per block in shared memory. CUDA version of ../histogram.hb.
 extern "C" __global__ void histogram(unsigned n, const unsigned char *x, unsigned *counts) {
   extern __shared__ unsigned bins[];
   unsigned l = threadIdx.x;

@@ -1,7 +1,7 @@
-// Layer normalisation, a row of halves a block: ../layernorm.hb in CUDA.
+// Computes layer normalisation, one row of halves per block. CUDA version of ../layernorm.hb.
 #include <cuda_fp16.h>
 
-// The sum over the block, in every thread.
+// Returns the sum over the block to every thread.
 static __device__ float block_sum(float v, float *parts) {
   unsigned lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
   for (unsigned d = 16; d != 0; d >>= 1) v += __shfl_xor_sync(0xffffffff, v, d);

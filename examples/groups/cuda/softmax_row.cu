@@ -1,4 +1,4 @@
-// The softmax of rows of 128 numbers, a row a block: ../softmax_row.hb in CUDA.
+// Computes the softmax of rows of 128 numbers, one row per block. CUDA version of ../softmax_row.hb.
 extern "C" __global__ void softmax_row(const float *x, float *y) {
   __shared__ float greatest[4];
   __shared__ float sums[4];

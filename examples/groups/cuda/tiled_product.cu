@@ -1,4 +1,4 @@
-// The product of two matrices of halves with sums in f32: ../tiled_product.hb in CUDA.
+// Computes the product of two matrices of halves with f32 accumulators. CUDA version of ../tiled_product.hb.
 #include <cuda_fp16.h>
 
 extern "C" __global__ void tiled_product(unsigned n, unsigned inner, const __half *a, const __half *b, __half *c) {

@@ -1,4 +1,4 @@
-// The k greatest elements of each block by ballots: ../top_k.hb in CUDA.
+// Finds the k greatest elements of each block with warp ballots. CUDA version of ../top_k.hb.
 extern "C" __global__ void top_k(unsigned k, const int *x, int *y, int *at) {
   __shared__ unsigned counts[32];
   unsigned l = threadIdx.x, lane = l & 31, warp = l >> 5, warps = blockDim.x >> 5;
@@ -23,7 +23,7 @@ extern "C" __global__ void top_k(unsigned k, const int *x, int *y, int *at) {
       need -= total;
     }
   }
-  // Those that still agree are all equal to the k-th greatest.
+  // The remaining candidates are all equal to the k-th greatest element.
   unsigned equal = __ballot_sync(0xffffffff, agrees);
   if (lane == 0) counts[16 + warp] = __popc(equal);
   __syncthreads();

@@ -1,7 +1,7 @@
-# halfbyte_add_kernels(NAME FILE... [CPU cpu]) compiles kernel files (*.hb, *.ptx) to native code for the computer that is built for, and makes
-# NAME a library of it: who links NAME may include FILE.h, a header for C and C++ of each file. `halfbyte` must be on the PATH.
+# halfbyte_add_kernels(NAME FILE... [CPU cpu]) compiles kernel files (*.hb, *.ptx) to native code for the target machine, as the library NAME.
+# Targets that link NAME can include FILE.h, a C and C++ header for each file. `halfbyte` must be on the PATH.
 #
-# The triple is CMAKE_C_COMPILER_TARGET, or is made of CMAKE_SYSTEM_PROCESSOR; HALFBYTE_TRIPLE in place of both.
+# The triple is CMAKE_C_COMPILER_TARGET, or derives from CMAKE_SYSTEM_PROCESSOR; HALFBYTE_TRIPLE overrides both.
 function(halfbyte_add_kernels name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "CPU" "")
   find_program(HALFBYTE halfbyte REQUIRED)
