@@ -1,24 +1,24 @@
-; Reductions by all items of a subgroup or a group, and rows of a softmax. All items call them together, and each gets the result. A group has a multiple of 32 items, and
-; lends `parts`, a shared array of 32 elements. The powers of a softmax are `fexp2`, approximate on a GPU, and
-; its error is of the rows that the tests have.
+; Reductions over a subgroup or group, and softmax of rows. These are collective operations: all items call them, and each item gets the result.
+; A group must have a multiple of 32 items, and provides `parts`, a shared array of 32 elements. Softmax uses `fexp2`, which is approximate on
+; a GPU; its error is measured over the rows of the tests.
 
 include "std/half"
 
-; The sum of the subgroup's 32 values, of any type of 32 bits that adds. Error: of floats, five roundings.
+; Returns the sum of the subgroup's 32 values, for any 32-bit type with addition. Error: for floats, five roundings.
 fn subgroup_sum<T>(a: T) -> T {
   var sum = a
   unroll for k in 0..5 { sum += subgroup_shuffle_xor(sum, 16 >>_u k, 31, -1) }
   sum
 }
 
-; The greatest of the subgroup's 32 values, of floats.
+; Returns the maximum of the subgroup's 32 floats.
 fn subgroup_max<T>(a: T) -> T {
   var most = a
   unroll for k in 0..5 { most = fmax(most, subgroup_shuffle_xor(most, 16 >>_u k, 31, -1)) }
   most
 }
 
-; The sum of the values of all items of the group. Error: of floats, five roundings and one more for each further subgroup.
+; Returns the sum of the values of all items of the group. Error: for floats, five roundings plus one for each further subgroup.
 fn group_sum<T>(a: T, parts: inout T) -> T {
   let sum = subgroup_sum(a)
   barrier()
@@ -29,7 +29,7 @@ fn group_sum<T>(a: T, parts: inout T) -> T {
   all
 }
 
-; The greatest of the values of all items of the group, of floats.
+; Returns the maximum of the floats of all items of the group.
 fn group_max<T>(a: T, parts: inout T) -> T {
   let most = subgroup_max(a)
   barrier()
@@ -40,19 +40,19 @@ fn group_max<T>(a: T, parts: inout T) -> T {
   all
 }
 
-; The softmax of a row of 32 numbers, one an item. Error: 1.2e-7.
+; Returns the softmax of a row of 32 numbers, one per item. Error: 1.2e-7.
 fn softmax_subgroup(a: f32) -> f32 {
   let power = exp(a - subgroup_max(a))
   power / subgroup_sum(power)
 }
 
-; The softmax of a row of as many numbers as the group has items, one an item. Error: 5.6e-8.
+; Returns the softmax of a row of numbers, one per item of the group. Error: 5.6e-8.
 fn softmax_group(a: f32, parts: inout f32) -> f32 {
   let power = exp(a - group_max(a, parts))
   power / group_sum(power, parts)
 }
 
-; The softmax of `x[first]` to `x[first + n - 1]`, of any n from 1 on, into the same elements of `y`. Error: 8.2e-8.
+; Stores the softmax of `x[first]` to `x[first + n - 1]`, for n of at least 1, to the same elements of `y`. Error: 8.2e-8.
 fn softmax_row(x: in f32, y: inout f32, first: i32, n: i32, parts: inout f32) {
   let (l, size) = (local_id(), group_size())
   var most = f32(-inf)
@@ -68,7 +68,7 @@ fn softmax_row(x: in f32, y: inout f32, first: i32, n: i32, parts: inout f32) {
   for k in l..n step size { y[first + k] = y[first + k] / sum }
 }
 
-; The same of n pairs of halves, each computed in `f32` and rounded once. Error: 2.45e-4.
+; Stores the softmax of a row of n pairs of halves, computed in `f32` and rounded once. Error: 2.45e-4.
 fn softmax_row_h2(x: in f16x2, y: out f16x2, first: i32, n: i32, parts: inout f32) {
   let (l, size) = (local_id(), group_size())
   var both = f16x2(-inf)

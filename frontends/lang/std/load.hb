@@ -1,39 +1,39 @@
-; Loads and stores that convert. An index counts elements of the buffer.
+; Loads and stores with conversion. An index counts elements of the buffer.
 
 include "std/pixel"
 
-; A byte, 0 to 255.
+; Loads a byte, 0 to 255.
 fn load_u8(x: in i8, i: i32) -> i32 { zext(x[i]) }
 
-; A byte, -128 to 127.
+; Loads a byte, -128 to 127.
 fn load_s8(x: in i8, i: i32) -> i32 { sext(x[i]) }
 
-; 16 bits, 0 to 65535.
+; Loads 16 bits, 0 to 65535.
 fn load_u16(x: in i16, i: i32) -> i32 { zext(x[i]) }
 
-; 16 bits, -32768 to 32767.
+; Loads 16 bits, -32768 to 32767.
 fn load_s16(x: in i16, i: i32) -> i32 { sext(x[i]) }
 
-; A half.
+; Loads a half.
 fn load_f16(x: in f16, i: i32) -> f32 { fcvt(x[i]) }
 
-; The upper half of an `f32`.
+; Loads a bfloat16, the upper half of an `f32`.
 fn load_bf16(x: in bf16, i: i32) -> f32 { fcvt(x[i]) }
 
-; Four bytes from any place on, 0 to 255: bytes i and i + 1, then i + 2 and i + 3.
+; Loads four bytes from any address, 0 to 255: bytes i and i + 1, then i + 2 and i + 3.
 fn load4_u8(x: in i8, i: i32) -> (i16x2, i16x2) {
   let v = load.i8x4(x[i] align 1)
   (low(v), high(v))
 }
 
-; The same of bytes of -128 to 127.
+; Loads four bytes from any address, -128 to 127: bytes i and i + 1, then i + 2 and i + 3.
 fn load4_s8(x: in i8, i: i32) -> (i16x2, i16x2) {
   let v = load.i8x4(x[i] align 1)
   (low_s(v), high_s(v))
 }
 
-; A number to a half, rounded to nearest even.
+; Stores a number as a half, rounded to nearest, ties to even.
 fn store_f16(a: f32, y: out f16, i: i32) { y[i] = fcvt(a) }
 
-; A signed number to a byte, clamped to 0 to 255.
+; Stores a signed number as a byte, clamped to 0 to 255.
 fn store_u8(a: i32, y: out i8, i: i32) { y[i] = byte_clamped(a) }
