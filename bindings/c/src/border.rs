@@ -46,7 +46,7 @@ fn null(name: &str) -> Error {
 /// The pointer is null, or its target lives until the C function returns and is not written
 /// meanwhile.
 pub unsafe fn given<'a, T>(pointer: *const T, name: &str) -> Result<&'a T, Error> {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     unsafe { pointer.as_ref() }.ok_or_else(|| null(name))
 }
 
@@ -55,7 +55,7 @@ pub unsafe fn given<'a, T>(pointer: *const T, name: &str) -> Result<&'a T, Error
 /// # Safety
 /// As [`given`]; and nothing else accesses the target meanwhile.
 pub unsafe fn given_mut<'a, T>(pointer: *mut T, name: &str) -> Result<&'a mut T, Error> {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     unsafe { pointer.as_mut() }.ok_or_else(|| null(name))
 }
 
@@ -89,7 +89,7 @@ impl<T> Out<T> {
 /// The handle is null, or was stored by [`Out::give`] and has not been freed.
 pub unsafe fn free<T>(handle: *mut T) {
     if !handle.is_null() {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller upholds this function's contract.
         let handle = unsafe { Box::from_raw(handle) };
         // A panic of the destructor must not unwind into C.
         let _ = catch_unwind(AssertUnwindSafe(|| drop(handle)));
@@ -145,10 +145,10 @@ pub unsafe fn text<'a>(pointer: *const c_char, length: usize, name: &str) -> Res
         if pointer.is_null() {
             return Err(null(name));
         }
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller upholds this function's contract.
         unsafe { CStr::from_ptr(pointer) }.to_bytes()
     } else {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller upholds this function's contract.
         unsafe { slice(pointer.cast::<u8>(), length, name) }?
     };
     str::from_utf8(bytes).map_err(|error| {
@@ -165,6 +165,6 @@ pub unsafe fn name<'a>(pointer: *const c_char, name: &str, otherwise: &'a str) -
     if pointer.is_null() {
         return Ok(otherwise);
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     unsafe { text(pointer, HALFBYTE_TO_NUL, name) }
 }

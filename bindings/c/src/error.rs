@@ -135,7 +135,7 @@ fn of_limit(exceeded: Exceeded) -> Status {
 /// `error` is null, or a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_error_status(error: *const Error) -> Status {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     unsafe { error.as_ref() }.map_or(Status::Ok, |error| error.status)
 }
 
@@ -146,7 +146,7 @@ pub unsafe extern "C" fn halfbyte_error_status(error: *const Error) -> Status {
 /// As halfbyte_error_status.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_error_message(error: *const Error) -> *const c_char {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     unsafe { error.as_ref() }.map_or(c"".as_ptr(), |error| error.message.as_ptr())
 }
 
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn halfbyte_error_message(error: *const Error) -> *const c
 /// As halfbyte_error_status.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_error_display(error: *const Error) -> *const c_char {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     unsafe { error.as_ref() }.map_or(c"".as_ptr(), |error| error.display.as_ptr())
 }
 
@@ -168,7 +168,7 @@ pub unsafe extern "C" fn halfbyte_error_display(error: *const Error) -> *const c
 /// As halfbyte_error_status.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_error_file(error: *const Error) -> *const c_char {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     unsafe { error.as_ref() }.map_or(c"".as_ptr(), |error| error.file.as_ptr())
 }
 
@@ -178,7 +178,7 @@ pub unsafe extern "C" fn halfbyte_error_file(error: *const Error) -> *const c_ch
 /// As halfbyte_error_status.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_error_line(error: *const Error) -> u32 {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     unsafe { error.as_ref() }.map_or(0, |error| error.line)
 }
 
@@ -189,7 +189,7 @@ pub unsafe extern "C" fn halfbyte_error_line(error: *const Error) -> u32 {
 /// As halfbyte_error_status.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_error_column(error: *const Error) -> u32 {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     unsafe { error.as_ref() }.map_or(0, |error| error.column)
 }
 
@@ -199,6 +199,6 @@ pub unsafe extern "C" fn halfbyte_error_column(error: *const Error) -> u32 {
 /// As halfbyte_error_status.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_error_free(error: *mut Error) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     unsafe { border::free(error) };
 }

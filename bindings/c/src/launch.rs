@@ -86,7 +86,7 @@ impl Stats {
     pub unsafe fn give(of: runtime::Stats, to: *mut Stats) {
         let runtime::Stats { issued, backward_branches, tiles, bytes_in, bytes_out } = of;
         if !to.is_null() {
-            // SAFETY: the caller's contract.
+            // SAFETY: the caller upholds this function's contract.
             unsafe { to.write(Stats { issued, backward_branches, tiles, bytes_in, bytes_out }) };
         }
     }
@@ -109,11 +109,11 @@ pub unsafe fn given<'a>(args: *const Arg, count: usize) -> Result<Vec<Given<'a>>
     if count > MOST_ARGS {
         return Err(Error::new(Status::Arguments, format!("{count} arguments; no kernel has so many parameters")));
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     let args = unsafe { border::slice(args, count, "args") }?;
     // Overlaps must be excluded before any mutable slice is created.
     check_apart(args)?;
-    // SAFETY: the caller's contract; and `check_apart` has excluded overlaps with written memory.
+    // SAFETY: the caller upholds this function's contract, and `check_apart` has excluded overlaps with written memory.
     args.iter().enumerate().map(|(number, arg)| unsafe { one(number, arg) }).collect()
 }
 
@@ -124,7 +124,7 @@ pub unsafe fn given<'a>(args: *const Arg, count: usize) -> Result<Vec<Given<'a>>
 unsafe fn one<'a>(number: usize, arg: &Arg) -> Result<Given<'a>, Error> {
     let &Arg { kind, of, data, bytes, offset } = arg;
     let (data, name) = (data.cast::<u8>(), format!("args[{number}].data"));
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     Ok(unsafe {
         match kind {
             HALFBYTE_ARG_VALUE => Given::Value(border::slice(data, bytes, &name)?),

@@ -58,7 +58,7 @@ pub unsafe extern "C" fn halfbyte_module_parse(
     out: *mut *mut Module,
     error: *mut *mut Error,
 ) -> Status {
-    // SAFETY: the caller's contract, here and below.
+    // SAFETY: the caller upholds this function's contract, here and below.
     let parse = || unsafe {
         let out = Out::new(out, "out")?;
         let (file, text) = (border::name(file, "file", "<text>")?, border::text(text, length, "text")?);
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn halfbyte_module_parse(
         out.give(Module(module.map_err(|report| Error::of_report(Status::Parse, &report))?));
         Ok(())
     };
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     unsafe { border::enter(error, parse) }
 }
 
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn halfbyte_module_parse(
 /// `module` is null, or a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_module_free(module: *mut Module) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     unsafe { border::free(module) };
 }
 
@@ -87,7 +87,7 @@ pub unsafe extern "C" fn halfbyte_module_free(module: *mut Module) {
 /// As halfbyte_module_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_module_kernels(module: *const Module) -> usize {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     unsafe { module.as_ref() }.map_or(0, |module| module.0.ir().kernels.len())
 }
 
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn halfbyte_module_compile(
     out: *mut *mut Object,
     error: *mut *mut Error,
 ) -> Status {
-    // SAFETY: the caller's contract, here and below.
+    // SAFETY: the caller upholds this function's contract, here and below.
     let compile = || unsafe {
         let out = Out::new(out, "out")?;
         let module = border::given(module, "module")?;
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn halfbyte_module_compile(
         out.give(Object(module.compile_for(name, sm, &Options::of(options))?));
         Ok(())
     };
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     unsafe { border::enter(error, compile) }
 }
 
@@ -126,10 +126,10 @@ pub unsafe extern "C" fn halfbyte_module_compile(
 /// write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_object_bytes(object: *const Object, length: *mut usize) -> *const u8 {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     let bytes = unsafe { object.as_ref() }.map(|Object(bytes)| bytes.as_slice());
     if !length.is_null() {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller upholds this function's contract.
         unsafe { length.write(bytes.map_or(0, <[u8]>::len)) };
     }
     bytes.map_or(std::ptr::null(), <[u8]>::as_ptr)
@@ -141,6 +141,6 @@ pub unsafe extern "C" fn halfbyte_object_bytes(object: *const Object, length: *m
 /// `object` is null, or a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_object_free(object: *mut Object) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     unsafe { border::free(object) };
 }

@@ -73,7 +73,7 @@ impl PrintTo {
         for piece in text.split('\0').filter(|piece| !piece.is_empty()) {
             let piece = [piece.as_bytes(), b"\0"].concat();
             if let Ok(piece) = CStr::from_bytes_with_nul(&piece) {
-                // SAFETY: the contract of halfbyte_options_set_print.
+                // SAFETY: guaranteed by the contract of halfbyte_options_set_print.
                 unsafe { print(self.user, piece.as_ptr()) };
             }
         }
@@ -99,7 +99,7 @@ impl Options {
     /// # Safety
     /// The handle is null, or valid and not freed, and no thread modifies the options.
     pub(crate) unsafe fn of(options: *const Options) -> Options {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller upholds this function's contract.
         unsafe { options.as_ref() }.cloned().unwrap_or_default()
     }
 
@@ -150,7 +150,7 @@ pub extern "C" fn halfbyte_options_new_strict() -> *mut Options {
 /// `options` is null, or a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_options_free(options: *mut Options) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     unsafe { border::free(options) };
 }
 
@@ -162,7 +162,7 @@ pub unsafe extern "C" fn halfbyte_options_free(options: *mut Options) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_options_set_engine(options: *mut Options, engine: u32, threads: u32) -> Status {
     let set = || {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller upholds this function's contract.
         let options = unsafe { border::given_mut(options, "options") }?;
         let threads = NonZero::new(u16::try_from(threads).unwrap_or(u16::MAX));
         options.engine = match (engine, threads) {
@@ -184,7 +184,7 @@ pub unsafe extern "C" fn halfbyte_options_set_engine(options: *mut Options, engi
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_options_set_limit(options: *mut Options, limit: u32, value: u64) -> Status {
     let set = || {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller upholds this function's contract.
         let options = unsafe { border::given_mut(options, "options") }?;
         let limits = &mut options.limits;
         let place = match limit {
@@ -218,7 +218,7 @@ pub unsafe extern "C" fn halfbyte_options_set_limit(options: *mut Options, limit
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_options_set_races(options: *mut Options, races: bool) -> Status {
     let set = || {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller upholds this function's contract.
         unsafe { border::given_mut(options, "options") }?.races = races;
         Ok(())
     };
@@ -238,7 +238,7 @@ pub unsafe extern "C" fn halfbyte_options_set_print(
     user: *mut c_void,
 ) -> Status {
     let set = || {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller upholds this function's contract.
         unsafe { border::given_mut(options, "options") }?.print = PrintTo { print, user };
         Ok(())
     };
@@ -254,7 +254,7 @@ pub unsafe extern "C" fn halfbyte_options_set_print(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_options_set_cancel(options: *mut Options, cancel: *const Cancel) -> Status {
     let set = || {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller upholds this function's contract.
         let (options, cancel) = unsafe { (border::given_mut(options, "options")?, cancel.as_ref()) };
         options.cancel = cancel.map(|Cancel(token)| token.clone());
         Ok(())
@@ -276,7 +276,7 @@ pub extern "C" fn halfbyte_cancel_new() -> *mut Cancel {
 /// `cancel` is null, or a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_cancel_request(cancel: *const Cancel) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     if let Some(Cancel(token)) = unsafe { cancel.as_ref() } {
         token.cancel();
     }
@@ -288,6 +288,6 @@ pub unsafe extern "C" fn halfbyte_cancel_request(cancel: *const Cancel) {
 /// As halfbyte_cancel_request.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_cancel_free(cancel: *mut Cancel) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     unsafe { border::free(cancel) };
 }

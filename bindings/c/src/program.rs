@@ -57,13 +57,13 @@ pub unsafe extern "C" fn halfbyte_program_load(
     out: *mut *mut Program,
     error: *mut *mut Error,
 ) -> Status {
-    // SAFETY: the caller's contract, here and below.
+    // SAFETY: the caller upholds this function's contract, here and below.
     let load = || unsafe {
         let out = Out::new(out, "out")?;
         out.give(Program::load(border::slice(object, length, "object")?, None)?);
         Ok(())
     };
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     unsafe { border::enter(error, load) }
 }
 
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn halfbyte_program_build(
     out: *mut *mut Program,
     error: *mut *mut Error,
 ) -> Status {
-    // SAFETY: the caller's contract, here and below.
+    // SAFETY: the caller upholds this function's contract, here and below.
     let build = || unsafe {
         let out = Out::new(out, "out")?;
         let module = border::given(module, "module")?;
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn halfbyte_program_build(
         out.give(Program::load(&object, Some(source))?);
         Ok(())
     };
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     unsafe { border::enter(error, build) }
 }
 
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn halfbyte_program_build(
 /// `program` is null, or a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_program_kernels(program: *const Program) -> usize {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     unsafe { program.as_ref() }.map_or(0, |program| program.names.len())
 }
 
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn halfbyte_program_kernels(program: *const Program) -> us
 /// As halfbyte_program_kernels.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_program_kernel(program: *const Program, number: usize) -> *const c_char {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     let name = unsafe { program.as_ref() }.and_then(|program| program.names.get(number));
     name.map_or(std::ptr::null(), |name| name.as_ptr())
 }
@@ -136,7 +136,7 @@ pub unsafe extern "C" fn halfbyte_program_launch(
     stats: *mut Stats,
     error: *mut *mut Error,
 ) -> Status {
-    // SAFETY: the caller's contract, here and below.
+    // SAFETY: the caller upholds this function's contract, here and below.
     let launch = || unsafe {
         let program = border::given(program, "program")?;
         let kernel = border::text(kernel, crate::HALFBYTE_TO_NUL, "kernel")?;
@@ -144,7 +144,7 @@ pub unsafe extern "C" fn halfbyte_program_launch(
         Stats::give(program.launch(kernel, shape, args, &Options::of(options))?, stats);
         Ok(())
     };
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     unsafe { border::enter(error, launch) }
 }
 
@@ -154,6 +154,6 @@ pub unsafe extern "C" fn halfbyte_program_launch(
 /// As halfbyte_program_kernels.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_program_free(program: *mut Program) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     unsafe { border::free(program) };
 }

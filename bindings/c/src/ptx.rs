@@ -97,7 +97,7 @@ pub unsafe extern "C" fn halfbyte_ptx_load(
     out: *mut *mut Ptx,
     error: *mut *mut Error,
 ) -> Status {
-    // SAFETY: the caller's contract, here and below.
+    // SAFETY: the caller upholds this function's contract, here and below.
     let load = || unsafe {
         let out = Out::new(out, "out")?;
         let (file, text) = (border::name(file, "file", "<ptx>")?, border::text(text, length, "text")?);
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn halfbyte_ptx_load(
         out.give(Ptx::new(file, text, Globals::default())?);
         Ok(())
     };
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     unsafe { border::enter(error, load) }
 }
 
@@ -127,7 +127,7 @@ pub unsafe extern "C" fn halfbyte_ptx_launch(
     stats: *mut Stats,
     error: *mut *mut Error,
 ) -> Status {
-    // SAFETY: the caller's contract, here and below.
+    // SAFETY: the caller upholds this function's contract, here and below.
     let launch = || unsafe {
         let ptx = border::given(ptx, "ptx")?;
         let kernel = border::name(kernel, "kernel", "")?;
@@ -135,7 +135,7 @@ pub unsafe extern "C" fn halfbyte_ptx_launch(
         Stats::give(ptx.launch(kernel, shape, args, &Options::of(options))?, stats);
         Ok(())
     };
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     unsafe { border::enter(error, launch) }
 }
 
@@ -145,6 +145,6 @@ pub unsafe extern "C" fn halfbyte_ptx_launch(
 /// `ptx` is null, or a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_ptx_free(ptx: *mut Ptx) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller upholds this function's contract.
     unsafe { border::free(ptx) };
 }

@@ -48,7 +48,7 @@ impl Bounds {
     fn find(self, address: u64) -> Option<Allocation> {
         let find = self.find?;
         let (mut start, mut bytes) = (0, 0);
-        // SAFETY: the contract of halfbyte_ptx_set_bounds.
+        // SAFETY: guaranteed by the contract of halfbyte_ptx_set_bounds.
         unsafe { find(self.user, address, &raw mut start, &raw mut bytes) }.then_some(Allocation { start, bytes })
     }
 }
@@ -165,7 +165,7 @@ pub unsafe extern "C" fn halfbyte_ptx_run(
         let grid = [number(gx, "gx")?, number(gy, "gy")?, number(gz, "gz")?];
         let shape = halfbyte::Shape { grid, block, shared: number(shared, "shared")? };
         let count = number(n_args, "n_args")? as usize;
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller upholds this function's contract.
         let (source, args) =
             unsafe { (border::text(source, crate::HALFBYTE_TO_NUL, "source")?, border::slice(args, count, "args")?) };
         let (bounds, options) = {
@@ -194,7 +194,7 @@ pub unsafe extern "C" fn halfbyte_ptx_run(
                 print,
                 ..HostLaunch::new(shape, &args, &memory)
             };
-            // SAFETY: the caller's contract.
+            // SAFETY: the caller upholds this function's contract.
             unsafe { kernel.launch_on_host(launch) }.map_err(|error| ptx.failed(&error))
         })?;
         Ok(())
@@ -235,7 +235,7 @@ pub unsafe extern "C" fn halfbyte_ptx_set_bounds(find: BoundsFn, user: *mut c_vo
 pub unsafe extern "C" fn halfbyte_ptx_set_options(options: *const Options) {
     // No panic is expected here, and C could not handle one.
     let _ = border::caught(|| {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller upholds this function's contract.
         Locked::new().state().options = unsafe { Options::of(options) };
         Ok(())
     });

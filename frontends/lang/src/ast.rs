@@ -87,7 +87,7 @@ pub(crate) enum Arg {
     Text(Sym, Span),
 }
 
-/// `wide + 3` after an index.
+/// Suffix of an index: `wide`, `wide + 3`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wide {
     /// Position of `wide`.
@@ -232,7 +232,7 @@ pub(crate) struct Block {
 /// Type of a kernel's or function's parameter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ParamTy {
-    /// A value.
+    /// A value of the named type.
     Value(Ident),
     /// A `const` parameter: a compile-time number.
     Number(Span),

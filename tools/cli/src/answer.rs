@@ -33,7 +33,7 @@ impl Answer {
         answer
     }
 
-    /// Sets a member.
+    /// Sets a member of the object.
     pub(super) fn set(&mut self, name: &str, value: impl Into<Value>) {
         self.members.insert(name.to_owned(), value.into());
     }
