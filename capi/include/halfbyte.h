@@ -1,0 +1,503 @@
+// C interface of halfbyte. The manual is docs/c.md.
+//
+// Functions ending in _new, _parse, _compile, _build or _load create a handle. The caller frees it once with the function ending in
+// _free of the same name; null is ignored. Nothing else that these functions return must be freed. A null pointer where null is not
+// documented as permitted is an error, HALFBYTE_STATUS_INVALID_ARGUMENT, and so is a length that exceeds memory.
+//
+// Every function may be called from every thread. Modules, objects, programs and PTX texts are immutable, and threads may share them.
+// Any other handle may be used by one thread at a time, except in halfbyte_cancel_request.
+//
+// A parameter `halfbyte_error **error` may be null. Otherwise it is set to null on success, and on failure to an error that the
+// caller frees.
+//
+// This file is generated from the library's source. Do not edit it.
+
+
+#ifndef HALFBYTE_H
+#define HALFBYTE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Length of a text that ends with its first zero byte.
+#define HALFBYTE_TO_NUL SIZE_MAX
+
+
+// Version of the interface in this header; `halfbyte_abi_version` returns the version of the
+// library. A library supports all programs of the same version.
+#define HALFBYTE_ABI_VERSION 1
+
+// Value: `data` points to as many bytes as the parameter has, low byte first.
+#define HALFBYTE_ARG_VALUE 0
+
+// Read-only memory.
+#define HALFBYTE_ARG_IN 1
+
+// Memory that the kernel may write, and that does not overlap another argument. An `out` buffer is
+// initialised to zero.
+#define HALFBYTE_ARG_BUFFER 2
+
+// Address in the memory of another argument: byte `offset` of argument `of`.
+#define HALFBYTE_ARG_ALIAS 3
+
+// Interpreter: runs one work item after another, on the caller's thread.
+#define HALFBYTE_ENGINE_INTERP 0
+
+// Native code, compiled at a kernel's first launch, which runs many work items in parallel. A
+// kernel that native code does not support falls back to the interpreter.
+#define HALFBYTE_ENGINE_JIT 1
+
+// Limit: bytes of a text.
+#define HALFBYTE_LIMIT_TEXT_BYTES 0
+
+// Limit: ops of a kernel that is compiled.
+#define HALFBYTE_LIMIT_OPS 1
+
+// Limit: blocks of a kernel that is compiled.
+#define HALFBYTE_LIMIT_BLOCKS 2
+
+// Limit: simultaneously live values of a kernel that is compiled.
+#define HALFBYTE_LIMIT_LIVE_VALUES 3
+
+// Limit: bytes of all buffers of a launch.
+#define HALFBYTE_LIMIT_BUFFER_BYTES 4
+
+// Limit: work items of a launch.
+#define HALFBYTE_LIMIT_ITEMS 5
+
+// Limit: instructions and backward branches of a launch, over all work items.
+#define HALFBYTE_LIMIT_WORK 6
+
+// Limit: memory of the whole process in bytes, on systems that report it.
+#define HALFBYTE_LIMIT_MEMORY 7
+
+// Limit: milliseconds of a call.
+#define HALFBYTE_LIMIT_TIME_MS 8
+
+// Limit: backward branches of a work item. The default is 2^20.
+#define HALFBYTE_LIMIT_BUDGET 9
+
+// Result of a call.
+typedef enum halfbyte_status {
+  // Success.
+  HALFBYTE_STATUS_OK = 0,
+  // An argument of the call is invalid: a null pointer, an invalid length, or an unknown number.
+  HALFBYTE_STATUS_INVALID_ARGUMENT = 1,
+  // A source text has errors.
+  HALFBYTE_STATUS_PARSE = 2,
+  // The target does not support what a kernel needs.
+  HALFBYTE_STATUS_REFUSED = 3,
+  // The bytes are not an object file that can run here.
+  HALFBYTE_STATUS_LOAD = 4,
+  // There is no kernel, or no target, with the given name.
+  HALFBYTE_STATUS_NOT_FOUND = 5,
+  // The arguments or the shape of a launch do not match the kernel.
+  HALFBYTE_STATUS_ARGUMENTS = 6,
+  // A work item trapped, for example because of an access out of bounds, a barrier that not all
+  // items reach, or a race.
+  HALFBYTE_STATUS_TRAP = 7,
+  // A limit was exceeded.
+  HALFBYTE_STATUS_LIMIT = 8,
+  // The call was cancelled.
+  HALFBYTE_STATUS_CANCELLED = 9,
+  // The engine does not support the kernel, or the library was built without the engine.
+  HALFBYTE_STATUS_UNSUPPORTED = 10,
+  // Bug in halfbyte.
+  HALFBYTE_STATUS_INTERNAL = 11,
+} halfbyte_status;
+
+// Token that cancels calls from another thread.
+typedef struct halfbyte_cancel halfbyte_cancel;
+
+// Error of a call.
+typedef struct halfbyte_error halfbyte_error;
+
+// Kernels of a source text.
+typedef struct halfbyte_module halfbyte_module;
+
+// Object file with the machine code of kernels.
+typedef struct halfbyte_object halfbyte_object;
+
+// Options of compilations and launches. Null means the options of halfbyte_options_new.
+typedef struct halfbyte_options halfbyte_options;
+
+// Kernels that can be launched.
+typedef struct halfbyte_program halfbyte_program;
+
+// PTX text with the contents of its variables.
+typedef struct halfbyte_ptx halfbyte_ptx;
+
+// Shape of a launch: blocks of threads, each along x, y and z.
+typedef struct halfbyte_shape {
+  // Number of blocks.
+  uint32_t grid[3];
+  // Number of threads per block.
+  uint32_t block[3];
+  // Size of the dynamic shared memory of a block, in bytes.
+  uint32_t shared;
+} halfbyte_shape;
+
+// Callback for the output of `vprintf` in kernels, a zero-terminated text. The thread that
+// launches calls it.
+typedef void (*halfbyte_print)(void *user, const char *text);
+
+// Launch argument.
+typedef struct halfbyte_arg {
+  // Kind of the argument: HALFBYTE_ARG_VALUE and so on.
+  uint32_t kind;
+  // For an alias: the number of the argument that owns the memory.
+  uint32_t of;
+  // Bytes of the argument; may be null if there are none.
+  void *data;
+  // Number of bytes.
+  size_t bytes;
+  // For an alias: the byte offset in that memory.
+  uint64_t offset;
+} halfbyte_arg;
+
+// Statistics of a launch, over all work items.
+typedef struct halfbyte_stats {
+  // Number of executed instructions; on VP1, of bundles.
+  uint64_t issued;
+  // Number of taken backward branches.
+  uint64_t backward_branches;
+  // Number of executed tiles, on VP1.
+  uint64_t tiles;
+  // Number of bytes copied to the data store, on VP1.
+  uint64_t bytes_in;
+  // Number of bytes copied from the data store, on VP1.
+  uint64_t bytes_out;
+} halfbyte_stats;
+
+// Callback that finds the allocation of an address. Returns true and stores the allocation's start
+// and size, or returns false. Every thread that runs a kernel may call it, several at once if the
+// options permit several threads. It is called once or a few times per allocation and run.
+typedef bool (*halfbyte_ptx_bounds)(void *user, uint64_t address, uint64_t *start, uint64_t *bytes);
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// Returns the version of the library's interface.
+uint32_t halfbyte_abi_version(void);
+
+// Returns the version of the library, such as "0.1.0".
+const char *halfbyte_version(void);
+
+// Returns the kind of an error, or HALFBYTE_STATUS_OK for null.
+//
+// The caller promises:
+// `error` is null, or a valid handle that has not been freed.
+enum halfbyte_status halfbyte_error_status(const struct halfbyte_error *error);
+
+// Returns the message in one line. If there are several errors, it is the message of the first.
+// The string lives as long as the error.
+//
+// The caller promises:
+// As halfbyte_error_status.
+const char *halfbyte_error_message(const struct halfbyte_error *error);
+
+// Returns the full report of all errors, each with file, line and column and the quoted source
+// line. The string lives as long as the error.
+//
+// The caller promises:
+// As halfbyte_error_status.
+const char *halfbyte_error_display(const struct halfbyte_error *error);
+
+// Returns the file of the error, by the name that the caller has given, or an empty string. The
+// string lives as long as the error.
+//
+// The caller promises:
+// As halfbyte_error_status.
+const char *halfbyte_error_file(const struct halfbyte_error *error);
+
+// Returns the line of the error, counted from 1, or 0 if the error has no position.
+//
+// The caller promises:
+// As halfbyte_error_status.
+uint32_t halfbyte_error_line(const struct halfbyte_error *error);
+
+// Returns the column of the error in characters, counted from 1, or 0 if the error has no
+// position.
+//
+// The caller promises:
+// As halfbyte_error_status.
+uint32_t halfbyte_error_column(const struct halfbyte_error *error);
+
+// Frees an error.
+//
+// The caller promises:
+// As halfbyte_error_status.
+void halfbyte_error_free(struct halfbyte_error *error);
+
+// Returns the shape of `count` work items along x, for kernels whose work items do not
+// synchronise.
+struct halfbyte_shape halfbyte_items(uint32_t count);
+
+// Parses a text. The text is PTX, which is imported, if `file` ends in `.ptx`; otherwise it is the
+// IR or the language (docs/ir.md). `file` is the name of the text in messages, and may be null.
+// `length` may be HALFBYTE_TO_NUL.
+//
+// The caller promises:
+// `file` is null or ends with a zero byte; `text` has `length` bytes, or ends with a zero byte;
+// `out` and `error` are valid for writes, or `error` is null.
+enum halfbyte_status halfbyte_module_parse(const char *file,
+                                           const char *text,
+                                           size_t length,
+                                           const struct halfbyte_options *options,
+                                           struct halfbyte_module **out,
+                                           struct halfbyte_error **error);
+
+// Frees a module.
+//
+// The caller promises:
+// `module` is null, or a valid handle that has not been freed.
+void halfbyte_module_free(struct halfbyte_module *module);
+
+// Returns the number of kernels of a module, or 0 for null.
+//
+// The caller promises:
+// As halfbyte_module_free.
+size_t halfbyte_module_kernels(const struct halfbyte_module *module);
+
+// Compiles all kernels of a module for the target "halu", "vp1" or "ptx". `sm` is the SM version
+// of PTX, such as 90, or 0 for the default.
+//
+// The caller promises:
+// `module` and `options` are valid handles that have not been freed, or `options` is null;
+// `target` ends with a zero byte; `out` and `error` are valid for writes, or `error` is null.
+enum halfbyte_status halfbyte_module_compile(const struct halfbyte_module *module,
+                                             const char *target,
+                                             uint32_t sm,
+                                             const struct halfbyte_options *options,
+                                             struct halfbyte_object **out,
+                                             struct halfbyte_error **error);
+
+// Returns the bytes of an object, which live as long as the object, and stores their number in
+// `length`. For null, returns null and stores 0.
+//
+// The caller promises:
+// `object` is null, or a valid handle that has not been freed; `length` is null or valid for a
+// write.
+const uint8_t *halfbyte_object_bytes(const struct halfbyte_object *object, size_t *length);
+
+// Frees an object.
+//
+// The caller promises:
+// `object` is null, or a valid handle that has not been freed.
+void halfbyte_object_free(struct halfbyte_object *object);
+
+// Creates the default options: native code on the caller's thread, without a time limit and with
+// generous other limits.
+struct halfbyte_options *halfbyte_options_new(void);
+
+// Creates options with limits for untrusted texts and kernels: 9 seconds, 1.5 GiB of memory, 64
+// MiB of buffers, and others (docs/security.md).
+struct halfbyte_options *halfbyte_options_new_strict(void);
+
+// Frees options.
+//
+// The caller promises:
+// `options` is null, or a valid handle that has not been freed.
+void halfbyte_options_free(struct halfbyte_options *options);
+
+// Sets the engine: HALFBYTE_ENGINE_INTERP, or HALFBYTE_ENGINE_JIT with at most `threads` threads,
+// at least one.
+//
+// The caller promises:
+// `options` is a valid handle that has not been freed.
+enum halfbyte_status halfbyte_options_set_engine(struct halfbyte_options *options, uint32_t engine, uint32_t threads);
+
+// Sets one of the limits, HALFBYTE_LIMIT_TEXT_BYTES and so on. UINT64_MAX disables the limit.
+//
+// The caller promises:
+// `options` is a valid handle that has not been freed.
+enum halfbyte_status halfbyte_options_set_limit(struct halfbyte_options *options, uint32_t limit, uint64_t value);
+
+// Enables the detection of races and of reads of uninitialised shared memory in directly executed
+// PTX.
+//
+// The caller promises:
+// `options` is a valid handle that has not been freed.
+enum halfbyte_status halfbyte_options_set_races(struct halfbyte_options *options, bool races);
+
+// Sets the callback for the output of `vprintf` in PTX kernels. Null means standard error.
+//
+// The caller promises:
+// `options` is a valid handle that has not been freed. `print` may be called with `user` from
+// every thread that launches with the options.
+enum halfbyte_status halfbyte_options_set_print(struct halfbyte_options *options, halfbyte_print print, void *user);
+
+// Sets the token that cancels all calls with the options; null removes it. The token may be freed
+// before the options.
+//
+// The caller promises:
+// `options` is a valid handle that has not been freed; `cancel` is null or such a handle.
+enum halfbyte_status halfbyte_options_set_cancel(struct halfbyte_options *options, const struct halfbyte_cancel *cancel);
+
+// Creates a token that can cancel calls.
+struct halfbyte_cancel *halfbyte_cancel_new(void);
+
+// Cancels current calls within 20 ms, and all later ones, with HALFBYTE_STATUS_CANCELLED. Every
+// thread may call this function at any time.
+//
+// The caller promises:
+// `cancel` is null, or a valid handle that has not been freed.
+void halfbyte_cancel_request(const struct halfbyte_cancel *cancel);
+
+// Frees a token.
+//
+// The caller promises:
+// As halfbyte_cancel_request.
+void halfbyte_cancel_free(struct halfbyte_cancel *cancel);
+
+// Loads an object file. Any bytes may be passed, because the contents are checked.
+//
+// The caller promises:
+// `length` bytes are at `object`; `out` and `error` are valid for writes, or `error` is null.
+enum halfbyte_status halfbyte_program_load(const uint8_t *object,
+                                           size_t length,
+                                           struct halfbyte_program **out,
+                                           struct halfbyte_error **error);
+
+// Compiles a module and loads the object: halfbyte_module_compile and halfbyte_program_load in one
+// call. Errors of launches then quote the source line. The module may be freed before the program.
+//
+// The caller promises:
+// As halfbyte_module_compile.
+enum halfbyte_status halfbyte_program_build(const struct halfbyte_module *module,
+                                            const char *target,
+                                            uint32_t sm,
+                                            const struct halfbyte_options *options,
+                                            struct halfbyte_program **out,
+                                            struct halfbyte_error **error);
+
+// Returns the number of kernels of a program, or 0 for null.
+//
+// The caller promises:
+// `program` is null, or a valid handle that has not been freed.
+size_t halfbyte_program_kernels(const struct halfbyte_program *program);
+
+// Returns the name of a kernel by its number, or null if there is no such kernel. The string lives
+// as long as the program.
+//
+// The caller promises:
+// As halfbyte_program_kernels.
+const char *halfbyte_program_kernel(const struct halfbyte_program *program, size_t number);
+
+// Launches a kernel by name, with arguments in the order of its parameters. If a launch fails
+// after it began, the contents of the memory that the kernel may write are unspecified.
+//
+// The caller promises:
+// `program` and `options` are valid handles that have not been freed, or `options` is null;
+// `kernel` ends with a zero byte; `count` arguments are at `args`, and the bytes of each are
+// valid. Until the launch ends, nothing else writes these bytes, or accesses those that the kernel
+// may write. `stats` and `error` are null or valid for writes.
+enum halfbyte_status halfbyte_program_launch(const struct halfbyte_program *program,
+                                             const char *kernel,
+                                             struct halfbyte_shape shape,
+                                             const struct halfbyte_arg *args,
+                                             size_t count,
+                                             const struct halfbyte_options *options,
+                                             struct halfbyte_stats *stats,
+                                             struct halfbyte_error **error);
+
+// Frees a program.
+//
+// The caller promises:
+// As halfbyte_program_kernels.
+void halfbyte_program_free(struct halfbyte_program *program);
+
+// Parses a PTX text for direct execution. An unsupported kernel does not affect the others: its
+// error is reported when it is launched. `file` is the name of the text in messages, and may be
+// null. `length` may be HALFBYTE_TO_NUL.
+//
+// The caller promises:
+// As halfbyte_module_parse.
+enum halfbyte_status halfbyte_ptx_load(const char *file,
+                                       const char *text,
+                                       size_t length,
+                                       const struct halfbyte_options *options,
+                                       struct halfbyte_ptx **out,
+                                       struct halfbyte_error **error);
+
+// Launches a kernel by name, or the first kernel if `kernel` is null, with arguments in the order
+// of its parameters: memory or an alias for each pointer, and a value for each other parameter.
+// Variables of the text keep their values between launches. If a launch fails after it began, the
+// contents of the memory that the kernel may write are unspecified.
+//
+// The caller promises:
+// As halfbyte_program_launch; `kernel` may be null.
+enum halfbyte_status halfbyte_ptx_launch(const struct halfbyte_ptx *ptx,
+                                         const char *kernel,
+                                         struct halfbyte_shape shape,
+                                         const struct halfbyte_arg *args,
+                                         size_t count,
+                                         const struct halfbyte_options *options,
+                                         struct halfbyte_stats *stats,
+                                         struct halfbyte_error **error);
+
+// Frees a PTX text.
+//
+// The caller promises:
+// `ptx` is null, or a valid handle that has not been freed.
+void halfbyte_ptx_free(struct halfbyte_ptx *ptx);
+
+// Runs the first kernel of a zero-terminated PTX text over `gx * gy * gz` blocks of `bx * by * bz`
+// threads, with `shared` bytes of dynamic shared memory. `args[i]` is the value of parameter `i`:
+// a pointer of the process, or a number in its low bytes. A parameter of more than eight bytes is
+// not supported. Returns HALFBYTE_STATUS_OK or the status of the error; halfbyte_ptx_last_error
+// has the details.
+//
+// Texts are parsed once and cached, and their variables persist from run to run, until
+// halfbyte_ptx_reset. The least recently used texts are evicted, unless a kernel has written to
+// one of their variables.
+//
+// Accesses are checked against the allocations that the callback of halfbyte_ptx_set_bounds
+// returns. Without the callback THEY ARE NOT CHECKED, except for alignment and the first page of
+// addresses: an invalid access of a kernel then has undefined behaviour. Memory that instructions
+// access through generic addresses must not lie from 0x1000000000 up to 0x5000000000, which are
+// the windows of local and shared memory.
+//
+// The caller promises:
+// `source` ends with a zero byte; `n_args` pointers are at `args`. The memory that the kernel
+// accesses is valid, or the callback returns the valid allocations. Until the run ends, nothing
+// else writes this memory, or accesses what the kernel writes.
+int halfbyte_ptx_run(const char *source,
+                     int n_args,
+                     const void *const *args,
+                     int bx,
+                     int by,
+                     int bz,
+                     int gx,
+                     int gy,
+                     int gz,
+                     int shared);
+
+// Returns the error of this thread's last halfbyte_ptx_run, or null if it succeeded. The caller
+// must not free the error, which lives until the thread's next run.
+const struct halfbyte_error *halfbyte_ptx_last_error(void);
+
+// Sets the callback for allocations, for all runs that begin later. Null disables the checks.
+//
+// The caller promises:
+// Every thread may call `find` with `user` at any time, until the callback is replaced and the
+// earlier runs have ended. The allocations that it returns stay valid until the run ends.
+void halfbyte_ptx_set_bounds(halfbyte_ptx_bounds find, void *user);
+
+// Sets the options of all runs that begin later: engine, limits, cancellation, and output. The
+// options are copied; null means the default options.
+//
+// The caller promises:
+// `options` is null, or a valid handle that has not been freed.
+void halfbyte_ptx_set_options(const struct halfbyte_options *options);
+
+// Drops all cached texts and the contents of their variables. Current runs are not affected.
+void halfbyte_ptx_reset(void);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* HALFBYTE_H */
