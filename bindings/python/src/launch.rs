@@ -200,9 +200,9 @@ pub(crate) unsafe fn arguments<'a>(
 ) -> Vec<Arg<'a>> {
     let argument = |(value, place): (&Value, &Option<Placed>)| match (value, *place) {
         (_, Some(Placed::In { of, offset })) => Arg::Alias { of, offset },
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller upholds this function's contract.
         (_, Some(Placed::Own(memory))) if memory.written => Arg::Buffer(unsafe { memory.write() }),
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller upholds this function's contract.
         (_, Some(Placed::Own(memory))) => Arg::In(unsafe { memory.read() }),
         (Value::Bits(bits), None) => Arg::Scalar(*bits),
         (Value::Bytes(_) | Value::Memory(_), None) => Arg::Scalar(0),
@@ -223,9 +223,9 @@ pub(crate) unsafe fn machine_arguments<'a>(
         Some(Placed::In { of, offset }) => machine::Arg::Alias { of, offset },
         // An empty array is passed as null.
         Some(Placed::Own(memory)) if memory.is_null() => machine::Arg::Value(null),
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller upholds this function's contract.
         Some(Placed::Own(memory)) if memory.written => machine::Arg::Buffer(unsafe { memory.write() }),
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller upholds this function's contract.
         Some(Placed::Own(memory)) => machine::Arg::In(unsafe { memory.read() }),
         None => machine::Arg::Value(bytes),
     };

@@ -350,7 +350,7 @@ pub fn read_each(text: &str) -> Result<Text, Vec<Diagnostic>> {
     complete(text, text::read_each(text))
 }
 
-/// Checks that a parsed text has the features that its `.version` and `.target` require.
+/// Checks that the `.version` and `.target` of a parsed text provide every instruction that it uses.
 fn complete(text: &str, read: Result<Text, Vec<text::Error>>) -> Result<Text, Vec<Diagnostic>> {
     let missing = |read: Text| match read.missing() {
         missing if missing.is_empty() => Ok(read),
