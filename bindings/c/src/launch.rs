@@ -113,7 +113,8 @@ pub unsafe fn given<'a>(args: *const Arg, count: usize) -> Result<Vec<Given<'a>>
     let args = unsafe { border::slice(args, count, "args") }?;
     // Overlaps must be excluded before any mutable slice is created.
     check_apart(args)?;
-    // SAFETY: the caller upholds this function's contract, and `check_apart` has excluded overlaps with written memory.
+    // SAFETY: the caller upholds this function's contract, and `check_apart` has excluded overlaps
+    // with written memory.
     args.iter().enumerate().map(|(number, arg)| unsafe { one(number, arg) }).collect()
 }
 
