@@ -113,20 +113,26 @@ impl Outcome {
         matches!(self, Outcome::Trapped(Kind::Budget, _) | Outcome::Refused(Kind::Limit))
     }
 
+    fn is_out_of_bounds(&self) -> bool {
+        use Kind::{OutOfBoundsGlobal, OutOfBoundsLocal, OutOfBoundsShared};
+        matches!(self, Outcome::Trapped(OutOfBoundsGlobal | OutOfBoundsLocal | OutOfBoundsShared, _))
+    }
+
     fn is_race(&self) -> bool {
         matches!(self, Outcome::Trapped(Kind::RaceGlobal | Kind::RaceShared, _))
     }
 
     /// Returns `true` if a route may give `self` where another gives `other`. If items interleave
-    /// (`has_turns`), the item that traps first is not defined. The trap record of a native object
-    /// does not name the memory space of an out-of-bounds access.
-    fn agrees(&self, other: &Outcome, has_turns: bool, is_object: bool) -> bool {
-        use Kind::{OutOfBoundsGlobal, OutOfBoundsLocal, OutOfBoundsShared};
-        let is_of_a_space = |kind: &Kind| matches!(kind, OutOfBoundsGlobal | OutOfBoundsLocal | OutOfBoundsShared);
+    /// (`has_turns`), the item that traps first is not defined. The memory space of an out-of-bounds
+    /// access may be unknown (`is_space_unknown`): the trap record of a native object does not name
+    /// it, and a generic address outside all spaces has none.
+    fn agrees(&self, other: &Outcome, has_turns: bool, is_space_unknown: bool) -> bool {
         match (self, other) {
             (Outcome::Trapped(..), Outcome::Trapped(..)) if has_turns => true,
-            (Outcome::Trapped(a, one), Outcome::Trapped(b, other)) if is_object => {
-                one == other && (a == b || is_of_a_space(a) && is_of_a_space(b))
+            (Outcome::Trapped(_, one), Outcome::Trapped(_, two))
+                if is_space_unknown && self.is_out_of_bounds() && other.is_out_of_bounds() =>
+            {
+                one == two
             }
             _ => self == other,
         }
@@ -222,8 +228,10 @@ pub fn compare(request: &Request, patience: &Patience) -> Verdict {
     let (runs, refused): (Vec<_>, Vec<_>) = ROUTES.iter().map(|route| (*route, on(route))).partition(is_run);
     let Some(((reference, first), others)) = runs.split_first() else { return Verdict::Refused };
     let has_turns = TURNS.iter().any(|word| request.text.contains(word));
+    let is_generic = has_generic_access(&request.text);
     let differs = |(route, outcome): &&(Route, Outcome)| {
-        matches!(outcome, Outcome::Panicked(_)) || !outcome.agrees(first, has_turns, is_object(*route))
+        let is_space_unknown = is_generic || is_object(*route);
+        matches!(outcome, Outcome::Panicked(_)) || !outcome.agrees(first, has_turns, is_space_unknown)
     };
     let mut others = others.iter().filter(differs).map(|(route, outcome)| (*route, outcome));
     let panics = matches!(first, Outcome::Panicked(_)).then_some((*reference, first));
@@ -245,6 +253,11 @@ pub fn compare(request: &Request, patience: &Patience) -> Verdict {
         let is_limited = runs.iter().chain(&refused).any(|(_, outcome)| outcome.is_limit());
         if let Some(reason) = undefined(request, patience, is_limited, is_object_alone) {
             return Verdict::Undefined(reason);
+        }
+        // An object lays out variables and buffers differently, so an access beyond one of them may
+        // reach another one, and a later item traps.
+        if is_object_alone && outcome.is_out_of_bounds() && first.is_out_of_bounds() {
+            return Verdict::Undefined(Undefined::Address);
         }
     }
     let expected = if let Outcome::Done(buffers) = first { Some(buffers.clone()) } else { None };
@@ -272,6 +285,16 @@ fn is_object(_: Route) -> bool {
 
 fn how(watchdog: &Watchdog) -> How<'_> {
     How { watchdog: Some(watchdog), ..How::default() }
+}
+
+/// Returns `true` if a PTX text accesses memory by a generic address.
+fn has_generic_access(text: &str) -> bool {
+    const SPACES: [&str; 5] = ["global", "local", "shared", "param", "const"];
+    let is_generic = |word: &str| {
+        let mut parts = word.split(['.', ':']);
+        matches!(parts.next(), Some("ld" | "st" | "atom" | "red")) && !parts.any(|part| SPACES.contains(&part))
+    };
+    text.split(|c: char| c.is_whitespace() || c == ';').any(is_generic)
 }
 
 /// Returns the reason why routes may differ on a launch, if any. It is called only for launches on

@@ -57,6 +57,19 @@ fn launches_without_a_result_are_no_differences() {
 }
 
 #[test]
+fn traps_may_differ_in_an_unknown_space_or_in_the_layout_of_an_object() {
+    let all = ROUTES.len();
+    // The sum of two generic addresses of local memory lies in no space.
+    let local = ".local .align 4 .b8 own[32]; mov.u64 %d2, own; cvta.local.u64 %d3, %d2; add.u64 %d3, %d3, %d3; \
+                 ld.u32 %r1, [%d3]; st.global.u32 [%d1], %r1;";
+    assert!(matches!(verdict(1, local), Verdict::Trapped(routes) if routes >= all - 1), "{:?}", verdict(1, local));
+    assert!(has_generic_access("@%p1 ld.v2.u32 {%r1, %r2}, [%d1];"));
+    assert!(!has_generic_access(
+        "ld.global.u32 %r1, [%d1]; st.shared::cta.u32 [%d1], %r1; cvta.to.global.u64 %d1, %d2;"
+    ));
+}
+
+#[test]
 fn outcomes_of_routes_are_told_apart() {
     let done = |byte| Outcome::Done(vec![vec![0, byte]]);
     let trap = |kind, thread| Outcome::Trapped(kind, Some([[0; 3], [thread, 0, 0]]));
