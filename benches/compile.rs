@@ -12,7 +12,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use halfbyte::ir::generate::{Meets, Palette, Shape};
+use halfbyte::ir::generate::{Cooperation, Palette, Shape};
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Kernel, Type, verify};
 use halfbyte::pipeline::{Compiler, Options};
@@ -21,7 +21,7 @@ use halfbyte_prove::draw;
 
 const KERNELS: usize = 2000;
 const ROUNDS: usize = 9;
-const SHAPE: Shape = Shape { ops: 10, depth: 2, live: 0, traps: false, meets: Meets::Never };
+const SHAPE: Shape = Shape { ops: 10, depth: 2, live: 0, traps: false, meets: Cooperation::Never };
 const TYPES: &[Type] = &[Type::F16X2, Type::I8X4, Type::I32];
 
 /// The stages of a compilation, in order.
@@ -83,7 +83,7 @@ fn text() -> String {
         let module = Module::parse(&kernel.to_string()).unwrap();
         Compiler::new(&module, &options()).compile(kernel, &mut |_| {}).is_ok()
     };
-    let mut palette = Palette::new(takes).with_types(TYPES).with_intrinsics(&[draw::halu]);
+    let mut palette = Palette::new(takes).with_types(TYPES).with_intrinsics(&[draw::halu_intrinsic]);
     let mut random = Random(1);
     let kernel = |number| palette.kernel(&format!("k{number}"), &SHAPE, &mut random).to_string();
     (0..KERNELS).map(kernel).collect::<Vec<_>>().join("\n")
@@ -102,7 +102,7 @@ fn compile(text: &str) -> Vec<[Duration; PARTS.len()]> {
     lap(0, 0);
     let options = options();
     let mut compiler = Compiler::new(&module, &options);
-    let mut code: Vec<emit::Code> = Vec::with_capacity(KERNELS);
+    let mut code: Vec<emit::KernelCode> = Vec::with_capacity(KERNELS);
     for (number, kernel) in module.ir().kernels.iter().enumerate() {
         let lowered = compiler.lower(kernel, &mut |_| {}).unwrap();
         lap(number, 1);

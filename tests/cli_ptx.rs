@@ -72,7 +72,7 @@ fn every_special_register_is_run() {
     let (path, out) = (folder.path().join("k.ptx"), folder.path().join("x.bin"));
     let (path, out) = (path.display().to_string(), out.display().to_string());
     let mut run = 0;
-    for special in Special::all().filter(|special| special.is_of_place()) {
+    for special in Special::all().filter(|special| special.depends_on_position()) {
         let text = format!(
             ".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .u64 x) {{\n.reg .b32 %r<5>; .reg .b64 %d<4>;
 mov.u32 %r0, %ctaid.y; mov.u32 %r1, %nctaid.x; mov.u32 %r2, %ctaid.x; mad.lo.s32 %r3, %r0, %r1, %r2;
@@ -118,7 +118,7 @@ st.global.u32 [%d2], %r4; ret; }}\n"
         let again = halfbyte(&["compile", &path, "--target", "ptx"]);
         assert!(!special.is_along_axes() || again.output().contains(&special.to_string()), "{}", again.out);
     }
-    assert_eq!(run, 3 * Special::all().filter(|special| special.is_of_place()).count());
+    assert_eq!(run, 3 * Special::all().filter(|special| special.depends_on_position()).count());
 }
 
 #[test]

@@ -13,7 +13,7 @@ use halfbyte::{Module, TARGETS, Target};
 use halfbyte_inspect::explain::{Explanation, Question, Text, explain};
 use halfbyte_isa::object::Loc;
 use halfbyte_isel::Request;
-use halfbyte_isel::trace::{Near, Selection, Trace};
+use halfbyte_isel::trace::{PartialMatch, Selection, Trace};
 use halfbyte_lower::{Context, Pipeline};
 
 use crate::common::{halfbyte, halfbyte_on, root};
@@ -66,7 +66,7 @@ fn agree(target: Target, selection: &Selection, of: &Found, term: &str) -> Resul
     let row = |number: u32| &rules[number as usize];
     let taken = selection.taken.iter().find(|taken| taken.at.as_ref() == Some(of) && row(taken.rule).term == term);
     let asked = selection.near.iter().filter(|near| near.at == *of && row(near.rule).term == term);
-    let whole = asked.clone().filter(|near: &&Near| near.walk.miss.is_none());
+    let whole = asked.clone().filter(|near: &&PartialMatch| near.walk.miss.is_none());
     let first = whole.max_by_key(|near| row(near.rule).priority).map(|near| near.rule);
     match (first, taken.map(|taken| taken.rule)) {
         (first, taken) if first == taken || asked.count() == 0 => Ok(()),

@@ -57,7 +57,7 @@ fn run(file: &Path) -> Result<(TestFile, Outcome), String> {
 fn passes(file: &Path) -> Result<Coverage, String> {
     let (mut tests, mut outcome) = run(file)?;
     if std::env::var_os("HALFBYTE_BLESS").is_some()
-        && let Some(text) = tests.blessed(&outcome)
+        && let Some(text) = tests.updated_text(&outcome)
     {
         std::fs::write(file, text).map_err(|error| error.to_string())?;
         (tests, outcome) = run(file)?;

@@ -121,7 +121,7 @@ impl Launch {
         let run = &runs.iter().find(is_random)?.first;
         let folder = root().join("examples");
         let mut bound = bind(&given(kernel), &run.args, &run.results, &Loader::within(&folder), run.span).ok()?;
-        bound.settle(kernel, run.shape, None);
+        bound.size_open_buffers(kernel, run.shape, None);
         Some(Launch { shape: run.shape, args: bound.args })
     }
 

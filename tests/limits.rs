@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use halfbyte::abi::{CancelToken, Exceeded, Limits, Watchdog};
 use halfbyte::ir::eval::Fault;
-use halfbyte::launch::{Engine, Evaluation, How, evaluate, execute};
+use halfbyte::launch::{Engine, Evaluation, LaunchOptions, evaluate, execute};
 use halfbyte::pipeline::{Options, compile};
 use halfbyte::runtime::{LaunchError, Program, Stats};
 use halfbyte::{Module, TARGETS, Target};
@@ -61,7 +61,7 @@ fn run(
     items: u32,
     args: &mut [Vec<u8>],
 ) -> Result<Stats, LaunchError> {
-    let how = How { budget: u64::MAX, watchdog, ..How::from(engine) };
+    let how = LaunchOptions { budget: u64::MAX, watchdog, ..LaunchOptions::from(engine) };
     execute(program.kernel("round").unwrap(), how, items, args)
 }
 

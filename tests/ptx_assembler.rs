@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use halfbyte::emit::{Code, ptx_text};
+use halfbyte::emit::{KernelCode, ptx_text};
 use halfbyte::ir::{Attr, AttrKind, FlagKind, FloatCC, FloatFlags, IntCC, Kernel, Op, Type, verify};
 use halfbyte::isa::ptx;
 use halfbyte::isa::ptx::module::TargetName;
@@ -29,13 +29,13 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 /// Returns the PTX kernel of compiled code.
-fn text_of(code: &Code) -> &halfbyte::isa::ptx::module::Kernel {
-    &code.words.downcast_ref::<ptx::Code>().unwrap().kernel
+fn text_of(code: &KernelCode) -> &halfbyte::isa::ptx::module::Kernel {
+    &code.words.downcast_ref::<ptx::PtxKernel>().unwrap().kernel
 }
 
 /// Returns the kernels of the examples that an SM supports, each with a unique name. Also returns
 /// the kernels that are unexpectedly refused.
-fn kernels(sm: Sm) -> (Vec<Code>, Vec<String>) {
+fn kernels(sm: Sm) -> (Vec<KernelCode>, Vec<String>) {
     let mut paths = Vec::new();
     files(&root().join("examples"), &mut paths);
     let (mut all, mut refused) = (Vec::new(), Vec::new());
@@ -54,9 +54,9 @@ fn kernels(sm: Sm) -> (Vec<Code>, Vec<String>) {
         for kernel in &module.ir().kernels {
             match compiler.compile(kernel, &mut |_| {}) {
                 Ok((code, _)) => {
-                    let mut own: ptx::Code = code.words.clone().downcast().unwrap();
+                    let mut own: ptx::PtxKernel = code.words.clone().downcast().unwrap();
                     own.kernel.entry.name += &format!("_{}", all.len());
-                    all.push(Code { words: own.into(), ..code });
+                    all.push(KernelCode { words: own.into(), ..code });
                 }
                 Err(_) if !named.contains(&kernel.name) => {}
                 Err(errors) => {
@@ -188,7 +188,7 @@ fn assemble_forms(stride: usize) {
         let mut least = all.clone();
         least.pipeline.retain(|pass| pass.name() == "pack");
         for (way, options) in [all, least].iter().enumerate() {
-            let mut versions: BTreeMap<((u8, u8), bool), Vec<Code>> = BTreeMap::new();
+            let mut versions: BTreeMap<((u8, u8), bool), Vec<KernelCode>> = BTreeMap::new();
             let mut compiler = Compiler::new(&module, options);
             for kernel in module.ir().kernels.iter().skip((place + way) % stride).step_by(stride) {
                 let Ok((code, _)) = compiler.compile(kernel, &mut |_| {}) else { continue };

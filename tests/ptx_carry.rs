@@ -8,7 +8,7 @@ use halfbyte::isa::ptx::text::inst_text;
 use halfbyte::isa::ptx::types::Type;
 use halfbyte::launch::Engine;
 
-use halfbyte_testkit::harness::{Arg, How, Language, Request, Size, Via, launch};
+use halfbyte_testkit::harness::{Arg, Execution, Language, LaunchOptions, Request, Size, launch};
 
 /// The number of registers of each width in the chains.
 const COUNT: u32 = 4;
@@ -131,14 +131,14 @@ fn expected(lines: &[String], bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Every route that executes a text.
-const ROUTES: [(Via, Option<Engine>); 7] = [
-    (Via::Ptx, Some(Engine::Interp)),
-    (Via::Ptx, Some(Engine::JIT)),
-    (Via::Ir, None),
-    (Via::Halu, Some(Engine::Interp)),
-    (Via::Halu, Some(Engine::JIT)),
-    (Via::Object, None),
-    (Via::Recompiled, None),
+const ROUTES: [(Execution, Option<Engine>); 7] = [
+    (Execution::Ptx, Some(Engine::Interp)),
+    (Execution::Ptx, Some(Engine::JIT)),
+    (Execution::Ir, None),
+    (Execution::Halu, Some(Engine::Interp)),
+    (Execution::Halu, Some(Engine::JIT)),
+    (Execution::Object, None),
+    (Execution::Recompiled, None),
 ];
 
 fn check(lines: &[String], seed: u64) {
@@ -155,7 +155,7 @@ fn check(lines: &[String], seed: u64) {
         let size = Size::Blocks { grid: [2, 1, 1], block: [ITEMS / 2, 1, 1] };
         let mut request = Request::new(Language::Ptx, "k.ptx", text.as_str(), size);
         request.args = vec![Arg::Buffer { bytes: bytes.clone(), pointers: Vec::new() }];
-        let how = How { engine, via: Some(via), ..How::default() };
+        let how = LaunchOptions { engine, via: Some(via), ..LaunchOptions::default() };
         let found = launch(request, &how).unwrap_or_else(|failure| panic!("{failure}\n{text}"));
         let place = found[0].iter().zip(&expected).position(|(a, b)| a != b);
         assert_eq!(place.map(|at| (at / ITEM, at % ITEM)), None, "via {} {engine:?}, seed {seed}\n{text}", via.name());

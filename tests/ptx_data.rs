@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use halfbyte::emit::{Code, ptx_text};
+use halfbyte::emit::{KernelCode, ptx_text};
 use halfbyte::import_ptx::{Globals, Host, Shape, import};
 use halfbyte::ir::diag::Lines;
 use halfbyte::isa::ptx::module::TargetName;
@@ -34,7 +34,7 @@ fn imported(file: &str, text: &str) -> Module {
 }
 
 /// Compiles the kernels of a module to PTX for an SM.
-fn compiled(module: &Module, sm: Sm) -> Vec<Code> {
+fn compiled(module: &Module, sm: Sm) -> Vec<KernelCode> {
     let options = Options::new(halfbyte::ptx(sm));
     let mut compiler = Compiler::new(module, &options);
     let kernels = module.ir().kernels.iter();

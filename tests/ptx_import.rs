@@ -9,7 +9,7 @@ use halfbyte::isa::ptx::module::{Body, Entry, Linkage, Module, Registers, Target
 use halfbyte::isa::ptx::text::inst_text;
 use halfbyte::isa::ptx::types::Type as PtxType;
 use halfbyte::isa::ptx::{Inst, Opcode, Operand};
-use halfbyte::isa::row::Class;
+use halfbyte::isa::row::InstClass;
 use halfbyte::launch::{Engine, evaluate, execute, given};
 
 use crate::ptx_support::{Baseline, arguments, baselines};
@@ -241,7 +241,8 @@ add.s64 %at2, %at0, %at1;
         // The instruction may need registers that the kernel lacks, such as 8-bit ones.
         let Some(inst) = Inst::random(opcode, &entry, &mut || random.bits()) else { continue };
         // Special registers that describe the machine cannot be imported.
-        let is_of_machine = |operand: &Operand| matches!(operand, Operand::Special(special) if !special.is_of_place());
+        let is_of_machine =
+            |operand: &Operand| matches!(operand, Operand::Special(special) if !special.depends_on_position());
         if inst.operands.iter().any(is_of_machine) || !machine.provides(inst.since()) {
             continue;
         }
@@ -279,7 +280,7 @@ add.s64 %at2, %at0, %at1;
 /// excluded, because they have tests of their own.
 fn is_drawn(opcode: Opcode) -> bool {
     let is_address = matches!(opcode, Opcode::CVTA | Opcode::CVTA_ADDRESS | Opcode::MOV_ADDRESS | Opcode::ISSPACEP);
-    !matches!(opcode.row().class, Class::Memory | Class::Control) && !is_address
+    !matches!(opcode.row().class, InstClass::Memory | InstClass::Control) && !is_address
 }
 
 fn same_as_the_text(text: &str, seed: u64) {

@@ -11,7 +11,7 @@ use halfbyte::import_ptx::{Host, Shape, import, read};
 use halfbyte::ir::ParamKind;
 use halfbyte::ir::eval::{Fault, TrapKind};
 use halfbyte::ir::witness::Random;
-use halfbyte::launch::{Engine, How, evaluate_within};
+use halfbyte::launch::{Engine, LaunchOptions, evaluate_within};
 
 use serde_json::Value;
 
@@ -145,8 +145,11 @@ fn what_is_changed_at_random_is_refused_or_does_what_it_says() {
                 }
             }
             let (mut expected, mut found) = (before.clone(), before);
-            let text_ran =
-                host.launch_on(How { budget: BUDGET.into(), ..Engine::Interp.into() }, (GRID, BLOCK), &mut expected);
+            let text_ran = host.launch_on(
+                LaunchOptions { budget: BUDGET.into(), ..Engine::Interp.into() },
+                (GRID, BLOCK),
+                &mut expected,
+            );
             let ir_ran = evaluate_within(kernel, (GRID, BLOCK), BUDGET, &mut found);
             match (text_ran, ir_ran) {
                 // Results may differ if items are not independent or exceed the budget.

@@ -15,7 +15,7 @@ use halfbyte_isel::regalloc::{AllocError, Options, allocate};
 use halfbyte_isel::vcode::{Edge, Machine, Terminator, VCode, VInst, VReg};
 use halfbyte_isel::{Ptx, PtxExtra};
 
-type Code = VCode<Ptx>;
+type PtxVCode = VCode<Ptx>;
 
 const SM: halfbyte::Sm = halfbyte::Sm::SM_90;
 const ITEMS: u32 = 6;
@@ -36,7 +36,12 @@ impl Random {
 }
 
 fn inst(opcode: Opcode, words: &[Token], operands: &[Operand]) -> Inst {
-    Inst { opcode, words: words.iter().copied().collect(), guard: None, operands: operands.iter().cloned().collect() }
+    Inst {
+        opcode,
+        modifiers: words.iter().copied().collect(),
+        guard: None,
+        operands: operands.iter().cloned().collect(),
+    }
 }
 
 /// An edge from a block under construction.
@@ -108,8 +113,8 @@ impl Builder {
         Way { block, args: Vec::new() }
     }
 
-    fn finish(self, max_items: u64) -> Code {
-        let mut code = Code::new(
+    fn finish(self, max_items: u64) -> PtxVCode {
+        let mut code = PtxVCode::new(
             signature(),
             PtxExtra { sm: SM, max_items, along_x: false, block: None, types: Vec::new(), arrays: Vec::new() },
         );
@@ -117,7 +122,7 @@ impl Builder {
         for (number, block) in (1..).zip(self.blocks) {
             let loc = Loc { line: number, column: 1 };
             let insts = block.insts.into_iter().map(|inst| VInst::alone(inst, loc));
-            let edge = |code: &mut Code, way: Way| Edge {
+            let edge = |code: &mut PtxVCode, way: Way| Edge {
                 block: way.block,
                 args: code.add_list(way.args.into_iter().map(VReg::from)),
             };
@@ -143,7 +148,7 @@ fn signature() -> Signature {
 }
 
 /// Returns random blocks with loops. The first parameter of each block is the remaining fuel.
-fn code(seed: u64) -> Code {
+fn code(seed: u64) -> PtxVCode {
     let mut b = Builder { registers: Vec::new(), blocks: Vec::new(), random: Random(seed) };
     let entry = b.block(Vec::new());
     let (item, fuel) = (b.register(Type::B32), b.register(Type::B32));
@@ -220,7 +225,7 @@ fn code(seed: u64) -> Code {
 }
 
 /// Returns the word that an item stores, by interpreting the SSA form.
-fn walk(code: &Code, item: u32) -> u32 {
+fn walk(code: &PtxVCode, item: u32) -> u32 {
     let mut held: HashMap<Reg, u32> = HashMap::new();
     let mut at = 0;
     loop {
@@ -265,11 +270,11 @@ fn walk(code: &Code, item: u32) -> u32 {
     }
 }
 
-fn finish(code: Code) -> Result<MachFunc<Ptx>, AllocError> {
+fn finish(code: PtxVCode) -> Result<MachFunc<Ptx>, AllocError> {
     allocate(code, &Options::default())
 }
 
-fn program(code: Code) -> (Program, isa::isa::Words) {
+fn program(code: PtxVCode) -> (Program, isa::isa::SharedCode) {
     let compiled = TARGETS.layout(halfbyte::ptx(SM), Box::new(finish(code).unwrap())).unwrap();
     let header = Header { target: halfbyte::ptx(SM), source: "k.hb".to_owned() };
     let words = compiled.words.clone();
@@ -322,19 +327,19 @@ fn a_loop_keeps_its_counter_in_one_register() {
 
 #[test]
 fn code_that_is_none_is_refused() {
-    let wrong = |change: &dyn Fn(&mut Code)| {
+    let wrong = |change: &dyn Fn(&mut PtxVCode)| {
         let mut code = code(3);
         change(&mut code);
         finish(code).unwrap_err()
     };
     assert_eq!(wrong(&|code| code.insts[1] = code.insts[0].clone()), AllocError::Redefined(VReg(0)));
     assert!(matches!(wrong(&|code| code.blocks[0].insts.end = 1), AllocError::Undefined(_)));
-    let short = |code: &mut Code| code.insts[1].inst.operands.truncate(1);
+    let short = |code: &mut PtxVCode| code.insts[1].inst.operands.truncate(1);
     assert_eq!(wrong(&short), AllocError::Inst { inst: 1, name: "MOV" });
     let jump = |block| Terminator::Jump(Edge { block, args: 0..0 });
     assert_eq!(wrong(&|code| code.blocks[0].terminator = jump(99)), AllocError::Block(99));
     assert_eq!(wrong(&|code| code.blocks[0].terminator = jump(1)), AllocError::Arguments(0));
-    let critical = |code: &mut Code| {
+    let critical = |code: &mut PtxVCode| {
         for block in &mut code.blocks {
             if let Terminator::Branch { then, otherwise, .. } = &mut block.terminator {
                 *then = otherwise.clone();
@@ -344,7 +349,7 @@ fn code_that_is_none_is_refused() {
     assert!(matches!(wrong(&critical), AllocError::CriticalEdge { .. }));
 }
 
-fn with_items(mut code: Code, max_items: u64) -> Code {
+fn with_items(mut code: PtxVCode, max_items: u64) -> PtxVCode {
     code.extra.max_items = max_items;
     code
 }

@@ -5,7 +5,7 @@ use std::fs;
 
 use halfbyte::import_ptx::{read_each, uninitialised};
 use halfbyte::launch::Engine;
-use halfbyte_testkit::harness::{Arg, Failure, How, Language, Request, Size, Via, launch};
+use halfbyte_testkit::harness::{Arg, Execution, Failure, Language, LaunchOptions, Request, Size, launch};
 
 use crate::common::halfbyte;
 
@@ -25,17 +25,17 @@ mov.u32 %r0, %tid.x; ld.param.u64 %d0, [y]; mul.wide.u32 %d2, %r0, 8; add.u64 %d
     )
 }
 
-fn run(text: &str, via: Via, engine: Option<Engine>, races: bool) -> Result<Vec<u8>, Failure> {
+fn run(text: &str, via: Execution, engine: Option<Engine>, races: bool) -> Result<Vec<u8>, Failure> {
     let size = Size::Blocks { grid: [1, 1, 1], block: [4, 1, 1] };
     let mut request = Request::new(Language::Ptx, "k.ptx", text, size);
     request.args = vec![Arg::Buffer { bytes: vec![7; 64], pointers: Vec::new() }];
-    let how = How { engine, via: Some(via), races, ..How::default() };
+    let how = LaunchOptions { engine, via: Some(via), races, ..LaunchOptions::default() };
     launch(request, &how).map(|mut found| found.swap_remove(0))
 }
 
 /// Returns the error kind, line and message of a launch with race detection.
 fn watched(text: &str) -> Option<(String, Option<u32>, String)> {
-    let failure = run(text, Via::Ptx, Some(Engine::Interp), true).err()?;
+    let failure = run(text, Execution::Ptx, Some(Engine::Interp), true).err()?;
     Some((failure.kind.name().to_owned(), failure.line, failure.message))
 }
 
@@ -132,7 +132,7 @@ fn values_that_nothing_has_written_are_found_where_they_are_observed() {
         let at: u32 = warning.split_once(':').unwrap().0.parse().unwrap();
         assert_eq!(line, Some(at), "{message}\n{text}");
         // Without race detection the launch succeeds.
-        run(&text, Via::Ptx, Some(Engine::Interp), false).unwrap();
+        run(&text, Execution::Ptx, Some(Engine::Interp), false).unwrap();
     }
 }
 
@@ -186,7 +186,7 @@ fn values_that_are_defined_or_not_observed_are_no_errors() {
         "cvt.rn.f32.u32 %f0, %r0; ex2.approx.f32 %f1, %f0; st.global.f32 [%d1], %f1;",
     ] {
         let text = kernel(body);
-        let found = run(&text, Via::Ptx, Some(Engine::Interp), true);
+        let found = run(&text, Execution::Ptx, Some(Engine::Interp), true);
         assert!(found.is_ok(), "{}\n{text}", found.unwrap_err());
         if !body.contains("selp.u32 %r1, %r0, %r5") {
             assert_eq!(warnings(&text), [""; 0], "{text}");
@@ -234,13 +234,13 @@ cvt.rn.f32.u32 %f1, %r7; add.f32 %f1, %f1, %f0; mov.b32 %r3, %f1; add.u32 %r2, %
     );
     let expected: Vec<u8> = (0..4u32).flat_map(|item| [item, 1]).flat_map(u32::to_le_bytes).chain([7; 32]).collect();
     for (via, engine) in [
-        (Via::Ptx, Some(Engine::Interp)),
-        (Via::Ptx, Some(Engine::JIT)),
-        (Via::Ir, None),
-        (Via::Halu, Some(Engine::Interp)),
-        (Via::Halu, Some(Engine::JIT)),
-        (Via::Object, None),
-        (Via::Recompiled, None),
+        (Execution::Ptx, Some(Engine::Interp)),
+        (Execution::Ptx, Some(Engine::JIT)),
+        (Execution::Ir, None),
+        (Execution::Halu, Some(Engine::Interp)),
+        (Execution::Halu, Some(Engine::JIT)),
+        (Execution::Object, None),
+        (Execution::Recompiled, None),
     ] {
         let found = run(&text, via, engine, false).unwrap_or_else(|failure| panic!("{failure}"));
         assert_eq!(found, expected, "{} {engine:?}", via.name());

@@ -7,7 +7,7 @@ use std::num::NonZero;
 use std::ops::Range;
 
 use halfbyte::abi::{CancelToken, Limits, Sm};
-use halfbyte::ir::generate::{Addresses, Meets, Palette, Shape};
+use halfbyte::ir::generate::{Addresses, Cooperation, Palette, Shape};
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Kernel, Op};
 use halfbyte::launch::Engine;
@@ -16,7 +16,7 @@ use halfbyte::{CompileError, Module, Target};
 use halfbyte_prove::campaign::{BUDGET, Plan, Summary, launches, least, run};
 use halfbyte_prove::draw;
 use halfbyte_prove::prove::Shard;
-use halfbyte_testkit::reduce::Patience;
+use halfbyte_testkit::reduce::TrialLimits;
 use halfbyte_testkit::trial::{Launch, Trial};
 
 use crate::support::{with_passes, without_passes};
@@ -32,7 +32,7 @@ fn palette<'t>(empty: &'t Module, options: &'t Options) -> Palette<'t> {
     };
     match options.target == halfbyte::VP1 {
         true => Palette::new(takes).with_addresses(Addresses::Affine).with_intrinsics(&[draw::vp1]),
-        false => Palette::new(takes).with_intrinsics(&[draw::halu]),
+        false => Palette::new(takes).with_intrinsics(&[draw::halu_intrinsic]),
     }
 }
 
@@ -48,7 +48,7 @@ fn shape(target: Target, random: &mut Random) -> Shape {
 fn check(seeds: Range<u64>, forms: &Options, ways: &[Options]) -> Vec<usize> {
     let empty = Module::parse("").unwrap();
     let mut palette = palette(&empty, forms);
-    let trial = Trial { ways, engines: &Engine::ALL, ahead: false, budget: BUDGET, watchdog: None };
+    let trial = Trial { options: ways, engines: &Engine::ALL, native_objects: false, budget: BUDGET, watchdog: None };
     let mut accepted = vec![0; ways.len()];
     for seed in seeds {
         let mut random = Random(seed);
@@ -56,7 +56,7 @@ fn check(seeds: Range<u64>, forms: &Options, ways: &[Options]) -> Vec<usize> {
         let text = palette.kernel("random", &shape, &mut random).to_string();
         match trial.run_printed(&text, |kernel| launches(kernel, &mut Random(seed))) {
             Ok(tally) => accepted.iter_mut().zip(tally.accepted).for_each(|(all, one)| *all += usize::from(one)),
-            Err(failure) => panic!("seed {seed}: {}", least(&trial, &Patience::endless(), text, failure).1),
+            Err(failure) => panic!("seed {seed}: {}", least(&trial, &TrialLimits::endless(), text, failure).1),
         }
     }
     accepted
@@ -95,7 +95,7 @@ fn of_all_ops_of_vp1() {
 }
 
 /// Runs a campaign of random kernels, which must find no difference.
-fn campaign(kernels: Range<u64>, targets: Vec<Target>, meets: Option<Meets>) -> Summary {
+fn campaign(kernels: Range<u64>, targets: Vec<Target>, meets: Option<Cooperation>) -> Summary {
     let plan = Plan {
         seed: 0,
         kernels,
@@ -119,9 +119,9 @@ fn campaign(kernels: Range<u64>, targets: Vec<Target>, meets: Option<Meets>) -> 
 /// Cooperative kernels, and kernels with races.
 #[test]
 fn of_kernels_whose_items_meet() {
-    let summary = campaign(0..150, vec![halfbyte::HALU, halfbyte::ptx(Sm::DEFAULT)], Some(Meets::Ordered));
+    let summary = campaign(0..150, vec![halfbyte::HALU, halfbyte::ptx(Sm::DEFAULT)], Some(Cooperation::Ordered));
     assert!(summary.accepted[0] >= 100 && summary.accepted[1] >= 100, "{summary:?}");
-    let summary = campaign(0..150, Vec::new(), Some(Meets::Racing));
+    let summary = campaign(0..150, Vec::new(), Some(Cooperation::Racing));
     assert_eq!(summary.kernels, 150);
 }
 
@@ -162,7 +162,7 @@ fn variety(of: [(Range<u64>, Options); 2]) -> Variety {
             let mut shape = shape(target, &mut random);
             // Some kernels are cooperative, if the target supports cooperation.
             if target == halfbyte::HALU && seed % 3 == 0 {
-                shape = Shape { meets: Meets::Ordered, traps: false, ..shape };
+                shape = Shape { meets: Cooperation::Ordered, traps: false, ..shape };
             }
             let module = Module::parse(&palette.kernel("random", &shape, &mut random).to_string()).unwrap();
             let kernel = &module.ir().kernels[0];
@@ -224,7 +224,7 @@ fn kernels_of_vp1_are_varied() {
 #[test]
 fn what_stands_behind_a_loop_without_end_is_not_accessed() {
     let ways = [with_passes(halfbyte::HALU), with_passes(halfbyte::VP1)];
-    let trial = Trial { ways: &ways, engines: &Engine::ALL, ahead: false, budget: BUDGET, watchdog: None };
+    let trial = Trial { options: &ways, engines: &Engine::ALL, native_objects: false, budget: BUDGET, watchdog: None };
     for elem in ["i8", "i8x4", "i32"] {
         let text = format!(
             "kernel @k(%x: in {elem}, %y: in {elem}, %n: i32, %z: out {elem}) {{

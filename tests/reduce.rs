@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use halfbyte::ir::generate::{Addresses, Meets, Palette, Shape};
+use halfbyte::ir::generate::{Addresses, Cooperation, Palette, Shape};
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Attr, InstData, IntCC, Kernel, Op};
 use halfbyte::launch::{Engine, evaluate_within, execute};
@@ -12,8 +12,8 @@ use halfbyte::{Module, Target};
 use halfbyte_lower::{Context, Pass, PassError};
 use halfbyte_prove::campaign::{Mix, Targets, launches};
 use halfbyte_prove::draw;
-use halfbyte_testkit::reduce::{Case, Effort, Found, Patience, Progress, reduce};
-use halfbyte_testkit::trial::{Kind, Launch};
+use halfbyte_testkit::reduce::{Case, Effort, FailingLaunch, Progress, TrialLimits, reduce};
+use halfbyte_testkit::trial::{FailureKind, Launch};
 
 /// A fault that replaces an op by another. Returns `true` if the instruction was changed.
 type Fault = fn(&mut InstData) -> bool;
@@ -43,7 +43,7 @@ fn is_found(target: Target, fault: Fault, wanted: impl Fn(&Kernel) -> bool) {
     let empty = Module::parse("").unwrap();
     let mut compiler = Compiler::new(&empty, &options);
     let mut palette = Palette::new(move |kernel: &Kernel| compiler.compile(kernel, &mut |_| {}).is_ok())
-        .with_intrinsics(&[draw::halu]);
+        .with_intrinsics(&[draw::halu_intrinsic]);
     if target == halfbyte::VP1 {
         palette = palette.with_addresses(Addresses::Affine);
     }
@@ -52,7 +52,7 @@ fn is_found(target: Target, fault: Fault, wanted: impl Fn(&Kernel) -> bool) {
         depth: 2,
         live: if target == halfbyte::VP1 { 0 } else { 8 },
         traps: false,
-        meets: Meets::Never,
+        meets: Cooperation::Never,
     };
     let mut draw = |seed| {
         let random = &mut Random(seed);
@@ -209,7 +209,7 @@ impl Pass for Planted {
 /// Returns the kind of failure that a pass causes on a chain of ops, and the ops that are left
 /// after the reduction.
 #[track_caller]
-fn left_over(run: fn(&mut Kernel, &mut Context<'_>) -> bool, chain: &[&str]) -> (Kind, Vec<Op>) {
+fn left_over(run: fn(&mut Kernel, &mut Context<'_>) -> bool, chain: &[&str]) -> (FailureKind, Vec<Op>) {
     let mut options = Options { verify: true, ..Options::new(halfbyte::HALU) };
     options.pipeline.insert_before("contract", Planted(run)).unwrap();
     let body: String =
@@ -222,7 +222,7 @@ fn left_over(run: fn(&mut Kernel, &mut Context<'_>) -> bool, chain: &[&str]) -> 
     let args = vec![vec![7, 0, 0, 0], vec![1, 0, 0, 0, 9, 1, 0, 2], vec![0; 8]];
     let case =
         Case::read(text, halfbyte_testkit::trial::Launch { shape: 2.into(), args, aliases: Vec::new() }).unwrap();
-    let found = Found::of(case.clone(), options, &Engine::ALL, &Patience::endless()).unwrap();
+    let found = FailingLaunch::of(case.clone(), options, &Engine::ALL, &TrialLimits::endless()).unwrap();
     let least = reduce(case, Effort::default(), &mut |case| found.fails(case).is_some(), &mut |_| {});
     let failure = found.fails(&least).unwrap();
     assert!(failure.is_like(&found.failure), "{failure}");
@@ -234,23 +234,23 @@ fn left_over(run: fn(&mut Kernel, &mut Context<'_>) -> bool, chain: &[&str]) -> 
 #[test]
 fn a_failure_stays_what_it_is() {
     let all = ["mul_hi_s", "mul_hi_u", "sub_sat_u", "add", "absdiff_u", "xor"];
-    assert_eq!(left_over(panics, &all), (Kind::Panic, vec![Op::MulHiS]));
-    assert_eq!(left_over(panics, &all[1..]), (Kind::Panic, vec![Op::MulHiU]));
-    assert_eq!(left_over(breaks, &all), (Kind::Defect, vec![Op::AbsDiffU]));
-    assert_eq!(left_over(computes_otherwise, &all), (Kind::Memory, vec![Op::SubSatU]));
+    assert_eq!(left_over(panics, &all), (FailureKind::Panic, vec![Op::MulHiS]));
+    assert_eq!(left_over(panics, &all[1..]), (FailureKind::Panic, vec![Op::MulHiU]));
+    assert_eq!(left_over(breaks, &all), (FailureKind::Defect, vec![Op::AbsDiffU]));
+    assert_eq!(left_over(computes_otherwise, &all), (FailureKind::Memory, vec![Op::SubSatU]));
     let both = |kernel: &mut Kernel, context: &mut Context<'_>| {
         let is_small = kernel.insts.len() < 8;
         if is_small { panics(kernel, context) } else { computes_otherwise(kernel, context) }
     };
     // If a panic counted as a difference, the reduced kernel would be smaller.
     let (kind, left) = left_over(both, &["sub_sat_u", "mul_hi_s", "mul_hi_s", "mul_hi_s"]);
-    assert!(kind == Kind::Memory && left.contains(&Op::SubSatU), "{kind:?} {left:?}");
+    assert!(kind == FailureKind::Memory && left.contains(&Op::SubSatU), "{kind:?} {left:?}");
 }
 
 #[test]
 fn what_does_not_fail_is_no_failure() {
     let options = || Options::new(halfbyte::HALU);
-    assert!(Found::of(case(20), options(), &Engine::ALL, &Patience::endless()).is_none());
+    assert!(FailingLaunch::of(case(20), options(), &Engine::ALL, &TrialLimits::endless()).is_none());
     // A race is an error of the kernel itself.
     let text = "kernel @k(%y: out i32) {\n^entry:\n  %i = item_id\n  store %i, %y\n  ret\n}\n";
     let race = Case::read(
@@ -258,7 +258,7 @@ fn what_does_not_fail_is_no_failure() {
         halfbyte_testkit::trial::Launch { shape: 2.into(), args: vec![vec![0; 4]], aliases: Vec::new() },
     )
     .unwrap();
-    assert!(Found::of(race, options(), &Engine::ALL, &Patience::endless()).is_none());
+    assert!(FailingLaunch::of(race, options(), &Engine::ALL, &TrialLimits::endless()).is_none());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::fs;
 
 use halfbyte::ir::Op;
 use halfbyte::{HALU, TARGETS, Target, VP1};
-use halfbyte_testkit::matrix::{Cell, Form, Variant, measure, page};
+use halfbyte_testkit::matrix::{Cell, OpForm, Variant, measure, page};
 
 use crate::common::{halfbyte, root};
 
@@ -29,7 +29,7 @@ fn the_page_says_what_targets_have() {
 /// describes.
 #[test]
 fn every_op_is_asked_for() {
-    let without: Vec<&str> = Op::ALL.iter().filter(|&&op| Form::of(op).is_empty()).map(|op| op.name()).collect();
+    let without: Vec<&str> = Op::ALL.iter().filter(|&&op| OpForm::of(op).is_empty()).map(|op| op.name()).collect();
     assert_eq!(without, ["const", "intrinsic", "br", "br_if", "switch", "ret"]);
     // If a sample kernel is malformed, its cell contains the report.
     for row in measure(Op::ALL, &[HALU]) {

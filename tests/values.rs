@@ -375,14 +375,14 @@ fn the_first_lanes_that_differ_are_listed() {
 #[test]
 fn reduce_finds_a_launch_after_others() {
     use halfbyte::args::Loader;
-    use halfbyte_testkit::reduce::{Patience, Question, suspects};
+    use halfbyte_testkit::reduce::{SearchOptions, TrialLimits, suspects};
     let text =
         blur("; run: halu: @blur_rows items=1 pixels=[0, 8, 0] rows=zeros(3)\n; then: @blur_columns items=1 width=1\n");
     let module = Module::parse(&text).unwrap();
     let loader = Loader::within(Path::new("."));
-    let patience = Patience::endless();
+    let patience = TrialLimits::endless();
     let question =
-        Question { kernel: Some("blur_columns"), target: None, engines: &[Engine::Interp], patience: &patience };
+        SearchOptions { kernel: Some("blur_columns"), target: None, engines: &[Engine::Interp], patience: &patience };
     let found = suspects(&module, &loader, question).unwrap();
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].case.launch().args[1], [0, 0, 0, 0, 6, 8, 8, 6, 0, 0, 0, 0]);

@@ -2,20 +2,20 @@
 //! lane order, on every engine.
 
 use halfbyte::import_ptx::{Host, Shape as Imported, import, text_order_dependence};
-use halfbyte::launch::{Engine, Evaluation, How, OrderCause, evaluate, order_dependence};
+use halfbyte::launch::{Engine, Evaluation, LaunchOptions, OrderCause, evaluate, order_dependence};
 use halfbyte::runtime::Stats;
-use halfbyte_testkit::harness::{self, Arg, Language, Request, Size, Via};
+use halfbyte_testkit::harness::{self, Arg, Execution, Language, Request, Size};
 
 /// The routes: the name, the form of execution, the engine, and `true` for race detection.
-const ROUTES: [(&str, Via, Engine, bool); 8] = [
-    ("interp", Via::Ptx, Engine::Interp, false),
-    ("races", Via::Ptx, Engine::Interp, true),
-    ("jit", Via::Ptx, Engine::JIT, false),
-    ("ir", Via::Ir, Engine::Interp, false),
-    ("halu interp", Via::Halu, Engine::Interp, false),
-    ("halu jit", Via::Halu, Engine::JIT, false),
-    ("recompiled interp", Via::Recompiled, Engine::Interp, false),
-    ("recompiled jit", Via::Recompiled, Engine::JIT, false),
+const ROUTES: [(&str, Execution, Engine, bool); 8] = [
+    ("interp", Execution::Ptx, Engine::Interp, false),
+    ("races", Execution::Ptx, Engine::Interp, true),
+    ("jit", Execution::Ptx, Engine::JIT, false),
+    ("ir", Execution::Ir, Engine::Interp, false),
+    ("halu interp", Execution::Halu, Engine::Interp, false),
+    ("halu jit", Execution::Halu, Engine::JIT, false),
+    ("recompiled interp", Execution::Recompiled, Engine::Interp, false),
+    ("recompiled jit", Execution::Recompiled, Engine::JIT, false),
 ];
 
 /// Returns a kernel with shared memory `s`. `%t` is the thread's number, `%s` the address of its
@@ -36,12 +36,17 @@ ret;
 }
 
 /// Runs a text in one block on a route. Returns the words of the buffer.
-fn run(text: &str, threads: u32, words: usize, (name, via, engine, races): (&str, Via, Engine, bool)) -> Vec<u32> {
+fn run(
+    text: &str,
+    threads: u32,
+    words: usize,
+    (name, via, engine, races): (&str, Execution, Engine, bool),
+) -> Vec<u32> {
     let size = Size::Blocks { grid: [1, 1, 1], block: [threads, 1, 1] };
     let mut request = Request::new(Language::Ptx, "k.ptx", text, size);
     request.args = vec![Arg::Buffer { bytes: vec![0; 4 * words], pointers: Vec::new() }];
-    let engine = (via != Via::Ir).then_some(engine);
-    let how = harness::How { engine, via: Some(via), races, ..harness::How::default() };
+    let engine = (via != Execution::Ir).then_some(engine);
+    let how = harness::LaunchOptions { engine, via: Some(via), races, ..harness::LaunchOptions::default() };
     let found = harness::launch(request, &how).unwrap_or_else(|error| panic!("{name}: {error:?}\n{text}"));
     found[0].chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
 }
@@ -58,7 +63,7 @@ fn depends(text: &str, threads: u32, words: usize) -> [Option<OrderCause>; 2] {
     let shape = halfbyte::Shape::from((1, threads));
     let before = vec![vec![0; 4 * words]];
     let mut after = before.clone();
-    let how = How { races: true, ..How::from(Engine::Interp) };
+    let how = LaunchOptions { races: true, ..LaunchOptions::from(Engine::Interp) };
     let host = Host::load("k.ptx", text, "k").unwrap();
     let _: Stats = host.launch_on(how, shape, &mut after).unwrap();
     let of_text = text_order_dependence(("k.ptx", text, "k"), how, shape, &before, &after).unwrap();
@@ -140,7 +145,7 @@ fn a_vector_access_counts_as_one() {
     let expected: Vec<u32> = (0..64).flat_map(|t| [t, t % 32 + 2]).collect();
     // The import refuses strong vector accesses to shared memory, because it cannot prove their
     // alignment.
-    for route in ROUTES.into_iter().filter(|(_, via, ..)| *via == Via::Ptx) {
+    for route in ROUTES.into_iter().filter(|(_, via, ..)| *via == Execution::Ptx) {
         assert_eq!(run(&kernel(body), 64, expected.len(), route), expected, "{}", route.0);
     }
 }

@@ -33,10 +33,10 @@ pub use launch::{
 pub use limits::{Exceeded, Limits};
 pub use loc::Loc;
 pub use param::{Alias, Direction, ParamKind};
-pub use shape::{Axis, ItemName, Place, Shape, ShapeError};
+pub use shape::{Axis, ItemName, ItemPosition, Shape, ShapeError};
 pub use signature::{Contents, Param, Signature, SignatureError};
 pub use sm::Sm;
-pub use target::{Descriptor, Form, Target};
+pub use target::{Descriptor, KernelFormat, Target};
 pub use types::{Elem, Type};
 pub use watchdog::{CancelToken, Poll, Watchdog};
 pub use work::{Stats, Work};

@@ -75,7 +75,7 @@ pub struct Shape {
 /// Position of a work item in a launch: its coordinates in its group and the coordinates of the
 /// group, along x, y and z.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Place {
+pub struct ItemPosition {
     /// Coordinates of the group in the grid.
     pub group: [u32; 3],
     /// Coordinates of the item in the group.
@@ -136,9 +136,9 @@ impl Shape {
 
     /// Returns the position of the item with a number. Items are numbered group by group. Within a
     /// group, as for groups within the grid, numbers grow along x first, then y, then z.
-    pub fn place(&self, item: u32) -> Place {
+    pub fn place(&self, item: u32) -> ItemPosition {
         let size = self.block.into_iter().fold(1, u32::wrapping_mul).max(1);
-        Place { group: digits(item / size, self.grid), local: digits(item % size, self.block) }
+        ItemPosition { group: digits(item / size, self.grid), local: digits(item % size, self.block) }
     }
 
     /// Returns the name of an item in messages, by its number.
@@ -158,7 +158,7 @@ fn digits(number: u32, [x, y, _]: [u32; 3]) -> [u32; 3] {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ItemName {
     item: u32,
-    place: Option<Place>,
+    place: Option<ItemPosition>,
 }
 
 impl ItemName {
@@ -172,7 +172,7 @@ impl fmt::Display for ItemName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.place {
             None => write!(f, "item {}", self.item),
-            Some(Place { group: [x, y, z], local: [u, v, w] }) => {
+            Some(ItemPosition { group: [x, y, z], local: [u, v, w] }) => {
                 write!(f, "item ({u}, {v}, {w}) of group ({x}, {y}, {z})")
             }
         }
@@ -266,7 +266,7 @@ mod tests {
         let mut number = 0;
         for group in places(shape.grid) {
             for local in places(shape.block) {
-                assert_eq!(shape.place(number), Place { group, local });
+                assert_eq!(shape.place(number), ItemPosition { group, local });
                 number += 1;
             }
         }

@@ -7,7 +7,7 @@ pub struct Stream<S> {
     /// Buffer parameter; `None` for a guard, which is in no buffer.
     pub buffer: Option<u32>,
     /// Contents of the stream's elements.
-    pub holds: Holds,
+    pub holds: StreamContents,
     /// Bytes of one access: 1, 2, 4, 8 or 16.
     pub bytes: u32,
     /// Required alignment of the address in bytes; a misaligned access traps.
@@ -37,7 +37,7 @@ pub struct Stream<S> {
 
 /// Contents of the elements of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Holds {
+pub enum StreamContents {
     /// The accessed elements, in the order of the accesses.
     #[default]
     Elements,
@@ -63,23 +63,23 @@ impl<S> Stream<S> {
     /// Returns the size of an element in bytes.
     pub fn element_bytes(&self) -> u32 {
         match self.holds {
-            Holds::Elements => self.bytes,
-            Holds::Buffer => 1,
-            Holds::Offsets { .. } => OFFSET_BYTES,
+            StreamContents::Elements => self.bytes,
+            StreamContents::Buffer => 1,
+            StreamContents::Offsets { .. } => OFFSET_BYTES,
         }
     }
 
     /// Returns `true` if the stream belongs to a load or store of the source text, as opposed to a
     /// guard or a window.
     pub fn is_of_accesses(&self) -> bool {
-        self.buffer.is_some() && self.holds != Holds::Buffer
+        self.buffer.is_some() && self.holds != StreamContents::Buffer
     }
 
     /// Returns the window that the accesses go to, if any.
     pub fn window(&self) -> Option<u32> {
         match self.holds {
-            Holds::Offsets { window, .. } => Some(window),
-            Holds::Elements | Holds::Buffer => None,
+            StreamContents::Offsets { window, .. } => Some(window),
+            StreamContents::Elements | StreamContents::Buffer => None,
         }
     }
 
@@ -96,14 +96,14 @@ pub struct Step {
     /// Number of the loop in the kernel. All streams of a loop advance together.
     pub loop_number: u32,
     /// Trip count.
-    pub trips: Trips,
+    pub trips: TripCount,
     /// Distance in bytes between the accesses of consecutive iterations, modulo 2^32.
     pub stride: Affine,
 }
 
 /// Trip count of a loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trips {
+pub enum TripCount {
     /// Constant trip count.
     Const(u32),
     /// Trip count that is computed at launch, modulo 2^32. A negative count means 0 if `signed`.
@@ -125,12 +125,12 @@ pub struct Affine {
     pub constant: u32,
     /// Variables and their coefficients. Each variable occurs at most once, and no coefficient is
     /// 0.
-    pub terms: Vec<(Factor, u32)>,
+    pub terms: Vec<(AffineVariable, u32)>,
 }
 
 /// Variable of an affine expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Factor {
+pub enum AffineVariable {
     /// An `i32` parameter, by its number.
     Param(u32),
     /// The number of work items of the launch.
@@ -150,8 +150,8 @@ impl Affine {
     pub fn value(&self, param: impl Fn(u32) -> u32, item_count: u32) -> u32 {
         self.terms.iter().fold(self.constant, |sum, &(factor, by)| {
             let factor = match factor {
-                Factor::Param(number) => param(number),
-                Factor::ItemCount => item_count,
+                AffineVariable::Param(number) => param(number),
+                AffineVariable::ItemCount => item_count,
             };
             sum.wrapping_add(factor.wrapping_mul(by))
         })
@@ -163,13 +163,13 @@ impl Affine {
     }
 }
 
-impl Trips {
+impl TripCount {
     /// Computes the trip count. `param` returns the value of an `i32` parameter, and `item_count`
     /// is the number of items of the launch.
     pub fn value(&self, param: impl Fn(u32) -> u32, item_count: u32) -> u32 {
         match self {
-            Trips::Const(trips) => *trips,
-            Trips::Of { count, signed, at_least } => {
+            TripCount::Const(trips) => *trips,
+            TripCount::Of { count, signed, at_least } => {
                 let count = count.value(param, item_count);
                 let trips = if *signed && (count as i32) < 0 { 0 } else { count };
                 trips.max(*at_least)
@@ -180,7 +180,7 @@ impl Trips {
 
 /// Properties that the streams of a region share.
 #[derive(PartialEq, Eq)]
-struct Alike {
+struct RegionKey {
     is_guard: bool,
     has_offsets: bool,
     written: bool,
@@ -197,11 +197,11 @@ struct Alike {
 pub fn regions<S>(streams: &[Stream<S>], most: usize, written: impl Fn(usize) -> bool) -> Vec<u32> {
     let alone = streams.len() <= most;
     let loops = |stream: &Stream<S>| stream.steps.iter().map(|step| step.loop_number).collect();
-    let mut keys: Vec<Option<Alike>> = Vec::new();
+    let mut keys: Vec<Option<RegionKey>> = Vec::new();
     let region = |(number, stream): (usize, &Stream<S>)| {
-        let shares = !alone && !stream.uniform && stream.holds != Holds::Buffer;
+        let shares = !alone && !stream.uniform && stream.holds != StreamContents::Buffer;
         let has_offsets = stream.window().is_some();
-        let key = shares.then(|| Alike {
+        let key = shares.then(|| RegionKey {
             is_guard: stream.buffer.is_none(),
             has_offsets,
             written: written(number) || has_offsets,

@@ -20,14 +20,14 @@ pub struct Descriptor {
     /// Number that identifies the target in an object, together with [`sm`](Descriptor::sm).
     pub code: u16,
     /// Form of a compiled kernel.
-    pub form: Form,
+    pub form: KernelFormat,
     /// SM version, if the target has one.
     pub sm: Option<Sm>,
 }
 
 /// Form of a compiled kernel, which also determines the metadata of a kernel in an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Form {
+pub enum KernelFormat {
     /// Machine code that each work item executes separately.
     Threads,
     /// Machine code that processes several work items at once, on tiles of the buffers.
@@ -53,7 +53,7 @@ impl Target {
     }
 
     /// Returns the form of a compiled kernel.
-    pub const fn form(self) -> Form {
+    pub const fn form(self) -> KernelFormat {
         self.0.form
     }
 

@@ -41,30 +41,30 @@ struct Inner {
     looked: AtomicU64,
     is_met: AtomicBool,
     met: Mutex<Option<Exceeded>>,
-    beat: Option<Beat>,
+    beat: Option<PeriodicCallback>,
 }
 
 /// A callback that is called periodically while work is in progress.
-struct Beat {
+struct PeriodicCallback {
     every: Duration,
     /// Time of the last call, in microseconds from the start.
     last: AtomicU64,
     call: Box<dyn Fn(&CancelToken) + Send + Sync>,
 }
 
-impl fmt::Debug for Beat {
+impl fmt::Debug for PeriodicCallback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Beat").field("every", &self.every).finish_non_exhaustive()
     }
 }
 
 // A callback that unwinds leaves the fields consistent.
-impl std::panic::UnwindSafe for Beat {}
-impl std::panic::RefUnwindSafe for Beat {}
+impl std::panic::UnwindSafe for PeriodicCallback {}
+impl std::panic::RefUnwindSafe for PeriodicCallback {}
 
 /// Minimum interval between memory checks, in milliseconds. A query of the system takes some
 /// microseconds.
-const PAUSE: u64 = 4;
+const MEMORY_CHECK_INTERVAL_MS: u64 = 4;
 
 impl Watchdog {
     /// Creates a watchdog for work that begins now.
@@ -98,10 +98,10 @@ impl Watchdog {
         every: Duration,
         beat: impl Fn(&CancelToken) + Send + Sync + 'static,
     ) -> Watchdog {
-        Watchdog::made(limits, cancel, Some(Beat { every, last: AtomicU64::new(0), call: Box::new(beat) }))
+        Watchdog::made(limits, cancel, Some(PeriodicCallback { every, last: AtomicU64::new(0), call: Box::new(beat) }))
     }
 
-    fn made(limits: Limits, cancel: CancelToken, beat: Option<Beat>) -> Watchdog {
+    fn made(limits: Limits, cancel: CancelToken, beat: Option<PeriodicCallback>) -> Watchdog {
         let (work, looked) = (AtomicU64::new(0), AtomicU64::new(0));
         let (is_met, met) = (AtomicBool::new(false), Mutex::default());
         let is_timed = limits.time.is_some() || limits.memory != u64::MAX || beat.is_some();
@@ -193,12 +193,12 @@ impl Watchdog {
     fn is_due(&self, elapsed: Duration) -> bool {
         let now = elapsed.as_millis() as u64;
         let looked = self.0.looked.load(Ordering::Relaxed);
-        now >= looked + PAUSE
+        now >= looked + MEMORY_CHECK_INTERVAL_MS
             && self.0.looked.compare_exchange(looked, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 }
 
-impl Beat {
+impl PeriodicCallback {
     /// Returns `true` if a call is due. Only one thread gets `true` for each call.
     fn is_due(&self, elapsed: Duration) -> bool {
         let now = elapsed.as_micros() as u64;

@@ -2,10 +2,10 @@
 
 use halfbyte::Target;
 use halfbyte::abi::{Direction, Param, ParamKind, Signature, Type};
-use halfbyte::emit::{Code, write_object};
-use halfbyte::isa::isa::Words;
+use halfbyte::emit::{KernelCode, write_object};
+use halfbyte::isa::isa::SharedCode;
 use halfbyte::isa::object::{Header, KernelInfo, Loc};
-use halfbyte::isa::stream::{Affine, Holds, Site, Stream, Tiles};
+use halfbyte::isa::stream::{AccessSite, Affine, Stream, StreamContents, Tiles};
 use halfbyte::isa::{halu, vp1};
 
 /// Returns a 32-bit scalar parameter.
@@ -26,7 +26,7 @@ fn elem(ty: &str) -> Result<Type, String> {
 /// Assembles a HALU kernel and returns its object.
 pub fn halu_object(params: Vec<Param>, text: &str) -> Result<Vec<u8>, String> {
     let program = halu::assemble(text).map_err(|errors| format!("{errors:?}"))?;
-    object(halfbyte::HALU, params, halfbyte::isa::halu::Code(program.words).into(), None)
+    object(halfbyte::HALU, params, halfbyte::isa::halu::HaluCode(program.words).into(), None)
 }
 
 /// Assembles a VP1 kernel and returns its object. Each buffer has a stream with 16 bytes per item.
@@ -36,7 +36,7 @@ pub fn vp1_object(params: Vec<Param>, text: &str, group_branch: Option<u32>) -> 
         let ParamKind::Buffer { direction, .. } = param.kind else { return None };
         Some(Stream {
             buffer: Some(buffer),
-            holds: Holds::Elements,
+            holds: StreamContents::Elements,
             bytes: 16,
             align: 16,
             uniform: false,
@@ -45,17 +45,17 @@ pub fn vp1_object(params: Vec<Param>, text: &str, group_branch: Option<u32>) -> 
             offset: 0,
             steps: Vec::new(),
             guard: None,
-            site: Site { word: 0, written: direction != Direction::In },
+            site: AccessSite { word: 0, written: direction != Direction::In },
         })
     };
     let streams = (0..).zip(&params).filter_map(stream).collect();
     let tiles = Tiles { items: 1, group_branch, image: Vec::new(), streams };
-    object(halfbyte::VP1, params, halfbyte::isa::vp1::Code(program.words).into(), Some(tiles))
+    object(halfbyte::VP1, params, halfbyte::isa::vp1::Vp1Code(program.words).into(), Some(tiles))
 }
 
-fn object(target: Target, params: Vec<Param>, words: Words, tiles: Option<Tiles>) -> Result<Vec<u8>, String> {
+fn object(target: Target, params: Vec<Param>, words: SharedCode, tiles: Option<Tiles>) -> Result<Vec<u8>, String> {
     let signature = Signature::new("k", params).map_err(|error| error.to_string())?;
-    let code = Code {
+    let code = KernelCode {
         info: KernelInfo {
             signature,
             local_bytes: 0,

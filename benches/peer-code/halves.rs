@@ -128,7 +128,7 @@ pub fn axpy_directed(bench: &Bench, rounding: &str) -> Result<Sample, String> {
 pub fn axpy_naive(bench: &Bench) -> Result<Sample, String> {
     let program = halu(&axpy_text("f16x2", ""))?;
     let kernel = first(&program)?;
-    let Some(halfbyte::isa::halu::Code(words)) = kernel.words().downcast_ref() else {
+    let Some(halfbyte::isa::halu::HaluCode(words)) = kernel.words().downcast_ref() else {
         return Err("not words of HALU".into());
     };
     let [x, y] = [1, 2].map(|seed| Aligned::of_random(BUFFER_BYTES, seed, f16));

@@ -19,7 +19,7 @@ use halfbyte_isa::ptx::module::{Entry, Module, TargetName, Variables};
 use halfbyte_isa::ptx::text::read;
 use halfbyte_isa::ptx::types::Suffix;
 use halfbyte_isa::ptx::types::Type;
-use halfbyte_isel::ptx::expand::{Form, expand};
+use halfbyte_isel::ptx::expand::{VideoForm, expand};
 use halfbyte_isel::vcode::{Terminator, VCode, VInst};
 use halfbyte_isel::{Ptx, PtxExtra};
 use sass::{Sass, Tools};
@@ -35,7 +35,8 @@ c and stores d, without memory, control, addresses, parameters and constants. `c
 
 fn main() {
     let asked: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
-    let forms: Vec<Form> = Form::all().filter(|form| asked.is_empty() || asked.contains(&form.to_string())).collect();
+    let forms: Vec<VideoForm> =
+        VideoForm::all().filter(|form| asked.is_empty() || asked.contains(&form.to_string())).collect();
     let tools = Tools::find().unwrap_or_else(|missing| panic!("{missing}"));
     let kernels =
         |sm, ours| tools.kernels(&arch(sm), &module(sm, &forms, ours)).unwrap_or_else(|error| panic!("{error}"));
@@ -68,7 +69,7 @@ fn arch(sm: u16) -> String {
     if sm == 120 { "sm_120f".to_owned() } else { format!("sm_{sm}") }
 }
 
-fn table(forms: &[Form], sides: &[[Kernels; 2]; 3]) -> String {
+fn table(forms: &[VideoForm], sides: &[[Kernels; 2]; 3]) -> String {
     let mut rows = String::new();
     let mut logs = [0.0; SMS.len()];
     let mut worse = Vec::new();
@@ -103,7 +104,7 @@ fn table(forms: &[Form], sides: &[[Kernels; 2]; 3]) -> String {
 }
 
 /// Returns a module with a kernel for each form, expanded or not.
-fn module(sm: u16, forms: &[Form], expanded: bool) -> String {
+fn module(sm: u16, forms: &[VideoForm], expanded: bool) -> String {
     let entries = forms.iter().enumerate().map(|(number, form)| {
         let entry = kernel(number, *form);
         if expanded { expand_entry(sm, entry) } else { entry }
@@ -113,7 +114,7 @@ fn module(sm: u16, forms: &[Form], expanded: bool) -> String {
     Module { version, target, variables, functions: Default::default(), entries: entries.collect() }.to_string()
 }
 
-fn kernel(number: usize, form: Form) -> Entry {
+fn kernel(number: usize, form: VideoForm) -> Entry {
     let text = format!(
         ".version 9.2\n.target sm_120f\n.address_size 64\n.visible .entry {}(.param .u64 x, .param .u64 y) {{
         .reg .b64 p, q; .reg .b32 d, a, b, c;

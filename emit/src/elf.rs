@@ -3,15 +3,15 @@
 use std::collections::HashSet;
 use std::io::{self, Seek, SeekFrom, Write};
 
-use halfbyte_abi::{Form, Target};
+use halfbyte_abi::{KernelFormat, Target};
 use halfbyte_isa::object::{
-    E_FLAGS, E_MACHINE, HEADER_SECTION, Header, INFO_PREFIX, LOC_PREFIX, Loc, Part, TEXT_ALIGN, TEXT_PREFIX,
+    E_FLAGS, E_MACHINE, HEADER_SECTION, Header, INFO_PREFIX, LOC_PREFIX, Loc, PartialAccess, TEXT_ALIGN, TEXT_PREFIX,
 };
 use object::write::elf::{Encoder, FileHeader, FileHeaderLayout, SectionHeader, Sym};
 use object::{LittleEndian, elf};
 use thiserror::Error;
 
-use crate::emitter::Code;
+use crate::emitter::KernelCode;
 
 /// Error of writing kernels into one object.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -49,9 +49,9 @@ impl From<object::write::Error> for ObjectError {
 /// # Errors
 /// Two kernels have the same name, a kernel is for another target, or the object exceeds the limits
 /// of the format.
-pub fn write_object(header: &Header, kernels: &[Code]) -> Result<Vec<u8>, ObjectError> {
-    let places = |code: &Code| code.locs.len() * Loc::BYTES + code.parts.len() * Part::BYTES;
-    let len = |code: &Code| code.words.len() * code.words.word_bytes() + places(code) + USUAL_RECORDS;
+pub fn write_object(header: &Header, kernels: &[KernelCode]) -> Result<Vec<u8>, ObjectError> {
+    let places = |code: &KernelCode| code.locs.len() * Loc::BYTES + code.parts.len() * PartialAccess::BYTES;
+    let len = |code: &KernelCode| code.words.len() * code.words.word_bytes() + places(code) + USUAL_RECORDS;
     let mut writer = ObjectWriter::new(header, kernels.iter().map(len).sum::<usize>() + USUAL_RECORDS)?;
     kernels.iter().try_for_each(|code| writer.add(code))?;
     writer.finish()
@@ -84,13 +84,13 @@ impl ObjectWriter {
     /// # Errors
     /// The kernel is for another target, or the object exceeds the limits of the format. The object
     /// is unusable after an error.
-    pub fn add(&mut self, code: &Code) -> Result<(), ObjectError> {
+    pub fn add(&mut self, code: &KernelCode) -> Result<(), ObjectError> {
         let ObjectWriter { target, file, symbols } = self;
         let (name, words) = (code.info.signature.name(), code.words.target());
         if words != *target {
             return Err(ObjectError::Target { kernel: name.to_owned(), words, object: *target });
         }
-        if code.info.tiles.is_some() != (words.form() == Form::Tiles) {
+        if code.info.tiles.is_some() != (words.form() == KernelFormat::Tiles) {
             return Err(ObjectError::Tiles(name.to_owned()));
         }
         let text =
@@ -110,7 +110,7 @@ impl ObjectWriter {
     /// # Errors
     /// Those of `out`. The object is unusable after an error.
     pub fn hand_over(&mut self, out: &mut impl Write) -> io::Result<()> {
-        if self.file.bytes.len() < ENOUGH {
+        if self.file.bytes.len() < FLUSH_BYTES {
             return Ok(());
         }
         out.write_all(&self.file.bytes)?;
@@ -124,7 +124,7 @@ impl ObjectWriter {
     /// # Errors
     /// Two kernels have the same name, or the object exceeds the limits of the format.
     pub fn finish(self) -> Result<Vec<u8>, ObjectError> {
-        let Rest { start, mut bytes } = self.rest()?;
+        let Tail { start, mut bytes } = self.rest()?;
         bytes.splice(..start.len(), start);
         Ok(bytes)
     }
@@ -134,7 +134,7 @@ impl ObjectWriter {
     /// # Errors
     /// Those of [`ObjectWriter::finish`] and of `out`.
     pub fn finish_to(self, out: &mut (impl Write + Seek)) -> Result<io::Result<()>, ObjectError> {
-        let Rest { start, bytes } = self.rest()?;
+        let Tail { start, bytes } = self.rest()?;
         let mut write = || {
             out.write_all(&bytes)?;
             out.seek(SeekFrom::Start(0))?;
@@ -143,7 +143,7 @@ impl ObjectWriter {
         Ok(write())
     }
 
-    fn rest(mut self) -> Result<Rest, ObjectError> {
+    fn rest(mut self) -> Result<Tail, ObjectError> {
         self.symbols.names.check()?;
         self.symbols.write(&mut self.file)?;
         self.file.finish()
@@ -152,10 +152,10 @@ impl ObjectWriter {
 
 /// Bytes that trigger a flush. This few bytes still lie in a processor cache, and other threads
 /// that add kernels wait only briefly.
-const ENOUGH: usize = 1 << 16;
+const FLUSH_BYTES: usize = 1 << 16;
 
 /// Last bytes of an object, and its file header.
-struct Rest {
+struct Tail {
     /// File header, which replaces the first bytes of the object.
     start: Vec<u8>,
     /// All bytes that have not been flushed.
@@ -257,7 +257,7 @@ impl File {
 
     /// Writes the section names and the section headers, and builds the file header that refers to
     /// them.
-    fn finish(mut self) -> Result<Rest, ObjectError> {
+    fn finish(mut self) -> Result<Tail, ObjectError> {
         let encoder = encoder();
         let names = std::mem::take(&mut self.names.0);
         let header = SectionHeader { sh_name: File::NAMES_NAME, ..encoder.strtab_section_header() };
@@ -277,7 +277,7 @@ impl File {
         };
         let mut start = Vec::new();
         encoder.file_header(&mut start, &header, &layout)?;
-        Ok(Rest { start, bytes: self.bytes })
+        Ok(Tail { start, bytes: self.bytes })
     }
 }
 

@@ -5,21 +5,21 @@ use std::fmt::{self, Write};
 
 use halfbyte_isa::halu;
 use halfbyte_isa::halu::Opcode;
-use halfbyte_isa::object::{KernelInfo, Part};
+use halfbyte_isa::object::{KernelInfo, PartialAccess};
 use halfbyte_isel::mach::{MachBlock, MachFunc, MachInst};
 use halfbyte_isel::vcode::{BlockIndex, Machine};
 use halfbyte_isel::{AllocatedCode, Halu, HaluExtra};
 
-use crate::emitter::{Code, Emitter, own};
+use crate::emitter::{Emitter, KernelCode, downcast};
 use crate::error::LayoutError;
 use crate::straighten::{ControlInst, lengths, straighten, turn_latches};
 
 impl Emitter for Halu {
-    fn layout(&self, func: Box<dyn AllocatedCode>) -> Result<Code, LayoutError> {
-        layout(own(func)?)
+    fn layout(&self, func: Box<dyn AllocatedCode>) -> Result<KernelCode, LayoutError> {
+        layout(downcast(func)?)
     }
 
-    fn write_head(&self, out: &mut String, code: &Code) -> fmt::Result {
+    fn write_head(&self, out: &mut String, code: &KernelCode) -> fmt::Result {
         let KernelInfo { registers, local_bytes, shared_bytes, signature, .. } = &code.info;
         write!(out, ", {registers} registers, {local_bytes} bytes of local memory")?;
         if let Some(shared_bytes) = shared_bytes {
@@ -33,7 +33,7 @@ impl Emitter for Halu {
     }
 }
 
-fn layout(func: MachFunc<Halu>) -> Result<Code, LayoutError> {
+fn layout(func: MachFunc<Halu>) -> Result<KernelCode, LayoutError> {
     let MachFunc { signature, blocks, local_bytes, registers, extra, .. } = func;
     let HaluExtra { shared_bytes, scratch_bytes } = extra;
     let info = KernelInfo {
@@ -67,7 +67,7 @@ fn layout(func: MachFunc<Halu>) -> Result<Code, LayoutError> {
     let mut laid_out = Vec::with_capacity(words);
     for ((block, &length), parts) in blocks.iter().zip(&lengths).zip(&parts) {
         // Word indices stay valid: only branches at the end of a block have been removed.
-        all_parts.extend(parts.iter().map(|part| Part { word: laid_out.len() as u32 + part.word, ..*part }));
+        all_parts.extend(parts.iter().map(|part| PartialAccess { word: laid_out.len() as u32 + part.word, ..*part }));
         for &MachInst { mut inst, target, loc } in block.iter().take(length) {
             let opcode = inst.opcode().name();
             match (inst.opcode().target(), target) {
@@ -91,7 +91,7 @@ fn layout(func: MachFunc<Halu>) -> Result<Code, LayoutError> {
             locs.push(loc);
         }
     }
-    Ok(Code { words: halu::Code(laid_out).into(), locs, parts: all_parts, stats: Vec::new(), info })
+    Ok(KernelCode { words: halu::HaluCode(laid_out).into(), locs, parts: all_parts, stats: Vec::new(), info })
 }
 
 impl ControlInst for MachInst<Halu> {

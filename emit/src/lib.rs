@@ -31,7 +31,7 @@ mod straighten;
 mod vp1;
 
 pub use elf::{ObjectError, ObjectWriter, write_object};
-pub use emitter::{Code, Emitter, WORD};
+pub use emitter::{Emitter, KernelCode, WORD};
 pub use error::{LayoutError, OpError};
 pub use listing::listing;
 pub use ptx::{PtxWriter, ptx_text};

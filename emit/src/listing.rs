@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use crate::emitter::{Code, Emitter, WORD};
+use crate::emitter::{Emitter, KernelCode, WORD};
 
 /// Column at which a word's source location begins, if its assembly is short enough.
 const ASSEMBLY_WIDTH: usize = 48;
@@ -13,7 +13,7 @@ const ASSEMBLY_WIDTH: usize = 48;
 ///
 /// If `text` holds the source text, a word's line also shows its source line, unless the previous
 /// word has the same one.
-pub fn listing(emitter: &dyn Emitter, code: &Code, source: &str, text: Option<&str>) -> String {
+pub fn listing(emitter: &dyn Emitter, code: &KernelCode, source: &str, text: Option<&str>) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
     let _ = write_listing(&mut out, emitter, code, source, text);
@@ -23,7 +23,7 @@ pub fn listing(emitter: &dyn Emitter, code: &Code, source: &str, text: Option<&s
 fn write_listing(
     out: &mut String,
     emitter: &dyn Emitter,
-    code: &Code,
+    code: &KernelCode,
     source: &str,
     text: Option<&str>,
 ) -> fmt::Result {

@@ -5,19 +5,19 @@ use std::fmt::{self, Write};
 
 use arrayvec::ArrayVec;
 use halfbyte_abi::{self as abi, ParamKind, Sm};
-use halfbyte_isa::object::{KernelInfo, Loc, Part};
+use halfbyte_isa::object::{KernelInfo, Loc, PartialAccess};
 use halfbyte_isa::ptx::meaning::strength;
-use halfbyte_isa::ptx::module::{Blocks, Body, Entry, Functions, Kernel, LabelName, Linkage, Param, Registers};
+use halfbyte_isa::ptx::module::{BlockLimit, Body, Entry, Functions, Kernel, LabelName, Linkage, Param, Registers};
 use halfbyte_isa::ptx::names::{identifier, register_prefix};
 use halfbyte_isa::ptx::text::{Writer, inst_text};
 use halfbyte_isa::ptx::types::Type;
 use halfbyte_isa::ptx::{self, Guard, Inst, Label, Opcode, Operand, Reg};
-use halfbyte_isa::row::{Class, Role};
+use halfbyte_isa::row::{InstClass, OperandRole};
 use halfbyte_isel::mach::{MachBlock, MachFunc, MachInst};
 use halfbyte_isel::vcode::{BlockIndex, Machine};
 use halfbyte_isel::{AllocatedCode, Ptx, PtxExtra};
 
-use crate::emitter::{Code, Emitter, WORD, own};
+use crate::emitter::{Emitter, KernelCode, WORD, downcast};
 use crate::error::LayoutError;
 use crate::straighten::{ControlInst, lengths, straighten};
 
@@ -25,19 +25,19 @@ use crate::straighten::{ControlInst, lengths, straighten};
 const LARGEST_TYPE: u32 = 8;
 
 impl Emitter for Ptx {
-    fn layout(&self, func: Box<dyn AllocatedCode>) -> Result<Code, LayoutError> {
-        layout(own(func)?)
+    fn layout(&self, func: Box<dyn AllocatedCode>) -> Result<KernelCode, LayoutError> {
+        layout(downcast(func)?)
     }
 
-    fn write_head(&self, out: &mut String, code: &Code) -> fmt::Result {
-        let Some(ptx::Code { kernel, .. }) = code.words.downcast_ref() else { return Ok(()) };
+    fn write_head(&self, out: &mut String, code: &KernelCode) -> fmt::Result {
+        let Some(ptx::PtxKernel { kernel, .. }) = code.words.downcast_ref() else { return Ok(()) };
         let (major, minor) = kernel.version;
         writeln!(out, " of PTX {major}.{minor} for {}", kernel.target)?;
         kernel.entry.params.iter().try_for_each(|param| writeln!(out, "// {param}"))
     }
 
-    fn lines(&self, code: &Code) -> String {
-        code.words.downcast_ref().map_or(String::new(), |code: &ptx::Code| labelled(&code.kernel.entry))
+    fn lines(&self, code: &KernelCode) -> String {
+        code.words.downcast_ref().map_or(String::new(), |code: &ptx::PtxKernel| labelled(&code.kernel.entry))
     }
 }
 
@@ -54,7 +54,7 @@ fn labelled(entry: &Entry) -> String {
     lines
 }
 
-fn layout(func: MachFunc<Ptx>) -> Result<Code, LayoutError> {
+fn layout(func: MachFunc<Ptx>) -> Result<KernelCode, LayoutError> {
     let MachFunc { signature, blocks, extra, .. } = func;
     let (frame, variables) = (extra.frame(), extra.variables(&signature));
     let PtxExtra { sm, max_items, along_x, block, types, .. } = extra;
@@ -71,7 +71,7 @@ fn layout(func: MachFunc<Ptx>) -> Result<Code, LayoutError> {
         let start = insts.len() as u32;
         starts.push(start);
         // Word indices stay valid: only branches at the end of a block have been removed.
-        parts.extend(of_block.iter().map(|part| Part { word: start + part.word, ..*part }));
+        parts.extend(of_block.iter().map(|part| PartialAccess { word: start + part.word, ..*part }));
         for MachInst { mut inst, target, loc } in block.into_iter().take(length) {
             target.into_iter().for_each(|target| Ptx::set_target(&mut inst, target));
             insts.push(inst);
@@ -89,7 +89,7 @@ fn layout(func: MachFunc<Ptx>) -> Result<Code, LayoutError> {
         name: identifier(signature.name()).into_owned(),
         linkage: Linkage::Visible,
         params: signature.given().iter().map(param).collect(),
-        blocks: block.map_or(Blocks::Any, Blocks::Exactly),
+        blocks: block.map_or(BlockLimit::Any, BlockLimit::Exactly),
         hints: Vec::new(),
         body: Body { registers, frame, insts, labels, ..Body::default() },
         variables,
@@ -106,7 +106,7 @@ fn layout(func: MachFunc<Ptx>) -> Result<Code, LayoutError> {
         scratch_bytes: 0,
         along_x,
     };
-    Ok(Code { info, words: ptx::Code { sm, kernel }.into(), locs, parts, stats: Vec::new() })
+    Ok(KernelCode { info, words: ptx::PtxKernel { sm, kernel }.into(), locs, parts, stats: Vec::new() })
 }
 
 /// Maximum number of instructions of a branch side that are predicated.
@@ -181,8 +181,8 @@ fn fork(blocks: &[Vec<MachInst<Ptx>>], at: usize) -> Option<Fork> {
 
 /// Returns `true` if an unguarded instruction may be predicated on this register.
 fn may_be_guarded(inst: &Inst, reg: Reg) -> bool {
-    let writes = || inst.registers().any(|(role, of)| role != Role::Use && of == reg);
-    inst.guard.is_none() && inst.row().class != Class::Control && !inst.meets() && !writes()
+    let writes = || inst.registers().any(|(role, of)| role != OperandRole::Use && of == reg);
+    inst.guard.is_none() && inst.row().class != InstClass::Control && !inst.is_collective() && !writes()
 }
 
 /// Returns the PTX parameter of a kernel parameter: a buffer's address, a scalar, or the bytes of a
@@ -295,8 +295,8 @@ impl PtxWriter {
     }
 
     /// Adds a kernel. A kernel for another SM is ignored.
-    pub fn add(&mut self, code: Code) {
-        if let Some(ptx::Code { sm, kernel }) = code.words.downcast()
+    pub fn add(&mut self, code: KernelCode) {
+        if let Some(ptx::PtxKernel { sm, kernel }) = code.words.downcast()
             && sm == self.sm
         {
             self.text.add(kernel, &code.locs);
@@ -311,7 +311,7 @@ impl PtxWriter {
 
 /// Returns the text of a PTX file with the kernels for an SM. With the name of the source text, the
 /// file also gets line information.
-pub fn ptx_text(kernels: Vec<Code>, sm: Sm, source: Option<&str>) -> String {
+pub fn ptx_text(kernels: Vec<KernelCode>, sm: Sm, source: Option<&str>) -> String {
     let mut writer = PtxWriter::new(sm, source, 0);
     kernels.into_iter().for_each(|code| writer.add(code));
     writer.finish()

@@ -3,9 +3,9 @@
 
 use halfbyte_isa::object::KernelInfo;
 use halfbyte_isel::AllocatedCode;
-use halfbyte_isel::straight::StraightCode;
+use halfbyte_isel::straight::SingleBlockCode;
 
-use crate::emitter::{Code, Emitter, own};
+use crate::emitter::{Emitter, KernelCode, downcast};
 use crate::error::LayoutError;
 
 /// Emitter for [`StraightCode`].
@@ -13,8 +13,8 @@ use crate::error::LayoutError;
 pub struct Straight;
 
 impl Emitter for Straight {
-    fn layout(&self, func: Box<dyn AllocatedCode>) -> Result<Code, LayoutError> {
-        let StraightCode { isa, signature, words, locs, registers } = own(func)?;
+    fn layout(&self, func: Box<dyn AllocatedCode>) -> Result<KernelCode, LayoutError> {
+        let SingleBlockCode { isa, signature, words, locs, registers } = downcast(func)?;
         let info = KernelInfo {
             signature,
             local_bytes: 0,
@@ -25,6 +25,6 @@ impl Emitter for Straight {
             scratch_bytes: 0,
             along_x: true,
         };
-        Ok(Code { info, words: isa.code(words).into(), locs, parts: Vec::new(), stats: Vec::new() })
+        Ok(KernelCode { info, words: isa.code(words).into(), locs, parts: Vec::new(), stats: Vec::new() })
     }
 }

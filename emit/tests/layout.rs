@@ -1,10 +1,10 @@
 //! Layout of machine functions, listings, and the bytes of objects.
 
 use halfbyte_abi::{Direction, Param, ParamKind, Signature, Type};
-use halfbyte_emit::{Code, Emitter, LayoutError, listing, write_object};
+use halfbyte_emit::{Emitter, KernelCode, LayoutError, listing, write_object};
 use halfbyte_isa::halu::fields::{R32, RD};
 use halfbyte_isa::halu::{Inst, Opcode};
-use halfbyte_isa::object::{E_MACHINE, Header, Loc, Part};
+use halfbyte_isa::object::{E_MACHINE, Header, Loc, PartialAccess};
 use halfbyte_isel::mach::{MachBlock, MachFunc, MachInst};
 use halfbyte_isel::vcode::BlockIndex;
 use halfbyte_isel::{Halu, HaluExtra};
@@ -82,7 +82,7 @@ fn branches_to_what_follows_are_left_out() {
 fn parts_follow_their_words() {
     let blocks: &[&[&str]] =
         &[&["NOP ;", "BRA 1"], &["BRA 2"], &["NOP ;", "LDG.64 R0, [R2.U32+UR0] ;", "BRA 3"], &["EXIT ;"]];
-    let part = |word, offset| Part { word, offset, bytes: 4, loc: Loc { line: 9, column: 1 } };
+    let part = |word, offset| PartialAccess { word, offset, bytes: 4, loc: Loc { line: 9, column: 1 } };
     let mut func = func(blocks);
     func.blocks[0].parts = vec![part(0, 0)];
     func.blocks[2].parts = vec![part(1, 0), part(1, 4)];
@@ -165,6 +165,6 @@ fn an_object_is_a_plain_elf_file() {
 #[test]
 fn an_object_without_kernels_is_an_object() {
     let header = Header { target: halfbyte_isa::halu::TARGET, source: String::new() };
-    let none: &[Code] = &[];
+    let none: &[KernelCode] = &[];
     assert!(write_object(&header, none).is_ok());
 }

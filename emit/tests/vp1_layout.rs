@@ -1,9 +1,9 @@
 //! Layout of VP1 machine functions.
 
 use halfbyte_abi::{Param, ParamKind, Signature, Type};
-use halfbyte_emit::{Code, Emitter, LayoutError, OpError, listing};
+use halfbyte_emit::{Emitter, KernelCode, LayoutError, OpError, listing};
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::stream::{Affine, Holds, Site, Stream, Tiles};
+use halfbyte_isa::stream::{AccessSite, Affine, Stream, StreamContents, Tiles};
 use halfbyte_isa::vp1::{BundleError, Inst, Unit, bundles, read_word};
 use halfbyte_isel::Vp1;
 use halfbyte_isel::mach::{MachBlock, MachFunc, MachInst};
@@ -16,7 +16,7 @@ fn inst(line: &str) -> Inst {
 fn stream() -> Stream {
     Stream {
         buffer: Some(0),
-        holds: Holds::Elements,
+        holds: StreamContents::Elements,
         bytes: 16,
         align: 16,
         uniform: false,
@@ -25,7 +25,7 @@ fn stream() -> Stream {
         offset: 0,
         steps: Vec::new(),
         guard: None,
-        site: Site { word: u32::MAX, written: false },
+        site: AccessSite { word: u32::MAX, written: false },
     }
 }
 
@@ -61,12 +61,12 @@ fn func(streams: usize, blocks: &[&[&str]]) -> MachFunc<halfbyte_isel::Vp1> {
     }
 }
 
-fn laid_out(blocks: &[&[&str]]) -> Code {
+fn laid_out(blocks: &[&[&str]]) -> KernelCode {
     Vp1.layout(Box::new(func(0, blocks))).unwrap()
 }
 
-fn words_of(code: &Code) -> &[u32] {
-    let halfbyte_isa::vp1::Code(words) = code.words.downcast_ref().unwrap();
+fn words_of(code: &KernelCode) -> &[u32] {
+    let halfbyte_isa::vp1::Vp1Code(words) = code.words.downcast_ref().unwrap();
     words
 }
 

@@ -1,12 +1,12 @@
 //! Listings of VP1 kernels, and objects whose target does not match the words.
 
 use halfbyte_abi::{Direction, Param, ParamKind, Signature, Type};
-use halfbyte_emit::{Code, listing, write_object};
+use halfbyte_emit::{KernelCode, listing, write_object};
 use halfbyte_isa::object::{Header, KernelInfo, Loc};
-use halfbyte_isa::stream::{Affine, Factor, Holds, Site, Step, Stream, Tiles, Trips};
+use halfbyte_isa::stream::{AccessSite, Affine, AffineVariable, Step, Stream, StreamContents, Tiles, TripCount};
 use halfbyte_isa::vp1::assemble;
 
-fn code() -> Code {
+fn code() -> KernelCode {
     let scalar = |name: &str, ty| Param { name: name.into(), kind: ParamKind::Scalar(Type::from_name(ty).unwrap()) };
     let buffer = |name: &str, direction| {
         let elem = Type::from_name("i32").unwrap();
@@ -14,33 +14,33 @@ fn code() -> Code {
     };
     let params =
         vec![scalar("n", "i32"), scalar("w", "i8x16"), buffer("x", Direction::In), buffer("y", Direction::Out)];
-    let affine = |constant, terms: &[(Factor, u32)]| Affine { constant, terms: terms.to_vec() };
-    let count = affine(1, &[(Factor::Param(0), 3)]);
+    let affine = |constant, terms: &[(AffineVariable, u32)]| Affine { constant, terms: terms.to_vec() };
+    let count = affine(1, &[(AffineVariable::Param(0), 3)]);
     let steps = vec![
-        Step { loop_number: 0, trips: Trips::Const(7), stride: affine(4, &[]) },
+        Step { loop_number: 0, trips: TripCount::Const(7), stride: affine(4, &[]) },
         Step {
             loop_number: 2,
-            trips: Trips::Of { count, signed: true, at_least: 1 },
-            stride: affine(0, &[(Factor::Param(0), 4)]),
+            trips: TripCount::Of { count, signed: true, at_least: 1 },
+            stride: affine(0, &[(AffineVariable::Param(0), 4)]),
         },
     ];
     let read = Stream {
         buffer: Some(2),
-        holds: Holds::Elements,
+        holds: StreamContents::Elements,
         bytes: 4,
         align: 2,
         uniform: false,
         scale: 4.into(),
-        index: affine(8, &[(Factor::ItemCount, 4u32.wrapping_neg())]),
+        index: affine(8, &[(AffineVariable::ItemCount, 4u32.wrapping_neg())]),
         offset: -4,
         steps,
         guard: None,
-        site: Site { word: 0, written: false },
+        site: AccessSite { word: 0, written: false },
     };
     let guard = Stream {
         buffer: None,
-        holds: Holds::Elements,
-        site: Site { word: 0, written: true },
+        holds: StreamContents::Elements,
+        site: AccessSite { word: 0, written: true },
         scale: 0.into(),
         index: affine(0, &[]),
         steps: vec![],
@@ -60,7 +60,7 @@ fn code() -> Code {
     let text = "ldavh $v0 $a0 0x10\nadd $r1 $r1 0x1\nvnop\nvadd u $v0 $v0 0x20\nbra 0x0\n.word 0xdb000000\nexit 0x0";
     let words = assemble(text).unwrap().words;
     let loc = |line| Loc { line, column: 3 };
-    Code {
+    KernelCode {
         info: KernelInfo {
             signature: Signature::new("k", params).unwrap(),
             local_bytes: 32,
@@ -71,7 +71,7 @@ fn code() -> Code {
             scratch_bytes: 0,
             along_x: true,
         },
-        words: halfbyte_isa::vp1::Code(words).into(),
+        words: halfbyte_isa::vp1::Vp1Code(words).into(),
         locs: vec![loc(2), loc(2), Loc::default(), loc(1), loc(1), Loc::default(), loc(2)],
         parts: Vec::new(),
         stats: Vec::new(),

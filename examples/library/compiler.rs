@@ -5,24 +5,24 @@ use std::collections::HashMap;
 use std::error::Error;
 
 use halfbyte::abi::Axis;
-use halfbyte::ir::generate::{Meets, Palette, Shape, arguments};
+use halfbyte::ir::generate::{Cooperation, Palette, Shape, arguments};
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Attr, Inst, Kernel, Op, ParamKind, Type, Value};
 use halfbyte::launch::evaluate;
 
 /// Number of a register of the machine, or of a parameter.
-type Slot = usize;
+type RegisterNumber = usize;
 
 enum Step {
     Item,
     Constant(u32),
-    Binary(Op, [Slot; 2]),
-    Load { buffer: Slot, address: Address },
-    Store { value: Slot, buffer: Slot, address: Address },
+    Binary(Op, [RegisterNumber; 2]),
+    Load { buffer: RegisterNumber, address: Address },
+    Store { value: RegisterNumber, buffer: RegisterNumber, address: Address },
 }
 
 struct Address {
-    index: Option<Slot>,
+    index: Option<RegisterNumber>,
     scale: u32,
     offset: i32,
 }
@@ -107,8 +107,11 @@ fn first_difference(kernels: u64, subtract: fn(u32, u32) -> u32) -> Result<Optio
     let mut palette = Palette::new(|kernel| compile(kernel).is_some()).with_types(&[Type::I32]);
     for seed in 0..kernels {
         let mut random = Random(seed);
-        let kernel =
-            palette.kernel("k", &Shape { ops: 12, depth: 0, live: 0, traps: false, meets: Meets::Never }, &mut random);
+        let kernel = palette.kernel(
+            "k",
+            &Shape { ops: 12, depth: 0, live: 0, traps: false, meets: Cooperation::Never },
+            &mut random,
+        );
         let Some(steps) = compile(&kernel) else { continue };
         let mut found = arguments(&kernel, 8, &mut random);
         let mut expected = found.clone();

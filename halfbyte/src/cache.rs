@@ -7,7 +7,7 @@ use halfbyte_abi::Watchdog;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache as Programs;
 
-use crate::error::{At, CompileError};
+use crate::error::{CompileError, ErrorLocation};
 use crate::module::Module;
 use crate::pipeline::Options;
 use crate::program::Program;
@@ -82,7 +82,7 @@ impl Cache {
         let compile = || {
             let object = module.compile_with(options)?.object;
             let program = Program::load_with(self.options.targets, &object).map_err(|error| {
-                let at = At { file: module.file().to_owned(), ..At::default() };
+                let at = ErrorLocation { file: module.file().to_owned(), ..ErrorLocation::default() };
                 CompileError::Internal { at, message: format!("the object cannot be loaded: {error}") }
             })?;
             Ok(Cached { program, object_bytes: object.len() as u64 })

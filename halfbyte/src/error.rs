@@ -11,7 +11,7 @@ use halfbyte_ir::{Refusal, Span};
 
 /// The location of an error.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct At {
+pub struct ErrorLocation {
     /// The source file of the kernel.
     pub file: String,
     /// Name of the kernel, without `@`; empty if the error concerns all kernels.
@@ -23,7 +23,7 @@ pub struct At {
 }
 
 /// Formats the location as in `k.hb:3:8`, or as the file name alone.
-impl Display for At {
+impl Display for ErrorLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.file)?;
         let Loc { line, column } = self.loc;
@@ -67,14 +67,14 @@ pub enum CompileError {
     /// The compilation was cancelled or exceeded its time limit.
     Cancelled {
         /// The kernel that was being compiled.
-        at: At,
+        at: ErrorLocation,
         /// The reason of the cancellation.
         exceeded: Exceeded,
     },
     /// A custom pass ended the compilation.
     Pass {
         /// The kernel.
-        at: At,
+        at: ErrorLocation,
         /// Name of the pass.
         pass: String,
         /// The error of the pass.
@@ -83,7 +83,7 @@ pub enum CompileError {
     /// A defect of the compiler. No kernel should cause it.
     Internal {
         /// The kernel.
-        at: At,
+        at: ErrorLocation,
         /// Description of the defect.
         message: String,
     },
@@ -105,7 +105,7 @@ pub enum WriteError {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Invalid {
     /// The location.
-    pub at: At,
+    pub at: ErrorLocation,
     /// The problem, and the expected form.
     pub diagnostic: Diagnostic,
 }
@@ -114,7 +114,7 @@ pub struct Invalid {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refused {
     /// The location.
-    pub at: At,
+    pub at: ErrorLocation,
     /// The operation, its type and the target, with further explanation if available.
     pub refusal: Refusal,
 }
@@ -123,7 +123,7 @@ pub struct Refused {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TooLarge {
     /// The kernel; empty if the whole object exceeds the limit.
-    pub at: At,
+    pub at: ErrorLocation,
     /// The target.
     pub target: Target,
     /// The limit.
@@ -144,7 +144,7 @@ pub enum Limit {
 
 impl TooLarge {
     fn message(&self) -> String {
-        let TooLarge { at: At { kernel, .. }, target, limit } = self;
+        let TooLarge { at: ErrorLocation { kernel, .. }, target, limit } = self;
         match limit {
             Limit::Set(exceeded) => format!("@{kernel}: {exceeded}"),
             Limit::Target(reason) => format!("@{kernel} is too large for {target}: {reason}"),
@@ -173,7 +173,7 @@ impl CompileError {
         }
     }
 
-    fn list(&self) -> Vec<(&At, Diagnostic)> {
+    fn list(&self) -> Vec<(&ErrorLocation, Diagnostic)> {
         let one = |at, message| vec![(at, whole_kernel(at, Diagnostic::new(at.span, message)))];
         match self {
             CompileError::Invalid(all) => {
@@ -201,7 +201,7 @@ impl CompileError {
 
 /// Adds a note with the kernel's name if neither the location nor the message identifies the
 /// kernel.
-fn whole_kernel(at: &At, diagnostic: Diagnostic) -> Diagnostic {
+fn whole_kernel(at: &ErrorLocation, diagnostic: Diagnostic) -> Diagnostic {
     let is_named = at.loc.is_known() || at.kernel.is_empty() || diagnostic.message.contains(&format!("@{}", at.kernel));
     if is_named { diagnostic } else { diagnostic.note(None, format!("in @{}", at.kernel)) }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicU32;
 
-use halfbyte_abi::meet::{Party, Place, Schedule};
+use halfbyte_abi::meet::{Schedule, SharedLocation, WaitingItems};
 use halfbyte_abi::{
     Alias, DEFAULT_BUDGET, Exceeded, Limits, Param, ParamKind, Shape, Watchdog, buffer_base, buffer_near,
 };
@@ -13,7 +13,7 @@ use halfbyte_isa::object::Loc;
 pub use halfbyte_runtime::Engine;
 pub use halfbyte_runtime::ptx::Print;
 use halfbyte_runtime::ptx::StrongAccesses;
-use halfbyte_runtime::{Arg, Launch, LaunchError, Other, Stats, TrapKind};
+use halfbyte_runtime::{Arg, ConflictingAccess, Launch, LaunchError, Stats, TrapKind};
 
 use crate::targets::Meanings;
 use crate::targets::TARGETS;
@@ -23,7 +23,7 @@ static MEANINGS: Meanings = Meanings(&TARGETS);
 
 /// The options of a launch of machine code.
 #[derive(Clone, Copy, Debug)]
-pub struct How<'a> {
+pub struct LaunchOptions<'a> {
     /// The engine.
     pub engine: Engine,
     /// Maximum number of backward branches per item.
@@ -44,10 +44,10 @@ pub struct How<'a> {
     pub schedule: Schedule,
 }
 
-impl From<Engine> for How<'_> {
+impl From<Engine> for LaunchOptions<'_> {
     fn from(engine: Engine) -> Self {
         let (budget, schedule) = (DEFAULT_BUDGET, Schedule::default());
-        How { engine, budget, done: None, watchdog: None, print: None, aliases: &[], races: false, schedule }
+        LaunchOptions { engine, budget, done: None, watchdog: None, print: None, aliases: &[], races: false, schedule }
     }
 }
 
@@ -372,11 +372,11 @@ pub fn show_aliases(kinds: impl Iterator<Item = ParamKind>, aliases: &[Alias], a
 /// Returns a trap, or an error if the arguments do not fit the kernel.
 pub fn execute<'a>(
     kernel: &halfbyte_runtime::Kernel,
-    how: impl Into<How<'a>>,
+    how: impl Into<LaunchOptions<'a>>,
     shape: impl Into<Shape>,
     args: &mut [Vec<u8>],
 ) -> Result<Stats, LaunchError> {
-    let How { engine, budget, done, watchdog, aliases, .. } = how.into();
+    let LaunchOptions { engine, budget, done, watchdog, aliases, .. } = how.into();
     let params = kernel.signature().given();
     let mut bound = lend(kernel, aliases, args);
     let ran = kernel.launch(Launch { engine, budget, done, watchdog, ..Launch::new(shape, &mut bound) });
@@ -442,15 +442,15 @@ pub fn fault_diagnostic(fault: &Fault, kernel: &halfbyte_ir::Kernel, shape: &Sha
         }
         Fault::Trap(eval::Trap { item, span, kind, .. }) => {
             let diagnostic = Diagnostic::new(*span, format!("trap on ir: @{name}, {}: {kind}", shape.name(*item)));
-            let span = |party: &Party| kernel.insts.get(Inst::from_u32(party.place)).map(|data| data.span);
+            let span = |party: &WaitingItems| kernel.insts.get(Inst::from_u32(party.place)).map(|data| data.span);
             let parties = kind.parties().iter().take(PARTIES);
             parties.fold(diagnostic, |diagnostic, party| diagnostic.note(span(party), party.describe(shape, *item)))
         }
         Fault::Race(race) => {
             let Race { place, offset, first, second } = race;
             let memory = match *place {
-                Place::Shared => "shared memory".to_owned(),
-                Place::Buffer(param) => {
+                SharedLocation::Shared => "shared memory".to_owned(),
+                SharedLocation::Buffer(param) => {
                     let buffer = kernel.params.get(param as usize).map_or("", |param| param.name.as_str());
                     format!("buffer `{buffer}`")
                 }
@@ -481,7 +481,7 @@ pub fn launch_diagnostic(error: &LaunchError, lines: &Lines<'_>, place: Span, on
     let place = if trap.loc.is_known() { span_of(lines, trap.loc) } else { place };
     let diagnostic = Diagnostic::new(place, message);
     let diagnostic = match &trap.kind {
-        TrapKind::Race { other: Other { item, loc: Some(loc), is_written, .. }, .. } if loc.is_known() => {
+        TrapKind::Race { other: ConflictingAccess { item, loc: Some(loc), is_written, .. }, .. } if loc.is_known() => {
             let does = if *is_written { "writes" } else { "reads" };
             diagnostic.note(Some(span_of(lines, *loc)), format!("{item} {does} it"))
         }

@@ -86,7 +86,7 @@ pub use cache::Cache;
 #[cfg(feature = "typed")]
 pub use data::Data;
 #[cfg(feature = "codegen")]
-pub use error::{At, CompileError, Invalid, Limit, Refused, TooLarge, WriteError};
+pub use error::{CompileError, ErrorLocation, Invalid, Limit, Refused, TooLarge, WriteError};
 #[cfg(feature = "typed")]
 pub use half::{bf16, f16};
 pub use halfbyte_abi as abi;
@@ -114,7 +114,7 @@ pub use pipeline::Binary;
 #[cfg(feature = "typed")]
 pub use program::{Bound, CallError, Kernel, Program};
 pub use report::Report;
-pub use source::{Source, SourceMap};
+pub use source::{SourceMap, SourceText};
 #[cfg(feature = "codegen")]
 pub use targets::{TARGETS, TargetSet};
 #[cfg(feature = "typed")]

@@ -7,7 +7,7 @@ use halfbyte_ir::{self as ir, Kernel, Span};
 use halfbyte_lang as lang;
 
 use crate::report::Report;
-use crate::source::{Source, SourceMap};
+use crate::source::{SourceMap, SourceText};
 
 /// A kernel that has been verified, so that
 /// [`Compiler::compile_verified`](crate::pipeline::Compiler::compile_verified) need not verify it
@@ -52,7 +52,7 @@ pub struct RefusedKernel {
 #[derive(Clone, Debug)]
 pub struct Module {
     file: String,
-    source: Source,
+    source: SourceText,
     ir: ir::Module,
     refused: Vec<RefusedKernel>,
 }
@@ -94,7 +94,7 @@ impl Module {
             },
         };
         match read {
-            Ok(ir) => Ok(Module { file: file.to_owned(), source: Source::Text(text), ir, refused: Vec::new() }),
+            Ok(ir) => Ok(Module { file: file.to_owned(), source: SourceText::Text(text), ir, refused: Vec::new() }),
             Err(errors) => Err(Report::new(file, text, errors)),
         }
     }
@@ -116,14 +116,14 @@ impl Module {
     /// ```
     pub fn from_kernels(kernels: impl IntoIterator<Item = Kernel>) -> Module {
         let ir = ir::Module { kernels: kernels.into_iter().collect() };
-        Module { file: "<built>".to_owned(), source: Source::None, ir, refused: Vec::new() }
+        Module { file: "<built>".to_owned(), source: SourceText::None, ir, refused: Vec::new() }
     }
 
     /// Sets the source text of the kernels. It may be in another language; spans are byte offsets
     /// in it.
     #[must_use]
     pub fn with_text(self, file: &str, text: impl Into<String>) -> Module {
-        Module { file: file.to_owned(), source: Source::Text(text.into().into()), ..self }
+        Module { file: file.to_owned(), source: SourceText::Text(text.into().into()), ..self }
     }
 
     /// Sets the source file of the kernels, with a map from spans to locations in it.
@@ -145,7 +145,7 @@ impl Module {
     /// ```
     #[must_use]
     pub fn with_map(self, file: &str, map: impl SourceMap + 'static) -> Module {
-        Module { file: file.to_owned(), source: Source::Map(Arc::new(map)), ..self }
+        Module { file: file.to_owned(), source: SourceText::Map(Arc::new(map)), ..self }
     }
 
     /// Returns the file name.
@@ -159,7 +159,7 @@ impl Module {
     }
 
     /// Returns the source that the kernels' spans refer to.
-    pub fn source(&self) -> &Source {
+    pub fn source(&self) -> &SourceText {
         &self.source
     }
 

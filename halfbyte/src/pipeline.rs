@@ -12,14 +12,14 @@ use std::num::NonZero;
 use std::time::{Duration, Instant};
 
 use halfbyte_abi::{Exceeded, Poll, Target, Watchdog, clock};
-use halfbyte_emit::{BlockStats, Code, write_object};
+use halfbyte_emit::{BlockStats, KernelCode, write_object};
 use halfbyte_ir::diag::Diagnostic;
 use halfbyte_ir::{Kernel, Legality, Reason, Span};
 use halfbyte_isel::regalloc::{self, AllocError, Allocator};
 use halfbyte_isel::{AllocatedCode, Refusal, Request, Scratch, SelectedCode};
 use halfbyte_lower::{Context, LowerError, Observer, Pass, Pipeline, UnknownPass};
 
-use crate::error::{At, CompileError, Invalid, Limit, Refused, TooLarge};
+use crate::error::{CompileError, ErrorLocation, Invalid, Limit, Refused, TooLarge};
 use crate::module::{Module, Verified};
 use crate::refused::as_written;
 use crate::source::Locator;
@@ -37,7 +37,7 @@ pub const STAGES: [&str; 4] = ["isel", "expand", "regalloc", "layout"];
 
 /// Returns `true` if a step runs for a target. Only some targets have instructions to expand.
 pub fn is_taken(step: &str, target: Target) -> bool {
-    step != "expand" || TARGETS.support(target).is_some_and(|support| support.isel.expands())
+    step != "expand" || TARGETS.support(target).is_some_and(|support| support.isel.has_pseudo_instructions())
 }
 
 /// Compilation options.
@@ -118,7 +118,7 @@ pub enum Product<'a> {
     /// Machine instructions on hardware registers.
     Allocated(&'a dyn AllocatedCode),
     /// Encoded machine code.
-    Words(&'a Code),
+    Words(&'a KernelCode),
 }
 
 impl Display for Product<'_> {
@@ -195,7 +195,7 @@ pub struct Stats {
 #[derive(Clone, Debug, Default)]
 pub struct Compiled {
     /// The kernels' machine code.
-    pub code: Vec<Code>,
+    pub code: Vec<KernelCode>,
     /// Statistics of the kernels.
     pub stats: Vec<Stats>,
 }
@@ -206,7 +206,7 @@ pub struct Binary {
     /// The object file.
     pub object: Vec<u8>,
     /// The kernels' machine code.
-    pub code: Vec<Code>,
+    pub code: Vec<KernelCode>,
     /// Statistics of the kernels.
     pub stats: Vec<Stats>,
 }
@@ -221,7 +221,7 @@ impl Compiled {
         write_object(&header(file, options), &self.code).map_err(|error| unwritable(file, options, error))
     }
 
-    fn push(&mut self, (code, stats): (Code, Stats)) {
+    fn push(&mut self, (code, stats): (KernelCode, Stats)) {
         self.code.push(code);
         self.stats.push(stats);
     }
@@ -258,7 +258,7 @@ impl<'a> Compiler<'a> {
     ///
     /// # Errors
     /// Returns a [`CompileError`], whose variant tells who can fix the problem.
-    pub fn compile(&mut self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<(Code, Stats), CompileError> {
+    pub fn compile(&mut self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<(KernelCode, Stats), CompileError> {
         let verified = Verified::new(kernel).map_err(|wrong| self.invalid(&kernel.name, wrong))?;
         self.compile_verified(verified, watch)
     }
@@ -271,7 +271,7 @@ impl<'a> Compiler<'a> {
         &mut self,
         kernel: Verified<'_>,
         watch: &mut Watch<'_>,
-    ) -> Result<(Code, Stats), CompileError> {
+    ) -> Result<(KernelCode, Stats), CompileError> {
         let compiled = self.compile_in_place(&mut kernel.kernel().clone(), watch);
         compiled.map_err(|error| self.as_written(error, kernel.kernel()))
     }
@@ -283,7 +283,11 @@ impl<'a> Compiler<'a> {
     }
 
     /// Compiles a kernel in place. The passes modify `kernel`; later steps do not.
-    fn compile_in_place(&mut self, kernel: &mut Kernel, watch: &mut Watch<'_>) -> Result<(Code, Stats), CompileError> {
+    fn compile_in_place(
+        &mut self,
+        kernel: &mut Kernel,
+        watch: &mut Watch<'_>,
+    ) -> Result<(KernelCode, Stats), CompileError> {
         let support = self.support()?;
         let refused = support.isel.check_intrinsics(kernel, self.options.target);
         if !refused.is_empty() {
@@ -372,7 +376,7 @@ impl<'a> Compiler<'a> {
                 *count += 1;
             }
         }
-        if support.isel.expands() {
+        if support.isel.has_pseudo_instructions() {
             let start = self.start();
             selected.code.expand().map_err(|error| self.defect(kernel, error))?;
             self.poll(kernel)?;
@@ -407,9 +411,9 @@ impl<'a> Compiler<'a> {
         polled.map_err(|exceeded| self.ended(kernel, exceeded))
     }
 
-    fn at(&self, kernel: &str, span: Span) -> At {
+    fn at(&self, kernel: &str, span: Span) -> ErrorLocation {
         let loc = self.locator.locate(span, 0);
-        At { file: self.file.to_owned(), kernel: kernel.to_owned(), span, loc }
+        ErrorLocation { file: self.file.to_owned(), kernel: kernel.to_owned(), span, loc }
     }
 
     fn invalid(&self, kernel: &str, wrong: Vec<Diagnostic>) -> CompileError {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use halfbyte_ir::diag::Diagnostic;
 
-use crate::source::Source;
+use crate::source::SourceText;
 
 pub use groups::Group;
 
@@ -24,7 +24,7 @@ pub use groups::Group;
 #[derive(Clone, Debug)]
 pub struct Report {
     file: String,
-    source: Source,
+    source: SourceText,
     list: Vec<Diagnostic>,
     severity: Severity,
 }
@@ -51,7 +51,7 @@ impl Severity {
 impl Report {
     /// Creates a report of errors in the text of a file.
     pub fn new(file: impl Into<String>, text: impl Into<Arc<str>>, list: impl Into<Vec<Diagnostic>>) -> Report {
-        Report::of(file, Source::Text(text.into()), list.into())
+        Report::of(file, SourceText::Text(text.into()), list.into())
     }
 
     /// Creates a report of warnings about the text of a file.
@@ -60,7 +60,7 @@ impl Report {
     }
 
     /// Creates a report of errors in kernels with the given source.
-    pub(crate) fn of(file: impl Into<String>, source: Source, list: Vec<Diagnostic>) -> Report {
+    pub(crate) fn of(file: impl Into<String>, source: SourceText, list: Vec<Diagnostic>) -> Report {
         Report { file: file.into(), source, list, severity: Severity::Error }
     }
 

@@ -27,7 +27,7 @@ impl<F: Fn(Span) -> Loc + Send + Sync> SourceMap for F {
 
 /// The source that spans in kernels refer to.
 #[derive(Clone, Default)]
-pub enum Source {
+pub enum SourceText {
     /// No source; messages show the instruction itself.
     #[default]
     None,
@@ -37,31 +37,31 @@ pub enum Source {
     Map(Arc<dyn SourceMap>),
 }
 
-impl fmt::Debug for Source {
+impl fmt::Debug for SourceText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Source::None => f.write_str("None"),
-            Source::Text(text) => f.debug_tuple("Text").field(text).finish(),
-            Source::Map(_) => f.write_str("Map(..)"),
+            SourceText::None => f.write_str("None"),
+            SourceText::Text(text) => f.debug_tuple("Text").field(text).finish(),
+            SourceText::Map(_) => f.write_str("Map(..)"),
         }
     }
 }
 
-impl Source {
+impl SourceText {
     /// Returns the text, which is empty if there is none.
     pub fn text(&self) -> &str {
         match self {
-            Source::Text(text) => text,
-            Source::None | Source::Map(_) => "",
+            SourceText::Text(text) => text,
+            SourceText::None | SourceText::Map(_) => "",
         }
     }
 
     /// Returns a locator of spans in the source.
     pub(crate) fn locator(&self) -> Locator<'_> {
         match self {
-            Source::None => Locator::None,
-            Source::Text(text) => Locator::of_text(text),
-            Source::Map(map) => Locator::Map(&**map),
+            SourceText::None => Locator::None,
+            SourceText::Text(text) => Locator::of_text(text),
+            SourceText::Map(map) => Locator::Map(&**map),
         }
     }
 }

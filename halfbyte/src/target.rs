@@ -8,7 +8,7 @@ use crate::targets::TARGETS;
 
 /// The platform that a kernel runs on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum On {
+pub enum Platform {
     /// The evaluator of the IR.
     Ir,
     /// A machine whose code the runtime executes.
@@ -18,10 +18,10 @@ pub enum On {
 /// Name of the evaluator.
 const IR: &str = "ir";
 
-impl On {
+impl Platform {
     /// Returns the platform with the given name on run lines and on the command line.
-    pub fn from_name(name: &str) -> Option<On> {
-        if name == IR { Some(On::Ir) } else { TARGETS.named(name).map(On::Words) }
+    pub fn from_name(name: &str) -> Option<Platform> {
+        if name == IR { Some(Platform::Ir) } else { TARGETS.named(name).map(Platform::Words) }
     }
 
     /// Returns all names, for messages.
@@ -32,13 +32,13 @@ impl On {
     /// Returns the name on run lines and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
-            On::Ir => IR,
-            On::Words(target) => target.name(),
+            Platform::Ir => IR,
+            Platform::Words(target) => target.name(),
         }
     }
 }
 
-impl fmt::Display for On {
+impl fmt::Display for Platform {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -50,10 +50,10 @@ mod tests {
 
     #[test]
     fn names_come_back() {
-        for name in On::names().split(", ") {
-            assert_eq!(On::from_name(name).map(On::name), Some(name));
+        for name in Platform::names().split(", ") {
+            assert_eq!(Platform::from_name(name).map(Platform::name), Some(name));
         }
-        assert_eq!(On::names(), "ir, halu, vp1, ptx");
-        assert_eq!(On::from_name("HALU"), None);
+        assert_eq!(Platform::names(), "ir, halu, vp1, ptx");
+        assert_eq!(Platform::from_name("HALU"), None);
     }
 }

@@ -1,7 +1,7 @@
 //! The list of targets, which collects the support for each target from all crates.
 
 use halfbyte_abi::{Sm, Target};
-use halfbyte_emit::{Code, Emitter, LayoutError, listing};
+use halfbyte_emit::{Emitter, KernelCode, LayoutError, listing};
 use halfbyte_ir::eval::{IntrinsicFn, Intrinsics};
 use halfbyte_ir::{IntrinsicData, Kernel, Legality, Refusal, Rule, Type};
 use halfbyte_isa::isa::Isa;
@@ -133,13 +133,13 @@ impl TargetSet {
     /// # Errors
     /// Returns an error if the function breaks an invariant of allocated code, or if the target is
     /// not in the list.
-    pub fn layout(&self, target: Target, func: Box<dyn AllocatedCode>) -> Result<Code, LayoutError> {
+    pub fn layout(&self, target: Target, func: Box<dyn AllocatedCode>) -> Result<KernelCode, LayoutError> {
         self.support(target).ok_or(LayoutError::Backend)?.emit.layout(func)
     }
 
     /// Returns a listing of instruction words with their assembly and source text; see
     /// [`halfbyte_emit::listing`].
-    pub fn listing(&self, code: &Code, source: &str, text: Option<&str>) -> String {
+    pub fn listing(&self, code: &KernelCode, source: &str, text: Option<&str>) -> String {
         let support = self.support(code.words.target());
         support.map_or(String::new(), |support| listing(support.emit, code, source, text))
     }

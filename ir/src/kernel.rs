@@ -136,7 +136,7 @@ pub struct InstData {
 
 /// A load or store of the source text that was merged into a wider one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Part {
+pub struct MergedAccess {
     /// Byte offset from the address of the wider access.
     pub offset: u32,
     /// Size in bytes, which is also the alignment.
@@ -233,7 +233,7 @@ pub struct Kernel {
     pub pool: ListPool<Value>,
     calls: Vec<BlockCall>,
     /// Merged accesses of each wider access, sorted by instruction.
-    parts: Vec<(Inst, Part)>,
+    parts: Vec<(Inst, MergedAccess)>,
     names: Names,
 }
 
@@ -465,7 +465,7 @@ impl Kernel {
 
     /// Sets the accesses that were merged into a load or store, in source order. If the access
     /// traps, the error reports the first merged access that is invalid.
-    pub fn set_parts(&mut self, access: Inst, parts: impl IntoIterator<Item = Part>) {
+    pub fn set_parts(&mut self, access: Inst, parts: impl IntoIterator<Item = MergedAccess>) {
         let start = self.parts.partition_point(|(inst, _)| *inst < access);
         let end = self.parts.partition_point(|(inst, _)| *inst <= access);
         self.parts.splice(start..end, parts.into_iter().map(|part| (access, part)));
@@ -473,7 +473,7 @@ impl Kernel {
 
     /// Returns the accesses that were merged into a load or store; none for an access of the source
     /// text.
-    pub fn parts(&self, access: Inst) -> impl ExactSizeIterator<Item = Part> + '_ {
+    pub fn parts(&self, access: Inst) -> impl ExactSizeIterator<Item = MergedAccess> + '_ {
         let start = self.parts.partition_point(|(inst, _)| *inst < access);
         let rest = self.parts.get(start..).unwrap_or(&[]);
         let own = rest.get(..rest.partition_point(|(inst, _)| *inst == access)).unwrap_or(&[]);
@@ -740,7 +740,7 @@ mod tests {
         let mut kernel = Kernel::new("k");
         let mut access = || kernel.make_inst(Op::Load, Type::I64, Attr::None, &[], Some(Type::I64), Span::default());
         let [first, second, third] = [access(), access(), access()];
-        let part = |offset| Part { offset, bytes: 4, span: Span { start: offset, end: offset + 1 } };
+        let part = |offset| MergedAccess { offset, bytes: 4, span: Span { start: offset, end: offset + 1 } };
         kernel.set_parts(third, [part(0), part(4)]);
         kernel.set_parts(first, [part(8)]);
         assert_eq!(kernel.parts(first).collect::<Vec<_>>(), [part(8)]);

@@ -35,14 +35,14 @@ pub use array::{Array, Space};
 pub use attr::{Clamp, FlagKind, FloatCC, FloatFlags, IntCC, LaneMap, MemAttr, Rounding};
 pub use diag::{Diagnostic, Diagnostics};
 pub use flow::Flow;
-pub use halfbyte_abi::stream::{Affine, Factor, Holds, Step, Trips};
+pub use halfbyte_abi::stream::{Affine, AffineVariable, Step, StreamContents, TripCount};
 pub use halfbyte_abi::{Axis, Direction, Elem, ParamKind, Type};
 pub use kernel::{
-    Attr, Block, BlockCall, BlockData, CallRange, Inst, InstData, IntrinsicData, IntrinsicRef, Kernel, Module, Param,
-    Part, Value, ValueData, ValueDef, ValueList, WideConst,
+    Attr, Block, BlockCall, BlockData, CallRange, Inst, InstData, IntrinsicData, IntrinsicRef, Kernel, MergedAccess,
+    Module, Param, Value, ValueData, ValueDef, ValueList, WideConst,
 };
 pub use legality::{Axes, Lanes, Legality, Narrowings, Reason, Refusal};
-pub use op::{AttrKind, Effect, Op, OpRow, Party};
+pub use op::{AttrKind, ConvergenceScope, Effect, Op, OpRow};
 pub use order::{AtomicAttr, FenceAttr, MemOrder, Scope};
 pub use rule::Rule;
 pub use span::Span;

@@ -151,19 +151,19 @@ pub enum Effect {
 
 /// Set of items that execute a convergent op together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Party {
+pub enum ConvergenceScope {
     /// Items of a group.
     Group,
     /// Items of a subgroup that are in the op's mask.
     Subgroup,
 }
 
-impl Party {
+impl ConvergenceScope {
     /// Returns the name.
     pub const fn name(self) -> &'static str {
         match self {
-            Party::Group => "group",
-            Party::Subgroup => "subgroup",
+            ConvergenceScope::Group => "group",
+            ConvergenceScope::Subgroup => "subgroup",
         }
     }
 }
@@ -810,8 +810,9 @@ impl Op {
     }
 
     /// Returns the set of items that execute a convergent op together.
-    pub fn party(self) -> Option<Party> {
-        let party = if self.row().attr == AttrKind::Barrier { Party::Group } else { Party::Subgroup };
+    pub fn party(self) -> Option<ConvergenceScope> {
+        let party =
+            if self.row().attr == AttrKind::Barrier { ConvergenceScope::Group } else { ConvergenceScope::Subgroup };
         self.is_convergent().then_some(party)
     }
 

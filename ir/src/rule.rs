@@ -5,7 +5,7 @@ mod walk;
 
 use crate::op::Op;
 
-pub use walk::{Datum, Depth, Found, Miss, Vocabulary, Walk, walk};
+pub use walk::{Datum, Found, MatchExtent, MatchFailure, Vocabulary, Walk, walk};
 
 /// A rule of a rule book.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -43,7 +43,7 @@ pub(crate) enum Subject {
     /// A stream of a packed kernel.
     Stream(usize, StreamPart),
     Block(Block),
-    Inst(Inst, Part),
+    Inst(Inst, InstPart),
 }
 
 /// Part of a stream declaration in the text.
@@ -63,7 +63,7 @@ pub(crate) enum StreamPart {
 
 /// Part of an instruction in the text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Part {
+pub(crate) enum InstPart {
     /// Op with its suffixes.
     Op,
     Type,
@@ -137,7 +137,7 @@ pub(crate) fn check(kernel: &Kernel, partial: &Partial) -> Vec<Finding> {
 
 /// Position of an instruction. `order` counts from 1; 0 means that the instruction is in no block.
 #[derive(Clone, Copy, Default)]
-struct Spot {
+struct InstPosition {
     block: u32,
     order: u32,
 }
@@ -146,7 +146,7 @@ struct Verifier<'k> {
     kernel: &'k Kernel,
     partial: &'k Partial,
     findings: Vec<Finding>,
-    placed: SecondaryMap<Inst, Spot>,
+    placed: SecondaryMap<Inst, InstPosition>,
     layout: EntitySet<Block>,
 }
 
@@ -427,18 +427,18 @@ impl Verifier<'_> {
                 self.found(Subject::Block(block), "an instruction that does not exist is in a block", "");
                 continue;
             }
-            let spot = Spot { block: block.as_u32(), order: order as u32 + 1 };
+            let spot = InstPosition { block: block.as_u32(), order: order as u32 + 1 };
             if std::mem::replace(&mut self.placed[*inst], spot).order != 0 {
-                self.found(Subject::Inst(*inst, Part::Op), "an instruction stands in two places", "");
+                self.found(Subject::Inst(*inst, InstPart::Op), "an instruction stands in two places", "");
             }
             if is_terminator(inst) && order + 1 < data.insts.len() {
                 let message = format!("`{}` in the middle of a block", kernel.insts[*inst].op.name());
-                self.found(Subject::Inst(*inst, Part::Op), message, "a block's end or a label after it");
+                self.found(Subject::Inst(*inst, InstPart::Op), message, "a block's end or a label after it");
             }
         }
         if !data.insts.last().is_some_and(is_terminator) && !self.partial.open_ended.contains(block) {
             let place = match data.insts.last() {
-                Some(&inst) => Subject::Inst(inst, Part::Op),
+                Some(&inst) => Subject::Inst(inst, InstPart::Op),
                 None => Subject::Block(block),
             };
             let message = format!("{} does not end in a terminator", self.block_name(block));
@@ -460,7 +460,7 @@ impl Verifier<'_> {
         self.attribute(inst, data, row);
         if self.kernel.packing.is_some() && data.op.orders_memory() {
             let message = format!("{} in a packed kernel, whose items do not meet", mnemonic(data));
-            self.found(Subject::Inst(inst, Part::Op), message, "an op of one item");
+            self.found(Subject::Inst(inst, InstPart::Op), message, "an op of one item");
         }
         let expected = row.result_type(data.ty);
         let result = data.result.expand();
@@ -476,7 +476,7 @@ impl Verifier<'_> {
 
     #[cold]
     fn wrong_type(&mut self, inst: Inst, data: &InstData, row: &OpRow) {
-        let place = Subject::Inst(inst, Part::Type);
+        let place = Subject::Inst(inst, InstPart::Type);
         match (row.types, row.fixed_type()) {
             (Some(types), _) => {
                 self.found(place, format!("`{}` does not take `{}`", row.name, data.ty), types.name);
@@ -492,7 +492,7 @@ impl Verifier<'_> {
     #[cold]
     fn wrong_result(&mut self, inst: Inst, data: &InstData, expected: Option<Type>) {
         let expected = expected.map_or("no result".into(), |ty| format!("`{ty}`"));
-        self.found(Subject::Inst(inst, Part::Op), format!("wrong result of {}", mnemonic(data)), expected);
+        self.found(Subject::Inst(inst, InstPart::Op), format!("wrong result of {}", mnemonic(data)), expected);
     }
 
     fn operands(&mut self, inst: Inst, data: &InstData, row: &OpRow) {
@@ -532,7 +532,7 @@ impl Verifier<'_> {
     #[cold]
     fn wrong_arity(&mut self, inst: Inst, data: &InstData, row: &OpRow, given: usize) {
         let arity = row.arity();
-        let part = if given > *arity.end() { Part::Arg(*arity.end() as u32) } else { Part::Op };
+        let part = if given > *arity.end() { InstPart::Arg(*arity.end() as u32) } else { InstPart::Op };
         let message = format!("{} has {}", mnemonic(data), count(given, "operand"));
         let expected = match arity.end() - arity.start() {
             0 => arity.end().to_string(),
@@ -547,7 +547,7 @@ impl Verifier<'_> {
     #[cold]
     fn no_operand(&mut self, inst: Inst, data: &InstData, number: usize) {
         let message = format!("operand {} of {} does not exist", number + 1, mnemonic(data));
-        self.found(Subject::Inst(inst, Part::Arg(number as u32)), message, "");
+        self.found(Subject::Inst(inst, InstPart::Arg(number as u32)), message, "");
     }
 
     /// Reports an operand's type. Returns `false` if the op accepts no type for this operand.
@@ -566,7 +566,7 @@ impl Verifier<'_> {
         if fitting.is_empty() {
             let message = format!("`{}` does not give `{}`", row.name, data.ty);
             let gives = |ty: &&Type| Type::ALL.iter().any(|&from| accepts(row, **ty, wanted, from));
-            self.found(Subject::Inst(inst, Part::Type), message, one_of(Type::ALL.iter().filter(gives)));
+            self.found(Subject::Inst(inst, InstPart::Type), message, one_of(Type::ALL.iter().filter(gives)));
             return false;
         }
         let message = format!("operand {} of {} is `{actual}`", number + 1, mnemonic(data));
@@ -574,7 +574,7 @@ impl Verifier<'_> {
             &[wanted] if row.convert.is_none() => conversion(self.kernel, arg, actual, wanted),
             _ => None,
         };
-        self.related(Subject::Inst(inst, Part::Arg(number as u32)), message, one_of(fitting), Some(arg));
+        self.related(Subject::Inst(inst, InstPart::Arg(number as u32)), message, one_of(fitting), Some(arg));
         self.help(help);
         true
     }
@@ -591,15 +591,20 @@ impl Verifier<'_> {
         if actual != first {
             let message = format!("operand {} of {} is `{actual}`", number + 1, mnemonic(data));
             let expected = format!("`{first}`, as the first operand is");
-            self.related(Subject::Inst(inst, Part::Arg(number as u32)), message, expected, args.get(number).copied());
+            self.related(
+                Subject::Inst(inst, InstPart::Arg(number as u32)),
+                message,
+                expected,
+                args.get(number).copied(),
+            );
         } else if number == 0 && args.len() != parts {
             let message = format!("{} has {}", mnemonic(data), count(args.len(), "operand"));
-            self.found(Subject::Inst(inst, Part::Op), message, format!("{parts} of `{first}`"));
+            self.found(Subject::Inst(inst, InstPart::Op), message, format!("{parts} of `{first}`"));
         }
     }
 
     fn attribute(&mut self, inst: Inst, data: &InstData, row: &OpRow) {
-        let place = Subject::Inst(inst, Part::Attr);
+        let place = Subject::Inst(inst, InstPart::Attr);
         let args = data.args.as_slice(&self.kernel.pool);
         match (row.attr, data.attr) {
             (AttrKind::None | AttrKind::Axis, Attr::None) => {}
@@ -673,28 +678,28 @@ impl Verifier<'_> {
 
     fn flag(&mut self, inst: Inst, data: &InstData, kind: FlagKind, word: &str) {
         if let Some((message, expected)) = refused_flag(data.op.row(), Some(data.ty), kind, word) {
-            self.found(Subject::Inst(inst, Part::Attr), message, expected);
+            self.found(Subject::Inst(inst, InstPart::Attr), message, expected);
         }
     }
 
     fn address(&mut self, inst: Inst, data: &InstData, mem: MemAttr, args: &[Value]) {
         if !is_alignment(mem.align) {
             let message = format!("alignment {}", mem.align);
-            self.found(Subject::Inst(inst, Part::Align), message, format!("a power of two up to {MAX_ALIGN}"));
+            self.found(Subject::Inst(inst, InstPart::Align), message, format!("a power of two up to {MAX_ALIGN}"));
         }
         if !mem.scale.is_power_of_two() || mem.scale > 64 {
             self.found(
-                Subject::Inst(inst, Part::Step),
+                Subject::Inst(inst, InstPart::Step),
                 format!("a step of {} bytes", mem.scale),
                 "1, 2, 4, 8, 16, 32 or 64",
             );
         } else if mem.offset % mem.scale as i32 != 0 {
             let message = format!("an offset of {} bytes in steps of {}", mem.offset, mem.scale);
-            self.found(Subject::Inst(inst, Part::Attr), message, "a whole number of steps");
+            self.found(Subject::Inst(inst, InstPart::Attr), message, "a whole number of steps");
         }
         let base = data.op.row().args.len() - 1;
         if mem.wide && args.len() == base + 1 {
-            self.found(Subject::Inst(inst, Part::Attr), "`wide` without an index", "an index, which it scales");
+            self.found(Subject::Inst(inst, InstPart::Attr), "`wide` without an index", "an index, which it scales");
         }
         let Some(param) = args.get(base).and_then(|&base| self.kernel.param(base)) else { return };
         // A pass can replace a computed address by an `in` buffer. The store then traps as it did
@@ -704,7 +709,7 @@ impl Verifier<'_> {
         if let (true, ParamKind::Buffer { direction: Direction::In, .. }, true) = (stores, param.kind, counts) {
             let message = format!("a store into `%{}`, which is an `in` buffer", param.name);
             self.related(
-                Subject::Inst(inst, Part::Arg(base as u32)),
+                Subject::Inst(inst, InstPart::Arg(base as u32)),
                 message,
                 "an `out` or `inout` buffer",
                 Some(param.value),
@@ -721,7 +726,7 @@ impl Verifier<'_> {
         };
         if !fits {
             let message = format!("`{}` has {}", data.op.name(), count(calls.len(), "target"));
-            self.found(Subject::Inst(inst, Part::Op), message, expected);
+            self.found(Subject::Inst(inst, InstPart::Op), message, expected);
         }
         for (number, call) in calls.iter().enumerate() {
             self.call(inst, number as u32, call);
@@ -731,7 +736,7 @@ impl Verifier<'_> {
             for (number, call) in calls.iter().enumerate().skip(1) {
                 if !seen.insert(call.case) {
                     let message = format!("a second case {}", call.case as i32);
-                    self.found(Subject::Inst(inst, Part::Case(number as u32)), message, "cases that differ");
+                    self.found(Subject::Inst(inst, InstPart::Case(number as u32)), message, "cases that differ");
                 }
             }
         }
@@ -739,7 +744,7 @@ impl Verifier<'_> {
 
     fn call(&mut self, inst: Inst, target: u32, call: &BlockCall) {
         let kernel = self.kernel;
-        let place = Subject::Inst(inst, Part::Target(target));
+        let place = Subject::Inst(inst, InstPart::Target(target));
         if !self.layout.contains(call.block) {
             if !self.partial.incomplete {
                 self.found(place, "the target is no block of the kernel", "");
@@ -756,7 +761,7 @@ impl Verifier<'_> {
             self.related(place, message, params.len().to_string(), params.first().copied());
         }
         for (number, (&arg, &param)) in args.iter().zip(params).enumerate() {
-            let place = Subject::Inst(inst, Part::TargetArg(target, number as u32));
+            let place = Subject::Inst(inst, InstPart::TargetArg(target, number as u32));
             if !kernel.values.is_valid(arg) {
                 self.found(place, format!("argument {} does not exist", number + 1), "");
             } else if let Some((actual, wanted)) = self.ty(arg).zip(self.ty(param)).filter(|(a, b)| a != b) {
@@ -771,18 +776,18 @@ impl Verifier<'_> {
         let kernel = self.kernel;
         let user = self.placed[inst];
         for (number, &arg) in kernel.args(inst).iter().enumerate() {
-            self.value_use(flow, user, arg, || Subject::Inst(inst, Part::Arg(number as u32)));
+            self.value_use(flow, user, arg, || Subject::Inst(inst, InstPart::Arg(number as u32)));
         }
         for (target, call) in kernel.targets(inst).iter().enumerate() {
             for (number, &arg) in kernel.call_args(call).iter().enumerate() {
-                let part = || Part::TargetArg(target as u32, number as u32);
+                let part = || InstPart::TargetArg(target as u32, number as u32);
                 self.value_use(flow, user, arg, || Subject::Inst(inst, part()));
             }
         }
     }
 
     #[inline]
-    fn value_use(&mut self, flow: &Flow, user: Spot, value: Value, place: impl Fn() -> Subject) {
+    fn value_use(&mut self, flow: &Flow, user: InstPosition, value: Value, place: impl Fn() -> Subject) {
         let kernel = self.kernel;
         let Some(data) = kernel.values.get(value) else { return };
         let block = Block::from_u32(user.block);

@@ -40,7 +40,7 @@ pub struct CheckError {
 
 /// Way in which a witness kernel receives an input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Source {
+pub enum InputKind {
     /// Each item loads its own value from a buffer.
     Loaded,
     /// Scalar parameter of the kernel.
@@ -57,7 +57,7 @@ pub struct Input {
     /// Type of the scalar, or element type of the buffer.
     pub ty: Type,
     /// Way in which the kernel receives the parameter.
-    pub source: Source,
+    pub source: InputKind,
 }
 
 /// A witness kernel.
@@ -227,14 +227,14 @@ fn witness(text: &str) -> Result<Witness, String> {
             return Err("an address cannot be an input; take a buffer".into());
         }
         let source = match kind {
-            "" => Source::Loaded,
-            "scalar" => Source::Scalar,
-            "in" => Source::Buffer,
-            "out" => Source::Output,
+            "" => InputKind::Loaded,
+            "scalar" => InputKind::Scalar,
+            "in" => InputKind::Buffer,
+            "out" => InputKind::Output,
             _ => return Err(format!("`{kind}` is none of `scalar`, `in`, `out`")),
         };
         let ty = match source {
-            Source::Loaded if ty.is_mask() => {
+            InputKind::Loaded if ty.is_mask() => {
                 let wide = carrier(ty);
                 let _ = writeln!(
                     head,
@@ -243,24 +243,24 @@ fn witness(text: &str) -> Result<Witness, String> {
                 );
                 wide
             }
-            Source::Loaded => {
+            InputKind::Loaded => {
                 let _ = writeln!(head, "  %{name} = load.{ty} %{name}_in[%item]");
                 ty
             }
             _ => ty,
         };
         let _ = match source {
-            Source::Loaded => write!(signature, "%{name}_in: in {ty}, "),
-            Source::Scalar => write!(signature, "%{name}: {ty}, "),
-            Source::Buffer => write!(signature, "%{name}: in {ty}, "),
-            Source::Output => write!(signature, "%{name}: out {ty}, "),
+            InputKind::Loaded => write!(signature, "%{name}_in: in {ty}, "),
+            InputKind::Scalar => write!(signature, "%{name}: {ty}, "),
+            InputKind::Buffer => write!(signature, "%{name}: in {ty}, "),
+            InputKind::Output => write!(signature, "%{name}: out {ty}, "),
         };
         params.push(Input { ty, source });
     }
 
     let pieces = pieces(body);
     let mut tail = String::new();
-    let output = match params.iter().position(|p| p.source == Source::Output) {
+    let output = match params.iter().position(|p| p.source == InputKind::Output) {
         Some(own) => own,
         None => {
             let last = pieces.last().ok_or("the body is empty")?;
@@ -285,7 +285,7 @@ fn witness(text: &str) -> Result<Witness, String> {
             }
             let _ = writeln!(tail, "  store {stored}, %result[%item]");
             let _ = write!(signature, "%result: out {ty}, ");
-            params.push(Input { ty, source: Source::Output });
+            params.push(Input { ty, source: InputKind::Output });
             params.len() - 1
         }
     };
@@ -310,13 +310,13 @@ impl Witness {
     pub fn launches(&self, cases: u32, seed: u64) -> Vec<Launch> {
         let mut random = Random(seed);
         let has = |source| self.params.iter().any(|p| p.source == source);
-        let launches = match has(Source::Scalar) {
+        let launches = match has(InputKind::Scalar) {
             true => cases.clamp(1, 64),
             false => 1,
         };
-        if launches == 1 && !has(Source::Buffer) {
+        if launches == 1 && !has(InputKind::Buffer) {
             let lane_bits = |p: &Input| match p.source {
-                Source::Output => 0,
+                InputKind::Output => 0,
                 _ => p.ty.elem().bits(),
             };
             let bits: u32 = self.params.iter().map(lane_bits).sum();
@@ -339,7 +339,7 @@ impl Witness {
         let mut shift = 0;
         let args = self.params.iter().map(|input| {
             let ty = input.ty;
-            if input.source == Source::Output {
+            if input.source == InputKind::Output {
                 return zeroed(ty, items);
             }
             let mut bytes = Vec::new();
@@ -361,15 +361,15 @@ impl Witness {
             .params
             .iter()
             .map(|p| match p.source {
-                Source::Output => zeroed(p.ty, items),
+                InputKind::Output => zeroed(p.ty, items),
                 _ => Vec::new(),
             })
             .collect();
         for item in 0..items + Launch::SPARE {
             let mut last = [0; 16];
             for (arg, input) in args.iter_mut().zip(&self.params) {
-                let once = input.source == Source::Scalar && item > 0;
-                if input.source == Source::Output || once {
+                let once = input.source == InputKind::Scalar && item > 0;
+                if input.source == InputKind::Output || once {
                     continue;
                 }
                 for last in last.iter_mut().take(input.ty.lanes()) {

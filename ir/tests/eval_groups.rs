@@ -1,7 +1,7 @@
 //! Tests of kernels with cooperating items: the result of each op, and each invalid barrier or
 //! collective operation.
 
-use halfbyte_abi::meet::{Meets, Place};
+use halfbyte_abi::meet::{SharedLocation, SyncError};
 use halfbyte_abi::{Shape, ShapeError};
 use halfbyte_ir::eval::{Arg, ArgError, Fault, Launch, Prepared, TrapKind};
 use halfbyte_ir::{Kernel, text};
@@ -210,7 +210,7 @@ fn an_item_waits_for_another_in_memory() {
     assert_eq!(words(&source, (1, 2), &[0]), Ok(vec![2]));
     let relaxed = source.replace("store.release.group %one", "store.group %one");
     let Err(Fault::Race(race)) = words(&relaxed, (1, 2), &[0]) else { panic!("there is no race") };
-    assert_eq!((race.place, race.offset, race.first.item, race.second.item), (Place::Shared, 4, 1, 0));
+    assert_eq!((race.place, race.offset, race.first.item, race.second.item), (SharedLocation::Shared, 4, 1, 0));
 }
 
 #[test]
@@ -264,24 +264,24 @@ fn items_that_do_not_meet_are_found() {
         (item, why, at)
     };
     let (item, why, at) = meets("%id = const.i32 16; barrier %id; ret", 2);
-    assert_eq!((item, why, at.as_str()), (0, Meets::BarrierArgument { id: 16, count: None }, "barrier %id"));
+    assert_eq!((item, why, at.as_str()), (0, SyncError::BarrierArgument { id: 16, count: None }, "barrier %id"));
     let (_, why, _) = meets("barrier %zero, %two; ret", 2);
-    assert_eq!(why, Meets::BarrierArgument { id: 0, count: Some(2) });
+    assert_eq!(why, SyncError::BarrierArgument { id: 0, count: Some(2) });
     let (item, why, at) = meets("br_if %p, ^a, ^b | a: barrier; ret | b: barrier; ret", 2);
-    assert_eq!((why, at.as_str()), (Meets::BarrierDivergence, "barrier"));
+    assert_eq!((why, at.as_str()), (SyncError::BarrierDivergence, "barrier"));
     assert!(item < 2);
     let (item, why, _) = meets("br_if %p, ^a, ^b | a: barrier %one; ret | b: barrier %two; ret", 64);
-    assert_eq!(why, Meets::BarrierDivergence);
+    assert_eq!(why, SyncError::BarrierDivergence);
     assert!(item < 64);
     let (item, why, at) = meets("subgroup_barrier %two; ret", 2);
-    assert_eq!((item, why, at.as_str()), (0, Meets::NotInMask { lane: 0, mask: 2 }, "subgroup_barrier %two"));
+    assert_eq!((item, why, at.as_str()), (0, SyncError::NotInMask { lane: 0, mask: 2 }, "subgroup_barrier %two"));
     let (item, why, _) = meets(
         "br_if %first, ^a, ^b | a: ret | b: %r = subgroup_shuffle.i32 %l, %zero, %seg, %all; store %r, %y[%l]; ret",
         4,
     );
-    assert_eq!((item, why), (1, Meets::InactiveSource { lane: 0 }));
+    assert_eq!((item, why), (1, SyncError::InactiveSource { lane: 0 }));
     let (item, why, _) = meets("br_if %first, ^a, ^b | a: barrier; ret | b: subgroup_barrier %all; ret", 4);
-    assert_eq!((item, why), (0, Meets::BarrierDivergence));
+    assert_eq!((item, why), (0, SyncError::BarrierDivergence));
     let (item, kind, at) = trap(
         &around(
             "",
@@ -314,12 +314,12 @@ fn accesses_that_nothing_orders_race() {
     };
     let (place, offset, [(first, a), (second, b)]) =
         race("shared %s: i32[8]", "store %l, %s[%l]; %v = load %s[0]; store %v, %y[%l]; ret", (1, 2));
-    assert_eq!((place, offset, first, second), (Place::Shared, 0, 0, 1));
+    assert_eq!((place, offset, first, second), (SharedLocation::Shared, 0, 0, 1));
     assert_eq!((a.as_str(), b.as_str()), ("store %l, %s[%l]", "%v = load %s[0]"));
     let (place, _, _) = race("", "barrier; store %l, %y[0]; ret", (1, 2));
-    assert_eq!(place, Place::Buffer(0));
+    assert_eq!(place, SharedLocation::Buffer(0));
     let (place, _, _) = race("", "barrier; atomic_add.group %one, %y[0]; ret", (2, 1));
-    assert_eq!(place, Place::Buffer(0), "a scope that does not include the other group");
+    assert_eq!(place, SharedLocation::Buffer(0), "a scope that does not include the other group");
     // A trap of the group takes precedence over a race.
     let (item, kind, _) =
         trap(&around("", "store %l, %y[0]; barrier; %far = const.i32 1000; store %l, %y[%far]; ret"), (1, 2));

@@ -1,7 +1,7 @@
 //! Tests of the item-by-item evaluation of kernels: control flow, memory, traps, races, the budget
 //! and intrinsics.
 
-use halfbyte_abi::meet::Place;
+use halfbyte_abi::meet::SharedLocation;
 use halfbyte_abi::{ShapeError, buffer_base};
 use halfbyte_ir::eval::{
     Access, Arg, ArgError, Fault, IntrinsicFn, Intrinsics, Launch, Operand, Prepared, Race, Trap, TrapKind,
@@ -418,7 +418,8 @@ fn races() {
             let (inst, span) = find(&kernel, op);
             Access { item, inst, span, write: op == Store }
         };
-        let race = Race { place: Place::Buffer(0), offset, first: access(0, first), second: access(1, second) };
+        let race =
+            Race { place: SharedLocation::Buffer(0), offset, first: access(0, first), second: access(1, second) };
         assert_eq!(result, Err(Fault::Race(race)), "{body}");
     }
     let shown = "race: item 1 writes byte 8 of the buffer of parameter 0, which item 0 writes too";
@@ -599,7 +600,7 @@ fn items_race_on_what_overlaps() {
     let mut args = [Arg::Alias { of: 1, offset: 4 }, buffer(1, &mut y), buffer(2, &mut z)];
     // Item 1 writes a word that item 0 has read.
     let Err(Fault::Race(race)) = run(BETWEEN, &Launch::new(2), &mut args) else { panic!("there is no race") };
-    assert_eq!((race.place, race.offset, race.first.item, race.second.item), (Place::Buffer(1), 4, 0, 1));
+    assert_eq!((race.place, race.offset, race.first.item, race.second.item), (SharedLocation::Buffer(1), 4, 0, 1));
     assert!(!race.first.write && race.second.write);
     // With a single item there is no race.
     let (mut y, mut z) = (words(&[5, 6, 7]), words(&[9; 2]));

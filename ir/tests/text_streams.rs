@@ -2,8 +2,8 @@
 
 use halfbyte_ir::builder::Builder;
 use halfbyte_ir::{
-    Affine, Diagnostics, Direction, Factor, Kernel, Module, Op, Packing, ParamKind, Span, Step, Stream, Trips, Type,
-    text, verify,
+    Affine, AffineVariable, Diagnostics, Direction, Kernel, Module, Op, Packing, ParamKind, Span, Step, Stream,
+    TripCount, Type, text, verify,
 };
 use proptest::prelude::*;
 
@@ -44,16 +44,19 @@ fn every_part_of_a_stream() {
     }
     let nowhere = Span::default();
     let minus = |number: u32| number.wrapping_neg();
-    let index = Affine { constant: minus(16), terms: vec![(Factor::Param(1), minus(4)), (Factor::ItemCount, 8)] };
+    let index = Affine {
+        constant: minus(16),
+        terms: vec![(AffineVariable::Param(1), minus(4)), (AffineVariable::ItemCount, 8)],
+    };
     let (bytes, align, buffer) = (4, 4, Some(0));
     let a = Stream { buffer, bytes, align, scale: 4.into(), index, offset: -8, ..Stream::default() };
     assert_eq!(Stream { site: nowhere, ..streams[0].clone() }, a);
-    let count = Affine { constant: minus(1), terms: vec![(Factor::Param(2), minus(1))] };
-    let stride = Affine { constant: minus(4), terms: vec![(Factor::Param(1), 4)] };
-    let steps = vec![Step { loop_number: 0, trips: Trips::Of { count, signed: true, at_least: 1 }, stride }];
+    let count = Affine { constant: minus(1), terms: vec![(AffineVariable::Param(2), minus(1))] };
+    let stride = Affine { constant: minus(4), terms: vec![(AffineVariable::Param(1), 4)] };
+    let steps = vec![Step { loop_number: 0, trips: TripCount::Of { count, signed: true, at_least: 1 }, stride }];
     let b = Stream { buffer, bytes, align: 1, scale: 4.into(), steps, ..Stream::default() };
     assert_eq!(Stream { site: nowhere, ..streams[1].clone() }, b);
-    assert_eq!((streams[2].guard, streams[2].steps[1].trips.clone()), (Some(4), Trips::Const(u32::MAX)));
+    assert_eq!((streams[2].guard, streams[2].steps[1].trips.clone()), (Some(4), TripCount::Const(u32::MAX)));
     assert_eq!((streams[4].buffer, streams[4].align, streams[4].steps.len()), (None, 1, 2));
     assert_eq!(kernel.launch_params().len(), 4);
     let numbers: Vec<_> = kernel.params.iter().map(|param| kernel.stream(param.value)).collect();
@@ -86,7 +89,10 @@ fn a_kernel_of_no_stream() {
 
 fn affine() -> impl Strategy<Value = Affine> {
     let number = prop_oneof![any::<u32>(), 0..9u32, (0..9u32).prop_map(u32::wrapping_neg)];
-    let factors = prop::sample::subsequence(vec![Factor::Param(1), Factor::Param(2), Factor::ItemCount], 0..=3);
+    let factors = prop::sample::subsequence(
+        vec![AffineVariable::Param(1), AffineVariable::Param(2), AffineVariable::ItemCount],
+        0..=3,
+    );
     let terms = factors.prop_shuffle().prop_flat_map(|factors| {
         let by = prop::collection::vec(prop_oneof![1..=u32::MAX, 1..9u32], factors.len());
         by.prop_map(move |by| factors.iter().copied().zip(by).collect())
@@ -96,8 +102,12 @@ fn affine() -> impl Strategy<Value = Affine> {
 
 fn step() -> impl Strategy<Value = Step> {
     let trips = prop_oneof![
-        any::<u32>().prop_map(Trips::Const),
-        (affine(), any::<bool>(), 0..2u32).prop_map(|(count, signed, at_least)| Trips::Of { count, signed, at_least }),
+        any::<u32>().prop_map(TripCount::Const),
+        (affine(), any::<bool>(), 0..2u32).prop_map(|(count, signed, at_least)| TripCount::Of {
+            count,
+            signed,
+            at_least
+        }),
     ];
     (trips, affine()).prop_map(|(trips, stride)| Step { loop_number: 0, trips, stride })
 }

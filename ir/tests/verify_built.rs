@@ -315,11 +315,11 @@ fn numbers_in_streams() {
     );
     assert_eq!(packed(|kernel| stream(kernel).guard = Some(2)), ["the guard is stream 2, which does not exist"]);
     assert_eq!(
-        packed(|kernel| stream(kernel).index.terms = vec![(Factor::Param(9), 4)]),
+        packed(|kernel| stream(kernel).index.terms = vec![(AffineVariable::Param(9), 4)]),
         ["parameter 9 is no `i32` of the launch; expected an `i32` parameter"]
     );
-    let endless = |index| Step { loop_number: 0, trips: Trips::Const(u32::MAX), stride: index };
-    let twice = Affine { constant: 0, terms: vec![(Factor::ItemCount, 1), (Factor::ItemCount, 2)] };
+    let endless = |index| Step { loop_number: 0, trips: TripCount::Const(u32::MAX), stride: index };
+    let twice = Affine { constant: 0, terms: vec![(AffineVariable::ItemCount, 1), (AffineVariable::ItemCount, 2)] };
     assert_eq!(
         packed(|kernel| stream(kernel).steps = vec![endless(twice)]),
         ["`item_count` is there twice; expected one multiple of it"]

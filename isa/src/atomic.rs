@@ -3,7 +3,7 @@
 
 use arrayvec::ArrayVec;
 
-use crate::half::{Clamp, Format, Mode, Rounding};
+use crate::half::{Clamp, Format, HalfMode, Rounding};
 use crate::halu::domain::{Domain, FloatKind, FloatOp, HalfKind, HalfMinMax, HalfOp, Width, wide};
 
 const SIGN: u32 = 0x8000_0000;
@@ -11,7 +11,7 @@ const EXPONENT: u32 = 0x7F80_0000;
 
 /// An atomic operation: how the new value in memory follows from the old value and the operands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Change {
+pub enum AtomicOp {
     /// The sum, modulo 2 to the number of bits.
     Add,
     /// The minimum.
@@ -38,7 +38,7 @@ pub enum Change {
     /// The operand, whatever the old value.
     Exchange,
     /// Compare-and-swap: the second operand if the old value equals the first, else the old value.
-    Swap,
+    CompareSwap,
     /// The sum of each packed half with its counterpart, rounded to nearest even.
     AddHalf(Format),
     /// The minimum or maximum of each packed half and its counterpart.
@@ -54,24 +54,24 @@ pub enum Change {
     AddDouble,
 }
 
-impl Change {
+impl AtomicOp {
     /// Returns the number of operands.
     pub const fn operands(self) -> usize {
-        if matches!(self, Change::Swap) { 2 } else { 1 }
+        if matches!(self, AtomicOp::CompareSwap) { 2 } else { 1 }
     }
 
     /// Returns `true` if the new value does not depend on the old one.
-    pub const fn forgets(self) -> bool {
-        matches!(self, Change::Exchange)
+    pub const fn ignores_old_value(self) -> bool {
+        matches!(self, AtomicOp::Exchange)
     }
 }
 
 /// Computes the new values of memory elements of `bits` bits each, from their values `old` and the
 /// operands. `flushes` selects global memory, where f32 sums flush subnormals to zero. A
 /// compare-and-swap of several elements compares all of them and swaps all or none.
-pub fn atomically<D: Domain, const N: usize>(
+pub fn apply_atomic<D: Domain, const N: usize>(
     domain: &mut D,
-    change: Change,
+    change: AtomicOp,
     bits: u32,
     old: &[[D::Word; 2]],
     operands: &[[[D::Word; 2]; 2]],
@@ -79,9 +79,9 @@ pub fn atomically<D: Domain, const N: usize>(
 ) -> ArrayVec<[D::Word; 2], N> {
     let elements = old.iter().zip(operands).take(N);
     if let ([old], [operands]) = (old, operands) {
-        return [atomically_one(domain, change, bits, *old, *operands, flushes)].into_iter().take(N).collect();
+        return [apply_atomic_to_element(domain, change, bits, *old, *operands, flushes)].into_iter().take(N).collect();
     }
-    if change != Change::Swap {
+    if change != AtomicOp::CompareSwap {
         return elements.map(|(&old, &[b, _])| element(domain, change, bits, [old, b], flushes)).collect();
     }
     let extend = |d: &mut D, value| wide::extend(d, bits, false, value);
@@ -96,9 +96,9 @@ pub fn atomically<D: Domain, const N: usize>(
 
 /// Computes an atomic operation on register values. The old value and each operand take as many
 /// words as `width` has registers, lowest first. A 128-bit value is two 64-bit elements.
-pub fn atomically_in_words<D: Domain>(
+pub fn apply_atomic_to_registers<D: Domain>(
     d: &mut D,
-    change: Change,
+    change: AtomicOp,
     width: Width,
     old: &[D::Word],
     operands: &[D::Word],
@@ -115,7 +115,7 @@ pub fn atomically_in_words<D: Domain>(
     let c = c.into_iter().chain(std::iter::repeat([zero; 2]));
     let pairs: ArrayVec<[[D::Word; 2]; 2], 2> = b.into_iter().zip(c).map(|(b, c)| [b, c]).collect();
     let bits = (8 * width.bytes()).min(64);
-    let new: ArrayVec<_, 2> = atomically(d, change, bits, &elements(old), &pairs, flushes);
+    let new: ArrayVec<_, 2> = apply_atomic(d, change, bits, &elements(old), &pairs, flushes);
     new.into_iter().flatten().take(words).collect()
 }
 
@@ -125,15 +125,15 @@ fn pick<D: Domain>(d: &mut D, p: D::Pred, a: [D::Word; 2], b: [D::Word; 2]) -> [
 
 /// Computes an atomic operation on a single element; see [`atomically`].
 #[inline(always)]
-pub fn atomically_one<D: Domain>(
+pub fn apply_atomic_to_element<D: Domain>(
     domain: &mut D,
-    change: Change,
+    change: AtomicOp,
     bits: u32,
     old: [D::Word; 2],
     [b, c]: [[D::Word; 2]; 2],
     flushes: bool,
 ) -> [D::Word; 2] {
-    if change != Change::Swap {
+    if change != AtomicOp::CompareSwap {
         return element(domain, change, bits, [old, b], flushes);
     }
     let [held, wanted] = [old, b].map(|value| wide::extend(domain, bits, false, value));
@@ -154,60 +154,60 @@ fn flush<D: Domain>(d: &mut D, a: D::Word) -> D::Word {
 #[inline(always)]
 fn element<D: Domain>(
     d: &mut D,
-    change: Change,
+    change: AtomicOp,
     bits: u32,
     [old, b]: [[D::Word; 2]; 2],
     flushes: bool,
 ) -> [D::Word; 2] {
     match change {
-        Change::AddHalf(format) => {
-            let mode = Mode { format, rounding: Rounding::Nearest, ftz: false, clamp: Clamp::None };
+        AtomicOp::AddHalf(format) => {
+            let mode = HalfMode { format, rounding: Rounding::Nearest, ftz: false, clamp: Clamp::None };
             let sum = d.half(&HalfOp { kind: HalfKind::Add, mode }, old[0], b[0], b[0]);
             return [sum, old[1]];
         }
-        Change::MinMaxHalf { format, min } => {
+        AtomicOp::MinMaxHalf { format, min } => {
             let min = d.truth(min);
             return [d.half_minmax(&HalfMinMax { format, ftz: false, nan: false }, min, old[0], b[0]), old[1]];
         }
-        Change::AddSingle => {
+        AtomicOp::AddSingle => {
             let op = FloatOp { kind: FloatKind::Add, rounding: Rounding::Nearest };
             let [a, b] = [old[0], b[0]].map(|a| if flushes { flush(d, a) } else { a });
             let sum = d.single(&op, [a, b, b]);
             return [if flushes { flush(d, sum) } else { sum }, old[1]];
         }
-        Change::AddDouble => {
+        AtomicOp::AddDouble => {
             return d.double(&FloatOp { kind: FloatKind::Add, rounding: Rounding::Nearest }, [old, b, b]);
         }
         _ => {}
     }
-    let signed = matches!(change, Change::Min { signed: true } | Change::Max { signed: true });
+    let signed = matches!(change, AtomicOp::Min { signed: true } | AtomicOp::Max { signed: true });
     let [old, b] = [old, b].map(|value| wide::extend(d, bits, signed, value));
     let (one, zero) = (wide::constant(d, 1), wide::constant(d, 0));
     match change {
-        Change::Add => wide::add(d, old, b),
-        Change::Min { .. } => {
+        AtomicOp::Add => wide::add(d, old, b),
+        AtomicOp::Min { .. } => {
             let less = wide::less(d, signed, b, old);
             pick(d, less, b, old)
         }
-        Change::Max { .. } => {
+        AtomicOp::Max { .. } => {
             let less = wide::less(d, signed, old, b);
             pick(d, less, b, old)
         }
-        Change::Inc => {
+        AtomicOp::Inc => {
             let below = wide::less(d, false, old, b);
             let more = wide::add(d, old, one);
             pick(d, below, more, zero)
         }
-        Change::Dec => {
+        AtomicOp::Dec => {
             let above = wide::less(d, false, b, old);
             let none = wide::equal(d, old, zero);
             let wraps = d.either(above, none);
             let less = wide::sub(d, old, one);
             pick(d, wraps, b, less)
         }
-        Change::And => [d.and(old[0], b[0]), d.and(old[1], b[1])],
-        Change::Or => [d.or(old[0], b[0]), d.or(old[1], b[1])],
-        Change::Xor => [d.xor(old[0], b[0]), d.xor(old[1], b[1])],
+        AtomicOp::And => [d.and(old[0], b[0]), d.and(old[1], b[1])],
+        AtomicOp::Or => [d.or(old[0], b[0]), d.or(old[1], b[1])],
+        AtomicOp::Xor => [d.xor(old[0], b[0]), d.xor(old[1], b[1])],
         _ => b,
     }
 }

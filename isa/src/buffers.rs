@@ -1,6 +1,6 @@
 //! The buffers of a launch, at the virtual addresses that kernels see.
 
-use crate::object::Part;
+use crate::object::PartialAccess;
 use halfbyte_abi::{self as abi, Direction};
 use smallvec::SmallVec;
 
@@ -52,14 +52,14 @@ impl Buffer<'_> {
 /// A buffer that a launch overwrites completely and never reads, so that filling it with zeros can
 /// be skipped.
 #[derive(Clone, Copy, Debug)]
-pub struct Covered {
+pub struct OverwrittenBuffer {
     /// Index of the buffer's parameter.
     pub buffer: usize,
     /// Bytes that each item writes, directly after the bytes of the previous item.
     pub bytes: u32,
 }
 
-impl Covered {
+impl OverwrittenBuffer {
     /// Returns `true` if `items` work items overwrite all of an `out` buffer.
     pub fn is_whole(&self, held: &Buffer<'_>, items: u32) -> bool {
         let bytes = u64::from(items) * u64::from(self.bytes);
@@ -68,7 +68,7 @@ impl Covered {
 }
 
 /// All overwritten buffers of a launch.
-pub type AllCovered = SmallVec<[Covered; 4]>;
+pub type AllCovered = SmallVec<[OverwrittenBuffer; 4]>;
 
 /// All buffers of a launch, indexed by parameter; `None` for a scalar.
 #[derive(Debug, Default)]
@@ -77,11 +77,11 @@ pub struct Buffers<'a>(pub Vec<Option<Buffer<'a>>>);
 impl<'a> Buffers<'a> {
     /// Fills `out` buffers with zeros, as required at the start of a launch.
     pub fn start(&mut self) {
-        self.start_but(&[]);
+        self.zero_out_buffers_except(&[]);
     }
 
     /// Fills `out` buffers with zeros, except those that the launch overwrites completely.
-    pub fn start_but(&mut self, covered: &[Covered]) {
+    pub fn zero_out_buffers_except(&mut self, covered: &[OverwrittenBuffer]) {
         for (number, buffer) in self.0.iter_mut().enumerate() {
             if let Some(buffer) = buffer
                 && buffer.direction == Direction::Out
@@ -95,8 +95,8 @@ impl<'a> Buffers<'a> {
 
     /// Fills with zeros the part of overwritten buffers that belongs to `item` and later items. A
     /// launch that ended early has not written this part.
-    pub fn clear_from(&mut self, covered: &[Covered], item: u32) {
-        for &Covered { buffer, bytes } in covered {
+    pub fn clear_from(&mut self, covered: &[OverwrittenBuffer], item: u32) {
+        for &OverwrittenBuffer { buffer, bytes } in covered {
             let place = self.0.get_mut(buffer).and_then(Option::as_mut).and_then(Buffer::written);
             let done = usize::try_from(u64::from(item) * u64::from(bytes));
             if let (Some(place), Ok(done)) = (place, done)
@@ -140,7 +140,7 @@ impl<'a> Buffers<'a> {
     /// Returns the trap of one part of an access, given the trap of the whole access. Returns
     /// `None` if this part is valid.
     #[cold]
-    pub fn fault_of(&self, part: &Part, whole: &TrapKind) -> Option<TrapKind> {
+    pub fn fault_of(&self, part: &PartialAccess, whole: &TrapKind) -> Option<TrapKind> {
         let (access, address) = match *whole {
             TrapKind::OutOfBounds { access, space: Space::Global, address, .. }
             | TrapKind::Misaligned { access, space: Space::Global, address, .. } => (access, address),

@@ -1,7 +1,7 @@
 //! Generates the Markdown documentation of the instruction sets from their rows: an index and one
 //! page per mnemonic.
 
-use crate::row::{Address, Alias, Kind, Modifier, ModifierOrder, Operand, RegFile, Role, Row, Suffix};
+use crate::row::{Address, Alias, Modifier, ModifierOrder, Operand, OperandKind, OperandRole, RegFile, Row, Suffix};
 use crate::text::reader::describe;
 use crate::word::Field;
 use crate::{halu, vp1};
@@ -18,7 +18,7 @@ pub enum Set {
 
 /// An encoding form of an instruction: its name, its row, and the alias under which a page lists
 /// it.
-type Form = (&'static str, &'static Row, Option<&'static Alias>);
+type EncodingForm = (&'static str, &'static Row, Option<&'static Alias>);
 
 impl Set {
     /// All documented sets.
@@ -39,7 +39,7 @@ impl Set {
         }
     }
 
-    fn forms(self, mnemonic: &str) -> Vec<Form> {
+    fn forms(self, mnemonic: &str) -> Vec<EncodingForm> {
         match self {
             Set::Halu => halu::opcodes_of(mnemonic).iter().map(|o| (o.name(), o.row(), None)).collect(),
             Set::Vp1 => vp1::forms_of(mnemonic).iter().map(|&(o, alias)| (o.name(), o.row(), alias)).collect(),
@@ -115,7 +115,7 @@ const UNNAMED: &str = "\n## Words without a name\n\n\
     Text has only `.word` for them. Those of db have no known meaning and trap.\n\n\
     | | bits 24 to 31 and what else is fixed | |\n|---|---|---|\n";
 
-fn meaning(out: &mut String, set: Set, group: &[Form]) -> fmt::Result {
+fn meaning(out: &mut String, set: Set, group: &[EncodingForm]) -> fmt::Result {
     let Some(&(_, first, alias)) = group.first() else {
         return Ok(());
     };
@@ -156,14 +156,14 @@ fn meaning(out: &mut String, set: Set, group: &[Form]) -> fmt::Result {
         writeln!(out, "\nNo instruction: {}.", forbidden.join("; "))?;
     }
     // The aliases of a row share one layout.
-    for f in group.chunk_by(|a, b| a.0 == b.0).filter_map(<[Form]>::first) {
+    for f in group.chunk_by(|a, b| a.0 == b.0).filter_map(<[EncodingForm]>::first) {
         form(out, set, f)?;
     }
     Ok(())
 }
 
 /// Writes the bit layout of one form.
-fn form(out: &mut String, set: Set, (name, row, _): &Form) -> fmt::Result {
+fn form(out: &mut String, set: Set, (name, row, _): &EncodingForm) -> fmt::Result {
     writeln!(out, "\n## {name}\n\nClass: {:?}.\n\n```", row.class)?;
     let mut fields: Vec<(Field, String)> = Vec::new();
     if let Some(guard) = row.guard {
@@ -215,7 +215,7 @@ fn values(m: &Modifier, mark: &str) -> String {
 
 /// Returns the syntax of a form in the notation of the seeds: `{}` encloses optional parts, `|`
 /// separates alternatives.
-fn syntax(set: Set, &(_, row, alias): &Form) -> String {
+fn syntax(set: Set, &(_, row, alias): &EncodingForm) -> String {
     if set == Set::Vp1 {
         let (mnemonic, operands) = alias.map_or((row.mnemonic, row.operands), |a| (a.mnemonic, a.operands));
         let words = operands.iter().filter(|o| !o.silent).map(operand);
@@ -259,24 +259,24 @@ fn syntax(set: Set, &(_, row, alias): &Form) -> String {
 fn operand(op: &Operand) -> String {
     let prefix = |field: Option<Field>, text: &'static str| if field.is_some() { text } else { "" };
     let what = match op.kind {
-        Kind::Reg { file, .. } if file.prefix().starts_with('$') => format!("${}", op.name),
-        Kind::Reg { .. } => op.name.to_owned(),
-        Kind::AllPreds | Kind::Const { .. } | Kind::Memory { .. } => describe(op).to_owned(),
-        Kind::HalfPair { .. } => format!("{0}.h1, {0}.h0", op.name),
-        Kind::F32(_) | Kind::Bits(_) | Kind::Target(_) => op.name.to_owned(),
-        Kind::Name(m) => {
+        OperandKind::Reg { file, .. } if file.prefix().starts_with('$') => format!("${}", op.name),
+        OperandKind::Reg { .. } => op.name.to_owned(),
+        OperandKind::AllPreds | OperandKind::Const { .. } | OperandKind::Memory { .. } => describe(op).to_owned(),
+        OperandKind::HalfPair { .. } => format!("{0}.h1, {0}.h0", op.name),
+        OperandKind::F32(_) | OperandKind::Bits(_) | OperandKind::Target(_) => op.name.to_owned(),
+        OperandKind::Name(m) => {
             let names = m.choices.iter().map(|c| c.0).collect::<Vec<_>>().join("|");
             if op.optional { format!("{{{names}}}") } else { names }
         }
-        Kind::SplitReg { .. } => format!("${}", op.name),
-        Kind::Tuple { count, .. } => format!("${}{}", op.name, if count == 4 { 'q' } else { 'd' }),
-        Kind::Whole(file) => file.prefix().to_owned(),
-        Kind::FlagDef { .. } => format!("{{${}}}", op.name),
-        Kind::Condition { .. } if op.optional => "{$cs bit}".to_owned(),
-        Kind::Condition { .. } => "$cs bit".to_owned(),
-        Kind::Selected { .. } => format!("${0}|(slct $cs bit ${0}d)", op.name),
-        Kind::Number { .. } | Kind::SplitNumber { .. } | Kind::Group { .. } => op.name.to_owned(),
-        Kind::Word(text) => text.to_owned(),
+        OperandKind::SplitReg { .. } => format!("${}", op.name),
+        OperandKind::Tuple { count, .. } => format!("${}{}", op.name, if count == 4 { 'q' } else { 'd' }),
+        OperandKind::Whole(file) => file.prefix().to_owned(),
+        OperandKind::FlagDef { .. } => format!("{{${}}}", op.name),
+        OperandKind::Condition { .. } if op.optional => "{$cs bit}".to_owned(),
+        OperandKind::Condition { .. } => "$cs bit".to_owned(),
+        OperandKind::Selected { .. } => format!("${0}|(slct $cs bit ${0}d)", op.name),
+        OperandKind::Number { .. } | OperandKind::SplitNumber { .. } | OperandKind::Group { .. } => op.name.to_owned(),
+        OperandKind::Word(text) => text.to_owned(),
     };
     let suffix = match op.suffix {
         Suffix::None => "",
@@ -300,9 +300,9 @@ fn operand(op: &Operand) -> String {
 fn operand_fields(op: &Operand) -> Vec<(Field, String)> {
     let name = op.name;
     let role = match op.role {
-        Role::Def => "destination",
-        Role::Use => "source",
-        Role::Update => "source and destination",
+        OperandRole::Def => "destination",
+        OperandRole::Use => "source",
+        OperandRole::Update => "source and destination",
     };
     let mut fields = Vec::new();
     let mut add = |field: Field, holds: String| fields.push((field, holds));
@@ -316,17 +316,19 @@ fn operand_fields(op: &Operand) -> Vec<(Field, String)> {
         if span == 1 { one.to_owned() } else { format!("first of {span} {one}s, a multiple of {span}") }
     };
     match op.kind {
-        Kind::Reg { file, field, span } => add(field, format!("`{name}`, {role}: {}", registers(file, span))),
-        Kind::AllPreds => {}
-        Kind::Const { bank, offset, align } => {
+        OperandKind::Reg { file, field, span } => add(field, format!("`{name}`, {role}: {}", registers(file, span))),
+        OperandKind::AllPreds => {}
+        OperandKind::Const { bank, offset, align } => {
             add(offset, format!("`{name}`, source: byte offset, a multiple of {align}"));
             add(bank, format!("`{name}`, source: constant bank"));
         }
-        Kind::HalfPair { field, .. } => add(field, format!("`{name}`, source: two 16-bit floats, lane 0 lowest")),
-        Kind::F32(field) => add(field, format!("`{name}`, source: f32")),
-        Kind::Bits(field) => add(field, format!("`{name}`: {} bits", field.width)),
-        Kind::Name(m) => add(m.field, values(&m, "")),
-        Kind::Memory { address, size } => {
+        OperandKind::HalfPair { field, .. } => {
+            add(field, format!("`{name}`, source: two 16-bit floats, lane 0 lowest"))
+        }
+        OperandKind::F32(field) => add(field, format!("`{name}`, source: f32")),
+        OperandKind::Bits(field) => add(field, format!("`{name}`: {} bits", field.width)),
+        OperandKind::Name(m) => add(m.field, values(&m, "")),
+        OperandKind::Memory { address, size } => {
             let ra = || format!("address of a {size}-byte access: {}", registers(RegFile::Gpr, 1));
             let displacement = |sign: &str| format!("displacement in bytes, {sign}");
             match address {
@@ -353,45 +355,45 @@ fn operand_fields(op: &Operand) -> Vec<(Field, String)> {
                 }
             }
         }
-        Kind::Target(field) => add(field, "distance in words from this word, signed".to_owned()),
-        Kind::Tuple { file, field, count: 4 } => {
+        OperandKind::Target(field) => add(field, "distance in words from this word, signed".to_owned()),
+        OperandKind::Tuple { file, field, count: 4 } => {
             add(field, format!("`{name}`, {role}: a quad of `{}`", file.prefix()));
         }
-        Kind::Tuple { file, field, .. } => {
+        OperandKind::Tuple { file, field, .. } => {
             add(field, format!("`{name}`, {role}: a `{0}`, and the one of this number or 1", file.prefix()));
         }
-        Kind::SplitReg { file, low, high } => {
+        OperandKind::SplitReg { file, low, high } => {
             add(low, format!("`{name}`, {role}: a `{}`, low bits of its number", file.prefix()));
             add(high, "high bits of its number".to_owned());
         }
-        Kind::FlagDef { file, field } => {
+        OperandKind::FlagDef { file, field } => {
             let silent = if op.silent { ", not in the text" } else { "" };
             add(field, format!("`{name}`, {role}: a `{}`, from 4 on none{silent}", file.prefix()));
         }
-        Kind::Condition { index, bit } => {
+        OperandKind::Condition { index, bit } => {
             add(index, format!("`{name}`: a `$c`"));
             add(bit.field, format!("a bit of it: {}", values(&bit, "")));
         }
-        Kind::Selected { file, field, index, bit } => {
+        OperandKind::Selected { file, field, index, bit } => {
             add(field, format!("`{name}`, {role}: a `{}`", file.prefix()));
             add(index, "the `$c` that chooses".to_owned());
             add(bit.field, format!("a bit of it: {}; false takes the register itself", values(&bit, "")));
         }
-        Kind::Number { field, signed, shift } => {
+        OperandKind::Number { field, signed, shift } => {
             let sort = if signed { "signed" } else { "unsigned" };
             let scale = if shift == 0 { String::new() } else { format!(", times {:#x}", 1u64 << shift) };
             add(field, format!("`{name}`: {sort}, {} bits{scale}", field.width));
         }
-        Kind::SplitNumber { low, high, shift } => {
+        OperandKind::SplitNumber { low, high, shift } => {
             let scale = if shift == 0 { String::new() } else { format!(", times {:#x}", 1u64 << shift) };
             add(low, format!("`{name}`: low bits, unsigned{scale}"));
             add(high, format!("`{name}`: high bits"));
         }
-        Kind::Group { field, relative: true } => {
+        OperandKind::Group { field, relative: true } => {
             add(field, "distance in groups of 4 words from the group of this word, signed".to_owned());
         }
-        Kind::Group { field, relative: false } => add(field, "a group of 4 words".to_owned()),
-        Kind::Whole(_) | Kind::Word(_) => {}
+        OperandKind::Group { field, relative: false } => add(field, "a group of 4 words".to_owned()),
+        OperandKind::Whole(_) | OperandKind::Word(_) => {}
     }
     for (field, what) in [(op.neg, "negates"), (op.abs, "takes the absolute value of"), (op.not, "inverts")] {
         if let Some(field) = field {

@@ -136,7 +136,7 @@ impl Rounding {
 
     /// Returns `true` if a directed rounding mode rounds an inexact value of this sign away from
     /// zero. Returns `false` for [`Rounding::Nearest`], whose result depends on the discarded bits.
-    const fn away(self, negative: bool) -> bool {
+    const fn rounds_away_from_zero(self, negative: bool) -> bool {
         matches!((self, negative), (Self::Down, true) | (Self::Up, false))
     }
 }
@@ -193,7 +193,7 @@ impl Format {
     }
 
     /// Compares `a` with `b`.
-    pub fn relation(self, a: u16, b: u16) -> Relation {
+    pub fn compare(self, a: u16, b: u16) -> Relation {
         if self.is_nan(a) || self.is_nan(b) {
             Relation::Unordered
         } else if (a | b) & MAGNITUDE == 0 {
@@ -285,7 +285,7 @@ impl Format {
             let (rest, half) = (x.significand & ((1 << cut) - 1), 1 << (cut - 1));
             let up = match rounding {
                 Rounding::Nearest => rest > half || (rest == half && kept & 1 == 1),
-                _ => rest != 0 && rounding.away(x.negative),
+                _ => rest != 0 && rounding.rounds_away_from_zero(x.negative),
             };
             kept + u64::from(up)
         };
@@ -295,7 +295,7 @@ impl Format {
         let infinity = self.infinity();
         let magnitude = if magnitude < infinity.into() {
             magnitude as u16
-        } else if rounding == Rounding::Nearest || rounding.away(x.negative) {
+        } else if rounding == Rounding::Nearest || rounding.rounds_away_from_zero(x.negative) {
             infinity
         } else {
             infinity - 1
@@ -306,7 +306,7 @@ impl Format {
 
 /// The modifiers of an arithmetic operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Mode {
+pub struct HalfMode {
     /// Format of the operands and the result.
     pub format: Format,
     /// Rounding mode, applied once to the exact result.
@@ -318,7 +318,7 @@ pub struct Mode {
     pub clamp: Clamp,
 }
 
-impl Mode {
+impl HalfMode {
     /// Creates a mode without flushing or clamping.
     pub const fn new(format: Format, rounding: Rounding) -> Self {
         Self { format, rounding, ftz: false, clamp: Clamp::None }
@@ -414,7 +414,7 @@ impl Exact {
     /// Maximum left shift of the significand with the larger exponent. Significands have at most 22
     /// bits, so the sum fits in 63 bits. A sum with a jammed smaller addend keeps more than twice
     /// the bits that rounding keeps.
-    const REACH: u32 = 40;
+    const MAX_ALIGN_SHIFT: u32 = 40;
 
     /// Returns the sum, or a number that rounds to the same value.
     fn add(self, other: Self, rounding: Rounding) -> Self {
@@ -423,7 +423,7 @@ impl Exact {
             return low;
         }
         let distance = (high.exponent - low.exponent) as u32;
-        let reach = distance.min(Self::REACH);
+        let reach = distance.min(Self::MAX_ALIGN_SHIFT);
         let sum = high.scaled(reach) + low.jammed(distance - reach);
         let negative = match sum {
             // A zero sum is either two zeros of the same sign or a cancellation.

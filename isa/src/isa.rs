@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use halfbyte_abi::Target;
 
-use crate::row::Class;
+use crate::row::InstClass;
 
 /// An instruction set: decodes the kernels of an object. Its targets may support different subsets
 /// of its instructions.
@@ -31,14 +31,14 @@ pub trait Isa: Debug + Sync + RefUnwindSafe {
     /// Decodes the bytes of a kernel in an object as machine code of `target`. Returns `None` if
     /// the bytes are not a whole number of words. For an instruction set in text form, returns
     /// `None` if the text is invalid for the target or does not hold exactly one kernel.
-    fn machine_code(&self, target: Target, bytes: &[u8]) -> Option<Words>;
+    fn machine_code(&self, target: Target, bytes: &[u8]) -> Option<SharedCode>;
 }
 
 /// The machine code of a kernel, of any target. Clones share the code.
 #[derive(Clone, Debug)]
-pub struct Words(Arc<dyn MachineCode>);
+pub struct SharedCode(Arc<dyn MachineCode>);
 
-impl Words {
+impl SharedCode {
     /// Converts the code to the concrete type of its target, or returns `None` if its type differs.
     pub fn downcast<C: MachineCode + Clone>(self) -> Option<C> {
         let any: Arc<dyn Any + Send + Sync> = self.0;
@@ -46,13 +46,13 @@ impl Words {
     }
 }
 
-impl<C: MachineCode> From<C> for Words {
-    fn from(code: C) -> Words {
-        Words(Arc::new(code))
+impl<C: MachineCode> From<C> for SharedCode {
+    fn from(code: C) -> SharedCode {
+        SharedCode(Arc::new(code))
     }
 }
 
-impl Deref for Words {
+impl Deref for SharedCode {
     type Target = dyn MachineCode;
 
     fn deref(&self) -> &dyn MachineCode {
@@ -60,13 +60,13 @@ impl Deref for Words {
     }
 }
 
-impl PartialEq for Words {
-    fn eq(&self, other: &Words) -> bool {
+impl PartialEq for SharedCode {
+    fn eq(&self, other: &SharedCode) -> bool {
         self.target() == other.target() && self.to_bytes() == other.to_bytes()
     }
 }
 
-impl Eq for Words {}
+impl Eq for SharedCode {}
 
 /// The machine code of a kernel: a sequence of instruction words or of lines of text. An address is
 /// an index into that sequence.
@@ -94,11 +94,11 @@ pub trait MachineCode: Any + Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     fn text(&self, address: usize) -> String;
 
     /// Returns the class of the instruction at an address, or `None` if the word is no instruction.
-    fn class(&self, address: usize) -> Option<Class>;
+    fn class(&self, address: usize) -> Option<InstClass>;
 
     /// Returns a copy of the code with the words at these addresses replaced by no-ops of the same
     /// unit.
-    fn idle(&self, addresses: Range<usize>) -> Words;
+    fn replace_with_nops(&self, addresses: Range<usize>) -> SharedCode;
 
     /// Disassembles the whole code, one line per word. Labels have lines of their own if the
     /// target's syntax has labels.
@@ -121,7 +121,7 @@ impl dyn MachineCode {
     }
 
     /// Counts the instructions of a class.
-    pub fn count(&self, class: Class) -> usize {
+    pub fn count(&self, class: InstClass) -> usize {
         (0..self.len()).filter(|&address| self.class(address) == Some(class)).count()
     }
 

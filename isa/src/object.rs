@@ -13,10 +13,10 @@ use thiserror::Error;
 
 use crate::stream::{Tiles, TilesError};
 use halfbyte_abi::{Contents, Direction, MAX_LOCAL_BYTES, Param, ParamKind, Signature, SignatureError, Type};
-use halfbyte_abi::{Form, Target};
+use halfbyte_abi::{KernelFormat, Target};
 
 pub use halfbyte_abi::Loc;
-pub use part::Part;
+pub use part::PartialAccess;
 
 /// `e_machine` of an object: the letters `HB`. No registered machine has this number, so other
 /// tools do not mistake an object for their own.
@@ -122,7 +122,7 @@ pub enum RecordError {
     },
     /// A parameter without contents follows one that has contents.
     #[error("parameter `{0}` stands behind one with contents and has none")]
-    Behind(String),
+    MissingContents(String),
     /// The local memory exceeds the addressable size.
     #[error("an item takes {0} bytes of local memory; at most {MAX_LOCAL_BYTES} are possible")]
     LocalBytes(u32),
@@ -207,7 +207,7 @@ impl KernelInfo {
         let mut out = Vec::with_capacity(256);
         put_u32(&mut out, self.local_bytes);
         put_u32(&mut out, self.registers);
-        if target.form() == Form::Threads {
+        if target.form() == KernelFormat::Threads {
             out.push(self.shared_bytes.is_some().into());
             put_u32(&mut out, self.shared_bytes.unwrap_or(0));
             put_u32(&mut out, self.scratch_bytes);
@@ -244,7 +244,7 @@ impl KernelInfo {
         if let Some(tiles) = &self.tiles {
             tiles::put(&mut out, tiles);
         }
-        if target.form() == Form::Text {
+        if target.form() == KernelFormat::Text {
             put_u32(&mut out, self.max_items);
             out.push(self.along_x.into());
         }
@@ -263,7 +263,7 @@ impl KernelInfo {
         }
         let registers = fields.u32()?;
         let (shared_bytes, scratch_bytes) = match target.form() {
-            Form::Threads => {
+            KernelFormat::Threads => {
                 let has_some = fields.tag(1)? != 0;
                 let (shared, scratch) = (fields.u32()?, fields.u32()?);
                 (has_some.then_some(shared), scratch)
@@ -284,15 +284,15 @@ impl KernelInfo {
         for _ in 0..count {
             let (param, contents) = fields.param()?;
             if contents.is_none() && !all_contents.is_empty() {
-                return Err(RecordError::Behind(param.name));
+                return Err(RecordError::MissingContents(param.name));
             }
             params.push(param);
             all_contents.extend(contents);
         }
-        let tiles = if target.form() == Form::Tiles { Some(fields.tiles()?) } else { None };
+        let tiles = if target.form() == KernelFormat::Tiles { Some(fields.tiles()?) } else { None };
         let (max_items, along_x) = match target.form() {
-            Form::Text => (fields.u32()?, fields.u8()? != 0),
-            form => (u32::MAX, form == Form::Tiles),
+            KernelFormat::Text => (fields.u32()?, fields.u8()? != 0),
+            form => (u32::MAX, form == KernelFormat::Tiles),
         };
         fields.finish()?;
         let signature = Signature::new(name, params)?.with_contents(all_contents)?;

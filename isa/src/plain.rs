@@ -9,8 +9,8 @@ use std::ops::Range;
 
 use halfbyte_abi::Target;
 
-use crate::isa::{Isa, MachineCode, Words};
-use crate::row::Class;
+use crate::isa::{Isa, MachineCode, SharedCode};
+use crate::row::InstClass;
 
 /// Maximum number of operands of an instruction.
 pub const MAX_OPERANDS: usize = 4;
@@ -59,7 +59,7 @@ pub struct Row {
     /// The mnemonic.
     pub name: &'static str,
     /// The class of the instruction.
-    pub class: Class,
+    pub class: InstClass,
     /// The operands, at most [`MAX_OPERANDS`], in the order of the assembly text.
     pub fields: &'static [Field],
 }
@@ -75,16 +75,16 @@ pub struct Inst {
 
 /// An instruction set of one target.
 #[derive(Clone, Copy, Debug)]
-pub struct Plain {
+pub struct RowIsa {
     /// The target.
     pub target: Target,
     /// The instructions, indexed by opcode; at most 256.
     pub rows: &'static [Row],
     /// The no-op word.
-    pub idle: u32,
+    pub nop: u32,
 }
 
-impl Plain {
+impl RowIsa {
     /// Returns the row of an opcode.
     pub fn row(&self, opcode: u8) -> Option<&'static Row> {
         self.rows.get(usize::from(opcode))
@@ -140,12 +140,12 @@ impl Plain {
     }
 
     /// Wraps words as machine code of this instruction set.
-    pub const fn code(&self, words: Vec<u32>) -> Code {
-        Code { isa: *self, words }
+    pub const fn code(&self, words: Vec<u32>) -> RowCode {
+        RowCode { isa: *self, words }
     }
 }
 
-impl Isa for Plain {
+impl Isa for RowIsa {
     fn targets(&self) -> &[Target] {
         std::slice::from_ref(&self.target)
     }
@@ -158,7 +158,7 @@ impl Isa for Plain {
         self.rows.iter().map(|row| row.name).collect()
     }
 
-    fn machine_code(&self, _: Target, bytes: &[u8]) -> Option<Words> {
+    fn machine_code(&self, _: Target, bytes: &[u8]) -> Option<SharedCode> {
         let (words, rest) = bytes.as_chunks();
         rest.is_empty().then(|| self.code(words.iter().map(|&word| u32::from_le_bytes(word)).collect()).into())
     }
@@ -166,19 +166,19 @@ impl Isa for Plain {
 
 /// Machine code: words in order, valid instructions or not.
 #[derive(Clone, Debug)]
-pub struct Code {
-    isa: Plain,
+pub struct RowCode {
+    isa: RowIsa,
     words: Vec<u32>,
 }
 
-impl Code {
+impl RowCode {
     /// Returns the words.
     pub fn words(&self) -> &[u32] {
         &self.words
     }
 }
 
-impl MachineCode for Code {
+impl MachineCode for RowCode {
     fn target(&self) -> Target {
         self.isa.target
     }
@@ -199,14 +199,14 @@ impl MachineCode for Code {
         self.words.get(address).map_or(String::new(), |&word| self.isa.text(word))
     }
 
-    fn class(&self, address: usize) -> Option<Class> {
+    fn class(&self, address: usize) -> Option<InstClass> {
         let inst = self.isa.decode(*self.words.get(address)?)?;
         Some(self.isa.row(inst.opcode)?.class)
     }
 
-    fn idle(&self, addresses: Range<usize>) -> Words {
+    fn replace_with_nops(&self, addresses: Range<usize>) -> SharedCode {
         let mut words = self.words.clone();
-        words.iter_mut().skip(addresses.start).take(addresses.len()).for_each(|word| *word = self.isa.idle);
+        words.iter_mut().skip(addresses.start).take(addresses.len()).for_each(|word| *word = self.isa.nop);
         self.isa.code(words).into()
     }
 

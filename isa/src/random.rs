@@ -1,6 +1,6 @@
 //! Random valid instructions, generated from the rows.
 
-use crate::row::{Kind, Modifier, RegSlot, Row, Suffix};
+use crate::row::{Modifier, OperandKind, RegSlot, Row, Suffix};
 
 /// Attempts before `word` falls back to the row's template. The limit matters only for a row that
 /// forbids most combinations; no present row does.
@@ -27,12 +27,12 @@ fn draw(row: &Row, next: &mut dyn FnMut() -> u64) -> u128 {
             word = field.set(word, next());
         }
         match op.kind {
-            Kind::Name(m) | Kind::Condition { bit: m, .. } | Kind::Selected { bit: m, .. } => {
+            OperandKind::Name(m) | OperandKind::Condition { bit: m, .. } | OperandKind::Selected { bit: m, .. } => {
                 word = chosen(&m, word, next)
             }
-            Kind::Const { offset, align, .. } => word = offset.set(word, next().wrapping_mul(align.into())),
+            OperandKind::Const { offset, align, .. } => word = offset.set(word, next().wrapping_mul(align.into())),
             // Zero is an edge case of ranges, so it is drawn more often.
-            Kind::Number { field, .. } if one_in(8, next) => word = field.set(word, 0),
+            OperandKind::Number { field, .. } if one_in(8, next) => word = field.set(word, 0),
             _ => {}
         }
         match op.suffix {

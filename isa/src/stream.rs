@@ -31,7 +31,7 @@
 //! streams of a loop are adjacent; their accesses are made iteration by iteration, and within an
 //! iteration in stream order.
 
-pub use halfbyte_abi::stream::{Affine, Factor, Holds, Step, Trips, regions};
+pub use halfbyte_abi::stream::{Affine, AffineVariable, Step, StreamContents, TripCount, regions};
 use halfbyte_abi::{ParamKind, Signature};
 use thiserror::Error;
 
@@ -73,7 +73,7 @@ pub struct Tiles {
 
 /// The load or store whose elements a stream holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Site {
+pub struct AccessSite {
     /// The word address of the instruction, for traps.
     pub word: u32,
     /// The program writes the stream, so it is copied out after the run; otherwise it is copied in
@@ -83,7 +83,7 @@ pub struct Site {
 }
 
 /// A stream in the data store.
-pub type Stream = halfbyte_abi::stream::Stream<Site>;
+pub type Stream = halfbyte_abi::stream::Stream<AccessSite>;
 
 /// The reason why the description of a kernel's tiles is invalid.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -235,14 +235,14 @@ impl Tiles {
     fn check_window(&self, stream: &Stream) -> Result<(), StreamError> {
         let unmoved = stream.scale.is_zero() && stream.index.is_zero() && stream.offset == 0;
         match stream.holds {
-            Holds::Elements => Ok(()),
-            Holds::Buffer => {
+            StreamContents::Elements => Ok(()),
+            StreamContents::Buffer => {
                 let alone = stream.uniform && stream.steps.is_empty() && stream.guard.is_none() && unmoved;
                 let is_window = alone && stream.bytes == 1 && stream.align == 1 && stream.buffer.is_some();
                 if is_window { Ok(()) } else { Err(StreamError::Window) }
             }
-            Holds::Offsets { window, .. } => {
-                let is_window = |of: &&Stream| of.holds == Holds::Buffer && of.buffer == stream.buffer;
+            StreamContents::Offsets { window, .. } => {
+                let is_window = |of: &&Stream| of.holds == StreamContents::Buffer && of.buffer == stream.buffer;
                 let of = self.streams.get(window as usize).filter(is_window);
                 let still = stream.steps.iter().all(|step| step.stride.is_zero());
                 let unmoved = stream.scale.is_zero() && stream.index.is_zero() && still;
@@ -289,8 +289,8 @@ impl Tiles {
         let is_word = |param| matches!(kind(param), Some(ParamKind::Scalar(ty)) if ty.bits() == 32);
         let affine = |sum: &Affine| {
             let mut params = sum.terms.iter().filter_map(|(factor, _)| match factor {
-                Factor::Param(param) => Some(*param),
-                Factor::ItemCount => None,
+                AffineVariable::Param(param) => Some(*param),
+                AffineVariable::ItemCount => None,
             });
             params.find(|&param| !is_word(param)).map_or(Ok(()), |param| Err(StreamError::Factor(param)))
         };
@@ -298,7 +298,7 @@ impl Tiles {
         affine(&stream.index)?;
         for (depth, step) in stream.steps.iter().enumerate() {
             affine(&step.stride)?;
-            if let Trips::Of { count, at_least, .. } = &step.trips {
+            if let TripCount::Of { count, at_least, .. } = &step.trips {
                 affine(count)?;
                 if *at_least > 1 {
                     return Err(StreamError::AtLeast(*at_least));

@@ -6,7 +6,7 @@ use crate::isa::digits;
 use crate::object::Loc;
 pub use crate::ptx::definedness::Use;
 use crate::vp1::domain::Unknown;
-use halfbyte_abi::meet::{Meets, Party};
+use halfbyte_abi::meet::{SyncError, WaitingItems};
 use halfbyte_abi::{Exceeded, ItemName, Shape};
 
 /// A trap: the work item that cannot continue, the instruction, and the reason. After a trap the
@@ -141,7 +141,7 @@ pub enum TrapKind {
         /// Address of the first byte that both access.
         address: u64,
         /// The first access.
-        other: Other,
+        other: ConflictingAccess,
     },
     /// A load of shared memory that no item of the group has written. Reported only by launches
     /// that detect races.
@@ -194,12 +194,12 @@ pub enum TrapKind {
     /// A return without a preceding call.
     ReturnWithoutCall,
     /// The kernel executed a trap instruction.
-    Asked,
+    Trap,
     /// An invalid collective operation, with the items involved if there are several.
-    Meets(Meets, Vec<Party>),
+    Collective(SyncError, Vec<WaitingItems>),
     /// A deadlock: the item polls memory that no item will write, because all other items have
     /// ended or wait too. The parties are the waiting items.
-    Deadlock(Vec<Party>),
+    Deadlock(Vec<WaitingItems>),
     /// A failed assertion of the kernel.
     AssertFailed {
         /// The asserted condition.
@@ -243,16 +243,16 @@ pub enum Unwritten {
 
 impl TrapKind {
     /// Returns the parties of a circular wait.
-    pub fn parties(&self) -> &[Party] {
+    pub fn parties(&self) -> &[WaitingItems] {
         match self {
-            TrapKind::Meets(_, parties) | TrapKind::Deadlock(parties) => parties,
+            TrapKind::Collective(_, parties) | TrapKind::Deadlock(parties) => parties,
             _ => &[],
         }
     }
 
     /// Fills in the source locations of the parties.
     pub fn locate_parties(&mut self, loc: impl Fn(usize) -> Loc) {
-        if let TrapKind::Meets(_, parties) | TrapKind::Deadlock(parties) = self {
+        if let TrapKind::Collective(_, parties) | TrapKind::Deadlock(parties) = self {
             parties.iter_mut().for_each(|party| party.loc = loc(party.place as usize));
         }
     }
@@ -260,7 +260,7 @@ impl TrapKind {
 
 /// The first of two accesses that race.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Other {
+pub struct ConflictingAccess {
     /// The accessing item.
     pub item: ItemName,
     /// Address of the instruction in the kernel.
@@ -318,7 +318,12 @@ impl fmt::Display for TrapKind {
             TrapKind::ReadOnly { address, bytes, buffer } => {
                 write!(f, "store of {bytes} bytes at global address {address:#x} into `in` buffer `{buffer}`")
             }
-            TrapKind::Race { access, space, address, other: Other { item, loc, is_written, is_under_way, .. } } => {
+            TrapKind::Race {
+                access,
+                space,
+                address,
+                other: ConflictingAccess { item, loc, is_written, is_under_way, .. },
+            } => {
                 let verb = if *is_written { "written" } else { "read" };
                 let by = match is_under_way {
                     true => format!("by a copy that {item} has not waited for"),
@@ -349,8 +354,8 @@ impl fmt::Display for TrapKind {
             }
             TrapKind::CallDepth { limit } => write!(f, "more than {limit} calls within each other"),
             TrapKind::ReturnWithoutCall => f.write_str("return without a call"),
-            TrapKind::Asked => f.write_str("the kernel asks for a trap"),
-            TrapKind::Meets(why, parties) => {
+            TrapKind::Trap => f.write_str("the kernel asks for a trap"),
+            TrapKind::Collective(why, parties) => {
                 why.fmt(f)?;
                 write_parties(f, parties)
             }
@@ -373,7 +378,7 @@ impl fmt::Display for TrapKind {
 const PARTIES: usize = 4;
 
 /// Writes what each party except the first waits for.
-fn write_parties(f: &mut fmt::Formatter<'_>, parties: &[Party]) -> fmt::Result {
+fn write_parties(f: &mut fmt::Formatter<'_>, parties: &[WaitingItems]) -> fmt::Result {
     let others = parties.get(1..).unwrap_or_default();
     others.iter().take(PARTIES).try_for_each(|party| write!(f, "; {party}"))
 }

@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 
 use crate::random::Random;
-use halfbyte_isa::half::{Clamp, Compare, Format, Mode, NAN, NAN_F32, Relation, Rounding};
+use halfbyte_isa::half::{Clamp, Compare, Format, HalfMode, NAN, NAN_F32, Relation, Rounding};
 use rustc_apfloat::ieee::{BFloat, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round};
 
@@ -24,7 +24,7 @@ enum Op {
 
 const OPS: [Op; 3] = [Op::Add, Op::Mul, Op::Fma];
 
-fn ours(op: Op, mode: Mode, [a, b, c]: [u16; 3]) -> u16 {
+fn ours(op: Op, mode: HalfMode, [a, b, c]: [u16; 3]) -> u16 {
     match op {
         Op::Add => mode.add(a, b),
         Op::Mul => mode.mul(a, b),
@@ -42,7 +42,7 @@ fn round(rounding: Rounding) -> Round {
 }
 
 /// Computes the operation as the listing of seed 001 does, on apfloat values.
-fn oracle<F: Float>(op: Op, mode: Mode, operands: [u16; 3]) -> u16 {
+fn oracle<F: Float>(op: Op, mode: HalfMode, operands: [u16; 3]) -> u16 {
     let flush = |x: F| {
         if mode.ftz && x.is_denormal() { F::ZERO.copy_sign(x) } else { x }
     };
@@ -66,14 +66,14 @@ fn oracle<F: Float>(op: Op, mode: Mode, operands: [u16; 3]) -> u16 {
     if d.is_nan() { NAN } else { d.to_bits() as u16 }
 }
 
-fn theirs(op: Op, mode: Mode, operands: [u16; 3]) -> u16 {
+fn theirs(op: Op, mode: HalfMode, operands: [u16; 3]) -> u16 {
     match mode.format {
         Format::F16 => oracle::<Half>(op, mode, operands),
         Format::Bf16 => oracle::<BFloat>(op, mode, operands),
     }
 }
 
-fn check(op: Op, mode: Mode, operands: [u16; 3]) {
+fn check(op: Op, mode: HalfMode, operands: [u16; 3]) {
     let (got, want) = (ours(op, mode, operands), theirs(op, mode, operands));
     assert_eq!(got, want, "{op:?} {mode:?} of {operands:04x?}: {got:04x}, apfloat {want:04x}");
 }
@@ -90,8 +90,8 @@ fn near(random: &mut Random, a: u16) -> u16 {
     a.wrapping_add(bits as u16 & 0x3FFF).wrapping_sub(0x2000) ^ ((bits >> 48) as u16 & 0x8000)
 }
 
-fn modes() -> impl Iterator<Item = Mode> {
-    Format::ALL.into_iter().flat_map(|format| Rounding::ALL.map(|rounding| Mode::new(format, rounding)))
+fn modes() -> impl Iterator<Item = HalfMode> {
+    Format::ALL.into_iter().flat_map(|format| Rounding::ALL.map(|rounding| HalfMode::new(format, rounding)))
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn flush_and_clamp() {
     for mode in modes() {
         for clamp in [Clamp::None, Clamp::Sat, Clamp::Relu] {
             for ftz in [false, true] {
-                let mode = Mode { ftz, clamp, ..mode };
+                let mode = HalfMode { ftz, clamp, ..mode };
                 for op in OPS {
                     for a in 0..=u16::MAX {
                         check(op, mode, [a, any(&mut random), any(&mut random)]);
@@ -174,7 +174,7 @@ fn min_max_and_compares() {
                 Compare::GEU => order.is_none_or(Ordering::is_ge),
                 _ => x != y,
             };
-            assert_eq!(compare.holds(format.relation(a, b)), want, "{format:?} {compare:?} {a:04x} {b:04x}");
+            assert_eq!(compare.holds(format.compare(a, b)), want, "{format:?} {compare:?} {a:04x} {b:04x}");
         }
         let canonical = |x: F| if x.is_nan() { NAN } else { x.to_bits() as u16 };
         for (nan, min, max) in [

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use halfbyte_isa::halu::Opcode;
 use halfbyte_isa::halu::fields::{M_CMP, M_RND};
-use halfbyte_isa::row::{Kind, Operand, Suffix};
+use halfbyte_isa::row::{Operand, OperandKind, Suffix};
 
 /// Opcode, then `lo,width,name` of each field.
 const SEED: &str = include_str!("../vectors/halu-fields.txt");
@@ -20,12 +20,12 @@ fn ours(mnemonic: &str) -> &'static [(u8, u8)] {
 }
 
 /// Bit positions of a source operand's fields: register, sign, absolute value, half selector.
-type Source = [Option<u8>; 4];
+type SourceFields = [Option<u8>; 4];
 
-fn source(operand: &Operand) -> Source {
+fn source(operand: &Operand) -> SourceFields {
     let place = match operand.kind {
-        Kind::Reg { field, .. } | Kind::HalfPair { field, .. } => Some(field.lo),
-        Kind::Const { offset, .. } => Some(offset.lo),
+        OperandKind::Reg { field, .. } | OperandKind::HalfPair { field, .. } => Some(field.lo),
+        OperandKind::Const { offset, .. } => Some(offset.lo),
         _ => None,
     };
     let select = match operand.suffix {
@@ -43,7 +43,7 @@ fn fields_are_where_the_seed_has_them() {
         let opcode = *Opcode::ALL.iter().find(|opcode| opcode.name() == name).unwrap();
         let row = opcode.row();
         let mut seed = BTreeSet::new();
-        let mut sources: BTreeMap<&str, Source> = BTreeMap::new();
+        let mut sources: BTreeMap<&str, SourceFields> = BTreeMap::new();
         for field in fields.split(' ') {
             let [lo, width, name] = field.split(',').collect::<Vec<_>>()[..] else { panic!("{field}") };
             let (lo, width) = (lo.parse::<u8>().unwrap(), width.parse::<u8>().unwrap());

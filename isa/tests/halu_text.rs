@@ -146,7 +146,7 @@ fn same_cause(reason: &str, found: &str, kind: &Kind) -> bool {
             about == found && allowed[0].starts_with("a predicate")
         }
         Kind::Operand { .. } if says("operand must be a plain register") => about == found,
-        Kind::OutsideSources => says("at most one source may come from outside"),
+        Kind::TooManyNonGprSources => says("at most one source may come from outside"),
         Kind::Register { allowed } => about == found && allowed.starts_with(reason.rsplit(": ").next().unwrap()),
         Kind::Range { what, .. } => says(&format!("{what} out of range")) || says(&format!("{what} above")),
         Kind::UnknownMnemonic => reason == format!("{found}: unknown instruction"),

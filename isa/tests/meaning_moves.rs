@@ -2,14 +2,14 @@
 
 use crate::machine::Machine;
 use crate::random::Random;
-use halfbyte_isa::halu::domain::{Access, Address, Next, Width, Write};
+use halfbyte_isa::halu::domain::{Access, Address, ControlFlow, Width, Write};
 use halfbyte_isa::halu::{Inst, Opcode, fields as f};
 
 /// Returns the writes of an instruction that has no other effect.
 fn writes(m: &mut Machine, inst: Inst) -> Vec<Write<u32, bool>> {
     inst.validate().unwrap();
     let effects = m.effects(&inst).unwrap();
-    assert_eq!((effects.next, effects.access), (Next::Fall, None));
+    assert_eq!((effects.next, effects.access), (ControlFlow::Fall, None));
     effects.writes.into_iter().collect()
 }
 
@@ -17,7 +17,7 @@ fn writes(m: &mut Machine, inst: Inst) -> Vec<Write<u32, bool>> {
 fn access(m: &mut Machine, inst: Inst) -> Access<u32> {
     inst.validate().unwrap();
     let effects = m.effects(&inst).unwrap();
-    assert!(effects.next == Next::Fall && effects.writes.is_empty());
+    assert!(effects.next == ControlFlow::Fall && effects.writes.is_empty());
     effects.access.unwrap()
 }
 
@@ -140,18 +140,18 @@ fn addresses() {
 /// registers.
 #[test]
 fn widths_are_those_of_the_rows() {
-    use halfbyte_isa::row::{Kind, RegFile};
+    use halfbyte_isa::row::{OperandKind, RegFile};
     let mut m = machine();
     let mut seen = 0;
     for &op in Opcode::ALL {
         let memory = |o: &halfbyte_isa::row::Operand| {
-            if let Kind::Memory { size, .. } = o.kind { Some(size) } else { None }
+            if let OperandKind::Memory { size, .. } = o.kind { Some(size) } else { None }
         };
         let Some(size) = op.row().operands.iter().find_map(memory) else {
             continue;
         };
         let data = op.row().operands.iter().find_map(|o| match o.kind {
-            Kind::Reg { file: RegFile::Gpr, field, span } => Some((field, span)),
+            OperandKind::Reg { file: RegFile::Gpr, field, span } => Some((field, span)),
             _ => None,
         });
         let (field, span) = data.unwrap();
@@ -182,8 +182,8 @@ fn control() {
         assert!(effects.writes.is_empty());
         effects.next
     };
-    assert_eq!(next(Inst::new(Opcode::BRA).with(f::IMM32, 2)), Next::Branch(2));
-    assert_eq!(next(Inst::new(Opcode::BRA).with(f::IMM32, 0xFFFF_FFFD)), Next::Branch(-3));
-    assert_eq!(next(Inst::new(Opcode::EXIT)), Next::Exit);
-    assert_eq!(next(Inst::new(Opcode::NOP)), Next::Fall);
+    assert_eq!(next(Inst::new(Opcode::BRA).with(f::IMM32, 2)), ControlFlow::Branch(2));
+    assert_eq!(next(Inst::new(Opcode::BRA).with(f::IMM32, 0xFFFF_FFFD)), ControlFlow::Branch(-3));
+    assert_eq!(next(Inst::new(Opcode::EXIT)), ControlFlow::Exit);
+    assert_eq!(next(Inst::new(Opcode::NOP)), ControlFlow::Fall);
 }

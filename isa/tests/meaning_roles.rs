@@ -2,10 +2,10 @@
 //! the registers that its row defines, and reads exactly those that its row uses.
 
 use halfbyte_isa::halu::concrete::Concrete;
-use halfbyte_isa::halu::domain::{Access, Next, Reader, SpecialReg, Write};
-use halfbyte_isa::halu::meaning::{given, guard, meaning, meeting};
+use halfbyte_isa::halu::domain::{Access, ControlFlow, Reader, SpecialReg, Write};
+use halfbyte_isa::halu::meaning::{collective, collective_result, guard, meaning};
 use halfbyte_isa::halu::{Inst, Opcode, fields as f};
-use halfbyte_isa::row::{RegFile, Role};
+use halfbyte_isa::row::{OperandRole, RegFile};
 
 /// A reader that records the registers that are read.
 #[derive(Default)]
@@ -57,10 +57,10 @@ fn every_opcode_keeps_to_its_roles() {
             let first = if slot.file == RegFile::Pred { n } else { 4 * n };
             inst.set(slot.field, first.into());
             let registers = (first..first + slot.span).map(|n| (slot.file, n));
-            if slot.role != Role::Use {
+            if slot.role != OperandRole::Use {
                 defs.extend(registers.clone());
             }
-            if slot.role != Role::Def {
+            if slot.role != OperandRole::Def {
                 uses.extend(registers);
             }
         }
@@ -81,9 +81,9 @@ fn every_opcode_keeps_to_its_roles() {
         let mut written = Vec::new();
         let effects = meaning(&inst, &mut Concrete, &mut recorder);
         let mut writes = effects.writes.to_vec();
-        if effects.next == Next::Meet {
-            assert!(meeting(&inst, &mut Concrete, &mut recorder).is_some(), "{}", op.name());
-            writes.extend(given(&inst, [0; 2]));
+        if effects.next == ControlFlow::Collective {
+            assert!(collective(&inst, &mut Concrete, &mut recorder).is_some(), "{}", op.name());
+            writes.extend(collective_result(&inst, [0; 2]));
         }
         if let Some(Access::Load { width, dst, .. } | Access::Atomic { width, dst, .. }) = effects.access {
             written.extend((dst..dst + width.registers()).map(|n| (RegFile::Gpr, n)));

@@ -38,7 +38,7 @@ fn an_assembler_takes_every_instruction() {
             let mut insts = instructions(opcode, 12);
             insts.retain(|inst| probe.provides(inst.since()));
             insts.retain(|inst| !crate::ptx::is_of_a_call(inst));
-            insts.iter_mut().for_each(crate::ptx::tame);
+            insts.iter_mut().for_each(crate::ptx::make_assemblable);
             entry.body.insts.extend(insts);
         }
         let insts = std::mem::take(&mut entry.body.insts);
@@ -154,10 +154,10 @@ fn refused_on(ptxas: &Path, sm: Sm) -> (usize, Vec<String>) {
         };
         for words in some_of(all_words(opcode.row()), most, &mut random) {
             let mut inst = Inst::random_of(opcode, &words, &empty, &mut || random.next()).unwrap();
-            if !inst.since().is_met_by(sm) || crate::ptx::is_of_a_call(&inst) {
+            if !inst.since().is_supported_by(sm) || crate::ptx::is_of_a_call(&inst) {
                 continue;
             }
-            crate::ptx::tame(&mut inst);
+            crate::ptx::make_assemblable(&mut inst);
             let Kernel { version, target, .. } = Kernel::for_sm(sm, with(&empty, vec![inst.clone()]));
             by_header.entry((version, target.suffix)).or_default().push(inst);
         }
@@ -200,10 +200,10 @@ fn words_stand_where_an_assembler_takes_them() {
             || is_wide(opcode);
         for words in some_of(all_words(opcode.row()), if is_apart { 0 } else { 6 }, &mut random) {
             let mut inst = Inst::random_of(opcode, &words, &empty, &mut || random.next()).unwrap();
-            if !inst.since().is_met_by(sm) || crate::ptx::is_of_a_call(&inst) {
+            if !inst.since().is_supported_by(sm) || crate::ptx::is_of_a_call(&inst) {
                 continue;
             }
-            crate::ptx::tame(&mut inst);
+            crate::ptx::make_assemblable(&mut inst);
             inst.guard = None;
             let text = inst_text(&inst, &empty);
             let operands = text.trim().split_once(' ').map_or(";", |(_, operands)| operands);

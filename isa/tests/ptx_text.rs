@@ -7,8 +7,8 @@ use crate::random::Random;
 use halfbyte_abi::Sm;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::{Kernel, Linkage, Module, TargetName};
-use halfbyte_isa::ptx::row::{Row, Shape};
-use halfbyte_isa::ptx::text::{Text, Verdict, Writer, inst_text, inst_text_in, read, read_each};
+use halfbyte_isa::ptx::row::{OperandKind, Row};
+use halfbyte_isa::ptx::text::{ParsedFile, Verdict, Writer, inst_text, inst_text_in, read, read_each};
 use halfbyte_isa::ptx::types::{Suffix, Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode};
 
@@ -78,24 +78,27 @@ fn declarations(row: &Row, example: &str) -> String {
             ty => [Type::B8, Type::B16, Type::B32, Type::B64, Type::B128][ty.bits().ilog2() as usize - 3],
         };
         let ty = match o.shape {
-            Shape::Register(ty) | Shape::Value(ty) | Shape::Vector(ty, _) | Shape::Elements(ty) => of(ty),
-            Shape::Parts(ty) => match (of(ty), text.matches('%').count()) {
+            OperandKind::Register(ty)
+            | OperandKind::Value(ty)
+            | OperandKind::Vector(ty, _)
+            | OperandKind::Elements(ty) => of(ty),
+            OperandKind::Parts(ty) => match (of(ty), text.matches('%').count()) {
                 (Type::B32, _) => Type::B16,
                 (Type::B128, ..3) => Type::B64,
                 _ => Type::B32,
             },
-            Shape::Predicates | Shape::Condition => Type::Pred,
-            Shape::WithPredicate { ty, .. } => {
+            OperandKind::Predicates | OperandKind::Condition => Type::Pred,
+            OperandKind::WithPredicate { ty, .. } => {
                 let (_, predicate) = text.split_once('|').unwrap();
                 declared.insert(predicate, Type::Pred);
                 text = text.split('|').next().unwrap();
                 of(ty)
             }
-            Shape::Memory | Shape::MemoryIn(_) | Shape::Passed | Shape::Call => Type::B64,
+            OperandKind::Memory | OperandKind::MemoryIn(_) | OperandKind::CallMemory | OperandKind::Call => Type::B64,
             _ => Type::B32,
         };
         for name in text.split(['{', '|', ',', ' ', '[', ']', '+', '!', '-']).filter(|name| name.starts_with('%')) {
-            let name = if o.shape == Shape::Special { continue } else { name.split('.').next().unwrap() };
+            let name = if o.shape == OperandKind::Special { continue } else { name.split('.').next().unwrap() };
             declared.insert(name, ty);
         }
     }
@@ -141,7 +144,7 @@ fn baselines() -> Vec<(String, String)> {
 #[test]
 fn the_baselines_read_as_they_print() {
     for (path, text) in baselines() {
-        let Text { module, locs, .. } = read(&text).unwrap_or_else(|errors| panic!("{path}: {errors:?}"));
+        let ParsedFile { module, locs, .. } = read(&text).unwrap_or_else(|errors| panic!("{path}: {errors:?}"));
         assert_eq!(module.missing().collect::<Vec<_>>(), [], "{path}");
         let again = read(&module.to_string()).unwrap();
         assert!(again.module == module, "{path}");
@@ -366,10 +369,10 @@ fn a_kernel_that_is_not_taken_spoils_no_other() {
             ("packs", "15:21: a variable or a parameter of type .b128 is not supported".to_owned()),
         ]
     );
-    let outside: Vec<String> = found.outside.iter().map(ToString::to_string).collect();
+    let outside: Vec<String> = found.unsupported.iter().map(ToString::to_string).collect();
     assert_eq!(outside.len(), 3, "{outside:?}");
     // `read` reports the same errors for the file as a whole.
-    assert_eq!(read(text).unwrap_err().len(), found.not_taken().len());
+    assert_eq!(read(text).unwrap_err().len(), found.unsupported_errors().len());
 }
 
 #[test]
@@ -575,7 +578,7 @@ fn features_of_functions_are_checked() {
     };
     let missing = |text: &str| {
         let module = read(text).unwrap().module;
-        let one = |missing: halfbyte_isa::ptx::module::Missing| {
+        let one = |missing: halfbyte_isa::ptx::module::UnsupportedInst| {
             let (inst, scope) = module.inst(missing.of, missing.inst).unwrap();
             format!("{:?} {} {}", missing.of, inst_text_in(inst, scope), missing.since)
         };

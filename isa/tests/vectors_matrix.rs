@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
-use halfbyte_isa::ptx::matrix::{Family, Form, LANES, Matrix, Part, Place, multiply};
+use halfbyte_isa::ptx::matrix::{ElementPosition, Family, LANES, Matrix, MatrixOperand, ProductShape, multiply};
 use halfbyte_isa::ptx::types::{Token, Type};
 use serde_json::Value;
 
-fn form(op: &str) -> Form {
+fn form(op: &str) -> ProductShape {
     let words: Vec<Token> = op.split('.').skip(1).map(|word| Token::from_text(word).expect(word)).collect();
-    Form::of(&words).expect(op)
+    ProductShape::of(&words).expect(op)
 }
 
 /// Returns the elements of a matrix that is given as bytes in hexadecimal. Elements narrower than a
@@ -28,7 +28,7 @@ fn elements(text: &str, bits: u32) -> Vec<u32> {
     bytes.chunks_exact(bits as usize / 8).map(word).collect()
 }
 
-fn matrix(form: &Form, part: Part, text: &str) -> Matrix {
+fn matrix(form: &ProductShape, part: MatrixOperand, text: &str) -> Matrix {
     let ty = form.ty(part);
     let [rows, columns] = form.extent(part);
     let all = elements(text, ty.bits());
@@ -39,7 +39,7 @@ fn matrix(form: &Form, part: Part, text: &str) -> Matrix {
     // Single bits are packed in 32-bit words along the inner dimension.
     let mut words = Matrix::new([rows, columns]);
     let bit = |row: u32, column: u32, i: u32| match part {
-        Part::A => all[(row * 32 * columns + 32 * column + i) as usize],
+        MatrixOperand::A => all[(row * 32 * columns + 32 * column + i) as usize],
         _ => all[((32 * row + i) * columns + column) as usize],
     };
     for row in 0..rows {
@@ -59,8 +59,9 @@ fn products_are_those_of_the_vectors() {
         let vector: Value = serde_json::from_str(line).expect("a JSON object");
         let form = form(vector["op"].as_str().unwrap());
         let sm = vector["sm"].as_u64().unwrap() as u16;
-        let [a, b, c, d] = [(Part::A, "a"), (Part::B, "b"), (Part::C, "c"), (Part::D, "d")]
-            .map(|(part, name)| matrix(&form, part, vector[name].as_str().unwrap()));
+        let [a, b, c, d] =
+            [(MatrixOperand::A, "a"), (MatrixOperand::B, "b"), (MatrixOperand::C, "c"), (MatrixOperand::D, "d")]
+                .map(|(part, name)| matrix(&form, part, vector[name].as_str().unwrap()));
         let found = multiply(&form, sm, &a, &b, &c);
         let wrong = found.elements().iter().zip(d.elements()).position(|(found, expected)| found != expected);
         if let Some(place) = wrong {
@@ -75,7 +76,8 @@ fn products_are_those_of_the_vectors() {
 /// Returns the only nonzero element of a product: a row times a column, plus `c`.
 fn dot(op: &str, sm: u16, pairs: &[(u32, u32)], c: u32) -> u32 {
     let form = form(op);
-    let [mut a, mut b, mut of_c] = [Part::A, Part::B, Part::C].map(|part| Matrix::new(form.extent(part)));
+    let [mut a, mut b, mut of_c] =
+        [MatrixOperand::A, MatrixOperand::B, MatrixOperand::C].map(|part| Matrix::new(form.extent(part)));
     for (k, &(left, right)) in (0..).zip(pairs) {
         a.set(0, k, left);
         b.set(k, 0, right);
@@ -141,13 +143,13 @@ fn fragments_have_each_element_once() {
     ];
     for op in ops {
         let form = form(&format!("mma.{op}"));
-        for part in [Part::A, Part::B, Part::C, Part::D] {
+        for part in [MatrixOperand::A, MatrixOperand::B, MatrixOperand::C, MatrixOperand::D] {
             let [rows, columns] = form.extent(part);
             let mut met = HashSet::new();
             for lane in 0..LANES {
                 for register in 0..form.registers(part) as u32 {
                     for i in 0..form.in_register(part) {
-                        let Place { product, row, column } = form.place(part, lane, register, i);
+                        let ElementPosition { product, row, column } = form.place(part, lane, register, i);
                         assert!(product < form.products() && row < rows && column < columns, "{op} {part:?}");
                         let is_new = met.insert((product, row, column));
                         assert!(

@@ -1,6 +1,6 @@
 //! Grouping of VP1 words into bundles.
 
-use halfbyte_isa::vp1::{Bundle, BundleError, Inst, Opcode, Slot, Unit, bundles};
+use halfbyte_isa::vp1::{Bundle, BundleError, Inst, Opcode, Unit, UnitSlot, bundles};
 
 const NOPS: [Opcode; 4] = [Opcode::ANOP, Opcode::SNOP, Opcode::VNOP, Opcode::BNOP];
 
@@ -64,7 +64,7 @@ fn a_bundle_may_begin_anywhere() {
         [Some(4), Some(3), Some(2), Some(1), Some(2), Some(1), None, None]
     );
     let bundle = Bundle::at(&program, 4).unwrap();
-    assert_eq!(bundle.slot(Unit::Scalar), &Slot::Empty);
+    assert_eq!(bundle.slot(Unit::Scalar), &UnitSlot::Empty);
     assert_eq!(bundle.undefined(), None);
 }
 
@@ -76,7 +76,7 @@ fn what_is_no_bundle_is_refused() {
     assert_eq!(Bundle::new(&[b, v]), Err(BundleError::Order(1)));
     assert_eq!(Bundle::new(&[a, s, v, b, b]), Err(BundleError::Order(4)));
     let undefined = Bundle::new(&[0xdb00_0001, s]).unwrap();
-    assert_eq!(undefined.slot(Unit::Address), &Slot::Undefined(0xdb00_0001));
+    assert_eq!(undefined.slot(Unit::Address), &UnitSlot::Undefined(0xdb00_0001));
     assert_eq!(undefined.undefined(), Some(0xdb00_0001));
     assert_eq!(undefined.inst(Unit::Address), None);
 }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use halfbyte_isa::row::{Kind, Operand, ROTATE, RegFile, Role};
+use halfbyte_isa::row::{Operand, OperandKind, OperandRole, ROTATE, RegFile};
 use halfbyte_isa::vp1::concrete::Concrete;
 use halfbyte_isa::vp1::domain::{Index, Next, Reader, Shape, Write};
 use halfbyte_isa::vp1::meaning::meaning;
@@ -81,25 +81,25 @@ fn registers(inst: &Inst, operand: &Operand) -> (Registers, Registers) {
     let quad = |n: u8| [n & !3, n & !3 | 1, n & !3 | 2, n & !3 | 3];
     match operand.kind {
         // Reads take the number modulo 4; writes to a number above 3 are dropped.
-        Kind::Reg { file: RegFile::L, field, .. } if get(field) > 3 => {
+        OperandKind::Reg { file: RegFile::L, field, .. } if get(field) > 3 => {
             (of(RegFile::L, &[get(field) & 3]), Registers::new())
         }
-        Kind::Reg { file, field, .. } => (of(file, &[get(field)]), of(file, &[get(field)])),
-        Kind::SplitReg { file, low, high } => {
+        OperandKind::Reg { file, field, .. } => (of(file, &[get(field)]), of(file, &[get(field)])),
+        OperandKind::SplitReg { file, low, high } => {
             let n = get(high) << low.width | get(low);
             (of(file, &[n]), of(file, &[n]))
         }
-        Kind::FlagDef { file, field } if get(field) < 4 => (of(file, &[get(field)]), of(file, &[get(field)])),
-        Kind::Tuple { file, field, count: 2 } => (of(file, &[get(field), get(field) | 1]), Registers::new()),
-        Kind::Tuple { file, field, .. } => (of(file, &quad(get(field))), Registers::new()),
-        Kind::Condition { index, .. } => (of(RegFile::C, &[get(index)]), Registers::new()),
-        Kind::Selected { file, field, index, bit } => {
+        OperandKind::FlagDef { file, field } if get(field) < 4 => (of(file, &[get(field)]), of(file, &[get(field)])),
+        OperandKind::Tuple { file, field, count: 2 } => (of(file, &[get(field), get(field) | 1]), Registers::new()),
+        OperandKind::Tuple { file, field, .. } => (of(file, &quad(get(field))), Registers::new()),
+        OperandKind::Condition { index, .. } => (of(RegFile::C, &[get(index)]), Registers::new()),
+        OperandKind::Selected { file, field, index, bit } => {
             let n = get(field);
             let mut all = if inst.get(bit.field) == ROTATE { of(file, &quad(n)) } else { of(file, &[n, n ^ 1]) };
             all.extend(of(RegFile::C, &[get(index)]));
             (all, Registers::new())
         }
-        Kind::Whole(file) => {
+        OperandKind::Whole(file) => {
             let one = matches!(file, RegFile::Va | RegFile::Vx);
             (of(file, if one { &[0] } else { &[0, 1, 2, 3] }), if one { of(file, &[0]) } else { Registers::new() })
         }
@@ -131,13 +131,13 @@ fn every_opcode_keeps_to_its_roles() {
             }
             for operand in op.row().operands {
                 let (may, must) = registers(&inst, operand);
-                if operand.role != Role::Def {
+                if operand.role != OperandRole::Def {
                     uses.extend(&may);
                 }
-                if operand.role != Role::Use {
+                if operand.role != OperandRole::Use {
                     defs.extend(&may);
                 }
-                if operand.role == Role::Def {
+                if operand.role == OperandRole::Def {
                     surely.extend(must.iter().filter(|&&register| register != (RegFile::R as u8, f::R_ZERO)));
                 }
             }

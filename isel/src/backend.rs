@@ -29,7 +29,7 @@ pub trait Backend: Debug + Sync {
             kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts).map(|&inst| &kernel.insts[inst]);
         let refusal = |data: &InstData| {
             let Attr::Intrinsic(text) = data.attr else { return None };
-            let reason = kernel.intrinsics.get(text).map(|text| reasons::of_another(&text.target));
+            let reason = kernel.intrinsics.get(text).map(|text| reasons::wrong_target(&text.target));
             Some(Refusal { op: Some((data.op, data.ty)), span: data.span, target: target.name(), reason })
         };
         insts.filter_map(refusal).collect()
@@ -44,7 +44,7 @@ pub trait Backend: Debug + Sync {
 
     /// Returns `true` if selected code can hold pseudo-instructions, which [`SelectedCode::expand`]
     /// replaces by sequences.
-    fn expands(&self) -> bool {
+    fn has_pseudo_instructions(&self) -> bool {
         false
     }
 }

@@ -10,14 +10,14 @@ use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use halfbyte_abi::Poll;
 use halfbyte_ir::{Block, BlockCall, Flow, Inst, Kernel, Op, Reason, Refusal, Span, Value};
-use halfbyte_isa::object::{Loc, Part};
+use halfbyte_isa::object::{Loc, PartialAccess};
 
 use crate::reasons;
 use crate::vcode::{BlockIndex, Edge, Machine, Terminator, VCode, VInst, VReg};
 
 /// Selected instruction that is not yet part of the `VCode`.
 #[derive(Clone, Debug)]
-pub(crate) struct Drafted<M: Machine> {
+pub(crate) struct InstDraft<M: Machine> {
     /// The instruction. Its operands are in the selector's own list, and its registers are resolved
     /// later.
     pub inst: VInst<M>,
@@ -26,32 +26,32 @@ pub(crate) struct Drafted<M: Machine> {
     pub access: PackedOption<Inst>,
 }
 
-impl<M: Machine> From<VInst<M>> for Drafted<M> {
-    fn from(inst: VInst<M>) -> Drafted<M> {
-        Drafted { inst, access: None.into() }
+impl<M: Machine> From<VInst<M>> for InstDraft<M> {
+    fn from(inst: VInst<M>) -> InstDraft<M> {
+        InstDraft { inst, access: None.into() }
     }
 }
 
 /// Selected block that is not yet part of the `VCode`.
-pub(crate) struct Draft<M: Machine> {
+pub(crate) struct BlockDraft<M: Machine> {
     /// The block of the kernel. Blocks that a machine adds have numbers above those of the kernel.
     pub block: Block,
     /// Instructions in reverse order.
-    pub reversed: Vec<Drafted<M>>,
+    pub reversed: Vec<InstDraft<M>>,
     pub params: Vec<VReg>,
-    pub end: End<M>,
+    pub end: TerminatorDraft<M>,
     pub loc: Loc,
 }
 
 /// Terminator of a block draft.
-pub(crate) enum End<M: Machine> {
+pub(crate) enum TerminatorDraft<M: Machine> {
     Exit,
-    Jump(Way),
-    Branch { inst: VInst<M>, then: Way, otherwise: Way },
+    Jump(EdgeDraft),
+    Branch { inst: VInst<M>, then: EdgeDraft, otherwise: EdgeDraft },
 }
 
 /// Edge to a block, with its arguments.
-pub(crate) struct Way {
+pub(crate) struct EdgeDraft {
     pub to: Block,
     pub args: Vec<VReg>,
 }
@@ -59,7 +59,7 @@ pub(crate) struct Way {
 /// Condition of a branch.
 pub(crate) enum Condition<M: Machine> {
     /// Constant: the branch is always or never taken.
-    Known(bool),
+    Constant(bool),
     /// Branch instruction that tests the condition.
     Branch(VInst<M>),
 }
@@ -84,7 +84,7 @@ pub(crate) trait Selector<'k>: Sized {
     fn set_loc(&mut self, loc: Loc);
 
     /// Returns the emitted instructions that were not drained yet, in forward order.
-    fn made(&mut self) -> &mut Vec<Drafted<Self::Machine>>;
+    fn emitted(&mut self) -> &mut Vec<InstDraft<Self::Machine>>;
 
     fn refusals(&mut self) -> &mut Vec<Refusal>;
 
@@ -110,8 +110,8 @@ pub(crate) trait Selector<'k>: Sized {
     fn reason(&self, inst: Inst) -> Option<Reason>;
 
     /// Returns the terminator that ends a work item.
-    fn leave(&mut self) -> End<Self::Machine> {
-        End::Exit
+    fn exit_terminator(&mut self) -> TerminatorDraft<Self::Machine> {
+        TerminatorDraft::Exit
     }
 
     /// Called before a block's terminator is selected.
@@ -162,12 +162,12 @@ pub(crate) trait Selector<'k>: Sized {
     }
 
     /// Moves the emitted instructions to the end of a list, in reverse order.
-    fn drain(&mut self, reversed: &mut Vec<Drafted<Self::Machine>>) {
-        reversed.extend(self.made().drain(..).rev());
+    fn drain(&mut self, reversed: &mut Vec<InstDraft<Self::Machine>>) {
+        reversed.extend(self.emitted().drain(..).rev());
     }
 
     /// Returns drafts of the reachable blocks, indexed by block.
-    fn drafts(&mut self, flow: &Flow) -> PrimaryMap<Block, Option<Draft<Self::Machine>>> {
+    fn drafts(&mut self, flow: &Flow) -> PrimaryMap<Block, Option<BlockDraft<Self::Machine>>> {
         if !Self::HAS_ARRAYS {
             for array in &self.kernel().arrays {
                 self.refuse_at(array.span, reasons::no_array(array));
@@ -181,7 +181,7 @@ pub(crate) trait Selector<'k>: Sized {
         drafts
     }
 
-    fn draft(&mut self, block: Block) -> Draft<Self::Machine> {
+    fn draft(&mut self, block: Block) -> BlockDraft<Self::Machine> {
         let kernel = self.kernel();
         let (terminator, body) = match kernel.blocks[block].insts.split_last() {
             Some((&last, body)) => (Some(last), body),
@@ -190,7 +190,7 @@ pub(crate) trait Selector<'k>: Sized {
         let mut reversed = Vec::with_capacity(2 * body.len());
         let loc = terminator.map_or(Loc::default(), |inst| self.locate(kernel.insts[inst].span));
         self.set_loc(loc);
-        let end = terminator.map_or(End::Exit, |inst| self.terminator(inst));
+        let end = terminator.map_or(TerminatorDraft::Exit, |inst| self.terminator(inst));
         self.drain(&mut reversed);
         for &inst in body.iter().rev() {
             if self.poll().is_stopped() {
@@ -201,28 +201,30 @@ pub(crate) trait Selector<'k>: Sized {
         }
         self.end_block(block);
         self.drain(&mut reversed);
-        Draft { block, reversed, params: self.params(block), end, loc }
+        BlockDraft { block, reversed, params: self.params(block), end, loc }
     }
 
-    fn terminator(&mut self, inst: Inst) -> End<Self::Machine> {
+    fn terminator(&mut self, inst: Inst) -> TerminatorDraft<Self::Machine> {
         self.begin_inst(inst);
         let kernel = self.kernel();
         match (kernel.insts[inst].op, kernel.targets(inst), kernel.args(inst)) {
-            (Op::Br, [call], _) => End::Jump(self.way(call)),
+            (Op::Br, [call], _) => TerminatorDraft::Jump(self.way(call)),
             (Op::BrIf, [then, otherwise], &[cond]) => match self.condition(cond) {
-                Condition::Known(taken) => End::Jump(self.way(if taken { then } else { otherwise })),
-                Condition::Branch(inst) => End::Branch { inst, then: self.way(then), otherwise: self.way(otherwise) },
+                Condition::Constant(taken) => TerminatorDraft::Jump(self.way(if taken { then } else { otherwise })),
+                Condition::Branch(inst) => {
+                    TerminatorDraft::Branch { inst, then: self.way(then), otherwise: self.way(otherwise) }
+                }
             },
-            (Op::Ret, ..) => self.leave(),
+            (Op::Ret, ..) => self.exit_terminator(),
             _ => {
                 self.refuse(inst, None);
-                End::Exit
+                TerminatorDraft::Exit
             }
         }
     }
 
-    fn way(&mut self, call: &BlockCall) -> Way {
-        Way { to: call.block, args: self.args(call) }
+    fn way(&mut self, call: &BlockCall) -> EdgeDraft {
+        EdgeDraft { to: call.block, args: self.args(call) }
     }
 
     // Assembly of the drafts
@@ -236,7 +238,7 @@ pub(crate) trait Selector<'k>: Sized {
     fn resolve(&mut self, code: &mut VCode<Self::Machine>, inst: VInst<Self::Machine>) -> VInst<Self::Machine>;
 
     /// Returns the direction of a branch whose condition turned out to be constant.
-    fn known(&self, branch: &VInst<Self::Machine>) -> Option<bool> {
+    fn constant_branch(&self, branch: &VInst<Self::Machine>) -> Option<bool> {
         let _ = branch;
         None
     }
@@ -245,40 +247,40 @@ pub(crate) trait Selector<'k>: Sized {
     fn assemble(
         &mut self,
         code: &mut VCode<Self::Machine>,
-        drafts: Vec<Draft<Self::Machine>>,
+        drafts: Vec<BlockDraft<Self::Machine>>,
         flow: &Flow,
     ) -> SecondaryMap<Block, BlockIndex> {
         // Each edge from a branch to a block with several predecessors gets a block of its own,
         // directly after the branch.
-        let is_split = |way: &Way| flow.predecessors(way.to).len() > 1;
+        let is_split = |way: &EdgeDraft| flow.predecessors(way.to).len() > 1;
         let mut index = SecondaryMap::<Block, BlockIndex>::new();
         let mut next = 0;
         for draft in &drafts {
             index[draft.block] = next;
             next += 1;
-            if let End::Branch { then, otherwise, .. } = &draft.end {
+            if let TerminatorDraft::Branch { then, otherwise, .. } = &draft.end {
                 next += u32::from(is_split(then)) + u32::from(is_split(otherwise));
             }
         }
         code.blocks.reserve(next as usize);
         code.insts.reserve(drafts.iter().map(|draft| draft.reversed.len()).sum());
         for draft in drafts {
-            let Draft { reversed, params, end, loc, .. } = draft;
+            let BlockDraft { reversed, params, end, loc, .. } = draft;
             let params: Vec<VReg> = params.into_iter().map(|reg| self.resolve_reg(reg)).collect();
             let start = code.insts.len() as u32;
-            for Drafted { inst, access } in reversed.into_iter().rev() {
+            for InstDraft { inst, access } in reversed.into_iter().rev() {
                 let word = code.insts.len() as u32;
                 let inst = self.resolve(code, inst);
                 code.insts.push(inst);
                 for part in access.expand().into_iter().flat_map(|access| self.kernel().parts(access)) {
                     let loc = self.locate(part.span);
-                    code.parts.push(Part { word, offset: part.offset as u16, bytes: part.bytes as u16, loc });
+                    code.parts.push(PartialAccess { word, offset: part.offset as u16, bytes: part.bytes as u16, loc });
                 }
             }
             let insts = start..code.insts.len() as u32;
             let place = code.blocks.len() as BlockIndex;
             let mut split = Vec::new();
-            let mut edge = |selector: &mut Self, code: &mut VCode<Self::Machine>, way: Way, is_branch: bool| {
+            let mut edge = |selector: &mut Self, code: &mut VCode<Self::Machine>, way: EdgeDraft, is_branch: bool| {
                 let is_split = is_branch && is_split(&way);
                 let args = way.args.into_iter().map(|reg| selector.resolve_reg(reg));
                 let edge = Edge { block: index[way.to], args: code.add_list(args) };
@@ -291,11 +293,11 @@ pub(crate) trait Selector<'k>: Sized {
             };
             let params = code.add_list(params);
             let terminator = match end {
-                End::Exit => Terminator::Exit,
-                End::Jump(to) => Terminator::Jump(edge(self, code, to, false)),
-                End::Branch { inst, then, otherwise } => {
+                TerminatorDraft::Exit => Terminator::Exit,
+                TerminatorDraft::Jump(to) => Terminator::Jump(edge(self, code, to, false)),
+                TerminatorDraft::Branch { inst, then, otherwise } => {
                     let (then, otherwise) = (edge(self, code, then, true), edge(self, code, otherwise, true));
-                    match self.known(&inst) {
+                    match self.constant_branch(&inst) {
                         Some(taken) => Terminator::Jump(if taken { then } else { otherwise }),
                         None => Terminator::Branch { inst: self.resolve(code, inst), then, otherwise },
                     }

@@ -11,11 +11,11 @@ const TEXTS: &str =
 
 /// Returns the text of an intrinsic, or a reason if it belongs to another target.
 pub(crate) fn text_for<'d>(data: &'d IntrinsicData, target: &str) -> Result<&'d str, Reason> {
-    if data.target == target { Ok(&data.text) } else { Err(reasons::of_another(&data.target)) }
+    if data.target == target { Ok(&data.text) } else { Err(reasons::wrong_target(&data.target)) }
 }
 
 /// Returns the reason for a malformed intrinsic text.
-pub(crate) fn wrong(error: impl Display) -> Reason {
+pub(crate) fn malformed_text(error: impl Display) -> Reason {
     Reason::from(error.to_string()).help(TEXTS)
 }
 

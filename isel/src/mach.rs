@@ -5,7 +5,7 @@
 //! the instructions. Emission reads nothing else.
 
 use halfbyte_abi::Signature;
-use halfbyte_isa::object::{Loc, Part};
+use halfbyte_isa::object::{Loc, PartialAccess};
 
 use crate::vcode::{BlockIndex, Machine};
 
@@ -29,7 +29,7 @@ pub struct MachBlock<M: Machine> {
     pub insts: Vec<MachInst<M>>,
     /// Source accesses of the instructions that each perform several accesses, in order. The `word`
     /// of a part is an index into [`MachBlock::insts`].
-    pub parts: Vec<Part>,
+    pub parts: Vec<PartialAccess>,
 }
 
 /// Kernel as machine instructions with hardware registers, as emission reads it.

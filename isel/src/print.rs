@@ -5,7 +5,7 @@ use std::fmt;
 
 use halfbyte_abi::Signature;
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::ptx::module::{Blocks, Body, Entry, Functions, LabelName, Linkage, Param, Registers};
+use halfbyte_isa::ptx::module::{BlockLimit, Body, Entry, Functions, LabelName, Linkage, Param, Registers};
 use halfbyte_isa::ptx::names::register_prefix;
 use halfbyte_isa::ptx::text::inst_text;
 use halfbyte_isa::ptx::types::Type;
@@ -19,10 +19,10 @@ use crate::ptx::machine::{Ptx, PtxExtra};
 use crate::regalloc::{self, AllocError, Allocate, Allocator};
 use crate::vcode::{Access, BlockIndex, Edge, Machine, Terminator, VCode, VInst, VReg};
 use crate::vp1::machine::Vp1;
-use crate::vp1::{Class, Group, Place};
+use crate::vp1::{Class, Group, GroupRegisterPosition};
 
 /// Machine-specific parts of printing.
-pub trait Shown: Machine {
+pub trait PrintMachine: Machine {
     /// Names of registers and blocks that the text of an instruction needs.
     type Names;
 
@@ -38,7 +38,7 @@ pub trait Shown: Machine {
     fn reg(reg: VReg, class: Option<Self::Class>) -> String;
 
     /// Returns the name of an operand's field.
-    fn place(place: Self::Place) -> String;
+    fn place(place: Self::RegisterPosition) -> String;
 
     /// Returns the assembly of an instruction.
     fn text(inst: &Self::Inst, names: &Self::Names) -> String;
@@ -61,7 +61,7 @@ pub trait Shown: Machine {
     }
 }
 
-impl Shown for Halu {
+impl PrintMachine for Halu {
     type Names = ();
 
     fn names(_: &Signature, _: &Self::Extra, _: &[RegClass], _: usize) {}
@@ -85,7 +85,7 @@ impl Shown for Halu {
     }
 }
 
-impl Shown for Vp1 {
+impl PrintMachine for Vp1 {
     type Names = ();
 
     fn names(_: &Signature, _: &Self::Extra, _: &[Class], _: usize) {}
@@ -100,7 +100,7 @@ impl Shown for Vp1 {
         format!("v{}{mark}", reg.0)
     }
 
-    fn place(place: Place) -> String {
+    fn place(place: GroupRegisterPosition) -> String {
         match place.inst {
             0 => place.field.name.to_owned(),
             inst => format!("{}:{}", inst, place.field.name),
@@ -114,7 +114,7 @@ impl Shown for Vp1 {
 
 /// PTX functions declare as many registers as they need, and the driver's assembler allocates
 /// hardware registers.
-impl Shown for Ptx {
+impl PrintMachine for Ptx {
     type Names = Entry;
 
     fn names(signature: &Signature, extra: &PtxExtra, types: &[Type], blocks: usize) -> Entry {
@@ -156,19 +156,19 @@ impl Shown for Ptx {
 
 /// Register operands are printed beside each instruction: `rd=v3 def` is a definition in field
 /// `rd`.
-impl<M: Shown> fmt::Display for VCode<M> {
+impl<M: PrintMachine> fmt::Display for VCode<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        selected(f, self)
+        fmt_vcode(f, self)
     }
 }
 
-impl<M: Shown> fmt::Display for MachFunc<M> {
+impl<M: PrintMachine> fmt::Display for MachFunc<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        allocated(f, self)
+        fmt_mach_func(f, self)
     }
 }
 
-impl<M: Shown + Allocate> SelectedCode for VCode<M> {
+impl<M: PrintMachine + Allocate> SelectedCode for VCode<M> {
     fn expand(&mut self) -> Result<(), String> {
         M::expand(self)
     }
@@ -191,13 +191,13 @@ impl<M: Shown + Allocate> SelectedCode for VCode<M> {
     }
 }
 
-impl<M: Shown> AllocatedCode for MachFunc<M> {
+impl<M: PrintMachine> AllocatedCode for MachFunc<M> {
     fn spills(&self) -> u32 {
         self.spills
     }
 }
 
-fn selected<M: Shown>(f: &mut fmt::Formatter<'_>, code: &VCode<M>) -> fmt::Result {
+fn fmt_vcode<M: PrintMachine>(f: &mut fmt::Formatter<'_>, code: &VCode<M>) -> fmt::Result {
     writeln!(f, "@{}", code.signature.name())?;
     let names = M::names(&code.signature, &code.extra, &code.vregs, code.blocks.len());
     let reg = |reg: &VReg| M::reg(*reg, code.vregs.get(reg.0 as usize).copied());
@@ -209,7 +209,7 @@ fn selected<M: Shown>(f: &mut fmt::Formatter<'_>, code: &VCode<M>) -> fmt::Resul
             let access = match operand.access {
                 Access::Use => String::new(),
                 Access::Def => " def".into(),
-                Access::Replace(old) => format!(" replaces {}", reg(&old)),
+                Access::UpdateInPlace(old) => format!(" replaces {}", reg(&old)),
             };
             format!("{}={}{part}{access}", M::place(operand.place), reg(&operand.reg))
         });
@@ -236,7 +236,7 @@ fn selected<M: Shown>(f: &mut fmt::Formatter<'_>, code: &VCode<M>) -> fmt::Resul
     Ok(())
 }
 
-fn allocated<M: Shown>(f: &mut fmt::Formatter<'_>, func: &MachFunc<M>) -> fmt::Result {
+fn fmt_mach_func<M: PrintMachine>(f: &mut fmt::Formatter<'_>, func: &MachFunc<M>) -> fmt::Result {
     writeln!(f, "@{}{}", func.signature.name(), M::figures(func))?;
     let names = M::func_names(func);
     for (number, block) in func.blocks.iter().enumerate() {
@@ -270,7 +270,7 @@ fn ptx_names(signature: &Signature, extra: &PtxExtra, registers: &[Type], blocks
         name: signature.name().to_owned(),
         linkage: Linkage::Plain,
         params: signature.given().iter().map(param).collect(),
-        blocks: Blocks::Any,
+        blocks: BlockLimit::Any,
         hints: Vec::new(),
         body: Body {
             registers: declared,

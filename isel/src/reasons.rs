@@ -60,7 +60,7 @@ pub(crate) fn alignment(mem: &MemAttr, ty: Type) -> Option<Reason> {
 }
 
 /// Returns the reason for an intrinsic of another target.
-pub(crate) fn of_another(target: &str) -> Reason {
+pub(crate) fn wrong_target(target: &str) -> Reason {
     let help = format!("compile it for `{target}`, or write the ops that the instruction stands for");
     Reason::from(format!("it is an instruction of `{target}`")).help(help)
 }

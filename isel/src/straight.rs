@@ -8,7 +8,7 @@ use cranelift_entity::packed_option::PackedOption;
 use halfbyte_abi::Signature;
 use halfbyte_ir::{Inst as IrInst, Kernel, Refusal, Value};
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::plain::{Field, Inst, MAX_OPERANDS, Plain, Role};
+use halfbyte_isa::plain::{Field, Inst, MAX_OPERANDS, Role, RowIsa};
 
 use crate::backend::{AllocatedCode, Request, Selected, SelectedCode};
 use crate::regalloc::{AllocError, Allocator, Options};
@@ -22,14 +22,14 @@ cranelift_entity::entity_impl!(Register, "v");
 
 /// Machine with one register file, whose registers are interchangeable.
 #[derive(Clone, Copy, Debug)]
-pub struct Straight {
+pub struct SingleBlockMachine {
     /// Instruction set of the machine.
-    pub isa: &'static Plain,
+    pub isa: &'static RowIsa,
     /// Number of allocatable registers, from register 0 on.
     pub registers: u32,
 }
 
-impl Straight {
+impl SingleBlockMachine {
     /// Selects a kernel. `lower` appends the instructions of one op, and returns `None` if the op
     /// is unsupported.
     ///
@@ -115,7 +115,7 @@ impl<'k> Selection<'k> {
 /// Instructions of a kernel in one block, on an unlimited number of virtual registers.
 #[derive(Debug)]
 struct Virtual {
-    machine: Straight,
+    machine: SingleBlockMachine,
     signature: Signature,
     insts: Vec<(Inst, Loc)>,
     registers: u32,
@@ -163,7 +163,7 @@ impl SelectedCode for Virtual {
             words.push(self.machine.isa.encode(inst).ok_or(AllocError::Operands(n as u32))?);
         }
         let locs = self.insts.iter().map(|&(_, loc)| loc).collect();
-        Ok(Box::new(StraightCode { isa: self.machine.isa, signature: self.signature, words, locs, registers: used }))
+        Ok(Box::new(SingleBlockCode { isa: self.machine.isa, signature: self.signature, words, locs, registers: used }))
     }
 
     fn locs(&self) -> Vec<Loc> {
@@ -192,9 +192,9 @@ impl fmt::Display for Virtual {
 
 /// Encoded instructions of a kernel.
 #[derive(Debug)]
-pub struct StraightCode {
+pub struct SingleBlockCode {
     /// Instruction set of the code.
-    pub isa: &'static Plain,
+    pub isa: &'static RowIsa,
     /// Name and parameters of the kernel.
     pub signature: Signature,
     /// Instruction words in order.
@@ -205,13 +205,13 @@ pub struct StraightCode {
     pub registers: u32,
 }
 
-impl AllocatedCode for StraightCode {
+impl AllocatedCode for SingleBlockCode {
     fn spills(&self) -> u32 {
         0
     }
 }
 
-impl fmt::Display for StraightCode {
+impl fmt::Display for SingleBlockCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.words.iter().try_for_each(|&word| writeln!(f, "{}", self.isa.text(word)))
     }

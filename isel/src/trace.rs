@@ -1,7 +1,7 @@
 //! Trace of selection: the rules that fire, and the rules that match partially.
 
 use cranelift_entity::EntitySet;
-use halfbyte_ir::rule::{Datum, Depth, Found, Vocabulary, Walk, walk};
+use halfbyte_ir::rule::{Datum, Found, MatchExtent, Vocabulary, Walk, walk};
 use halfbyte_ir::{Inst, Kernel, Rule, Value};
 
 /// Term of the rules that select ops.
@@ -22,14 +22,14 @@ pub struct Selection {
     /// The instruction, or `None` before the first one.
     pub inst: Option<Inst>,
     /// Rules that fired, in order.
-    pub taken: Vec<Taken>,
+    pub taken: Vec<FiredRule>,
     /// Rules of the same terms that did not fire, with how far each matched.
-    pub near: Vec<Near>,
+    pub near: Vec<PartialMatch>,
 }
 
 /// Rule that fired.
 #[derive(Clone, Debug)]
-pub struct Taken {
+pub struct FiredRule {
     /// Index into [`Backend::rules`](crate::Backend::rules).
     pub rule: u32,
     /// Instruction or value that the rule's term was applied to, if it is one of these.
@@ -40,7 +40,7 @@ pub struct Taken {
 
 /// Rule that did not fire.
 #[derive(Clone, Debug)]
-pub struct Near {
+pub struct PartialMatch {
     /// Index into [`Backend::rules`](crate::Backend::rules).
     pub rule: u32,
     /// Instruction or value that the rule's term was applied to.
@@ -104,7 +104,7 @@ impl Trace {
                 self.near(vocabulary, rules, row.term, at);
             }
         }
-        self.selection().taken.push(Taken { rule, at: at.map(Datum::found), through });
+        self.selection().taken.push(FiredRule { rule, at: at.map(Datum::found), through });
     }
 
     fn near<V: Vocabulary>(&mut self, vocabulary: &mut V, rules: &'static [Rule], term: &str, at: &V::Datum) {
@@ -112,9 +112,9 @@ impl Trace {
             let walk = walk(vocabulary, rule, std::slice::from_ref(at));
             let at = at.found();
             // Most rules are for other ops, and their mismatches are uninteresting.
-            let is_other = walk.miss.as_ref().is_some_and(|miss| miss.depth == Depth::Nothing);
+            let is_other = walk.miss.as_ref().is_some_and(|miss| miss.depth == MatchExtent::Nothing);
             if !(is_other && matches!(at, Found::Inst(_))) {
-                self.selection().near.push(Near { rule: number, at, walk });
+                self.selection().near.push(PartialMatch { rule: number, at, walk });
             }
         }
     }

@@ -10,7 +10,7 @@ use arrayvec::ArrayVec;
 use cranelift_entity::EntityRef;
 use halfbyte_abi::Signature;
 use halfbyte_ir::flow::{Graph, Node, reverse_postorder};
-use halfbyte_isa::object::{Loc, Part};
+use halfbyte_isa::object::{Loc, PartialAccess};
 use halfbyte_isa::ptx;
 
 /// Machine that code is selected for.
@@ -18,7 +18,7 @@ pub trait Machine: Copy + Eq + Debug + Default + 'static {
     /// An instruction, or a bundle of instructions that must stay together.
     type Inst: Clone + Debug;
     /// Position of a register number in an instruction.
-    type Place: Copy + Eq + Debug;
+    type RegisterPosition: Copy + Eq + Debug;
     /// Register class of a virtual register.
     type Class: Copy + Eq + Hash + Debug;
     /// Data of a function, beside its instructions, that emission needs.
@@ -31,7 +31,7 @@ pub trait Machine: Copy + Eq + Debug + Default + 'static {
     /// Inverts the condition of a branch.
     fn invert(branch: &mut Self::Inst);
     /// Writes a register number to a position of an instruction.
-    fn set(inst: &mut Self::Inst, place: Self::Place, number: u64);
+    fn set(inst: &mut Self::Inst, place: Self::RegisterPosition, number: u64);
 
     /// Calls `each` for every register that an instruction with these operands accesses, with the
     /// kind of access.
@@ -83,7 +83,7 @@ pub enum Access {
     Def,
     /// Writes a part of the register. The other parts keep the contents of the given register,
     /// which is allocated to the same hardware registers.
-    Replace(VReg),
+    UpdateInPlace(VReg),
 }
 
 /// Register operand of an instruction.
@@ -98,7 +98,7 @@ pub enum Access {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operand<M: Machine> {
     /// Position of the register number in the instruction.
-    pub place: M::Place,
+    pub place: M::RegisterPosition,
     /// The register.
     pub reg: VReg,
     /// HALU: the 32-bit part of a wide register that the number selects. VP1: index within a tuple.
@@ -197,7 +197,7 @@ pub struct VCode<M: Machine> {
     pub pool: Vec<VReg>,
     /// Source accesses of the instructions that each perform several accesses, in order. The `word`
     /// of a part is an index into [`VCode::insts`].
-    pub parts: Vec<Part>,
+    pub parts: Vec<PartialAccess>,
     /// Target-specific data for emission.
     pub extra: M::Extra,
 }
@@ -398,7 +398,7 @@ impl<M: Machine> VCode<M> {
     }
 
     /// Returns the parts of a range of instructions.
-    pub fn parts(&self, insts: &Range<u32>) -> &[Part] {
+    pub fn parts(&self, insts: &Range<u32>) -> &[PartialAccess] {
         let place = |at: u32| self.parts.partition_point(|part| part.word < at);
         self.parts.get(place(insts.start)..place(insts.end)).unwrap_or(&[])
     }

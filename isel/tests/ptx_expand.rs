@@ -11,11 +11,11 @@ use halfbyte_isa::ptx::row::Lanes;
 use halfbyte_isa::ptx::text::read;
 use halfbyte_isa::ptx::types::{Special, Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg, Var};
-use halfbyte_isel::ptx::expand::{Form, expand, sequence};
+use halfbyte_isel::ptx::expand::{VideoForm, expand, sequence};
 use halfbyte_isel::vcode::{Edge, Terminator, VCode, VInst};
 use halfbyte_isel::{Ptx, PtxExtra};
 
-type Code = VCode<Ptx>;
+type PtxVCode = VCode<Ptx>;
 
 const SMS: [u16; 5] = [75, 80, 90, 100, 120];
 
@@ -50,14 +50,14 @@ fn run<'a>(insts: impl IntoIterator<Item = &'a Inst>, registers: &mut [u32]) {
 }
 
 /// Returns code of one block, from PTX text that uses 80 registers.
-fn code(sm: u16, text: &str) -> Code {
+fn code(sm: u16, text: &str) -> PtxVCode {
     let module =
         format!(".version 9.2\n.target sm_120f\n.address_size 64\n.entry k() {{\n.reg .b32 r<80>;\n{text}\n}}\n");
     let entry = read(&module).unwrap_or_else(|errors| panic!("{text}: {errors:?}")).module.entries.remove(0);
     let insts = entry.body.insts.into_iter().map(|inst| VInst::alone(inst, Loc::default()));
     let signature = Signature::new("k", Vec::new()).unwrap();
     let sm = halfbyte_abi::Sm::new(sm).unwrap();
-    let mut code = Code::new(
+    let mut code = PtxVCode::new(
         signature,
         PtxExtra { sm, max_items: u64::MAX, along_x: false, block: None, types: Vec::new(), arrays: Vec::new() },
     );
@@ -66,11 +66,11 @@ fn code(sm: u16, text: &str) -> Code {
     code
 }
 
-fn insts(code: &Code) -> impl Iterator<Item = &Inst> {
+fn insts(code: &PtxVCode) -> impl Iterator<Item = &Inst> {
     code.insts.iter().map(|inst| &inst.inst)
 }
 
-fn opcodes(code: &Code) -> Vec<Opcode> {
+fn opcodes(code: &PtxVCode) -> Vec<Opcode> {
     insts(code).map(|inst| inst.opcode).collect()
 }
 
@@ -86,20 +86,20 @@ fn word(random: &mut Random, lanes: Lanes) -> u32 {
 }
 
 /// Returns the expanded code, whose live-out registers are `results`.
-fn expanded(mut code: Code, results: &[u32]) -> Code {
+fn expanded(mut code: PtxVCode, results: &[u32]) -> PtxVCode {
     // The jump keeps the result registers live.
     let args = code.add_list(results.iter().map(|&n| Reg(n).into()));
     code.blocks[0].terminator = Terminator::Jump(Edge { block: 0, args });
     expand(&mut code).unwrap();
     for inst in insts(&code) {
         assert!(inst.is_valid(|reg| code.vregs.get(reg.0 as usize).copied()), "{inst:?}");
-        assert!(inst.since().is_met_by(code.extra.sm), "{inst:?} on {}", code.extra.sm);
+        assert!(inst.since().is_supported_by(code.extra.sm), "{inst:?} on {}", code.extra.sm);
     }
     code
 }
 
 /// Checks that plain and expanded code leave the same `results`, given the initial registers.
-fn same(plain: &Code, code: &Code, results: &[u32], before: &[u32]) {
+fn same(plain: &PtxVCode, code: &PtxVCode, results: &[u32], before: &[u32]) {
     let Terminator::Jump(edge) = &code.blocks[0].terminator else { panic!() };
     let mut expected = before.to_vec();
     run(insts(plain), &mut expected);
@@ -114,7 +114,7 @@ fn same(plain: &Code, code: &Code, results: &[u32], before: &[u32]) {
 
 /// Expands the code, checks that it leaves the same `results` on random inputs, and returns the
 /// expansion.
-fn agrees(plain: Code, results: &[u32], lanes: Lanes, cases: usize) -> Code {
+fn agrees(plain: PtxVCode, results: &[u32], lanes: Lanes, cases: usize) -> PtxVCode {
     let code = expanded(plain.clone(), results);
     let mut random = Random(1);
     for _ in 0..cases {
@@ -126,8 +126,8 @@ fn agrees(plain: Code, results: &[u32], lanes: Lanes, cases: usize) -> Code {
 
 #[test]
 fn every_form_has_a_sequence_with_its_bits() {
-    assert_eq!(Form::all().count(), 288);
-    for form in Form::all() {
+    assert_eq!(VideoForm::all().count(), 288);
+    for form in VideoForm::all() {
         for sm in SMS {
             let found = sequence(form, sm).unwrap();
             // This sequence was already tested on an earlier SM.
@@ -141,7 +141,7 @@ fn every_form_has_a_sequence_with_its_bits() {
 
 #[test]
 fn lanes_are_selected_and_merged() {
-    for form in Form::all() {
+    for form in VideoForm::all() {
         let (letter, last) = (form.lanes().letter(), form.lanes().count() * 2);
         let mut random = Random(form.opcode as u64);
         for _ in 0..3 {
@@ -355,5 +355,5 @@ fn constants_are_written_once() {
     let moves: Vec<&Inst> = insts(&expanded).filter(|inst| inst.opcode == Opcode::MOV).collect();
     assert_eq!(moves.len(), 1);
     assert_eq!(moves[0].operands[1], Operand::Number(0));
-    assert!(moves[0].words.contains(&Token::Type(Type::B32)));
+    assert!(moves[0].modifiers.contains(&Token::Type(Type::B32)));
 }

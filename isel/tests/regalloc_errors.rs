@@ -163,7 +163,7 @@ fn damage(code: &mut VCode, random: &mut Random) {
     match (random.below(12), code.operands.get_mut(op as usize), code.blocks.get_mut(block as usize)) {
         (0, Some(operand), _) => operand.reg = reg,
         (1, Some(operand), _) => operand.part = number as u8,
-        (2, Some(operand), _) => operand.access = Access::Replace(reg),
+        (2, Some(operand), _) => operand.access = Access::UpdateInPlace(reg),
         (3, Some(operand), _) => operand.access = Access::Def,
         (4, Some(operand), _) => operand.access = Access::Use,
         (5, ..) if (reg.0 as usize) < vregs => code.vregs[reg.0 as usize] = RegClass::Quad,

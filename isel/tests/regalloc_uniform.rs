@@ -6,7 +6,7 @@ use halfbyte_abi::Signature;
 use halfbyte_ir::witness::Random;
 use halfbyte_isa::object::Loc;
 use halfbyte_isel::mach::MachFunc;
-use halfbyte_isel::regalloc::{AllocError, Options, Uniform, allocate};
+use halfbyte_isel::regalloc::{AllocError, Options, SingleRegisterFile, allocate};
 use halfbyte_isel::vcode::{Access, BlockIndex, Edge, Machine, Operand, Terminator, VCode, VInst, VReg};
 
 /// Machine with `N` registers.
@@ -38,7 +38,7 @@ struct Inst(Name, [u64; 4]);
 
 impl<const N: u32> Machine for Mine<N> {
     type Inst = Inst;
-    type Place = usize;
+    type RegisterPosition = usize;
     type Class = ();
     type Extra = ();
 
@@ -59,7 +59,7 @@ impl<const N: u32> Machine for Mine<N> {
     }
 }
 
-impl<const N: u32> Uniform for Mine<N> {
+impl<const N: u32> SingleRegisterFile for Mine<N> {
     const REGISTERS: u32 = N;
     const BYTES: u32 = 8;
 
@@ -121,7 +121,7 @@ impl State {
     fn virtual_step<const N: u32>(&mut self, code: &VCode<Mine<N>>, vinst: &VInst<Mine<N>>) -> bool {
         let mut inst = vinst.inst;
         for operand in code.operands(vinst) {
-            if let Access::Replace(old) = operand.access {
+            if let Access::UpdateInPlace(old) = operand.access {
                 self.registers.insert(operand.reg.0.into(), self.get(old.0.into()));
             }
             inst.1[operand.place] = operand.reg.0.into();
@@ -200,7 +200,7 @@ fn generate<const N: u32>(seed: u64, live: usize, size: usize) -> VCode<Mine<N>>
             let reg = code.add_register(());
             insts.push(match random.below(4) {
                 0 => inst(code, Name::Set, &[(reg, Access::Def)], random.bits()),
-                1 => inst(code, Name::Add, &[(reg, Access::Replace(a)), (b, Access::Use)], 0),
+                1 => inst(code, Name::Add, &[(reg, Access::UpdateInPlace(a)), (b, Access::Use)], 0),
                 _ => inst(code, Name::Sum, &[(reg, Access::Def), (a, Access::Use), (b, Access::Use)], 0),
             });
             values.push(reg);
@@ -225,7 +225,7 @@ fn generate<const N: u32>(seed: u64, live: usize, size: usize) -> VCode<Mine<N>>
     let [minus, count] = [(); 2].map(|()| code.add_register(()));
     let mut insts = vec![
         inst(&mut code, Name::Set, &[(minus, Access::Def)], u64::MAX),
-        inst(&mut code, Name::Add, &[(count, Access::Replace(params[0])), (minus, Access::Use)], 0),
+        inst(&mut code, Name::Add, &[(count, Access::UpdateInPlace(params[0])), (minus, Access::Use)], 0),
     ];
     let mut values = params[1..].to_vec();
     values.push(count);

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use crate::pass::{Context, Pass, PassError};
 use crate::passes::{CONTRACT, DCE, GVN, needs_contraction};
 use crate::pipeline::{Pipeline, Step};
-use crate::trace::standing;
+use crate::trace::traced_insts;
 
 /// Observer of the passes of one kernel. For all kernels of a pipeline, use the hooks
 /// [`Pipeline::before`] and [`Pipeline::after`].
@@ -131,7 +131,7 @@ fn sees_no_unused(pass: &str) -> bool {
 /// Runs a pass. Returns whether it changed the kernel, and its run time.
 fn run(pass: &dyn Pass, kernel: &mut Kernel, context: &mut Context<'_>) -> Result<(bool, Duration), LowerError> {
     let told = context.trace.as_mut().map(|trace| trace.begin(pass.name()));
-    let before = standing(context.trace.as_ref(), kernel);
+    let before = traced_insts(context.trace.as_ref(), kernel);
     (context.keeps_flow, context.only_removes) = (false, false);
     let start = context.timed.then(clock::now).flatten();
     let changed = pass.run(kernel, context).map_err(|error| match error {

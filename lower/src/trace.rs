@@ -3,7 +3,7 @@
 //! The trace identifies an op by its source span, which all instructions made from the op share. If
 //! another value replaces the op, the trace also follows that value's span.
 
-use halfbyte_ir::rule::{Depth, Miss};
+use halfbyte_ir::rule::{MatchExtent, MatchFailure};
 use halfbyte_ir::text::print_inst;
 use halfbyte_ir::{Inst, Kernel, Op, Span, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -18,7 +18,7 @@ pub struct Trace {
     events: Vec<Event>,
     /// Near misses per query of an instruction. The entry of an earlier query of the same
     /// instruction is cleared.
-    near: Vec<Vec<Near>>,
+    near: Vec<Vec<NearRule>>,
     /// Index in `near` of each instruction's latest query.
     asked: FxHashMap<Inst, usize>,
     pass: String,
@@ -32,7 +32,7 @@ pub struct Event {
     /// Source span of the changed instruction.
     pub place: Span,
     /// Kind of the change.
-    pub how: How,
+    pub how: ChangeKind,
     /// Instructions before the change.
     pub before: Vec<String>,
     /// Instructions after the change; empty if they were removed.
@@ -41,7 +41,7 @@ pub struct Event {
 
 /// Kind of a change. Rules are numbered as in [`Pipeline::rule`](crate::Pipeline::rule).
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum How {
+pub enum ChangeKind {
     /// Change described by a fixed text of the pass.
     Told(&'static str),
     /// Application of a rule of `simplify`.
@@ -57,11 +57,11 @@ pub enum How {
 }
 
 /// Change recorded for an op that disappeared without an event.
-const UNREACHABLE: How = How::Told("removed, for its block is unreachable");
+const UNREACHABLE: ChangeKind = ChangeKind::Told("removed, for its block is unreachable");
 
 /// Near miss: a rule of `simplify` that matches in part.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Near {
+pub struct NearRule {
     /// Number of the rule in [`Pipeline::rule`](crate::Pipeline::rule).
     pub rule: u32,
     /// Text of the instruction that the rule was tried on.
@@ -75,7 +75,7 @@ pub struct Near {
     /// Text of what the kernel has instead.
     pub found: String,
     /// Extent to which the rule matches.
-    pub depth: Depth,
+    pub depth: MatchExtent,
 }
 
 impl Trace {
@@ -99,12 +99,12 @@ impl Trace {
     }
 
     /// Returns the near misses of the latest query of each instruction.
-    pub fn near(&self) -> impl Iterator<Item = &Near> {
+    pub fn near(&self) -> impl Iterator<Item = &NearRule> {
         self.near.iter().flatten()
     }
 
     /// Returns the near misses of one instruction's latest query.
-    pub fn near_of(&self, inst: Inst) -> &[Near] {
+    pub fn near_of(&self, inst: Inst) -> &[NearRule] {
         self.asked.get(&inst).and_then(|&number| self.near.get(number)).map_or(&[], Vec::as_slice)
     }
 
@@ -134,7 +134,7 @@ impl Trace {
         self.events.len()
     }
 
-    fn tell(&mut self, place: Span, how: How, before: Vec<String>, after: Vec<String>) {
+    fn tell(&mut self, place: Span, how: ChangeKind, before: Vec<String>, after: Vec<String>) {
         self.events.push(Event { pass: self.pass.clone(), place, how, before, after });
     }
 
@@ -166,7 +166,7 @@ fn texts(before: Vec<Before>) -> Vec<String> {
 /// Returns the instructions of the traced op before a pass. The result is empty for a trace of all
 /// ops.
 #[inline]
-pub(crate) fn standing(trace: Option<&Trace>, kernel: &Kernel) -> Vec<Before> {
+pub(crate) fn traced_insts(trace: Option<&Trace>, kernel: &Kernel) -> Vec<Before> {
     if trace.is_none() {
         return Vec::new();
     }
@@ -176,18 +176,25 @@ pub(crate) fn standing(trace: Option<&Trace>, kernel: &Kernel) -> Vec<Before> {
 
 /// Interface by which passes report changes. Without a trace, and for instructions that it does not
 /// follow, the methods do nothing.
-pub(crate) trait Tell {
+pub(crate) trait Report {
     /// Returns the state of a traced instruction before a change.
     fn before(&self, kernel: &Kernel, inst: Inst) -> Option<Before>;
 
     /// Records that an instruction was rewritten in place.
-    fn changed(&mut self, before: &mut Option<Before>, how: How, kernel: &Kernel, inst: Inst);
+    fn changed(&mut self, before: &mut Option<Before>, how: ChangeKind, kernel: &Kernel, inst: Inst);
 
     /// Records that `made` replaces an instruction and `value` replaces its result.
-    fn replaced(&mut self, before: Option<Before>, how: How, kernel: &Kernel, made: &[Inst], value: Option<Value>);
+    fn replaced(
+        &mut self,
+        before: Option<Before>,
+        how: ChangeKind,
+        kernel: &Kernel,
+        made: &[Inst],
+        value: Option<Value>,
+    );
 
     /// Records that `made` replaces several instructions, at the source span of one of them.
-    fn joined(&mut self, before: Option<Before>, how: How, kernel: &Kernel, made: &[Inst]);
+    fn joined(&mut self, before: Option<Before>, how: ChangeKind, kernel: &Kernel, made: &[Inst]);
 
     /// Records that the kernel was vectorised over work items.
     fn packed(&mut self, before: Vec<Before>, kernel: &Kernel);
@@ -196,18 +203,25 @@ pub(crate) trait Tell {
     fn kept(&mut self, rewriter: &mut Rewriter<'_>, inst: Inst);
 }
 
-impl Tell for Option<Trace> {
+impl Report for Option<Trace> {
     fn before(&self, kernel: &Kernel, inst: Inst) -> Option<Before> {
         self.as_ref().filter(|trace| trace.follows(kernel, inst)).map(|_| Before::new(kernel, inst))
     }
 
-    fn changed(&mut self, before: &mut Option<Before>, how: How, kernel: &Kernel, inst: Inst) {
+    fn changed(&mut self, before: &mut Option<Before>, how: ChangeKind, kernel: &Kernel, inst: Inst) {
         let (Some(trace), Some(Before { text, place })) = (self, before) else { return };
         let after = print_inst(kernel, inst);
         trace.tell(*place, how, vec![std::mem::replace(text, after.clone())], vec![after]);
     }
 
-    fn replaced(&mut self, before: Option<Before>, how: How, kernel: &Kernel, made: &[Inst], value: Option<Value>) {
+    fn replaced(
+        &mut self,
+        before: Option<Before>,
+        how: ChangeKind,
+        kernel: &Kernel,
+        made: &[Inst],
+        value: Option<Value>,
+    ) {
         let (Some(trace), Some(before)) = (self, before) else { return };
         let mut after: Vec<String> = made.iter().map(|&inst| print_inst(kernel, inst)).collect();
         let def = value.and_then(|value| kernel.def_inst(value));
@@ -223,7 +237,7 @@ impl Tell for Option<Trace> {
         trace.tell(before.place, how, vec![before.text], after);
     }
 
-    fn joined(&mut self, before: Option<Before>, how: How, kernel: &Kernel, made: &[Inst]) {
+    fn joined(&mut self, before: Option<Before>, how: ChangeKind, kernel: &Kernel, made: &[Inst]) {
         let (Some(trace), Some(before)) = (self, before) else { return };
         made.iter().for_each(|&inst| trace.follow_place(kernel.insts[inst].span));
         let after = made.iter().map(|&inst| print_inst(kernel, inst)).collect();
@@ -234,7 +248,7 @@ impl Tell for Option<Trace> {
         let Some(trace) = self else { return };
         if let Some(place) = before.first().map(|before| before.place) {
             let after = trace.followed(kernel).into_iter().map(|inst| print_inst(kernel, inst)).collect();
-            trace.tell(place, How::Told("done for a group of neighbouring work items"), texts(before), after);
+            trace.tell(place, ChangeKind::Told("done for a group of neighbouring work items"), texts(before), after);
         }
         trace.near.clear();
         trace.asked.clear();
@@ -262,13 +276,13 @@ impl Trace {
         let walks = rewriter.walk_simplify(inst);
         let mut near = Vec::new();
         for (rule, row, walk) in walks {
-            let is_near = |miss: &Miss| matches!(miss.depth, Depth::Part | Depth::Pattern);
+            let is_near = |miss: &MatchFailure| matches!(miss.depth, MatchExtent::Part | MatchExtent::Pattern);
             let Some(miss) = walk.miss.filter(is_near) else { continue };
             let kernel = rewriter.kernel();
             if is_followed || used.iter().any(|&op| row.looks_for(op)) {
                 let found = miss.found_text(kernel);
-                let Miss { wanted, line, depth, .. } = miss;
-                near.push(Near { rule, at: at.clone(), is_followed, wanted, line, found, depth });
+                let MatchFailure { wanted, line, depth, .. } = miss;
+                near.push(NearRule { rule, at: at.clone(), is_followed, wanted, line, found, depth });
             }
         }
         let before = self.asked.insert(inst, self.near.len());
@@ -331,7 +345,7 @@ mod tests {
                     %m = neg.i32 %n\n  %s = add.i32 %m, %i\n  %t = add.i32 %a, %i\n  %u = xor.i32 %s, %t\n  store %u, %y[%i]\n  ret\n}\n";
         let trace = told(text, &["canon", "gvn", "dce"], "t");
         assert!(
-            matches!(trace.events(), [Event { pass, how: How::Told(_), .. }] if pass == "gvn"),
+            matches!(trace.events(), [Event { pass, how: ChangeKind::Told(_), .. }] if pass == "gvn"),
             "{:?}",
             trace.events()
         );
@@ -339,7 +353,7 @@ mod tests {
         let trace = told(text, &["canon", "dce"], "n");
         assert!(matches!(trace.events(), [Event { pass, .. }] if pass == "dce"), "{:?}", trace.events());
         let trace = told(text, &["canon"], "m");
-        assert!(matches!(trace.events(), [Event { how: How::Rule(_), .. }]), "{:?}", trace.events());
+        assert!(matches!(trace.events(), [Event { how: ChangeKind::Rule(_), .. }]), "{:?}", trace.events());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use halfbyte_isa::halu::domain::SpecialReg;
 use crate::aot::{Bank, Count, Described, Emit, NotMade, Source};
 use crate::clif::Translation;
 use crate::jit::{self, Reached, Repeat, Stop, Words};
-use crate::launch::{Order, Pointer};
+use crate::launch::{LaunchOptions, Pointer};
 
 /// A kernel's machine code, and what the engine must know of it.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +53,7 @@ impl Jit {
         kernel: &Kernel<'_>,
         groups: Groups<'_>,
         memory: &mut impl Reached<'m>,
-        order: Order<'_>,
+        order: LaunchOptions<'_>,
         threads: NonZero<u16>,
         repeat: &mut Option<Box<Repeat>>,
     ) -> Option<Result<Stats, Stop>> {

@@ -8,7 +8,7 @@ use crate::threads::ThreadPool;
 
 /// The options of a launch without its arguments.
 #[derive(Clone, Copy, Debug)]
-pub struct Order<'a> {
+pub struct LaunchOptions<'a> {
     /// The number of work items.
     pub items: u32,
     /// The launch shape.
@@ -25,7 +25,7 @@ pub struct Order<'a> {
     pub pool: Option<&'a ThreadPool>,
 }
 
-impl Order<'_> {
+impl LaunchOptions<'_> {
     /// Adds to the counter of finished items.
     pub fn advance(&self, items: u32) {
         if let Some(done) = self.done {
@@ -34,7 +34,7 @@ impl Order<'_> {
     }
 }
 
-impl<'a> Order<'a> {
+impl<'a> LaunchOptions<'a> {
     /// Creates a thread's work counter for the launch.
     pub fn work(&self) -> Work<'a> {
         Work::new(self.watchdog)

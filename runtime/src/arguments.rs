@@ -185,7 +185,7 @@ pub(crate) fn overlapping<'a>(buffers: &Buffers<'a>) -> Option<[&'a str; 2]> {
     let held = buffers.0.iter().enumerate().filter_map(|(number, buffer)| Some((number, buffer.as_ref()?)));
     let places = held.map(|(number, buffer)| {
         let range = buffer.bytes().as_ptr_range();
-        Place { start: range.start.addr(), end: range.end.addr(), number, is_written: buffer.is_written() }
+        AddressRange { start: range.start.addr(), end: range.end.addr(), number, is_written: buffer.is_written() }
     });
     let name = |number: usize| buffers.0.get(number).and_then(Option::as_ref).map_or("", |buffer| buffer.name);
     overlap(places).map(|numbers| numbers.map(name))
@@ -193,7 +193,7 @@ pub(crate) fn overlapping<'a>(buffers: &Buffers<'a>) -> Option<[&'a str; 2]> {
 
 /// Address range of a buffer in the process.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct AddressRange {
     start: usize,
     end: usize,
     number: usize,
@@ -205,24 +205,24 @@ struct Place {
 const FEW: usize = 4;
 
 /// Returns the parameter indices of two buffers that overlap, if at least one of them is written.
-fn overlap(places: impl Iterator<Item = Place>) -> Option<[usize; 2]> {
-    let mut sorted: SmallVec<[Place; 8]> = SmallVec::new();
+fn overlap(places: impl Iterator<Item = AddressRange>) -> Option<[usize; 2]> {
+    let mut sorted: SmallVec<[AddressRange; 8]> = SmallVec::new();
     sorted.extend(places.filter(|place| place.start < place.end));
-    let is_apart = |a: &Place, b: &Place| a.end <= b.start || b.end <= a.start;
-    let is_apart_from_later = |(k, a): (usize, &Place)| sorted.iter().skip(k + 1).all(|b| is_apart(a, b));
+    let is_apart = |a: &AddressRange, b: &AddressRange| a.end <= b.start || b.end <= a.start;
+    let is_apart_from_later = |(k, a): (usize, &AddressRange)| sorted.iter().skip(k + 1).all(|b| is_apart(a, b));
     if sorted.len() <= FEW && sorted.iter().enumerate().all(is_apart_from_later) {
         return None;
     }
     sorted.sort_unstable_by_key(|place| place.start);
     // Among the ranges visited so far: the range that ends last, and the written range that ends
     // last.
-    let (mut last, mut last_written): (Option<Place>, Option<Place>) = (None, None);
+    let (mut last, mut last_written): (Option<AddressRange>, Option<AddressRange>) = (None, None);
     for &place in &sorted {
         let other = if place.is_written { last } else { last_written };
         if let Some(other) = other.filter(|other| place.start < other.end) {
             return Some([other.number.min(place.number), other.number.max(place.number)]);
         }
-        let ends_later = |other: &Option<Place>| other.is_none_or(|other| other.end < place.end);
+        let ends_later = |other: &Option<AddressRange>| other.is_none_or(|other| other.end < place.end);
         if ends_later(&last) {
             last = Some(place);
         }
@@ -282,7 +282,7 @@ mod tests {
 
     /// Runs `overlap` on ranges given as start, length and whether the range is written.
     fn found(places: &[(usize, usize, bool)]) -> Option<[usize; 2]> {
-        overlap(places.iter().enumerate().map(|(number, &(start, len, is_written))| Place {
+        overlap(places.iter().enumerate().map(|(number, &(start, len, is_written))| AddressRange {
             start,
             end: start + len,
             number,

@@ -10,7 +10,7 @@ use crate::kernel::Kernel;
 use halfbyte_abi::Engine;
 use halfbyte_abi::Stats;
 use halfbyte_isa::buffers::Bytes;
-use halfbyte_native::launch::Order;
+use halfbyte_native::launch::LaunchOptions;
 use halfbyte_native::threads::ThreadPool;
 
 /// A kernel bound to checked arguments. It borrows the argument slices until it is dropped and
@@ -143,6 +143,6 @@ impl<'a> Bound<'a> {
     fn run_shape(&mut self, shape: Shape) -> Result<Stats, LaunchError> {
         let &mut Bound { kernel, ref mut args, budget, engine, done, watchdog, pool } = self;
         let items = kernel.items(&shape)?;
-        kernel.run(&Order { items, shape, budget, engine, done, watchdog, pool }, args)
+        kernel.run(&LaunchOptions { items, shape, budget, engine, done, watchdog, pool }, args)
     }
 }

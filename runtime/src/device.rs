@@ -6,7 +6,7 @@ use halfbyte_isa::ptx::module::TargetName;
 use thiserror::Error;
 
 /// Timeout of a kernel on a GPU.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const KERNEL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Reason why a launch on a GPU failed.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -39,7 +39,7 @@ pub enum CudaError {
         param: String,
     },
     /// The kernel did not end within the timeout.
-    #[error("it has not ended after {} seconds on the GPU, which knows no budget", PATIENCE.as_secs())]
+    #[error("it has not ended after {} seconds on the GPU, which knows no budget", KERNEL_TIMEOUT.as_secs())]
     Time,
 }
 

@@ -1,7 +1,7 @@
 //! Scheduler for a group of items that synchronise: each item runs until it has to wait, and
 //! collective operations release the waiting items.
 
-use halfbyte_abi::meet::{Dead, Group, Idle, Meeting, Misfit, Races, Schedule};
+use halfbyte_abi::meet::{DeadlockedItem, Group, InvalidSync, LivelockDetector, RaceDetector, Schedule, SyncOp};
 
 use halfbyte_isa::trap::{Fault, Halt, TrapKind};
 
@@ -13,38 +13,38 @@ pub(crate) enum Stop {
     /// The item has executed a strong access, and continues after the other items have run.
     Yield,
     /// The item waits at a collective operation.
-    Meet(Meeting<u32, bool>),
+    Meet(SyncOp<u32, bool>),
 }
 
 /// Target-specific executor of the items of a group.
 pub(crate) trait Runner {
     /// The execution state of a suspended item.
-    type Slot;
+    type ItemState;
     /// The state that determines an item's further execution, apart from memory. Equal positions in
     /// two rounds mean that the item makes no progress.
     type Position: PartialEq;
 
     /// Runs item `number` of the group until it stops.
-    fn run(&mut self, number: u32, slot: &mut Self::Slot) -> Result<Stop, Halt>;
+    fn run(&mut self, number: u32, slot: &mut Self::ItemState) -> Result<Stop, Halt>;
 
     /// Delivers the results of a collective operation to an item, and advances the item past the
     /// instruction.
-    fn resume(&self, slot: &mut Self::Slot, given: [u64; 2]);
+    fn resume(&self, slot: &mut Self::ItemState, given: [u64; 2]);
 
     /// Executes pending instructions that a warp executes as a whole, after all its items have
     /// arrived. An error carries the number of the faulting item.
-    fn execute_collectives(&mut self, _: &mut [Self::Slot]) -> Result<(), (u32, Halt)> {
+    fn execute_collectives(&mut self, _: &mut [Self::ItemState]) -> Result<(), (u32, Halt)> {
         Ok(())
     }
 
     /// Returns the address of an item's current instruction.
-    fn address(slot: &Self::Slot) -> usize;
+    fn address(slot: &Self::ItemState) -> usize;
 
     /// Returns the state that determines an item's further execution.
-    fn position(slot: &Self::Slot) -> Self::Position;
+    fn position(slot: &Self::ItemState) -> Self::Position;
 
     /// Returns the race detector, if any.
-    fn races(&mut self) -> &mut Option<Races>;
+    fn races(&mut self) -> &mut Option<RaceDetector>;
 
     /// Returns `true` if a store has changed memory since the last call.
     fn is_changed(&mut self) -> bool;
@@ -54,13 +54,13 @@ pub(crate) trait Runner {
 /// group.
 pub(crate) fn run_group<R: Runner>(
     runner: &mut R,
-    slots: &mut [R::Slot],
+    slots: &mut [R::ItemState],
     schedule: Schedule,
 ) -> Result<(), (u32, Halt)> {
     let mut group = Group::new(slots.len() as u32);
-    let mut idle = Idle::default();
+    let mut idle = LivelockDetector::default();
     let count = slots.len() as u32;
-    let mut turns = schedule.turns(count, 0);
+    let mut turns = schedule.execution_order(count, 0);
     for round in 1.. {
         let (mut ran, mut only_yields) = (false, true);
         for &number in &turns {
@@ -77,12 +77,12 @@ pub(crate) fn run_group<R: Runner>(
             }
         }
         if let Schedule::Shuffled(_) = schedule {
-            turns = schedule.turns(count, round);
+            turns = schedule.execution_order(count, round);
         }
         // `Group` must not access the runner's race detector through the runner while it resumes
         // items.
         let mut races = runner.races().take();
-        let met = group.meet(races.as_mut(), &mut |number, given| {
+        let met = group.complete_ready(races.as_mut(), &mut |number, given| {
             if let Some(slot) = slots.get_mut(number as usize) {
                 runner.resume(slot, given);
             }
@@ -98,33 +98,33 @@ pub(crate) fn run_group<R: Runner>(
         let is_changed = runner.is_changed();
         if only_yields && !met && !is_changed {
             let running = (0..).zip(slots.iter()).filter(|(number, _)| group.runs(*number));
-            if idle.is_for_ever(|| running.map(|(_, slot)| R::position(slot)).collect()) {
+            if idle.is_livelock(|| running.map(|(_, slot)| R::position(slot)).collect()) {
                 return Err(dead::<R>(&group, slots));
             }
         } else {
-            idle = Idle::default();
+            idle = LivelockDetector::default();
         }
     }
     group.stuck().map_or(Ok(()), |misfit| Err(misfit_of::<R>(misfit, slots)))
 }
 
-fn fault<R: Runner>(number: u32, slots: &[R::Slot], kind: TrapKind) -> (u32, Halt) {
+fn fault<R: Runner>(number: u32, slots: &[R::ItemState], kind: TrapKind) -> (u32, Halt) {
     let address = slots.get(number as usize).map_or(0, R::address);
     (number, Halt::Fault(Fault { address, kind }))
 }
 
-fn misfit_of<R: Runner>(misfit: Misfit, slots: &[R::Slot]) -> (u32, Halt) {
-    fault::<R>(misfit.item, slots, TrapKind::Meets(misfit.why, misfit.parties))
+fn misfit_of<R: Runner>(misfit: InvalidSync, slots: &[R::ItemState]) -> (u32, Halt) {
+    fault::<R>(misfit.item, slots, TrapKind::Collective(misfit.why, misfit.parties))
 }
 
 /// Returns the deadlock trap of the lowest item that has not ended: the item waits for others, or
 /// polls memory that no item writes.
-fn dead<R: Runner>(group: &Group, slots: &[R::Slot]) -> (u32, Halt) {
+fn dead<R: Runner>(group: &Group, slots: &[R::ItemState]) -> (u32, Halt) {
     // The polling access is the instruction before the item's current address.
     let asked = |number: u32| slots.get(number as usize).map_or(0, R::address).saturating_sub(1);
     match group.dead(|number| asked(number) as u32) {
-        Dead::Waits(misfit) => misfit_of::<R>(misfit, slots),
-        Dead::Asks(number, parties) => {
+        DeadlockedItem::Waits(misfit) => misfit_of::<R>(misfit, slots),
+        DeadlockedItem::Polls(number, parties) => {
             (number, Halt::Fault(Fault { address: asked(number), kind: TrapKind::Deadlock(parties) }))
         }
     }

@@ -5,8 +5,8 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 use halfbyte_abi::{Exceeded, Shape, ShapeError, Signature, Target};
-use halfbyte_isa::isa::{Isa, Words};
-use halfbyte_isa::object::{KernelInfo, Loc, Part};
+use halfbyte_isa::isa::{Isa, SharedCode};
+use halfbyte_isa::object::{KernelInfo, Loc, PartialAccess};
 
 #[cfg(feature = "aot")]
 use halfbyte_native::aot;
@@ -19,16 +19,16 @@ use halfbyte_abi::Stats;
 use halfbyte_isa::buffers::Buffers;
 use halfbyte_isa::trap::{Fault, Trap};
 use halfbyte_native::clif::{NativeError, Translation};
-use halfbyte_native::launch::Order;
+use halfbyte_native::launch::LaunchOptions;
 
 /// A kernel, ready to be launched.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     pub(crate) info: KernelInfo,
     pub(crate) source: Arc<str>,
-    pub(crate) words: Words,
+    pub(crate) words: SharedCode,
     pub(crate) locs: Vec<Loc>,
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<PartialAccess>,
     pub(crate) code: Arc<dyn Executable>,
     pub(crate) machine: &'static dyn Machine,
 }
@@ -45,7 +45,7 @@ pub trait Machine: Debug + Sync + RefUnwindSafe {
     ///
     /// # Errors
     /// Returns a message if the code contradicts the object's metadata.
-    fn prepare(&self, info: &KernelInfo, words: &Words, locs: &[Loc]) -> Result<Arc<dyn Executable>, String>;
+    fn prepare(&self, info: &KernelInfo, words: &SharedCode, locs: &[Loc]) -> Result<Arc<dyn Executable>, String>;
 }
 
 /// A kernel that is prepared for execution. Clones share the state that the first launch creates.
@@ -55,7 +55,8 @@ pub trait Executable: Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// # Errors
     /// Returns the trap of the lowest item that traps, a limit that was exceeded, or an error if
     /// the engine does not support the kernel.
-    fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut Arguments<'_>) -> Result<Stats, LaunchError>;
+    fn launch(&self, kernel: &Kernel, order: LaunchOptions<'_>, args: &mut Arguments<'_>)
+    -> Result<Stats, LaunchError>;
 
     /// Returns `true` if a launch may add shared memory to the amount that the kernel declares.
     fn takes_shared(&self) -> bool {
@@ -110,7 +111,7 @@ impl Kernel {
     }
 
     /// Returns the instruction words, including words that are not valid instructions.
-    pub fn words(&self) -> &Words {
+    pub fn words(&self) -> &SharedCode {
         &self.words
     }
 
@@ -121,7 +122,7 @@ impl Kernel {
 
     /// Returns the parts of merged accesses, sorted by the address of their instruction word. One
     /// instruction word can stand for several accesses of the source text.
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[PartialAccess] {
         &self.parts
     }
 
@@ -139,7 +140,7 @@ impl Kernel {
         let mut args = Arguments::new(self.signature(), args.iter_mut().map(Arg::reborrow))?;
         args.scratch.set_last();
         let items = self.items(&shape)?;
-        self.run(&Order { items, shape, budget, engine, done, watchdog, pool }, &mut args)
+        self.run(&LaunchOptions { items, shape, budget, engine, done, watchdog, pool }, &mut args)
     }
 
     /// Returns the number of work items of a shape.
@@ -152,8 +153,8 @@ impl Kernel {
     }
 
     /// Checks whether the kernel and the engine support a launch, and runs it.
-    pub(crate) fn run(&self, order: &Order<'_>, args: &mut Arguments<'_>) -> Result<Stats, LaunchError> {
-        let &Order { items, ref shape, engine, watchdog, .. } = order;
+    pub(crate) fn run(&self, order: &LaunchOptions<'_>, args: &mut Arguments<'_>) -> Result<Stats, LaunchError> {
+        let &LaunchOptions { items, ref shape, engine, watchdog, .. } = order;
         let name = || self.signature().name().to_owned();
         if !self.runs_on(engine) {
             return Err(LaunchError::Engine { kernel: name(), target: self.words.target().to_string(), engine });
@@ -205,7 +206,7 @@ impl Kernel {
     /// Returns the trap of a fault in a launch. If the access merges several accesses of the
     /// source, the trap describes the first one that is invalid.
     pub fn trap_of(&self, shape: &Shape, item: u32, fault: Fault, buffers: &Buffers<'_>) -> Trap {
-        let parts = Part::of_word(&self.parts, fault.address as u32);
+        let parts = PartialAccess::of_word(&self.parts, fault.address as u32);
         let part = parts.iter().find_map(|part| Some((part.loc, buffers.fault_of(part, &fault.kind)?)));
         let trap = self.trap(shape, item, fault);
         match part {

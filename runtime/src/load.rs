@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use halfbyte_abi::Target;
-use halfbyte_isa::isa::Words;
+use halfbyte_isa::isa::SharedCode;
 use halfbyte_isa::object::{
-    E_FLAGS, E_MACHINE, HEADER_SECTION, Header, INFO_PREFIX, KernelInfo, LOC_PREFIX, Loc, Part, RecordError,
+    E_FLAGS, E_MACHINE, HEADER_SECTION, Header, INFO_PREFIX, KernelInfo, LOC_PREFIX, Loc, PartialAccess, RecordError,
     TEXT_PREFIX,
 };
 use object::LittleEndian;
@@ -92,7 +92,7 @@ pub enum LoadError {
     },
     /// The size of a location section is wrong: it holds one location per instruction word,
     /// followed by access parts.
-    #[error("section `{section}` has {bytes} bytes; expected {expected}, and {} more a part", Part::BYTES)]
+    #[error("section `{section}` has {bytes} bytes; expected {expected}, and {} more a part", PartialAccess::BYTES)]
     Locations {
         /// Name of the section.
         section: String,
@@ -190,7 +190,7 @@ impl Program {
 }
 
 /// Reads the instruction words of a kernel. At least one is required.
-fn words(machine: &dyn Machine, target: Target, section: String, text: &[u8]) -> Result<Words, LoadError> {
+fn words(machine: &dyn Machine, target: Target, section: String, text: &[u8]) -> Result<SharedCode, LoadError> {
     match machine.isa().machine_code(target, text) {
         Some(words) if !words.is_empty() && u32::try_from(words.len()).is_ok() => Ok(words),
         _ => Err(match machine.isa().machine_code(target, &[]) {
@@ -201,13 +201,13 @@ fn words(machine: &dyn Machine, target: Target, section: String, text: &[u8]) ->
 }
 
 /// Reads the source locations of the instruction words, and the parts of merged accesses.
-fn locations(section: String, data: &[u8], words: usize) -> Result<(Vec<Loc>, Vec<Part>), LoadError> {
+fn locations(section: String, data: &[u8], words: usize) -> Result<(Vec<Loc>, Vec<PartialAccess>), LoadError> {
     let expected = words * Loc::BYTES;
     let wrong_size = |section| LoadError::Locations { section, bytes: data.len(), expected };
     let Some((locs, parts)) = data.split_at_checked(expected) else { return Err(wrong_size(section)) };
     let (parts, []) = parts.as_chunks() else { return Err(wrong_size(section)) };
     let locs = locs.as_chunks().0.iter().copied().map(Loc::from_bytes).collect();
-    let parts: Vec<Part> = match parts.iter().copied().map(Part::from_bytes).collect() {
+    let parts: Vec<PartialAccess> = match parts.iter().copied().map(PartialAccess::from_bytes).collect() {
         Ok(parts) => parts,
         Err(error) => return Err(LoadError::Record { section, error }),
     };

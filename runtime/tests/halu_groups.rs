@@ -1,7 +1,7 @@
 //! Cooperative HALU kernels: shared memory, synchronisation, and the trap for each kind of failure.
 
 use crate::common::{MACHINES, bytes, code, object, run, trap, words};
-use halfbyte_abi::meet::Meets;
+use halfbyte_abi::meet::SyncError;
 use halfbyte_runtime::{Access, Arg, Program, Space, TrapKind};
 
 const SHARED: u32 = 16;
@@ -116,12 +116,12 @@ fn accesses_stay_in_their_memory() {
 #[test]
 fn items_that_never_meet_are_told() {
     let why = |items: u32, asm: &str| match fails(items, asm) {
-        (item, TrapKind::Meets(why, _)) => (item, why),
+        (item, TrapKind::Collective(why, _)) => (item, why),
         other => panic!("{other:?}"),
     };
-    assert_eq!(why(2, "    BAR.SYNC 0x10 ;\n"), (0, Meets::BarrierArgument { id: 16, count: None }));
+    assert_eq!(why(2, "    BAR.SYNC 0x10 ;\n"), (0, SyncError::BarrierArgument { id: 16, count: None }));
     let count = "    MOV R2, 0x21 ;\n    BAR.SYNC 0x1, R2 ;\n";
-    assert_eq!(why(2, count), (0, Meets::BarrierArgument { id: 1, count: Some(33) }));
+    assert_eq!(why(2, count), (0, SyncError::BarrierArgument { id: 1, count: Some(33) }));
     let apart = "
     ISETP.EQ.U32.AND P0, PT, R0, RZ, PT ;
     @P0 BRA there ;
@@ -130,12 +130,12 @@ fn items_that_never_meet_are_told() {
 there:
     BAR.SYNC 0x0 ;
 ";
-    assert_eq!(why(2, apart).1, Meets::BarrierDivergence);
-    assert!(matches!(why(2, "    WARPSYNC 0x1 ;\n"), (1, Meets::NotInMask { lane: 1, mask: 1 })));
+    assert_eq!(why(2, apart).1, SyncError::BarrierDivergence);
+    assert!(matches!(why(2, "    WARPSYNC 0x1 ;\n"), (1, SyncError::NotInMask { lane: 1, mask: 1 })));
     let alone = "    ISETP.EQ.U32.AND P0, PT, R0, RZ, PT ;\n    @!P0 BAR.SYNC 0x0 ;\n    VOTE.ANY P1, PT, 0x3 ;\n";
-    assert_eq!(why(2, alone), (0, Meets::SubgroupDivergence));
+    assert_eq!(why(2, alone), (0, SyncError::SubgroupDivergence));
     let source = "    SHFL.IDX R2, R0, 0x5, 0x1f, 0xffffffff ;\n";
-    assert_eq!(why(2, source), (0, Meets::InactiveSource { lane: 5 }));
+    assert_eq!(why(2, source), (0, SyncError::InactiveSource { lane: 5 }));
 }
 
 /// While an item polls memory, the other items run. If no item will write the memory, the launch

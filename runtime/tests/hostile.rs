@@ -4,13 +4,13 @@
 use crate::common::MACHINES;
 use crate::common::{code, launch, object, trap};
 use halfbyte_abi::ParamKind;
-use halfbyte_emit::{Code, ObjectError, write_object};
+use halfbyte_emit::{KernelCode, ObjectError, write_object};
 use halfbyte_isa::halu::{Inst, Opcode};
-use halfbyte_isa::object::{E_FLAGS, E_MACHINE, Header, Loc, Part, RecordError};
+use halfbyte_isa::object::{E_FLAGS, E_MACHINE, Header, Loc, PartialAccess, RecordError};
 use halfbyte_runtime::{Arg, Engine, Kernel, Launch, LoadError, Program, TrapKind};
 use proptest::prelude::*;
 
-fn kernels() -> Vec<Code> {
+fn kernels() -> Vec<KernelCode> {
     let asm = "
     S2R R0, SR_ITEM ;
     ULDC.64 UR0, c[0x0][0x168] ;
@@ -101,7 +101,7 @@ proptest! {
             _ => Inst::random(Opcode::ALL[next() as usize % Opcode::ALL.len()], &mut next).word(),
         };
         let mut code = kernels().remove(0);
-        code.words = halfbyte_isa::halu::Code((0..count).map(|_| word()).collect()).into();
+        code.words = halfbyte_isa::halu::HaluCode((0..count).map(|_| word()).collect()).into();
         code.locs = vec![Loc::default(); count];
         let program = Program::load(&object(&[code]), &MACHINES).unwrap();
         program.kernels().iter().for_each(exercise);
@@ -130,13 +130,13 @@ fn other_machines_versions_and_targets() {
 
 #[test]
 fn records_that_disagree() {
-    let refused = |change: &dyn Fn(&mut Code)| {
+    let refused = |change: &dyn Fn(&mut KernelCode)| {
         let mut kernels = kernels();
         change(&mut kernels[1]);
         Program::load(&object(&kernels), &MACHINES).unwrap_err().to_string()
     };
     assert_eq!(
-        refused(&|code| code.words = halfbyte_isa::halu::Code(Vec::new()).into()),
+        refused(&|code| code.words = halfbyte_isa::halu::HaluCode(Vec::new()).into()),
         "section `.text.second` has 0 bytes; expected a positive multiple of 16"
     );
     assert_eq!(refused(&|code| code.locs.clear()), "section `.loc.second` has 0 bytes; expected 8, and 16 more a part");
@@ -158,13 +158,13 @@ fn records_that_disagree() {
     assert_eq!(renamed(".text.second", ".text.secand"), "there is no section `.info.secand`");
 }
 
-fn part(word: u32, offset: u16, bytes: u16) -> Part {
-    Part { word, offset, bytes, loc: Loc { line: 1, column: 2 } }
+fn part(word: u32, offset: u16, bytes: u16) -> PartialAccess {
+    PartialAccess { word, offset, bytes, loc: Loc { line: 1, column: 2 } }
 }
 
 #[test]
 fn parts_of_accesses() {
-    let refused = |parts: &[Part], more: usize| {
+    let refused = |parts: &[PartialAccess], more: usize| {
         let mut kernels = kernels();
         kernels[0].parts = parts.to_vec();
         let words = kernels[0].words.len() as u32;
@@ -196,8 +196,8 @@ fn parts_of_accesses() {
 fn parts_that_are_not_true() {
     let access = "    LDG.128 R0, [RZ.U32+UR0+0x100] ;\n    EXIT ;";
     let without = code("k", "x: in i32", 0, access);
-    let launched = |parts: &[Part]| {
-        let code = Code { parts: parts.to_vec(), ..without.clone() };
+    let launched = |parts: &[PartialAccess]| {
+        let code = KernelCode { parts: parts.to_vec(), ..without.clone() };
         let program = Program::load(&object(&[code]), &MACHINES).unwrap();
         assert_eq!(program.kernels()[0].parts(), parts);
         let traps = Engine::ALL.map(|engine| {

@@ -6,11 +6,11 @@ use std::num::NonZero;
 
 use crate::common::{object, params};
 use halfbyte_abi::Signature;
-use halfbyte_emit::Code;
+use halfbyte_emit::KernelCode;
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst, Opcode, disassemble};
 use halfbyte_isa::object::{KernelInfo, Loc};
-use halfbyte_isa::row::{Class, Kind, RegFile, Role};
+use halfbyte_isa::row::{InstClass, OperandKind, OperandRole, RegFile};
 use halfbyte_runtime::{Arg, Engine, Launch, LaunchError, Program, Stats};
 
 /// The xorshift generator.
@@ -76,16 +76,16 @@ impl Layout {
     }
 }
 
-fn register(file: RegFile, role: Role, span: u8, random: &mut Random) -> u64 {
+fn register(file: RegFile, role: OperandRole, span: u8, random: &mut Random) -> u64 {
     let aligned = |n: u64| n / u64::from(span) * u64::from(span);
     match (file, role) {
-        (RegFile::Gpr, Role::Use) if random.one_in(8) => RZ.into(),
-        (RegFile::Gpr, Role::Use) if random.one_in(8) && span == 1 => {
+        (RegFile::Gpr, OperandRole::Use) if random.one_in(8) => RZ.into(),
+        (RegFile::Gpr, OperandRole::Use) if random.one_in(8) && span == 1 => {
             [ITEM, OFFSET_4, UNIFORM][random.below(3) as usize]
         }
         (RegFile::Gpr, _) => aligned(random.below(GPRS)),
-        (RegFile::Ur, Role::Use) if random.one_in(8) => URZ.into(),
-        (RegFile::Ur, Role::Use) => aligned(random.below(8)),
+        (RegFile::Ur, OperandRole::Use) if random.one_in(8) => URZ.into(),
+        (RegFile::Ur, OperandRole::Use) => aligned(random.below(8)),
         (RegFile::Ur, _) => aligned(4 + random.below(4)),
         (RegFile::Pred, _) if random.one_in(3) => PT.into(),
         (RegFile::Pred, _) => random.below(4),
@@ -97,7 +97,7 @@ fn register(file: RegFile, role: Role, span: u8, random: &mut Random) -> u64 {
 fn compute(random: &mut Random) -> Inst {
     loop {
         let opcode = Opcode::ALL[random.below(Opcode::ALL.len() as u64) as usize];
-        if !matches!(opcode.row().class, Class::Compute | Class::Move | Class::Address) {
+        if !matches!(opcode.row().class, InstClass::Compute | InstClass::Move | InstClass::Address) {
             continue;
         }
         let mut inst = Inst::random(opcode, &mut || random.next());
@@ -106,7 +106,7 @@ fn compute(random: &mut Random) -> Inst {
             inst.set(slot.field, number);
         }
         for operand in opcode.row().operands {
-            if let Kind::Const { bank, offset, .. } = operand.kind {
+            if let OperandKind::Const { bank, offset, .. } = operand.kind {
                 let wrong = random.one_in(300);
                 inst.set(bank, if wrong { random.below(4) } else { 0 });
                 inst.set(offset, if wrong { 8 * random.below(100) } else { 0x160 + 8 * random.below(5) });
@@ -347,7 +347,7 @@ fn agree(seed: u64) -> bool {
     random.next();
     let items = [1, 7, 16, 33, 64, 100, 200, 517][random.below(8) as usize];
     let words = words(items, random);
-    let code = Code {
+    let code = KernelCode {
         info: KernelInfo {
             signature: Signature::new("k", params(PARAMS)).unwrap(),
             local_bytes: LOCAL_BYTES,
@@ -360,7 +360,7 @@ fn agree(seed: u64) -> bool {
         },
         locs: words.iter().map(|_| Loc::default()).collect(),
         parts: Vec::new(),
-        words: halfbyte_isa::halu::Code(words.clone()).into(),
+        words: halfbyte_isa::halu::HaluCode(words.clone()).into(),
         stats: Vec::new(),
     };
     let elements = items as usize * 4 + 16;

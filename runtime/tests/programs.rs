@@ -3,7 +3,7 @@
 use crate::common::MACHINES;
 use crate::common::{bytes, code, object, program, run, words};
 use halfbyte_abi::{PARAMS_OFFSET, buffer_base};
-use halfbyte_isa::object::{Loc, Part};
+use halfbyte_isa::object::{Loc, PartialAccess};
 use halfbyte_runtime::{Arg, Launch, Program, Stats};
 
 /// Computes `y[i] = a * x[i] + y[i]`.
@@ -197,7 +197,8 @@ fn the_constant_bank() {
 fn several_kernels_in_one_object() {
     let first = code("first", "y: out i32", 0, "    EXIT ;");
     let mut second = code("second.two", "", 0, "    NOP ;\n    EXIT ;");
-    second.parts = [0, 4].map(|offset| Part { word: 1, offset, bytes: 4, loc: Loc { line: 7, column: 1 } }).to_vec();
+    second.parts =
+        [0, 4].map(|offset| PartialAccess { word: 1, offset, bytes: 4, loc: Loc { line: 7, column: 1 } }).to_vec();
     let bytes = object(&[first.clone(), second.clone()]);
     assert_eq!(bytes, object(&[first.clone(), second.clone()]), "the same kernels give the same bytes");
     assert_ne!(bytes, object(&[second.clone(), first.clone()]));

@@ -153,7 +153,7 @@ fn variables_keep_what_is_written() {
 
 #[test]
 fn a_kernel_may_ask_for_a_trap() {
-    assert_eq!(trap("", "mov.u32 %r0, 1;\n\ntrap;"), (TrapKind::Asked, 8));
+    assert_eq!(trap("", "mov.u32 %r0, 1;\n\ntrap;"), (TrapKind::Trap, 8));
     assert_eq!(result("", "setp.ne.u64 %p0, %d0, %d0; @%p0 trap; @%p0 brkpt; st.global.b32 [%d0], 3;").unwrap(), 3);
     let declared = ".extern .func __assertfail (.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, .param .b64 s) .noreturn;
         .global .align 1 .b8 what[4] = {105, 62, 48}; .global .align 1 .b8 file[5] = {107, 46, 99, 117};

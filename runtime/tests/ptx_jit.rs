@@ -3,7 +3,7 @@
 
 use std::num::NonZero;
 
-use halfbyte_isa::ptx::text::{Text, read};
+use halfbyte_isa::ptx::text::{ParsedFile, read};
 use halfbyte_runtime::ptx::{Arg, Kernel, Launch};
 use halfbyte_runtime::{Engine, LaunchError, Stats};
 
@@ -29,7 +29,7 @@ fn kernel(body: &str) -> Kernel {
     Kernel::load(&read_text(&text), "k", "k.ptx").unwrap()
 }
 
-fn read_text(text: &str) -> Text {
+fn read_text(text: &str) -> ParsedFile {
     read(text).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"))
 }
 

@@ -4,9 +4,9 @@
 use crate::common::MACHINES;
 use halfbyte_abi::Target;
 use halfbyte_abi::{Direction, Param, ParamKind, Signature, Type};
-use halfbyte_emit::{Code, write_object};
+use halfbyte_emit::{KernelCode, write_object};
 use halfbyte_isa::isa::Isa;
-use halfbyte_isa::object::{Header, KernelInfo, Loc, Part};
+use halfbyte_isa::object::{Header, KernelInfo, Loc, PartialAccess};
 use halfbyte_isa::ptx::Ptx;
 use halfbyte_runtime::{Arg, Launch, LaunchError, Program, TrapKind};
 use proptest::prelude::*;
@@ -33,7 +33,7 @@ fn signature() -> Signature {
     Signature::new("k", params).unwrap()
 }
 
-fn code(text: &str) -> Code {
+fn code(text: &str) -> KernelCode {
     let words = Ptx.machine_code(PTX, text.as_bytes()).unwrap();
     let locs = (1..=words.len() as u32).map(|line| Loc { line, column: 1 }).collect();
     let info = KernelInfo {
@@ -46,15 +46,15 @@ fn code(text: &str) -> Code {
         scratch_bytes: 0,
         along_x: false,
     };
-    Code { info, words, locs, parts: Vec::new(), stats: Vec::new() }
+    KernelCode { info, words, locs, parts: Vec::new(), stats: Vec::new() }
 }
 
-fn object(code: &Code) -> Vec<u8> {
+fn object(code: &KernelCode) -> Vec<u8> {
     let header = Header { target: PTX, source: "k.hb".to_owned() };
     write_object(&header, std::slice::from_ref(code)).unwrap()
 }
 
-fn refused(code: &Code) -> String {
+fn refused(code: &KernelCode) -> String {
     Program::load(&object(code), &MACHINES).unwrap_err().to_string()
 }
 
@@ -73,7 +73,7 @@ fn a_kernel_runs_and_counts_what_it_does() {
 #[test]
 fn a_part_of_an_access_traps_in_its_place() {
     let mut code = code(TEXT);
-    let part = |offset, line| Part { word: STORE, offset, bytes: 4, loc: Loc { line, column: 9 } };
+    let part = |offset, line| PartialAccess { word: STORE, offset, bytes: 4, loc: Loc { line, column: 9 } };
     code.parts = vec![part(4, 70), part(0, 60)];
     let program = Program::load(&object(&code), &MACHINES).unwrap();
     let trap = |bytes: &mut [u8]| {
@@ -111,7 +111,7 @@ fn what_does_not_agree_is_refused() {
 }
 
 /// Returns the kernel of [`TEXT`] with a table, from which it loads instead of the parameter.
-fn with_table(table: &str, contents: &[u8]) -> Code {
+fn with_table(table: &str, contents: &[u8]) -> KernelCode {
     let text = TEXT.replace("sm_90\n.address_size 64\n", &format!("sm_90\n.address_size 64\n{table}\n"));
     let mut code = code(&text.replace("ld.param.b32 %r0, [a]", "ld.global.nc.b32 %r0, [t+4]"));
     let elem = Type::from_name("i32").unwrap();

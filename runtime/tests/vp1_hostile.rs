@@ -6,19 +6,19 @@ use crate::common::vp1::{
     ADD, ADD_SITES, BRIGHTEN, BRIGHTEN_SITES, add, brighten, code, guard, object, param, reads, step, tiles, writes,
 };
 use halfbyte_abi::ParamKind;
-use halfbyte_emit::Code;
+use halfbyte_emit::KernelCode;
 use halfbyte_isa::object::{KernelInfo, Loc};
-use halfbyte_isa::stream::{Affine, Factor, Stream, Tiles, Trips};
+use halfbyte_isa::stream::{Affine, AffineVariable, Stream, Tiles, TripCount};
 use halfbyte_isa::vp1::{Inst, Opcode};
 use halfbyte_runtime::{Arg, Kernel, Launch, LoadError, Program};
 use proptest::prelude::*;
 
 /// Returns a kernel with every kind of stream.
-fn kernel() -> Code {
+fn kernel() -> KernelCode {
     let [branch, load, store] = ADD_SITES;
-    let trips = Trips::Of { count: param(0, 1), signed: true, at_least: 1 };
-    let steps = vec![step(2, trips, 4), step(4, Trips::Const(2), 8)];
-    let index = Affine { constant: 4, terms: vec![(Factor::Param(0), 4), (Factor::ItemCount, 1)] };
+    let trips = TripCount::Of { count: param(0, 1), signed: true, at_least: 1 };
+    let steps = vec![step(2, trips, 4), step(4, TripCount::Const(2), 8)];
+    let index = Affine { constant: 4, terms: vec![(AffineVariable::Param(0), 4), (AffineVariable::ItemCount, 1)] };
     let streams = vec![
         Stream { index, steps: steps.clone(), align: 1, ..reads(1, 4, load) },
         Stream { steps, ..guard(1) },
@@ -116,7 +116,7 @@ proptest! {
             _ => Inst::random(Opcode::ALL[next() as usize % Opcode::ALL.len()], &mut next).word(),
         };
         let mut code = kernel();
-        code.words = halfbyte_isa::vp1::Code((0..count).map(|_| word()).collect()).into();
+        code.words = halfbyte_isa::vp1::Vp1Code((0..count).map(|_| word()).collect()).into();
         code.locs = vec![Loc::default(); count];
         let tiles = code.info.tiles.as_mut().unwrap();
         tiles.group_branch = Some(count as u32 / 2);
@@ -128,20 +128,20 @@ proptest! {
 
 #[test]
 fn records_that_disagree() {
-    let refused = |change: &dyn Fn(&mut Code)| {
+    let refused = |change: &dyn Fn(&mut KernelCode)| {
         let mut kernel = kernel();
         change(&mut kernel);
         Program::load(&object(&[kernel]), &MACHINES).unwrap_err().to_string()
     };
     assert_eq!(
-        refused(&|code| code.words = halfbyte_isa::vp1::Code(Vec::new()).into()),
+        refused(&|code| code.words = halfbyte_isa::vp1::Vp1Code(Vec::new()).into()),
         "section `.text.k` has 0 bytes; expected a positive multiple of 4"
     );
     assert_eq!(
         refused(&|code| code.locs.truncate(1)),
         "section `.loc.k` has 8 bytes; expected 320, and 16 more a part"
     );
-    let tiles = |code: &mut Code, change: fn(&mut Tiles)| change(code.info.tiles.as_mut().unwrap());
+    let tiles = |code: &mut KernelCode, change: fn(&mut Tiles)| change(code.info.tiles.as_mut().unwrap());
     assert_eq!(
         refused(&|code| tiles(code, |tiles| tiles.streams[3].site.word = 40)),
         "section `.info.k` is about word 40; the kernel has 40"
@@ -166,10 +166,13 @@ fn many_loops_take_no_long_time() {
     // trip counts around a loop that does not iterate.
     let mut kernel = kernel();
     let tiles = kernel.info.tiles.as_mut().unwrap();
-    let deep: Vec<_> = (0..32).map(|number| step(number, Trips::Const(1), 0)).collect();
+    let deep: Vec<_> = (0..32).map(|number| step(number, TripCount::Const(1), 0)).collect();
     tiles.streams = vec![Stream { steps: deep, ..reads(1, 4, 0) }; 30];
-    let empty =
-        vec![step(90, Trips::Const(u32::MAX), 1), step(91, Trips::Const(u32::MAX), 1), step(92, Trips::Const(0), 1)];
+    let empty = vec![
+        step(90, TripCount::Const(u32::MAX), 1),
+        step(91, TripCount::Const(u32::MAX), 1),
+        step(92, TripCount::Const(0), 1),
+    ];
     tiles.streams[7].steps = empty;
     Program::load(&object(&[kernel]), &MACHINES).unwrap().kernels().iter().for_each(exercise);
 }

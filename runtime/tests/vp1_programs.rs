@@ -5,7 +5,7 @@ use crate::common::vp1::{
     BRIGHTEN, BRIGHTEN_SITES, add, brighten, code, constant, guard, object, param, program, reads, step, tiles, writes,
 };
 use crate::common::{bytes, run, words};
-use halfbyte_isa::stream::{Affine, Factor, Step, Stream, Tiles, Trips};
+use halfbyte_isa::stream::{Affine, AffineVariable, Step, Stream, Tiles, TripCount};
 use halfbyte_runtime::{Arg, LaunchError, Program, Stats};
 
 /// Returns `count` bytes whose pattern repeats only after many bytes.
@@ -73,7 +73,7 @@ fn scalars_streams_and_counts_are_in_m() {
     for m in read {
         text += &format!("    mov $r0 $m{m}\n    stas $r0 $a0 0x4\n");
     }
-    let step = step(0, Trips::Const(13), 4);
+    let step = step(0, TripCount::Const(13), 4);
     let written = Stream { scale: 52.into(), steps: vec![step], ..writes(4, 4, 8) };
     let tiles = Tiles { items: 1, group_branch: None, image: vec![1; 20], streams: vec![written] };
     let parameters = "a: i8, b: i64, c: i1x4, v: i8x16, y: out i32";
@@ -106,7 +106,7 @@ fn every_tile_knows_its_items() {
     snop
     exit 0x0
 ";
-    let written = Stream { scale: 8.into(), steps: vec![step(0, Trips::Const(2), 4)], ..writes(0, 4, 0) };
+    let written = Stream { scale: 8.into(), steps: vec![step(0, TripCount::Const(2), 4)], ..writes(0, 4, 0) };
     let program = program("y: out i32", tiles(1, 27, vec![written]), text);
     let mut y = vec![0; 2500 * 8];
     run(&program, 2500, &mut [Arg::Buffer(&mut y)]).unwrap();
@@ -151,7 +151,7 @@ fn a_uniform_stream_is_there_once() {
 }
 
 /// Computes y[i] as the sum of `x[5 * i + k]` for all k below n.
-fn sum(trips: Trips) -> Program {
+fn sum(trips: TripCount) -> Program {
     let text = "
     mov $r9 $m0
     mov $r0 $m1
@@ -178,12 +178,14 @@ fn sum(trips: Trips) -> Program {
 fn loops_step_through_buffers() {
     let x: Vec<u32> = (0..5 * 900).map(|i| i * i).collect();
     for n in 1..=5 {
-        let of = |count, signed| Trips::Of { count, signed, at_least: 1 };
+        let of = |count, signed| TripCount::Of { count, signed, at_least: 1 };
         let itself = param(0, 1);
         // The expression `3n - 2n`.
-        let difference =
-            Affine { constant: 0, terms: vec![(Factor::Param(0), 3), (Factor::Param(0), 2u32.wrapping_neg())] };
-        for trips in [Trips::Const(n), of(itself.clone(), false), of(itself.clone(), true), of(difference, true)] {
+        let difference = Affine {
+            constant: 0,
+            terms: vec![(AffineVariable::Param(0), 3), (AffineVariable::Param(0), 2u32.wrapping_neg())],
+        };
+        for trips in [TripCount::Const(n), of(itself.clone(), false), of(itself.clone(), true), of(difference, true)] {
             let program = sum(trips);
             let mut y = vec![0; 4 * 900];
             let stats =
@@ -199,7 +201,7 @@ fn loops_step_through_buffers() {
 #[test]
 fn trips_are_as_the_loop_counts() {
     let copied = |n: u32, signed, at_least| {
-        let trips = Trips::Of { count: param(0, 1), signed, at_least };
+        let trips = TripCount::Of { count: param(0, 1), signed, at_least };
         let read = Stream { scale: 0.into(), steps: vec![step(0, trips, 4)], ..reads(1, 4, 0) };
         let program = program("n: i32, x: in i32", tiles(1, 0, vec![read]), "    exit 0x0");
         let x = bytes(&[0; 4]);
@@ -232,7 +234,7 @@ fn loops_in_loops() {
     snop
     exit 0x0
 ";
-    let (outer, inner) = (step(0, Trips::Const(2), 4), step(1, Trips::Const(3), 4));
+    let (outer, inner) = (step(0, TripCount::Const(2), 4), step(1, TripCount::Const(3), 4));
     let read_steps = vec![Step { stride: constant(12), ..outer.clone() }, inner];
     let read = Stream { scale: 24.into(), steps: read_steps, ..reads(0, 4, 16) };
     let written = Stream { scale: 8.into(), steps: vec![outer], ..writes(1, 4, 36) };
@@ -262,9 +264,9 @@ fn stores_of_an_item_are_made_in_order() {
 ";
     // The second iteration of one stream writes where the first iteration of the other does.
     let first =
-        Stream { scale: 8.into(), steps: vec![step(0, Trips::Const(2), 0u32.wrapping_sub(4))], ..writes(0, 4, 24) };
+        Stream { scale: 8.into(), steps: vec![step(0, TripCount::Const(2), 0u32.wrapping_sub(4))], ..writes(0, 4, 24) };
     let first = Stream { index: constant(4), ..first };
-    let second = Stream { scale: 8.into(), steps: vec![step(0, Trips::Const(2), 4)], ..writes(0, 4, 28) };
+    let second = Stream { scale: 8.into(), steps: vec![step(0, TripCount::Const(2), 4)], ..writes(0, 4, 28) };
     let order = |streams| {
         let program = program("y: out i32", Tiles { group_branch: None, ..tiles(1, 0, streams) }, text);
         let mut y = vec![0; 8];
@@ -331,7 +333,7 @@ fn scales_and_offsets() {
     assert_eq!(changed(|s| s.index = param(0, 8), 2), [14, 15]);
     let backward = |s: &mut Stream| {
         s.scale = 4u32.wrapping_neg().into();
-        s.index = Affine { constant: 4u32.wrapping_neg(), terms: vec![(Factor::ItemCount, 4)] };
+        s.index = Affine { constant: 4u32.wrapping_neg(), terms: vec![(AffineVariable::ItemCount, 4)] };
     };
     assert_eq!(changed(backward, 4), [3, 2, 1, 0]);
     // n is 7, and the sum wraps at 2^32.
@@ -384,7 +386,7 @@ fn an_absolute_branch_and_an_exit_have_their_places() {
 
 #[test]
 fn the_budget_begins_anew_with_each_group() {
-    let program = sum(Trips::Const(5));
+    let program = sum(TripCount::Const(5));
     let x = bytes(&[1; 5 * 40]);
     let mut y = vec![0; 4 * 40];
     let mut args = [Arg::Scalar(5), Arg::In(&x), Arg::Buffer(&mut y)];
@@ -403,7 +405,7 @@ fn the_budget_begins_anew_with_each_group() {
 
 #[test]
 fn what_no_tile_can_hold_is_told() {
-    let program = sum(Trips::Const(600));
+    let program = sum(TripCount::Const(600));
     let x = bytes(&[1; 600 * 8]);
     let mut y = vec![7; 4 * 8];
     let error = run(&program, 8, &mut [Arg::Scalar(600), Arg::In(&x), Arg::Buffer(&mut y)]).unwrap_err();

@@ -2,7 +2,7 @@
 
 use crate::common::vp1::{add, guard, param, program, reads, step, tiles, writes};
 use crate::common::{bytes, run, trap};
-use halfbyte_isa::stream::{Affine, Factor, Stream, Tiles, Trips};
+use halfbyte_isa::stream::{Affine, AffineVariable, Stream, Tiles, TripCount};
 use halfbyte_runtime::{Arg, Launch, Trap};
 
 const LOAD: &str = "word 0x14 `ldas $r2 $c0 $a0 0x4` (test.s:6:5)";
@@ -61,7 +61,7 @@ fn out_of_bounds() {
         )
     );
     let backward = |streams: &mut [Stream]| {
-        let terms = vec![(Factor::ItemCount, 4)];
+        let terms = vec![(AffineVariable::ItemCount, 4)];
         (streams[0].scale, streams[0].index) = (4u32.wrapping_neg().into(), Affine { constant: 0, terms });
     };
     assert_eq!(trap_of_add(2000, 2000, backward).item, 0);
@@ -121,7 +121,7 @@ fn uniform(offset: i32) -> Stream {
 #[test]
 fn loops_are_taken_trip_by_trip() {
     let text = "    exit 0x0\n    snop\n    snop";
-    let step = |stride| step(9, Trips::Of { count: param(0, 1), signed: false, at_least: 0 }, stride);
+    let step = |stride| step(9, TripCount::Of { count: param(0, 1), signed: false, at_least: 0 }, stride);
     let streams = |first, second| {
         vec![
             Stream { scale: 0.into(), steps: vec![step(first)], ..reads(1, 4, 4) },

@@ -10,7 +10,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::Mutex;
 
 use halfbyte::abi::Shape;
-use halfbyte::isa::ptx::text::{Text, read};
+use halfbyte::isa::ptx::text::{ParsedFile, read};
 use halfbyte::runtime::ptx::{Arg, Kernel, Launch};
 
 const SUCCESS: c_int = 0;
@@ -29,7 +29,7 @@ const MEMORY: usize = 1 << 30;
 struct Device {
     memory: BTreeMap<u64, Vec<u8>>,
     next: u64,
-    modules: Vec<Option<Text>>,
+    modules: Vec<Option<ParsedFile>>,
     functions: Vec<(usize, String)>,
     /// The results of future stream queries, the last one first.
     answers: Vec<c_int>,

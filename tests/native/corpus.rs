@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use halfbyte::args::Loader;
-use halfbyte::args::bind::{Kept, bind_after};
+use halfbyte::args::bind::{RetainedBuffers, bind_after};
 use halfbyte::import_ptx::{self, is_ptx};
 use halfbyte::include;
 use halfbyte::ir::Kernel;
@@ -83,13 +83,13 @@ impl Corpus {
         }
         let loader = Loader::within(path.parent().unwrap());
         for run in lines.unwrap_or_default().runs {
-            let mut kept = Kept::default();
+            let mut kept = RetainedBuffers::default();
             for line in run.launches() {
                 let kernels = &module.ir().kernels;
                 let Some(number) = kernels.iter().position(|kernel| kernel.name == line.kernel.0) else { break };
                 let (kernel, params) = (&kernels[number], given(&kernels[number]));
                 let mut bound = bind_after(&kept, &params, &line.args, &line.results, &loader, line.span).unwrap();
-                bound.settle(kernel, line.shape, None);
+                bound.size_open_buffers(kernel, line.shape, None);
                 let launch = Launch { shape: line.shape, args: bound.args, aliases: bound.aliases };
                 let at = Lines::new(&text).position(line.span.start).line;
                 let name = format!("{name}:{at} @{}", kernel.name);

@@ -7,12 +7,12 @@ use std::path::Path;
 use halfbyte::Target;
 use halfbyte::ir::witness::Random;
 use halfbyte::isa::halu::{Inst, Opcode};
-use halfbyte::isa::isa::Words;
-use halfbyte::isa::row::{Kind, RegFile, Role, Row};
+use halfbyte::isa::isa::SharedCode;
+use halfbyte::isa::row::{OperandKind, OperandRole, RegFile, Row};
 use halfbyte::launch::Engine;
 use halfbyte_testkit::check::check;
 
-use super::{Isa, Reach, Source, Unreached, compiled, halu_groups};
+use super::{Isa, Reach, SourceOption, Unreached, compiled, halu_groups};
 use crate::support::{with_passes, without_passes};
 
 /// The instruction set of HALU.
@@ -35,8 +35,8 @@ impl Isa for Halu {
     fn opcode(word: u128) -> Option<Opcode> {
         Inst::decode(word).map(|inst| inst.opcode())
     }
-    fn words(words: &Words) -> Vec<u128> {
-        words.downcast_ref::<halfbyte::isa::halu::Code>().unwrap().0.clone()
+    fn words(words: &SharedCode) -> Vec<u128> {
+        words.downcast_ref::<halfbyte::isa::halu::HaluCode>().unwrap().0.clone()
     }
 }
 
@@ -110,7 +110,7 @@ struct Template {
 fn template(mut inst: Inst) -> Template {
     let (mut names, mut operands, mut result) = (Vec::new(), Vec::new(), None);
     let scalar = inst.row().operands.iter().find_map(|operand| match operand.kind {
-        Kind::Const { bank, offset, align: 4 } => Some((bank, offset)),
+        OperandKind::Const { bank, offset, align: 4 } => Some((bank, offset)),
         _ => None,
     });
     for (k, slot) in inst.row().operands.iter().flat_map(|operand| operand.registers()).enumerate() {
@@ -126,15 +126,15 @@ fn template(mut inst: Inst) -> Template {
         };
         let number = if prefix == "R" { 16 + 4 * k as u64 } else { k as u64 % 7 };
         match slot.role {
-            Role::Def if result.is_some() => {
+            OperandRole::Def if result.is_some() => {
                 inst.set(slot.field, constant.into());
                 continue;
             }
-            Role::Def => {
+            OperandRole::Def => {
                 result = Some(ty);
                 names.push((format!("{prefix}{number}"), "$d".to_string()));
             }
-            Role::Use | Role::Update => {
+            OperandRole::Use | OperandRole::Update => {
                 names.push((format!("{prefix}{number}"), format!("${}", operands.len())));
                 operands.push(ty);
             }
@@ -223,8 +223,10 @@ fn intrinsics(reach: &mut Reach<Halu>) {
             let outcome = check("k.hb", &text, Path::new("."), &Engine::ALL);
             assert!(outcome.failures.is_none(), "{}", outcome.failures.unwrap());
             for word in Halu::words(&binary.code[0].words).into_iter().filter(|&word| Halu::opcode(word) == Some(op)) {
-                reach
-                    .note(word, || Source { text: format!("intrinsic `{}`", template.text), test: "here".to_string() });
+                reach.note(word, || SourceOption {
+                    text: format!("intrinsic `{}`", template.text),
+                    test: "here".to_string(),
+                });
             }
         }
     }

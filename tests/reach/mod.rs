@@ -11,8 +11,8 @@ use std::fmt::Write;
 use std::fs;
 
 use halfbyte::ir::witness::witnesses;
-use halfbyte::isa::isa::Words;
-use halfbyte::isa::row::{Kind, Modifier, Operand, Row, Suffix};
+use halfbyte::isa::isa::SharedCode;
+use halfbyte::isa::row::{Modifier, Operand, OperandKind, Row, Suffix};
 use halfbyte::isa::vp1::fields::NO_FLAGS;
 use halfbyte::isa::word::Field;
 use halfbyte::pipeline::{Binary, Options, compile};
@@ -32,7 +32,7 @@ trait Isa {
     fn name(op: Self::Opcode) -> &'static str;
     fn row(op: Self::Opcode) -> &'static Row;
     fn opcode(word: u128) -> Option<Self::Opcode>;
-    fn words(words: &Words) -> Vec<u128>;
+    fn words(words: &SharedCode) -> Vec<u128>;
 }
 
 /// A modifier of an instruction word.
@@ -68,7 +68,7 @@ fn features(row: &Row) -> Vec<Feature> {
         m.choices.iter().copied().filter(|&(_, value)| m.default != Some(value)).collect()
     };
     let names = |m: &Modifier| {
-        let same = |o: &&Operand| matches!(o.kind, Kind::Name(of) if choices(&of).first().map(|c| c.0) == choices(m).first().map(|c| c.0));
+        let same = |o: &&Operand| matches!(o.kind, OperandKind::Name(of) if choices(&of).first().map(|c| c.0) == choices(m).first().map(|c| c.0));
         row.operands.iter().filter(same).count()
     };
     for m in row.modifiers {
@@ -87,15 +87,15 @@ fn features(row: &Row) -> Vec<Feature> {
         }
         match operand.kind {
             // If several operands have the same choices, the operand's name is added.
-            Kind::Name(m) => choices(&m).into_iter().for_each(|(text, value)| {
+            OperandKind::Name(m) => choices(&m).into_iter().for_each(|(text, value)| {
                 let of = if names(&m) > 1 { format!("{name}: ") } else { String::new() };
                 add(format!("{of}{text}"), is(m.field, value));
             }),
-            Kind::FlagDef { field, .. } => add(name.to_string(), is_not(field, NO_FLAGS)),
-            Kind::Condition { bit, .. } => {
+            OperandKind::FlagDef { field, .. } => add(name.to_string(), is_not(field, NO_FLAGS)),
+            OperandKind::Condition { bit, .. } => {
                 choices(&bit).into_iter().for_each(|(text, value)| add(format!("{name}: {text}"), is(bit.field, value)))
             }
-            Kind::Selected { bit, .. } => {
+            OperandKind::Selected { bit, .. } => {
                 choices(&bit).into_iter().for_each(|(text, value)| add(format!("slct {text}"), is(bit.field, value)))
             }
             _ => {}
@@ -112,7 +112,7 @@ fn features(row: &Row) -> Vec<Feature> {
     for alias in row.aliases.iter().filter(|alias| !alias.when.is_empty()) {
         let operands = alias.operands.iter().filter(|operand| !operand.optional);
         let words = operands.map(|operand| match operand.kind {
-            Kind::Word(word) => word,
+            OperandKind::Word(word) => word,
             _ => operand.name,
         });
         let text = std::iter::once(alias.mnemonic).chain(words).collect::<Vec<_>>().join(" ");
@@ -123,7 +123,7 @@ fn features(row: &Row) -> Vec<Feature> {
 
 /// A source that generates an instruction or a modifier.
 #[derive(Clone, Debug)]
-struct Source {
+struct SourceOption {
     /// The ops of the IR, or an intrinsic.
     text: String,
     /// The test that executes the source on both sides.
@@ -135,10 +135,10 @@ type Unreached = (&'static str, &'static str);
 
 /// The sources of all forms of each mnemonic, and of all its modifiers in any form.
 struct Reach<I: Isa> {
-    forms: Vec<(I::Opcode, Option<Source>)>,
-    modifiers: BTreeMap<(&'static str, String), Option<Source>>,
+    forms: Vec<(I::Opcode, Option<SourceOption>)>,
+    modifiers: BTreeMap<(&'static str, String), Option<SourceOption>>,
     /// Instruction words that belong to no op, such as those of a prologue or an edge.
-    put_off: Vec<(u128, Source)>,
+    put_off: Vec<(u128, SourceOption)>,
 }
 
 impl<I: Isa> Reach<I> {
@@ -152,7 +152,7 @@ impl<I: Isa> Reach<I> {
     }
 
     /// Records the source for the form and modifiers of a word that are not yet reached.
-    fn note(&mut self, word: u128, source: impl Fn() -> Source) {
+    fn note(&mut self, word: u128, source: impl Fn() -> SourceOption) {
         let Some(opcode) = I::opcode(word) else { return };
         let Some((_, form)) = self.forms.iter_mut().find(|(op, _)| *op == opcode) else { return };
         form.get_or_insert_with(&source);
@@ -183,8 +183,8 @@ impl<I: Isa> Reach<I> {
                 match op.is_empty() || op.starts_with("kernel ") || op.starts_with('^') {
                     true => self
                         .put_off
-                        .push((word, Source { text: "a parameter or constant".into(), test: test.to_string() })),
-                    false => self.note(word, || Source { text: format!("`{op}`"), test: test.to_string() }),
+                        .push((word, SourceOption { text: "a parameter or constant".into(), test: test.to_string() })),
+                    false => self.note(word, || SourceOption { text: format!("`{op}`"), test: test.to_string() }),
                 }
             }
         }
@@ -261,7 +261,7 @@ impl<I: Isa> Reach<I> {
         let mut page = format!("# Where each instruction of {} comes from\n{HEAD}", I::NAME);
         let _ = writeln!(page, "## Forms\n\n| instruction | from | run by |\n|---|---|---|");
         for (op, source) in &self.forms {
-            if let Some(Source { text, test }) = source {
+            if let Some(SourceOption { text, test }) = source {
                 let _ = writeln!(page, "| {} | {} | {test} |", I::name(*op), text.replace('|', "\\|"));
             }
         }

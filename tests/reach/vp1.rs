@@ -5,13 +5,13 @@ use std::path::Path;
 
 use halfbyte::Target;
 use halfbyte::ir::witness::Random;
-use halfbyte::isa::isa::Words;
+use halfbyte::isa::isa::SharedCode;
 use halfbyte::isa::row::{RegFile, Row};
 use halfbyte::isa::vp1::{Inst, Opcode, Unit, read_word};
 use halfbyte::launch::Engine;
 use halfbyte_testkit::check::check;
 
-use super::{Isa, Reach, Source, Unreached, compiled, features};
+use super::{Isa, Reach, SourceOption, Unreached, compiled, features};
 use crate::sequences::{kernel, reason, sequences, template};
 use crate::support::without_passes;
 
@@ -36,7 +36,7 @@ impl Isa for Vp1 {
     fn opcode(word: u128) -> Option<Opcode> {
         Inst::decode(u32::try_from(word).ok()?).map(|inst| inst.opcode())
     }
-    fn words(words: &Words) -> Vec<u128> {
+    fn words(words: &SharedCode) -> Vec<u128> {
         words.iter().collect()
     }
 }
@@ -113,7 +113,7 @@ fn intrinsics(reach: &mut Reach<Vp1>) {
                     // registers.
                     let is_it = |text: &str| read_word(text, 0).is_ok_and(|own| says_the_same(own.into(), word));
                     let Some(at) = own.iter().position(|text| is_it(text)) else { continue };
-                    reach.note(word, || Source {
+                    reach.note(word, || SourceOption {
                         text: format!("intrinsic with `{}`", placed[at]),
                         test: "here".to_string(),
                     });

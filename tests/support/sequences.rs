@@ -1,7 +1,7 @@
 //! Random VP1 instructions in intrinsics, within sequences that make their effects visible.
 
 use halfbyte::ir::witness::Random;
-use halfbyte::isa::row::{Kind, RegFile};
+use halfbyte::isa::row::{OperandKind, RegFile};
 use halfbyte::isa::vp1::footprint::Profile;
 use halfbyte::isa::vp1::{Inst, Opcode, fields as f};
 use halfbyte::isa::word::Field;
@@ -114,19 +114,21 @@ pub fn sequences(op: Opcode, wanted: Option<(Field, u64)>, random: &mut Random) 
     let mut all = Vec::new();
     for operand in op.row().operands {
         match operand.kind {
-            Kind::Reg { file, field, .. } if field == f::DST && op != Opcode::MOV_VC => all.push(sequence(file, &[])),
-            Kind::FlagDef { file: RegFile::C, field } if inst.get(field) < 4 => {
+            OperandKind::Reg { file, field, .. } if field == f::DST && op != Opcode::MOV_VC => {
+                all.push(sequence(file, &[]))
+            }
+            OperandKind::FlagDef { file: RegFile::C, field } if inst.get(field) < 4 => {
                 let bit = pick(random, &["sf", "zf", "b19", "b20d", "b20", "b21", "b19a", "b18"]);
                 // Bit b20 selects from a register quad.
                 let many = if bit == "b20" { 'q' } else { 'd' };
                 let observe = format!("add $r0 0x0 (slct $c{} {bit} $r4{many})", inst.get(field));
                 all.push(sequence(RegFile::R, &[observe]));
             }
-            Kind::FlagDef { file: RegFile::Vc, field } if inst.get(field) < 4 => {
+            OperandKind::FlagDef { file: RegFile::Vc, field } if inst.get(field) < 4 => {
                 let observe = format!("mov $r0 $v18 0x{:x}", inst.get(field));
                 all.push(sequence(RegFile::R, &["mov $v18 $vc".to_string(), observe]));
             }
-            Kind::Whole(RegFile::Va) => {
+            OperandKind::Whole(RegFile::Va) => {
                 let half = pick(random, &["lo", "hi"]);
                 all.push(sequence(RegFile::V, &[format!("vmac s rd fract 0x0 {half} $v0 s $v4 s 0x0")]));
             }

@@ -4,7 +4,7 @@
 //! conflicting access to the same bytes must therefore happen before the start or after the wait.
 //! This also holds for accesses of the item itself.
 
-use super::Place;
+use super::SharedLocation;
 
 /// An asynchronous copy from one memory to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,9 +14,9 @@ pub struct AsyncCopy {
     /// Number of the instruction that starts the copy.
     pub inst: u32,
     /// Source: the memory, the first byte, and the number of bytes.
-    pub from: (Place, u64, usize),
+    pub from: (SharedLocation, u64, usize),
     /// Destination: the memory, the first byte, and the number of bytes.
-    pub to: (Place, u64, usize),
+    pub to: (SharedLocation, u64, usize),
 }
 
 /// Pending copies of the items of a group.
@@ -61,8 +61,14 @@ impl Copies {
 
     /// Finds a pending copy that an access conflicts with. Returns the copy, the first common byte,
     /// and `true` if the copy writes that byte.
-    pub fn against(&self, place: Place, offset: u64, bytes: usize, writes: bool) -> Option<(&AsyncCopy, u64, bool)> {
-        let common = |(of, start, count): (Place, u64, usize)| {
+    pub fn against(
+        &self,
+        place: SharedLocation,
+        offset: u64,
+        bytes: usize,
+        writes: bool,
+    ) -> Option<(&AsyncCopy, u64, bool)> {
+        let common = |(of, start, count): (SharedLocation, u64, usize)| {
             let first = start.max(offset);
             let is_any = of == place && first < start + count as u64 && first < offset + bytes as u64;
             is_any.then_some(first)

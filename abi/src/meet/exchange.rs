@@ -1,23 +1,23 @@
 //! Results of collective operations of a subgroup.
 
-use super::{Barrier, Exchange, Reduce, SUBGROUP, Shuffle, Vote};
+use super::{BarrierOp, Reduce, SUBGROUP, Shuffle, SubgroupOp, Vote};
 
 /// Operation and operands of each lane of a subgroup; `None` for a lane that does not participate.
-pub(super) type Lanes = [Option<Exchange<u32, bool>>; SUBGROUP as usize];
+pub(super) type Lanes = [Option<SubgroupOp<u32, bool>>; SUBGROUP as usize];
 
 /// Returns `true` if two lanes participate in the same operation.
-pub(super) fn is_alike(a: Exchange<u32, bool>, b: Exchange<u32, bool>) -> bool {
+pub(super) fn is_alike(a: SubgroupOp<u32, bool>, b: SubgroupOp<u32, bool>) -> bool {
     match (a, b) {
-        (Exchange::Shuffle { mode: a, .. }, Exchange::Shuffle { mode: b, .. }) => a == b,
-        (Exchange::Vote(a, _), Exchange::Vote(b, _)) => a == b,
-        (Exchange::Match { all: a, .. }, Exchange::Match { all: b, .. }) => a == b,
-        (Exchange::Reduce(a, _), Exchange::Reduce(b, _)) => a == b,
+        (SubgroupOp::Shuffle { mode: a, .. }, SubgroupOp::Shuffle { mode: b, .. }) => a == b,
+        (SubgroupOp::Vote(a, _), SubgroupOp::Vote(b, _)) => a == b,
+        (SubgroupOp::Match { all: a, .. }, SubgroupOp::Match { all: b, .. }) => a == b,
+        (SubgroupOp::Reduce(a, _), SubgroupOp::Reduce(b, _)) => a == b,
         (a, b) => a == b,
     }
 }
 
 /// Returns the mask of the lanes that satisfy a predicate.
-fn mask_of(lanes: &Lanes, is: impl Fn(Exchange<u32, bool>) -> bool) -> u32 {
+fn mask_of(lanes: &Lanes, is: impl Fn(SubgroupOp<u32, bool>) -> bool) -> u32 {
     let holds = lanes.iter().enumerate().filter(|(_, of)| of.is_some_and(&is));
     holds.fold(0, |mask, (lane, _)| mask | 1 << lane)
 }
@@ -69,49 +69,49 @@ pub const fn elected(lane: u32, mask: u32) -> [u64; 2] {
     [leader as u64, (lane == leader) as u64]
 }
 
-impl Barrier<bool> {
+impl BarrierOp<bool> {
     /// Returns the result of the barrier, where the predicate is true for `yes` of the arrived
     /// items and false for `no`.
     pub const fn answer(self, yes: u32, no: u32) -> u32 {
         match self {
-            Barrier::Count(_) => yes,
-            Barrier::All(_) => (no == 0) as u32,
-            Barrier::Any(_) => (yes != 0) as u32,
-            Barrier::Sync | Barrier::Arrive => 0,
+            BarrierOp::Count(_) => yes,
+            BarrierOp::All(_) => (no == 0) as u32,
+            BarrierOp::Any(_) => (yes != 0) as u32,
+            BarrierOp::Sync | BarrierOp::Arrive => 0,
         }
     }
 }
 
 /// Returns the result of an operation for a lane: a number, and a predicate. Fails with the number
 /// of a source lane that does not participate.
-pub(super) fn result(lane: u32, exchange: Exchange<u32, bool>, mask: u32, lanes: &Lanes) -> Result<[u64; 2], u32> {
+pub(super) fn result(lane: u32, exchange: SubgroupOp<u32, bool>, mask: u32, lanes: &Lanes) -> Result<[u64; 2], u32> {
     let every = || mask_of(lanes, |_| true);
     Ok(match exchange {
         // The caller handles `Active`, because its lanes do not wait for others.
-        Exchange::None | Exchange::Active | Exchange::Collective => [0; 2],
-        Exchange::Shuffle { mode, by, segment, .. } => {
+        SubgroupOp::None | SubgroupOp::Active | SubgroupOp::Collective => [0; 2],
+        SubgroupOp::Shuffle { mode, by, segment, .. } => {
             let (from, is_within) = mode.source(lane, by, segment);
             match lanes.get(from as usize) {
-                Some(Some(Exchange::Shuffle { value, .. })) => [(*value).into(), is_within.into()],
+                Some(Some(SubgroupOp::Shuffle { value, .. })) => [(*value).into(), is_within.into()],
                 _ => return Err(from),
             }
         }
-        Exchange::Vote(vote, _) => {
-            let yes = mask_of(lanes, |of| matches!(of, Exchange::Vote(_, true)));
+        SubgroupOp::Vote(vote, _) => {
+            let yes = mask_of(lanes, |of| matches!(of, SubgroupOp::Vote(_, true)));
             [vote.answer(yes, every()).into(), 0]
         }
-        Exchange::Match { all, value } => {
-            let same = mask_of(lanes, |of| matches!(of, Exchange::Match { value: other, .. } if other == value));
+        SubgroupOp::Match { all, value } => {
+            let same = mask_of(lanes, |of| matches!(of, SubgroupOp::Match { value: other, .. } if other == value));
             matched(all, same, every())
         }
-        Exchange::Reduce(reduce, _) => {
+        SubgroupOp::Reduce(reduce, _) => {
             let values = lanes.iter().filter_map(|of| match of {
-                Some(Exchange::Reduce(_, value)) => Some(reduce.one(*value)),
+                Some(SubgroupOp::Reduce(_, value)) => Some(reduce.one(*value)),
                 _ => None,
             });
             [values.reduce(|a, b| reduce.of(a, b)).unwrap_or_default().into(), 0]
         }
-        Exchange::Elect => elected(lane, mask),
+        SubgroupOp::Elect => elected(lane, mask),
     })
 }
 
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_lane_that_takes_no_part_has_nothing_to_give() {
-        let give = |value| Exchange::Shuffle { mode: Shuffle::Xor, value, by: 1, segment: 31 };
+        let give = |value| SubgroupOp::Shuffle { mode: Shuffle::Xor, value, by: 1, segment: 31 };
         let mut lanes = [None; SUBGROUP as usize];
         (lanes[4], lanes[5], lanes[6]) = (Some(give(40)), Some(give(50)), Some(give(60)));
         assert_eq!(result(4, give(40), !0, &lanes), Ok([50, 1]));
@@ -257,11 +257,11 @@ mod tests {
 
     #[test]
     fn lanes_of_equal_values_match() {
-        let value = |value| Exchange::Match { all: false, value: [value, 0] };
+        let value = |value| SubgroupOp::Match { all: false, value: [value, 0] };
         let mut lanes = [None; SUBGROUP as usize];
         (lanes[0], lanes[1], lanes[9]) = (Some(value(3)), Some(value(4)), Some(value(3)));
         assert_eq!(result(9, value(3), !0, &lanes), Ok([0x201, 0]));
-        let all = Exchange::Match { all: true, value: [3, 0] };
+        let all = SubgroupOp::Match { all: true, value: [3, 0] };
         assert_eq!(result(9, all, !0, &lanes), Ok([0, 0]));
     }
 }

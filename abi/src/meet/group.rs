@@ -6,7 +6,7 @@ use std::ops::Range;
 use thiserror::Error;
 
 use super::exchange::{Lanes, is_alike, result};
-use super::{BARRIERS, Barrier, Exchange, Meeting, Party, Races, SUBGROUP, Standing};
+use super::{BARRIERS, BarrierOp, RaceDetector, SUBGROUP, SubgroupOp, SyncOp, WaitState, WaitingItems};
 use crate::Loc;
 
 /// State of an item.
@@ -16,7 +16,7 @@ enum State {
     /// The item waits at an instruction. `arrived` means that it has arrived at a barrier and waits
     /// for completion.
     Waits {
-        meeting: Meeting<u32, bool>,
+        meeting: SyncOp<u32, bool>,
         place: u32,
         arrived: bool,
     },
@@ -36,7 +36,7 @@ struct Arrivals {
 
 /// Operation that a lane waits for: mask, operation and instruction number; `None` if the lane
 /// waits for no operation.
-type Asked = Option<(u32, Exchange<u32, bool>, u32)>;
+type Asked = Option<(u32, SubgroupOp<u32, bool>, u32)>;
 
 /// Synchronisation state of the items of a group, indexed by their numbers in the group.
 pub struct Group {
@@ -48,28 +48,28 @@ pub struct Group {
 
 /// An item whose barrier or collective operation is invalid.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Misfit {
+pub struct InvalidSync {
     /// Number of the item in the group.
     pub item: u32,
     /// The error.
-    pub why: Meets,
+    pub why: SyncError,
     /// All items involved, if there are several. The first party includes the item.
-    pub parties: Vec<Party>,
+    pub parties: Vec<WaitingItems>,
 }
 
 /// An item that will never end.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Dead {
+pub enum DeadlockedItem {
     /// The item waits for others.
-    Waits(Misfit),
+    Waits(InvalidSync),
     /// The item with this number polls memory that no item will write. The parties are all items
     /// that have not ended.
-    Asks(u32, Vec<Party>),
+    Polls(u32, Vec<WaitingItems>),
 }
 
 /// Error of a barrier or collective operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-pub enum Meets {
+pub enum SyncError {
     /// The barrier number or the item count is out of range.
     #[error("{}", barrier_argument(*.id, *.count))]
     BarrierArgument {
@@ -133,7 +133,7 @@ impl Group {
     }
 
     /// Records that an item waits at an instruction.
-    pub fn wait(&mut self, item: u32, place: u32, meeting: Meeting<u32, bool>) {
+    pub fn wait(&mut self, item: u32, place: u32, meeting: SyncOp<u32, bool>) {
         self.set(item, State::Waits { meeting, place, arrived: false });
     }
 
@@ -150,11 +150,11 @@ impl Group {
     ///
     /// # Errors
     /// A barrier or collective operation of an item is invalid.
-    pub fn meet(
+    pub fn complete_ready(
         &mut self,
-        mut races: Option<&mut Races>,
+        mut races: Option<&mut RaceDetector>,
         resume: &mut dyn FnMut(u32, [u64; 2]),
-    ) -> Result<bool, Misfit> {
+    ) -> Result<bool, InvalidSync> {
         let mut met = false;
         if !std::mem::take(&mut self.is_new) {
             return Ok(met);
@@ -180,67 +180,68 @@ impl Group {
 
     /// Returns the lowest item that has not ended, in a deadlock: it waits, or polls memory that no
     /// item writes. `place` returns the instruction with which an item polls.
-    pub fn dead(&self, place: impl Fn(u32) -> u32) -> Dead {
+    pub fn dead(&self, place: impl Fn(u32) -> u32) -> DeadlockedItem {
         let asks = (0..self.states.len() as u32).find(|&item| self.runs(item));
         let parties = self.parties(0..self.states.len() as u32, place);
         match (asks, self.stuck()) {
-            (Some(asks), Some(misfit)) if misfit.item < asks => Dead::Waits(Misfit { parties, ..misfit }),
-            (None, Some(misfit)) => Dead::Waits(misfit),
-            (asks, _) => Dead::Asks(asks.unwrap_or(0), parties),
+            (Some(asks), Some(misfit)) if misfit.item < asks => {
+                DeadlockedItem::Waits(InvalidSync { parties, ..misfit })
+            }
+            (None, Some(misfit)) => DeadlockedItem::Waits(misfit),
+            (asks, _) => DeadlockedItem::Polls(asks.unwrap_or(0), parties),
         }
     }
 
     /// Returns the lowest waiting item and the reason for the deadlock, if no item can continue.
-    pub fn stuck(&self) -> Option<Misfit> {
+    pub fn stuck(&self) -> Option<InvalidSync> {
         let waits = self.states.iter().zip(0..).find_map(|(state, item)| match state {
             State::Waits { meeting, .. } => Some((item, meeting)),
             _ => None,
         });
         waits.map(|(item, meeting)| {
             let why = match meeting {
-                Meeting::Barrier { .. } => Meets::BarrierDivergence,
-                Meeting::Subgroup { .. } | Meeting::Here { .. } => Meets::SubgroupDivergence,
+                SyncOp::Barrier { .. } => SyncError::BarrierDivergence,
+                SyncOp::Subgroup { .. } | SyncOp::Converged { .. } => SyncError::SubgroupDivergence,
             };
-            Misfit { item, why, parties: self.parties(0..self.states.len() as u32, |_| 0) }
+            InvalidSync { item, why, parties: self.parties(0..self.states.len() as u32, |_| 0) }
         })
     }
 
     /// Groups the items of a range that have not ended by wait condition and instruction. Running
     /// items poll memory at the instruction that `place` returns.
-    fn parties(&self, items: Range<u32>, place: impl Fn(u32) -> u32) -> Vec<Party> {
-        let mut parties: Vec<Party> = Vec::new();
+    fn parties(&self, items: Range<u32>, place: impl Fn(u32) -> u32) -> Vec<WaitingItems> {
+        let mut parties: Vec<WaitingItems> = Vec::new();
         for item in items {
             let (place, standing) = match self.states.get(item as usize) {
-                Some(State::Runs) => (place(item), Standing::Memory),
+                Some(State::Runs) => (place(item), WaitState::Memory),
                 Some(State::Waits { meeting, place, .. }) => (*place, self.standing(item, meeting, *place)),
                 Some(State::Ended) | None => continue,
             };
             let alike = parties.iter_mut().find(|party| (party.place, party.standing) == (place, standing));
             match alike {
                 Some(party) => party.items.push(item),
-                None => parties.push(Party { items: vec![item], place, loc: Loc::default(), standing }),
+                None => parties.push(WaitingItems { items: vec![item], place, loc: Loc::default(), standing }),
             }
         }
         parties
     }
 
     /// Returns the condition that a waiting item waits for.
-    fn standing(&self, item: u32, meeting: &Meeting<u32, bool>, place: u32) -> Standing {
+    fn standing(&self, item: u32, meeting: &SyncOp<u32, bool>, place: u32) -> WaitState {
         match *meeting {
-            Meeting::Barrier { id, .. } => {
+            SyncOp::Barrier { id, .. } => {
                 let arrivals = self.barriers.get(id as usize).copied().unwrap_or_default();
                 let expected = arrivals.expected.unwrap_or_else(|| self.subgroups() * SUBGROUP);
-                Standing::Barrier { id, arrived: arrivals.items, expected }
+                WaitState::Barrier { id, arrived: arrivals.items, expected }
             }
-            Meeting::Subgroup { mask, of } => {
-                let is_collective = of == Exchange::Collective;
+            SyncOp::Subgroup { mask, of } => {
+                let is_collective = of == SubgroupOp::Collective;
                 let (mut alive, mut came) = (0u32, 0u32);
                 let first = item / SUBGROUP * SUBGROUP;
                 for (other, state) in self.alive(first) {
                     let lane = 1 << (other - first);
                     alive |= lane;
-                    if let State::Waits { meeting: Meeting::Subgroup { mask: theirs, of: other }, place: at, .. } =
-                        state
+                    if let State::Waits { meeting: SyncOp::Subgroup { mask: theirs, of: other }, place: at, .. } = state
                         && *theirs == mask
                         && is_alike(*other, of)
                         && (*at == place || !is_collective)
@@ -248,9 +249,9 @@ impl Group {
                         came |= lane;
                     }
                 }
-                Standing::Lanes(if is_collective { mask } else { mask & alive } & !came)
+                WaitState::Lanes(if is_collective { mask } else { mask & alive } & !came)
             }
-            Meeting::Here { .. } => Standing::Lanes(0),
+            SyncOp::Converged { .. } => WaitState::Lanes(0),
         }
     }
 
@@ -262,12 +263,12 @@ impl Group {
 
     /// Fails if a lane has passed an aligned barrier at which another lane of its subgroup waits.
     /// The check is made when no lane of the subgroup runs.
-    fn check_passed(&self, first: u32, races: &Races) -> Result<(), Misfit> {
+    fn check_passed(&self, first: u32, races: &RaceDetector) -> Result<(), InvalidSync> {
         let mut waiting: Vec<u32> = Vec::new();
         for (item, state) in self.alive(first) {
             match state {
                 State::Runs => return Ok(()),
-                State::Waits { meeting: Meeting::Barrier { aligned: true, .. }, arrived: false, .. } => {
+                State::Waits { meeting: SyncOp::Barrier { aligned: true, .. }, arrived: false, .. } => {
                     waiting.push(item)
                 }
                 _ => {}
@@ -278,8 +279,13 @@ impl Group {
         }
         let Some((item, lane, branch)) = races.passed(&waiting, first) else { return Ok(()) };
         let mut parties = self.parties(item..item + 1, |_| 0);
-        parties.push(Party { items: vec![lane], place: branch, loc: Loc::default(), standing: Standing::Passed });
-        Err(Misfit { item, why: Meets::BarrierDivergence, parties })
+        parties.push(WaitingItems {
+            items: vec![lane],
+            place: branch,
+            loc: Loc::default(),
+            standing: WaitState::Passed,
+        });
+        Err(InvalidSync { item, why: SyncError::BarrierDivergence, parties })
     }
 
     fn resume(&mut self, item: u32, values: [u64; 2], resume: &mut dyn FnMut(u32, [u64; 2])) {
@@ -297,25 +303,25 @@ impl Group {
     fn arrive(
         &mut self,
         first: u32,
-        races: &mut Option<&mut Races>,
+        races: &mut Option<&mut RaceDetector>,
         resume: &mut dyn FnMut(u32, [u64; 2]),
-    ) -> Result<bool, Misfit> {
+    ) -> Result<bool, InvalidSync> {
         let mut all: Option<(u32, Option<u32>, bool, u32)> = None;
         let mut is_one = true;
         for (item, state) in self.alive(first) {
-            let State::Waits { meeting: Meeting::Barrier { id, count, aligned, .. }, place, arrived: false } = *state
+            let State::Waits { meeting: SyncOp::Barrier { id, count, aligned, .. }, place, arrived: false } = *state
             else {
                 return Ok(false);
             };
             if id >= BARRIERS || count.is_some_and(|count| count == 0 || count % SUBGROUP != 0) {
-                let why = Meets::BarrierArgument { id, count };
-                return Err(Misfit { item, why, parties: Vec::new() });
+                let why = SyncError::BarrierArgument { id, count };
+                return Err(InvalidSync { item, why, parties: Vec::new() });
             }
             match all {
                 Some((.., is_aligned, other)) if (aligned || is_aligned) && place != other => {
                     let mut parties = self.parties(first..first + SUBGROUP, |_| 0);
                     parties.sort_by_key(|party| !party.items.contains(&item));
-                    return Err(Misfit { item, why: Meets::BarrierDivergence, parties });
+                    return Err(InvalidSync { item, why: SyncError::BarrierDivergence, parties });
                 }
                 Some((other, ..)) => is_one &= other == id,
                 None => all = Some((id, count, aligned, place)),
@@ -323,14 +329,14 @@ impl Group {
         }
         let Some((id, count, ..)) = all.filter(|_| is_one) else { return Ok(false) };
         for item in first..self.states.len().min((first + SUBGROUP) as usize) as u32 {
-            let Some(State::Waits { meeting: Meeting::Barrier { of, .. }, arrived, .. }) =
+            let Some(State::Waits { meeting: SyncOp::Barrier { of, .. }, arrived, .. }) =
                 self.states.get_mut(item as usize)
             else {
                 continue;
             };
             let of = *of;
             *arrived = true;
-            if let (Barrier::Count(says) | Barrier::All(says) | Barrier::Any(says), Some(arrivals)) =
+            if let (BarrierOp::Count(says) | BarrierOp::All(says) | BarrierOp::Any(says), Some(arrivals)) =
                 (of, self.barriers.get_mut(id as usize))
             {
                 *(if says { &mut arrivals.yes } else { &mut arrivals.no }) += 1;
@@ -338,7 +344,7 @@ impl Group {
             if let Some(races) = races {
                 races.arrive(id, item);
             }
-            if of == Barrier::Arrive {
+            if of == BarrierOp::Arrive {
                 self.resume(item, [0; 2], resume);
             }
         }
@@ -350,7 +356,12 @@ impl Group {
     }
 
     /// Completes a barrier if all expected items have arrived.
-    fn complete(&mut self, id: u32, races: &mut Option<&mut Races>, resume: &mut dyn FnMut(u32, [u64; 2])) -> bool {
+    fn complete(
+        &mut self,
+        id: u32,
+        races: &mut Option<&mut RaceDetector>,
+        resume: &mut dyn FnMut(u32, [u64; 2]),
+    ) -> bool {
         let Some(&Arrivals { items, expected, yes, no }) = self.barriers.get(id as usize) else { return false };
         if items == 0 {
             return false;
@@ -359,7 +370,7 @@ impl Group {
             return false;
         }
         for item in 0..self.states.len() as u32 {
-            let Some(&State::Waits { meeting: Meeting::Barrier { id: at, of, .. }, arrived: true, .. }) =
+            let Some(&State::Waits { meeting: SyncOp::Barrier { id: at, of, .. }, arrived: true, .. }) =
                 self.states.get(item as usize)
             else {
                 continue;
@@ -386,22 +397,22 @@ impl Group {
     fn exchange(
         &mut self,
         first: u32,
-        races: &mut Option<&mut Races>,
+        races: &mut Option<&mut RaceDetector>,
         resume: &mut dyn FnMut(u32, [u64; 2]),
-    ) -> Result<bool, Misfit> {
+    ) -> Result<bool, InvalidSync> {
         let mut waiting: [Asked; SUBGROUP as usize] = [None; SUBGROUP as usize];
         let mut unsaid = waiting;
         let mut alive = 0u32;
         let mut are_any = false;
         for (item, state) in self.alive(first) {
             alive |= 1 << (item - first);
-            if let (&State::Waits { meeting: Meeting::Subgroup { mask, of }, place, .. }, Some(slot)) =
+            if let (&State::Waits { meeting: SyncOp::Subgroup { mask, of }, place, .. }, Some(slot)) =
                 (state, waiting.get_mut((item - first) as usize))
             {
                 *slot = Some((mask, of, place));
                 are_any = true;
             }
-            if let (&State::Waits { meeting: Meeting::Here { of }, place, .. }, Some(slot)) =
+            if let (&State::Waits { meeting: SyncOp::Converged { of }, place, .. }, Some(slot)) =
                 (state, unsaid.get_mut((item - first) as usize))
             {
                 *slot = Some((0, of, place));
@@ -421,13 +432,13 @@ impl Group {
         for lane in (0..SUBGROUP).filter(|_| are_any) {
             let item = first + lane;
             let Some(&Some((mask, exchange, place))) = waiting.get(lane as usize) else { continue };
-            let refuse = |why| Err(Misfit { item, why, parties: Vec::new() });
+            let refuse = |why| Err(InvalidSync { item, why, parties: Vec::new() });
             if mask >> lane & 1 == 0 {
-                return refuse(Meets::NotInMask { lane, mask });
+                return refuse(SyncError::NotInMask { lane, mask });
             }
-            let is_active = exchange == Exchange::Active;
+            let is_active = exchange == SubgroupOp::Active;
             // All lanes must be at one instruction, including lanes that have ended.
-            let is_collective = exchange == Exchange::Collective;
+            let is_collective = exchange == SubgroupOp::Collective;
             let takes_part = |slot: &Asked| {
                 slot.is_some_and(|(other, of, at)| {
                     other == mask && is_alike(of, exchange) && (at == place || !is_active && !is_collective)
@@ -445,18 +456,18 @@ impl Group {
             if !is_active && came != if is_collective { mask } else { mask & alive } {
                 continue;
             }
-            if exchange == Exchange::Elect && mask & !alive != 0 {
-                return refuse(Meets::NotInMask { lane, mask });
+            if exchange == SubgroupOp::Elect && mask & !alive != 0 {
+                return refuse(SyncError::NotInMask { lane, mask });
             }
-            if let (Exchange::None, Some(races)) = (exchange, races.as_mut()) {
-                races.together(came, first);
+            if let (SubgroupOp::None, Some(races)) = (exchange, races.as_mut()) {
+                races.synchronise_lanes(came, first);
             }
             for (number, of) in lanes.iter().enumerate() {
                 let (Some(of), number) = (*of, number as u32) else { continue };
                 let given = if is_active { Ok([came.into(), 0]) } else { result(number, of, mask, &lanes) };
                 let given = given.map_err(|source| {
-                    let why = Meets::InactiveSource { lane: source };
-                    Misfit { item: first + number, why, parties: Vec::new() }
+                    let why = SyncError::InactiveSource { lane: source };
+                    InvalidSync { item: first + number, why, parties: Vec::new() }
                 })?;
                 if let Some(slot) = waiting.get_mut(number as usize) {
                     *slot = None;

@@ -3,25 +3,25 @@
 /// Detector of consecutive rounds in which items only poll memory and no item writes. `P` is the
 /// complete state of an item.
 #[derive(Debug)]
-pub struct Idle<P> {
+pub struct LivelockDetector<P> {
     rounds: u32,
     /// States of all items in the last round whose number is a power of two.
     seen: Vec<P>,
 }
 
-impl<P> Default for Idle<P> {
-    fn default() -> Idle<P> {
-        Idle { rounds: 0, seen: Vec::new() }
+impl<P> Default for LivelockDetector<P> {
+    fn default() -> LivelockDetector<P> {
+        LivelockDetector { rounds: 0, seen: Vec::new() }
     }
 }
 
-impl<P: PartialEq> Idle<P> {
+impl<P: PartialEq> LivelockDetector<P> {
     /// Rounds before the detector compares states, which is costly.
     const PATIENCE: u32 = 64;
 
     /// Counts a round. Returns `true` if all items are in the same state as in a recorded earlier
     /// round, so that they repeat forever.
-    pub fn is_for_ever(&mut self, positions: impl FnOnce() -> Vec<P>) -> bool {
+    pub fn is_livelock(&mut self, positions: impl FnOnce() -> Vec<P>) -> bool {
         self.rounds += 1;
         if self.rounds < Self::PATIENCE {
             return false;

@@ -20,10 +20,10 @@ mod strength;
 pub use copies::AsyncCopy;
 pub use divergence::{Branch, post_dominators};
 pub use exchange::{elected, matched};
-pub use group::{Dead, Group, Meets, Misfit};
-pub use idle::Idle;
-pub use parties::{Party, Standing};
-pub use races::{Place, Race, Races, Side, Touch};
+pub use group::{DeadlockedItem, Group, InvalidSync, SyncError};
+pub use idle::LivelockDetector;
+pub use parties::{WaitState, WaitingItems};
+pub use races::{AccessInfo, Race, RaceDetector, RacingAccess, SharedLocation};
 pub use schedule::Schedule;
 pub use strength::{MemOrder, Scope, Strength};
 
@@ -35,7 +35,7 @@ pub const BARRIERS: u32 = 16;
 /// A barrier or collective operation that items of a group execute together. `W` is the type of a
 /// 32-bit word, and `P` the type of a predicate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Meeting<W: Copy, P: Copy> {
+pub enum SyncOp<W: Copy, P: Copy> {
     /// Arrival of subgroups at a barrier.
     Barrier {
         /// Number of the barrier.
@@ -43,7 +43,7 @@ pub enum Meeting<W: Copy, P: Copy> {
         /// Number of items that must arrive; `None` for all items of the group.
         count: Option<W>,
         /// Kind of barrier operation.
-        of: Barrier<P>,
+        of: BarrierOp<P>,
         /// `true` if the program guarantees that all items of a subgroup execute the same barrier
         /// instruction.
         aligned: bool,
@@ -53,19 +53,19 @@ pub enum Meeting<W: Copy, P: Copy> {
         /// Mask of the participating lanes.
         mask: W,
         /// The operation.
-        of: Exchange<W, P>,
+        of: SubgroupOp<W, P>,
     },
     /// Operation of the items of a subgroup that are at the instruction at the same time. They wait
     /// for no other item.
-    Here {
+    Converged {
         /// The operation.
-        of: Exchange<W, P>,
+        of: SubgroupOp<W, P>,
     },
 }
 
 /// Kind of barrier operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Barrier<P: Copy> {
+pub enum BarrierOp<P: Copy> {
     /// Arrives and waits for the others.
     Sync,
     /// Arrives without waiting.
@@ -80,7 +80,7 @@ pub enum Barrier<P: Copy> {
 
 /// Collective operation of lanes of a subgroup.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Exchange<W: Copy, P: Copy> {
+pub enum SubgroupOp<W: Copy, P: Copy> {
     /// Synchronisation alone. Earlier memory accesses of each lane become visible to the others.
     None,
     /// Shuffle: each lane reads the value of another lane.

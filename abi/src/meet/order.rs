@@ -9,12 +9,12 @@ use super::{MemOrder, Scope, Strength};
 
 /// A vector clock: for each group and each of its items, the latest clock that happens before.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Known(Vec<(u32, Arc<[u32]>)>);
+pub(super) struct VectorClock(Vec<(u32, Arc<[u32]>)>);
 
-impl Known {
+impl VectorClock {
     /// Returns the vector clock at the start of a group, in which nothing happens before.
-    pub fn nothing(group: u32, items: u32) -> Known {
-        Known(vec![(group, vec![0; items as usize].into())])
+    pub fn nothing(group: u32, items: u32) -> VectorClock {
+        VectorClock(vec![(group, vec![0; items as usize].into())])
     }
 
     /// Returns `true` if a clock of an item happens before.
@@ -36,7 +36,7 @@ impl Known {
     }
 
     /// Joins another vector clock into this one: takes the maximum of each component.
-    pub fn join(&mut self, other: &Known) {
+    pub fn join(&mut self, other: &VectorClock) {
         for (group, theirs) in &other.0 {
             match self.0.iter_mut().find(|(of, _)| of == group) {
                 None => self.0.push((*group, theirs.clone())),
@@ -57,7 +57,7 @@ impl Known {
 /// A release, which other items can acquire.
 #[derive(Clone, Debug)]
 pub(super) struct Release {
-    pub known: Known,
+    pub known: VectorClock,
     /// Group of the releasing item.
     pub group: u32,
     pub scope: Scope,
@@ -76,24 +76,24 @@ impl Release {
 
 /// Position of an item in the happens-before order.
 #[derive(Clone, Debug)]
-pub(super) struct Clock {
+pub(super) struct ItemClock {
     /// Counter of the points from which other items can acquire.
     pub now: u32,
-    pub known: Known,
+    pub known: VectorClock,
     /// Vector clock and scope of the last release fence, for acquires of writes after the fence.
-    fenced: Option<(Known, Scope)>,
+    fenced: Option<(VectorClock, Scope)>,
     /// Releases that relaxed loads have read. A later acquire fence acquires them.
     read: Vec<(Arc<Release>, Scope)>,
 }
 
-impl Clock {
+impl ItemClock {
     /// Returns the clock of an item at the start of a group.
-    pub fn start(known: &Known) -> Clock {
-        Clock { now: 1, known: known.clone(), fenced: None, read: Vec::new() }
+    pub fn start(known: &VectorClock) -> ItemClock {
+        ItemClock { now: 1, known: known.clone(), fenced: None, read: Vec::new() }
     }
 
     /// Returns the vector clock that also includes all that the item itself has done.
-    pub fn all(&self, group: u32, local: u32) -> Known {
+    pub fn all(&self, group: u32, local: u32) -> VectorClock {
         let mut all = self.known.clone();
         all.learn(group, local, self.now);
         all

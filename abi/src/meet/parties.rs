@@ -7,7 +7,7 @@ use crate::{Loc, Shape};
 /// Items that wait at one instruction for the same condition, or that have passed a barrier at
 /// which others wait.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Party {
+pub struct WaitingItems {
     /// Item numbers in the group, in ascending order.
     pub items: Vec<u32>,
     /// Number of the instruction.
@@ -15,12 +15,12 @@ pub struct Party {
     /// Location of the instruction in the source text, if known.
     pub loc: Loc,
     /// State of the items.
-    pub standing: Standing,
+    pub standing: WaitState,
 }
 
 /// State of items that cannot continue, or for which other items wait in vain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Standing {
+pub enum WaitState {
     /// The items wait for others at a barrier.
     Barrier {
         /// Number of the barrier.
@@ -39,21 +39,21 @@ pub enum Standing {
     Passed,
 }
 
-impl fmt::Display for Standing {
+impl fmt::Display for WaitState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Standing::Barrier { id, arrived, expected } => {
+            WaitState::Barrier { id, arrived, expected } => {
                 write!(f, "at barrier {id}, where {arrived} of {expected} items have arrived")
             }
-            Standing::Lanes(lanes) => {
+            WaitState::Lanes(lanes) => {
                 let lanes: Vec<u32> = (0..32).filter(|lane| lanes >> lane & 1 != 0).collect();
                 match lanes.as_slice() {
                     [lane] => write!(f, "for lane {lane}"),
                     lanes => write!(f, "for lanes {}", numbers(lanes)),
                 }
             }
-            Standing::Memory => f.write_str("for memory that nobody writes"),
-            Standing::Passed => f.write_str("past the barrier, parted by a branch or guard"),
+            WaitState::Memory => f.write_str("for memory that nobody writes"),
+            WaitState::Passed => f.write_str("past the barrier, parted by a branch or guard"),
         }
     }
 }
@@ -83,13 +83,13 @@ fn numbers(all: &[u32]) -> String {
     }
 }
 
-impl Party {
+impl WaitingItems {
     /// Returns the predicate of the message, such as `waits for lanes 0 to 7`.
     fn does(&self) -> String {
         let is_one = self.items.len() == 1;
         let verb = match self.standing {
-            Standing::Passed if is_one => "goes",
-            Standing::Passed => "go",
+            WaitState::Passed if is_one => "goes",
+            WaitState::Passed => "go",
             _ if is_one => "waits",
             _ => "wait",
         };
@@ -112,7 +112,7 @@ impl Party {
     }
 }
 
-impl fmt::Display for Party {
+impl fmt::Display for WaitingItems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let items = if self.items.len() == 1 { "item" } else { "items" };
         write!(f, "{items} {} of the group {}", numbers(&self.items), self.does())?;
@@ -127,17 +127,17 @@ mod tests {
     #[test]
     fn parties_name_items_and_lines() {
         let loc = Loc { line: 13, column: 3 };
-        let party = |items: &[u32], standing| Party { items: items.to_vec(), place: 0, loc, standing };
-        let lanes = party(&[1, 4, 5, 6, 9], Standing::Lanes(0x3fc));
+        let party = |items: &[u32], standing| WaitingItems { items: items.to_vec(), place: 0, loc, standing };
+        let lanes = party(&[1, 4, 5, 6, 9], WaitState::Lanes(0x3fc));
         assert_eq!(lanes.to_string(), "items 1, 4 to 6 and 9 of the group wait for lanes 2 to 9 (line 13)");
         assert_eq!(lanes.describe(&Shape::from((2, 32)), 40), "items 33, 36 to 38 and 41 wait for lanes 2 to 9");
-        let many = party(&[0, 2, 4, 6, 8, 10, 11], Standing::Memory);
+        let many = party(&[0, 2, 4, 6, 8, 10, 11], WaitState::Memory);
         assert_eq!(
             many.to_string(),
             "items 0, 2, 4, 6 and 3 others of the group wait for memory that nobody writes (line 13)"
         );
-        let barrier = Standing::Barrier { id: 2, arrived: 32, expected: 64 };
-        let one = Party { loc: Loc::default(), ..party(&[3], barrier) };
+        let barrier = WaitState::Barrier { id: 2, arrived: 32, expected: 64 };
+        let one = WaitingItems { loc: Loc::default(), ..party(&[3], barrier) };
         assert_eq!(one.to_string(), "item 3 of the group waits at barrier 2, where 32 of 64 items have arrived");
     }
 }

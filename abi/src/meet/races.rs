@@ -13,13 +13,13 @@ use std::sync::Arc;
 
 use super::copies::{AsyncCopy, Copies};
 use super::divergence::{Branch, Path};
-use super::order::{Clock, Known, Release};
-use super::shadow::{Link, Linked, Lists, Note, Shadow, keep, keep_linked};
+use super::order::{ItemClock, Release, VectorClock};
+use super::shadow::{AccessRecord, ChainPosition, Lists, Shadow, StrongAccess, keep, keep_linked};
 use super::{BARRIERS, MemOrder, SUBGROUP, Scope, Strength};
 
 /// Memory that contains a byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum SharedLocation {
     /// Shared memory of the running group.
     Shared,
     /// The buffer with this number.
@@ -28,7 +28,7 @@ pub enum Place {
 
 /// Properties of a memory access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Touch {
+pub struct AccessInfo {
     /// Number of the item in the launch.
     pub item: u32,
     /// Number of the instruction, which is less than 2^27.
@@ -43,7 +43,7 @@ pub struct Touch {
 
 /// One of two accesses that race.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Side {
+pub struct RacingAccess {
     /// Number of the item in the launch.
     pub item: u32,
     /// Number of the instruction.
@@ -56,26 +56,26 @@ pub struct Side {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Race {
     /// Memory that contains the byte.
-    pub place: Place,
+    pub place: SharedLocation,
     /// Offset of the byte in the memory.
     pub offset: u64,
     /// The access that was executed first.
-    pub first: Side,
+    pub first: RacingAccess,
     /// The access that was executed second.
-    pub second: Side,
+    pub second: RacingAccess,
     /// `true` if the first access belongs to a pending asynchronous copy.
-    pub is_under_way: bool,
+    pub is_async_copy: bool,
 }
 
 /// Race detector for a launch whose groups run one after another.
-pub struct Races {
+pub struct RaceDetector {
     /// Number of items in a group.
     size: u32,
     group: u32,
     /// Clock of each item of the group.
-    clocks: Vec<Clock>,
+    clocks: Vec<ItemClock>,
     /// For each barrier, the join of the vector clocks of all arrived items.
-    arrived: [Option<Known>; BARRIERS as usize],
+    arrived: [Option<VectorClock>; BARRIERS as usize],
     shared: Shadow,
     buffers: Vec<Shadow>,
     copies: Copies,
@@ -84,10 +84,10 @@ pub struct Races {
     found: Option<Race>,
 }
 
-impl Races {
+impl RaceDetector {
     /// Creates a race detector for a launch in groups of `size` items.
-    pub fn new(size: u32) -> Races {
-        let mut races = Races {
+    pub fn new(size: u32) -> RaceDetector {
+        let mut races = RaceDetector {
             size: size.max(1),
             group: 0,
             clocks: Vec::new(),
@@ -104,10 +104,10 @@ impl Races {
 
     /// Begins a group, which has its own shared memory.
     pub fn begin(&mut self, group: u32) {
-        let known = Known::nothing(group, self.size);
+        let known = VectorClock::nothing(group, self.size);
         self.group = group;
         self.clocks.clear();
-        self.clocks.resize(self.size as usize, Clock::start(&known));
+        self.clocks.resize(self.size as usize, ItemClock::start(&known));
         self.arrived = Default::default();
         self.shared = Shadow::default();
         self.copies = Copies::default();
@@ -130,13 +130,13 @@ impl Races {
     }
 
     /// Records an access.
-    pub fn access(&mut self, place: Place, offset: u64, bytes: usize, touch: Touch) {
+    pub fn access(&mut self, place: SharedLocation, offset: u64, bytes: usize, touch: AccessInfo) {
         if let (None, Some((copy, offset, writes))) =
             (&self.found, self.copies.against(place, offset, bytes, touch.writes))
         {
-            let first = Side { item: copy.item, inst: copy.inst, writes };
-            let second = Side { item: touch.item, inst: touch.inst, writes: touch.writes };
-            self.found = Some(Race { place, offset, first, second, is_under_way: true });
+            let first = RacingAccess { item: copy.item, inst: copy.inst, writes };
+            let second = RacingAccess { item: touch.item, inst: touch.inst, writes: touch.writes };
+            self.found = Some(Race { place, offset, first, second, is_async_copy: true });
         }
         self.order(place, offset, bytes, touch);
     }
@@ -168,12 +168,12 @@ impl Races {
     }
 
     /// Finds an earlier access that races with an access, and records the access.
-    fn order(&mut self, place: Place, offset: u64, bytes: usize, touch: Touch) {
+    fn order(&mut self, place: SharedLocation, offset: u64, bytes: usize, touch: AccessInfo) {
         let local = self.local(touch.item);
         let (size, group) = (self.size, self.group);
         let shadow = match place {
-            Place::Shared => &mut self.shared,
-            Place::Buffer(number) => {
+            SharedLocation::Shared => &mut self.shared,
+            SharedLocation::Buffer(number) => {
                 let number = number as usize;
                 if self.buffers.len() <= number {
                     self.buffers.resize_with(number + 1, Shadow::default);
@@ -191,22 +191,26 @@ impl Races {
                 }
             }
         }
-        let note = Note::new(touch.item, clock.now, touch.inst, touch.strong);
-        let is_before = |note: &Note| {
+        let note = AccessRecord::new(touch.item, clock.now, touch.inst, touch.strong);
+        let is_before = |note: &AccessRecord| {
             note.item() == touch.item || clock.known.includes(note.item() / size, note.item() % size, note.clock())
         };
         let element = touch.strong.map_or(bytes.len(), |strength| strength.bytes as usize).max(1);
         for element in bytes.clone().step_by(element).map(|start| start..bytes.end.min(start + element)) {
             let link = if touch.strong.is_some() { link_of(shadow, element.clone(), note, touch, size) } else { None };
-            let new = Linked { note, link };
+            let new = StrongAccess { note, link };
             for at in element {
-                let found =
-                    if self.found.is_none() { against(shadow, at, note, touch, size, &is_before) } else { None };
+                let found = if self.found.is_none() {
+                    find_racing_access(shadow, at, note, touch, size, &is_before)
+                } else {
+                    None
+                };
                 if let Some((first, writes)) = found {
-                    let side = |note: Note, writes| Side { item: note.item(), inst: note.place(), writes };
+                    let side =
+                        |note: AccessRecord, writes| RacingAccess { item: note.item(), inst: note.place(), writes };
                     let (first, second) = (side(first, writes), side(note, touch.writes));
                     let is_under_way = false;
-                    self.found = Some(Race { place, offset: at as u64, first, second, is_under_way });
+                    self.found = Some(Race { place, offset: at as u64, first, second, is_async_copy: is_under_way });
                 }
                 insert(shadow, at, new, touch.writes, &is_before);
             }
@@ -299,7 +303,7 @@ impl Races {
         else {
             return;
         };
-        let arrived = arrived.get_or_insert_with(Known::default);
+        let arrived = arrived.get_or_insert_with(VectorClock::default);
         arrived.join(&clock.known);
         arrived.learn(group, local, clock.now);
         clock.now += 1;
@@ -322,9 +326,9 @@ impl Races {
 
     /// Records that lanes of a subgroup synchronise. `first` is the group number of the subgroup's
     /// first item.
-    pub(super) fn together(&mut self, lanes: u32, first: u32) {
+    pub(super) fn synchronise_lanes(&mut self, lanes: u32, first: u32) {
         let group = self.group;
-        let mut all = Known::default();
+        let mut all = VectorClock::default();
         let locals = (0..32).filter(|lane| lanes >> lane & 1 != 0).map(|lane| first + lane);
         for local in locals.clone() {
             let Some(clock) = self.clocks.get_mut(local as usize) else { continue };
@@ -341,12 +345,12 @@ impl Races {
 }
 
 /// A byte range of a memory, and the access to it.
-type Access = ((Place, u64, usize), Touch);
+type Access = ((SharedLocation, u64, usize), AccessInfo);
 
 /// Returns the read and the write of a copy.
 fn accesses(copy: AsyncCopy) -> (Access, Access) {
     let AsyncCopy { item, inst, from, to } = copy;
-    let touch = |writes| Touch { item, inst, writes, reads: !writes, strong: None };
+    let touch = |writes| AccessInfo { item, inst, writes, reads: !writes, strong: None };
     ((from, touch(false)), (to, touch(true)))
 }
 
@@ -364,17 +368,23 @@ fn release_with(releases: &mut Vec<Arc<Release>>, released: &Arc<Release>) {
 /// Returns `true` if two strong accesses to a byte do not race: the scope of each includes the
 /// other's item, and their elements overlap completely. Elements of equal size overlap completely
 /// because they are aligned to their size.
-fn are_meant(a: Note, b: Note, size: u32) -> bool {
+fn are_morally_strong(a: AccessRecord, b: AccessRecord, size: u32) -> bool {
     let is_in_scope = a.item() / size == b.item() / size || !a.is_of_group() && !b.is_of_group();
     a.is_strong() && b.is_strong() && a.size() == b.size() && is_in_scope
 }
 
 /// Returns the position in observation order of a strong access to an element.
-fn link_of(shadow: &mut Shadow, element: Range<usize>, note: Note, touch: Touch, size: u32) -> Option<Link> {
+fn link_of(
+    shadow: &mut Shadow,
+    element: Range<usize>,
+    note: AccessRecord,
+    touch: AccessInfo,
+    size: u32,
+) -> Option<ChainPosition> {
     let mut last = None;
     for at in element.clone().filter(|_| touch.reads) {
         let of_byte = shadow.byte(at).1.and_then(|lists| lists.last);
-        let of_byte = of_byte.filter(|write| are_meant(write.note, note, size)).and_then(|write| write.link);
+        let of_byte = of_byte.filter(|write| are_morally_strong(write.note, note, size)).and_then(|write| write.link);
         // A value composed of bytes of several writes is not the value of any one write.
         if at != element.start && of_byte != last {
             last = None;
@@ -384,22 +394,25 @@ fn link_of(shadow: &mut Shadow, element: Range<usize>, note: Note, touch: Touch,
     }
     match (touch.writes, last) {
         (false, observed) => observed,
-        (true, Some(Link { chain, number })) => Some(Link { chain, number: number.saturating_add(1) }),
+        (true, Some(ChainPosition { chain, number })) => {
+            Some(ChainPosition { chain, number: number.saturating_add(1) })
+        }
         (true, None) => Some(shadow.chain()),
     }
 }
 
 /// Returns an earlier access to a byte that races with an access, and `true` if the earlier access
 /// writes.
-fn against(
+fn find_racing_access(
     shadow: &mut Shadow,
     at: usize,
-    note: Note,
-    touch: Touch,
+    note: AccessRecord,
+    touch: AccessInfo,
     size: u32,
-    is_before: &impl Fn(&Note) -> bool,
-) -> Option<(Note, bool)> {
-    let races = |earlier: &Note| earlier.is_any() && !are_meant(*earlier, note, size) && !is_before(earlier);
+    is_before: &impl Fn(&AccessRecord) -> bool,
+) -> Option<(AccessRecord, bool)> {
+    let races =
+        |earlier: &AccessRecord| earlier.is_any() && !are_morally_strong(*earlier, note, size) && !is_before(earlier);
     let (cell, lists) = shadow.byte(at);
     if races(&cell.write) {
         return Some((cell.write, true));
@@ -413,8 +426,8 @@ fn against(
     let is_like_all = note.is_strong() && !note.is_of_group() && !are_of_group && sizes & !(1 << note.size()) == 0;
     if !is_like_all {
         let observed = OnceCell::new();
-        let is_observed = |write: &Linked| {
-            let observed: &Vec<Link> = observed.get_or_init(|| observed_before(lists, is_before));
+        let is_observed = |write: &StrongAccess| {
+            let observed: &Vec<ChainPosition> = observed.get_or_init(|| observed_before(lists, is_before));
             write.link.is_some_and(|link| {
                 let next = observed.partition_point(|of| *of < link);
                 observed.get(next).is_some_and(|of| of.chain == link.chain)
@@ -436,9 +449,9 @@ fn against(
 /// Returns the newest write of each chain that is observed by an access that happens before the
 /// current one, in order. Such an access is a write of the chain, which has observed the earlier
 /// writes, or a read.
-fn observed_before(lists: &Lists, is_before: &impl Fn(&Note) -> bool) -> Vec<Link> {
+fn observed_before(lists: &Lists, is_before: &impl Fn(&AccessRecord) -> bool) -> Vec<ChainPosition> {
     let all = lists.strong_writes.iter().chain(&lists.strong_reads);
-    let mut observed: Vec<Link> = all.filter(|of| is_before(&of.note)).filter_map(|of| of.link).collect();
+    let mut observed: Vec<ChainPosition> = all.filter(|of| is_before(&of.note)).filter_map(|of| of.link).collect();
     observed.sort_unstable_by(|a, b| b.cmp(a));
     observed.dedup_by_key(|link| link.chain);
     observed.reverse();
@@ -446,7 +459,7 @@ fn observed_before(lists: &Lists, is_before: &impl Fn(&Note) -> bool) -> Vec<Lin
 }
 
 /// Records an access, and drops records that are no longer needed.
-fn insert(shadow: &mut Shadow, at: usize, new: Linked, writes: bool, is_before: &impl Fn(&Note) -> bool) {
+fn insert(shadow: &mut Shadow, at: usize, new: StrongAccess, writes: bool, is_before: &impl Fn(&AccessRecord) -> bool) {
     let note = new.note;
     if note.is_strong() {
         let lists = shadow.lists(at);
@@ -461,7 +474,7 @@ fn insert(shadow: &mut Shadow, at: usize, new: Linked, writes: bool, is_before: 
     let (cell, lists) = shadow.byte(at);
     if writes {
         cell.write = note;
-        cell.read = Note::default();
+        cell.read = AccessRecord::default();
         if let Some(lists) = lists {
             lists.forget();
         }

@@ -48,7 +48,7 @@ impl Schedule {
     }
 
     /// Returns the numbers below `count` in their order in a round.
-    pub fn turns(self, count: u32, round: u64) -> Vec<u32> {
+    pub fn execution_order(self, count: u32, round: u64) -> Vec<u32> {
         let mut turns: Vec<u32> = (0..count).collect();
         match self {
             _ if self.is_descending() => turns.reverse(),
@@ -78,17 +78,17 @@ mod tests {
         let all: Vec<u32> = (0..100).collect();
         for schedule in Schedule::ALL {
             for round in 0..5 {
-                let mut turns = schedule.turns(100, round);
+                let mut turns = schedule.execution_order(100, round);
                 turns.sort_unstable();
                 assert_eq!(turns, all, "{schedule:?}");
             }
         }
-        assert_eq!(Schedule::Descending.turns(3, 7), [2, 1, 0]);
+        assert_eq!(Schedule::Descending.execution_order(3, 7), [2, 1, 0]);
         let [up, down] = [false, true].map(|descending| Schedule::RunOn { descending });
-        assert_eq!([up.turns(3, 7), down.turns(3, 7)], [[0, 1, 2], [2, 1, 0]]);
+        assert_eq!([up.execution_order(3, 7), down.execution_order(3, 7)], [[0, 1, 2], [2, 1, 0]]);
         assert!(up.accesses() > Schedule::Ascending.accesses());
         let shuffled = Schedule::Shuffled(1);
-        assert_ne!(shuffled.turns(100, 0), shuffled.turns(100, 1));
-        assert_eq!(shuffled.turns(0, 0), []);
+        assert_ne!(shuffled.execution_order(100, 0), shuffled.execution_order(100, 1));
+        assert_eq!(shuffled.execution_order(0, 0), []);
     }
 }

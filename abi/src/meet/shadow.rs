@@ -7,7 +7,7 @@ use super::{Scope, Strength};
 
 /// Record of an access to a byte.
 #[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Note {
+pub(super) struct AccessRecord {
     /// Number of the item in the launch, from 1; 0 if there was no access.
     item: u32,
     clock: u32,
@@ -22,13 +22,13 @@ const OF_GROUP: u32 = 1 << 30;
 const BYTES: u32 = 27;
 const STRENGTH: u32 = !0 << BYTES;
 
-impl Note {
-    pub fn new(item: u32, clock: u32, place: u32, strength: Option<Strength>) -> Note {
+impl AccessRecord {
+    pub fn new(item: u32, clock: u32, place: u32, strength: Option<Strength>) -> AccessRecord {
         let flags = |Strength { scope, bytes, .. }: Strength| {
             let of_group = if scope == Scope::Group { OF_GROUP } else { 0 };
             STRONG | of_group | bytes.trailing_zeros().min(7) << BYTES
         };
-        Note { item: item.saturating_add(1), clock, place: place & !STRENGTH | strength.map_or(0, flags) }
+        AccessRecord { item: item.saturating_add(1), clock, place: place & !STRENGTH | strength.map_or(0, flags) }
     }
 
     pub fn is_any(self) -> bool {
@@ -68,28 +68,28 @@ impl Note {
 
 /// Shadow state of a byte.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Cell {
+pub(super) struct ByteState {
     /// Last weak write. All earlier accesses happen before it.
-    pub write: Note,
+    pub write: AccessRecord,
     /// A weak read since the last weak write.
-    pub read: Note,
+    pub read: AccessRecord,
     /// Number of the byte's entry in `Shadow::lists`, from 1; 0 if it has none.
     lists: u32,
 }
 
 /// A strong access, and its position in observation order.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Linked {
-    pub note: Note,
+pub(super) struct StrongAccess {
+    pub note: AccessRecord,
     /// The observed write, or the access itself if it writes; `None` for a read that observes no
     /// strong write.
-    pub link: Option<Link>,
+    pub link: Option<ChainPosition>,
 }
 
 /// Position of a strong write in a chain: a write, followed by atomic operations that each read the
 /// value of the previous operation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct Link {
+pub(super) struct ChainPosition {
     /// Number of the chain in the memory.
     pub chain: u32,
     /// Number of the write in the chain.
@@ -100,11 +100,11 @@ pub(super) struct Link {
 #[derive(Default)]
 pub(super) struct Lists {
     /// Weak reads by items other than that of the cell.
-    pub reads: Vec<Note>,
-    pub strong_writes: Vec<Linked>,
-    pub strong_reads: Vec<Linked>,
+    pub reads: Vec<AccessRecord>,
+    pub strong_writes: Vec<StrongAccess>,
+    pub strong_reads: Vec<StrongAccess>,
     /// Last write, if it is strong.
-    pub last: Option<Linked>,
+    pub last: Option<StrongAccess>,
     /// `true` if a strong access has group scope.
     pub are_of_group: bool,
     /// Set of the element sizes of strong accesses; bit n stands for 2^n bytes.
@@ -131,27 +131,27 @@ const PAGE: usize = 256;
 /// Shadow memory of a buffer or of shared memory.
 #[derive(Default)]
 pub(super) struct Shadow {
-    pages: Vec<Option<Box<[Cell; PAGE]>>>,
+    pages: Vec<Option<Box<[ByteState; PAGE]>>>,
     lists: Vec<Lists>,
     chains: u32,
 }
 
 impl Shadow {
     /// Starts a chain of writes.
-    pub fn chain(&mut self) -> Link {
+    pub fn chain(&mut self) -> ChainPosition {
         self.chains = self.chains.wrapping_add(1);
-        Link { chain: self.chains, number: 0 }
+        ChainPosition { chain: self.chains, number: 0 }
     }
 
     /// Returns the cell of a byte, and its lists if it has any.
-    pub fn byte(&mut self, at: usize) -> (&mut Cell, Option<&mut Lists>) {
+    pub fn byte(&mut self, at: usize) -> (&mut ByteState, Option<&mut Lists>) {
         let (number, within) = (at / PAGE, at % PAGE);
         if self.pages.len() <= number {
             self.pages.resize_with(number + 1, || None);
         }
         // The index is valid because the vector was resized above.
         let page = &mut self.pages[number];
-        let cell = &mut page.get_or_insert_with(|| Box::new([Cell::default(); PAGE]))[within];
+        let cell = &mut page.get_or_insert_with(|| Box::new([ByteState::default(); PAGE]))[within];
         let lists = (cell.lists as usize).checked_sub(1).and_then(|number| self.lists.get_mut(number));
         (cell, lists)
     }
@@ -185,7 +185,7 @@ const KEPT: usize = 4;
 const SHORT: usize = 64;
 
 /// Adds a weak read to a list. Only the last read of each item is needed.
-pub(super) fn keep(list: &mut Vec<Note>, note: Note) {
+pub(super) fn keep(list: &mut Vec<AccessRecord>, note: AccessRecord) {
     match list.last_mut() {
         Some(last) if last.item == note.item => *last = note,
         _ => {
@@ -199,7 +199,7 @@ pub(super) fn keep(list: &mut Vec<Note>, note: Note) {
 }
 
 /// Adds a strong access to a list.
-pub(super) fn keep_linked(list: &mut Vec<Linked>, new: Linked) {
+pub(super) fn keep_linked(list: &mut Vec<StrongAccess>, new: StrongAccess) {
     match list.last_mut() {
         Some(last) if last.replaces(&new) => *last = new,
         _ => {
@@ -209,16 +209,16 @@ pub(super) fn keep_linked(list: &mut Vec<Linked>, new: Linked) {
     }
 }
 
-impl Linked {
+impl StrongAccess {
     /// Returns `true` if two accesses are equivalent for all other items, apart from their
     /// observations.
-    fn is_alike(&self, other: &Linked) -> bool {
+    fn is_alike(&self, other: &StrongAccess) -> bool {
         self.note.item == other.note.item && self.note.strength() == other.note.strength()
     }
 
     /// Returns `true` if the later of the two accesses makes the other redundant.
-    fn replaces(&self, other: &Linked) -> bool {
-        let chain = |of: &Linked| of.link.map(|link| link.chain);
+    fn replaces(&self, other: &StrongAccess) -> bool {
+        let chain = |of: &StrongAccess| of.link.map(|link| link.chain);
         self.is_alike(other) && self.note.clock == other.note.clock && chain(self) == chain(other)
     }
 }
@@ -235,10 +235,10 @@ fn make_room<T>(list: &mut Vec<T>, thin: impl FnOnce(&mut Vec<T>)) {
 }
 
 /// Drops surplus accesses of items with many accesses.
-fn thin(list: &mut Vec<Linked>) {
+fn thin(list: &mut Vec<StrongAccess>) {
     // Sort by item, latest access first.
     list.sort_by_key(|of| std::cmp::Reverse((of.note.item, of.note.strength(), of.note.clock, of.link)));
-    let mut later: Option<(Linked, usize)> = None;
+    let mut later: Option<(StrongAccess, usize)> = None;
     list.retain(|of| {
         let kept = match &later {
             Some((last, kept)) if last.is_alike(of) => *kept,

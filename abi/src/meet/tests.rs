@@ -4,17 +4,17 @@ use MemOrder::{AcqRel, Acquire, Relaxed, Release};
 const X: u64 = 0;
 const FLAG: u64 = 64;
 
-fn touch(item: u32, writes: bool, strong: Option<(MemOrder, Scope)>) -> Touch {
+fn touch(item: u32, writes: bool, strong: Option<(MemOrder, Scope)>) -> AccessInfo {
     let strong = strong.map(|(order, scope)| Strength { order, scope, bytes: 4 });
-    Touch { item, inst: item * 10, writes, reads: !writes, strong }
+    AccessInfo { item, inst: item * 10, writes, reads: !writes, strong }
 }
 
 /// A launch in groups of four items, which executes accesses in a given order.
-struct Run(Races, Place);
+struct Run(RaceDetector, SharedLocation);
 
 impl Run {
-    fn of(place: Place) -> Run {
-        Run(Races::new(4), place)
+    fn of(place: SharedLocation) -> Run {
+        Run(RaceDetector::new(4), place)
     }
 
     fn write(&mut self, item: u32, at: u64) {
@@ -34,7 +34,7 @@ impl Run {
     }
 
     fn atomic(&mut self, item: u32, at: u64, ordering: MemOrder, scope: Scope) {
-        let touch = Touch { reads: true, ..touch(item, true, Some((ordering, scope))) };
+        let touch = AccessInfo { reads: true, ..touch(item, true, Some((ordering, scope))) };
         self.0.access(self.1, at, 4, touch);
     }
 
@@ -42,7 +42,7 @@ impl Run {
     fn sized(&mut self, item: u32, at: u64, bytes: usize, element: u32, how: [bool; 2]) {
         let [reads, writes] = how;
         let strong = Some(Strength { order: Relaxed, scope: Scope::Device, bytes: element });
-        self.0.access(self.1, at, bytes, Touch { item, inst: item * 10, writes, reads, strong });
+        self.0.access(self.1, at, bytes, AccessInfo { item, inst: item * 10, writes, reads, strong });
     }
 
     fn barrier(&mut self, items: &[u32]) {
@@ -59,7 +59,7 @@ impl Run {
 /// Returns `true` if a sequence of accesses races, and checks that shared memory and a buffer give
 /// the same answer.
 fn races(what: impl Fn(&mut Run)) -> bool {
-    let [shared, global] = [Place::Shared, Place::Buffer(2)].map(|place| {
+    let [shared, global] = [SharedLocation::Shared, SharedLocation::Buffer(2)].map(|place| {
         let mut run = Run::of(place);
         what(&mut run);
         run.races()
@@ -104,7 +104,7 @@ fn a_barrier_orders_those_who_come_to_it() {
 
 #[test]
 fn one_who_arrives_does_not_learn() {
-    let mut run = Run::of(Place::Shared);
+    let mut run = Run::of(SharedLocation::Shared);
     run.write(0, X);
     run.write(1, X + 4);
     run.0.arrive(3, 0);
@@ -294,7 +294,7 @@ fn a_chain_of_atomic_operations_is_observed_as_a_whole() {
     assert!(chain(|run| run.store(0, FLAG, Relaxed, Scope::Device)));
     // Scopes of items in different groups must include each other.
     let groups = |scope: Scope| {
-        let mut run = Run::of(Place::Buffer(0));
+        let mut run = Run::of(SharedLocation::Buffer(0));
         run.atomic(0, FLAG, Relaxed, scope);
         run.0.begin(1);
         run.atomic(4, FLAG, Relaxed, scope);
@@ -309,7 +309,7 @@ fn a_chain_of_atomic_operations_is_observed_as_a_whole() {
 #[test]
 fn a_counter_of_many_items_is_reset() {
     let reset = |item: u32| {
-        let mut run = Run(Races::new(32), Place::Buffer(0));
+        let mut run = Run(RaceDetector::new(32), SharedLocation::Buffer(0));
         for group in 0..40 {
             run.0.begin(group);
             for round in 0..20 {
@@ -368,7 +368,7 @@ fn strong_accesses_that_overlap_in_part_race() {
         run.write(0, X);
         run.store(0, FLAG, Release, Scope::Device);
         let strong = Some(Strength { order: Acquire, scope: Scope::Device, bytes: 2 });
-        let half = Touch { item: 1, inst: 10, writes: false, reads: true, strong };
+        let half = AccessInfo { item: 1, inst: 10, writes: false, reads: true, strong };
         run.0.access(run.1, FLAG, 2, half);
     }));
 }
@@ -376,7 +376,7 @@ fn strong_accesses_that_overlap_in_part_race() {
 #[test]
 fn groups_are_ordered_by_what_is_meant_for_both() {
     let message = |scope: Scope| {
-        let mut run = Run::of(Place::Buffer(0));
+        let mut run = Run::of(SharedLocation::Buffer(0));
         run.write(1, X);
         run.barrier(&[0, 1, 2, 3]);
         run.0.fence(0, scope);
@@ -391,16 +391,16 @@ fn groups_are_ordered_by_what_is_meant_for_both() {
     assert!(!message(Scope::Device));
     assert!(message(Scope::Group));
     // Without fences and atomic operations, groups are not ordered.
-    let mut run = Run::of(Place::Buffer(0));
+    let mut run = Run::of(SharedLocation::Buffer(0));
     run.write(3, X);
     run.0.begin(1);
     run.read(4, X);
-    let side = |item, writes| Side { item, inst: item * 10, writes };
+    let side = |item, writes| RacingAccess { item, inst: item * 10, writes };
     let (first, second) = (side(3, true), side(4, false));
-    let expected = Race { place: Place::Buffer(0), offset: X, first, second, is_under_way: false };
+    let expected = Race { place: SharedLocation::Buffer(0), offset: X, first, second, is_async_copy: false };
     assert_eq!(run.0.found(), Some(&expected));
     // Each group has its own shared memory.
-    let mut run = Run::of(Place::Shared);
+    let mut run = Run::of(SharedLocation::Shared);
     run.write(3, X);
     assert!(run.0.are_written(X, 4) && !run.0.are_written(X, 5));
     run.0.begin(1);
@@ -410,7 +410,7 @@ fn groups_are_ordered_by_what_is_meant_for_both() {
 }
 
 /// Runs a group whose items each wait for an operation or end, and returns their results.
-fn meet(items: u32, asks: impl Fn(u32) -> Option<Meeting<u32, bool>>) -> Result<Vec<Option<[u64; 2]>>, Meets> {
+fn meet(items: u32, asks: impl Fn(u32) -> Option<SyncOp<u32, bool>>) -> Result<Vec<Option<[u64; 2]>>, SyncError> {
     let mut group = Group::new(items);
     let mut given = vec![None; items as usize];
     for item in 0..items {
@@ -419,31 +419,34 @@ fn meet(items: u32, asks: impl Fn(u32) -> Option<Meeting<u32, bool>>) -> Result<
             None => group.end(item),
         }
     }
-    while group.meet(None, &mut |item, values| given[item as usize] = Some(values)).map_err(|misfit| misfit.why)? {}
+    while group
+        .complete_ready(None, &mut |item, values| given[item as usize] = Some(values))
+        .map_err(|misfit| misfit.why)?
+    {}
     Ok(given)
 }
 
 #[test]
 fn a_barrier_is_complete_when_all_who_live_have_come() {
-    let sync = |count| Meeting::Barrier { id: 3, count, of: Barrier::Sync, aligned: true };
+    let sync = |count| SyncOp::Barrier { id: 3, count, of: BarrierOp::Sync, aligned: true };
     let given = meet(70, |item| (item % 3 != 0).then_some(sync(None)));
     assert_eq!(given.map(|given| given.iter().flatten().count()), Ok(46));
-    let counted = |item: u32| Meeting::Barrier { id: 0, count: None, of: Barrier::Count(item < 5), aligned: true };
+    let counted = |item: u32| SyncOp::Barrier { id: 0, count: None, of: BarrierOp::Count(item < 5), aligned: true };
     let given = meet(40, |item| Some(counted(item)));
     assert_eq!(given, Ok(vec![Some([5, 0]); 40]));
     let given = meet(40, |item| Some(sync((item < 32).then_some(32))));
     assert_eq!(given.map(|given| given.iter().flatten().count()), Ok(40));
     let refused = meet(32, |_| Some(sync(Some(33))));
-    assert_eq!(refused, Err(Meets::BarrierArgument { id: 3, count: Some(33) }));
+    assert_eq!(refused, Err(SyncError::BarrierArgument { id: 3, count: Some(33) }));
 }
 
 #[test]
 fn exchanges_wait_for_the_lanes_of_their_mask() {
-    let ballot = |mask, says| Meeting::Subgroup { mask, of: Exchange::Vote(Vote::Ballot, says) };
+    let ballot = |mask, says| SyncOp::Subgroup { mask, of: SubgroupOp::Vote(Vote::Ballot, says) };
     let given = meet(8, |item| Some(ballot(if item < 4 { 0xf } else { 0xf0 }, item % 2 == 0)));
     let expected = [5, 5, 5, 5, 0x50, 0x50, 0x50, 0x50].map(|value| Some([value, 0]));
     assert_eq!(given, Ok(expected.to_vec()));
-    assert_eq!(meet(2, |_| Some(ballot(1, true))), Err(Meets::NotInMask { lane: 1, mask: 1 }));
+    assert_eq!(meet(2, |_| Some(ballot(1, true))), Err(SyncError::NotInMask { lane: 1, mask: 1 }));
     // The mask does not wait for a lane that has ended.
     let given = meet(4, |item| (item != 2).then_some(ballot(!0, true)));
     assert_eq!(given, Ok(vec![Some([11, 0]), Some([11, 0]), None, Some([11, 0])]));
@@ -452,14 +455,15 @@ fn exchanges_wait_for_the_lanes_of_their_mask() {
 /// Operations without a mask wait for no other lane, and do not include lanes that name a mask.
 #[test]
 fn exchanges_that_name_no_lanes_are_among_those_who_are_there() {
-    let here = |says| Meeting::Here { of: Exchange::Vote(Vote::Ballot, says) };
+    let here = |says| SyncOp::Converged { of: SubgroupOp::Vote(Vote::Ballot, says) };
     let given = meet(6, |item| match item {
         0..3 => Some(here(item != 1)),
-        3 => Some(Meeting::Subgroup { mask: 0xff, of: Exchange::Vote(Vote::Ballot, true) }),
-        4 => Some(Meeting::Barrier { id: 0, count: None, of: Barrier::Sync, aligned: false }),
+        3 => Some(SyncOp::Subgroup { mask: 0xff, of: SubgroupOp::Vote(Vote::Ballot, true) }),
+        4 => Some(SyncOp::Barrier { id: 0, count: None, of: BarrierOp::Sync, aligned: false }),
         _ => None,
     });
     assert_eq!(given, Ok(vec![Some([5, 0]), Some([5, 0]), Some([5, 0]), None, None, None]));
-    let shuffle = |by| Meeting::Here { of: Exchange::Shuffle { mode: Shuffle::Down, value: by, by, segment: 31 } };
-    assert_eq!(meet(4, |item| Some(shuffle(item))), Err(Meets::InactiveSource { lane: 4 }));
+    let shuffle =
+        |by| SyncOp::Converged { of: SubgroupOp::Shuffle { mode: Shuffle::Down, value: by, by, segment: 31 } };
+    assert_eq!(meet(4, |item| Some(shuffle(item))), Err(SyncError::InactiveSource { lane: 4 }));
 }

@@ -93,7 +93,7 @@ impl Stats {
 }
 
 /// Launch argument as Rust slices.
-pub enum Given<'a> {
+pub enum LaunchArg<'a> {
     Value(&'a [u8]),
     In(&'a [u8]),
     Buffer(&'a mut [u8]),
@@ -105,7 +105,7 @@ pub enum Given<'a> {
 /// # Safety
 /// `count` arguments are at `args`, and the bytes of each argument are valid. Until the launch
 /// ends, nothing else writes the bytes that it reads, or accesses the bytes that it may write.
-pub unsafe fn given<'a>(args: *const Arg, count: usize) -> Result<Vec<Given<'a>>, Error> {
+pub unsafe fn given<'a>(args: *const Arg, count: usize) -> Result<Vec<LaunchArg<'a>>, Error> {
     if count > MOST_ARGS {
         return Err(Error::new(Status::Arguments, format!("{count} arguments; no kernel has so many parameters")));
     }
@@ -122,16 +122,16 @@ pub unsafe fn given<'a>(args: *const Arg, count: usize) -> Result<Vec<Given<'a>>
 ///
 /// # Safety
 /// As [`given`].
-unsafe fn one<'a>(number: usize, arg: &Arg) -> Result<Given<'a>, Error> {
+unsafe fn one<'a>(number: usize, arg: &Arg) -> Result<LaunchArg<'a>, Error> {
     let &Arg { kind, of, data, bytes, offset } = arg;
     let (data, name) = (data.cast::<u8>(), format!("args[{number}].data"));
     // SAFETY: the caller upholds this function's contract.
     Ok(unsafe {
         match kind {
-            HALFBYTE_ARG_VALUE => Given::Value(border::slice(data, bytes, &name)?),
-            HALFBYTE_ARG_IN => Given::In(border::slice(data, bytes, &name)?),
-            HALFBYTE_ARG_BUFFER => Given::Buffer(border::slice_mut(data, bytes, &name)?),
-            HALFBYTE_ARG_ALIAS => Given::Alias { of: of as usize, offset },
+            HALFBYTE_ARG_VALUE => LaunchArg::Value(border::slice(data, bytes, &name)?),
+            HALFBYTE_ARG_IN => LaunchArg::In(border::slice(data, bytes, &name)?),
+            HALFBYTE_ARG_BUFFER => LaunchArg::Buffer(border::slice_mut(data, bytes, &name)?),
+            HALFBYTE_ARG_ALIAS => LaunchArg::Alias { of: of as usize, offset },
             _ => {
                 let message = format!("args[{number}].kind is {kind}; there is no such argument");
                 return Err(Error::new(Status::InvalidArgument, message));
@@ -166,31 +166,31 @@ fn check_apart(args: &[Arg]) -> Result<(), Error> {
     Ok(())
 }
 
-impl<'a> Given<'a> {
+impl<'a> LaunchArg<'a> {
     /// Converts the argument for a compiled kernel.
     pub fn into_arg(self, number: usize) -> Result<runtime::Arg<'a>, Error> {
         Ok(match self {
-            Given::Value(bytes) if bytes.len() <= 16 => {
+            LaunchArg::Value(bytes) if bytes.len() <= 16 => {
                 runtime::Arg::Scalar(bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte)))
             }
-            Given::Value(bytes) => {
+            LaunchArg::Value(bytes) => {
                 let message =
                     format!("args[{number}] is a value of {} bytes; no parameter has more than 16", bytes.len());
                 return Err(Error::new(Status::Arguments, message));
             }
-            Given::In(bytes) => runtime::Arg::In(bytes),
-            Given::Buffer(bytes) => runtime::Arg::Buffer(bytes),
-            Given::Alias { of, offset } => runtime::Arg::Alias { of, offset },
+            LaunchArg::In(bytes) => runtime::Arg::In(bytes),
+            LaunchArg::Buffer(bytes) => runtime::Arg::Buffer(bytes),
+            LaunchArg::Alias { of, offset } => runtime::Arg::Alias { of, offset },
         })
     }
 
     /// Converts the argument for a PTX kernel that is executed directly.
     pub fn into_ptx(self) -> ptx::Arg<'a> {
         match self {
-            Given::Value(bytes) => ptx::Arg::Value(bytes),
-            Given::In(bytes) => ptx::Arg::In(bytes),
-            Given::Buffer(bytes) => ptx::Arg::Buffer(bytes),
-            Given::Alias { of, offset } => ptx::Arg::Alias { of, offset },
+            LaunchArg::Value(bytes) => ptx::Arg::Value(bytes),
+            LaunchArg::In(bytes) => ptx::Arg::In(bytes),
+            LaunchArg::Buffer(bytes) => ptx::Arg::Buffer(bytes),
+            LaunchArg::Alias { of, offset } => ptx::Arg::Alias { of, offset },
         }
     }
 }

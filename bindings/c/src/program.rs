@@ -29,7 +29,7 @@ impl Program {
         &self,
         name: &str,
         shape: Shape,
-        args: Vec<launch::Given<'_>>,
+        args: Vec<launch::LaunchArg<'_>>,
         options: &Options,
     ) -> Result<halfbyte::runtime::Stats, Error> {
         let kernel = self.program.kernel(name).map_err(|error| Error::new(Status::NotFound, error.to_string()))?;

@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use std::sync::{Mutex, PoisonError};
 
 use halfbyte::import_ptx::{self, Globals};
-use halfbyte::isa::ptx::text::Text;
+use halfbyte::isa::ptx::text::ParsedFile;
 use halfbyte::runtime::{self, LaunchError, ptx};
 
 use crate::border::{self, Out};
@@ -17,7 +17,7 @@ use crate::options::Options;
 pub struct Ptx {
     file: String,
     text: String,
-    read: Text,
+    read: ParsedFile,
     globals: Globals,
     /// Kernels that have been launched, by name. The empty name means the first kernel.
     kernels: Mutex<HashMap<String, ptx::Kernel>>,
@@ -62,11 +62,11 @@ impl Ptx {
         &self,
         name: &str,
         shape: Shape,
-        args: Vec<launch::Given<'_>>,
+        args: Vec<launch::LaunchArg<'_>>,
         options: &Options,
     ) -> Result<runtime::Stats, Error> {
         let kernel = self.kernel(name)?;
-        let mut args: Vec<ptx::Arg<'_>> = args.into_iter().map(launch::Given::into_ptx).collect();
+        let mut args: Vec<ptx::Arg<'_>> = args.into_iter().map(launch::LaunchArg::into_ptx).collect();
         let watchdog = options.watchdog();
         options.printing(|print| {
             let launch = ptx::Launch {

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use crate::array::{Array, refuse_masked};
 use crate::memory::Memory;
-use crate::params::{Kind, Parameter};
+use crate::params::{ParamClass, Parameter};
 use crate::scalar;
 
 /// Name and parameters of a kernel.
@@ -35,7 +35,7 @@ pub(crate) enum Value {
 }
 
 /// Arguments of a call. Python keeps their memory alive as long as this value exists.
-pub(crate) struct Given<'py> {
+pub(crate) struct BoundArguments<'py> {
     /// Values, by parameter.
     pub values: SmallVec<[Value; 8]>,
     /// Arrays that the kernel writes, with their parameter numbers.
@@ -82,7 +82,7 @@ impl Signature {
         args: &Bound<'py, PyTuple>,
         keywords: Option<&Bound<'py, PyDict>>,
         items: u32,
-    ) -> PyResult<Given<'py>> {
+    ) -> PyResult<BoundArguments<'py>> {
         let py = args.py();
         let count = args.len();
         if count > self.params.len() {
@@ -91,7 +91,7 @@ impl Signature {
                 "@{kernel} takes {most} arguments; {count} were given by position"
             )));
         }
-        let mut given = Given::default();
+        let mut given = BoundArguments::default();
         let mut found = 0;
         for (number, param) in self.params.iter().enumerate() {
             let keyword = keywords.map_or(Ok(None), |keywords| param.keyword(keywords))?;
@@ -128,14 +128,19 @@ impl Signature {
     }
 
     /// Binds one argument.
-    fn take<'py>(&self, given: &mut Given<'py>, param: &Parameter, object: &Bound<'py, PyAny>) -> PyResult<()> {
+    fn take<'py>(
+        &self,
+        given: &mut BoundArguments<'py>,
+        param: &Parameter,
+        object: &Bound<'py, PyAny>,
+    ) -> PyResult<()> {
         let what = || param.described(self.shown());
         refuse_masked(object, &what)?;
         match &param.kind {
-            &Kind::Declared(ParamKind::Scalar(ty)) => {
+            &ParamClass::Declared(ParamKind::Scalar(ty)) => {
                 given.values.push(Value::Bits(scalar::bits(object, ty, &what)?));
             }
-            &Kind::Declared(ParamKind::Buffer { direction, elem, .. }) => {
+            &ParamClass::Declared(ParamKind::Buffer { direction, elem, .. }) => {
                 let Some(array) = given.array(object)? else {
                     return Err(self.wrong(param, &format!("{} was given", scalar::described(object))));
                 };
@@ -151,7 +156,7 @@ impl Signature {
                 given.values.push(Value::Memory(memory));
                 given.arrays.push((given.values.len() - 1, array));
             }
-            Kind::Ptx(of) => {
+            ParamClass::Ptx(of) => {
                 let (value, array) = of.take(given, object, &what)?;
                 let is_read = of.used.is_some_and(|used| !used.is_written());
                 if matches!(value, Value::Memory(memory) if memory.written) && !is_read {
@@ -165,8 +170,14 @@ impl Signature {
     }
 
     /// Creates the array of an output buffer without an argument.
-    fn make<'py>(&self, py: Python<'py>, given: &mut Given<'py>, param: &Parameter, items: u32) -> PyResult<()> {
-        let Kind::Declared(ParamKind::Buffer { direction: Direction::Out, elem, .. }) = param.kind else {
+    fn make<'py>(
+        &self,
+        py: Python<'py>,
+        given: &mut BoundArguments<'py>,
+        param: &Parameter,
+        items: u32,
+    ) -> PyResult<()> {
+        let ParamClass::Declared(ParamKind::Buffer { direction: Direction::Out, elem, .. }) = param.kind else {
             return Err(self.wrong(param, "it is not given"));
         };
         static MAKE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -196,7 +207,7 @@ fn replace_word(text: &str, word: &str, by: &str) -> String {
 
 /// Returns the dtype of a new array for elements of a type. An integer dtype has the signedness of
 /// an argument of the same size; bytes default to unsigned.
-fn dtype(ty: Type, given: &Given<'_>) -> &'static str {
+fn dtype(ty: Type, given: &BoundArguments<'_>) -> &'static str {
     let signed = |bytes, name, unsigned| {
         let alike = given
             .arrays
@@ -225,13 +236,13 @@ fn dtype(ty: Type, given: &Given<'_>) -> &'static str {
     }
 }
 
-impl Default for Given<'_> {
+impl Default for BoundArguments<'_> {
     fn default() -> Self {
-        Given { values: SmallVec::new(), results: SmallVec::new(), arrays: SmallVec::new(), after: Vec::new() }
+        BoundArguments { values: SmallVec::new(), results: SmallVec::new(), arrays: SmallVec::new(), after: Vec::new() }
     }
 }
 
-impl<'py> Given<'py> {
+impl<'py> BoundArguments<'py> {
     /// Returns the array of an argument. If its memory is not in this process, the array is a copy
     /// that is written back.
     pub fn array(&mut self, object: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {

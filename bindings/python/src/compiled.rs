@@ -3,16 +3,16 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use halfbyte::abi::{Form, Limits, Watchdog};
+use halfbyte::abi::{KernelFormat, Limits, Watchdog};
 use halfbyte::emit::{BlockStats, ptx_text};
-use halfbyte::isa::row::Class;
+use halfbyte::isa::row::InstClass;
 use halfbyte::pipeline::{Options, compile_kernels, count_rules};
 use halfbyte::runtime;
 use halfbyte::{CompileError, Module, TARGETS, Target};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
-use crate::bind::{Given, Signature};
+use crate::bind::{BoundArguments, Signature};
 use crate::error::{self, Launched};
 use crate::kernel::{self, Failed};
 use crate::launch::{EngineName, Keywords, Launch, arguments, is_shared, placed, run_words};
@@ -88,12 +88,12 @@ impl Origin {
         let (Some(code), Some(stats)) = (compiled.code.first(), compiled.stats.first()) else {
             return Err(CompileError::Refused(Vec::new()));
         };
-        let text = match target.sm().filter(|_| target.form() == Form::Text) {
+        let text = match target.sm().filter(|_| target.form() == KernelFormat::Text) {
             Some(sm) => ptx_text(vec![code.clone()], sm, None),
             None => code.words.disassemble(),
         };
         let words = match target.form() {
-            Form::Text => text.clone().into_bytes(),
+            KernelFormat::Text => text.clone().into_bytes(),
             _ => {
                 let bytes = code.words.word_bytes();
                 code.words.iter().flat_map(|word| word.to_le_bytes().into_iter().take(bytes)).collect()
@@ -105,7 +105,7 @@ impl Origin {
             ops: stats.ops,
             lowered: stats.lowered,
             words: stats.words,
-            compute: code.words.count(Class::Compute),
+            compute: code.words.count(InstClass::Compute),
             registers: stats.registers,
             spills: stats.spills,
             local_bytes: stats.local_bytes,
@@ -336,7 +336,7 @@ pub(crate) fn call(
     py: Python<'_>,
     kernel: &runtime::Kernel,
     signature: &Signature,
-    given: &Given<'_>,
+    given: &BoundArguments<'_>,
     launch: &Launch,
     (file, text): (&str, &str),
 ) -> PyResult<()> {

@@ -6,11 +6,11 @@ use halfbyte::ir::diag::{Diagnostic, Lines};
 use halfbyte::ir::eval::{self, Fault};
 use halfbyte::ir::{Kernel, Span};
 use halfbyte::isa::object::Loc;
-use halfbyte::isa::ptx::text::Text;
+use halfbyte::isa::ptx::text::ParsedFile;
 use halfbyte::launch::{fault_diagnostic, launch_diagnostic};
-use halfbyte::runtime::{LaunchError, Other, Trap, TrapKind};
+use halfbyte::runtime::{ConflictingAccess, LaunchError, Trap, TrapKind};
 use halfbyte::{CompileError, Module, Report};
-use halfbyte_testkit::harness::Kind;
+use halfbyte_testkit::harness::FailureKind;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -120,7 +120,7 @@ pub(crate) struct Launched<'a> {
     pub on: String,
     pub shape: Shape,
     /// Parsed PTX text, for its `.loc` directives.
-    pub read: Option<&'a Text>,
+    pub read: Option<&'a ParsedFile>,
     /// Signature of a kernel whose messages use other names than its text.
     pub signature: Option<&'a Signature>,
     /// Function that describes a parameter and its array, by number or by name.
@@ -154,11 +154,11 @@ impl Launched<'_> {
     }
 
     /// Returns the exception class of a trap.
-    const fn class(kind: Kind) -> &'static str {
+    const fn class(kind: FailureKind) -> &'static str {
         match kind {
-            Kind::Budget => "Budget",
-            Kind::RaceGlobal | Kind::RaceShared => "Race",
-            Kind::OutOfBoundsGlobal => "OutOfBounds",
+            FailureKind::Budget => "Budget",
+            FailureKind::RaceGlobal | FailureKind::RaceShared => "Race",
+            FailureKind::OutOfBoundsGlobal => "OutOfBounds",
             _ => "Trap",
         }
     }
@@ -186,7 +186,7 @@ impl Launched<'_> {
     }
 
     fn trap(&self, py: Python<'_>, trap: &Trap, diagnostic: Diagnostic) -> PyErr {
-        let kind = Kind::of_trap(&trap.kind);
+        let kind = FailureKind::of_trap(&trap.kind);
         let source = self.source(trap.loc);
         let diagnostic = match &source {
             Some((file, line)) => diagnostic.note(None, format!("line {line} of {file}")),
@@ -198,7 +198,7 @@ impl Launched<'_> {
         };
         let diagnostic = near.into_iter().fold(diagnostic, |diagnostic, near| diagnostic.note(None, near));
         let (mut items, mut at) = (vec![trap.item], vec![trap.loc]);
-        if let TrapKind::Race { other: Other { item, loc, .. }, .. } = &trap.kind {
+        if let TrapKind::Race { other: ConflictingAccess { item, loc, .. }, .. } = &trap.kind {
             items.insert(0, item.number());
             at.insert(0, loc.unwrap_or_default());
         }
@@ -243,7 +243,7 @@ impl Launched<'_> {
                 (second.item, second.span, vec![first.item, second.item], vec![line(first.span), line(second.span)])
             }
         };
-        let kind = Kind::of_fault(fault, kernel);
+        let kind = FailureKind::of_fault(fault, kernel);
         let near = match fault {
             Fault::Trap(eval::Trap { kind: eval::TrapKind::OutOfBounds { address, .. }, .. }) => buffer_near(*address),
             _ => None,

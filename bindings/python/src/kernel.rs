@@ -8,7 +8,7 @@ use halfbyte::ir::{self, Space};
 use halfbyte::launch::{Engine, Evaluation, evaluate_on};
 use halfbyte::pipeline::{self, Options};
 use halfbyte::runtime::{self, Arg, LaunchError};
-use halfbyte::target::On;
+use halfbyte::target::Platform;
 use halfbyte::{CompileError, HALU, Module, TARGETS, Target, VP1};
 use halfbyte_inspect::explain::{Question, Text, explain};
 use halfbyte_inspect::view::page;
@@ -61,7 +61,7 @@ use crate::watch::{limits, watched};
 /// * ``sm``: SM version of PTX.
 #[pyclass(frozen, module = "halfbyte")]
 pub(crate) struct Kernel {
-    source: Source,
+    source: KernelOrigin,
     signature: Arc<Signature>,
     params: Vec<Param>,
     /// Programs that were compiled for calls, by target and by the number of axes.
@@ -70,7 +70,7 @@ pub(crate) struct Kernel {
 
 /// Origin of a kernel.
 #[derive(Clone)]
-pub(crate) enum Source {
+pub(crate) enum KernelOrigin {
     /// Kernel of the IR, by number in the module.
     Ir(Arc<Module>, usize),
     /// Kernel in PTX.
@@ -89,7 +89,7 @@ pub(crate) enum Failed {
 }
 
 impl Kernel {
-    pub fn new(source: Source, signature: Signature) -> Kernel {
+    pub fn new(source: KernelOrigin, signature: Signature) -> Kernel {
         let params = signature.params.iter().map(|param| param.shown()).collect();
         Kernel { source, signature: Arc::new(signature), params, programs: Mutex::default() }
     }
@@ -131,9 +131,9 @@ fn meets(kernel: &ir::Kernel) -> bool {
 }
 
 /// Target selection of a launch of an IR kernel.
-enum Place {
+enum LaunchTarget {
     /// Requested target.
-    Asked(On),
+    Asked(Platform),
     /// HALU, or the evaluator if HALU does not support the kernel.
     Any,
 }
@@ -205,9 +205,9 @@ impl Kernel {
     #[getter]
     fn language(&self) -> &'static str {
         match self.source {
-            Source::Ir(..) => "ir",
-            Source::Ptx(_) => "ptx",
-            Source::Object(..) => "object",
+            KernelOrigin::Ir(..) => "ir",
+            KernelOrigin::Ptx(_) => "ptx",
+            KernelOrigin::Object(..) => "object",
         }
     }
 
@@ -215,11 +215,11 @@ impl Kernel {
     #[getter]
     fn text(&self) -> String {
         match &self.source {
-            Source::Ir(module, number) => {
+            KernelOrigin::Ir(module, number) => {
                 module.ir().kernels.get(*number).map_or_else(String::new, ToString::to_string)
             }
-            Source::Ptx(kernel) => kernel.text.text.clone(),
-            Source::Object(program, number) => {
+            KernelOrigin::Ptx(kernel) => kernel.text.text.clone(),
+            KernelOrigin::Object(program, number) => {
                 program.kernels().get(*number).map_or_else(String::new, |kernel| kernel.words().disassemble())
             }
         }
@@ -254,18 +254,20 @@ impl Kernel {
         }
         let given = self.signature.bind(args, kwargs, launch.items)?;
         match &self.source {
-            Source::Ir(module, number) => {
+            KernelOrigin::Ir(module, number) => {
                 let Some(kernel) = module.ir().kernels.get(*number) else {
                     return Err(error::defect("the module has lost a kernel"));
                 };
                 let run = Run { kernel, launch: &launch, races };
                 let place = match on {
-                    Some(on) => Place::Asked(on),
-                    None if launch.engine.is_none() && meets(kernel) => Place::Asked(On::Ir),
-                    None if launch.engine == Some(EngineName::Cuda) => Place::Asked(self::target("ptx", sm)?),
-                    None => Place::Any,
+                    Some(on) => LaunchTarget::Asked(on),
+                    None if launch.engine.is_none() && meets(kernel) => LaunchTarget::Asked(Platform::Ir),
+                    None if launch.engine == Some(EngineName::Cuda) => LaunchTarget::Asked(self::target("ptx", sm)?),
+                    None => LaunchTarget::Any,
                 };
-                if let (Place::Asked(On::Ir), Some(EngineName::Jit | EngineName::Cuda)) = (&place, launch.engine) {
+                if let (LaunchTarget::Asked(Platform::Ir), Some(EngineName::Jit | EngineName::Cuda)) =
+                    (&place, launch.engine)
+                {
                     return Err(PyValueError::new_err("target \"ir\" is the evaluator, which no engine runs"));
                 }
                 let places = placed(&self.signature, &given)?;
@@ -275,8 +277,8 @@ impl Kernel {
                 let given = &given.describer(&self.signature);
                 done.map_err(|failed| failed.raise(py, module, kernel, &launch, given))?;
             }
-            Source::Ptx(kernel) => kernel.call(py, &self.signature, &given, &launch, (on, races))?,
-            Source::Object(program, number) => {
+            KernelOrigin::Ptx(kernel) => kernel.call(py, &self.signature, &given, &launch, (on, races))?,
+            KernelOrigin::Object(program, number) => {
                 let Some(kernel) = program.kernels().get(*number) else {
                     return Err(error::defect("the object has lost a kernel"));
                 };
@@ -390,9 +392,9 @@ impl Kernel {
     /// Returns the kernel's module and number in the IR, after import if it is PTX.
     fn module(&self, py: Python<'_>, what: &str) -> PyResult<(Arc<Module>, usize)> {
         match &self.source {
-            Source::Ir(module, number) => Ok((module.clone(), *number)),
-            Source::Ptx(kernel) => Ok((Arc::new(kernel.imported(py)?), 0)),
-            Source::Object(..) => Err(PyTypeError::new_err(format!(
+            KernelOrigin::Ir(module, number) => Ok((module.clone(), *number)),
+            KernelOrigin::Ptx(kernel) => Ok((Arc::new(kernel.imported(py)?), 0)),
+            KernelOrigin::Object(..) => Err(PyTypeError::new_err(format!(
                 "@{} is of an object, which has no text to {what}",
                 self.signature.kernel
             ))),
@@ -405,14 +407,14 @@ impl Kernel {
         py: Python<'_>,
         (module, number): (&Arc<Module>, usize),
         run: &Run<'_>,
-        place: Place,
+        place: LaunchTarget,
         mut args: Vec<Arg<'_>>,
     ) -> PyResult<Result<(), Failed>> {
         let several_axes = !run.launch.shape.is_along_x();
         let (target, or_evaluate) = match place {
-            Place::Asked(On::Ir) => (None, false),
-            Place::Asked(On::Words(target)) => (Some(target), false),
-            Place::Any => (Some(HALU), true),
+            LaunchTarget::Asked(Platform::Ir) => (None, false),
+            LaunchTarget::Asked(Platform::Words(target)) => (Some(target), false),
+            LaunchTarget::Any => (Some(HALU), true),
         };
         let engine = target.map(|target| run.launch.engine_for(target));
         watched(py, run.launch.limits.clone(), engine.is_some_and(is_shared), |watchdog| {

@@ -6,17 +6,17 @@ use halfbyte::abi::{DEFAULT_BUDGET, Limits, Watchdog};
 use halfbyte::launch::Engine;
 use halfbyte::runtime::ptx as machine;
 use halfbyte::runtime::{self, Arg};
-use halfbyte::target::On;
+use halfbyte::target::Platform;
 use halfbyte::{Shape, TARGETS, Target};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use smallvec::SmallVec;
 
-use crate::bind::{Given, Signature, Value};
+use crate::bind::{BoundArguments, Signature, Value};
 use crate::keyword::{self, count};
 use crate::memory::{Overlap, Placed, place};
-use crate::params::Kind;
+use crate::params::ParamClass;
 use crate::watch::limits;
 
 /// Launch options of a call.
@@ -125,23 +125,23 @@ pub(crate) fn is_shared(engine: Engine) -> bool {
 }
 
 /// Returns the target, or the evaluator, with the given name.
-pub(crate) fn target(name: &str, sm: Option<&Bound<'_, PyAny>>) -> PyResult<On> {
-    let unknown = || PyValueError::new_err(format!("there is no target {name:?}; give one of {}", On::names()));
-    let on = On::from_name(name).ok_or_else(unknown)?;
+pub(crate) fn target(name: &str, sm: Option<&Bound<'_, PyAny>>) -> PyResult<Platform> {
+    let unknown = || PyValueError::new_err(format!("there is no target {name:?}; give one of {}", Platform::names()));
+    let on = Platform::from_name(name).ok_or_else(unknown)?;
     let Some(sm) = sm else { return Ok(on) };
     let sm = keyword::sm(sm)?;
     let without = || PyValueError::new_err(format!("sm says which GPU PTX is for; target {name:?} has none"));
     match on {
-        On::Words(target) => TARGETS.for_sm(target, sm).map(On::Words).ok_or_else(without),
-        On::Ir => Err(without()),
+        Platform::Words(target) => TARGETS.for_sm(target, sm).map(Platform::Words).ok_or_else(without),
+        Platform::Ir => Err(without()),
     }
 }
 
 /// Returns the target with the given name, but not the evaluator.
 pub(crate) fn machine(name: &str, sm: Option<&Bound<'_, PyAny>>) -> PyResult<Target> {
     match target(name, sm)? {
-        On::Words(target) => Ok(target),
-        On::Ir => Err(PyValueError::new_err("target \"ir\" is the evaluator, which nothing is compiled for")),
+        Platform::Words(target) => Ok(target),
+        Platform::Ir => Err(PyValueError::new_err("target \"ir\" is the evaluator, which nothing is compiled for")),
     }
 }
 
@@ -171,11 +171,11 @@ pub(crate) fn counts(value: &Bound<'_, PyAny>, name: &str) -> PyResult<[u32; 3]>
 ///
 /// # Errors
 /// Fails if arguments overlap although a parameter does not permit it.
-pub(crate) fn placed(signature: &Signature, given: &Given<'_>) -> PyResult<SmallVec<[Option<Placed>; 8]>> {
+pub(crate) fn placed(signature: &Signature, given: &BoundArguments<'_>) -> PyResult<SmallVec<[Option<Placed>; 8]>> {
     let is_unique = |number: usize| {
         signature.params.get(number).is_some_and(|param| match param.kind {
-            Kind::Declared(kind) => kind.is_unique(),
-            Kind::Ptx(_) => false,
+            ParamClass::Declared(kind) => kind.is_unique(),
+            ParamClass::Ptx(_) => false,
         })
     };
     place(&given.memory(), is_unique).map_err(|Overlap { unique, other }| {

@@ -11,7 +11,7 @@ use pyo3::types::{PyDict, PyIterator, PyMappingProxy};
 
 use crate::bind::Signature;
 use crate::error;
-use crate::kernel::{Kernel, Source};
+use crate::kernel::{Kernel, KernelOrigin};
 use crate::params::Parameter;
 use crate::ptx::{PtxKernel, PtxText};
 use crate::watch::{limits, watched};
@@ -131,7 +131,8 @@ pub(crate) fn parse(py: Python<'_>, text: &str, file: &str) -> PyResult<Module> 
     for (number, kernel) in module.ir().kernels.iter().enumerate() {
         let params = given(kernel).iter().map(|param| Parameter::new(py, param)).collect();
         let signature = Signature::new(kernel.name.clone(), params);
-        kernels.set_item(&kernel.name, Py::new(py, Kernel::new(Source::Ir(module.clone(), number), signature))?)?;
+        kernels
+            .set_item(&kernel.name, Py::new(py, Kernel::new(KernelOrigin::Ir(module.clone(), number), signature))?)?;
     }
     let refused = PyDict::new(py).unbind();
     Ok(Module { file: file.to_owned(), text: text.to_owned(), kernels: kernels.unbind(), refused })
@@ -149,7 +150,7 @@ pub(crate) fn parse_ptx(py: Python<'_>, text: &str, file: &str) -> PyResult<Modu
         match PtxKernel::new(&read, number) {
             Ok(kernel) => {
                 let signature = kernel.signature(py);
-                let kernel = Py::new(py, Kernel::new(Source::Ptx(Arc::new(kernel)), signature))?;
+                let kernel = Py::new(py, Kernel::new(KernelOrigin::Ptx(Arc::new(kernel)), signature))?;
                 kernels.set_item(&entry.name, kernel)?;
             }
             Err(reason) => refused.set_item(&entry.name, error::plain(py, "ParseError", &reason).into_value(py))?,
@@ -178,7 +179,8 @@ pub(crate) fn load_object(py: Python<'_>, object: &[u8], file: &str) -> PyResult
         let of = kernel.signature();
         let params = of.given().iter().map(|param| Parameter::new(py, param)).collect();
         let signature = Signature::new(of.name().to_owned(), params);
-        kernels.set_item(of.name(), Py::new(py, Kernel::new(Source::Object(program.clone(), number), signature))?)?;
+        kernels
+            .set_item(of.name(), Py::new(py, Kernel::new(KernelOrigin::Object(program.clone(), number), signature))?)?;
     }
     let refused = PyDict::new(py).unbind();
     Ok(Module { file: file.to_owned(), text: String::new(), kernels: kernels.unbind(), refused })

@@ -52,7 +52,7 @@ impl Param {
 
 /// Kind of a parameter.
 #[derive(Clone, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum ParamClass {
     /// Parameter of an IR kernel, as declared.
     Declared(ParamKind),
     /// Parameter of a PTX kernel.
@@ -68,15 +68,15 @@ pub(crate) struct Parameter {
     label: Option<String>,
     /// The name as a Python string, for the lookup among keywords.
     pub key: Py<PyString>,
-    pub kind: Kind,
+    pub kind: ParamClass,
 }
 
 impl Parameter {
     pub fn new(py: Python<'_>, declared: &Declared) -> Parameter {
-        Parameter::of(py, &declared.name, Kind::Declared(declared.kind))
+        Parameter::of(py, &declared.name, ParamClass::Declared(declared.kind))
     }
 
-    pub fn of(py: Python<'_>, name: &str, kind: Kind) -> Parameter {
+    pub fn of(py: Python<'_>, name: &str, kind: ParamClass) -> Parameter {
         Parameter { name: name.to_owned(), label: None, key: PyString::intern(py, name).unbind(), kind }
     }
 
@@ -102,18 +102,18 @@ impl Parameter {
     pub fn described(&self, kernel: &str) -> String {
         let name = self.shown_name();
         match &self.kind {
-            Kind::Declared(ParamKind::Buffer { direction, elem, .. }) => {
+            ParamClass::Declared(ParamKind::Buffer { direction, elem, .. }) => {
                 let (direction, takes) = (direction.name(), taken(*elem));
                 format!("`{name}` of @{kernel} is an `{direction}` buffer of {elem}: it takes {takes}")
             }
-            Kind::Declared(ParamKind::Scalar(ty)) => {
+            ParamClass::Declared(ParamKind::Scalar(ty)) => {
                 let sequence = match ty.lanes() {
                     1 => String::new(),
                     lanes => format!(" or a sequence of {lanes}"),
                 };
                 format!("`{name}` of @{kernel} is a scalar {ty}: it takes a number{sequence}")
             }
-            Kind::Ptx(PtxParam { declared, bytes, holds, .. }) => {
+            ParamClass::Ptx(PtxParam { declared, bytes, holds, .. }) => {
                 let takes = match (holds, bytes) {
                     (Holds::Bytes, bytes) => format!("{bytes} bytes"),
                     (_, 8) => "an array of any dtype, or a number".to_owned(),
@@ -127,8 +127,8 @@ impl Parameter {
     /// Returns the parameter as a Python object.
     pub fn shown(&self) -> Param {
         let used = match &self.kind {
-            Kind::Declared(kind) => Some(*kind),
-            Kind::Ptx(param) => param.used,
+            ParamClass::Declared(kind) => Some(*kind),
+            ParamClass::Ptx(param) => param.used,
         };
         let (direction, align, may_alias) = match used {
             Some(ParamKind::Buffer { direction, align, may_alias, .. }) => {
@@ -138,10 +138,10 @@ impl Parameter {
         };
         let ty = used.map(ParamKind::ty);
         let (r#type, dtype) = match (&self.kind, ty) {
-            (Kind::Declared(_), Some(ty)) => (ty.to_string(), taken(ty)),
-            (Kind::Ptx(_), Some(ty)) if direction.is_some() => (ty.to_string(), "any".to_owned()),
-            (Kind::Ptx(param), _) => (param.declared.clone(), param.declared.clone()),
-            (Kind::Declared(_), None) => (String::new(), String::new()),
+            (ParamClass::Declared(_), Some(ty)) => (ty.to_string(), taken(ty)),
+            (ParamClass::Ptx(_), Some(ty)) if direction.is_some() => (ty.to_string(), "any".to_owned()),
+            (ParamClass::Ptx(param), _) => (param.declared.clone(), param.declared.clone()),
+            (ParamClass::Declared(_), None) => (String::new(), String::new()),
         };
         let lanes = ty.map_or(1, Type::lanes);
         Param { name: self.name.clone(), r#type, direction, lanes, dtype, align, may_alias }

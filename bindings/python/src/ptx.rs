@@ -3,16 +3,16 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use halfbyte::abi::ParamKind;
-use halfbyte::import_ptx::{self, Globals, Options, Part, import_one, signature};
+use halfbyte::import_ptx::{self, Globals, Options, ParameterRange, import_one, signature};
 use halfbyte::ir::diag::Lines;
 use halfbyte::ir::{Diagnostic, Span};
 use halfbyte::isa::ptx::module::Param as Declared;
-use halfbyte::isa::ptx::text::{Error, Refused, Text};
+use halfbyte::isa::ptx::text::{Error, ParsedFile, RejectedKernel};
 use halfbyte::launch::{given, span_of};
 use halfbyte::pipeline;
 use halfbyte::runtime;
 use halfbyte::runtime::ptx as machine;
-use halfbyte::target::On;
+use halfbyte::target::Platform;
 use halfbyte::{Module, Report, Shape, Target};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -20,12 +20,12 @@ use pyo3::types::{PyBytes, PyFloat, PyInt};
 use smallvec::SmallVec;
 
 use crate::array::Array;
-use crate::bind::{Given, Signature, Value};
+use crate::bind::{BoundArguments, Signature, Value};
 use crate::error::{self, Launched};
 use crate::kernel::{Failed, Run, compile};
 use crate::launch::{Launch, arguments, is_shared, machine_arguments};
 use crate::memory::{Memory, Overlap, Placed, place};
-use crate::params::{Kind, Parameter};
+use crate::params::{ParamClass, Parameter};
 use crate::scalar;
 use crate::watch::{limits, watched};
 
@@ -33,7 +33,7 @@ use crate::watch::{limits, watched};
 pub(crate) struct PtxText {
     pub file: String,
     pub text: String,
-    pub read: Text,
+    pub read: ParsedFile,
     /// Contents of the text's variables, which persist between launches.
     globals: Globals,
 }
@@ -53,7 +53,7 @@ type Import = (Option<Target>, Shape, bool);
 
 struct Imported {
     module: Module,
-    parts: Vec<Part>,
+    parts: Vec<ParameterRange>,
     program: Option<runtime::Program>,
 }
 
@@ -92,7 +92,7 @@ impl PtxText {
     }
 
     /// Returns the report of an unsupported kernel.
-    pub fn report(&self, refused: &Refused) -> Report {
+    pub fn report(&self, refused: &RejectedKernel) -> Report {
         let lines = Lines::new(&self.text);
         let wrong = |error: &Error| Diagnostic::new(span_of(&lines, error.at), error.kind.to_string());
         Report::new(&*self.file, &*self.text, refused.errors.iter().map(wrong).collect::<Vec<_>>())
@@ -123,7 +123,8 @@ impl PtxKernel {
             Err(_) => (Vec::new(), Vec::new()),
         };
         let used = |number: usize, declared: &Declared| {
-            let is_whole = |part: &Part| part.param as usize == number && u64::from(part.bytes) == declared.bytes();
+            let is_whole =
+                |part: &ParameterRange| part.param as usize == number && u64::from(part.bytes) == declared.bytes();
             let found = parts.iter().position(is_whole)?;
             params.get(found).map(|param| param.kind)
         };
@@ -139,7 +140,7 @@ impl PtxKernel {
                 None => name.to_owned(),
             };
             let (bytes, used) = (declared.bytes() as u32, used(number, declared));
-            Parameter::of(py, &declared.name, Kind::Ptx(PtxParam { declared: shown, bytes, holds, used }))
+            Parameter::of(py, &declared.name, ParamClass::Ptx(PtxParam { declared: shown, bytes, holds, used }))
         };
         Signature::new(entry.name.clone(), entry.params.iter().enumerate().map(param).collect())
     }
@@ -157,17 +158,17 @@ impl PtxKernel {
         &self,
         py: Python<'_>,
         signature: &Signature,
-        given: &Given<'_>,
+        given: &BoundArguments<'_>,
         launch: &Launch,
-        (on, races): (Option<On>, bool),
+        (on, races): (Option<Platform>, bool),
     ) -> PyResult<()> {
         if launch.is_items {
             return Err(PyTypeError::new_err("a kernel in PTX is launched over grid= blocks of block= threads"));
         }
         let on = match on {
-            Some(On::Ir) => None,
-            Some(On::Words(target)) if target.sm().is_none() => Some(target),
-            None | Some(On::Words(_)) => return self.run(py, signature, given, launch, races),
+            Some(Platform::Ir) => None,
+            Some(Platform::Words(target)) if target.sm().is_none() => Some(target),
+            None | Some(Platform::Words(_)) => return self.run(py, signature, given, launch, races),
         };
         self.run_imported(py, signature, given, launch, (on, races))
     }
@@ -177,7 +178,7 @@ impl PtxKernel {
         &self,
         py: Python<'_>,
         signature: &Signature,
-        given: &Given<'_>,
+        given: &BoundArguments<'_>,
         launch: &Launch,
         races: bool,
     ) -> PyResult<()> {
@@ -241,7 +242,7 @@ impl PtxKernel {
         &self,
         py: Python<'_>,
         signature: &Signature,
-        given: &Given<'_>,
+        given: &BoundArguments<'_>,
         launch: &Launch,
         (target, races): (Option<Target>, bool),
     ) -> PyResult<()> {
@@ -271,7 +272,7 @@ impl PtxKernel {
             let name = |number: usize| params.get(number).map_or("", |param| param.name.as_str());
             PyValueError::new_err(format!("arguments `{}` and `{}` overlap", name(unique), name(other)))
         })?;
-        let value = |part: &Part| {
+        let value = |part: &ParameterRange| {
             let bytes = bytes.get(part.param as usize).map_or(&[][..], Vec::as_slice);
             let range = part.offset as usize..(part.offset + part.bytes) as usize;
             let bytes = bytes.get(range).unwrap_or_default();
@@ -326,7 +327,7 @@ fn write(text: &str) {
 /// Returns the bytes of each parameter that is not a buffer.
 fn bytes_of(signature: &Signature, values: &SmallVec<[Value; 8]>) -> Vec<Vec<u8>> {
     let bytes = |(param, value): (&Parameter, &Value)| match (value, &param.kind) {
-        (Value::Bits(bits), Kind::Ptx(param)) => {
+        (Value::Bits(bits), ParamClass::Ptx(param)) => {
             bits.to_le_bytes().get(..param.bytes as usize).unwrap_or_default().to_vec()
         }
         (Value::Bytes(bytes), _) => bytes.clone(),
@@ -339,7 +340,7 @@ impl PtxParam {
     /// Converts an argument: an array to memory, a number to a value.
     pub fn take<'py>(
         &self,
-        given: &mut Given<'py>,
+        given: &mut BoundArguments<'py>,
         object: &Bound<'py, PyAny>,
         what: &dyn Fn() -> String,
     ) -> PyResult<(Value, Option<Array<'py>>)> {

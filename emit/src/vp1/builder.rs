@@ -4,7 +4,7 @@ use halfbyte_isa::vp1::Unit;
 
 use super::link::Piece;
 use super::op::{Label, Op, target_field};
-use super::pipeline::{Part, Pipelined};
+use super::pipeline::{PipelinePart, Pipelined};
 use super::schedule::{self, Members, Schedule};
 use super::words::{Planned, Word};
 use crate::straighten::ControlInst;
@@ -49,13 +49,13 @@ impl Builder {
     pub fn add_loop(&mut self, label: Label, pipelined: &Pipelined, exit: Label, falls: bool) {
         let starts = pipelined.starts();
         let kernel = self.labels;
-        let label_of = |part: Part| match part {
-            Part::Kernel => kernel,
-            Part::Start(number) if number == starts => kernel,
-            Part::Start(number) => kernel + 1 + number,
-            Part::End(number) => kernel + 1 + starts + number,
+        let label_of = |part: PipelinePart| match part {
+            PipelinePart::Kernel => kernel,
+            PipelinePart::Start(number) if number == starts => kernel,
+            PipelinePart::Start(number) => kernel + 1 + number,
+            PipelinePart::End(number) => kernel + 1 + starts + number,
         };
-        self.labels = label_of(Part::End(starts)) + 1;
+        self.labels = label_of(PipelinePart::End(starts)) + 1;
         if pipelined.counts() && self.pieces.is_empty() {
             let jump = pipelined.ops.last().and_then(|branch| branch.jump_to(label));
             let jump = jump.as_slice();
@@ -66,22 +66,22 @@ impl Builder {
             let mut ops = pipelined.ops.clone();
             let mut bundles = pipelined.bundles(part);
             match (part, ops.last_mut()) {
-                (Part::Start(number), Some(branch)) if pipelined.counts() => {
-                    branch.target = Some(label_of(Part::Start(number + 1)));
+                (PipelinePart::Start(number), Some(branch)) if pipelined.counts() => {
+                    branch.target = Some(label_of(PipelinePart::Start(number + 1)));
                 }
-                (Part::Start(number), Some(branch)) => {
+                (PipelinePart::Start(number), Some(branch)) => {
                     *branch = branch.inverted().unwrap_or_else(|| branch.clone()).with_group(false);
-                    branch.target = Some(label_of(Part::End(number)));
+                    branch.target = Some(label_of(PipelinePart::End(number)));
                 }
-                (Part::Kernel, Some(branch)) => branch.target = Some(kernel),
-                (Part::End(_), Some(branch)) => {
+                (PipelinePart::Kernel, Some(branch)) => branch.target = Some(kernel),
+                (PipelinePart::End(_), Some(branch)) => {
                     let jump = branch.jump_to(exit).filter(|_| !falls || at + 1 < order.len());
                     jump.into_iter().for_each(|jump| schedule::append_jump(&mut ops, &mut bundles, jump));
                 }
                 (_, None) => {}
             }
             // A branch to the original block enters the first start.
-            if matches!(part, Part::Start(0)) || starts == 0 && part == Part::Kernel {
+            if matches!(part, PipelinePart::Start(0)) || starts == 0 && part == PipelinePart::Kernel {
                 self.names.push(label);
                 self.add_names();
             }

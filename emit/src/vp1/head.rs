@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use halfbyte_abi::Signature;
 use halfbyte_isa::object::KernelInfo;
-use halfbyte_isa::stream::{Affine, Factor, Holds, Stream, Trips, m_words, regions_of};
+use halfbyte_isa::stream::{Affine, AffineVariable, Stream, StreamContents, TripCount, m_words, regions_of};
 
 /// Bytes of the image per line.
 const IMAGE_LINE: usize = 16;
@@ -45,7 +45,7 @@ fn write_stream(out: &mut String, signature: &Signature, stream: &Stream) -> fmt
     match stream.buffer {
         Some(buffer) => {
             let verb = if stream.site.written { "writes" } else { "reads" };
-            if stream.holds == Holds::Buffer {
+            if stream.holds == StreamContents::Buffer {
                 return write!(
                     out,
                     "all of {}{}",
@@ -85,8 +85,8 @@ fn write_conditions(out: &mut String, signature: &Signature, stream: &Stream) ->
     for step in &stream.steps {
         write!(out, "; k{} below ", step.loop_number)?;
         match &step.trips {
-            Trips::Const(trips) => write!(out, "{trips}")?,
-            Trips::Of { count, signed, at_least } => {
+            TripCount::Const(trips) => write!(out, "{trips}")?,
+            TripCount::Of { count, signed, at_least } => {
                 write!(out, "{}", text(signature, count))?;
                 out.push_str(if *signed { " (signed)" } else { "" });
                 out.push_str(if *at_least != 0 { ", at least once" } else { "" });
@@ -121,8 +121,8 @@ impl Sum<'_> {
     fn add_affine(&mut self, signature: &Signature, affine: &Affine) -> fmt::Result {
         for &(factor, multiplier) in &affine.terms {
             match factor {
-                Factor::Param(param) => self.add(multiplier, name(signature, param))?,
-                Factor::ItemCount => self.add(multiplier, "item_count")?,
+                AffineVariable::Param(param) => self.add(multiplier, name(signature, param))?,
+                AffineVariable::ItemCount => self.add(multiplier, "item_count")?,
             }
         }
         self.add(affine.constant, "")

@@ -21,7 +21,7 @@ mod words;
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
-use halfbyte_isa::isa::Words;
+use halfbyte_isa::isa::SharedCode;
 use halfbyte_isa::object::KernelInfo;
 use halfbyte_isa::row::RegFile;
 use halfbyte_isa::vp1::domain::{Jump, Next};
@@ -32,7 +32,7 @@ use halfbyte_isel::mach::{MachBlock, MachFunc};
 use halfbyte_isel::vcode::BlockIndex;
 use halfbyte_isel::{AllocatedCode, Vp1};
 
-use crate::emitter::{Code, Emitter, WORD, own};
+use crate::emitter::{Emitter, KernelCode, WORD, downcast};
 use crate::error::LayoutError;
 use crate::straighten::{ControlInst, lengths, straighten};
 
@@ -57,23 +57,23 @@ struct Assembled {
 const FRAME_BASE: u8 = 31;
 
 impl Emitter for Vp1 {
-    fn layout(&self, func: Box<dyn AllocatedCode>) -> Result<Code, LayoutError> {
-        layout(&own(func)?)
+    fn layout(&self, func: Box<dyn AllocatedCode>) -> Result<KernelCode, LayoutError> {
+        layout(&downcast(func)?)
     }
 
-    fn write_head(&self, out: &mut String, code: &Code) -> fmt::Result {
-        let Some(vp1::Code(words)) = code.words.downcast_ref() else { return Ok(()) };
+    fn write_head(&self, out: &mut String, code: &KernelCode) -> fmt::Result {
+        let Some(vp1::Vp1Code(words)) = code.words.downcast_ref() else { return Ok(()) };
         write!(out, " in {} bundles", bundles(words).count())?;
         head::write(out, &code.info)
     }
 
-    fn lines(&self, code: &Code) -> String {
-        code.words.downcast_ref().map_or(String::new(), |vp1::Code(words)| in_braces(words, &code.words))
+    fn lines(&self, code: &KernelCode) -> String {
+        code.words.downcast_ref().map_or(String::new(), |vp1::Vp1Code(words)| in_braces(words, &code.words))
     }
 }
 
 /// Formats VP1 words as assembly, one per line, with braces around bundles.
-fn in_braces(vp1: &[u32], words: &Words) -> String {
+fn in_braces(vp1: &[u32], words: &SharedCode) -> String {
     let mut lines = String::new();
     for (start, bundle) in bundles(vp1) {
         let end = start + bundle.words();
@@ -87,7 +87,7 @@ fn in_braces(vp1: &[u32], words: &Words) -> String {
 }
 
 /// Schedules a machine function and lays it out.
-fn layout(func: &MachFunc<Vp1>) -> Result<Code, LayoutError> {
+fn layout(func: &MachFunc<Vp1>) -> Result<KernelCode, LayoutError> {
     let kernel = func.signature.name();
     let mut zero = Some(FRAME_BASE);
     let mut blocks = operations(kernel, func, zero)?;
@@ -123,7 +123,7 @@ fn layout(func: &MachFunc<Vp1>) -> Result<Code, LayoutError> {
     };
     let locs = words.iter().map(|word| word.loc).collect();
     let words = words.iter().map(|word| word.inst.word()).collect::<Vec<u32>>();
-    Ok(Code { info, words: vp1::Code(words).into(), locs, parts: Vec::new(), stats })
+    Ok(KernelCode { info, words: vp1::Vp1Code(words).into(), locs, parts: Vec::new(), stats })
 }
 
 /// Returns the operations of each block. `zero` is an `$a` register that always holds 0.

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use arrayvec::ArrayVec;
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::row::Kind;
+use halfbyte_isa::row::OperandKind;
 use halfbyte_isa::vp1::domain::Next;
 use halfbyte_isa::vp1::footprint::{Footprint, Profile};
 use halfbyte_isa::vp1::{Bundle, Inst, Unit};
@@ -149,7 +149,7 @@ impl Op {
 /// line.
 pub(crate) fn target_field(inst: &Inst) -> Option<Field> {
     inst.row().operands.iter().find_map(|operand| match operand.kind {
-        Kind::Group { field, relative: true } => Some(field),
+        OperandKind::Group { field, relative: true } => Some(field),
         _ => None,
     })
 }

@@ -32,7 +32,7 @@ pub(crate) struct Pipelined {
 
 /// Part of a pipelined loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Part {
+pub(crate) enum PipelinePart {
     /// Prologue interval that starts the iteration of this number while earlier iterations
     /// continue.
     Start(u32),
@@ -194,32 +194,34 @@ impl Pipelined {
 
     /// Returns the parts in layout order. Exits from the loop are forward branches. If branches are
     /// counted, start intervals lie after the parts to which they branch backward.
-    pub fn order(&self) -> Vec<Part> {
+    pub fn order(&self) -> Vec<PipelinePart> {
         let (starts, decides) = (self.starts(), self.decides());
         let mut order = Vec::new();
         if self.counts() {
-            order.extend([Part::Kernel, Part::End(starts)]);
-            order.extend((decides + 1..starts).rev().flat_map(|number| [Part::Start(number), Part::End(number)]));
-            order.extend((0..=decides).map(Part::Start));
-            order.push(Part::End(decides));
+            order.extend([PipelinePart::Kernel, PipelinePart::End(starts)]);
+            order.extend(
+                (decides + 1..starts).rev().flat_map(|number| [PipelinePart::Start(number), PipelinePart::End(number)]),
+            );
+            order.extend((0..=decides).map(PipelinePart::Start));
+            order.push(PipelinePart::End(decides));
         } else {
-            order.extend((0..starts).map(Part::Start));
-            order.push(Part::Kernel);
-            order.extend((decides..=starts).rev().map(Part::End));
+            order.extend((0..starts).map(PipelinePart::Start));
+            order.push(PipelinePart::Kernel);
+            order.extend((decides..=starts).rev().map(PipelinePart::End));
         }
         order
     }
 
     /// Returns the bundles of a part.
-    pub fn bundles(&self, part: Part) -> Vec<Members> {
+    pub fn bundles(&self, part: PipelinePart) -> Vec<Members> {
         let (starts, decides) = (self.starts(), self.decides());
         match part {
             // A start interval without a branch needs no bundle for a delay slot.
-            Part::Start(number) => self.stages(0, number, number >= decides),
-            Part::Kernel => self.stages(0, starts, true),
+            PipelinePart::Start(number) => self.stages(0, number, number >= decides),
+            PipelinePart::Kernel => self.stages(0, starts, true),
             // The last iteration has passed the stage that decides. Each iteration before it is one
             // stage further.
-            Part::End(number) => {
+            PipelinePart::End(number) => {
                 let older = number.saturating_sub(decides);
                 let ends =
                     (decides + 1..=starts).flat_map(|stage| self.stages(stage, starts.min(stage + older), false));

@@ -2,7 +2,7 @@
 //! may move to any register of its file. Values that one instruction needs in consecutive registers
 //! move together.
 
-use halfbyte_isa::row::{RegFile, RegSlot, Role};
+use halfbyte_isa::row::{OperandRole, RegFile, RegSlot};
 use halfbyte_isa::vp1::Inst;
 use halfbyte_isa::vp1::footprint::Locations;
 use halfbyte_isa::word::Field;
@@ -33,7 +33,7 @@ pub(crate) struct Cluster {
 
 /// Register operand that names a value.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Name {
+pub(crate) struct RegisterOperand {
     /// Index of the operation.
     pub op: u32,
     /// Index of the instruction in the operation.
@@ -52,7 +52,7 @@ pub(crate) struct Values {
     /// The same values, grouped into clusters.
     pub clusters: Vec<Cluster>,
     /// Register operands that name the values.
-    pub names: Vec<Name>,
+    pub names: Vec<RegisterOperand>,
 }
 
 /// Returns `true` for register files whose values may be renamed.
@@ -93,7 +93,7 @@ struct Finder<'a> {
     /// Values that must keep their registers.
     fixed: Vec<u32>,
     /// Register operands, with the number of a value in place of its cluster.
-    names: Vec<Name>,
+    names: Vec<RegisterOperand>,
 }
 
 impl Values {
@@ -188,8 +188,8 @@ impl Finder<'_> {
         for (index, inst) in op.insts().enumerate() {
             for slot in inst.registers().iter().filter(|slot| is_renamed(slot.file)) {
                 let named = places(&inst, slot);
-                let reads = if slot.role == Role::Def { Locations::EMPTY } else { named };
-                let writes = if slot.role == Role::Use { Locations::EMPTY } else { named };
+                let reads = if slot.role == OperandRole::Def { Locations::EMPTY } else { named };
+                let writes = if slot.role == OperandRole::Use { Locations::EMPTY } else { named };
                 named_uses = named_uses.union(reads);
                 named_defs = named_defs.union(writes);
                 let among = |values: &[(u8, u32)], set: Locations| -> Vec<u32> {
@@ -206,7 +206,7 @@ impl Finder<'_> {
                 }
                 touched.iter().for_each(|&value| self.tie(first, value));
                 self.widen(first, slot.span);
-                self.names.push(Name { op: number, inst: index, field: slot.field, cluster: first });
+                self.names.push(RegisterOperand { op: number, inst: index, field: slot.field, cluster: first });
             }
         }
         // If an operation accesses a register of a file implicitly, all its registers of that file

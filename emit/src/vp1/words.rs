@@ -83,7 +83,7 @@ impl State {
 
 /// Best path to a state: total words, previous state, and units of the bundle between them.
 #[derive(Clone, Copy)]
-struct Way {
+struct PathStep {
     words: u32,
     from: u8,
     units: Units,
@@ -112,19 +112,19 @@ pub(crate) fn pack(bundles: &[Planned]) -> Packed {
 
 /// Chooses the units of each bundle, nops included, by dynamic programming over [`State`].
 fn choose(bundles: &[Planned]) -> Vec<Units> {
-    let mut ways: Vec<[Option<Way>; State::COUNT]> = Vec::with_capacity(bundles.len());
+    let mut ways: Vec<[Option<PathStep>; State::COUNT]> = Vec::with_capacity(bundles.len());
     let mut reached = [None; State::COUNT];
     if let Some(start) = reached.get_mut(State::START.index()) {
         *start = Some(0);
     }
     for bundle in bundles {
         let needed = units(bundle);
-        let mut next: [Option<Way>; State::COUNT] = [None; State::COUNT];
+        let mut next: [Option<PathStep>; State::COUNT] = [None; State::COUNT];
         for (from, words) in reached.iter().enumerate().filter_map(|(from, words)| Some((from, (*words)?))) {
             let state = State::of_index(from);
             for units in (1..16).filter(|units| units & needed == needed) {
                 let Some(to) = state.after(units, bundle.aligned) else { continue };
-                let way = Way { words: words + units.count_ones(), from: from as u8, units };
+                let way = PathStep { words: words + units.count_ones(), from: from as u8, units };
                 if let Some(best) = next.get_mut(to.index())
                     && best.is_none_or(|best| way.words < best.words)
                 {

@@ -87,8 +87,8 @@ mod tests {
         let mut braces = 0u32;
         for (at, token) in tokens.iter().enumerate() {
             match token.tok {
-                Tok::Mark("{") => braces += 1,
-                Tok::Mark("}") => braces = braces.saturating_sub(1),
+                Tok::Punct("{") => braces += 1,
+                Tok::Punct("}") => braces = braces.saturating_sub(1),
                 Tok::Word if braces == 0 && token.fresh => {
                     let word = &text[token.span.start as usize..token.span.end as usize];
                     let next = tokens.get(at + 1).filter(|next| !next.fresh).map(|next| next.tok);

@@ -90,27 +90,27 @@ impl Writer<'_> {
     fn plain(&mut self, token: Token, span: Span) {
         self.gap(token, false);
         self.out.push_str(self.text.get(span.start as usize..span.end as usize).unwrap_or_default());
-        let end = Token { tok: Tok::Mark("}"), span: Span { start: span.end, end: span.end }, ..token };
+        let end = Token { tok: Tok::Punct("}"), span: Span { start: span.end, end: span.end }, ..token };
         self.before = Some((end, false));
         self.first = false;
     }
 
     fn token(&mut self, token: Token) {
-        let closes = matches!(token.tok, Tok::Mark(")" | "]" | "}"));
+        let closes = matches!(token.tok, Tok::Punct(")" | "]" | "}"));
         if closes {
             self.open.pop();
         }
         let operand = self.before.is_none_or(|(before, unary)| unary || self.ends_open(before));
-        let is_unary = matches!(token.tok, Tok::Mark("!")) || token.tok == Tok::Mark("-") && operand;
+        let is_unary = matches!(token.tok, Tok::Punct("!")) || token.tok == Tok::Punct("-") && operand;
         self.gap(token, closes);
         let text = self.text_of(token);
         let name = text.strip_prefix('%').filter(|name| !KEYWORDS.contains(name));
         let written = name.filter(|_| token.tok == Tok::Name).unwrap_or(text).to_owned();
         self.out.push_str(&written);
         match token.tok {
-            Tok::Mark(mark @ ("(" | "[" | "{")) => self.open.push(mark),
-            Tok::Mark("<") if self.begins_generics(token) => self.generics = true,
-            Tok::Mark(">") => self.generics = false,
+            Tok::Punct(mark @ ("(" | "[" | "{")) => self.open.push(mark),
+            Tok::Punct("<") if self.begins_generics(token) => self.generics = true,
+            Tok::Punct(">") => self.generics = false,
             _ => {}
         }
         self.before = Some((token, is_unary));
@@ -129,8 +129,8 @@ impl Writer<'_> {
     /// Returns `true` if an operand follows the token.
     fn ends_open(&self, token: Token) -> bool {
         match token.tok {
-            Tok::Mark(")" | "]" | "}") => false,
-            Tok::Mark(_) => true,
+            Tok::Punct(")" | "]" | "}") => false,
+            Tok::Punct(_) => true,
             Tok::Word => {
                 let text = self.text_of(token);
                 KEYWORDS.contains(&text) && !matches!(text, "true" | "false" | "inf" | "nan")
@@ -167,7 +167,7 @@ impl Writer<'_> {
         };
         let is_end = token.tok == Tok::End;
         let opened = match self.before {
-            Some((before, _)) => matches!(before.tok, Tok::Mark("{" | "(" | "[")),
+            Some((before, _)) => matches!(before.tok, Tok::Punct("{" | "(" | "[")),
             None => comment.is_empty(),
         };
         let (mut blank, mut any_written) = (false, false);
@@ -198,7 +198,7 @@ impl Writer<'_> {
         self.end_line(blank && !closes && (any_comment || !opened), &mut written);
         let goes_on = self.before.is_some_and(|(before, unary)| {
             let is_mark =
-                matches!(before.tok, Tok::Mark(mark) if !matches!(mark, "{" | "}" | "(" | ")" | "[" | "]" | ","));
+                matches!(before.tok, Tok::Punct(mark) if !matches!(mark, "{" | "}" | "(" | ")" | "[" | "]" | ","));
             unary || is_mark
         });
         let depth = level(self) + if goes_on { INDENT } else { 0 };
@@ -220,22 +220,22 @@ impl Writer<'_> {
     /// Returns `true` if a space separates a token from the previous token on its line.
     fn is_apart(&self, token: Token) -> bool {
         let Some((before, unary)) = self.before else { return false };
-        if unary || self.generics && !matches!(before.tok, Tok::Mark(",")) {
+        if unary || self.generics && !matches!(before.tok, Tok::Punct(",")) {
             return false;
         }
         match (before.tok, token.tok) {
             (_, Tok::End) => false,
-            (Tok::Mark("(" | "[" | "." | ".." | "@"), _) => false,
-            (_, Tok::Mark(")" | "]" | "," | ":" | "." | "..")) => false,
-            (Tok::Mark("{"), Tok::Mark("}")) => true,
-            (_, Tok::Mark("<")) => !self.begins_generics(token),
-            (Tok::Mark(">"), Tok::Mark("(")) => {
+            (Tok::Punct("(" | "[" | "." | ".." | "@"), _) => false,
+            (_, Tok::Punct(")" | "]" | "," | ":" | "." | "..")) => false,
+            (Tok::Punct("{"), Tok::Punct("}")) => true,
+            (_, Tok::Punct("<")) => !self.begins_generics(token),
+            (Tok::Punct(">"), Tok::Punct("(")) => {
                 // `fn name<T>(` has no space before `(`, but the comparison `a > (b)` has one.
                 let line = self.out.rsplit('\n').next().unwrap_or_default();
                 !line.trim_start().starts_with("fn ")
             }
-            (_, Tok::Mark("(" | "[")) => match before.tok {
-                Tok::Mark(")" | "]") | Tok::Name => false,
+            (_, Tok::Punct("(" | "[")) => match before.tok {
+                Tok::Punct(")" | "]") | Tok::Name => false,
                 Tok::Word => self.ends_open(before) && !matches!(self.text_of(before), "step" | "align" | "wide"),
                 _ => true,
             },

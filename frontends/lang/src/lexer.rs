@@ -15,7 +15,7 @@ pub(crate) enum Tok {
     /// String literal `"..."`, on one line.
     Text,
     /// Punctuation token, one of [`MARKS`].
-    Mark(&'static str),
+    Punct(&'static str),
     /// Bytes that begin no token.
     Bad,
     /// String literal without a closing quote.
@@ -149,7 +149,7 @@ pub(crate) fn tokens(source: &str) -> Vec<Token> {
                 (Tok::Name, 1 + len_while(rest.get(1..).unwrap_or_default(), in_name))
             }
             Some(first) => match mark(rest) {
-                Some(mark) => (Tok::Mark(mark), mark.len()),
+                Some(mark) => (Tok::Punct(mark), mark.len()),
                 // A run of non-ASCII bytes is one token, which ends at a character boundary.
                 None if !first.is_ascii() => (Tok::Bad, len_while(rest, |byte| !byte.is_ascii())),
                 None => (Tok::Bad, 1),

@@ -8,11 +8,11 @@ use halfbyte_ir::{Axis, MemAttr, Op, ParamKind, Type, Value};
 use halfbyte_isa::ptx::types::{Special, SpecialGroup, Token, Type as PtxType};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand};
 
-use halfbyte_isa::row::Class;
+use halfbyte_isa::row::InstClass;
 
 use crate::emit::Import;
 use crate::flow::loads_parameter;
-use crate::sources::{Source, loaded};
+use crate::sources::{ParameterId, loaded};
 use crate::ssa::{Def, Val};
 use crate::{MAX_BLOCK, MAX_ITEMS};
 
@@ -77,11 +77,18 @@ impl Import<'_> {
     }
 
     /// Returns the address at a constant offset in a buffer.
-    pub fn in_buffer(&mut self, source: Source, offset: i32, size: u32) -> Option<Address> {
+    pub fn in_buffer(&mut self, source: ParameterId, offset: i32, size: u32) -> Option<Address> {
         self.indexed(source, &Offset::default(), None, offset, size)
     }
 
-    fn indexed(&mut self, source: Source, bytes: &Offset, val: Option<Val>, offset: i32, size: u32) -> Option<Address> {
+    fn indexed(
+        &mut self,
+        source: ParameterId,
+        bytes: &Offset,
+        val: Option<Val>,
+        offset: i32,
+        size: u32,
+    ) -> Option<Address> {
         let constant = i32::try_from(bytes.constant.checked_add(offset.into())?).ok()?;
         let mut most: u64 = 0;
         for term in &bytes.terms {
@@ -140,7 +147,7 @@ impl Import<'_> {
     }
 
     /// Returns the buffer that an address points into, and the offset in it.
-    fn base(&self, val: Val, depth: u32) -> Option<(Source, Offset)> {
+    fn base(&self, val: Val, depth: u32) -> Option<(ParameterId, Offset)> {
         let depth = depth.checked_sub(1)?;
         let &Def::Inst(number, None) = self.function.def(val) else { return None };
         let inst = self.function.inst(number)?;
@@ -260,7 +267,7 @@ impl Import<'_> {
         for _ in 0..DEPTH {
             let &Def::Inst(number, None) = self.function.def(val) else { return None };
             let inst = self.function.inst(number)?;
-            let address = inst.operands.get(1).and_then(|operand| self.own_address(operand));
+            let address = inst.operands.get(1).and_then(|operand| self.private_address(operand));
             if let (Opcode::MOV_ADDRESS, Some((_, address))) = (inst.opcode, address) {
                 return Some(address);
             }
@@ -417,7 +424,7 @@ impl Import<'_> {
                 let (_, most) = of_bits(inst.ty(1).bits());
                 if high <= most { (low, high) } else { (0, most) }
             }
-            _ if inst.row().class == Class::Memory && !inst.ty(0).is_signed() => within(of_bits(inst.ty(0).bits())),
+            _ if inst.row().class == InstClass::Memory && !inst.ty(0).is_signed() => within(of_bits(inst.ty(0).bits())),
             _ => all,
         }
     }

@@ -6,13 +6,13 @@
 use halfbyte_isa::ptx::module::{Body, Registers};
 use halfbyte_isa::ptx::types::{Token, Type};
 use halfbyte_isa::ptx::{Address, Guard, Inst, Opcode, Operand, Reg};
-use halfbyte_isa::row::Role;
+use halfbyte_isa::row::OperandRole;
 use smallvec::SmallVec;
 
 use crate::expand::Expansion;
 
 /// Number of bytes that a copy reads; the rest is filled with zeros.
-enum Taken {
+enum CopiedBytes {
     All,
     None,
     /// A run-time number of bytes. If `is_whole` is set, the number is 0 or the full size.
@@ -74,30 +74,30 @@ impl Copies {
         };
         let (bytes, guard) = (bytes as u32, inst.guard);
         let taken = match (inst.opcode, inst.operands.get(3)) {
-            (Opcode::CP_ASYNC_PART, Some(&Operand::Number(0))) => Taken::None,
-            (Opcode::CP_ASYNC_PART, Some(&Operand::Number(taken))) if taken >= bytes.into() => Taken::All,
+            (Opcode::CP_ASYNC_PART, Some(&Operand::Number(0))) => CopiedBytes::None,
+            (Opcode::CP_ASYNC_PART, Some(&Operand::Number(taken))) if taken >= bytes.into() => CopiedBytes::All,
             (Opcode::CP_ASYNC_PART, Some(value)) => {
-                Taken::Value { value: value.clone(), is_whole: is_whole(body, value, bytes) }
+                CopiedBytes::Value { value: value.clone(), is_whole: is_whole(body, value, bytes) }
             }
             (Opcode::CP_ASYNC_UNLESS, Some(unless)) => {
                 let none =
                     [Operand::Register(self.taken), Operand::Number(0), Operand::Number(bytes.into()), unless.clone()];
                 self.push(Opcode::SELP, &[Token::Type(Type::B32)], None, &none);
-                Taken::Value { value: Operand::Register(self.taken), is_whole: true }
+                CopiedBytes::Value { value: Operand::Register(self.taken), is_whole: true }
             }
-            _ => Taken::All,
+            _ => CopiedBytes::All,
         };
         let words: Vec<Reg> = (0..bytes / 4).map(|word| Reg(self.words.0 + word)).collect();
-        if !matches!(taken, Taken::All) {
+        if !matches!(taken, CopiedBytes::All) {
             for &word in &words {
                 let zero = [Operand::Register(word), Operand::Number(0)];
                 self.push(Opcode::MOV, &[Token::Type(Type::B32)], None, &zero);
             }
         }
         let load = match &taken {
-            Taken::All => Some(guard),
-            Taken::None => None,
-            Taken::Value { value, .. } => {
+            CopiedBytes::All => Some(guard),
+            CopiedBytes::None => None,
+            CopiedBytes::Value { value, .. } => {
                 self.compare(self.all, Token::Ge, value, bytes, guard);
                 Some(Some(Guard { reg: self.all, not: false }))
             }
@@ -116,7 +116,7 @@ impl Copies {
             self.push(Opcode::LD, &of(Token::Global), guard, &[value.clone(), Operand::Memory(from)]);
         }
         self.push(Opcode::ST, &of(Token::Shared), guard, &[Operand::Memory(to), value]);
-        if let Taken::Value { value, is_whole: false } = taken {
+        if let CopiedBytes::Value { value, is_whole: false } = taken {
             self.bytes(&value, bytes, [from, to], guard);
         }
     }
@@ -152,7 +152,7 @@ impl Copies {
 
     fn push(&mut self, opcode: Opcode, words: &[Token], guard: Option<Guard>, operands: &[Operand]) {
         let (words, operands) = (words.iter().copied().collect(), operands.iter().cloned().collect());
-        self.insts.push(Inst { opcode, words, guard, operands });
+        self.insts.push(Inst { opcode, modifiers: words, guard, operands });
     }
 }
 
@@ -161,7 +161,7 @@ fn is_whole(body: &Body, value: &Operand, bytes: u32) -> bool {
     let &Operand::Register(reg) = value else { return false };
     let is_either = |operand: Option<&Operand>| matches!(operand, Some(&Operand::Number(number)) if number == 0 || number == u64::from(bytes));
     let mut writers =
-        body.insts.iter().filter(|inst| inst.registers().any(|(role, of)| role != Role::Use && of == reg));
+        body.insts.iter().filter(|inst| inst.registers().any(|(role, of)| role != OperandRole::Use && of == reg));
     writers.all(|inst| match inst.opcode {
         Opcode::MOV => is_either(inst.operands.get(1)),
         Opcode::SELP => is_either(inst.operands.get(1)) && is_either(inst.operands.get(2)),

@@ -12,19 +12,20 @@ use halfbyte_ir::{Attr, Clamp, FloatCC, FloatFlags, IntCC, Op, Rounding, Type, V
 use halfbyte_isa::approx::Function;
 use halfbyte_isa::half::{self, Compare, Format};
 use halfbyte_isa::halu::domain::{
-    Conversion, Divide, Domain, FloatKind, FloatOp, Form, HalfCompare, HalfKind, HalfMinMax, HalfOp, convert_in_steps,
+    Conversion, Divide, Domain, FloatKind, FloatOp, HalfCompare, HalfKind, HalfMinMax, HalfOp, NumberFormat,
+    convert_in_steps,
 };
 
 /// IR builder, with the constants and casts of the current block.
-pub(crate) struct Code {
+pub(crate) struct IrBuilder {
     pub builder: Builder,
     constants: HashMap<(Type, u64), Value>,
     casts: HashMap<(Value, Type), Value>,
 }
 
-impl Code {
-    pub fn new(builder: Builder) -> Code {
-        Code { builder, constants: HashMap::new(), casts: HashMap::new() }
+impl IrBuilder {
+    pub fn new(builder: Builder) -> IrBuilder {
+        IrBuilder { builder, constants: HashMap::new(), casts: HashMap::new() }
     }
 
     /// Switches to a block and forgets the constants of other blocks.
@@ -244,15 +245,15 @@ pub(crate) fn elementary(function: Function) -> Op {
 
 /// Returns the op of a conversion with its operand and result types, if there is one.
 fn conversion(op: &Conversion) -> Option<(Op, Type, Type)> {
-    let float = |form: Form| match form {
-        Form::F16 => Some(Type::F16),
-        Form::F32 => Some(Type::F32),
-        Form::F64 => Some(Type::F64),
-        Form::Bf16 | Form::Int { .. } => None,
+    let float = |form: NumberFormat| match form {
+        NumberFormat::F16 => Some(Type::F16),
+        NumberFormat::F32 => Some(Type::F32),
+        NumberFormat::F64 => Some(Type::F64),
+        NumberFormat::Bf16 | NumberFormat::Int { .. } => None,
     };
-    let integer = |form: Form| match form {
-        Form::Int { signed, bits: 32 } => Some((signed, Type::I32)),
-        Form::Int { signed, bits: 64 } => Some((signed, Type::I64)),
+    let integer = |form: NumberFormat| match form {
+        NumberFormat::Int { signed, bits: 32 } => Some((signed, Type::I32)),
+        NumberFormat::Int { signed, bits: 64 } => Some((signed, Type::I64)),
         _ => None,
     };
     let found = match (float(op.from), float(op.to), integer(op.from), integer(op.to)) {
@@ -279,7 +280,7 @@ fn arithmetic(kind: FloatKind) -> Op {
     }
 }
 
-impl Domain for Code {
+impl Domain for IrBuilder {
     type Word = Value;
     type Pred = Value;
 

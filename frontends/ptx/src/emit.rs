@@ -12,16 +12,16 @@ use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::text::inst_text;
 use halfbyte_isa::ptx::types::{Special, Type as PtxType};
 use halfbyte_isa::ptx::{Inst, NAME, Operand, Reg, Var, template};
-use halfbyte_isa::row::Role;
+use halfbyte_isa::row::OperandRole;
 
-use crate::domain::Code;
+use crate::domain::IrBuilder;
 use crate::flow::End;
 use crate::fuse::fusable;
-use crate::sources::{Parameter, Parameters, Wrong};
+use crate::sources::{Parameter, ParameterError, Parameters};
 use crate::spaces::Arrays;
 use crate::ssa::{Def, Function, Val};
 use crate::types::{Types, integer};
-use crate::{Options, Places, Shape, stands};
+use crate::{LineMap, Options, Shape, stands};
 
 /// State of the import of one kernel.
 pub(crate) struct Import<'a> {
@@ -37,7 +37,7 @@ pub(crate) struct Import<'a> {
     pub contract: bool,
     /// Products and sums, by instruction number, that PTX permits the assembler to fuse.
     pub fusable: HashSet<usize>,
-    pub code: Code,
+    pub code: IrBuilder,
     /// Parameters of the IR kernel, in the order of [`Parameters::places`].
     pub params: Vec<Value>,
     /// Arrays for shared and local memory.
@@ -52,7 +52,7 @@ pub(crate) struct Import<'a> {
     pub number: usize,
     pub errors: Vec<Diagnostic>,
     locs: &'a [Loc],
-    places: &'a Places<'a>,
+    places: &'a LineMap<'a>,
 }
 
 /// Imports a kernel.
@@ -62,10 +62,10 @@ pub(crate) struct Import<'a> {
 pub(crate) fn kernel(
     entry: &Entry,
     locs: &[Loc],
-    places: &Places<'_>,
+    places: &LineMap<'_>,
     options: Options,
 ) -> Result<Kernel, Vec<Diagnostic>> {
-    let standing: Vec<Diagnostic> = stands::wrong(entry, locs, places).collect();
+    let standing: Vec<Diagnostic> = stands::unsupported(entry, locs, places).collect();
     if !standing.is_empty() {
         return Err(standing);
     }
@@ -88,7 +88,7 @@ pub(crate) fn kernel(
 pub(crate) fn parameters(
     entry: &Entry,
     locs: &[Loc],
-    places: &Places<'_>,
+    places: &LineMap<'_>,
 ) -> Result<(Kernel, Vec<Parameter>), Vec<Diagnostic>> {
     with_parameters(entry, locs, places, Options::default(), |import| {
         Ok((import.code.builder.finish(), import.parameters.places.clone()))
@@ -96,13 +96,14 @@ pub(crate) fn parameters(
 }
 
 /// Like [`parameters`], for direct execution of the PTX, which accepts addresses of unknown origin.
-pub(crate) fn standing(
+pub(crate) fn direct_parameters(
     entry: &Entry,
     locs: &[Loc],
-    places: &Places<'_>,
+    places: &LineMap<'_>,
 ) -> Result<(Kernel, Vec<Parameter>), Vec<Diagnostic>> {
-    let is_of_parameters = |wrong: &Wrong| matches!(wrong, Wrong::Overlap { .. } | Wrong::Outside { .. });
-    with_those(is_of_parameters, entry, locs, places, Options::default(), |import| {
+    let is_of_parameters =
+        |wrong: &ParameterError| matches!(wrong, ParameterError::Overlap { .. } | ParameterError::Outside { .. });
+    with_parameters_checked(is_of_parameters, entry, locs, places, Options::default(), |import| {
         Ok((import.code.builder.finish(), import.parameters.places.clone()))
     })
 }
@@ -111,19 +112,19 @@ pub(crate) fn standing(
 fn with_parameters<T>(
     entry: &Entry,
     locs: &[Loc],
-    places: &Places<'_>,
+    places: &LineMap<'_>,
     options: Options,
     then: impl FnOnce(Import<'_>) -> Result<T, Vec<Diagnostic>>,
 ) -> Result<T, Vec<Diagnostic>> {
-    with_those(|_| true, entry, locs, places, options, then)
+    with_parameters_checked(|_| true, entry, locs, places, options, then)
 }
 
 /// Like [`with_parameters`], but only the errors for which `matters` returns `true` count.
-fn with_those<T>(
-    matters: impl Fn(&Wrong) -> bool,
+fn with_parameters_checked<T>(
+    matters: impl Fn(&ParameterError) -> bool,
     entry: &Entry,
     locs: &[Loc],
-    places: &Places<'_>,
+    places: &LineMap<'_>,
     options: Options,
     then: impl FnOnce(Import<'_>) -> Result<T, Vec<Diagnostic>>,
 ) -> Result<T, Vec<Diagnostic>> {
@@ -144,7 +145,7 @@ fn with_those<T>(
         keep: options.keep,
         contract: options.contract,
         fusable: if options.keep || options.contract { fusable(&function) } else { HashSet::new() },
-        code: Code::new(Builder::new(crate::ir_name(&entry.name))),
+        code: IrBuilder::new(Builder::new(crate::ir_name(&entry.name))),
         params: Vec::new(),
         arrays: Arrays::default(),
         indices: HashMap::new(),
@@ -160,29 +161,31 @@ fn with_those<T>(
     then(import)
 }
 
-fn diagnostic(wrong: &Wrong, entry: &Entry, locs: &[Loc], places: &Places<'_>) -> Diagnostic {
+fn diagnostic(wrong: &ParameterError, entry: &Entry, locs: &[Loc], places: &LineMap<'_>) -> Diagnostic {
     let at = |inst: usize| places.span(locs.get(inst).copied().unwrap_or_default());
     match wrong {
-        Wrong::Overlap { inst, param } => {
+        ParameterError::Overlap { inst, param } => {
             let name = entry.params.get(*param as usize).map_or("", |param| &param.name);
             let message = format!("this loads a part of what another instruction loads of parameter `{name}`");
             Diagnostic::new(at(*inst), message)
                 .expected("each byte of a structure to be loaded by one instruction or more of one kind")
         }
-        Wrong::Outside { inst } => Diagnostic::new(at(*inst), "this does not load within the parameter")
+        ParameterError::Outside { inst } => Diagnostic::new(at(*inst), "this does not load within the parameter")
             .expected("a multiple of what is loaded, inside"),
-        Wrong::Untraced { inst } => Diagnostic::new(at(*inst), "this address cannot be traced back to a parameter")
-            .expected("a parameter of 64 bits to which the kernel adds, or a variable"),
-        Wrong::Ambiguous { inst, names } => {
+        ParameterError::Untraced { inst } => {
+            Diagnostic::new(at(*inst), "this address cannot be traced back to a parameter")
+                .expected("a parameter of 64 bits to which the kernel adds, or a variable")
+        }
+        ParameterError::Ambiguous { inst, names } => {
             let message =
                 format!("which of {} is the address here and which is a number is not known", names.join(", "));
             Diagnostic::new(at(*inst), message).expected("an access elsewhere, `cvta` or `.ptr` to say so")
         }
-        Wrong::Written { inst, name } => {
+        ParameterError::Written { inst, name } => {
             let message = format!("written data of a module (`{name}`) is not supported");
             Diagnostic::new(at(*inst), message).expected("a buffer among the parameters")
         }
-        Wrong::Space { inst, message, expected } => Diagnostic::new(at(*inst), *message).expected(*expected),
+        ParameterError::Space { inst, message, expected } => Diagnostic::new(at(*inst), *message).expected(*expected),
     }
 }
 
@@ -435,24 +438,24 @@ impl<'a> Import<'a> {
 
     fn inst(&mut self, inst: &Inst) {
         let done = self.memory(inst)
-            || self.meet(inst)
+            || self.collective(inst)
             || self.own_addresses(inst)
             || self.special_inst(inst)
             || self.integer(inst)
             || self.float(inst)
             || self.video(inst)
-            || self.keep && self.kept(inst);
+            || self.keep && self.emit_intrinsic(inst);
         if !done {
-            self.written_out(inst);
+            self.emit_meaning(inst);
         }
     }
 
     /// Imports a pure instruction as a PTX intrinsic.
-    fn kept(&mut self, inst: &Inst) -> bool {
+    fn emit_intrinsic(&mut self, inst: &Inst) -> bool {
         let registers = &self.function.entry.body.registers;
         let Some((text, read)) = template::of(inst, |reg| registers.ty(reg)) else { return false };
         let types = read.iter().map(|&reg| registers.ty(reg).and_then(of_register)).collect::<Option<Vec<Type>>>();
-        let written = inst.registers().find(|(role, _)| *role == Role::Def).map(|(_, reg)| reg);
+        let written = inst.registers().find(|(role, _)| *role == OperandRole::Def).map(|(_, reg)| reg);
         let result = written.and_then(|reg| registers.ty(reg)).and_then(of_register);
         let (Some(types), Some(written), Some(result)) = (types, written, result) else { return false };
         let args: Vec<Value> = read
@@ -477,8 +480,8 @@ impl<'a> Import<'a> {
     }
 
     /// Imports an instruction through its meaning, as ops.
-    fn written_out(&mut self, inst: &Inst) {
-        let mut view = View { values: Vec::new() };
+    fn emit_meaning(&mut self, inst: &Inst) {
+        let mut view = OperandValues { values: Vec::new() };
         for (_, reg) in inst.registers() {
             if self.function.read(self.number, reg).is_some() {
                 let value = self.register(reg);
@@ -520,18 +523,18 @@ fn of_register(ty: PtxType) -> Option<Type> {
 }
 
 /// Operand values of an instruction that is imported through its meaning.
-struct View {
+struct OperandValues {
     values: Vec<(Reg, Value)>,
 }
 
-impl View {
+impl OperandValues {
     fn get(&self, reg: Reg) -> Option<Value> {
         self.values.iter().find(|(read, _)| *read == reg).map(|(_, value)| *value)
     }
 }
 
-impl Reader<Code> for View {
-    fn register(&mut self, code: &mut Code, reg: Reg) -> [Value; 2] {
+impl Reader<IrBuilder> for OperandValues {
+    fn register(&mut self, code: &mut IrBuilder, reg: Reg) -> [Value; 2] {
         let zero = code.word(0);
         let Some(value) = self.get(reg) else { return [zero; 2] };
         if code.ty(value).bits() < 64 {
@@ -544,17 +547,17 @@ impl Reader<Code> for View {
         }
     }
 
-    fn predicate(&mut self, code: &mut Code, reg: Reg) -> Value {
+    fn predicate(&mut self, code: &mut IrBuilder, reg: Reg) -> Value {
         self.get(reg).unwrap_or_else(|| code.truth(false))
     }
 
-    fn special(&mut self, code: &mut Code, _: Special) -> [Value; 2] {
+    fn special(&mut self, code: &mut IrBuilder, _: Special) -> [Value; 2] {
         // Unreachable in practice: only moves read special registers, and they are imported
         // directly.
         [code.word(0); 2]
     }
 
-    fn variable(&mut self, code: &mut Code, _: Var) -> [Value; 2] {
+    fn variable(&mut self, code: &mut IrBuilder, _: Var) -> [Value; 2] {
         // Unreachable in practice: addresses of variables are imported directly.
         [code.word(0); 2]
     }

@@ -7,12 +7,12 @@ use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::{Body, FrameVariable, LabelName, Targets};
 use halfbyte_isa::ptx::types::{Space, Token};
 use halfbyte_isa::ptx::{Address, Base, FrameVar, Inst, Label, Opcode, Operand, Reg};
-use halfbyte_isa::row::Role;
+use halfbyte_isa::row::OperandRole;
 
 /// Constant address in a register.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Known {
-    of: Of,
+struct ConstantAddress {
+    of: Object,
     /// Set for a generic address.
     is_flat: bool,
     /// Byte offset from the start of the object.
@@ -21,7 +21,7 @@ struct Known {
 
 /// Object that an address points to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Of {
+enum Object {
     Frame(FrameVar),
     Param(u32),
 }
@@ -34,28 +34,28 @@ pub(crate) fn resolve(body: &mut Body, locs: &mut Vec<Loc>) {
         return;
     }
     let frame = std::mem::take(&mut body.frame);
-    body.insts.iter_mut().for_each(|inst| name(inst, &known, &frame));
+    body.insts.iter_mut().for_each(|inst| rewrite_by_name(inst, &known, &frame));
     body.frame = frame;
     drop_unused(body, locs, &known);
 }
 
 /// Returns the registers that hold a constant address wherever they are read. Such a register is
 /// written once, without a guard, and the write dominates all reads.
-fn known(body: &Body) -> HashMap<Reg, Known> {
+fn known(body: &Body) -> HashMap<Reg, ConstantAddress> {
     let mut writes: HashMap<Reg, u32> = HashMap::new();
     // First and last position of a read.
     let mut reads: HashMap<Reg, (usize, usize)> = HashMap::new();
     for (place, inst) in body.insts.iter().enumerate() {
         inst.visit_registers(|role, reg| {
-            if role != Role::Use {
+            if role != OperandRole::Use {
                 *writes.entry(reg).or_default() += 1;
             }
-            if role != Role::Def {
+            if role != OperandRole::Def {
                 reads.entry(reg).or_insert((place, place)).1 = place;
             }
         });
     }
-    let entered = Entered::new(body);
+    let entered = BranchSources::new(body);
     let mut known = HashMap::new();
     // Apart from back edges, an address is computed before the addresses that derive from it, so
     // that one pass suffices.
@@ -75,13 +75,13 @@ fn known(body: &Body) -> HashMap<Reg, Known> {
 }
 
 /// Positions of the labels, each with the first and last branch to it.
-struct Entered {
+struct BranchSources {
     /// Label, first branch, last branch; sorted by label position.
     at: Vec<(usize, usize, usize)>,
 }
 
-impl Entered {
-    fn new(body: &Body) -> Entered {
+impl BranchSources {
+    fn new(body: &Body) -> BranchSources {
         let mut sources: Vec<Option<(usize, usize)>> = vec![None; body.labels.len()];
         let mut note = |label: Label, place: usize| {
             if let Some(of) = sources.get_mut(label.0 as usize) {
@@ -108,7 +108,7 @@ impl Entered {
         };
         let mut at: Vec<_> = body.labels.iter().zip(sources).filter_map(of).collect();
         at.sort_unstable();
-        Entered { at }
+        BranchSources { at }
     }
 
     /// Returns `true` if no branch from outside enters the instructions after `first`, up to
@@ -124,7 +124,7 @@ impl Entered {
 }
 
 /// Returns the constant address that an instruction computes.
-fn value(inst: &Inst, known: &HashMap<Reg, Known>) -> Option<Known> {
+fn value(inst: &Inst, known: &HashMap<Reg, ConstantAddress>) -> Option<ConstantAddress> {
     let register = |i: usize| match inst.operands.get(i) {
         Some(Operand::Register(reg)) => known.get(reg).copied(),
         _ => None,
@@ -134,13 +134,16 @@ fn value(inst: &Inst, known: &HashMap<Reg, Known>) -> Option<Known> {
         _ => None,
     };
     let named = |is_flat: bool| match inst.operands.get(1) {
-        Some(&Operand::Frame { var, offset }) => Some(Known { of: Of::Frame(var), is_flat, offset: offset.into() }),
+        Some(&Operand::Frame { var, offset }) => {
+            Some(ConstantAddress { of: Object::Frame(var), is_flat, offset: offset.into() })
+        }
         Some(&Operand::Parameter { number, offset }) => {
-            Some(Known { of: Of::Param(number), is_flat, offset: offset.into() })
+            Some(ConstantAddress { of: Object::Param(number), is_flat, offset: offset.into() })
         }
         _ => None,
     };
-    let behind = |of: Known, bytes: i64| Some(Known { offset: of.offset.checked_add(bytes)?, ..of });
+    let behind =
+        |of: ConstantAddress, bytes: i64| Some(ConstantAddress { offset: of.offset.checked_add(bytes)?, ..of });
     match inst.opcode {
         Opcode::MOV_ADDRESS => named(false),
         Opcode::CVTA_ADDRESS => named(true),
@@ -148,10 +151,10 @@ fn value(inst: &Inst, known: &HashMap<Reg, Known>) -> Option<Known> {
         Opcode::CVTA => {
             let (of, to_space) = (register(1)?, inst.has(Token::To));
             let is_of_space = match of.of {
-                Of::Frame(_) => inst.has(Token::Local),
-                Of::Param(_) => inst.has(Token::Param),
+                Object::Frame(_) => inst.has(Token::Local),
+                Object::Param(_) => inst.has(Token::Param),
             };
-            (is_of_space && of.is_flat == to_space).then_some(Known { is_flat: !to_space, ..of })
+            (is_of_space && of.is_flat == to_space).then_some(ConstantAddress { is_flat: !to_space, ..of })
         }
         Opcode::ADD if inst.ty(0).bits() == 64 => match (register(1), number(2), number(1), register(2)) {
             (Some(of), Some(bytes), ..) | (.., Some(bytes), Some(of)) => behind(of, bytes),
@@ -163,7 +166,7 @@ fn value(inst: &Inst, known: &HashMap<Reg, Known>) -> Option<Known> {
 }
 
 /// Rewrites an access to an access by name, if the address is constant and within the object.
-fn name(inst: &mut Inst, known: &HashMap<Reg, Known>, frame: &[FrameVariable]) {
+fn rewrite_by_name(inst: &mut Inst, known: &HashMap<Reg, ConstantAddress>, frame: &[FrameVariable]) {
     let found = inst.operands.iter().position(|operand| matches!(operand, Operand::Memory(_)));
     let Some((place, &Operand::Memory(address))) = found.and_then(|place| Some((place, inst.operands.get(place)?)))
     else {
@@ -175,24 +178,24 @@ fn name(inst: &mut Inst, known: &HashMap<Reg, Known>, frame: &[FrameVariable]) {
     let says = if inst.has(Token::Local) { Some(Space::Local) } else { is_parameters.then_some(Space::Param) };
     let agrees = match (says, of.of) {
         (None, _) => of.is_flat && !inst.has(Token::Global) && !inst.has(Token::Const),
-        (Some(Space::Local), Of::Frame(_)) | (Some(Space::Param), Of::Param(_)) => !of.is_flat,
+        (Some(Space::Local), Object::Frame(_)) | (Some(Space::Param), Object::Param(_)) => !of.is_flat,
         _ => false,
     };
     let stores = inst.row().mnemonic == "st";
     let opcode = match (inst.opcode, of.of) {
-        (Opcode::LD | Opcode::LD_PARAM, Of::Param(_)) => Opcode::LD_PARAM,
-        (Opcode::LD, Of::Frame(FrameVar { space: Space::Param, .. })) => Opcode::LD_PARAM,
-        (Opcode::ST, Of::Frame(FrameVar { space: Space::Param, .. })) => Opcode::ST_PARAM,
-        (Opcode::LD, Of::Frame(_)) => Opcode::LD,
-        (Opcode::ST, Of::Frame(_)) => Opcode::ST,
+        (Opcode::LD | Opcode::LD_PARAM, Object::Param(_)) => Opcode::LD_PARAM,
+        (Opcode::LD, Object::Frame(FrameVar { space: Space::Param, .. })) => Opcode::LD_PARAM,
+        (Opcode::ST, Object::Frame(FrameVar { space: Space::Param, .. })) => Opcode::ST_PARAM,
+        (Opcode::LD, Object::Frame(_)) => Opcode::LD,
+        (Opcode::ST, Object::Frame(_)) => Opcode::ST,
         _ => return,
     };
     let offset = of.offset.checked_add(address.offset.into()).and_then(|offset| i32::try_from(offset).ok());
     let (Some(offset), true) = (offset.filter(|&offset| offset >= 0), agrees) else { return };
     let base = match of.of {
-        Of::Param(_) if stores => return,
-        Of::Param(number) => Base::Parameter(number),
-        Of::Frame(var) => {
+        Object::Param(_) if stores => return,
+        Object::Param(number) => Base::Parameter(number),
+        Object::Frame(var) => {
             let size = inst.element().bits() / 8 * inst.elements() as u32;
             let bytes = frame.get(var.number as usize).map_or(0, FrameVariable::bytes);
             if !offset.cast_unsigned().is_multiple_of(size) || offset.cast_unsigned() + size > bytes {
@@ -202,25 +205,25 @@ fn name(inst: &mut Inst, known: &HashMap<Reg, Known>, frame: &[FrameVariable]) {
         }
     };
     let space = match of.of {
-        Of::Frame(FrameVar { space: Space::Local, .. }) => Token::Local,
+        Object::Frame(FrameVar { space: Space::Local, .. }) => Token::Local,
         _ => Token::Param,
     };
     // Ordering and cache modifiers do not matter for private memory, and are dropped.
-    let kept = inst.words.iter().filter(|word| matches!(word, Token::Type(_) | Token::V2 | Token::V4));
+    let kept = inst.modifiers.iter().filter(|word| matches!(word, Token::Type(_) | Token::V2 | Token::V4));
     let words = std::iter::once(space).chain(kept.copied()).collect();
     inst.operands.truncate(2);
     if let Some(operand) = inst.operands.get_mut(place) {
         *operand = Operand::Memory(Address { base, offset });
     }
-    (inst.opcode, inst.words) = (opcode, words);
+    (inst.opcode, inst.modifiers) = (opcode, words);
 }
 
 /// Removes address computations without uses.
-fn drop_unused(body: &mut Body, locs: &mut Vec<Loc>, known: &HashMap<Reg, Known>) {
+fn drop_unused(body: &mut Body, locs: &mut Vec<Loc>, known: &HashMap<Reg, ConstantAddress>) {
     let mut uses: HashMap<Reg, u32> = HashMap::new();
     for inst in &body.insts {
         inst.visit_registers(|role, reg| {
-            if role != Role::Def {
+            if role != OperandRole::Def {
                 *uses.entry(reg).or_default() += 1;
             }
         });
@@ -235,7 +238,7 @@ fn drop_unused(body: &mut Body, locs: &mut Vec<Loc>, known: &HashMap<Reg, Known>
         if makes_address(inst).is_some_and(|to| uses.get(&to).copied().unwrap_or(0) == 0 && known.contains_key(&to)) {
             *is_dropped = true;
             inst.visit_registers(|role, reg| {
-                if role != Role::Def
+                if role != OperandRole::Def
                     && let Some(count) = uses.get_mut(&reg)
                 {
                     *count -= 1;

@@ -121,7 +121,7 @@ impl Import<'_> {
         }
         // The comparison is the first modifier. Later modifiers may have the name of a comparison,
         // too.
-        let cc = inst.words.first().and_then(|token| FloatCC::from_name(token.text()))?;
+        let cc = inst.modifiers.first().and_then(|token| FloatCC::from_name(token.text()))?;
         let (a, b) = (self.operand(inst, 1, ty), self.operand(inst, 2, ty));
         Some(self.code.builder.fcmp(Op::Fcmp, cc, ftz, ty, a, b))
     }
@@ -150,7 +150,7 @@ impl Import<'_> {
         }
         let (to, from) = (of_ptx(inst.ty(0))?, of_ptx(inst.ty(1))?);
         if to == from {
-            let cc = inst.words.first().and_then(|token| FloatCC::from_name(token.text()))?;
+            let cc = inst.modifiers.first().and_then(|token| FloatCC::from_name(token.text()))?;
             let (a, b) = (self.operand(inst, 1, from), self.operand(inst, 2, from));
             return Some(self.code.builder.fcmp(Op::Fset, cc, inst.has(Token::Ftz), from, a, b));
         }

@@ -11,7 +11,7 @@ use halfbyte_ir::flow::{Lists, Node as GraphNode, reverse_postorder};
 use halfbyte_isa::ptx::meaning::fence;
 use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::{Address, Base, Guard, Inst, Opcode, Operand};
-use halfbyte_isa::row::{Class, Role};
+use halfbyte_isa::row::{InstClass, OperandRole};
 
 /// Basic block.
 #[derive(Clone, Debug)]
@@ -136,13 +136,13 @@ fn runs(entry: &Entry) -> Vec<Run> {
     let mut place = 0;
     while let Some(first) = insts.get(place) {
         let start = place;
-        let guarded = stands_alone(first);
+        let guarded = needs_own_block(first);
         let mut ended_by = None;
         if guarded {
             place = run_of(insts, start, &leads);
         } else {
             while let Some(inst) = insts.get(place) {
-                if place > start && leads.get(place).copied().unwrap_or(false) || stands_alone(inst) {
+                if place > start && leads.get(place).copied().unwrap_or(false) || needs_own_block(inst) {
                     break;
                 }
                 if is_end(inst) {
@@ -168,8 +168,8 @@ fn is_end(inst: &Inst) -> bool {
 }
 
 /// Returns `true` if the instruction must not execute if its guard is false.
-fn stands_alone(inst: &Inst) -> bool {
-    let acts = inst.row().class == Class::Memory || inst.meets() || fence(inst).is_some();
+fn needs_own_block(inst: &Inst) -> bool {
+    let acts = inst.row().class == InstClass::Memory || inst.is_collective() || fence(inst).is_some();
     inst.guard.is_some() && (is_exit(inst) || acts && !loads_parameter(inst))
 }
 
@@ -185,7 +185,8 @@ fn run_of(insts: &[Inst], start: usize, leads: &[bool]) -> usize {
             break;
         }
         place += 1;
-        let writes = inst.registers().any(|(role, reg)| role != Role::Use && Some(reg) == guard.map(|guard| guard.reg));
+        let writes =
+            inst.registers().any(|(role, reg)| role != OperandRole::Use && Some(reg) == guard.map(|guard| guard.reg));
         if is_exit(inst) || writes {
             break;
         }

@@ -6,11 +6,13 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::ptx::module::{Body, Entry, FrameVariable, FunctionCode, LabelName, Passed, Table, Targets};
-use halfbyte_isa::ptx::row::Shape;
-use halfbyte_isa::ptx::types::{Kind, Space, Token, Type};
+use halfbyte_isa::ptx::module::{
+    Body, Entry, FormalLocation, FrameVariable, FunctionCode, LabelName, TargetList, Targets,
+};
+use halfbyte_isa::ptx::row::OperandKind;
+use halfbyte_isa::ptx::types::{Space, Token, Type, TypeKind};
 use halfbyte_isa::ptx::{Address, Base, Callee, FrameVar, Guard, Inst, Label, Opcode, Operand, Reg};
-use halfbyte_isa::row::Role;
+use halfbyte_isa::row::OperandRole;
 use smallvec::SmallVec;
 
 use crate::fixed;
@@ -97,12 +99,12 @@ impl Inliner<'_> {
         let number = self.active.len();
         let name = |name: &str| if number == 0 { name.to_owned() } else { format!("{name}_{labels}") };
         self.body.labels.extend(body.labels.iter().map(|label| LabelName { name: name(&label.name), at: u32::MAX }));
-        let table = |table: &Table| {
+        let table = |table: &TargetList| {
             let of = match &table.of {
                 Targets::Labels(all) => Targets::Labels(all.iter().map(|label| Label(label.0 + labels)).collect()),
                 of => of.clone(),
             };
-            Table { name: name(&table.name), of }
+            TargetList { name: name(&table.name), of }
         };
         self.body.tables.extend(body.tables.iter().map(table));
         Some(Instance { registers, labels, tables, frame, end })
@@ -181,13 +183,14 @@ impl Inliner<'_> {
             self.push(branch(Some(Guard { not: !guard.not, ..guard }), end), loc);
         }
         self.active.push(function);
-        let of =
-            |shape: Shape| inst.places().filter(move |(o, _)| o.shape == shape).map(|(_, operand)| operand.clone());
+        let of = |shape: OperandKind| {
+            inst.operands_with_rows().filter(move |(o, _)| o.shape == shape).map(|(_, operand)| operand.clone())
+        };
         let (arguments, results): (Vec<Operand>, Vec<Operand>) =
-            (of(Shape::Arguments).collect(), of(Shape::Results).collect());
+            (of(OperandKind::Arguments).collect(), of(OperandKind::Results).collect());
         // An argument that is in memory for caller and callee shares one variable.
-        let in_memory = |(passed, operand): (&Passed, &Operand)| match (passed, operand) {
-            (Passed::Frame(inner), Operand::Frame { var, .. }) => Some((*inner, var.number)),
+        let in_memory = |(passed, operand): (&FormalLocation, &Operand)| match (passed, operand) {
+            (FormalLocation::Frame(inner), Operand::Frame { var, .. }) => Some((*inner, var.number)),
             _ => None,
         };
         let passed = code.params.iter().zip(&arguments).chain(code.results.iter().zip(&results));
@@ -215,7 +218,7 @@ impl Inliner<'_> {
             let sum = self.body.registers.declare("%sum", Type::B32, None)?;
             let words = [Token::Cc, Token::Type(Type::U32)].into_iter().collect();
             let operands = [Operand::Register(sum), Operand::Number(0), Operand::Number(0)].into_iter().collect();
-            self.push(Inst { opcode: Opcode::ADD_CC, words, guard, operands }, loc);
+            self.push(Inst { opcode: Opcode::ADD_CC, modifiers: words, guard, operands }, loc);
         }
         Some(())
     }
@@ -249,9 +252,9 @@ impl Inliner<'_> {
     }
 
     /// Copies an argument to the callee's parameter.
-    fn pass(&mut self, to: Passed, from: Operand, instance: &Instance, loc: Loc) {
+    fn pass(&mut self, to: FormalLocation, from: Operand, instance: &Instance, loc: Loc) {
         match to {
-            Passed::Register(reg) => {
+            FormalLocation::Register(reg) => {
                 let to = Reg(reg.0 + instance.registers);
                 let ty = self.body.registers.held(to).map_or(Type::B32, |ty| bits(ty.bits()));
                 match from {
@@ -261,7 +264,7 @@ impl Inliner<'_> {
                     from => self.push(mov(to, from, ty, None), loc),
                 }
             }
-            Passed::Frame(number) => {
+            FormalLocation::Frame(number) => {
                 let Some(&number) = instance.frame.get(number as usize) else { return };
                 let size = self.body.frame.get(number as usize).map_or(4, |variable| variable.ty.bits() / 8);
                 if !matches!(from, Operand::Frame { .. }) {
@@ -272,10 +275,10 @@ impl Inliner<'_> {
     }
 
     /// Copies a result to the caller's operand.
-    fn give(&mut self, from: Passed, to: Operand, instance: &Instance, guard: Option<Guard>, loc: Loc) {
+    fn give(&mut self, from: FormalLocation, to: Operand, instance: &Instance, guard: Option<Guard>, loc: Loc) {
         let from = match from {
-            Passed::Register(reg) => Operand::Register(Reg(reg.0 + instance.registers)),
-            Passed::Frame(number) => {
+            FormalLocation::Register(reg) => Operand::Register(Reg(reg.0 + instance.registers)),
+            FormalLocation::Frame(number) => {
                 let Some(&number) = instance.frame.get(number as usize) else { return };
                 Operand::Frame { var: FrameVar { number, space: Space::Param }, offset: 0 }
             }
@@ -303,17 +306,20 @@ impl Inliner<'_> {
 fn written_first(code: &FunctionCode) -> HashSet<Reg> {
     let mut written: HashSet<Reg> = HashSet::new();
     written.extend(code.params.iter().filter_map(|passed| match passed {
-        Passed::Register(reg) => Some(*reg),
-        Passed::Frame(_) => None,
+        FormalLocation::Register(reg) => Some(*reg),
+        FormalLocation::Frame(_) => None,
     }));
     let mut read: HashSet<Reg> = HashSet::new();
     for inst in before_branches(&code.body) {
         let is_certain = inst.guard.is_none();
         // An instruction reads its operands before it writes its results.
         read.extend(
-            inst.registers().filter(|(role, reg)| *role != Role::Def && !written.contains(reg)).map(|(_, reg)| reg),
+            inst.registers()
+                .filter(|(role, reg)| *role != OperandRole::Def && !written.contains(reg))
+                .map(|(_, reg)| reg),
         );
-        let defs = inst.registers().filter(|(role, reg)| *role == Role::Def && is_certain && !read.contains(reg));
+        let defs =
+            inst.registers().filter(|(role, reg)| *role == OperandRole::Def && is_certain && !read.contains(reg));
         written.extend(defs.map(|(_, reg)| reg).collect::<Vec<_>>());
     }
     written
@@ -368,7 +374,7 @@ fn moved(inst: &Inst, instance: &Instance) -> Inst {
 
 fn branch(guard: Option<Guard>, to: Label) -> Inst {
     let operands = SmallVec::from_iter([Operand::Label(to)]);
-    Inst { opcode: Opcode::BRA, words: [].into_iter().collect(), guard, operands }
+    Inst { opcode: Opcode::BRA, modifiers: [].into_iter().collect(), guard, operands }
 }
 
 fn mov(to: Reg, from: Operand, ty: Type, guard: Option<Guard>) -> Inst {
@@ -377,7 +383,7 @@ fn mov(to: Reg, from: Operand, ty: Type, guard: Option<Guard>) -> Inst {
         from => from,
     };
     let operands = SmallVec::from_iter([Operand::Register(to), from]);
-    Inst { opcode: Opcode::MOV, words: [Token::Type(ty)].into_iter().collect(), guard, operands }
+    Inst { opcode: Opcode::MOV, modifiers: [Token::Type(ty)].into_iter().collect(), guard, operands }
 }
 
 /// Returns a store to a frame variable, or a load from it.
@@ -395,7 +401,7 @@ fn access(stores: bool, var: FrameVar, offset: u32, size: u32, value: Operand, g
         (false, _) => (Opcode::LD, Token::Local),
     };
     let operands = SmallVec::from_iter(if stores { [place, value] } else { [value, place] });
-    Inst { opcode, words: [space, Token::Type(ty)].into_iter().collect(), guard, operands }
+    Inst { opcode, modifiers: [space, Token::Type(ty)].into_iter().collect(), guard, operands }
 }
 
 fn bits(width: u32) -> Type {
@@ -521,7 +527,7 @@ fn moves(inst: &Inst, of_cell: &BTreeMap<(u32, u32), Reg>, body: &Body) -> Optio
             return Some(Some(mov(to, from, bits(cell_bits), inst.guard)));
         }
         // Only integers may be truncated or extended.
-        if register.is_some_and(|ty| ty.kind() == Kind::Float) {
+        if register.is_some_and(|ty| ty.kind() == TypeKind::Float) {
             return None;
         }
         let integer = |width: u32, signed: bool| match (width, signed) {
@@ -547,7 +553,7 @@ fn moves(inst: &Inst, of_cell: &BTreeMap<(u32, u32), Reg>, body: &Body) -> Optio
         }
         let words = types.map(Token::Type).into_iter().collect();
         let operands = SmallVec::from_iter([Operand::Register(to), Operand::Register(from)]);
-        Some(Some(Inst { opcode: Opcode::CVT_INT, words, guard: inst.guard, operands }))
+        Some(Some(Inst { opcode: Opcode::CVT_INT, modifiers: words, guard: inst.guard, operands }))
     };
     let all: Option<Vec<Option<Inst>>> = values.into_iter().zip(0..).map(one).collect();
     Some(all?.into_iter().flatten().collect())

@@ -5,7 +5,7 @@ use halfbyte_isa::halu::domain::Domain;
 use halfbyte_isa::ptx::types::{Token, Type as PtxType};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
 
-use crate::domain::Code;
+use crate::domain::IrBuilder;
 use crate::emit::Import;
 use crate::types::{integer, of_ptx};
 
@@ -332,7 +332,7 @@ impl Import<'_> {
                 _ => return None,
             })
         };
-        let cc = inst.words.iter().find_map(condition).unwrap_or(IntCC::Eq);
+        let cc = inst.modifiers.iter().find_map(condition).unwrap_or(IntCC::Eq);
         let ty = integer(ty.bits());
         let (a, b) = (self.operand(inst, 1, ty), self.operand(inst, 2, ty));
         self.code.builder.icmp(cc, ty, a, b)
@@ -341,9 +341,9 @@ impl Import<'_> {
     /// Combines a predicate with the boolean operand, if there is one.
     pub fn combined(&mut self, inst: &Inst, p: Value) -> Value {
         let gate = match () {
-            () if inst.has(Token::And) => Code::both,
-            () if inst.has(Token::Or) => Code::either,
-            () if inst.has(Token::Xor) => Code::differ,
+            () if inst.has(Token::And) => IrBuilder::both,
+            () if inst.has(Token::Or) => IrBuilder::either,
+            () if inst.has(Token::Xor) => IrBuilder::differ,
             () => return p,
         };
         let c = self.operand(inst, 3, Type::I1);

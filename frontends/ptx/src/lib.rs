@@ -73,7 +73,7 @@ use halfbyte_ir::{Diagnostic, Kernel, Span};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::docs;
 use halfbyte_isa::ptx::module::Entry;
-use halfbyte_isa::ptx::text::{self, Text};
+use halfbyte_isa::ptx::text::{self, ParsedFile};
 use inline::{Inlined, inline};
 use switch::Switches;
 
@@ -135,7 +135,7 @@ pub fn is_ptx(file: &str) -> bool {
 pub fn import(text: &str, options: impl Into<Options>) -> Result<Vec<Kernel>, Vec<Diagnostic>> {
     let options = options.into();
     let read = read(text)?;
-    let places = Places::new(text);
+    let places = LineMap::new(text);
     let (mut kernels, mut errors) = (Vec::new(), Vec::new());
     for Inlined { entry, locs } in inlined(&read) {
         match emit::kernel(&entry, &locs, &places, options) {
@@ -161,20 +161,20 @@ pub fn free_sums(entry: &Entry) -> usize {
 
 /// Returns the number of warp-level exchanges of a kernel without a member mask, whose set of lanes
 /// depends on the machine.
-pub fn unsaid_exchanges(entry: &Entry) -> usize {
-    entry.reached_bodies().flat_map(|body| &body.insts).filter(|inst| inst.is_unsaid()).count()
+pub fn unmasked_exchanges(entry: &Entry) -> usize {
+    entry.reached_bodies().flat_map(|body| &body.insts).filter(|inst| inst.has_no_member_mask()).count()
 }
 
 /// Reports observable reads of uninitialised registers. Also reports reads of a carry flag that is
 /// not set, or that a call or barrier has destroyed. Such a text still runs, and uninitialised
 /// registers hold 0.
-pub fn uninitialised(text: &str, read: &Text) -> Vec<Diagnostic> {
-    uninitialised::uninitialised(read, &Places::new(text))
+pub fn uninitialised(text: &str, read: &ParsedFile) -> Vec<Diagnostic> {
+    uninitialised::uninitialised(read, &LineMap::new(text))
 }
 
 /// Returns the kernels of a text after inlining and the expansion of asynchronous copies and
 /// indirect branches.
-fn inlined(read: &Text) -> impl Iterator<Item = Inlined<'_>> {
+fn inlined(read: &ParsedFile) -> impl Iterator<Item = Inlined<'_>> {
     let entries = read.module.entries.iter().zip(&read.locs);
     let inlined = entries.map(|(entry, locs)| inline(entry, locs, &read.function_locs));
     inlined.map(expand::<Copies>).map(expand::<Switches>)
@@ -209,11 +209,11 @@ pub struct Refused {
 pub fn import_each(text: &str, options: impl Into<Options>) -> Result<Imported, Vec<Diagnostic>> {
     let options = options.into();
     let read = read_each(text)?;
-    let places = Places::new(text);
-    if read.module.entries.is_empty() && read.refused.is_empty() && !read.outside.is_empty() {
-        return Err(diagnostics(&places, &read.outside));
+    let places = LineMap::new(text);
+    if read.module.entries.is_empty() && read.refused.is_empty() && !read.unsupported.is_empty() {
+        return Err(diagnostics(&places, &read.unsupported));
     }
-    let refused = |refused: &text::Refused| Refused {
+    let refused = |refused: &text::RejectedKernel| Refused {
         name: ir_name(&refused.name),
         span: places.span(refused.at),
         errors: diagnostics(&places, &refused.errors),
@@ -238,7 +238,7 @@ pub fn import_each(text: &str, options: impl Into<Options>) -> Result<Imported, 
 
 /// Origin of a parameter of an imported kernel: a range of bytes in a PTX parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Part {
+pub struct ParameterRange {
     /// Number of the PTX parameter.
     pub param: u32,
     /// Byte offset in the PTX parameter.
@@ -250,12 +250,12 @@ pub struct Part {
 }
 
 /// Returns the origins of the parameters that a launch passes.
-fn parts(places: &[sources::Parameter]) -> Vec<Part> {
+fn parts(places: &[sources::Parameter]) -> Vec<ParameterRange> {
     let part = |place: &sources::Parameter| match place.of {
-        sources::Of::Param(param) => {
-            Some(Part { param, offset: place.offset, bytes: place.bytes, is_buffer: place.is_buffer })
+        sources::Origin::Param(param) => {
+            Some(ParameterRange { param, offset: place.offset, bytes: place.bytes, is_buffer: place.is_buffer })
         }
-        sources::Of::Variable(_) => None,
+        sources::Origin::Variable(_) => None,
     };
     places.iter().filter_map(part).collect()
 }
@@ -267,11 +267,11 @@ fn parts(places: &[sources::Parameter]) -> Vec<Part> {
 /// Returns an error for each construct that the IR cannot express.
 pub fn import_one(
     text: &str,
-    read: &Text,
+    read: &ParsedFile,
     number: usize,
     options: impl Into<Options>,
-) -> Result<(Kernel, Vec<Part>), Vec<Diagnostic>> {
-    let places = Places::new(text);
+) -> Result<(Kernel, Vec<ParameterRange>), Vec<Diagnostic>> {
+    let places = LineMap::new(text);
     let none = || vec![Diagnostic::new(Span::default(), format!("there is no kernel of number {number}"))];
     let Inlined { entry, locs } = inlined(read).nth(number).ok_or_else(none)?;
     let kernel = emit::kernel(&entry, &locs, &places, options.into())?;
@@ -288,7 +288,7 @@ pub struct Signature {
     /// IR kernel with the same parameters and an empty body.
     pub kernel: Kernel,
     /// Origin of each parameter that a launch passes.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ParameterRange>,
 }
 
 /// Finds a kernel by its IR name and returns its launch arguments.
@@ -296,15 +296,15 @@ pub struct Signature {
 /// # Errors
 /// Fails if there is no such kernel, if the kernel has errors, or if the kind of a parameter cannot
 /// be determined or passed by a launch.
-pub fn signature(text: &str, read: &Text, name: &str) -> Result<Signature, Vec<Diagnostic>> {
-    let places = Places::new(text);
+pub fn signature(text: &str, read: &ParsedFile, name: &str) -> Result<Signature, Vec<Diagnostic>> {
+    let places = LineMap::new(text);
     let wrong = |message: String| vec![Diagnostic::new(Span::default(), message)];
     if let Some(refused) = read.refused.iter().find(|refused| ir_name(&refused.name) == ir_name(name)) {
         return Err(diagnostics(&places, &refused.errors));
     }
     let found = inlined(read).find(|inlined| ir_name(&inlined.entry.name) == ir_name(name));
     let Inlined { entry, locs } = found.ok_or_else(|| wrong(format!("there is no kernel `{name}`")))?;
-    let (kernel, found) = emit::standing(&entry, &locs, &places)?;
+    let (kernel, found) = emit::direct_parameters(&entry, &locs, &places)?;
     // Variables are not passed by a launch.
     let is_whole =
         |place: &sources::Parameter| place.of.param(&entry).is_none_or(|param| param.bytes() == u64::from(place.bytes));
@@ -316,13 +316,13 @@ pub fn signature(text: &str, read: &Text, name: &str) -> Result<Signature, Vec<D
 }
 
 /// Returns the errors for which a kernel was skipped, if the text has such a kernel.
-pub fn refusal(text: &str, read: &Text, name: &str) -> Option<Vec<Diagnostic>> {
+pub fn refusal(text: &str, read: &ParsedFile, name: &str) -> Option<Vec<Diagnostic>> {
     let refused = read.refused.iter().find(|refused| refused.name == name)?;
-    Some(diagnostics(&Places::new(text), &refused.errors))
+    Some(diagnostics(&LineMap::new(text), &refused.errors))
 }
 
 /// Returns the name of the first kernel in the text, even if that kernel was skipped.
-pub fn first_name(read: &Text) -> Option<&str> {
+pub fn first_name(read: &ParsedFile) -> Option<&str> {
     let entries = read.module.entries.iter().zip(&read.locs);
     let entries = entries.map(|(entry, locs)| (locs.first().copied().unwrap_or_default(), entry.name.as_str()));
     let all = entries.chain(read.refused.iter().map(|refused| (refused.at, refused.name.as_str())));
@@ -331,14 +331,14 @@ pub fn first_name(read: &Text) -> Option<&str> {
 
 /// Returns the span of the instruction at a position, or of the rest of its line.
 pub fn span(text: &str, at: Loc) -> Span {
-    Places::new(text).span(at)
+    LineMap::new(text).span(at)
 }
 
 /// Parses a PTX text.
 ///
 /// # Errors
 /// Returns all errors of the text.
-pub fn read(text: &str) -> Result<Text, Vec<Diagnostic>> {
+pub fn read(text: &str) -> Result<ParsedFile, Vec<Diagnostic>> {
     complete(text, text::read(text))
 }
 
@@ -346,21 +346,21 @@ pub fn read(text: &str) -> Result<Text, Vec<Diagnostic>> {
 ///
 /// # Errors
 /// Returns the errors that an assembler would report.
-pub fn read_each(text: &str) -> Result<Text, Vec<Diagnostic>> {
+pub fn read_each(text: &str) -> Result<ParsedFile, Vec<Diagnostic>> {
     complete(text, text::read_each(text))
 }
 
 /// Checks that the `.version` and `.target` of a parsed text provide every instruction that it uses.
-fn complete(text: &str, read: Result<Text, Vec<text::Error>>) -> Result<Text, Vec<Diagnostic>> {
-    let missing = |read: Text| match read.missing() {
+fn complete(text: &str, read: Result<ParsedFile, Vec<text::Error>>) -> Result<ParsedFile, Vec<Diagnostic>> {
+    let missing = |read: ParsedFile| match read.missing() {
         missing if missing.is_empty() => Ok(read),
         missing => Err(missing),
     };
-    read.and_then(missing).map_err(|errors| diagnostics(&Places::new(text), &errors))
+    read.and_then(missing).map_err(|errors| diagnostics(&LineMap::new(text), &errors))
 }
 
 /// Converts the parser's errors to diagnostics, with suggestions.
-fn diagnostics(places: &Places<'_>, errors: &[text::Error]) -> Vec<Diagnostic> {
+fn diagnostics(places: &LineMap<'_>, errors: &[text::Error]) -> Vec<Diagnostic> {
     let diagnostic = |error: &text::Error| {
         let wrong = Diagnostic::new(places.span(error.at), error.kind.to_string());
         let near = match &error.kind {
@@ -388,16 +388,16 @@ pub fn ir_name(name: &str) -> String {
 }
 
 /// Map from lines and columns of a text to byte positions.
-struct Places<'t> {
+struct LineMap<'t> {
     text: &'t str,
     /// Offset of the start of each line.
     lines: Vec<usize>,
 }
 
-impl<'t> Places<'t> {
-    fn new(text: &'t str) -> Places<'t> {
+impl<'t> LineMap<'t> {
+    fn new(text: &'t str) -> LineMap<'t> {
         let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
-        Places { text, lines: std::iter::once(0).chain(breaks).collect() }
+        LineMap { text, lines: std::iter::once(0).chain(breaks).collect() }
     }
 
     /// Returns the span from a position to the end of its instruction or line.

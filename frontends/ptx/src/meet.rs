@@ -3,7 +3,7 @@
 use halfbyte_abi::meet::Strength;
 use halfbyte_ir::{AtomicAttr, Attr, FenceAttr, IntCC, MemOrder, Op, Type, Value};
 use halfbyte_isa::ptx::meaning::{fence, results, strength};
-use halfbyte_isa::ptx::types::{Kind, Token};
+use halfbyte_isa::ptx::types::{Token, TypeKind};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
 
 use crate::address::Address;
@@ -12,7 +12,7 @@ use crate::types::{integer, of_ptx};
 
 impl Import<'_> {
     /// Imports a collective or ordering instruction; returns `false` for others.
-    pub fn meet(&mut self, inst: &Inst) -> bool {
+    pub fn collective(&mut self, inst: &Inst) -> bool {
         use Opcode::*;
         match inst.opcode {
             BAR_SYNC | BARRIER_SYNC => self.barrier(inst, Op::Barrier, None, 0, None),
@@ -20,8 +20,8 @@ impl Import<'_> {
             BAR_ARRIVE | BARRIER_ARRIVE => self.barrier(inst, Op::BarrierArrive, None, 0, Some(1)),
             BAR_POPC | BARRIER_POPC => self.barrier(inst, Op::BarrierCount, Some(2), 1, None),
             BAR_POPC_OF | BARRIER_POPC_OF => self.barrier(inst, Op::BarrierCount, Some(3), 1, Some(2)),
-            BAR_RED | BARRIER_RED => self.barrier(inst, asked(inst), Some(2), 1, None),
-            BAR_RED_OF | BARRIER_RED_OF => self.barrier(inst, asked(inst), Some(3), 1, Some(2)),
+            BAR_RED | BARRIER_RED => self.barrier(inst, barrier_reduction(inst), Some(2), 1, None),
+            BAR_RED_OF | BARRIER_RED_OF => self.barrier(inst, barrier_reduction(inst), Some(3), 1, Some(2)),
             BAR_WARP => {
                 let mask = self.operand(inst, 0, Type::I32);
                 self.code.builder.inst(Op::SubgroupBarrier, Type::I32, Attr::None, &[mask]);
@@ -36,7 +36,7 @@ impl Import<'_> {
                 };
                 let args = [self.operand(inst, 1, Type::I1), self.mask(inst, 2)];
                 let value = self.code.op(op, Type::I32, &args);
-                self.give(inst, value, None);
+                self.define_results(inst, value, None);
             }
             MATCH_ANY | MATCH_ALL | MATCH_ALL_ALONE => {
                 let ty = integer(inst.ty(0).bits());
@@ -45,10 +45,10 @@ impl Import<'_> {
                 let value = self.code.op(op, ty, &args);
                 let zero = self.code.constant(Type::I32, 0);
                 let is_any = self.code.builder.icmp(IntCC::Ne, Type::I32, value, zero);
-                self.give(inst, value, Some(is_any));
+                self.define_results(inst, value, Some(is_any));
             }
             REDUX | REDUX_BITS => {
-                let signed = inst.ty(0).is_signed() && inst.ty(0).kind() == Kind::Integer;
+                let signed = inst.ty(0).is_signed() && inst.ty(0).kind() == TypeKind::Integer;
                 let op = match () {
                     () if inst.has(Token::Add) => Op::SubgroupReduceAdd,
                     () if inst.has(Token::Min) && signed => Op::SubgroupReduceMinS,
@@ -61,17 +61,17 @@ impl Import<'_> {
                 };
                 let args = [1, 2].map(|i| self.operand(inst, i, Type::I32));
                 let value = self.code.op(op, Type::I32, &args);
-                self.give(inst, value, None);
+                self.define_results(inst, value, None);
             }
             ELECT => {
                 let mask = self.operand(inst, 1, Type::I32);
                 let is_elected = self.code.op(Op::Elect, Type::I32, &[mask]);
                 let leader = self.code.op(Op::Ctz, Type::I32, &[mask]);
-                self.give(inst, leader, Some(is_elected));
+                self.define_results(inst, leader, Some(is_elected));
             }
             ACTIVEMASK => {
                 let value = self.code.builder.here(Op::ActiveMask);
-                self.give(inst, value, None);
+                self.define_results(inst, value, None);
             }
             MEMBAR | FENCE_OF_ORDER => {
                 let order = match () {
@@ -91,7 +91,7 @@ impl Import<'_> {
     }
 
     /// Defines the result registers of a collective operation.
-    fn give(&mut self, inst: &Inst, value: Value, answer: Option<Value>) {
+    fn define_results(&mut self, inst: &Inst, value: Value, answer: Option<Value>) {
         let [first, second] = results(inst);
         // In a destination pair, the value comes first and is optional.
         if let Some(reg) = first {
@@ -114,13 +114,17 @@ impl Import<'_> {
         args.extend(count.map(|i| self.operand(inst, i, Type::I32)));
         let made = self.code.builder.inst(op, Type::I32, Attr::Aligned(aligned), &args);
         if let Some(value) = self.code.builder.kernel().result(made) {
-            self.give(inst, value, None);
+            self.define_results(inst, value, None);
         }
     }
 
     /// Returns the member mask: an operand, or the active lanes if the instruction has no mask.
     fn mask(&mut self, inst: &Inst, i: usize) -> Value {
-        if inst.is_unsaid() { self.code.builder.here(Op::ActiveMask) } else { self.operand(inst, i, Type::I32) }
+        if inst.has_no_member_mask() {
+            self.code.builder.here(Op::ActiveMask)
+        } else {
+            self.operand(inst, i, Type::I32)
+        }
     }
 
     fn shuffle(&mut self, inst: &Inst) {
@@ -141,7 +145,7 @@ impl Import<'_> {
         let mask = self.mask(inst, 4);
         let given = self.code.op(op, ty, &[value, by, segment, mask]);
         let answer = results(inst)[1].map(|_| self.is_within(op, by, segment));
-        self.give(inst, given, answer);
+        self.define_results(inst, given, answer);
     }
 
     /// Emits the test of whether the source lane of a shuffle is in the same segment as the current
@@ -175,8 +179,8 @@ impl Import<'_> {
     /// Imports an atomic operation.
     pub fn atomic(&mut self, inst: &Inst) {
         use Opcode::*;
-        let is_signed = inst.ty(0).is_signed() && inst.ty(0).kind() == Kind::Integer;
-        let is_float = matches!(inst.ty(0).kind(), Kind::Float | Kind::Packed);
+        let is_signed = inst.ty(0).is_signed() && inst.ty(0).kind() == TypeKind::Integer;
+        let is_float = matches!(inst.ty(0).kind(), TypeKind::Float | TypeKind::Packed);
         let op = match inst.opcode {
             ATOM_ADD | ATOM_ADD_HALF | RED_ADD | RED_ADD_HALF if is_float => Op::AtomicFadd,
             ATOM_ADD | RED_ADD => Op::AtomicAdd,
@@ -285,6 +289,6 @@ pub(crate) fn elements(inst: &Inst) -> (Vec<Option<Reg>>, Vec<Option<Reg>>) {
 }
 
 /// Returns the op of a barrier reduction.
-fn asked(inst: &Inst) -> Op {
+fn barrier_reduction(inst: &Inst) -> Op {
     if inst.has(Token::And) { Op::BarrierAll } else { Op::BarrierAny }
 }

@@ -5,13 +5,13 @@ use halfbyte_ir::{AtomicAttr, Attr, Direction, MemAttr, Op, Type, Value};
 use halfbyte_isa::ptx::meaning::strength;
 use halfbyte_isa::ptx::types::{Space, Type as PtxType};
 use halfbyte_isa::ptx::{Base, Inst, Operand, Reg};
-use halfbyte_isa::row::{Class, Role};
+use halfbyte_isa::row::{InstClass, OperandRole};
 
 use crate::address::Address;
-use crate::domain::Code;
+use crate::domain::IrBuilder;
 use crate::emit::Import;
 use crate::flow::loads_parameter;
-use crate::sources::{Of, Parameter, is_store, loaded, reached, writes};
+use crate::sources::{Origin, Parameter, is_store, loaded, reached, writes};
 use crate::ssa::Val;
 use crate::types::{integer, of_ptx};
 
@@ -33,7 +33,7 @@ impl Import<'_> {
         let scalars = self.scalars();
         for ((place, of), scalar) in parameters.places.iter().zip(accesses).zip(scalars) {
             let param = place.of.param(self.function.entry);
-            if let Of::Variable(_) = place.of {
+            if let Origin::Variable(_) = place.of {
                 let value = self.declare_data(place, &of);
                 self.params.push(value);
                 continue;
@@ -60,8 +60,8 @@ impl Import<'_> {
     fn declare_data(&mut self, place: &Parameter, of: &Accesses) -> Value {
         let entry = self.function.entry;
         let variable = match place.of {
-            Of::Variable(var) => entry.variables.get(var.number as usize),
-            Of::Param(_) => None,
+            Origin::Variable(var) => entry.variables.get(var.number as usize),
+            Origin::Param(_) => None,
         };
         let (bytes, align) = variable.map_or((Default::default(), 1), |of| (of.bytes.clone(), of.alignment()));
         let mut elem = element(&of.types);
@@ -84,12 +84,12 @@ impl Import<'_> {
             }
             let element = inst.element();
             let mut types = Vec::new();
-            for (o, operand) in inst.places() {
+            for (o, operand) in inst.operands_with_rows() {
                 if matches!(operand, Operand::Memory(_)) {
                     continue;
                 }
                 let vals = operand.registers().filter_map(|reg| match o.role {
-                    Role::Def => self.function.writes(number).find(|(of, _)| *of == reg).map(|(_, val)| val),
+                    OperandRole::Def => self.function.writes(number).find(|(of, _)| *of == reg).map(|(_, val)| val),
                     _ => self.function.read(number, reg),
                 });
                 types.extend(vals.map(|val| self.in_memory(val, element)));
@@ -122,7 +122,7 @@ impl Import<'_> {
         // An access of unknown origin may reach any buffer. Its types apply to buffers without
         // known accesses.
         let buffers = accesses.iter_mut().zip(&self.parameters.places).filter(|(_, place)| place.is_buffer);
-        for (of, _) in buffers.filter(|(_, place)| matches!(place.of, Of::Param(_))) {
+        for (of, _) in buffers.filter(|(_, place)| matches!(place.of, Origin::Param(_))) {
             of.stored |= untraced.stored;
             if of.types.is_empty() {
                 of.types.clone_from(&untraced.types);
@@ -163,13 +163,13 @@ impl Import<'_> {
 
     /// Imports a memory access; returns `false` for other instructions.
     pub fn memory(&mut self, inst: &Inst) -> bool {
-        if inst.row().class != Class::Memory {
+        if inst.row().class != InstClass::Memory {
             return false;
         }
         let is_atomic = matches!(inst.row().mnemonic, "atom" | "red");
         match inst.opcode {
             _ if loads_parameter(inst) => self.load_param(inst),
-            _ if is_atomic && self.parameters.own_space(self.function, self.number, inst) == Some(Space::Local) => {
+            _ if is_atomic && self.parameters.private_space(self.function, self.number, inst) == Some(Space::Local) => {
                 self.refuse("an atomic operation on local memory, which no other thread reaches", "a load and a store");
             }
             _ if is_atomic => self.atomic(inst),
@@ -280,7 +280,7 @@ impl Import<'_> {
             Type::BF16 => Some(Type::BF16X2),
             _ => None,
         });
-        let alike = |code: &Code, pair: Type| values.iter().all(|&value| code.ty(value) == pair.lane_type());
+        let alike = |code: &IrBuilder, pair: Type| values.iter().all(|&value| code.ty(value) == pair.lane_type());
         let parts: Vec<Value> = match pair.filter(|&pair| alike(&self.code, pair)) {
             Some(pair) => values
                 .chunks(2)
@@ -361,7 +361,7 @@ impl Import<'_> {
 
     /// Returns the address of the first element.
     pub fn place_of(&mut self, inst: &Inst) -> Option<Address> {
-        if let Some(space) = self.parameters.own_space(self.function, self.number, inst) {
+        if let Some(space) = self.parameters.private_space(self.function, self.number, inst) {
             return self.own_place(inst, space);
         }
         let operand = inst.operands.iter().find_map(|operand| match operand {

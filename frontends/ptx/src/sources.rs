@@ -12,7 +12,7 @@ use halfbyte_isa::ptx::row::named_space;
 use halfbyte_isa::ptx::types::Space;
 use halfbyte_isa::ptx::types::Token;
 use halfbyte_isa::ptx::{Base, Inst, Opcode, Operand, Reg, Var};
-use halfbyte_isa::row::{Class, Role};
+use halfbyte_isa::row::{InstClass, OperandRole};
 use smallvec::SmallVec;
 
 use crate::flow::loads_parameter;
@@ -20,16 +20,16 @@ use crate::spaces::named;
 use crate::ssa::{Def, Function, Val};
 
 /// Number of a parameter of the IR.
-pub(crate) type Source = u32;
+pub(crate) type ParameterId = u32;
 
 /// Parameters of the IR from which a value may derive, as an address or as an offset.
-pub(crate) type Sources = SmallVec<[Source; 2]>;
+pub(crate) type Provenance = SmallVec<[ParameterId; 2]>;
 
 /// Parameter of the IR kernel.
 #[derive(Clone, Debug)]
 pub(crate) struct Parameter {
     /// Origin in the PTX.
-    pub of: Of,
+    pub of: Origin,
     /// Byte offset in the PTX parameter.
     pub offset: u32,
     /// Size in bytes.
@@ -42,43 +42,43 @@ pub(crate) struct Parameter {
 
 /// Origin of a parameter of the IR in the PTX.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Of {
+pub(crate) enum Origin {
     /// Kernel parameter, by number, or a part of it.
     Param(u32),
     /// Module variable.
     Variable(Var),
 }
 
-impl Of {
+impl Origin {
     /// Returns the kernel parameter, unless the origin is a variable.
     pub fn param(self, entry: &Entry) -> Option<&Param> {
         match self {
-            Of::Param(number) => entry.params.get(number as usize),
-            Of::Variable(_) => None,
+            Origin::Param(number) => entry.params.get(number as usize),
+            Origin::Variable(_) => None,
         }
     }
 }
 
 /// Bit set of the address spaces that a value may point to: an address in constant memory, or a
 /// generic or global address.
-type Spaces = u8;
-const IN_CONST: Spaces = 1;
-const PLAIN: Spaces = 2;
+type SpaceSet = u8;
+const IN_CONST: SpaceSet = 1;
+const PLAIN: SpaceSet = 2;
 /// Generic addresses that `cvta` makes from an address in shared or local memory.
-const OF_SHARED: Spaces = 4;
-const OF_LOCAL: Spaces = 8;
+const OF_SHARED: SpaceSet = 4;
+const OF_LOCAL: SpaceSet = 8;
 
 /// Parameters of the IR kernel, and the provenance of each value.
 pub(crate) struct Parameters {
     pub places: Vec<Parameter>,
     /// Parameters from which each value may derive, by value.
-    of: Vec<Sources>,
+    of: Vec<Provenance>,
     /// Address spaces that each value may point to, by value.
-    spaces: Vec<Spaces>,
+    spaces: Vec<SpaceSet>,
 }
 
 /// Reason for which a parameter or address cannot be converted.
-pub(crate) enum Wrong {
+pub(crate) enum ParameterError {
     /// A load that partially overlaps another load of the parameter.
     Overlap { inst: usize, param: u32 },
     /// A load beyond the bounds of its parameter.
@@ -94,9 +94,9 @@ pub(crate) enum Wrong {
 }
 
 impl Parameters {
-    pub fn new(function: &Function<'_>, wrong: &mut Vec<Wrong>) -> Parameters {
+    pub fn new(function: &Function<'_>, wrong: &mut Vec<ParameterError>) -> Parameters {
         let places = places(function, wrong);
-        let (of, spaces) = (vec![Sources::new(); function.defs.len()], vec![0; function.defs.len()]);
+        let (of, spaces) = (vec![Provenance::new(); function.defs.len()], vec![0; function.defs.len()]);
         let mut parameters = Parameters { places, of, spaces };
         parameters.trace(function);
         parameters.find_buffers(function, wrong);
@@ -105,23 +105,23 @@ impl Parameters {
     }
 
     /// Returns the parameter of the IR that contains an offset of a PTX parameter.
-    pub fn place(&self, param: u32, offset: u32) -> Option<(Source, &Parameter)> {
+    pub fn place(&self, param: u32, offset: u32) -> Option<(ParameterId, &Parameter)> {
         let holds = |place: &Parameter| {
-            place.of == Of::Param(param) && (place.offset..place.offset + place.bytes).contains(&offset)
+            place.of == Origin::Param(param) && (place.offset..place.offset + place.bytes).contains(&offset)
         };
         let found = self.places.iter().position(holds)?;
         Some((found as u32, self.places.get(found)?))
     }
 
     /// Returns the parameter of the IR for a module variable.
-    pub fn variable(&self, var: Var) -> Option<Source> {
-        self.places.iter().position(|place| place.of == Of::Variable(var)).map(|found| found as u32)
+    pub fn variable(&self, var: Var) -> Option<ParameterId> {
+        self.places.iter().position(|place| place.of == Origin::Variable(var)).map(|found| found as u32)
     }
 
     /// Returns the buffers that a memory access may reach.
-    pub fn accessed(&self, function: &Function<'_>, number: usize, inst: &Inst) -> Sources {
-        if inst.row().class != Class::Memory || self.own_space(function, number, inst).is_some() {
-            return Sources::new();
+    pub fn accessed(&self, function: &Function<'_>, number: usize, inst: &Inst) -> Provenance {
+        if inst.row().class != InstClass::Memory || self.private_space(function, number, inst).is_some() {
+            return Provenance::new();
         }
         if let Some(var) = inst.operands.iter().find_map(Operand::variable) {
             return self.variable(var).into_iter().collect();
@@ -133,8 +133,11 @@ impl Parameters {
     /// Returns `true` if nothing is known of the address of a memory access, so that it may reach
     /// any buffer. The IR cannot express such an access.
     pub fn is_untraced(&self, function: &Function<'_>, number: usize, inst: &Inst) -> bool {
-        let is_elsewhere = || self.own_space(function, number, inst).is_some() || loads_parameter(inst);
-        if inst.row().class != Class::Memory || inst.operands.iter().any(|o| o.variable().is_some()) || is_elsewhere() {
+        let is_elsewhere = || self.private_space(function, number, inst).is_some() || loads_parameter(inst);
+        if inst.row().class != InstClass::Memory
+            || inst.operands.iter().any(|o| o.variable().is_some())
+            || is_elsewhere()
+        {
             return false;
         }
         let val = address(inst).and_then(|reg| function.read(number, reg));
@@ -142,12 +145,12 @@ impl Parameters {
     }
 
     /// Returns the space of an access to shared or local memory.
-    pub fn own_space(&self, function: &Function<'_>, number: usize, inst: &Inst) -> Option<Space> {
-        if inst.row().class != Class::Memory {
+    pub fn private_space(&self, function: &Function<'_>, number: usize, inst: &Inst) -> Option<Space> {
+        if inst.row().class != InstClass::Memory {
             return None;
         }
         named(inst).or_else(|| {
-            let of_none = named_space(&inst.words).is_none();
+            let of_none = named_space(&inst.modifiers).is_none();
             let val = address(inst).filter(|_| of_none).and_then(|reg| function.read(number, reg))?;
             self.space_of(val).filter(|space| matches!(space, Space::Shared | Space::Local))
         })
@@ -170,13 +173,13 @@ impl Parameters {
     }
 
     /// Returns the parameters from which a value may derive.
-    pub fn sources(&self, val: Val) -> &[Source] {
+    pub fn sources(&self, val: Val) -> &[ParameterId] {
         self.of.get(val.0 as usize).map_or(&[], SmallVec::as_slice)
     }
 
     /// Returns the buffers from which a value may derive.
-    pub fn buffers(&self, val: Val) -> impl Iterator<Item = Source> {
-        let is_buffer = |source: &Source| self.places.get(*source as usize).is_some_and(|place| place.is_buffer);
+    pub fn buffers(&self, val: Val) -> impl Iterator<Item = ParameterId> {
+        let is_buffer = |source: &ParameterId| self.places.get(*source as usize).is_some_and(|place| place.is_buffer);
         self.sources(val).iter().copied().filter(is_buffer)
     }
 
@@ -246,7 +249,7 @@ impl Parameters {
         };
         let mut from: SmallVec<[Val; 3]> = places.iter().filter_map(|&i| operand(i)).collect();
         if inst.opcode == Opcode::CVTA {
-            let space = match named_space(&inst.words) {
+            let space = match named_space(&inst.modifiers) {
                 Some(Space::Const) if inst.has(Token::To) => IN_CONST,
                 Some(Space::Shared | Space::Local) if inst.has(Token::To) => 0,
                 Some(Space::Shared) => OF_SHARED,
@@ -275,7 +278,7 @@ impl Parameters {
     }
 
     /// Adds address spaces to a value. Returns `true` if its set changed.
-    fn may_be(&mut self, val: Val, spaces: Spaces) -> bool {
+    fn may_be(&mut self, val: Val, spaces: SpaceSet) -> bool {
         let Some(of) = self.spaces.get_mut(val.0 as usize) else { return false };
         let before = *of;
         *of |= spaces;
@@ -283,7 +286,7 @@ impl Parameters {
     }
 
     /// Returns the address spaces that a value may point to.
-    fn spaces(&self, val: Val) -> Spaces {
+    fn spaces(&self, val: Val) -> SpaceSet {
         self.spaces.get(val.0 as usize).copied().unwrap_or(0)
     }
 
@@ -306,7 +309,7 @@ impl Parameters {
         changed
     }
 
-    fn insert(&mut self, to: Val, source: Source) -> bool {
+    fn insert(&mut self, to: Val, source: ParameterId) -> bool {
         let Some(of) = self.of.get_mut(to.0 as usize) else { return false };
         match of.binary_search(&source) {
             Ok(_) => false,
@@ -320,7 +323,7 @@ impl Parameters {
     /// Determines which parameters are buffers: those declared as pointers, and those from which an
     /// address derives. A sum is an address if one operand is. Other accesses may have to determine
     /// which operand that is, so that ambiguous sums are revisited.
-    fn find_buffers(&mut self, function: &Function<'_>, wrong: &mut Vec<Wrong>) {
+    fn find_buffers(&mut self, function: &Function<'_>, wrong: &mut Vec<ParameterError>) {
         for place in &mut self.places {
             let param = place.of.param(function.entry);
             place.is_buffer |= place.bytes == 8 && param.is_some_and(|param| param.pointer.is_some());
@@ -330,7 +333,7 @@ impl Parameters {
             let Some(inst) = function.inst(number) else { continue };
             let reg = match (inst.opcode, inst.operands.get(1)) {
                 (Opcode::CVTA, Some(&Operand::Register(reg))) => reg,
-                _ if self.own_space(function, number, inst).is_some() => continue,
+                _ if self.private_space(function, number, inst).is_some() => continue,
                 _ => match address(inst) {
                     Some(reg) => reg,
                     None => continue,
@@ -340,7 +343,7 @@ impl Parameters {
             if !self.sources(val).is_empty() {
                 work.push((val, number));
             } else if inst.opcode != Opcode::CVTA {
-                wrong.push(Wrong::Untraced { inst: number });
+                wrong.push(ParameterError::Untraced { inst: number });
             }
         }
         let mut seen = vec![false; function.defs.len()];
@@ -378,13 +381,13 @@ impl Parameters {
             let sources = sides.iter().flat_map(|&side| self.sources(side));
             let names = sources.filter_map(|&source| self.places.get(source as usize)).map(|place| place.name.clone());
             let names: BTreeSet<String> = names.collect();
-            wrong.push(Wrong::Ambiguous { inst, names: names.into_iter().collect() });
+            wrong.push(ParameterError::Ambiguous { inst, names: names.into_iter().collect() });
         }
     }
 
     /// Checks that module variables are only read, and that constant-memory addresses are used only
     /// as such.
-    fn check_variables(&mut self, function: &Function<'_>, wrong: &mut Vec<Wrong>) {
+    fn check_variables(&mut self, function: &Function<'_>, wrong: &mut Vec<ParameterError>) {
         // The provenance is recomputed, because the buffers are known now.
         self.trace(function);
         for number in reached(function) {
@@ -392,40 +395,40 @@ impl Parameters {
             let accessed = self.accessed(function, number, inst);
             let written = if writes(inst) { self.variables(&accessed).next() } else { None };
             if let Some(place) = written {
-                wrong.push(Wrong::Written { inst: number, name: place.name.clone() });
+                wrong.push(ParameterError::Written { inst: number, name: place.name.clone() });
                 continue;
             }
-            let operands = inst.places().enumerate();
-            let read = operands.filter(|(_, (o, _))| o.role != Role::Def).flat_map(|(i, (_, operand))| {
+            let operands = inst.operands_with_rows().enumerate();
+            let read = operands.filter(|(_, (o, _))| o.role != OperandRole::Def).flat_map(|(i, (_, operand))| {
                 let is_base = matches!(operand, Operand::Memory(_));
                 let vals = operand.registers().filter_map(|reg| function.read(number, reg));
                 vals.map(move |val| (val, i, is_base))
             });
             let mut misused = read.filter_map(|(val, i, is_base)| self.misused(val, inst, i, is_base));
             if let Some((message, expected)) = misused.next() {
-                wrong.push(Wrong::Space { inst: number, message, expected });
+                wrong.push(ParameterError::Space { inst: number, message, expected });
             }
         }
     }
 
     /// Returns the module variables among `sources`.
-    fn variables(&self, sources: &[Source]) -> impl Iterator<Item = &Parameter> {
+    fn variables(&self, sources: &[ParameterId]) -> impl Iterator<Item = &Parameter> {
         let places = sources.iter().filter_map(|&source| self.places.get(source as usize));
-        places.filter(|place| matches!(place.of, Of::Variable(_)))
+        places.filter(|place| matches!(place.of, Origin::Variable(_)))
     }
 
     /// Returns the error and the expected form if an instruction uses an address in the wrong
     /// space.
     fn misused(&self, val: Val, inst: &Inst, i: usize, is_base: bool) -> Option<(&'static str, &'static str)> {
-        let is_constant = |place: &&Parameter| matches!(place.of, Of::Variable(Var { space: Space::Const, .. }));
+        let is_constant = |place: &&Parameter| matches!(place.of, Origin::Variable(Var { space: Space::Const, .. }));
         let (spaces, sources) = (self.spaces(val), self.sources(val));
         if is_base && spaces & (OF_SHARED | OF_LOCAL) != 0 && (!sources.is_empty() || spaces.count_ones() > 1) {
             let message = "which memory this address is in is only known when the kernel runs";
             return Some((message, "a run of the text as it stands, with `--target ptx`"));
         }
         let converts = inst.opcode == Opcode::CVTA;
-        let is_buffer = |&source: &Source| self.places.get(source as usize).is_some_and(|place| place.is_buffer);
-        let is_own = matches!(named_space(&inst.words), Some(Space::Shared | Space::Local));
+        let is_buffer = |&source: &ParameterId| self.places.get(source as usize).is_some_and(|place| place.is_buffer);
+        let is_own = matches!(named_space(&inst.modifiers), Some(Space::Shared | Space::Local));
         if converts && is_own && sources.iter().any(is_buffer) {
             let message = "this address is one in global memory, which `cvta` takes for another space";
             return Some((message, "`cvta.global` or `cvta.to.global`"));
@@ -490,7 +493,7 @@ impl Parameters {
     }
 }
 
-fn in_space(space: Space) -> Spaces {
+fn in_space(space: Space) -> SpaceSet {
     match space {
         Space::Const => IN_CONST,
         Space::Global | Space::Local | Space::Param | Space::Shared => PLAIN,
@@ -546,7 +549,7 @@ pub(crate) fn loaded(inst: &Inst) -> SmallVec<[(Option<Reg>, u32, u32); 4]> {
 
 /// Returns the register with the address of a memory access.
 pub(crate) fn address(inst: &Inst) -> Option<Reg> {
-    if inst.row().class != Class::Memory {
+    if inst.row().class != InstClass::Memory {
         return None;
     }
     let memory = |operand: &Operand| match operand {
@@ -563,14 +566,14 @@ pub(crate) fn reached(function: &Function<'_>) -> impl Iterator<Item = usize> {
     nodes.into_iter().flat_map(|node| function.nodes.get(node).map_or(0..0, |node| node.insts.clone()))
 }
 
-fn places(function: &Function<'_>, wrong: &mut Vec<Wrong>) -> Vec<Parameter> {
+fn places(function: &Function<'_>, wrong: &mut Vec<ParameterError>) -> Vec<Parameter> {
     // Distinct loads of each parameter: offset, size, and the first such instruction.
     let mut loads: Vec<Vec<(u32, u32, usize)>> = vec![Vec::new(); function.entry.params.len()];
     for number in reached(function) {
         let Some(inst) = function.inst(number).filter(|inst| loads_parameter(inst)) else { continue };
         let bytes = inst.element().bits() / 8;
         if !loads_within(inst, &function.entry.params) {
-            wrong.push(Wrong::Outside { inst: number });
+            wrong.push(ParameterError::Outside { inst: number });
             continue;
         }
         for (_, param, offset) in loaded(inst) {
@@ -586,7 +589,7 @@ fn places(function: &Function<'_>, wrong: &mut Vec<Wrong>) -> Vec<Parameter> {
         let whole = u32::try_from(param.bytes()).unwrap_or(u32::MAX);
         let mut place = |offset: u32, bytes: u32| {
             let name = name_of(param, (bytes != whole).then_some(offset));
-            places.push(Parameter { of: Of::Param(number), offset, bytes, name, is_buffer: false });
+            places.push(Parameter { of: Origin::Param(number), offset, bytes, name, is_buffer: false });
         };
         loads.sort_unstable();
         match loads.as_slice() {
@@ -599,7 +602,7 @@ fn places(function: &Function<'_>, wrong: &mut Vec<Wrong>) -> Vec<Parameter> {
                 let mut end = 0;
                 for &(offset, bytes, inst) in loads {
                     if offset < end {
-                        wrong.push(Wrong::Overlap { inst, param: number });
+                        wrong.push(ParameterError::Overlap { inst, param: number });
                         continue;
                     }
                     end = offset + bytes;
@@ -615,7 +618,7 @@ fn places(function: &Function<'_>, wrong: &mut Vec<Wrong>) -> Vec<Parameter> {
         while places.iter().any(|place| place.name == name) {
             name.push('_');
         }
-        let of = Of::Variable(Var { number, space: variable.space });
+        let of = Origin::Variable(Var { number, space: variable.space });
         places.push(Parameter { of, offset: 0, bytes: 8, name, is_buffer: true });
     }
     places

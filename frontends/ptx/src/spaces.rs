@@ -34,7 +34,7 @@ pub(crate) fn named(inst: &Inst) -> Option<PtxSpace> {
         },
         _ => None,
     });
-    of_base.or(named_space(&inst.words)).filter(|space| matches!(space, PtxSpace::Shared | PtxSpace::Local))
+    of_base.or(named_space(&inst.modifiers)).filter(|space| matches!(space, PtxSpace::Shared | PtxSpace::Local))
 }
 
 /// Returns the start of a space's window in the generic address space.
@@ -70,7 +70,7 @@ impl Import<'_> {
     }
 
     /// Returns the space and the address of a shared or frame variable in that space.
-    pub fn own_address(&self, operand: &Operand) -> Option<(PtxSpace, u64)> {
+    pub fn private_address(&self, operand: &Operand) -> Option<(PtxSpace, u64)> {
         let (space, start, offset) = match *operand {
             Operand::Variable { var: Var { number, space: PtxSpace::Shared }, offset } => {
                 let layout = self.function.entry.shared_layout();
@@ -90,7 +90,7 @@ impl Import<'_> {
         let bits = inst.ty(0).bits();
         let value = match (inst.opcode, inst.operands.get(1)) {
             (Opcode::MOV_ADDRESS | Opcode::CVTA_ADDRESS, Some(operand)) => {
-                let Some((space, address)) = self.own_address(operand) else { return false };
+                let Some((space, address)) = self.private_address(operand) else { return false };
                 let address =
                     if inst.opcode == Opcode::CVTA_ADDRESS { address.wrapping_add(window(space)) } else { address };
                 let ty = if bits == 32 { Type::I32 } else { Type::I64 };
@@ -104,7 +104,7 @@ impl Import<'_> {
                 self.code.op(op, Type::I64, &[address, start])
             }
             (Opcode::ISSPACEP, Some(_)) => {
-                let space = named_space(&inst.words).unwrap_or(PtxSpace::Global);
+                let space = named_space(&inst.modifiers).unwrap_or(PtxSpace::Global);
                 let val = self.operand_val(inst, 1);
                 let Some(is_in) = val.and_then(|val| self.is_in(val, space, MAX_STEPS)) else {
                     self.refuse(

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::{Inst, Reg};
-use halfbyte_isa::row::Role;
+use halfbyte_isa::row::OperandRole;
 
 use crate::flow::{End, Node, order};
 
@@ -161,12 +161,12 @@ impl<'e> Function<'e> {
             let Some(inst) = self.inst(number) else { continue };
             let mut reads = Vec::new();
             for (role, reg) in inst.registers() {
-                if role != Role::Def && !reads.iter().any(|(read, _)| *read == reg) {
+                if role != OperandRole::Def && !reads.iter().any(|(read, _)| *read == reg) {
                     reads.push((reg, self.state(state, reg)));
                 }
             }
             let mut writes: Vec<(Reg, Val)> = Vec::new();
-            for (_, reg) in inst.registers().filter(|(role, _)| *role != Role::Use) {
+            for (_, reg) in inst.registers().filter(|(role, _)| *role != OperandRole::Use) {
                 // A register that is written twice has one value, defined by the last write.
                 if writes.iter().any(|(written, _)| *written == reg) {
                     continue;
@@ -213,10 +213,10 @@ impl<'e> Function<'e> {
             for inst in of.insts.clone().filter_map(|number| self.inst(number)) {
                 // A guarded write also reads the register's previous value.
                 let kept = inst.guard.is_some() && !of.guarded;
-                let uses = inst.registers().filter(|(role, _)| *role != Role::Def || kept).map(|(_, reg)| reg);
+                let uses = inst.registers().filter(|(role, _)| *role != OperandRole::Def || kept).map(|(_, reg)| reg);
                 let uses: Vec<Reg> = uses.filter(|reg| !written.contains(reg)).collect();
                 read.extend(uses);
-                written.extend(inst.registers().filter(|(role, _)| *role != Role::Use).map(|(_, reg)| reg));
+                written.extend(inst.registers().filter(|(role, _)| *role != OperandRole::Use).map(|(_, reg)| reg));
             }
             if let End::Branch(guard, ..) = of.end
                 && !written.contains(&guard.reg)

@@ -7,23 +7,23 @@ use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::types::{Space, Token};
 use halfbyte_isa::ptx::{Base, Inst, Opcode, Operand};
 
-use crate::Places;
+use crate::LineMap;
 
 /// Reports all instructions of a kernel that the IR cannot express.
-pub(crate) fn wrong(entry: &Entry, locs: &[Loc], places: &Places<'_>) -> impl Iterator<Item = Diagnostic> {
+pub(crate) fn unsupported(entry: &Entry, locs: &[Loc], places: &LineMap<'_>) -> impl Iterator<Item = Diagnostic> {
     entry.body.insts.iter().zip(locs).filter_map(|(inst, &at)| {
-        let message = format!("{} has no counterpart in the IR", what(inst)?);
+        let message = format!("{} has no counterpart in the IR", unsupported_description(inst)?);
         Some(Diagnostic::new(places.span(at), message).expected("a run of the text as it stands, with `--target ptx`"))
     })
 }
 
 /// Returns `true` if all special registers that are read are thread or block numbers or sizes.
 fn is_of_place(inst: &Inst) -> bool {
-    inst.operands.iter().all(|operand| !matches!(operand, Operand::Special(special) if !special.is_of_place()))
+    inst.operands.iter().all(|operand| !matches!(operand, Operand::Special(special) if !special.depends_on_position()))
 }
 
 /// Describes an instruction that the IR cannot express.
-fn what(inst: &Inst) -> Option<&'static str> {
+fn unsupported_description(inst: &Inst) -> Option<&'static str> {
     let of_operand = inst.operands.iter().find_map(|operand| match operand {
         Operand::Frame { var, .. } if var.space != Space::Local => Some("the address of what a call passes"),
         Operand::Parameter { .. } => Some("the address of a parameter"),

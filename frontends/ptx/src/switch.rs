@@ -100,6 +100,6 @@ impl Switches {
 
     fn push(&mut self, opcode: Opcode, words: &[Token], guard: Option<Guard>, operands: &[Operand]) {
         let (words, operands) = (words.iter().copied().collect(), operands.iter().cloned().collect());
-        self.insts.push(Inst { opcode, words, guard, operands });
+        self.insts.push(Inst { opcode, modifiers: words, guard, operands });
     }
 }

@@ -5,10 +5,10 @@
 //! selects get the same type.
 
 use halfbyte_ir::Type;
-use halfbyte_isa::ptx::row::{Lanes, OperandRow, Shape};
-use halfbyte_isa::ptx::types::{Kind, Token, Type as PtxType};
+use halfbyte_isa::ptx::row::{Lanes, OperandKind, OperandRow};
+use halfbyte_isa::ptx::types::{Token, Type as PtxType, TypeKind};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
-use halfbyte_isa::row::Class;
+use halfbyte_isa::row::InstClass;
 
 use crate::sources::{Parameters, reached};
 use crate::ssa::{Def, Function, Val};
@@ -22,7 +22,7 @@ impl Types {
     }
 
     pub fn new(function: &Function<'_>, parameters: &Parameters) -> Types {
-        let mut classes = Classes((0..function.defs.len() as u32).collect());
+        let mut classes = UnionFind((0..function.defs.len() as u32).collect());
         for number in 0..function.defs.len() as u32 {
             let val = function.resolve(Val(number));
             classes.join(Val(number), val);
@@ -37,7 +37,7 @@ impl Types {
             let Some(inst) = function.inst(number) else { continue };
             let written: Vec<(Reg, Val)> = function.writes(number).collect();
             let val = |reg: Reg, o: &OperandRow| match o.role {
-                halfbyte_isa::row::Role::Def => written.iter().find(|(of, _)| *of == reg).map(|(_, val)| *val),
+                halfbyte_isa::row::OperandRole::Def => written.iter().find(|(of, _)| *of == reg).map(|(_, val)| *val),
                 _ => function.read(number, reg),
             };
             if let Some(&(_, to)) = written.first() {
@@ -49,7 +49,7 @@ impl Types {
                     }
                 }
             }
-            for (o, operand) in inst.places() {
+            for (o, operand) in inst.operands_with_rows() {
                 let Some(vote) = vote(inst, o) else { continue };
                 for reg in operand.registers() {
                     if let Some(votes) = val(reg, o).and_then(|val| votes.get_mut(classes.find(val).0 as usize)) {
@@ -115,9 +115,9 @@ impl Vote {
 }
 
 /// Union-find structure of values that share a type.
-struct Classes(Vec<u32>);
+struct UnionFind(Vec<u32>);
 
-impl Classes {
+impl UnionFind {
     fn find(&mut self, val: Val) -> Val {
         let mut at = val.0 as usize;
         while let Some(&next) = self.0.get(at).filter(|&&next| next as usize != at) {
@@ -153,23 +153,25 @@ fn copied(inst: &Inst) -> &'static [usize] {
 fn vote(inst: &Inst, o: &OperandRow) -> Option<Vote> {
     let accumulates = inst.has(Token::Add);
     let ty = match o.shape {
-        Shape::Masked(_) if accumulates => PtxType::U32,
-        Shape::Masked(lanes) | Shape::Selected(lanes, _) => return Some(Vote::For(packed(lanes))),
+        OperandKind::Masked(_) if accumulates => PtxType::U32,
+        OperandKind::Masked(lanes) | OperandKind::Selected(lanes, _) => return Some(Vote::For(packed(lanes))),
         // The merge operand of a video instruction does not vote, as it is usually zero.
-        Shape::Register(_) if is_video(inst) && !accumulates => return None,
-        Shape::Register(ty) | Shape::Value(ty) | Shape::Vector(ty, _) => ty.resolve(&inst.words).0,
+        OperandKind::Register(_) if is_video(inst) && !accumulates => return None,
+        OperandKind::Register(ty) | OperandKind::Value(ty) | OperandKind::Vector(ty, _) => {
+            ty.resolve(&inst.modifiers).0
+        }
         _ => return None,
     };
-    let carries = matches!(inst.row().class, Class::Memory | Class::Move) || !copied(inst).is_empty();
+    let carries = matches!(inst.row().class, InstClass::Memory | InstClass::Move) || !copied(inst).is_empty();
     match ty.kind() {
-        Kind::Float | Kind::Packed => of_ptx(ty).map(Vote::For),
-        Kind::Integer if !carries => Some(Vote::For(integer(ty.bits()))),
+        TypeKind::Float | TypeKind::Packed => of_ptx(ty).map(Vote::For),
+        TypeKind::Integer if !carries => Some(Vote::For(integer(ty.bits()))),
         _ => None,
     }
 }
 
 fn is_video(inst: &Inst) -> bool {
-    inst.row().operands.iter().any(|o| matches!(o.shape, Shape::Selected(..)))
+    inst.row().operands.iter().any(|o| matches!(o.shape, OperandKind::Selected(..)))
 }
 
 /// Returns the integer vector type with the given lanes.

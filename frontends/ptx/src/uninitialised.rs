@@ -9,18 +9,18 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use halfbyte_ir::{Diagnostic, Span};
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::ptx::definedness::{Definedness, Truth, Word, spread};
+use halfbyte_isa::ptx::definedness::{Definedness, Truth, Word, propagate};
 use halfbyte_isa::ptx::meaning::Reader;
-use halfbyte_isa::ptx::module::{Body, Passed, Targets};
-use halfbyte_isa::ptx::text::Text;
+use halfbyte_isa::ptx::module::{Body, FormalLocation, Targets};
+use halfbyte_isa::ptx::text::ParsedFile;
 use halfbyte_isa::ptx::types::{Special, Type};
 use halfbyte_isa::ptx::{Guard, Inst, Opcode, Operand, Reg, Var};
-use halfbyte_isa::row::Role;
+use halfbyte_isa::row::OperandRole;
 
-use crate::Places;
+use crate::LineMap;
 
 /// Returns the observable reads of undefined values, in source order.
-pub(crate) fn uninitialised(read: &Text, places: &Places<'_>) -> Vec<Diagnostic> {
+pub(crate) fn uninitialised(read: &ParsedFile, places: &LineMap<'_>) -> Vec<Diagnostic> {
     let entries = read.module.entries.iter().zip(&read.locs);
     let entries = entries.map(|(entry, locs)| (&entry.body, &[][..], locs));
     let functions = read.module.functions.iter().zip(&read.function_locs);
@@ -73,7 +73,7 @@ impl Read {
 
 /// Undefined bits of a register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Mark {
+struct UndefinedBits {
     bits: u64,
     /// Condition under which the bits are undefined; `None` if they always are.
     when: Option<Guard>,
@@ -85,7 +85,7 @@ struct Mark {
 /// Dataflow state before an instruction.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct State {
-    marks: BTreeMap<Reg, Mark>,
+    marks: BTreeMap<Reg, UndefinedBits>,
     /// Guards that hold on all paths to the instruction.
     holds: Vec<Guard>,
 }
@@ -101,7 +101,7 @@ impl State {
         let told_apart =
             |of: &State, by: &State| of.holds.iter().copied().find(|&guard| by.holds.contains(&opposite(guard)));
         let (here, there) = (told_apart(&before, other), told_apart(other, &before));
-        let uncertain = |mark: Mark, when: Option<Guard>| Mark {
+        let uncertain = |mark: UndefinedBits, when: Option<Guard>| UndefinedBits {
             when: mark.when.or(when),
             from: Read { is_certain: false, ..mark.from },
             ..mark
@@ -150,7 +150,7 @@ impl State {
     }
 
     /// Returns the undefined bits of a register that an instruction reads.
-    fn read(&self, reg: Reg, guard: Option<Guard>) -> Option<Mark> {
+    fn read(&self, reg: Reg, guard: Option<Guard>) -> Option<UndefinedBits> {
         let mark = self.marks.get(&reg)?;
         let is_excluded = mark.when.is_some_and(|when| guard == Some(opposite(when)));
         (!is_excluded).then_some(*mark)
@@ -243,20 +243,20 @@ fn is_call(inst: &Inst) -> bool {
 }
 
 /// Returns the reads of undefined values in a body.
-fn reads(body: &Body, params: &[Passed]) -> Vec<Read> {
+fn reads(body: &Body, params: &[FormalLocation]) -> Vec<Read> {
     let blocks = Blocks::new(body);
     let given: HashSet<Reg> = params
         .iter()
         .filter_map(|passed| match passed {
-            Passed::Register(reg) => Some(*reg),
-            Passed::Frame(_) => None,
+            FormalLocation::Register(reg) => Some(*reg),
+            FormalLocation::Frame(_) => None,
         })
         .collect();
     let mut start = State::default();
     for reg in exposed(body, &blocks).into_iter().filter(|reg| !given.contains(reg)) {
         let bits = body.registers.held(reg).unwrap_or(Type::Pred).truncate(u64::MAX);
         let from = Read { inst: usize::MAX, reg, is_certain: true, lost_at: None };
-        start.marks.insert(reg, Mark { bits, when: None, from });
+        start.marks.insert(reg, UndefinedBits { bits, when: None, from });
     }
     if start.marks.is_empty() && !body.insts.iter().any(Inst::reads_carry) {
         return Vec::new();
@@ -296,8 +296,9 @@ fn reads(body: &Body, params: &[Passed]) -> Vec<Read> {
 
 /// Records the undefined reads of an instruction, and applies its writes to the state.
 fn step(body: &Body, inst: &Inst, number: usize, state: &mut State, found: &mut BTreeMap<(usize, Reg), Read>) {
-    let concerns =
-        |(role, reg): (Role, Reg)| state.marks.contains_key(&reg) || role != Role::Use && state.depends_on(reg);
+    let concerns = |(role, reg): (OperandRole, Reg)| {
+        state.marks.contains_key(&reg) || role != OperandRole::Use && state.depends_on(reg)
+    };
     if !inst.registers().any(concerns) && !is_call(inst) && !inst.is_barrier() {
         return;
     }
@@ -313,59 +314,59 @@ fn step(body: &Body, inst: &Inst, number: usize, state: &mut State, found: &mut 
             noted.is_certain &= read.is_certain;
         }
     };
-    let spread = if is_call(inst) || inst.meets() {
+    let spread = if is_call(inst) || inst.is_collective() {
         // Other threads or functions observe the value, so that the read counts.
-        inst.registers().filter(|(role, _)| *role != Role::Def).for_each(|(_, reg)| note(reg));
+        inst.registers().filter(|(role, _)| *role != OperandRole::Def).for_each(|(_, reg)| note(reg));
         Default::default()
     } else {
         if inst.reads_carry() {
             note(Reg::CARRY);
         }
         let bits = |reg: Reg| before.read(reg, inst.guard).map_or(0, |mark| mark.bits);
-        spread(inst, bits, &mut shadow).unwrap_or_else(|(reg, _)| {
+        propagate(inst, bits, &mut shadow).unwrap_or_else(|(reg, _)| {
             note(reg);
             Default::default()
         })
     };
-    let mut write = |reg: Reg, new: Option<Mark>| {
+    let mut write = |reg: Reg, new: Option<UndefinedBits>| {
         let old = before.marks.get(&reg).copied();
         let mark = match (inst.guard, old, new) {
             (None, _, new) => new,
             (Some(guard), Some(old), None) => match old.when {
                 Some(when) if when == guard => None,
-                when => Some(Mark {
+                when => Some(UndefinedBits {
                     when: when.or(Some(opposite(guard))),
                     from: Read { is_certain: false, ..old.from },
                     ..old
                 }),
             },
-            (Some(guard), None, new) => new.map(|new| Mark { when: Some(guard), ..new }),
-            (Some(_), Some(old), Some(new)) => Some(Mark { bits: old.bits | new.bits, when: None, ..new }),
+            (Some(guard), None, new) => new.map(|new| UndefinedBits { when: Some(guard), ..new }),
+            (Some(_), Some(old), Some(new)) => Some(UndefinedBits { bits: old.bits | new.bits, when: None, ..new }),
         };
         state.forget(reg);
         match mark {
             Some(mark) => {
                 let when = mark.when.filter(|guard| guard.reg != reg);
-                state.marks.insert(reg, Mark { when, ..mark })
+                state.marks.insert(reg, UndefinedBits { when, ..mark })
             }
             None => state.marks.remove(&reg),
         };
     };
-    for (_, reg) in inst.registers().filter(|(role, _)| *role != Role::Use) {
+    for (_, reg) in inst.registers().filter(|(role, _)| *role != OperandRole::Use) {
         let undefined = spread.iter().find(|(written, ..)| *written == reg);
         let new = undefined.and_then(|&(_, bits, source)| {
             let bits = body.registers.held(reg).unwrap_or(Type::Pred).truncate(bits);
             // The read of the carry flag is reported itself, so that its undefined bits do not
             // propagate.
             let from = from(source).filter(|_| source != Reg::CARRY)?;
-            (bits != 0).then_some(Mark { bits, when: None, from })
+            (bits != 0).then_some(UndefinedBits { bits, when: None, from })
         });
         write(reg, new);
     }
     if is_call(inst) || inst.is_barrier() {
         let reg = Reg::CARRY;
         let from = Read { inst: usize::MAX, reg, is_certain: true, lost_at: Some(number) };
-        write(reg, Some(Mark { bits: 1, when: None, from }));
+        write(reg, Some(UndefinedBits { bits: 1, when: None, from }));
     }
 }
 
@@ -377,10 +378,10 @@ fn exposed(body: &Body, blocks: &Blocks) -> BTreeSet<Reg> {
     let mut work: Vec<(usize, Reg)> = Vec::new();
     for (block, written) in written.iter_mut().enumerate() {
         for inst in body.insts.get(blocks.range(block)).unwrap_or_default() {
-            let reads = inst.registers().filter(|(role, reg)| *role != Role::Def && !written.contains(reg));
+            let reads = inst.registers().filter(|(role, reg)| *role != OperandRole::Def && !written.contains(reg));
             work.extend(reads.map(|(_, reg)| (block, reg)));
             if inst.guard.is_none() {
-                written.extend(inst.registers().filter(|(role, _)| *role != Role::Use).map(|(_, reg)| reg));
+                written.extend(inst.registers().filter(|(role, _)| *role != OperandRole::Use).map(|(_, reg)| reg));
             }
         }
         for (to, _) in blocks.after(body, block) {

@@ -2,7 +2,7 @@
 //! selected and merged lanes.
 
 use halfbyte_ir::{Op, Type, Value};
-use halfbyte_isa::ptx::row::{Lanes, Shape};
+use halfbyte_isa::ptx::row::{Lanes, OperandKind};
 use halfbyte_isa::ptx::types::Token;
 use halfbyte_isa::ptx::{Inst, Opcode, Operand};
 
@@ -13,7 +13,7 @@ impl Import<'_> {
     /// Imports a video instruction that ops can express; returns `false` for others.
     pub fn video(&mut self, inst: &Inst) -> bool {
         let lanes = match inst.row().operands.first().map(|o| o.shape) {
-            Some(Shape::Masked(lanes)) => lanes,
+            Some(OperandKind::Masked(lanes)) => lanes,
             _ => return false,
         };
         let ty = packed(lanes);

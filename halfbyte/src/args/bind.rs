@@ -34,29 +34,29 @@ pub struct Bound {
 
 /// The bytes of buffers and scalars after earlier launches, by the names of their parameters.
 #[derive(Clone, Default, Debug)]
-pub struct Kept(HashMap<String, Before>);
+pub struct RetainedBuffers(HashMap<String, RetainedArgument>);
 
 #[derive(Clone, Debug)]
-struct Before {
+struct RetainedArgument {
     is_scalar: bool,
     bytes: Vec<u8>,
 }
 
-impl Kept {
+impl RetainedBuffers {
     /// Keeps the arguments after a launch. Aliases are not kept, because their bytes belong to
     /// another buffer.
     pub fn keep(&mut self, params: &[Param], aliases: &[Alias], args: Vec<Vec<u8>>) {
         let own = |(number, _): &(usize, _)| !aliases.iter().any(|alias| alias.param == *number);
         for (_, (param, bytes)) in params.iter().zip(args).enumerate().filter(own) {
             let is_scalar = matches!(param.kind, ParamKind::Scalar(_));
-            self.0.insert(param.name.clone(), Before { is_scalar, bytes });
+            self.0.insert(param.name.clone(), RetainedArgument { is_scalar, bytes });
         }
     }
 
     /// Returns the kept bytes for a parameter, or the reason why the kept argument of that name
     /// does not fit.
     fn find(&self, param: &Param) -> Option<Result<&[u8], String>> {
-        let Before { is_scalar, bytes } = self.0.get(&param.name)?;
+        let RetainedArgument { is_scalar, bytes } = self.0.get(&param.name)?;
         let (name, size) = (&param.name, param.ty().bytes() as usize);
         Some(match (param.kind, is_scalar) {
             (ParamKind::Scalar(_), true) if bytes.len() == size => Ok(bytes),
@@ -80,7 +80,7 @@ pub fn bind(
     loader: &Loader,
     place: Span,
 ) -> Result<Bound, Vec<Diagnostic>> {
-    bind_after(&Kept::default(), params, values, results, loader, place)
+    bind_after(&RetainedBuffers::default(), params, values, results, loader, place)
 }
 
 /// Binds values as [`bind`] does, but after earlier launches: a parameter without a value takes the
@@ -90,7 +90,7 @@ pub fn bind(
 /// Fails if a name is not a parameter, or if a value does not fit its parameter. Fails at `place`
 /// if a parameter has no value.
 pub fn bind_after(
-    kept: &Kept,
+    kept: &RetainedBuffers,
     params: &[Param],
     values: &[(Name, Value)],
     results: &[(Name, Value)],
@@ -259,7 +259,7 @@ impl Bound {
     /// Sizes each open buffer: the evaluator runs the launch, and the buffer ends after the last
     /// element that is read or written. If the launch traps for another reason, the buffer keeps
     /// the size reached so far, which starts at one element per item.
-    pub fn settle(&mut self, kernel: &Kernel, shape: Shape, watchdog: Option<&Watchdog>) {
+    pub fn size_open_buffers(&mut self, kernel: &Kernel, shape: Shape, watchdog: Option<&Watchdog>) {
         if self.open.is_empty() {
             return;
         }
@@ -309,7 +309,7 @@ impl Bound {
     ///
     /// # Errors
     /// Fails at `place` for each open buffer.
-    pub fn closed(self, params: &[Param], place: Span) -> Result<Bound, Vec<Diagnostic>> {
+    pub fn require_sizes(self, params: &[Param], place: Span) -> Result<Bound, Vec<Diagnostic>> {
         let open = self.open.iter().filter_map(|&number| params.get(number));
         let wrong =
             open.map(|param| Diagnostic::new(place, format!("`{}` has no value", param.name)).expected(hint(param)));
@@ -338,7 +338,7 @@ impl Bound {
     /// Returns the input array whose shape a parameter's buffer is printed in. This is the
     /// parameter's own array if there is one. Otherwise it is an array with the same lane type,
     /// preferably of the same size.
-    pub fn like(&self, params: &[Param], number: usize) -> Option<&Array> {
+    pub fn output_array(&self, params: &[Param], number: usize) -> Option<&Array> {
         if let Some(Some(own)) = self.arrays.get(number) {
             return Some(own);
         }

@@ -1,10 +1,10 @@
 //! PTX output for PTX input, which preserves the original kernel where possible.
 
-use halfbyte_emit::Code;
+use halfbyte_emit::KernelCode;
 use halfbyte_isa::ptx;
 use halfbyte_isa::ptx::Inst;
-use halfbyte_isa::ptx::module::{Blocks, Kernel};
-use halfbyte_isa::ptx::text::Text;
+use halfbyte_isa::ptx::module::{BlockLimit, Kernel};
+use halfbyte_isa::ptx::text::ParsedFile;
 
 use super::ir_name;
 
@@ -12,7 +12,7 @@ use super::ir_name;
 #[derive(Clone, Debug)]
 pub struct GivenBack {
     /// The kernel.
-    pub code: Code,
+    pub code: KernelCode,
     /// The kernel is the original one.
     pub is_own: bool,
     /// The kernel uses packed instructions, either originally or after compilation.
@@ -27,16 +27,16 @@ pub struct GivenBack {
 /// PTX version. An assembler then produces code at least as good from it, and keeps its freedom of
 /// optimisation. Otherwise the output is the compiled kernel with the original directives for the
 /// launch and the assembler, such as `.reqntid`, `.maxnreg` and pragmas against loop unrolling.
-pub fn give_back(read: &Text, code: Code, is_packed: bool) -> GivenBack {
+pub fn give_back(read: &ParsedFile, code: KernelCode, is_packed: bool) -> GivenBack {
     let name = code.info.signature.name();
     let number = read.module.entries.iter().position(|entry| ir_name(&entry.name) == name);
     let found = number.and_then(|number| read.module.entries.get(number).zip(read.locs.get(number)));
     let compiled = code.words.clone().downcast();
-    let (Some((entry, locs)), Some(ptx::Code { sm, kernel })) = (found, compiled) else {
+    let (Some((entry, locs)), Some(ptx::PtxKernel { sm, kernel })) = (found, compiled) else {
         return GivenBack { code, is_own: false, is_packed };
     };
     let is_alone = entry.variables.iter().all(|variable| variable.addresses.is_empty());
-    let has = |inst: &Inst| inst.since().suffix.is_none() && inst.since().is_met_by(sm);
+    let has = |inst: &Inst| inst.since().suffix.is_none() && inst.since().is_supported_by(sm);
     // The functions that the kernel calls are part of the output.
     let insts = || entry.reached_bodies().flat_map(|body| &body.insts);
     let was_packed = insts().any(Inst::is_packed);
@@ -45,12 +45,12 @@ pub fn give_back(read: &Text, code: Code, is_packed: bool) -> GivenBack {
         let mut kernel = Kernel::for_sm(sm, entry.clone());
         // Declarations may require a later PTX version than the instructions do.
         kernel.version = kernel.version.max(read.module.version);
-        let words = ptx::Code { sm, kernel }.into();
-        let code = Code { words, locs: locs.clone(), parts: Vec::new(), stats: Vec::new(), ..code };
+        let words = ptx::PtxKernel { sm, kernel }.into();
+        let code = KernelCode { words, locs: locs.clone(), parts: Vec::new(), stats: Vec::new(), ..code };
         return GivenBack { code, is_own: true, is_packed: false };
     }
     let mut kernel = kernel;
-    if entry.blocks != Blocks::Any {
+    if entry.blocks != BlockLimit::Any {
         kernel.entry.blocks = entry.blocks;
     }
     kernel.entry.hints = entry.hints.clone();
@@ -60,5 +60,5 @@ pub fn give_back(read: &Text, code: Code, is_packed: bool) -> GivenBack {
         entry.body.pragmas.iter().map(|pragma| format!(".pragma {};", pragma.text)).collect();
     pragmas.dedup();
     kernel.entry.hints.extend(pragmas);
-    GivenBack { code: Code { words: ptx::Code { sm, kernel }.into(), ..code }, is_own: false, is_packed }
+    GivenBack { code: KernelCode { words: ptx::PtxKernel { sm, kernel }.into(), ..code }, is_own: false, is_packed }
 }

@@ -3,9 +3,9 @@
 
 use halfbyte_abi::meet::Schedule;
 use halfbyte_abi::{Alias, Param, Shape};
-use halfbyte_import::{Part, Signature, signature, span};
+use halfbyte_import::{ParameterRange, Signature, signature, span};
 use halfbyte_ir::{Diagnostic, Span};
-use halfbyte_isa::ptx::text::Text;
+use halfbyte_isa::ptx::text::ParsedFile;
 #[cfg(feature = "cache")]
 use halfbyte_isa::ptx::types::Space;
 use halfbyte_runtime::ptx::{Arg, Globals, Kernel, Launch, LoadError};
@@ -14,7 +14,9 @@ use halfbyte_runtime::{Stats, Translation};
 
 use super::is_approximate;
 use crate::Report;
-use crate::launch::{Engine, How, OrderCause, OrderDependence, OrderDifference, difference, given, show_aliases};
+use crate::launch::{
+    Engine, LaunchOptions, OrderCause, OrderDependence, OrderDifference, difference, given, show_aliases,
+};
 
 /// Loads a kernel from a PTX text for direct execution, by name or the first one. Errors in other
 /// kernels of the text are ignored. The kernel takes the parameters of its PTX text, and shares
@@ -32,7 +34,13 @@ pub fn load(file: &str, text: &str, name: Option<&str>, globals: &Globals) -> Re
 ///
 /// # Errors
 /// Returns the errors of the kernel, or an error if there is no such kernel.
-pub fn load_of(file: &str, text: &str, read: &Text, name: Option<&str>, globals: &Globals) -> Result<Kernel, Report> {
+pub fn load_of(
+    file: &str,
+    text: &str,
+    read: &ParsedFile,
+    name: Option<&str>,
+    globals: &Globals,
+) -> Result<Kernel, Report> {
     let report = |errors: Vec<Diagnostic>| Report::new(file, text, errors);
     let wrong = |span, message| report(vec![Diagnostic::new(span, message)]);
     let first =
@@ -57,7 +65,7 @@ fn place_of(text: &str, error: &LoadError) -> Span {
 pub struct Host {
     kernel: Kernel,
     params: Vec<Param>,
-    parts: Vec<Part>,
+    parts: Vec<ParameterRange>,
 }
 
 impl Host {
@@ -126,7 +134,7 @@ impl Host {
     /// not support PTX. On a GPU also returns errors of the driver.
     pub fn launch_on<'h>(
         &self,
-        how: impl Into<How<'h>>,
+        how: impl Into<LaunchOptions<'h>>,
         shape: impl Into<Shape>,
         args: &mut [Vec<u8>],
     ) -> Result<Stats, LaunchError> {
@@ -135,7 +143,7 @@ impl Host {
         let declared = &self.kernel.entry().params;
         let mut values: Vec<Vec<u8>> = declared.iter().map(|param| vec![0; param.bytes() as usize]).collect();
         let mut buffers: Vec<Option<&mut Vec<u8>>> = declared.iter().map(|_| None).collect();
-        let How { engine, budget, watchdog, print, aliases, races, schedule, .. } = how.into();
+        let LaunchOptions { engine, budget, watchdog, print, aliases, races, schedule, .. } = how.into();
         // The numbers refer to the parameters of the PTX text.
         let place = |param: usize| self.parts.get(param).map(|part| part.param as usize);
         let placed = |alias: &Alias| Some((place(alias.param)?, place(alias.of)?, alias.offset));
@@ -174,17 +182,17 @@ impl Host {
 /// Returns the limit that was exceeded.
 pub fn text_order_dependence(
     (file, text, name): (&str, &str, &str),
-    how: How<'_>,
+    how: LaunchOptions<'_>,
     shape: Shape,
     before: &[Vec<u8>],
     after: &[Vec<u8>],
 ) -> Result<Option<OrderDependence>, LaunchError> {
-    let how = How { engine: Engine::Interp, print: None, ..how };
+    let how = LaunchOptions { engine: Engine::Interp, print: None, ..how };
     // Each launch loads the kernel anew, because variables persist from launch to launch.
     let differs = |schedule: Schedule| {
         let Ok(host) = Host::load(file, text, name) else { return Ok(None) };
         let mut found = before.to_vec();
-        match host.launch_on(How { schedule, ..how }, shape, &mut found) {
+        match host.launch_on(LaunchOptions { schedule, ..how }, shape, &mut found) {
             Ok(_) => Ok(difference(after, &found)),
             // Threads that spin in a loop take more iterations in this order.
             Err(LaunchError::Trap(trap)) if matches!(trap.kind, TrapKind::Budget { .. }) => Ok(None),

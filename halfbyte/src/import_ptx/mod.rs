@@ -26,14 +26,15 @@ mod cache;
 mod host;
 
 use halfbyte_isa::ptx::module::Entry;
-use halfbyte_isa::ptx::text::Text;
+use halfbyte_isa::ptx::text::ParsedFile;
 
 pub use back::{GivenBack, give_back};
 #[cfg(feature = "cache")]
 pub use cache::Cache;
 use halfbyte_import::{Imported, Refused};
 pub use halfbyte_import::{
-    MAX_BLOCK, MAX_ITEMS, Options, Part, Shape, Signature, free_sums, ir_name, is_ptx, signature, unsaid_exchanges,
+    MAX_BLOCK, MAX_ITEMS, Options, ParameterRange, Shape, Signature, free_sums, ir_name, is_ptx, signature,
+    unmasked_exchanges,
 };
 pub use halfbyte_runtime::ptx::Globals;
 pub use host::{Host, load, load_of, text_order_dependence};
@@ -72,10 +73,10 @@ pub fn import_each(file: &str, text: &str, options: impl Into<Options>) -> Resul
 pub fn import_one(
     file: &str,
     text: &str,
-    read: &Text,
+    read: &ParsedFile,
     number: usize,
     options: impl Into<Options>,
-) -> Result<(Module, Vec<Part>), Report> {
+) -> Result<(Module, Vec<ParameterRange>), Report> {
     match halfbyte_import::import_one(text, read, number, options) {
         Ok((kernel, parts)) => Ok((Module::from_kernels([kernel]).with_text(file, text), parts)),
         Err(errors) => Err(Report::new(file, text, errors)),
@@ -93,7 +94,7 @@ pub fn is_approximate(entry: &Entry) -> bool {
 ///
 /// # Errors
 /// Returns the syntax errors of the text.
-pub fn read_each(file: &str, text: &str) -> Result<Text, Report> {
+pub fn read_each(file: &str, text: &str) -> Result<ParsedFile, Report> {
     halfbyte_import::read_each(text).map_err(|errors| Report::new(file, text, errors))
 }
 
@@ -101,14 +102,14 @@ pub fn read_each(file: &str, text: &str) -> Result<Text, Report> {
 ///
 /// # Errors
 /// Returns all errors of the text.
-pub fn read(file: &str, text: &str) -> Result<Text, Report> {
+pub fn read(file: &str, text: &str) -> Result<ParsedFile, Report> {
     halfbyte_import::read(text).map_err(|errors| Report::new(file, text, errors))
 }
 
 /// Returns warnings about reads of uninitialised registers whose value is observable. Also warns
 /// about reads of a carry flag that is not set, or that a call or a barrier has invalidated.
 /// Returns `None` if there are no warnings. `read` is the result of [`read_each`] for the text.
-pub fn uninitialised(file: &str, text: &str, read: &Text) -> Option<Report> {
+pub fn uninitialised(file: &str, text: &str, read: &ParsedFile) -> Option<Report> {
     let found = halfbyte_import::uninitialised(text, read);
     (!found.is_empty()).then(|| Report::warnings(file, text, found))
 }

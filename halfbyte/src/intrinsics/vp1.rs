@@ -8,7 +8,7 @@ use std::cell::RefCell;
 
 use halfbyte_ir::eval::{IntrinsicFn, Operand, pack, unpack};
 use halfbyte_ir::{Elem, Type};
-use halfbyte_isa::row::{RegFile, Role};
+use halfbyte_isa::row::{OperandRole, RegFile};
 use halfbyte_isa::vp1::Bundle;
 use halfbyte_isa::vp1::state::State;
 use halfbyte_isa::vp1::template::{Placeholder, Template, TemplateItem, Words};
@@ -86,11 +86,11 @@ enum Run {
 struct Placed {
     bundle: Bundle,
     /// The registers of the values, and whether the bundle reads or writes them.
-    slots: Vec<(Slot, Role)>,
+    slots: Vec<(HeldValue, OperandRole)>,
 }
 
 /// A register and the index of the value that it holds.
-struct Slot {
+struct HeldValue {
     file: RegFile,
     number: u8,
     value: usize,
@@ -115,7 +115,7 @@ impl Run {
     fn new(step: &TemplateItem, operands: usize) -> Result<Run, String> {
         match step {
             TemplateItem::Bundle(words) => Placed::new(words, operands).map(Run::Bundle),
-            TemplateItem::Extra(value) => Ok(Run::Extra(index(*value, operands).unwrap_or_default())),
+            TemplateItem::MoveToVx(value) => Ok(Run::Extra(index(*value, operands).unwrap_or_default())),
         }
     }
 
@@ -151,7 +151,7 @@ impl Placed {
                 inst.set(slot.field, u64::from(first));
                 number = first;
             }
-            slots.push((Slot { file: slot.file, number, value }, slot.role));
+            slots.push((HeldValue { file: slot.file, number, value }, slot.role));
         }
         let words: Vec<u32> = insts.iter().map(|inst| inst.word()).collect();
         let bundle = Bundle::new(&words).map_err(|error| error.to_string())?;
@@ -159,7 +159,7 @@ impl Placed {
     }
 
     fn step(&self, state: &mut State, values: &mut [Value]) {
-        for (place, _) in self.slots.iter().filter(|slot| slot.1 != Role::Def) {
+        for (place, _) in self.slots.iter().filter(|slot| slot.1 != OperandRole::Def) {
             let value = values.get(place.value).copied().unwrap_or(0);
             match place.file {
                 RegFile::R => state.r.get_mut(usize::from(place.number)).into_iter().for_each(|r| *r = value as u32),
@@ -167,7 +167,7 @@ impl Placed {
             }
         }
         state.step(&self.bundle, |_| {});
-        for (place, _) in self.slots.iter().filter(|slot| slot.1 != Role::Use) {
+        for (place, _) in self.slots.iter().filter(|slot| slot.1 != OperandRole::Use) {
             let register = match place.file {
                 RegFile::R => state.r.get(usize::from(place.number)).copied().map(u128::from),
                 _ => state.v.get(usize::from(place.number)).copied().map(u128::from_le_bytes),

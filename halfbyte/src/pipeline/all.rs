@@ -4,15 +4,15 @@ use std::io::{Seek, Write};
 use std::num::NonZero;
 use std::ops::Range;
 
-use halfbyte_abi::{Form, Target};
-use halfbyte_emit::{Code, ObjectError, ObjectWriter, PtxWriter};
+use halfbyte_abi::{KernelFormat, Target};
+use halfbyte_emit::{KernelCode, ObjectError, ObjectWriter, PtxWriter};
 use halfbyte_ir::Kernel;
 use halfbyte_ir::text::Kernels;
 use halfbyte_isa::object::Header;
 
 use super::threads::{Batches, spread};
 use super::{Binary, Compiled, Compiler, Options, Stats, Watch};
-use crate::error::{At, CompileError, Limit, Refused, TooLarge, WriteError};
+use crate::error::{CompileError, ErrorLocation, Limit, Refused, TooLarge, WriteError};
 use crate::module::Module;
 use crate::refused::as_written;
 use crate::source::Locator;
@@ -70,7 +70,7 @@ fn at_once(threads: NonZero<usize>, before: usize) -> usize {
     (before / 8).clamp(1, most)
 }
 
-type Results = Vec<Result<(Code, Stats), CompileError>>;
+type Results = Vec<Result<(KernelCode, Stats), CompileError>>;
 
 /// Work on kernels of a module, given by index ranges.
 struct OfModule<'k, F> {
@@ -145,7 +145,7 @@ struct Gathered<D> {
     error: Option<CompileError>,
 }
 
-impl<D: FnMut((Code, Stats)) -> Result<(), CompileError>> Gathered<D> {
+impl<D: FnMut((KernelCode, Stats)) -> Result<(), CompileError>> Gathered<D> {
     fn new(done: D) -> Gathered<D> {
         Gathered { done, failed: Failed::default(), error: None }
     }
@@ -263,9 +263,9 @@ pub fn compile_ptx(
     source: Option<&str>,
     watch: &mut Watch<'_>,
 ) -> Result<String, CompileError> {
-    let Some(sm) = options.target.sm().filter(|_| options.target.form() == Form::Text) else {
+    let Some(sm) = options.target.sm().filter(|_| options.target.form() == KernelFormat::Text) else {
         let message = format!("target `{}` has words, not PTX text", options.target);
-        return Err(CompileError::Internal { at: At::default(), message });
+        return Err(CompileError::Internal { at: ErrorLocation::default(), message });
     };
     // PTX text rarely takes more than twice the size of its source.
     let mut writer = PtxWriter::new(sm, source, 2 * text.len());
@@ -284,7 +284,7 @@ fn compile_each(
     text: &str,
     options: &Options,
     watch: &mut Watch<'_>,
-    done: impl FnMut((Code, Stats)) -> Result<(), CompileError> + Send,
+    done: impl FnMut((KernelCode, Stats)) -> Result<(), CompileError> + Send,
 ) -> Result<(), CompileError> {
     let locator = Locator::of_text(text);
     let begin = || Compiler::of(file, locator.clone(), options, options.targets.legality(options.target));
@@ -334,6 +334,6 @@ pub(super) fn header(file: &str, options: &Options) -> Header {
 }
 
 pub(super) fn unwritable(file: &str, options: &Options, error: ObjectError) -> CompileError {
-    let at = At { file: file.to_owned(), ..At::default() };
+    let at = ErrorLocation { file: file.to_owned(), ..ErrorLocation::default() };
     CompileError::TooLarge(TooLarge { at, target: options.target, limit: Limit::Object(error.to_string()) })
 }

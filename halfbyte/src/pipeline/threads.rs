@@ -36,7 +36,7 @@ pub(super) fn spread<W: Batches>(
     take: impl FnMut(W::Done) -> bool + Send,
     watch: &mut Watch<'_>,
 ) {
-    let source = Mutex::new(Source { fill, next: 0, ended: false });
+    let source = Mutex::new(BatchSource { fill, next: 0, ended: false });
     let sink = Mutex::new(Sink { take, next: 0, early: BTreeMap::new() });
     let run = |watch: &mut Watch<'_>| {
         let (mut state, mut batch) = (work.begin(), W::Batch::default());
@@ -69,14 +69,14 @@ pub(super) fn spread<W: Batches>(
 }
 
 /// The source of batches.
-struct Source<F> {
+struct BatchSource<F> {
     fill: F,
     /// Number of the next batch.
     next: usize,
     ended: bool,
 }
 
-impl<F> Source<F> {
+impl<F> BatchSource<F> {
     fn next<B>(&mut self, batch: &mut B) -> Option<usize>
     where
         F: FnMut(&mut B) -> bool,

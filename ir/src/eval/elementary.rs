@@ -95,7 +95,7 @@ fn one() -> Exact {
 }
 
 /// Returns a number with a magnitude slightly less than that of the operand.
-fn itself(negative: bool, significand: u128, exponent: i32) -> Exact {
+fn slightly_below(negative: bool, significand: u128, exponent: i32) -> Exact {
     Exact::Number { negative, significand: (significand << 80) - 1, exponent: exponent - 80, inexact: true }
 }
 
@@ -218,7 +218,11 @@ fn sine(single: u32, quarters: u32) -> Exact {
     // Below 2^-12, x^3 / 6 is less than a quarter ulp of x, and x^2 / 2 is less than a quarter ulp
     // of 1.
     if exponent + 23 < -12 {
-        return if quarters == 0 { itself(negative, significand, exponent) } else { itself(false, 1, 0) };
+        return if quarters == 0 {
+            slightly_below(negative, significand, exponent)
+        } else {
+            slightly_below(false, 1, 0)
+        };
     }
     // Range reduction modulo pi / 2 by long division, with the quotient in `count`.
     let doublings = (exponent + 23).max(0);
@@ -261,11 +265,11 @@ fn tanh(single: u32) -> Exact {
     };
     // Below 2^-12, x^3 / 3 is less than a quarter ulp of x.
     if exponent + 23 < -12 {
-        return itself(negative, significand, exponent);
+        return slightly_below(negative, significand, exponent);
     }
     // From 32 on, the result differs from 1 by less than half an ulp.
     if exponent + 23 >= 5 {
-        return itself(negative, 1, 0);
+        return slightly_below(negative, 1, 0);
     }
     // Divide 2x by ln 2, both with 120 fractional bits.
     let twice = significand << (121 + exponent);

@@ -30,7 +30,7 @@ const INVALID_F64: u64 = 0xfff8_0000_0000_0000;
 
 /// Returns the final f64 result. A NaN result is replaced by the first NaN operand, quieted, or by
 /// the NaN of an invalid operation if no operand is NaN.
-fn settled(operands: &[u64], d: u64) -> u64 {
+fn propagate_f64_nan(operands: &[u64], d: u64) -> u64 {
     let format = Format::of(Elem::F64);
     match operands.iter().find(|&&operand| format.is_nan(operand)) {
         _ if !format.is_nan(d) => d,
@@ -164,31 +164,31 @@ pub(super) fn add(elem: Elem, flags: FloatFlags, operands: [u64; 2]) -> u64 {
     let format = Format::of(elem);
     let [a, b] = operands.map(|x| format.flush(flags.ftz, x));
     let d = in_format!(elem, 0, exact_add(a, b, mode(flags.rounding)));
-    if elem == Elem::F64 { settled(&operands, d) } else { format.finish(flags, d) }
+    if elem == Elem::F64 { propagate_f64_nan(&operands, d) } else { format.finish(flags, d) }
 }
 
 pub(super) fn sub(elem: Elem, flags: FloatFlags, [a, b]: [u64; 2]) -> u64 {
     let d = add(elem, flags, [a, neg(elem, b)]);
-    if elem == Elem::F64 { settled(&[a, b], d) } else { d }
+    if elem == Elem::F64 { propagate_f64_nan(&[a, b], d) } else { d }
 }
 
 pub(super) fn mul(elem: Elem, flags: FloatFlags, operands: [u64; 2]) -> u64 {
     let format = Format::of(elem);
     let [a, b] = operands.map(|x| format.flush(flags.ftz, x));
     let d = in_format!(elem, 0, exact_mul(a, b, mode(flags.rounding)));
-    if elem == Elem::F64 { settled(&operands, d) } else { format.finish(flags, d) }
+    if elem == Elem::F64 { propagate_f64_nan(&operands, d) } else { format.finish(flags, d) }
 }
 
 pub(super) fn fma(elem: Elem, flags: FloatFlags, operands: [u64; 3]) -> u64 {
     let format = Format::of(elem);
     let [a, b, c] = operands.map(|x| format.flush(flags.ftz, x));
     let d = in_format!(elem, 0, exact_fma(a, b, c, mode(flags.rounding)));
-    if elem == Elem::F64 { settled(&operands, d) } else { format.finish(flags, d) }
+    if elem == Elem::F64 { propagate_f64_nan(&operands, d) } else { format.finish(flags, d) }
 }
 
 pub(super) fn div(elem: Elem, flags: FloatFlags, [a, b]: [u64; 2]) -> u64 {
     let d = in_format!(elem, 0, exact_div(a, b, mode(flags.rounding)));
-    if elem == Elem::F64 { settled(&[a, b], d) } else { Format::of(elem).canonical(d) }
+    if elem == Elem::F64 { propagate_f64_nan(&[a, b], d) } else { Format::of(elem).canonical(d) }
 }
 
 pub(super) fn neg(elem: Elem, a: u64) -> u64 {
@@ -253,7 +253,7 @@ pub(super) fn sqrt(elem: Elem, flags: FloatFlags, a: u64) -> u64 {
         return a;
     }
     if a & format.sign != 0 || format.is_nan(a) {
-        return if elem == Elem::F64 { settled(&[a], INVALID_F64) } else { format.nan() };
+        return if elem == Elem::F64 { propagate_f64_nan(&[a], INVALID_F64) } else { format.nan() };
     }
     match elem {
         Elem::F64 => root::<Double>(a, 52, 1023, flags),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use halfbyte_abi::meet::{Meets, Party, Place, Schedule};
+use halfbyte_abi::meet::{Schedule, SharedLocation, SyncError, WaitingItems};
 use halfbyte_abi::{Exceeded, Shape, ShapeError, Type, Watchdog};
 use thiserror::Error;
 
@@ -261,10 +261,10 @@ pub enum TrapKind {
     /// A barrier or collective operation of the item is invalid. The parties are the items
     /// involved, if there are several.
     #[error("{}{}", .0, others(.1))]
-    Meets(Meets, Vec<Party>),
+    Meets(SyncError, Vec<WaitingItems>),
     /// The item polls memory that no item will write, because all others have ended or also wait.
     #[error("waits for memory that nobody writes any more{}", others(.0))]
-    Deadlock(Vec<Party>),
+    Deadlock(Vec<WaitingItems>),
     /// More backward branches than the launch allows.
     #[error("more than {budget} backward branches")]
     Budget {
@@ -285,7 +285,7 @@ pub enum TrapKind {
 #[error("race: {second} byte {offset} of {}, which {first} too", memory(*.place))]
 pub struct Race {
     /// Memory: shared memory of a group, or the buffer of a parameter, by number.
-    pub place: Place,
+    pub place: SharedLocation,
     /// Offset of the byte.
     pub offset: u64,
     /// Access that was executed first.
@@ -295,13 +295,13 @@ pub struct Race {
 }
 
 /// Formats the states of all parties except the first.
-fn others(parties: &[Party]) -> String {
+fn others(parties: &[WaitingItems]) -> String {
     parties.iter().skip(1).take(4).map(|party| format!("; {party}")).collect()
 }
 
 impl TrapKind {
     /// Returns the parties of a deadlock. Their instruction numbers are those of the kernel.
-    pub fn parties(&self) -> &[Party] {
+    pub fn parties(&self) -> &[WaitingItems] {
         match self {
             TrapKind::Meets(_, parties) | TrapKind::Deadlock(parties) => parties,
             _ => &[],
@@ -309,10 +309,10 @@ impl TrapKind {
     }
 }
 
-fn memory(place: Place) -> String {
+fn memory(place: SharedLocation) -> String {
     match place {
-        Place::Shared => "shared memory".into(),
-        Place::Buffer(param) => format!("the buffer of parameter {param}"),
+        SharedLocation::Shared => "shared memory".into(),
+        SharedLocation::Buffer(param) => format!("the buffer of parameter {param}"),
     }
 }
 

@@ -2,7 +2,8 @@
 //! them.
 
 use halfbyte_abi::meet::{
-    self, Barrier, Dead, Exchange, Group, Idle, Meeting, Misfit, Reduce, Shuffle, Side, Strength, Vote,
+    self, BarrierOp, DeadlockedItem, Group, InvalidSync, LivelockDetector, RacingAccess, Reduce, Shuffle, Strength,
+    SubgroupOp, SyncOp, Vote,
 };
 use smallvec::SmallVec;
 
@@ -12,14 +13,14 @@ use crate::eval::lanes::{pack, unpack, write};
 use crate::eval::launch::{Access, Fault, Race, TrapKind};
 use crate::eval::observe::Observer;
 use crate::eval::ops::Operand;
-use crate::eval::own::How;
+use crate::eval::own::AccessProperties;
 use crate::kernel::{Attr, Inst};
 use crate::op::{Effect, Op};
 use crate::order::{AtomicAttr, FenceAttr};
 
 /// Scheduling behaviour of an op.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Turn {
+pub(super) enum ScheduleAction {
     /// The item continues.
     Goes,
     /// The item yields after the op, which is a strong access. Lanes of a subgroup thus execute the
@@ -29,18 +30,18 @@ pub(super) enum Turn {
     Meets,
 }
 
-impl Turn {
-    pub fn at(op: Op) -> Turn {
+impl ScheduleAction {
+    pub fn at(op: Op) -> ScheduleAction {
         match op.row().effect {
-            Effect::Convergent => Turn::Meets,
-            Effect::Atomic => Turn::Yields,
-            _ => Turn::Goes,
+            Effect::Convergent => ScheduleAction::Meets,
+            Effect::Atomic => ScheduleAction::Yields,
+            _ => ScheduleAction::Goes,
         }
     }
 }
 
 /// An item and its private state while other items run.
-struct Slot {
+struct ItemState {
     frame: Vec<u64>,
     scratch: Vec<u8>,
     position: Position,
@@ -48,37 +49,37 @@ struct Slot {
 
 /// Returns the barrier or collective operation of an op, for operands with the given bits. Returns
 /// `None` for other ops.
-fn meeting(op: Op, attr: Attr, args: &[u64]) -> Option<Meeting<u32, bool>> {
+fn meeting(op: Op, attr: Attr, args: &[u64]) -> Option<SyncOp<u32, bool>> {
     let word = |number: usize| args.get(number).map_or(0, |&bits| bits as u32);
     let says = word(0) & 1 != 0;
-    let barrier = |first: usize, of| Meeting::Barrier {
+    let barrier = |first: usize, of| SyncOp::Barrier {
         id: word(first),
         count: args.get(first + 1).map(|&bits| bits as u32),
         of,
         aligned: attr == Attr::Aligned(true),
     };
-    let lanes = |mask: usize, of| Meeting::Subgroup { mask: word(mask), of };
-    let shuffle = |mode| lanes(3, Exchange::Shuffle { mode, value: word(0), by: word(1), segment: word(2) });
+    let lanes = |mask: usize, of| SyncOp::Subgroup { mask: word(mask), of };
+    let shuffle = |mode| lanes(3, SubgroupOp::Shuffle { mode, value: word(0), by: word(1), segment: word(2) });
     let same = |all| {
         let bits = args.first().copied().unwrap_or(0);
-        lanes(1, Exchange::Match { all, value: [bits as u32, (bits >> 32) as u32] })
+        lanes(1, SubgroupOp::Match { all, value: [bits as u32, (bits >> 32) as u32] })
     };
-    let reduce = |of| lanes(1, Exchange::Reduce(of, word(0)));
+    let reduce = |of| lanes(1, SubgroupOp::Reduce(of, word(0)));
     Some(match op {
-        Op::Barrier => barrier(0, Barrier::Sync),
-        Op::BarrierArrive => barrier(0, Barrier::Arrive),
-        Op::BarrierCount => barrier(1, Barrier::Count(says)),
-        Op::BarrierAll => barrier(1, Barrier::All(says)),
-        Op::BarrierAny => barrier(1, Barrier::Any(says)),
-        Op::SubgroupBarrier => lanes(0, Exchange::None),
+        Op::Barrier => barrier(0, BarrierOp::Sync),
+        Op::BarrierArrive => barrier(0, BarrierOp::Arrive),
+        Op::BarrierCount => barrier(1, BarrierOp::Count(says)),
+        Op::BarrierAll => barrier(1, BarrierOp::All(says)),
+        Op::BarrierAny => barrier(1, BarrierOp::Any(says)),
+        Op::SubgroupBarrier => lanes(0, SubgroupOp::None),
         Op::SubgroupShuffle => shuffle(Shuffle::Index),
         Op::SubgroupShuffleUp => shuffle(Shuffle::Up),
         Op::SubgroupShuffleDown => shuffle(Shuffle::Down),
         Op::SubgroupShuffleXor => shuffle(Shuffle::Xor),
-        Op::VoteAll => lanes(1, Exchange::Vote(Vote::All, says)),
-        Op::VoteAny => lanes(1, Exchange::Vote(Vote::Any, says)),
-        Op::VoteUniform => lanes(1, Exchange::Vote(Vote::Uniform, says)),
-        Op::Ballot => lanes(1, Exchange::Vote(Vote::Ballot, says)),
+        Op::VoteAll => lanes(1, SubgroupOp::Vote(Vote::All, says)),
+        Op::VoteAny => lanes(1, SubgroupOp::Vote(Vote::Any, says)),
+        Op::VoteUniform => lanes(1, SubgroupOp::Vote(Vote::Uniform, says)),
+        Op::Ballot => lanes(1, SubgroupOp::Vote(Vote::Ballot, says)),
         Op::MatchAny => same(false),
         Op::MatchAll => same(true),
         Op::SubgroupReduceAdd => reduce(Reduce::Add),
@@ -89,15 +90,15 @@ fn meeting(op: Op, attr: Attr, args: &[u64]) -> Option<Meeting<u32, bool>> {
         Op::SubgroupReduceAnd => reduce(Reduce::And),
         Op::SubgroupReduceOr => reduce(Reduce::Or),
         Op::SubgroupReduceXor => reduce(Reduce::Xor),
-        Op::Elect => lanes(0, Exchange::Elect),
-        Op::ActiveMask => Meeting::Subgroup { mask: u32::MAX, of: Exchange::Active },
+        Op::Elect => lanes(0, SubgroupOp::Elect),
+        Op::ActiveMask => SyncOp::Subgroup { mask: u32::MAX, of: SubgroupOp::Active },
         _ => return None,
     })
 }
 
 impl<O: Observer> Machine<'_, O> {
     /// Returns the barrier or collective operation that the item executes at a step.
-    pub(super) fn meeting(&self, step: &PreparedInst) -> Option<Meeting<u32, bool>> {
+    pub(super) fn meeting(&self, step: &PreparedInst) -> Option<SyncOp<u32, bool>> {
         let bits = |value: &Operand<'_>| pack(value.ty, value.lanes).first().copied().unwrap_or(0);
         let args: SmallVec<[u64; 4]> = self.values(step).iter().map(bits).collect();
         meeting(step.op, step.attr, &args)
@@ -125,8 +126,11 @@ impl<O: Observer> Machine<'_, O> {
         // A sum of packed halves is atomic per half. Every other access is atomic as a whole.
         let bytes = if op == Op::AtomicFadd { ty.bytes() / ty.lanes() as u32 } else { ty.bytes() };
         let strong = Some(Strength { order: of.order, scope: of.scope, bytes });
-        let how =
-            How { reads: !matches!(op, Op::AtomicStore | Op::AtomicExchange), writes: op != Op::AtomicLoad, strong };
+        let how = AccessProperties {
+            reads: !matches!(op, Op::AtomicStore | Op::AtomicExchange),
+            writes: op != Op::AtomicLoad,
+            strong,
+        };
         let mut new = [0; MAX_LANES];
         let new = new.get_mut(..ty.lanes()).unwrap_or_default();
         // Copy the operands first, because `self` is borrowed mutably while memory changes.
@@ -158,14 +162,14 @@ impl<O: Observer> Machine<'_, O> {
         self.memory.own.begin(number);
         let scratch = self.memory.own.scratch.len();
         let start = self.frame.clone();
-        let slot = |_| Slot { frame: start.clone(), scratch: vec![0; scratch], position: Position::default() };
-        let mut slots: Vec<Slot> = (0..size).map(slot).collect();
+        let slot = |_| ItemState { frame: start.clone(), scratch: vec![0; scratch], position: Position::default() };
+        let mut slots: Vec<ItemState> = (0..size).map(slot).collect();
         let ran = self.run_slots(first, &mut slots);
         self.frame = start;
         ran?;
         match self.memory.own.races.as_ref().and_then(|races| races.found()) {
             Some(&meet::Race { place, offset, first, second, .. }) => {
-                let side = |side: Side| {
+                let side = |side: RacingAccess| {
                     let inst = Inst::from_u32(side.inst);
                     Access { item: side.item, inst, span: self.span(inst), write: side.writes }
                 };
@@ -175,14 +179,14 @@ impl<O: Observer> Machine<'_, O> {
         }
     }
 
-    fn run_slots(&mut self, first: u32, slots: &mut [Slot]) -> Result<(), Fault> {
+    fn run_slots(&mut self, first: u32, slots: &mut [ItemState]) -> Result<(), Fault> {
         let mut group = Group::new(slots.len() as u32);
         let mut round = 0;
-        let mut idle = Idle::default();
+        let mut idle = LivelockDetector::default();
         loop {
             let (mut ran, mut only_yields) = (false, true);
             self.memory.own.is_changed = false;
-            for number in self.launch.schedule.turns(slots.len() as u32, round) {
+            for number in self.launch.schedule.execution_order(slots.len() as u32, round) {
                 let Some(slot) = slots.get_mut(number as usize).filter(|_| group.runs(number)) else { continue };
                 ran = true;
                 for _ in 0..self.launch.schedule.accesses() {
@@ -201,7 +205,7 @@ impl<O: Observer> Machine<'_, O> {
             round += 1;
             // Take the race detector out of memory, so that both can be borrowed mutably.
             let mut races = self.memory.own.races.take();
-            let met = group.meet(races.as_mut(), &mut |number, given| {
+            let met = group.complete_ready(races.as_mut(), &mut |number, given| {
                 if let Some(slot) = slots.get_mut(number as usize) {
                     self.give(first + number, slot, given);
                 }
@@ -213,12 +217,13 @@ impl<O: Observer> Machine<'_, O> {
             }
             if only_yields && !met && !self.memory.own.is_changed {
                 let running = (0..).zip(slots.iter()).filter(|(number, _)| group.runs(*number));
-                let place = |(_, slot): (u32, &Slot)| (slot.position.block, slot.position.step, slot.frame.clone());
-                if idle.is_for_ever(|| running.map(place).collect()) {
+                let place =
+                    |(_, slot): (u32, &ItemState)| (slot.position.block, slot.position.step, slot.frame.clone());
+                if idle.is_livelock(|| running.map(place).collect()) {
                     return Err(self.dead(&group, first, slots));
                 }
             } else {
-                idle = Idle::default();
+                idle = LivelockDetector::default();
             }
         }
         match group.stuck() {
@@ -228,14 +233,14 @@ impl<O: Observer> Machine<'_, O> {
     }
 
     /// Swaps an item's private state in or out.
-    fn swap(&mut self, slot: &mut Slot) {
+    fn swap(&mut self, slot: &mut ItemState) {
         std::mem::swap(&mut self.frame, &mut slot.frame);
         std::mem::swap(&mut self.memory.own.scratch, &mut slot.scratch);
     }
 
     /// Stores the result of a barrier or collective operation: a number or predicate, and a second
     /// predicate.
-    fn give(&mut self, item: u32, slot: &mut Slot, [number, answer]: [u64; 2]) {
+    fn give(&mut self, item: u32, slot: &mut ItemState, [number, answer]: [u64; 2]) {
         let Some(step) = self.stands_at(&slot.position) else { return };
         let Some(value) = self.code.kernel.result(step.inst) else { return };
         let given = if step.op == Op::Elect { answer } else { number };
@@ -243,7 +248,7 @@ impl<O: Observer> Machine<'_, O> {
         let lanes = lanes.get_mut(..step.result.ty.lanes()).unwrap_or_default();
         unpack(step.result.ty, &[given, 0, 0, 0, 0, 0, 0, 0], lanes);
         step.result.set(&mut slot.frame, lanes);
-        if O::ASKS {
+        if O::IS_ACTIVE {
             self.observer.value(item, value, lanes);
         }
     }
@@ -254,27 +259,27 @@ impl<O: Observer> Machine<'_, O> {
         steps.get(position.step.checked_sub(1)?)
     }
 
-    fn stopped(&self, number: u32, first: u32, slots: &[Slot], kind: TrapKind) -> Fault {
+    fn stopped(&self, number: u32, first: u32, slots: &[ItemState], kind: TrapKind) -> Fault {
         let slot = slots.get(number as usize);
         let step = slot.and_then(|slot| self.stands_at(&slot.position));
         let inst = step.map_or(Inst::from_u32(0), |step| step.inst);
         self.trap(first + number, inst, kind)
     }
 
-    fn misfit(&self, Misfit { item, why, parties }: Misfit, first: u32, slots: &[Slot]) -> Fault {
+    fn misfit(&self, InvalidSync { item, why, parties }: InvalidSync, first: u32, slots: &[ItemState]) -> Fault {
         self.stopped(item, first, slots, TrapKind::Meets(why, parties))
     }
 
     /// Returns the fault of the lowest item that has not ended, in a deadlock: it waits, or polls
     /// memory that no item writes.
-    fn dead(&self, group: &Group, first: u32, slots: &[Slot]) -> Fault {
+    fn dead(&self, group: &Group, first: u32, slots: &[ItemState]) -> Fault {
         let asked = |number: u32| {
             let slot = slots.get(number as usize);
             slot.and_then(|slot| self.stands_at(&slot.position)).map_or(0, |step| step.inst.as_u32())
         };
         match group.dead(asked) {
-            Dead::Waits(misfit) => self.misfit(misfit, first, slots),
-            Dead::Asks(number, parties) => self.stopped(number, first, slots, TrapKind::Deadlock(parties)),
+            DeadlockedItem::Waits(misfit) => self.misfit(misfit, first, slots),
+            DeadlockedItem::Polls(number, parties) => self.stopped(number, first, slots, TrapKind::Deadlock(parties)),
         }
     }
 }

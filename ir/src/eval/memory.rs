@@ -2,28 +2,28 @@
 
 use std::ops::Range;
 
-use halfbyte_abi::meet::{Place, Races};
+use halfbyte_abi::meet::{RaceDetector, SharedLocation};
 use halfbyte_abi::{Direction, ParamKind, Type, buffer_base};
 use smallvec::SmallVec;
 
 use crate::array::Space;
 use crate::eval::lanes;
 use crate::eval::launch::{Arg, ArgError, TrapKind};
-use crate::eval::own::{How, Own, touch};
+use crate::eval::own::{AccessProperties, DeclaredMemory, touch};
 use crate::eval::prepared::MAX_LANES;
 use crate::kernel::{Inst, Kernel, Param};
 
 /// An item and an instruction, packed in a 64-bit word that is never zero.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Who(u64);
+pub(super) struct ItemInst(u64);
 
-impl Who {
+impl ItemInst {
     const NOBODY: u64 = 0;
 
     /// Packs an item and an instruction. The item number plus one fits in 32 bits, because a launch
     /// has fewer than 2^32 items.
-    pub(super) fn new(item: u32, inst: Inst) -> Who {
-        Who((u64::from(item) + 1) << 32 | u64::from(inst.as_u32()))
+    pub(super) fn new(item: u32, inst: Inst) -> ItemInst {
+        ItemInst((u64::from(item) + 1) << 32 | u64::from(inst.as_u32()))
     }
 
     pub(super) fn item(self) -> u32 {
@@ -56,7 +56,7 @@ impl Writers {
     /// Returns the item that wrote a byte of the buffer of parameter `param`, if any.
     pub fn item(&self, param: usize, byte: usize) -> Option<u32> {
         let who = *self.buffer(param)?.writers.get(byte)?;
-        (who != Who::NOBODY).then(|| Who(who).item())
+        (who != ItemInst::NOBODY).then(|| ItemInst(who).item())
     }
 
     /// Returns the size of the `out` or `inout` buffer of parameter `param` up to the last byte
@@ -67,13 +67,13 @@ impl Writers {
 }
 
 /// Reason why an access is rejected.
-pub(super) enum Refusal {
+pub(super) enum AccessError {
     Trap(TrapKind),
     /// Another item has accessed the byte before; `wrote` is `true` if it wrote the byte.
     Race {
         param: usize,
         offset: u64,
-        before: Who,
+        before: ItemInst,
         wrote: bool,
     },
 }
@@ -81,7 +81,7 @@ pub(super) enum Refusal {
 /// An access: the item, the instruction, and the address.
 #[derive(Clone, Copy)]
 pub(super) struct AccessSite {
-    pub(super) who: Who,
+    pub(super) who: ItemInst,
     pub(super) address: u64,
     pub(super) align: u32,
     /// Memory space of the array that the access is based on, if any. The access must stay in this
@@ -93,14 +93,14 @@ pub(super) struct AccessSite {
 
 impl AccessSite {
     /// Creates an access with an alignment. The caller sets the address.
-    pub(super) fn new(who: Who, align: u32) -> AccessSite {
+    pub(super) fn new(who: ItemInst, align: u32) -> AccessSite {
         AccessSite { who, address: 0, align, space: None, changes: false }
     }
 }
 
 pub(super) struct Memory<'a> {
     buffers: Vec<Buffer<'a>>,
-    pub(super) own: Own,
+    pub(super) own: DeclaredMemory,
 }
 
 struct Buffer<'a> {
@@ -138,7 +138,11 @@ struct Watch {
 impl<'a> Memory<'a> {
     /// Binds buffer parameters to their arguments, and clears `out` buffers. Buffers with constant
     /// contents follow the arguments.
-    pub(super) fn bind(kernel: &'a Kernel, args: &'a mut [Arg<'_>], own: Own) -> Result<Memory<'a>, ArgError> {
+    pub(super) fn bind(
+        kernel: &'a Kernel,
+        args: &'a mut [Arg<'_>],
+        own: DeclaredMemory,
+    ) -> Result<Memory<'a>, ArgError> {
         let params = kernel.given_params();
         if args.len() != params.len() {
             return Err(ArgError::Count { expected: params.len(), found: args.len() });
@@ -153,7 +157,7 @@ impl<'a> Memory<'a> {
                     if len % elem.bytes() as usize != 0 {
                         return Err(ArgError::Size { param, len, elem: elem.bytes() });
                     }
-                    apart(&buffers, param, base, len)?;
+                    check_disjoint(&buffers, param, base, len)?;
                     if direction == Direction::Out {
                         bytes.fill(0);
                     }
@@ -161,8 +165,10 @@ impl<'a> Memory<'a> {
                         param,
                         base,
                         bytes: Bytes::Given(bytes),
-                        watch: is_written
-                            .then(|| Watch { writers: vec![Who::NOBODY; len], readers: vec![Who::NOBODY; len] }),
+                        watch: is_written.then(|| Watch {
+                            writers: vec![ItemInst::NOBODY; len],
+                            readers: vec![ItemInst::NOBODY; len],
+                        }),
                     });
                 }
                 (kind, _) => {
@@ -176,7 +182,7 @@ impl<'a> Memory<'a> {
         }
         for (param, declared) in kernel.launch_params().iter().enumerate().skip(params.len()) {
             let (base, bytes) = (buffer_base(param), declared.contents.as_deref().unwrap_or_default());
-            apart(&buffers, param, base, bytes.len())?;
+            check_disjoint(&buffers, param, base, bytes.len())?;
             buffers.push(Buffer { param, base, bytes: Bytes::Contents(bytes), watch: None });
         }
         Ok(Memory { buffers, own })
@@ -186,20 +192,32 @@ impl<'a> Memory<'a> {
     pub(super) fn into_writers(self) -> Writers {
         let watched = |buffer: Buffer<'_>| {
             let Watch { writers, readers } = buffer.watch?;
-            let end = |who: &[u64]| who.iter().rposition(|&who| who != Who::NOBODY).map_or(0, |last| last + 1);
+            let end = |who: &[u64]| who.iter().rposition(|&who| who != ItemInst::NOBODY).map_or(0, |last| last + 1);
             Some(Written { param: buffer.param, reached: end(&writers).max(end(&readers)), writers })
         };
         Writers(self.buffers.into_iter().filter_map(watched).collect())
     }
 
     /// Reads a value with the properties `how`.
-    pub(super) fn load(&mut self, at: AccessSite, ty: Type, how: How, out: &mut [u64]) -> Result<(), Refusal> {
+    pub(super) fn load(
+        &mut self,
+        at: AccessSite,
+        ty: Type,
+        how: AccessProperties,
+        out: &mut [u64],
+    ) -> Result<(), AccessError> {
         lanes::read(ty, self.read_how(at, ty.bytes(), how)?, out);
         Ok(())
     }
 
     /// Writes a value with the properties `how`.
-    pub(super) fn store(&mut self, at: AccessSite, ty: Type, how: How, value: &[u64]) -> Result<(), Refusal> {
+    pub(super) fn store(
+        &mut self,
+        at: AccessSite,
+        ty: Type,
+        how: AccessProperties,
+        value: &[u64],
+    ) -> Result<(), AccessError> {
         self.change(at, ty, how, |_, bytes, _| lanes::write(ty, value, bytes))
     }
 
@@ -209,9 +227,9 @@ impl<'a> Memory<'a> {
         &mut self,
         at: AccessSite,
         ty: Type,
-        how: How,
+        how: AccessProperties,
         f: impl FnOnce(&[u64], &mut [u8], bool),
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), AccessError> {
         let meets = self.own.races.is_some();
         let (bytes, is_buffer) = self.write_how(at, ty.bytes(), how)?;
         if !meets {
@@ -229,12 +247,12 @@ impl<'a> Memory<'a> {
     }
 
     /// Returns the bytes of a plain read.
-    pub(super) fn read(&mut self, at: AccessSite, bytes: u32) -> Result<&[u8], Refusal> {
-        self.read_how(at, bytes, How::READ)
+    pub(super) fn read(&mut self, at: AccessSite, bytes: u32) -> Result<&[u8], AccessError> {
+        self.read_how(at, bytes, AccessProperties::READ)
     }
 
     /// Returns the bytes of a read with the properties `how`.
-    pub(super) fn read_how(&mut self, at: AccessSite, bytes: u32, how: How) -> Result<&[u8], Refusal> {
+    pub(super) fn read_how(&mut self, at: AccessSite, bytes: u32, how: AccessProperties) -> Result<&[u8], AccessError> {
         if let Some(place) = self.in_own(at, bytes)? {
             return self.own.reach(place, at, bytes, how).map(|bytes| &*bytes);
         }
@@ -244,31 +262,41 @@ impl<'a> Memory<'a> {
                 if !meets {
                     check(buffer.param, byte, at.who, *writer, true)?;
                 }
-                if *reader == Who::NOBODY {
+                if *reader == ItemInst::NOBODY {
                     *reader = at.who.0;
                 }
             }
             if let Some(races) = races {
-                races.access(Place::Buffer(buffer.param as u32), range.start as u64, range.len(), touch(at, how));
+                races.access(
+                    SharedLocation::Buffer(buffer.param as u32),
+                    range.start as u64,
+                    range.len(),
+                    touch(at, how),
+                );
             }
         }
         Ok(buffer.bytes.get().get(range).unwrap_or(&[]))
     }
 
     /// Returns the bytes of a plain write, for modification.
-    pub(super) fn write(&mut self, at: AccessSite, bytes: u32) -> Result<&mut [u8], Refusal> {
-        self.write_how(at, bytes, How::WRITE).map(|(bytes, _)| bytes)
+    pub(super) fn write(&mut self, at: AccessSite, bytes: u32) -> Result<&mut [u8], AccessError> {
+        self.write_how(at, bytes, AccessProperties::WRITE).map(|(bytes, _)| bytes)
     }
 
     /// Returns the bytes of a write with the properties `how`, for modification, and `true` if they
     /// belong to a buffer.
-    pub(super) fn write_how(&mut self, at: AccessSite, bytes: u32, how: How) -> Result<(&mut [u8], bool), Refusal> {
+    pub(super) fn write_how(
+        &mut self,
+        at: AccessSite,
+        bytes: u32,
+        how: AccessProperties,
+    ) -> Result<(&mut [u8], bool), AccessError> {
         if let Some(place) = self.in_own(at, bytes)? {
             return self.own.reach(place, at, bytes, how).map(|bytes| (bytes, false));
         }
         let Reached { buffer, range, meets, races } = self.in_buffer(at, bytes)?;
         let Some(watch) = &mut buffer.watch else {
-            return Err(Refusal::Trap(TrapKind::ReadOnly { address: at.address, param: buffer.param }));
+            return Err(AccessError::Trap(TrapKind::ReadOnly { address: at.address, param: buffer.param }));
         };
         for (byte, writer, reader) in watch.entries(range.clone()) {
             if !meets {
@@ -278,7 +306,7 @@ impl<'a> Memory<'a> {
             *writer = at.who.0;
         }
         if let Some(races) = races {
-            races.access(Place::Buffer(buffer.param as u32), range.start as u64, range.len(), touch(at, how));
+            races.access(SharedLocation::Buffer(buffer.param as u32), range.start as u64, range.len(), touch(at, how));
         }
         let bytes = match &mut buffer.bytes {
             Bytes::Given(bytes) => bytes.get_mut(range).unwrap_or(&mut []),
@@ -289,18 +317,18 @@ impl<'a> Memory<'a> {
 
     /// Returns the location of an access in memory that the kernel declares; `None` if the access
     /// is elsewhere.
-    fn in_own(&self, at: AccessSite, bytes: u32) -> Result<Option<(Space, usize)>, Refusal> {
+    fn in_own(&self, at: AccessSite, bytes: u32) -> Result<Option<(Space, usize)>, AccessError> {
         aligned(at)?;
-        self.own.find(at, bytes).transpose().map_err(Refusal::Trap)
+        self.own.find(at, bytes).transpose().map_err(AccessError::Trap)
     }
 
     /// Returns the buffer and the range of an aligned access.
-    fn in_buffer(&mut self, at: AccessSite, bytes: u32) -> Result<Reached<'_, 'a>, Refusal> {
+    fn in_buffer(&mut self, at: AccessSite, bytes: u32) -> Result<Reached<'_, 'a>, AccessError> {
         match find(&mut self.buffers, at, bytes) {
             Some((buffer, range)) => {
                 Ok(Reached { buffer, range, meets: self.own.meets, races: self.own.races.as_mut() })
             }
-            None => Err(Refusal::Trap(TrapKind::OutOfBounds { address: at.address, bytes })),
+            None => Err(AccessError::Trap(TrapKind::OutOfBounds { address: at.address, bytes })),
         }
     }
 
@@ -316,7 +344,7 @@ impl<'a> Memory<'a> {
     }
 
     /// Returns the trap of an access that is invalid regardless of other accesses.
-    pub(super) fn why_not(&mut self, at: AccessSite, bytes: u32, write: bool) -> Option<TrapKind> {
+    pub(super) fn static_trap(&mut self, at: AccessSite, bytes: u32, write: bool) -> Option<TrapKind> {
         match self.own.find(at, bytes) {
             Some(_) if aligned(at).is_err() => {
                 return Some(TrapKind::Misaligned { address: at.address, align: at.align });
@@ -328,24 +356,24 @@ impl<'a> Memory<'a> {
             Ok((buffer, _)) if write && buffer.watch.is_none() => {
                 Some(TrapKind::ReadOnly { address: at.address, param: buffer.param })
             }
-            Err(Refusal::Trap(kind)) => Some(kind),
+            Err(AccessError::Trap(kind)) => Some(kind),
             _ => None,
         }
     }
 
     /// Returns the buffer that contains the whole access, and the range in it.
-    fn find(&mut self, at: AccessSite, bytes: u32) -> Result<(&mut Buffer<'a>, Range<usize>), Refusal> {
+    fn find(&mut self, at: AccessSite, bytes: u32) -> Result<(&mut Buffer<'a>, Range<usize>), AccessError> {
         aligned(at)?;
         match find(&mut self.buffers, at, bytes) {
             Some(found) => Ok(found),
-            None => Err(Refusal::Trap(TrapKind::OutOfBounds { address: at.address, bytes })),
+            None => Err(AccessError::Trap(TrapKind::OutOfBounds { address: at.address, bytes })),
         }
     }
 }
 
-fn aligned(AccessSite { address, align, .. }: AccessSite) -> Result<(), Refusal> {
+fn aligned(AccessSite { address, align, .. }: AccessSite) -> Result<(), AccessError> {
     match align > 1 && address % u64::from(align) != 0 {
-        true => Err(Refusal::Trap(TrapKind::Misaligned { address, align })),
+        true => Err(AccessError::Trap(TrapKind::Misaligned { address, align })),
         false => Ok(()),
     }
 }
@@ -370,7 +398,7 @@ struct Reached<'m, 'a> {
     /// `true` if items cooperate. Races are then determined by `races`, and otherwise by the access
     /// records of the buffer.
     meets: bool,
-    races: Option<&'m mut Races>,
+    races: Option<&'m mut RaceDetector>,
 }
 
 /// Returns for each parameter whether any parameter writes its buffer. Also checks the addresses of
@@ -410,7 +438,7 @@ fn written(params: &[Param], args: &[Arg<'_>]) -> Result<Vec<bool>, ArgError> {
 }
 
 /// Checks that a buffer does not overlap another one and does not wrap around.
-fn apart(buffers: &[Buffer<'_>], param: usize, base: u64, len: usize) -> Result<(), ArgError> {
+fn check_disjoint(buffers: &[Buffer<'_>], param: usize, base: u64, len: usize) -> Result<(), ArgError> {
     let clash = |other: &&Buffer<'_>| {
         base.wrapping_sub(other.base) < other.bytes.get().len() as u64 || other.base.wrapping_sub(base) < len as u64
     };
@@ -431,9 +459,9 @@ impl Watch {
 }
 
 /// Rejects an access to a byte that another item has accessed before.
-fn check(param: usize, byte: usize, who: Who, before: u64, wrote: bool) -> Result<(), Refusal> {
-    if before == Who::NOBODY || Who(before).item() == who.item() {
+fn check(param: usize, byte: usize, who: ItemInst, before: u64, wrote: bool) -> Result<(), AccessError> {
+    if before == ItemInst::NOBODY || ItemInst(before).item() == who.item() {
         return Ok(());
     }
-    Err(Refusal::Race { param, offset: byte as u64, before: Who(before), wrote })
+    Err(AccessError::Race { param, offset: byte as u64, before: ItemInst(before), wrote })
 }

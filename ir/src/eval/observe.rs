@@ -9,7 +9,7 @@ use crate::kernel::{Block, Inst, Value};
 pub trait Observer {
     /// `true` if the observer is active. The evaluator skips all reporting for an inactive
     /// observer.
-    const ASKS: bool = true;
+    const IS_ACTIVE: bool = true;
 
     /// Reports that an item begins a block.
     fn block(&mut self, item: u32, block: Block);
@@ -42,7 +42,7 @@ pub struct Accessed<'a> {
 
 /// Inactive observer.
 impl Observer for () {
-    const ASKS: bool = false;
+    const IS_ACTIVE: bool = false;
 
     fn block(&mut self, _: u32, _: Block) {}
 

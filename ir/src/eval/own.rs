@@ -1,11 +1,11 @@
 //! Memory that a kernel declares, and race detection for kernels with barriers, collective
 //! operations or shared memory.
 
-use halfbyte_abi::meet::{Place, Races, Strength, Touch};
+use halfbyte_abi::meet::{AccessInfo, RaceDetector, SharedLocation, Strength};
 
 use crate::array::{Placement, Space};
 use crate::eval::launch::TrapKind;
-use crate::eval::memory::{AccessSite, Refusal};
+use crate::eval::memory::{AccessError, AccessSite};
 use crate::kernel::{Inst, Kernel, ValueDef};
 use crate::op::Op;
 
@@ -67,20 +67,20 @@ pub fn space_of(kernel: &Kernel, inst: Inst, address: u64) -> Option<Space> {
 
 /// Properties of an access for race detection.
 #[derive(Clone, Copy)]
-pub(super) struct How {
+pub(super) struct AccessProperties {
     pub reads: bool,
     pub writes: bool,
     /// Strength of an atomic access.
     pub strong: Option<Strength>,
 }
 
-impl How {
-    pub const READ: How = How { reads: true, writes: false, strong: None };
-    pub const WRITE: How = How { reads: false, writes: true, strong: None };
+impl AccessProperties {
+    pub const READ: AccessProperties = AccessProperties { reads: true, writes: false, strong: None };
+    pub const WRITE: AccessProperties = AccessProperties { reads: false, writes: true, strong: None };
 }
 
 /// Local memory of the running item and shared memory of its group.
-pub(super) struct Own {
+pub(super) struct DeclaredMemory {
     pub scratch: Vec<u8>,
     pub shared: Vec<u8>,
     pub placements: [Placement; 2],
@@ -88,24 +88,24 @@ pub(super) struct Own {
     /// memory.
     pub meets: bool,
     /// Race detector, if `meets` and detection is enabled.
-    pub races: Option<Races>,
+    pub races: Option<RaceDetector>,
     /// `true` if memory has changed since the flag was last cleared.
     pub is_changed: bool,
 }
 
-impl Own {
+impl DeclaredMemory {
     /// Creates the memory of a kernel in groups of `size` items, with `shared` bytes of dynamic
     /// shared memory. `watch` enables race detection.
-    pub fn new(kernel: &Kernel, size: u32, shared: u32, watch: bool) -> Own {
-        let meets = kernel_meets(kernel);
+    pub fn new(kernel: &Kernel, size: u32, shared: u32, watch: bool) -> DeclaredMemory {
+        let meets = is_cooperative(kernel);
         let placements = Space::ALL.map(|space| kernel.placement(space));
         let [of_group, of_item] = [0, 1].map(|number: usize| placements.get(number).map_or(0, |of| of.bytes) as usize);
-        Own {
+        DeclaredMemory {
             scratch: vec![0; of_item],
             shared: vec![0; of_group + shared as usize],
             placements,
             meets,
-            races: (meets && watch).then(|| Races::new(size)),
+            races: (meets && watch).then(|| RaceDetector::new(size)),
             is_changed: false,
         }
     }
@@ -153,28 +153,28 @@ impl Own {
         (space, start): (Space, usize),
         at: AccessSite,
         bytes: u32,
-        how: How,
-    ) -> Result<&mut [u8], Refusal> {
+        how: AccessProperties,
+    ) -> Result<&mut [u8], AccessError> {
         if let (Space::Shared, Some(races)) = (space, &mut self.races) {
             if how.reads && !races.are_written(start as u64, bytes as usize) {
-                return Err(Refusal::Trap(TrapKind::Uninitialised { address: start as u64, bytes }));
+                return Err(AccessError::Trap(TrapKind::Uninitialised { address: start as u64, bytes }));
             }
-            races.access(Place::Shared, start as u64, bytes as usize, touch(at, how));
+            races.access(SharedLocation::Shared, start as u64, bytes as usize, touch(at, how));
         }
         Ok(self.bytes(space).get_mut(start..start + bytes as usize).unwrap_or(&mut []))
     }
 }
 
 /// Converts an access for the race detector.
-pub(super) fn touch(at: AccessSite, How { reads, writes, strong }: How) -> Touch {
+pub(super) fn touch(at: AccessSite, AccessProperties { reads, writes, strong }: AccessProperties) -> AccessInfo {
     // An atomic exchange also reads memory, even though the old value does not affect the new one.
     let reads = reads || strong.is_some() && at.changes;
-    Touch { item: at.who.item(), inst: at.who.inst().as_u32(), writes, reads, strong }
+    AccessInfo { item: at.who.item(), inst: at.who.inst().as_u32(), writes, reads, strong }
 }
 
 /// Returns `true` if a kernel has shared memory, or ops that order memory: barriers, collective
 /// operations, atomic accesses or fences.
-pub(super) fn kernel_meets(kernel: &Kernel) -> bool {
+pub(super) fn is_cooperative(kernel: &Kernel) -> bool {
     let mut insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
     let shares = kernel.arrays.iter().any(|array| array.space == Space::Shared);
     shares || insts.any(|&inst| kernel.insts[inst].op.orders_memory())

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::ReservedValue;
-use halfbyte_abi::meet::{Branch, Meeting, Place, SUBGROUP, post_dominators};
+use halfbyte_abi::meet::{Branch, SUBGROUP, SharedLocation, SyncOp, post_dominators};
 use halfbyte_abi::{Exceeded, ShapeError, Type};
 use smallvec::SmallVec;
 
@@ -15,14 +15,14 @@ use crate::attr::MemAttr;
 use crate::eval::contract::{Product, product};
 use crate::eval::lanes::unpack;
 use crate::eval::launch::{Access, Arg, ArgError, Fault, IntrinsicFn, Launch, Race, Trap, TrapKind};
-use crate::eval::meet::Turn;
-use crate::eval::memory::{AccessSite, Memory, Refusal, Who, Writers};
+use crate::eval::meet::ScheduleAction;
+use crate::eval::memory::{AccessError, AccessSite, ItemInst, Memory, Writers};
 use crate::eval::observe::{Accessed, Observer};
 use crate::eval::ops::{Operand, fold, fold_sum};
-use crate::eval::own::{How, Own, kernel_meets};
+use crate::eval::own::{AccessProperties, DeclaredMemory, is_cooperative};
 use crate::eval::place::place;
 use crate::eval::streams::{self, Failure, Streams};
-use crate::kernel::{Attr, Block, Inst, Kernel, Part, Value};
+use crate::kernel::{Attr, Block, Inst, Kernel, MergedAccess, Value};
 use crate::op::Op;
 use crate::span::Span;
 
@@ -40,16 +40,16 @@ const OPS_BETWEEN_POLLS: u64 = 1 << 10;
 /// already stored in the frame, and blocks are ranges of steps in layout order.
 pub struct Prepared<'k> {
     pub(super) kernel: &'k Kernel,
-    params: Vec<Slot>,
-    arrays: Vec<Slot>,
+    params: Vec<FrameSlot>,
+    arrays: Vec<FrameSlot>,
     /// `true` if items of a group cooperate; see `kernel_meets`.
     meets: bool,
     frame: Vec<u64>,
     pub(super) blocks: Vec<Range<usize>>,
     pub(super) steps: Vec<PreparedInst>,
-    operands: Vec<Slot>,
+    operands: Vec<FrameSlot>,
     edges: Vec<Edge>,
-    moves: Vec<(Slot, Slot)>,
+    moves: Vec<(FrameSlot, FrameSlot)>,
     /// Reconvergence point of each block's terminator; computed on first use.
     joins: OnceLock<Vec<Option<usize>>>,
     /// First access of each stream, in a packed kernel.
@@ -58,18 +58,18 @@ pub struct Prepared<'k> {
 
 /// Location of a value's lanes in the frame.
 #[derive(Clone, Copy)]
-pub(super) struct Slot {
+pub(super) struct FrameSlot {
     start: usize,
     pub(super) ty: Type,
 }
 
-impl Default for Slot {
-    fn default() -> Slot {
-        Slot { start: 0, ty: Type::I1 }
+impl Default for FrameSlot {
+    fn default() -> FrameSlot {
+        FrameSlot { start: 0, ty: Type::I1 }
     }
 }
 
-impl Slot {
+impl FrameSlot {
     fn range(self) -> Range<usize> {
         self.start..self.start + self.ty.lanes()
     }
@@ -94,7 +94,7 @@ pub(super) struct PreparedInst {
     pub(super) op: Op,
     pub(super) attr: Attr,
     /// Scheduling behaviour of the instruction.
-    turn: Turn,
+    turn: ScheduleAction,
     /// Memory space of the array that the access is based on, if any.
     space: Option<Space>,
     operands: Range<usize>,
@@ -103,7 +103,7 @@ pub(super) struct PreparedInst {
     product: Option<usize>,
     /// Outgoing edges of a terminator.
     edges: Range<usize>,
-    pub(super) result: Slot,
+    pub(super) result: FrameSlot,
 }
 
 /// Execution state of an item.
@@ -116,7 +116,7 @@ pub(super) struct Position {
     backward: u32,
     /// Number of times that the item yields before it continues, one for each strong access that it
     /// has skipped.
-    passes: u32,
+    skipped_yields: u32,
 }
 
 /// Reason why an item stops running.
@@ -126,7 +126,7 @@ pub(super) enum Stop {
     /// The item yields to others.
     Yield,
     /// The item waits for others at the instruction.
-    Meet(Meeting<u32, bool>, Inst),
+    Meet(SyncOp<u32, bool>, Inst),
 }
 
 /// Control-flow edge.
@@ -145,7 +145,7 @@ struct Edge {
 fn passed(kernel: &Kernel, to: Block, beside: Block) -> u32 {
     let Some((&last, insts)) = kernel.blocks.get(beside).and_then(|block| block.insts.split_last()) else { return 0 };
     let leads_on = kernel.insts[last].op == Op::Br && kernel.targets(last).first().is_some_and(|call| call.block == to);
-    let is_strong = |&&inst: &&Inst| Turn::at(kernel.insts[inst].op) == Turn::Yields;
+    let is_strong = |&&inst: &&Inst| ScheduleAction::at(kernel.insts[inst].op) == ScheduleAction::Yields;
     if leads_on { insts.iter().filter(is_strong).count() as u32 } else { 0 }
 }
 
@@ -153,10 +153,10 @@ impl<'k> Prepared<'k> {
     /// Prepares a kernel. The verifier must accept the kernel; otherwise its behaviour is
     /// unspecified.
     pub fn new(kernel: &'k Kernel) -> Prepared<'k> {
-        let mut slots: SecondaryMap<Value, Slot> = SecondaryMap::new();
+        let mut slots: SecondaryMap<Value, FrameSlot> = SecondaryMap::new();
         let mut size = 0;
         for (value, data) in &kernel.values {
-            slots[value] = Slot { start: size, ty: data.ty };
+            slots[value] = FrameSlot { start: size, ty: data.ty };
             size += data.ty.lanes();
         }
         let mut places: SecondaryMap<Block, usize> = SecondaryMap::with_default(usize::MAX);
@@ -167,7 +167,7 @@ impl<'k> Prepared<'k> {
             kernel,
             params: kernel.params.iter().map(|p| slots[p.value]).collect(),
             arrays: kernel.arrays.iter().map(|array| slots[array.value]).collect(),
-            meets: kernel_meets(kernel),
+            meets: is_cooperative(kernel),
             frame: vec![0; size.max(MAX_LANES)],
             blocks: Vec::with_capacity(kernel.layout.len()),
             steps: Vec::with_capacity(kernel.insts.len()),
@@ -187,9 +187,9 @@ impl<'k> Prepared<'k> {
         prepared
     }
 
-    fn add(&mut self, inst: Inst, slots: &SecondaryMap<Value, Slot>, places: &SecondaryMap<Block, usize>) {
+    fn add(&mut self, inst: Inst, slots: &SecondaryMap<Value, FrameSlot>, places: &SecondaryMap<Block, usize>) {
         let data = &self.kernel.insts[inst];
-        let result = self.kernel.result(inst).map_or(Slot::default(), |v| slots[v]);
+        let result = self.kernel.result(inst).map_or(FrameSlot::default(), |v| slots[v]);
         if let Some(words) = self.kernel.const_bits(inst) {
             unpack(result.ty, &words, &mut self.frame[result.range()]);
             return;
@@ -230,7 +230,7 @@ impl<'k> Prepared<'k> {
             inst,
             op: data.op,
             attr: data.attr,
-            turn: if self.meets { Turn::at(data.op) } else { Turn::Goes },
+            turn: if self.meets { ScheduleAction::at(data.op) } else { ScheduleAction::Goes },
             space,
             operands: operands..self.operands.len(),
             product: product.map(|product| product.number),
@@ -318,7 +318,7 @@ impl<'k> Prepared<'k> {
         let in_group = self.kernel.packing.as_ref().map_or(1, |packing| packing.items.max(1));
         match self.meets {
             true => {
-                let groups = launch.schedule.turns(items / size, 0);
+                let groups = launch.schedule.execution_order(items / size, 0);
                 groups.into_iter().try_for_each(|group| machine.run_group(group, size))?;
             }
             false => (0..items.div_ceil(in_group)).try_for_each(|group| machine.group(group))?,
@@ -328,7 +328,7 @@ impl<'k> Prepared<'k> {
     }
 
     /// Creates the memory that the kernel declares.
-    fn own(&self, launch: &Launch<'_>, size: u32) -> Result<Own, ArgError> {
+    fn own(&self, launch: &Launch<'_>, size: u32) -> Result<DeclaredMemory, ArgError> {
         let shape = launch.shape;
         let has_shared = self.kernel.arrays.iter().any(|array| array.space == Space::Shared);
         if shape.shared != 0 && !has_shared || shape.shared > MAX_SHARED {
@@ -337,7 +337,7 @@ impl<'k> Prepared<'k> {
         if self.meets {
             shape.check_gpu()?;
         }
-        Ok(Own::new(self.kernel, size, shape.shared, launch.watch))
+        Ok(DeclaredMemory::new(self.kernel, size, shape.shared, launch.watch))
     }
 
     fn resolve<'a>(&'a self, launch: &Launch<'a>) -> BTreeMap<Inst, Result<IntrinsicFn<'a>, String>> {
@@ -356,7 +356,7 @@ impl<'k> Prepared<'k> {
         self.steps.iter().filter_map(meaning).collect()
     }
 
-    fn operands(&self, step: &PreparedInst) -> &[Slot] {
+    fn operands(&self, step: &PreparedInst) -> &[FrameSlot] {
         self.operands.get(step.operands.clone()).unwrap_or(&[])
     }
 
@@ -448,8 +448,8 @@ impl<O: Observer> Machine<'_, O> {
     /// Runs an item from its current position.
     pub(super) fn run(&mut self, item: u32, at: &mut Position) -> Result<Stop, Fault> {
         let code = self.code;
-        if at.passes != 0 {
-            at.passes -= 1;
+        if at.skipped_yields != 0 {
+            at.skipped_yields -= 1;
             return Ok(Stop::Yield);
         }
         if (at.block, at.step) == (0, 0) {
@@ -465,13 +465,13 @@ impl<O: Observer> Machine<'_, O> {
             for step in steps {
                 at.step += 1;
                 if !step.op.is_terminator() {
-                    if step.turn == Turn::Meets
+                    if step.turn == ScheduleAction::Meets
                         && let Some(meeting) = self.meeting(step)
                     {
                         return Ok(Stop::Meet(meeting, step.inst));
                     }
                     self.step(item, step)?;
-                    if step.turn == Turn::Yields {
+                    if step.turn == ScheduleAction::Yields {
                         return Ok(Stop::Yield);
                     }
                     continue;
@@ -490,12 +490,12 @@ impl<O: Observer> Machine<'_, O> {
                 self.pass(edge);
                 self.tell_branch(item, step, edge, at.block);
                 self.tell_block(item, edge.to, self.code.moves.get(edge.moves.clone()).unwrap_or(&[]));
-                (next, at.passes) = (edge.to, edge.passes);
+                (next, at.skipped_yields) = (edge.to, edge.passes);
                 break;
             }
             (at.block, at.step) = (next, 0);
-            if at.passes != 0 {
-                at.passes -= 1;
+            if at.skipped_yields != 0 {
+                at.skipped_yields -= 1;
                 return Ok(Stop::Yield);
             }
         }
@@ -517,8 +517,8 @@ impl<O: Observer> Machine<'_, O> {
     }
 
     /// Reports to the observer that an item begins a block, and the values of its parameters.
-    fn tell_block(&mut self, item: u32, place: usize, moves: &[(Slot, Slot)]) {
-        if !O::ASKS {
+    fn tell_block(&mut self, item: u32, place: usize, moves: &[(FrameSlot, FrameSlot)]) {
+        if !O::IS_ACTIVE {
             return;
         }
         let kernel = self.code.kernel;
@@ -531,7 +531,7 @@ impl<O: Observer> Machine<'_, O> {
 
     /// Reports a load or store to the observer.
     pub(super) fn tell_access(&mut self, item: u32, at: AccessSite, inst: Inst, write: bool, ty: Type, lanes: &[u64]) {
-        if O::ASKS {
+        if O::IS_ACTIVE {
             let place = match self.streams {
                 Some(_) => None,
                 None => self.memory.place(at, ty.bytes()),
@@ -566,7 +566,7 @@ impl<O: Observer> Machine<'_, O> {
                 let at = self.place(item, step, mem, 0);
                 let loaded = match &mut self.streams {
                     Some(streams) => streams.load(&mut self.memory, at, step.result.ty, out),
-                    None => self.memory.load(at, step.result.ty, How::READ, out),
+                    None => self.memory.load(at, step.result.ty, AccessProperties::READ, out),
                 };
                 loaded.map_err(|refusal| self.refused_at(self.access(item, step.inst, false), at, refusal))?;
                 self.tell_access(item, at, step.inst, false, step.result.ty, out);
@@ -577,10 +577,10 @@ impl<O: Observer> Machine<'_, O> {
                 let lanes = value.lanes(&self.frame);
                 let stored = match &mut self.streams {
                     Some(streams) => streams.store(at, value.ty, lanes),
-                    None => self.memory.store(at, value.ty, How::WRITE, lanes),
+                    None => self.memory.store(at, value.ty, AccessProperties::WRITE, lanes),
                 };
                 stored.map_err(|refusal| self.refused_at(self.access(item, step.inst, true), at, refusal))?;
-                if O::ASKS {
+                if O::IS_ACTIVE {
                     let mut stored = [0; MAX_LANES];
                     let stored = &mut stored[..value.ty.lanes()];
                     stored.copy_from_slice(value.lanes(&self.frame));
@@ -628,7 +628,7 @@ impl<O: Observer> Machine<'_, O> {
             }
         }
         step.result.set(&mut self.frame, out);
-        if let (true, Some(value)) = (O::ASKS, self.code.kernel.result(step.inst)) {
+        if let (true, Some(value)) = (O::IS_ACTIVE, self.code.kernel.result(step.inst)) {
             self.observer.value(item, value, out);
         }
         Ok(())
@@ -637,7 +637,7 @@ impl<O: Observer> Machine<'_, O> {
     /// Returns the operands with their lanes. Only intrinsics have more than sixteen operands, so
     /// the list is usually on the stack.
     pub(super) fn values(&self, step: &PreparedInst) -> SmallVec<[Operand<'_>; 16]> {
-        let operand = |slot: &Slot| Operand { ty: slot.ty, lanes: slot.lanes(&self.frame) };
+        let operand = |slot: &FrameSlot| Operand { ty: slot.ty, lanes: slot.lanes(&self.frame) };
         self.code.operands(step).iter().map(operand).collect()
     }
 
@@ -646,7 +646,7 @@ impl<O: Observer> Machine<'_, O> {
         let operands = self.code.operands(step);
         let lane = |n: usize| operands.get(n).map_or(0, |slot| slot.lane(&self.frame));
         AccessSite {
-            who: Who::new(item, step.inst),
+            who: ItemInst::new(item, step.inst),
             address: lane(base)
                 .wrapping_add(mem.scaled(lane(base + 1) as u32))
                 .wrapping_add_signed(i64::from(mem.offset)),
@@ -669,30 +669,30 @@ impl<O: Observer> Machine<'_, O> {
     }
 
     pub(super) fn trap(&self, item: u32, inst: Inst, kind: TrapKind) -> Fault {
-        self.refused(self.access(item, inst, false), Refusal::Trap(kind))
+        self.refused(self.access(item, inst, false), AccessError::Trap(kind))
     }
 
     /// Returns the fault of a load or store. A merged access reports the first of its original
     /// accesses that is invalid.
-    pub(super) fn refused_at(&mut self, access: Access, at: AccessSite, refusal: Refusal) -> Fault {
-        if matches!(refusal, Refusal::Trap(_)) {
-            for Part { offset, bytes, span } in self.code.kernel.parts(access.inst) {
+    pub(super) fn refused_at(&mut self, access: Access, at: AccessSite, refusal: AccessError) -> Fault {
+        if matches!(refusal, AccessError::Trap(_)) {
+            for MergedAccess { offset, bytes, span } in self.code.kernel.parts(access.inst) {
                 let part = AccessSite { address: at.address.wrapping_add(offset.into()), align: bytes, ..at };
-                if let Some(kind) = self.memory.why_not(part, bytes, access.write) {
-                    return self.refused(Access { span, ..access }, Refusal::Trap(kind));
+                if let Some(kind) = self.memory.static_trap(part, bytes, access.write) {
+                    return self.refused(Access { span, ..access }, AccessError::Trap(kind));
                 }
             }
         }
         self.refused(access, refusal)
     }
 
-    fn refused(&self, access: Access, refusal: Refusal) -> Fault {
+    fn refused(&self, access: Access, refusal: AccessError) -> Fault {
         let Access { item, inst, span, .. } = access;
         match refusal {
-            Refusal::Trap(kind) => Fault::Trap(Trap { item, inst, span, kind }),
-            Refusal::Race { param, offset, before, wrote: write } => {
+            AccessError::Trap(kind) => Fault::Trap(Trap { item, inst, span, kind }),
+            AccessError::Race { param, offset, before, wrote: write } => {
                 let first = Access { item: before.item(), inst: before.inst(), span: self.span(before.inst()), write };
-                Fault::Race(Race { place: Place::Buffer(param as u32), offset, first, second: access })
+                Fault::Race(Race { place: SharedLocation::Buffer(param as u32), offset, first, second: access })
             }
         }
     }

@@ -7,13 +7,13 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use halfbyte_abi::stream::Holds;
+use halfbyte_abi::stream::StreamContents;
 use halfbyte_abi::{Direction, ParamKind, Type, Watchdog};
 use smallvec::SmallVec;
 
 use crate::eval::lanes;
 use crate::eval::launch::{Arg, TrapKind};
-use crate::eval::memory::{AccessSite, Memory, Refusal, Who};
+use crate::eval::memory::{AccessError, AccessSite, ItemInst, Memory};
 use crate::kernel::{Inst, Kernel, Param};
 use crate::span::Span;
 use crate::stream::Stream;
@@ -45,7 +45,7 @@ pub(super) struct Failure {
     pub(super) inst: Inst,
     pub(super) span: Span,
     pub(super) write: bool,
-    pub(super) refusal: Refusal,
+    pub(super) refusal: AccessError,
 }
 
 pub(super) struct Streams<'k> {
@@ -124,7 +124,7 @@ impl Site<'_> {
     }
 
     fn is_window(&self) -> bool {
-        self.stream.holds == Holds::Buffer
+        self.stream.holds == StreamContents::Buffer
     }
 
     /// Returns the offset into a window that the kernel has stored for an element.
@@ -202,7 +202,7 @@ impl<'k> Streams<'k> {
             stream,
             inst: *inst,
             write: match stream.holds {
-                Holds::Offsets { stores, .. } => stores,
+                StreamContents::Offsets { stores, .. } => stores,
                 _ => matches!(declared.kind, ParamKind::Buffer { direction: Direction::Out, .. }),
             },
             base: stream.buffer.map_or(0, |number| match args.get(number as usize) {
@@ -260,7 +260,7 @@ impl<'k> Streams<'k> {
         at: AccessSite,
         ty: Type,
         out: &mut [u64],
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), AccessError> {
         if let Some(window) = self.window(at.address) {
             let start = at.address as u32;
             let mut bytes: SmallVec<[u8; lanes::MAX_BYTES]> = SmallVec::new();
@@ -288,7 +288,7 @@ impl<'k> Streams<'k> {
     }
 
     /// Writes a value for the kernel.
-    pub(super) fn store(&mut self, at: AccessSite, ty: Type, value: &[u64]) -> Result<(), Refusal> {
+    pub(super) fn store(&mut self, at: AccessSite, ty: Type, value: &[u64]) -> Result<(), AccessError> {
         let mut bytes = [0; lanes::MAX_BYTES];
         if let Some(window) = self.window_mut(at.address) {
             let size = ty.bytes() as usize;
@@ -313,10 +313,10 @@ impl<'k> Streams<'k> {
 
     /// Returns the stream that contains the whole access, and the range in the current group. Fails
     /// if the range does not follow the previous access.
-    fn find(&mut self, at: AccessSite, bytes: u32) -> Result<(&mut Site<'k>, Range<u32>), Refusal> {
+    fn find(&mut self, at: AccessSite, bytes: u32) -> Result<(&mut Site<'k>, Range<u32>), AccessError> {
         let AccessSite { address, align, .. } = at;
         if align > 1 && address % u64::from(align) != 0 {
-            return Err(Refusal::Trap(TrapKind::Misaligned { address, align }));
+            return Err(AccessError::Trap(TrapKind::Misaligned { address, align }));
         }
         let stream = (address >> ADDRESS_BITS) as usize;
         let group = self.first / self.items;
@@ -327,11 +327,11 @@ impl<'k> Streams<'k> {
             Some((site, start..end))
         });
         let Some((site, range)) = found else {
-            return Err(Refusal::Trap(TrapKind::OutOfBounds { address, bytes }));
+            return Err(AccessError::Trap(TrapKind::OutOfBounds { address, bytes }));
         };
         let (at, next) = (u64::from(range.start), site.accessed);
         if at != next && !site.is_constant() {
-            return Err(Refusal::Trap(TrapKind::OutOfOrder { stream, at, next }));
+            return Err(AccessError::Trap(TrapKind::OutOfOrder { stream, at, next }));
         }
         site.accessed = range.end.into();
         Ok((site, range))
@@ -416,7 +416,7 @@ impl<'k> Streams<'k> {
                 address.wrapping_add_signed(site.stream.offset.into())
             }
         };
-        let at = AccessSite { address, ..AccessSite::new(Who::new(item, site.inst), site.stream.align) };
+        let at = AccessSite { address, ..AccessSite::new(ItemInst::new(item, site.inst), site.stream.align) };
         let bytes = site.stream.bytes.clamp(1, MAX_ELEMENT as u32);
         let done = match site.write {
             false => memory.read(at, bytes).map(drop),

@@ -3,12 +3,12 @@
 use crate::{Block, IntCC, Op, Type, Value};
 
 use super::memory::TRIPS;
-use super::palette::Form;
+use super::palette::GeneratedForm;
 use super::{Counter, Generator};
 
 /// Position of a loop's exit test, not counting early exits in its body.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Asks {
+enum ExitTestPosition {
     First,
     Last,
 }
@@ -27,7 +27,7 @@ struct Count {
 }
 
 /// A loop around the current position, with the parameter types of its blocks.
-pub(super) struct Around {
+pub(super) struct EnclosingLoop {
     head: Block,
     exit: Block,
     counter: Value,
@@ -38,7 +38,7 @@ pub(super) struct Around {
 }
 
 /// A branch out of a loop or to its header.
-struct Way {
+struct LoopBranch {
     to: Block,
     values: Vec<Value>,
     /// Condition for another iteration, if the branch goes to the header.
@@ -66,7 +66,7 @@ impl Generator<'_, '_> {
                 }
                 5..=6 => self.store(),
                 7 => self.neighbours(),
-                8 if self.traps && self.one_in(2) => self.misstep(),
+                8 if self.traps && self.one_in(2) => self.trapping_access(),
                 9 if self.traps && self.one_in(6) => self.endless(),
                 10..=13 if self.meets() => {
                     left -= 1;
@@ -86,7 +86,9 @@ impl Generator<'_, '_> {
         let mut types = Vec::new();
         for _ in 0..count {
             let ty = self.any().map(|value| self.ty(value));
-            let ty = ty.filter(|ty| !ty.is_wide() || self.wide > 0).filter(|&ty| self.palette.takes(Form::Passed(ty)));
+            let ty = ty
+                .filter(|ty| !ty.is_wide() || self.wide > 0)
+                .filter(|&ty| self.palette.takes(GeneratedForm::Passed(ty)));
             if ty.is_some_and(|ty| ty.is_wide()) {
                 self.wide = self.wide.saturating_sub(1);
             }
@@ -119,7 +121,7 @@ impl Generator<'_, '_> {
     }
 
     fn switch(&mut self, ops: usize, depth: usize) {
-        if !self.palette.takes(Form::Switch) {
+        if !self.palette.takes(GeneratedForm::Switch) {
             return;
         }
         let Some(on) = self.small() else { return };
@@ -148,10 +150,10 @@ impl Generator<'_, '_> {
                 let values = self.passed(types);
                 let other = if number > 0 && !self.meets() && self.one_in(3) { self.around() } else { None };
                 match other.and_then(|around| self.way(around)) {
-                    Some(Way { to, values: others, more: Some(more) }) => {
+                    Some(LoopBranch { to, values: others, more: Some(more) }) => {
                         self.builder.br_if(more, (to, &others), (join, &values));
                     }
-                    Some(Way { to, values, more: None }) => {
+                    Some(LoopBranch { to, values, more: None }) => {
                         self.builder.br(to, &values);
                     }
                     None => {
@@ -180,7 +182,7 @@ impl Generator<'_, '_> {
 
     /// Generates the induction of a loop, upwards or downwards. The trip count is data-dependent, a
     /// small parameter, or a constant.
-    fn count(&mut self, asks: Asks) -> Count {
+    fn count(&mut self, asks: ExitTestPosition) -> Count {
         let choice = self.random.below(8);
         let small = match choice {
             0..=1 => self.small().map(|value| (value, false)),
@@ -199,7 +201,7 @@ impl Generator<'_, '_> {
             true => (trips, -1, zero, vec![IntCC::GtS]),
             false => (zero, 1, trips, vec![IntCC::LtS, IntCC::LtU]),
         };
-        if asks == Asks::First && constant {
+        if asks == ExitTestPosition::First && constant {
             stays.push(IntCC::Ne);
         }
         let stays = self.pick(&stays).unwrap_or(IntCC::LtS);
@@ -208,7 +210,7 @@ impl Generator<'_, '_> {
 
     /// Generates a loop with few iterations.
     fn repeat(&mut self, ops: usize, depth: usize) {
-        let asks = if self.one_in(2) { Asks::First } else { Asks::Last };
+        let asks = if self.one_in(2) { ExitTestPosition::First } else { ExitTestPosition::Last };
         let count = self.count(asks);
         let types = self.passed_types();
         let counted: Vec<Type> = [Type::I32].into_iter().chain(types.iter().copied()).collect();
@@ -223,13 +225,13 @@ impl Generator<'_, '_> {
         let exit = self.block(&types);
         self.counters.push(Counter { value: counter, known: count.known });
         let outer = self.scope.len();
-        if asks == Asks::First {
+        if asks == ExitTestPosition::First {
             let body = self.block(&[]);
             let more = self.builder.icmp(count.stays, Type::I32, counter, count.bound);
             self.builder.br_if(more, (body, &[]), (exit, carried));
             self.go_to(body);
         }
-        self.around.push(Around { head, exit, counter, count, types: types.clone(), left: false });
+        self.around.push(EnclosingLoop { head, exit, counter, count, types: types.clone(), left: false });
         let ways = if self.meets() { 0 } else { self.random.below(6).saturating_sub(3) };
         for _ in 0..ways {
             self.region(ops / (ways + 1), depth);
@@ -241,10 +243,10 @@ impl Generator<'_, '_> {
         let mut again = vec![self.next(counter, count.step)];
         again.extend(self.passed(&types));
         match asks {
-            Asks::First => {
+            ExitTestPosition::First => {
                 self.builder.br(head, &again);
             }
-            Asks::Last => {
+            ExitTestPosition::Last => {
                 let values = self.passed(&types);
                 let next = again.first().copied().unwrap_or(counter);
                 let more = self.builder.icmp(count.stays, Type::I32, next, count.bound);
@@ -252,7 +254,7 @@ impl Generator<'_, '_> {
             }
         }
         self.counters.pop();
-        let behind = if left || asks == Asks::First { outer } else { self.scope.len() };
+        let behind = if left || asks == ExitTestPosition::First { outer } else { self.scope.len() };
         self.leave((behind, places));
         self.go_to(exit);
     }
@@ -267,7 +269,7 @@ impl Generator<'_, '_> {
     /// iteration, in the middle of its body.
     fn way_out(&mut self) {
         let Some(condition) = self.operand(Type::I1) else { return };
-        let Some(Way { to, values, more }) = self.around().and_then(|number| self.way(number)) else { return };
+        let Some(LoopBranch { to, values, more }) = self.around().and_then(|number| self.way(number)) else { return };
         let condition = match more {
             Some(more) => self.builder.op(Op::And, Type::I1, &[condition, more]),
             None => condition,
@@ -281,7 +283,7 @@ impl Generator<'_, '_> {
     }
 
     /// Returns a branch out of a loop or to its header.
-    fn way(&mut self, number: usize) -> Option<Way> {
+    fn way(&mut self, number: usize) -> Option<LoopBranch> {
         let leaves = self.one_in(2);
         let around = self.around.get_mut(number)?;
         // A loop that counts down has no additional back edges, so always leave it.
@@ -290,13 +292,13 @@ impl Generator<'_, '_> {
         let (counter, count, types) = (around.counter, around.count, around.types.clone());
         let to = if leaves { around.exit } else { around.head };
         if leaves {
-            return Some(Way { to, values: self.passed(&types), more: None });
+            return Some(LoopBranch { to, values: self.passed(&types), more: None });
         }
         let next = self.next(counter, count.step);
         let more = self.builder.icmp(count.stays, Type::I32, next, count.bound);
         let mut values = vec![next];
         values.extend(self.passed(&types));
-        Some(Way { to, values, more: Some(more) })
+        Some(LoopBranch { to, values, more: Some(more) })
     }
 
     fn next(&mut self, counter: Value, step: i64) -> Value {

@@ -6,7 +6,7 @@ use crate::order::{FenceAttr, MemOrder, Scope};
 use crate::{Attr, Op, Type, Value};
 
 use super::palette::is_stored;
-use super::{Generator, Meets};
+use super::{Cooperation, Generator};
 
 /// Maximum number of items of a group in launches of such kernels. Shared arrays have one element
 /// per item.
@@ -62,7 +62,7 @@ impl Generator<'_, '_> {
 
     /// Returns `true` if lane masks and source lanes must not depend on data.
     fn is_static(&self) -> bool {
-        self.meets == Meets::Static
+        self.meets == Cooperation::Static
     }
 
     fn int(&mut self, value: i64) -> Value {
@@ -84,7 +84,7 @@ impl Generator<'_, '_> {
     fn array(&mut self, elem: Type, space: Space, count: u32, by: Option<Op>) -> Option<Value> {
         let is_like = |array: &&Array| (array.elem, array.space, array.by) == (elem, space, by);
         let found: Vec<Value> = self.arrays.iter().filter(is_like).map(|array| array.base).collect();
-        let may_add = self.arrays.len() < ARRAYS || self.meets == Meets::Racing;
+        let may_add = self.arrays.len() < ARRAYS || self.meets == Cooperation::Racing;
         if !found.is_empty() && !self.one_in(4) || !may_add {
             return self.pick(&found);
         }
@@ -361,6 +361,6 @@ impl Generator<'_, '_> {
 
     /// Returns `true` if items cooperate.
     pub(super) fn meets(&self) -> bool {
-        self.meets != Meets::Never
+        self.meets != Cooperation::Never
     }
 }

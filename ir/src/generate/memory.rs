@@ -3,7 +3,7 @@
 use crate::{Attr, Direction, MemAttr, Op, Type, Value};
 
 use super::arguments::{ALIAS, MOST, ROW, SMALL};
-use super::palette::{Form, OpForm, is_stored};
+use super::palette::{GeneratedForm, OpForm, is_stored};
 use super::{Generator, storable, uses};
 
 /// Maximum trip count of a loop, and maximum value of its induction variable.
@@ -220,7 +220,7 @@ impl Generator<'_, '_> {
         if known.len() > 1 || !known.is_empty() && self.one_in(2) {
             return self.pick(&known);
         }
-        self.palette.takes(Form::Scalar(Type::I32)).then(|| {
+        self.palette.takes(GeneratedForm::Scalar(Type::I32)).then(|| {
             let name = format!("{SMALL}{}", self.builder.kernel().params.len());
             self.builder.scalar(&name, Type::I32)
         })
@@ -373,7 +373,7 @@ impl Generator<'_, '_> {
     // Traps.
 
     /// Generates an access that traps for at least some of the items that execute it.
-    pub(super) fn misstep(&mut self) {
+    pub(super) fn trapping_access(&mut self) {
         let stored: Vec<Type> = self.palette.types.iter().copied().filter(|&ty| is_stored(ty)).collect();
         let Some(ty) = self.pick(&stored).filter(|_| self.may_access(1)) else { return };
         let stores = self.one_in(3);
@@ -472,7 +472,9 @@ impl Generator<'_, '_> {
             };
             let cast = OpForm { from: Some(ty), ..OpForm::plain(Op::Bitcast, as_integer) };
             let value = match ty == as_integer {
-                false if self.palette.takes(Form::Op(cast)) => self.builder.op(Op::Bitcast, as_integer, &[value]),
+                false if self.palette.takes(GeneratedForm::Op(cast)) => {
+                    self.builder.op(Op::Bitcast, as_integer, &[value])
+                }
                 _ => value,
             };
             let ty = self.ty(value);

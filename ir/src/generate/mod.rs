@@ -35,7 +35,7 @@ pub use arguments::{ROW, aliases, arguments, elements};
 pub use meet::MOST_OF_GROUP;
 pub use palette::{Addresses, Draw, Drawn, Palette};
 
-use control::Around;
+use control::EnclosingLoop;
 use memory::{Input, Location, Rows};
 use palette::{int_of_mask, is_stored};
 
@@ -53,12 +53,12 @@ pub struct Shape {
     /// through infinite loops.
     pub traps: bool,
     /// Cooperation of items.
-    pub meets: Meets,
+    pub meets: Cooperation,
 }
 
 /// Cooperation of the items of generated kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Meets {
+pub enum Cooperation {
     /// Items do not cooperate.
     #[default]
     Never,
@@ -77,7 +77,7 @@ impl Shape {
     /// Most shapes are small, and none has traps.
     pub fn random(random: &mut Random) -> Shape {
         let ops = 4 + if random.below(8) == 0 { random.below(50) } else { random.below(16) };
-        let shape = Shape { ops, depth: 0, live: 0, traps: false, meets: Meets::Never };
+        let shape = Shape { ops, depth: 0, live: 0, traps: false, meets: Cooperation::Never };
         match random.below(32) {
             0..=7 => shape,
             8..=30 => Shape { depth: 1 + random.below(3), live: random.below(8), ..shape },
@@ -110,7 +110,7 @@ struct Generator<'g, 't> {
     /// Loops around the current position, outermost first.
     counters: Vec<Counter>,
     /// Headers, exits and induction variables of the same loops.
-    around: Vec<Around>,
+    around: Vec<EnclosingLoop>,
     /// Number of branches around the current position, not counting loops.
     branches: usize,
     /// Remaining number of wide values, each of which needs many registers.
@@ -121,7 +121,7 @@ struct Generator<'g, 't> {
     item: Option<Value>,
     blocks: usize,
     traps: bool,
-    meets: Meets,
+    meets: Cooperation,
     /// Arrays that the kernel declares.
     arrays: Vec<meet::Array>,
 }
@@ -159,7 +159,7 @@ impl<'g, 't> Generator<'g, 't> {
             self.op();
         }
         self.region(shape.ops, shape.depth);
-        if shape.meets == Meets::Racing {
+        if shape.meets == Cooperation::Racing {
             self.race();
         }
         self.observe(shape.live > 0);

@@ -21,7 +21,7 @@ pub enum Addresses {
 
 /// A form to generate, with all properties on which target support may depend.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Form {
+pub(super) enum GeneratedForm {
     Op(OpForm),
     /// A scalar parameter.
     Scalar(Type),
@@ -96,7 +96,7 @@ pub struct Palette<'t> {
     pub(super) instructions: Vec<Draw>,
     /// Wide types that can be block parameters; computed on first use.
     wide: Option<Vec<Type>>,
-    known: HashMap<Form, bool>,
+    known: HashMap<GeneratedForm, bool>,
 }
 
 impl<'t> Palette<'t> {
@@ -147,7 +147,7 @@ impl<'t> Palette<'t> {
             let wide: Vec<Type> = Type::ALL.iter().copied().filter(|ty| ty.is_wide()).collect();
             let named = wide.into_iter().filter(|ty| self.types.contains(ty) && self.types.contains(&Type::I8X16));
             let named: Vec<Type> = named.collect();
-            self.wide = Some(named.into_iter().filter(|&ty| self.takes(Form::Passed(ty))).collect());
+            self.wide = Some(named.into_iter().filter(|&ty| self.takes(GeneratedForm::Passed(ty))).collect());
         }
         Generator::new(self, name, shape, random).kernel(shape)
     }
@@ -157,7 +157,7 @@ impl<'t> Palette<'t> {
         is_given || self.wide.as_ref().is_some_and(|wide| wide.contains(&ty))
     }
 
-    pub(super) fn takes(&mut self, form: Form) -> bool {
+    pub(super) fn takes(&mut self, form: GeneratedForm) -> bool {
         if let Some(&known) = self.known.get(&form) {
             return known;
         }
@@ -188,12 +188,12 @@ pub(super) fn int_of_mask(mask: Type) -> Option<Type> {
 }
 
 /// Builds a kernel that contains one instance of a form.
-fn probe(form: &Form) -> Option<Kernel> {
+fn probe(form: &GeneratedForm) -> Option<Kernel> {
     match *form {
-        Form::Switch => Some(probe_switch()),
-        Form::Scalar(ty) => probe_with(&[], false, |b, _| Some(b.scalar("s", ty))),
-        Form::Passed(ty) => probe_with(&[ty, ty], false, |b, args| Some(join(b, ty, args))),
-        Form::Op(form) => probe_with(&form.operands()?, form.constant, |b, args| {
+        GeneratedForm::Switch => Some(probe_switch()),
+        GeneratedForm::Scalar(ty) => probe_with(&[], false, |b, _| Some(b.scalar("s", ty))),
+        GeneratedForm::Passed(ty) => probe_with(&[ty, ty], false, |b, args| Some(join(b, ty, args))),
+        GeneratedForm::Op(form) => probe_with(&form.operands()?, form.constant, |b, args| {
             Some(match form.op {
                 Op::Const => b.constant(form.ty, &[1]),
                 _ => b.value(form.op, form.ty, form.attr, args),

@@ -9,7 +9,7 @@ use crate::{
 
 use super::Generator;
 use super::memory::MOST_SCALARS;
-use super::palette::{Drawn, Form, OpForm};
+use super::palette::{Drawn, GeneratedForm, OpForm};
 
 /// Maximum number of attempts to find an op or operand.
 const DRAWS: usize = 50;
@@ -86,7 +86,7 @@ impl Generator<'_, '_> {
         let constant = is_shift && !self.one_in(3);
         let form = OpForm { op, ty, from, condition, attr: uncontracted(attr), constant };
         let types = form.operands()?;
-        if !types.iter().all(|&ty| self.has(ty)) || !self.palette.takes(Form::Op(form)) {
+        if !types.iter().all(|&ty| self.has(ty)) || !self.palette.takes(GeneratedForm::Op(form)) {
             return None;
         }
         let mut args = Vec::with_capacity(types.len());
@@ -118,7 +118,7 @@ impl Generator<'_, '_> {
         };
         let attr = Attr::Float(FloatFlags { clamp: Clamp::None, ..flags });
         let form = OpForm { attr: uncontracted(attr), ..OpForm::plain(Op::Fmul, ty) };
-        if self.one_in(2) || !self.palette.takes(Form::Op(form)) {
+        if self.one_in(2) || !self.palette.takes(GeneratedForm::Op(form)) {
             return None;
         }
         let args = [self.operand(ty)?, self.operand(ty)?];
@@ -219,7 +219,7 @@ impl Generator<'_, '_> {
         let scalars = !self.is_affine() || self.scalars < MOST_SCALARS;
         match choice {
             0..=2 => self.constant(ty),
-            3 | 4 if scalars && self.palette.takes(Form::Scalar(ty)) => {
+            3 | 4 if scalars && self.palette.takes(GeneratedForm::Scalar(ty)) => {
                 self.scalars += 1;
                 let name = format!("s{}", self.builder.kernel().params.len());
                 Some(self.builder.scalar(&name, ty))
@@ -230,7 +230,7 @@ impl Generator<'_, '_> {
     }
 
     fn constant(&mut self, ty: Type) -> Option<Value> {
-        if !self.palette.takes(Form::Op(OpForm::plain(Op::Const, ty))) {
+        if !self.palette.takes(GeneratedForm::Op(OpForm::plain(Op::Const, ty))) {
             return self.load(ty);
         }
         let other = self.random.bits();

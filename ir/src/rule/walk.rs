@@ -49,7 +49,7 @@ pub enum Found {
 
 /// Extent to which a rule matches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Depth {
+pub enum MatchExtent {
     /// Nothing matches: the rule is for other ops.
     Nothing,
     /// The op matches, but its controlling type does not.
@@ -62,13 +62,13 @@ pub enum Depth {
 
 /// Failure of a pattern or guard.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Miss {
+pub struct MatchFailure {
     /// Source text of the pattern or guard.
     pub wanted: &'static str,
     /// Line in the rule's file.
     pub line: u32,
     /// Extent to which the rule matched.
-    pub depth: Depth,
+    pub depth: MatchExtent,
     /// Data involved in the failure, with variable names. For a pattern, this is the datum that did
     /// not match, and for [`PatternKind::Same`] also the earlier datum. For a guard without a
     /// value, these are the variables that the guard depends on.
@@ -81,7 +81,7 @@ pub struct Walk {
     /// Values whose definitions the pattern matched.
     pub through: Vec<Value>,
     /// Failure, if the rule does not match.
-    pub miss: Option<Miss>,
+    pub miss: Option<MatchFailure>,
 }
 
 /// Matches a rule's pattern and then its guards, in source order, up to the first failure.
@@ -107,16 +107,21 @@ struct Frame<'f, D> {
 }
 
 impl<V: Vocabulary> Walker<'_, V> {
-    fn rule(&mut self, rule: &Rule, operands: &[V::Datum]) -> Result<(), Miss> {
+    fn rule(&mut self, rule: &Rule, operands: &[V::Datum]) -> Result<(), MatchFailure> {
         for (pattern, met) in rule.operands.iter().zip(operands) {
             let root = pattern.unbound();
-            let depth = |miss: &Miss| if miss.wanted == root.text { Depth::Nothing } else { miss.depth };
-            self.pattern(pattern, met, None).map_err(|miss| Miss { depth: depth(&miss), ..miss })?;
+            let depth = |miss: &MatchFailure| if miss.wanted == root.text { MatchExtent::Nothing } else { miss.depth };
+            self.pattern(pattern, met, None).map_err(|miss| MatchFailure { depth: depth(&miss), ..miss })?;
         }
         rule.guards.iter().try_for_each(|guard| self.guard(guard))
     }
 
-    fn pattern(&mut self, pattern: &Pattern, met: &V::Datum, frame: Option<&Frame<'_, V::Datum>>) -> Result<(), Miss> {
+    fn pattern(
+        &mut self,
+        pattern: &Pattern,
+        met: &V::Datum,
+        frame: Option<&Frame<'_, V::Datum>>,
+    ) -> Result<(), MatchFailure> {
         // A failure inside a template is reported at the use of the template.
         let miss = || match frame {
             Some(frame) => missed(frame.site, frame.met),
@@ -160,7 +165,8 @@ impl<V: Vocabulary> Walker<'_, V> {
                 // The first operand of an op's term is its type. This applies only before the
                 // pattern has matched a definition.
                 let is_type = number == 0 && self.through.is_empty();
-                outcome.map_err(|miss| Miss { depth: if is_type { Depth::Op } else { miss.depth }, ..miss })
+                outcome
+                    .map_err(|miss| MatchFailure { depth: if is_type { MatchExtent::Op } else { miss.depth }, ..miss })
             }
             PatternKind::All(all) => all.iter().try_for_each(|pattern| self.pattern(pattern, met, frame)),
         }
@@ -186,14 +192,19 @@ impl<V: Vocabulary> Walker<'_, V> {
         }
     }
 
-    fn guard(&mut self, guard: &Guard) -> Result<(), Miss> {
+    fn guard(&mut self, guard: &Guard) -> Result<(), MatchFailure> {
         let Some(value) = self.value(&guard.value) else {
             let mut found = Vec::new();
             self.depends(&guard.value, &mut found);
-            return Err(Miss { wanted: guard.text, line: guard.line, depth: Depth::Pattern, found });
+            return Err(MatchFailure { wanted: guard.text, line: guard.line, depth: MatchExtent::Pattern, found });
         };
         let outcome = self.pattern(&guard.pattern, &value, None);
-        outcome.map_err(|miss| Miss { wanted: guard.text, line: guard.line, depth: Depth::Pattern, ..miss })
+        outcome.map_err(|miss| MatchFailure {
+            wanted: guard.text,
+            line: guard.line,
+            depth: MatchExtent::Pattern,
+            ..miss
+        })
     }
 
     fn value(&mut self, expr: &Expr) -> Option<V::Datum> {
@@ -221,15 +232,15 @@ impl<V: Vocabulary> Walker<'_, V> {
     }
 }
 
-fn missed<D: Datum>(pattern: &Pattern, met: &D) -> Miss {
-    Miss { wanted: pattern.text, line: pattern.line, depth: Depth::Part, found: vec![("", met.found())] }
+fn missed<D: Datum>(pattern: &Pattern, met: &D) -> MatchFailure {
+    MatchFailure { wanted: pattern.text, line: pattern.line, depth: MatchExtent::Part, found: vec![("", met.found())] }
 }
 
-impl Miss {
+impl MatchFailure {
     /// Returns a description of the data involved, in terms of the kernel.
     pub fn found_text(&self, kernel: &Kernel) -> String {
         let mut text = String::new();
-        let is_compared = self.depth != Depth::Pattern && self.found.len() > 1;
+        let is_compared = self.depth != MatchExtent::Pattern && self.found.len() > 1;
         for (name, found) in &self.found {
             let found = found.text(kernel);
             // Writing to a string cannot fail.

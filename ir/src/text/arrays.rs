@@ -33,14 +33,14 @@ impl Reader<'_> {
     fn array_of(&mut self, space: Space, name: super::lexer::Name, start: u32) -> Reading<()> {
         self.mark(b':')?;
         let elem = self.type_name("the element type")?;
-        if self.tok() != Tok::Mark(b'[') {
+        if self.tok() != Tok::Punctuation(b'[') {
             let failed = self.unexpected("the number of elements in brackets");
             self.help(format!("as in `{space} {}: {elem}[256]`", self.source(name.span)));
             return Err(failed);
         }
         self.bump();
         let count = match self.tok() {
-            Tok::Mark(b']') => None,
+            Tok::Punctuation(b']') => None,
             _ => {
                 let (count, span) = self.integer("a number of elements, or `]` for as many as the launch says")?;
                 match u32::try_from(count) {

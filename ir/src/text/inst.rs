@@ -14,7 +14,7 @@ use crate::kernel::{Attr, BlockCall, Inst, InstData, IntrinsicData, Value, Value
 use crate::op::{ArgType, AttrKind, Op, OpRow, ResultType};
 use crate::order::{AtomicAttr, FenceAttr, MemOrder, Scope};
 use crate::span::Span;
-use crate::wellformed::{self, Part};
+use crate::wellformed::{self, InstPart};
 
 /// Operands of a statement.
 type Args = SmallVec<[Value; 4]>;
@@ -61,7 +61,7 @@ impl<'s> Reader<'s> {
         let result = match self.tok() {
             Tok::Value => {
                 let name = self.take_name();
-                if self.tok() == Tok::Mark(b'[') {
+                if self.tok() == Tok::Punctuation(b'[') {
                     let value = self.rest_of_line().split_once('=').map_or("", |(_, value)| value).trim();
                     return Err(self.value_goes_first("`=`", "store", self.source(name.span), value));
                 }
@@ -91,7 +91,7 @@ impl<'s> Reader<'s> {
         let mut suffix = Suffix::default();
         self.suffix(row, &mut suffix)?;
         let mnemonic = self.since(op_start);
-        self.part(Part::Op, mnemonic);
+        self.part(InstPart::Op, mnemonic);
         let (ty, attr) = self.operands(row, &suffix, mnemonic, &mut args)?;
         self.end_of_line()?;
 
@@ -122,7 +122,7 @@ impl<'s> Reader<'s> {
 
     /// Skips a number whose type is not known yet.
     fn skip_literal(&mut self) -> Reading<()> {
-        if self.tok() == Tok::Mark(b'[') {
+        if self.tok() == Tok::Punctuation(b'[') {
             self.bracketed(|reader, _| reader.skip_number())?;
             return Ok(());
         }
@@ -218,7 +218,7 @@ impl<'s> Reader<'s> {
         let span = self.word("an instruction")?;
         let word = self.source(span);
         match (self.tok(), Op::from_name(word)) {
-            (Tok::Mark(b'='), _) => {
+            (Tok::Punctuation(b'='), _) => {
                 // The user intended to define a value here. Define it, so that its uses are not
                 // reported.
                 let name = self.name_at(span.start.saturating_sub(1));
@@ -226,7 +226,7 @@ impl<'s> Reader<'s> {
                 let expected = format!("`%{word}`: the names of values begin with `%`");
                 Err(self.error(span, format!("`{word}` without `%`"), expected))
             }
-            (Tok::Mark(b':'), _) => {
+            (Tok::Punctuation(b':'), _) => {
                 let expected = format!("`^{word}:`: labels begin with `^`");
                 Err(self.error(span, format!("`{word}` without `^`"), expected))
             }
@@ -259,7 +259,7 @@ impl<'s> Reader<'s> {
                 if row.types.is_none() {
                     return Err(self.error(span, format!("`{}` takes no type", row.name), "no suffix"));
                 }
-                self.part(Part::Type, span);
+                self.part(InstPart::Type, span);
                 suffix.ty = Some(ty);
             } else if let Some(cc) = IntCC::from_name(word).filter(|_| row.attr == AttrKind::IntCC) {
                 if let Some(other) = suffix.int_cc.replace(cc) {
@@ -274,7 +274,7 @@ impl<'s> Reader<'s> {
                     return Err(self.error(span, format!("`{word}` after `{other}`"), "one of them"));
                 }
             } else if let Some(order) = MemOrder::from_name(word).filter(|_| has_order(row)) {
-                self.part(Part::Order, span);
+                self.part(InstPart::Order, span);
                 if let Some(other) = suffix.order.replace(order) {
                     return Err(self.error(span, format!("`{word}` after `{other}`"), "one of them"));
                 }
@@ -376,7 +376,7 @@ impl<'s> Reader<'s> {
         let name = self.take_name();
         let value = self.value(name);
         args.push(value);
-        self.part(Part::Arg(number as u32), name.span);
+        self.part(InstPart::Arg(number as u32), name.span);
         Ok(value)
     }
 
@@ -384,7 +384,7 @@ impl<'s> Reader<'s> {
     fn no_operand(&mut self) -> Failed {
         let rest = self.rest_of_line();
         let help = match self.tok() {
-            Tok::Mark(b'(') => Some("operands stand without brackets: `add.i32 %a, %b`".to_owned()),
+            Tok::Punctuation(b'(') => Some("operands stand without brackets: `add.i32 %a, %b`".to_owned()),
             Tok::Word => Op::from_name(self.text()).map(|op| {
                 let end = if rest.contains('[') { rest.find(']').map(|at| at + 1) } else { rest.find([',', ')']) };
                 let whole = end.and_then(|end| rest.get(..end)).unwrap_or(rest).trim_end();
@@ -403,7 +403,7 @@ impl<'s> Reader<'s> {
     /// Returns `true` if the next token begins a number or a list of lanes.
     fn at_literal(&self) -> bool {
         match self.tok() {
-            Tok::Number | Tok::Mark(b'-' | b'[') => true,
+            Tok::Number | Tok::Punctuation(b'-' | b'[') => true,
             Tok::Word => self.at_word("inf") || self.at_word("nan"),
             _ => false,
         }
@@ -443,14 +443,14 @@ impl<'s> Reader<'s> {
         kernel.insts.push(InstData { op: Op::Const, ty, attr, args: ValueList::new(), result: value.into(), span });
         self.body.insts.push(inst);
         self.put_off(inst);
-        self.part(Part::Arg(number as u32), span);
+        self.part(InstPart::Arg(number as u32), span);
         Ok(value)
     }
 
     /// Reports a number in the position of a value, if no operand determines the number's type.
     fn number_for_operand(&mut self, row: &OpRow, ty: Type) -> Failed {
         let from = row.sources(ty).next().unwrap_or(ty);
-        let is_list = self.tok() == Tok::Mark(b'[');
+        let is_list = self.tok() == Tok::Punctuation(b'[');
         let minus = if self.eat(b'-') { "-" } else { "" };
         let number = if is_list { "[..]".to_owned() } else { format!("{minus}{}", self.text()) };
         let name = match number.as_str() {
@@ -481,10 +481,10 @@ impl<'s> Reader<'s> {
         loop {
             match (self.tok(), kind) {
                 (Tok::Value, _) => self.operand(args)?,
-                (Tok::Number | Tok::Mark(b'-'), AttrKind::Lane) if args.len() >= row.args.len() => {
+                (Tok::Number | Tok::Punctuation(b'-'), AttrKind::Lane) if args.len() >= row.args.len() => {
                     return self.lane_number();
                 }
-                (Tok::Mark(b'['), AttrKind::Lanes) => return self.lanes(ty),
+                (Tok::Punctuation(b'['), AttrKind::Lanes) => return self.lanes(ty),
                 _ if self.at_literal() => self.literal(row, ty, args)?,
                 _ => self.operand(args)?,
             };
@@ -499,7 +499,7 @@ impl<'s> Reader<'s> {
 
     fn lane_number(&mut self) -> Reading<Attr> {
         let (lane, span) = self.integer("a lane number")?;
-        self.part(Part::Attr, span);
+        self.part(InstPart::Attr, span);
         match u8::try_from(lane) {
             Ok(lane) => Ok(Attr::Lane(lane)),
             Err(_) => Err(self.error(span, format!("lane {lane}"), "a number below 16")),
@@ -512,7 +512,7 @@ impl<'s> Reader<'s> {
         self.free(true);
         self.mark(b'[')?;
         let mut count = 0;
-        while self.tok() != Tok::Mark(b']') {
+        while self.tok() != Tok::Punctuation(b']') {
             if count > 0 && !self.eat(b',') {
                 return Err(self.unexpected("`,` or `]`"));
             }
@@ -546,7 +546,7 @@ impl<'s> Reader<'s> {
                 }
             }
         })?;
-        self.part(Part::Attr, span);
+        self.part(InstPart::Attr, span);
         if count != lanes {
             return Err(self.error(span, format!("{count} lane numbers"), format!("{lanes}, one a lane of `{ty}`")));
         }
@@ -603,7 +603,7 @@ impl<'s> Reader<'s> {
                 *word |= bits << (lane * width % 64);
             }
         };
-        if self.tok() == Tok::Mark(b'[') {
+        if self.tok() == Tok::Punctuation(b'[') {
             let mut count = 0;
             let span = self.bracketed(|reader, number| {
                 count = number + 1;
@@ -654,7 +654,7 @@ impl<'s> Reader<'s> {
     fn intrinsic(&mut self, args: &mut Args) -> Reading<Attr> {
         let target = self.word("a target's name")?;
         let (quoted, _) = self.expect(Tok::Text, "the instruction's text in quotes")?;
-        self.part(Part::Attr, self.since(target.start));
+        self.part(InstPart::Attr, self.since(target.start));
         while self.eat(b',') {
             self.operand(args)?;
         }
@@ -691,7 +691,7 @@ impl<'s> Reader<'s> {
                 continue;
             }
             self.operand(args)?;
-            if self.tok() == Tok::Mark(b'[') {
+            if self.tok() == Tok::Punctuation(b'[') {
                 let value = self.rest_of_line().rsplit_once(',').map_or("", |(_, value)| value).trim();
                 return Err(self.value_goes_first(
                     "`,`",
@@ -770,12 +770,12 @@ impl<'s> Reader<'s> {
             if indexed {
                 self.operand(args)?;
                 address.wide = self.eat_word("wide");
-                if self.tok() == Tok::Mark(b'*') {
+                if self.tok() == Tok::Punctuation(b'*') {
                     return Err(self.computed_index(index, "mul"));
                 }
             }
             let minus = match (indexed, self.tok()) {
-                (true, Tok::Mark(sign @ (b'+' | b'-'))) => {
+                (true, Tok::Punctuation(sign @ (b'+' | b'-'))) => {
                     self.bump();
                     Some(sign == b'-')
                 }
@@ -789,9 +789,9 @@ impl<'s> Reader<'s> {
                 let (steps, span) = self.integer("an index: `%name` or a number")?;
                 address.steps = if minus { -steps } else { steps };
                 address.steps_span = span;
-                self.part(Part::Attr, span);
+                self.part(InstPart::Attr, span);
             }
-            if self.tok() != Tok::Mark(b']') {
+            if self.tok() != Tok::Punctuation(b']') {
                 let misplaced = self.at_word("wide");
                 let failed = self.unexpected(match (minus.is_some(), address.wide) {
                     (true, _) => "`]`",
@@ -813,12 +813,12 @@ impl<'s> Reader<'s> {
         }
         if self.eat_word("step") {
             let (step, span) = self.size("a number of bytes")?;
-            self.part(Part::Step, span);
+            self.part(InstPart::Step, span);
             address.step = Some(step);
         }
         if self.eat_word("align") {
             let (align, span) = self.size("an alignment in bytes")?;
-            self.part(Part::Align, span);
+            self.part(InstPart::Align, span);
             address.align = Some(align);
         }
         Ok(address)
@@ -861,7 +861,7 @@ impl<'s> Reader<'s> {
                         return Err(reader.error(span, format!("{case} does not fit i32"), expected));
                     }
                     let target = number as u32 + 1;
-                    reader.part(Part::Case(target), span);
+                    reader.part(InstPart::Case(target), span);
                     reader.mark(b':')?;
                     reader.target(case as u32, target, &mut calls)
                 })?;
@@ -875,12 +875,12 @@ impl<'s> Reader<'s> {
     fn target(&mut self, case: u32, number: u32, calls: &mut SmallVec<[BlockCall; 2]>) -> Reading<()> {
         let name = self.name(Tok::Block, "a target: `^name`")?;
         let block = self.block(name);
-        self.part(Part::Target(number), name.span);
+        self.part(InstPart::Target(number), name.span);
         let mut args = Args::new();
         if self.eat(b'(') {
             loop {
                 let name = self.name(Tok::Value, "an argument: `%name`")?;
-                self.part(Part::TargetArg(number, args.len() as u32), name.span);
+                self.part(InstPart::TargetArg(number, args.len() as u32), name.span);
                 args.push(self.value(name));
                 if self.eat(b')') {
                     break;

@@ -19,7 +19,7 @@ pub(super) enum Tok {
     /// `"..."` on one line
     Text,
     /// `=`, `,`, `:`, `.`, `+`, `-`, `*` and brackets.
-    Mark(u8),
+    Punctuation(u8),
     /// A byte that cannot begin a token.
     Bad,
     /// A string without its closing quote.
@@ -70,7 +70,7 @@ const FIRST: [Option<Tok>; 256] = {
             b'^' => Some(Tok::Block),
             b'@' => Some(Tok::Kernel),
             mark @ (b'=' | b',' | b':' | b'.' | b'+' | b'-' | b'*' | b'(' | b')' | b'[' | b']' | b'{' | b'}') => {
-                Some(Tok::Mark(mark))
+                Some(Tok::Punctuation(mark))
             }
             _ => Some(Tok::Bad),
         };
@@ -160,7 +160,7 @@ impl<'s> Lexer<'s> {
         let rest = self.rest(self.at + 1);
         match self.tok_of_any_line() {
             Tok::End => 0,
-            Tok::Mark(_) => 1,
+            Tok::Punctuation(_) => 1,
             Tok::Word | Tok::Value | Tok::Block | Tok::Kernel => 1 + len_while(rest, in_name),
             Tok::Number => 1 + number_len(self.byte(self.at), rest),
             Tok::Text | Tok::OpenText => 1 + text_len(rest).1,

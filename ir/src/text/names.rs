@@ -21,7 +21,7 @@ pub(super) struct Named<T> {
 
 /// Slot of the hash table. It is free if its round differs from the table's.
 #[derive(Clone, Copy, Default)]
-struct Slot {
+struct TableSlot {
     key: u64,
     round: u32,
     number: u32,
@@ -30,7 +30,7 @@ struct Slot {
 /// A hash table with open addressing, at most half full.
 pub(super) struct Names<'s, T> {
     source: &'s str,
-    slots: Vec<Slot>,
+    slots: Vec<TableSlot>,
     /// Right shift that maps a 64-bit product to a slot.
     shift: u32,
     /// Hash multiplier: odd, and random for each text, so that no text can force collisions.
@@ -57,7 +57,7 @@ const FEW: usize = 128;
 impl<'s, T: Copy> Names<'s, T> {
     pub fn new(source: &'s str) -> Names<'s, T> {
         let factor = RandomState::new().hash_one(source.len()) | 1;
-        let (slots, shift) = (vec![Slot::default(); FEW], u64::BITS - FEW.ilog2());
+        let (slots, shift) = (vec![TableSlot::default(); FEW], u64::BITS - FEW.ilog2());
         Names { source, slots, shift, factor, round: 1, named: Vec::new() }
     }
 
@@ -66,7 +66,7 @@ impl<'s, T: Copy> Names<'s, T> {
         self.named.clear();
         self.round = self.round.wrapping_add(1);
         if self.round == 0 {
-            self.slots.fill(Slot::default());
+            self.slots.fill(TableSlot::default());
             self.round = 1;
         }
     }
@@ -96,7 +96,7 @@ impl<'s, T: Copy> Names<'s, T> {
     #[inline]
     pub fn insert(&mut self, Vacant { key, at }: Vacant, named: Named<T>) {
         if let Some(slot) = self.slots.get_mut(at) {
-            *slot = Slot { key, round: self.round, number: self.named.len() as u32 };
+            *slot = TableSlot { key, round: self.round, number: self.named.len() as u32 };
         }
         self.named.push(named);
         if self.named.len() * 2 > self.slots.len() {
@@ -149,7 +149,7 @@ impl<'s, T: Copy> Names<'s, T> {
 
     #[inline(never)]
     fn grow(&mut self) {
-        let larger = vec![Slot::default(); self.slots.len() * 2];
+        let larger = vec![TableSlot::default(); self.slots.len() * 2];
         self.shift -= 1;
         for slot in std::mem::replace(&mut self.slots, larger).into_iter().filter(|slot| slot.round == self.round) {
             let mut at = self.place(slot.key);

@@ -14,7 +14,7 @@ use crate::span::Span;
 use crate::text::suggest::closest;
 use crate::text::words;
 use crate::text::{MAY_ALIAS, VERSION};
-use crate::wellformed::{self, MAX_DIAGNOSTICS, Part, Partial, StreamPart, Subject};
+use crate::wellformed::{self, InstPart, MAX_DIAGNOSTICS, Partial, StreamPart, Subject};
 
 /// Marker that an error has occurred and has been reported.
 pub(super) struct Failed;
@@ -33,7 +33,7 @@ pub(super) struct Body<'s> {
     /// Loads and stores that would take their type from a base that is not a buffer parameter.
     pub untyped: Vec<(Value, Diagnostic)>,
     /// Spans of the parts of instructions, in the order of [`Inst`].
-    parts: Vec<(Inst, Part, Span)>,
+    parts: Vec<(Inst, InstPart, Span)>,
     pub partial: Partial,
     /// Span of the group size of a packed kernel.
     pub groups: Span,
@@ -220,7 +220,7 @@ impl<'s> Reader<'s> {
 
     #[inline]
     pub fn eat(&mut self, mark: u8) -> bool {
-        let found = self.tok() == Tok::Mark(mark);
+        let found = self.tok() == Tok::Punctuation(mark);
         if found {
             self.lexer.mark();
         }
@@ -229,7 +229,7 @@ impl<'s> Reader<'s> {
 
     #[inline]
     pub fn mark(&mut self, mark: u8) -> Reading<Span> {
-        match self.tok() == Tok::Mark(mark) {
+        match self.tok() == Tok::Punctuation(mark) {
             true => Ok(self.lexer.mark()),
             false => Err(self.unexpected(format!("`{}`", char::from(mark)))),
         }
@@ -278,7 +278,7 @@ impl<'s> Reader<'s> {
 
     /// Records the span of a part of the current instruction, if spans are recorded.
     #[inline]
-    pub fn part(&mut self, part: Part, span: Span) {
+    pub fn part(&mut self, part: InstPart, span: Span) {
         if self.notes_parts {
             self.body.parts.push((self.body.kernel.insts.next_key(), part, span));
         }
@@ -407,8 +407,8 @@ impl<'s> Reader<'s> {
         }
         loop {
             match self.lexer.tok_of_any_line() {
-                Tok::End | Tok::Mark(b'}') => return,
-                Tok::Number | Tok::Mark(_) => {}
+                Tok::End | Tok::Punctuation(b'}') => return,
+                Tok::Number | Tok::Punctuation(_) => {}
                 _ if self.lexer.fresh_line() => return,
                 _ => {}
             }
@@ -504,12 +504,12 @@ impl<'s> Reader<'s> {
             let at_body = |reader: &Self| {
                 reader.lexer.fresh_line() && (reader.lexer.tok_of_any_line() == Tok::Block || reader.at_kernel())
             };
-            while !matches!(self.lexer.tok_of_any_line(), Tok::End | Tok::Mark(b'}')) && !at_body(self) {
+            while !matches!(self.lexer.tok_of_any_line(), Tok::End | Tok::Punctuation(b'}')) && !at_body(self) {
                 self.bump();
             }
         }
         self.free(false);
-        if header.is_ok() || matches!(self.lexer.tok_of_any_line(), Tok::Block | Tok::Mark(b'}')) {
+        if header.is_ok() || matches!(self.lexer.tok_of_any_line(), Tok::Block | Tok::Punctuation(b'}')) {
             self.blocks();
         }
         self.finish();
@@ -542,7 +542,7 @@ impl<'s> Reader<'s> {
                     .type_name("a type, or `in`, `out` or `inout` and a type")
                     .inspect_err(|_| self.misplaced(name))?;
                 match self.tok() {
-                    Tok::Mark(b'*' | b'[') => self.pointer(name, ty)?,
+                    Tok::Punctuation(b'*' | b'[') => self.pointer(name, ty)?,
                     _ => ParamKind::Scalar(ty),
                 }
             }
@@ -615,7 +615,7 @@ impl<'s> Reader<'s> {
         while !self.gives_up() {
             self.lexer.begin();
             match self.lexer.tok_of_any_line() {
-                Tok::Mark(b'}') => {
+                Tok::Punctuation(b'}') => {
                     self.bump();
                     return;
                 }
@@ -657,7 +657,7 @@ impl<'s> Reader<'s> {
         self.body.begin_block(Some(block));
         self.body.kernel.blocks[block].span = name.span;
         self.body.kernel.layout.push(block);
-        if self.tok() == Tok::Mark(b'(') {
+        if self.tok() == Tok::Punctuation(b'(') {
             self.free(true);
             self.bump();
             loop {
@@ -719,7 +719,7 @@ impl<'s> Reader<'s> {
 
     /// Returns `true` if a statement can end here: at the end of the line or of the kernel.
     pub fn at_end(&self) -> bool {
-        matches!(self.tok(), Tok::End | Tok::Mark(b'}'))
+        matches!(self.tok(), Tok::End | Tok::Punctuation(b'}'))
     }
 
     pub fn end_of_line(&mut self) -> Reading<()> {

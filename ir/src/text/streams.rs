@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Formatter};
 
-use halfbyte_abi::stream::{Affine, Factor, Holds, Step, Trips};
+use halfbyte_abi::stream::{Affine, AffineVariable, Step, StreamContents, TripCount};
 use halfbyte_abi::{Direction, ParamKind};
 
 use super::lexer::Tok;
@@ -39,7 +39,7 @@ impl Printer<'_> {
             f.write_str("  stream ")?;
             self.value(f, param.value)?;
             f.write_str(match (stream.holds, stream.uniform) {
-                (Holds::Buffer, _) => ": whole ",
+                (StreamContents::Buffer, _) => ": whole ",
                 (_, true) => ": uniform ",
                 (_, false) => ": ",
             })?;
@@ -50,7 +50,7 @@ impl Printer<'_> {
                 f.write_str(" of ")?;
                 self.param(f, buffer)?;
             }
-            if stream.holds == Holds::Buffer {
+            if stream.holds == StreamContents::Buffer {
                 f.write_str("\n")?;
                 continue;
             }
@@ -58,7 +58,7 @@ impl Printer<'_> {
             if stream.align != default_align(stream.buffer.is_some(), stream.bytes) {
                 write!(f, " align {}", stream.align)?;
             }
-            if let Holds::Offsets { window, stores } = stream.holds {
+            if let StreamContents::Offsets { window, stores } = stream.holds {
                 f.write_str(if stores { " stores " } else { " loads " })?;
                 self.param(f, window.saturating_add(self.kernel.launch_params().len() as u32))?;
             } else if stream.buffer.is_some() || !is_nothing(&stream.scale, &stream.index) {
@@ -88,8 +88,8 @@ impl Printer<'_> {
     fn step(&self, f: &mut Formatter<'_>, step: &Step) -> fmt::Result {
         write!(f, ", loop {} trips ", step.loop_number)?;
         match &step.trips {
-            Trips::Const(trips) => write!(f, "{trips}")?,
-            Trips::Of { count, signed, at_least } => {
+            TripCount::Const(trips) => write!(f, "{trips}")?,
+            TripCount::Of { count, signed, at_least } => {
                 f.write_str(if *signed { "signed " } else { "unsigned " })?;
                 self.sum(f, &Affine::default(), count)?;
                 if *at_least != 0 {
@@ -125,8 +125,8 @@ impl Printer<'_> {
             number(f, by)?;
             f.write_str(" * ")?;
             match factor {
-                Factor::Param(number) => self.param(f, number)?,
-                Factor::ItemCount => f.write_str(ITEM_COUNT)?,
+                AffineVariable::Param(number) => self.param(f, number)?,
+                AffineVariable::ItemCount => f.write_str(ITEM_COUNT)?,
             }
             if of_item {
                 write!(f, " * {ITEM}")?;
@@ -203,7 +203,7 @@ impl<'s> Reader<'s> {
         let kind = ParamKind::Buffer { direction, elem, align: ALIGN, may_alias: false };
         if whole {
             self.end_of_line()?;
-            (stream.holds, stream.bytes, stream.align) = (Holds::Buffer, 1, 1);
+            (stream.holds, stream.bytes, stream.align) = (StreamContents::Buffer, 1, 1);
             stream.site = self.since(start.start);
             return Ok((kind, stream));
         }
@@ -227,7 +227,7 @@ impl<'s> Reader<'s> {
             let first = self.body.kernel.launch_params().len() as u32;
             // A parameter that is not a stream is reported later, together with streams that are
             // not windows.
-            stream.holds = Holds::Offsets { window: window.wrapping_sub(first), stores };
+            stream.holds = StreamContents::Offsets { window: window.wrapping_sub(first), stores };
         } else if self.eat_word("at") {
             (stream.scale, stream.index) = self.sum(true)?;
         } else if stream.buffer.is_some() {
@@ -272,9 +272,9 @@ impl<'s> Reader<'s> {
         let trips = if signed || self.eat_word("unsigned") {
             let (_, count) = self.sum(false)?;
             let at_least = if self.eat_word("at_least") { self.number("0 or 1")?.0 } else { 0 };
-            Trips::Of { count, signed, at_least }
+            TripCount::Of { count, signed, at_least }
         } else {
-            Trips::Const(self.number("a number of trips, or `signed` or `unsigned` and a sum")?.0)
+            TripCount::Const(self.number("a number of trips, or `signed` or `unsigned` and a sum")?.0)
         };
         let stride = if self.eat_word("by") { self.sum(false)?.1 } else { Affine::default() };
         Ok(Step { loop_number, trips, stride })
@@ -314,8 +314,10 @@ impl<'s> Reader<'s> {
             } else {
                 let words = if of_item { "`item`, `item_count`" } else { "`item_count`" };
                 let factor = match self.eat_word(ITEM_COUNT) {
-                    true => Factor::ItemCount,
-                    false => Factor::Param(self.param_number(&format!("a number, {words} or a parameter: `%name`"))?.0),
+                    true => AffineVariable::ItemCount,
+                    false => AffineVariable::Param(
+                        self.param_number(&format!("a number, {words} or a parameter: `%name`"))?.0,
+                    ),
                 };
                 if of_item && self.eat(b'*') {
                     if !self.eat_word(ITEM) {
@@ -327,7 +329,7 @@ impl<'s> Reader<'s> {
                 }
             }
             match self.tok() {
-                Tok::Mark(sign @ (b'+' | b'-')) => {
+                Tok::Punctuation(sign @ (b'+' | b'-')) => {
                     self.bump();
                     minus = sign == b'-';
                 }

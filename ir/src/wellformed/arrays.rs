@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use halfbyte_abi::Type;
 
-use super::{MAX_ALIGN, Part, Subject, Verifier, is_alignment, mnemonic, one_of};
+use super::{InstPart, MAX_ALIGN, Subject, Verifier, is_alignment, mnemonic, one_of};
 use crate::array::{MAX_STATIC_BYTES, Space};
 use crate::attr::MemAttr;
 use crate::kernel::{Inst, InstData, Value, is_name};
@@ -71,7 +71,7 @@ impl Verifier<'_> {
         let orders = data.op.orders();
         if !orders.contains(&order) {
             let message = format!("{} is not `{order}`", mnemonic(data));
-            self.found(Subject::Inst(inst, Part::Order), message, one_of(orders));
+            self.found(Subject::Inst(inst, InstPart::Order), message, one_of(orders));
         }
     }
 
@@ -80,14 +80,14 @@ impl Verifier<'_> {
     pub(super) fn atomic(&mut self, inst: Inst, data: &InstData, mem: MemAttr, args: &[Value]) {
         if mem.align != data.ty.bytes() {
             let message = format!("{} at an alignment of {}", mnemonic(data), mem.align);
-            self.found(Subject::Inst(inst, Part::Align), message, data.ty.bytes().to_string());
+            self.found(Subject::Inst(inst, InstPart::Align), message, data.ty.bytes().to_string());
         }
         let base = data.op.row().args.len().saturating_sub(1);
         let array = args.get(base).and_then(|&base| self.kernel.array(base));
         if let Some(array) = array.filter(|array| array.space == Space::Scratch) {
             let message = format!("{} in `%{}`, which no other item reaches", mnemonic(data), array.name);
             self.related(
-                Subject::Inst(inst, Part::Arg(base as u32)),
+                Subject::Inst(inst, InstPart::Arg(base as u32)),
                 message,
                 "a buffer or a shared array",
                 Some(array.value),

@@ -3,10 +3,10 @@
 
 use std::collections::HashSet;
 
-use halfbyte_abi::stream::{Affine, Factor, Holds, Step, Trips};
+use halfbyte_abi::stream::{Affine, AffineVariable, Step, StreamContents, TripCount};
 use halfbyte_abi::{Direction, ParamKind, Type};
 
-use super::{Part, StreamPart, Subject, Verifier, is_alignment};
+use super::{InstPart, StreamPart, Subject, Verifier, is_alignment};
 use crate::kernel::{Attr, Block, Inst, Value};
 use crate::op::Op;
 use crate::stream::{Packing, Stream};
@@ -74,7 +74,8 @@ impl Verifier<'_> {
             self.found(place(StreamPart::Bytes), message, "1, 2, 4, 8 or 16");
         }
         match param.kind {
-            ParamKind::Buffer { align: STREAM_ALIGN, may_alias: false, .. } if stream.holds == Holds::Buffer => {}
+            ParamKind::Buffer { align: STREAM_ALIGN, may_alias: false, .. }
+                if stream.holds == StreamContents::Buffer => {}
             ParamKind::Buffer {
                 direction: Direction::In | Direction::Out,
                 elem,
@@ -99,7 +100,7 @@ impl Verifier<'_> {
         }
         match stream.buffer {
             Some(buffer) => {
-                let stores = !matches!(stream.holds, Holds::Offsets { stores: false, .. });
+                let stores = !matches!(stream.holds, StreamContents::Offsets { stores: false, .. });
                 if stores
                     && is_written(param.kind)
                     && let Some(of) = kernel.params.get(buffer as usize)
@@ -137,7 +138,7 @@ impl Verifier<'_> {
         for (depth, step) in stream.steps.iter().enumerate() {
             let place = place(StreamPart::Loop(depth as u32));
             self.affine(place, &step.stride);
-            if let Trips::Of { count, at_least, .. } = &step.trips {
+            if let TripCount::Of { count, at_least, .. } = &step.trips {
                 self.affine(place, count);
                 if *at_least > 1 {
                     self.found(place, format!("at least {at_least} trips"), "0, or 1 for a loop tested at its end");
@@ -147,7 +148,7 @@ impl Verifier<'_> {
         if let (Some(guard), Some(_)) = (stream.guard, stream.buffer) {
             self.guarded(packing, number, stream, guard);
         }
-        if let Holds::Offsets { window, .. } = stream.holds {
+        if let StreamContents::Offsets { window, .. } = stream.holds {
             self.in_window(packing, number, stream, window);
         }
     }
@@ -161,7 +162,7 @@ impl Verifier<'_> {
             param.map(|param| param.kind)
         };
         let is_window = |window: &&Stream| {
-            window.holds == Holds::Buffer && window.buffer == stream.buffer && window.guard.is_none()
+            window.holds == StreamContents::Buffer && window.buffer == stream.buffer && window.guard.is_none()
         };
         if packing.streams.get(window as usize).filter(is_window).is_none() {
             let message = format!("{name} is of accesses in a window that does not exist");
@@ -224,8 +225,8 @@ impl Verifier<'_> {
         let mut seen = HashSet::new();
         for &(factor, by) in &sum.terms {
             let name = match factor {
-                Factor::ItemCount => "`item_count`".to_owned(),
-                Factor::Param(number) => {
+                AffineVariable::ItemCount => "`item_count`".to_owned(),
+                AffineVariable::Param(number) => {
                     let param = self.kernel.params.get(number as usize);
                     let name =
                         param.map_or_else(|| format!("parameter {number}"), |param| format!("`%{}`", param.name));
@@ -280,7 +281,11 @@ impl Verifier<'_> {
                 if matches!(data.op, Op::LocalId | Op::GroupId) || data.attr.axis().is_some() {
                     let axis = data.attr.axis().map_or(String::new(), |axis| format!(".{axis}"));
                     let message = format!("`{}{axis}` in a packed kernel", data.op.name());
-                    self.found(Subject::Inst(inst, Part::Op), message, "`item_id`, the number of the group of items");
+                    self.found(
+                        Subject::Inst(inst, InstPart::Op),
+                        message,
+                        "`item_id`, the number of the group of items",
+                    );
                 }
                 let base = match (data.op, data.attr) {
                     (Op::Load, Attr::Mem(_)) => Some(0),
@@ -288,11 +293,12 @@ impl Verifier<'_> {
                     _ => None,
                 };
                 for (number, &arg) in kernel.args(inst).iter().enumerate() {
-                    let part = Part::Arg(number as u32);
+                    let part = InstPart::Arg(number as u32);
                     match (self.pointer(arg), base == Some(number)) {
                         (Some(Pointer::Stream(stream)), true) => {
                             self.stream_access(inst, stream, arg);
-                            let is_window = packing.streams.get(stream).is_some_and(|of| of.holds == Holds::Buffer);
+                            let is_window =
+                                packing.streams.get(stream).is_some_and(|of| of.holds == StreamContents::Buffer);
                             if let Some(user) = users.get_mut(stream)
                                 && !(is_window && user.is_some())
                                 && user.replace(block).is_some_and(|user| user != block)
@@ -308,7 +314,7 @@ impl Verifier<'_> {
                 for (target, call) in kernel.targets(inst).iter().enumerate() {
                     for (number, &arg) in kernel.call_args(call).iter().enumerate() {
                         if let Some(pointer) = self.pointer(arg) {
-                            let part = Part::TargetArg(target as u32, number as u32);
+                            let part = InstPart::TargetArg(target as u32, number as u32);
                             self.escape(Subject::Inst(inst, part), pointer, arg);
                         }
                     }
@@ -346,10 +352,10 @@ impl Verifier<'_> {
         let Some(param) = kernel.param(base) else { return };
         // A store to an `in` stream is reported together with stores to any `in` buffer.
         let streams = kernel.packing.as_ref().map_or(&[][..], |packing| &packing.streams);
-        let is_window = streams.get(stream).is_some_and(|of| of.holds == Holds::Buffer);
+        let is_window = streams.get(stream).is_some_and(|of| of.holds == StreamContents::Buffer);
         if kernel.insts[inst].op == Op::Load && is_written(param.kind) && !is_window {
             let message = format!("a load from {}, which is written", self.stream_name(stream));
-            self.related(Subject::Inst(inst, Part::Arg(0)), message, "an `in` stream", Some(base));
+            self.related(Subject::Inst(inst, InstPart::Arg(0)), message, "an `in` stream", Some(base));
         }
     }
 }

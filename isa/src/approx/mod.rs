@@ -96,7 +96,7 @@ impl Function {
         let Pair { high, low } = self.compute(x);
         // `high` is the f64 nearest to the sum, so rounding the sum to odd keeps it on its side of
         // a midpoint.
-        of_odd(high, low, round)
+        round_via_odd(high, low, round)
     }
 
     /// Returns results that are exact, NaN, or beyond the range of the series evaluation.
@@ -144,7 +144,7 @@ impl Function {
 
 /// Rounds `high + low` to an odd f64 and applies `round`. `high` must be the f64 nearest to the
 /// sum. The odd f64 rounds to the same value as the sum.
-fn of_odd(high: f64, low: f64, round: impl Fn(f64) -> u32) -> u32 {
+fn round_via_odd(high: f64, low: f64, round: impl Fn(f64) -> u32) -> u32 {
     let bits = high.to_bits();
     if low == 0.0 || bits & 1 == 1 {
         return round(high);

@@ -96,7 +96,7 @@ impl Pair {
         Pair::quick(product.high, product.low + (self.high * other.low + self.low * other.high))
     }
 
-    pub(super) const fn by(self, other: Pair) -> Pair {
+    pub(super) const fn divide(self, other: Pair) -> Pair {
         // Long division with three quotient digits, each an f64.
         let first = self.high / other.high;
         let rest = self.plus(other.times(Pair::new(-first, 0.0)));
@@ -151,7 +151,7 @@ impl Mul for Pair {
 impl Div for Pair {
     type Output = Pair;
     fn div(self, other: Pair) -> Pair {
-        self.by(other)
+        self.divide(other)
     }
 }
 

@@ -22,7 +22,7 @@ pub const BY_FACTORIAL: [Pair; TERMS] = {
     let mut table = [Pair::new(1.0, 0.0); TERMS];
     let mut k = 1;
     while k < TERMS {
-        table[k] = table[k - 1].by(Pair::new(k as f64, 0.0));
+        table[k] = table[k - 1].divide(Pair::new(k as f64, 0.0));
         k += 1;
     }
     table
@@ -33,7 +33,7 @@ pub const BY_ODD: [Pair; TERMS] = {
     let mut table = [Pair::new(1.0, 0.0); TERMS];
     let mut k = 1;
     while k < TERMS {
-        table[k] = table[k].by(Pair::new((2 * k + 1) as f64, 0.0));
+        table[k] = table[k].divide(Pair::new((2 * k + 1) as f64, 0.0));
         k += 1;
     }
     table

@@ -2,18 +2,18 @@
 
 use std::ops::Range;
 
-use halfbyte_abi::{Descriptor, Form, Target};
+use halfbyte_abi::{Descriptor, KernelFormat, Target};
 
 use super::{Inst, Opcode, disassemble, mnemonics, word_text};
-use crate::isa::{Isa, MachineCode, Words};
-use crate::row::Class;
+use crate::isa::{Isa, MachineCode, SharedCode};
+use crate::row::InstClass;
 
 /// The HALU target for packed-half and video kernels: 128-bit words, one thread per work item.
 pub const TARGET: Target = Target::new(&Descriptor {
     name: "halu",
     summary: "A model of a 128-bit GPU ISA",
     code: 1,
-    form: Form::Threads,
+    form: KernelFormat::Threads,
     sm: None,
 });
 
@@ -34,17 +34,17 @@ impl Isa for Halu {
         mnemonics().collect()
     }
 
-    fn machine_code(&self, _: Target, bytes: &[u8]) -> Option<Words> {
+    fn machine_code(&self, _: Target, bytes: &[u8]) -> Option<SharedCode> {
         let (words, rest) = bytes.as_chunks();
-        rest.is_empty().then(|| Code(words.iter().map(|&word| u128::from_le_bytes(word)).collect()).into())
+        rest.is_empty().then(|| HaluCode(words.iter().map(|&word| u128::from_le_bytes(word)).collect()).into())
     }
 }
 
 /// Machine code: 128-bit words in order, valid instructions or not.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Code(pub Vec<u128>);
+pub struct HaluCode(pub Vec<u128>);
 
-impl MachineCode for Code {
+impl MachineCode for HaluCode {
     fn target(&self) -> Target {
         TARGET
     }
@@ -65,18 +65,18 @@ impl MachineCode for Code {
         self.0.get(address).map_or(String::new(), |&word| word_text(word))
     }
 
-    fn class(&self, address: usize) -> Option<Class> {
+    fn class(&self, address: usize) -> Option<InstClass> {
         self.0.get(address).and_then(|&word| Some(Inst::decode(word)?.row().class))
     }
 
-    fn idle(&self, addresses: Range<usize>) -> Words {
+    fn replace_with_nops(&self, addresses: Range<usize>) -> SharedCode {
         let mut words = self.0.clone();
         words
             .iter_mut()
             .skip(addresses.start)
             .take(addresses.len())
             .for_each(|word| *word = Inst::new(Opcode::NOP).word());
-        Code(words).into()
+        HaluCode(words).into()
     }
 
     fn disassemble(&self) -> String {
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn bytes_come_back() {
-        let words: Words = Code(vec![1, u128::MAX, 0x123 << 100]).into();
+        let words: SharedCode = HaluCode(vec![1, u128::MAX, 0x123 << 100]).into();
         let bytes = words.to_bytes();
         assert_eq!(bytes.len(), words.len() * words.word_bytes());
         assert!(Halu.machine_code(TARGET, &bytes).unwrap() == words);
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn all_digits_are_shown() {
-        let words: Words = Code(vec![0]).into();
+        let words: SharedCode = HaluCode(vec![0]).into();
         assert_eq!(words.digits(0), format!("0x{}", "0".repeat(32)));
         assert_eq!((words.digits(1), words.text(1), words.get(1)), (String::new(), String::new(), None));
     }

@@ -143,7 +143,7 @@ impl Domain for Concrete {
         let HalfCompare { format, ftz, compare } = *op;
         [0, 16].map(|lane| {
             let [a, b] = [a, b].map(|w| (w >> lane) as u16).map(|x| if ftz { format.flush(x) } else { x });
-            compare.holds(format.relation(a, b))
+            compare.holds(format.compare(a, b))
         })
     }
 }

@@ -175,7 +175,7 @@ pub const SHFL_SEGMENT: Field = field(82, 13, "segment");
 /// Mode of VOTE.
 pub const VOTE: Field = field(80, 2, "vote");
 /// Reduction of BAR.RED.
-pub const ASKED: Field = field(80, 1, "red");
+pub const BAR_REDUCTION: Field = field(80, 1, "red");
 /// Selects MATCH.ALL instead of MATCH.ANY.
 pub const MATCH: Field = field(80, 1, "match");
 /// Reduction of REDUX.
@@ -302,7 +302,7 @@ pub const M_SHFL: Modifier = modifier(SHFL_MODE, &[("IDX", 0), ("UP", 1), ("DOWN
 /// Modes of VOTE.
 pub const M_VOTE: Modifier = modifier(VOTE, &[("ALL", 0), ("ANY", 1), ("EQ", 2)], None);
 /// Reductions of BAR.RED.
-pub const M_ASKED: Modifier = modifier(ASKED, &[("AND", 0), ("OR", 1)], None);
+pub const M_ASKED: Modifier = modifier(BAR_REDUCTION, &[("AND", 0), ("OR", 1)], None);
 /// `.ANY` or `.ALL` of MATCH.
 pub const M_MATCH: Modifier = modifier(MATCH, &[("ANY", 0), ("ALL", 1)], None);
 /// Reductions of REDUX.

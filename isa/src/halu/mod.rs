@@ -12,10 +12,10 @@ pub mod special;
 pub mod template;
 mod text;
 
-use crate::row::Check;
-use crate::row::{EncodeError, Kind, RegSlot, Row, opcode_enum};
+use crate::row::Constraint;
+use crate::row::{EncodeError, OperandKind, RegSlot, Row, opcode_enum};
 use crate::word::Field;
-pub use code::{Code, Halu, TARGET};
+pub use code::{Halu, HaluCode, TARGET};
 pub use decoded::Word;
 pub use text::{Program, assemble, disassemble, mnemonics, opcodes_of, read_word, word_text};
 
@@ -42,7 +42,7 @@ struct Derived {
     named: u128,
     registers: Vec<RegSlot>,
     /// The constraints that some word may violate.
-    checks: Vec<Check>,
+    checks: Vec<Constraint>,
     target: Option<Field>,
     has_all_preds: bool,
 }
@@ -52,12 +52,12 @@ static DERIVED: LazyLock<Vec<Derived>> = LazyLock::new(|| {
         template: op.row().template(),
         named: op.row().fields().fold(0, |m, f| m | f.mask()),
         registers: op.row().registers().collect(),
-        checks: op.row().checks().filter(Check::can_fail).map(Check::prepared).collect(),
+        checks: op.row().checks().filter(Constraint::can_fail).map(Constraint::precompute).collect(),
         target: op.row().operands.iter().find_map(|operand| match operand.kind {
-            Kind::Target(field) => Some(field),
+            OperandKind::Target(field) => Some(field),
             _ => None,
         }),
-        has_all_preds: op.row().operands.iter().any(|operand| matches!(operand.kind, Kind::AllPreds)),
+        has_all_preds: op.row().operands.iter().any(|operand| matches!(operand.kind, OperandKind::AllPreds)),
     };
     Opcode::ALL.iter().map(derive).collect()
 });

@@ -37,8 +37,8 @@ macro_rules! opcodes {
                     PLOP3 => m.plop3();
                     P2R => m.p2r();
                     R2P => m.r2p();
-                    BRA => m.effects.next = Next::Branch(m.inst.get_signed(f::IMM32) as i32);
-                    EXIT => m.effects.next = Next::Exit;
+                    BRA => m.effects.next = ControlFlow::Branch(m.inst.get_signed(f::IMM32) as i32);
+                    EXIT => m.effects.next = ControlFlow::Exit;
                     NOP => {};
                 }
                 integer {
@@ -85,10 +85,10 @@ macro_rules! opcodes {
                     DSQRT_R => m.double_arithmetic(FloatKind::Sqrt);
                     DMNMX_RR => m.dmnmx();
                     DSETP_RR => m.dsetp();
-                    F2F_F64_F32 => m.widen_to_double(Form::F32);
-                    F2F_F64_F16 => m.widen_to_double(Form::F16);
-                    F2F_F32_F64 => m.narrow_double(Form::F32);
-                    F2F_F16_F64 => m.narrow_double(Form::F16);
+                    F2F_F64_F32 => m.widen_to_double(NumberFormat::F32);
+                    F2F_F64_F16 => m.widen_to_double(NumberFormat::F16);
+                    F2F_F32_F64 => m.narrow_double(NumberFormat::F32);
+                    F2F_F16_F64 => m.narrow_double(NumberFormat::F16);
                     I2F_F64 => m.word_to_double();
                     I2F_F64_WIDE => m.pair_to_double();
                     F2I_F64 => m.double_to_word();
@@ -149,22 +149,22 @@ macro_rules! opcodes {
                 atomic {
                     ATOMG_U_32 ATOMG_W_32 ATOMS_32 ATOM_32 => m.integer_atomic(Width::B32);
                     ATOMG_U_64 ATOMG_W_64 ATOMS_64 ATOM_64 => m.integer_atomic(Width::B64);
-                    ATOMG_U_CAS_16 ATOMG_W_CAS_16 ATOMS_CAS_16 ATOM_CAS_16 => m.atomic(Width::B16, Change::Swap);
-                    ATOMG_U_CAS_32 ATOMG_W_CAS_32 ATOMS_CAS_32 ATOM_CAS_32 => m.atomic(Width::B32, Change::Swap);
-                    ATOMG_U_CAS_64 ATOMG_W_CAS_64 ATOMS_CAS_64 ATOM_CAS_64 => m.atomic(Width::B64, Change::Swap);
+                    ATOMG_U_CAS_16 ATOMG_W_CAS_16 ATOMS_CAS_16 ATOM_CAS_16 => m.atomic(Width::B16, AtomicOp::CompareSwap);
+                    ATOMG_U_CAS_32 ATOMG_W_CAS_32 ATOMS_CAS_32 ATOM_CAS_32 => m.atomic(Width::B32, AtomicOp::CompareSwap);
+                    ATOMG_U_CAS_64 ATOMG_W_CAS_64 ATOMS_CAS_64 ATOM_CAS_64 => m.atomic(Width::B64, AtomicOp::CompareSwap);
                     ATOMG_U_F16 ATOMG_W_F16 ATOMS_F16 ATOM_F16
-                        => m.atomic(Width::B16, Change::AddHalf(Format::F16));
+                        => m.atomic(Width::B16, AtomicOp::AddHalf(Format::F16));
                     ATOMG_U_BF16 ATOMG_W_BF16 ATOMS_BF16 ATOM_BF16
-                        => m.atomic(Width::B16, Change::AddHalf(Format::Bf16));
+                        => m.atomic(Width::B16, AtomicOp::AddHalf(Format::Bf16));
                     ATOMG_U_F16X2 ATOMG_W_F16X2 ATOMS_F16X2 ATOM_F16X2
-                        => m.atomic(Width::B32, Change::AddHalf(Format::F16));
+                        => m.atomic(Width::B32, AtomicOp::AddHalf(Format::F16));
                     ATOMG_U_BF16X2 ATOMG_W_BF16X2 ATOMS_BF16X2 ATOM_BF16X2
-                        => m.atomic(Width::B32, Change::AddHalf(Format::Bf16));
-                    ATOMG_U_F32 ATOMG_W_F32 ATOMS_F32 ATOM_F32 => m.atomic(Width::B32, Change::AddSingle);
-                    ATOMG_U_F64 ATOMG_W_F64 ATOMS_F64 ATOM_F64 => m.atomic(Width::B64, Change::AddDouble);
-                    ATOMG_U_128 ATOMG_W_128 ATOMS_128 ATOM_128 => m.atomic(Width::B128, Change::Exchange);
+                        => m.atomic(Width::B32, AtomicOp::AddHalf(Format::Bf16));
+                    ATOMG_U_F32 ATOMG_W_F32 ATOMS_F32 ATOM_F32 => m.atomic(Width::B32, AtomicOp::AddSingle);
+                    ATOMG_U_F64 ATOMG_W_F64 ATOMS_F64 ATOM_F64 => m.atomic(Width::B64, AtomicOp::AddDouble);
+                    ATOMG_U_128 ATOMG_W_128 ATOMS_128 ATOM_128 => m.atomic(Width::B128, AtomicOp::Exchange);
                     ATOMG_U_CAS_128 ATOMG_W_CAS_128 ATOMS_CAS_128 ATOM_CAS_128
-                        => m.atomic(Width::B128, Change::Swap);
+                        => m.atomic(Width::B128, AtomicOp::CompareSwap);
                     MEMBAR => {};
                 }
                 meet {

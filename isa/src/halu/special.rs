@@ -1,7 +1,7 @@
 //! Special registers. Their values are weighted sums of an item's coordinates in the launch.
 
-use crate::halu::domain::{Numbered, SpecialReg};
-use halfbyte_abi::{Axis, Place, Shape};
+use crate::halu::domain::{IndexKind, SpecialReg};
+use halfbyte_abi::{Axis, ItemPosition, Shape};
 
 /// The coefficients of a special register for one launch shape. The register's value is the sum of
 /// the coordinates of a [`Place`], each times its coefficient: the item's coordinates in its group
@@ -24,17 +24,17 @@ impl Special {
             Some(of) => Axis::ALL.map(|axis| u32::from(axis == of)),
         };
         match register.of {
-            Numbered::Item => {
+            IndexKind::Item => {
                 let local = steps(product([shape.grid, shape.block]));
                 Special { local, group: product([local, shape.block]) }
             }
-            Numbered::Thread => Special { local: steps(shape.block), group: [0; 3] },
-            Numbered::Block => Special { local: [0; 3], group: steps(shape.grid) },
+            IndexKind::Thread => Special { local: steps(shape.block), group: [0; 3] },
+            IndexKind::Block => Special { local: [0; 3], group: steps(shape.grid) },
         }
     }
 
     /// Returns the register's value for the item at a place.
-    pub fn at(&self, place: &Place) -> u32 {
+    pub fn at(&self, place: &ItemPosition) -> u32 {
         let sum = |steps: [u32; 3], counts: [u32; 3]| {
             Axis::ALL.map(|axis| axis.of(steps).wrapping_mul(axis.of(counts))).into_iter().fold(0, u32::wrapping_add)
         };

@@ -12,7 +12,7 @@ use std::fmt::Write;
 use thiserror::Error;
 
 use super::Inst;
-use crate::row::{Class, Kind, RegFile, RegSlot, Role};
+use crate::row::{InstClass, OperandKind, OperandRole, RegFile, RegSlot};
 use crate::text::AsmError;
 use crate::word::Field;
 
@@ -105,11 +105,15 @@ impl Template {
         let line = replace(text, result, operands)?;
         let inst: Inst = line.parse().map_err(TemplateError::Asm)?;
         let row = inst.row();
-        let computes = matches!(row.class, Class::Compute | Class::Move | Class::Address);
+        let computes = matches!(row.class, InstClass::Compute | InstClass::Move | InstClass::Address);
         let plain = row.operands.iter().all(|operand| {
             !matches!(
                 operand.kind,
-                Kind::AllPreds | Kind::Memory { .. } | Kind::Target(_) | Kind::Name(_) | Kind::Const { align: 8, .. }
+                OperandKind::AllPreds
+                    | OperandKind::Memory { .. }
+                    | OperandKind::Target(_)
+                    | OperandKind::Name(_)
+                    | OperandKind::Const { align: 8, .. }
             )
         });
         if !computes || !plain {
@@ -138,15 +142,15 @@ impl Template {
                 return Err(TemplateError::Kind(name(placeholder)));
             }
             match (placeholder, slot.role) {
-                (Placeholder::Result, Role::Def) if !written => written = true,
-                (Placeholder::Operand(n), Role::Use) => read[usize::from(n)] = true,
+                (Placeholder::Result, OperandRole::Def) if !written => written = true,
+                (Placeholder::Operand(n), OperandRole::Use) => read[usize::from(n)] = true,
                 _ => return Err(TemplateError::Kind(name(placeholder))),
             }
             template.inst.set(slot.field, slot.file.constant().map_or(0, |c| c.0).into());
             template.slots.push((slot, placeholder));
         }
         for operand in row.operands {
-            let Kind::Const { bank, offset, .. } = operand.kind else { continue };
+            let OperandKind::Const { bank, offset, .. } = operand.kind else { continue };
             let n = (inst.get(offset) / u64::from(APART)) as u8;
             match read.get_mut(usize::from(n)) {
                 Some(read) if operands.get(usize::from(n)) == Some(&WORD) => *read = true,

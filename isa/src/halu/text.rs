@@ -2,7 +2,7 @@
 
 use super::{Inst, Opcode};
 use crate::text::reader::{self, Candidate, Position};
-use crate::text::{AsmError, Code, Line, Piece, Syntax, printer, program};
+use crate::text::{AsmError, Fragment, Line, LineBody, Syntax, printer, program};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::{self, Write};
 use std::sync::LazyLock;
@@ -67,7 +67,7 @@ pub fn read_word(line: &str) -> Result<u128, AsmError> {
     match code? {
         Some(code) => code_word(&code, Position::ALONE),
         None => {
-            let end = Piece { text: "", start: line.len() };
+            let end = Fragment { text: "", start: line.len() };
             Err(end.malformed("line", "an instruction"))
         }
     }
@@ -78,15 +78,15 @@ impl std::str::FromStr for Inst {
 
     /// Parses one instruction, with branch targets as `.+N`.
     fn from_str(line: &str) -> Result<Inst, AsmError> {
-        let whole = Piece { text: line, start: 0 };
+        let whole = Fragment { text: line, start: 0 };
         Inst::decode(read_word(line)?).ok_or_else(|| whole.malformed("instruction", "a word that decodes"))
     }
 }
 
-fn code_word(code: &Code<'_>, place: Position<'_>) -> Result<u128, AsmError> {
+fn code_word(code: &LineBody<'_>, place: Position<'_>) -> Result<u128, AsmError> {
     match code {
-        Code::Word(word) => Ok(*word),
-        Code::Statement(statement) => {
+        LineBody::Word(word) => Ok(*word),
+        LineBody::Statement(statement) => {
             let candidate = |&key: &Opcode| Candidate { key, row: key.row(), named: key.derived().named, alias: None };
             let candidates = opcodes_of(statement.mnemonic()).iter().map(candidate);
             reader::read(statement, candidates, place).map(|(_, word)| word)

@@ -9,7 +9,7 @@ use super::{Loc, RecordError};
 /// Record: the address of the instruction word, 32 bits; offset and size, 16 bits each; the
 /// [`Loc`]. The parts of a word are in source order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Part {
+pub struct PartialAccess {
     /// The address of the instruction word. Before emission, the index of the instruction.
     pub word: u32,
     /// Offset of the part in bytes from the start of the wide access.
@@ -20,14 +20,14 @@ pub struct Part {
     pub loc: Loc,
 }
 
-impl Part {
+impl PartialAccess {
     /// Size of the record in bytes.
     pub const BYTES: usize = 8 + Loc::BYTES;
     /// Maximum number of bytes that an instruction accesses.
     pub const MAX_ACCESS_BYTES: u16 = 16;
 
     /// Encodes the record.
-    pub fn to_bytes(self) -> [u8; Part::BYTES] {
+    pub fn to_bytes(self) -> [u8; PartialAccess::BYTES] {
         let place = u64::from_le_bytes(self.loc.to_bytes());
         let head = u64::from(self.bytes) << 48 | u64::from(self.offset) << 32 | u64::from(self.word);
         (u128::from(place) << 64 | u128::from(head)).to_le_bytes()
@@ -37,12 +37,12 @@ impl Part {
     ///
     /// # Errors
     /// The size is not a power of two, or the part reaches past [`Part::MAX_ACCESS_BYTES`].
-    pub fn from_bytes(bytes: [u8; Part::BYTES]) -> Result<Part, RecordError> {
+    pub fn from_bytes(bytes: [u8; PartialAccess::BYTES]) -> Result<PartialAccess, RecordError> {
         let all = u128::from_le_bytes(bytes);
         let loc = Loc::from_bytes(((all >> 64) as u64).to_le_bytes());
-        let part = Part { word: all as u32, offset: (all >> 32) as u16, bytes: (all >> 48) as u16, loc };
+        let part = PartialAccess { word: all as u32, offset: (all >> 32) as u16, bytes: (all >> 48) as u16, loc };
         let end = u32::from(part.offset) + u32::from(part.bytes);
-        if !part.bytes.is_power_of_two() || end > Part::MAX_ACCESS_BYTES.into() {
+        if !part.bytes.is_power_of_two() || end > PartialAccess::MAX_ACCESS_BYTES.into() {
             return Err(RecordError::Part { word: part.word, offset: part.offset, bytes: part.bytes });
         }
         Ok(part)
@@ -50,7 +50,7 @@ impl Part {
 
     /// Returns the parts of an instruction word. `parts` holds all parts of the kernel, sorted by
     /// word.
-    pub fn of_word(parts: &[Part], word: u32) -> &[Part] {
+    pub fn of_word(parts: &[PartialAccess], word: u32) -> &[PartialAccess] {
         let start = parts.partition_point(|part| part.word < word);
         let rest = parts.get(start..).unwrap_or(&[]);
         rest.get(..rest.partition_point(|part| part.word == word)).unwrap_or(&[])
@@ -63,14 +63,14 @@ mod tests {
 
     use super::*;
 
-    fn part(word: u32, offset: u16, bytes: u16) -> Part {
-        Part { word, offset, bytes, loc: Loc { line: 9, column: u32::MAX } }
+    fn part(word: u32, offset: u16, bytes: u16) -> PartialAccess {
+        PartialAccess { word, offset, bytes, loc: Loc { line: 9, column: u32::MAX } }
     }
 
     #[test]
     fn records_come_back() {
         for part in [part(u32::MAX, 12, 4), part(0, 0, 16), part(7, 15, 1)] {
-            assert_eq!(Part::from_bytes(part.to_bytes()), Ok(part));
+            assert_eq!(PartialAccess::from_bytes(part.to_bytes()), Ok(part));
         }
         let bytes = [2, 1, 0, 0, 8, 0, 4, 0, 9, 0, 0, 0, 255, 255, 255, 255];
         assert_eq!(part(0x102, 8, 4).to_bytes(), bytes);
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn what_is_no_part_of_an_access_is_refused() {
         for (offset, bytes) in [(0, 0), (0, 3), (16, 1), (12, 8), (u16::MAX, 1), (0, 32), (0, 1 << 15)] {
-            let error = Part::from_bytes(part(5, offset, bytes).to_bytes()).unwrap_err();
+            let error = PartialAccess::from_bytes(part(5, offset, bytes).to_bytes()).unwrap_err();
             assert_eq!(error, RecordError::Part { word: 5, offset, bytes });
         }
         let error = RecordError::Part { word: 5, offset: 16, bytes: 1 };
@@ -89,11 +89,11 @@ mod tests {
     #[test]
     fn a_word_has_its_own_parts_only() {
         let parts = [part(2, 0, 4), part(2, 4, 4), part(5, 0, 8), part(5, 8, 8)];
-        assert_eq!(Part::of_word(&parts, 2), &parts[..2]);
-        assert_eq!(Part::of_word(&parts, 5), &parts[2..]);
+        assert_eq!(PartialAccess::of_word(&parts, 2), &parts[..2]);
+        assert_eq!(PartialAccess::of_word(&parts, 5), &parts[2..]);
         for word in [0, 3, 6] {
-            assert_eq!(Part::of_word(&parts, word), &[]);
+            assert_eq!(PartialAccess::of_word(&parts, word), &[]);
         }
-        assert_eq!(Part::of_word(&[], 0), &[]);
+        assert_eq!(PartialAccess::of_word(&[], 0), &[]);
     }
 }

@@ -17,7 +17,7 @@
 //!   multiplier.
 
 use super::{Fields, RecordError, put_u32};
-use crate::stream::{Affine, Factor, Holds, Site, Step, Stream, Tiles, Trips};
+use crate::stream::{AccessSite, Affine, AffineVariable, Step, Stream, StreamContents, Tiles, TripCount};
 
 /// Encodes an absent optional number.
 const ABSENT: u32 = u32::MAX;
@@ -45,9 +45,9 @@ pub(super) fn put(out: &mut Vec<u8>, tiles: &Tiles) {
         put_u32(out, stream.buffer.unwrap_or(ABSENT));
         let (written, uniform) = (u8::from(stream.site.written) * WRITTEN, u8::from(stream.uniform) * UNIFORM);
         let (holds, window) = match stream.holds {
-            Holds::Elements => (0, None),
-            Holds::Buffer => (WINDOW, None),
-            Holds::Offsets { window, .. } => (OFFSETS, Some(window)),
+            StreamContents::Elements => (0, None),
+            StreamContents::Buffer => (WINDOW, None),
+            StreamContents::Offsets { window, .. } => (OFFSETS, Some(window)),
         };
         out.push(written | uniform | holds);
         window.into_iter().for_each(|window| put_u32(out, window));
@@ -62,11 +62,11 @@ pub(super) fn put(out: &mut Vec<u8>, tiles: &Tiles) {
         for step in &stream.steps {
             put_u32(out, step.loop_number);
             match &step.trips {
-                Trips::Const(trips) => {
+                TripCount::Const(trips) => {
                     out.push(CONST);
                     put_u32(out, *trips);
                 }
-                Trips::Of { count, signed, at_least } => {
+                TripCount::Of { count, signed, at_least } => {
                     out.push(if *signed { SIGNED } else { UNSIGNED });
                     put_affine(out, count);
                     put_u32(out, *at_least);
@@ -82,11 +82,11 @@ fn put_affine(out: &mut Vec<u8>, sum: &Affine) {
     put_u32(out, sum.terms.len() as u32);
     for &(factor, multiplier) in &sum.terms {
         match factor {
-            Factor::Param(param) => {
+            AffineVariable::Param(param) => {
                 out.push(PARAM);
                 put_u32(out, param);
             }
-            Factor::ItemCount => out.push(ITEM_COUNT),
+            AffineVariable::ItemCount => out.push(ITEM_COUNT),
         }
         put_u32(out, multiplier);
     }
@@ -95,20 +95,20 @@ fn put_affine(out: &mut Vec<u8>, sum: &Affine) {
 impl Fields<'_> {
     pub(super) fn tiles(&mut self) -> Result<Tiles, RecordError> {
         let items = self.u32()?;
-        let group_branch = self.maybe()?;
+        let group_branch = self.optional_u32()?;
         let image = self.u32()? as usize;
         let image = self.take(image)?.to_vec();
         Ok(Tiles { items, group_branch, image, streams: self.list(Self::stream)? })
     }
 
     fn stream(&mut self) -> Result<Stream, RecordError> {
-        let buffer = self.maybe()?;
+        let buffer = self.optional_u32()?;
         let flags = self.tag(LAST)?;
         let stores = flags & WRITTEN != 0;
         let holds = match flags & !(WRITTEN | UNIFORM) {
-            0 => Holds::Elements,
-            WINDOW => Holds::Buffer,
-            _ => Holds::Offsets { window: self.u32()?, stores },
+            0 => StreamContents::Elements,
+            WINDOW => StreamContents::Buffer,
+            _ => StreamContents::Offsets { window: self.u32()?, stores },
         };
         Ok(Stream {
             buffer,
@@ -119,8 +119,8 @@ impl Fields<'_> {
             scale: self.affine()?,
             index: self.affine()?,
             offset: self.u32()? as i32,
-            guard: self.maybe()?,
-            site: Site { word: self.u32()?, written: stores },
+            guard: self.optional_u32()?,
+            site: AccessSite { word: self.u32()?, written: stores },
             steps: self.list(Self::step)?,
         })
     }
@@ -128,8 +128,8 @@ impl Fields<'_> {
     fn step(&mut self) -> Result<Step, RecordError> {
         let loop_number = self.u32()?;
         let trips = match self.tag(SIGNED)? {
-            CONST => Trips::Const(self.u32()?),
-            kind => Trips::Of { count: self.affine()?, signed: kind == SIGNED, at_least: self.u32()? },
+            CONST => TripCount::Const(self.u32()?),
+            kind => TripCount::Of { count: self.affine()?, signed: kind == SIGNED, at_least: self.u32()? },
         };
         Ok(Step { loop_number, trips, stride: self.affine()? })
     }
@@ -138,15 +138,15 @@ impl Fields<'_> {
         let constant = self.u32()?;
         let terms = self.list(|fields| {
             let factor = match fields.tag(ITEM_COUNT)? {
-                PARAM => Factor::Param(fields.u32()?),
-                _ => Factor::ItemCount,
+                PARAM => AffineVariable::Param(fields.u32()?),
+                _ => AffineVariable::ItemCount,
             };
             Ok((factor, fields.u32()?))
         })?;
         Ok(Affine { constant, terms })
     }
 
-    fn maybe(&mut self) -> Result<Option<u32>, RecordError> {
+    fn optional_u32(&mut self) -> Result<Option<u32>, RecordError> {
         self.u32().map(|number| Some(number).filter(|&number| number != ABSENT))
     }
 
@@ -167,7 +167,9 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use crate::object::{KernelInfo, RecordError};
-    use crate::stream::{Affine, Factor, Holds, Site, Step, Stream, StreamError, Tiles, TilesError, Trips};
+    use crate::stream::{
+        AccessSite, Affine, AffineVariable, Step, Stream, StreamContents, StreamError, Tiles, TilesError, TripCount,
+    };
     use crate::{halu, vp1};
     use halfbyte_abi::{Direction, Param, ParamKind, Signature, Type};
 
@@ -191,13 +193,14 @@ mod tests {
             param("y", buffer(Direction::Out, "i32")),
             param("w", ParamKind::Scalar(elem("i8x16"))),
         ];
-        let sum = Affine { constant: 3, terms: vec![(Factor::Param(0), 4), (Factor::ItemCount, u32::MAX)] };
-        let trips = Trips::Of { count: sum.clone(), signed: true, at_least: 1 };
+        let sum =
+            Affine { constant: 3, terms: vec![(AffineVariable::Param(0), 4), (AffineVariable::ItemCount, u32::MAX)] };
+        let trips = TripCount::Of { count: sum.clone(), signed: true, at_least: 1 };
         let outer = Step { loop_number: 5, trips, stride: sum.clone() };
-        let inner = Step { loop_number: 7, trips: Trips::Const(3), stride: Affine::default() };
+        let inner = Step { loop_number: 7, trips: TripCount::Const(3), stride: Affine::default() };
         let read = Stream {
             buffer: Some(1),
-            holds: Holds::Elements,
+            holds: StreamContents::Elements,
             bytes: 4,
             align: 4,
             uniform: false,
@@ -206,11 +209,11 @@ mod tests {
             offset: -8,
             steps: vec![outer.clone(), inner.clone()],
             guard: None,
-            site: Site { word: 2, written: false },
+            site: AccessSite { word: 2, written: false },
         };
         let guard = Stream {
             buffer: None,
-            site: Site { word: 2, written: true },
+            site: AccessSite { word: 2, written: true },
             scale: 0.into(),
             steps: vec![outer.clone()],
             offset: 0,
@@ -291,15 +294,15 @@ mod tests {
         assert_eq!(stream(&|s| s.bytes = 3), "stream 2: an access of 3 bytes; expected 1, 2, 4, 8 or 16");
         assert_eq!(stream(&|s| s.align = 0), "stream 2: alignment 0 is not a power of two");
         assert_eq!(refused(&|tiles| tiles.streams[3].scale = 4.into()), "stream 3: a uniform stream has a scale");
-        let per_item = refused(&|tiles| tiles.streams[2].scale.terms = vec![(Factor::Param(1), 1)]);
+        let per_item = refused(&|tiles| tiles.streams[2].scale.terms = vec![(AffineVariable::Param(1), 1)]);
         assert_eq!(per_item, "stream 2: parameter 1 is no 32-bit scalar");
-        let factor = |s: &mut Stream, param| s.index.terms = vec![(Factor::Param(param), 1)];
+        let factor = |s: &mut Stream, param| s.index.terms = vec![(AffineVariable::Param(param), 1)];
         assert_eq!(stream(&|s| factor(s, 1)), "stream 2: parameter 1 is no 32-bit scalar");
         assert_eq!(stream(&|s| factor(s, 3)), "stream 2: parameter 3 is no 32-bit scalar");
         assert_eq!(stream(&|s| factor(s, 4)), "stream 2: parameter 4 is no 32-bit scalar");
         let at_least = |s: &mut Stream| match &mut s.steps[0].trips {
-            Trips::Of { at_least, .. } => *at_least = 2,
-            Trips::Const(_) => {}
+            TripCount::Of { at_least, .. } => *at_least = 2,
+            TripCount::Const(_) => {}
         };
         assert_eq!(stream(&at_least), "stream 2: a loop of at least 2 trips; expected 0 or 1");
 
@@ -309,7 +312,7 @@ mod tests {
         assert_eq!(first(&|s| s.steps[1].loop_number = 5), "stream 0: loop 5 is not that of the streams before");
         assert_eq!(first(&|s| s.steps.swap(0, 1)), "stream 1: loop 5 is not that of the streams before");
         assert_eq!(
-            first(&|s| s.steps[0].trips = Trips::Const(1)),
+            first(&|s| s.steps[0].trips = TripCount::Const(1)),
             "stream 1: loop 5 is not that of the streams before"
         );
     }
@@ -335,10 +338,16 @@ mod tests {
     fn with_window() -> KernelInfo {
         let mut info = info();
         let streams = &mut tiles(&mut info).streams;
-        let window =
-            Stream { buffer: Some(1), holds: Holds::Buffer, bytes: 1, align: 1, uniform: true, ..Stream::default() };
+        let window = Stream {
+            buffer: Some(1),
+            holds: StreamContents::Buffer,
+            bytes: 1,
+            align: 1,
+            uniform: true,
+            ..Stream::default()
+        };
         let loads = Stream {
-            holds: Holds::Offsets { window: 4, stores: false },
+            holds: StreamContents::Offsets { window: 4, stores: false },
             bytes: 4,
             align: 4,
             uniform: false,

@@ -2,21 +2,21 @@
 
 use std::ops::Range;
 
-use halfbyte_abi::{Descriptor, Form, Sm, Target};
+use halfbyte_abi::{Descriptor, KernelFormat, Sm, Target};
 
 use super::Opcode;
 use super::docs;
 use super::module::{Kernel, Module};
 use super::text::{inst_text, read};
-use super::types::Since;
-use crate::isa::{Isa, MachineCode, Words};
-use crate::row::Class;
+use super::types::Requirements;
+use crate::isa::{Isa, MachineCode, SharedCode};
+use crate::row::InstClass;
 
 /// The target name of PTX, for every SM version.
 pub const NAME: &str = "ptx";
 
 const fn descriptor(sm: Sm) -> Descriptor {
-    Descriptor { name: NAME, summary: "PTX, for today's NVIDIA GPUs", code: 3, form: Form::Text, sm: Some(sm) }
+    Descriptor { name: NAME, summary: "PTX, for today's NVIDIA GPUs", code: 3, form: KernelFormat::Text, sm: Some(sm) }
 }
 
 static DESCRIPTORS: [Descriptor; Sm::ALL.len()] = {
@@ -63,10 +63,10 @@ impl Isa for Ptx {
             let choices = row.slots.iter().flat_map(|slot| slot.choices);
             choices.map(|choice| choice.since).chain([row.since])
         });
-        let needs: Vec<Since> = needs.collect();
+        let needs: Vec<Requirements> = needs.collect();
         let mut sets: Vec<Vec<bool>> = Vec::new();
         let is_new = |sm: &Sm| {
-            let set: Vec<bool> = needs.iter().map(|since| since.is_met_by(*sm)).collect();
+            let set: Vec<bool> = needs.iter().map(|since| since.is_supported_by(*sm)).collect();
             let is_new = !sets.contains(&set);
             if is_new {
                 sets.push(set);
@@ -80,24 +80,24 @@ impl Isa for Ptx {
         docs::mnemonics()
     }
 
-    fn machine_code(&self, target: Target, bytes: &[u8]) -> Option<Words> {
+    fn machine_code(&self, target: Target, bytes: &[u8]) -> Option<SharedCode> {
         let Module { version, target: name, entries, .. } = read(str::from_utf8(bytes).ok()?).ok()?.module;
         let [entry] = <[_; 1]>::try_from(entries).ok()?;
         let sm = target.sm().filter(|sm| sm.number() == name.sm)?;
-        Some(Code { sm, kernel: Kernel { version, target: name, entry } }.into())
+        Some(PtxKernel { sm, kernel: Kernel { version, target: name, entry } }.into())
     }
 }
 
 /// The PTX text of a kernel. Each instruction counts as one word.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Code {
+pub struct PtxKernel {
     /// The SM version that the kernel is compiled for.
     pub sm: Sm,
     /// The kernel.
     pub kernel: Kernel,
 }
 
-impl MachineCode for Code {
+impl MachineCode for PtxKernel {
     fn target(&self) -> Target {
         target(self.sm)
     }
@@ -119,12 +119,12 @@ impl MachineCode for Code {
         entry.body.insts.get(address).map_or(String::new(), |inst| inst_text(inst, entry))
     }
 
-    fn class(&self, address: usize) -> Option<Class> {
+    fn class(&self, address: usize) -> Option<InstClass> {
         self.kernel.entry.body.insts.get(address).map(|inst| inst.row().class)
     }
 
     /// Returns the kernel unchanged: PTX text has no nops.
-    fn idle(&self, _: Range<usize>) -> Words {
+    fn replace_with_nops(&self, _: Range<usize>) -> SharedCode {
         self.clone().into()
     }
 
@@ -156,7 +156,7 @@ mod tests {
                     mov.b32 %r0, 7;\n    ret;\n}\n";
         let words = Ptx.machine_code(sm_90, text.as_bytes()).unwrap();
         assert_eq!((words.target(), words.len(), words.text(0)), (sm_90, 2, "mov.b32 %r0, 7;".into()));
-        assert_eq!((words.get(0), words.count(Class::Move)), (None, 1));
+        assert_eq!((words.get(0), words.count(InstClass::Move)), (None, 1));
         assert_eq!(words.to_bytes(), text.as_bytes());
         // A text for another SM, with two kernels or with no kernel is rejected.
         assert!(Ptx.machine_code(target(Sm::SM_80), text.as_bytes()).is_none());

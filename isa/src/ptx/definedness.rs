@@ -17,9 +17,9 @@ use crate::approx::Function;
 use crate::half::{Compare, Format, Rounding};
 use crate::halu::concrete::Concrete;
 use crate::halu::domain::{
-    Conversion, Divide, Domain, FloatKind, FloatOp, Form, HalfCompare, HalfKind, HalfMinMax, HalfOp,
+    Conversion, Divide, Domain, FloatKind, FloatOp, HalfCompare, HalfKind, HalfMinMax, HalfOp, NumberFormat,
 };
-use crate::row::{Class, Role};
+use crate::row::{InstClass, OperandRole};
 
 /// Domain that computes undefined bits, together with the values if they are known.
 #[derive(Clone, Copy, Debug, Default)]
@@ -123,12 +123,12 @@ where
 }
 
 /// Returns the mask of the bits of a format.
-fn bits(form: Form) -> u64 {
+fn bits(form: NumberFormat) -> u64 {
     match form {
-        Form::Int { bits, .. } => u64::MAX >> (64 - bits.clamp(1, 64)),
-        Form::F16 | Form::Bf16 => 0xFFFF,
-        Form::F32 => u32::MAX.into(),
-        Form::F64 => u64::MAX,
+        NumberFormat::Int { bits, .. } => u64::MAX >> (64 - bits.clamp(1, 64)),
+        NumberFormat::F16 | NumberFormat::Bf16 => 0xFFFF,
+        NumberFormat::F32 => u32::MAX.into(),
+        NumberFormat::F64 => u64::MAX,
     }
 }
 
@@ -396,24 +396,24 @@ pub type Spread = SmallVec<[(Reg, u64, Reg); 2]>;
 ///
 /// # Errors
 /// Returns the register and the use if the instruction makes an undefined value observable.
-pub fn spread(
+pub fn propagate(
     inst: &Inst,
     undefined: impl Fn(Reg) -> u64,
     read: &mut impl Reader<Definedness>,
 ) -> Result<Spread, (Reg, Use)> {
     let mut regs: SmallVec<[Reg; 4]> = SmallVec::new();
     inst.visit_registers(|role, reg| {
-        if role != Role::Def && undefined(reg) != 0 {
+        if role != OperandRole::Def && undefined(reg) != 0 {
             regs.push(reg);
         }
     });
     let Some(&first) = regs.first() else { return Ok(Spread::new()) };
-    let is_memory = inst.row().class == Class::Memory;
+    let is_memory = inst.row().class == InstClass::Memory;
     if let Some(guard) = inst.guard.filter(|guard| regs.contains(&guard.reg)) {
-        if is_memory || inst.row().class == Class::Control || inst.meets() || fence(inst).is_some() {
+        if is_memory || inst.row().class == InstClass::Control || inst.is_collective() || fence(inst).is_some() {
             return Err((guard.reg, Use::Branch));
         }
-        let written = inst.registers().filter(|(role, _)| *role != Role::Use);
+        let written = inst.registers().filter(|(role, _)| *role != OperandRole::Use);
         return Ok(written.map(|(_, reg)| (reg, u64::MAX, guard.reg)).collect());
     }
     let domain = &mut Definedness;

@@ -4,8 +4,8 @@
 use std::fmt::{self, Write};
 
 use super::Opcode;
-use super::row::{Accuracy, Bound, OperandRow, Role, Row, Shape, Slot, Ty};
-use super::types::Since;
+use super::row::{Accuracy, Bound, ModifierSlot, OperandKind, OperandRole, OperandRow, Row, Ty};
+use super::types::Requirements;
 
 /// Returns every mnemonic once, in the order of the index.
 pub fn mnemonics() -> Vec<&'static str> {
@@ -100,19 +100,19 @@ fn syntax(row: &Row) -> String {
 fn operand(o: &OperandRow) -> String {
     let name = o.name;
     match o.shape {
-        Shape::Predicates => "p{|q}".to_owned(),
-        Shape::WithPredicate { .. } => format!("{name}|p"),
-        Shape::Condition => format!("{{!}}{name}"),
-        Shape::Masked(_) => format!("{name}{{.mask}}"),
-        Shape::Selected(..) => format!("{name}{{.sel}}"),
-        Shape::Vector(_, count) => format!("{{{}}}", vec![name; count.into()].join(", ")),
-        Shape::Parts(_) => format!("{{{name}, {name}{{, {name}, {name}}}}}"),
-        Shape::Fragment(_) | Shape::Matrices => format!("{{{name}, ...}}"),
-        Shape::Elements(_) => name.to_owned(),
-        Shape::Results => format!("({name}, ...)"),
-        Shape::Arguments => format!("({name}, ...)"),
-        Shape::Memory | Shape::MemoryIn(_) | Shape::Passed => format!("[{name}{{+offset}}]"),
-        Shape::Variable => format!("{name}{{+offset}}"),
+        OperandKind::Predicates => "p{|q}".to_owned(),
+        OperandKind::WithPredicate { .. } => format!("{name}|p"),
+        OperandKind::Condition => format!("{{!}}{name}"),
+        OperandKind::Masked(_) => format!("{name}{{.mask}}"),
+        OperandKind::Selected(..) => format!("{name}{{.sel}}"),
+        OperandKind::Vector(_, count) => format!("{{{}}}", vec![name; count.into()].join(", ")),
+        OperandKind::Parts(_) => format!("{{{name}, {name}{{, {name}, {name}}}}}"),
+        OperandKind::Fragment(_) | OperandKind::Matrices => format!("{{{name}, ...}}"),
+        OperandKind::Elements(_) => name.to_owned(),
+        OperandKind::Results => format!("({name}, ...)"),
+        OperandKind::Arguments => format!("({name}, ...)"),
+        OperandKind::Memory | OperandKind::MemoryIn(_) | OperandKind::CallMemory => format!("[{name}{{+offset}}]"),
+        OperandKind::Variable => format!("{name}{{+offset}}"),
         _ => name.to_owned(),
     }
 }
@@ -140,9 +140,9 @@ fn form(out: &mut String, opcode: Opcode) -> fmt::Result {
     }
     for o in row.operands {
         let role = match o.role {
-            Role::Def => "written",
-            Role::Use => "read",
-            Role::Update => "read and written",
+            OperandRole::Def => "written",
+            OperandRole::Use => "read",
+            OperandRole::Update => "read and written",
         };
         let with = o.with.map_or(String::new(), |slot| format!(", where there is a {slot}"));
         writeln!(out, "| `{}` | {role} | {}{with} |", o.name, describe(o.shape))?;
@@ -157,7 +157,7 @@ fn bound(bound: &Bound) -> String {
     }
 }
 
-fn choices(slot: &Slot) -> String {
+fn choices(slot: &ModifierSlot) -> String {
     let choice = |c: &super::row::Choice| format!("`{}`{}", c.token, needs(c.since, " (", ")"));
     let mut all: Vec<String> = slot.choices.iter().map(choice).collect();
     abbreviate(&mut all);
@@ -173,12 +173,12 @@ fn abbreviate(all: &mut Vec<String>) {
 }
 
 /// Formats the requirements beyond those of every instruction.
-fn needs(since: Since, open: &str, close: &str) -> String {
-    if since == Since::ALWAYS { String::new() } else { format!("{open}{since}{close}") }
+fn needs(since: Requirements, open: &str, close: &str) -> String {
+    if since == Requirements::ALWAYS { String::new() } else { format!("{open}{since}{close}") }
 }
 
 /// Describes the valid operands of a kind, whatever the modifiers.
-fn describe(shape: Shape) -> String {
+fn describe(shape: OperandKind) -> String {
     let of = |ty: Ty| match ty {
         Ty::Is(ty) => format!("of type `{ty}`"),
         Ty::Named(0) => "of the type named first".to_owned(),
@@ -188,13 +188,13 @@ fn describe(shape: Shape) -> String {
         Ty::Within(_) => "of the type named second, or wider".to_owned(),
     };
     match shape {
-        Shape::Register(ty) => format!("a register {}", of(ty)),
-        Shape::Value(ty) => format!("a register or a number {}", of(ty)),
-        Shape::Vector(ty, count) => format!("{count} registers {}", of(ty)),
-        Shape::Fragment(part) => format!("a fragment of {part:?}: so many registers as shape and types say"),
-        Shape::Matrices => "a register for each matrix".to_owned(),
-        Shape::Elements(ty) => format!("a register {}; with `.v2`, `.v4` or `.v8` so many in braces", of(ty)),
-        Shape::Parts(ty) => format!("2 or 4 registers that together are {}", of(ty)),
-        other => other.describe(Role::Use, &[]),
+        OperandKind::Register(ty) => format!("a register {}", of(ty)),
+        OperandKind::Value(ty) => format!("a register or a number {}", of(ty)),
+        OperandKind::Vector(ty, count) => format!("{count} registers {}", of(ty)),
+        OperandKind::Fragment(part) => format!("a fragment of {part:?}: so many registers as shape and types say"),
+        OperandKind::Matrices => "a register for each matrix".to_owned(),
+        OperandKind::Elements(ty) => format!("a register {}; with `.v2`, `.v4` or `.v8` so many in braces", of(ty)),
+        OperandKind::Parts(ty) => format!("2 or 4 registers that together are {}", of(ty)),
+        other => other.describe(OperandRole::Use, &[]),
     }
 }

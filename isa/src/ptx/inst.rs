@@ -5,8 +5,8 @@ use smallvec::SmallVec;
 
 use super::Opcode;
 use super::operand::{Operand, Reg};
-use super::row::{self, Carry, MAX_WORDS, OperandRow, Role, Row, Shape};
-use super::types::{Since, Token, Type};
+use super::row::{self, Carry, MAX_MODIFIERS, OperandKind, OperandRole, OperandRow, Row};
+use super::types::{Requirements, Token, Type};
 
 /// An instruction: the opcode selects the row, and the other fields fill the row's modifier slots
 /// and operands.
@@ -15,7 +15,7 @@ pub struct Inst {
     /// The instruction variant.
     pub opcode: Opcode,
     /// The modifiers after the mnemonic, in canonical order.
-    pub words: ArrayVec<Token, MAX_WORDS>,
+    pub modifiers: ArrayVec<Token, MAX_MODIFIERS>,
     /// The guard predicate, if any.
     pub guard: Option<Guard>,
     /// The operands.
@@ -40,12 +40,12 @@ impl Inst {
 
     /// Returns `true` if the instruction has the modifier.
     pub fn has(&self, token: Token) -> bool {
-        self.words.contains(&token)
+        self.modifiers.contains(&token)
     }
 
     /// Returns the `n`th type among the modifiers, counted from 0.
     pub fn ty(&self, n: u8) -> Type {
-        row::Ty::Named(n).resolve(&self.words).0
+        row::Ty::Named(n).resolve(&self.modifiers).0
     }
 
     /// Returns the type of each element of a memory access. A 128-bit value counts as two 64-bit
@@ -59,7 +59,7 @@ impl Inst {
 
     /// Returns the number of elements of a memory access.
     pub fn elements(&self) -> usize {
-        if self.ty(0) == Type::B128 { 2 } else { row::elements(&self.words) }
+        if self.ty(0) == Type::B128 { 2 } else { row::elements(&self.modifiers) }
     }
 
     /// Returns `true` if the instruction reads the carry flag.
@@ -79,17 +79,17 @@ impl Inst {
     /// Returns `true` if the instruction is packed: it computes on several halves, bytes or
     /// half-words in a register.
     pub fn is_packed(&self) -> bool {
-        let lanes = |o: &OperandRow| matches!(o.shape, Shape::Masked(_) | Shape::Selected(..));
+        let lanes = |o: &OperandRow| matches!(o.shape, OperandKind::Masked(_) | OperandKind::Selected(..));
         // Only the names of packed types, such as `f16x2` and `u8x4`, contain an `x`.
         let packed = |word: &Token| matches!(word, Token::Type(ty) if ty.name().contains('x'));
         matches!(self.opcode, Opcode::DP4A | Opcode::DP2A)
             || self.row().operands.iter().any(lanes)
-            || self.words.iter().any(packed)
+            || self.modifiers.iter().any(packed)
     }
 
     /// Returns `true` if the instruction is collective: a barrier, or an exchange of values within
     /// a warp.
-    pub fn meets(&self) -> bool {
+    pub fn is_collective(&self) -> bool {
         matches!(self.row().mnemonic, "bar" | "barrier" | "shfl" | "vote" | "match" | "redux" | "activemask" | "elect")
             || self.is_warp_level()
     }
@@ -114,7 +114,7 @@ impl Inst {
 
     /// Returns `true` if the instruction is a lane exchange without a member mask: the participants
     /// are the lanes that execute it together.
-    pub fn is_unsaid(&self) -> bool {
+    pub fn has_no_member_mask(&self) -> bool {
         use Opcode::{SHFL_UNSAID, SHFL_UNSAID_ALONE, VOTE_UNSAID, VOTE_UNSAID_BALLOT};
         matches!(self.opcode, SHFL_UNSAID | SHFL_UNSAID_ALONE | VOTE_UNSAID | VOTE_UNSAID_BALLOT)
     }
@@ -122,35 +122,35 @@ impl Inst {
     /// Calls `each` with every register that the instruction reads or writes, the guard first and
     /// the carry flag last.
     #[inline]
-    pub fn visit_registers(&self, mut each: impl FnMut(Role, Reg)) {
+    pub fn visit_registers(&self, mut each: impl FnMut(OperandRole, Reg)) {
         if let Some(guard) = self.guard {
-            each(Role::Use, guard.reg);
+            each(OperandRole::Use, guard.reg);
         }
-        for (o, operand) in self.places() {
+        for (o, operand) in self.operands_with_rows() {
             operand.visit_registers(|reg| each(o.role, reg));
         }
         if self.reads_carry() {
-            each(Role::Use, Reg::CARRY);
+            each(OperandRole::Use, Reg::CARRY);
         }
         if self.writes_carry() {
-            each(Role::Def, Reg::CARRY);
+            each(OperandRole::Def, Reg::CARRY);
         }
     }
 
     /// Returns the registers that the instruction reads or writes.
-    pub fn registers(&self) -> impl Iterator<Item = (Role, Reg)> {
-        let mut all: SmallVec<[(Role, Reg); 8]> = SmallVec::new();
+    pub fn registers(&self) -> impl Iterator<Item = (OperandRole, Reg)> {
+        let mut all: SmallVec<[(OperandRole, Reg); 8]> = SmallVec::new();
         self.visit_registers(|role, reg| all.push((role, reg)));
         all.into_iter()
     }
 
     /// Replaces each register that the instruction reads or writes.
-    pub fn rename(&mut self, mut to: impl FnMut(Role, Reg) -> Reg) {
+    pub fn rename(&mut self, mut to: impl FnMut(OperandRole, Reg) -> Reg) {
         if let Some(guard) = &mut self.guard {
-            guard.reg = to(Role::Use, guard.reg);
+            guard.reg = to(OperandRole::Use, guard.reg);
         }
         let results = self.results();
-        let mut rows = Places { rows: self.opcode.row().operands_with(&self.words).peekable(), results };
+        let mut rows = OperandRows { rows: self.opcode.row().operands_with(&self.modifiers).peekable(), results };
         for operand in &mut self.operands {
             let Some(o) = rows.next() else { break };
             operand.registers_mut(|reg| *reg = to(o.role, *reg));
@@ -158,8 +158,8 @@ impl Inst {
     }
 
     /// Returns the target requirements of the instruction.
-    pub fn since(&self) -> Since {
-        self.row().since(&self.words)
+    pub fn since(&self) -> Requirements {
+        self.row().since(&self.modifiers)
     }
 
     /// Returns `true` if modifiers, guard and operands fit the row. `types` returns the type of a
@@ -167,10 +167,10 @@ impl Inst {
     pub fn is_valid(&self, types: impl Fn(Reg) -> Option<Type>) -> bool {
         let row = self.row();
         let guard = self.guard.is_none_or(|g| types(g.reg) == Some(Type::Pred));
-        let mut places = Places { rows: row.operands_with(&self.words).peekable(), results: self.results() };
+        let mut places = OperandRows { rows: row.operands_with(&self.modifiers).peekable(), results: self.results() };
         let mut is_admitted =
-            |operand: &Operand| places.next().is_some_and(|o| o.shape.admits(o.role, &self.words, operand, &types));
-        guard && row.fit(&self.words).is_ok() && self.operands.iter().all(&mut is_admitted) && places.are_filled()
+            |operand: &Operand| places.next().is_some_and(|o| o.shape.admits(o.role, &self.modifiers, operand, &types));
+        guard && row.fit(&self.modifiers).is_ok() && self.operands.iter().all(&mut is_admitted) && places.are_filled()
     }
 
     /// Returns the number of results if the instruction is a call.
@@ -184,45 +184,45 @@ impl Inst {
     /// Returns each operand with its description. All results of a call share one description, and
     /// so do its arguments.
     #[inline]
-    pub fn places(&self) -> impl Iterator<Item = (&'static OperandRow, &Operand)> {
-        let rows = self.row().operands_with(&self.words).peekable();
-        Places { rows, results: self.results() }.zip(&self.operands)
+    pub fn operands_with_rows(&self) -> impl Iterator<Item = (&'static OperandRow, &Operand)> {
+        let rows = self.row().operands_with(&self.modifiers).peekable();
+        OperandRows { rows, results: self.results() }.zip(&self.operands)
     }
 }
 
 /// Iterator over the descriptions of an instruction's operands. It repeats the description of
 /// results and arguments as often as necessary.
-struct Places<I: Iterator<Item = &'static OperandRow>> {
+struct OperandRows<I: Iterator<Item = &'static OperandRow>> {
     rows: std::iter::Peekable<I>,
     /// The number of results not yet visited.
     results: u8,
 }
 
-impl<I: Iterator<Item = &'static OperandRow>> Places<I> {
+impl<I: Iterator<Item = &'static OperandRow>> OperandRows<I> {
     /// Returns `true` if no operand is missing.
     fn are_filled(&mut self) -> bool {
         self.rows.peek().is_none_or(|o| match o.shape {
-            Shape::Results => self.results == 0,
-            shape => shape == Shape::Arguments,
+            OperandKind::Results => self.results == 0,
+            shape => shape == OperandKind::Arguments,
         })
     }
 }
 
-impl<I: Iterator<Item = &'static OperandRow>> Iterator for Places<I> {
+impl<I: Iterator<Item = &'static OperandRow>> Iterator for OperandRows<I> {
     type Item = &'static OperandRow;
 
     #[inline]
     fn next(&mut self) -> Option<&'static OperandRow> {
         match self.rows.peek()?.shape {
-            Shape::Results if self.results != 0 => {
+            OperandKind::Results if self.results != 0 => {
                 self.results -= 1;
                 self.rows.peek().copied()
             }
-            Shape::Results => {
+            OperandKind::Results => {
                 self.rows.next();
                 self.rows.peek().copied()
             }
-            Shape::Arguments => self.rows.peek().copied(),
+            OperandKind::Arguments => self.rows.peek().copied(),
             _ => self.rows.next(),
         }
     }

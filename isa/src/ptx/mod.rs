@@ -24,7 +24,7 @@ pub mod template;
 pub mod text;
 pub mod types;
 
-pub use code::{Code, NAME, Ptx, target};
+pub use code::{NAME, Ptx, PtxKernel, target};
 pub use inst::{Guard, Inst};
 pub use operand::{Address, Base, Callee, FrameVar, Label, Operand, Reg, Var, Vector};
 use row::Row;

@@ -9,7 +9,7 @@ use halfbyte_abi::Sm;
 use super::inst::Inst;
 use super::names::identifier;
 use super::operand::{Callee, Label, Operand, Reg, Var};
-use super::types::{Since, Space, Suffix, Type};
+use super::types::{Requirements, Space, Suffix, Type};
 use halfbyte_abi::{self, Contents, ParamKind, Signature};
 
 /// A PTX module.
@@ -43,7 +43,7 @@ impl Kernel {
     /// support all instructions of the kernel and its functions.
     pub fn for_sm(sm: Sm, entry: Entry) -> Kernel {
         let insts = entry.reached_bodies().flat_map(|body| &body.insts);
-        let needs = insts.map(Inst::since).fold(Since::first(sm), Since::and);
+        let needs = insts.map(Inst::since).fold(Requirements::first(sm), Requirements::and);
         // Target names with the suffix `f` exist from this version on.
         let is_family = needs.suffix == Some(Suffix::Family);
         let version = if is_family { needs.version.max((8, 8)) } else { needs.version };
@@ -86,16 +86,16 @@ pub struct Variable {
     pub bytes: Contents,
     /// The addresses in the initial contents, which are resolved at launch; their bytes in `bytes`
     /// are zero.
-    pub addresses: Vec<AddressIn>,
+    pub addresses: Vec<AddressInitializer>,
 }
 
 /// A 64-bit address in the initial contents of a variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct AddressIn {
+pub struct AddressInitializer {
     /// Byte offset in the variable.
     pub at: u32,
     /// The symbol whose address is stored.
-    pub of: AddressOf,
+    pub of: Symbol,
     /// Byte offset that is added to the symbol's address.
     pub offset: i64,
     /// `true` for `generic(..)`: a generic address instead of an address in the variable's state
@@ -105,7 +105,7 @@ pub struct AddressIn {
 
 /// A symbol whose address can be stored in a variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum AddressOf {
+pub enum Symbol {
     /// A variable.
     Variable(Var),
     /// The function with this index.
@@ -240,7 +240,7 @@ pub struct Entry {
     /// The parameters, in order.
     pub params: Vec<Param>,
     /// The valid block sizes.
-    pub blocks: Blocks,
+    pub blocks: BlockLimit,
     /// Directives that are hints for the assembler only, such as `.maxnreg 32` and `.pragma
     /// "nounroll";`.
     pub hints: Vec<String>,
@@ -254,7 +254,7 @@ pub struct Entry {
 
 /// The block sizes with which a kernel may be launched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Blocks {
+pub enum BlockLimit {
     /// No restriction.
     #[default]
     Any,
@@ -264,24 +264,24 @@ pub enum Blocks {
     Exactly([u32; 3]),
 }
 
-impl Blocks {
+impl BlockLimit {
     /// Returns `true` if a block of these dimensions is valid.
     pub fn admits(self, block: [u32; 3]) -> bool {
         let threads = |of: [u32; 3]| of.into_iter().map(u64::from).fold(1, u64::saturating_mul);
         match self {
-            Blocks::Any => true,
-            Blocks::AtMost(most) => threads(block) <= threads(most),
-            Blocks::Exactly(all) => block == all,
+            BlockLimit::Any => true,
+            BlockLimit::AtMost(most) => threads(block) <= threads(most),
+            BlockLimit::Exactly(all) => block == all,
         }
     }
 }
 
-impl fmt::Display for Blocks {
+impl fmt::Display for BlockLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (word, [x, y, z]) = match self {
-            Blocks::Any => return Ok(()),
-            Blocks::AtMost(counts) => (".maxntid", counts),
-            Blocks::Exactly(counts) => (".reqntid", counts),
+            BlockLimit::Any => return Ok(()),
+            BlockLimit::AtMost(counts) => (".maxntid", counts),
+            BlockLimit::Exactly(counts) => (".reqntid", counts),
         };
         write!(f, "{word} {x}, {y}, {z}")
     }
@@ -313,7 +313,7 @@ pub struct Body {
     /// The labels, ordered by position.
     pub labels: Vec<LabelName>,
     /// The targets of indirect branches and calls.
-    pub tables: Vec<Table>,
+    pub tables: Vec<TargetList>,
     /// The pragmas at positions in the body, in order. For example, a pragma can forbid the
     /// unrolling of a loop.
     pub pragmas: Vec<Pragma>,
@@ -394,7 +394,7 @@ impl FrameVariable {
 
 /// The declared targets of an indirect branch or call.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Table {
+pub struct TargetList {
     /// Its name.
     pub name: String,
     /// The targets.
@@ -424,7 +424,7 @@ pub struct Prototype {
 impl Prototype {
     /// Returns `true` if the prototypes are compatible: a caller that uses one may call a function
     /// with the other.
-    pub fn is_like(&self, other: &Prototype) -> bool {
+    pub fn is_compatible(&self, other: &Prototype) -> bool {
         let same = |ours: &[Formal], theirs: &[Formal]| {
             let bytes = |formals: &[Formal]| formals.iter().map(Formal::bytes).collect::<Vec<_>>();
             bytes(ours) == bytes(theirs)
@@ -504,14 +504,14 @@ pub struct FunctionCode {
     /// The body.
     pub body: Body,
     /// The locations of the results, in the order of the prototype.
-    pub results: Vec<Passed>,
+    pub results: Vec<FormalLocation>,
     /// The locations of the parameters.
-    pub params: Vec<Passed>,
+    pub params: Vec<FormalLocation>,
 }
 
 /// The location of a parameter or result in a body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Passed {
+pub enum FormalLocation {
     /// In a register.
     Register(Reg),
     /// In the frame variable with this index.
@@ -546,8 +546,8 @@ impl Entry {
             let any = body.insts.iter().any(|inst| inst.operands.first().is_some_and(is_indirect));
             let held = self.variables.iter().filter(|_| any).flat_map(|variable| &variable.addresses);
             let held = held.filter_map(|address| match address.of {
-                AddressOf::Function(number) => Some(number),
-                AddressOf::Variable(_) => None,
+                Symbol::Function(number) => Some(number),
+                Symbol::Variable(_) => None,
             });
             for number in named.chain(listed.copied()).chain(held) {
                 let Some(is_found) = found.get_mut(number as usize).filter(|is_found| !**is_found) else { continue };
@@ -609,7 +609,7 @@ impl Entry {
             seen += 1;
             let held = self.variables.get(number as usize).map_or(&[][..], |variable| &variable.addresses);
             for address in held {
-                if let AddressOf::Variable(var) = address.of
+                if let Symbol::Variable(var) = address.of
                     && !used.contains(&var.number)
                 {
                     used.push(var.number);
@@ -673,13 +673,13 @@ impl Param {
 /// The registers of a body, numbered in the order of their declarations.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Registers {
-    families: Vec<Family>,
+    families: Vec<RegisterDeclaration>,
     count: u32,
 }
 
 /// A declaration of one register, or of a numbered range of registers.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Family {
+pub struct RegisterDeclaration {
     /// The name, or the prefix of all names of the range.
     pub name: String,
     /// The type.
@@ -690,7 +690,7 @@ pub struct Family {
     pub first: Reg,
 }
 
-impl Family {
+impl RegisterDeclaration {
     /// Returns the number of indices that each register has.
     pub(super) fn width(&self) -> u32 {
         width(self.ty)
@@ -728,7 +728,7 @@ impl Registers {
             .count
             .checked_add(count.unwrap_or(1).checked_mul(width(ty))?)
             .filter(|&total| total <= MAX_REGISTERS)?;
-        self.families.push(Family { name: name.into(), ty, count, first });
+        self.families.push(RegisterDeclaration { name: name.into(), ty, count, first });
         self.count = total;
         Some(first)
     }
@@ -741,7 +741,7 @@ impl Registers {
     }
 
     /// Returns the declarations, in order.
-    pub fn families(&self) -> &[Family] {
+    pub fn families(&self) -> &[RegisterDeclaration] {
         &self.families
     }
 
@@ -758,7 +758,7 @@ impl Registers {
     }
 
     /// Returns the declaration of a register.
-    pub fn family(&self, reg: Reg) -> Option<&Family> {
+    pub fn family(&self, reg: Reg) -> Option<&RegisterDeclaration> {
         if reg.0 >= self.count {
             return None;
         }
@@ -792,18 +792,18 @@ pub enum Owner {
 
 /// An instruction that the module's target does not support.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Missing {
+pub struct UnsupportedInst {
     /// The kernel or function that contains the instruction.
     pub of: Owner,
     /// The index of the instruction.
     pub inst: usize,
     /// The target requirements of the instruction.
-    pub since: Since,
+    pub since: Requirements,
 }
 
 impl Module {
     /// Returns `true` if the module's PTX version and target meet the requirements.
-    pub fn provides(&self, since: Since) -> bool {
+    pub fn provides(&self, since: Requirements) -> bool {
         let at = |(version, sm): ((u8, u8), u16)| self.version >= version && self.target.sm >= sm;
         (at((since.version, since.sm)) || since.earlier.is_some_and(at))
             && since.until.is_none_or(|until| self.version <= until)
@@ -814,13 +814,17 @@ impl Module {
 
     /// Returns every instruction that the module's version or target does not support. The
     /// instructions of kernels come first, then those of all functions, called or not.
-    pub fn missing(&self) -> impl Iterator<Item = Missing> {
+    pub fn missing(&self) -> impl Iterator<Item = UnsupportedInst> {
         let entries = self.entries.iter().enumerate().map(|(number, entry)| (Owner::Entry(number), &entry.body));
         let code = self.functions.iter().enumerate().filter_map(|(number, of)| Some((number, of.code.as_ref()?)));
         let functions = code.map(|(number, code)| (Owner::Function(number), &code.body));
         entries.chain(functions).flat_map(move |(of, body)| {
             let since = body.insts.iter().map(Inst::since).enumerate();
-            since.filter(|&(_, since)| !self.provides(since)).map(move |(inst, since)| Missing { of, inst, since })
+            since.filter(|&(_, since)| !self.provides(since)).map(move |(inst, since)| UnsupportedInst {
+                of,
+                inst,
+                since,
+            })
         })
     }
 

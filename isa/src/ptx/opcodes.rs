@@ -211,7 +211,7 @@ macro_rules! opcodes {
                     CVT_F64_F64 => m.double_to_double();
                     CVT_TF32_AWAY CVT_TF32 => m.narrow_tf32();
                     CVT_MINI_F32 CVT_RANDOM_PAIR CVT_RANDOM_FOUR => m.minis_of_floats();
-                    CVT_MINI_HALVES CVT_SMALLER_HALVES CVT_HALVES_MINI => m.minis_of_minis();
+                    CVT_MINI_HALVES CVT_SMALLER_HALVES CVT_HALVES_MINI => m.convert_packed();
                     CVT_SCALE_F32 => m.scales_of_floats();
                     CVT_SCALE_BF16X2 => m.scales_of_halves();
                     CVT_BF16X2_SCALE => m.halves_of_scales();
@@ -262,19 +262,19 @@ macro_rules! opcodes {
                     BAR_SYNC BAR_SYNC_OF BAR_ARRIVE BAR_POPC BAR_POPC_OF BAR_RED BAR_RED_OF BAR_WARP
                     BARRIER_SYNC BARRIER_SYNC_OF BARRIER_ARRIVE BARRIER_POPC BARRIER_POPC_OF BARRIER_RED BARRIER_RED_OF
                     SHFL SHFL_ALONE VOTE_SYNC VOTE_BALLOT SHFL_UNSAID SHFL_UNSAID_ALONE VOTE_UNSAID VOTE_UNSAID_BALLOT MATCH_ANY MATCH_ALL MATCH_ALL_ALONE REDUX REDUX_BITS REDUX_F32 ACTIVEMASK ELECT
-                        => m.effects.next = Next::Meet;
+                        => m.effects.next = Next::Collective;
                 }
                 matrix {
                     MMA_QUADS MMA_QUADS_HALVES MMA_F16 MMA_F16_HALVES MMA_BF16 MMA_TF32 MMA_FP8 MMA_FP8_HALVES MMA_BYTES MMA_NIBBLES MMA_BITS
                     LDMATRIX STMATRIX MOVMATRIX
                     WMMA_LOAD_A WMMA_LOAD_A_DENSE WMMA_LOAD_B WMMA_LOAD_B_DENSE WMMA_LOAD_C WMMA_LOAD_C_DENSE WMMA_STORE WMMA_STORE_DENSE
                     WMMA_F16 WMMA_F16_HALVES WMMA_BF16 WMMA_TF32 WMMA_BYTES WMMA_NIBBLES WMMA_BITS
-                        => m.effects.next = Next::Meet;
+                        => m.effects.next = Next::Collective;
                 }
                 warpgroup {
                     WGMMA_F16 WGMMA_F16_FRAGMENT WGMMA_BF16 WGMMA_BF16_FRAGMENT WGMMA_TF32 WGMMA_TF32_FRAGMENT WGMMA_FP8 WGMMA_FP8_FRAGMENT
                     WGMMA_BYTES WGMMA_BYTES_FRAGMENT WGMMA_MIXED WGMMA_MIXED_FRAGMENT WGMMA_BITS WGMMA_BITS_FRAGMENT
-                        => m.effects.next = Next::Meet;
+                        => m.effects.next = Next::Collective;
                     WGMMA_FENCE WGMMA_COMMIT WGMMA_WAIT => {};
                 }
                 hints {

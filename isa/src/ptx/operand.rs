@@ -225,11 +225,11 @@ impl Operand {
 /// `{a, b}`: a list of registers, in which `None` is `_`. Up to eight registers are stored inline
 /// in three bytes each, to keep [`Operand`] small: most operands are not vectors.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Vector(Held);
+pub struct Vector(VectorStorage);
 
 /// Register indices, low byte first.
 #[derive(Clone, PartialEq, Eq, Hash)]
-enum Held {
+enum VectorStorage {
     /// An array and the number of entries in use; the unused entries are `BLANK`.
     Few([[u8; 3]; FEW], u8),
     /// More registers than fit inline.
@@ -254,7 +254,7 @@ fn unpacked([low, middle, high]: [u8; 3]) -> Reg {
 
 impl Vector {
     /// Maximum number of registers: the 64 × 256 accumulator of a `wgmma` takes 128 in each thread.
-    pub const MOST: usize = 128;
+    pub const MAX_LEN: usize = 128;
 
     /// Creates the vector of a 128-bit register from the index of its low half.
     pub fn of_pair(low: Reg) -> Vector {
@@ -270,8 +270,8 @@ impl Vector {
 
     fn held(&self) -> &[[u8; 3]] {
         match &self.0 {
-            Held::Few(regs, len) => regs.get(..usize::from(*len)).unwrap_or_default(),
-            Held::Many(regs) => regs,
+            VectorStorage::Few(regs, len) => regs.get(..usize::from(*len)).unwrap_or_default(),
+            VectorStorage::Many(regs) => regs,
         }
     }
 
@@ -293,8 +293,8 @@ impl Vector {
     /// Calls `each` with a mutable reference to every register.
     pub fn registers_mut(&mut self, mut each: impl FnMut(&mut Reg)) {
         let held = match &mut self.0 {
-            Held::Few(regs, _) => &mut regs[..],
-            Held::Many(regs) => regs,
+            VectorStorage::Few(regs, _) => &mut regs[..],
+            VectorStorage::Many(regs) => regs,
         };
         for held in held.iter_mut().filter(|reg| **reg != BLANK) {
             let mut reg = unpacked(*held);
@@ -311,9 +311,9 @@ impl FromIterator<Option<Reg>> for Vector {
         Vector(match few.get_mut(..held.len()) {
             Some(place) => {
                 place.copy_from_slice(&held);
-                Held::Few(few, held.len() as u8)
+                VectorStorage::Few(few, held.len() as u8)
             }
-            None => Held::Many(held.into_vec().into_boxed_slice()),
+            None => VectorStorage::Many(held.into_vec().into_boxed_slice()),
         })
     }
 }

@@ -12,7 +12,7 @@ use halfbyte_abi::meet::post_dominators;
 
 /// The placement of a module-scope variable in a launch.
 #[derive(Clone, Copy, Debug)]
-pub struct Bound {
+pub struct PlacedVariable {
     /// Its address as `cvta` gives it; zero where the kernel does not name it.
     pub address: u64,
     /// The space that it is declared in.
@@ -24,7 +24,7 @@ pub struct Program<'a> {
     /// The kernel's entry.
     pub entry: &'a Entry,
     /// The kernel's own body.
-    pub kernel: Code<'a>,
+    pub kernel: FunctionBody<'a>,
     /// The functions, indexed by number; `Callable::None` if unreachable.
     functions: Vec<Callable<'a>>,
     is_of_groups: bool,
@@ -37,13 +37,13 @@ pub enum Callable<'a> {
     /// A missing or unreachable function.
     None,
     /// A function with a body.
-    Code(Code<'a>, &'a FunctionCode),
+    Code(FunctionBody<'a>, &'a FunctionCode),
     /// A function that the interpreter implements.
     Builtin(Builtin),
 }
 
 /// A function body.
-pub struct Code<'a> {
+pub struct FunctionBody<'a> {
     /// The instructions.
     pub body: &'a Body,
     /// Number of the first instruction in the program.
@@ -60,17 +60,17 @@ pub struct Code<'a> {
     joins: OnceLock<BTreeMap<usize, Option<usize>>>,
 }
 
-impl<'a> Code<'a> {
-    fn new(body: &'a Body, first: usize) -> Code<'a> {
+impl<'a> FunctionBody<'a> {
+    fn new(body: &'a Body, first: usize) -> FunctionBody<'a> {
         let families = body.registers.families().iter();
         let types = families.flat_map(|family| family.numbers().map(|_| family.held())).collect();
         let (places, frame_bytes) = body.layout();
         let frame_align = body.frame.iter().map(|variable| variable.alignment()).max().unwrap_or(1);
-        Code { body, first, types, places, frame_bytes, frame_align, joins: OnceLock::new() }
+        FunctionBody { body, first, types, places, frame_bytes, frame_align, joins: OnceLock::new() }
     }
 }
 
-impl Code<'_> {
+impl FunctionBody<'_> {
     /// Returns the reconvergence point of an instruction. The outer `None` means that items cannot
     /// diverge there; the inner one means that they reconverge only at the return.
     pub fn join_of(&self, inst: usize) -> Option<Option<usize>> {
@@ -148,7 +148,7 @@ impl Code<'_> {
 impl<'a> Program<'a> {
     /// Prepares a kernel.
     pub fn new(Kernel { entry, target, .. }: &'a Kernel) -> Program<'a> {
-        let kernel = Code::new(&entry.body, 0);
+        let kernel = FunctionBody::new(&entry.body, 0);
         let mut functions: Vec<Callable<'a>> = entry.functions.iter().map(|_| Callable::None).collect();
         for (number, first) in firsts(entry) {
             let (Some(function), Some(place)) =
@@ -157,19 +157,19 @@ impl<'a> Program<'a> {
                 continue;
             };
             *place = match (&function.code, Builtin::of(function)) {
-                (Some(code), _) => Callable::Code(Code::new(&code.body, first), code),
+                (Some(code), _) => Callable::Code(FunctionBody::new(&code.body, first), code),
                 (None, Some(builtin)) => Callable::Builtin(builtin),
                 (None, None) => Callable::None,
             };
         }
-        let meets = |inst: &Inst| inst.meets() || strength(inst).is_some();
+        let meets = |inst: &Inst| inst.is_collective() || strength(inst).is_some();
         let is_of_groups = entry.variables.iter().any(|variable| variable.space == Space::Shared)
             || entry.reached_bodies().flat_map(|body| &body.insts).any(meets);
         let codes = functions.iter().filter_map(|function| match function {
             Callable::Code(code, _) => Some(code),
             _ => None,
         });
-        let of_code = |code: &Code<'a>| {
+        let of_code = |code: &FunctionBody<'a>| {
             let insts = (code.first..).zip(&code.body.insts).filter(|(_, inst)| inst.is_warp_level());
             insts.map(|(number, inst)| (number, WarpInst::new(inst, target.sm))).collect::<Vec<_>>()
         };

@@ -4,16 +4,16 @@ use arrayvec::ArrayVec;
 
 use super::Opcode;
 use super::inst::{Guard, Inst};
-use super::module::{Entry, Family, Formal, FrameVariable, Targets};
+use super::module::{Entry, Formal, FrameVariable, RegisterDeclaration, Targets};
 use super::operand::{Address, Base, Callee, FrameVar, Label, Operand, Reg, Var, Vector};
-use super::row::{LINE_SIZE, Lanes, MINUS_ONE, NO_SELECTOR, Role, Shape, Ty, elements};
-use super::types::{Kind, Space, Special, Token, Type};
+use super::row::{LINE_SIZE, Lanes, MINUS_ONE, NO_SELECTOR, OperandKind, OperandRole, Ty, elements};
+use super::types::{Space, Special, Token, Type, TypeKind};
 
 /// State of a draw: the declarations to choose from, the modifiers drawn so far, and the random
 /// source.
 struct Draw<'a> {
     entry: &'a Entry,
-    words: ArrayVec<Token, { super::row::MAX_WORDS }>,
+    words: ArrayVec<Token, { super::row::MAX_MODIFIERS }>,
     next: &'a mut dyn FnMut() -> u64,
 }
 
@@ -45,7 +45,7 @@ impl Inst {
         row.fit(words).ok()?;
         let mut draw = Draw { entry, words: words.iter().copied().collect(), next };
         let mut operands = smallvec::SmallVec::new();
-        if row.operands.iter().any(|o| o.shape == Shape::Call) {
+        if row.operands.iter().any(|o| o.shape == OperandKind::Call) {
             draw.call(opcode, &mut operands)?;
         } else {
             for o in row.operands_with(words) {
@@ -57,7 +57,7 @@ impl Inst {
         } else {
             None
         };
-        Some(Inst { opcode, words: draw.words, guard, operands })
+        Some(Inst { opcode, modifiers: draw.words, guard, operands })
     }
 
     /// Creates a random chain of `count` instructions that pass the carry flag, from the
@@ -95,62 +95,62 @@ impl<'a> Draw<'a> {
         Some(self.member(family))
     }
 
-    fn family(&mut self, ty: Ty) -> Option<&'a Family> {
+    fn family(&mut self, ty: Ty) -> Option<&'a RegisterDeclaration> {
         let families = self.entry.body.registers.families();
-        let admits = |f: &&Family| f.count != Some(0) && ty.admits(&self.words, f.ty);
+        let admits = |f: &&RegisterDeclaration| f.count != Some(0) && ty.admits(&self.words, f.ty);
         let count = families.iter().filter(admits).count();
         let chosen = self.below(count);
         families.iter().filter(|f| f.count != Some(0) && ty.admits(&self.words, f.ty)).nth(chosen)
     }
 
-    fn member(&mut self, family: &Family) -> Reg {
+    fn member(&mut self, family: &RegisterDeclaration) -> Reg {
         Reg(family.first.0 + family.width() * self.below(family.count.unwrap_or(1) as usize) as u32)
     }
 
-    fn operand(&mut self, role: Role, shape: Shape) -> Option<Operand> {
+    fn operand(&mut self, role: OperandRole, shape: OperandKind) -> Option<Operand> {
         let pred = Ty::Is(Type::Pred);
         let word = Ty::Is(Type::U32);
         Some(match shape {
-            Shape::Register(ty) | Shape::Value(ty) if ty.resolve(&self.words).0 == Type::B128 => {
+            OperandKind::Register(ty) | OperandKind::Value(ty) if ty.resolve(&self.words).0 == Type::B128 => {
                 Operand::Vector(Vector::of_pair(self.register(ty)?))
             }
-            Shape::Register(ty) => Operand::Register(self.register(ty)?),
-            Shape::Value(ty) if self.one_in(3) => Operand::Number(self.number(ty.resolve(&self.words).0)),
-            Shape::Value(ty) => Operand::Register(self.register(ty)?),
-            Shape::Predicates if self.one_in(2) => Operand::Register(self.register(pred)?),
-            Shape::Predicates => {
+            OperandKind::Register(ty) => Operand::Register(self.register(ty)?),
+            OperandKind::Value(ty) if self.one_in(3) => Operand::Number(self.number(ty.resolve(&self.words).0)),
+            OperandKind::Value(ty) => Operand::Register(self.register(ty)?),
+            OperandKind::Predicates if self.one_in(2) => Operand::Register(self.register(pred)?),
+            OperandKind::Predicates => {
                 let mut pair = [Some(self.register(pred)?), Some(self.register(pred)?)];
                 let blank = self.below(16);
                 pair.get_mut(blank).into_iter().for_each(|reg| *reg = None);
                 Operand::Pair(pair)
             }
-            Shape::WithPredicate { ty, blank, silent } => {
+            OperandKind::WithPredicate { ty, blank, silent } => {
                 let d = if blank && self.one_in(8) { None } else { Some(self.register(ty)?) };
                 let p = if silent && d.is_some() && self.one_in(8) { None } else { Some(self.register(pred)?) };
                 Operand::Pair([d, p])
             }
-            Shape::Condition if self.one_in(2) => Operand::Not(self.register(pred)?),
-            Shape::Condition => Operand::Register(self.register(pred)?),
-            Shape::Masked(lanes) => {
+            OperandKind::Condition if self.one_in(2) => Operand::Not(self.register(pred)?),
+            OperandKind::Condition => Operand::Register(self.register(pred)?),
+            OperandKind::Masked(lanes) => {
                 let mask = (self.next)() as u16 & lanes.all();
                 self.lanes(word, mask, mask == 0 || mask == lanes.all())?
             }
-            Shape::Selected(lanes, default) => {
+            OperandKind::Selected(lanes, default) => {
                 let selector = (self.next)() as u16 & selector_mask(lanes);
                 let plain = selector == default || selector == NO_SELECTOR || self.one_in(2);
                 self.lanes(word, selector, plain)?
             }
-            Shape::Vector(ty, count) => self.vector(role, ty, count)?,
-            Shape::Fragment(_) | Shape::Matrices => {
+            OperandKind::Vector(ty, count) => self.vector(role, ty, count)?,
+            OperandKind::Fragment(_) | OperandKind::Matrices => {
                 let (ty, count) = shape.vector(&self.words)?;
                 self.vector(role, Ty::Is(ty), count as u8)?
             }
-            Shape::Elements(ty) => match elements(&self.words) {
-                1 if role == Role::Def => self.operand(role, Shape::Register(ty))?,
-                1 => self.operand(role, Shape::Value(ty))?,
+            OperandKind::Elements(ty) => match elements(&self.words) {
+                1 if role == OperandRole::Def => self.operand(role, OperandKind::Register(ty))?,
+                1 => self.operand(role, OperandKind::Value(ty))?,
                 count => self.vector(role, ty, count as u8)?,
             },
-            Shape::Parts(ty) => {
+            OperandKind::Parts(ty) => {
                 let bits = ty.resolve(&self.words).0.bits();
                 let count = if bits >= 64 && self.one_in(2) { 4 } else { 2 };
                 let part = match bits / count {
@@ -160,16 +160,16 @@ impl<'a> Draw<'a> {
                 };
                 self.vector(role, Ty::Is(part), count as u8)?
             }
-            Shape::Memory | Shape::MemoryIn(_) | Shape::Passed => {
+            OperandKind::Memory | OperandKind::MemoryIn(_) | OperandKind::CallMemory => {
                 let named = self.one_in(4) || self.words.contains(&Token::Param);
                 let base = self.base(role, shape).filter(|_| named);
                 match base {
                     Some(base) => self.address(|_| Some(base))?,
-                    None if shape == Shape::Passed => return None,
+                    None if shape == OperandKind::CallMemory => return None,
                     None => self.address(|draw| draw.register(Ty::Is(Type::U64)).map(Base::Register))?,
                 }
             }
-            Shape::Variable => {
+            OperandKind::Variable => {
                 let offset = if self.one_in(2) { 0 } else { i32::from((self.next)() as i16) };
                 let all = self.named().map(|base| match base {
                     Base::Variable(var) => Some(Operand::Variable { var, offset }),
@@ -182,29 +182,29 @@ impl<'a> Draw<'a> {
                 });
                 self.admitted(all.flatten().collect(), role, shape)?
             }
-            Shape::Special => {
+            OperandKind::Special => {
                 let all = Special::all().map(Operand::Special).collect();
                 self.admitted(all, role, shape)?
             }
-            Shape::Amount if self.one_in(2) => Operand::Register(self.register(word)?),
-            Shape::Byte | Shape::Amount => Operand::Number((self.next)() & 0xFF),
-            Shape::Event => Operand::Number((self.next)() & 0xF),
-            Shape::CopySize if self.words.contains(&Token::CacheGlobal) => Operand::Number(16),
-            Shape::CopySize => Operand::Number(4 << self.below(3)),
-            Shape::CopyPart if self.one_in(2) => Operand::Register(self.register(word)?),
-            Shape::CopyPart => Operand::Number(self.below(5) as u64),
-            Shape::Count => Operand::Number(self.number(Type::U32)),
-            Shape::Alignment => Operand::Number(1 << self.below(8)),
-            Shape::LineSize => Operand::Number(LINE_SIZE),
-            Shape::Sign => Operand::Number(if self.one_in(2) { MINUS_ONE } else { 1 }),
-            Shape::Flag => Operand::Number(self.below(2) as u64),
-            Shape::Label => {
+            OperandKind::BitPosition if self.one_in(2) => Operand::Register(self.register(word)?),
+            OperandKind::Byte | OperandKind::BitPosition => Operand::Number((self.next)() & 0xFF),
+            OperandKind::Event => Operand::Number((self.next)() & 0xF),
+            OperandKind::CopySize if self.words.contains(&Token::CacheGlobal) => Operand::Number(16),
+            OperandKind::CopySize => Operand::Number(4 << self.below(3)),
+            OperandKind::SourceSize if self.one_in(2) => Operand::Register(self.register(word)?),
+            OperandKind::SourceSize => Operand::Number(self.below(5) as u64),
+            OperandKind::Count => Operand::Number(self.number(Type::U32)),
+            OperandKind::Alignment => Operand::Number(1 << self.below(8)),
+            OperandKind::LineSize => Operand::Number(LINE_SIZE),
+            OperandKind::Sign => Operand::Number(if self.one_in(2) { MINUS_ONE } else { 1 }),
+            OperandKind::Flag => Operand::Number(self.below(2) as u64),
+            OperandKind::Label => {
                 let count = self.entry.body.labels.len();
                 Operand::Label((count != 0).then(|| Label(self.below(count) as u32))?)
             }
-            Shape::Table => self.table(|of| matches!(of, Targets::Labels(_)))?.0,
+            OperandKind::Table => self.table(|of| matches!(of, Targets::Labels(_)))?.0,
             // [`Draw::call`] draws these operands together.
-            Shape::Call | Shape::Results | Shape::Arguments => return None,
+            OperandKind::Call | OperandKind::Results | OperandKind::Arguments => return None,
         })
     }
 
@@ -256,11 +256,11 @@ impl<'a> Draw<'a> {
         Some(if plain { Operand::Register(reg) } else { Operand::Lanes { reg, digits } })
     }
 
-    fn vector(&mut self, role: Role, ty: Ty, count: u8) -> Option<Operand> {
+    fn vector(&mut self, role: OperandRole, ty: Ty, count: u8) -> Option<Operand> {
         // `ptxas` requires registers of one type, and at least one that is not `_`.
         let family = self.family(ty)?;
         let element = |i: u8| {
-            let blank = role == Role::Def && i != 0 && self.one_in(8);
+            let blank = role == OperandRole::Def && i != 0 && self.one_in(8);
             (!blank).then(|| self.member(family))
         };
         Some(Operand::Vector((0..count).map(element).collect()))
@@ -284,14 +284,14 @@ impl<'a> Draw<'a> {
     }
 
     /// Returns a random operand among those that are valid for the shape.
-    fn admitted(&mut self, all: Vec<Operand>, role: Role, shape: Shape) -> Option<Operand> {
+    fn admitted(&mut self, all: Vec<Operand>, role: OperandRole, shape: OperandKind) -> Option<Operand> {
         let admitted: Vec<&Operand> =
             all.iter().filter(|operand| shape.admits(role, &self.words, operand, &|_| None)).collect();
         self.one_of(&admitted).copied().cloned()
     }
 
     /// Returns a random named base of an address.
-    fn base(&mut self, role: Role, shape: Shape) -> Option<Base> {
+    fn base(&mut self, role: OperandRole, shape: OperandKind) -> Option<Base> {
         let all = self.named().map(|base| Operand::Memory(Address { base, offset: 0 })).collect();
         match self.admitted(all, role, shape) {
             Some(Operand::Memory(Address { base, .. })) => Some(base),
@@ -304,7 +304,7 @@ impl<'a> Draw<'a> {
         let bits = (self.next)();
         let bits = if self.one_in(2) { bits } else { u64::from(bits as u8).wrapping_sub(16) };
         match ty.kind() {
-            Kind::Predicate => bits & 1,
+            TypeKind::Predicate => bits & 1,
             _ => ty.truncate(bits),
         }
     }

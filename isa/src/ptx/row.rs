@@ -9,16 +9,16 @@ use std::fmt;
 
 use arrayvec::ArrayVec;
 
-use super::matrix::{Form, Part};
+use super::matrix::{MatrixOperand, ProductShape};
 use super::operand::{Base, Callee, FrameVar, Operand, Reg};
-use super::types::{Since, Space, Token, Type};
-pub use crate::row::{Class, Role};
+use super::types::{Requirements, Space, Token, Type};
+pub use crate::row::{InstClass, OperandRole};
 
 /// Maximum number of elements of a memory access.
 pub const MAX_ELEMENTS: usize = 8;
 
 /// Maximum number of modifiers of an instruction.
-pub const MAX_WORDS: usize = 12;
+pub const MAX_MODIFIERS: usize = 12;
 
 /// Description of one instruction variant.
 #[derive(Clone, Copy, Debug)]
@@ -26,18 +26,18 @@ pub struct Row {
     /// The mnemonic: the text of the line up to the first dot.
     pub mnemonic: &'static str,
     /// The modifier slots after the mnemonic, in canonical order.
-    pub slots: &'static [Slot],
+    pub slots: &'static [ModifierSlot],
     /// Combinations that are invalid: a modifier of the first list followed by a modifier of the
     /// second list.
-    pub apart: &'static [[&'static [Token]; 2]],
+    pub exclusions: &'static [[&'static [Token]; 2]],
     /// The operands, in order.
     pub operands: &'static [OperandRow],
     /// The class of the instruction.
-    pub class: Class,
+    pub class: InstClass,
     /// Effect on the carry flag.
     pub carry: Carry,
     /// Target requirements of the instruction, whatever its modifiers.
-    pub since: Since,
+    pub since: Requirements,
     /// Accuracy of the result on hardware.
     pub accuracy: Accuracy,
     /// Description of the semantics, for the documentation.
@@ -113,7 +113,7 @@ impl fmt::Display for Bound {
 
 /// A position after the mnemonic that takes one of several modifiers.
 #[derive(Clone, Copy, Debug)]
-pub struct Slot {
+pub struct ModifierSlot {
     /// Name of the property that the modifiers choose.
     pub name: &'static str,
     /// The modifiers that the slot accepts.
@@ -130,7 +130,7 @@ pub struct Choice {
     /// The modifier.
     pub token: Token,
     /// Target requirements of the modifier.
-    pub since: Since,
+    pub since: Requirements,
 }
 
 const fn have_needs(choices: &[Choice]) -> bool {
@@ -140,15 +140,15 @@ const fn have_needs(choices: &[Choice]) -> bool {
     }
 }
 
-impl Slot {
+impl ModifierSlot {
     /// Creates a slot that must hold a modifier.
-    pub const fn one_of(name: &'static str, choices: &'static [Choice]) -> Slot {
-        Slot { name, choices, optional: false, has_needs: have_needs(choices) }
+    pub const fn one_of(name: &'static str, choices: &'static [Choice]) -> ModifierSlot {
+        ModifierSlot { name, choices, optional: false, has_needs: have_needs(choices) }
     }
 
     /// Creates a slot that may be empty.
-    pub const fn optional(name: &'static str, choices: &'static [Choice]) -> Slot {
-        Slot { name, choices, optional: true, has_needs: have_needs(choices) }
+    pub const fn optional(name: &'static str, choices: &'static [Choice]) -> ModifierSlot {
+        ModifierSlot { name, choices, optional: true, has_needs: have_needs(choices) }
     }
 
     /// Returns the slot's entry for a modifier, if the slot accepts the modifier.
@@ -176,9 +176,9 @@ pub struct OperandRow {
     /// The operand's name in the documentation.
     pub name: &'static str,
     /// Tells whether the operand is read, written or both.
-    pub role: Role,
+    pub role: OperandRole,
     /// The kind of operand.
-    pub shape: Shape,
+    pub shape: OperandKind,
     /// The modifier slot on which the operand depends: the operand is present if the slot holds a
     /// modifier. `None` if the operand is always present.
     pub with: Option<&'static str>,
@@ -186,7 +186,7 @@ pub struct OperandRow {
 
 /// Kinds of operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Shape {
+pub enum OperandKind {
     /// A register.
     Register(Ty),
     /// A register or an immediate.
@@ -216,7 +216,7 @@ pub enum Shape {
     Elements(Ty),
     /// A vector of the registers that hold a fragment of this matrix: `{a, b}`. The modifiers
     /// determine the number of registers. A written element may be `_`.
-    Fragment(Part),
+    Fragment(MatrixOperand),
     /// A vector with one register for each matrix that `ldmatrix` or `stmatrix` moves.
     Matrices,
     /// A vector of two or four registers that together hold one value of the type, lowest part
@@ -230,7 +230,7 @@ pub enum Shape {
     /// modifiers name.
     MemoryIn(Space),
     /// `[variable+offset]` with a `.param` variable that a call passes.
-    Passed,
+    CallMemory,
     /// `variable+offset`, an address. With a state space among the modifiers, the address is of a
     /// variable or parameter in that space. Without a state space, a function is accepted too.
     Variable,
@@ -245,7 +245,7 @@ pub enum Shape {
     CopySize,
     /// The operand `src-size` of `cp.async`, the number of bytes that are read: a 32-bit register,
     /// or an immediate of at most `cp-size`.
-    CopyPart,
+    SourceSize,
     /// An unsigned 32-bit immediate.
     Count,
     /// An immediate alignment: a power of two, at most 128.
@@ -257,7 +257,7 @@ pub enum Shape {
     /// The immediate 0 or 1.
     Flag,
     /// A 32-bit register or an 8-bit immediate, used as a bit position or length.
-    Amount,
+    BitPosition,
     /// A label.
     Label,
     /// The target list or prototype of an indirect branch or call.
@@ -297,23 +297,23 @@ impl Lanes {
 
 impl OperandRow {
     /// Describes an operand that is written.
-    pub const fn def(name: &'static str, shape: Shape) -> OperandRow {
-        OperandRow { name, role: Role::Def, shape, with: None }
+    pub const fn def(name: &'static str, shape: OperandKind) -> OperandRow {
+        OperandRow { name, role: OperandRole::Def, shape, with: None }
     }
 
     /// Describes an operand that is read.
-    pub const fn used(name: &'static str, shape: Shape) -> OperandRow {
-        OperandRow { name, role: Role::Use, shape, with: None }
+    pub const fn used(name: &'static str, shape: OperandKind) -> OperandRow {
+        OperandRow { name, role: OperandRole::Use, shape, with: None }
     }
 
     /// Describes an operand that is read and then written.
-    pub const fn updated(name: &'static str, shape: Shape) -> OperandRow {
-        OperandRow { name, role: Role::Update, shape, with: None }
+    pub const fn updated(name: &'static str, shape: OperandKind) -> OperandRow {
+        OperandRow { name, role: OperandRole::Update, shape, with: None }
     }
 
     /// Describes an operand that is read and that is present only if a slot holds a modifier.
-    pub const fn with(slot: &'static str, name: &'static str, shape: Shape) -> OperandRow {
-        OperandRow { name, role: Role::Use, shape, with: Some(slot) }
+    pub const fn with(slot: &'static str, name: &'static str, shape: OperandKind) -> OperandRow {
+        OperandRow { name, role: OperandRole::Use, shape, with: Some(slot) }
     }
 }
 
@@ -352,7 +352,7 @@ impl Row {
             let last = words.iter().rposition(|word| second.contains(word))?;
             (from < last).then_some(last)
         };
-        match self.apart.iter().find_map(is_apart) {
+        match self.exclusions.iter().find_map(is_apart) {
             Some(word) => Err(Mismatch { word, missing: None }),
             None => Ok(()),
         }
@@ -361,8 +361,8 @@ impl Row {
     /// Returns the modifiers in canonical order, if they fill the slots in an order that `ptxas`
     /// accepts. Types and modifiers that select the instruction variant must keep their order. All
     /// other modifiers may follow the leading modifiers in any order.
-    pub fn arrange(&self, words: &[Token]) -> Option<ArrayVec<Token, MAX_WORDS>> {
-        let mut rest: ArrayVec<Token, MAX_WORDS> = words.iter().copied().collect();
+    pub fn canonicalize(&self, words: &[Token]) -> Option<ArrayVec<Token, MAX_MODIFIERS>> {
+        let mut rest: ArrayVec<Token, MAX_MODIFIERS> = words.iter().copied().collect();
         let mut arranged = ArrayVec::new();
         for slot in self.slots {
             match rest.iter().position(|&token| slot.choice(token).is_some()) {
@@ -371,16 +371,16 @@ impl Row {
                 None => return None,
             }
         }
-        let fixed = |token: &&Token| !self.is_free(**token);
+        let fixed = |token: &&Token| !self.is_movable(**token);
         let keeps_order = words.iter().filter(fixed).eq(arranged.iter().filter(fixed));
-        let first = arranged.iter().rposition(|&token| self.leads(token)).map_or(0, |last| last + 1);
+        let first = arranged.iter().rposition(|&token| self.must_come_first(token)).map_or(0, |last| last + 1);
         let keeps_first = words.get(..first) == arranged.get(..first);
         (rest.is_empty() && keeps_order && keeps_first && self.fit(&arranged).is_ok()).then_some(arranged)
     }
 
     /// Returns `true` if every modifier whose slot follows that of this one must also follow in the
     /// text.
-    fn leads(&self, token: Token) -> bool {
+    fn must_come_first(&self, token: Token) -> bool {
         use Token::*;
         match token {
             Hi | Lo => matches!(self.mnemonic, "mad" | "madc" | "mad24"),
@@ -396,7 +396,7 @@ impl Row {
     }
 
     /// Returns `true` if `ptxas` accepts the modifier at any position after the mnemonic.
-    fn is_free(&self, token: Token) -> bool {
+    fn is_movable(&self, token: Token) -> bool {
         use Token::*;
         match token {
             Rn | Rz | Rm | Rp | Rni | Rzi | Rmi | Rpi | Rna | Rs | Ftz | Sat | Satfinite | Relu | Nan | And | Or
@@ -430,26 +430,26 @@ impl Row {
             | Acquire
             | Release
             | SequentiallyConsistent
-                if self.class == Class::Control =>
+                if self.class == InstClass::Control =>
             {
                 true
             }
             // The destination and source state spaces of a copy have a fixed order.
             Shared | SharedCta | Global if self.mnemonic == "cp" => false,
-            _ if self.class == Class::Memory => token != Param,
+            _ if self.class == InstClass::Memory => token != Param,
             _ => false,
         }
     }
 
     /// Returns the target requirements of an instruction with these modifiers.
-    pub fn since(&self, words: &[Token]) -> Since {
+    pub fn since(&self, words: &[Token]) -> Requirements {
         if !self.slots.iter().any(|slot| slot.has_needs) {
             return self.since;
         }
         // The modifiers are in the order of the slots, so one pass over the slots is enough.
         let mut slots = self.slots.iter();
         let mut of_word = |&token: &Token| slots.find_map(|s| s.choice(token)).map(|choice| choice.since);
-        words.iter().filter_map(&mut of_word).fold(self.since, Since::and)
+        words.iter().filter_map(&mut of_word).fold(self.since, Requirements::and)
     }
 
     /// Returns `true` if hardware approximates the result.
@@ -511,66 +511,74 @@ impl Ty {
     }
 }
 
-impl Shape {
+impl OperandKind {
     /// Returns `true` if `operand` is valid in an instruction with these modifiers. `types` returns
     /// the type of a register.
-    pub fn admits(self, role: Role, words: &[Token], operand: &Operand, types: &impl Fn(Reg) -> Option<Type>) -> bool {
+    pub fn admits(
+        self,
+        role: OperandRole,
+        words: &[Token],
+        operand: &Operand,
+        types: &impl Fn(Reg) -> Option<Type>,
+    ) -> bool {
         // A 128-bit register is valid only where an operand has 128 bits, and appears as its two
         // halves.
         let is = |reg: Reg, ty: Ty| types(reg).is_some_and(|found| found != Type::B128 && ty.admits(words, found));
         let is_half = |reg: &Reg| types(*reg) == Some(Type::B128);
         let predicate = |reg: Reg| is(reg, Ty::Is(Type::Pred));
         let word = |reg: Reg| is(reg, Ty::Is(Type::U32));
-        let element = |reg: Option<Reg>, ty| reg.map_or(role == Role::Def, |reg| is(reg, ty));
+        let element = |reg: Option<Reg>, ty| reg.map_or(role == OperandRole::Def, |reg| is(reg, ty));
         match (self, operand) {
-            (Shape::Register(ty) | Shape::Value(ty) | Shape::Elements(ty), Operand::Vector(regs))
+            (OperandKind::Register(ty) | OperandKind::Value(ty) | OperandKind::Elements(ty), Operand::Vector(regs))
                 if ty.resolve(words).0 == Type::B128 =>
             {
                 elements(words) == 1 && regs.pair().is_some_and(|[low, high]| is_half(&low) && is_half(&high))
             }
-            (Shape::Register(ty), &Operand::Register(reg)) => is(reg, ty),
-            (Shape::Value(ty), &Operand::Register(reg)) => is(reg, ty),
-            (Shape::Value(ty), &Operand::Number(bits)) => {
+            (OperandKind::Register(ty), &Operand::Register(reg)) => is(reg, ty),
+            (OperandKind::Value(ty), &Operand::Register(reg)) => is(reg, ty),
+            (OperandKind::Value(ty), &Operand::Number(bits)) => {
                 let (ty, _) = ty.resolve(words);
                 ty.truncate(bits) == bits
             }
-            (Shape::Predicates | Shape::Condition, &Operand::Register(reg)) => predicate(reg),
-            (Shape::Condition, &Operand::Not(reg)) => predicate(reg),
-            (Shape::Predicates, Operand::Pair(both)) => {
+            (OperandKind::Predicates | OperandKind::Condition, &Operand::Register(reg)) => predicate(reg),
+            (OperandKind::Condition, &Operand::Not(reg)) => predicate(reg),
+            (OperandKind::Predicates, Operand::Pair(both)) => {
                 both.iter().flatten().all(|&reg| predicate(reg)) && both.iter().any(Option::is_some)
             }
-            (Shape::WithPredicate { ty, blank, silent }, &Operand::Pair([d, p])) => {
+            (OperandKind::WithPredicate { ty, blank, silent }, &Operand::Pair([d, p])) => {
                 let has_any = d.is_some() || p.is_some();
                 has_any && p.map_or(silent, predicate) && d.map_or(blank, |reg| is(reg, ty))
             }
-            (Shape::Masked(_) | Shape::Selected(..), &Operand::Register(reg)) => word(reg),
-            (Shape::Masked(lanes), &Operand::Lanes { reg, digits }) => word(reg) && digits != 0 && digits < lanes.all(),
-            (Shape::Selected(lanes, default), &Operand::Lanes { reg, digits }) => {
+            (OperandKind::Masked(_) | OperandKind::Selected(..), &Operand::Register(reg)) => word(reg),
+            (OperandKind::Masked(lanes), &Operand::Lanes { reg, digits }) => {
+                word(reg) && digits != 0 && digits < lanes.all()
+            }
+            (OperandKind::Selected(lanes, default), &Operand::Lanes { reg, digits }) => {
                 word(reg)
                     && digits != default
                     && digits != NO_SELECTOR
                     && u32::from(digits) >> (lanes.count() * lanes.index_bits()) == 0
             }
-            (Shape::Vector(ty, count), Operand::Vector(regs)) => {
+            (OperandKind::Vector(ty, count), Operand::Vector(regs)) => {
                 regs.len() == count.into() && regs.iter().all(|reg| element(reg, ty))
             }
-            (Shape::Fragment(_) | Shape::Matrices, Operand::Vector(regs)) => {
+            (OperandKind::Fragment(_) | OperandKind::Matrices, Operand::Vector(regs)) => {
                 let (ty, count) = self.vector(words).unwrap_or((Type::B32, 0));
                 regs.len() == count && regs.iter().all(|reg| element(reg, Ty::Is(ty)))
             }
-            (Shape::Elements(ty), Operand::Vector(regs)) => {
+            (OperandKind::Elements(ty), Operand::Vector(regs)) => {
                 elements(words) == regs.len() && regs.len() > 1 && regs.iter().all(|reg| element(reg, ty))
             }
-            (Shape::Elements(ty), operand) => {
-                let one = if role == Role::Def { Shape::Register(ty) } else { Shape::Value(ty) };
+            (OperandKind::Elements(ty), operand) => {
+                let one = if role == OperandRole::Def { OperandKind::Register(ty) } else { OperandKind::Value(ty) };
                 elements(words) == 1 && one.admits(role, words, operand, types)
             }
-            (Shape::Parts(ty), Operand::Vector(regs)) => {
+            (OperandKind::Parts(ty), Operand::Vector(regs)) => {
                 let part = part_of(ty.resolve(words).0, regs.len());
                 let is_any = regs.iter().any(|reg| reg.is_some());
                 is_any && part.is_some_and(|part| regs.iter().all(|reg| element(reg, Ty::Is(part))))
             }
-            (Shape::Memory | Shape::MemoryIn(_), Operand::Memory(address)) => {
+            (OperandKind::Memory | OperandKind::MemoryIn(_), Operand::Memory(address)) => {
                 let space = self.space(words).unwrap_or(Space::Global);
                 match address.base {
                     Base::Register(reg) => {
@@ -581,10 +589,10 @@ impl Shape {
                     Base::Parameter(_) => space == Space::Param,
                 }
             }
-            (Shape::Passed, Operand::Memory(address)) => {
+            (OperandKind::CallMemory, Operand::Memory(address)) => {
                 matches!(address.base, Base::Frame(FrameVar { space: Space::Param, .. }))
             }
-            (Shape::Variable, operand) => {
+            (OperandKind::Variable, operand) => {
                 let named = named_space(words);
                 let is_in = |space| named.is_none_or(|named| named == space);
                 match operand {
@@ -597,46 +605,48 @@ impl Shape {
                     _ => false,
                 }
             }
-            (Shape::Special, Operand::Special(special)) => {
+            (OperandKind::Special, Operand::Special(special)) => {
                 let (ty, _) = Ty::Named(0).resolve(words);
                 match ty.bits() {
                     16 => special.is_along_axes(),
                     bits => bits == special.bits(),
                 }
             }
-            (Shape::Label, Operand::Label(_)) | (Shape::Table, Operand::Table(_)) => true,
-            (Shape::Call, &Operand::Call { callee, .. }) => match callee {
+            (OperandKind::Label, Operand::Label(_)) | (OperandKind::Table, Operand::Table(_)) => true,
+            (OperandKind::Call, &Operand::Call { callee, .. }) => match callee {
                 Callee::Function(_) => true,
                 Callee::Register(reg) => is(reg, Ty::Is(Type::U64)),
             },
-            (Shape::Arguments, Operand::Number(_)) => true,
-            (Shape::Results | Shape::Arguments, &Operand::Register(reg)) => {
+            (OperandKind::Arguments, Operand::Number(_)) => true,
+            (OperandKind::Results | OperandKind::Arguments, &Operand::Register(reg)) => {
                 types(reg).is_some_and(|ty| ty != Type::Pred && ty != Type::B128)
             }
-            (Shape::Results | Shape::Arguments, &Operand::Frame { var, offset: 0 }) => var.space == Space::Param,
-            (Shape::Byte | Shape::Amount, &Operand::Number(bits)) => bits < 256,
-            (Shape::Event, &Operand::Number(bits)) => bits < 16,
-            (Shape::CopySize, &Operand::Number(bits)) => copy_sizes(words).contains(&bits),
+            (OperandKind::Results | OperandKind::Arguments, &Operand::Frame { var, offset: 0 }) => {
+                var.space == Space::Param
+            }
+            (OperandKind::Byte | OperandKind::BitPosition, &Operand::Number(bits)) => bits < 256,
+            (OperandKind::Event, &Operand::Number(bits)) => bits < 16,
+            (OperandKind::CopySize, &Operand::Number(bits)) => copy_sizes(words).contains(&bits),
             // The copy size is another operand, so only the greatest size is checked here.
-            (Shape::CopyPart, &Operand::Number(bits)) => bits <= 16,
-            (Shape::CopyPart, &Operand::Register(reg)) => word(reg),
-            (Shape::Count, &Operand::Number(bits)) => bits <= u32::MAX.into(),
-            (Shape::Alignment, &Operand::Number(bits)) => bits.is_power_of_two() && bits <= 128,
-            (Shape::LineSize, &Operand::Number(bits)) => bits == LINE_SIZE,
-            (Shape::Sign, &Operand::Number(bits)) => bits == 1 || bits == MINUS_ONE,
-            (Shape::Flag, &Operand::Number(bits)) => bits <= 1,
-            (Shape::Amount, &Operand::Register(reg)) => word(reg),
+            (OperandKind::SourceSize, &Operand::Number(bits)) => bits <= 16,
+            (OperandKind::SourceSize, &Operand::Register(reg)) => word(reg),
+            (OperandKind::Count, &Operand::Number(bits)) => bits <= u32::MAX.into(),
+            (OperandKind::Alignment, &Operand::Number(bits)) => bits.is_power_of_two() && bits <= 128,
+            (OperandKind::LineSize, &Operand::Number(bits)) => bits == LINE_SIZE,
+            (OperandKind::Sign, &Operand::Number(bits)) => bits == 1 || bits == MINUS_ONE,
+            (OperandKind::Flag, &Operand::Number(bits)) => bits <= 1,
+            (OperandKind::BitPosition, &Operand::Register(reg)) => word(reg),
             _ => false,
         }
     }
 }
 
-impl Shape {
+impl OperandKind {
     /// Returns the state space of an address operand, if the modifiers or the operand's kind name
     /// one.
     pub fn space(self, words: &[Token]) -> Option<Space> {
         match self {
-            Shape::MemoryIn(space) => Some(space),
+            OperandKind::MemoryIn(space) => Some(space),
             _ => named_space(words),
         }
     }
@@ -645,52 +655,54 @@ impl Shape {
     /// matrices.
     pub fn vector(self, words: &[Token]) -> Option<(Type, usize)> {
         match self {
-            Shape::Fragment(part) => {
-                let form = Form::of(words)?;
+            OperandKind::Fragment(part) => {
+                let form = ProductShape::of(words)?;
                 Some((form.held(part), form.registers(part)))
             }
-            Shape::Matrices => Some((Type::B32, matrices(words))),
+            OperandKind::Matrices => Some((Type::B32, matrices(words))),
             _ => None,
         }
     }
 
     /// Describes the valid operands of this kind in an instruction with these modifiers, for error
     /// messages.
-    pub fn describe(self, role: Role, words: &[Token]) -> String {
+    pub fn describe(self, role: OperandRole, words: &[Token]) -> String {
         let of = |ty: Ty| match ty.resolve(words) {
             (ty, false) => format!("of type {ty}"),
             (ty, true) => format!("of type {ty} or wider"),
         };
         match self {
-            Shape::Register(ty) => format!("a register {}", of(ty)),
-            Shape::Value(ty) => format!("a register or a number {}", of(ty)),
-            Shape::Predicates => "a predicate, or two as in `p|q`".to_owned(),
-            Shape::WithPredicate { ty, .. } => format!("a register {} and a predicate, as in `d|p`", of(ty)),
-            Shape::Condition => "a predicate, or one as in `!p`".to_owned(),
-            Shape::Masked(lanes) | Shape::Selected(lanes, _) => {
+            OperandKind::Register(ty) => format!("a register {}", of(ty)),
+            OperandKind::Value(ty) => format!("a register or a number {}", of(ty)),
+            OperandKind::Predicates => "a predicate, or two as in `p|q`".to_owned(),
+            OperandKind::WithPredicate { ty, .. } => format!("a register {} and a predicate, as in `d|p`", of(ty)),
+            OperandKind::Condition => "a predicate, or one as in `!p`".to_owned(),
+            OperandKind::Masked(lanes) | OperandKind::Selected(lanes, _) => {
                 let example = match (self, lanes) {
-                    (Shape::Masked(_), Lanes::Four) => ".b320",
-                    (Shape::Masked(_), Lanes::Two) => ".h1",
+                    (OperandKind::Masked(_), Lanes::Four) => ".b320",
+                    (OperandKind::Masked(_), Lanes::Two) => ".h1",
                     (_, Lanes::Four) => ".b7650",
                     (_, Lanes::Two) => ".h32",
                 };
                 format!("a register of type .b32, which may have a suffix such as `{example}`")
             }
-            Shape::Vector(ty, count) => format!("{count} registers in braces, {}", of(ty)),
-            Shape::Fragment(_) | Shape::Matrices => {
+            OperandKind::Vector(ty, count) => format!("{count} registers in braces, {}", of(ty)),
+            OperandKind::Fragment(_) | OperandKind::Matrices => {
                 let (ty, count) = self.vector(words).unwrap_or((Type::B32, 1));
                 // A fragment of a type that registers cannot have is held in `.b32` registers.
                 let ty = if ty.is_of_registers() { ty } else { Type::B32 };
                 let noun = if count == 1 { "register" } else { "registers" };
                 format!("{count} {noun} in braces, {}", of(Ty::Is(ty)))
             }
-            Shape::Elements(ty) => match elements(words) {
-                1 if role == Role::Def => format!("a register {}", of(ty)),
+            OperandKind::Elements(ty) => match elements(words) {
+                1 if role == OperandRole::Def => format!("a register {}", of(ty)),
                 1 => format!("a register or a number {}", of(ty)),
                 count => format!("{count} registers in braces, {}", of(ty)),
             },
-            Shape::Parts(ty) => format!("2 or 4 registers in braces that make {} bits", ty.resolve(words).0.bits()),
-            Shape::Memory | Shape::MemoryIn(_) => {
+            OperandKind::Parts(ty) => {
+                format!("2 or 4 registers in braces that make {} bits", ty.resolve(words).0.bits())
+            }
+            OperandKind::Memory | OperandKind::MemoryIn(_) => {
                 let space = self.space(words).unwrap_or(Space::Global);
                 let what = match space {
                     Space::Param => "`[parameter+number]`".to_owned(),
@@ -698,31 +710,31 @@ impl Shape {
                 };
                 format!("an address `[register+number]`, the register of 64 bits, or {what}")
             }
-            Shape::Passed => "an address `[variable+number]` of a `.param` variable of this body".to_owned(),
-            Shape::Variable => match named_space(words) {
+            OperandKind::CallMemory => "an address `[variable+number]` of a `.param` variable of this body".to_owned(),
+            OperandKind::Variable => match named_space(words) {
                 Some(Space::Param) => "the address `parameter+number` of a parameter".to_owned(),
                 Some(space) => format!("the address `variable+number` of a `.{}` variable", space.name()),
                 None => "the address `variable+number` of a variable, or a function".to_owned(),
             },
-            Shape::Special => "a special register".to_owned(),
-            Shape::Byte => "a number of 8 bits".to_owned(),
-            Shape::Event => "a number of 4 bits".to_owned(),
-            Shape::CopySize => match copy_sizes(words) {
+            OperandKind::Special => "a special register".to_owned(),
+            OperandKind::Byte => "a number of 8 bits".to_owned(),
+            OperandKind::Event => "a number of 4 bits".to_owned(),
+            OperandKind::CopySize => match copy_sizes(words) {
                 [only] => format!("the number {only}"),
                 _ => "the number 4, 8 or 16".to_owned(),
             },
-            Shape::CopyPart => "a register of type .u32 or a number up to the size".to_owned(),
-            Shape::Count => "a number of 32 bits".to_owned(),
-            Shape::Alignment => "a power of two up to 128".to_owned(),
-            Shape::LineSize => "the number 128".to_owned(),
-            Shape::Sign => "the number 1 or -1".to_owned(),
-            Shape::Flag => "the number 0 or 1".to_owned(),
-            Shape::Amount => "a register of type .u32 or a number of 8 bits".to_owned(),
-            Shape::Label => "a label".to_owned(),
-            Shape::Table => "a list of targets, or a prototype".to_owned(),
-            Shape::Call => "a function, or a register of 64 bits with the address of one".to_owned(),
-            Shape::Results => "a register or a `.param` variable for each result".to_owned(),
-            Shape::Arguments => "a register, a number or a `.param` variable for each parameter".to_owned(),
+            OperandKind::SourceSize => "a register of type .u32 or a number up to the size".to_owned(),
+            OperandKind::Count => "a number of 32 bits".to_owned(),
+            OperandKind::Alignment => "a power of two up to 128".to_owned(),
+            OperandKind::LineSize => "the number 128".to_owned(),
+            OperandKind::Sign => "the number 1 or -1".to_owned(),
+            OperandKind::Flag => "the number 0 or 1".to_owned(),
+            OperandKind::BitPosition => "a register of type .u32 or a number of 8 bits".to_owned(),
+            OperandKind::Label => "a label".to_owned(),
+            OperandKind::Table => "a list of targets, or a prototype".to_owned(),
+            OperandKind::Call => "a function, or a register of 64 bits with the address of one".to_owned(),
+            OperandKind::Results => "a register or a `.param` variable for each result".to_owned(),
+            OperandKind::Arguments => "a register, a number or a `.param` variable for each parameter".to_owned(),
         }
     }
 }

@@ -11,7 +11,7 @@ use thiserror::Error;
 use super::inst::Inst;
 use super::module::{Body, Registers, Scope};
 use super::operand::{Operand, Reg};
-use super::row::{Class, Role};
+use super::row::{InstClass, OperandRole};
 use super::text::{self, inst_text_in};
 use super::types::Type;
 
@@ -126,7 +126,7 @@ fn check(inst: &Inst, operands: usize) -> Result<(), TemplateError> {
     if inst.guard.is_some() {
         return Err(TemplateError::Guarded);
     }
-    if !matches!(inst.row().class, Class::Compute | Class::Move | Class::Address) {
+    if !matches!(inst.row().class, InstClass::Compute | InstClass::Move | InstClass::Address) {
         return Err(TemplateError::Class(mnemonic));
     }
     if inst.reads_carry() || inst.writes_carry() {
@@ -151,9 +151,11 @@ fn check(inst: &Inst, operands: usize) -> Result<(), TemplateError> {
     for (role, reg) in inst.registers() {
         let number = reg.0.checked_sub(1).map(|number| number as usize);
         match (number, role) {
-            (None, Role::Def) => written += 1,
+            (None, OperandRole::Def) => written += 1,
             (None, _) => return Err(TemplateError::Unused("the result `$d` is read".into())),
-            (Some(_), Role::Def) => return Err(TemplateError::Unused(format!("operand `{}` is written", name(reg)))),
+            (Some(_), OperandRole::Def) => {
+                return Err(TemplateError::Unused(format!("operand `{}` is written", name(reg))));
+            }
             (Some(number), _) => used.get_mut(number).into_iter().for_each(|used| *used = true),
         }
     }
@@ -173,7 +175,7 @@ pub fn of(inst: &Inst, types: impl Fn(Reg) -> Option<Type>) -> Option<(String, V
     let mut inst = Inst { guard: None, ..inst.clone() };
     let (mut result, mut operands) = (Vec::new(), Vec::new());
     inst.rename(|role, reg| match role {
-        Role::Def => {
+        OperandRole::Def => {
             result.push(reg);
             RESULT
         }

@@ -7,7 +7,7 @@ use halfbyte_abi::{Axis, Sm};
 /// The kind of a type. Values of different kinds do not mix unless one of the types is an untyped
 /// `.bN`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum TypeKind {
     /// A truth value.
     Predicate,
     /// Untyped bits of this width.
@@ -42,8 +42,8 @@ macro_rules! types {
             }
 
             /// Returns the kind of the type.
-            pub const fn kind(self) -> Kind {
-                match self { $(Type::$name => Kind::$kind,)* }
+            pub const fn kind(self) -> TypeKind {
+                match self { $(Type::$name => TypeKind::$kind,)* }
             }
 
             /// Returns `true` for a signed integer type.
@@ -110,33 +110,33 @@ impl Type {
     /// Returns `true` if an operand of this type may be a register of type `register`: both have
     /// the same width, and the same kind or one of them is untyped.
     pub fn accepts(self, register: Type) -> bool {
-        self.bits() == register.bits() && self.mixes(register)
+        self.bits() == register.bits() && self.is_compatible(register)
     }
 
     /// Returns `true` if an operand of this type may be a register of type `register`, possibly
     /// wider, as in loads, stores and most conversions.
     pub fn fits_in(self, register: Type) -> bool {
         let is_of_class = match self.kind() {
-            Kind::Float => register.kind() == Kind::Bits,
-            Kind::Integer => matches!(register.kind(), Kind::Bits | Kind::Integer),
-            Kind::Bits => register.kind() != Kind::Predicate,
-            Kind::Predicate | Kind::Packed => false,
+            TypeKind::Float => register.kind() == TypeKind::Bits,
+            TypeKind::Integer => matches!(register.kind(), TypeKind::Bits | TypeKind::Integer),
+            TypeKind::Bits => register.kind() != TypeKind::Predicate,
+            TypeKind::Predicate | TypeKind::Packed => false,
         };
         self.bits() < register.bits() && register != Type::B128 && is_of_class || self.accepts(register)
     }
 
-    fn mixes(self, register: Type) -> bool {
+    fn is_compatible(self, register: Type) -> bool {
         match (self.kind(), register.kind()) {
-            (Kind::Predicate, other) | (other, Kind::Predicate) => other == Kind::Predicate,
-            (Kind::Packed, other) | (other, Kind::Packed) => other == Kind::Bits,
-            (Kind::Float, Kind::Float) => self == register,
-            (a, b) => a == b || a == Kind::Bits || b == Kind::Bits,
+            (TypeKind::Predicate, other) | (other, TypeKind::Predicate) => other == TypeKind::Predicate,
+            (TypeKind::Packed, other) | (other, TypeKind::Packed) => other == TypeKind::Bits,
+            (TypeKind::Float, TypeKind::Float) => self == register,
+            (a, b) => a == b || a == TypeKind::Bits || b == TypeKind::Bits,
         }
     }
 
     /// Returns `true` if a register can be declared with this type.
     pub fn is_of_registers(self) -> bool {
-        self.kind() != Kind::Packed && !matches!(self, Type::Bf16 | Type::Bf16x2)
+        self.kind() != TypeKind::Packed && !matches!(self, Type::Bf16 | Type::Bf16x2)
     }
 
     /// Clears the bits of `value` beyond the width of the type.
@@ -316,7 +316,7 @@ impl Suffix {
 
 /// Target requirements: the PTX version and the SM version that a construct needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Since {
+pub struct Requirements {
     /// The minimum PTX version, major and minor.
     pub version: (u8, u8),
     /// The minimum SM version.
@@ -334,13 +334,13 @@ pub struct Since {
     pub last_sm: Option<u16>,
 }
 
-impl Since {
+impl Requirements {
     /// Requirements that every supported target meets.
-    pub const ALWAYS: Since = Since::new(6, 3, 75);
+    pub const ALWAYS: Requirements = Requirements::new(6, 3, 75);
 
     /// Creates requirements of a PTX version and an SM version.
-    pub const fn new(major: u8, minor: u8, sm: u16) -> Since {
-        Since {
+    pub const fn new(major: u8, minor: u8, sm: u16) -> Requirements {
+        Requirements {
             version: (major, minor),
             sm,
             suffix: None,
@@ -352,12 +352,12 @@ impl Since {
     }
 
     /// Returns the requirements of the target name alone: the first PTX version that knows this SM.
-    pub const fn first(sm: Sm) -> Since {
-        Since::new(sm.ptx_version().0, sm.ptx_version().1, sm.number())
+    pub const fn first(sm: Sm) -> Requirements {
+        Requirements::new(sm.ptx_version().0, sm.ptx_version().1, sm.number())
     }
 
     /// Returns `true` if an SM meets the requirements, assuming the suffix that they need.
-    pub fn is_met_by(self, sm: Sm) -> bool {
+    pub fn is_supported_by(self, sm: Sm) -> bool {
         let (least, number) = (self.sm, sm.number());
         number >= least
             && self.until.is_none_or(|until| sm.ptx_version() <= until)
@@ -367,15 +367,15 @@ impl Since {
 
     /// Returns `true` if the requirements exceed [`ALWAYS`](Since::ALWAYS).
     pub const fn is_more(self) -> bool {
-        let Since { version: (major, minor), sm, suffix, .. } = self;
-        let Since { version: (least_major, least_minor), sm: least_sm, .. } = Since::ALWAYS;
+        let Requirements { version: (major, minor), sm, suffix, .. } = self;
+        let Requirements { version: (least_major, least_minor), sm: least_sm, .. } = Requirements::ALWAYS;
         major > least_major || major == least_major && minor > least_minor || sm > least_sm || suffix.is_some()
     }
 
     /// Combines two sets of requirements.
     #[must_use]
-    pub fn and(self, other: Since) -> Since {
-        Since {
+    pub fn and(self, other: Requirements) -> Requirements {
+        Requirements {
             version: self.version.max(other.version),
             sm: self.sm.max(other.sm),
             suffix: self.suffix.max(other.suffix),
@@ -387,7 +387,7 @@ impl Since {
     }
 }
 
-impl fmt::Display for Since {
+impl fmt::Display for Requirements {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some((major, minor)) = self.until {
             return write!(f, "PTX {major}.{minor} at most");
@@ -418,7 +418,7 @@ pub struct Special {
 /// The class of a special register. It determines the number of components, their width, and the
 /// source of the value: the position of the work item in the launch, or the machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Sort {
+enum SpecialClass {
     /// Three 32-bit components that depend on the work item's position.
     Axes,
     /// One 32-bit value that depends on the work item's position.
@@ -446,8 +446,8 @@ macro_rules! special_groups {
                 match self { $(SpecialGroup::$variant => $name,)* }
             }
 
-            const fn sort(self) -> Sort {
-                match self { $(SpecialGroup::$variant => Sort::$sort,)* }
+            const fn sort(self) -> SpecialClass {
+                match self { $(SpecialGroup::$variant => SpecialClass::$sort,)* }
             }
 
             /// Returns the description for the documentation.
@@ -488,7 +488,7 @@ impl Special {
     /// Returns every component of every special register.
     pub fn all() -> impl Iterator<Item = Special> {
         let of = |&group: &SpecialGroup| {
-            let axes = if group.sort() == Sort::Axes { &Axis::ALL[..] } else { &Axis::ALL[..1] };
+            let axes = if group.sort() == SpecialClass::Axes { &Axis::ALL[..] } else { &Axis::ALL[..1] };
             axes.iter().map(move |&axis| Special { group, axis })
         };
         SpecialGroup::ALL.iter().flat_map(of)
@@ -496,17 +496,17 @@ impl Special {
 
     /// Returns the width in bits.
     pub fn bits(self) -> u32 {
-        if self.group.sort() == Sort::Wide { 64 } else { 32 }
+        if self.group.sort() == SpecialClass::Wide { 64 } else { 32 }
     }
 
     /// Returns `true` if the register has a component for each axis.
     pub fn is_along_axes(self) -> bool {
-        self.group.sort() == Sort::Axes
+        self.group.sort() == SpecialClass::Axes
     }
 
     /// Returns `true` if the value depends on the work item's position in the launch.
-    pub fn is_of_place(self) -> bool {
-        matches!(self.group.sort(), Sort::Axes | Sort::Place)
+    pub fn depends_on_position(self) -> bool {
+        matches!(self.group.sort(), SpecialClass::Axes | SpecialClass::Place)
     }
 
     /// Returns the special register with this name, such as `%tid.x` or `%laneid`.
@@ -514,8 +514,8 @@ impl Special {
         let (group, axis) = name.split_once('.').map_or((name, None), |(group, axis)| (group, Some(axis)));
         let group = SpecialGroup::ALL.iter().copied().find(|g| g.name() == group)?;
         let axis = match (group.sort(), axis) {
-            (Sort::Axes, Some(axis)) => Axis::from_name(axis)?,
-            (Sort::Axes, None) | (_, Some(_)) => return None,
+            (SpecialClass::Axes, Some(axis)) => Axis::from_name(axis)?,
+            (SpecialClass::Axes, None) | (_, Some(_)) => return None,
             (_, None) => Axis::X,
         };
         Some(Special { group, axis })
@@ -525,7 +525,7 @@ impl Special {
 impl fmt::Display for Special {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.group.name())?;
-        if self.group.sort() == Sort::Axes { write!(f, ".{}", self.axis) } else { Ok(()) }
+        if self.group.sort() == SpecialClass::Axes { write!(f, ".{}", self.axis) } else { Ok(()) }
     }
 }
 

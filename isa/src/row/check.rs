@@ -5,7 +5,7 @@ use crate::word::Field;
 
 /// A constraint on the words of a row.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Check {
+pub(crate) enum Constraint {
     /// The field holds one of the modifier's values.
     Value(Modifier),
     /// The field is a multiple of `align`.
@@ -19,37 +19,40 @@ pub(crate) enum Check {
     Among { field: Field, values: u64 },
 }
 
-impl Check {
+impl Constraint {
     /// Checks a word against the constraint.
-    pub(crate) fn pass(&self, word: u128) -> Result<(), EncodeError> {
+    pub(crate) fn check(&self, word: u128) -> Result<(), EncodeError> {
         match *self {
-            Check::Value(modifier) => {
+            Constraint::Value(modifier) => {
                 let (field, value) = (modifier.field, modifier.field.get(word));
                 if modifier.admits(value) { Ok(()) } else { Err(EncodeError::Value { field, value }) }
             }
-            Check::Offset { field, align } if field.get(word) % u64::from(align) != 0 => {
+            Constraint::Offset { field, align } if field.get(word) % u64::from(align) != 0 => {
                 Err(EncodeError::Offset { field, align })
             }
-            Check::Mask(field) if field.get(word) == 0 => Err(EncodeError::EmptyMask(field)),
-            Check::Span { field, span, end } => {
+            Constraint::Mask(field) if field.get(word) == 0 => Err(EncodeError::EmptyMask(field)),
+            Constraint::Span { field, span, end } => {
                 let (first, count) = (field.get(word), u64::from(span));
                 let fits = first == end || (first.is_multiple_of(count) && first + count <= end);
                 if fits { Ok(()) } else { Err(EncodeError::Misaligned { field, span }) }
             }
-            Check::Among { field, values } => {
+            Constraint::Among { field, values } => {
                 let value = field.get(word);
                 if values >> value & 1 == 1 { Ok(()) } else { Err(EncodeError::Value { field, value }) }
             }
-            Check::Offset { .. } | Check::Mask(_) => Ok(()),
+            Constraint::Offset { .. } | Constraint::Mask(_) => Ok(()),
         }
     }
 
     /// Precomputes the constraint for repeated use: the values of a narrow field become a bit set.
-    pub(crate) fn prepared(self) -> Check {
+    pub(crate) fn precompute(self) -> Constraint {
         match self {
-            Check::Value(modifier) if modifier.field.max() < u64::BITS.into() => {
+            Constraint::Value(modifier) if modifier.field.max() < u64::BITS.into() => {
                 let admitted = (0..=modifier.field.max()).filter(|&value| modifier.admits(value));
-                Check::Among { field: modifier.field, values: admitted.fold(0, |values, value| values | 1 << value) }
+                Constraint::Among {
+                    field: modifier.field,
+                    values: admitted.fold(0, |values, value| values | 1 << value),
+                }
             }
             other => other,
         }
@@ -60,7 +63,7 @@ impl Check {
         match self {
             // A field wider than eight bits counts as one that can fail; enumerating its values is
             // too slow.
-            Check::Value(modifier) => {
+            Constraint::Value(modifier) => {
                 modifier.field.width > 8 || (0..=modifier.field.max()).any(|value| !modifier.admits(value))
             }
             _ => true,

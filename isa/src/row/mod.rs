@@ -7,13 +7,13 @@ mod operand;
 mod registers;
 
 pub use modifier::{Modifier, ModifierOrder};
-pub use operand::{Address, GROUP, Kind, LAST_FLAGS, Operand, ROTATE, Suffix};
-pub use registers::{Class, RegFile, RegSlot, Role};
+pub use operand::{Address, GROUP, LAST_FLAGS, Operand, OperandKind, ROTATE, Suffix};
+pub use registers::{InstClass, OperandRole, RegFile, RegSlot};
 
 use std::borrow::Borrow;
 
 use crate::word::Field;
-pub(crate) use check::Check;
+pub(crate) use check::Constraint;
 use thiserror::Error;
 
 /// Defines the enum `Opcode` of a target and the lookup of each opcode's row. The arguments are the
@@ -50,7 +50,7 @@ pub(crate) use opcode_enum;
 
 /// A test of one field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Is {
+pub enum FieldTest {
     /// The field equals this value.
     Eq(u64),
     /// The field differs from this value.
@@ -61,9 +61,9 @@ pub enum Is {
 
 /// A forbidden combination of field values: the word is invalid if all tests hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Forbid {
+pub struct InvalidCombination {
     /// The tests. An error points at the first of the tested fields that the text gives.
-    pub all: &'static [(Field, Is)],
+    pub all: &'static [(Field, FieldTest)],
     /// The error message.
     pub why: &'static str,
 }
@@ -118,9 +118,9 @@ pub struct Row {
     /// Default values that differ from the usual ones (constant registers, PT, 0).
     pub defaults: &'static [(Field, u64)],
     /// Invalid combinations of field values.
-    pub forbids: &'static [Forbid],
+    pub forbids: &'static [InvalidCombination],
     /// The class of the instruction.
-    pub class: Class,
+    pub class: InstClass,
     /// A description of what the instruction does, in Markdown.
     pub doc: &'static str,
     /// Example lines of assembly.
@@ -164,7 +164,7 @@ pub enum EncodeError {
     },
     /// A combination of values that the row forbids.
     #[error("{}", .0.why)]
-    Forbidden(&'static Forbid),
+    Forbidden(&'static InvalidCombination),
 }
 
 impl Row {
@@ -192,7 +192,7 @@ impl Row {
 
     /// Returns every register slot of the row, the guard first.
     pub fn registers(&self) -> impl Iterator<Item = RegSlot> {
-        let guard = self.guard.map(|g| RegSlot { field: g.pred, file: RegFile::Pred, role: Role::Use, span: 1 });
+        let guard = self.guard.map(|g| RegSlot { field: g.pred, file: RegFile::Pred, role: OperandRole::Use, span: 1 });
         guard.into_iter().chain(self.operands.iter().flat_map(Operand::registers))
     }
 
@@ -208,10 +208,10 @@ impl Row {
         }
         for op in self.operands {
             match op.kind {
-                Kind::Name(m) | Kind::Condition { bit: m, .. } | Kind::Selected { bit: m, .. } => {
+                OperandKind::Name(m) | OperandKind::Condition { bit: m, .. } | OperandKind::Selected { bit: m, .. } => {
                     word = m.field.set(word, m.initial());
                 }
-                Kind::FlagDef { field, .. } => word = field.set(word, field.max()),
+                OperandKind::FlagDef { field, .. } => word = field.set(word, field.max()),
                 _ => {}
             }
             word = match op.suffix {
@@ -228,25 +228,25 @@ impl Row {
     }
 
     /// Returns the constraints on a word of the row, in the order in which errors are reported.
-    pub(crate) fn checks(&self) -> impl Iterator<Item = Check> {
+    pub(crate) fn checks(&self) -> impl Iterator<Item = Constraint> {
         let of_operand = |op: &'static Operand| {
             let kind = match op.kind {
-                Kind::Name(m) => Some(Check::Value(m)),
-                Kind::Const { offset, align, .. } => Some(Check::Offset { field: offset, align }),
+                OperandKind::Name(m) => Some(Constraint::Value(m)),
+                OperandKind::Const { offset, align, .. } => Some(Constraint::Offset { field: offset, align }),
                 _ => None,
             };
             let suffix = match op.suffix {
-                Suffix::Choice(m) => Some(Check::Value(m)),
-                Suffix::Mask { field, .. } => Some(Check::Mask(field)),
+                Suffix::Choice(m) => Some(Constraint::Value(m)),
+                Suffix::Mask { field, .. } => Some(Constraint::Mask(field)),
                 _ => None,
             };
             let spans = op.registers().filter_map(|RegSlot { field, file, span, .. }| {
                 let end = file.constant().filter(|_| file.is_aligned() && span > 1)?;
-                Some(Check::Span { field, span, end: end.0.into() })
+                Some(Constraint::Span { field, span, end: end.0.into() })
             });
             kind.into_iter().chain(suffix).chain(spans)
         };
-        self.modifiers.iter().copied().map(Check::Value).chain(self.operands.iter().flat_map(of_operand))
+        self.modifiers.iter().copied().map(Constraint::Value).chain(self.operands.iter().flat_map(of_operand))
     }
 
     /// Checks that `word` is a valid instruction of the row. `word` must match the row's fixed
@@ -259,7 +259,7 @@ impl Row {
     /// fail.
     pub(crate) fn validate_by(
         &self,
-        mut checks: impl Iterator<Item = impl Borrow<Check>>,
+        mut checks: impl Iterator<Item = impl Borrow<Constraint>>,
         word: u128,
         named: u128,
     ) -> Result<(), EncodeError> {
@@ -267,12 +267,12 @@ impl Row {
         if stray != 0 {
             return Err(EncodeError::Reserved(stray.trailing_zeros() as u8));
         }
-        checks.try_for_each(|check| check.borrow().pass(word))?;
-        let broken = |f: &&Forbid| {
+        checks.try_for_each(|check| check.borrow().check(word))?;
+        let broken = |f: &&InvalidCombination| {
             f.all.iter().all(|&(field, is)| match is {
-                Is::Eq(v) => field.get(word) == v,
-                Is::Not(v) => field.get(word) != v,
-                Is::Same(other) => field.get(word) == other.get(word),
+                FieldTest::Eq(v) => field.get(word) == v,
+                FieldTest::Not(v) => field.get(word) != v,
+                FieldTest::Same(other) => field.get(word) == other.get(word),
             })
         };
         match self.forbids.iter().find(broken) {
@@ -328,7 +328,7 @@ pub fn self_check<'a>(
         }
         let tested = row.forbids.iter().flat_map(|f| f.all);
         for &(field, is) in tested {
-            let other = if let Is::Same(o) = is { o } else { field };
+            let other = if let FieldTest::Same(o) = is { o } else { field };
             if row.fields().all(|f| f != field) || row.fields().all(|f| f != other) {
                 wrong(name, format!("a forbidden combination tests {field:?}, which the row does not have"));
             }
@@ -377,12 +377,12 @@ mod tests {
         twins: &[],
         modifiers: &[Modifier { field: Field::new(12, 1, "m"), choices: &[("M", 1)], default: Some(0) }],
         order: ModifierOrder::Free,
-        operands: &[Operand::reg("rd", Role::Def, RegFile::Gpr, D)],
+        operands: &[Operand::reg("rd", OperandRole::Def, RegFile::Gpr, D)],
         overlaps: &[],
         aliases: &[],
         defaults: &[],
         forbids: &[],
-        class: Class::Compute,
+        class: InstClass::Compute,
         doc: "Does.",
         examples: &["OP R0"],
     };
@@ -398,20 +398,29 @@ mod tests {
         assert_eq!(mistakes(&[("A", &GOOD), ("B", &OTHER)]), [""; 0]);
         assert_eq!(mistakes(&[("A", &GOOD), ("B", &GOOD)]), ["A: its words are B's too"]);
         const OVERLAP: Row = Row {
-            operands: &[GOOD.operands[0], Operand::new("i", Role::Use, Kind::Bits(Field::new(11, 1, "i")))],
+            operands: &[
+                GOOD.operands[0],
+                Operand::new("i", OperandRole::Use, OperandKind::Bits(Field::new(11, 1, "i"))),
+            ],
             ..GOOD
         };
         assert_eq!(mistakes(&[("A", &OVERLAP)]), ["A: i@11+1 overlaps another field"]);
         const RESERVED: Row =
-            Row { operands: &[Operand::new("i", Role::Use, Kind::Bits(Field::new(14, 2, "i")))], ..GOOD };
+            Row { operands: &[Operand::new("i", OperandRole::Use, OperandKind::Bits(Field::new(14, 2, "i")))], ..GOOD };
         assert_eq!(mistakes(&[("A", &RESERVED)]), ["A: i@14+2 reaches into reserved bits"]);
         const OUTSIDE: Row =
-            Row { operands: &[Operand::new("i", Role::Use, Kind::Bits(Field::new(13, 8, "i")))], ..GOOD };
+            Row { operands: &[Operand::new("i", OperandRole::Use, OperandKind::Bits(Field::new(13, 8, "i")))], ..GOOD };
         assert!(mistakes(&[("A", &OUTSIDE)])[0].ends_with("does not lie in the word"));
-        const UNDEFINED: Row =
-            Row { defaults: &[(D, 0)], forbids: &[Forbid { all: &[(D, Is::Eq(0))], why: "zero" }], ..GOOD };
+        const UNDEFINED: Row = Row {
+            defaults: &[(D, 0)],
+            forbids: &[InvalidCombination { all: &[(D, FieldTest::Eq(0))], why: "zero" }],
+            ..GOOD
+        };
         assert_eq!(mistakes(&[("A", &UNDEFINED)]), ["A: its template is no instruction: zero"]);
-        const STRAY: Row = Row { forbids: &[Forbid { all: &[(Field::new(13, 1, "x"), Is::Eq(1))], why: "x" }], ..GOOD };
+        const STRAY: Row = Row {
+            forbids: &[InvalidCombination { all: &[(Field::new(13, 1, "x"), FieldTest::Eq(1))], why: "x" }],
+            ..GOOD
+        };
         assert_eq!(
             mistakes(&[("A", &STRAY)]),
             ["A: a forbidden combination tests x@13+1, which the row does not have"]

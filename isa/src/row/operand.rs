@@ -1,6 +1,6 @@
 //! Operands: their kinds, their fields in the word and their syntax.
 
-use super::{Modifier, RegFile, RegSlot, Role};
+use super::{Modifier, OperandRole, RegFile, RegSlot};
 use crate::word::Field;
 
 /// The suffix that an operand may have after a dot.
@@ -101,7 +101,7 @@ pub const ROTATE: u64 = 4;
 
 /// The kind of an operand and the fields that encode it.
 #[derive(Clone, Copy, Debug)]
-pub enum Kind {
+pub enum OperandKind {
     /// `span` consecutive registers.
     Reg {
         /// The register file.
@@ -230,9 +230,9 @@ pub struct Operand {
     /// Name in documentation and errors.
     pub name: &'static str,
     /// The access: written, read or both. Both the address and the data of a store are read.
-    pub role: Role,
+    pub role: OperandRole,
     /// The kind and the fields.
-    pub kind: Kind,
+    pub kind: OperandKind,
     /// The field of a `-` prefix.
     pub neg: Option<Field>,
     /// The field of absolute-value bars. A negation applies after the absolute value.
@@ -249,7 +249,7 @@ pub struct Operand {
 
 impl Operand {
     /// Creates an operand without prefixes or suffixes.
-    pub const fn new(name: &'static str, role: Role, kind: Kind) -> Operand {
+    pub const fn new(name: &'static str, role: OperandRole, kind: OperandKind) -> Operand {
         Operand {
             name,
             role,
@@ -264,14 +264,14 @@ impl Operand {
     }
 
     /// Creates an operand that is one register.
-    pub const fn reg(name: &'static str, role: Role, file: RegFile, field: Field) -> Operand {
-        Operand::new(name, role, Kind::Reg { file, field, span: 1 })
+    pub const fn reg(name: &'static str, role: OperandRole, file: RegFile, field: Field) -> Operand {
+        Operand::new(name, role, OperandKind::Reg { file, field, span: 1 })
     }
 
     /// Makes a register operand `span` registers wide. Has no effect on other kinds.
     pub const fn span(mut self, span: u8) -> Operand {
-        if let Kind::Reg { file, field, .. } = self.kind {
-            self.kind = Kind::Reg { file, field, span };
+        if let OperandKind::Reg { file, field, .. } = self.kind {
+            self.kind = OperandKind::Reg { file, field, span };
         }
         self
     }
@@ -316,22 +316,24 @@ impl Operand {
     /// Returns every field of the operand.
     pub fn fields(&self) -> impl Iterator<Item = Field> {
         let kind = match self.kind {
-            Kind::Reg { field, .. }
-            | Kind::HalfPair { field, .. }
-            | Kind::F32(field)
-            | Kind::Bits(field)
-            | Kind::Target(field)
-            | Kind::Tuple { field, .. }
-            | Kind::FlagDef { field, .. }
-            | Kind::Number { field, .. }
-            | Kind::Group { field, .. } => [Some(field), None, None],
-            Kind::Name(m) => [Some(m.field), None, None],
-            Kind::AllPreds | Kind::Whole(_) | Kind::Word(_) => [None; 3],
-            Kind::SplitReg { low, high, .. } | Kind::SplitNumber { low, high, .. } => [Some(low), Some(high), None],
-            Kind::Condition { index, bit } => [Some(index), Some(bit.field), None],
-            Kind::Selected { field, index, bit, .. } => [Some(field), Some(index), Some(bit.field)],
-            Kind::Const { bank, offset, .. } => [Some(offset), Some(bank), None],
-            Kind::Memory { address, .. } => match address {
+            OperandKind::Reg { field, .. }
+            | OperandKind::HalfPair { field, .. }
+            | OperandKind::F32(field)
+            | OperandKind::Bits(field)
+            | OperandKind::Target(field)
+            | OperandKind::Tuple { field, .. }
+            | OperandKind::FlagDef { field, .. }
+            | OperandKind::Number { field, .. }
+            | OperandKind::Group { field, .. } => [Some(field), None, None],
+            OperandKind::Name(m) => [Some(m.field), None, None],
+            OperandKind::AllPreds | OperandKind::Whole(_) | OperandKind::Word(_) => [None; 3],
+            OperandKind::SplitReg { low, high, .. } | OperandKind::SplitNumber { low, high, .. } => {
+                [Some(low), Some(high), None]
+            }
+            OperandKind::Condition { index, bit } => [Some(index), Some(bit.field), None],
+            OperandKind::Selected { field, index, bit, .. } => [Some(field), Some(index), Some(bit.field)],
+            OperandKind::Const { bank, offset, .. } => [Some(offset), Some(bank), None],
+            OperandKind::Memory { address, .. } => match address {
                 Address::Uniform { offset, base, imm } => [Some(offset), Some(base), Some(imm)],
                 Address::Wide { base, imm } | Address::Flat { base, imm } => [Some(base), Some(imm), None],
                 Address::Shared { offset, imm } | Address::Scratch { offset, imm } => [Some(offset), Some(imm), None],
@@ -351,24 +353,24 @@ impl Operand {
     pub fn registers(&self) -> impl Iterator<Item = RegSlot> {
         let slot = |field, file, role, span| Some(RegSlot { field, file, role, span });
         let slots = match self.kind {
-            Kind::Reg { file, field, span } => [slot(field, file, self.role, span), None],
-            Kind::FlagDef { file, field } => [slot(field, file, self.role, 1), None],
-            Kind::Tuple { file, field, count } => [slot(field, file, self.role, count), None],
-            Kind::Condition { index, .. } => [slot(index, RegFile::C, Role::Use, 1), None],
-            Kind::Selected { file, field, index, .. } => {
-                [slot(field, file, self.role, 1), slot(index, RegFile::C, Role::Use, 1)]
+            OperandKind::Reg { file, field, span } => [slot(field, file, self.role, span), None],
+            OperandKind::FlagDef { file, field } => [slot(field, file, self.role, 1), None],
+            OperandKind::Tuple { file, field, count } => [slot(field, file, self.role, count), None],
+            OperandKind::Condition { index, .. } => [slot(index, RegFile::C, OperandRole::Use, 1), None],
+            OperandKind::Selected { file, field, index, .. } => {
+                [slot(field, file, self.role, 1), slot(index, RegFile::C, OperandRole::Use, 1)]
             }
-            Kind::Memory { address, .. } => match address {
+            OperandKind::Memory { address, .. } => match address {
                 Address::Uniform { offset, base, .. } => {
-                    [slot(offset, RegFile::Gpr, Role::Use, 1), slot(base, RegFile::Ur, Role::Use, 2)]
+                    [slot(offset, RegFile::Gpr, OperandRole::Use, 1), slot(base, RegFile::Ur, OperandRole::Use, 2)]
                 }
                 Address::Wide { base, .. } | Address::Flat { base, .. } => {
-                    [slot(base, RegFile::Gpr, Role::Use, 2), None]
+                    [slot(base, RegFile::Gpr, OperandRole::Use, 2), None]
                 }
                 Address::Shared { offset, .. } | Address::Scratch { offset, .. } => {
-                    [slot(offset, RegFile::Gpr, Role::Use, 1), None]
+                    [slot(offset, RegFile::Gpr, OperandRole::Use, 1), None]
                 }
-                Address::Constant { index, .. } => [slot(index, RegFile::Gpr, Role::Use, 1), None],
+                Address::Constant { index, .. } => [slot(index, RegFile::Gpr, OperandRole::Use, 1), None],
                 Address::Local { .. } => [None; 2],
             },
             _ => [None; 2],

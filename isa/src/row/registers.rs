@@ -98,7 +98,7 @@ impl RegFile {
 
 /// The access of an instruction to a register operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Role {
+pub enum OperandRole {
     /// Destination: written.
     Def,
     /// Source: read.
@@ -115,7 +115,7 @@ pub struct RegSlot {
     /// The register file.
     pub file: RegFile,
     /// The access: written, read or both.
-    pub role: Role,
+    pub role: OperandRole,
     /// Number of registers: 1, 2 or 4. On HALU the first register's number is a multiple of the
     /// span.
     pub span: u8,
@@ -123,7 +123,7 @@ pub struct RegSlot {
 
 /// The class of an instruction. Code quality metrics count [`Class::Compute`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Class {
+pub enum InstClass {
     /// Computes data, or materialises a constant.
     Compute,
     /// Accesses memory, parameters included.

@@ -17,7 +17,7 @@ pub use number::FloatFormat;
 pub use program::Program;
 pub(crate) use syntax::spaced::{Names, tuple};
 pub(crate) use syntax::split;
-pub use syntax::{Code, Line, Piece, Statement, Syntax};
+pub use syntax::{Fragment, Line, LineBody, Statement, Syntax};
 
 /// An error in a line of assembly, with its position.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -79,7 +79,7 @@ pub enum AsmErrorKind {
     },
     /// A second source that is not a GPR.
     #[error("at most one source may come from outside the GPRs")]
-    OutsideSources,
+    TooManyNonGprSources,
     /// A register number past the last register of its file.
     #[error("{allowed}")]
     Register {

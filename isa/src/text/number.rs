@@ -101,7 +101,7 @@ pub(super) enum Body<'a> {
 
 /// The reason why a number does not fit its field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Misfit {
+pub(super) enum NumberError {
     /// The kind of number is wrong, such as a decimal for an integer.
     Sort,
     /// The number is out of range.
@@ -127,27 +127,27 @@ impl<'a> Number<'a> {
     }
 
     /// Returns the number as a signed integer.
-    pub fn integer(self) -> Result<i128, Misfit> {
+    pub fn integer(self) -> Result<i128, NumberError> {
         let (digits, radix) = match self.body {
             Body::Hex(digits) => (digits, 16),
             Body::Decimal(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => (digits, 10),
-            _ => return Err(Misfit::Sort),
+            _ => return Err(NumberError::Sort),
         };
         let digits = digits.trim_start_matches('0');
         let magnitude = if digits.is_empty() { Ok(0) } else { i128::from_str_radix(digits, radix) };
-        magnitude.map(|m| if self.negative { -m } else { m }).map_err(|_| Misfit::Range)
+        magnitude.map(|m| if self.negative { -m } else { m }).map_err(|_| NumberError::Range)
     }
 
     /// Returns the number's bits in a format. A decimal is rounded once, to nearest even, and is
     /// out of range if it rounds to infinity. Hexadecimal digits are the bit pattern itself.
-    pub fn float(self, format: FloatFormat) -> Result<u32, Misfit> {
+    pub fn float(self, format: FloatFormat) -> Result<u32, NumberError> {
         let magnitude = match self.body {
-            Body::Hex(_) if self.negative => return Err(Misfit::Sort),
+            Body::Hex(_) if self.negative => return Err(NumberError::Sort),
             Body::Hex(_) => {
                 let bits = self.integer()?;
-                return if bits >> format.width() == 0 { Ok(bits as u32) } else { Err(Misfit::Range) };
+                return if bits >> format.width() == 0 { Ok(bits as u32) } else { Err(NumberError::Range) };
             }
-            Body::Decimal(digits) => round(digits, format).ok_or(Misfit::Range)?,
+            Body::Decimal(digits) => round(digits, format).ok_or(NumberError::Range)?,
             Body::Infinity => format.infinity(),
             Body::Nan => format.nan(),
         };
@@ -322,7 +322,7 @@ mod tests {
         let integer = |t| Number::parse(t).map(|n| n.integer());
         assert_eq!(integer("-0x10"), Some(Ok(-16)));
         assert_eq!(integer("000000000000000000000000000000000000000000000000000000001"), Some(Ok(1)));
-        assert_eq!(integer("0xffffffffffffffffffffffffffffffffff"), Some(Err(Misfit::Range)));
-        assert_eq!(integer("1.5"), Some(Err(Misfit::Sort)));
+        assert_eq!(integer("0xffffffffffffffffffffffffffffffffff"), Some(Err(NumberError::Range)));
+        assert_eq!(integer("1.5"), Some(Err(NumberError::Sort)));
     }
 }

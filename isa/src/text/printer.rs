@@ -1,7 +1,9 @@
 //! Prints a word of a row as its canonical line.
 
 use super::number::{FloatFormat, float_text};
-use crate::row::{Address, Alias, GROUP, Kind, LAST_FLAGS, ModifierOrder, Operand, ROTATE, RegFile, Row, Suffix};
+use crate::row::{
+    Address, Alias, GROUP, LAST_FLAGS, ModifierOrder, Operand, OperandKind, ROTATE, RegFile, Row, Suffix,
+};
 use crate::word::Field;
 use std::fmt::{self, Write};
 
@@ -76,7 +78,7 @@ pub fn print_spaced(
     out.write_str(mnemonic)?;
     for op in operands.iter().filter(|op| !op.silent) {
         let omitted = match op.kind {
-            Kind::FlagDef { field, .. } => field.get(word) > LAST_FLAGS,
+            OperandKind::FlagDef { field, .. } => field.get(word) > LAST_FLAGS,
             _ => op.optional && op.fields().all(|f| f.get(word) == f.get(template)),
         };
         if !omitted {
@@ -109,30 +111,30 @@ fn operand(
         }
     }
     match op.kind {
-        Kind::Reg { file, field, .. } => register(out, file, field.get(word)),
-        Kind::AllPreds => out.write_str("PR"),
-        Kind::Const { bank, offset, .. } => {
+        OperandKind::Reg { file, field, .. } => register(out, file, field.get(word)),
+        OperandKind::AllPreds => out.write_str("PR"),
+        OperandKind::Const { bank, offset, .. } => {
             write!(out, "c[{:#x}][{:#x}]", bank.get(word), offset.get(word))
         }
-        Kind::HalfPair { field, format } => {
+        OperandKind::HalfPair { field, format } => {
             let format = if format.get(word) == 0 { FloatFormat::F16 } else { FloatFormat::BF16 };
             let bits = field.get(word) as u32;
             write!(out, "{}, {}", float_text(bits >> 16, format), float_text(bits & 0xffff, format))
         }
-        Kind::F32(field) => out.write_str(&float_text(field.get(word) as u32, FloatFormat::F32)),
-        Kind::Bits(field) => write!(out, "{:#x}", field.get(word)),
-        Kind::Name(m) => out.write_str(m.text(m.field.get(word)).unwrap_or("?")),
-        Kind::Memory { address, .. } => memory(out, address, word),
-        Kind::Target(field) => target(out, field.get_signed(word)),
-        Kind::Tuple { file, field, count } => tuple(out, file, field.get(word), count),
-        Kind::SplitReg { file, low, high } => register(out, file, joined(low, high, word)),
-        Kind::Whole(file) => out.write_str(file.prefix()),
-        Kind::FlagDef { file, field } => register(out, file, field.get(word)),
-        Kind::Condition { index, bit } => {
+        OperandKind::F32(field) => out.write_str(&float_text(field.get(word) as u32, FloatFormat::F32)),
+        OperandKind::Bits(field) => write!(out, "{:#x}", field.get(word)),
+        OperandKind::Name(m) => out.write_str(m.text(m.field.get(word)).unwrap_or("?")),
+        OperandKind::Memory { address, .. } => memory(out, address, word),
+        OperandKind::Target(field) => target(out, field.get_signed(word)),
+        OperandKind::Tuple { file, field, count } => tuple(out, file, field.get(word), count),
+        OperandKind::SplitReg { file, low, high } => register(out, file, joined(low, high, word)),
+        OperandKind::Whole(file) => out.write_str(file.prefix()),
+        OperandKind::FlagDef { file, field } => register(out, file, field.get(word)),
+        OperandKind::Condition { index, bit } => {
             register(out, RegFile::C, index.get(word))?;
             write!(out, " {}", bit.text(bit.field.get(word)).unwrap_or("?"))
         }
-        Kind::Selected { file, field, index, bit } => match bit.field.get(word) {
+        OperandKind::Selected { file, field, index, bit } => match bit.field.get(word) {
             plain if bit.default == Some(plain) => register(out, file, field.get(word)),
             slct => {
                 write!(out, "(slct ")?;
@@ -142,15 +144,17 @@ fn operand(
                 out.write_char(')')
             }
         },
-        Kind::Number { field, signed, shift } => {
+        OperandKind::Number { field, signed, shift } => {
             let number = if signed { field.get_signed(word) } else { field.get(word) as i64 };
             let sign = if number < 0 { "-" } else { "" };
             write!(out, "{sign}{:#x}", number.unsigned_abs() << shift)
         }
-        Kind::SplitNumber { low, high, shift } => write!(out, "{:#x}", joined(low, high, word) << shift),
-        Kind::Word(text) => out.write_str(text),
-        Kind::Group { field, relative: true } => target(out, GROUP * field.get_signed(word)),
-        Kind::Group { field, relative: false } => write!(out, "{:#x}", field.get(word) << GROUP.trailing_zeros()),
+        OperandKind::SplitNumber { low, high, shift } => write!(out, "{:#x}", joined(low, high, word) << shift),
+        OperandKind::Word(text) => out.write_str(text),
+        OperandKind::Group { field, relative: true } => target(out, GROUP * field.get_signed(word)),
+        OperandKind::Group { field, relative: false } => {
+            write!(out, "{:#x}", field.get(word) << GROUP.trailing_zeros())
+        }
     }?;
     match op.suffix {
         Suffix::None => {}

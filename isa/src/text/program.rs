@@ -1,6 +1,6 @@
 //! Assembly of whole programs, with labels and with the errors of all lines.
 
-use super::{AsmError, AsmErrorKind, Code, Line, Syntax};
+use super::{AsmError, AsmErrorKind, Line, LineBody, Syntax};
 use std::collections::HashMap;
 
 /// An assembled program.
@@ -20,7 +20,7 @@ pub type Label<'a> = &'a dyn Fn(&str) -> Option<i64>;
 pub(crate) fn assemble<W>(
     text: &str,
     syntax: Syntax,
-    word: impl Fn(&Code<'_>, i64, Label<'_>) -> Result<W, AsmError>,
+    word: impl Fn(&LineBody<'_>, i64, Label<'_>) -> Result<W, AsmError>,
 ) -> Result<Program<W>, Vec<AsmError>> {
     let mut errors = Vec::new();
     let mut labels: HashMap<&str, (usize, usize)> = HashMap::new();

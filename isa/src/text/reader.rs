@@ -1,11 +1,11 @@
 //! Parses a statement by matching it against the rows of its mnemonic.
 
-use super::number::{FloatFormat, Misfit, Number};
-use super::syntax::{Arg, Body, Piece, Statement, Terms};
+use super::number::{FloatFormat, Number, NumberError};
+use super::syntax::{Arg, Body, Fragment, Statement, Terms};
 use super::{AsmError, AsmErrorKind};
 use crate::row::{
-    Address, Alias, EncodeError, GROUP, Kind, LAST_FLAGS, Modifier, ModifierOrder, Operand, ROTATE, RegFile, Role, Row,
-    Suffix,
+    Address, Alias, EncodeError, GROUP, LAST_FLAGS, Modifier, ModifierOrder, Operand, OperandKind, OperandRole, ROTATE,
+    RegFile, Row, Suffix,
 };
 use crate::word::Field;
 use smallvec::SmallVec;
@@ -53,7 +53,7 @@ pub fn read<T>(
         let operands = alias.map_or(row.operands, |a| a.operands);
         let given = alias.map_or(&[][..], |a| a.when);
         let word = given.iter().fold(row.template(), |w, (f, v)| f.set(w, *v));
-        let fit = Fit { statement, row, operands, place, word, puts: SmallVec::new() };
+        let fit = RowMatcher { statement, row, operands, place, word, puts: SmallVec::new() };
         match fit.run(named) {
             Ok(word) => return Ok((key, word)),
             Err(failure) => match &mut best {
@@ -107,17 +107,17 @@ struct Mismatch {
     error: AsmError,
 }
 
-struct Fit<'s, 'a> {
+struct RowMatcher<'s, 'a> {
     statement: &'s Statement<'a>,
     row: &'static Row,
     operands: &'static [Operand],
     place: Position<'s>,
     word: u128,
     /// The fields that the text sets, with value and text.
-    puts: SmallVec<[(Field, u64, Piece<'a>); 16]>,
+    puts: SmallVec<[(Field, u64, Fragment<'a>); 16]>,
 }
 
-impl<'a> Fit<'_, 'a> {
+impl<'a> RowMatcher<'_, 'a> {
     fn run(mut self, named: u128) -> Result<u128, Failure> {
         if let (Some((pred, not)), Some(guard)) = (self.statement.guard, self.row.guard) {
             self.word = guard.not.set(guard.pred.set(self.word, pred.into()), not.into());
@@ -144,7 +144,7 @@ impl<'a> Fit<'_, 'a> {
         Ok(self.word)
     }
 
-    fn put(&mut self, field: Field, value: u64, piece: Piece<'a>) {
+    fn put(&mut self, field: Field, value: u64, piece: Fragment<'a>) {
         self.word = field.set(self.word, value);
         self.puts.push((field, value, piece));
     }
@@ -200,7 +200,7 @@ impl<'a> Fit<'_, 'a> {
     /// Creates the error for a missing modifier. Its position is the end of the last modifier.
     fn missing(&self, allowed: Vec<&'static str>) -> AsmError {
         let last = self.statement.modifiers.last().unwrap_or(&self.statement.mnemonic);
-        let piece = Piece { text: "", start: last.span().end };
+        let piece = Fragment { text: "", start: last.span().end };
         piece.error(AsmErrorKind::MissingModifier { mnemonic: self.row.mnemonic, allowed })
     }
 
@@ -220,7 +220,7 @@ impl<'a> Fit<'_, 'a> {
                 if op.optional {
                     continue;
                 }
-                let piece = Piece { text: "", start: statement.line.span().end };
+                let piece = Fragment { text: "", start: statement.line.span().end };
                 let error = piece.error(AsmErrorKind::TooFew { operand: op.name });
                 return Err(Failure { progress: (Stage::Operand, at, true), error });
             }
@@ -262,7 +262,7 @@ impl<'a> Fit<'_, 'a> {
     /// first, as seed 004 does.
     fn flags_first(&self, i: usize, args: &[Arg<'_>]) -> Option<&'static Operand> {
         let flags = self.operands.get(i + 1).filter(|o| !o.silent)?;
-        let given = |arg: &Arg<'_>| matches!((flags.kind, arg.body), (Kind::FlagDef { file, .. }, Body::Reg(f, _)) if f == file);
+        let given = |arg: &Arg<'_>| matches!((flags.kind, arg.body), (OperandKind::FlagDef { file, .. }, Body::Reg(f, _)) if f == file);
         (args.len() > 1 && args.first().is_some_and(given)).then_some(flags)
     }
 
@@ -313,23 +313,27 @@ impl<'a> Fit<'_, 'a> {
         let piece = arg.piece;
         let mismatch = || Mismatch::kind(op, arg);
         match (op.kind, arg.body) {
-            (Kind::Reg { file, field, .. }, Body::Reg(given, n)) if file == given => {
+            (OperandKind::Reg { file, field, .. }, Body::Reg(given, n)) if file == given => {
                 self.register(file, field, n, piece)?;
             }
-            (Kind::Reg { file: RegFile::Gpr, .. }, Body::Reg(RegFile::Ur, _) | Body::Const(..) | Body::Number(_))
-                if earlier.iter().any(is_outside) =>
-            {
-                return Err(Mismatch::detail(piece, AsmErrorKind::OutsideSources));
+            (
+                OperandKind::Reg { file: RegFile::Gpr, .. },
+                Body::Reg(RegFile::Ur, _) | Body::Const(..) | Body::Number(_),
+            ) if earlier.iter().any(is_non_gpr_source) => {
+                return Err(Mismatch::detail(piece, AsmErrorKind::TooManyNonGprSources));
             }
-            (Kind::AllPreds, Body::AllPreds) => {}
-            (Kind::Const { bank, offset, .. }, Body::Const(number, Terms { gpr: None, ur: None, imm: Some(imm) })) => {
+            (OperandKind::AllPreds, Body::AllPreds) => {}
+            (
+                OperandKind::Const { bank, offset, .. },
+                Body::Const(number, Terms { gpr: None, ur: None, imm: Some(imm) }),
+            ) => {
                 self.put(bank, unsigned(op, arg, "constant bank", number, bank)?, piece);
                 self.put(offset, unsigned(op, arg, "constant offset", imm, offset)?, piece);
             }
-            (Kind::HalfPair { field, format }, Body::Number(high)) => {
+            (OperandKind::HalfPair { field, format }, Body::Number(high)) => {
                 let format = if format.get(self.word) == 0 { FloatFormat::F16 } else { FloatFormat::BF16 };
                 let Some(second) = second else {
-                    let end = Piece { text: "", start: self.statement.line.span().end };
+                    let end = Fragment { text: "", start: self.statement.line.span().end };
                     let operand = "the second number of the pair";
                     return Err(Mismatch::detail(end, AsmErrorKind::TooFew { operand }));
                 };
@@ -340,10 +344,10 @@ impl<'a> Fit<'_, 'a> {
                 self.put(field, u64::from(high) << 16 | u64::from(low), piece);
                 return Ok(2);
             }
-            (Kind::F32(field), Body::Number(number)) => {
+            (OperandKind::F32(field), Body::Number(number)) => {
                 self.put(field, float(arg, number, FloatFormat::F32)?.into(), piece);
             }
-            (Kind::Bits(field), Body::Number(number)) => {
+            (OperandKind::Bits(field), Body::Number(number)) => {
                 // A full 32-bit word may also be written as a signed integer.
                 let value = if field.width == 32 {
                     integer(op, arg, "integer", number, least(field), field.max().into())?
@@ -352,63 +356,64 @@ impl<'a> Fit<'_, 'a> {
                 };
                 self.put(field, value, piece);
             }
-            (Kind::Name(m), Body::Name(name)) => {
+            (OperandKind::Name(m), Body::Name(name)) => {
                 self.put(m.field, m.value(name).ok_or_else(mismatch)?, piece);
             }
-            (Kind::Memory { address, .. }, body) => self.address(op, arg, address, body)?,
-            (Kind::Target(field), Body::Relative(number)) => {
+            (OperandKind::Memory { address, .. }, body) => self.address(op, arg, address, body)?,
+            (OperandKind::Target(field), Body::Relative(number)) => {
                 self.put(field, signed(op, arg, "distance", number, field)?, piece);
             }
-            (Kind::Target(field), Body::Name(label)) => {
+            (OperandKind::Target(field), Body::Name(label)) => {
                 let distance = self.label(label, piece)? - i128::from(self.place.base);
                 if distance < least(field) || distance > most(field) {
                     return Err(out_of_range(piece, "distance", least(field), most(field)));
                 }
                 self.put(field, distance as u64, piece);
             }
-            _ => return self.spaced(op, arg, second),
+            _ => return self.vp1_operand(op, arg, second),
         }
         Ok(1)
     }
 
     /// Resolves a label to the index of its word.
-    fn label(&self, label: &str, piece: Piece<'_>) -> Result<i128, Mismatch> {
+    fn label(&self, label: &str, piece: Fragment<'_>) -> Result<i128, Mismatch> {
         let word = (self.place.label)(label).map(i128::from);
         word.ok_or_else(|| Mismatch::detail(piece, AsmErrorKind::UndefinedLabel))
     }
 
     /// Writes a register number to its field.
-    fn register(&mut self, file: RegFile, field: Field, number: u8, piece: Piece<'a>) -> Result<(), Mismatch> {
+    fn register(&mut self, file: RegFile, field: Field, number: u8, piece: Fragment<'a>) -> Result<(), Mismatch> {
         self.put(field, register_number(file, number, field.max(), piece)?, piece);
         Ok(())
     }
 
     /// Parses the operand kinds that only VP1 has. Returns the number of arguments consumed.
-    fn spaced(&mut self, op: &Operand, arg: &Arg<'a>, second: Option<&Arg<'a>>) -> Result<usize, Mismatch> {
+    fn vp1_operand(&mut self, op: &Operand, arg: &Arg<'a>, second: Option<&Arg<'a>>) -> Result<usize, Mismatch> {
         let piece = arg.piece;
         let mismatch = || Mismatch::kind(op, arg);
         match (op.kind, arg.body) {
             // The text of `$r31` is its value, 0.
-            (Kind::Reg { file: file @ RegFile::R, field, .. }, Body::Number(number))
-            | (Kind::Selected { file: file @ RegFile::R, field, .. }, Body::Number(number))
+            (OperandKind::Reg { file: file @ RegFile::R, field, .. }, Body::Number(number))
+            | (OperandKind::Selected { file: file @ RegFile::R, field, .. }, Body::Number(number))
                 if number.integer() == Ok(0) =>
             {
                 let (zero, _) = file.constant().ok_or_else(mismatch)?;
                 self.put(field, zero.into(), piece);
             }
-            (Kind::Tuple { file, field, count }, Body::Tuple(given, n, c)) if (file, count) == (given, c) => {
+            (OperandKind::Tuple { file, field, count }, Body::Tuple(given, n, c)) if (file, count) == (given, c) => {
                 self.register(file, field, n, piece)?;
             }
-            (Kind::SplitReg { file, low, high }, Body::Reg(given, n)) if file == given => {
+            (OperandKind::SplitReg { file, low, high }, Body::Reg(given, n)) if file == given => {
                 let number = register_number(file, n, joined_max(low, high), piece)?;
                 self.put(low, number & low.max(), piece);
                 self.put(high, number >> low.width, piece);
             }
-            (Kind::Whole(file), Body::Whole(given)) if file == given => {}
-            (Kind::FlagDef { file, field }, Body::Reg(given, n)) if file == given => {
+            (OperandKind::Whole(file), Body::Whole(given)) if file == given => {}
+            (OperandKind::FlagDef { file, field }, Body::Reg(given, n)) if file == given => {
                 // A `$c` register followed by the name of a bit is a condition, such as `$c1 zf`.
                 let is_bit = |name: &str| {
-                    let bits = |o: &Operand| matches!(o.kind, Kind::Condition { bit, .. } if bit.value(name).is_some());
+                    let bits =
+                        |o: &Operand| matches!(o.kind, OperandKind::Condition { bit, .. } if bit.value(name).is_some());
                     self.operands.iter().any(bits)
                 };
                 if second.is_some_and(|s| matches!(s.body, Body::Name(name) if is_bit(name))) {
@@ -416,7 +421,7 @@ impl<'a> Fit<'_, 'a> {
                 }
                 self.put(field, register_number(file, n, LAST_FLAGS, piece)?, piece);
             }
-            (Kind::Condition { index, bit }, Body::Reg(RegFile::C, n)) => {
+            (OperandKind::Condition { index, bit }, Body::Reg(RegFile::C, n)) => {
                 let Some(second) = second else { return Err(mismatch()) };
                 let Body::Name(name) = second.body else { return Err(Mismatch::kind(op, second)) };
                 let value = bit.value(name).ok_or_else(|| Mismatch::kind(op, second))?;
@@ -424,10 +429,10 @@ impl<'a> Fit<'_, 'a> {
                 self.put(bit.field, value, second.piece);
                 return Ok(2);
             }
-            (Kind::Selected { file, field, .. }, Body::Reg(given, n)) if file == given => {
+            (OperandKind::Selected { file, field, .. }, Body::Reg(given, n)) if file == given => {
                 self.register(file, field, n, piece)?;
             }
-            (Kind::Selected { file, field, index, bit }, Body::Selected(given)) if file == given.file => {
+            (OperandKind::Selected { file, field, index, bit }, Body::Selected(given)) if file == given.file => {
                 let value = bit.value(given.bit).filter(|v| bit.default != Some(*v)).ok_or_else(mismatch)?;
                 if (given.count == 4) != (value == ROTATE) {
                     return Err(mismatch());
@@ -436,25 +441,25 @@ impl<'a> Fit<'_, 'a> {
                 self.put(bit.field, value, piece);
                 self.register(file, field, given.number, piece)?;
             }
-            (Kind::Number { field, signed, shift }, Body::Number(number)) => {
+            (OperandKind::Number { field, signed, shift }, Body::Number(number)) => {
                 let (least, most) = if signed { (least(field), most(field)) } else { (0, field.max().into()) };
                 self.put(field, scaled(op, arg, number, least, most, shift)?, piece);
             }
-            (Kind::SplitNumber { low, high, shift }, Body::Number(number)) => {
+            (OperandKind::SplitNumber { low, high, shift }, Body::Number(number)) => {
                 let value = scaled(op, arg, number, 0, joined_max(low, high).into(), shift)?;
                 self.put(low, value & low.max(), piece);
                 self.put(high, value >> low.width, piece);
             }
-            (Kind::Word(text), Body::Name(name)) if text == name => {}
-            (Kind::Group { field, relative }, body) => {
+            (OperandKind::Word(text), Body::Name(name)) if text == name => {}
+            (OperandKind::Group { field, relative }, body) => {
                 let target = match body {
                     Body::Name(label) => self.label(label, piece)?,
                     // An address before word 0 is printed as an unsigned 64-bit number.
                     Body::Number(number) => match number.integer() {
                         Ok(n) if n > i64::MAX.into() && n <= u64::MAX.into() => n - (1 << 64),
                         Ok(n) => n,
-                        Err(Misfit::Sort) => return Err(mismatch()),
-                        Err(Misfit::Range) => i128::MAX >> 1,
+                        Err(NumberError::Sort) => return Err(mismatch()),
+                        Err(NumberError::Range) => i128::MAX >> 1,
                     },
                     _ => return Err(mismatch()),
                 };
@@ -482,7 +487,7 @@ impl<'a> Fit<'_, 'a> {
         match (address, body) {
             (
                 Address::Uniform { offset, base, imm },
-                Body::Memory(Terms { gpr: Some((n, Some(Piece { text: "U32", .. }))), ur: Some(ur), imm: number }),
+                Body::Memory(Terms { gpr: Some((n, Some(Fragment { text: "U32", .. }))), ur: Some(ur), imm: number }),
             ) => {
                 self.put(imm, number.map_or(Ok(0), |number| signed(op, arg, WHAT, number, imm))?, piece);
                 self.put(offset, n.into(), piece);
@@ -490,7 +495,7 @@ impl<'a> Fit<'_, 'a> {
             }
             (
                 Address::Wide { base, imm } | Address::Flat { base, imm },
-                Body::Memory(Terms { gpr: Some((n, Some(Piece { text: "64", .. }))), ur: None, imm: number }),
+                Body::Memory(Terms { gpr: Some((n, Some(Fragment { text: "64", .. }))), ur: None, imm: number }),
             ) => {
                 self.put(imm, number.map_or(Ok(0), |number| signed(op, arg, WHAT, number, imm))?, piece);
                 self.put(base, n.into(), piece);
@@ -525,7 +530,7 @@ impl Mismatch {
     /// Creates the error for an argument of the wrong kind.
     fn kind(op: &Operand, arg: &Arg<'_>) -> Mismatch {
         let allowed = match op.kind {
-            Kind::Name(m) => spellings(&m),
+            OperandKind::Name(m) => spellings(&m),
             _ => vec![describe(op)],
         };
         let kind = AsmErrorKind::Operand { operand: op.name, allowed };
@@ -533,7 +538,7 @@ impl Mismatch {
     }
 
     /// Creates an error for an argument of the right kind.
-    fn detail(piece: Piece<'_>, kind: AsmErrorKind) -> Mismatch {
+    fn detail(piece: Fragment<'_>, kind: AsmErrorKind) -> Mismatch {
         Mismatch { kind_fits: true, error: piece.error(kind) }
     }
 }
@@ -553,7 +558,7 @@ fn joined_max(low: Field, high: Field) -> u64 {
     high.max() << low.width | low.max()
 }
 
-fn out_of_range(piece: Piece<'_>, what: &'static str, least: i128, most: i128) -> Mismatch {
+fn out_of_range(piece: Fragment<'_>, what: &'static str, least: i128, most: i128) -> Mismatch {
     Mismatch::detail(piece, AsmErrorKind::Range { what, allowed: format!("{least} to {most}") })
 }
 
@@ -568,13 +573,13 @@ fn integer(
 ) -> Result<u64, Mismatch> {
     match number.integer() {
         Ok(n) if (least..=most).contains(&n) => Ok(n as u64),
-        Err(Misfit::Sort) => Err(Mismatch::kind(op, arg)),
-        Ok(_) | Err(Misfit::Range) => Err(out_of_range(arg.piece, what, least, most)),
+        Err(NumberError::Sort) => Err(Mismatch::kind(op, arg)),
+        Ok(_) | Err(NumberError::Range) => Err(out_of_range(arg.piece, what, least, most)),
     }
 }
 
 /// Checks that a register number is at most `last`.
-fn register_number(file: RegFile, number: u8, last: u64, piece: Piece<'_>) -> Result<u64, Mismatch> {
+fn register_number(file: RegFile, number: u8, last: u64, piece: Fragment<'_>) -> Result<u64, Mismatch> {
     let number = u64::from(number);
     if number > last {
         let allowed = format!("{0}0 to {0}{last}", file.prefix());
@@ -595,8 +600,8 @@ fn scaled(
 ) -> Result<u64, Mismatch> {
     match number.integer() {
         Ok(n) if n % (1 << shift) == 0 && (least..=most).contains(&(n >> shift)) => Ok((n >> shift) as u64),
-        Err(Misfit::Sort) => Err(Mismatch::kind(op, arg)),
-        Ok(_) | Err(Misfit::Range) => {
+        Err(NumberError::Sort) => Err(Mismatch::kind(op, arg)),
+        Ok(_) | Err(NumberError::Range) => {
             let range = format!("{:#x} to {:#x}", Signed(least << shift), Signed(most << shift));
             let allowed = if shift == 0 { range } else { format!("a multiple of {:#x}, {range}", 1 << shift) };
             Err(Mismatch::detail(arg.piece, AsmErrorKind::Range { what: "immediate", allowed }))
@@ -641,11 +646,13 @@ fn spellings(m: &Modifier) -> Vec<&'static str> {
 }
 
 /// Returns `true` for a source operand that is not a GPR.
-fn is_outside(op: &Operand) -> bool {
-    op.role == Role::Use
+fn is_non_gpr_source(op: &Operand) -> bool {
+    op.role == OperandRole::Use
         && match op.kind {
-            Kind::Reg { file, .. } => file == RegFile::Ur,
-            Kind::Const { .. } | Kind::HalfPair { .. } | Kind::F32(_) | Kind::Bits(_) => true,
+            OperandKind::Reg { file, .. } => file == RegFile::Ur,
+            OperandKind::Const { .. } | OperandKind::HalfPair { .. } | OperandKind::F32(_) | OperandKind::Bits(_) => {
+                true
+            }
             _ => false,
         }
 }
@@ -654,34 +661,36 @@ fn is_outside(op: &Operand) -> bool {
 pub(crate) fn describe(op: &Operand) -> &'static str {
     let bare = op.neg.is_none() && op.abs.is_none() && matches!(op.suffix, Suffix::None);
     match op.kind {
-        Kind::Reg { file: RegFile::Gpr, .. } if bare || op.role == Role::Def => "a plain GPR",
-        Kind::Reg { file: RegFile::Gpr, .. } => "a GPR",
-        Kind::Reg { file: RegFile::Ur, .. } => "a UR",
-        Kind::Reg { file: RegFile::Pred, .. } if op.not.is_none() => "a predicate without `!`",
-        Kind::Reg { file: RegFile::Pred, .. } => "a predicate",
-        Kind::AllPreds => "PR",
-        Kind::Const { .. } => "c[bank][offset]",
-        Kind::HalfPair { .. } => "two numbers",
-        Kind::F32(_) => "a number",
-        Kind::Bits(_) => "an integer",
-        Kind::Name(_) => "a special register",
-        Kind::Memory { address: Address::Uniform { .. }, .. } => "[Ra.U32+URb+imm]",
-        Kind::Memory { address: Address::Wide { .. } | Address::Flat { .. }, .. } => "[Ra.64+imm]",
-        Kind::Memory { address: Address::Shared { .. } | Address::Scratch { .. }, .. } => "[Ra+imm]",
-        Kind::Memory { address: Address::Local { .. }, .. } => "[imm]",
-        Kind::Memory { address: Address::Constant { .. }, .. } => "c[bank][Ra+imm]",
-        Kind::Target(_) => "a label or `.+N`",
-        Kind::Reg { file, .. } | Kind::SplitReg { file, .. } | Kind::FlagDef { file, .. } => vp1_register(file),
-        Kind::Whole(file) => file.prefix(),
-        Kind::Tuple { count: 4, .. } => "a quad",
-        Kind::Tuple { .. } => "a pair",
-        Kind::Condition { .. } => "a `$c` and the name of a bit",
-        Kind::Selected { file: RegFile::V, .. } => "a `$v`, or `(slct $cN bit $vNd)`",
-        Kind::Selected { file: RegFile::A, .. } => "a `$a`, or `(slct $cN bit $aNd)`",
-        Kind::Selected { .. } => "a `$r`, or `(slct $cN bit $rNd)`",
-        Kind::Number { .. } | Kind::SplitNumber { .. } => "an integer",
-        Kind::Word(text) => text,
-        Kind::Group { .. } => "a label or the address of a word",
+        OperandKind::Reg { file: RegFile::Gpr, .. } if bare || op.role == OperandRole::Def => "a plain GPR",
+        OperandKind::Reg { file: RegFile::Gpr, .. } => "a GPR",
+        OperandKind::Reg { file: RegFile::Ur, .. } => "a UR",
+        OperandKind::Reg { file: RegFile::Pred, .. } if op.not.is_none() => "a predicate without `!`",
+        OperandKind::Reg { file: RegFile::Pred, .. } => "a predicate",
+        OperandKind::AllPreds => "PR",
+        OperandKind::Const { .. } => "c[bank][offset]",
+        OperandKind::HalfPair { .. } => "two numbers",
+        OperandKind::F32(_) => "a number",
+        OperandKind::Bits(_) => "an integer",
+        OperandKind::Name(_) => "a special register",
+        OperandKind::Memory { address: Address::Uniform { .. }, .. } => "[Ra.U32+URb+imm]",
+        OperandKind::Memory { address: Address::Wide { .. } | Address::Flat { .. }, .. } => "[Ra.64+imm]",
+        OperandKind::Memory { address: Address::Shared { .. } | Address::Scratch { .. }, .. } => "[Ra+imm]",
+        OperandKind::Memory { address: Address::Local { .. }, .. } => "[imm]",
+        OperandKind::Memory { address: Address::Constant { .. }, .. } => "c[bank][Ra+imm]",
+        OperandKind::Target(_) => "a label or `.+N`",
+        OperandKind::Reg { file, .. } | OperandKind::SplitReg { file, .. } | OperandKind::FlagDef { file, .. } => {
+            vp1_register(file)
+        }
+        OperandKind::Whole(file) => file.prefix(),
+        OperandKind::Tuple { count: 4, .. } => "a quad",
+        OperandKind::Tuple { .. } => "a pair",
+        OperandKind::Condition { .. } => "a `$c` and the name of a bit",
+        OperandKind::Selected { file: RegFile::V, .. } => "a `$v`, or `(slct $cN bit $vNd)`",
+        OperandKind::Selected { file: RegFile::A, .. } => "a `$a`, or `(slct $cN bit $aNd)`",
+        OperandKind::Selected { .. } => "a `$r`, or `(slct $cN bit $rNd)`",
+        OperandKind::Number { .. } | OperandKind::SplitNumber { .. } => "an integer",
+        OperandKind::Word(text) => text,
+        OperandKind::Group { .. } => "a label or the address of a word",
     }
 }
 

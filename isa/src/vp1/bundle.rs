@@ -8,7 +8,7 @@ pub const LINE: u32 = 4;
 
 /// The slot of a unit in a bundle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Slot {
+pub enum UnitSlot {
     /// The bundle has no word for the unit.
     Empty,
     /// An instruction.
@@ -17,17 +17,17 @@ pub enum Slot {
     Undefined(u32),
 }
 
-impl Slot {
+impl UnitSlot {
     /// Decodes a word.
-    pub fn of_word(word: u32) -> Slot {
-        Inst::decode(word).map_or(Slot::Undefined(word), Slot::Inst)
+    pub fn of_word(word: u32) -> UnitSlot {
+        Inst::decode(word).map_or(UnitSlot::Undefined(word), UnitSlot::Inst)
     }
 
     /// Returns the instruction, if the slot holds one.
     pub fn inst(&self) -> Option<&Inst> {
         match self {
-            Slot::Inst(inst) => Some(inst),
-            Slot::Empty | Slot::Undefined(_) => None,
+            UnitSlot::Inst(inst) => Some(inst),
+            UnitSlot::Empty | UnitSlot::Undefined(_) => None,
         }
     }
 }
@@ -49,14 +49,14 @@ pub enum BundleError {
 /// The words that execute together: at most one per unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bundle {
-    slots: [Slot; 4],
+    slots: [UnitSlot; 4],
     words: u32,
 }
 
 impl Bundle {
     /// Creates a bundle of these words, in order.
     pub fn new(words: &[u32]) -> Result<Bundle, BundleError> {
-        let mut bundle = Bundle { slots: [Slot::Empty; 4], words: 0 };
+        let mut bundle = Bundle { slots: [UnitSlot::Empty; 4], words: 0 };
         if words.is_empty() {
             return Err(BundleError::Empty);
         }
@@ -67,7 +67,7 @@ impl Bundle {
                 return Err(BundleError::Order(i));
             }
             last = Some(unit);
-            bundle.slots[unit as usize] = Slot::of_word(word);
+            bundle.slots[unit as usize] = UnitSlot::of_word(word);
             bundle.words += 1;
         }
         Ok(bundle)
@@ -81,7 +81,7 @@ impl Bundle {
     }
 
     /// Returns the slot of a unit.
-    pub fn slot(&self, unit: Unit) -> &Slot {
+    pub fn slot(&self, unit: Unit) -> &UnitSlot {
         &self.slots[unit as usize]
     }
 
@@ -93,8 +93,8 @@ impl Bundle {
     /// Returns the first word that does not decode.
     pub fn undefined(&self) -> Option<u32> {
         self.slots.iter().find_map(|slot| match slot {
-            Slot::Undefined(word) => Some(*word),
-            Slot::Empty | Slot::Inst(_) => None,
+            UnitSlot::Undefined(word) => Some(*word),
+            UnitSlot::Empty | UnitSlot::Inst(_) => None,
         })
     }
 

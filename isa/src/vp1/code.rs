@@ -2,18 +2,18 @@
 
 use std::ops::Range;
 
-use halfbyte_abi::{Descriptor, Form, Target};
+use halfbyte_abi::{Descriptor, KernelFormat, Target};
 
 use super::{Inst, Opcode, Unit, disassemble, mnemonics, word_text};
-use crate::isa::{Isa, MachineCode, Words};
-use crate::row::Class;
+use crate::isa::{Isa, MachineCode, SharedCode};
+use crate::row::InstClass;
 
 /// The VP1 target: 32-bit words in bundles, with work items packed into lanes.
 pub const TARGET: Target = Target::new(&Descriptor {
     name: "vp1",
     summary: "The video vector processor of NVIDIA's NV41 to G80",
     code: 2,
-    form: Form::Tiles,
+    form: KernelFormat::Tiles,
     sm: None,
 });
 
@@ -34,17 +34,17 @@ impl Isa for Vp1 {
         mnemonics().to_vec()
     }
 
-    fn machine_code(&self, _: Target, bytes: &[u8]) -> Option<Words> {
+    fn machine_code(&self, _: Target, bytes: &[u8]) -> Option<SharedCode> {
         let (words, rest) = bytes.as_chunks();
-        rest.is_empty().then(|| Code(words.iter().map(|&word| u32::from_le_bytes(word)).collect()).into())
+        rest.is_empty().then(|| Vp1Code(words.iter().map(|&word| u32::from_le_bytes(word)).collect()).into())
     }
 }
 
 /// Machine code: 32-bit words in order, valid instructions or not.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Code(pub Vec<u32>);
+pub struct Vp1Code(pub Vec<u32>);
 
-impl MachineCode for Code {
+impl MachineCode for Vp1Code {
     fn target(&self) -> Target {
         TARGET
     }
@@ -65,11 +65,11 @@ impl MachineCode for Code {
         self.0.get(address).map_or(String::new(), |&word| word_text(word, address as u32))
     }
 
-    fn class(&self, address: usize) -> Option<Class> {
+    fn class(&self, address: usize) -> Option<InstClass> {
         self.0.get(address).and_then(|&word| Some(Inst::decode(word)?.row().class))
     }
 
-    fn idle(&self, addresses: Range<usize>) -> Words {
+    fn replace_with_nops(&self, addresses: Range<usize>) -> SharedCode {
         let mut words = self.0.clone();
         words.iter_mut().skip(addresses.start).take(addresses.len()).for_each(|word| {
             let opcode = match Unit::of_word(*word) {
@@ -80,7 +80,7 @@ impl MachineCode for Code {
             };
             *word = Inst::new(opcode).word();
         });
-        Code(words).into()
+        Vp1Code(words).into()
     }
 
     fn disassemble(&self) -> String {
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn bytes_come_back() {
-        let words: Words = Code(vec![7, u32::MAX, 0xdb00_0001]).into();
+        let words: SharedCode = Vp1Code(vec![7, u32::MAX, 0xdb00_0001]).into();
         let bytes = words.to_bytes();
         assert_eq!(bytes.len(), words.len() * words.word_bytes());
         assert!(Vp1.machine_code(TARGET, &bytes).unwrap() == words);
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn digits_and_text_are_those_of_the_machine() {
-        let words: Words = Code(vec![0xdb00_0001, 0x0000_0012]).into();
+        let words: SharedCode = Vp1Code(vec![0xdb00_0001, 0x0000_0012]).into();
         assert_eq!((words.digits(1), words.text(0)), ("0x00000012".into(), ".word 0xdb000001".into()));
     }
 }

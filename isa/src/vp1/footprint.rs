@@ -255,7 +255,7 @@ impl Footprint {
     /// The effect of the bundle is unknown.
     pub fn of(bundle: &Bundle, zero: Option<u8>) -> Result<Footprint, Unknown> {
         let mut record = Record { reads: Locations::EMPTY, reading: 0, access: None };
-        let effects = meaning(bundle, &mut record, &mut Anything { zero });
+        let effects = meaning(bundle, &mut record, &mut UnknownState { zero });
         let mut writes = Locations::EMPTY;
         for write in &effects.writes {
             writes = writes.union(record.written(write));
@@ -562,12 +562,12 @@ impl Domain for Record {
 }
 
 /// An unknown state, except that one `$a` may be known to hold 0.
-struct Anything {
+struct UnknownState {
     zero: Option<u8>,
 }
 
 #[rustfmt::skip]
-impl Reader<Record> for Anything {
+impl Reader<Record> for UnknownState {
     fn r(&mut self, d: &mut Record, n: Index<Word>) -> Word {
         d.read_indexed(RegFile::R, n);
         Word::Other

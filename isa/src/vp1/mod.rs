@@ -15,12 +15,12 @@ pub mod state;
 pub mod template;
 mod text;
 
-use crate::row::{Kind, RegFile, RegSlot, Row, opcode_enum};
+use crate::row::{OperandKind, RegFile, RegSlot, Row, opcode_enum};
 use crate::word::Field;
 
-pub use bundle::{Bundle, BundleError, Slot, bundles};
-pub use code::{Code, TARGET, Vp1};
-pub use text::{Form, Program, assemble, disassemble, forms_of, mnemonics, read_word, word_text};
+pub use bundle::{Bundle, BundleError, UnitSlot, bundles};
+pub use code::{TARGET, Vp1, Vp1Code};
+pub use text::{EncodingForm, Program, assemble, disassemble, forms_of, mnemonics, read_word, word_text};
 
 use fields::OP;
 use std::sync::LazyLock;
@@ -203,10 +203,11 @@ impl Inst {
     pub fn quad_condition(&self) -> Option<(u64, Field)> {
         let operands = || self.row().operands.iter().map(|operand| operand.kind);
         let condition = operands().find_map(|kind| match kind {
-            Kind::Condition { index, bit } => Some((self.get(bit.field), index)),
+            OperandKind::Condition { index, bit } => Some((self.get(bit.field), index)),
             _ => None,
         });
-        condition.filter(|_| operands().any(|kind| matches!(kind, Kind::Tuple { file: RegFile::V, count: 4, .. })))
+        condition
+            .filter(|_| operands().any(|kind| matches!(kind, OperandKind::Tuple { file: RegFile::V, count: 4, .. })))
     }
 
     /// Returns `true` if a field of the row overlaps other fields, so that it cannot be changed on

@@ -3,19 +3,19 @@
 use super::{Inst, Opcode};
 use crate::row::{Alias, GROUP};
 use crate::text::reader::{self, Candidate, Position};
-use crate::text::{AsmError, Code, Line, Names, Piece, Statement, Syntax, printer, program};
+use crate::text::{AsmError, Fragment, Line, LineBody, Names, Statement, Syntax, printer, program};
 use std::collections::HashMap;
 use std::fmt::{self, Write};
 use std::sync::LazyLock;
 
 /// An encoding form of a mnemonic: an opcode, with the alias if the mnemonic is one.
-pub type Form = (Opcode, Option<&'static Alias>);
+pub type EncodingForm = (Opcode, Option<&'static Alias>);
 
 #[derive(Default)]
 struct Mnemonics {
     /// The mnemonics that the printer uses, each once, in the order of the opcodes.
     order: Vec<&'static str>,
-    forms: HashMap<&'static str, Vec<Form>>,
+    forms: HashMap<&'static str, Vec<EncodingForm>>,
 }
 
 static MNEMONICS: LazyLock<Mnemonics> = LazyLock::new(|| {
@@ -43,7 +43,7 @@ pub fn mnemonics() -> &'static [&'static str] {
 }
 
 /// Returns the forms of a mnemonic. Returns an empty slice if the mnemonic is unknown.
-pub fn forms_of(mnemonic: &str) -> &'static [Form] {
+pub fn forms_of(mnemonic: &str) -> &'static [EncodingForm] {
     MNEMONICS.forms.get(mnemonic).map_or(&[], Vec::as_slice)
 }
 
@@ -87,33 +87,35 @@ pub fn read_word(line: &str, at: u32) -> Result<u32, AsmError> {
     }
     match code? {
         Some(code) => code_word(&code, at.into(), &|_| None),
-        None => Err(Piece { text: "", start: line.len() }.malformed("line", "an instruction")),
+        None => Err(Fragment { text: "", start: line.len() }.malformed("line", "an instruction")),
     }
 }
 
-fn code_word(code: &Code<'_>, at: i64, label: program::Label<'_>) -> Result<u32, AsmError> {
+fn code_word(code: &LineBody<'_>, at: i64, label: program::Label<'_>) -> Result<u32, AsmError> {
     match code {
         // The syntax limits the value to 32 bits.
-        Code::Word(word) => Ok(*word as u32),
-        Code::Statement(statement) => instruction(statement, Position { base: group(at), label }).map(|inst| inst.word),
+        LineBody::Word(word) => Ok(*word as u32),
+        LineBody::Statement(statement) => {
+            instruction(statement, Position { base: group(at), label }).map(|inst| inst.word)
+        }
     }
 }
 
 fn instruction(statement: &Statement<'_>, place: Position<'_>) -> Result<Inst, AsmError> {
-    let candidate = |&(key, alias): &Form| Candidate { key, row: key.row(), named: u32::MAX.into(), alias };
+    let candidate = |&(key, alias): &EncodingForm| Candidate { key, row: key.row(), named: u32::MAX.into(), alias };
     let candidates = forms_of(statement.mnemonic()).iter().map(candidate);
     let (opcode, word) = reader::read(statement, candidates, place)?;
     Ok(Inst { opcode, word: word as u32 })
 }
 
 /// Parses an instruction whose text may use register names that `names` resolves.
-pub(super) fn read_named(text: Piece<'_>, names: Names<'_>) -> Result<Inst, AsmError> {
+pub(super) fn read_named(text: Fragment<'_>, names: Names<'_>) -> Result<Inst, AsmError> {
     instruction(&Statement::parse_spaced(text, names)?, Position::ALONE)
 }
 
 /// Parses an instruction whose last register number is determined by other parts of the text that
 /// share its bits.
-pub(super) fn read_sharing(text: Piece<'_>, names: Names<'_>) -> Option<Inst> {
+pub(super) fn read_sharing(text: Fragment<'_>, names: Names<'_>) -> Option<Inst> {
     let mut statement = Statement::parse_spaced(text, names).ok()?;
     // Every bit of the number also belongs to another part, so exactly one number fits.
     (0..32).find_map(|number| {

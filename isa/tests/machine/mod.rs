@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use halfbyte_isa::halu::Inst;
 use halfbyte_isa::halu::concrete::Concrete;
-use halfbyte_isa::halu::domain::{Effects, Next, Reader, SpecialReg, Write};
+use halfbyte_isa::halu::domain::{ControlFlow, Effects, Reader, SpecialReg, Write};
 use halfbyte_isa::halu::meaning::{guard, meaning};
 
 /// The state that an instruction can read, including the registers that it can write.
@@ -55,7 +55,7 @@ impl Machine {
         let Some(effects) = self.effects(inst) else {
             return;
         };
-        assert_eq!((effects.next, effects.access), (Next::Fall, None));
+        assert_eq!((effects.next, effects.access), (ControlFlow::Fall, None));
         for write in effects.writes {
             match write {
                 Write::Gpr(n, w) => self.gpr[usize::from(n)] = w,

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use halfbyte_isa::ptx::Opcode;
 use halfbyte_isa::ptx::inst::Inst;
 use halfbyte_isa::ptx::module::{
-    Blocks, Body, Entry, Formal, FrameVariable, Function, FunctionCode, Functions, LabelName, Linkage, Module, Param,
-    Passed, Prototype, Registers, Table, TargetName, Targets, Variable, Variables,
+    BlockLimit, Body, Entry, Formal, FormalLocation, FrameVariable, Function, FunctionCode, Functions, LabelName,
+    Linkage, Module, Param, Prototype, Registers, TargetList, TargetName, Targets, Variable, Variables,
 };
 use halfbyte_isa::ptx::operand::{Address, Base, FrameVar, Label, Operand};
 use halfbyte_isa::ptx::row;
@@ -82,9 +82,9 @@ fn functions() -> Functions {
             if *in_memory {
                 let Formal { ty, count, align, .. } = IN_MEMORY;
                 body.frame.push(FrameVariable { name, space: Space::Param, ty, count, align });
-                Passed::Frame(body.frame.len() as u32 - 1)
+                FormalLocation::Frame(body.frame.len() as u32 - 1)
             } else {
-                Passed::Register(body.registers.declare(format!("%{name}"), Type::B32, None).unwrap())
+                FormalLocation::Register(body.registers.declare(format!("%{name}"), Type::B32, None).unwrap())
             }
         };
         let results_at = results.iter().enumerate().map(|of| passed(of, "r")).collect();
@@ -107,9 +107,9 @@ fn functions() -> Functions {
 }
 
 /// Returns target lists and prototypes for indirect branches and calls.
-fn tables() -> Vec<Table> {
+fn tables() -> Vec<TargetList> {
     let prototype = Prototype { results: vec![IN_MEMORY], params: vec![IN_MEMORY; 2] };
-    let of = |name: &str, of| Table { name: name.into(), of };
+    let of = |name: &str, of| TargetList { name: name.into(), of };
     vec![
         of("targets", Targets::Labels(vec![Label(0), Label(0)])),
         of("listed", Targets::Functions(vec![1])),
@@ -136,7 +136,7 @@ pub fn empty_entry_of(version: (u8, u8)) -> Entry {
         name: "k".into(),
         linkage: Linkage::Visible,
         params: vec![Param { name: "p".into(), ty: Type::B8, count: Some(1 << 10), align: Some(8), pointer: None }],
-        blocks: Blocks::Any,
+        blocks: BlockLimit::Any,
         hints: Vec::new(),
         body: Body {
             registers,
@@ -162,7 +162,7 @@ pub fn module(version: (u8, u8), target: TargetName, mut entry: Entry) -> Module
 /// Changes a valid instruction so that `ptxas` accepts its values, too. Addresses become aligned
 /// and stay within the parameter, barrier numbers exist, and barriers have whole warps of threads.
 /// A guarded instruction has no omitted result.
-pub fn tame(inst: &mut Inst) {
+pub fn make_assemblable(inst: &mut Inst) {
     let row = inst.row();
     if matches!(row.mnemonic, "bar" | "barrier") && !inst.has(Token::Warp) {
         for (operand, of) in inst.operands.iter_mut().zip(row.operands) {
@@ -173,7 +173,7 @@ pub fn tame(inst: &mut Inst) {
             }
         }
     }
-    let elements = row::elements(&inst.words) as i32;
+    let elements = row::elements(&inst.modifiers) as i32;
     // A matrix instruction accesses rows.
     let size = if inst.is_warp_level() { 16 } else { (inst.ty(0).bits() / 8) as i32 * elements };
     let is_product = matches!(row.mnemonic, "mma" | "wmma");

@@ -10,8 +10,8 @@ use halfbyte_isa::row::Modifier;
 use halfbyte_isa::word::Field;
 
 use super::machine::{Halu, RegClass};
-use super::operands::{Half, Number, Pred, Reg, Source, Src};
-use crate::driver::Drafted;
+use super::operands::{Half, Number, Pred, Reg, SourceLocation, Src};
+use crate::driver::InstDraft;
 use crate::vcode::{Access, Operand, VInst, VReg};
 
 /// Returns the encoding of a modifier's spelling; see [`choice!`].
@@ -81,7 +81,7 @@ pub(crate) struct ThreeForms {
 pub(crate) struct Builder {
     pub vregs: Vec<RegClass>,
     pub operands: Vec<Operand<Halu>>,
-    pub insts: Vec<Drafted<Halu>>,
+    pub insts: Vec<InstDraft<Halu>>,
     /// Memory access of the next instruction, if other accesses were merged into it.
     pub access: PackedOption<halfbyte_ir::Inst>,
     pub loc: Loc,
@@ -92,7 +92,7 @@ pub(crate) struct Builder {
 
 impl Builder {
     /// Creates an empty builder that reuses the memory of these lists.
-    pub fn new(vregs: Vec<RegClass>, operands: Vec<Operand<Halu>>, insts: Vec<Drafted<Halu>>) -> Builder {
+    pub fn new(vregs: Vec<RegClass>, operands: Vec<Operand<Halu>>, insts: Vec<InstDraft<Halu>>) -> Builder {
         Builder { vregs, operands, insts, access: None.into(), loc: Loc::default(), joins_words: false, start: 0 }
     }
 
@@ -132,7 +132,7 @@ impl Builder {
     pub fn replace(&mut self, field: Field, old: VReg, part: u8) -> VReg {
         let class = self.vregs.get(old.0 as usize).copied().unwrap_or(RegClass::Word);
         let vreg = self.vreg(class);
-        self.operand(field, Reg { vreg: Some(vreg), part }, Access::Replace(old));
+        self.operand(field, Reg { vreg: Some(vreg), part }, Access::UpdateInPlace(old));
         vreg
     }
 
@@ -140,7 +140,7 @@ impl Builder {
     pub fn push(&mut self, inst: Inst) {
         let end = self.operands.len() as u32;
         let inst = VInst { inst, operands: self.start..end, loc: self.loc };
-        self.insts.push(Drafted { inst, access: self.access.take().into() });
+        self.insts.push(InstDraft { inst, access: self.access.take().into() });
         self.start = end;
     }
 
@@ -180,26 +180,26 @@ impl Builder {
             inst.set(fields.half, half);
         }
         match src.place {
-            Source::Reg(reg) => self.read(fields.reg, reg),
-            Source::Imm(bits) => inst.set(IMM32, bits.into()),
-            Source::Const(offset) => inst.set(CMEM_OFFSET, offset.into()),
+            SourceLocation::Reg(reg) => self.read(fields.reg, reg),
+            SourceLocation::Imm(bits) => inst.set(IMM32, bits.into()),
+            SourceLocation::Const(offset) => inst.set(CMEM_OFFSET, offset.into()),
         }
     }
 
     /// Moves the source into a register if necessary, and keeps its modifiers.
     pub fn in_reg(&mut self, src: Src) -> Src {
         let reg = match src.place {
-            Source::Reg(_) => return src,
-            Source::Imm(bits) => self.word(Inst::new(Opcode::MOV_I).with(IMM32, bits.into())),
-            Source::Const(offset) => self.word(Inst::new(Opcode::MOV_C).with(CMEM_OFFSET, offset.into())),
+            SourceLocation::Reg(_) => return src,
+            SourceLocation::Imm(bits) => self.word(Inst::new(Opcode::MOV_I).with(IMM32, bits.into())),
+            SourceLocation::Const(offset) => self.word(Inst::new(Opcode::MOV_C).with(CMEM_OFFSET, offset.into())),
         };
-        Src { place: Source::Reg(reg), ..src }
+        Src { place: SourceLocation::Reg(reg), ..src }
     }
 
     /// Returns a source without modifiers as a register.
     pub fn reg(&mut self, src: Src) -> Reg {
         match self.in_reg(src).place {
-            Source::Reg(reg) => reg,
+            SourceLocation::Reg(reg) => reg,
             _ => Reg::ZERO,
         }
     }
@@ -228,9 +228,9 @@ impl Builder {
         let a = self.in_reg(a.folded(number));
         let b = b.folded(number);
         let mut inst = Inst::new(match b.place {
-            Source::Reg(_) => forms.rr,
-            Source::Imm(_) => forms.ri,
-            Source::Const(_) => forms.rc,
+            SourceLocation::Reg(_) => forms.rr,
+            SourceLocation::Imm(_) => forms.ri,
+            SourceLocation::Const(_) => forms.rc,
         });
         self.place(&mut inst, A, a);
         self.place(&mut inst, SLOT_B, b);
@@ -254,10 +254,10 @@ impl Builder {
         let b = b.folded(number);
         let mut c = c.folded(number);
         let third = match c.place {
-            Source::Reg(_) => None,
+            SourceLocation::Reg(_) => None,
             _ if !b.is_reg() => None,
-            Source::Imm(_) => forms.rri,
-            Source::Const(_) => forms.rrc,
+            SourceLocation::Imm(_) => forms.rri,
+            SourceLocation::Const(_) => forms.rrc,
         };
         let mut inst;
         match third {
@@ -270,9 +270,9 @@ impl Builder {
             None => {
                 c = self.in_reg(c);
                 inst = Inst::new(match b.place {
-                    Source::Reg(_) => forms.rrr,
-                    Source::Imm(_) => forms.rir,
-                    Source::Const(_) => forms.rcr,
+                    SourceLocation::Reg(_) => forms.rrr,
+                    SourceLocation::Imm(_) => forms.rir,
+                    SourceLocation::Const(_) => forms.rcr,
                 });
                 self.place(&mut inst, A, a);
                 self.place(&mut inst, SLOT_B, b);
@@ -287,9 +287,9 @@ impl Builder {
     pub fn move_into(&mut self, class: RegClass, so_far: Option<VReg>, part: u8, src: Src) -> VReg {
         let src = src.folded(Number::Int);
         let mut inst = Inst::new(match src.place {
-            Source::Reg(_) => Opcode::MOV_R,
-            Source::Imm(_) => Opcode::MOV_I,
-            Source::Const(_) => Opcode::MOV_C,
+            SourceLocation::Reg(_) => Opcode::MOV_R,
+            SourceLocation::Imm(_) => Opcode::MOV_I,
+            SourceLocation::Const(_) => Opcode::MOV_C,
         });
         self.place(&mut inst, SLOT_B, src);
         self.put(inst, class, so_far, part)

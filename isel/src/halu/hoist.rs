@@ -113,7 +113,7 @@ fn before_loops(code: &VCode<Halu>) -> Vec<Option<BlockIndex>> {
 fn kept(code: &VCode<Halu>) -> Vec<bool> {
     let mut is_kept = vec![false; code.vregs.len()];
     for operand in &code.operands {
-        if let Access::Replace(old) = operand.access {
+        if let Access::UpdateInPlace(old) = operand.access {
             is_kept[old.0 as usize] = true;
         }
     }

@@ -17,7 +17,7 @@ const MAX_WORDS: usize = 4;
 
 /// Facts about a virtual register.
 #[derive(Clone, Copy)]
-struct Known {
+struct RegisterFacts {
     /// Instruction that writes the whole register unconditionally.
     def: u32,
     /// First instruction of the block that contains the definition, which identifies the block.
@@ -65,10 +65,10 @@ pub(super) fn write_in_place(code: &mut VCode<Halu>) {
     remove(code, &dead);
 }
 
-fn known(code: &VCode<Halu>) -> Vec<Known> {
-    let nothing = Known { def: NONE, block: NONE, is_held: false, is_read: false, home: (NONE, 0) };
+fn known(code: &VCode<Halu>) -> Vec<RegisterFacts> {
+    let nothing = RegisterFacts { def: NONE, block: NONE, is_held: false, is_read: false, home: (NONE, 0) };
     let mut known = vec![nothing; code.vregs.len()];
-    let hold = |known: &mut [Known], reg: VReg| {
+    let hold = |known: &mut [RegisterFacts], reg: VReg| {
         if let Some(known) = known.get_mut(reg.0 as usize) {
             known.is_held = true;
         }
@@ -78,13 +78,13 @@ fn known(code: &VCode<Halu>) -> Vec<Known> {
             let Some(inst) = code.insts.get(at as usize) else { continue };
             let is_guarded = code.operands(inst).iter().any(|operand| operand.place == GUARD);
             for operand in code.operands(inst) {
-                if let Access::Replace(old) = operand.access {
+                if let Access::UpdateInPlace(old) = operand.access {
                     hold(&mut known, old);
                 }
                 let Some(reg) = known.get_mut(operand.reg.0 as usize) else { continue };
                 match operand.access {
                     Access::Def if !is_guarded => (reg.def, reg.block) = (at, block.insts.start),
-                    Access::Def | Access::Replace(_) => reg.is_held = true,
+                    Access::Def | Access::UpdateInPlace(_) => reg.is_held = true,
                     Access::Use => {
                         reg.is_read = true;
                         reg.is_held |= reg.block != block.insts.start;
@@ -111,7 +111,7 @@ fn chain(
     code: &VCode<Halu>,
     block: &VBlock<Halu>,
     at: u32,
-    known: &mut [Known],
+    known: &mut [RegisterFacts],
     chains: &mut Vec<Chain>,
     dead: &mut Vec<u32>,
 ) -> u32 {
@@ -128,7 +128,7 @@ fn chain(
     let (mut versions, mut whole) = ([reg; MAX_WORDS], reg);
     for (number, version) in (0..words).zip(&mut versions).skip(1) {
         let is_read = known.get(whole.0 as usize).is_none_or(|known| known.is_read);
-        let next = write(at + number).filter(|next| next.access == Access::Replace(whole) && !is_read);
+        let next = write(at + number).filter(|next| next.access == Access::UpdateInPlace(whole) && !is_read);
         let Some(next) = next.filter(|next| u32::from(next.part) == number) else { return 0 };
         (*version, whole) = (next.reg, next.reg);
     }
@@ -163,7 +163,7 @@ fn moved(code: &VCode<Halu>, inst: &VInst<Halu>) -> Option<VReg> {
 }
 
 /// Redirects an instruction's operands to wide registers. Must be called in instruction order.
-fn place(operands: &mut [Operand<Halu>], known: &[Known], chains: &mut [Chain]) {
+fn place(operands: &mut [Operand<Halu>], known: &[RegisterFacts], chains: &mut [Chain]) {
     let home = |operand: &Operand<Halu>| known.get(operand.reg.0 as usize).map_or((NONE, 0), |known| known.home);
     for operand in operands.iter_mut().filter(|operand| operand.access == Access::Use) {
         let (number, part) = home(operand);
@@ -179,7 +179,7 @@ fn place(operands: &mut [Operand<Halu>], known: &[Known], chains: &mut [Chain]) 
         if let Some(chain) = chains.get_mut(number as usize)
             && let Some(&next) = chain.versions.get(chain.written)
         {
-            operand.access = chain.now().map_or(Access::Def, Access::Replace);
+            operand.access = chain.now().map_or(Access::Def, Access::UpdateInPlace);
             operand.reg = next;
             operand.part += part;
             chain.written += 1;

@@ -47,7 +47,7 @@ impl RegClass {
 
 impl Machine for Halu {
     type Inst = halu::Inst;
-    type Place = Field;
+    type RegisterPosition = Field;
     type Class = RegClass;
     type Extra = HaluExtra;
 

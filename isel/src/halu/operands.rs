@@ -60,7 +60,7 @@ impl Index {
 
 /// Location of a source word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Source {
+pub(crate) enum SourceLocation {
     Reg(Reg),
     Imm(u32),
     /// Byte offset in constant bank 0.
@@ -86,16 +86,16 @@ pub(crate) enum Number {
 /// Source operand. Its modifiers apply in order: half selection, absolute value, negation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Src {
-    pub place: Source,
+    pub place: SourceLocation,
     pub neg: bool,
     pub abs: bool,
     pub half: Half,
 }
 
 impl Src {
-    pub const ZERO: Src = Src::plain(Source::Reg(Reg::ZERO));
+    pub const ZERO: Src = Src::plain(SourceLocation::Reg(Reg::ZERO));
 
-    pub const fn plain(place: Source) -> Src {
+    pub const fn plain(place: SourceLocation) -> Src {
         Src { place, neg: false, abs: false, half: Half::Both }
     }
 
@@ -103,12 +103,12 @@ impl Src {
     pub const fn imm(bits: u32) -> Src {
         match bits {
             0 => Src::ZERO,
-            _ => Src::plain(Source::Imm(bits)),
+            _ => Src::plain(SourceLocation::Imm(bits)),
         }
     }
 
     pub const fn is_reg(self) -> bool {
-        matches!(self.place, Source::Reg(_))
+        matches!(self.place, SourceLocation::Reg(_))
     }
 
     pub const fn negated(self) -> Src {
@@ -131,7 +131,7 @@ impl Src {
 
     /// Applies the modifiers of an immediate to its bits, because no instruction has both.
     pub fn folded(self, number: Number) -> Src {
-        let Source::Imm(bits) = self.place else {
+        let SourceLocation::Imm(bits) = self.place else {
             return self;
         };
         let bits = match self.half {

@@ -18,10 +18,10 @@
 use std::ops::Range;
 
 use halfbyte_isa::halu::fields::*;
-use halfbyte_isa::halu::meaning::yields;
+use halfbyte_isa::halu::meaning::is_strong_access;
 use halfbyte_isa::halu::{Inst as Word, Opcode};
-use halfbyte_isa::object::{Loc, Part};
-use halfbyte_isa::row::Class;
+use halfbyte_isa::object::{Loc, PartialAccess};
+use halfbyte_isa::row::InstClass;
 
 use super::machine::{Halu, RegClass};
 use crate::vcode::{Access, BlockIndex, Edge, Operand, Terminator, VBlock, VCode, VInst, VReg};
@@ -66,10 +66,10 @@ struct Body {
 }
 
 /// Branch that can be converted.
-struct Fork {
+struct ConvertibleBranch {
     guard: Guard,
     /// Blocks of the two arms, which have no other predecessor.
-    ways: [BlockIndex; 2],
+    arms: [BlockIndex; 2],
     /// Edges from the arms to the join, or `None` if both arms end the item.
     ends: Option<[Edge; 2]>,
 }
@@ -121,7 +121,7 @@ fn edges(terminator: &mut Terminator<Halu>) -> impl Iterator<Item = &mut Edge> {
 fn is_guarded(inst: &Word) -> bool {
     use Opcode::{FDIV_RR, FSQRT_R, IDIV_RR, IDIV_WIDE_RR, IREM_RR, IREM_WIDE_RR, MUFU_R};
     let is_dear = matches!(inst.opcode(), FDIV_RR | FSQRT_R | MUFU_R | IDIV_RR | IREM_RR | IDIV_WIDE_RR | IREM_WIDE_RR);
-    inst.row().class == Class::Memory || is_dear
+    inst.row().class == InstClass::Memory || is_dear
 }
 
 struct Converter<'c> {
@@ -165,7 +165,7 @@ impl Converter<'_> {
     }
 
     /// Returns the branch at the end of a block if it can be converted profitably.
-    fn fork(&self, block: BlockIndex) -> Option<Fork> {
+    fn fork(&self, block: BlockIndex) -> Option<ConvertibleBranch> {
         self.body(block).filter(|body| !body.is_gone)?;
         let Terminator::Branch { inst, then, otherwise } = &self.code.blocks.get(block as usize)?.terminator else {
             return None;
@@ -181,7 +181,7 @@ impl Converter<'_> {
             _ => return None,
         };
         let has_params = !first.params.is_empty() || !second.params.is_empty();
-        let fork = Fork { guard, ways, ends };
+        let fork = ConvertibleBranch { guard, arms: ways, ends };
         let costs = [self.cost(ways[0])?, self.cost(ways[1])?];
         let [shorter, longer] = [costs[0].min(costs[1]), costs[0].max(costs[1])];
         let pays = shorter + self.selects(&fork) <= EXTRA && longer <= LONGEST;
@@ -192,7 +192,7 @@ impl Converter<'_> {
     /// Returns `true` if an arm makes strong accesses.
     fn is_strong(&self, way: BlockIndex) -> bool {
         let pieces = self.chain(way).flat_map(|body| &body.pieces);
-        pieces.flat_map(|piece| self.insts(&piece.insts)).any(|inst| yields(&inst.inst))
+        pieces.flat_map(|piece| self.insts(&piece.insts)).any(|inst| is_strong_access(&inst.inst))
     }
 
     /// Returns the number of instructions of an arm, or `None` if it is too long or contains
@@ -205,7 +205,7 @@ impl Converter<'_> {
             if cost > LONGEST_STRONG {
                 return None;
             }
-            if self.insts(&piece.insts).iter().any(|inst| inst.inst.row().class == Class::Control) {
+            if self.insts(&piece.insts).iter().any(|inst| inst.inst.row().class == InstClass::Control) {
                 return None;
             }
         }
@@ -213,19 +213,19 @@ impl Converter<'_> {
     }
 
     /// Returns the number of selects that the join needs.
-    fn selects(&self, fork: &Fork) -> u32 {
+    fn selects(&self, fork: &ConvertibleBranch) -> u32 {
         let Some([a, b]) = &fork.ends else { return 0 };
         let given = self.code.list(&a.args).iter().zip(self.code.list(&b.args)).filter(|(a, b)| a != b);
         given.map(|(&a, _)| self.class(a).words().max(1)).sum()
     }
 
-    fn convert(&mut self, block: BlockIndex, fork: Fork) {
+    fn convert(&mut self, block: BlockIndex, fork: ConvertibleBranch) {
         let Some(last) = self.body(block).map(|body| body.last) else { return };
         let loc =
             |code: &VCode<Halu>, block: BlockIndex| code.blocks.get(block as usize).map_or(Loc::default(), |b| b.loc);
-        let (branch, end) = (loc(self.code, block), loc(self.code, fork.ways[0]));
+        let (branch, end) = (loc(self.code, block), loc(self.code, fork.arms[0]));
         let mut pieces = Vec::new();
-        for (way, not) in fork.ways.into_iter().zip([false, true]) {
+        for (way, not) in fork.arms.into_iter().zip([false, true]) {
             let guard = Guard { not: fork.guard.not != not, ..fork.guard };
             self.take(way, guard, branch, &mut pieces);
         }
@@ -316,7 +316,7 @@ impl Converter<'_> {
                 condition,
                 operand(first, a, part, Access::Use),
                 operand(second, b, part, Access::Use),
-                operand(result, reg, part, chosen.map_or(Access::Def, Access::Replace)),
+                operand(result, reg, part, chosen.map_or(Access::Def, Access::UpdateInPlace)),
             ];
             self.push(inst.with(PP_NOT, guard.not.into()), &operands, loc);
             chosen = Some(reg);
@@ -380,8 +380,9 @@ impl Converter<'_> {
             let start = new.insts.len() as u32;
             for piece in self.chain(number).flat_map(|body| &body.pieces) {
                 let (from, to) = (piece.insts.start, new.insts.len() as u32);
-                new.parts
-                    .extend(old.parts(&piece.insts).iter().map(|part| Part { word: part.word - from + to, ..*part }));
+                new.parts.extend(
+                    old.parts(&piece.insts).iter().map(|part| PartialAccess { word: part.word - from + to, ..*part }),
+                );
                 for inst in self.insts(&piece.insts) {
                     let guard = piece.guard.filter(|_| is_guarded(&inst.inst));
                     let inst = self.copy(inst, guard, &mut new.operands);
@@ -406,7 +407,7 @@ impl Converter<'_> {
         let start = operands.len() as u32;
         for operand in self.code.operands(inst) {
             let access = match operand.access {
-                Access::Replace(old) => Access::Replace(self.resolve(old)),
+                Access::UpdateInPlace(old) => Access::UpdateInPlace(self.resolve(old)),
                 access => access,
             };
             operands.push(Operand { reg: self.resolve(operand.reg), access, ..*operand });

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::ptx::types::{Since, Token, Type};
+use halfbyte_isa::ptx::types::{Requirements, Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg, Vector};
 use smallvec::SmallVec;
 
 use super::expand::is_expanded;
 use super::operands::{Pred, Src};
 use crate::Ptx;
-use crate::driver::Drafted;
+use crate::driver::InstDraft;
 use crate::vcode::VInst;
 
 /// Maximum number of constants that the entry loads into registers: the number of registers.
@@ -21,7 +21,7 @@ pub(crate) struct Builder {
     /// Type of each register, by number.
     pub types: Vec<Type>,
     /// Emitted instructions that were not drained yet, in forward order.
-    pub insts: Vec<Drafted<Ptx>>,
+    pub insts: Vec<InstDraft<Ptx>>,
     /// Source location of the next instructions.
     pub loc: Loc,
     /// Constants in registers, loaded by the entry, for operands that take no immediate.
@@ -30,7 +30,7 @@ pub(crate) struct Builder {
     pub numbers_here: BTreeMap<u32, Reg>,
     /// Requirements (SM version) of the instructions emitted since the last call of `take_since`,
     /// without instructions that are expanded later.
-    since: Since,
+    since: Requirements,
 }
 
 impl Builder {
@@ -42,7 +42,7 @@ impl Builder {
             loc: Loc::default(),
             numbers: BTreeMap::new(),
             numbers_here: BTreeMap::new(),
-            since: Since::ALWAYS,
+            since: Requirements::ALWAYS,
         }
     }
 
@@ -67,7 +67,7 @@ impl Builder {
     }
 
     fn append(&mut self, opcode: Opcode, words: &[Token], operands: SmallVec<[Operand; 4]>) {
-        let inst = Inst { opcode, words: words.iter().copied().collect(), guard: None, operands };
+        let inst = Inst { opcode, modifiers: words.iter().copied().collect(), guard: None, operands };
         if !is_expanded(&inst) {
             self.since = self.since.and(inst.since());
         }
@@ -76,8 +76,8 @@ impl Builder {
     }
 
     /// Returns and resets the requirements of the instructions emitted since the last call.
-    pub fn take_since(&mut self) -> Since {
-        std::mem::replace(&mut self.since, Since::ALWAYS)
+    pub fn take_since(&mut self) -> Requirements {
+        std::mem::replace(&mut self.since, Requirements::ALWAYS)
     }
 
     /// Appends an instruction whose first operand is a new register of type `ty`.

@@ -11,7 +11,7 @@ use std::convert::Infallible;
 use halfbyte_abi::{Sm, Target};
 use halfbyte_ir::{Attr, Axes, FloatFlags, Kernel, Legality, Op, Reason, Rounding, Type};
 use halfbyte_isa::ptx::{self, NAME, Opcode};
-use halfbyte_isa::row::Role;
+use halfbyte_isa::row::OperandRole;
 
 use crate::rules::{PTX_NATIVE, PTX_RULES, Rule};
 use crate::vcode::{Access, Machine, Operand, VCode, VReg};
@@ -67,7 +67,7 @@ impl Backend for Ptx {
             // Assemblers unroll as much, but know less about common parts of addresses.
             .with_unrolled(160)
             .with_axes(Axes::Each { several: false });
-        let adds_half_words = Opcode::ADD_X2.row().since.is_met_by(target.sm().unwrap_or(Sm::DEFAULT));
+        let adds_half_words = Opcode::ADD_X2.row().since.is_supported_by(target.sm().unwrap_or(Sm::DEFAULT));
         if adds_half_words { legality.with_word_sums() } else { legality }
     }
 
@@ -83,24 +83,24 @@ impl Backend for Ptx {
         lowering::select(request)
     }
 
-    fn expands(&self) -> bool {
+    fn has_pseudo_instructions(&self) -> bool {
         true
     }
 }
 
 impl Machine for Ptx {
     type Inst = ptx::Inst;
-    type Place = Infallible;
+    type RegisterPosition = Infallible;
     type Class = ptx::types::Type;
     type Extra = PtxExtra;
 
     fn jump() -> ptx::Inst {
         let operands = [ptx::Operand::Label(ptx::Label(0))].into_iter().collect();
-        ptx::Inst { opcode: ptx::Opcode::BRA, words: Default::default(), guard: None, operands }
+        ptx::Inst { opcode: ptx::Opcode::BRA, modifiers: Default::default(), guard: None, operands }
     }
 
     fn exit() -> ptx::Inst {
-        ptx::Inst { opcode: ptx::Opcode::RET, words: Default::default(), guard: None, operands: Default::default() }
+        ptx::Inst { opcode: ptx::Opcode::RET, modifiers: Default::default(), guard: None, operands: Default::default() }
     }
 
     fn invert(branch: &mut ptx::Inst) {
@@ -113,9 +113,9 @@ impl Machine for Ptx {
 
     fn visit(inst: &ptx::Inst, _: &[Operand<Ptx>], mut each: impl FnMut(Access, VReg)) {
         inst.visit_registers(|role, reg| match role {
-            Role::Def => each(Access::Def, reg.into()),
-            Role::Use => each(Access::Use, reg.into()),
-            Role::Update => {
+            OperandRole::Def => each(Access::Def, reg.into()),
+            OperandRole::Use => each(Access::Use, reg.into()),
+            OperandRole::Update => {
                 each(Access::Use, reg.into());
                 each(Access::Def, reg.into());
             }

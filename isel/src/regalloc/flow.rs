@@ -8,7 +8,7 @@ use halfbyte_ir::flow::reverse_postorder;
 use regalloc2::{Block, Inst, InstRange};
 
 use super::AllocError;
-use super::ragged::Ragged;
+use super::ragged::ListOfLists;
 use crate::vcode::{BlockIndex, Machine, Operand, Terminator, VBlock, VCode};
 
 /// Flow graph. Unless noted otherwise, a block is identified by its rank: its position in reverse
@@ -19,8 +19,8 @@ pub(super) struct Flow {
     order: Vec<BlockIndex>,
     /// Rank, by block index in [`VCode::blocks`].
     ranks: Vec<u32>,
-    succs: Ragged<Block>,
-    preds: Ragged<Block>,
+    succs: ListOfLists<Block>,
+    preds: ListOfLists<Block>,
     /// Number of each block's first instruction, counting terminators, followed by the total number
     /// of instructions.
     firsts: Vec<u32>,

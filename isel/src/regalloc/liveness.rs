@@ -2,8 +2,8 @@
 
 use super::AllocError;
 use super::flow::Flow;
-use super::ragged::Ragged;
-use super::verify::Sites;
+use super::ragged::ListOfLists;
+use super::verify::DefsAndUses;
 use crate::vcode::{Access, Machine, VCode, VReg};
 
 /// Maximum total size of the live-in sets of all blocks, which bounds their memory to about 100 MB.
@@ -12,7 +12,7 @@ const MAX_FOUND: usize = 1 << 23;
 /// Live-in registers of each block, without its parameters.
 #[derive(Default)]
 pub(super) struct Liveness {
-    live_in: Ragged<u32>,
+    live_in: ListOfLists<u32>,
     /// Pairs of block and register, from which `live_in` is built.
     found: Vec<(u32, u32)>,
     /// The register most recently found live into each block.
@@ -24,8 +24,8 @@ pub(super) struct Liveness {
 impl Liveness {
     /// Computes liveness by walking back from each use to its definition. A register is live into
     /// every block on the walk. The cost is proportional to the size of the result.
-    pub(super) fn compute(&mut self, flow: &Flow, sites: &mut Sites) -> Result<(), AllocError> {
-        let Sites { defined_in, uses } = sites;
+    pub(super) fn compute(&mut self, flow: &Flow, sites: &mut DefsAndUses) -> Result<(), AllocError> {
+        let DefsAndUses { defined_in, uses } = sites;
         uses.sort_unstable();
         uses.dedup();
 
@@ -89,7 +89,7 @@ impl Liveness {
                 });
                 code.visit(inst, |access, reg| match access {
                     Access::Use => count.begin(reg),
-                    Access::Replace(old) => count.begin(old),
+                    Access::UpdateInPlace(old) => count.begin(old),
                     Access::Def => {}
                 });
             }

@@ -30,12 +30,12 @@ use thiserror::Error;
 
 use crate::mach::MachFunc;
 use crate::vcode::{BlockIndex, VCode, VReg};
-use adapter::Run;
+use adapter::AllocationRun;
 pub use allocate::Allocate;
 use flow::Flow;
 use liveness::Liveness;
-pub use uniform::Uniform;
-use verify::{Sites, verify};
+pub use uniform::SingleRegisterFile;
+use verify::{DefsAndUses, verify};
 
 /// Options of register allocation.
 #[derive(Clone, Copy, Debug)]
@@ -198,10 +198,10 @@ impl AllocError {
 #[derive(Default)]
 pub struct Allocator {
     flow: Flow,
-    sites: Sites,
+    sites: DefsAndUses,
     liveness: Liveness,
-    main: Run,
-    preds: Run,
+    main: AllocationRun,
+    preds: AllocationRun,
 }
 
 impl Allocator {

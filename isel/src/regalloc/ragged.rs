@@ -2,19 +2,19 @@
 
 /// Lists that are stored contiguously in one vector and accessed by index.
 #[derive(Debug)]
-pub(super) struct Ragged<T> {
+pub(super) struct ListOfLists<T> {
     items: Vec<T>,
     /// Start of each list, followed by the end of the last list.
     bounds: Vec<u32>,
 }
 
-impl<T> Default for Ragged<T> {
+impl<T> Default for ListOfLists<T> {
     fn default() -> Self {
-        Ragged { items: Vec::new(), bounds: vec![0] }
+        ListOfLists { items: Vec::new(), bounds: vec![0] }
     }
 }
 
-impl<T> Ragged<T> {
+impl<T> ListOfLists<T> {
     /// Removes all lists but keeps their memory.
     pub(super) fn clear(&mut self) {
         self.items.clear();
@@ -51,7 +51,7 @@ impl<T> Ragged<T> {
     }
 }
 
-impl<T: Copy> Ragged<T> {
+impl<T: Copy> ListOfLists<T> {
     /// Replaces the contents by `lists` lists, built from pairs of list and item. The order within
     /// a list is kept.
     pub(super) fn group(&mut self, lists: usize, pairs: impl Iterator<Item = (u32, T)> + Clone) {

@@ -1,6 +1,6 @@
 //! Generation of machine instructions from an allocation, block by block.
 
-use halfbyte_isa::object::{Loc, Part};
+use halfbyte_isa::object::{Loc, PartialAccess};
 use regalloc2::ProgPoint;
 
 use super::AllocError;
@@ -35,7 +35,7 @@ pub(super) fn rewrite<M: Machine>(
             while let Some((&part, rest)) = parts.split_first()
                 && part.word == index
             {
-                writer.parts.push(Part { word: writer.insts.len() as u32, ..part });
+                writer.parts.push(PartialAccess { word: writer.insts.len() as u32, ..part });
                 parts = rest;
             }
             writer.push(inst, None, vinst.loc);
@@ -67,7 +67,7 @@ pub(super) fn rewrite<M: Machine>(
 /// Output of the current block.
 struct Writer<M: Machine> {
     insts: Vec<MachInst<M>>,
-    parts: Vec<Part>,
+    parts: Vec<PartialAccess>,
 }
 
 impl<M: Machine> Writer<M> {

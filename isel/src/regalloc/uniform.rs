@@ -3,7 +3,7 @@
 use halfbyte_abi::MAX_LOCAL_BYTES;
 use regalloc2::{Allocation, PReg, ProgPoint};
 
-use super::adapter::{Assignment, Cursor, Offer};
+use super::adapter::{BankAssignment, Cursor, RegisterBank};
 use super::allocate::Allocate;
 use super::rewrite::{Rewriter, rewrite};
 use super::{AllocError, Allocator, Options};
@@ -82,7 +82,7 @@ use crate::vcode::{Access, BlockIndex, Machine, Operand, VBlock, VCode, VInst, V
 /// assert!(spills > 0 && spills == func.spills as usize && func.local_bytes >= 4);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub trait Uniform: Machine {
+pub trait SingleRegisterFile: Machine {
     /// Number of allocatable registers, from register 0 on; at most 64.
     const REGISTERS: u32;
     /// Size and alignment of a spilled register in bytes: 4, 8 or 16.
@@ -106,7 +106,7 @@ pub trait Uniform: Machine {
     }
 }
 
-impl<M: Uniform> Allocate for M {
+impl<M: SingleRegisterFile> Allocate for M {
     fn check(code: &VCode<M>, block: &VBlock<M>) -> Result<(), AllocError> {
         let mut insts = code.insts_of(block).iter().zip(block.insts.clone());
         let unfit = insts.find(|(inst, _)| !M::takes(&inst.inst, code.operands(inst)));
@@ -122,7 +122,7 @@ impl<M: Uniform> Allocate for M {
         if !(1..=PReg::MAX as u32 + 1).contains(&M::REGISTERS) || M::BYTES % 4 != 0 || !matches!(words, 1 | 2 | 4) {
             return Err(AllocError::File { registers: M::REGISTERS, bytes: M::BYTES });
         }
-        let file = File(Offer { registers: M::REGISTERS, words });
+        let file = File(RegisterBank { registers: M::REGISTERS, words });
         let Allocator { flow, liveness, main, .. } = allocator;
         main.allocate(&code, flow, liveness, &file, options)?;
         let local_bytes = 4 * main.output().num_spillslots as u64;
@@ -139,10 +139,10 @@ impl<M: Uniform> Allocate for M {
 }
 
 /// Assignment of all virtual registers to one bank.
-struct File(Offer);
+struct File(RegisterBank);
 
-impl Assignment for File {
-    fn offers(&self) -> [Option<Offer>; 3] {
+impl BankAssignment for File {
+    fn offers(&self) -> [Option<RegisterBank>; 3] {
         [Some(self.0), None, None]
     }
 
@@ -164,11 +164,11 @@ struct Writer<'a> {
     spills: u32,
 }
 
-impl<M: Uniform> Rewriter<M> for Writer<'_> {
+impl<M: SingleRegisterFile> Rewriter<M> for Writer<'_> {
     fn inst(&mut self, code: &VCode<M>, vinst: &VInst<M>) -> Result<M::Inst, AllocError> {
         let mut inst = vinst.inst.clone();
         for operand in code.operands(vinst) {
-            if let Access::Replace(_) = operand.access {
+            if let Access::UpdateInPlace(_) = operand.access {
                 self.cursor.next_place();
             }
             let place = self.cursor.next_place().and_then(Allocation::as_reg);

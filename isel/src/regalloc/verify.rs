@@ -7,21 +7,21 @@ use super::flow::Flow;
 use crate::vcode::{Access, Machine, Terminator, VCode, VReg};
 
 /// Rank that no block has.
-const NOWHERE: u32 = u32::MAX;
+const NO_BLOCK: u32 = u32::MAX;
 
 /// Definitions and uses of virtual registers.
 #[derive(Default)]
-pub(super) struct Sites {
+pub(super) struct DefsAndUses {
     /// Rank of the defining block, by register; [`NOWHERE`] if there is no definition.
     pub(super) defined_in: Vec<u32>,
     /// Pairs of register and block, for each use outside the defining block.
     pub(super) uses: Vec<(u32, u32)>,
 }
 
-impl Sites {
+impl DefsAndUses {
     fn define(&mut self, reg: VReg, block: u32) -> Result<(), AllocError> {
         match self.defined_in.get_mut(reg.0 as usize) {
-            Some(site) if *site == NOWHERE => {
+            Some(site) if *site == NO_BLOCK => {
                 *site = block;
                 Ok(())
             }
@@ -34,10 +34,10 @@ impl Sites {
     /// use is always seen first, because it precedes the use in its block or in an earlier block.
     fn read(&mut self, reg: VReg, block: u32) -> bool {
         let Some(&site) = self.defined_in.get(reg.0 as usize) else { return false };
-        if site != block && site != NOWHERE {
+        if site != block && site != NO_BLOCK {
             self.uses.push((reg.0, block));
         }
-        site != NOWHERE
+        site != NO_BLOCK
     }
 
     fn read_all(&mut self, mut regs: impl Iterator<Item = VReg>, block: u32) -> Result<(), AllocError> {
@@ -47,9 +47,9 @@ impl Sites {
 
 /// Checks registers, operands and arguments of reachable blocks, and collects definitions and uses.
 /// [`super::liveness::Liveness`] checks that definitions dominate uses in other blocks.
-pub(super) fn verify<M: Allocate>(code: &VCode<M>, flow: &Flow, sites: &mut Sites) -> Result<(), AllocError> {
+pub(super) fn verify<M: Allocate>(code: &VCode<M>, flow: &Flow, sites: &mut DefsAndUses) -> Result<(), AllocError> {
     sites.defined_in.clear();
-    sites.defined_in.resize(code.vregs.len(), NOWHERE);
+    sites.defined_in.resize(code.vregs.len(), NO_BLOCK);
     sites.uses.clear();
     for (rank, block) in flow.blocks(code) {
         let number = rank as u32;
@@ -69,7 +69,7 @@ pub(super) fn verify<M: Allocate>(code: &VCode<M>, flow: &Flow, sites: &mut Site
             code.visit(inst, |access, reg| {
                 let reg = match access {
                     Access::Use => reg,
-                    Access::Replace(old) => old,
+                    Access::UpdateInPlace(old) => old,
                     Access::Def => return,
                 };
                 if !sites.read(reg, number) {

@@ -16,7 +16,7 @@ impl Webs {
                 code.list(&edge.args).iter().zip(params).for_each(|(arg, param)| webs.join(arg.0, param.0));
             }
             for operand in code.insts_of(block).iter().flat_map(|inst| code.operands(inst)) {
-                if let Access::Replace(old) = operand.access {
+                if let Access::UpdateInPlace(old) = operand.access {
                     webs.join(old.0, operand.reg.0);
                 }
             }

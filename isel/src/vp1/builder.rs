@@ -7,15 +7,15 @@ use halfbyte_isa::word::Field;
 
 use super::machine::Vp1;
 use super::operands::Reg;
-use super::{Class, Group, Place};
-use crate::driver::Drafted;
+use super::{Class, Group, GroupRegisterPosition};
+use crate::driver::InstDraft;
 use crate::vcode::{Access, Operand, VInst, VReg};
 
 /// Builder of instructions on virtual registers.
 pub(crate) struct Builder {
     pub vregs: Vec<Class>,
     pub operands: Vec<Operand<Vp1>>,
-    pub insts: Vec<Drafted<Vp1>>,
+    pub insts: Vec<InstDraft<Vp1>>,
     pub loc: Loc,
     start: u32,
 }
@@ -32,18 +32,18 @@ impl Builder {
     }
 
     /// Adds a register operand to the current instruction. For `$r31` the field is already set.
-    fn operand(&mut self, place: Place, reg: Reg, part: u8, access: Access) {
+    fn operand(&mut self, place: GroupRegisterPosition, reg: Reg, part: u8, access: Access) {
         if let Some(reg) = reg.vreg {
             self.operands.push(Operand { place, reg, part, access });
         }
     }
 
-    pub fn read(&mut self, place: impl Into<Place>, reg: Reg) {
+    pub fn read(&mut self, place: impl Into<GroupRegisterPosition>, reg: Reg) {
         self.operand(place.into(), reg, 0, Access::Use);
     }
 
     /// Adds the use of a tuple of registers.
-    pub fn read_tuple(&mut self, place: impl Into<Place>, regs: &[Reg]) {
+    pub fn read_tuple(&mut self, place: impl Into<GroupRegisterPosition>, regs: &[Reg]) {
         let place = place.into();
         for (part, &reg) in (0..).zip(regs) {
             self.operand(place, reg, part, Access::Use);
@@ -51,17 +51,17 @@ impl Builder {
     }
 
     /// Adds the definition of a new register.
-    pub fn define(&mut self, place: impl Into<Place>, class: Class) -> VReg {
+    pub fn define(&mut self, place: impl Into<GroupRegisterPosition>, class: Class) -> VReg {
         let vreg = self.vreg(class);
         self.operand(place.into(), Reg::new(vreg), 0, Access::Def);
         vreg
     }
 
     /// Adds a definition of a part; the other parts keep the contents of `old`.
-    pub fn replace(&mut self, place: impl Into<Place>, old: VReg) -> VReg {
+    pub fn replace(&mut self, place: impl Into<GroupRegisterPosition>, old: VReg) -> VReg {
         let class = self.vregs.get(old.0 as usize).copied().unwrap_or(Class::R);
         let vreg = self.vreg(class);
-        self.operand(place.into(), Reg::new(vreg), 0, Access::Replace(old));
+        self.operand(place.into(), Reg::new(vreg), 0, Access::UpdateInPlace(old));
         vreg
     }
 
@@ -121,6 +121,6 @@ fn method_register(number: u8) -> Inst {
 }
 
 /// Returns the place of a field in the second instruction of a group.
-pub(crate) const fn second(field: Field) -> Place {
-    Place { inst: 1, field }
+pub(crate) const fn second(field: Field) -> GroupRegisterPosition {
+    GroupRegisterPosition { inst: 1, field }
 }

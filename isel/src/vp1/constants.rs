@@ -9,7 +9,7 @@ use halfbyte_isa::vp1::{Inst, Opcode};
 
 use super::builder::Builder;
 use super::operands::Reg;
-use super::{Class, Place};
+use super::{Class, GroupRegisterPosition};
 use crate::vcode::{Access, Operand, VReg};
 
 /// Number of the `$a` that is always 0: the base of the image and of spilled registers.
@@ -73,7 +73,7 @@ impl Constants {
             out.push(Inst::new(Opcode::MOV_A_R).with(DST, A_PASSED.into()));
         }
         for (constant, vreg) in self.order {
-            let result = |vreg, access| Operand { place: Place::from(DST), reg: vreg, part: 0, access };
+            let result = |vreg, access| Operand { place: GroupRegisterPosition::from(DST), reg: vreg, part: 0, access };
             match constant {
                 Constant::Word(word) if IMM19_RANGE.contains(&(word as i32)) => {
                     out.operands.push(result(vreg, Access::Def));
@@ -82,7 +82,7 @@ impl Constants {
                 Constant::Word(word) => {
                     let low = out.define(DST, Class::R);
                     out.push(Inst::new(Opcode::MOV_I).with(IMM19, (word & 0xffff).into()));
-                    out.operands.push(result(vreg, Access::Replace(low)));
+                    out.operands.push(result(vreg, Access::UpdateInPlace(low)));
                     out.push(Inst::new(Opcode::SETHI).with(IMM16, (word >> 16).into()));
                 }
                 Constant::Bytes([first, rest @ ..]) if rest == [first; 15] => {

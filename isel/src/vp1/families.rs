@@ -9,7 +9,7 @@ use halfbyte_isa::word::Field;
 use super::builder::second;
 use super::lowering::Lowering;
 use super::operands::{Alu, Bytes, Factor, Flag, Half, Readout, Reg, Round, Sign, Src, VFlag};
-use super::{Class, Group, Place};
+use super::{Class, Group, GroupRegisterPosition};
 use crate::vcode::VReg;
 
 /// Bit of `$c` with the sign of a result.
@@ -129,7 +129,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn read_src(&mut self, place: impl Into<Place>, src: Src) {
+    fn read_src(&mut self, place: impl Into<GroupRegisterPosition>, src: Src) {
         let reg = self.reg_of(src);
         self.out.read(place, reg);
     }

@@ -37,7 +37,7 @@ pub struct Group {
 
 /// Position of a register number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct GroupRegisterPosition {
     /// Index of the instruction in the group.
     pub inst: u8,
     /// Field of that instruction.
@@ -65,15 +65,15 @@ impl From<[Inst; 2]> for Group {
     }
 }
 
-impl From<Field> for Place {
+impl From<Field> for GroupRegisterPosition {
     /// Returns the place of a field in a group of one instruction.
-    fn from(field: Field) -> Place {
-        Place { inst: 0, field }
+    fn from(field: Field) -> GroupRegisterPosition {
+        GroupRegisterPosition { inst: 0, field }
     }
 }
 
-impl From<Place> for Field {
-    fn from(place: Place) -> Field {
+impl From<GroupRegisterPosition> for Field {
+    fn from(place: GroupRegisterPosition) -> Field {
         place.field
     }
 }
@@ -100,7 +100,7 @@ impl Group {
     }
 
     /// Sets a field of one of the instructions.
-    pub(crate) fn set(&mut self, place: Place, value: u64) {
+    pub(crate) fn set(&mut self, place: GroupRegisterPosition, value: u64) {
         if let Some(inst) = self.insts.get_mut(usize::from(place.inst)) {
             inst.set(place.field, value);
         }

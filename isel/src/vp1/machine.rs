@@ -2,7 +2,7 @@
 
 use halfbyte_isa::vp1 as isa_vp1;
 
-use super::{Class, Extra, Group, Place};
+use super::{Class, Extra, Group, GroupRegisterPosition};
 use crate::vcode::Machine;
 
 /// VP1.
@@ -11,7 +11,7 @@ pub struct Vp1;
 
 impl Machine for Vp1 {
     type Inst = Group;
-    type Place = Place;
+    type RegisterPosition = GroupRegisterPosition;
     type Class = Class;
     type Extra = Extra;
 
@@ -27,7 +27,7 @@ impl Machine for Vp1 {
         branch.invert();
     }
 
-    fn set(group: &mut Group, place: Place, number: u64) {
+    fn set(group: &mut Group, place: GroupRegisterPosition, number: u64) {
         group.set(place, number);
     }
 }

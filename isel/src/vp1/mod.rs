@@ -19,7 +19,7 @@ use halfbyte_isa::stream::MAX_REGIONS;
 use halfbyte_isa::vp1::TARGET;
 
 pub(crate) use group::is_branch;
-pub use group::{Class, Extra, Group, Place};
+pub use group::{Class, Extra, Group, GroupRegisterPosition};
 
 use crate::rules::{Rule, VP1_RULES};
 use crate::{Backend, Refusal, Request, Scratch, Selected, Vp1, reasons};

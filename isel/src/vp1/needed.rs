@@ -2,7 +2,7 @@
 //! other streams are traversed by cursors.
 
 use cranelift_entity::EntitySet;
-use halfbyte_ir::{Flow, Holds, Inst, Kernel, Op, Value, ValueDef};
+use halfbyte_ir::{Flow, Inst, Kernel, Op, StreamContents, Value, ValueDef};
 
 /// Returns the operands that the code of an instruction takes as values.
 pub(crate) fn operands(kernel: &Kernel, inst: Inst) -> impl Iterator<Item = Value> {
@@ -21,7 +21,7 @@ pub(crate) fn operands(kernel: &Kernel, inst: Inst) -> impl Iterator<Item = Valu
 pub(crate) fn window(kernel: &Kernel, base: Value) -> Option<u32> {
     let number = kernel.stream(base)?;
     let stream = kernel.packing.as_ref()?.streams.get(number)?;
-    (stream.holds == Holds::Buffer).then_some(number as u32)
+    (stream.holds == StreamContents::Buffer).then_some(number as u32)
 }
 
 /// Returns the values that stores and conditions depend on, directly or indirectly.

@@ -2,7 +2,7 @@
 
 use halfbyte_abi::Signature;
 use halfbyte_ir::{Direction, Kernel, Op, ParamKind, Reason, Refusal, Span, Type, stream as ir};
-use halfbyte_isa::stream::{self as isa, Holds, MAX_M_WORDS, MAX_STREAMS};
+use halfbyte_isa::stream::{self as isa, MAX_M_WORDS, MAX_STREAMS, StreamContents};
 use halfbyte_isa::vp1::TARGET;
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 
@@ -17,8 +17,8 @@ fn too_large(
     // Additional needs of a launch, such as items of an unknown count, only increase the size.
     let rounds = |stream: &isa::Stream| {
         let trips = stream.steps.iter().map(|step| match step.trips {
-            isa::Trips::Const(trips) => u64::from(trips),
-            isa::Trips::Of { at_least, .. } => at_least.into(),
+            isa::TripCount::Const(trips) => u64::from(trips),
+            isa::TripCount::Of { at_least, .. } => at_least.into(),
         });
         trips.fold(1, u64::saturating_mul)
     };
@@ -26,7 +26,7 @@ fn too_large(
         let of_stream = move |(number, region): (usize, &u32)| {
             let first = regions.iter().position(|other| other == region).and_then(|first| streams.get(first))?;
             let items = if first.uniform { 1 } else { items.into() };
-            let is_sized = first.holds != Holds::Buffer;
+            let is_sized = first.holds != StreamContents::Buffer;
             let elements = rounds(first).saturating_mul(items).saturating_mul(is_sized.into());
             Some((number, elements.saturating_mul(first.element_bytes().into())))
         };
@@ -113,10 +113,10 @@ impl Streams {
                 matches!(param.kind, ParamKind::Buffer { direction: Direction::Out | Direction::InOut, .. })
             });
             let written = match stream.holds {
-                Holds::Offsets { stores, .. } => stores,
+                StreamContents::Offsets { stores, .. } => stores,
                 _ => written,
             };
-            stream.clone().at(isa::Site { word: 0, written })
+            stream.clone().at(isa::AccessSite { word: 0, written })
         });
         let of_tiles: Vec<isa::Stream> = of_tiles.collect();
         let regions = isa::regions_of(&of_tiles, signature);
@@ -147,14 +147,14 @@ impl Streams {
     /// Returns `true` if the stream holds a single element that is only loaded, so that its loads
     /// can be hoisted before the loop over groups.
     pub fn is_read_once(&self, number: u32) -> bool {
-        let is_read = |stream: &isa::Stream| stream.holds == Holds::Elements && !stream.site.written;
+        let is_read = |stream: &isa::Stream| stream.holds == StreamContents::Elements && !stream.site.written;
         self.get(number).is_some_and(|stream| stream.uniform && stream.steps.is_empty() && is_read(stream))
     }
 
     /// Returns `true` if the stream is traversed element by element and is the first of its region.
     pub fn has_cursor(&self, number: u32) -> bool {
         let first = self.regions.iter().position(|&region| region == self.region(number));
-        first == Some(number as usize) && self.get(number).is_some_and(|stream| stream.holds != Holds::Buffer)
+        first == Some(number as usize) && self.get(number).is_some_and(|stream| stream.holds != StreamContents::Buffer)
     }
 
     /// Returns `true` if every group restarts at the first element.

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use halfbyte_abi::Signature;
 use halfbyte_isa::halu::concrete::Concrete;
-use halfbyte_isa::halu::domain::{Access as Memory, Address, Next, Reader, SpecialReg, Write};
+use halfbyte_isa::halu::domain::{Access as Memory, Address, ControlFlow, Reader, SpecialReg, Write};
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::meaning::{guard, meaning};
 use halfbyte_isa::halu::{Inst, Opcode};
@@ -59,7 +59,7 @@ pub fn def(field: Field, reg: VReg) -> Operand {
 }
 
 pub fn replace(field: Field, reg: VReg, part: u8, old: VReg) -> Operand {
-    Operand { place: field, reg, part, access: Access::Replace(old) }
+    Operand { place: field, reg, part, access: Access::UpdateInPlace(old) }
 }
 
 impl Builder {
@@ -257,11 +257,11 @@ impl Machine {
         }
     }
 
-    fn step(&mut self, inst: &Inst) -> Next {
+    fn step(&mut self, inst: &Inst) -> ControlFlow {
         inst.validate().unwrap();
         let mut state = State(&self.gprs, &self.preds);
         if guard(inst, &mut Concrete, &mut state) == Some(false) {
-            return Next::Fall;
+            return ControlFlow::Fall;
         }
         let effects = meaning(inst, &mut Concrete, &mut state);
         for write in effects.writes {
@@ -342,7 +342,7 @@ pub fn run_virtual(code: &VCode, mut blocks: u32) -> Trace {
             // Each operand occupies its own registers during the instruction.
             for (i, operand) in operands.iter().enumerate() {
                 let source = match operand.access {
-                    Access::Replace(old) => old,
+                    Access::UpdateInPlace(old) => old,
                     Access::Use | Access::Def => operand.reg,
                 };
                 let (words, p) = values[source.0 as usize];
@@ -355,7 +355,7 @@ pub fn run_virtual(code: &VCode, mut blocks: u32) -> Trace {
                     inst.set(operand.place, 4 * i as u64 + u64::from(operand.part));
                 }
             }
-            assert_eq!(machine.step(&inst), Next::Fall);
+            assert_eq!(machine.step(&inst), ControlFlow::Fall);
             for (i, operand) in operands.iter().enumerate().filter(|(_, operand)| operand.access != Access::Use) {
                 let (words, p) = &mut values[operand.reg.0 as usize];
                 if code.vregs[operand.reg.0 as usize] == RegClass::Pred {
@@ -392,10 +392,10 @@ pub fn run_machine(func: &MachFunc, mut blocks: u32) -> Trace {
         for mach in &func.blocks[block].insts {
             check(func, &mach.inst);
             match machine.step(&mach.inst) {
-                Next::Fall => {}
-                Next::Meet => panic!("items meet"),
-                Next::Exit => break 'blocks,
-                Next::Branch(_) => {
+                ControlFlow::Fall => {}
+                ControlFlow::Collective => panic!("items meet"),
+                ControlFlow::Exit => break 'blocks,
+                ControlFlow::Branch(_) => {
                     block = mach.target.unwrap() as usize;
                     continue 'blocks;
                 }

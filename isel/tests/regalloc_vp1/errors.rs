@@ -7,7 +7,7 @@ use halfbyte_isa::vp1::{Inst, Opcode};
 use halfbyte_isa::word::Field;
 use halfbyte_isel::regalloc::{AllocError, Options, allocate};
 use halfbyte_isel::vcode::{Access, Terminator, VReg};
-use halfbyte_isel::vp1::{Class, Group, Place};
+use halfbyte_isel::vp1::{Class, Group, GroupRegisterPosition};
 
 use super::random::{Shape, generate};
 use super::support::*;
@@ -293,10 +293,10 @@ fn damage(code: &mut VCode, random: &mut Random) {
     match (random.below(14), code.operands.get_mut(op as usize), code.blocks.get_mut(block as usize)) {
         (0, Some(operand), _) => operand.reg = reg,
         (1, Some(operand), _) => operand.part = number as u8,
-        (2, Some(operand), _) => operand.access = Access::Replace(reg),
+        (2, Some(operand), _) => operand.access = Access::UpdateInPlace(reg),
         (3, Some(operand), _) => operand.access = Access::Def,
         (4, Some(operand), _) => operand.access = Access::Use,
-        (5, Some(operand), _) => operand.place = Place { inst: number as u8, ..operand.place },
+        (5, Some(operand), _) => operand.place = GroupRegisterPosition { inst: number as u8, ..operand.place },
         (6, ..) if (reg.0 as usize) < vregs => {
             code.vregs[reg.0 as usize] = [Class::R, Class::V, Class::C, Class::Vc][class as usize % 4];
         }

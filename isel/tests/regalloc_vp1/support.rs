@@ -14,7 +14,7 @@ use halfbyte_isel::Vp1;
 use halfbyte_isel::mach;
 use halfbyte_isel::regalloc::{AllocError, Options, allocate};
 use halfbyte_isel::vcode::{self, Access, BlockIndex, Edge, Terminator, VBlock, VInst, VReg};
-use halfbyte_isel::vp1::{Class, Extra, Group, Place};
+use halfbyte_isel::vp1::{Class, Extra, Group, GroupRegisterPosition};
 
 pub type VCode = vcode::VCode<Vp1>;
 pub type Operand = vcode::Operand<Vp1>;
@@ -27,29 +27,29 @@ const OUT: (u64, u32) = (0, 0x1000);
 /// Number and contents of the `$a` through which junk is loaded.
 const IN: (u64, u32) = (1, 0x1800);
 
-pub fn used(place: impl Into<Place>, reg: VReg) -> Operand {
+pub fn used(place: impl Into<GroupRegisterPosition>, reg: VReg) -> Operand {
     part(place, reg, 0)
 }
 
-pub fn part(place: impl Into<Place>, reg: VReg, part: u8) -> Operand {
+pub fn part(place: impl Into<GroupRegisterPosition>, reg: VReg, part: u8) -> Operand {
     Operand { place: place.into(), reg, part, access: Access::Use }
 }
 
-pub fn def(place: impl Into<Place>, reg: VReg) -> Operand {
+pub fn def(place: impl Into<GroupRegisterPosition>, reg: VReg) -> Operand {
     Operand { place: place.into(), reg, part: 0, access: Access::Def }
 }
 
-pub fn replace(place: impl Into<Place>, reg: VReg, old: VReg) -> Operand {
-    Operand { place: place.into(), reg, part: 0, access: Access::Replace(old) }
+pub fn replace(place: impl Into<GroupRegisterPosition>, reg: VReg, old: VReg) -> Operand {
+    Operand { place: place.into(), reg, part: 0, access: Access::UpdateInPlace(old) }
 }
 
 /// Moves an operand to the second instruction of a group.
 pub fn second(operand: Operand) -> Operand {
-    Operand { place: Place { inst: 1, ..operand.place }, ..operand }
+    Operand { place: GroupRegisterPosition { inst: 1, ..operand.place }, ..operand }
 }
 
 /// Returns operands for the registers of a tuple.
-pub fn tuple(place: impl Into<Place> + Copy, regs: &[VReg]) -> Vec<Operand> {
+pub fn tuple(place: impl Into<GroupRegisterPosition> + Copy, regs: &[VReg]) -> Vec<Operand> {
     (0..).zip(regs).map(|(i, &reg)| part(place, reg, i)).collect()
 }
 
@@ -329,7 +329,7 @@ pub fn run_virtual(code: &VCode, mut blocks: u32) -> Trace {
             };
             for operand in same {
                 let source = match operand.access {
-                    Access::Replace(old) => old,
+                    Access::UpdateInPlace(old) => old,
                     Access::Use | Access::Def => operand.reg,
                 };
                 let number = first + usize::from(operand.part);

@@ -7,7 +7,7 @@
 use halfbyte_ir::{Attr, AttrKind, Axes, Axis, Inst, InstData, Kernel, Op, Span, Type, Value, ValueList};
 
 use crate::pass::{BuiltIn, Context, Order};
-use crate::trace::{How, Tell};
+use crate::trace::{ChangeKind, Report};
 
 /// The `axes` pass.
 pub const PASS: BuiltIn = BuiltIn {
@@ -44,7 +44,7 @@ fn counts(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
             let Some(count) = known(&kernel.insts[inst]) else { continue };
             let mut before = context.trace.before(kernel, inst);
             (kernel.insts[inst].op, kernel.insts[inst].attr) = (Op::Const, Attr::Bits(count.into()));
-            context.trace.changed(&mut before, How::Told("known of all launches"), kernel, inst);
+            context.trace.changed(&mut before, ChangeKind::Told("known of all launches"), kernel, inst);
             changed = true;
         }
     }
@@ -73,7 +73,7 @@ fn subgroups(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
                 let mut before = context.trace.before(kernel, inst);
                 let span = kernel.insts[inst].span;
                 Maker { kernel, span, out: &mut out }.in_subgroup(inst);
-                let how = How::Told("computed of the number in the group, 32 items to a subgroup");
+                let how = ChangeKind::Told("computed of the number in the group, 32 items to a subgroup");
                 context.trace.changed(&mut before, how, kernel, inst);
             }
             out.push(inst);
@@ -114,7 +114,7 @@ fn along(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
                         "computed of the numbers along each axis"
                     }
                 };
-                context.trace.changed(&mut before, How::Told(how), kernel, inst);
+                context.trace.changed(&mut before, ChangeKind::Told(how), kernel, inst);
             }
             out.push(inst);
         }

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use crate::pass::{BuiltIn, Context, Order};
 use crate::range::{self, Range, is_in, signed_lanes};
 use crate::rewrite::constant_lanes;
-use crate::trace::{How, Tell};
+use crate::trace::{ChangeKind, Report};
 
 /// The `bias` pass.
 pub const PASS: BuiltIn = BuiltIn {
@@ -64,7 +64,12 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
                     writer.half_words(inst, word, plan.bias(result));
                     words.insert(result, word);
                     let made: Vec<Inst> = out.get(start..).unwrap_or_default().iter().copied().chain([inst]).collect();
-                    context.trace.joined(before, How::Told("done for both half-words by sums of words"), kernel, &made);
+                    context.trace.joined(
+                        before,
+                        ChangeKind::Told("done for both half-words by sums of words"),
+                        kernel,
+                        &made,
+                    );
                 }
             }
             out.push(inst);

@@ -13,7 +13,7 @@ use halfbyte_ir::{Attr, Block, Inst, Kernel, MemAttr, Op, Type, Value, ValueList
 use crate::pass::{BuiltIn, Context, Order};
 use crate::passes::{fold, resolve};
 use crate::rewrite::Rewriter;
-use crate::trace::{How, Tell};
+use crate::trace::{ChangeKind, Report};
 
 /// The `canon` pass.
 pub const PASS: BuiltIn = BuiltIn {
@@ -38,7 +38,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let mut kept = Vec::new();
     let mut poll = context.poll();
     for block in flow.reverse_postorder() {
-        let end = way_on(rewriter.kernel(), block);
+        let end = terminator_targets(rewriter.kernel(), block);
         let mut insts = std::mem::take(&mut rewriter.kernel_mut().blocks[block].insts);
         kept.reserve(insts.len());
         for inst in insts.drain(..) {
@@ -56,7 +56,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
                     changed = true;
                     context.trace.changed(
                         &mut before,
-                        How::Told("operands exchanged, so that the constant stands to the right"),
+                        ChangeKind::Told("operands exchanged, so that the constant stands to the right"),
                         rewriter.kernel(),
                         inst,
                     );
@@ -65,7 +65,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
                     changed = true;
                     context.trace.changed(
                         &mut before,
-                        How::Told("its index is constant, so it is part of the offset"),
+                        ChangeKind::Told("its index is constant, so it is part of the offset"),
                         rewriter.kernel(),
                         inst,
                     );
@@ -74,7 +74,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
                     changed = true;
                     context.trace.changed(
                         &mut before,
-                        How::Told("its operands are constants, so it is computed now"),
+                        ChangeKind::Told("its operands are constants, so it is computed now"),
                         rewriter.kernel(),
                         inst,
                     );
@@ -93,7 +93,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
                         rewriter.kernel_mut().inherit_value_name(simpler, result);
                         let made = rewriter.take_made();
                         let rule = rewriter.fired().first().copied().unwrap_or(0);
-                        context.trace.replaced(before, How::Rule(rule), rewriter.kernel(), &made, Some(simpler));
+                        context.trace.replaced(before, ChangeKind::Rule(rule), rewriter.kernel(), &made, Some(simpler));
                         work.extend(made.into_iter().rev());
                     }
                     _ => {
@@ -108,7 +108,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         }
         // The next block reuses the allocation of this block's old list.
         rewriter.kernel_mut().blocks[block].insts = std::mem::replace(&mut kept, insts);
-        keeps_flow &= way_on(rewriter.kernel(), block) == end;
+        keeps_flow &= terminator_targets(rewriter.kernel(), block) == end;
     }
     if is_replaced {
         kernel.replace_uses(&replaced);
@@ -120,7 +120,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
 }
 
 /// Returns the targets of a block's terminator.
-fn way_on(kernel: &Kernel, block: Block) -> Option<Attr> {
+fn terminator_targets(kernel: &Kernel, block: Block) -> Option<Attr> {
     kernel.terminator(block).map(|inst| kernel.insts[inst].attr)
 }
 
@@ -171,11 +171,11 @@ fn branch(kernel: &mut Kernel, inst: Inst) -> bool {
     if targets.len() > 1 {
         let arrives = |i: usize| targets.get(i).map(|call| (call.block, kernel.call_args(call)));
         if (1..targets.len()).all(|i| arrives(i) == arrives(0)) {
-            fold::go(kernel, inst, 0);
+            fold::make_unconditional(kernel, inst, 0);
             return true;
         }
     } else if kernel.insts[inst].op == Op::Switch {
-        fold::go(kernel, inst, 0);
+        fold::make_unconditional(kernel, inst, 0);
         return true;
     }
     let mut changed = false;

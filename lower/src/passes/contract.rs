@@ -7,7 +7,7 @@
 use halfbyte_ir::{Attr, Clamp, FloatFlags, Inst, Kernel, Op, Type, Value, ValueList};
 
 use crate::pass::{BuiltIn, Context, Order};
-use crate::trace::{How, Tell};
+use crate::trace::{ChangeKind, Report};
 
 /// The `contract` pass.
 pub const PASS: BuiltIn = BuiltIn {
@@ -50,7 +50,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
             kernel.insts[inst].attr = Attr::Float(FloatFlags { contract: false, ..flags });
             context.trace.changed(
                 &mut before,
-                How::Told("as it is without `contract`, which has no more to say"),
+                ChangeKind::Told("as it is without `contract`, which has no more to say"),
                 kernel,
                 inst,
             );
@@ -108,7 +108,7 @@ fn fuse(kernel: &mut Kernel, inst: Inst, before: &mut Vec<Inst>, context: &mut C
     data.attr = Attr::Float(FloatFlags { contract: false, ..flags });
     context.trace.changed(
         &mut text,
-        How::Told("computed with a product in one rounding, as `contract` allows"),
+        ChangeKind::Told("computed with a product in one rounding, as `contract` allows"),
         kernel,
         inst,
     );

@@ -8,7 +8,7 @@ use cranelift_entity::EntityRef;
 use halfbyte_ir::{Attr, Block, Flow, Kernel, Op, Type, Value, ValueDef, ValueList};
 
 use crate::pass::{BuiltIn, Context, Order};
-use crate::trace::{How, Tell};
+use crate::trace::{ChangeKind, Report};
 
 /// The `dce` pass.
 pub const PASS: BuiltIn = BuiltIn {
@@ -44,13 +44,13 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
                 !kernel.insts[inst].op.is_pure() || kernel.result(inst).is_some_and(|result| used.contains(result));
             if kernel.insts[inst].op == Op::Fence && orders_nothing {
                 let before = context.trace.before(kernel, inst);
-                let how = How::Told("removed, for no other item is meant to see what it orders");
+                let how = ChangeKind::Told("removed, for no other item is meant to see what it orders");
                 context.trace.replaced(before, how, kernel, &[], None);
                 return false;
             }
             if !is_used {
                 let before = context.trace.before(kernel, inst);
-                context.trace.replaced(before, How::Told("removed, for nothing uses it"), kernel, &[], None);
+                context.trace.replaced(before, ChangeKind::Told("removed, for nothing uses it"), kernel, &[], None);
             }
             is_used
         });

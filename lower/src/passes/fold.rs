@@ -7,7 +7,7 @@ use halfbyte_ir::{Attr, Inst, Kernel, Op, Type, ValueList};
 
 use crate::pass::{BuiltIn, Context, Order};
 use crate::rewrite::{constant_lanes, constant_result, has_constants_alone};
-use crate::trace::{How, Tell};
+use crate::trace::{ChangeKind, Report};
 
 /// The `fold` pass.
 pub const PASS: BuiltIn = BuiltIn {
@@ -36,7 +36,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
                 changed = true;
                 context.trace.changed(
                     &mut before,
-                    How::Told("its operands are constants, so it is computed now"),
+                    ChangeKind::Told("its operands are constants, so it is computed now"),
                     kernel,
                     inst,
                 );
@@ -66,7 +66,7 @@ fn fold_constants(kernel: &mut Kernel, inst: Inst) -> bool {
     }
     match taken(kernel, inst) {
         Some(target) => {
-            go(kernel, inst, target);
+            make_unconditional(kernel, inst, target);
             true
         }
         None => false,
@@ -92,7 +92,7 @@ fn taken(kernel: &Kernel, inst: Inst) -> Option<usize> {
 }
 
 /// Replaces a branch by an unconditional branch to one of its targets.
-pub(super) fn go(kernel: &mut Kernel, inst: Inst, target: usize) {
+pub(super) fn make_unconditional(kernel: &mut Kernel, inst: Inst, target: usize) {
     let Some(&call) = kernel.targets(inst).get(target) else { return };
     let calls = kernel.add_calls(&[call]);
     let data = &mut kernel.insts[inst];

@@ -24,7 +24,7 @@ use rustc_hash::FxHasher;
 
 use crate::pass::{BuiltIn, Context, Order};
 use crate::passes::dce::keep_parameters;
-use crate::trace::{How, Tell, Trace};
+use crate::trace::{ChangeKind, Report, Trace};
 
 /// The `gvn` pass.
 pub const PASS: BuiltIn = BuiltIn {
@@ -380,7 +380,7 @@ impl Walk<'_> {
             let before = self.trace.before(kernel, inst);
             self.trace.replaced(
                 before,
-                How::Told("the same is computed before it, and taken instead"),
+                ChangeKind::Told("the same is computed before it, and taken instead"),
                 kernel,
                 &[],
                 Some(leader),

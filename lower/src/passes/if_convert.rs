@@ -14,7 +14,7 @@ use cranelift_entity::{EntitySet, SecondaryMap};
 use halfbyte_ir::{Attr, Block, BlockCall, Inst, Kernel, Op, Type, Value, ValueList};
 
 use crate::pass::{BuiltIn, Context, Order};
-use crate::trace::{How, Tell};
+use crate::trace::{ChangeKind, Report};
 
 /// The `if_convert` pass.
 pub const PASS: BuiltIn = BuiltIn {
@@ -70,7 +70,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
 }
 
 /// Appends the joined blocks to each remaining block.
-fn straighten(kernel: &mut Kernel, lines: &SecondaryMap<Block, Line>, gone: &EntitySet<Block>) {
+fn straighten(kernel: &mut Kernel, lines: &SecondaryMap<Block, JoinedBlocks>, gone: &EntitySet<Block>) {
     for &block in kernel.layout.iter().filter(|&&block| !gone.contains(block)) {
         let mut next = lines[block].next.expand();
         while let Some(at) = next {
@@ -84,7 +84,7 @@ fn straighten(kernel: &mut Kernel, lines: &SecondaryMap<Block, Line>, gone: &Ent
 /// Linked list of the blocks joined to a block. The instructions are moved only at the end. Moving
 /// them at each join would take quadratic time.
 #[derive(Clone, Copy, Default)]
-struct Line {
+struct JoinedBlocks {
     /// The next block of the list.
     next: PackedOption<Block>,
     /// The last block of the list; set only in its first block.
@@ -107,7 +107,7 @@ struct Converter<'k, 'c, 'l> {
     context: &'c mut Context<'l>,
     /// Number of edges into each block.
     edges: SecondaryMap<Block, u32>,
-    lines: SecondaryMap<Block, Line>,
+    lines: SecondaryMap<Block, JoinedBlocks>,
     gone: EntitySet<Block>,
     replaced: SecondaryMap<Value, PackedOption<Value>>,
     changed: bool,
@@ -243,7 +243,7 @@ impl Converter<'_, '_, '_> {
         }
         self.context.trace.replaced(
             before,
-            How::Told("both sides of the branch are computed, and the results selected"),
+            ChangeKind::Told("both sides of the branch are computed, and the results selected"),
             self.kernel,
             &made,
             None,

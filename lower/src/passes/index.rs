@@ -9,7 +9,7 @@ use halfbyte_ir::{Attr, Axis, Block, Flow, Inst, IntCC, Kernel, Op, Type, Value,
 use crate::pass::{BuiltIn, Context, Order};
 use crate::passes::accesses::address;
 use crate::range::{self, Range, is_in, signed_lanes};
-use crate::trace::{How, Tell};
+use crate::trace::{ChangeKind, Report};
 
 /// The `index` pass.
 pub const PASS: BuiltIn = BuiltIn {
@@ -49,7 +49,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
                 if let Attr::Mem(mem) = &mut kernel.insts[inst].attr {
                     mem.offset = offset;
                 }
-                let how = How::Told("the sum of its index and the constant does not wrap");
+                let how = ChangeKind::Told("the sum of its index and the constant does not wrap");
                 context.trace.changed(&mut before, how, kernel, inst);
                 changed = true;
             }
@@ -68,7 +68,9 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
             if let Attr::Mem(mem) = &mut kernel.insts[inst].attr {
                 mem.wide = wanted;
             }
-            let how = How::Told("its index stays below 2^32 bytes, so that it is the same scaled in 32 bits and in 64");
+            let how = ChangeKind::Told(
+                "its index stays below 2^32 bytes, so that it is the same scaled in 32 bits and in 64",
+            );
             context.trace.changed(&mut before, how, kernel, inst);
             changed = true;
         }

@@ -16,7 +16,7 @@ use halfbyte_ir::{Attr, Block, BlockCall, BlockData, Flow, Inst, Kernel, Op, Typ
 
 use crate::pass::{BuiltIn, Context, Order};
 use crate::passes::loops::{LoopId, Loops};
-use crate::trace::{How, Tell};
+use crate::trace::{ChangeKind, Report};
 
 /// The `licm` pass.
 pub const PASS: BuiltIn = BuiltIn {
@@ -39,7 +39,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     };
     let blocks = kernel.blocks.len();
     let mut moved: Vec<Vec<Inst>> = loops.ids().map(|_| Vec::new()).collect();
-    for block in flow.reverse_postorder().filter(|&block| loops.around(block).is_some()) {
+    for block in flow.reverse_postorder().filter(|&block| loops.innermost_of(block).is_some()) {
         let mut insts = std::mem::take(&mut kernel.blocks[block].insts);
         insts.retain(|&inst| match leaves[inst].expand() {
             Some(from) => {
@@ -58,7 +58,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
             let before = context.trace.before(kernel, inst);
             context.trace.replaced(
                 before,
-                How::Told("the same in every iteration of the loop, so it is hoisted out of it"),
+                ChangeKind::Told("the same in every iteration of the loop, so it is hoisted out of it"),
                 kernel,
                 &[inst],
                 None,

@@ -24,7 +24,7 @@ pub(super) struct Loops {
 }
 
 /// A control-flow cycle that the loop analysis does not support.
-pub(super) enum Strange {
+pub(super) enum UnsupportedLoop {
     /// The cycle is also entered at another block.
     Irreducible(Block),
     /// The loop with this header has no exit.
@@ -32,7 +32,7 @@ pub(super) enum Strange {
 }
 
 impl Loops {
-    pub fn new(kernel: &Kernel, flow: &Flow) -> Result<Loops, Strange> {
+    pub fn new(kernel: &Kernel, flow: &Flow) -> Result<Loops, UnsupportedLoop> {
         let mut number: SecondaryMap<Block, u32> = SecondaryMap::new();
         for (place, block) in flow.reverse_postorder().enumerate() {
             number[block] = place as u32;
@@ -45,7 +45,7 @@ impl Loops {
                     continue;
                 }
                 if !flow.dominates(header, from) {
-                    return Err(Strange::Irreducible(header));
+                    return Err(UnsupportedLoop::Irreducible(header));
                 }
                 if !latches.contains(&from) {
                     latches.push(from);
@@ -58,7 +58,7 @@ impl Loops {
         for found in &loops.loops {
             let leaves = |block| kernel.successors(block).any(|to| !found.contains(to));
             if !found.blocks.iter().any(leaves) {
-                return Err(Strange::Endless(found.header));
+                return Err(UnsupportedLoop::Endless(found.header));
             }
         }
         Ok(loops)
@@ -92,13 +92,13 @@ impl Loops {
     }
 
     /// Returns the innermost loop of a block.
-    pub fn around(&self, block: Block) -> Option<LoopId> {
+    pub fn innermost_of(&self, block: Block) -> Option<LoopId> {
         self.innermost[block].expand()
     }
 
     /// Returns the loops around a block, innermost first.
     pub fn nest(&self, block: Block) -> impl Iterator<Item = LoopId> + '_ {
-        std::iter::successors(self.around(block), |&id| self.get(id).parent)
+        std::iter::successors(self.innermost_of(block), |&id| self.get(id).parent)
     }
 
     /// Returns `true` if the block is in the loop `region`, or if `region` is `None`.

@@ -43,7 +43,7 @@ fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         if before == 0 {
             continue;
         }
-        let orders = Start::ALL.map(|start| depth_first(kernel, block, start));
+        let orders = RootOrder::ALL.map(|start| depth_first(kernel, block, start));
         let least = orders.into_iter().map(|insts| (beyond(&insts), insts)).min_by_key(|(beyond, _)| *beyond);
         if let Some((beyond, insts)) = least
             && beyond <= before / WORTH
@@ -145,7 +145,7 @@ fn beyond(kernel: &Kernel, insts: &[Inst], live_out: &EntitySet<Value>, register
 }
 
 /// Returns the instructions of a block in depth-first order from its effects.
-fn depth_first(kernel: &Kernel, block: Block, start: Start) -> Vec<Inst> {
+fn depth_first(kernel: &Kernel, block: Block, start: RootOrder) -> Vec<Inst> {
     let insts = &kernel.blocks[block].insts;
     let mut of_block = EntitySet::with_capacity(kernel.insts.len());
     of_block.extend(insts.iter().copied());
@@ -164,9 +164,9 @@ fn depth_first(kernel: &Kernel, block: Block, start: Start) -> Vec<Inst> {
     let mut stack: Vec<(Inst, bool)> = Vec::new();
     let (ends, body): (Vec<Inst>, Vec<Inst>) = insts.iter().partition(|&&inst| Some(inst) == kernel.terminator(block));
     let words = match start {
-        Start::Effects => Vec::new(),
-        Start::Words => words(kernel, &body, false),
-        Start::Vectors => words(kernel, &body, true),
+        RootOrder::Effects => Vec::new(),
+        RootOrder::Words => words(kernel, &body, false),
+        RootOrder::Vectors => words(kernel, &body, true),
     };
     // Values without a use in the block are used by other blocks.
     let with_effect = body.iter().filter(|&&inst| !kernel.insts[inst].op.is_pure());
@@ -197,7 +197,7 @@ fn depth_first(kernel: &Kernel, block: Block, start: Start) -> Vec<Inst> {
 
 /// First roots of a depth-first order.
 #[derive(Clone, Copy)]
-enum Start {
+enum RootOrder {
     /// Instructions with effects.
     Effects,
     /// Words assembled from scalars, then instructions with effects.
@@ -206,8 +206,8 @@ enum Start {
     Vectors,
 }
 
-impl Start {
-    const ALL: [Start; 3] = [Start::Effects, Start::Words, Start::Vectors];
+impl RootOrder {
+    const ALL: [RootOrder; 3] = [RootOrder::Effects, RootOrder::Words, RootOrder::Vectors];
 }
 
 /// Returns the instructions that assemble scalars, ordered by the first item that each depends on.

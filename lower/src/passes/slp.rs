@@ -16,10 +16,10 @@ use halfbyte_ir::op::{ArgType, ResultType};
 use halfbyte_ir::{Attr, AttrKind, Block, Inst, Kernel, Legality, MemAttr, Op, Span, Type, Value, ValueList};
 use smallvec::SmallVec;
 
-use super::accesses::{address, note_parts, value_type};
+use super::accesses::{address, record_parts, value_type};
 use super::zeros::LowZeros;
 use crate::pass::{BuiltIn, Context, Order};
-use crate::trace::{How, Tell, Trace};
+use crate::trace::{ChangeKind, Report, Trace};
 
 /// The `slp` pass.
 pub const PASS: BuiltIn = BuiltIn {
@@ -93,18 +93,18 @@ fn joined(kernel: &Kernel, inst: Inst) -> Option<(Type, Lanes<Value>)> {
 
 /// Values that become the lanes of a word.
 #[derive(Clone, Debug)]
-struct Group {
+struct LaneGroup {
     values: Lanes<Value>,
     /// Type of the word, or of a mask of its lanes.
     ty: Type,
-    how: Made,
+    how: WordSource,
     /// Number of uses of the group as an operand in the word.
     uses: u32,
 }
 
 /// Source of a group's word.
 #[derive(Clone, Debug)]
-enum Made {
+enum WordSource {
     /// A packed op that replaces the scalar ops `insts`, with these groups as operands.
     Op { insts: Lanes<Inst>, args: SmallVec<[usize; 3]> },
     /// A load that replaces the scalar loads.
@@ -121,11 +121,11 @@ enum Made {
     Concat,
 }
 
-impl Made {
+impl WordSource {
     /// Returns the replaced instructions.
     fn insts(&self) -> &[Inst] {
         match self {
-            Made::Op { insts, .. } | Made::Load { insts } => insts,
+            WordSource::Op { insts, .. } | WordSource::Load { insts } => insts,
             _ => &[],
         }
     }
@@ -133,14 +133,14 @@ impl Made {
 
 /// A packed word and its computation.
 struct Word {
-    begin: Begin,
+    begin: Root,
     ty: Type,
     /// Groups of the computation, operands first; the last group is the word itself.
-    groups: Vec<Group>,
+    groups: Vec<LaneGroup>,
 }
 
 /// Root of a packed word.
-enum Begin {
+enum Root {
     /// Neighbouring stores, which become one store.
     Stores(Lanes<Inst>),
     /// The `concat` of the lanes, which becomes the packed op.
@@ -151,8 +151,8 @@ impl Word {
     /// Returns the source span of the root.
     fn span(&self, kernel: &Kernel) -> Span {
         let first = match &self.begin {
-            Begin::Stores(stores) => stores.first().copied(),
-            Begin::Joined(inst) => Some(*inst),
+            Root::Stores(stores) => stores.first().copied(),
+            Root::Joined(inst) => Some(*inst),
         };
         first.map_or(Span::default(), |first| kernel.insts[first].span)
     }
@@ -175,7 +175,7 @@ struct Search<'l> {
     insts: Vec<Inst>,
     accesses: Vec<Inst>,
     places: SecondaryMap<Inst, Position>,
-    groups: Vec<Group>,
+    groups: Vec<LaneGroup>,
     /// Groups with other uses, which stay scalar.
     kept: Vec<Lanes<Value>>,
 }
@@ -230,7 +230,7 @@ impl<'l> Search<'l> {
             let Some(&inst) = self.insts.get(at) else { break };
             let groups = joined(kernel, inst).and_then(|(ty, lanes)| Some((ty, self.word(kernel, ty, &lanes)?)));
             words.extend(groups.filter(|(_, groups)| is_op(groups)).map(|(ty, groups)| Word {
-                begin: Begin::Joined(inst),
+                begin: Root::Joined(inst),
                 ty,
                 groups,
             }));
@@ -245,17 +245,17 @@ impl<'l> Search<'l> {
         }
         let stored: Option<Lanes<Value>> = stores.iter().map(|&store| kernel.args(store).first().copied()).collect();
         let groups = self.word(kernel, ty, &stored?)?;
-        Some(Word { begin: Begin::Stores(stores), ty, groups })
+        Some(Word { begin: Root::Stores(stores), ty, groups })
     }
 
     /// Returns the groups that compute a word of these lanes, operands first, if this saves
     /// instructions.
-    fn word(&mut self, kernel: &Kernel, ty: Type, lanes: &[Value]) -> Option<Vec<Group>> {
+    fn word(&mut self, kernel: &Kernel, ty: Type, lanes: &[Value]) -> Option<Vec<LaneGroup>> {
         self.kept.clear();
         loop {
             self.groups.clear();
             self.group(kernel, ty, lanes)?;
-            let is_needed = |group: &&Group| {
+            let is_needed = |group: &&LaneGroup| {
                 !group.how.insts().is_empty() && group.values.iter().any(|&value| self.uses[value] != group.uses)
             };
             match self.groups.iter().find(is_needed) {
@@ -301,19 +301,19 @@ impl<'l> Search<'l> {
             return Some(known);
         }
         let how = if ty.is_mask() { self.mask(kernel, values)? } else { self.made(kernel, ty, values)? };
-        self.groups.push(Group { values: SmallVec::from_slice(values), ty, how, uses: 1 });
+        self.groups.push(LaneGroup { values: SmallVec::from_slice(values), ty, how, uses: 1 });
         Some(self.groups.len() - 1)
     }
 
     /// Returns the source of a mask: the condition itself if it is the same for all lanes,
     /// otherwise a packed compare.
-    fn mask(&mut self, kernel: &Kernel, values: &[Value]) -> Option<Made> {
+    fn mask(&mut self, kernel: &Kernel, values: &[Value]) -> Option<WordSource> {
         if let Some(&one) = values.first().filter(|_| is_one(values)) {
-            return Some(Made::Whole(one));
+            return Some(WordSource::Whole(one));
         }
         let (ty, insts) = self.compares(kernel, values)?;
         let args = self.operands(kernel, &insts, |_| ty)?;
-        Some(Made::Op { insts, args })
+        Some(WordSource::Op { insts, args })
     }
 
     /// Returns the matching compares that define these conditions, and the packed type of their
@@ -352,14 +352,14 @@ impl<'l> Search<'l> {
     }
 
     /// Returns the source of a word of these lanes; `None` if the target cannot assemble it.
-    fn made(&mut self, kernel: &Kernel, ty: Type, values: &[Value]) -> Option<Made> {
+    fn made(&mut self, kernel: &Kernel, ty: Type, values: &[Value]) -> Option<WordSource> {
         let defs: Option<Lanes<Inst>> = values.iter().map(|&value| kernel.def_inst(value)).collect();
         if let Some(defs) = defs {
             if let Some(bits) = constant(kernel, ty, &defs) {
-                return Some(Made::Const(bits));
+                return Some(WordSource::Const(bits));
             }
             if let Some(whole) = whole(kernel, ty, &defs) {
-                return Some(Made::Whole(whole));
+                return Some(WordSource::Whole(whole));
             }
             if let Some(part) = self.part(kernel, ty, &defs) {
                 return Some(part);
@@ -367,19 +367,19 @@ impl<'l> Search<'l> {
             let is_kept = self.is_kept(values);
             if !is_kept && defs.first().is_some_and(|&first| kernel.insts[first].op == Op::Load) {
                 if self.are_neighbours(kernel, ty, &defs) {
-                    return Some(Made::Load { insts: defs });
+                    return Some(WordSource::Load { insts: defs });
                 }
             } else if !is_kept && self.are_alike(kernel, ty, &defs) {
                 let args = self.operands(kernel, &defs, |_| ty)?;
-                return Some(Made::Op { insts: defs, args });
+                return Some(WordSource::Op { insts: defs, args });
             } else if let Some(mask) = ty.mask_type().filter(|_| !is_kept && self.are_selected(kernel, ty, &defs)) {
                 let args = self.operands(kernel, &defs, |number| if number == 0 { mask } else { ty })?;
-                return Some(Made::Op { insts: defs, args });
+                return Some(WordSource::Op { insts: defs, args });
             }
         }
         match is_one(values) {
-            true if self.legality.is_native(Op::Splat, ty) => Some(Made::Splat),
-            _ => self.legality.is_native(Op::Concat, ty).then_some(Made::Concat),
+            true if self.legality.is_native(Op::Splat, ty) => Some(WordSource::Splat),
+            _ => self.legality.is_native(Op::Concat, ty).then_some(WordSource::Concat),
         }
     }
 
@@ -418,7 +418,7 @@ impl<'l> Search<'l> {
     }
 
     /// Returns the part of a wider value that consists of these parts in order.
-    fn part(&self, kernel: &Kernel, ty: Type, defs: &[Inst]) -> Option<Made> {
+    fn part(&self, kernel: &Kernel, ty: Type, defs: &[Inst]) -> Option<WordSource> {
         let &first = defs.first()?;
         let (&of, Attr::Lane(lane)) = (kernel.args(first).first()?, kernel.insts[first].attr) else { return None };
         let is_part = |(lane, &def): (u8, &Inst)| {
@@ -428,7 +428,7 @@ impl<'l> Search<'l> {
         let lanes = ty.lanes() as u8;
         let is_whole = lane.is_multiple_of(lanes) && (lane..).zip(defs).all(is_part);
         let op = if kernel.ty(of).bits() == ty.bits() { Op::Bitcast } else { Op::Split };
-        (is_whole && self.legality.is_native(op, ty)).then_some(Made::Part { of, number: lane / lanes })
+        (is_whole && self.legality.is_native(op, ty)).then_some(WordSource::Part { of, number: lane / lanes })
     }
 
     /// Creates the packed instructions and removes the scalar ones.
@@ -469,15 +469,15 @@ impl<'l> Search<'l> {
             let span = taken.first().map_or(word.span(kernel), |&first| kernel.insts[first].span);
             let mut before: Lanes<_> = taken.iter().map(|&inst| trace.before(kernel, inst)).collect();
             let (place, inst) = match &group.how {
-                Made::Whole(whole) => {
+                WordSource::Whole(whole) => {
                     values.push(*whole);
                     continue;
                 }
-                Made::Op { insts, args } => {
+                WordSource::Op { insts, args } => {
                     let Some(data) = insts.first().map(|&first| kernel.insts[first]) else { continue };
                     let args: SmallVec<[Value; 3]> = args.iter().filter_map(|&arg| values.get(arg).copied()).collect();
                     match word.begin {
-                        Begin::Joined(inst) if number == word.groups.len() => {
+                        Root::Joined(inst) if number == word.groups.len() => {
                             before.push(trace.before(kernel, inst));
                             let args = ValueList::from_slice(&args, &mut kernel.pool);
                             let joined = &mut kernel.insts[inst];
@@ -492,23 +492,23 @@ impl<'l> Search<'l> {
                         }
                     }
                 }
-                Made::Load { insts } => {
+                WordSource::Load { insts } => {
                     let Some(&first) = insts.first() else { continue };
                     (Some(at(first)), load(kernel, word.ty, insts, span))
                 }
-                Made::Part { of, number } => {
+                WordSource::Part { of, number } => {
                     let is_whole = kernel.ty(*of).bits() == word.ty.bits();
                     let (op, attr) =
                         if is_whole { (Op::Bitcast, Attr::None) } else { (Op::Split, Attr::Lane(*number)) };
                     (Some(self.after(kernel, &[*of])), kernel.make_inst(op, word.ty, attr, &[*of], Some(word.ty), span))
                 }
-                Made::Const(bits) => {
+                WordSource::Const(bits) => {
                     let attr = kernel.const_attr(word.ty, *bits);
                     (Some(0), kernel.make_inst(Op::Const, word.ty, attr, &[], Some(word.ty), span))
                 }
                 how => {
                     let (op, lanes) = match how {
-                        Made::Splat => (Op::Splat, group.values.get(..1).unwrap_or(&[])),
+                        WordSource::Splat => (Op::Splat, group.values.get(..1).unwrap_or(&[])),
                         _ => (Op::Concat, &group.values[..]),
                     };
                     let place = self.after(kernel, &group.values);
@@ -519,10 +519,15 @@ impl<'l> Search<'l> {
             values.extend(kernel.result(inst));
             removed.extend(taken.iter().copied());
             for before in before {
-                trace.joined(before, How::Told("done with its neighbours in the lanes of a word"), kernel, &[inst]);
+                trace.joined(
+                    before,
+                    ChangeKind::Told("done with its neighbours in the lanes of a word"),
+                    kernel,
+                    &[inst],
+                );
             }
         }
-        if let (Begin::Stores(stores), Some(&stored)) = (&word.begin, values.last()) {
+        if let (Root::Stores(stores), Some(&stored)) = (&word.begin, values.last()) {
             removed.extend(stores.iter().rev().skip(1).copied());
             store(kernel, word.ty, stores, stored, trace);
         }
@@ -536,8 +541,8 @@ impl<'l> Search<'l> {
 }
 
 /// Returns `true` if an op computes the last group.
-fn is_op(groups: &[Group]) -> bool {
-    matches!(groups.last(), Some(Group { how: Made::Op { .. }, .. }))
+fn is_op(groups: &[LaneGroup]) -> bool {
+    matches!(groups.last(), Some(LaneGroup { how: WordSource::Op { .. }, .. }))
 }
 
 /// Returns `true` if all lanes are the same value.
@@ -546,12 +551,12 @@ fn is_one(values: &[Value]) -> bool {
 }
 
 /// Returns the number of instructions that a group saves.
-fn saved(group: &Group) -> i32 {
+fn saved(group: &LaneGroup) -> i32 {
     let others = group.ty.lanes() as i32 - 1;
     match group.how {
-        Made::Op { .. } | Made::Load { .. } => others,
-        Made::Concat => -others,
-        Made::Whole(_) | Made::Part { .. } | Made::Const(_) | Made::Splat => 0,
+        WordSource::Op { .. } | WordSource::Load { .. } => others,
+        WordSource::Concat => -others,
+        WordSource::Whole(_) | WordSource::Part { .. } | WordSource::Const(_) | WordSource::Splat => 0,
     }
 }
 
@@ -583,7 +588,7 @@ fn load(kernel: &mut Kernel, ty: Type, insts: &[Inst], span: Span) -> Inst {
     let attr = first.map_or(Attr::None, |first| aligned(kernel.insts[first].attr, ty));
     let load = kernel.make_inst(Op::Load, ty, attr, &from, Some(ty), span);
     let taken: Lanes<(Inst, Span)> = insts.iter().map(|&inst| (inst, kernel.insts[inst].span)).collect();
-    note_parts(kernel, load, ty.lane_type().bytes(), &taken);
+    record_parts(kernel, load, ty.lane_type().bytes(), &taken);
     load
 }
 
@@ -597,9 +602,9 @@ fn store(kernel: &mut Kernel, ty: Type, stores: &[Inst], stored: Value, trace: &
     let attr = aligned(kernel.insts[first].attr, ty);
     let data = &mut kernel.insts[last];
     (data.ty, data.attr, data.args, data.span) = (ty, attr, args, span);
-    note_parts(kernel, last, ty.lane_type().bytes(), &taken);
+    record_parts(kernel, last, ty.lane_type().bytes(), &taken);
     for before in before {
-        trace.joined(before, How::Told("done with its neighbours in the lanes of a word"), kernel, &[last]);
+        trace.joined(before, ChangeKind::Told("done with its neighbours in the lanes of a word"), kernel, &[last]);
     }
 }
 

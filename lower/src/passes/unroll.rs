@@ -24,11 +24,11 @@ use halfbyte_ir::{
 use smallvec::SmallVec;
 
 use crate::pass::{BuiltIn, Context, Order};
-use crate::passes::fold::go;
+use crate::passes::fold::make_unconditional;
 use crate::passes::if_convert::words;
 use crate::passes::loops::{LoopId, Loops};
 use crate::rewrite::constant_lanes;
-use crate::trace::{Before, How, Tell};
+use crate::trace::{Before, ChangeKind, Report};
 
 /// The `unroll` pass.
 pub const PASS: BuiltIn = BuiltIn {
@@ -67,7 +67,7 @@ fn innermost(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         return false;
     }
     for block in flow.reverse_postorder() {
-        if let Some(of) = loops.around(block).and_then(|id| blocks.get_mut(id.index())) {
+        if let Some(of) = loops.innermost_of(block).and_then(|id| blocks.get_mut(id.index())) {
             of.push(block);
         }
     }
@@ -80,7 +80,7 @@ fn innermost(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         context,
         copies: SecondaryMap::new(),
         gone: EntitySet::new(),
-        stands_for: SecondaryMap::new(),
+        copies_of: SecondaryMap::new(),
         standing: Vec::new(),
         replaced: SecondaryMap::new(),
     };
@@ -118,7 +118,7 @@ struct Plan {
     /// Index of the target of `exit` that stays in the loop.
     stays: usize,
     iterations: u32,
-    clock: Clock,
+    clock: TripCountEvaluator,
 }
 
 impl Plan {
@@ -152,7 +152,7 @@ impl Plan {
         }
         let &[condition] = kernel.args(exit) else { return None };
         let entries = entries(kernel, flow, loops, id);
-        let mut clock = Clock::new(header, way == 1);
+        let mut clock = TripCountEvaluator::new(header, way == 1);
         clock.find(kernel, condition, &entries, &next)?;
         let mut cost = |block: Block| {
             let costs = kernel.blocks[block].insts.iter().map(|&inst| {
@@ -212,7 +212,7 @@ fn before_exit(kernel: &Kernel, header: Block, from: Block) -> EntitySet<Block> 
 }
 
 /// Evaluator of the exit condition.
-struct Clock {
+struct TripCountEvaluator {
     header: Block,
     /// `true` if the loop continues while the condition holds.
     goes_on: bool,
@@ -231,9 +231,9 @@ struct Counter {
     next: Value,
 }
 
-impl Clock {
-    fn new(header: Block, goes_on: bool) -> Clock {
-        Clock { header, goes_on, insts: Vec::new(), params: Vec::new(), now: SecondaryMap::new() }
+impl TripCountEvaluator {
+    fn new(header: Block, goes_on: bool) -> TripCountEvaluator {
+        TripCountEvaluator { header, goes_on, insts: Vec::new(), params: Vec::new(), now: SecondaryMap::new() }
     }
 
     /// Collects everything that the condition depends on, in this iteration and the next. Returns
@@ -331,7 +331,7 @@ struct Unroller<'k, 'c, 'l> {
     /// Blocks that no iteration executes.
     gone: EntitySet<Block>,
     /// Copy of each loop value in the iteration that is being copied.
-    stands_for: SecondaryMap<Value, PackedOption<Value>>,
+    copies_of: SecondaryMap<Value, PackedOption<Value>>,
     /// Values with an entry in `stands_for`. The entries are cleared after each loop: outside of
     /// it, a value means that of its last iteration.
     standing: Vec<Value>,
@@ -339,7 +339,7 @@ struct Unroller<'k, 'c, 'l> {
 }
 
 /// Trace of an instruction: its text before the pass, and its copies.
-struct Told {
+struct TracedInst {
     inst: Inst,
     before: Option<Before>,
     copies: Vec<Inst>,
@@ -357,7 +357,7 @@ impl Unroller<'_, '_, '_> {
             // Updates the clock; the result is known to be `true`.
             plan.clock.iteration(self.kernel, condition);
             for (&param, &value) in params.iter().zip(&given) {
-                self.stand(param, value);
+                self.map_copy(param, value);
             }
             let next = if iteration + 1 == plan.iterations { plan.header } else { self.block(plan.header) };
             self.copy(&plan, head, next, &mut told);
@@ -366,16 +366,16 @@ impl Unroller<'_, '_, '_> {
             head = next;
         }
         for value in self.standing.drain(..) {
-            self.stands_for[value] = PackedOption::default();
+            self.copies_of[value] = PackedOption::default();
         }
         plan.clock.iteration(self.kernel, condition);
         self.last(&plan, &params, &given);
-        for Told { inst, before, mut copies } in told {
+        for TracedInst { inst, before, mut copies } in told {
             if !copies.is_empty() {
                 copies.push(inst);
                 self.context.trace.replaced(
                     before,
-                    How::Told("done once for each iteration of the loop, which has as many as constants say"),
+                    ChangeKind::Told("done once for each iteration of the loop, which has as many as constants say"),
                     self.kernel,
                     &copies,
                     None,
@@ -385,11 +385,11 @@ impl Unroller<'_, '_, '_> {
     }
 
     /// Returns the traced instructions of the loop.
-    fn told(&self, plan: &Plan) -> Vec<Told> {
+    fn told(&self, plan: &Plan) -> Vec<TracedInst> {
         let insts = plan.blocks.iter().flat_map(|&block| &self.kernel.blocks[block].insts);
         let told = insts.filter_map(|&inst| {
             let before = self.context.trace.before(self.kernel, inst)?;
-            Some(Told { inst, before: Some(before), copies: Vec::new() })
+            Some(TracedInst { inst, before: Some(before), copies: Vec::new() })
         });
         told.collect()
     }
@@ -400,13 +400,13 @@ impl Unroller<'_, '_, '_> {
         self.kernel.blocks.push(BlockData { span, ..BlockData::default() })
     }
 
-    fn stand(&mut self, value: Value, copy: Value) {
-        self.stands_for[value] = copy.into();
+    fn map_copy(&mut self, value: Value, copy: Value) {
+        self.copies_of[value] = copy.into();
         self.standing.push(value);
     }
 
     fn mapped(&self, value: Value) -> Value {
-        self.stands_for[value].expand().unwrap_or(value)
+        self.copies_of[value].expand().unwrap_or(value)
     }
 
     /// Redirects the loop's entry edges to its first iteration. Returns the values of the header's
@@ -433,7 +433,7 @@ impl Unroller<'_, '_, '_> {
     }
 
     /// Copies an iteration that is not the last one.
-    fn copy(&mut self, plan: &Plan, head: Block, next: Block, told: &mut [Told]) {
+    fn copy(&mut self, plan: &Plan, head: Block, next: Block, told: &mut [TracedInst]) {
         let mut blocks: Vec<Block> = Vec::with_capacity(plan.blocks.len());
         for &block in &plan.blocks {
             if block == plan.header {
@@ -444,7 +444,7 @@ impl Unroller<'_, '_, '_> {
             for param in self.kernel.block_params(block).to_vec() {
                 let ty = self.kernel.ty(param);
                 let copied = self.kernel.add_block_param(copy, ty);
-                self.stand(param, copied);
+                self.map_copy(param, copied);
             }
             blocks.push(copy);
         }
@@ -483,7 +483,7 @@ impl Unroller<'_, '_, '_> {
             self.kernel.set_parts(made, parts);
         }
         if let (Some(value), Some(copy)) = (data.result.expand(), self.kernel.result(made)) {
-            self.stand(value, copy);
+            self.map_copy(value, copy);
         }
         made
     }
@@ -537,7 +537,7 @@ impl Unroller<'_, '_, '_> {
                 }
             }
         }
-        go(self.kernel, plan.exit, 1 - plan.stays);
+        make_unconditional(self.kernel, plan.exit, 1 - plan.stays);
     }
 
     /// Inserts the copies into the layout.

@@ -15,10 +15,10 @@ use std::ops::Range;
 
 use halfbyte_ir::{Attr, Block, Inst, Kernel, Legality, MemAttr, Op, Span, Type, Value, ValueList};
 
-use super::accesses::{address, note_parts, value_type};
+use super::accesses::{address, record_parts, value_type};
 use super::zeros::LowZeros;
 use crate::pass::{BuiltIn, Context, Order};
-use crate::trace::{How, Tell, Trace};
+use crate::trace::{ChangeKind, Report, Trace};
 
 /// The `widen` pass.
 pub const PASS: BuiltIn = BuiltIn {
@@ -52,7 +52,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
 
 /// A narrow access and its index in the block.
 #[derive(Clone, Copy)]
-struct Narrow {
+struct NarrowAccess {
     inst: Inst,
     at: usize,
     mem: MemAttr,
@@ -60,7 +60,7 @@ struct Narrow {
 }
 
 /// A wide access and the narrow accesses that it replaces.
-struct Wide {
+struct WideAccess {
     op: Op,
     ty: Type,
     /// The first narrow access, and its address.
@@ -71,7 +71,7 @@ struct Wide {
     narrow: Range<usize>,
 }
 
-impl Wide {
+impl WideAccess {
     fn attr(&self) -> Attr {
         Attr::Mem(MemAttr { align: self.ty.bytes(), ..self.mem })
     }
@@ -83,9 +83,9 @@ struct Search<'l> {
     part_bytes: u32,
     zeros: LowZeros,
     /// Narrow accesses of the found wide accesses, followed by those of the current run.
-    narrow: Vec<Narrow>,
+    narrow: Vec<NarrowAccess>,
     /// Wide accesses found so far, in the order of the block.
-    wide: Vec<Wide>,
+    wide: Vec<WideAccess>,
 }
 
 impl Search<'_> {
@@ -99,7 +99,7 @@ impl Search<'_> {
                 continue;
             }
             let narrow = self.narrow(kernel, inst, at);
-            let run = self.narrow.get(start..).and_then(<[Narrow]>::last);
+            let run = self.narrow.get(start..).and_then(<[NarrowAccess]>::last);
             if !run.zip(narrow).is_some_and(|(&last, next)| self.is_next(kernel, last, next)) {
                 self.end_run(kernel, start);
                 start = self.narrow.len();
@@ -110,15 +110,15 @@ impl Search<'_> {
     }
 
     /// Returns an access that may become part of a wide one.
-    fn narrow(&self, kernel: &Kernel, inst: Inst, at: usize) -> Option<Narrow> {
+    fn narrow(&self, kernel: &Kernel, inst: Inst, at: usize) -> Option<NarrowAccess> {
         let Attr::Mem(mem) = kernel.insts[inst].attr else { return None };
         let bytes = value_type(kernel, inst)?.bytes();
         let span = kernel.insts[inst].span;
-        (bytes == self.part_bytes && mem.align == bytes).then_some(Narrow { inst, at, mem, span })
+        (bytes == self.part_bytes && mem.align == bytes).then_some(NarrowAccess { inst, at, mem, span })
     }
 
     /// Returns `true` if `next` accesses the bytes right after those of `last`.
-    fn is_next(&self, kernel: &Kernel, last: Narrow, next: Narrow) -> bool {
+    fn is_next(&self, kernel: &Kernel, last: NarrowAccess, next: NarrowAccess) -> bool {
         let (before, data) = (&kernel.insts[last.inst], &kernel.insts[next.inst]);
         let same_type = data.op == Op::Load || value_type(kernel, last.inst) == value_type(kernel, next.inst);
         before.op == data.op
@@ -146,7 +146,7 @@ impl Search<'_> {
                         (kept, next) = (narrow.end, taken.end);
                         let last = self.narrow.get(kept - 1).map_or(first.inst, |last| last.inst);
                         let op = kernel.insts[first.inst].op;
-                        self.wide.push(Wide { op, ty, first: first.inst, mem: first.mem, last, narrow });
+                        self.wide.push(WideAccess { op, ty, first: first.inst, mem: first.mem, last, narrow });
                     }
                     None => next += 1,
                 }
@@ -169,7 +169,7 @@ impl Search<'_> {
     }
 
     /// Returns `true` if the target has the wide access and the ops to split or assemble its value.
-    fn has(&self, kernel: &Kernel, ty: Type, narrow: &[Narrow]) -> bool {
+    fn has(&self, kernel: &Kernel, ty: Type, narrow: &[NarrowAccess]) -> bool {
         narrow.iter().all(|narrow| match (kernel.insts[narrow.inst].op, value_type(kernel, narrow.inst)) {
             (Op::Load, Some(part)) => self.legality.is_native(Op::Load, ty) && self.legality.is_native(Op::Split, part),
             _ => self.legality.is_native(Op::Store, ty) && self.legality.is_native(Op::Concat, ty),
@@ -204,12 +204,12 @@ impl Search<'_> {
     }
 
     /// Returns the narrow accesses that a wide access replaces.
-    fn taken(&self, wide: &Wide) -> &[Narrow] {
+    fn taken(&self, wide: &WideAccess) -> &[NarrowAccess] {
         self.narrow.get(wide.narrow.clone()).unwrap_or(&[])
     }
 
     /// Creates a wide load.
-    fn load(&self, kernel: &mut Kernel, wide: &Wide) -> Inst {
+    fn load(&self, kernel: &mut Kernel, wide: &WideAccess) -> Inst {
         let address = kernel.insts[wide.first].args.deep_clone(&mut kernel.pool);
         let load = kernel.make_inst(Op::Load, wide.ty, wide.attr(), &[], Some(wide.ty), kernel.insts[wide.first].span);
         kernel.insts[load].args = address;
@@ -218,7 +218,7 @@ impl Search<'_> {
     }
 
     /// Turns the last narrow store into a wide store.
-    fn store(&self, kernel: &mut Kernel, wide: &Wide, new: &mut Vec<Inst>, trace: &mut Option<Trace>) {
+    fn store(&self, kernel: &mut Kernel, wide: &WideAccess, new: &mut Vec<Inst>, trace: &mut Option<Trace>) {
         let taken = self.taken(wide);
         let before: Vec<_> = taken.iter().map(|narrow| trace.before(kernel, narrow.inst)).collect();
         let span = kernel.insts[wide.first].span;
@@ -237,15 +237,15 @@ impl Search<'_> {
         new.push(wide.last);
         self.note(kernel, wide.last, wide);
         for before in before {
-            trace.joined(before, How::Told("done with its neighbours by one access"), kernel, &[wide.last]);
+            trace.joined(before, ChangeKind::Told("done with its neighbours by one access"), kernel, &[wide.last]);
         }
     }
 
     /// Records the replaced accesses with a wide access. The last narrow store has already become
     /// the wide store, so its span comes from `wide`.
-    fn note(&self, kernel: &mut Kernel, access: Inst, wide: &Wide) {
+    fn note(&self, kernel: &mut Kernel, access: Inst, wide: &WideAccess) {
         let taken: Vec<(Inst, Span)> = self.taken(wide).iter().map(|narrow| (narrow.inst, narrow.span)).collect();
-        note_parts(kernel, access, self.part_bytes, &taken);
+        record_parts(kernel, access, self.part_bytes, &taken);
     }
 }
 
@@ -255,7 +255,7 @@ fn split(kernel: &mut Kernel, narrow: Inst, load: Inst, number: u8, trace: &mut 
     let args: ValueList = ValueList::from_iter(kernel.result(load), &mut kernel.pool);
     let data = &mut kernel.insts[narrow];
     (data.op, data.attr, data.args) = (Op::Split, Attr::Lane(number), args);
-    trace.joined(before, How::Told("done with its neighbours by one access"), kernel, &[load, narrow]);
+    trace.joined(before, ChangeKind::Told("done with its neighbours by one access"), kernel, &[load, narrow]);
 }
 
 /// Returns the value whose parts in order are `values`.

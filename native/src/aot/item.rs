@@ -4,7 +4,7 @@ use cranelift_codegen::ir::types::{I8, I32, I64};
 use cranelift_codegen::ir::{self, InstBuilder, StackSlot, TrapCode, Value};
 use cranelift_frontend::Variable;
 use halfbyte_isa::halu::domain::{Domain, Width};
-use halfbyte_isa::object::{Loc, Part};
+use halfbyte_isa::object::{Loc, PartialAccess};
 
 use super::known::{Before, Flow, bank_word};
 use super::memory::BufferValues;
@@ -42,7 +42,7 @@ pub(super) struct Item<'a, 'b, 'f, 'm> {
     pub frame: &'a Frame,
     pub locs: &'a [Loc],
     /// What words stand for that access more than one thing of the text.
-    pub parts: &'a [Part],
+    pub parts: &'a [PartialAccess],
     pub flow: &'a Flow,
     labels: Vec<Option<ir::Block>>,
     /// The block on its way, what is known before it, and the values of its operations.
@@ -67,7 +67,7 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
     pub fn new(
         s: Scalar<'b, 'f, 'm>,
         frame: &'a Frame,
-        (locs, parts): (&'a [Loc], &'a [Part]),
+        (locs, parts): (&'a [Loc], &'a [PartialAccess]),
         flow: &'a Flow,
         none: Before<'a>,
     ) -> Item<'a, 'b, 'f, 'm> {

@@ -6,7 +6,7 @@ use cranelift_codegen::ir::{AbiParam, InstBuilder, StackSlot, StackSlotData, Sta
 use cranelift_frontend::Variable;
 use halfbyte_abi::meet::SUBGROUP;
 use halfbyte_abi::{Axis, Direction, Elem, ParamKind};
-use halfbyte_isa::halu::domain::{Domain, Numbered, SpecialReg};
+use halfbyte_isa::halu::domain::{Domain, IndexKind, SpecialReg};
 
 use super::error::{NoCode, Refusal};
 use super::gang;
@@ -595,12 +595,12 @@ impl Launch<'_, '_, '_, '_> {
             s.b.ins().iadd(before, axis.of(local))
         };
         match (register.of, register.axis) {
-            (Numbered::Thread, Some(axis)) => axis.of(local),
-            (Numbered::Block, Some(axis)) => axis.of(group),
-            (Numbered::Thread, None) => all(&mut self.s, local, block),
-            (Numbered::Block, None) => all(&mut self.s, group, grid),
-            (Numbered::Item, Some(axis)) => in_launch(&mut self.s, axis),
-            (Numbered::Item, None) => {
+            (IndexKind::Thread, Some(axis)) => axis.of(local),
+            (IndexKind::Block, Some(axis)) => axis.of(group),
+            (IndexKind::Thread, None) => all(&mut self.s, local, block),
+            (IndexKind::Block, None) => all(&mut self.s, group, grid),
+            (IndexKind::Item, Some(axis)) => in_launch(&mut self.s, axis),
+            (IndexKind::Item, None) => {
                 let at = Axis::ALL.map(|axis| in_launch(&mut self.s, axis));
                 let of = [0, 1, 2].map(|k: usize| {
                     let (a, b) = (grid.get(k).copied(), block.get(k).copied());

@@ -3,9 +3,9 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I16, I32, I64};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, StackSlot, Value};
-use halfbyte_isa::atomic::{Change, atomically_in_words};
+use halfbyte_isa::atomic::{AtomicOp, apply_atomic_to_registers};
 use halfbyte_isa::halu::domain::{Domain, LOCAL_WINDOW, WINDOW_BYTES, Width};
-use halfbyte_isa::object::Part;
+use halfbyte_isa::object::PartialAccess;
 use halfbyte_isa::ptx::meaning::{CONST_SPACE, PARAM_WINDOW};
 use smallvec::SmallVec;
 
@@ -127,9 +127,9 @@ impl Item<'_, '_, '_, '_> {
     }
 
     /// Memory becomes what an atomic operation makes of it: others run before or after the item.
-    fn change(&mut self, place: Place, width: Width, change: Change, operands: &[Value]) -> SmallVec<[Value; 4]> {
+    fn change(&mut self, place: Place, width: Width, change: AtomicOp, operands: &[Value]) -> SmallVec<[Value; 4]> {
         let found = load(&mut self.s, place.at, width, false);
-        let new = atomically_in_words(&mut self.s, change, width, &found, operands, place.is_global);
+        let new = apply_atomic_to_registers(&mut self.s, change, width, &found, operands, place.is_global);
         store(&mut self.s, place.at, width, &new);
         found
     }
@@ -361,7 +361,7 @@ impl Item<'_, '_, '_, '_> {
         mut each: impl FnMut(&mut Self, i64, Checked) -> (Value, Value),
     ) -> Why {
         let mut why = whole;
-        for part in Part::of_word(self.parts, of.word).iter().rev() {
+        for part in PartialAccess::of_word(self.parts, of.word).iter().rev() {
             let width = [Width::B8, Width::B16, Width::B32, Width::B64, Width::B128];
             let width = width.into_iter().find(|width| width.bytes() == part.bytes.into()).unwrap_or(of.width);
             let by = i64::from(part.offset);

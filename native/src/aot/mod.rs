@@ -30,7 +30,7 @@ use std::collections::BTreeSet;
 use cranelift_module::{Module, default_libcall_names};
 use cranelift_object::{ObjectBuilder, ObjectModule};
 use halfbyte_abi::{DEFAULT_BUDGET, Param, Signature};
-use halfbyte_isa::object::{KernelInfo, Loc, Part};
+use halfbyte_isa::object::{KernelInfo, Loc, PartialAccess};
 
 pub use error::{Error, Refusal};
 use kernel::Stop;
@@ -104,7 +104,7 @@ pub struct Described<'a> {
     /// The source location of each instruction.
     pub locs: &'a [Loc],
     /// The accesses of the source that instructions combine.
-    pub parts: &'a [Part],
+    pub parts: &'a [PartialAccess],
 }
 
 impl<'a> Described<'a> {

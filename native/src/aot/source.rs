@@ -1,7 +1,7 @@
 //! What a machine's folder says of a kernel that becomes a function.
 
 use halfbyte_abi::Axis;
-use halfbyte_isa::halu::domain::{Numbered, SpecialReg};
+use halfbyte_isa::halu::domain::{IndexKind, SpecialReg};
 
 use crate::jit::Front;
 use crate::launch::Pointer;
@@ -56,5 +56,5 @@ impl Count {
 
 /// Whether a register depends on how items are put into groups.
 pub(super) fn is_of_groups(register: SpecialReg) -> bool {
-    register != SpecialReg { of: Numbered::Item, axis: None }
+    register != SpecialReg { of: IndexKind::Item, axis: None }
 }

@@ -77,7 +77,7 @@ impl Status {
             TrapKind::Undefined { .. } => Status::Undefined,
             TrapKind::RanPastEnd => Status::RanPastEnd,
             TrapKind::BranchOutside { .. } => Status::BranchOutside,
-            TrapKind::Asked => Status::Asked,
+            TrapKind::Trap => Status::Asked,
             _ => Status::Other,
         }
     }

@@ -10,10 +10,10 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncOrDataId, Module, default_libcall_names};
 use cranelift_object::{ObjectBuilder, ObjectModule};
 use halfbyte_isa::approx::Function;
-use halfbyte_isa::half::{Clamp, Compare, Format, Mode, Rounding};
+use halfbyte_isa::half::{Clamp, Compare, Format, HalfMode, Rounding};
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::{
-    Conversion, Divide, Domain, FloatKind, FloatOp, Form, HalfCompare, HalfKind, HalfMinMax, HalfOp,
+    Conversion, Divide, Domain, FloatKind, FloatOp, HalfCompare, HalfKind, HalfMinMax, HalfOp, NumberFormat,
 };
 
 use super::library::Library;
@@ -194,7 +194,7 @@ fn soft_halves_are_exact() {
                 let ends = [(false, Clamp::None), (true, Clamp::None), (false, Clamp::Sat), (true, Clamp::Relu)];
                 let some = if k == 0 { &ends[..] } else { &ends[..2] };
                 for &(ftz, clamp) in some {
-                    let op = HalfOp { kind, mode: Mode { format, rounding, ftz, clamp } };
+                    let op = HalfOp { kind, mode: HalfMode { format, rounding, ftz, clamp } };
                     proves(op, 4000, &op);
                 }
             }
@@ -279,8 +279,16 @@ impl Operation for Conversion {
 
 #[test]
 fn soft_conversions_are_exact() {
-    let int = |signed, bits| Form::Int { signed, bits };
-    let forms = [int(true, 8), int(false, 32), int(true, 64), Form::F16, Form::Bf16, Form::F32, Form::F64];
+    let int = |signed, bits| NumberFormat::Int { signed, bits };
+    let forms = [
+        int(true, 8),
+        int(false, 32),
+        int(true, 64),
+        NumberFormat::F16,
+        NumberFormat::Bf16,
+        NumberFormat::F32,
+        NumberFormat::F64,
+    ];
     for (k, (from, to)) in forms.iter().flat_map(|&from| forms.map(|to| (from, to))).enumerate() {
         let op = Conversion { from, to, rounding: Rounding::ALL[k % 4] };
         proves(op, 2000, &op);
@@ -387,13 +395,16 @@ fn objects_call_nothing() {
         softs.extend([Soft::Single(op), Soft::Double(op)]);
     }
     for (format, rounding) in formats().flat_map(|format| Rounding::ALL.map(|rounding| (format, rounding))) {
-        let mode = Mode { format, rounding, ftz: true, clamp: Clamp::Sat };
+        let mode = HalfMode { format, rounding, ftz: true, clamp: Clamp::Sat };
         softs.extend([HalfKind::Add, HalfKind::Mul, HalfKind::Fma].map(|kind| Soft::Half(HalfOp { kind, mode })));
     }
-    let int = |signed, bits| Form::Int { signed, bits };
-    for (from, to) in
-        [(Form::F64, int(true, 64)), (int(false, 64), Form::F32), (Form::F16, Form::F64), (Form::F64, Form::Bf16)]
-    {
+    let int = |signed, bits| NumberFormat::Int { signed, bits };
+    for (from, to) in [
+        (NumberFormat::F64, int(true, 64)),
+        (int(false, 64), NumberFormat::F32),
+        (NumberFormat::F16, NumberFormat::F64),
+        (NumberFormat::F64, NumberFormat::Bf16),
+    ] {
         softs.push(Soft::Convert(Conversion { from, to, rounding: Rounding::Up }));
     }
     softs.push(Soft::Zero);

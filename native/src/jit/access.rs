@@ -7,7 +7,7 @@
 
 use arrayvec::ArrayVec;
 use halfbyte_abi::{buffer_base, buffer_slot};
-use halfbyte_isa::atomic::Change;
+use halfbyte_isa::atomic::AtomicOp;
 use halfbyte_isa::halu::domain::{LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES, Width};
 use halfbyte_isa::ptx::meaning::{CONST_SPACE, PARAM_WINDOW};
 
@@ -36,7 +36,7 @@ pub(super) struct Site {
     /// Others of the group run behind it.
     pub yields: bool,
     /// What memory becomes in one step, and whether what was there is wanted.
-    pub change: Option<(Change, bool)>,
+    pub change: Option<(AtomicOp, bool)>,
     /// Added to every address; modulo 2^32 in a constant bank.
     pub imm: i32,
     /// From an item's place to the next one's in bytes, where that is known.
@@ -759,7 +759,7 @@ pub(super) unsafe extern "C" fn atomic(
         let is_alone = (*header).shared().is_alone;
         let row = |k: usize| header.byte_add(site.row + k * site.row_bytes).cast::<u32>();
         let rows = [row(0), row(1), row(2), row(3)];
-        let step = |item: u32, at: *mut u8, space: Space, (change, width): (Change, Width)| {
+        let step = |item: u32, at: *mut u8, space: Space, (change, width): (AtomicOp, Width)| {
             let (is_global, is_among_threads) = (space == Space::Global, !is_alone && space == Space::Global);
             let keep = |old: &[u32]| {
                 if returns {
@@ -776,7 +776,7 @@ pub(super) unsafe extern "C" fn atomic(
                 let high = if registers == 2 { operands[first + 1].get(item) } else { 0 };
                 [operands[first].get(item), high]
             };
-            let second = if change == Change::Swap { operand(registers) } else { [0; 2] };
+            let second = if change == AtomicOp::CompareSwap { operand(registers) } else { [0; 2] };
             let becomes = |old| atomic::becomes(change, width, old, [operand(0), second], is_global);
             let old = match is_among_threads {
                 false => atomic::change(at, width, becomes),
@@ -792,12 +792,12 @@ pub(super) unsafe extern "C" fn atomic(
             _ => None,
         };
         match (span, change, site.width) {
-            (Some(span), Change::Add, Width::B32) if !returns && (is_alone || site.space != Space::Global) => {
+            (Some(span), AtomicOp::Add, Width::B32) if !returns && (is_alone || site.space != Space::Global) => {
                 anywhere::add(&span, operands[0]);
             }
             // What most kernels count by, as code of its own.
-            (Some(span), Change::Add, Width::B32) => anywhere::change(&span, |item, at| {
-                step(item as u32, at, site.space, (Change::Add, Width::B32));
+            (Some(span), AtomicOp::Add, Width::B32) => anywhere::change(&span, |item, at| {
+                step(item as u32, at, site.space, (AtomicOp::Add, Width::B32));
             }),
             (Some(span), ..) => anywhere::change(&span, |item, at| {
                 step(item as u32, at, site.space, (change, site.width));

@@ -4,16 +4,16 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use arrayvec::ArrayVec;
-use halfbyte_isa::atomic::{Change, atomically_in_words, atomically_one};
+use halfbyte_isa::atomic::{AtomicOp, apply_atomic_to_element, apply_atomic_to_registers};
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::Width;
 
 /// What memory becomes where it has `old`. `flushes` says that it is global memory.
 #[inline(always)]
-pub(super) fn becomes(change: Change, width: Width, old: u64, operands: [[u32; 2]; 2], flushes: bool) -> u64 {
+pub(super) fn becomes(change: AtomicOp, width: Width, old: u64, operands: [[u32; 2]; 2], flushes: bool) -> u64 {
     let old = [old as u32, (old >> 32) as u32];
     let bits = 8 * width.bytes();
-    let [low, high] = atomically_one(&mut Concrete, change, bits, old, operands, flushes);
+    let [low, high] = apply_atomic_to_element(&mut Concrete, change, bits, old, operands, flushes);
     u64::from(high) << 32 | u64::from(low)
 }
 
@@ -82,7 +82,7 @@ pub(super) unsafe fn change_among_threads(at: *mut u8, width: Width, becomes: im
 /// 16 bytes may be read and written there.
 pub(super) unsafe fn change_128(
     at: *mut u8,
-    change: Change,
+    change: AtomicOp,
     operands: &[u32],
     flushes: bool,
     is_among_threads: bool,
@@ -91,7 +91,7 @@ pub(super) unsafe fn change_128(
     let at = at.cast::<[u32; 4]>();
     // SAFETY: the caller's promise.
     let old = unsafe { at.read_unaligned() }.map(u32::from_le);
-    let new: ArrayVec<u32, 4> = atomically_in_words(&mut Concrete, change, Width::B128, &old, operands, flushes);
+    let new: ArrayVec<u32, 4> = apply_atomic_to_registers(&mut Concrete, change, Width::B128, &old, operands, flushes);
     if let Ok(new) = new.into_inner() {
         // SAFETY: the caller's promise.
         unsafe { at.write_unaligned(new.map(u32::to_le)) };

@@ -7,7 +7,7 @@ use super::layout::Layout;
 use super::unit::Unit;
 use crate::launch::Pointer;
 use halfbyte_abi::buffer_of;
-use halfbyte_isa::buffers::{AllCovered, Buffers, Covered};
+use halfbyte_isa::buffers::{AllCovered, Buffers, OverwrittenBuffer};
 use halfbyte_isa::trap::Space;
 
 /// The stores of a kernel that each item makes from the start of a buffer on, right next to those of the item before it.
@@ -84,7 +84,7 @@ impl Covers {
         let mut covered = AllCovered::new();
         for cover in &self.stores {
             let Some((buffer, 0)) = at(cover.pointer) else { continue };
-            let found = Covered { buffer, bytes: cover.bytes };
+            let found = OverwrittenBuffer { buffer, bytes: cover.bytes };
             let held = buffers.0.get(buffer).and_then(Option::as_ref);
             let is_all = held.is_some_and(|held| found.is_whole(held, items));
             // Another parameter's address may be in the buffer, too.

@@ -6,7 +6,7 @@
 
 use arrayvec::ArrayVec;
 use halfbyte_isa::approx::Function;
-use halfbyte_isa::atomic::Change;
+use halfbyte_isa::atomic::AtomicOp;
 use halfbyte_isa::half::{Compare, Format, Rounding};
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::{
@@ -290,7 +290,7 @@ pub(crate) enum Action {
     Atomic {
         place: Location,
         width: Width,
-        change: Change,
+        change: AtomicOp,
         /// As many words each as the width has registers.
         operands: ArrayVec<Id, 8>,
         returns: bool,

@@ -7,7 +7,7 @@ use super::graph::Block;
 use super::layout::Cut;
 use super::meet::Place;
 use super::unit::{Items, Unit};
-use crate::launch::Order;
+use crate::launch::LaunchOptions;
 use crate::launch::Pointer;
 
 /// The instructions of a kernel, by number.
@@ -46,7 +46,7 @@ pub(crate) struct Kernel<'a> {
 
 impl Kernel<'_> {
     /// How a launch is cut into rows.
-    pub(super) fn cut(&self, order: &Order<'_>) -> Cut {
+    pub(super) fn cut(&self, order: &LaunchOptions<'_>) -> Cut {
         Cut::new(self.specials, &order.shape, order.items, self.groups)
     }
 }

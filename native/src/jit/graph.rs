@@ -2,7 +2,7 @@
 
 use halfbyte_isa::halu::Opcode;
 use halfbyte_isa::halu::fields::IMM32;
-use halfbyte_isa::halu::meaning::{meets, yields};
+use halfbyte_isa::halu::meaning::{is_collective, is_strong_access};
 
 use halfbyte_isa::halu::Word;
 
@@ -188,8 +188,8 @@ pub(super) fn leads(address: i64, word: &Word) -> (Leads, bool) {
     let leads = match inst.opcode() {
         Opcode::BRA => Leads::Branch { target: address + inst.get_signed(IMM32), always },
         Opcode::EXIT => Leads::Exit { always },
-        _ if meets(inst) => Leads::Meet,
+        _ if is_collective(inst) => Leads::Meet,
         _ => Leads::On,
     };
-    (leads, yields(inst))
+    (leads, is_strong_access(inst))
 }

@@ -1,7 +1,7 @@
 //! Which items make a row, and what special registers hold along it.
 
 use halfbyte_abi::{Axis, Shape};
-use halfbyte_isa::halu::domain::{Numbered, SpecialReg};
+use halfbyte_isa::halu::domain::{IndexKind, SpecialReg};
 
 use super::context::CHUNK;
 use super::dataflow;
@@ -28,12 +28,12 @@ impl Layout {
     pub fn shape(self, register: SpecialReg) -> dataflow::Shape {
         match self {
             Layout::Along => dataflow::Shape::affine(stride(register)),
-            Layout::Groups | Layout::Planes if register.of == Numbered::Block => dataflow::Shape::Uniform,
+            Layout::Groups | Layout::Planes if register.of == IndexKind::Block => dataflow::Shape::Uniform,
             Layout::Planes => match (register.of, register.axis) {
                 (_, Some(Axis::X)) => dataflow::Shape::Grid(1, 0),
                 (_, Some(Axis::Y)) => dataflow::Shape::Grid(0, 1),
                 (_, Some(Axis::Z)) => dataflow::Shape::Uniform,
-                (Numbered::Thread, None) => dataflow::Shape::Affine(1),
+                (IndexKind::Thread, None) => dataflow::Shape::Affine(1),
                 (_, None) => dataflow::Shape::Varying,
             },
             Layout::Apart | Layout::Groups => dataflow::Shape::Varying,
@@ -43,7 +43,7 @@ impl Layout {
 
 /// What a register grows by from an item to the next along x.
 fn stride(register: SpecialReg) -> u32 {
-    u32::from(register.of != Numbered::Block && matches!(register.axis, None | Some(Axis::X)))
+    u32::from(register.of != IndexKind::Block && matches!(register.axis, None | Some(Axis::X)))
 }
 
 /// Rows of less than a chunk take longer to begin than what is saved by knowing how registers grow.
@@ -82,7 +82,7 @@ impl Cut {
 
 /// How many items, from any multiple of that number on, a register grows by its stride from one to the next.
 fn run(register: SpecialReg, shape: &Shape) -> u32 {
-    if shape.is_along_x() && register.of == Numbered::Item && matches!(register.axis, None | Some(Axis::X)) {
+    if shape.is_along_x() && register.of == IndexKind::Item && matches!(register.axis, None | Some(Axis::X)) {
         return Axis::X.of(shape.grid).wrapping_mul(Axis::X.of(shape.block));
     }
     let Special { local, group } = Special::new(register, shape);
@@ -161,9 +161,9 @@ mod tests {
         let along = |run| Cut { layout: Layout::Along, run };
         let of = |of, axis| SpecialReg { of, axis };
         assert_eq!(cut(SpecialReg::ITEM, Shape::from(1 << 20)), along(1 << 20));
-        assert_eq!(cut(of(Numbered::Item, Some(Axis::X)), Shape::from((1 << 10, 64))), along(1 << 16));
-        assert_eq!(cut(of(Numbered::Thread, Some(Axis::X)), Shape::from((1 << 10, 64))), along(64));
-        assert_eq!(cut(of(Numbered::Block, None), Shape::from(([2, 2, 1], [8, 8, 1]))), along(64));
+        assert_eq!(cut(of(IndexKind::Item, Some(Axis::X)), Shape::from((1 << 10, 64))), along(1 << 16));
+        assert_eq!(cut(of(IndexKind::Thread, Some(Axis::X)), Shape::from((1 << 10, 64))), along(64));
+        assert_eq!(cut(of(IndexKind::Block, None), Shape::from(([2, 2, 1], [8, 8, 1]))), along(64));
         let apart = Cut { layout: Layout::Apart, run: 256 };
         assert_eq!(cut(SpecialReg::ITEM, Shape::from(([2, 2, 1], [8, 8, 1]))), apart);
         // Few items are a row whatever they are.

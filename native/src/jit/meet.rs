@@ -3,10 +3,10 @@
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
-use halfbyte_abi::meet::{BARRIERS, Barrier, Exchange, Meeting, SUBGROUP};
+use halfbyte_abi::meet::{BARRIERS, BarrierOp, SUBGROUP, SubgroupOp, SyncOp};
 use halfbyte_isa::halu::Inst;
 use halfbyte_isa::halu::domain::{Reader, SpecialReg, Width, Write};
-use halfbyte_isa::halu::meaning::{given, guard, meeting};
+use halfbyte_isa::halu::meaning::{collective, collective_result, guard};
 use smallvec::SmallVec;
 
 use super::access::locate;
@@ -116,7 +116,7 @@ impl Memory<'_> {
 pub(crate) struct Place {
     /// Who falls through does not meet others.
     pub guard: Option<Source>,
-    pub meeting: Meeting<Source, Source>,
+    pub meeting: SyncOp<Source, Source>,
     /// What is executed where the meeting is [`Exchange::Collective`].
     pub collective: Option<Box<dyn Collective>>,
     /// What is kept of what they are given.
@@ -126,8 +126,8 @@ pub(crate) struct Place {
 impl Place {
     /// Whether a group of whom all come here together goes on as it is: it waits at a barrier for nobody else, and is told nothing.
     pub fn is_passed_together(&self) -> bool {
-        let Meeting::Barrier { id: Source::Const(id), count: None, of, .. } = self.meeting else { return false };
-        self.guard.is_none() && self.takes.is_empty() && id < BARRIERS && of != Barrier::Arrive
+        let SyncOp::Barrier { id: Source::Const(id), count: None, of, .. } = self.meeting else { return false };
+        self.guard.is_none() && self.takes.is_empty() && id < BARRIERS && of != BarrierOp::Arrive
     }
 
     /// One whose operands are words and truth values of a dataflow that has read them, and has not computed but what is contrary to a truth
@@ -135,7 +135,7 @@ impl Place {
     pub fn new(
         dataflow: &Dataflow,
         guard: Option<Id>,
-        meeting: &Meeting<Id, Id>,
+        meeting: &SyncOp<Id, Id>,
         takes: impl IntoIterator<Item = Takes>,
     ) -> Place {
         let source = |id: Id| match dataflow.op(id) {
@@ -157,8 +157,8 @@ pub(super) fn place_of(inst: &Inst, constant_bytes: u32, cells: &mut Cells) -> O
     let mut dataflow = Dataflow::default();
     let mut names = Names { cells, constant_bytes };
     let guard = guard(inst, &mut dataflow, &mut names);
-    let meeting = meeting(inst, &mut dataflow, &mut names)?;
-    let takes = given(inst, [2, 0]).map(|write| {
+    let meeting = collective(inst, &mut dataflow, &mut names)?;
+    let takes = collective_result(inst, [2, 0]).map(|write| {
         let cell = cells.get(name_of(&write));
         match write {
             Write::Gpr(..) | Write::Ur(..) => Takes::Number(cell),
@@ -171,44 +171,44 @@ pub(super) fn place_of(inst: &Inst, constant_bytes: u32, cells: &mut Cells) -> O
 
 /// A meeting with other words and truth values.
 pub(crate) fn map<W: Copy, P: Copy, V: Copy, Q: Copy>(
-    meeting: &Meeting<W, P>,
+    meeting: &SyncOp<W, P>,
     mut word: impl FnMut(W) -> V,
     mut truth: impl FnMut(P) -> Q,
-) -> Meeting<V, Q> {
+) -> SyncOp<V, Q> {
     match *meeting {
-        Meeting::Barrier { id, count, of, aligned } => Meeting::Barrier {
+        SyncOp::Barrier { id, count, of, aligned } => SyncOp::Barrier {
             id: word(id),
             count: count.map(&mut word),
             of: match of {
-                Barrier::Sync => Barrier::Sync,
-                Barrier::Arrive => Barrier::Arrive,
-                Barrier::Count(says) => Barrier::Count(truth(says)),
-                Barrier::All(says) => Barrier::All(truth(says)),
-                Barrier::Any(says) => Barrier::Any(truth(says)),
+                BarrierOp::Sync => BarrierOp::Sync,
+                BarrierOp::Arrive => BarrierOp::Arrive,
+                BarrierOp::Count(says) => BarrierOp::Count(truth(says)),
+                BarrierOp::All(says) => BarrierOp::All(truth(says)),
+                BarrierOp::Any(says) => BarrierOp::Any(truth(says)),
             },
             aligned,
         },
-        Meeting::Subgroup { mask, of } => Meeting::Subgroup { mask: word(mask), of: exchange(of, word, truth) },
-        Meeting::Here { of } => Meeting::Here { of: exchange(of, word, truth) },
+        SyncOp::Subgroup { mask, of } => SyncOp::Subgroup { mask: word(mask), of: exchange(of, word, truth) },
+        SyncOp::Converged { of } => SyncOp::Converged { of: exchange(of, word, truth) },
     }
 }
 
 fn exchange<W: Copy, P: Copy, V: Copy, Q: Copy>(
-    of: Exchange<W, P>,
+    of: SubgroupOp<W, P>,
     mut word: impl FnMut(W) -> V,
     truth: impl FnOnce(P) -> Q,
-) -> Exchange<V, Q> {
+) -> SubgroupOp<V, Q> {
     match of {
-        Exchange::None => Exchange::None,
-        Exchange::Shuffle { mode, value, by, segment } => {
-            Exchange::Shuffle { mode, value: word(value), by: word(by), segment: word(segment) }
+        SubgroupOp::None => SubgroupOp::None,
+        SubgroupOp::Shuffle { mode, value, by, segment } => {
+            SubgroupOp::Shuffle { mode, value: word(value), by: word(by), segment: word(segment) }
         }
-        Exchange::Vote(vote, says) => Exchange::Vote(vote, truth(says)),
-        Exchange::Match { all, value } => Exchange::Match { all, value: value.map(word) },
-        Exchange::Reduce(reduce, value) => Exchange::Reduce(reduce, word(value)),
-        Exchange::Elect => Exchange::Elect,
-        Exchange::Active => Exchange::Active,
-        Exchange::Collective => Exchange::Collective,
+        SubgroupOp::Vote(vote, says) => SubgroupOp::Vote(vote, truth(says)),
+        SubgroupOp::Match { all, value } => SubgroupOp::Match { all, value: value.map(word) },
+        SubgroupOp::Reduce(reduce, value) => SubgroupOp::Reduce(reduce, word(value)),
+        SubgroupOp::Elect => SubgroupOp::Elect,
+        SubgroupOp::Active => SubgroupOp::Active,
+        SubgroupOp::Collective => SubgroupOp::Collective,
     }
 }
 

@@ -52,7 +52,7 @@ use std::time::Instant;
 use halfbyte_isa::halu::domain::SpecialReg;
 
 use crate::clif::{NativeError, Translation, once};
-use crate::launch::Order;
+use crate::launch::LaunchOptions;
 pub(crate) use cells::Cell;
 use compile::{Code, Form, Plans, Source, compile};
 pub(crate) use context::FaultKind;
@@ -102,7 +102,7 @@ impl fmt::Debug for Jit {
 
 impl Jit {
     /// The code for a launch, made now if it is not there yet.
-    fn get(&self, kernel: &Kernel<'_>, order: &Order<'_>, layout: Layout) -> Result<&Compiled, NativeError> {
+    fn get(&self, kernel: &Kernel<'_>, order: &LaunchOptions<'_>, layout: Layout) -> Result<&Compiled, NativeError> {
         let [along, apart, groups, planes] = &*self.0;
         let made = match layout {
             Layout::Along => along,
@@ -119,7 +119,7 @@ impl Jit {
         &self,
         kernel: &Kernel<'_>,
         memory: &mut impl Reached<'m>,
-        order: Order<'_>,
+        order: LaunchOptions<'_>,
         threads: NonZero<u16>,
         repeat: Option<&mut Option<Box<Repeat>>>,
     ) -> Option<Result<Stats, Stop>> {
@@ -257,7 +257,7 @@ impl Compiled {
     }
 
     /// The code for groups of a launch's size, where there are enough of them for it.
-    fn sized(&self, kernel: &Kernel<'_>, order: &Order<'_>) -> Option<Arc<sized::GroupCode>> {
+    fn sized(&self, kernel: &Kernel<'_>, order: &LaunchOptions<'_>) -> Option<Arc<sized::GroupCode>> {
         let Compiled { blocks, flow, meetings, cells, specials, .. } = self;
         let compiled = sized::Compiled { kernel, blocks, flow, meetings, cells, specials };
         self.sized.get(&compiled, &order.shape, order.items / kernel.groups?.max(1))

@@ -13,7 +13,7 @@ use super::cells::Cell;
 use super::compile::Start;
 use super::context::{Context, Shared};
 use super::run::{Outcome, Reached, Rows, Stop, raw};
-use crate::launch::Order;
+use crate::launch::LaunchOptions;
 use halfbyte_abi::Stats;
 use halfbyte_isa::buffers::AllCovered;
 
@@ -47,7 +47,7 @@ impl UnwindSafe for Repeat {}
 impl RefUnwindSafe for Repeat {}
 
 impl Repeat {
-    pub(super) fn new(jit: &Jit, state: State, order: &Order<'_>, threads: NonZero<u16>) -> Repeat {
+    pub(super) fn new(jit: &Jit, state: State, order: &LaunchOptions<'_>, threads: NonZero<u16>) -> Repeat {
         Repeat { state, threads, shape: order.shape, jit: jit.clone() }
     }
 
@@ -58,7 +58,7 @@ impl Repeat {
 
     /// Whether a launch is the same but for its arguments. `out` buffers that the first one did not make zero, since it wrote all of them, this
     /// one has to write whole, too.
-    pub fn is<'m>(&self, memory: &mut impl Reached<'m>, order: &Order<'_>, threads: NonZero<u16>) -> bool {
+    pub fn is<'m>(&self, memory: &mut impl Reached<'m>, order: &LaunchOptions<'_>, threads: NonZero<u16>) -> bool {
         let State { shared, covered, .. } = &self.state;
         self.threads == threads
             && self.shape == order.shape
@@ -74,10 +74,10 @@ impl Repeat {
     ///
     /// # Errors
     /// As the first one: what the code loads may lead elsewhere this time.
-    pub fn run<'m>(&mut self, memory: &mut impl Reached<'m>, order: &Order<'_>) -> Result<Stats, Stop> {
+    pub fn run<'m>(&mut self, memory: &mut impl Reached<'m>, order: &LaunchOptions<'_>) -> Result<Stats, Stop> {
         let State { context, shared, start, covered, rows, strides } = &mut self.state;
         let buffers = memory.buffers();
-        buffers.start_but(covered);
+        buffers.zero_out_buffers_except(covered);
         for (lent, buffer) in shared.buffers.iter_mut().zip(&mut buffers.0) {
             *lent = raw(buffer.as_mut(), lent.constant);
         }

@@ -19,10 +19,10 @@ use super::runner::Runner;
 use super::sized::{Frame, GroupCode};
 use crate::clif::NativeError;
 use crate::host::HostMemory;
-use crate::launch::Order;
+use crate::launch::LaunchOptions;
 use crate::threads::{available, run_each};
 use halfbyte_abi::Stats;
-use halfbyte_isa::buffers::{AllCovered, Buffer, Buffers, Covered};
+use halfbyte_isa::buffers::{AllCovered, Buffer, Buffers, OverwrittenBuffer};
 use halfbyte_isa::halu::special::Special;
 use halfbyte_isa::trap::{Access, Fault, Space, TrapKind};
 
@@ -77,7 +77,7 @@ impl Compiled {
         &self,
         kernel: &Kernel<'_>,
         memory: &mut impl Reached<'m>,
-        (order, cut): (Order<'_>, Cut),
+        (order, cut): (LaunchOptions<'_>, Cut),
         threads: NonZero<u16>,
         left: Option<&mut Option<State>>,
     ) -> Result<Stats, Stop> {
@@ -90,7 +90,7 @@ impl Compiled {
             }
             false => AllCovered::new(),
         };
-        memory.buffers().start_but(&covered);
+        memory.buffers().zero_out_buffers_except(&covered);
         let count = memory.buffers().0.len();
         let buffer = |number: usize| {
             let constant = memory.is_constant(number);
@@ -157,7 +157,7 @@ impl Compiled {
     }
 
     /// How many threads pay for a launch's items, of those that may be had.
-    fn threads(&self, order: &Order<'_>, most: u32) -> u32 {
+    fn threads(&self, order: &LaunchOptions<'_>, most: u32) -> u32 {
         if most == 1 {
             return 1;
         }
@@ -175,7 +175,7 @@ struct Launch<'a> {
     compiled: &'a Compiled,
     kernel: &'a Kernel<'a>,
     shared: &'a Shared,
-    order: Order<'a>,
+    order: LaunchOptions<'a>,
     cut: Cut,
     rows: Rows,
     /// The code for whole groups.
@@ -208,7 +208,7 @@ impl Outcome {
     }
 
     /// What has come of a launch, the buffers that it did not write made zero.
-    pub fn end<'m>(self, memory: &mut impl Reached<'m>, covered: &[Covered]) -> Result<Stats, Stop> {
+    pub fn end<'m>(self, memory: &mut impl Reached<'m>, covered: &[OverwrittenBuffer]) -> Result<Stats, Stop> {
         if let Some(error) = self.error {
             memory.buffers().clear_from(covered, 0);
             return Err(Stop::Native(error));

@@ -18,7 +18,7 @@ use {
     super::layout::Layout,
     super::schedule::Method,
     halfbyte_abi::Axis,
-    halfbyte_isa::halu::domain::{Numbered, SpecialReg},
+    halfbyte_isa::halu::domain::{IndexKind, SpecialReg},
 };
 
 /// What a computer that code is made for has.
@@ -172,7 +172,7 @@ pub(crate) fn streams(
 /// Whether a special register grows evenly along a line of items, or is the same there.
 #[cfg(feature = "aot")]
 pub(super) fn is_of_line(register: &SpecialReg) -> bool {
-    register.of == Numbered::Item || matches!(register.axis, Some(Axis::Y | Axis::Z))
+    register.of == IndexKind::Item || matches!(register.axis, Some(Axis::Y | Axis::Z))
 }
 
 /// Whether a block is nothing but loops of one stage, and accesses that these make.

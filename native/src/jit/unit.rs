@@ -2,7 +2,7 @@
 
 use halfbyte_isa::halu::domain::{self, Address, Domain, Effects, Reader, SpecialReg, Width, Write};
 use halfbyte_isa::halu::fields::RZ;
-use halfbyte_isa::halu::meaning::{given, guard, meaning, meeting, yields};
+use halfbyte_isa::halu::meaning::{collective, collective_result, guard, is_strong_access, meaning};
 use halfbyte_isa::halu::{Inst, Opcode};
 
 use super::address::{self, Form};
@@ -111,15 +111,15 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
     /// Reads what items meet for, and says what they are given.
     fn meet(&mut self, dataflow: &mut Dataflow, inst: &Inst, guarded: bool) {
         // What it reads is found by who runs it.
-        let _ = meeting(inst, dataflow, self);
-        if let Some(write) = given(inst, [0; 2]) {
+        let _ = collective(inst, dataflow, self);
+        if let Some(write) = collective_result(inst, [0; 2]) {
             self.trace.given(dataflow, name_of(&write), guarded);
         }
     }
 
     fn step(&mut self, dataflow: &mut Dataflow, address: u32, inst: &Inst, holds: Option<Id>) -> bool {
         let Effects { writes, access, .. } = meaning(inst, dataflow, self);
-        let yields = yields(inst);
+        let yields = is_strong_access(inst);
         let guard = self.trace.acting(dataflow, holds);
         let fault = |dataflow: &mut Dataflow, kind| {
             dataflow.access(Access { address, guard, action: Action::Fault(kind), yields: false }, 0);

@@ -7,12 +7,12 @@ pub(crate) mod rows;
 
 use std::collections::BTreeMap;
 
-use halfbyte_abi::meet::{Group, Meeting, Misfit};
+use halfbyte_abi::meet::{Group, InvalidSync, SyncOp};
 
 /// An item that has ended, or waits at an instruction.
 struct Stopped {
     item: u32,
-    waits: Option<(u32, Meeting<u32, bool>)>,
+    waits: Option<(u32, SyncOp<u32, bool>)>,
 }
 
 /// The items of a group that have stopped.
@@ -39,7 +39,7 @@ impl Rendezvous {
     }
 
     /// An item waits at an instruction, or has ended, at its turn.
-    pub fn stop(&mut self, item: u32, turn: u32, waits: Option<(u32, Meeting<u32, bool>)>) {
+    pub fn stop(&mut self, item: u32, turn: u32, waits: Option<(u32, SyncOp<u32, bool>)>) {
         self.stopped.entry(turn).or_default().push(Stopped { item, waits });
     }
 
@@ -48,7 +48,7 @@ impl Rendezvous {
     ///
     /// # Errors
     /// The turn, and an item that cannot meet others as it asks.
-    pub fn next(&mut self, before: u32, go_on: &mut Vec<(u32, [u64; 2])>) -> Result<Option<u32>, (u32, Misfit)> {
+    pub fn next(&mut self, before: u32, go_on: &mut Vec<(u32, [u64; 2])>) -> Result<Option<u32>, (u32, InvalidSync)> {
         let group = self.group.get_or_insert_with(|| Group::new(self.items));
         while let Some(first) = self.stopped.first_entry().filter(|first| *first.key() < before) {
             let (turn, stopped) = first.remove_entry();
@@ -58,7 +58,7 @@ impl Rendezvous {
                     None => group.end(item),
                 }
             }
-            let met = group.meet(None, &mut |item, given| go_on.push((item, given)));
+            let met = group.complete_ready(None, &mut |item, given| go_on.push((item, given)));
             if met.map_err(|misfit| (turn, misfit))? {
                 return Ok(Some(turn));
             }
@@ -67,7 +67,7 @@ impl Rendezvous {
     }
 
     /// The lowest item that waits, where none can go on.
-    pub fn stuck(&self) -> Option<Misfit> {
+    pub fn stuck(&self) -> Option<InvalidSync> {
         self.group.as_ref().and_then(Group::stuck)
     }
 }

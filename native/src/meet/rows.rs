@@ -1,6 +1,6 @@
 //! Meetings of whole subgroups at one instruction, on rows of words: what the machine of the group would give each item.
 
-use halfbyte_abi::meet::{Barrier, Exchange, Reduce, SUBGROUP, elected, matched};
+use halfbyte_abi::meet::{BarrierOp, Reduce, SUBGROUP, SubgroupOp, elected, matched};
 
 /// A word of each item; truth values are all ones or zero.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -32,13 +32,13 @@ pub(crate) struct Given {
 const LANES: usize = SUBGROUP as usize;
 
 /// What all items of a group of so many are given that has come to a barrier together.
-pub(crate) fn barrier(of: Barrier<Words<'_>>, items: u32) -> u32 {
-    let (Barrier::Count(says) | Barrier::All(says) | Barrier::Any(says)) = of else { return 0 };
+pub(crate) fn barrier(of: BarrierOp<Words<'_>>, items: u32) -> u32 {
+    let (BarrierOp::Count(says) | BarrierOp::All(says) | BarrierOp::Any(says)) = of else { return 0 };
     let yes = (0..items as usize).filter(|&item| says.at(item) != 0).count() as u32;
     let of = match of {
-        Barrier::Count(_) => Barrier::Count(true),
-        Barrier::All(_) => Barrier::All(true),
-        _ => Barrier::Any(true),
+        BarrierOp::Count(_) => BarrierOp::Count(true),
+        BarrierOp::All(_) => BarrierOp::All(true),
+        _ => BarrierOp::Any(true),
     };
     of.answer(yes, items - yes)
 }
@@ -46,7 +46,7 @@ pub(crate) fn barrier(of: Barrier<Words<'_>>, items: u32) -> u32 {
 /// What lanes of subgroups give each other all of whose lanes are there, of a group of so many items: those of which `here` holds, which
 /// name all lanes that there are in their mask. Gives up where one cannot take part as it asks.
 pub(crate) fn exchange(
-    of: &Exchange<Words<'_>, Words<'_>>,
+    of: &SubgroupOp<Words<'_>, Words<'_>>,
     mask: u32,
     items: u32,
     here: impl Fn(usize) -> bool,
@@ -59,7 +59,7 @@ pub(crate) fn exchange(
     answers.resize(items, 0);
     // Of most shuffles all lanes have the same operands, in all subgroups.
     let sources = match *of {
-        Exchange::Shuffle { mode, by: Words::Same(by), segment: Words::Same(segment), .. } => {
+        SubgroupOp::Shuffle { mode, by: Words::Same(by), segment: Words::Same(segment), .. } => {
             Some(std::array::from_fn::<_, LANES, _>(|lane| mode.source(lane as u32, by, segment)))
         }
         _ => None,
@@ -73,7 +73,7 @@ pub(crate) fn exchange(
         }
         let (numbers, answers) = (numbers.get_mut(first..last)?, answers.get_mut(first..last)?);
         // The usual one, in a whole subgroup.
-        if let (Exchange::Shuffle { value: Words::Each(value), .. }, Some(sources), false) =
+        if let (SubgroupOp::Shuffle { value: Words::Each(value), .. }, Some(sources), false) =
             (of, &sources, wants_answers)
             && let (Some(value), Ok(numbers)) = (
                 value.get(first..).and_then(|value| value.first_chunk::<LANES>()),
@@ -89,19 +89,19 @@ pub(crate) fn exchange(
             answers.fill(answer as u32);
         };
         match *of {
-            Exchange::None => fill([0; 2]),
-            Exchange::Active => fill([every.into(), 0]),
-            Exchange::Shuffle { mode, value, by, segment } => {
+            SubgroupOp::None => fill([0; 2]),
+            SubgroupOp::Active => fill([every.into(), 0]),
+            SubgroupOp::Shuffle { mode, value, by, segment } => {
                 let source = |lane: usize| match &sources {
                     Some(sources) => sources.get(lane).copied().unwrap_or_default(),
                     None => mode.source(lane as u32, by.at(first + lane), segment.at(first + lane)),
                 };
                 shuffle(numbers, answers, source, |lane| value.at(first + lane))?;
             }
-            Exchange::Vote(vote, says) => {
+            SubgroupOp::Vote(vote, says) => {
                 fill([vote.answer(lanes(count, |lane| says.at(first + lane) != 0), every).into(), 0]);
             }
-            Exchange::Match { all, value } => {
+            SubgroupOp::Match { all, value } => {
                 let value = |lane: usize| value.map(|words| words.at(first + lane));
                 for (lane, (number, answer)) in numbers.iter_mut().zip(answers).enumerate() {
                     let same = lanes(count, |other| value(other) == value(lane));
@@ -109,10 +109,10 @@ pub(crate) fn exchange(
                     (*number, *answer) = (found as u32, is_one as u32);
                 }
             }
-            Exchange::Reduce(reduce, value) => fill([reduced(reduce, first..last, value)?.into(), 0]),
+            SubgroupOp::Reduce(reduce, value) => fill([reduced(reduce, first..last, value)?.into(), 0]),
             // Whoever runs them executes it.
-            Exchange::Collective => return None,
-            Exchange::Elect => {
+            SubgroupOp::Collective => return None,
+            SubgroupOp::Elect => {
                 if mask != every {
                     return None;
                 }
@@ -158,7 +158,7 @@ fn lanes(count: usize, holds: impl Fn(usize) -> bool) -> u32 {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use halfbyte_abi::meet::{Group, Meeting, Shuffle, Vote};
+    use halfbyte_abi::meet::{Group, Shuffle, SyncOp, Vote};
 
     use super::*;
 
@@ -168,11 +168,11 @@ mod tests {
     }
 
     /// What the machine of the group gives each of so many items.
-    fn by_machine(items: u32, meeting: impl Fn(u32) -> Meeting<u32, bool>) -> Option<Vec<[u64; 2]>> {
+    fn by_machine(items: u32, meeting: impl Fn(u32) -> SyncOp<u32, bool>) -> Option<Vec<[u64; 2]>> {
         let mut group = Group::new(items);
         (0..items).for_each(|item| group.wait(item, 7, meeting(item)));
         let mut given = vec![None; items as usize];
-        group.meet(None, &mut |item, values| given[item as usize] = Some(values)).ok()?;
+        group.complete_ready(None, &mut |item, values| given[item as usize] = Some(values)).ok()?;
         given.into_iter().collect()
     }
 
@@ -201,55 +201,58 @@ mod tests {
             let shuffles = [Shuffle::Index, Shuffle::Up, Shuffle::Down, Shuffle::Xor];
             let mode = shuffles[next(state) as usize & 3];
             let of = match round % 8 {
-                0..=2 => Exchange::Shuffle { mode, value, by, segment },
-                3 => {
-                    Exchange::Vote([Vote::All, Vote::Any, Vote::Uniform, Vote::Ballot][next(state) as usize & 3], truth)
-                }
-                4 => Exchange::Match { all: next(state) & 1 != 0, value: [value, Words::Same(1)] },
-                5 => Exchange::Reduce(
+                0..=2 => SubgroupOp::Shuffle { mode, value, by, segment },
+                3 => SubgroupOp::Vote(
+                    [Vote::All, Vote::Any, Vote::Uniform, Vote::Ballot][next(state) as usize & 3],
+                    truth,
+                ),
+                4 => SubgroupOp::Match { all: next(state) & 1 != 0, value: [value, Words::Same(1)] },
+                5 => SubgroupOp::Reduce(
                     [Reduce::Add, Reduce::Xor, Reduce::Min { signed: true }][next(state) as usize % 3],
                     value,
                 ),
-                6 => Exchange::Elect,
-                _ => Exchange::None,
+                6 => SubgroupOp::Elect,
+                _ => SubgroupOp::None,
             };
             let mask = if next(state) & 3 == 0 { next(state) } else { u32::MAX };
             let mut given = Given::default();
-            let answers = next(state) & 1 != 0 || matches!(of, Exchange::Elect);
+            let answers = next(state) & 1 != 0 || matches!(of, SubgroupOp::Elect);
             let Some(()) = exchange(&of, mask, items, |_| true, answers, &mut given) else { continue };
             plain += 1;
             let of_item = |item| match of {
-                Exchange::Shuffle { mode, value, by, segment } => {
+                SubgroupOp::Shuffle { mode, value, by, segment } => {
                     let [value, by, segment] = [value, by, segment].map(|words| pick(words, item));
-                    Exchange::Shuffle { mode, value, by, segment }
+                    SubgroupOp::Shuffle { mode, value, by, segment }
                 }
-                Exchange::Vote(vote, says) => Exchange::Vote(vote, pick(says, item) != 0),
-                Exchange::Match { all, value } => Exchange::Match { all, value: value.map(|words| pick(words, item)) },
-                Exchange::Reduce(reduce, value) => Exchange::Reduce(reduce, pick(value, item)),
-                Exchange::Elect => Exchange::Elect,
-                Exchange::None | Exchange::Active | Exchange::Collective => Exchange::None,
+                SubgroupOp::Vote(vote, says) => SubgroupOp::Vote(vote, pick(says, item) != 0),
+                SubgroupOp::Match { all, value } => {
+                    SubgroupOp::Match { all, value: value.map(|words| pick(words, item)) }
+                }
+                SubgroupOp::Reduce(reduce, value) => SubgroupOp::Reduce(reduce, pick(value, item)),
+                SubgroupOp::Elect => SubgroupOp::Elect,
+                SubgroupOp::None | SubgroupOp::Active | SubgroupOp::Collective => SubgroupOp::None,
             };
-            let expected = by_machine(items, |item| Meeting::Subgroup { mask, of: of_item(item) }).unwrap();
+            let expected = by_machine(items, |item| SyncOp::Subgroup { mask, of: of_item(item) }).unwrap();
             let found = given.numbers.iter().zip(&given.answers);
             for (item, (expected, (&number, &answer))) in expected.into_iter().zip(found).enumerate() {
                 assert_eq!(u64::from(number), expected[0], "{round} {item} {of:?}");
                 assert!(!answers || u64::from(answer) == expected[1], "{round} {item} {of:?}");
             }
-            for of in [Barrier::Count(true), Barrier::All(true), Barrier::Any(true), Barrier::Sync] {
+            for of in [BarrierOp::Count(true), BarrierOp::All(true), BarrierOp::Any(true), BarrierOp::Sync] {
                 let asks = |says: bool| match of {
-                    Barrier::Count(_) => Barrier::Count(says),
-                    Barrier::All(_) => Barrier::All(says),
-                    Barrier::Any(_) => Barrier::Any(says),
+                    BarrierOp::Count(_) => BarrierOp::Count(says),
+                    BarrierOp::All(_) => BarrierOp::All(says),
+                    BarrierOp::Any(_) => BarrierOp::Any(says),
                     of => of,
                 };
                 let each = |item| asks(pick(truth, item) != 0);
                 let expected =
-                    by_machine(items, |item| Meeting::Barrier { id: 0, count: None, of: each(item), aligned: true });
+                    by_machine(items, |item| SyncOp::Barrier { id: 0, count: None, of: each(item), aligned: true });
                 let row = match of {
-                    Barrier::Count(_) => Barrier::Count(truth),
-                    Barrier::All(_) => Barrier::All(truth),
-                    Barrier::Any(_) => Barrier::Any(truth),
-                    _ => Barrier::Sync,
+                    BarrierOp::Count(_) => BarrierOp::Count(truth),
+                    BarrierOp::All(_) => BarrierOp::All(truth),
+                    BarrierOp::Any(_) => BarrierOp::Any(truth),
+                    _ => BarrierOp::Sync,
                 };
                 assert_eq!(expected.unwrap(), vec![[barrier(row, items).into(), 0]; items as usize]);
             }

@@ -1,8 +1,9 @@
 //! Blocks of PTX as dataflows.
 
-use halfbyte_isa::halu::domain::{Domain, Numbered, SpecialReg, Width};
+use halfbyte_isa::halu::domain::{Domain, IndexKind, SpecialReg, Width};
 use halfbyte_isa::ptx::meaning::{
-    self as meanings, Effects, Next, Reader, Write, elements, fence, given, guard, meaning, meeting, words_of_elements,
+    self as meanings, Effects, Next, Reader, Write, collective, elements, fence, guard, meaning, words_of_elements,
+    written_registers,
 };
 use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::operand::{FrameVar, Operand, Var};
@@ -20,7 +21,7 @@ use crate::jit::{
 };
 use halfbyte_isa::ptx::meaning::yields;
 use halfbyte_isa::ptx::module::LOCAL_START;
-use halfbyte_isa::ptx::program::Bound;
+use halfbyte_isa::ptx::program::PlacedVariable;
 use halfbyte_isa::ptx::special;
 use halfbyte_isa::trap::{Space, TrapKind};
 
@@ -38,7 +39,7 @@ pub(super) struct Insts<'a> {
 #[derive(Clone, Copy)]
 pub(super) enum Variables<'a> {
     /// They are known.
-    At(&'a [Bound]),
+    At(&'a [PlacedVariable]),
     /// They are in constant bank 0, one after another from an address on, as `cvta` gives them.
     #[cfg_attr(not(feature = "aot"), expect(dead_code, reason = "launches know them"))]
     InBank(u32),
@@ -121,7 +122,7 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
     /// Reads what items meet for, and says what they are given.
     fn meet(&mut self, dataflow: &mut Dataflow, inst: &Inst, guarded: bool) {
         // What it reads is found by who runs it.
-        let _ = meeting(inst, dataflow, self);
+        let _ = collective(inst, dataflow, self);
         if inst.is_warp_level() {
             for reg in read_by(inst) {
                 if name_of(reg, self.types()).is_truth() {
@@ -131,7 +132,7 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
                 }
             }
         }
-        for reg in given(inst) {
+        for reg in written_registers(inst) {
             let name = name_of(reg, self.types());
             self.trace.given(dataflow, name, guarded);
         }
@@ -153,7 +154,7 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
         let of = |action| Access { address, guard, action, yields };
         match access {
             None if next == Next::Trap => {
-                dataflow.access(of(Action::Fault(TrapKind::Asked)), 0);
+                dataflow.access(of(Action::Fault(TrapKind::Trap)), 0);
                 return holds.is_some();
             }
             None if fence(inst).is_some() => {
@@ -226,7 +227,7 @@ impl Builder<'_> {
     fn number(&mut self, dataflow: &mut Dataflow, address: u32, inst: &Inst) -> bool {
         let numbers = &self.insts.plan.numbers;
         if let (Some(axis), Some(Operand::Register(reg))) = (numbers.axis(address), inst.operands.first()) {
-            let of = SpecialReg { of: Numbered::Item, axis: Some(axis) };
+            let of = SpecialReg { of: IndexKind::Item, axis: Some(axis) };
             let (number, zero) = (self.trace.read(dataflow, Name::Special(of)), dataflow.word(0));
             self.write(dataflow, *reg, [number, zero], None);
             return true;

@@ -2,9 +2,9 @@
 
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::Domain;
-use halfbyte_isa::ptx::meaning::{self, Location, Reader, Warp, given, guard, meeting, results};
+use halfbyte_isa::ptx::meaning::{self, Location, Reader, Warp, collective, guard, results, written_registers};
 use halfbyte_isa::ptx::operand::Var;
-use halfbyte_isa::ptx::row::Role;
+use halfbyte_isa::ptx::row::OperandRole;
 use halfbyte_isa::ptx::types::{Special, Type};
 use halfbyte_isa::ptx::{Inst, Reg};
 
@@ -18,9 +18,10 @@ pub(super) fn place_of(inst: &Inst, insts: &Insts<'_>, cells: &mut Cells) -> Opt
     let mut dataflow = Dataflow::default();
     let mut names = Names { cells, types };
     let guard = guard(inst, &mut dataflow, &mut names);
-    let meeting = meeting(inst, &mut dataflow, &mut names)?;
+    let meeting = collective(inst, &mut dataflow, &mut names)?;
     if inst.is_warp_level() {
-        let takes = (0..).zip(given(inst)).map(|(k, reg)| Takes::Word(k, names.cells.get(name_of(reg, types))));
+        let takes =
+            (0..).zip(written_registers(inst)).map(|(k, reg)| Takes::Word(k, names.cells.get(name_of(reg, types))));
         let place = Place::new(&dataflow, guard, &meeting, takes);
         return Some(Place { collective: Some(Box::new(OnCells::new(inst, insts, cells))), ..place });
     }
@@ -105,7 +106,7 @@ impl OnCells {
 
 /// The registers that an instruction reads which a warp executes as a whole.
 pub(super) fn read_by(inst: &Inst) -> impl Iterator<Item = Reg> {
-    let read = inst.places().filter(|(o, _)| o.role != Role::Def);
+    let read = inst.operands_with_rows().filter(|(o, _)| o.role != OperandRole::Def);
     read.flat_map(|(_, operand)| operand.registers())
 }
 
@@ -115,7 +116,7 @@ impl Collective for OnCells {
     }
 
     fn execute(&self, held: &[Lanes], memory: &Memory<'_>) -> Result<Vec<Lanes>, (u32, FaultKind)> {
-        let given: Vec<(Reg, Lanes)> = given(self.inst.inst()).map(|reg| (reg, Lanes::default())).collect();
+        let given: Vec<(Reg, Lanes)> = written_registers(self.inst.inst()).map(|reg| (reg, Lanes::default())).collect();
         let mut warp = Held { of: self, held, memory, given };
         self.inst.execute(&mut warp)?;
         Ok(warp.given.into_iter().map(|(_, words)| words).collect())

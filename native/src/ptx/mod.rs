@@ -17,7 +17,7 @@ use std::sync::{Arc, OnceLock};
 
 use halfbyte_abi::Stats;
 use halfbyte_isa::ptx::module::{self, LOCAL_START};
-use halfbyte_isa::ptx::program::Bound;
+use halfbyte_isa::ptx::program::PlacedVariable;
 use halfbyte_isa::ptx::special;
 use halfbyte_isa::ptx::types::{Special, SpecialGroup};
 use smallvec::SmallVec;
@@ -27,7 +27,7 @@ pub use ahead::native;
 
 use crate::clif::Translation;
 use crate::jit::{self as engine, Kernel, Reached, Stop};
-use crate::launch::Order;
+use crate::launch::LaunchOptions;
 use insts::{Insts, Variables};
 use plan::Plan;
 
@@ -46,7 +46,7 @@ pub struct Given<'a> {
     /// The offset of each parameter in parameter memory.
     pub offsets: &'a [u64],
     /// The variables of the kernel's text, by number.
-    pub variables: &'a [Bound],
+    pub variables: &'a [PlacedVariable],
 }
 
 impl Jit {
@@ -54,7 +54,7 @@ impl Jit {
     pub fn launch<'m>(
         &self,
         code: &module::Kernel,
-        order: &Order<'_>,
+        order: &LaunchOptions<'_>,
         given: Given<'_>,
         memory: &mut impl Reached<'m>,
         threads: NonZero<u16>,
@@ -104,7 +104,7 @@ impl Jit {
 }
 
 /// Constant bank 0: parameters where they lie in their memory, and behind them what the launch says.
-fn constants(plan: &Plan, given: Given<'_>, order: &Order<'_>, shared_bytes: u64) -> Vec<u8> {
+fn constants(plan: &Plan, given: Given<'_>, order: &LaunchOptions<'_>, shared_bytes: u64) -> Vec<u8> {
     let mut bytes = vec![0; plan.launch_start as usize];
     for (param, &place) in given.params.iter().zip(given.offsets) {
         let places = bytes.iter_mut().skip(place as usize);

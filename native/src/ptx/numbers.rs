@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use halfbyte_abi::Axis;
 use halfbyte_isa::ptx::module::Entry;
-use halfbyte_isa::ptx::row::Role;
+use halfbyte_isa::ptx::row::OperandRole;
 use halfbyte_isa::ptx::types::{Special, SpecialGroup, Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
 use rustc_hash::FxHashMap;
@@ -27,10 +27,10 @@ impl Numbers {
         let straight = branch.unwrap_or(insts.len()).min(label);
         let [mut writes, mut reads]: [FxHashMap<Reg, u32>; 2] = Default::default();
         for (role, reg) in insts.iter().flat_map(Inst::registers) {
-            if role != Role::Def {
+            if role != OperandRole::Def {
                 *reads.entry(reg).or_default() += 1;
             }
-            if role != Role::Use {
+            if role != OperandRole::Use {
                 *writes.entry(reg).or_default() += 1;
             }
         }

@@ -1,11 +1,11 @@
 //! What is known of a kernel before it is launched: whether there is native code for all it does, and what that needs.
 
 use halfbyte_isa::halu::concrete::Concrete;
-use halfbyte_isa::halu::domain::{Numbered, SpecialReg, Width};
-use halfbyte_isa::ptx::meaning::{Access, Effects, Next, Reader, given, meaning};
+use halfbyte_isa::halu::domain::{IndexKind, SpecialReg, Width};
+use halfbyte_isa::ptx::meaning::{Access, Effects, Next, Reader, meaning, written_registers};
 use halfbyte_isa::ptx::module::{self, Entry, Param};
 use halfbyte_isa::ptx::operand::Var;
-use halfbyte_isa::ptx::row::Class;
+use halfbyte_isa::ptx::row::InstClass;
 use halfbyte_isa::ptx::types::{Special, SpecialGroup, Type};
 use halfbyte_isa::ptx::{Inst, Operand, Reg};
 
@@ -64,7 +64,7 @@ impl Plan {
         let mut leads: Vec<(Leads, bool)> = insts.iter().map(of_inst).collect();
         leads.push((Leads::End, false));
         let numbers = Numbers::new(entry);
-        let item = |axis| SpecialReg { of: Numbered::Item, axis: Some(axis) };
+        let item = |axis| SpecialReg { of: IndexKind::Item, axis: Some(axis) };
         let (mut specials, mut launch): (Vec<SpecialReg>, _) = (Vec::new(), Vec::new());
         for of in numbers.axes().map(item) {
             if !specials.contains(&of) {
@@ -102,9 +102,9 @@ impl Plan {
 /// The register that says where an item is by which another one can be told; none of one that does not say that.
 pub(super) fn by_place(Special { group, axis }: Special) -> Option<SpecialReg> {
     match group {
-        SpecialGroup::Thread => Some(SpecialReg { of: Numbered::Thread, axis: Some(axis) }),
-        SpecialGroup::Block => Some(SpecialReg { of: Numbered::Block, axis: Some(axis) }),
-        _ => special::of_thread(&mut Concrete, group, 0).map(|_| SpecialReg { of: Numbered::Thread, axis: None }),
+        SpecialGroup::Thread => Some(SpecialReg { of: IndexKind::Thread, axis: Some(axis) }),
+        SpecialGroup::Block => Some(SpecialReg { of: IndexKind::Block, axis: Some(axis) }),
+        _ => special::of_thread(&mut Concrete, group, 0).map(|_| SpecialReg { of: IndexKind::Thread, axis: None }),
     }
 }
 
@@ -132,7 +132,7 @@ pub(super) fn width_of(element: Type, count: usize) -> Option<Width> {
 
 /// Whether an instruction is of a class that accesses no memory and leads on.
 pub(super) fn computes(inst: &Inst) -> bool {
-    matches!(inst.row().class, Class::Compute | Class::Move)
+    matches!(inst.row().class, InstClass::Compute | InstClass::Move)
 }
 
 fn reads_clock(inst: &Inst) -> bool {
@@ -157,9 +157,9 @@ fn is_taken(inst: &Inst, effects: &Effects<u32, bool>, types: &[Type]) -> bool {
     };
     let is_next = match effects.next {
         Next::Indexed { .. } | Next::Call(_) => false,
-        Next::Meet => {
+        Next::Collective => {
             let is_word = |reg: Reg| types.get(reg.0 as usize).is_some_and(|ty| matches!(ty.bits(), 1 | 32));
-            given(inst).all(is_word)
+            written_registers(inst).all(is_word)
         }
         _ => true,
     };
@@ -176,7 +176,7 @@ fn leads(entry: &Entry, inst: &Inst, effects: &Effects<u32, bool>) -> Leads {
             Leads::Branch { target: target.min(end), always }
         }
         Next::Return | Next::Exit => Leads::Exit { always },
-        Next::Meet => Leads::Meet,
+        Next::Collective => Leads::Meet,
         // A trap is a fault of who comes there. There is no native code for the others.
         Next::Fall | Next::Trap | Next::Indexed { .. } | Next::Call(_) => Leads::On,
     }

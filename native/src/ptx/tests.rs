@@ -69,7 +69,7 @@ fn map<W: Copy, P: Copy, V: Copy, Q: Copy>(
         Next::Return => Next::Return,
         Next::Exit => Next::Exit,
         Next::Trap => Next::Trap,
-        Next::Meet => Next::Meet,
+        Next::Collective => Next::Collective,
     };
     Effects { writes, access, next }
 }

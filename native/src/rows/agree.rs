@@ -1,6 +1,6 @@
 //! A short comparison of a variant with the operations on one word, for computers that the proof has not been run on.
 
-use halfbyte_isa::half::{Clamp, Compare, Format, Mode, Rounding};
+use halfbyte_isa::half::{Clamp, Compare, Format, HalfMode, Rounding};
 use halfbyte_isa::halu::domain::{HalfCompare, HalfKind, HalfMinMax, HalfOp, VideoKind};
 
 use super::{Operand, RowOp, Variant, apply};
@@ -46,8 +46,9 @@ pub(super) fn agrees(variant: Variant) -> bool {
 fn operations() -> impl Iterator<Item = RowOp> {
     let of_format = |format| {
         let of_rounding = move |rounding| {
-            let mode = Mode::new(format, rounding);
-            let modes = [mode, Mode { ftz: true, clamp: Clamp::Sat, ..mode }, Mode { clamp: Clamp::Relu, ..mode }];
+            let mode = HalfMode::new(format, rounding);
+            let modes =
+                [mode, HalfMode { ftz: true, clamp: Clamp::Sat, ..mode }, HalfMode { clamp: Clamp::Relu, ..mode }];
             let kinds = [HalfKind::Add, HalfKind::Mul, HalfKind::Fma];
             let halves = kinds.into_iter().flat_map(move |kind| modes.map(|mode| RowOp::Half(HalfOp { kind, mode })));
             halves.chain([RowOp::Narrow(format, rounding)])

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use halfbyte_isa::half::{Clamp, Format, Mode, NAN, NAN_F32, Rounding};
+use halfbyte_isa::half::{Clamp, Format, HalfMode, NAN, NAN_F32, Rounding};
 use halfbyte_isa::halu::domain::{HalfKind, HalfOp};
 
 use super::choice::functions;
@@ -68,7 +68,7 @@ unsafe fn by_blocks<const BF16: bool, const ROUNDING: i32>(
     result: *mut u32,
     operands: [Operand; 3],
     items: usize,
-    mode: Mode,
+    mode: HalfMode,
 ) {
     const BLOCK: usize = 8 * LOT;
     let mut flushed = [[0_u32; BLOCK]; 3];
@@ -101,7 +101,7 @@ unsafe fn by_blocks<const BF16: bool, const ROUNDING: i32>(
 /// Rounded halves, clamped and flushed.
 #[inline]
 #[target_feature(enable = "avx2,f16c,fma")]
-fn finished(words: __m256i, mode: Mode) -> __m256i {
+fn finished(words: __m256i, mode: HalfMode) -> __m256i {
     let zero = _mm256_setzero_si256();
     let clamped = match mode.clamp {
         Clamp::None => words,

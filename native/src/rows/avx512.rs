@@ -7,7 +7,7 @@
 
 use std::arch::x86_64::*;
 
-use halfbyte_isa::half::{Clamp, Format, Mode, NAN, NAN_F32, Rounding};
+use halfbyte_isa::half::{Clamp, Format, HalfMode, NAN, NAN_F32, Rounding};
 use halfbyte_isa::halu::domain::{HalfKind, HalfOp};
 
 use super::choice::functions;
@@ -94,7 +94,7 @@ unsafe extern "C" fn half_row<const KIND: u8, const BF16: bool, const ROUNDING: 
 /// Sixteen words may be read.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,f16c")]
-unsafe fn load<const BF16: bool, const PLAIN: bool>(at: *const u32, mode: Mode) -> [__m512; 2] {
+unsafe fn load<const BF16: bool, const PLAIN: bool>(at: *const u32, mode: HalfMode) -> [__m512; 2] {
     // SAFETY: the caller's promise.
     unsafe {
         if !BF16 && (PLAIN || !mode.ftz) {
@@ -186,7 +186,7 @@ fn flush(words: __m512i, format: Format) -> __m512i {
 /// Clamps and flushes rounded halves.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,f16c")]
-fn finish(words: __m512i, mode: Mode) -> __m512i {
+fn finish(words: __m512i, mode: HalfMode) -> __m512i {
     let zero = _mm512_setzero_si512();
     let words = match mode.clamp {
         Clamp::None => words,

@@ -1,9 +1,9 @@
 //! Every variant that this computer has against the operation on one word.
 #![allow(clippy::unwrap_used)]
 
-use halfbyte_isa::half::{Clamp, Compare, Format, Mode, Rounding};
+use halfbyte_isa::half::{Clamp, Compare, Format, HalfMode, Rounding};
 use halfbyte_isa::halu::domain::{
-    Conversion, Divide, FloatKind, FloatOp, Form, HalfCompare, HalfKind, HalfMinMax, HalfOp, Lanes, VideoKind,
+    Conversion, Divide, FloatKind, FloatOp, HalfCompare, HalfKind, HalfMinMax, HalfOp, Lanes, NumberFormat, VideoKind,
     VideoMerge, VideoOp,
 };
 
@@ -84,7 +84,7 @@ fn arithmetic_in_every_mode() {
             for ftz in [false, true] {
                 for clamp in [Clamp::None, Clamp::Sat, Clamp::Relu] {
                     for kind in [HalfKind::Add, HalfKind::Mul, HalfKind::Fma] {
-                        let mode = Mode { format, rounding, ftz, clamp };
+                        let mode = HalfMode { format, rounding, ftz, clamp };
                         check(RowOp::Half(HalfOp { kind, mode }), random, 200);
                     }
                 }
@@ -97,7 +97,7 @@ fn arithmetic_in_every_mode() {
 fn sums_and_products_of_all_edges() {
     for format in Format::ALL {
         for rounding in Rounding::ALL {
-            let op = RowOp::Half(HalfOp { kind: HalfKind::Fma, mode: Mode::new(format, rounding) });
+            let op = RowOp::Half(HalfOp { kind: HalfKind::Fma, mode: HalfMode::new(format, rounding) });
             for a in EDGES {
                 for b in EDGES {
                     let [a, b] = [a, b].map(|half| u32::from(half) * 0x1_0001);
@@ -141,8 +141,13 @@ fn everything_else() {
         for kind in FloatKind::ALL {
             check(RowOp::Single(FloatOp { kind, rounding }), random, 50);
         }
-        let to = Form::Int { signed: true, bits: 64 };
-        for (from, to) in [(Form::F64, Form::F32), (Form::F32, Form::F64), (Form::F64, to), (to, Form::F64)] {
+        let to = NumberFormat::Int { signed: true, bits: 64 };
+        for (from, to) in [
+            (NumberFormat::F64, NumberFormat::F32),
+            (NumberFormat::F32, NumberFormat::F64),
+            (NumberFormat::F64, to),
+            (to, NumberFormat::F64),
+        ] {
             let op = Conversion { from, to, rounding };
             [0, 1].into_iter().for_each(|part| check(RowOp::Convert(op, part), random, 50));
         }
@@ -178,7 +183,7 @@ fn bytes_are_some_video_instructions() {
 fn rows_may_have_any_length_and_start_anywhere() {
     let mut random = Random(7);
     let words = [(); 80].map(|()| random.word());
-    let op = RowOp::Half(HalfOp { kind: HalfKind::Fma, mode: Mode::new(Format::F16, Rounding::Nearest) });
+    let op = RowOp::Half(HalfOp { kind: HalfKind::Fma, mode: HalfMode::new(Format::F16, Rounding::Nearest) });
     for variant in variants() {
         for length in 0..64 {
             let rows = [&words[1..], &words[2..], &words[3..]].map(|row| &row[..length]);
@@ -197,11 +202,14 @@ fn rows_may_start_at_any_address() {
     const ITEMS: usize = 3 * LOT;
     let mut random = Random(11);
     let ops = [
-        RowOp::Half(HalfOp { kind: HalfKind::Fma, mode: Mode::new(Format::F16, Rounding::Nearest) }),
-        RowOp::Half(HalfOp { kind: HalfKind::Add, mode: Mode { ftz: true, ..Mode::new(Format::Bf16, Rounding::Up) } }),
+        RowOp::Half(HalfOp { kind: HalfKind::Fma, mode: HalfMode::new(Format::F16, Rounding::Nearest) }),
+        RowOp::Half(HalfOp {
+            kind: HalfKind::Add,
+            mode: HalfMode { ftz: true, ..HalfMode::new(Format::Bf16, Rounding::Up) },
+        }),
         RowOp::Half(HalfOp {
             kind: HalfKind::Mul,
-            mode: Mode { clamp: Clamp::Sat, ..Mode::new(Format::F16, Rounding::Zero) },
+            mode: HalfMode { clamp: Clamp::Sat, ..HalfMode::new(Format::F16, Rounding::Zero) },
         }),
         RowOp::MinMax(HalfMinMax { format: Format::F16, ftz: false, nan: true }),
         RowOp::Compare(HalfCompare { format: Format::Bf16, ftz: false, compare: Compare::from_code(1) }, 1),

@@ -1,9 +1,9 @@
 //! Execution of groups of work items that synchronise.
 
 use halfbyte_abi::Shape;
-use halfbyte_abi::meet::{Races, Schedule};
+use halfbyte_abi::meet::{RaceDetector, Schedule};
 
-use super::Code;
+use super::DecodedKernel;
 use super::interp::{self, ItemStats, Progress};
 use super::memory::Memory;
 use super::state::Registers;
@@ -12,7 +12,7 @@ use halfbyte_abi::Work;
 use halfbyte_isa::trap::Halt;
 
 /// A work item and its private state, kept while other items run.
-pub(super) struct Slot {
+pub(super) struct SuspendedItem {
     progress: Progress,
     registers: Registers,
     local: Vec<u8>,
@@ -20,39 +20,39 @@ pub(super) struct Slot {
 
 /// The executor of a group's items.
 struct Items<'r, 'm, 'w> {
-    code: &'r Code,
+    code: &'r DecodedKernel,
     memory: &'r mut Memory<'m>,
     budget: u64,
     work: &'r mut Work<'w>,
     /// Always `None`: HALU groups have no race detection.
-    races: Option<Races>,
+    races: Option<RaceDetector>,
 }
 
 impl Runner for Items<'_, '_, '_> {
-    type Slot = Slot;
+    type ItemState = SuspendedItem;
     type Position = (usize, Registers);
 
-    fn run(&mut self, _: u32, slot: &mut Slot) -> Result<Stop, Halt> {
-        let Slot { progress, registers, local } = slot;
+    fn run(&mut self, _: u32, slot: &mut SuspendedItem) -> Result<Stop, Halt> {
+        let SuspendedItem { progress, registers, local } = slot;
         std::mem::swap(&mut self.memory.local, local);
         let stop = interp::run::<true>(&self.code.words, progress, registers, self.memory, self.budget, self.work);
         std::mem::swap(&mut self.memory.local, local);
         stop
     }
 
-    fn resume(&self, slot: &mut Slot, given: [u64; 2]) {
+    fn resume(&self, slot: &mut SuspendedItem, given: [u64; 2]) {
         interp::resume(&self.code.words, &mut slot.progress, &mut slot.registers, given);
     }
 
-    fn address(slot: &Slot) -> usize {
+    fn address(slot: &SuspendedItem) -> usize {
         slot.progress.address
     }
 
-    fn position(slot: &Slot) -> (usize, Registers) {
+    fn position(slot: &SuspendedItem) -> (usize, Registers) {
         (slot.progress.address, slot.registers.clone())
     }
 
-    fn races(&mut self) -> &mut Option<Races> {
+    fn races(&mut self) -> &mut Option<RaceDetector> {
         &mut self.races
     }
 
@@ -64,17 +64,17 @@ impl Runner for Items<'_, '_, '_> {
 /// Runs the items of a group; `first` is the number of its first item. The allocations in `slots`
 /// are reused from the previous group. An error carries the faulting item.
 pub(super) fn run_group(
-    code: &Code,
+    code: &DecodedKernel,
     shape: &Shape,
     first: u32,
-    slots: &mut Vec<Slot>,
+    slots: &mut Vec<SuspendedItem>,
     memory: &mut Memory<'_>,
     budget: u64,
     work: &mut Work<'_>,
 ) -> Result<ItemStats, (u32, Halt)> {
     let size = shape.block.into_iter().product::<u32>().max(1);
     let local = memory.local.len();
-    slots.resize_with(size as usize, || Slot {
+    slots.resize_with(size as usize, || SuspendedItem {
         progress: Progress::default(),
         registers: Registers::new(*shape),
         local: vec![0; local],

@@ -8,14 +8,16 @@
 //! programs must.
 
 use arrayvec::ArrayVec;
-use halfbyte_isa::atomic::{Change, atomically_in_words};
+use halfbyte_isa::atomic::{AtomicOp, apply_atomic_to_registers};
 use halfbyte_isa::halu::Inst;
 use halfbyte_isa::halu::concrete::Concrete;
-use halfbyte_isa::halu::domain::{Access, Address, LOCAL_WINDOW, Next, SHARED_WINDOW, WINDOW_BYTES, Width, Write};
+use halfbyte_isa::halu::domain::{
+    Access, Address, ControlFlow, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES, Width, Write,
+};
 use halfbyte_isa::halu::fields::RZ;
-use halfbyte_isa::halu::meaning::{given, guard, meaning, meeting, yields};
+use halfbyte_isa::halu::meaning::{collective, collective_result, guard, is_strong_access, meaning};
 
-use super::memory::{Memory, Part};
+use super::memory::{Memory, MemorySpace};
 use super::state::{Registers, View};
 use crate::group::Stop;
 use halfbyte_abi::Work;
@@ -64,25 +66,25 @@ pub(super) fn run<const MEETS: bool>(
         work.add(1)?;
         let next = step(inst, registers, memory).map_err(fault)?;
         match next {
-            Next::Fall if address + 1 < words.len() => {
+            ControlFlow::Fall if address + 1 < words.len() => {
                 address += 1;
-                if MEETS && yields(inst) {
+                if MEETS && is_strong_access(inst) {
                     *progress = Progress { address, stats };
                     return Ok(Stop::Yield);
                 }
             }
-            Next::Fall => return Err(fault(TrapKind::RanPastEnd).into()),
-            Next::Exit => {
+            ControlFlow::Fall => return Err(fault(TrapKind::RanPastEnd).into()),
+            ControlFlow::Exit => {
                 *progress = Progress { address, stats };
                 return Ok(Stop::End);
             }
-            Next::Meet => {
+            ControlFlow::Collective => {
                 let mut view = View { registers, memory, fault: None };
-                let meeting = meeting(inst, &mut Concrete, &mut view);
+                let meeting = collective(inst, &mut Concrete, &mut view);
                 *progress = Progress { address, stats };
                 return Ok(meeting.map_or(Stop::End, Stop::Meet));
             }
-            Next::Branch(distance) => {
+            ControlFlow::Branch(distance) => {
                 let target = address as i64 + i64::from(distance);
                 let inside = usize::try_from(target).ok().filter(|&target| target < words.len());
                 let Some(inside) = inside else {
@@ -104,7 +106,7 @@ pub(super) fn run<const MEETS: bool>(
 /// Delivers the results of a collective operation to an item and advances the item.
 pub(super) fn resume(words: &[Word], progress: &mut Progress, registers: &mut Registers, values: [u64; 2]) {
     if let Some(Word::Inst(inst)) = words.get(progress.address)
-        && let Some(write) = given(inst, values)
+        && let Some(write) = collective_result(inst, values)
     {
         put(registers, write);
     }
@@ -120,10 +122,10 @@ fn put(registers: &mut Registers, write: Write<u32, bool>) {
 }
 
 /// Executes one instruction.
-fn step(inst: &Inst, registers: &mut Registers, memory: &mut Memory<'_>) -> Result<Next, TrapKind> {
+fn step(inst: &Inst, registers: &mut Registers, memory: &mut Memory<'_>) -> Result<ControlFlow, TrapKind> {
     let mut view = View { registers, memory, fault: None };
     if guard(inst, &mut Concrete, &mut view) == Some(false) {
-        return Ok(Next::Fall);
+        return Ok(ControlFlow::Fall);
     }
     let effects = meaning(inst, &mut Concrete, &mut view);
     if let Some(kind) = view.fault {
@@ -168,14 +170,14 @@ fn atomic(
     memory: &mut Memory<'_>,
     address: Address<u32>,
     width: Width,
-    change: Change,
+    change: AtomicOp,
     operands: &[u32],
 ) -> Result<ArrayVec<u32, 4>, TrapKind> {
     let (part, address) = locate(address);
     let bytes = memory.change(part, address, width.bytes() as usize)?;
     let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte));
     let old: ArrayVec<u32, 4> = bytes.chunks(4).map(word).collect();
-    let new = atomically_in_words(&mut Concrete, change, width, &old, operands, part == Part::Global);
+    let new = apply_atomic_to_registers(&mut Concrete, change, width, &old, operands, part == MemorySpace::Global);
     let mut is_changed = false;
     for (bytes, new) in bytes.chunks_mut(4).zip(new) {
         let new = new.to_le_bytes();
@@ -209,27 +211,27 @@ fn load(memory: &Memory<'_>, address: Address<u32>, width: Width, signed: bool) 
 }
 
 /// Resolves an address to its memory space and the offset in that space.
-fn locate(address: Address<u32>) -> (Part, u64) {
+fn locate(address: Address<u32>) -> (MemorySpace, u64) {
     let wide = |[low, high]: [u32; 2]| u64::from(high) << 32 | u64::from(low);
     // A negative sum becomes a huge unsigned offset, which is out of bounds.
     let exact = |offset: u32, imm: i32| (i64::from(offset) + i64::from(imm)).cast_unsigned();
     match address {
         Address::Uniform { offset, base, imm } => {
-            (Part::Global, wide(base).wrapping_add(offset.into()).wrapping_add_signed(imm.into()))
+            (MemorySpace::Global, wide(base).wrapping_add(offset.into()).wrapping_add_signed(imm.into()))
         }
-        Address::Wide { base, imm } => (Part::Global, wide(base).wrapping_add_signed(imm.into())),
+        Address::Wide { base, imm } => (MemorySpace::Global, wide(base).wrapping_add_signed(imm.into())),
         Address::Flat { base, imm } => {
             let address = wide(base).wrapping_add_signed(imm.into());
             let within = |window: u64| Some(address.wrapping_sub(window)).filter(|&offset| offset < WINDOW_BYTES);
             match (within(LOCAL_WINDOW), within(SHARED_WINDOW)) {
-                (Some(local), _) => (Part::Scratch, local),
-                (_, Some(shared)) => (Part::Shared, shared),
-                (None, None) => (Part::Global, address),
+                (Some(local), _) => (MemorySpace::Scratch, local),
+                (_, Some(shared)) => (MemorySpace::Shared, shared),
+                (None, None) => (MemorySpace::Global, address),
             }
         }
-        Address::Shared { offset, imm } => (Part::Shared, exact(offset, imm)),
-        Address::Scratch { offset, imm } => (Part::Scratch, exact(offset, imm)),
-        Address::Local { imm } => (Part::Local, imm.into()),
-        Address::Constant { bank, offset, imm } => (Part::Constant(bank), offset.wrapping_add(imm).into()),
+        Address::Shared { offset, imm } => (MemorySpace::Shared, exact(offset, imm)),
+        Address::Scratch { offset, imm } => (MemorySpace::Scratch, exact(offset, imm)),
+        Address::Local { imm } => (MemorySpace::Local, imm.into()),
+        Address::Constant { bank, offset, imm } => (MemorySpace::Constant(bank), offset.wrapping_add(imm).into()),
     }
 }

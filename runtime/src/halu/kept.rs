@@ -11,7 +11,7 @@ use super::{Jit, Repeat};
 
 /// The private memory of a launch.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct LaunchCache {
     pub constants: Vec<u8>,
     pub local: Vec<u8>,
     /// The shape of the last launch, whose counts are in `constants`.
@@ -24,19 +24,19 @@ pub(super) struct Kept {
 const KERNELS: usize = 4;
 
 /// The cached launch states; the most recently used state is last.
-type Last = ArrayVec<Box<Kept>, KERNELS>;
+type Last = ArrayVec<Box<LaunchCache>, KERNELS>;
 
 thread_local! {
     static LAST: RefCell<Last> = const { RefCell::new(ArrayVec::new_const()) };
 }
 
-impl Kept {
+impl LaunchCache {
     /// Takes the cached state of this thread's last launch of a kernel, if that launch can be
     /// relaunched.
-    pub fn of_thread(jit: &Jit) -> Option<Box<Kept>> {
+    pub fn of_thread(jit: &Jit) -> Option<Box<LaunchCache>> {
         let take = |last: &RefCell<Last>| {
             let last = &mut *last.borrow_mut();
-            let is_of = |kept: &Kept| kept.repeat.as_ref().is_some_and(|repeat| jit.is_of(repeat));
+            let is_of = |kept: &LaunchCache| kept.repeat.as_ref().is_some_and(|repeat| jit.is_of(repeat));
             let place = last.iter().position(|kept| is_of(kept))?;
             Some(last.remove(place))
         };
@@ -45,7 +45,7 @@ impl Kept {
 
     /// Caches the state for this thread's next launch of the kernel, if it can be relaunched. If
     /// the cache is full, the least recently used state is evicted.
-    pub fn leave_to_thread(self: Box<Kept>) {
+    pub fn leave_to_thread(self: Box<LaunchCache>) {
         if self.repeat.is_none() {
             return;
         }

@@ -21,7 +21,7 @@ pub(super) struct Memory<'a> {
 
 /// A memory space that instructions name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Part {
+pub(super) enum MemorySpace {
     Constant(u8),
     /// All of local memory.
     Local,
@@ -31,29 +31,29 @@ pub(super) enum Part {
     Global,
 }
 
-impl Part {
+impl MemorySpace {
     pub fn space(self) -> Space {
         match self {
-            Part::Constant(bank) => Space::Constant(bank),
-            Part::Local | Part::Scratch => Space::Local,
-            Part::Shared => Space::Shared,
-            Part::Global => Space::Global,
+            MemorySpace::Constant(bank) => Space::Constant(bank),
+            MemorySpace::Local | MemorySpace::Scratch => Space::Local,
+            MemorySpace::Shared => Space::Shared,
+            MemorySpace::Global => Space::Global,
         }
     }
 }
 
 impl Memory<'_> {
     /// Loads bytes from an address into `out`.
-    pub fn load(&self, part: Part, address: u64, out: &mut [u8]) -> Result<(), TrapKind> {
+    pub fn load(&self, part: MemorySpace, address: u64, out: &mut [u8]) -> Result<(), TrapKind> {
         let count = out.len();
         check_aligned(Access::Load, part.space(), address, count)?;
         let held = match part {
-            Part::Constant(0) => range(&self.constants, address, count),
-            Part::Constant(_) => None,
-            Part::Local => range(&self.local, address, count),
-            Part::Scratch => range(self.local.get(..self.scratch_bytes).unwrap_or_default(), address, count),
-            Part::Shared => range(&self.shared, address, count),
-            Part::Global => self.buffers.get(address, count),
+            MemorySpace::Constant(0) => range(&self.constants, address, count),
+            MemorySpace::Constant(_) => None,
+            MemorySpace::Local => range(&self.local, address, count),
+            MemorySpace::Scratch => range(self.local.get(..self.scratch_bytes).unwrap_or_default(), address, count),
+            MemorySpace::Shared => range(&self.shared, address, count),
+            MemorySpace::Global => self.buffers.get(address, count),
         };
         match held {
             Some(bytes) => {
@@ -65,7 +65,7 @@ impl Memory<'_> {
     }
 
     /// Stores `data` to an address.
-    pub fn store(&mut self, part: Part, address: u64, data: &[u8]) -> Result<(), TrapKind> {
+    pub fn store(&mut self, part: MemorySpace, address: u64, data: &[u8]) -> Result<(), TrapKind> {
         let bytes = self.written(part, address, data.len())?;
         let is_changed = bytes != data;
         bytes.copy_from_slice(data);
@@ -75,7 +75,7 @@ impl Memory<'_> {
 
     /// Returns the bytes at an address for an atomic operation. Local memory has no atomic
     /// operations.
-    pub fn change(&mut self, part: Part, address: u64, count: usize) -> Result<&mut [u8], TrapKind> {
+    pub fn change(&mut self, part: MemorySpace, address: u64, count: usize) -> Result<&mut [u8], TrapKind> {
         if part.space() == Space::Local {
             check_aligned(Access::Store, Space::Local, address, count)?;
             return Err(self.refusal(Access::Store, Space::Local, address, count));
@@ -84,24 +84,26 @@ impl Memory<'_> {
     }
 
     /// Returns the bytes at an address for writing.
-    fn written(&mut self, part: Part, address: u64, count: usize) -> Result<&mut [u8], TrapKind> {
+    fn written(&mut self, part: MemorySpace, address: u64, count: usize) -> Result<&mut [u8], TrapKind> {
         check_aligned(Access::Store, part.space(), address, count)?;
         let has = match part {
             // No instruction stores to constant memory.
-            Part::Constant(_) => false,
-            Part::Local => range(&self.local, address, count).is_some(),
-            Part::Scratch => range(self.local.get(..self.scratch_bytes).unwrap_or_default(), address, count).is_some(),
-            Part::Shared => range(&self.shared, address, count).is_some(),
-            Part::Global => self.buffers.allow(Access::Store, address, count),
+            MemorySpace::Constant(_) => false,
+            MemorySpace::Local => range(&self.local, address, count).is_some(),
+            MemorySpace::Scratch => {
+                range(self.local.get(..self.scratch_bytes).unwrap_or_default(), address, count).is_some()
+            }
+            MemorySpace::Shared => range(&self.shared, address, count).is_some(),
+            MemorySpace::Global => self.buffers.allow(Access::Store, address, count),
         };
         if !has {
             return Err(self.refusal(Access::Store, part.space(), address, count));
         }
         let held = match part {
-            Part::Constant(_) => None,
-            Part::Local | Part::Scratch => range_mut(&mut self.local, address, count),
-            Part::Shared => range_mut(&mut self.shared, address, count),
-            Part::Global => self.buffers.get_mut(address, count),
+            MemorySpace::Constant(_) => None,
+            MemorySpace::Local | MemorySpace::Scratch => range_mut(&mut self.local, address, count),
+            MemorySpace::Shared => range_mut(&mut self.shared, address, count),
+            MemorySpace::Global => self.buffers.get_mut(address, count),
         };
         Ok(held.unwrap_or_default())
     }

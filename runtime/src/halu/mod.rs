@@ -15,11 +15,11 @@ use std::sync::{Arc, OnceLock};
 use halfbyte_abi::{GROUP_SIZE_OFFSET, ParamKind, Shape, ShapeError};
 use halfbyte_isa::halu::domain::SpecialReg;
 use halfbyte_isa::halu::fields::IMM32;
-use halfbyte_isa::halu::meaning::{asks, is_of_groups, reaches_scratch};
+use halfbyte_isa::halu::meaning::{has_strong_result, needs_group_execution, reaches_scratch};
 use halfbyte_isa::halu::{self as isa, Inst, Opcode, Word};
-use halfbyte_isa::isa::{Isa, Words};
+use halfbyte_isa::isa::{Isa, SharedCode};
 use halfbyte_isa::object::{KernelInfo, Loc};
-use halfbyte_isa::row::{Address, Kind};
+use halfbyte_isa::row::{Address, OperandKind};
 
 use crate::arguments::Arguments;
 use crate::error::LaunchError;
@@ -36,13 +36,13 @@ use halfbyte_native::clif::Translation;
 use halfbyte_native::halu as jit;
 #[cfg(feature = "jit")]
 use halfbyte_native::jit::{Repeat, Stop};
-use halfbyte_native::launch::Order;
+use halfbyte_native::launch::LaunchOptions;
 use halfbyte_native::launch::Pointer;
 use interp::{Progress, run};
 use jit::Jit;
 #[cfg(not(feature = "jit"))]
 use jit::{Repeat, Stop};
-use kept::Kept;
+use kept::LaunchCache;
 use memory::Memory;
 use state::Registers;
 
@@ -64,9 +64,9 @@ impl Machine for Halu {
         !matches!(engine, Engine::Cuda)
     }
 
-    fn prepare(&self, info: &KernelInfo, words: &Words, _: &[Loc]) -> Result<Arc<dyn Executable>, String> {
-        let words = words.downcast_ref::<isa::Code>().ok_or(OTHER_CODE)?;
-        Ok(Arc::new(Code::new(&words.0, info)))
+    fn prepare(&self, info: &KernelInfo, words: &SharedCode, _: &[Loc]) -> Result<Arc<dyn Executable>, String> {
+        let words = words.downcast_ref::<isa::HaluCode>().ok_or(OTHER_CODE)?;
+        Ok(Arc::new(DecodedKernel::new(&words.0, info)))
     }
 }
 
@@ -75,7 +75,7 @@ const MAX_LAUNCHED_SHARED: u32 = 1 << 20;
 
 /// A kernel's instructions, decoded once.
 #[derive(Clone, Debug)]
-pub(crate) struct Code {
+pub(crate) struct DecodedKernel {
     words: Vec<Word>,
     /// One more than the highest general register that the code names, RZ excluded.
     gprs: usize,
@@ -95,8 +95,8 @@ pub(crate) struct Code {
     jit: Jit,
 }
 
-impl Code {
-    pub fn new(words: &[u128], info: &KernelInfo) -> Code {
+impl DecodedKernel {
+    pub fn new(words: &[u128], info: &KernelInfo) -> DecodedKernel {
         let has_shared = info.shared_bytes.is_some();
         let words: Vec<Word> = words.iter().copied().map(Word::decode).collect();
         let special = |word: &Word| match word {
@@ -110,11 +110,12 @@ impl Code {
             }
         }
         let any = |holds: fn(&Inst) -> bool| words.iter().any(|word| matches!(word, Word::Inst(inst) if holds(inst)));
-        let is_of_groups = has_shared || any(is_of_groups);
-        Code {
+        let is_of_groups = has_shared || any(needs_group_execution);
+        DecodedKernel {
             is_of_groups,
             has_shared,
-            is_native: !(may_wait(&words) || any(reaches_scratch) && has_two_names(&words, info.scratch_bytes)),
+            is_native: !(may_poll(&words)
+                || any(reaches_scratch) && mixes_constant_and_computed_addresses(&words, info.scratch_bytes)),
             gprs: words.iter().map(Word::gprs).max().unwrap_or(0),
             words,
             specials,
@@ -125,7 +126,7 @@ impl Code {
     }
 }
 
-impl Executable for Code {
+impl Executable for DecodedKernel {
     fn translation(&self) -> Option<Translation> {
         self.jit.translation()
     }
@@ -147,15 +148,20 @@ impl Executable for Code {
         jit::native(&self.described(kernel, bytes), self.has_shared, kernel.described(), into)
     }
 
-    fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut Arguments<'_>) -> Result<Stats, LaunchError> {
+    fn launch(
+        &self,
+        kernel: &Kernel,
+        order: LaunchOptions<'_>,
+        args: &mut Arguments<'_>,
+    ) -> Result<Stats, LaunchError> {
         let is_last = args.scratch.is_last();
-        let before = if is_last { Kept::of_thread(&self.jit) } else { args.scratch.take() };
+        let before = if is_last { LaunchCache::of_thread(&self.jit) } else { args.scratch.take() };
         let mut kept = before.unwrap_or_default();
         if is_last || kept.constants.is_empty() {
             self.fill(&mut kept.constants, kernel, &args.scalars);
         }
         kept.launch(order.items, &order.shape);
-        let Kept { constants, local, repeat, .. } = &mut *kept;
+        let LaunchCache { constants, local, repeat, .. } = &mut *kept;
         let mut memory = Memory {
             constants: take(constants),
             buffers: take(&mut args.buffers),
@@ -175,7 +181,7 @@ impl Executable for Code {
     }
 }
 
-impl Code {
+impl DecodedKernel {
     /// Describes the kernel to the native engine. `constant_bytes` is the size of constant bank 0.
     fn described<'a>(&'a self, kernel: &Kernel, constant_bytes: u32) -> jit::Kernel<'a> {
         jit::Kernel {
@@ -206,11 +212,11 @@ impl Code {
     fn run(
         &self,
         kernel: &Kernel,
-        order: Order<'_>,
+        order: LaunchOptions<'_>,
         memory: &mut Memory<'_>,
         repeat: &mut Option<Box<Repeat>>,
     ) -> Result<Stats, LaunchError> {
-        let Order { items, shape, budget, engine, .. } = order;
+        let LaunchOptions { items, shape, budget, engine, .. } = order;
         if self.is_of_groups {
             let refused = |error| LaunchError::Shape { kernel: kernel.signature().name().to_owned(), error };
             shape.check_gpu().map_err(refused)?;
@@ -265,11 +271,11 @@ impl Code {
     fn run_groups(
         &self,
         kernel: &Kernel,
-        order: Order<'_>,
+        order: LaunchOptions<'_>,
         memory: &mut Memory<'_>,
         (size, bytes): (u32, usize),
     ) -> Result<Stats, LaunchError> {
-        let Order { items, shape, budget, .. } = order;
+        let LaunchOptions { items, shape, budget, .. } = order;
         let (mut stats, mut work, mut slots) = (Stats::default(), order.work(), Vec::new());
         memory.local.resize(kernel.info.local_bytes as usize, 0);
         for first in (0..items).step_by(size as usize) {
@@ -287,7 +293,7 @@ impl Code {
 }
 
 /// Returns `true` if an item may poll: a load that other items' stores can change lies in a loop.
-fn may_wait(words: &[Word]) -> bool {
+fn may_poll(words: &[Word]) -> bool {
     // Every cycle through an instruction contains a backward branch from that instruction or a
     // later one, back to it or an earlier one.
     let mut loops = Vec::new();
@@ -301,17 +307,17 @@ fn may_wait(words: &[Word]) -> bool {
             }
         }
     }
-    let asks = |word: &Word| matches!(word, Word::Inst(inst) if asks(inst));
-    (0i64..).zip(words).any(|(address, word)| asks(word) && loops.iter().any(|around| around.contains(&address)))
+    let polls = |word: &Word| matches!(word, Word::Inst(inst) if has_strong_result(inst));
+    (0i64..).zip(words).any(|(address, word)| polls(word) && loops.iter().any(|around| around.contains(&address)))
 }
 
 /// Returns `true` if an instruction names scratch memory by a constant offset, while other
 /// instructions of the kernel reach it by address.
-fn has_two_names(words: &[Word], scratch_bytes: u32) -> bool {
+fn mixes_constant_and_computed_addresses(words: &[Word], scratch_bytes: u32) -> bool {
     let names = |word: &Word| {
         let Word::Inst(inst) = word else { return false };
         inst.row().operands.iter().any(|operand| match operand.kind {
-            Kind::Memory { address: Address::Local { imm }, .. } => imm.get(inst.word()) < scratch_bytes.into(),
+            OperandKind::Memory { address: Address::Local { imm }, .. } => imm.get(inst.word()) < scratch_bytes.into(),
             _ => false,
         })
     };

@@ -4,7 +4,7 @@ use halfbyte_abi::Shape;
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::{Reader, SpecialReg};
 
-use super::memory::{Memory, Part};
+use super::memory::{Memory, MemorySpace};
 use halfbyte_isa::halu::special::Special;
 use halfbyte_isa::trap::TrapKind;
 
@@ -70,7 +70,7 @@ impl Reader<Concrete> for View<'_, '_> {
 
     fn constant(&mut self, _: &mut Concrete, bank: u8, offset: u16) -> u32 {
         let mut bytes = [0; 4];
-        if let Err(kind) = self.memory.load(Part::Constant(bank), offset.into(), &mut bytes) {
+        if let Err(kind) = self.memory.load(MemorySpace::Constant(bank), offset.into(), &mut bytes) {
             self.fault.get_or_insert(kind);
         }
         u32::from_le_bytes(bytes)

@@ -2,21 +2,21 @@
 
 use arrayvec::ArrayVec;
 use halfbyte_abi::Shape;
-use halfbyte_abi::meet::{Exchange, Meeting, Race, Races, SUBGROUP};
+use halfbyte_abi::meet::{Race, RaceDetector, SUBGROUP, SubgroupOp, SyncOp};
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::ptx::Reg;
 use halfbyte_isa::ptx::meaning::{self, Location, Reader};
 
 use super::interp::{self, Item, ItemStats, Position, Thread, View};
-use super::memory::{By, Memory};
+use super::memory::{AccessOrigin, Memory};
 use super::stack::Stack;
 use crate::group::{self, Runner, Stop};
 use halfbyte_abi::Work;
 use halfbyte_isa::ptx::program::Program;
-use halfbyte_isa::trap::{Access, Fault, Halt, Other, Space, TrapKind};
+use halfbyte_isa::trap::{Access, ConflictingAccess, Fault, Halt, Space, TrapKind};
 
 /// A thread and its private state, kept while other threads run.
-struct Slot<'p> {
+struct SuspendedThread<'p> {
     thread: Thread<'p>,
     stack: Stack,
     /// Destination registers of the collective operation that the thread waits for.
@@ -39,10 +39,10 @@ struct Block<'p, 'r, 'm, 'w> {
 }
 
 impl<'p> Runner for Block<'p, '_, '_, '_> {
-    type Slot = Slot<'p>;
+    type ItemState = SuspendedThread<'p>;
     type Position = Position;
 
-    fn run(&mut self, number: u32, slot: &mut Slot<'p>) -> Result<Stop, Halt> {
+    fn run(&mut self, number: u32, slot: &mut SuspendedThread<'p>) -> Result<Stop, Halt> {
         let Block { program, shape, first, ref mut memory, budget, ref mut work } = *self;
         memory.item = first + number;
         let item = Item { shape, place: shape.place(first + number) };
@@ -54,13 +54,13 @@ impl<'p> Runner for Block<'p, '_, '_, '_> {
             interp::Stop::Yield => Stop::Yield,
             interp::Stop::Meet { meeting, results } => {
                 slot.results = results;
-                slot.is_collective = meeting == Meeting::Subgroup { mask: u32::MAX, of: Exchange::Collective };
+                slot.is_collective = meeting == SyncOp::Subgroup { mask: u32::MAX, of: SubgroupOp::Collective };
                 Stop::Meet(meeting)
             }
         })
     }
 
-    fn resume(&self, slot: &mut Slot<'p>, given: [u64; 2]) {
+    fn resume(&self, slot: &mut SuspendedThread<'p>, given: [u64; 2]) {
         if slot.is_collective {
             slot.has_met = true;
             return;
@@ -70,7 +70,7 @@ impl<'p> Runner for Block<'p, '_, '_, '_> {
         slot.thread.resume(&given);
     }
 
-    fn execute_collectives(&mut self, slots: &mut [Slot<'p>]) -> Result<(), (u32, Halt)> {
+    fn execute_collectives(&mut self, slots: &mut [SuspendedThread<'p>]) -> Result<(), (u32, Halt)> {
         let Block { program, shape, first, ref mut memory, .. } = *self;
         // An incomplete warp cannot execute a warp-wide instruction.
         let (warps, _) = slots.as_chunks_mut::<LANES>();
@@ -87,15 +87,15 @@ impl<'p> Runner for Block<'p, '_, '_, '_> {
         Ok(())
     }
 
-    fn address(slot: &Slot<'p>) -> usize {
+    fn address(slot: &SuspendedThread<'p>) -> usize {
         slot.thread.address()
     }
 
-    fn position(slot: &Slot<'p>) -> Position {
+    fn position(slot: &SuspendedThread<'p>) -> Position {
         slot.thread.position()
     }
 
-    fn races(&mut self) -> &mut Option<Races> {
+    fn races(&mut self) -> &mut Option<RaceDetector> {
         &mut self.memory.races
     }
 
@@ -111,7 +111,7 @@ struct Warp<'p, 'r, 'm> {
     number: u32,
     /// Number of the warp's first item in the launch.
     first: u32,
-    slots: &'r mut [Slot<'p>; LANES],
+    slots: &'r mut [SuspendedThread<'p>; LANES],
     memory: &'r mut Memory<'m>,
 }
 
@@ -119,10 +119,10 @@ const LANES: usize = SUBGROUP as usize;
 
 impl<'m> Warp<'_, '_, 'm> {
     /// Returns the memory, switched to a lane's item, and the origin of the lane's access.
-    fn of_lane(&mut self, lane: u32) -> (&mut Memory<'m>, By) {
+    fn of_lane(&mut self, lane: u32) -> (&mut Memory<'m>, AccessOrigin) {
         self.memory.item = self.first + lane;
         let address = self.slots[lane as usize % LANES].thread.address();
-        (self.memory, By { address, strong: None })
+        (self.memory, AccessOrigin { address, strong: None })
     }
 }
 
@@ -175,7 +175,7 @@ pub(super) fn run_group(
     let mut slots = Vec::with_capacity(items as usize);
     for number in 0..items {
         let thread = Thread::start(program, Default::default(), memory).map_err(|halt| (first + number, halt))?;
-        slots.push(Slot {
+        slots.push(SuspendedThread {
             thread,
             stack: std::mem::take(&mut memory.stack),
             results: [None; 2],
@@ -200,15 +200,15 @@ pub(super) fn run_group(
 
 /// Converts a race to a fault of the item that made the second access.
 pub(super) fn race_of(race: &Race, shape: &Shape) -> (u32, Halt) {
-    let Race { place, offset, first, second, is_under_way } = *race;
+    let Race { place, offset, first, second, is_async_copy: is_under_way } = *race;
     let (space, address) = match place {
-        halfbyte_abi::meet::Place::Shared => (Space::Shared, offset),
-        halfbyte_abi::meet::Place::Buffer(number) => {
+        halfbyte_abi::meet::SharedLocation::Shared => (Space::Shared, offset),
+        halfbyte_abi::meet::SharedLocation::Buffer(number) => {
             (Space::Global, halfbyte_abi::buffer_base(number as usize) + offset)
         }
     };
     let access = if second.writes { Access::Store } else { Access::Load };
-    let other = Other {
+    let other = ConflictingAccess {
         item: shape.name(first.item),
         address: first.inst as usize,
         loc: None,

@@ -1,24 +1,24 @@
 //! The interpreter, which runs a PTX thread from its first instruction to its end.
 
 use arrayvec::ArrayVec;
-use halfbyte_abi::meet::{Branch, Meeting};
-use halfbyte_abi::{Place, Shape};
+use halfbyte_abi::meet::{Branch, SyncOp};
+use halfbyte_abi::{ItemPosition, Shape};
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::ptx::meaning::{
-    Access, Called, Location, Next, Reader, Value, Write, arguments, atomically, fence, function_at, guard, meaning,
-    meeting, results, strength, yields,
+    Access, Called, Location, Next, Reader, Value, Write, arguments, atomically, collective, fence, function_at, guard,
+    meaning, results, strength, yields,
 };
-use halfbyte_isa::ptx::module::{Body, Builtin, FunctionCode, Passed, Targets};
+use halfbyte_isa::ptx::module::{Body, Builtin, FormalLocation, FunctionCode, Targets};
 use halfbyte_isa::ptx::row;
 use halfbyte_isa::ptx::types::{Special, SpecialGroup, Token, Type};
 use halfbyte_isa::ptx::{FrameVar, Inst, Operand, Reg, Var};
 use smallvec::SmallVec;
 
-use super::memory::{By, Memory};
+use super::memory::{AccessOrigin, Memory};
 use super::print::{self, Print, Values};
 use super::uninitialised::{self, Undefined};
 use halfbyte_abi::Work;
-use halfbyte_isa::ptx::program::{Callable, Code, Program};
+use halfbyte_isa::ptx::program::{Callable, FunctionBody, Program};
 use halfbyte_isa::ptx::special;
 use halfbyte_isa::trap::{Fault, Halt, TrapKind};
 
@@ -26,7 +26,7 @@ use halfbyte_isa::trap::{Fault, Halt, TrapKind};
 #[derive(Clone, Copy)]
 pub(super) struct Item<'a> {
     pub shape: &'a Shape,
-    pub place: Place,
+    pub place: ItemPosition,
 }
 
 /// Execution counts of an item.
@@ -51,7 +51,7 @@ pub(super) struct Registers {
 
 impl Registers {
     /// Resets the registers for the start of a body.
-    fn clear(&mut self, code: &Code<'_>, is_watched: bool) {
+    fn clear(&mut self, code: &FunctionBody<'_>, is_watched: bool) {
         self.held.clear();
         self.held.resize(code.types.len(), 0);
         self.carry = 0;
@@ -82,7 +82,7 @@ impl Registers {
 
 /// The stack frame of a running body, or of a caller.
 struct Frame<'p> {
-    code: &'p Code<'p>,
+    code: &'p FunctionBody<'p>,
     /// Parameter and result locations, for a function.
     passed: Option<&'p FunctionCode>,
     registers: Registers,
@@ -208,7 +208,7 @@ pub(super) enum Stop {
     /// The thread waits at a collective operation.
     Meet {
         /// The collective operation.
-        meeting: Meeting<u32, bool>,
+        meeting: SyncOp<u32, bool>,
         /// Destination registers of the results.
         results: [Option<Reg>; 2],
     },
@@ -303,17 +303,17 @@ impl<'p> Thread<'p> {
                 }
                 (Next::Fall, _) => self.frame.next += 1,
                 (Next::Exit, _) => return Ok(Stop::End),
-                (Next::Meet, Some(inst)) => {
+                (Next::Collective, Some(inst)) => {
                     if inst.is_barrier() {
                         self.frame.registers.lose_carry();
                     }
                     let mut view = View { frame: &self.frame, item, memory, executed: self.stats.instructions };
-                    match meeting(inst, &mut Concrete, &mut view) {
+                    match collective(inst, &mut Concrete, &mut view) {
                         Some(meeting) => return Ok(Stop::Meet { meeting, results: results(inst) }),
                         None => self.frame.next += 1,
                     }
                 }
-                (Next::Trap, _) => return Err(fault(TrapKind::Asked).into()),
+                (Next::Trap, _) => return Err(fault(TrapKind::Trap).into()),
                 (Next::Branch(_) | Next::Indexed { .. }, _) => {
                     let target = target(&self.frame, next).map_err(fault)?;
                     if target <= self.frame.next {
@@ -325,11 +325,11 @@ impl<'p> Thread<'p> {
                     self.backward(budget, work, address)?;
                     self.call(program, item, memory, inst, called).map_err(fault)?;
                 }
-                (Next::Return | Next::Call(_) | Next::Meet, _) => {
+                (Next::Return | Next::Call(_) | Next::Collective, _) => {
                     let Some(outer) = self.waiting.pop() else { return Ok(Stop::End) };
                     let inner = std::mem::replace(&mut self.frame, outer);
                     give_results(&inner, &mut self.frame, memory);
-                    memory.stack.give_back(inner.before);
+                    memory.stack.truncate(inner.before);
                     memory.stack.leave();
                     self.frame.registers.carry = 0;
                     self.frame.registers.lose_carry();
@@ -385,7 +385,7 @@ impl<'p> Thread<'p> {
 
 /// Creates the frame of a body.
 fn enter<'p>(
-    code: &'p Code<'p>,
+    code: &'p FunctionBody<'p>,
     passed: Option<&'p FunctionCode>,
     registers: Registers,
     memory: &mut Memory<'_>,
@@ -432,7 +432,7 @@ fn callee(program: &Program<'_>, frame: &Frame<'_>, called: Called<u32>) -> Resu
     let number = function_at(address).ok_or(TrapKind::NoFunction)?;
     let function = program.entry.functions.get(number as usize).ok_or(TrapKind::NoFunction)?;
     let is_admitted = match frame.code.body.tables.get(table as usize).map(|table| &table.of) {
-        Some(Targets::Prototype(prototype)) => function.prototype.is_like(prototype),
+        Some(Targets::Prototype(prototype)) => function.prototype.is_compatible(prototype),
         Some(Targets::Functions(all)) => all.contains(&number),
         _ => false,
     };
@@ -440,7 +440,7 @@ fn callee(program: &Program<'_>, frame: &Frame<'_>, called: Called<u32>) -> Resu
 }
 
 /// Copies an argument to a parameter of the called function.
-fn pass(value: Value<u32>, from: &Frame<'_>, to: Passed, inner: &mut Frame<'_>, memory: &mut Memory<'_>) {
+fn pass(value: Value<u32>, from: &Frame<'_>, to: FormalLocation, inner: &mut Frame<'_>, memory: &mut Memory<'_>) {
     let bytes: SmallVec<[u8; 8]> = match value {
         Value::Bits(bits) => SmallVec::from_slice(&whole(bits).to_le_bytes()),
         Value::Frame(number) => {
@@ -452,13 +452,13 @@ fn pass(value: Value<u32>, from: &Frame<'_>, to: Passed, inner: &mut Frame<'_>, 
 }
 
 /// Writes bytes to a register or a variable of a frame.
-fn put(bytes: &[u8], to: Passed, frame: &mut Frame<'_>, memory: &mut Memory<'_>) {
+fn put(bytes: &[u8], to: FormalLocation, frame: &mut Frame<'_>, memory: &mut Memory<'_>) {
     match to {
-        Passed::Register(reg) => {
+        FormalLocation::Register(reg) => {
             let value = bytes.iter().take(8).rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
             frame.registers.set(reg, value, &frame.code.types);
         }
-        Passed::Frame(number) => {
+        FormalLocation::Frame(number) => {
             let (address, count) = (frame.variable(number), frame.bytes(number));
             if let Some(held) = memory.stack.get_mut(address, count) {
                 held.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
@@ -470,21 +470,22 @@ fn put(bytes: &[u8], to: Passed, frame: &mut Frame<'_>, memory: &mut Memory<'_>)
 /// Copies the results of a function to the operands of its call.
 fn give_results(inner: &Frame<'_>, outer: &mut Frame<'_>, memory: &mut Memory<'_>) {
     let (Some(passed), Some(call)) = (inner.passed, outer.code.body.insts.get(outer.next)) else { return };
-    let results = call.places().filter(|(o, _)| o.shape == row::Shape::Results).map(|(_, operand)| operand);
+    let results =
+        call.operands_with_rows().filter(|(o, _)| o.shape == row::OperandKind::Results).map(|(_, operand)| operand);
     for (operand, &from) in results.zip(&passed.results) {
         let bytes: SmallVec<[u8; 8]> = match from {
-            Passed::Register(reg) => SmallVec::from_slice(&inner.registers.get(reg).to_le_bytes()),
-            Passed::Frame(number) => {
+            FormalLocation::Register(reg) => SmallVec::from_slice(&inner.registers.get(reg).to_le_bytes()),
+            FormalLocation::Frame(number) => {
                 let held = memory.stack.get(inner.variable(number), inner.bytes(number));
                 SmallVec::from_slice(held.unwrap_or_default())
             }
         };
         match *operand {
-            Operand::Register(reg) => put(&bytes, Passed::Register(reg), outer, memory),
-            Operand::Frame { var, .. } => put(&bytes, Passed::Frame(var.number), outer, memory),
+            Operand::Register(reg) => put(&bytes, FormalLocation::Register(reg), outer, memory),
+            Operand::Frame { var, .. } => put(&bytes, FormalLocation::Frame(var.number), outer, memory),
             _ => {}
         }
-        if let (&Operand::Register(reg), Passed::Register(from)) = (operand, from) {
+        if let (&Operand::Register(reg), FormalLocation::Register(from)) = (operand, from) {
             outer.registers.inherit(reg, &inner.registers, from);
         }
     }
@@ -493,10 +494,13 @@ fn give_results(inner: &Frame<'_>, outer: &mut Frame<'_>, memory: &mut Memory<'_
 /// Writes the result of a builtin to the result operand of its call, if any.
 fn give_result(result: u32, outer: &mut Frame<'_>, memory: &mut Memory<'_>) {
     let Some(call) = outer.code.body.insts.get(outer.next) else { return };
-    let operand = call.places().find(|(o, _)| o.shape == row::Shape::Results).map(|(_, operand)| operand);
+    let operand =
+        call.operands_with_rows().find(|(o, _)| o.shape == row::OperandKind::Results).map(|(_, operand)| operand);
     match operand {
-        Some(&Operand::Register(reg)) => put(&result.to_le_bytes(), Passed::Register(reg), outer, memory),
-        Some(&Operand::Frame { var, .. }) => put(&result.to_le_bytes(), Passed::Frame(var.number), outer, memory),
+        Some(&Operand::Register(reg)) => put(&result.to_le_bytes(), FormalLocation::Register(reg), outer, memory),
+        Some(&Operand::Frame { var, .. }) => {
+            put(&result.to_le_bytes(), FormalLocation::Frame(var.number), outer, memory)
+        }
         _ => {}
     }
 }
@@ -512,7 +516,7 @@ impl Values for Listed<'_, '_> {
         let base = self.address.next_multiple_of(bytes.into());
         self.address = base.wrapping_add(bytes.into());
         let place = Location::Flat { base: words(base), offset: 0 };
-        let held = self.memory.load(place, bytes as usize, By::default());
+        let held = self.memory.load(place, bytes as usize, AccessOrigin::default());
         held.unwrap_or_default().iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
     }
 
@@ -569,14 +573,14 @@ fn step(
     memory: &mut Memory<'_>,
 ) -> Result<Next<u32>, TrapKind> {
     let mut view = View { frame, item, memory, executed };
-    let undefined = uninitialised::spread(inst, address, &view)?;
+    let undefined = uninitialised::propagate(inst, address, &view)?;
     if guard(inst, &mut Concrete, &mut view) == Some(false) {
         frame.registers.spread(undefined);
         return Ok(Next::Fall);
     }
     let effects = meaning(inst, &mut Concrete, &mut view);
     let types = &frame.code.types;
-    let by = || By { address, strong: strength(inst) };
+    let by = || AccessOrigin { address, strong: strength(inst) };
     for write in effects.writes {
         match write {
             Write::Register(reg, value) => frame.registers.set(reg, whole(value), types),
@@ -645,7 +649,7 @@ fn step(
         Some(Access::SaveStack { into }) => frame.registers.set(into, memory.stack.top(), types),
         Some(Access::RestoreStack { to }) => {
             let (to, least) = (whole(to), frame.base + u64::from(frame.code.frame_bytes));
-            if to < least || !memory.stack.give_back(to) {
+            if to < least || !memory.stack.truncate(to) {
                 return Err(TrapKind::StackRestored { to });
             }
         }

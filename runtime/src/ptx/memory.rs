@@ -1,10 +1,10 @@
 //! The memory spaces of a work item, and the checks of every access.
 
 use arrayvec::ArrayVec;
-use halfbyte_abi::meet::{self, Place, Races, Schedule, Strength, Touch};
+use halfbyte_abi::meet::{self, AccessInfo, RaceDetector, Schedule, SharedLocation, Strength};
 use halfbyte_abi::{Alias, buffer_of, buffer_slot};
 use halfbyte_isa::ptx::meaning::{CONST_SPACE, LOCAL_WINDOW, Location, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
-use halfbyte_isa::ptx::program::Bound;
+use halfbyte_isa::ptx::program::PlacedVariable;
 use halfbyte_isa::ptx::types::Space as VariableSpace;
 
 use super::print::Print;
@@ -33,13 +33,13 @@ pub(super) struct Memory<'a> {
     /// The interpreter's cache of host allocations.
     pub found: Found,
     /// The addresses of the module-scope variables, indexed by number.
-    pub variables: Vec<Bound>,
+    pub variables: Vec<PlacedVariable>,
     /// Local memory of the running item.
     pub stack: Stack,
     /// Shared memory of the running block.
     pub shared: Vec<u8>,
     /// The race detector, if the launch requests it.
-    pub races: Option<Races>,
+    pub races: Option<RaceDetector>,
     /// The order in which the items of a block, and the blocks, run.
     pub schedule: Schedule,
     /// Number of the running item in the launch.
@@ -55,7 +55,7 @@ const PARAM: Space = Space::Constant(0);
 
 /// The origin of an access.
 #[derive(Clone, Copy, Default)]
-pub(super) struct By {
+pub(super) struct AccessOrigin {
     /// Number of the instruction in the program.
     pub address: usize,
     /// Memory order and scope of a strong access; `None` for a weak one.
@@ -64,7 +64,7 @@ pub(super) struct By {
 
 /// An address, resolved to its space.
 #[derive(Clone, Copy)]
-enum At {
+enum ResolvedAddress {
     Global(u64),
     Local(u64),
     Shared(u64),
@@ -79,7 +79,7 @@ impl<'a> Memory<'a> {
         params: Vec<Vec<u8>>,
         param_places: Vec<u64>,
         buffers: Buffers<'a>,
-        variables: Vec<Bound>,
+        variables: Vec<PlacedVariable>,
     ) -> Memory<'a> {
         Memory {
             params,
@@ -109,24 +109,26 @@ impl<'a> Memory<'a> {
     }
 
     /// Loads `count` bytes from a location.
-    pub fn load(&mut self, place: Location<u32>, count: usize, by: By) -> Result<&[u8], TrapKind> {
+    pub fn load(&mut self, place: Location<u32>, count: usize, by: AccessOrigin) -> Result<&[u8], TrapKind> {
         let at = self.at(Access::Load, place, count)?;
         let out_of_bounds = |space, address| outside(Access::Load, space, address, count);
         match at {
             // The loader has checked these offsets.
-            At::Parameter(number, offset) => {
+            ResolvedAddress::Parameter(number, offset) => {
                 let held = self.params.get(number as usize).map_or(&[][..], Vec::as_slice);
                 range(held, offset, count).ok_or(out_of_bounds(PARAM, offset))
             }
-            At::Param(address) => self.at_param(address, count).ok_or(out_of_bounds(PARAM, address)),
-            At::Local(address) => self.stack.get(address, count).ok_or(out_of_bounds(Space::Local, address)),
-            At::Shared(address) => {
+            ResolvedAddress::Param(address) => self.at_param(address, count).ok_or(out_of_bounds(PARAM, address)),
+            ResolvedAddress::Local(address) => {
+                self.stack.get(address, count).ok_or(out_of_bounds(Space::Local, address))
+            }
+            ResolvedAddress::Shared(address) => {
                 self.in_shared(Access::Load, address, count)?;
                 self.are_initialised(address, count)?;
-                self.note(Place::Shared, address, count, by, [true, false]);
+                self.note(SharedLocation::Shared, address, count, by, [true, false]);
                 Ok(range(&self.shared, address, count).unwrap_or_default())
             }
-            At::Global(address) => {
+            ResolvedAddress::Global(address) => {
                 self.in_global(Access::Load, address, count, by, [true, false])?;
                 match self.host_of(address) {
                     // SAFETY: `in_global` has checked that these bytes may be accessed.
@@ -138,43 +140,53 @@ impl<'a> Memory<'a> {
     }
 
     /// Returns the bytes at a location for writing.
-    pub fn store(&mut self, place: Location<u32>, count: usize, by: By) -> Result<&mut [u8], TrapKind> {
+    pub fn store(&mut self, place: Location<u32>, count: usize, by: AccessOrigin) -> Result<&mut [u8], TrapKind> {
         match self.at(Access::Store, place, count)? {
-            At::Shared(address) => {
+            ResolvedAddress::Shared(address) => {
                 self.in_shared(Access::Store, address, count)?;
-                self.note(Place::Shared, address, count, by, [false, true]);
+                self.note(SharedLocation::Shared, address, count, by, [false, true]);
                 Ok(range_mut(&mut self.shared, address, count).unwrap_or_default())
             }
-            At::Global(address) => {
+            ResolvedAddress::Global(address) => {
                 self.in_global(Access::Store, address, count, by, [false, true])?;
                 Ok(self.global_mut(address, count))
             }
-            At::Local(address) => {
+            ResolvedAddress::Local(address) => {
                 let outside = outside(Access::Store, Space::Local, address, count);
                 self.stack.get_mut(address, count).ok_or(outside)
             }
-            At::Parameter(_, address) | At::Param(address) => Err(outside(Access::Store, PARAM, address, count)),
+            ResolvedAddress::Parameter(_, address) | ResolvedAddress::Param(address) => {
+                Err(outside(Access::Store, PARAM, address, count))
+            }
         }
     }
 
     /// Returns the bytes at a location for an atomic operation. `reads` is `false` if the operation
     /// ignores the old value. Local memory has no atomic operations.
-    pub fn change(&mut self, place: Location<u32>, count: usize, by: By, reads: bool) -> Result<&mut [u8], TrapKind> {
+    pub fn change(
+        &mut self,
+        place: Location<u32>,
+        count: usize,
+        by: AccessOrigin,
+        reads: bool,
+    ) -> Result<&mut [u8], TrapKind> {
         match self.at(Access::Store, place, count)? {
-            At::Shared(address) => {
+            ResolvedAddress::Shared(address) => {
                 self.in_shared(Access::Store, address, count)?;
                 if reads {
                     self.are_initialised(address, count)?;
                 }
-                self.note(Place::Shared, address, count, by, [true, true]);
+                self.note(SharedLocation::Shared, address, count, by, [true, true]);
                 Ok(range_mut(&mut self.shared, address, count).unwrap_or_default())
             }
-            At::Global(address) => {
+            ResolvedAddress::Global(address) => {
                 self.in_global(Access::Store, address, count, by, [true, true])?;
                 Ok(self.global_mut(address, count))
             }
-            At::Local(address) => Err(outside(Access::Store, Space::Local, address, count)),
-            At::Parameter(_, address) | At::Param(address) => Err(outside(Access::Store, PARAM, address, count)),
+            ResolvedAddress::Local(address) => Err(outside(Access::Store, Space::Local, address, count)),
+            ResolvedAddress::Parameter(_, address) | ResolvedAddress::Param(address) => {
+                Err(outside(Access::Store, PARAM, address, count))
+            }
         }
     }
 
@@ -196,10 +208,10 @@ impl<'a> Memory<'a> {
         copied?;
         let item = self.item;
         let places = (self.at(Access::Load, from, 1)?, self.at(Access::Store, to, 1)?);
-        if let (Some(races), (At::Global(from), At::Shared(to))) = (&mut self.races, places) {
-            let read = buffer_of(from).map(|(buffer, offset)| (Place::Buffer(buffer as u32), offset, taken));
-            let from = read.filter(|_| taken != 0).unwrap_or((Place::Shared, 0, 0));
-            races.copy(meet::AsyncCopy { item, inst: inst as u32, from, to: (Place::Shared, to, bytes) });
+        if let (Some(races), (ResolvedAddress::Global(from), ResolvedAddress::Shared(to))) = (&mut self.races, places) {
+            let read = buffer_of(from).map(|(buffer, offset)| (SharedLocation::Buffer(buffer as u32), offset, taken));
+            let from = read.filter(|_| taken != 0).unwrap_or((SharedLocation::Shared, 0, 0));
+            races.copy(meet::AsyncCopy { item, inst: inst as u32, from, to: (SharedLocation::Shared, to, bytes) });
         }
         Ok(())
     }
@@ -213,12 +225,12 @@ impl<'a> Memory<'a> {
     ) -> Result<(), TrapKind> {
         let mut copied: ArrayVec<u8, 16> = std::iter::repeat_n(0, bytes.min(16)).collect();
         if taken >= bytes {
-            copied.copy_from_slice(self.load(from, bytes, By::default())?);
+            copied.copy_from_slice(self.load(from, bytes, AccessOrigin::default())?);
         }
         self.put(to, &copied)?;
         if taken < bytes {
             for number in 0..taken as i32 {
-                let byte = *self.load(from.plus(number), 1, By::default())?.first().unwrap_or(&0);
+                let byte = *self.load(from.plus(number), 1, AccessOrigin::default())?.first().unwrap_or(&0);
                 self.put(to.plus(number), &[byte])?;
             }
         }
@@ -226,7 +238,7 @@ impl<'a> Memory<'a> {
     }
 
     fn put(&mut self, to: Location<u32>, bytes: &[u8]) -> Result<(), TrapKind> {
-        let there = self.store(to, bytes.len(), By::default())?;
+        let there = self.store(to, bytes.len(), AccessOrigin::default())?;
         let is_changed = there != bytes;
         there.copy_from_slice(bytes);
         self.is_changed |= is_changed;
@@ -272,7 +284,7 @@ impl<'a> Memory<'a> {
         access: Access,
         address: u64,
         count: usize,
-        by: By,
+        by: AccessOrigin,
         how: [bool; 2],
     ) -> Result<(), TrapKind> {
         if let Some(host) = self.host_of(address) {
@@ -286,16 +298,21 @@ impl<'a> Memory<'a> {
             return Err(self.buffers.refusal(access, address, count));
         }
         if let (Some((buffer, offset)), true) = (buffer_of(address), self.races.is_some()) {
-            self.note(Place::Buffer(buffer as u32), offset, count, by, how);
+            self.note(SharedLocation::Buffer(buffer as u32), offset, count, by, how);
         }
         Ok(())
     }
 
     /// Reports an access to the race detector, if any.
-    fn note(&mut self, place: Place, offset: u64, count: usize, by: By, [reads, writes]: [bool; 2]) {
+    fn note(&mut self, place: SharedLocation, offset: u64, count: usize, by: AccessOrigin, [reads, writes]: [bool; 2]) {
         if let Some(races) = &mut self.races {
-            let By { address, strong } = by;
-            races.access(place, offset, count, Touch { item: self.item, inst: address as u32, writes, reads, strong });
+            let AccessOrigin { address, strong } = by;
+            races.access(
+                place,
+                offset,
+                count,
+                AccessInfo { item: self.item, inst: address as u32, writes, reads, strong },
+            );
         }
     }
 
@@ -307,7 +324,7 @@ impl<'a> Memory<'a> {
         let mut byte = |offset: u64| {
             let address = address.checked_add(offset)?;
             let base = [address as u32, (address >> 32) as u32];
-            self.load(Location::Flat { base, offset: 0 }, 1, By::default())
+            self.load(Location::Flat { base, offset: 0 }, 1, AccessOrigin::default())
                 .ok()?
                 .first()
                 .copied()
@@ -326,12 +343,12 @@ impl<'a> Memory<'a> {
 
     /// Returns `true` if a location is in global memory.
     pub fn is_global(&self, place: Location<u32>) -> bool {
-        matches!(self.at(Access::Load, place, 1), Ok(At::Global(_)))
+        matches!(self.at(Access::Load, place, 1), Ok(ResolvedAddress::Global(_)))
     }
 
     /// Resolves a location to its address, and checks that the address is a multiple of the access
     /// size. Constant memory consists of the variables declared there.
-    fn at(&self, access: Access, place: Location<u32>, count: usize) -> Result<At, TrapKind> {
+    fn at(&self, access: Access, place: Location<u32>, count: usize) -> Result<ResolvedAddress, TrapKind> {
         let plus = |[low, high]: [u32; 2], offset: i32| {
             (u64::from(high) << 32 | u64::from(low)).wrapping_add_signed(offset.into())
         };
@@ -341,41 +358,43 @@ impl<'a> Memory<'a> {
                 let address = plus(base, offset);
                 let within = |window: u64| Some(address.wrapping_sub(window)).filter(|offset| *offset < WINDOW_BYTES);
                 match (within(LOCAL_WINDOW), within(PARAM_WINDOW), within(SHARED_WINDOW)) {
-                    (Some(local), ..) => (Space::Local, local, At::Local(local)),
-                    (_, Some(param), _) => (PARAM, param, At::Param(param)),
-                    (.., Some(shared)) => (Space::Shared, shared, At::Shared(shared)),
-                    (None, None, None) => (Space::Global, address, At::Global(address)),
+                    (Some(local), ..) => (Space::Local, local, ResolvedAddress::Local(local)),
+                    (_, Some(param), _) => (PARAM, param, ResolvedAddress::Param(param)),
+                    (.., Some(shared)) => (Space::Shared, shared, ResolvedAddress::Shared(shared)),
+                    (None, None, None) => (Space::Global, address, ResolvedAddress::Global(address)),
                 }
             }
             Location::Global { base, offset } => {
                 let address = plus(base, offset);
-                (Space::Global, address, At::Global(address))
+                (Space::Global, address, ResolvedAddress::Global(address))
             }
             Location::Local { base, offset } => {
                 let address = plus(base, offset);
-                (Space::Local, address, At::Local(address))
+                (Space::Local, address, ResolvedAddress::Local(address))
             }
             Location::Shared { base: [low, _], offset } => {
                 let address = u64::from(low.wrapping_add_signed(offset));
-                (Space::Shared, address, At::Shared(address))
+                (Space::Shared, address, ResolvedAddress::Shared(address))
             }
             Location::Param { base, offset } => {
                 let address = plus(base, offset);
-                (PARAM, address, At::Param(address))
+                (PARAM, address, ResolvedAddress::Param(address))
             }
             Location::Constant { base, offset } => {
                 let address = plus(base, offset);
-                (Space::Constant(0), address, At::Global(address ^ CONST_SPACE))
+                (Space::Constant(0), address, ResolvedAddress::Global(address ^ CONST_SPACE))
             }
-            Location::Parameter { number, offset } => (PARAM, offset as u64, At::Parameter(number, offset as u64)),
+            Location::Parameter { number, offset } => {
+                (PARAM, offset as u64, ResolvedAddress::Parameter(number, offset as u64))
+            }
             // The interpreter resolves frame locations before.
-            Location::Frame { offset, .. } => (Space::Local, offset as u64, At::Local(0)),
+            Location::Frame { offset, .. } => (Space::Local, offset as u64, ResolvedAddress::Local(0)),
         };
         if !address.is_multiple_of(count as u64) {
             return Err(TrapKind::Misaligned { access, space, address, bytes });
         }
         match at {
-            At::Global(of) if space == Space::Constant(0) && !self.is_constant(of) => {
+            ResolvedAddress::Global(of) if space == Space::Constant(0) && !self.is_constant(of) => {
                 Err(outside(access, space, address, count))
             }
             at => Ok(at),

@@ -27,13 +27,13 @@ use std::sync::Arc;
 use halfbyte_abi::{
     self as abi, Alias, DEFAULT_BUDGET, Direction, ParamKind, Shape, Signature, Watchdog, buffer_base, buffer_of,
 };
-use halfbyte_isa::isa::{Isa, Words};
+use halfbyte_isa::isa::{Isa, SharedCode};
 use halfbyte_isa::object::{KernelInfo, Loc};
 use halfbyte_isa::ptx as isa;
 use halfbyte_isa::ptx::meaning::strength;
 use halfbyte_isa::ptx::module::{self, Entry, Module, Param, Scope};
 use halfbyte_isa::ptx::program::{self, Program};
-use halfbyte_isa::ptx::text::{Text, inst_text_in};
+use halfbyte_isa::ptx::text::{ParsedFile, inst_text_in};
 use halfbyte_isa::ptx::types::Space as VariableSpace;
 use halfbyte_isa::ptx::{Base, Operand};
 #[cfg(feature = "aot")]
@@ -48,13 +48,13 @@ use crate::kernel::{Executable, Machine, OTHER_CODE};
 use crate::launch::check_limits;
 pub use cuda::device;
 use halfbyte_abi::Engine;
-use halfbyte_abi::meet::{Races, Schedule};
+use halfbyte_abi::meet::{RaceDetector, Schedule};
 use halfbyte_abi::{Stats, Work};
 use halfbyte_isa::buffers::{Buffer, Buffers, Bytes};
 use halfbyte_isa::trap::{Fault, Halt, Trap, TrapKind};
 use halfbyte_native::clif::{NativeError, Translation};
 pub use halfbyte_native::host::{Allocation, Find, HostMemory};
-use halfbyte_native::launch::Order;
+use halfbyte_native::launch::LaunchOptions;
 #[cfg(feature = "jit")]
 use halfbyte_native::ptx::Jit;
 use interp::{Item, Registers, Thread};
@@ -78,10 +78,10 @@ impl Machine for Ptx {
         true
     }
 
-    fn prepare(&self, info: &KernelInfo, words: &Words, locs: &[Loc]) -> Result<Arc<dyn Executable>, String> {
-        let words = words.downcast_ref::<isa::Code>().ok_or(OTHER_CODE)?;
+    fn prepare(&self, info: &KernelInfo, words: &SharedCode, locs: &[Loc]) -> Result<Arc<dyn Executable>, String> {
+        let words = words.downcast_ref::<isa::PtxKernel>().ok_or(OTHER_CODE)?;
         check(&words.kernel.entry, locs, &info.signature).map_err(|error| error.to_string())?;
-        Ok(Arc::new(Code { code: words.clone(), jit: Jit::default() }))
+        Ok(Arc::new(PreparedKernel { code: words.clone(), jit: Jit::default() }))
     }
 }
 
@@ -105,13 +105,13 @@ pub enum Arg<'a> {
 
 /// A kernel of an object, prepared for execution.
 #[derive(Debug)]
-struct Code {
-    code: isa::Code,
+struct PreparedKernel {
+    code: isa::PtxKernel,
     jit: Jit,
 }
 
 /// Reason why a launch on the host ended early.
-enum Ended {
+enum HostLaunchError {
     /// An item trapped or was stopped.
     Halt(u32, Halt),
     /// The native engine does not support this computer, or translation failed.
@@ -119,17 +119,22 @@ enum Ended {
 }
 
 /// Runs a launch on the host.
-fn run(jit: &Jit, code: &module::Kernel, order: &Order<'_>, memory: &mut Memory<'_>) -> Result<Stats, Ended> {
+fn run(
+    jit: &Jit,
+    code: &module::Kernel,
+    order: &LaunchOptions<'_>,
+    memory: &mut Memory<'_>,
+) -> Result<Stats, HostLaunchError> {
     if let Engine::Jit { threads } = order.engine
         && let Some(done) = native::launch(jit, code, order, memory, threads)
     {
         return done;
     }
     memory.buffers.start();
-    let Order { shape, items, budget, .. } = *order;
+    let LaunchOptions { shape, items, budget, .. } = *order;
     let done = &mut || order.advance(1);
     run_items(code, &shape, items, memory, budget, &mut order.work(), done)
-        .map_err(|(item, halt)| Ended::Halt(item, halt))
+        .map_err(|(item, halt)| HostLaunchError::Halt(item, halt))
 }
 
 /// Interprets the items of a launch. `done` is called after each item. An error carries the
@@ -178,7 +183,7 @@ fn run_items(
         stats.issued += thread.stats.instructions;
         stats.backward_branches += thread.stats.backward;
         registers = thread.into_registers();
-        if let Some(race) = memory.races.as_ref().and_then(Races::found) {
+        if let Some(race) = memory.races.as_ref().and_then(RaceDetector::found) {
             return Err(group::race_of(race, shape));
         }
         done();
@@ -345,7 +350,7 @@ pub(crate) fn check(entry: &Entry, locs: &[Loc], signature: &Signature) -> Resul
     check_accesses(entry.scope(), locs)
 }
 
-impl Executable for Code {
+impl Executable for PreparedKernel {
     fn takes_shared(&self) -> bool {
         self.code.kernel.entry.variables.iter().any(|variable| variable.space == VariableSpace::Shared)
     }
@@ -366,7 +371,7 @@ impl Executable for Code {
     fn launch(
         &self,
         kernel: &kernel::Kernel,
-        order: Order<'_>,
+        order: LaunchOptions<'_>,
         args: &mut Arguments<'_>,
     ) -> Result<Stats, LaunchError> {
         order
@@ -404,8 +409,13 @@ fn parameters(signature: &Signature, scalars: &[u128]) -> impl Iterator<Item = V
     params.map(|(param, scalar)| scalar.to_le_bytes().split_at(param.kind.bytes().into()).0.to_vec())
 }
 
-impl Code {
-    fn run(&self, kernel: &kernel::Kernel, order: Order<'_>, memory: &mut Memory<'_>) -> Result<Stats, LaunchError> {
+impl PreparedKernel {
+    fn run(
+        &self,
+        kernel: &kernel::Kernel,
+        order: LaunchOptions<'_>,
+        memory: &mut Memory<'_>,
+    ) -> Result<Stats, LaunchError> {
         let code = &self.code.kernel;
         if order.engine == Engine::Cuda {
             memory.buffers.start();
@@ -415,11 +425,11 @@ impl Code {
             return Ok(Stats::default());
         }
         run(&self.jit, code, &order, memory).map_err(|ended| match ended {
-            Ended::Halt(item, Halt::Fault(fault)) => {
+            HostLaunchError::Halt(item, Halt::Fault(fault)) => {
                 Box::new(kernel.trap_of(&order.shape, item, fault, &memory.buffers)).into()
             }
-            Ended::Halt(_, Halt::Exceeded(exceeded)) => kernel.exceeded(exceeded),
-            Ended::Native(error) => kernel.native_error(error),
+            HostLaunchError::Halt(_, Halt::Exceeded(exceeded)) => kernel.exceeded(exceeded),
+            HostLaunchError::Native(error) => kernel.native_error(error),
         })
     }
 }
@@ -442,7 +452,7 @@ impl Kernel {
     ///
     /// # Errors
     /// Returns an error if there is no such kernel, or if it accesses memory beyond a parameter.
-    pub fn load(text: &Text, name: &str, source: impl Into<String>) -> Result<Kernel, LoadError> {
+    pub fn load(text: &ParsedFile, name: &str, source: impl Into<String>) -> Result<Kernel, LoadError> {
         Kernel::load_with(text, name, source, &Globals::default())
     }
 
@@ -451,7 +461,7 @@ impl Kernel {
     /// # Errors
     /// Returns an error if there is no such kernel, or if it accesses memory beyond a parameter.
     pub fn load_with(
-        text: &Text,
+        text: &ParsedFile,
         name: &str,
         source: impl Into<String>,
         globals: &Globals,
@@ -515,7 +525,7 @@ impl Kernel {
             check_limits(watchdog, items, bytes).map_err(exceeded)?;
         }
         let variables = variables::bind(self.entry(), |number| self.variables.buffer(number));
-        let races = races.then(|| Races::new(shape.block.into_iter().product()));
+        let races = races.then(|| RaceDetector::new(shape.block.into_iter().product()));
         let mut held = self.variables.held();
         let alias = |(param, arg): (usize, &Arg<'_>)| match *arg {
             Arg::Alias { of, offset } => Some(Alias { param, of, offset }),
@@ -534,7 +544,7 @@ impl Kernel {
             let ran = cuda::run(&self.code, &shape, &mut memory);
             return ran.map(|()| Stats::default()).map_err(|error| LaunchError::Cuda { kernel: kernel(), error });
         }
-        let order = Order { items, shape, budget, engine, done: None, watchdog, pool: None };
+        let order = LaunchOptions { items, shape, budget, engine, done: None, watchdog, pool: None };
         self.run(&order, &mut memory)
     }
 
@@ -570,7 +580,7 @@ impl Kernel {
         let (params, buffers) = (self.parameters(&args)?, self.buffers(&mut args, &mut held));
         let memory = Memory::new(params, Param::offsets(&self.entry().params), buffers, variables);
         let mut memory = Memory { host: Some(host), print, ..memory };
-        let order = Order { items, shape, budget, engine, done: None, watchdog, pool: None };
+        let order = LaunchOptions { items, shape, budget, engine, done: None, watchdog, pool: None };
         self.run(&order, &mut memory)
     }
 
@@ -587,14 +597,15 @@ impl Kernel {
         Ok(items)
     }
 
-    fn run(&self, order: &Order<'_>, memory: &mut Memory<'_>) -> Result<Stats, LaunchError> {
+    fn run(&self, order: &LaunchOptions<'_>, memory: &mut Memory<'_>) -> Result<Stats, LaunchError> {
         let kernel = || self.entry().name.clone();
         run(&self.jit, &self.code, order, memory).map_err(|ended| match ended {
-            Ended::Halt(item, Halt::Fault(fault)) => Box::new(self.trap(&order.shape, item, fault)).into(),
-            Ended::Halt(_, Halt::Exceeded(exceeded)) | Ended::Native(NativeError::Exceeded(exceeded)) => {
+            HostLaunchError::Halt(item, Halt::Fault(fault)) => Box::new(self.trap(&order.shape, item, fault)).into(),
+            HostLaunchError::Halt(_, Halt::Exceeded(exceeded))
+            | HostLaunchError::Native(NativeError::Exceeded(exceeded)) => {
                 LaunchError::Exceeded { kernel: kernel(), exceeded }
             }
-            Ended::Native(error) => LaunchError::Native { kernel: kernel(), error },
+            HostLaunchError::Native(error) => LaunchError::Native { kernel: kernel(), error },
         })
     }
 

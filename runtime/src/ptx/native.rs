@@ -11,20 +11,20 @@ use halfbyte_isa::ptx::types::Space as VariableSpace;
 use halfbyte_isa::trap::{Access, Halt, Space, TrapKind};
 use halfbyte_native::host::HostMemory;
 use halfbyte_native::jit::{CONSTANTS, Parts, Reached, Stop};
-use halfbyte_native::launch::Order;
+use halfbyte_native::launch::LaunchOptions;
 use halfbyte_native::ptx::{Given, Jit};
 
-use super::Ended;
-use super::memory::{By, Memory};
+use super::HostLaunchError;
+use super::memory::{AccessOrigin, Memory};
 
 /// Runs all items of a launch on native code. Returns `None` if the interpreter must run the launch.
 pub(super) fn launch(
     jit: &Jit,
     code: &module::Kernel,
-    order: &Order<'_>,
+    order: &LaunchOptions<'_>,
     memory: &mut Memory<'_>,
     threads: NonZero<u16>,
-) -> Option<Result<Stats, Ended>> {
+) -> Option<Result<Stats, HostLaunchError>> {
     let is_watched = memory.races.is_some() || memory.schedule != Schedule::default();
     // Items run in order if arguments overlap.
     if !memory.aliases.is_empty() || is_watched {
@@ -34,8 +34,8 @@ pub(super) fn launch(
     let given = Given { params: &params, offsets: &offsets, variables: &variables };
     let ran = jit.launch(code, order, given, &mut Banks { memory, constants: Vec::new() }, threads)?;
     Some(ran.map_err(|stop| match stop {
-        Stop::Fault(item, fault) => Ended::Halt(item, Halt::Fault(fault)),
-        Stop::Native(error) => Ended::Native(error),
+        Stop::Fault(item, fault) => HostLaunchError::Halt(item, Halt::Fault(fault)),
+        Stop::Native(error) => HostLaunchError::Native(error),
     }))
 }
 
@@ -79,8 +79,8 @@ impl<'a> Reached<'a> for Banks<'_, 'a> {
             Space::Constant(_) => Location::Param { base, offset },
         };
         let tried = match access {
-            Access::Load => self.memory.load(place, count, By::default()).map(|_| ()),
-            Access::Store => self.memory.store(place, count, By::default()).map(|_| ()),
+            Access::Load => self.memory.load(place, count, AccessOrigin::default()).map(|_| ()),
+            Access::Store => self.memory.store(place, count, AccessOrigin::default()).map(|_| ()),
         };
         let bytes = count as u32;
         tried.err().unwrap_or(TrapKind::OutOfBounds { access, space, address, bytes, near: None })

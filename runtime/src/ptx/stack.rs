@@ -41,7 +41,7 @@ impl Stack {
     }
 
     /// Frees everything above `top`. Returns `false` if `top` is outside the used part.
-    pub fn give_back(&mut self, top: u64) -> bool {
+    pub fn truncate(&mut self, top: u64) -> bool {
         let is_within = (LOCAL_START..=self.top()).contains(&top);
         if is_within {
             self.bytes.truncate((top - LOCAL_START) as usize);

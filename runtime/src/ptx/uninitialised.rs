@@ -8,10 +8,10 @@
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::ptx::definedness::{self, Definedness, Truth, Word, whole};
 use halfbyte_isa::ptx::meaning::{Reader, Value, arguments};
-use halfbyte_isa::ptx::module::{Body, Passed};
+use halfbyte_isa::ptx::module::{Body, FormalLocation};
 use halfbyte_isa::ptx::types::{Special, Type};
 use halfbyte_isa::ptx::{FrameVar, Inst, Reg, Var};
-use halfbyte_isa::row::Role;
+use halfbyte_isa::row::OperandRole;
 use smallvec::SmallVec;
 
 use super::interp::{Registers, View};
@@ -159,12 +159,12 @@ impl Reader<Definedness> for Watched<'_, '_> {
 ///
 /// # Errors
 /// Returns an error if a store, an address or a branch depends on undefined bits.
-pub(super) fn spread(inst: &Inst, number: usize, view: &View<'_>) -> Result<Spread, TrapKind> {
+pub(super) fn propagate(inst: &Inst, number: usize, view: &View<'_>) -> Result<Spread, TrapKind> {
     let Some(undefined) = view.registers().undefined.as_ref() else { return Ok(Spread::new()) };
     let origin = |reg: Reg| undefined.origin(reg, view.body(), number);
     let registers = &view.body().registers;
     let mut watched = Watched { undefined, view: &mut view.clone() };
-    let found = definedness::spread(inst, |reg| undefined.get(reg).bits, &mut watched);
+    let found = definedness::propagate(inst, |reg| undefined.get(reg).bits, &mut watched);
     let found = found.map_err(|(reg, reaches)| {
         let Origin { inst: read, of } = origin(reg);
         TrapKind::Unwritten { of, read, reaches, loc: None }
@@ -178,15 +178,15 @@ pub(super) fn spread(inst: &Inst, number: usize, view: &View<'_>) -> Result<Spre
 
 /// Returns the undefined bits of a call's arguments, for the parameter registers of the called
 /// function.
-pub(super) fn passed(inst: &Inst, number: usize, view: &View<'_>, params: &[Passed]) -> Spread {
+pub(super) fn passed(inst: &Inst, number: usize, view: &View<'_>, params: &[FormalLocation]) -> Spread {
     let Some(undefined) = view.registers().undefined.as_ref() else { return Spread::new() };
-    let operands = inst.registers().filter(|(role, reg)| *role != Role::Def && undefined.get(*reg).bits != 0);
+    let operands = inst.registers().filter(|(role, reg)| *role != OperandRole::Def && undefined.get(*reg).bits != 0);
     let Some((_, first)) = operands.into_iter().next() else { return Spread::new() };
     let origin = undefined.origin(first, view.body(), number);
     let mut watched = Watched { undefined, view: &mut view.clone() };
     let values = arguments(inst, &mut Definedness, &mut watched);
     let passed = values.iter().zip(params).filter_map(|(value, &to)| match (value, to) {
-        (&Value::Bits(words), Passed::Register(reg)) => Some((reg, whole(words))),
+        (&Value::Bits(words), FormalLocation::Register(reg)) => Some((reg, whole(words))),
         _ => None,
     });
     let passed = passed.filter(|(_, bits)| *bits != 0);

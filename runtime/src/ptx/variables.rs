@@ -5,15 +5,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use halfbyte_abi::{MAX_BUFFERS, buffer_base};
 use halfbyte_isa::ptx::meaning::{CONST_SPACE, SHARED_WINDOW, function_address};
-use halfbyte_isa::ptx::module::{AddressIn, AddressOf, Entry, Module, Variable};
+use halfbyte_isa::ptx::module::{AddressInitializer, Entry, Module, Symbol, Variable};
 use halfbyte_isa::ptx::types::Space;
 
 use super::LoadError;
-use halfbyte_isa::ptx::program::Bound;
+use halfbyte_isa::ptx::program::PlacedVariable;
 
 /// Buffer number of the first variable, unless a kernel has more parameters. The gap ensures that a
 /// variable has the same address in all kernels of a file.
-const BEFORE: usize = 64;
+const MIN_FIRST_BUFFER: usize = 64;
 
 /// The contents of a module's variables. Kernels that are loaded with the same `Globals` share
 /// them, and they persist from launch to launch.
@@ -77,7 +77,7 @@ impl Variables {
 /// Returns the buffer number of variable 0.
 fn first_of(module: &Module) -> usize {
     let most = module.entries.iter().map(|entry| entry.params.len()).max();
-    most.unwrap_or(0).max(BEFORE)
+    most.unwrap_or(0).max(MIN_FIRST_BUFFER)
 }
 
 /// Rejects kernels that use variables without an available address.
@@ -103,10 +103,10 @@ fn contents(entry: &Entry, number: u32, first: usize) -> Vec<u8> {
 }
 
 /// Returns the value of an address in a variable's initialiser.
-fn value_of(address: &AddressIn, first: usize) -> u64 {
+fn value_of(address: &AddressInitializer, first: usize) -> u64 {
     let start = match address.of {
-        AddressOf::Function(number) => function_address(number),
-        AddressOf::Variable(var) => {
+        Symbol::Function(number) => function_address(number),
+        Symbol::Variable(var) => {
             let base = buffer_base(first + var.number as usize);
             if var.space == Space::Const && !address.is_generic { base ^ CONST_SPACE } else { base }
         }
@@ -116,12 +116,12 @@ fn value_of(address: &AddressIn, first: usize) -> u64 {
 
 /// Returns the addresses of a kernel's variables, indexed by number. `buffer` maps a variable to
 /// its buffer number.
-pub(super) fn bind(entry: &Entry, buffer: impl Fn(u32) -> Option<usize>) -> Vec<Bound> {
+pub(super) fn bind(entry: &Entry, buffer: impl Fn(u32) -> Option<usize>) -> Vec<PlacedVariable> {
     let places = entry.shared_layout().places;
     let address = |number: u32, of: &Variable| match of.space {
         Space::Shared => SHARED_WINDOW + places.get(number as usize).copied().unwrap_or(0),
         _ => buffer(number).map_or(0, buffer_base),
     };
     let variables = (0..).zip(entry.variables.iter());
-    variables.map(|(number, of)| Bound { address: address(number, of), space: of.space }).collect()
+    variables.map(|(number, of)| PlacedVariable { address: address(number, of), space: of.space }).collect()
 }

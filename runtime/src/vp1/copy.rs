@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use halfbyte_isa::stream::{Holds, Stream};
+use halfbyte_isa::stream::{Stream, StreamContents};
 use smallvec::SmallVec;
 
-use super::moves::Move;
-use super::tiles::{Plan, Tile, Visit};
+use super::moves::BulkCopy;
+use super::tiles::{ItemAccess, Tile, Tiling};
 use halfbyte_isa::buffers::Buffers;
 use halfbyte_isa::trap::{Access, Fault, Space, TrapKind};
 
@@ -15,7 +15,7 @@ const ADDRESS: u32 = 0xffff;
 
 /// The copy engine of a tile. Its streams are sorted by data store address.
 pub(super) struct Copier<'a> {
-    pub plan: &'a Plan,
+    pub plan: &'a Tiling,
     pub tile: Tile,
     pub store: &'a mut [u8],
 }
@@ -30,7 +30,7 @@ pub(super) struct Stop {
 
 /// The accesses of one visit by consecutive items, whose elements are contiguous in the stream.
 #[derive(Clone, Copy)]
-struct Run<'a> {
+struct AccessRow<'a> {
     stream: &'a Stream,
     /// Address of the stream's buffer.
     base: u64,
@@ -46,7 +46,7 @@ struct Run<'a> {
     count: u32,
 }
 
-impl Run<'_> {
+impl AccessRow<'_> {
     fn bytes(&self) -> usize {
         self.stream.bytes as usize
     }
@@ -68,7 +68,7 @@ impl Run<'_> {
 
     /// Returns the distance in bytes between consecutive accesses, if it is constant.
     fn stride(&self) -> Option<u32> {
-        if self.stream.holds != Holds::Elements {
+        if self.stream.holds != StreamContents::Elements {
             return None;
         }
         let first = self.first.wrapping_mul(self.scale).wrapping_add(self.index);
@@ -107,7 +107,7 @@ impl Run<'_> {
 
     /// Returns `true` if all accesses are valid. It suffices that the first and the last one are,
     /// because all others lie between them in the same buffer.
-    fn is_right(&self, buffers: &Buffers<'_>) -> bool {
+    fn is_valid(&self, buffers: &Buffers<'_>) -> bool {
         let Some(stride) = self.stride() else { return false };
         let last = self.address(self.first.wrapping_add(self.count.saturating_sub(1)));
         stride.is_multiple_of(self.stream.align)
@@ -118,20 +118,20 @@ impl Run<'_> {
 
 /// Returns the copies of a launch, in the order of the data store. They have a precomputed form
 /// only if all accesses are contiguous and known to be valid.
-pub(super) fn moves(plan: &Plan, buffers: &Buffers<'_>) -> Option<SmallVec<[Move; 8]>> {
-    let is_alone = |visit: &Visit| {
+pub(super) fn moves(plan: &Tiling, buffers: &Buffers<'_>) -> Option<SmallVec<[BulkCopy; 8]>> {
+    let is_alone = |visit: &ItemAccess| {
         let stream = plan.streams().get(visit.stream)?;
         let share = plan.shares.get(visit.stream).filter(|share| share.streams == 1)?;
-        let is_plain = stream.holds == Holds::Elements && !stream.uniform && stream.guard.is_none();
+        let is_plain = stream.holds == StreamContents::Elements && !stream.uniform && stream.guard.is_none();
         if !is_plain || plan.rounds.get(visit.stream) != Some(&1) {
             return None;
         }
         let (&base, &scale) = (plan.bases.get(visit.stream)?, plan.scales.get(visit.stream)?);
-        let run = Run { stream, base, scale, index: visit.index, element: 0, first: 0, count: plan.items };
-        let (start, _) = run.whole().filter(|_| run.is_right(buffers))?;
-        Move::new(stream.site.written, share.region, start, stream.bytes)
+        let run = AccessRow { stream, base, scale, index: visit.index, element: 0, first: 0, count: plan.items };
+        let (start, _) = run.whole().filter(|_| run.is_valid(buffers))?;
+        BulkCopy::new(stream.site.written, share.region, start, stream.bytes)
     };
-    let moves: Option<SmallVec<[Move; 8]>> = plan.visits.iter().map(is_alone).collect();
+    let moves: Option<SmallVec<[BulkCopy; 8]>> = plan.visits.iter().map(is_alone).collect();
     // Other data store contents, such as windows, have no such copies.
     moves.filter(|moves| moves.len() == plan.streams().len() && moves.is_sorted_by_key(|of| of.region))
 }
@@ -159,7 +159,7 @@ impl<'a> Copier<'a> {
         let places = &plan.places(self.tile).regions;
         for ((stream, share), &base) in plan.streams().iter().zip(&plan.shares).zip(&plan.bases) {
             if let Some(place) = places.get(share.region as usize)
-                && stream.holds == Holds::Buffer
+                && stream.holds == StreamContents::Buffer
                 && let Some(held) = buffers.get(base, place.len())
                 && let Some(place) = self.open(&mut filled, place.start as usize, held.len())
             {
@@ -168,7 +168,8 @@ impl<'a> Copier<'a> {
             }
         }
         for visit in &plan.visits {
-            let is_read = |row: &Run<'_>| !row.stream.site.written && row.stream.holds == Holds::Elements;
+            let is_read =
+                |row: &AccessRow<'_>| !row.stream.site.written && row.stream.holds == StreamContents::Elements;
             for row in self.rows(visit).filter(is_read) {
                 let bytes = row.bytes();
                 let Some(start) = self.start(visit.stream, row.element) else { continue };
@@ -210,7 +211,7 @@ impl<'a> Copier<'a> {
     pub fn first_fault(&self, buffers: &Buffers<'_>, stop: Option<&Stop>) -> Option<(u32, Fault)> {
         let mut found: Option<(u32, Fault)> = None;
         let plan = self.plan;
-        if plan.is_right() {
+        if plan.is_always_valid() {
             return None;
         }
         for visit in &plan.visits {
@@ -219,7 +220,7 @@ impl<'a> Copier<'a> {
                 if !below(row.first) {
                     break;
                 }
-                if row.is_right(buffers) {
+                if row.is_valid(buffers) {
                     continue;
                 }
                 let items = (row.first..).zip(row.element..).take(row.count as usize);
@@ -287,7 +288,7 @@ impl<'a> Copier<'a> {
     }
 
     /// Copies the results of a row's stores from a window to its buffer.
-    fn copy_out_of(&self, window: u32, stream: usize, row: &Run<'_>, buffers: &mut Buffers<'_>) -> u64 {
+    fn copy_out_of(&self, window: u32, stream: usize, row: &AccessRow<'_>, buffers: &mut Buffers<'_>) -> u64 {
         let Some(place) = self.place(window as usize) else { return 0 };
         let bytes = row.bytes();
         let mut copied = 0;
@@ -308,7 +309,7 @@ impl<'a> Copier<'a> {
 
     /// Returns the address that an item accesses. For windows the program has stored the offset in
     /// the stream.
-    fn address(&self, stream: usize, row: &Run<'_>, item: u32, element: u64) -> u64 {
+    fn address(&self, stream: usize, row: &AccessRow<'_>, item: u32, element: u64) -> u64 {
         if row.stream.window().is_none() {
             return row.address(item);
         }
@@ -317,7 +318,7 @@ impl<'a> Copier<'a> {
     }
 
     /// Returns the accesses of a visit as rows of consecutive items, in ascending order.
-    fn rows(&self, visit: &Visit) -> impl Iterator<Item = Run<'a>> + use<'a> {
+    fn rows(&self, visit: &ItemAccess) -> impl Iterator<Item = AccessRow<'a>> + use<'a> {
         let (plan, tile, visit) = (self.plan, self.tile, *visit);
         let stream = plan.streams().get(visit.stream);
         let rounds = plan.rounds.get(visit.stream).copied().unwrap_or(0);
@@ -334,7 +335,7 @@ impl<'a> Copier<'a> {
                 let round = u64::from(row) * rounds + u64::from(visit.round);
                 let element = if stream.uniform { round } else { round * u64::from(plan.group) };
                 let count = if stream.uniform { 1 } else { step.min(tile.items - done) };
-                Run { stream, base, scale, index: visit.index, element, first: tile.first + done, count }
+                AccessRow { stream, base, scale, index: visit.index, element, first: tile.first + done, count }
             })
         })
     }

@@ -7,7 +7,7 @@ use halfbyte_isa::stream::Tiles;
 use halfbyte_isa::vp1::bundle::LINE;
 use halfbyte_isa::vp1::domain::{Jump, Next, Target, Unknown};
 use halfbyte_isa::vp1::state::State;
-use halfbyte_isa::vp1::{Bundle, Slot, Unit, bundles};
+use halfbyte_isa::vp1::{Bundle, Unit, UnitSlot, bundles};
 
 use halfbyte_abi::Work;
 use halfbyte_isa::trap::{Fault, Halt, TrapKind};
@@ -59,7 +59,7 @@ impl Bundles {
     /// Returns the address of a unit's word in a bundle.
     pub fn address_of(&self, number: usize, unit: Unit) -> u32 {
         let before =
-            |bundle: &Bundle| Unit::ALL.iter().filter(|&&u| u < unit && *bundle.slot(u) != Slot::Empty).count();
+            |bundle: &Bundle| Unit::ALL.iter().filter(|&&u| u < unit && *bundle.slot(u) != UnitSlot::Empty).count();
         self.address(number) + self.get(number).map_or(0, |(_, bundle)| before(bundle) as u32)
     }
 
@@ -191,7 +191,7 @@ impl<'a> Run<'a> {
                 let bytes = size_of_val(&word) as u32;
                 let undefined = |&&unit: &&Unit| {
                     let slot = self.program.get(at).map(|(_, bundle)| *bundle.slot(unit));
-                    slot == Some(Slot::Undefined(word))
+                    slot == Some(UnitSlot::Undefined(word))
                 };
                 let unit = Unit::ALL.iter().find(undefined).copied().unwrap_or(Unit::Address);
                 self.fault(at, unit, TrapKind::Undefined { word: word.into(), bytes })

@@ -18,7 +18,7 @@ mod tiles;
 use std::sync::Arc;
 
 use halfbyte_abi::Exceeded;
-use halfbyte_isa::isa::{Isa, Words};
+use halfbyte_isa::isa::{Isa, SharedCode};
 use halfbyte_isa::object::{KernelInfo, Loc};
 use halfbyte_isa::stream::{M_FIRST_ITEM, M_ITEM_COUNT, M_TILE_ITEMS, Tiles, first_stream_m, m_words};
 use halfbyte_isa::vp1 as isa;
@@ -37,12 +37,12 @@ use halfbyte_abi::Stats;
 use halfbyte_isa::buffers::Buffers;
 use halfbyte_isa::trap::{Fault, Halt};
 use halfbyte_native::clif::{NativeError, Translation};
-use halfbyte_native::launch::Order;
+use halfbyte_native::launch::LaunchOptions;
 use halfbyte_native::threads::{available, run_each};
 use interp::{Bundles, Run};
 pub use jit::step_bundle;
 use jit::{Compiled, Jit, Machine as Registers};
-use tiles::{Places, Plan, Tile};
+use tiles::{StreamLayout, Tile, Tiling};
 
 /// The VP1 machine.
 #[derive(Clone, Copy, Debug)]
@@ -57,10 +57,10 @@ impl Machine for Vp1 {
         !matches!(engine, Engine::Cuda)
     }
 
-    fn prepare(&self, info: &KernelInfo, words: &Words, _: &[Loc]) -> Result<Arc<dyn Executable>, String> {
-        let words = words.downcast_ref::<isa::Code>().ok_or(OTHER_CODE)?;
+    fn prepare(&self, info: &KernelInfo, words: &SharedCode, _: &[Loc]) -> Result<Arc<dyn Executable>, String> {
+        let words = words.downcast_ref::<isa::Vp1Code>().ok_or(OTHER_CODE)?;
         // The records of VP1 kernels always contain tiles.
-        Ok(Arc::new(Code::new(&words.0, info.tiles.clone().unwrap_or_default())))
+        Ok(Arc::new(DecodedKernel::new(&words.0, info.tiles.clone().unwrap_or_default())))
     }
 }
 
@@ -78,7 +78,7 @@ pub enum StepError {
 
 /// A kernel's decoded bundles, its tiles and its native code.
 #[derive(Clone, Debug)]
-pub(crate) struct Code {
+pub(crate) struct DecodedKernel {
     bundles: Bundles,
     tiles: Arc<Tiles>,
     jit: Jit,
@@ -91,28 +91,33 @@ const ROW: usize = 16;
 /// threads rarely wait for each other.
 const TILES_OF_A_THREAD: usize = 32;
 
-impl Code {
-    pub fn new(words: &[u32], tiles: Tiles) -> Code {
-        Code { bundles: Bundles::new(words), tiles: Arc::new(tiles), jit: Jit::default() }
+impl DecodedKernel {
+    pub fn new(words: &[u32], tiles: Tiles) -> DecodedKernel {
+        DecodedKernel { bundles: Bundles::new(words), tiles: Arc::new(tiles), jit: Jit::default() }
     }
 }
 
-impl Executable for Code {
+impl Executable for DecodedKernel {
     fn translation(&self) -> Option<Translation> {
         self.jit.translation()
     }
 
-    fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut Arguments<'_>) -> Result<Stats, LaunchError> {
-        let mut kept = match args.scratch.take::<Kept>() {
+    fn launch(
+        &self,
+        kernel: &Kernel,
+        order: LaunchOptions<'_>,
+        args: &mut Arguments<'_>,
+    ) -> Result<Stats, LaunchError> {
+        let mut kept = match args.scratch.take::<LaunchCache>() {
             Some(mut kept) => {
                 if kept.plan.items != order.items {
-                    kept.plan = Plan::new(kernel, &self.tiles, order.items, args)?;
+                    kept.plan = Tiling::new(kernel, &self.tiles, order.items, args)?;
                 }
                 kept
             }
             None => {
-                let plan = Plan::new(kernel, &self.tiles, order.items, args)?;
-                Box::new(Kept { plan, m: scalars(kernel, &args.scalars), slots: Vec::new(), copied: 0 })
+                let plan = Tiling::new(kernel, &self.tiles, order.items, args)?;
+                Box::new(LaunchCache { plan, m: scalars(kernel, &args.scalars), slots: Vec::new(), copied: 0 })
             }
         };
         let (compiled, threads) = match order.engine {
@@ -127,7 +132,7 @@ impl Executable for Code {
                 (Some(compiled), threads)
             }
         };
-        args.buffers.start_but(&kept.plan.covered);
+        args.buffers.zero_out_buffers_except(&kept.plan.covered);
         kept.copied = 0;
         let done = self.run(kernel, order, compiled, threads, &mut kept, &mut args.buffers);
         if done.is_err() {
@@ -138,19 +143,19 @@ impl Executable for Code {
     }
 }
 
-impl Code {
+impl DecodedKernel {
     fn run(
         &self,
         kernel: &Kernel,
-        order: Order<'_>,
+        order: LaunchOptions<'_>,
         compiled: Option<&Arc<Compiled>>,
         threads: usize,
-        Kept { plan, m, slots, copied }: &mut Kept,
+        LaunchCache { plan, m, slots, copied }: &mut LaunchCache,
         buffers: &mut Buffers<'_>,
     ) -> Result<Stats, LaunchError> {
         set(m, M_ITEM_COUNT.into(), order.items);
         let first_stream = first_stream_m(kernel.signature());
-        let sizes = plan.sizes().map(|size| Size::new(m, first_stream, plan.groups(size.0), size));
+        let sizes = plan.sizes().map(|size| TileParameters::new(m, first_stream, plan.groups(size.0), size));
         let runner = TileRunner { code: self, plan, sizes, order };
         let mut stats = Stats::default();
         let mut tiles = plan.tiles();
@@ -158,7 +163,7 @@ impl Code {
         if slots.first().is_some_and(|slot| slot.processor.is_native() != compiled.is_some()) {
             slots.clear();
         }
-        slots.resize_with(most, || Slot::new(compiled));
+        slots.resize_with(most, || TileSlot::new(compiled));
         let mut take =
             |processor: &mut Processor, tile: Tile, done: Done, buffers: &mut Buffers<'_>, stats: &mut Stats| {
                 match done {
@@ -176,7 +181,7 @@ impl Code {
                 order.advance(tile.items);
                 Ok(())
             };
-        if let [Slot { processor, .. }] = slots.as_mut_slice() {
+        if let [TileSlot { processor, .. }] = slots.as_mut_slice() {
             for tile in tiles {
                 let done = runner.run(processor, tile, buffers, &mut stats);
                 take(processor, tile, done, buffers, &mut stats)?;
@@ -190,7 +195,7 @@ impl Code {
                 slot.tile = tiles.next();
             }
             runner.run_all(slots, threads, buffers);
-            for Slot { processor, tile, done } in &mut *slots {
+            for TileSlot { processor, tile, done } in &mut *slots {
                 let (Some(tile), Some((done, of_tile))) = (tile.take(), done.take()) else {
                     return Ok(stats);
                 };
@@ -204,16 +209,16 @@ impl Code {
 }
 
 /// State that a launch caches for the next one on the same arguments.
-struct Kept {
-    plan: Plan,
+struct LaunchCache {
+    plan: Tiling,
     /// The `$m` registers with the scalar arguments.
     m: [u32; 64],
-    slots: Vec<Slot>,
+    slots: Vec<TileSlot>,
     /// Number of items whose results have been copied out.
     copied: u32,
 }
 
-impl Drop for Kept {
+impl Drop for LaunchCache {
     fn drop(&mut self) {
         for slot in self.slots.drain(..) {
             if let Processor::Native { compiled, machine } = slot.processor {
@@ -272,37 +277,37 @@ impl Processor {
 }
 
 /// An execution slot for a tile.
-struct Slot {
+struct TileSlot {
     processor: Processor,
     tile: Option<Tile>,
     /// The result of the run, and its statistics.
     done: Option<(Done, Stats)>,
 }
 
-impl Slot {
-    fn new(compiled: Option<&Arc<Compiled>>) -> Slot {
+impl TileSlot {
+    fn new(compiled: Option<&Arc<Compiled>>) -> TileSlot {
         let processor = match compiled {
             Some(compiled) => Processor::Native { compiled: compiled.clone(), machine: compiled.machine() },
             None => Processor::Interpreter { store: vec![0; DATA_STORE_BYTES], cursors: [0; 32] },
         };
-        Slot { processor, tile: None, done: None }
+        TileSlot { processor, tile: None, done: None }
     }
 }
 
 /// Executor of a launch's tiles.
 struct TileRunner<'a> {
-    code: &'a Code,
-    plan: &'a Plan,
+    code: &'a DecodedKernel,
+    plan: &'a Tiling,
     /// Parameters of whole tiles, and of a last tile with fewer items.
-    sizes: [Size; 2],
-    order: Order<'a>,
+    sizes: [TileParameters; 2],
+    order: LaunchOptions<'a>,
 }
 
 /// The result of a tile's run: the fault of the lowest item that caused one, if any.
 type Done = Result<Option<Box<(u32, Fault)>>, Exceeded>;
 
 /// Parameters of tiles of one size.
-struct Size {
+struct TileParameters {
     /// Initial values of the `$m` registers, except for the first item's number.
     m: [u32; 64],
     /// Number of groups in a tile.
@@ -311,16 +316,16 @@ struct Size {
     end: u32,
 }
 
-impl Size {
+impl TileParameters {
     /// Creates the parameters of tiles of `items` items with the given layout. `first_stream` is
     /// the number of the `$m` for the first stream.
-    fn new(m: &[u32; 64], first_stream: usize, groups: u32, (items, places): (u32, &Places)) -> Size {
+    fn new(m: &[u32; 64], first_stream: usize, groups: u32, (items, places): (u32, &StreamLayout)) -> TileParameters {
         let mut m = *m;
         set(&mut m, M_TILE_ITEMS.into(), items);
         for (number, place) in (first_stream..).zip(&places.regions) {
             set(&mut m, number, place.end << 16 | place.start);
         }
-        Size { m, groups, end: places.end }
+        TileParameters { m, groups, end: places.end }
     }
 
     fn set(&self, m: &mut [u32; 64], tile: Tile) {
@@ -331,9 +336,9 @@ impl Size {
 
 impl TileRunner<'_> {
     /// Runs the program on the tile of each slot that has one.
-    fn run_all(&self, slots: &mut [Slot], threads: usize, buffers: &Buffers<'_>) {
-        let run = |slots: &mut [Slot]| {
-            for Slot { processor, tile, done } in slots {
+    fn run_all(&self, slots: &mut [TileSlot], threads: usize, buffers: &Buffers<'_>) {
+        let run = |slots: &mut [TileSlot]| {
+            for TileSlot { processor, tile, done } in slots {
                 *done = tile.map(|tile| {
                     let mut stats = Stats::default();
                     (self.run(processor, tile, buffers, &mut stats), stats)
@@ -359,7 +364,7 @@ impl TileRunner<'_> {
         stats.backward_branches += run.backward;
         match stopped {
             // All accesses are known to be valid.
-            Ok(()) if plan.is_right() => Ok(None),
+            Ok(()) if plan.is_always_valid() => Ok(None),
             stopped => Ok(self.find_fault(processor, tile, (stopped, run.group()), buffers)?.map(Box::new)),
         }
     }

@@ -7,13 +7,13 @@ use halfbyte_abi::buffer_of;
 use smallvec::SmallVec;
 
 use super::blocks::{clear, copy};
-use super::tiles::{Places, Tile};
-use halfbyte_isa::buffers::{AllCovered, Buffer, Buffers, Covered};
+use super::tiles::{StreamLayout, Tile};
+use halfbyte_isa::buffers::{AllCovered, Buffer, Buffers, OverwrittenBuffer};
 
 /// A stream that all items access unconditionally, and whose accesses are contiguous both in the
 /// buffer and in the stream.
 #[derive(Clone, Copy)]
-pub(super) struct Move {
+pub(super) struct BulkCopy {
     pub written: bool,
     /// The region of the stream, which contains no other stream.
     pub region: u32,
@@ -24,11 +24,11 @@ pub(super) struct Move {
     pub bytes: u32,
 }
 
-impl Move {
+impl BulkCopy {
     /// Creates a copy, given the address of item 0's access.
-    pub fn new(written: bool, region: u32, address: u64, bytes: u32) -> Option<Move> {
+    pub fn new(written: bool, region: u32, address: u64, bytes: u32) -> Option<BulkCopy> {
         let (buffer, start) = buffer_of(address)?;
-        Some(Move { written, region, buffer, start: usize::try_from(start).ok()?, bytes })
+        Some(BulkCopy { written, region, buffer, start: usize::try_from(start).ok()?, bytes })
     }
 
     /// Returns the buffer range of a tile.
@@ -40,11 +40,11 @@ impl Move {
 }
 
 /// A copy, and the data store address of its stream.
-type Placed = (Move, usize);
+type Placed = (BulkCopy, usize);
 
 /// All copies for tiles of one size, by region. The program's image precedes the streams, and zeros
 /// fill the gaps.
-pub(super) struct Moves {
+pub(super) struct BulkCopies {
     image: usize,
     reads: SmallVec<[Placed; 4]>,
     writes: SmallVec<[Placed; 4]>,
@@ -52,12 +52,18 @@ pub(super) struct Moves {
     zeros: SmallVec<[Range<usize>; 4]>,
 }
 
-impl Moves {
+impl BulkCopies {
     /// Creates the copies for tiles of `items` items with the given layout. Returns `None` if
     /// streams overlap or exceed the data store, whose size is `store` bytes.
-    pub fn new(moves: &[Move], items: u32, places: &Places, image: usize, store: usize) -> Option<Moves> {
+    pub fn new(
+        moves: &[BulkCopy],
+        items: u32,
+        places: &StreamLayout,
+        image: usize,
+        store: usize,
+    ) -> Option<BulkCopies> {
         let image = image.min(store);
-        let mut all = Moves { image, reads: SmallVec::new(), writes: SmallVec::new(), zeros: SmallVec::new() };
+        let mut all = BulkCopies { image, reads: SmallVec::new(), writes: SmallVec::new(), zeros: SmallVec::new() };
         let mut filled = image;
         for of in moves {
             let start = places.regions.get(of.region as usize)?.start as usize;
@@ -127,10 +133,10 @@ impl Moves {
 }
 
 /// Returns the buffers that the copies of a launch of `items` items overwrite completely.
-pub(super) fn covered(moves: &[Move], items: u32, buffers: &Buffers<'_>) -> AllCovered {
-    let fills = |of: &Move| {
+pub(super) fn covered(moves: &[BulkCopy], items: u32, buffers: &Buffers<'_>) -> AllCovered {
+    let fills = |of: &BulkCopy| {
         let held = buffers.0.get(of.buffer)?.as_ref()?;
-        let found = Covered { buffer: of.buffer, bytes: of.bytes };
+        let found = OverwrittenBuffer { buffer: of.buffer, bytes: of.bytes };
         let is_read = || moves.iter().any(|read| !read.written && read.buffer == of.buffer);
         (of.written && of.start == 0 && found.is_whole(held, items) && !is_read()).then_some(found)
     };

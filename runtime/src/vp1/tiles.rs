@@ -4,11 +4,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use halfbyte_isa::stream::{Affine, Factor, Holds, Stream, Tiles, Trips, WINDOW_MARGIN, regions_of};
+use halfbyte_isa::stream::{
+    Affine, AffineVariable, Stream, StreamContents, Tiles, TripCount, WINDOW_MARGIN, regions_of,
+};
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 
 use super::copy;
-use super::moves::{self, Moves};
+use super::moves::{self, BulkCopies};
 use crate::arguments::Arguments;
 use crate::error::TooLarge;
 use crate::kernel::Kernel;
@@ -18,7 +20,7 @@ use halfbyte_isa::buffers::AllCovered;
 const STREAM_ALIGN: u64 = 16;
 
 /// The division of a launch into tiles.
-pub(super) struct Plan {
+pub(super) struct Tiling {
     tiles: Arc<Tiles>,
     /// Number of work items in a group.
     pub group: u32,
@@ -27,7 +29,7 @@ pub(super) struct Plan {
     /// window is its size in bytes.
     pub rounds: Vec<u64>,
     /// The position of each stream in its region.
-    pub shares: Vec<Share>,
+    pub shares: Vec<RegionSlot>,
     /// The first stream of each region, and the number of streams in it.
     regions: Vec<(usize, u64)>,
     /// The buffer address of each stream.
@@ -36,7 +38,7 @@ pub(super) struct Plan {
     /// 2^32.
     pub scales: Vec<u32>,
     /// The accesses of an item, in program order.
-    pub visits: Vec<Visit>,
+    pub visits: Vec<ItemAccess>,
     /// Size in bytes of the area before the streams.
     frame_bytes: u32,
     /// Number of items in the launch.
@@ -44,10 +46,10 @@ pub(super) struct Plan {
     /// Number of items in each tile except the last one.
     tile_items: u32,
     /// The layout of whole tiles, and of a last tile with fewer items.
-    places: [Places; 2],
+    places: [StreamLayout; 2],
     /// The copies for both tile sizes, if all accesses of the launch are contiguous and known to be
     /// valid.
-    moves: Option<[Moves; 2]>,
+    moves: Option<[BulkCopies; 2]>,
     /// The `out` buffers that these copies overwrite completely, which need not be filled with
     /// zeros before.
     pub covered: AllCovered,
@@ -55,7 +57,7 @@ pub(super) struct Plan {
 
 /// The position of a stream in its region.
 #[derive(Clone, Copy)]
-pub(super) struct Share {
+pub(super) struct RegionSlot {
     /// Number of the region.
     pub region: u32,
     /// Number of streams that precede this one in the region.
@@ -66,7 +68,7 @@ pub(super) struct Share {
 
 /// An access that every item makes, in one iteration of each surrounding loop.
 #[derive(Clone, Copy)]
-pub(super) struct Visit {
+pub(super) struct ItemAccess {
     /// Number of the stream.
     pub stream: usize,
     /// Index of the element among the item's elements in the stream.
@@ -88,7 +90,7 @@ pub(super) struct Tile {
 
 /// Data store layout of a tile's streams.
 #[derive(Default)]
-pub(super) struct Places {
+pub(super) struct StreamLayout {
     /// Address range of each region.
     pub regions: Vec<Range<u32>>,
     /// End address of all streams.
@@ -103,10 +105,10 @@ struct Values<'a> {
 
 impl Values<'_> {
     fn sum(&self, sum: &Affine) -> u32 {
-        let product = |&(factor, multiplier): &(Factor, u32)| {
+        let product = |&(factor, multiplier): &(AffineVariable, u32)| {
             let value = match factor {
-                Factor::ItemCount => self.items,
-                Factor::Param(param) => self.scalars.get(param as usize).map_or(0, |bits| *bits as u32),
+                AffineVariable::ItemCount => self.items,
+                AffineVariable::Param(param) => self.scalars.get(param as usize).map_or(0, |bits| *bits as u32),
             };
             value.wrapping_mul(multiplier)
         };
@@ -119,10 +121,10 @@ impl Values<'_> {
         address.map_or(0, |&address| address as u64)
     }
 
-    fn trips(&self, trips: &Trips) -> u32 {
+    fn trips(&self, trips: &TripCount) -> u32 {
         match trips {
-            Trips::Const(trips) => *trips,
-            Trips::Of { count, signed, at_least } => match self.sum(count) {
+            TripCount::Const(trips) => *trips,
+            TripCount::Of { count, signed, at_least } => match self.sum(count) {
                 count if *signed && (count as i32) < 0 => *at_least,
                 count => count.max(*at_least),
             },
@@ -132,15 +134,15 @@ impl Values<'_> {
 
 /// Returns the position of each stream in its region, given the region of each stream. Also returns
 /// the first stream and the number of streams of each region.
-fn shares(regions: &[u32]) -> (Vec<Share>, Vec<(usize, u64)>) {
+fn shares(regions: &[u32]) -> (Vec<RegionSlot>, Vec<(usize, u64)>) {
     let mut of_regions: Vec<(usize, u64)> = Vec::new();
-    let mut shares: Vec<Share> = Vec::with_capacity(regions.len());
+    let mut shares: Vec<RegionSlot> = Vec::with_capacity(regions.len());
     for (stream, &region) in regions.iter().enumerate() {
         if of_regions.len() <= region as usize {
             of_regions.resize(region as usize + 1, (stream, 0));
         }
         let Some((_, streams)) = of_regions.get_mut(region as usize) else { continue };
-        shares.push(Share { region, place: *streams, streams: 0 });
+        shares.push(RegionSlot { region, place: *streams, streams: 0 });
         *streams += 1;
     }
     for share in &mut shares {
@@ -151,23 +153,23 @@ fn shares(regions: &[u32]) -> (Vec<Share>, Vec<(usize, u64)>) {
 
 /// Returns the number of unused bytes before and after a stream.
 fn margin(stream: &Stream) -> u64 {
-    if stream.holds == Holds::Buffer { WINDOW_MARGIN.into() } else { 0 }
+    if stream.holds == StreamContents::Buffer { WINDOW_MARGIN.into() } else { 0 }
 }
 
-impl Plan {
+impl Tiling {
     /// Chooses the largest tile size that fits: all items, or a multiple of the group size and of 4
     /// items. The multiple is 16 items if an access has the size of a byte.
-    pub fn new(kernel: &Kernel, tiles: &Arc<Tiles>, items: u32, args: &Arguments<'_>) -> Result<Plan, Box<TooLarge>> {
+    pub fn new(kernel: &Kernel, tiles: &Arc<Tiles>, items: u32, args: &Arguments<'_>) -> Result<Tiling, Box<TooLarge>> {
         let (values, streams) = (Values { items, scalars: &args.scalars }, tiles.streams.as_slice());
         let rounds = |stream: &Stream| {
-            if stream.holds == Holds::Buffer {
+            if stream.holds == StreamContents::Buffer {
                 return args.buffers.size(values.base(stream)) as u64;
             }
             let trips = stream.steps.iter().map(|step| u64::from(values.trips(&step.trips)));
             trips.fold(1, u64::saturating_mul)
         };
         let (shares, regions) = shares(&regions_of(streams, kernel.signature()));
-        let mut plan = Plan {
+        let mut plan = Tiling {
             tiles: tiles.clone(),
             shares,
             regions,
@@ -189,7 +191,7 @@ impl Plan {
         if !plan.fits(items) {
             let bytewise = streams.iter().any(|stream| stream.is_of_accesses() && stream.element_bytes() == 1);
             let quantum = plan.group.max(if bytewise { 16 } else { 4 });
-            let (mut most, mut too_many) = (0, items.div_ceil(quantum).min(plan.beyond(quantum)));
+            let (mut most, mut too_many) = (0, items.div_ceil(quantum).min(plan.upper_bound(quantum)));
             // The gaps between streams are small, so that the first size tried usually fits.
             let mut tried = too_many.saturating_sub(1);
             while most + 1 < too_many {
@@ -206,15 +208,15 @@ impl Plan {
             has_accesses && plan.rounds.get(stream).is_some_and(|&rounds| rounds > 0)
         };
         let accessed: Vec<usize> = (0..streams.len()).filter(accessed).collect();
-        let starts: Vec<Visit> = accessed.iter().map(|&stream| plan.start(&values, stream)).collect();
+        let starts: Vec<ItemAccess> = accessed.iter().map(|&stream| plan.start(&values, stream)).collect();
         plan.visit(&values, &starts, 0);
         let sizes = [plan.tile_items, items % plan.tile_items];
         plan.places = sizes.map(|items| plan.lay_out(items));
         if let Some(moves) = copy::moves(&plan, &args.buffers) {
             let [whole, last] = &plan.places;
-            let of = |items, places| Moves::new(&moves, items, places, tiles.image.len(), DATA_STORE_BYTES);
+            let of = |items, places| BulkCopies::new(&moves, items, places, tiles.image.len(), DATA_STORE_BYTES);
             plan.moves = of(sizes[0], whole).zip(of(sizes[1], last)).map(Into::into);
-            if plan.is_right() {
+            if plan.is_always_valid() {
                 plan.covered = moves::covered(&moves, items, &args.buffers);
             }
         }
@@ -236,7 +238,7 @@ impl Plan {
     }
 
     /// Returns the layout of a tile.
-    pub fn places(&self, tile: Tile) -> &Places {
+    pub fn places(&self, tile: Tile) -> &StreamLayout {
         let [whole, last] = &self.places;
         if self.is_whole(tile) { whole } else { last }
     }
@@ -252,27 +254,27 @@ impl Plan {
     }
 
     /// Returns the size and the layout of whole tiles, and of a last tile with fewer items.
-    pub fn sizes(&self) -> [(u32, &Places); 2] {
+    pub fn sizes(&self) -> [(u32, &StreamLayout); 2] {
         let [whole, last] = &self.places;
         let left = self.items.checked_rem(self.tile_items).unwrap_or(0);
         [(self.tile_items, whole), (left, last)]
     }
 
     /// Returns the copies of a tile, if they are known to be valid.
-    pub fn moves(&self, tile: Tile) -> Option<&Moves> {
+    pub fn moves(&self, tile: Tile) -> Option<&BulkCopies> {
         let [whole, last] = self.moves.as_ref()?;
         Some(if self.is_whole(tile) { whole } else { last })
     }
 
     /// Returns `true` if all accesses of the launch are known to be valid.
-    pub fn is_right(&self) -> bool {
+    pub fn is_always_valid(&self) -> bool {
         self.moves.is_some()
     }
 
     /// Returns the layout for `items` items, which must fit.
-    fn lay_out(&self, items: u32) -> Places {
+    fn lay_out(&self, items: u32) -> StreamLayout {
         let regions = self.places_of(items).map(|place| place.start as u32..place.end as u32).collect();
-        Places { regions, end: self.end(items) as u32 }
+        StreamLayout { regions, end: self.end(items) as u32 }
     }
 
     /// Returns the address ranges of the regions for `items` items, even if they exceed the data
@@ -311,7 +313,7 @@ impl Plan {
 
     /// Returns a number of quanta that cannot fit, because their streams alone exceed the data
     /// store.
-    fn beyond(&self, quantum: u32) -> u32 {
+    fn upper_bound(&self, quantum: u32) -> u32 {
         let bytes = self.regions().filter(|(stream, ..)| !stream.uniform).map(|(stream, rounds, streams)| {
             rounds.saturating_mul(quantum.into()).saturating_mul(stream.element_bytes().into()).saturating_mul(streams)
         });
@@ -338,33 +340,33 @@ impl Plan {
             all_bytes,
             stream_bytes,
             buffer: param.map(|param| param.name.clone()),
-            whole: stream.is_some_and(|stream| stream.holds == Holds::Buffer),
+            whole: stream.is_some_and(|stream| stream.holds == StreamContents::Buffer),
             source: kernel.source.to_string(),
             loc: stream.and_then(|stream| kernel.locs.get(stream.site.word as usize)).copied().unwrap_or_default(),
         }
     }
 
-    fn start(&self, values: &Values<'_>, stream: usize) -> Visit {
+    fn start(&self, values: &Values<'_>, stream: usize) -> ItemAccess {
         let index = self.streams().get(stream).map_or(0, |stream| values.sum(&stream.index));
-        Visit { stream, round: 0, index }
+        ItemAccess { stream, round: 0, index }
     }
 
     /// Adds the accesses of streams that share their outermost `depth` loops, for one iteration of
     /// each of these loops. All these streams have elements, so the trip counts are small.
-    fn visit(&mut self, values: &Values<'_>, at: &[Visit], depth: usize) {
+    fn visit(&mut self, values: &Values<'_>, at: &[ItemAccess], depth: usize) {
         let tiles = self.tiles.clone();
-        let step = |visit: &Visit| tiles.streams.get(visit.stream)?.steps.get(depth);
+        let step = |visit: &ItemAccess| tiles.streams.get(visit.stream)?.steps.get(depth);
         for (place, visit) in at.iter().enumerate() {
             let Some(first) = step(visit) else {
                 self.visits.push(*visit);
                 continue;
             };
-            let in_loop = |visit: &Visit| step(visit).is_some_and(|step| step.loop_number == first.loop_number);
+            let in_loop = |visit: &ItemAccess| step(visit).is_some_and(|step| step.loop_number == first.loop_number);
             if at.iter().take(place).any(in_loop) {
                 continue;
             }
             let trips = values.trips(&first.trips);
-            let mut inside: Vec<Visit> = at.iter().copied().filter(in_loop).collect();
+            let mut inside: Vec<ItemAccess> = at.iter().copied().filter(in_loop).collect();
             inside.iter_mut().for_each(|visit| visit.round *= trips);
             let strides: Vec<u32> =
                 inside.iter().map(|visit| step(visit).map_or(0, |step| values.sum(&step.stride))).collect();

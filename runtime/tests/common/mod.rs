@@ -3,7 +3,7 @@
 pub mod vp1;
 
 use halfbyte_abi::{DEFAULT_BUDGET, Direction, Param, ParamKind, Signature, Type};
-use halfbyte_emit::{Code, write_object};
+use halfbyte_emit::{KernelCode, write_object};
 use halfbyte_isa::halu::assemble;
 use halfbyte_isa::object::{Header, KernelInfo, Loc};
 use halfbyte_runtime::{Arg, Engine, Kernel, Launch, LaunchError, Program, Stats, Trap};
@@ -39,10 +39,10 @@ pub fn params(text: &str) -> Vec<Param> {
 }
 
 /// Assembles a kernel. The source location of a word is its line of the assembly, column 5.
-pub fn code(name: &str, parameters: &str, local_bytes: u32, asm: &str) -> Code {
+pub fn code(name: &str, parameters: &str, local_bytes: u32, asm: &str) -> KernelCode {
     let program = assemble(asm).unwrap_or_else(|errors| panic!("{errors:?}"));
     let loc = |&line: &usize| Loc { line: line as u32, column: 5 };
-    Code {
+    KernelCode {
         info: KernelInfo {
             signature: Signature::new(name, params(parameters)).unwrap(),
             local_bytes,
@@ -53,14 +53,14 @@ pub fn code(name: &str, parameters: &str, local_bytes: u32, asm: &str) -> Code {
             scratch_bytes: 0,
             along_x: false,
         },
-        words: halfbyte_isa::halu::Code(program.words).into(),
+        words: halfbyte_isa::halu::HaluCode(program.words).into(),
         locs: program.lines.iter().map(loc).collect(),
         parts: Vec::new(),
         stats: Vec::new(),
     }
 }
 
-pub fn object(kernels: &[Code]) -> Vec<u8> {
+pub fn object(kernels: &[KernelCode]) -> Vec<u8> {
     let header = Header { target: halfbyte_isa::halu::TARGET, source: "test.s".into() };
     write_object(&header, kernels).unwrap()
 }

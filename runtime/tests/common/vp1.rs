@@ -1,9 +1,9 @@
 //! Test kernels for VP1, assembled from bundles.
 
 use halfbyte_abi::Signature;
-use halfbyte_emit::{Code, write_object};
+use halfbyte_emit::{KernelCode, write_object};
 use halfbyte_isa::object::{Header, KernelInfo, Loc};
-use halfbyte_isa::stream::{Affine, Factor, Holds, Site, Step, Stream, Tiles, Trips};
+use halfbyte_isa::stream::{AccessSite, Affine, AffineVariable, Step, Stream, StreamContents, Tiles, TripCount};
 use halfbyte_isa::vp1::{Unit, read_word};
 use halfbyte_runtime::Program;
 
@@ -27,10 +27,10 @@ pub fn words(bundles: &str) -> Vec<u32> {
 
 /// Assembles a kernel `k`. The source location of a word is the number of its bundle, counted from
 /// 1, column 5.
-pub fn code(parameters: &str, local_bytes: u32, tiles: Tiles, bundles: &str) -> Code {
+pub fn code(parameters: &str, local_bytes: u32, tiles: Tiles, bundles: &str) -> KernelCode {
     let words = words(bundles);
     let signature = Signature::new("k", super::params(parameters)).unwrap();
-    Code {
+    KernelCode {
         info: KernelInfo {
             signature,
             local_bytes,
@@ -43,12 +43,12 @@ pub fn code(parameters: &str, local_bytes: u32, tiles: Tiles, bundles: &str) -> 
         },
         locs: (0..words.len() as u32).map(|at| Loc { line: at / 4 + 1, column: 5 }).collect(),
         parts: Vec::new(),
-        words: halfbyte_isa::vp1::Code(words).into(),
+        words: halfbyte_isa::vp1::Vp1Code(words).into(),
         stats: Vec::new(),
     }
 }
 
-pub fn object(kernels: &[Code]) -> Vec<u8> {
+pub fn object(kernels: &[KernelCode]) -> Vec<u8> {
     let header = Header { target: halfbyte_isa::vp1::TARGET, source: "test.s".into() };
     write_object(&header, kernels).unwrap()
 }
@@ -66,7 +66,7 @@ pub fn tiles(items: u32, group_branch: u32, streams: Vec<Stream>) -> Tiles {
 pub fn reads(buffer: u32, bytes: u32, site: u32) -> Stream {
     Stream {
         buffer: Some(buffer),
-        holds: Holds::Elements,
+        holds: StreamContents::Elements,
         bytes,
         align: bytes,
         uniform: false,
@@ -75,13 +75,13 @@ pub fn reads(buffer: u32, bytes: u32, site: u32) -> Stream {
         offset: 0,
         steps: Vec::new(),
         guard: None,
-        site: Site { word: site, written: false },
+        site: AccessSite { word: site, written: false },
     }
 }
 
 /// Creates a stream in which item i writes element i, of `bytes` bytes, of a buffer.
 pub fn writes(buffer: u32, bytes: u32, site: u32) -> Stream {
-    Stream { site: Site { word: site, written: true }, ..reads(buffer, bytes, site) }
+    Stream { site: AccessSite { word: site, written: true }, ..reads(buffer, bytes, site) }
 }
 
 /// Creates a guard stream with elements of `bytes` bytes.
@@ -91,14 +91,14 @@ pub fn guard(bytes: u32) -> Stream {
 
 /// Returns the expression of a scalar parameter times a constant.
 pub fn param(number: u32, multiplier: u32) -> Affine {
-    Affine { constant: 0, terms: vec![(Factor::Param(number), multiplier)] }
+    Affine { constant: 0, terms: vec![(AffineVariable::Param(number), multiplier)] }
 }
 
 pub fn constant(constant: u32) -> Affine {
     Affine { constant, terms: Vec::new() }
 }
 
-pub fn step(loop_number: u32, trips: Trips, stride: u32) -> Step {
+pub fn step(loop_number: u32, trips: TripCount, stride: u32) -> Step {
     Step { loop_number, trips, stride: constant(stride) }
 }
 

@@ -11,7 +11,7 @@ use super::native::{TRIPLES, meant};
 
 /// Target of a compilation.
 #[derive(Clone)]
-pub(super) enum Aim {
+pub(super) enum TargetOption {
     /// One of the targets with assembly or machine code of their own.
     Words(Target),
     /// Host machine, by its triple. [`THIS`] is the current machine.
@@ -22,7 +22,7 @@ pub(super) enum Aim {
 pub(super) const THIS: &str = "native";
 
 /// Parses the name of a target, or a triple.
-pub(super) fn aim() -> impl TypedValueParser<Value = Aim> {
+pub(super) fn aim() -> impl TypedValueParser<Value = TargetOption> {
     let targets = TARGETS.defaults().map(|target| PossibleValue::new(target.name()).help(target.summary()));
     let this = PossibleValue::new(THIS).help("This computer: --emit obj makes native code that C calls");
     let triples = TRIPLES.map(|triple| PossibleValue::new(triple).help("Another one, likewise"));
@@ -33,15 +33,20 @@ pub(super) fn aim() -> impl TypedValueParser<Value = Aim> {
 struct AimParser(Named);
 
 impl TypedValueParser for AimParser {
-    type Value = Aim;
+    type Value = TargetOption;
 
-    fn parse_ref(&self, command: &clap::Command, arg: Option<&Arg>, value: &OsStr) -> Result<Aim, clap::Error> {
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<TargetOption, clap::Error> {
         match value.to_str() {
-            Some(name) if is_host(name) => Ok(Aim::Host(name.to_owned())),
+            Some(name) if is_host(name) => Ok(TargetOption::Host(name.to_owned())),
             _ => {
                 let name = self.0.parse_ref(command, arg, value)?;
-                let target = TARGETS.named(&name).map(Aim::Words);
-                Ok(target.unwrap_or(Aim::Host(name)))
+                let target = TARGETS.named(&name).map(TargetOption::Words);
+                Ok(target.unwrap_or(TargetOption::Host(name)))
             }
         }
     }

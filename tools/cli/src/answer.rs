@@ -19,15 +19,15 @@ use super::{Done, Failure, Message};
 const VERSION: u64 = 1;
 
 /// Builder of the object.
-pub(super) struct Answer {
+pub(super) struct JsonOutput {
     members: Members,
     diagnostics: Vec<Value>,
 }
 
-impl Answer {
+impl JsonOutput {
     /// Creates the object of a command.
-    pub(super) fn new(command: &str) -> Answer {
-        let mut answer = Answer { members: Members::new(), diagnostics: Vec::new() };
+    pub(super) fn new(command: &str) -> JsonOutput {
+        let mut answer = JsonOutput { members: Members::new(), diagnostics: Vec::new() };
         answer.set("version", VERSION);
         answer.set("command", command);
         answer

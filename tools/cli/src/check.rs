@@ -11,7 +11,7 @@ use halfbyte::report::Report;
 use halfbyte_testkit::check::{CheckResult, CheckedKernel, OrderWarning, Outcome, Setup, Verdict, check_with};
 use serde_json::{Value, json};
 
-use super::answer::{Answer, of_report};
+use super::answer::{JsonOutput, of_report};
 use super::io::{KernelFile, kernel_files, print, refuse_input, to_stdout};
 use super::junit::{self, Case, Suite};
 use super::limits::{LimitArgs, advice};
@@ -105,7 +105,7 @@ impl Check {
         let (passed, failed, skipped) = (count(OK), count(FAILED), count(SKIPPED));
         let done = done.and_then(|()| if failed == 0 { Ok(()) } else { Err(Failure::Input(Message::Said)) });
         if self.json {
-            let mut answer = Answer::new("check");
+            let mut answer = JsonOutput::new("check");
             answer.set("passed", passed);
             answer.set("failed", failed);
             answer.set("without_run_lines", count(WITHOUT));
@@ -113,11 +113,11 @@ impl Check {
             answer.set("files", checked.iter().map(Checked::json).collect::<Vec<_>>());
             for file in &checked {
                 match &file.what {
-                    What::Checked(outcome) => {
+                    FileResult::Checked(outcome) => {
                         outcome.failures.iter().chain(&outcome.warnings).for_each(|report| answer.report(report));
                     }
-                    What::NotRead(reason) => answer.wrong(&Message::Text(reason.clone())),
-                    What::Skipped(_) => {}
+                    FileResult::NotRead(reason) => answer.wrong(&Message::Text(reason.clone())),
+                    FileResult::Skipped(_) => {}
                 }
             }
             return answer.finish(done);
@@ -144,7 +144,7 @@ impl Check {
             }
             let skipped = |file: &KernelFile| {
                 let name = file.path.display().to_string();
-                Checked { name, what: What::Skipped(reason.clone()), time: Duration::ZERO, advice: None }
+                Checked { name, what: FileResult::Skipped(reason.clone()), time: Duration::ZERO, advice: None }
             };
             checked.extend(files.iter().map(skipped));
             return Ok(());
@@ -170,7 +170,7 @@ impl Check {
             // A file that cannot be read does not prevent the check of the others.
             Err(Failure::Input(Message::Text(reason))) => {
                 let (name, time) = (file.path.display().to_string(), start.elapsed());
-                return Ok(Checked { name, what: What::NotRead(reason), time, advice: None });
+                return Ok(Checked { name, what: FileResult::NotRead(reason), time, advice: None });
             }
             Err(failure) => return Err(failure),
         };
@@ -182,7 +182,7 @@ impl Check {
             Err(report) => Outcome { failures: Some(report), ..Outcome::default() },
         };
         let advice = outcome.failures.as_ref().and_then(|_| watchdog.exceeded().as_ref().and_then(advice));
-        Ok(Checked { name: input.name, what: What::Checked(Box::new(outcome)), time: start.elapsed(), advice })
+        Ok(Checked { name: input.name, what: FileResult::Checked(Box::new(outcome)), time: start.elapsed(), advice })
     }
 }
 
@@ -194,13 +194,13 @@ const SKIPPED: &str = "skipped";
 /// Result of a file.
 struct Checked {
     name: String,
-    what: What,
+    what: FileResult,
     time: Duration,
     /// Help for an exceeded limit.
     advice: Option<&'static str>,
 }
 
-enum What {
+enum FileResult {
     Checked(Box<Outcome>),
     /// Reason for which the file was not read.
     NotRead(String),
@@ -211,11 +211,11 @@ enum What {
 impl Checked {
     fn verdict(&self) -> &'static str {
         match &self.what {
-            What::Checked(outcome) if outcome.failures.is_some() => FAILED,
-            What::Checked(outcome) if outcome.is_empty() => WITHOUT,
-            What::Checked(_) => OK,
-            What::NotRead(_) => FAILED,
-            What::Skipped(_) => SKIPPED,
+            FileResult::Checked(outcome) if outcome.failures.is_some() => FAILED,
+            FileResult::Checked(outcome) if outcome.is_empty() => WITHOUT,
+            FileResult::Checked(_) => OK,
+            FileResult::NotRead(_) => FAILED,
+            FileResult::Skipped(_) => SKIPPED,
         }
     }
 
@@ -223,7 +223,7 @@ impl Checked {
     fn show(&self, width: usize) -> Done {
         let (name, verdict) = (&self.name, self.verdict());
         match &self.what {
-            What::Checked(outcome) => {
+            FileResult::Checked(outcome) => {
                 let mut line = format!("{verdict:<6} {name:<width$}  {}\n", summary(outcome));
                 // For a file with a single kernel, the file's line suffices.
                 if is_ptx(name) && (outcome.kernels.len() > 1 || outcome.kernels.iter().any(|k| !k.refused.is_empty()))
@@ -239,11 +239,11 @@ impl Checked {
                 outcome.failures.iter().for_each(|report| say(&render(report)));
                 outcome.warnings.iter().for_each(|report| mention(&render(report)));
             }
-            What::NotRead(reason) => {
+            FileResult::NotRead(reason) => {
                 print(format!("{verdict:<6} {name:<width$}  not read\n").as_bytes())?;
                 say(&format!("error: {reason}"));
             }
-            What::Skipped(_) => {}
+            FileResult::Skipped(_) => {}
         }
         if let Some(advice) = self.advice {
             say(&format!("help: {advice}"));
@@ -261,20 +261,20 @@ impl Checked {
         }
         .into();
         match &self.what {
-            What::Checked(outcome) => {
+            FileResult::Checked(outcome) => {
                 object["launches"] = outcome.runs.into();
                 object["refusals"] = outcome.refusals.into();
                 object["results"] = outcome.results.iter().map(|result| self.result_json(result)).collect();
                 object["kernels"] = outcome.kernels.iter().map(|kernel| self.kernel_json(outcome, kernel)).collect();
             }
-            What::NotRead(reason) | What::Skipped(reason) => object["reason"] = reason.as_str().into(),
+            FileResult::NotRead(reason) | FileResult::Skipped(reason) => object["reason"] = reason.as_str().into(),
         }
         object
     }
 
     /// Returns the report of a failed launch.
     fn report_of(&self, result: &CheckResult) -> Option<Report> {
-        let What::Checked(outcome) = &self.what else { return None };
+        let FileResult::Checked(outcome) = &self.what else { return None };
         let text = outcome.failures.as_ref()?.text();
         (!result.failures.is_empty()).then(|| Report::new(&*self.name, text, result.failures.clone()))
     }
@@ -321,9 +321,11 @@ impl Checked {
     fn suite(&self) -> Suite {
         let whole = |verdict| vec![Case { name: self.name.clone(), line: None, time: None, verdict }];
         let cases = match &self.what {
-            What::Skipped(reason) => whole(junit::Verdict::Skipped { message: reason.clone() }),
-            What::NotRead(reason) => whole(junit::Verdict::Error { message: "not read".into(), text: reason.clone() }),
-            What::Checked(outcome) => match &outcome.failures {
+            FileResult::Skipped(reason) => whole(junit::Verdict::Skipped { message: reason.clone() }),
+            FileResult::NotRead(reason) => {
+                whole(junit::Verdict::Error { message: "not read".into(), text: reason.clone() })
+            }
+            FileResult::Checked(outcome) => match &outcome.failures {
                 None if outcome.is_empty() => whole(junit::Verdict::Skipped { message: "no run lines".into() }),
                 failures => {
                     let refused = outcome.kernels.iter().filter(|kernel| kernel.is_refused());

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueEnum;
-use halfbyte::abi::Form;
-use halfbyte::emit::{BlockStats, Code, ptx_text};
+use halfbyte::abi::KernelFormat;
+use halfbyte::emit::{BlockStats, KernelCode, ptx_text};
 use halfbyte::import_ptx::{self, is_ptx};
 use halfbyte::include;
 use halfbyte::ir::{Diagnostic, Kernel, Span};
-use halfbyte::isa::row::Class;
+use halfbyte::isa::row::InstClass;
 use halfbyte::lang::is_language;
 use halfbyte::pipeline::{
     self, Compiled, Compiler, Options, PASSES, STAGES, Stage, Stats, Watch, count_rules, is_taken,
@@ -22,9 +22,9 @@ use halfbyte::{HALU, Module, RefusedKernel, TARGETS, Target, WriteError};
 
 use serde_json::{Value, json};
 
-use super::aim::{Aim, aim};
-use super::answer::Answer;
-use super::draft::Draft;
+use super::aim::{TargetOption, aim};
+use super::answer::JsonOutput;
+use super::draft::TemporaryFile;
 use super::from_ptx::{given_back, mention_free_sums, mention_uninitialised, mention_unsaid};
 use super::io::{Input, refuse_input, to_stdout, unwritable, write};
 use super::names::{among, did_you_mean};
@@ -40,7 +40,7 @@ pub(super) struct Compile {
     file: PathBuf,
     /// Target, or the triple of a host machine, for object files with native code (docs/native.md)
     #[arg(long, value_parser = aim())]
-    target: Aim,
+    target: TargetOption,
     #[command(flatten)]
     sm: SmArgs,
     #[command(flatten)]
@@ -50,7 +50,7 @@ pub(super) struct Compile {
     kernel: Option<String>,
     /// Kind of output
     #[arg(long, value_enum, default_value = "asm")]
-    emit: Kind,
+    emit: Emit,
     /// Emit line directives (.file, .loc) in PTX, for debuggers and profilers
     #[arg(short = 'g', long)]
     line_info: bool,
@@ -106,7 +106,7 @@ const LONG: usize = 1 << 18;
 struct Product {
     bytes: Vec<u8>,
     /// Output file that was already written.
-    draft: Option<Draft>,
+    draft: Option<TemporaryFile>,
     /// Compiled code, if its statistics were requested.
     compiled: Option<Compiled>,
     /// Name and time of each step.
@@ -116,7 +116,7 @@ struct Product {
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum Kind {
+enum Emit {
     /// IR as read
     Ir,
     /// IR after the passes
@@ -141,7 +141,7 @@ impl Compile {
             refuse_input(output, [self.file.as_path()])?;
         }
         let target = self.target()?;
-        if self.emit == Kind::Obj && to_stdout(self.output.as_deref()) {
+        if self.emit == Emit::Obj && to_stdout(self.output.as_deref()) {
             if self.json {
                 return Err(Failure::Call(
                     "an object file is no text that JSON could hold; name a file with -o FILE".into(),
@@ -168,7 +168,7 @@ impl Compile {
     }
 
     /// Writes the output.
-    fn keep(&self, draft: Option<Draft>, bytes: &[u8]) -> Done {
+    fn keep(&self, draft: Option<TemporaryFile>, bytes: &[u8]) -> Done {
         let path = self.output.as_deref().unwrap_or(Path::new("-"));
         match draft {
             Some(draft) => draft.keep().map_err(|error| unwritable(path, &error)),
@@ -188,30 +188,30 @@ impl Compile {
     /// Returns the target, or an error if the target does not support the requested output.
     fn target(&self) -> Result<Target, Failure> {
         let target = match &self.target {
-            Aim::Words(target) => {
+            TargetOption::Words(target) => {
                 self.native.refuse_for(target.name())?;
                 self.sm.only(*target)?
             }
-            Aim::Host(triple) => {
-                self.native.check(triple, self.emit == Kind::Obj, self.stats)?;
+            TargetOption::Host(triple) => {
+                self.native.check(triple, self.emit == Emit::Obj, self.stats)?;
                 // Native code is translated from HALU machine code.
                 self.sm.only(HALU)?
             }
         };
-        let to_ptx = target.form() == Form::Text;
-        if self.emit == Kind::Ptx && !to_ptx {
+        let to_ptx = target.form() == KernelFormat::Text;
+        if self.emit == Emit::Ptx && !to_ptx {
             return Err(Failure::Call(format!("target `{target}` has words, not PTX text")));
         }
-        if self.emit == Kind::Words && to_ptx {
+        if self.emit == Emit::Words && to_ptx {
             return Err(Failure::Call(format!("target `{target}` has PTX text, not words; emit ptx or asm")));
         }
-        if self.line_info && !(to_ptx && matches!(self.emit, Kind::Asm | Kind::Ptx)) {
+        if self.line_info && !(to_ptx && matches!(self.emit, Emit::Asm | Emit::Ptx)) {
             return Err(Failure::Call("--line-info is for PTX text; objects and listings say it anyway".into()));
         }
-        if self.stats && matches!(self.emit, Kind::Ir | Kind::Lowered | Kind::Mach) {
+        if self.stats && matches!(self.emit, Emit::Ir | Emit::Lowered | Emit::Mach) {
             return Err(Failure::Call("--stats counts words; emit asm, words, listing or obj with it".into()));
         }
-        if self.emit == Kind::Ir && (self.print_after_all || self.time_passes || !self.print_after.is_empty()) {
+        if self.emit == Emit::Ir && (self.print_after_all || self.time_passes || !self.print_after.is_empty()) {
             return Err(Failure::Call("no step is taken for `--emit ir`; emit anything else to see the steps".into()));
         }
         Ok(target)
@@ -220,14 +220,14 @@ impl Compile {
     /// Returns the name of the target or triple.
     fn aim(&self) -> &str {
         match &self.target {
-            Aim::Words(target) => target.name(),
-            Aim::Host(triple) => triple,
+            TargetOption::Words(target) => target.name(),
+            TargetOption::Host(triple) => triple,
         }
     }
 
     /// Compiles, and prints a JSON object.
     fn answer(&self, target: Target) -> Done {
-        let mut answer = Answer::new("compile");
+        let mut answer = JsonOutput::new("compile");
         answer.set("target", self.aim());
         answer.set("emit", self.emit.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned()));
         let product = match self.product(target) {
@@ -255,7 +255,7 @@ impl Compile {
 
     /// Compiles the file.
     fn product(&self, target: Target) -> Result<Product, Failure> {
-        let to_ptx = target.form() == Form::Text;
+        let to_ptx = target.form() == KernelFormat::Text;
         let mut options = Options::new(target);
         options.timed = self.time_passes;
         options.several_axes = self.shape.has_several_axes();
@@ -303,21 +303,21 @@ impl Compile {
         // kept.
         let is_alone = self.kernel.is_none() && !self.stats && !is_ptx(&name) && !is_language(&text);
         match self.emit {
-            Kind::Ir => {
+            Emit::Ir => {
                 let module = include::open_each(&name, text.as_str(), imported)?;
                 let kernels = select(&module, self.kernel.as_deref())?;
                 is_empty = false;
                 let texts: Vec<String> = kernels.iter().map(ToString::to_string).collect();
                 out = texts.join("\n").into_bytes();
             }
-            Kind::Lowered | Kind::Mach => {
+            Emit::Lowered | Emit::Mach => {
                 let module = include::open_each(&name, text.as_str(), imported)?;
                 let kernels = select(&module, self.kernel.as_deref())?;
                 let mut compiler = Compiler::new(&module, &options);
                 let (mut texts, mut errors) = (Vec::new(), Vec::new());
                 for kernel in kernels {
                     let done = compiler.lower(kernel, &mut watch).and_then(|lowered| match self.emit {
-                        Kind::Lowered => Ok(lowered.to_string()),
+                        Emit::Lowered => Ok(lowered.to_string()),
                         _ => Ok(compiler.machine(&lowered, &mut watch)?.func.to_string()),
                     });
                     match done {
@@ -332,12 +332,12 @@ impl Compile {
                 is_empty = false;
                 out = texts.join("\n").into_bytes();
             }
-            Kind::Asm | Kind::Ptx if to_ptx && is_alone => {
+            Emit::Asm | Emit::Ptx if to_ptx && is_alone => {
                 let source = self.line_info.then_some(name.as_str());
                 let ptx = pipeline::compile_ptx(&text, &options, source, &mut watch);
                 out = ptx.map_err(|error| Failure::compile(&name, &*text, [error]))?.into_bytes();
             }
-            Kind::Obj if is_alone && let Some(mut made) = self.draft(&text) => {
+            Emit::Obj if is_alone && let Some(mut made) = self.draft(&text) => {
                 pipeline::compile_object_to(&name, &text, &options, &mut watch, &mut made.file).map_err(|error| {
                     match error {
                         WriteError::Compile(error) => Failure::compile(&name, &*text, [error]),
@@ -346,15 +346,15 @@ impl Compile {
                 })?;
                 draft = Some(made);
             }
-            Kind::Obj if is_alone => {
+            Emit::Obj if is_alone => {
                 let object = pipeline::compile_object(&name, &text, &options, &mut watch);
                 out = object.map_err(|error| Failure::compile(&name, &*text, [error]))?;
             }
-            Kind::Asm | Kind::Words | Kind::Listing | Kind::Obj | Kind::Ptx => {
+            Emit::Asm | Emit::Words | Emit::Listing | Emit::Obj | Emit::Ptx => {
                 let compiled = self.words(&name, &text, imported, &options, &mut watch)?;
                 counted = self.stats.then(|| compiled.clone());
                 match (self.emit, target.sm().filter(|_| to_ptx)) {
-                    (Kind::Asm | Kind::Ptx, Some(sm)) => {
+                    (Emit::Asm | Emit::Ptx, Some(sm)) => {
                         let source = self.line_info.then_some(name.as_str());
                         let code = match is_ptx(&name) && !self.contract && self.passes.is_none() {
                             true => given_back(&name, &text, compiled)?,
@@ -362,17 +362,17 @@ impl Compile {
                         };
                         out = ptx_text(code, sm, source).into_bytes();
                     }
-                    (Kind::Obj, _) => {
+                    (Emit::Obj, _) => {
                         let object = compiled.object(&name, &options);
                         out = object.map_err(|error| Failure::compile(&name, &*text, [error]))?;
                     }
-                    (Kind::Words, _) => {
+                    (Emit::Words, _) => {
                         for code in &compiled.code {
                             let words = (0..code.words.len()).map(|address| code.words.digits(address) + "\n");
                             out.extend(words.flat_map(String::into_bytes));
                         }
                     }
-                    (Kind::Listing, _) => {
+                    (Emit::Listing, _) => {
                         let listings = compiled.code.iter().map(|code| TARGETS.listing(code, &name, Some(&text)));
                         out = listings.collect::<Vec<_>>().join("\n").into_bytes();
                     }
@@ -396,7 +396,7 @@ impl Compile {
             mention_free_sums(&name, &text, self.kernel.as_deref())?;
         }
         let mut header = None;
-        if let Aim::Host(triple) = &self.target {
+        if let TargetOption::Host(triple) = &self.target {
             let made = self.native.make(triple, &out, &name, &text)?;
             (out, header) = (made.object, made.header);
         }
@@ -405,10 +405,10 @@ impl Compile {
 
     /// Returns the output file for the object of a long text, which is written while kernels are
     /// still compiled. Returns `None` for native code and short texts.
-    fn draft(&self, text: &str) -> Option<Draft> {
-        let is_whole = matches!(self.target, Aim::Words(_)) && text.len() >= LONG;
+    fn draft(&self, text: &str) -> Option<TemporaryFile> {
+        let is_whole = matches!(self.target, TargetOption::Words(_)) && text.len() >= LONG;
         let path = self.output.as_deref().filter(|&path| !to_stdout(Some(path)) && is_whole)?;
-        Draft::new(path)
+        TemporaryFile::new(path)
     }
 
     fn words(
@@ -499,7 +499,7 @@ fn timing<'t>(times: impl Iterator<Item = &'t (String, Duration)> + Clone) -> St
 
 /// Converts the statistics to JSON.
 fn counts(target: Target, compiled: &Compiled) -> Vec<Value> {
-    let kernel = |(of, code): (&Stats, &Code)| {
+    let kernel = |(of, code): (&Stats, &KernelCode)| {
         let block = |of: &BlockStats| {
             let [address, scalar, vector, branch] = of.words;
             json!({
@@ -516,7 +516,7 @@ fn counts(target: Target, compiled: &Compiled) -> Vec<Value> {
             "ops": of.ops,
             "lowered": of.lowered,
             "words": of.words,
-            "compute": code.words.count(Class::Compute),
+            "compute": code.words.count(InstClass::Compute),
             "registers": of.registers,
             "spills": of.spills,
             "local_bytes": of.local_bytes,
@@ -530,7 +530,7 @@ fn counts(target: Target, compiled: &Compiled) -> Vec<Value> {
 fn statistics(target: Target, compiled: &Compiled) -> String {
     let mut text = String::new();
     for (of, code) in compiled.stats.iter().zip(&compiled.code) {
-        let compute = code.words.count(Class::Compute);
+        let compute = code.words.count(InstClass::Compute);
         let _ = writeln!(
             text,
             "@{}: {} ops, {} after the passes, {} words, {compute} of them compute, {} registers, {} spills, {} bytes of local memory",

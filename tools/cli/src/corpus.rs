@@ -14,14 +14,14 @@ use halfbyte_ir::witness::Random;
 use halfbyte_prove::prove::Shard;
 use halfbyte_prove::routes::{launches_of, mutant};
 use halfbyte_testkit::harness::Request;
-use halfbyte_testkit::harness::{self, Failure as Failed, How, Kind};
-use halfbyte_testkit::margin::{Expected, Format, Margin, Near};
+use halfbyte_testkit::harness::{self, Failure as Failed, FailureKind, LaunchOptions};
+use halfbyte_testkit::margin::{Expected, Format, Margin, Tolerance};
 use serde_json::{Value, json};
 
-use super::answer::Answer;
+use super::answer::JsonOutput;
 use super::io::{open, print};
 use super::json::Members;
-use super::launch::{EngineArg, Room, ViaArg, bytes, request, wrong};
+use super::launch::{ArgumentBudget, EngineArg, ViaArg, bytes, request, wrong};
 use super::limits::LimitArgs;
 use super::meter::{Meter, grouped};
 use super::output::say;
@@ -278,7 +278,7 @@ impl Corpus {
         if !self.json {
             return done;
         }
-        let mut answer = Answer::new("corpus");
+        let mut answer = JsonOutput::new("corpus");
         answer.set("files", files);
         answer.finish(done)
     }
@@ -299,7 +299,7 @@ impl Corpus {
             self.each_line(path, |_, line| {
                 let Ok(members) = serde_json::from_slice::<Members>(line) else { return };
                 let is_one = members.contains_key("ptx") && !members.contains_key("then");
-                let request = is_one.then(|| request(members, None, &files, &mut Room::of_launch()));
+                let request = is_one.then(|| request(members, None, &files, &mut ArgumentBudget::of_launch()));
                 launches.extend(request.and_then(Result::ok).map(|request| Request { budget: BUDGET, ..request }));
             })?;
         }
@@ -398,24 +398,24 @@ impl Corpus {
         let watchdog = &self.limits.watchdog(Limits::generous());
         // The corpus file is untrusted, so that it may name only files of its folder.
         let files = Loader::within(Path::new("")).allow(&[folder.to_owned()]).watched(Some(watchdog));
-        let request = request(members, None, &files, &mut Room::of_launch()).map_err(no_launch)?;
-        let how = How {
+        let request = request(members, None, &files, &mut ArgumentBudget::of_launch()).map_err(no_launch)?;
+        let how = LaunchOptions {
             engine: self.engine.map(EngineArg::engine),
             via: self.via.map(ViaArg::via),
             races: self.races,
             may_alias: self.alias.alias,
             watchdog: Some(watchdog),
-            ..How::default()
+            ..LaunchOptions::default()
         };
-        let different = |message: String| (Outcome::Different, Failed::new(Kind::Arguments, message));
+        let different = |message: String| (Outcome::Different, Failed::new(FailureKind::Arguments, message));
         match (harness::launch(request, &how), wanted) {
             (Ok(buffers), Wanted::Buffers(expected)) => is_as_expected(&buffers, &expected).map_err(different),
             (Ok(_), Wanted::Error(kind)) => Err(different(format!("no error `{kind}`"))),
             (Err(failed), Wanted::Error(kind)) if is_kind(&kind, failed.kind) => Ok(()),
             (Err(failed), wanted) => {
                 let outcome = match failed.kind {
-                    Kind::Unsupported | Kind::Refused => Outcome::NotRead,
-                    Kind::Parse if matches!(wanted, Wanted::Buffers(_)) => Outcome::NotRead,
+                    FailureKind::Unsupported | FailureKind::Refused => Outcome::NotRead,
+                    FailureKind::Parse if matches!(wanted, Wanted::Buffers(_)) => Outcome::NotRead,
                     _ => Outcome::NotRun,
                 };
                 let said = format!("{}: {}", failed.kind.name(), failed.message);
@@ -465,8 +465,8 @@ const OF_LAUNCHES: &[&str] = &[
 
 /// Returns `true` if a launch failed as expected. If the text must be rejected, only a parse error
 /// counts, not an unsupported feature or wrong arguments.
-fn is_kind(expected: &str, found: Kind) -> bool {
-    expected == found.name() || (!OF_LAUNCHES.contains(&expected) && found == Kind::Parse)
+fn is_kind(expected: &str, found: FailureKind) -> bool {
+    expected == found.name() || (!OF_LAUNCHES.contains(&expected) && found == FailureKind::Parse)
 }
 
 fn is_as_expected(buffers: &[Vec<u8>], expected: &[Option<Expected>]) -> Result<(), String> {
@@ -506,7 +506,7 @@ fn wanted(members: &mut Members) -> Result<Wanted, Failed> {
                     Some(margin) => Some((format_of(types.get(number), "dtype")?, distance(margin)?)),
                     None => all,
                 };
-                let near = margin.map(|(format, margin)| Near::new(format, vec![margin], "the line's margin"));
+                let near = margin.map(|(format, margin)| Tolerance::new(format, vec![margin], "the line's margin"));
                 Ok(Some(Expected { bytes, near }))
             };
             buffers.into_iter().enumerate().map(buffer).collect::<Result<_, _>>().map(Wanted::Buffers)

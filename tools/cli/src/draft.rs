@@ -11,17 +11,17 @@ static LEFT: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Temporary file next to the output file. It replaces the output file when kept, and is removed
 /// otherwise, so that a failure leaves the old output file intact.
-pub(super) struct Draft {
+pub(super) struct TemporaryFile {
     pub file: File,
     path: PathBuf,
     becomes: PathBuf,
     permissions: Option<Permissions>,
 }
 
-impl Draft {
+impl TemporaryFile {
     /// Creates a temporary file for an output file. Returns `None` if the output file cannot be
     /// replaced: if it is a link, a device or read-only.
-    pub(super) fn new(becomes: &Path) -> Option<Draft> {
+    pub(super) fn new(becomes: &Path) -> Option<TemporaryFile> {
         let permissions = match symlink_metadata(becomes) {
             Ok(there) => Some(replaced(&there)?),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
@@ -32,7 +32,7 @@ impl Draft {
         let path = becomes.with_file_name(name);
         let file = File::create_new(&path).ok()?;
         left().push(path.clone());
-        Some(Draft { file, path, becomes: becomes.to_owned(), permissions })
+        Some(TemporaryFile { file, path, becomes: becomes.to_owned(), permissions })
     }
 
     /// Replaces the output file by the temporary file.
@@ -45,7 +45,7 @@ impl Draft {
 }
 
 /// Removes the temporary file, unless it was renamed by `keep`.
-impl Drop for Draft {
+impl Drop for TemporaryFile {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.path);
         left().retain(|path| *path != self.path);
@@ -83,7 +83,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("k.o");
         let draft = |text: &[u8]| {
-            let mut draft = Draft::new(&path).unwrap();
+            let mut draft = TemporaryFile::new(&path).unwrap();
             draft.file.write_all(text).unwrap();
             draft
         };
@@ -99,12 +99,12 @@ mod tests {
     #[test]
     fn folders_and_files_that_are_not_written_to_have_no_draft() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(Draft::new(folder.path()).is_none());
+        assert!(TemporaryFile::new(folder.path()).is_none());
         let path = folder.path().join("k.o");
         write(&path, "kept").unwrap();
         let mut permissions = symlink_metadata(&path).unwrap().permissions();
         permissions.set_readonly(true);
         set_permissions(&path, permissions).unwrap();
-        assert!(Draft::new(&path).is_none());
+        assert!(TemporaryFile::new(&path).is_none());
     }
 }

@@ -1,7 +1,7 @@
 //! Helpers of commands that read PTX.
 
-use halfbyte::emit::Code;
-use halfbyte::import_ptx::{self, GivenBack, free_sums, give_back, ir_name, unsaid_exchanges};
+use halfbyte::emit::KernelCode;
+use halfbyte::import_ptx::{self, GivenBack, free_sums, give_back, ir_name, unmasked_exchanges};
 use halfbyte::pipeline::Compiled;
 
 use super::Failure;
@@ -9,7 +9,7 @@ use super::output::{mention, render};
 
 /// Returns the compiled kernels of a PTX text. Kernels without packed operations are replaced by
 /// their original text.
-pub(super) fn given_back(name: &str, text: &str, compiled: Compiled) -> Result<Vec<Code>, Failure> {
+pub(super) fn given_back(name: &str, text: &str, compiled: Compiled) -> Result<Vec<KernelCode>, Failure> {
     let read = import_ptx::read_each(name, text)?;
     let code = compiled.code.into_iter().zip(compiled.stats).map(|(code, stats)| {
         let GivenBack { code, is_own, .. } = give_back(&read, code, stats.is_packed);
@@ -27,7 +27,7 @@ pub(super) fn mention_unsaid(name: &str, text: &str, kernel: Option<&str>) -> Re
     let read = import_ptx::read_each(name, text)?;
     for entry in &read.module.entries {
         let of = ir_name(&entry.name);
-        if unsaid_exchanges(entry) != 0 && kernel.is_none_or(|kernel| ir_name(kernel) == of) {
+        if unmasked_exchanges(entry) != 0 && kernel.is_none_or(|kernel| ir_name(kernel) == of) {
             mention(&format!(
                 "warning: @{of} exchanges values by `shfl` or `vote` without `.sync`: among the lanes that are there together, which no GPU since \
                  sm_70 promises; `.sync` and a mask say who takes part"

@@ -10,8 +10,8 @@ use halfbyte::import_ptx::is_ptx;
 use halfbyte::isa::ptx::module::TargetName;
 use halfbyte::launch::{Engine, Print};
 use halfbyte_testkit::harness::{
-    self, Arg, Failure, How, Kind, Language, MAX_BUFFER_BYTES, MAX_TEXT_BYTES, Pointer, Request, Size, Then, ThenArg,
-    Via,
+    self, Arg, Execution, Failure, FailureKind, Language, LaunchOptions, MAX_BUFFER_BYTES, MAX_TEXT_BYTES, NextArg,
+    NextLaunch, Pointer, Request, Size,
 };
 use serde_json::{Map, Value, json};
 
@@ -113,14 +113,14 @@ impl EngineArg {
 }
 
 impl ViaArg {
-    pub(super) fn via(self) -> Via {
+    pub(super) fn via(self) -> Execution {
         match self {
-            ViaArg::Ptx => Via::Ptx,
-            ViaArg::Ir => Via::Ir,
-            ViaArg::Halu => Via::Halu,
+            ViaArg::Ptx => Execution::Ptx,
+            ViaArg::Ir => Execution::Ir,
+            ViaArg::Halu => Execution::Halu,
             #[cfg(feature = "aot")]
-            ViaArg::Object => Via::Object,
-            ViaArg::Recompiled => Via::Recompiled,
+            ViaArg::Object => Execution::Object,
+            ViaArg::Recompiled => Execution::Recompiled,
         }
     }
 }
@@ -134,9 +134,18 @@ impl Launch {
             let print = Some(Print(&super::io::print_of_kernel));
             let may_alias = self.alias.alias;
             let (watchdog, schedule) = (Some(watchdog), Schedule::default());
-            let how = How { engine, via, races, may_alias, watchdog, approximate: Some(&approximate), print, schedule };
+            let how = LaunchOptions {
+                engine,
+                via,
+                races,
+                may_alias,
+                watchdog,
+                approximate: Some(&approximate),
+                print,
+                schedule,
+            };
             let asked = members.map_err(Failure::arguments).and_then(|mut members| {
-                let mut room = Room::of_launch();
+                let mut room = ArgumentBudget::of_launch();
                 let then = members.remove("then");
                 // The lines come from the user, who may name any regular file.
                 let files = Loader::regular(Path::new("")).watched(watchdog);
@@ -193,7 +202,7 @@ pub(super) fn request(
     mut members: Members,
     sm: Option<TargetName>,
     files: &Loader,
-    room: &mut Room,
+    room: &mut ArgumentBudget,
 ) -> Result<Request, Failure> {
     let size = size(&members)?;
     let args = args(&members, |(number, value)| arg(number, value, room))?;
@@ -228,18 +237,18 @@ fn budget(members: &Members) -> Result<Option<u64>, Failure> {
 }
 
 /// Parses the launches of `then`. An error carries the number of its launch.
-fn launches(list: &Value, room: &mut Room) -> Result<Vec<Then>, (usize, Failure)> {
+fn launches(list: &Value, room: &mut ArgumentBudget) -> Result<Vec<NextLaunch>, (usize, Failure)> {
     let list = list.as_array().ok_or_else(|| (0, wrong("then", "a list of launches")))?;
     let launches = (1..).zip(list).map(|(number, launch)| then(launch, room).map_err(|failure| (number, failure)));
     launches.collect()
 }
 
-fn then(launch: &Value, room: &mut Room) -> Result<Then, Failure> {
+fn then(launch: &Value, room: &mut ArgumentBudget) -> Result<NextLaunch, Failure> {
     let members = launch.as_object().ok_or_else(|| Failure::arguments("a launch of `then` is not an object"))?;
     if let Some(name) = ["ptx", "hb", "file", "sm", "then"].into_iter().find(|name| members.contains_key(*name)) {
         return Err(Failure::arguments(format!("a launch of `then` has `{name}`, which stands in the line alone")));
     }
-    Ok(Then {
+    Ok(NextLaunch {
         entry: entry(members)?,
         size: size(members)?,
         shared: shared(members)?,
@@ -249,10 +258,10 @@ fn then(launch: &Value, room: &mut Room) -> Result<Then, Failure> {
 }
 
 /// Parses an argument of a launch of `then`.
-fn then_arg(number: usize, value: &Value, room: &mut Room) -> Result<ThenArg, Failure> {
+fn then_arg(number: usize, value: &Value, room: &mut ArgumentBudget) -> Result<NextArg, Failure> {
     let what = format!("argument {number}");
     let members = value.as_object().ok_or_else(|| wrong(&what, "an object"))?;
-    let Some(same) = members.get("same") else { return arg(number, value, room).map(ThenArg::New) };
+    let Some(same) = members.get("same") else { return arg(number, value, room).map(NextArg::New) };
     if let Some(other) =
         ["buffer", "zeros", "value", "alias", "offset"].iter().find(|name| members.contains_key(**name))
     {
@@ -262,7 +271,7 @@ fn then_arg(number: usize, value: &Value, room: &mut Room) -> Result<ThenArg, Fa
     let arg =
         same.ok_or_else(|| wrong(&format!("same` of `{what}"), "the number of an argument of the first launch"))?;
     let pointers = members.get("pointers").map_or(Ok(Vec::new()), |list| pointers(list, &what))?;
-    Ok(ThenArg::Same { arg, pointers })
+    Ok(NextArg::Same { arg, pointers })
 }
 
 pub(super) fn wrong(name: &str, expected: &str) -> Failure {
@@ -303,7 +312,7 @@ fn text(members: &mut Members, files: &Loader) -> Result<(Language, String, Stri
 }
 
 fn too_long(bytes: u64) -> Failure {
-    Failure::new(Kind::Limit, format!("the text has {bytes} bytes; at most {MAX_TEXT_BYTES} are read"))
+    Failure::new(FailureKind::Limit, format!("the text has {bytes} bytes; at most {MAX_TEXT_BYTES} are read"))
 }
 
 /// Reads a text from a file.
@@ -311,7 +320,7 @@ fn read(name: &str, loader: &Loader) -> Result<String, Failure> {
     let failed = |what: &dyn std::fmt::Display| Failure::arguments(format!("`file` {name}: {what}"));
     let bytes = loader.read_at_most(name, MAX_TEXT_BYTES).map_err(|error| match error {
         FileError::TooLarge { found, .. } if found > MAX_TEXT_BYTES => too_long(found),
-        FileError::Exceeded(_) => Failure::new(Kind::Limit, error.to_string()),
+        FileError::Exceeded(_) => Failure::new(FailureKind::Limit, error.to_string()),
         error => failed(&error),
     })?;
     String::from_utf8(bytes).map_err(|_| failed(&"it is not UTF-8 text"))
@@ -341,12 +350,12 @@ fn args<A>(members: &Members, read: impl FnMut((usize, &Value)) -> Result<A, Fai
 }
 
 /// Remaining number of bytes for arguments.
-pub(super) struct Room(u64);
+pub(super) struct ArgumentBudget(u64);
 
-impl Room {
+impl ArgumentBudget {
     /// Returns the limit for the arguments of one launch.
-    pub(super) fn of_launch() -> Room {
-        Room(MAX_BUFFER_BYTES)
+    pub(super) fn of_launch() -> ArgumentBudget {
+        ArgumentBudget(MAX_BUFFER_BYTES)
     }
 
     fn take(&mut self, bytes: u64, what: &str) -> Result<(), Failure> {
@@ -360,7 +369,7 @@ impl Room {
     }
 }
 
-fn arg(number: usize, value: &Value, room: &mut Room) -> Result<Arg, Failure> {
+fn arg(number: usize, value: &Value, room: &mut ArgumentBudget) -> Result<Arg, Failure> {
     let what = format!("argument {number}");
     let members = value.as_object().ok_or_else(|| wrong(&what, "an object"))?;
     let mut given = ["buffer", "zeros", "value", "alias"].iter().filter_map(|name| Some((*name, members.get(*name)?)));

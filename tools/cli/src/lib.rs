@@ -50,7 +50,7 @@ use std::sync::Arc;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, Args, Parser, Subcommand, ValueEnum};
-use halfbyte::abi::Form;
+use halfbyte::abi::KernelFormat;
 use halfbyte::import_ptx::{self, MAX_BLOCK, Shape, is_ptx};
 use halfbyte::ir::Diagnostic;
 use halfbyte::isa::docs::Set;
@@ -60,7 +60,7 @@ use halfbyte::isa::{halu, vp1};
 use halfbyte::launch::Engine;
 use halfbyte::report::Report;
 use halfbyte::runtime::ptx::device;
-use halfbyte::target::On;
+use halfbyte::target::Platform;
 use halfbyte::{CompileError, Sm, TARGETS, Target};
 
 use output::{OutputArgs, render, say};
@@ -233,7 +233,7 @@ fn silence_panics() {
 struct OnArgs {
     /// Target to run on
     #[arg(long, value_parser = on_name())]
-    target: On,
+    target: Platform,
     #[command(flatten)]
     sm: SmArgs,
 }
@@ -302,14 +302,14 @@ impl ShapeArgs {
 
 impl OnArgs {
     fn is_text(&self) -> bool {
-        matches!(self.target, On::Words(target) if target.form() == Form::Text)
+        matches!(self.target, Platform::Words(target) if target.form() == KernelFormat::Text)
     }
 
-    fn on(&self) -> Result<On, Failure> {
+    fn on(&self) -> Result<Platform, Failure> {
         match (self.target, self.sm.sm) {
-            (On::Words(target), _) => Ok(On::Words(self.sm.only(target)?)),
-            (On::Ir, None) => Ok(On::Ir),
-            (On::Ir, Some(sm)) => Err(without_sm(On::Ir.name(), sm)),
+            (Platform::Words(target), _) => Ok(Platform::Words(self.sm.only(target)?)),
+            (Platform::Ir, None) => Ok(Platform::Ir),
+            (Platform::Ir, Some(sm)) => Err(without_sm(Platform::Ir.name(), sm)),
         }
     }
 }
@@ -351,11 +351,11 @@ impl TypedValueParser for Named {
 const PTX_TO_OTHERS: [&str; 7] = ["cuda", "nvptx", "nvptx64", "nvidia", "gpu", "sass", "nvvm"];
 
 /// Returns a parser of target names, including the evaluator.
-fn on_name() -> impl TypedValueParser<Value = On> {
-    let evaluator = PossibleValue::new(On::Ir.name()).help("The evaluator of the IR");
+fn on_name() -> impl TypedValueParser<Value = Platform> {
+    let evaluator = PossibleValue::new(Platform::Ir.name()).help("The evaluator of the IR");
     let targets = TARGETS.defaults().map(|target| PossibleValue::new(target.name()).help(target.summary()));
     let names: Vec<PossibleValue> = [evaluator].into_iter().chain(targets).collect();
-    Named(PossibleValuesParser::new(names)).try_map(|name| On::from_name(&name).ok_or("no target"))
+    Named(PossibleValuesParser::new(names)).try_map(|name| Platform::from_name(&name).ok_or("no target"))
 }
 
 #[derive(Args)]

@@ -63,7 +63,7 @@ pub(super) fn mismatch(found: &Difference) -> Value {
         "lanes": std::iter::once(&found.first).chain(&found.next).map(lane).collect::<Vec<_>>(),
     });
     if let Some(near) = &found.near {
-        object["margin"] = near.said.as_str().into();
+        object["margin"] = near.description.as_str().into();
     }
     object
 }

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use halfbyte_prove::prove::{
-    Counterexample, Effort, Finding, Plan, Progress, Reproduction, Shard, Subject, prove, subjects,
+    Counterexample, Effort, Plan, Progress, Reproduction, Shard, Subject, SubjectResult, prove, subjects,
 };
 
 use serde_json::{Value, json};
 
-use super::answer::Answer;
+use super::answer::JsonOutput;
 use super::io::write;
 use super::meter::{Meter, grouped, seconds};
 use super::names::closest_name;
@@ -113,7 +113,7 @@ impl Prove {
         if !self.json {
             return done;
         }
-        let mut answer = Answer::new("prove");
+        let mut answer = JsonOutput::new("prove");
         answer.set("shard", self.shard.to_string());
         answer.set("seed", self.seed);
         answer.set("cases", cases);
@@ -146,7 +146,7 @@ impl Prove {
 
 const FAILED: &str = "FAILED";
 
-fn verdict(subject: &Subject, finding: &Finding) -> &'static str {
+fn verdict(subject: &Subject, finding: &SubjectResult) -> &'static str {
     match finding.failure {
         Some(_) => FAILED,
         None if subject.is_absent => "absent",
@@ -155,7 +155,7 @@ fn verdict(subject: &Subject, finding: &Finding) -> &'static str {
 }
 
 /// Converts the result of a subject to JSON.
-fn proved((subject, finding): (&Subject, &Finding)) -> Value {
+fn proved((subject, finding): (&Subject, &SubjectResult)) -> Value {
     json!({
         "name": subject.name,
         "part": subject.part,
@@ -168,7 +168,7 @@ fn proved((subject, finding): (&Subject, &Finding)) -> Value {
 }
 
 /// Formats a line per subject, or unless `each` is set, one line for all rules of a part.
-fn table(subjects: &[Subject], findings: &[Finding], each: bool) -> String {
+fn table(subjects: &[Subject], findings: &[SubjectResult], each: bool) -> String {
     let mut rows: Vec<(String, usize, u64, Duration, &str)> = Vec::new();
     let mut summed = "";
     let mut rules = 0;

@@ -10,7 +10,7 @@ use halfbyte_testkit::quality::{Quality as Measure, measure, page};
 use halfbyte_testkit::spare;
 use serde_json::{Value, json};
 
-use super::answer::Answer;
+use super::answer::JsonOutput;
 use super::compile::no_kernels;
 use super::io::{kernel_files, refuse_input, write};
 use super::meter::Meter;
@@ -62,7 +62,7 @@ impl Quality {
         if !self.json {
             return write(self.output.as_deref(), page(&self.modules()?, &targets).as_bytes());
         }
-        let mut answer = Answer::new("quality");
+        let mut answer = JsonOutput::new("quality");
         let modules = match self.modules() {
             Ok(modules) => modules,
             Err(failure) => return answer.finish(Err(failure)),

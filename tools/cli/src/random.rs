@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use halfbyte::Target;
-use halfbyte::abi::Form;
+use halfbyte::abi::KernelFormat;
 use halfbyte::abi::Limits;
-use halfbyte::ir::generate::Meets;
+use halfbyte::ir::generate::Cooperation;
 use halfbyte::launch::Engine;
 use halfbyte_prove::campaign::{Difference, Mix, Plan, Summary, Targets, run};
 use halfbyte_prove::prove::Shard;
@@ -140,10 +140,10 @@ Examples:
 
 impl Random {
     /// Returns the kind of synchronisation that the options ask for.
-    fn kinds(&self) -> Option<Meets> {
+    fn kinds(&self) -> Option<Cooperation> {
         match (self.races, self.meets) {
-            (true, _) => Some(Meets::Racing),
-            (false, true) => Some(Meets::Ordered),
+            (true, _) => Some(Cooperation::Racing),
+            (false, true) => Some(Cooperation::Ordered),
             (false, false) => None,
         }
     }
@@ -244,7 +244,7 @@ impl Random {
     }
 
     fn run_words(&self) -> Done {
-        let machines = |target: &Target| target.form() != Form::Text;
+        let machines = |target: &Target| target.form() != KernelFormat::Text;
         let targets: Vec<Target> = self.sm.targets(self.target)?.into_iter().filter(machines).collect();
         if targets.is_empty() {
             return Err(Failure::Call("--words: only HALU and VP1 have words".to_owned()));

@@ -11,7 +11,7 @@ use halfbyte::args::{Loader, MAX_BYTES};
 use halfbyte::include::ModuleReader;
 use halfbyte::launch::Engine;
 use halfbyte_testkit::reduce::{
-    Case, Effort, FindError, Found, Patience, Progress, Question, Suspect, find, reduce, suspects,
+    Case, Effort, FailingLaunch, FindError, Progress, SearchOptions, Suspect, TrialLimits, find, reduce, suspects,
 };
 
 use super::compile::select;
@@ -76,7 +76,7 @@ impl Reduce {
         let limits = self.limits.limits(limits);
         // The time limit of a hang applies to kernel runs, not to reading the file.
         let reading = Watchdog::with_token(Limits { time: Some(all), ..limits.clone() }, interrupt::token());
-        let patience = Patience::new(limits, all, interrupt::token());
+        let patience = TrialLimits::new(limits, all, interrupt::token());
         let input = Input::read_at_most(&self.file, reading.limits().text_bytes)?;
         let reader = ModuleReader::of(&input.name).allow(&self.allow).watched(Some(&reading));
         let module = reader.read(input.text()?)?;
@@ -90,7 +90,7 @@ impl Reduce {
         }
         let name = self.kernel.as_deref().map(|name| name.strip_prefix('@').unwrap_or(name));
         let target = self.target.map(|name| self.sm.only(name)).transpose()?;
-        let question = Question { kernel: name, target, engines: &engines, patience: &patience };
+        let question = SearchOptions { kernel: name, target, engines: &engines, patience: &patience };
         let loader = Loader::within(&input.folder).allow(&self.allow).watched(Some(&reading));
         let suspects = suspects(&module, &loader, question).map_err(failure)?;
         silence_panics();
@@ -109,7 +109,7 @@ impl Reduce {
                 return self.write(&case, &format!("on {}: check {end}", suspect.target), suspect.target.name());
             }
         }
-        let found: Found = find(&module, &loader, question).map_err(failure)?;
+        let found: FailingLaunch = find(&module, &loader, question).map_err(failure)?;
         let mut reason = found.failure.to_string();
         let mut fails = |case: &Case| found.fails(case).map(|failure| reason = failure.to_string()).is_some();
         let case = self.reduce(&found.case, &patience, &mut fails);
@@ -119,7 +119,7 @@ impl Reduce {
         self.write(&case, &reason, found.target().name())
     }
 
-    fn reduce(&self, case: &Case, patience: &Patience, fails: &mut dyn FnMut(&Case) -> bool) -> Case {
+    fn reduce(&self, case: &Case, patience: &TrialLimits, fails: &mut dyn FnMut(&Case) -> bool) -> Case {
         let time = patience.left().unwrap_or(Duration::MAX);
         let effort = Effort { time, ..Effort::default() };
         let mut meter = Meter::new(Duration::from_millis(100));
@@ -161,7 +161,7 @@ fn failure(error: FindError) -> Failure {
 
 /// Runner of cases in separate processes.
 struct Watched<'a> {
-    patience: &'a Patience,
+    patience: &'a TrialLimits,
     /// Time limit of one process.
     one: Duration,
     engine: Option<EngineName>,

@@ -23,20 +23,20 @@ use halfbyte::ir::diag::Lines;
 use halfbyte::ir::eval::Fault;
 use halfbyte::ir::{Diagnostic, Space, Span};
 use halfbyte::launch::{
-    Engine, Evaluation, How, OrderDependence, Print, evaluate, execute, fault_diagnostic, given, launch_diagnostic,
-    may_depend_on_order, order_dependence,
+    Engine, Evaluation, LaunchOptions, OrderDependence, Print, evaluate, execute, fault_diagnostic, given,
+    launch_diagnostic, may_depend_on_order, order_dependence,
 };
 use halfbyte::pipeline::{self, Options};
 use halfbyte::report::Report;
 use halfbyte::runtime::{Kernel, LaunchError, Stats, Translation};
-use halfbyte::target::On;
+use halfbyte::target::Platform;
 use halfbyte_testkit::approximate::approximations;
-use halfbyte_testkit::harness::Kind;
+use halfbyte_testkit::harness::FailureKind;
 use halfbyte_testkit::runlines::Name;
 use serde_json::json;
 
-use self::results::{Form, Out, results_json, write_results};
-use super::answer::Answer;
+use self::results::{Out, PrintFormat, results_json, write_results};
+use super::answer::JsonOutput;
 use super::compile::{and_refused, no_kernel, no_kernels, refused};
 use super::from_ptx::{mention_free_sums, mention_uninitialised, mention_unsaid};
 use super::io::{Input, refuse_input};
@@ -112,7 +112,7 @@ pub(super) struct Run {
     outs: Vec<String>,
     /// Format in which buffers are printed
     #[arg(long, value_enum, default_value = "values")]
-    print: Form,
+    print: PrintFormat,
     /// Print one JSON object (docs/json/run.schema.json), with buffers as values and as bits
     #[arg(long)]
     json: bool,
@@ -145,21 +145,21 @@ fn files() -> String {
 }
 
 /// Context of a launch.
-struct Within<'a> {
+struct LaunchContext<'a> {
     watchdog: &'a Watchdog,
     /// Answer for `--json`.
-    answer: RefCell<Answer>,
+    answer: RefCell<JsonOutput>,
     /// Set if the kernel has an instruction that GPUs approximate.
     approximate: Cell<bool>,
 }
 
-impl Within<'_> {
+impl LaunchContext<'_> {
     fn set(&self, name: &str, value: impl Into<serde_json::Value>) {
         self.answer.borrow_mut().set(name, value);
     }
 
     /// Records the trap of a failed launch.
-    fn set_trap(&self, kind: Kind, item: Option<u32>, line: usize) {
+    fn set_trap(&self, kind: FailureKind, item: Option<u32>, line: usize) {
         let mut trap = json!({ "kind": kind.name() });
         if let Some(item) = item {
             trap["item"] = item.into();
@@ -172,7 +172,7 @@ impl Within<'_> {
 
     fn set_launch_error(&self, error: &LaunchError) {
         if let LaunchError::Trap(trap) = error {
-            self.set_trap(Kind::of_trap(&trap.kind), Some(trap.item), trap.loc.line as usize);
+            self.set_trap(FailureKind::of_trap(&trap.kind), Some(trap.item), trap.loc.line as usize);
         }
     }
 
@@ -203,12 +203,12 @@ impl Run {
 
     pub(super) fn run(self) -> Done {
         let (on, engine) = (self.on.on()?, self.engine().on_threads(self.threads));
-        if on == On::Ir && engine != Engine::Interp {
+        if on == Platform::Ir && engine != Engine::Interp {
             return Err(Failure::Call(format!(
                 "--engine {engine} runs machine code; target `ir` is evaluated as it stands"
             )));
         }
-        if let On::Words(target) = on
+        if let Platform::Words(target) = on
             && !TARGETS.runs(engine, target)
         {
             return Err(Failure::Call(format!("engine `{engine}` does not run what is for {target}; `interp` does")));
@@ -217,8 +217,8 @@ impl Run {
             return Err(Failure::input(format!("{reason}; engine `interp` needs no GPU")));
         }
         let watchdog = self.limits.watchdog(Limits::generous());
-        let answer = RefCell::new(Answer::new("run"));
-        let within = Within { watchdog: &watchdog, answer, approximate: Cell::new(false) };
+        let answer = RefCell::new(JsonOutput::new("run"));
+        let within = LaunchContext { watchdog: &watchdog, answer, approximate: Cell::new(false) };
         let done = self.run_within(&within);
         if let (Err(_), Some(advice)) = (&done, watchdog.exceeded().as_ref().and_then(advice)) {
             say(&format!("help: {advice}"));
@@ -226,7 +226,7 @@ impl Run {
         if self.json { within.answer.into_inner().finish(done) } else { done }
     }
 
-    fn run_within(&self, within: &Within<'_>) -> Done {
+    fn run_within(&self, within: &LaunchContext<'_>) -> Done {
         let (on, engine) = (self.on.on()?, self.engine().on_threads(self.threads));
         let input = Input::read_at_most(&self.file, within.watchdog.limits().text_bytes)?;
         let imported = import_ptx::Options { contract: self.contract, ..self.shape.imported(&input.name)? };
@@ -243,7 +243,7 @@ impl Run {
             return self.run_text(&input, shape, engine, within);
         }
         if input.bytes.starts_with(b"\x7fELF") {
-            let On::Words(target) = on else {
+            let Platform::Words(target) = on else {
                 return Err(Failure::Call(format!(
                     "{} is an object file; it runs on its target, not on ir",
                     input.name
@@ -289,7 +289,7 @@ impl Run {
             mention_free_sums(&input.name, text, Some(name))?;
         }
         within.approximate.set(approximations(&module).contains_key(name));
-        let On::Words(target) = on else {
+        let Platform::Words(target) = on else {
             let ready = Ready::Ir(kernel);
             return self.launch(&ready, Some(kernel), name, &params, (&input.name, text), (shape, items), within);
         };
@@ -342,7 +342,7 @@ impl Run {
     }
 
     /// Executes a PTX kernel directly.
-    fn run_text(&self, input: &Input, shape: Shape, engine: Engine, within: &Within<'_>) -> Done {
+    fn run_text(&self, input: &Input, shape: Shape, engine: Engine, within: &LaunchContext<'_>) -> Done {
         let text = input.text()?;
         let read = import_ptx::read_each(&input.name, text)?;
         let names: Vec<&str> = read.module.entries.iter().map(|entry| entry.name.as_str()).collect();
@@ -367,7 +367,8 @@ impl Run {
         let print = Some(Print(&super::io::print_of_kernel));
         let Bound { args, aliases, .. } = &mut bound;
         let races = self.races;
-        let how = How { watchdog: Some(within.watchdog), print, aliases, races, ..How::from(engine) };
+        let how =
+            LaunchOptions { watchdog: Some(within.watchdog), print, aliases, races, ..LaunchOptions::from(engine) };
         let before = races.then(|| args.clone());
         let failure = |error| match error {
             LaunchError::Trap(trap) => {
@@ -417,7 +418,7 @@ impl Run {
         params: &[Param],
         (file, text): (&str, &str),
         (shape, items): (Shape, u32),
-        within: &Within<'_>,
+        within: &LaunchContext<'_>,
     ) -> Done {
         let outs = self.outs(params)?;
         let mut bound = self.values(name, params, kernel.map(|kernel| (kernel, shape)), within.watchdog)?;
@@ -439,7 +440,7 @@ impl Run {
             let diagnostic = fault_diagnostic(fault, kernel, &shape, kernel.span);
             let item = if let Fault::Trap(trap) = fault { Some(trap.item) } else { None };
             if let Fault::Trap(_) | Fault::Race(_) = fault {
-                within.set_trap(Kind::of_fault(fault, kernel), item, lines.position(diagnostic.span.start).line);
+                within.set_trap(FailureKind::of_fault(fault, kernel), item, lines.position(diagnostic.span.start).line);
             }
             diagnostic
         };
@@ -496,7 +497,7 @@ impl Run {
         engine: Engine,
         (shape, items): (Shape, u32),
         (args, aliases): (&mut [Vec<u8>], &[Alias]),
-        within: &Within<'_>,
+        within: &LaunchContext<'_>,
     ) -> Result<(), LaunchError> {
         let done = AtomicU32::new(0);
         let mut meter = Meter::new(Duration::from_secs(1));
@@ -517,7 +518,12 @@ impl Run {
             });
             let result = execute(
                 kernel,
-                How { done: Some(done), watchdog: Some(within.watchdog), aliases, ..How::from(engine) },
+                LaunchOptions {
+                    done: Some(done),
+                    watchdog: Some(within.watchdog),
+                    aliases,
+                    ..LaunchOptions::from(engine)
+                },
                 shape,
                 args,
             );
@@ -533,7 +539,7 @@ impl Run {
             let mut text = statistics(engine, stats, time, kernel.translation());
             if matches!(engine, Engine::Jit { .. }) && kernel.is_interpreted() {
                 text += match self.on.target {
-                    On::Words(target) if target == halfbyte::HALU => {
+                    Platform::Words(target) if target == halfbyte::HALU => {
                         "; the interpreter ran it, for its items may wait by asking again and again"
                     }
                     _ => "; the interpreter ran it: there is no native code for what it does",
@@ -545,16 +551,16 @@ impl Run {
     }
 
     /// Records the kernel, target and engine for `--json`.
-    fn describe(&self, within: &Within<'_>, kernel: &str, engine: Engine, items: u32) {
+    fn describe(&self, within: &LaunchContext<'_>, kernel: &str, engine: Engine, items: u32) {
         within.set("kernel", kernel);
         within.set("target", self.target_name());
-        if !matches!(self.on.target, On::Ir) {
+        if !matches!(self.on.target, Platform::Ir) {
             within.set("engine", engine.to_string());
         }
         within.set("items", items);
     }
 
-    fn write_results(&self, within: &Within<'_>, params: &[Param], bound: &Bound, outs: &[Out<'_>]) -> Done {
+    fn write_results(&self, within: &LaunchContext<'_>, params: &[Param], bound: &Bound, outs: &[Out<'_>]) -> Done {
         let approximate = within.approximate.get();
         if !self.json {
             write_results(params, bound, outs, self.print, self.sign())?;
@@ -643,14 +649,14 @@ impl Run {
         let end = shown.trim_end().len() as u32;
         if errors.is_empty() {
             // File names are relative to the current directory.
-            let loader = Loader::anywhere(Path::new("")).watched(Some(watchdog));
+            let loader = Loader::unrestricted(Path::new("")).watched(Some(watchdog));
             let place = Span { start: end, end };
             let bound = bind(params, &values, &[], &loader, place).and_then(|mut bound| match launched {
                 Some((kernel, shape)) => {
-                    bound.settle(kernel, shape, Some(watchdog));
+                    bound.size_open_buffers(kernel, shape, Some(watchdog));
                     Ok(bound)
                 }
-                None => bound.closed(params, place),
+                None => bound.require_sizes(params, place),
             });
             match bound {
                 Ok(bound) => return Ok(bound),

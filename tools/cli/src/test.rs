@@ -9,7 +9,7 @@ use halfbyte::report::Report;
 use halfbyte_testkit::testing::{Coverage, RuleCount, TestFile, Verdict};
 use serde_json::{Value, json};
 
-use super::answer::{Answer, of_report};
+use super::answer::{JsonOutput, of_report};
 use super::io::{Input, kernel_files, print, refuse_input, to_stdout, write};
 use super::junit::{self, Case, Suite};
 use super::limits::{LimitArgs, advice};
@@ -172,7 +172,7 @@ impl Test {
         coverage.add(&outcome.coverage);
         let mut is_rewritten = false;
         if self.bless
-            && let Some(text) = file.blessed(&outcome)
+            && let Some(text) = file.updated_text(&outcome)
         {
             write(Some(path), text.as_bytes())?;
             is_rewritten = true;
@@ -309,8 +309,8 @@ impl Results {
         self.files.iter().map(Tested::suite).collect()
     }
 
-    fn answer(&self, with_coverage: bool) -> Answer {
-        let mut answer = Answer::new("test");
+    fn answer(&self, with_coverage: bool) -> JsonOutput {
+        let mut answer = JsonOutput::new("test");
         answer.set("passed", self.passed());
         answer.set("failed", self.failed());
         answer.set("files", self.files.iter().map(Tested::json).collect::<Vec<_>>());

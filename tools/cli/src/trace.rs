@@ -10,24 +10,24 @@ use halfbyte::ir::eval::{Accessed, Fault, Observer, pack};
 use halfbyte::ir::text::print_inst;
 use halfbyte::ir::{Block, Elem, Kernel, ParamKind, Span, Type, Value, ValueDef};
 use halfbyte::launch::{Evaluation, evaluate_observed};
-use halfbyte::target::On;
+use halfbyte::target::Platform;
 
 use super::{Done, Failure};
 
 /// Rejects an item that does not exist, and targets other than the IR, whose values differ from
 /// those of the text.
-pub(super) fn check(item: Option<u32>, on: On, items: u32) -> Done {
+pub(super) fn check(item: Option<u32>, on: Platform, items: u32) -> Done {
     match (item, on) {
         (None, _) => Ok(()),
-        (Some(_), On::Words(target)) => {
+        (Some(_), Platform::Words(target)) => {
             let name = target.name();
             let message = format!("--trace shows the values of the IR, which {name} does not keep; say --target ir");
             Err(Failure::Call(message))
         }
-        (Some(item), On::Ir) if item >= items => {
+        (Some(item), Platform::Ir) if item >= items => {
             Err(Failure::Call(format!("--trace {item}: the launch has {items} items, the first is 0")))
         }
-        (Some(_), On::Ir) => Ok(()),
+        (Some(_), Platform::Ir) => Ok(()),
     }
 }
 

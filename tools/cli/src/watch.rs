@@ -17,7 +17,7 @@ const EVERY: Duration = Duration::from_millis(200);
 const NAMED: usize = 5;
 
 /// Modification time and size of each file.
-type Seen = BTreeMap<PathBuf, (Option<SystemTime>, u64)>;
+type FileStates = BTreeMap<PathBuf, (Option<SystemTime>, u64)>;
 
 /// Calls `once`, and again after every change of a file in `paths` or below a folder in `paths`,
 /// until Ctrl-C.
@@ -55,8 +55,8 @@ pub(super) fn each_change(paths: &[PathBuf], mut once: impl FnMut() -> Done) -> 
 }
 
 /// Returns all files in `paths` and below folders in `paths`. Unreadable ones are left out.
-fn look(paths: &[PathBuf]) -> Seen {
-    let mut seen = Seen::new();
+fn look(paths: &[PathBuf]) -> FileStates {
+    let mut seen = FileStates::new();
     let mut left = paths.to_vec();
     while let Some(path) = left.pop() {
         let Ok(about) = path.metadata() else { continue };
@@ -74,7 +74,7 @@ fn look(paths: &[PathBuf]) -> Seen {
 }
 
 /// Describes the changes in one line.
-fn changes(before: &Seen, now: &Seen) -> String {
+fn changes(before: &FileStates, now: &FileStates) -> String {
     let new = now.iter().filter_map(|(path, state)| match before.get(path) {
         None => Some(("new", path)),
         Some(old) => (old != state).then_some(("changed", path)),
@@ -91,7 +91,7 @@ fn changes(before: &Seen, now: &Seen) -> String {
 mod tests {
     use super::*;
 
-    fn seen(files: &[(&str, u64)]) -> Seen {
+    fn seen(files: &[(&str, u64)]) -> FileStates {
         files.iter().map(|(name, size)| (PathBuf::from(name), (None, *size))).collect()
     }
 

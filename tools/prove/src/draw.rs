@@ -10,7 +10,7 @@ use halfbyte_isa::halu::{Inst, Opcode};
 use halfbyte_isa::ptx::module::{Body, Entry};
 use halfbyte_isa::ptx::types::Type as PtxType;
 use halfbyte_isa::ptx::{self, template};
-use halfbyte_isa::row::{RegFile, Role};
+use halfbyte_isa::row::{OperandRole, RegFile};
 use halfbyte_isa::vp1;
 
 /// The first register number for placeholders of HALU. Numbers of three digits ensure that no
@@ -27,7 +27,7 @@ const WORDS: [Type; 8] =
 
 /// Returns a random instruction of HALU. Each register operand is a value, or now and then the zero
 /// register or the true predicate.
-pub fn halu(random: &mut Random) -> Option<Drawn> {
+pub fn halu_intrinsic(random: &mut Random) -> Option<Drawn> {
     let &opcode = Opcode::ALL.get(random.below(Opcode::ALL.len()))?;
     let mut inst = Inst::random(opcode, &mut || random.bits());
     let mut result = None;
@@ -42,11 +42,11 @@ pub fn halu(random: &mut Random) -> Option<Drawn> {
         };
         let placeholder = match (slot.role, ty) {
             _ if slot.field == GUARD || register == u64::from(none) => None,
-            (Role::Def, Some(ty)) if result.is_none() => {
+            (OperandRole::Def, Some(ty)) if result.is_none() => {
                 result = Some(ty);
                 Some("$d".to_string())
             }
-            (Role::Use, Some(ty)) if random.below(8) > 0 => {
+            (OperandRole::Use, Some(ty)) if random.below(8) > 0 => {
                 operands.push(ty);
                 Some(format!("${}", operands.len() - 1))
             }
@@ -80,7 +80,7 @@ pub fn ptx(random: &mut Random) -> Option<Drawn> {
     let inst = ptx::Inst::random(opcode, &REGISTERS, &mut || random.bits())?;
     let registers = &REGISTERS.body.registers;
     let (text, read) = template::of(&inst, |reg| registers.ty(reg))?;
-    let (_, written) = inst.registers().find(|(role, _)| *role == Role::Def)?;
+    let (_, written) = inst.registers().find(|(role, _)| *role == OperandRole::Def)?;
     let mut value = |reg| match registers.ty(reg)? {
         PtxType::Pred => Some(Type::I1),
         PtxType::B16 => [Type::F16, Type::BF16, Type::I16].get(random.below(3)).copied(),
@@ -114,15 +114,15 @@ pub fn vp1(random: &mut Random) -> Option<Drawn> {
         let register = FIRST_OF_VP1 + 4 * number;
         inst.set(slot.field, register);
         let placeholder = match slot.role {
-            Role::Def => {
+            OperandRole::Def => {
                 result = Some(ty);
                 "$d".to_string()
             }
-            Role::Use => {
+            OperandRole::Use => {
                 operands.extend((0..slot.span).map(|_| ty));
                 format!("${}", operands.len() - usize::from(slot.span))
             }
-            Role::Update => return None,
+            OperandRole::Update => return None,
         };
         places.push((format!("{name}{register}"), placeholder));
     }

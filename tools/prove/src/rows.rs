@@ -17,7 +17,7 @@ pub fn execute<'a, const N: usize>(insts: impl IntoIterator<Item = &'a Inst>, re
     let mut rows = Rows(Vec::new());
     for inst in insts {
         rows.0.clear();
-        for write in meaning(inst, &mut rows, &mut Machine(registers)).writes {
+        for write in meaning(inst, &mut rows, &mut PtxRegisters(registers)).writes {
             if let Write::Register(reg, [low, _]) = write {
                 registers[reg.0 as usize] = *rows.row(low);
             }
@@ -26,9 +26,9 @@ pub fn execute<'a, const N: usize>(insts: impl IntoIterator<Item = &'a Inst>, re
 }
 
 /// The registers that an instruction reads.
-struct Machine<'a, const N: usize>(&'a [Row<N>]);
+struct PtxRegisters<'a, const N: usize>(&'a [Row<N>]);
 
-impl<const N: usize> Reader<Rows<N>> for Machine<'_, N> {
+impl<const N: usize> Reader<Rows<N>> for PtxRegisters<'_, N> {
     fn register(&mut self, rows: &mut Rows<N>, reg: Reg) -> [Number; 2] {
         let low = rows.push(self.0[reg.0 as usize]);
         [low, rows.word(0)]

@@ -12,10 +12,10 @@ use crate::trial::Launch;
 use memmap2::{MmapMut, MmapOptions};
 
 /// A kernel's native function, loaded from an object.
-pub(crate) struct Ahead(Loaded);
+pub(crate) struct NativeKernel(Loaded);
 
 /// The outcome of a launch.
-pub(crate) struct Called {
+pub(crate) struct LaunchResult {
     /// The trap that stopped the launch, if any.
     pub stopped: Option<Trapped>,
     /// The arguments after the launch.
@@ -24,14 +24,14 @@ pub(crate) struct Called {
     bases: Vec<Option<u64>>,
 }
 
-impl Ahead {
+impl NativeKernel {
     /// Compiles and loads the function of a kernel. Returns `None` if objects do not support the
     /// kernel.
     ///
     /// # Errors
     /// Fails if the engine has a defect.
-    pub fn new(kernel: &Kernel, budget: u32) -> Result<Option<Ahead>, Error> {
-        match Ahead::load(kernel, budget.into()) {
+    pub fn new(kernel: &Kernel, budget: u32) -> Result<Option<NativeKernel>, Error> {
+        match NativeKernel::load(kernel, budget.into()) {
             Ok(ahead) => Ok(Some(ahead)),
             Err(Error::Refused { .. }) => Ok(None),
             Err(error) => Err(error),
@@ -42,10 +42,10 @@ impl Ahead {
     ///
     /// # Errors
     /// Fails if objects do not support the kernel, or if the engine has a defect.
-    pub fn load(kernel: &Kernel, budget: u64) -> Result<Ahead, Error> {
+    pub fn load(kernel: &Kernel, budget: u64) -> Result<NativeKernel, Error> {
         let mut options = Options::default();
         options.budget = budget;
-        Ok(Ahead(load(&[("kernel", kernel)], &options)?))
+        Ok(NativeKernel(load(&[("kernel", kernel)], &options)?))
     }
 
     /// Returns `true` if the function takes a grid and a block. Any other function numbers its
@@ -55,7 +55,7 @@ impl Ahead {
     }
 
     /// Calls the function. Each buffer has exactly the alignment of its parameter, and no more.
-    pub fn call(&self, launch: &Launch) -> Called {
+    pub fn call(&self, launch: &Launch) -> LaunchResult {
         let params = self.0.functions.first().map_or(&[][..], |function| &function.parameters);
         let alias_of = |number: usize| launch.aliases.iter().find(|alias| alias.param == number);
         let aligns = params.iter().map(|param| match param.kind {
@@ -85,7 +85,7 @@ impl Ahead {
         drop(args);
         let mut args: Vec<Vec<u8>> = memory.iter().map(|memory| memory.to_vec()).collect();
         halfbyte::launch::show_aliases(params.iter().map(|param| param.kind), &launch.aliases, &mut args);
-        Called { stopped, args, bases }
+        LaunchResult { stopped, args, bases }
     }
 }
 
@@ -154,11 +154,11 @@ impl Memory {
     }
 }
 
-impl Called {
+impl LaunchResult {
     /// Returns `true` if the function stopped at the trap that the evaluator found. Native code may
     /// split an access into parts, so any address within the access matches. Addresses are not
     /// compared if `is_own` is set: private memory of an item lies elsewhere.
-    pub fn is_stopped_by(&self, found: &Trapped, trap: &eval::Trap, line: u32, is_own: bool) -> bool {
+    pub fn has_same_trap(&self, found: &Trapped, trap: &eval::Trap, line: u32, is_own: bool) -> bool {
         if found.item != trap.item {
             return false;
         }

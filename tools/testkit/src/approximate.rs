@@ -8,11 +8,11 @@ use halfbyte::Module;
 use halfbyte::import_ptx::{self, ir_name, is_ptx};
 use halfbyte_abi::{Elem, Type};
 use halfbyte_ir::{self as ir, Attr, Kernel, Op};
-use halfbyte_isa::ptx::row::{Bound, Class, Distance};
+use halfbyte_isa::ptx::row::{Bound, Distance, InstClass};
 use halfbyte_isa::ptx::types::Token;
 use halfbyte_isa::ptx::{Inst, NAME, Opcode, template};
 
-use crate::margin::{Format, Margin, Near};
+use crate::margin::{Format, Margin, Tolerance};
 
 /// A PTX instruction that GPUs approximate: one of a kernel in PTX, or the one that an op of the IR
 /// is compiled to.
@@ -25,7 +25,7 @@ pub struct Approximation {
 impl Approximation {
     /// Returns the approximation of an instruction, or `None` if the instruction is exact.
     fn of_inst(inst: &Inst) -> Option<Approximation> {
-        inst.row().is_approximate().then(|| Approximation { opcode: inst.opcode, words: inst.words.to_vec() })
+        inst.row().is_approximate().then(|| Approximation { opcode: inst.opcode, words: inst.modifiers.to_vec() })
     }
 
     /// Returns the PTX instruction that an op of the IR stands for, or `None` if that instruction
@@ -115,7 +115,7 @@ fn of_kernel(kernel: &Kernel) -> impl Iterator<Item = Approximation> {
 
 /// Returns `true` if an instruction converts an address or queries its state space.
 pub(crate) fn is_of_addresses(kernel: &Kernel, inst: ir::Inst) -> bool {
-    named(kernel, inst).is_some_and(|inst| inst.row().class == Class::Address)
+    named(kernel, inst).is_some_and(|inst| inst.row().class == InstClass::Address)
 }
 
 /// Returns the PTX instruction that an intrinsic names.
@@ -136,7 +136,7 @@ fn named(kernel: &Kernel, inst: ir::Inst) -> Option<Inst> {
 ///
 /// # Errors
 /// Fails if the manual has no bound for one of the instructions in this format.
-pub fn near(approximations: &[Approximation], format: Format) -> Result<Option<Near>, String> {
+pub fn near(approximations: &[Approximation], format: Format) -> Result<Option<Tolerance>, String> {
     let Some(first) = approximations.first() else { return Ok(None) };
     let of_format = || approximations.iter().filter(|approximation| approximation.format() == Some(format));
     if of_format().next().is_none() {
@@ -151,7 +151,7 @@ pub fn near(approximations: &[Approximation], format: Format) -> Result<Option<N
         format!("{} of `{approximation}`", bounds.join(", "))
     });
     let said = format!("the manual's bound, {}", said.collect::<Vec<_>>().join("; "));
-    Ok(Some(Near::new(format, margins, said)))
+    Ok(Some(Tolerance::new(format, margins, said)))
 }
 
 /// Returns the margin between a GPU's result and the one computed here. The latter is at most half
@@ -239,7 +239,7 @@ mod tests {
         assert!(allows(&log, up(100.0, 2), 100.0) && !allows(&log, up(100.0, 5), 100.0));
         let both = kernel("f32", &["fexp2", "ftanh"]);
         assert!(allows(&both, 1.0004, 1.0) && !allows(&both, 1.0006, 1.0));
-        let said = near(&both, format("f32")).unwrap().unwrap().said;
+        let said = near(&both, format("f32")).unwrap().unwrap().description;
         assert_eq!(said, "the manual's bound, 2 ulps of `ex2.approx.f32`; 2^-11 of the result of `tanh.approx.f32`");
     }
 

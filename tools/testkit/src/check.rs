@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use halfbyte::import_ptx::{Host, Options, is_ptx, read_each, uninitialised};
 use halfbyte::launch::{
-    Engine, Evaluation, How, OrderCause, OrderDifference, evaluate, execute, fault_diagnostic, given,
+    Engine, Evaluation, LaunchOptions, OrderCause, OrderDifference, evaluate, execute, fault_diagnostic, given,
     launch_diagnostic, order_dependence,
 };
 use halfbyte::report::Report;
@@ -20,9 +20,9 @@ use halfbyte_runtime::Program;
 
 use crate::approximate::{self, Approximation, approximations};
 use crate::compare::{Difference, compare};
-use crate::margin::{Format, Near};
+use crate::margin::{Format, Tolerance};
 use crate::runlines::{self, LaunchLine, NearResult, RefuseLine, RunLine, RunLines};
-use halfbyte::args::bind::{Bound, Kept, bind_after};
+use halfbyte::args::bind::{Bound, RetainedBuffers, bind_after};
 use halfbyte::args::names::kernel_names;
 use halfbyte::args::{Loader, brief};
 use halfbyte::include::ModuleReader;
@@ -415,7 +415,7 @@ impl Checker<'_> {
     /// Runs the launches of a run line. Each launch continues with the memory that the previous one
     /// left. After a failure, the rest are skipped.
     fn run(&mut self, run: &RunLine, refused: &BTreeSet<(usize, &'static str)>) {
-        let mut kept = Kept::default();
+        let mut kept = RetainedBuffers::default();
         for line in run.launches() {
             let (failures, results) = (self.failures.len(), self.outcome.results.len());
             let Some(launch) = self.evaluate(line, &kept) else {
@@ -483,7 +483,7 @@ impl Checker<'_> {
 
     /// Evaluates one launch on `ir`, and compares it with the expected results. Returns `None` if
     /// the launch fails.
-    fn evaluate<'l>(&mut self, line: &'l LaunchLine, kept: &Kept) -> Option<Reference<'l>> {
+    fn evaluate<'l>(&mut self, line: &'l LaunchLine, kept: &RetainedBuffers) -> Option<EvaluatedLaunch<'l>> {
         let kernels = &self.module.ir().kernels;
         let (name, name_span) = &line.kernel;
         let Some((number, kernel)) = kernels.iter().enumerate().find(|(_, kernel)| kernel.name == *name) else {
@@ -513,7 +513,7 @@ impl Checker<'_> {
                 return None;
             }
         };
-        bound.settle(kernel, line.shape, self.watchdog);
+        bound.size_open_buffers(kernel, line.shape, self.watchdog);
         self.outcome.runs += 1;
         let mut results = bound.args.clone();
         let how = Evaluation { watchdog: self.watchdog, aliases: &bound.aliases, ..Evaluation::from(line.shape) };
@@ -533,7 +533,7 @@ impl Checker<'_> {
                 return None;
             }
         };
-        let launch = Reference { line, kernel: number, params, bound, near, results, writers };
+        let launch = EvaluatedLaunch { line, kernel: number, params, bound, near, results, writers };
         for (param, bytes) in &launch.bound.results {
             let Some(found) = launch.results.get(*param) else { continue };
             let near = launch.near(*param);
@@ -554,7 +554,7 @@ impl Checker<'_> {
     }
 
     /// Returns the margin of each parameter's results; `None` for exact comparison.
-    fn near(&self, line: &LaunchLine, params: &[Param]) -> Result<Vec<Option<Near>>, Vec<Diagnostic>> {
+    fn near(&self, line: &LaunchLine, params: &[Param]) -> Result<Vec<Option<Tolerance>>, Vec<Diagnostic>> {
         let (mut all, mut errors) = (vec![None; params.len()], Vec::new());
         let approximations = self.approximations.get(&line.kernel.0).map(Vec::as_slice).unwrap_or_default();
         for result in &line.near {
@@ -571,12 +571,12 @@ impl Checker<'_> {
     /// Compares the contents of a parameter's buffer, within a margin if there is one.
     fn compare(
         &mut self,
-        launch: &Reference<'_>,
-        (number, near): (usize, Option<&Near>),
+        launch: &EvaluatedLaunch<'_>,
+        (number, near): (usize, Option<&Tolerance>),
         expected: (&str, &[u8]),
         found: (&str, &[u8]),
     ) {
-        let Reference { line, params, bound, writers, .. } = launch;
+        let EvaluatedLaunch { line, params, bound, writers, .. } = launch;
         let Some(param) = params.get(number) else { return };
         if let Some(found) = compare(&line.kernel.0, (number, param), expected, found, near, writers) {
             let found = found.with(bound.sign(param));
@@ -590,7 +590,7 @@ impl Checker<'_> {
     /// Runs a launch on every target and engine.
     fn run_everywhere(
         &mut self,
-        launch: &Reference<'_>,
+        launch: &EvaluatedLaunch<'_>,
         targets: &[Target],
         refused: &BTreeSet<(usize, &'static str)>,
     ) {
@@ -598,7 +598,7 @@ impl Checker<'_> {
         if is_ptx(self.module.file()) {
             for &engine in engines.iter().filter(|engine| TARGETS.runs(**engine, TEXT)) {
                 let before = self.failures.len();
-                self.run_text(engine, launch);
+                self.run_ptx_directly(engine, launch);
                 self.result(line, TEXT.name(), Some(engine), before);
             }
             if self.is_over() {
@@ -634,15 +634,19 @@ impl Checker<'_> {
     }
 
     /// Executes a launch of a PTX text directly.
-    fn run_text(&mut self, engine: Engine, launch: &Reference<'_>) {
+    fn run_ptx_directly(&mut self, engine: Engine, launch: &EvaluatedLaunch<'_>) {
         let line = launch.line;
         let host = match Host::load(self.module.file(), self.module.text(), &line.kernel.0) {
             Ok(host) => host,
             Err(report) => return self.failures.extend(report.diagnostics().iter().cloned()),
         };
         let mut found = launch.bound.args.clone();
-        let how =
-            How { watchdog: self.watchdog, aliases: &launch.bound.aliases, races: self.races, ..How::from(engine) };
+        let how = LaunchOptions {
+            watchdog: self.watchdog,
+            aliases: &launch.bound.aliases,
+            races: self.races,
+            ..LaunchOptions::from(engine)
+        };
         if let Err(error) = host.launch_on(how, line.shape, &mut found) {
             return self.failures.push(Diagnostic::new(line.span, error.to_string()));
         }
@@ -653,7 +657,7 @@ impl Checker<'_> {
     }
 
     /// Runs a launch on a target with an engine, and compares the results with the evaluator's.
-    fn run_on(&mut self, target: Target, engine: Engine, launch: &Reference<'_>) {
+    fn run_on(&mut self, target: Target, engine: Engine, launch: &EvaluatedLaunch<'_>) {
         let (line, watchdog) = (launch.line, self.watchdog);
         let (name, on) = (&line.kernel.0, format!("{target} ({engine})"));
         let Ok(program) = self.program(launch.kernel, target, !line.shape.is_along_x()) else { return };
@@ -661,7 +665,7 @@ impl Checker<'_> {
             return self.failures.push(Diagnostic::new(line.span, format!("the object has no kernel `@{name}`")));
         };
         let mut results = launch.bound.args.clone();
-        let how = How { watchdog, aliases: &launch.bound.aliases, ..How::from(engine) };
+        let how = LaunchOptions { watchdog, aliases: &launch.bound.aliases, ..LaunchOptions::from(engine) };
         if let Err(error) = execute(kernel, how, line.shape, &mut results) {
             let failure = launch_diagnostic(&error, &self.lines, line.span, &on);
             return self.failures.push(failure.note(Some(line.span), "in this launch"));
@@ -674,7 +678,11 @@ impl Checker<'_> {
 }
 
 /// Returns the margin for a result that was recorded on a GPU.
-fn near_of(result: &NearResult, param: &Param, approximations: &[Approximation]) -> Result<Option<Near>, Diagnostic> {
+fn near_of(
+    result: &NearResult,
+    param: &Param,
+    approximations: &[Approximation],
+) -> Result<Option<Tolerance>, Diagnostic> {
     let ((name, span), ty) = (&result.name, param.ty());
     let wrong = |message: String, expected: &str| Diagnostic::new(*span, message).expected(expected);
     let format = result.format.or_else(|| Format::of(ty)).ok_or_else(|| {
@@ -686,7 +694,7 @@ fn near_of(result: &NearResult, param: &Param, approximations: &[Approximation])
         return Err(wrong(format!("`{name}` has lanes of {bits} bits, which are no {format}"), "a type as wide"));
     }
     match &result.margin {
-        Some((margin, said)) => Ok(Some(Near::new(format, vec![*margin], format!("the margin {said}")))),
+        Some((margin, said)) => Ok(Some(Tolerance::new(format, vec![*margin], format!("the margin {said}")))),
         None => approximate::near(approximations, format)
             .map_err(|reason| wrong(reason, "a margin after the value: `within(rel=N, abs=N)`")),
     }
@@ -704,26 +712,26 @@ fn not_refused(refusal: &RefuseLine) -> Diagnostic {
 }
 
 /// A launch on the evaluator, as the reference for other targets.
-struct Reference<'a> {
+struct EvaluatedLaunch<'a> {
     line: &'a LaunchLine,
     /// The kernel's number in the module.
     kernel: usize,
     params: Vec<Param>,
     bound: Bound,
     /// The margin of each parameter's results, if any.
-    near: Vec<Option<Near>>,
+    near: Vec<Option<Tolerance>>,
     results: Vec<Vec<u8>>,
     writers: Writers,
 }
 
-impl Reference<'_> {
-    fn near(&self, param: usize) -> Option<&Near> {
+impl EvaluatedLaunch<'_> {
+    fn near(&self, param: usize) -> Option<&Tolerance> {
         self.near.get(param)?.as_ref()
     }
 
     /// Returns the margin for an engine's results. Only results of a GPU may differ from the
     /// evaluator's.
-    fn near_on(&self, engine: Engine, param: usize) -> Option<&Near> {
+    fn near_on(&self, engine: Engine, param: usize) -> Option<&Tolerance> {
         if engine == Engine::Cuda { self.near(param) } else { None }
     }
 }

@@ -6,7 +6,7 @@ use halfbyte_abi::Param;
 use halfbyte_ir::eval::Writers;
 use halfbyte_ir::{Elem, Type};
 
-use crate::margin::Near;
+use crate::margin::Tolerance;
 use halfbyte::args::print::{Sign, lane_value, lanes};
 
 /// The name of the computation or run line that a result comes from.
@@ -31,7 +31,7 @@ pub struct Difference {
     /// The signedness with which integers are printed.
     pub sign: Sign,
     /// The margin of the comparison; `None` for exact comparison.
-    pub near: Option<Near>,
+    pub near: Option<Tolerance>,
     /// The first lane that differs.
     pub first: Lane,
     /// The next few differing lanes.
@@ -66,7 +66,7 @@ pub fn compare(
     (number, param): (usize, &Param),
     (expected_of, expected): (&str, &[u8]),
     (found_of, found): (&str, &[u8]),
-    near: Option<&Near>,
+    near: Option<&Tolerance>,
     writers: &Writers,
 ) -> Option<Difference> {
     let (ty, size) = (param.ty(), param.ty().bytes() as usize);
@@ -199,7 +199,7 @@ impl fmt::Display for Difference {
         let (expected, found) = (self.number(first.expected), self.number(first.found));
         write!(f, ", expected {expected} by {expected_of}, found {found}{}; ", self.apart(first))?;
         if let Some(near) = &self.near {
-            write!(f, "beyond {}; ", near.said)?;
+            write!(f, "beyond {}; ", near.description)?;
         }
         write!(f, "{differing} of {elements} elements differ")
     }

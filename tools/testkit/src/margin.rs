@@ -144,17 +144,17 @@ impl Margin {
 
 /// A set of margins. A number is accepted if it is within at least one of them.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Near {
+pub struct Tolerance {
     format: Format,
     margins: Vec<Margin>,
     /// The description of the margins in messages.
-    pub said: String,
+    pub description: String,
 }
 
-impl Near {
+impl Tolerance {
     /// Creates a set of margins with a description for messages.
-    pub fn new(format: Format, margins: Vec<Margin>, said: impl Into<String>) -> Near {
-        Near { format, margins, said: said.into() }
+    pub fn new(format: Format, margins: Vec<Margin>, said: impl Into<String>) -> Tolerance {
+        Tolerance { format, margins, description: said.into() }
     }
 
     /// Returns `true` if a number is equal to the expected one or within a margin.
@@ -182,7 +182,7 @@ pub struct Expected {
     /// The bytes.
     pub bytes: Vec<u8>,
     /// The margins of the numbers; `None` for exact comparison.
-    pub near: Option<Near>,
+    pub near: Option<Tolerance>,
 }
 
 impl Expected {
@@ -223,7 +223,7 @@ mod tests {
     }
 
     fn differ(margin: Margin, name: &str, expected: u32, found: u32) -> bool {
-        let near = Some(Near::new(format(name), vec![margin], ""));
+        let near = Some(Tolerance::new(format(name), vec![margin], ""));
         let expected = Expected { bytes: expected.to_le_bytes().to_vec(), near };
         expected.differs_at(&found.to_le_bytes()).is_some()
     }
@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn one_of_several_margins_is_enough() {
         let distance = |absolute, relative| Margin::Distance { absolute, relative, ulps: 0.0 };
-        let near = Near::new(format("f32"), vec![distance(0.5, 0.0), distance(0.0, 0.125)], "");
+        let near = Tolerance::new(format("f32"), vec![distance(0.5, 0.0), distance(0.0, 0.125)], "");
         let allows = |expected: f32, found: f32| near.allows(expected.to_bits().into(), found.to_bits().into());
         assert!(allows(0.0, 0.5) && allows(8.0, 9.0) && !allows(8.0, 9.25) && !allows(0.0, 0.625));
         assert_eq!(near.distance(1.0_f32.to_bits().into(), 0.75_f32.to_bits().into()), Some(0.25));
@@ -304,7 +304,7 @@ mod tests {
         assert_eq!(expected.differs_at(&[1, 2, 4]), Some(2));
         assert_eq!(expected.differs_at(&[1, 2]), Some(2));
         let within_1 = Margin::Distance { absolute: 1.0, relative: 0.0, ulps: 0.0 };
-        let numbers = Expected { bytes: vec![0; 5], near: Some(Near::new(format("f16"), vec![within_1], "")) };
+        let numbers = Expected { bytes: vec![0; 5], near: Some(Tolerance::new(format("f16"), vec![within_1], "")) };
         // The byte after the last whole number is compared exactly.
         assert_eq!(numbers.differs_at(&[0, 0, 1, 0, 1]), Some(4));
     }

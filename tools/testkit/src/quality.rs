@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use halfbyte::pipeline::{Compiler, Options};
 use halfbyte::{Module, Target};
-use halfbyte_abi::Form;
-use halfbyte_isa::row::Class;
+use halfbyte_abi::KernelFormat;
+use halfbyte_isa::row::InstClass;
 
 /// The quality of a compiled kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -44,11 +44,11 @@ pub fn measure(module: &Module, target: Target) -> Vec<Measured> {
     for kernel in &module.ir().kernels {
         let quality = match compiler.compile(kernel, &mut |_| {}) {
             Ok((code, stats)) => Ok(Quality {
-                compute: code.words.count(Class::Compute),
+                compute: code.words.count(InstClass::Compute),
                 words: stats.words,
                 registers: stats.registers,
                 spills: stats.spills,
-                bundles: (target.form() == Form::Tiles).then(|| {
+                bundles: (target.form() == KernelFormat::Tiles).then(|| {
                     let mut bundles = Bundles::default();
                     for block in &stats.blocks {
                         bundles.all.0 += block.bundles;
@@ -78,7 +78,7 @@ pub fn page(modules: &[Module], targets: &[Target]) -> String {
         "# Quality of code\n\nWhat kernels become, by `halfbyte quality`. `compute` counts the instructions that compute data; making a constant is one of \
          them,\nfinding an address, moving, reading and writing memory are not.\n",
     );
-    let is_ptx = |target: &Target| target.form() == Form::Text;
+    let is_ptx = |target: &Target| target.form() == KernelFormat::Text;
     for &target in targets.iter().filter(|target| !is_ptx(target)) {
         let mut refused = Refused::new();
         let mut rows = String::new();
@@ -91,7 +91,7 @@ pub fn page(modules: &[Module], targets: &[Target]) -> String {
             }
         }
         let head = match target.form() {
-            Form::Tiles => {
+            KernelFormat::Tiles => {
                 "`bundles` is over all blocks, with the fewest that there could be: the most words of a unit, or the longest chain of\n\
                  dependences. `loops` has the same of each loop whose iterations overlap, from one to the next.\n\n\
                  | file | kernel | compute | words | registers | spills | bundles | loops |\n|---|---|---|---|---|---|---|---|\n"

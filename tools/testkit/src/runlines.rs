@@ -15,7 +15,7 @@
 
 use std::collections::HashSet;
 
-use halfbyte::target::On;
+use halfbyte::target::Platform;
 use halfbyte::{Sm, TARGETS};
 use halfbyte_abi::{Shape, Target};
 use halfbyte_ir::diag::Diagnostic;
@@ -191,13 +191,13 @@ fn almost(comment: &str) -> Option<&'static str> {
 const ALL: &str = "all";
 
 fn run_line(cursor: &mut Cursor<'_>, span: Span) -> Result<RunLine, Diagnostic> {
-    let names = format!("{}, {ALL}", On::names());
+    let names = format!("{}, {ALL}", Platform::names());
     let mut targets: Vec<Target> = Vec::new();
     loop {
         let (name, place) = cursor.name(&format!("a target: {names}"))?;
-        let named: Vec<Target> = match On::from_name(name) {
-            Some(On::Words(target)) => vec![target],
-            Some(On::Ir) => Vec::new(),
+        let named: Vec<Target> = match Platform::from_name(name) {
+            Some(Platform::Words(target)) => vec![target],
+            Some(Platform::Ir) => Vec::new(),
             None if name == ALL => TARGETS.defaults().collect(),
             None => {
                 let unknown = Diagnostic::new(place, format!("`{}` is no target", brief(name)));
@@ -397,9 +397,9 @@ fn refuse_line(source: &str, cursor: &mut Cursor<'_>, span: Span, line: Span) ->
     let names: Vec<&str> = TARGETS.defaults().map(Target::name).collect();
     let names = names.join(", ");
     let (name, place) = cursor.name(&format!("a target: {names}"))?;
-    let target = match On::from_name(name) {
-        Some(On::Words(target)) => target,
-        Some(On::Ir) => return Err(Diagnostic::new(place, "`ir` refuses nothing").expected(names)),
+    let target = match Platform::from_name(name) {
+        Some(Platform::Words(target)) => target,
+        Some(Platform::Ir) => return Err(Diagnostic::new(place, "`ir` refuses nothing").expected(names)),
         None => {
             let unknown = Diagnostic::new(place, format!("`{}` is no target", brief(name)));
             return Err(unknown.expected(one_of(&names, name)));

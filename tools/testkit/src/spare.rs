@@ -8,7 +8,7 @@ use halfbyte::{HALU, Module};
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst, Opcode};
 use halfbyte_isa::isa::MachineCode;
-use halfbyte_isa::row::{RegFile, Role};
+use halfbyte_isa::row::{OperandRole, RegFile};
 
 /// A pattern of redundant instructions.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,7 @@ pub const PATTERNS: &[Pattern] = &[
 
 /// Returns the addresses of each pattern in a kernel's code, in the order of [`PATTERNS`]. Finds no
 /// patterns in code of other targets.
-pub fn spare(code: &dyn MachineCode) -> Vec<Vec<usize>> {
+pub fn redundant_instructions(code: &dyn MachineCode) -> Vec<Vec<usize>> {
     let is_halu = code.target() == halfbyte_isa::halu::TARGET;
     let insts: Vec<Option<Inst>> = code.iter().map(|word| Inst::decode(word).filter(|_| is_halu)).collect();
     let mut begins = vec![false; insts.len()];
@@ -76,7 +76,7 @@ pub fn page(modules: &[Module]) -> String {
         for kernel in &module.ir().kernels {
             let Ok((code, _)) = compiler.compile(kernel, &mut |_| {}) else { continue };
             words += code.words.len();
-            found.push((module.file(), &kernel.name, spare(&*code.words)));
+            found.push((module.file(), &kernel.name, redundant_instructions(&*code.words)));
         }
     }
     let all: usize = found.iter().flat_map(|(.., places)| places).map(Vec::len).sum();
@@ -112,11 +112,11 @@ impl Listing {
 
     /// Returns the general-purpose registers of an instruction with a role. An operand with several
     /// registers contributes all of them.
-    fn registers(&self, at: usize, role: Role) -> impl Iterator<Item = u64> {
+    fn registers(&self, at: usize, role: OperandRole) -> impl Iterator<Item = u64> {
         let inst = self.inst(at).copied();
         let slots = inst.map_or(&[][..], |inst| inst.opcode().registers());
         let of = move |slot: &&halfbyte_isa::row::RegSlot| {
-            slot.file == RegFile::Gpr && (slot.role == role || slot.role == Role::Update)
+            slot.file == RegFile::Gpr && (slot.role == role || slot.role == OperandRole::Update)
         };
         slots.iter().filter(of).flat_map(move |slot| {
             let first = inst.map_or(u64::from(RZ), |inst| inst.get(slot.field));
@@ -125,12 +125,12 @@ impl Listing {
     }
 
     fn reads(&self, at: usize, reg: u64) -> bool {
-        self.registers(at, Role::Use).any(|read| read == reg)
+        self.registers(at, OperandRole::Use).any(|read| read == reg)
     }
 
     /// Returns the register that an instruction writes, if it writes exactly one.
     fn result(&self, at: usize) -> Option<u64> {
-        let mut written = self.registers(at, Role::Def);
+        let mut written = self.registers(at, OperandRole::Def);
         written.next().filter(|_| written.next().is_none())
     }
 
@@ -151,7 +151,9 @@ impl Listing {
                 return None;
             }
             let is_end = inst.opcode() == Opcode::EXIT && inst.is_unconditional();
-            if is_end || inst.is_unconditional() && self.registers(next, Role::Def).any(|written| written == result) {
+            if is_end
+                || inst.is_unconditional() && self.registers(next, OperandRole::Def).any(|written| written == result)
+            {
                 return only;
             }
         }
@@ -178,7 +180,7 @@ impl Listing {
     /// Returns the distinct source registers other than RZ, and an encoding of the immediate or
     /// constant source, if any.
     fn sources(&self, at: usize) -> (Vec<u64>, Option<u64>) {
-        let mut registers: Vec<u64> = self.registers(at, Role::Use).collect();
+        let mut registers: Vec<u64> = self.registers(at, OperandRole::Use).collect();
         registers.sort_unstable();
         registers.dedup();
         let other = match self.inst(at).map(Inst::opcode) {
@@ -199,7 +201,7 @@ impl Listing {
         let Some(between) = self.result(first) else { return false };
         // A register that is redefined between the two is a different source for the second.
         let is_written =
-            |reg: u64| (first..second).any(|at| self.registers(at, Role::Def).any(|written| written == reg));
+            |reg: u64| (first..second).any(|at| self.registers(at, OperandRole::Def).any(|written| written == reg));
         let is_new = |&reg: &u64| reg != between && (!registers.contains(&reg) || is_written(reg));
         let registers = registers.len() + more.into_iter().filter(is_new).count();
         let others = match (other, another) {
@@ -231,7 +233,7 @@ fn rotation(listing: &Listing, at: usize) -> bool {
     };
     listing.is(at, &[Opcode::SHF_RIR])
         && listing.field(at, R64) == u64::from(RZ)
-        && listing.registers(user, Role::Use).filter_map(|reg| listing.maker(user, reg)).any(right)
+        && listing.registers(user, OperandRole::Use).filter_map(|reg| listing.maker(user, reg)).any(right)
 }
 
 fn bytes(listing: &Listing, at: usize) -> bool {
@@ -267,7 +269,8 @@ fn bits(listing: &Listing, at: usize) -> bool {
 fn sum(listing: &Listing, at: usize) -> bool {
     let user = listing.only_use(at).filter(|&user| is_sum(listing, at) && is_sum(listing, user));
     // The same register twice counts as two terms.
-    let terms = |at: usize| listing.registers(at, Role::Use).count() + usize::from(listing.sources(at).1.is_some());
+    let terms =
+        |at: usize| listing.registers(at, OperandRole::Use).count() + usize::from(listing.sources(at).1.is_some());
     user.is_some_and(|user| listing.fits_one(at, user) && terms(at) + terms(user) <= 4)
 }
 
@@ -282,7 +285,7 @@ fn bare_product(listing: &Listing, at: usize) -> Option<usize> {
 
 fn product(listing: &Listing, at: usize) -> bool {
     let Some(sum) = bare_product(listing, at) else { return false };
-    let terms: Vec<u64> = listing.registers(sum, Role::Use).collect();
+    let terms: Vec<u64> = listing.registers(sum, OperandRole::Use).collect();
     let (_, other) = listing.sources(sum);
     let earlier = |reg: &u64| {
         listing.maker(sum, *reg).is_some_and(|maker| maker < at && bare_product(listing, maker) == Some(sum))
@@ -301,18 +304,18 @@ fn scaled(listing: &Listing, at: usize) -> bool {
     listing.is(sum, &[Opcode::IADD3_RRR])
         && !is_negative
         && listing.field(sum, SLOT_NEG) == 0
-        && listing.registers(sum, Role::Use).count() == 2
+        && listing.registers(sum, OperandRole::Use).count() == 2
 }
 
 fn second_term(listing: &Listing, at: usize) -> bool {
     let is_third =
-        |user: usize| listing.is(user, &[Opcode::IADD3_RCR]) && listing.registers(user, Role::Use).count() == 2;
+        |user: usize| listing.is(user, &[Opcode::IADD3_RCR]) && listing.registers(user, OperandRole::Use).count() == 2;
     listing.is(at, &[Opcode::MOV_C]) && listing.only_use(at).is_some_and(is_third)
 }
 
 fn number(listing: &Listing, at: usize) -> bool {
     let is_made = |reg: u64| listing.maker(at, reg).is_some_and(|maker| listing.is(maker, &[Opcode::MOV_I]));
-    let reads = || listing.registers(at, Role::Use);
+    let reads = || listing.registers(at, OperandRole::Use);
     listing.is(at, &[Opcode::SHF_RIR, Opcode::PRMT_RIR]) && reads().next().is_some() && reads().all(is_made)
 }
 
@@ -331,7 +334,7 @@ fn latch(listing: &Listing, at: usize) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use halfbyte_isa::halu::{Code, assemble};
+    use halfbyte_isa::halu::{HaluCode, assemble};
 
     use super::*;
 
@@ -349,17 +352,17 @@ mod tests {
             ("number", "MOV R3, 0x70000\nSHF.R.U32.HI R3, RZ, 0x4, R3"),
             ("latch", "L:\n@P0 BRA OUT\nBRA L\nEXIT\nOUT:\nMOV R0, RZ"),
         ] {
-            let code = |text: &str| Code(assemble(&format!("{text}\nEXIT\n")).unwrap().words);
-            let found = |text: &str| spare(&code(text));
+            let code = |text: &str| HaluCode(assemble(&format!("{text}\nEXIT\n")).unwrap().words);
+            let found = |text: &str| redundant_instructions(&code(text));
             for (pattern, places) in PATTERNS.iter().zip(found(text)) {
                 assert_eq!(places.len(), usize::from(pattern.name == name), "{}: {text}", pattern.name);
             }
         }
         // A result with a second use is not redundant.
         let kept = "LOP3 R3, R0, R1, RZ, 0x3c\nLOP3 R4, R3, R2, RZ, 0x3c\nSTG [R9.U32+UR4], R3\nEXIT\n";
-        assert!(spare(&Code(assemble(kept).unwrap().words)).iter().all(Vec::is_empty));
+        assert!(redundant_instructions(&HaluCode(assemble(kept).unwrap().words)).iter().all(Vec::is_empty));
         // The registers R1 and R2 are redefined between the two instructions.
         let other = "LOP3 R3, R0, R1, R2, 0x96\nMOV R1, R4\nMOV R2, R5\nLOP3 R3, R3, R1, R2, 0x96\nEXIT\n";
-        assert!(spare(&Code(assemble(other).unwrap().words)).iter().all(Vec::is_empty));
+        assert!(redundant_instructions(&HaluCode(assemble(other).unwrap().words)).iter().all(Vec::is_empty));
     }
 }

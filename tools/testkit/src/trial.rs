@@ -3,7 +3,7 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use halfbyte::launch::{Engine, Evaluation, How, evaluate, execute, given, lend};
+use halfbyte::launch::{Engine, Evaluation, LaunchOptions, evaluate, execute, given, lend};
 use halfbyte::pipeline::{Options, compile};
 use halfbyte::{CompileError, Module, TARGETS};
 use halfbyte_abi::{Alias, Exceeded, Shape, Target, Type, Watchdog};
@@ -14,7 +14,7 @@ use halfbyte_isa::stream::Stream;
 use halfbyte_runtime::{LaunchError, Program, Stats, Trap, TrapKind};
 
 #[cfg(feature = "aot")]
-use crate::ahead::{Ahead, Called};
+use crate::ahead::{LaunchResult, NativeKernel};
 use crate::approximate::{is_approximate, is_of_addresses};
 use crate::compare::compare;
 
@@ -22,11 +22,11 @@ use crate::compare::compare;
 #[derive(Clone, Copy)]
 pub struct Trial<'a> {
     /// The compiler options; the kernel is compiled with each of them.
-    pub ways: &'a [Options],
+    pub options: &'a [Options],
     /// The engines that execute the machine code.
     pub engines: &'a [Engine],
     /// `true` to run the functions of native objects too, which requires feature `aot`.
-    pub ahead: bool,
+    pub native_objects: bool,
     /// The number of backward branches that an item may take.
     pub budget: u32,
     /// The limits of the trial.
@@ -64,7 +64,7 @@ pub struct Tally {
 
 /// The kind of a kernel's failure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum FailureKind {
     /// The kernel is malformed, does not print as its text, or its items are not independent.
     Malformed,
     /// The compiler has a defect: an internal error, or an object that does not load.
@@ -85,7 +85,7 @@ pub enum Kind {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
     /// The kind.
-    pub kind: Kind,
+    pub kind: FailureKind,
     /// The target, or `None` if the text or the evaluation fails.
     pub target: Option<Target>,
     /// The engine, or `None` if no machine code was executed.
@@ -98,14 +98,14 @@ pub struct Failure {
 
 impl Failure {
     fn malformed(reason: impl Into<String>) -> Failure {
-        Failure { kind: Kind::Malformed, target: None, engine: None, reason: reason.into(), launch: None }
+        Failure { kind: FailureKind::Malformed, target: None, engine: None, reason: reason.into(), launch: None }
     }
 
     fn exceeded(exceeded: Exceeded) -> Failure {
-        Failure { kind: Kind::Exceeded, ..Failure::malformed(exceeded.to_string()) }
+        Failure { kind: FailureKind::Exceeded, ..Failure::malformed(exceeded.to_string()) }
     }
 
-    fn on(target: Target, kind: Kind, reason: impl Into<String>) -> Failure {
+    fn on(target: Target, kind: FailureKind, reason: impl Into<String>) -> Failure {
         Failure { kind, target: Some(target), ..Failure::malformed(reason) }
     }
 
@@ -116,7 +116,7 @@ impl Failure {
     /// Returns `true` if the other failure has the same kind, target and engine. Malformed kernels,
     /// defects and panics must also have similar messages.
     pub fn is_like(&self, other: &Failure) -> bool {
-        let is_said = matches!(self.kind, Kind::Malformed | Kind::Defect | Kind::Panic);
+        let is_said = matches!(self.kind, FailureKind::Malformed | FailureKind::Defect | FailureKind::Panic);
         (self.kind, self.target, self.engine) == (other.kind, other.target, other.engine)
             && (!is_said || outline(&self.reason) == outline(&other.reason))
     }
@@ -169,7 +169,7 @@ impl Trial<'_> {
     pub fn must_race(&self, text: &str, launches: impl FnOnce(&Kernel) -> Vec<Launch>) -> Result<Tally, Failure> {
         let module = Module::parse(text).map_err(|report| Failure::malformed(report.to_string()))?;
         let Some(kernel) = module.ir().kernels.first() else { return Ok(Tally::default()) };
-        let mut tally = Tally { accepted: vec![false; self.ways.len()], ..Tally::default() };
+        let mut tally = Tally { accepted: vec![false; self.options.len()], ..Tally::default() };
         for launch in launches(kernel) {
             let size: u32 = launch.shape.block.into_iter().product();
             let is_alone = size < 2 || launch.shape.items() == Ok(0);
@@ -210,7 +210,7 @@ impl Trial<'_> {
             tally.traps |= outcome.is_err();
             expected.push((args, outcome));
         }
-        for options in self.ways {
+        for options in self.options {
             let target = options.target;
             let several_axes = options.several_axes || launches.iter().any(|launch| !launch.shape.is_along_x());
             // Half of the kernels are compiled for a fixed group size, that of their launches.
@@ -221,7 +221,7 @@ impl Trial<'_> {
             let compiled = caught(|| compiled(module, options));
             self.poll()?;
             let compiled = compiled.unwrap_or_else(|said| {
-                Err(Failure::on(target, Kind::Panic, format!("the compiler for {target} panics: {said}")))
+                Err(Failure::on(target, FailureKind::Panic, format!("the compiler for {target} panics: {said}")))
             });
             let program = compiled.map_err(|failure| match launches.first() {
                 Some(launch) => failure.in_launch(launch),
@@ -230,7 +230,7 @@ impl Trial<'_> {
             #[cfg(feature = "aot")]
             let ahead = self.ahead(program.as_ref(), target)?;
             #[cfg(feature = "aot")]
-            let program = program.filter(|_| !self.ahead || ahead.is_some());
+            let program = program.filter(|_| !self.native_objects || ahead.is_some());
             tally.accepted.push(program.is_some());
             let Some(program) = program else { continue };
             for (launch, (args, outcome)) in launches.iter().zip(&expected) {
@@ -263,12 +263,13 @@ impl Trial<'_> {
 
     /// Returns the native function of the program's only kernel, if it is requested and supported.
     #[cfg(feature = "aot")]
-    fn ahead(&self, program: Option<&Program>, target: Target) -> Result<Option<Ahead>, Failure> {
-        let kernel = program.and_then(|program| program.kernels().first()).filter(|_| self.ahead);
+    fn ahead(&self, program: Option<&Program>, target: Target) -> Result<Option<NativeKernel>, Failure> {
+        let kernel = program.and_then(|program| program.kernels().first()).filter(|_| self.native_objects);
         let Some(kernel) = kernel else { return Ok(None) };
         let wrong = |kind, said: &dyn fmt::Display| Failure::on(target, kind, format!("on {target} (aot): {said}"));
-        let made = caught(|| Ahead::new(kernel, self.budget)).map_err(|said| wrong(Kind::Panic, &said))?;
-        made.map_err(|error| wrong(Kind::Defect, &error))
+        let made =
+            caught(|| NativeKernel::new(kernel, self.budget)).map_err(|said| wrong(FailureKind::Panic, &said))?;
+        made.map_err(|error| wrong(FailureKind::Defect, &error))
     }
 }
 
@@ -276,7 +277,7 @@ impl Trial<'_> {
 /// invalid kernel is a defect of the compiler.
 fn compiled(module: &Module, options: &Options) -> Result<Option<Program>, Failure> {
     let target = options.target;
-    let defect = |reason: &dyn fmt::Display| Failure::on(target, Kind::Defect, format!("on {target}: {reason}"));
+    let defect = |reason: &dyn fmt::Display| Failure::on(target, FailureKind::Defect, format!("on {target}: {reason}"));
     match compile(module, &module.ir().kernels, options, &mut |_| {}) {
         Ok(binary) => halfbyte::TARGETS.load(&binary.object).map(Some).map_err(|error| defect(&error)),
         Err(error @ (CompileError::Internal { .. } | CompileError::Invalid(_))) => Err(defect(&module.report(error))),
@@ -287,7 +288,7 @@ fn compiled(module: &Module, options: &Options) -> Result<Option<Program>, Failu
 /// The factor by which the budget grows, up to [`DEFAULT_BUDGET`], when a launch that exceeded its
 /// budget is evaluated again. If an inner loop is unrolled, machine code takes one backward branch
 /// where the evaluator takes up to this many.
-const PATIENCE: u32 = 64;
+const BUDGET_GROWTH: u32 = 64;
 
 /// A launch on the evaluator, as the reference for machine code.
 struct Reference<'a> {
@@ -322,7 +323,7 @@ impl Reference<'_> {
     fn check(&self, program: &Program, engines: &[Engine]) -> Result<(), Failure> {
         let target = self.target;
         let Some(loaded) = program.kernel(&self.kernel.name) else {
-            return Err(Failure::on(target, Kind::Defect, format!("on {target}: the object lacks the kernel")));
+            return Err(Failure::on(target, FailureKind::Defect, format!("on {target}: the object lacks the kernel")));
         };
         // Code that is compiled for launches along x is not launched over several axes.
         if loaded.info().along_x && !self.launch.shape.is_along_x() {
@@ -337,27 +338,28 @@ impl Reference<'_> {
             let wrong = |(kind, reason)| Failure { engine: Some(engine), ..Failure::on(target, kind, reason) };
             let mut args = self.launch.args.clone();
             let (budget, watchdog, aliases) = (self.budget.into(), self.watchdog, self.launch.aliases.as_slice());
-            let how = How { budget, watchdog, aliases, ..How::from(engine) };
+            let how = LaunchOptions { budget, watchdog, aliases, ..LaunchOptions::from(engine) };
             let outcome = caught(|| execute(loaded, how, self.launch.shape, &mut args))
-                .map_err(|said| wrong((Kind::Panic, format!("{target} ({engine}) panics: {said}"))))?;
+                .map_err(|said| wrong((FailureKind::Panic, format!("{target} ({engine}) panics: {said}"))))?;
             if let Err(LaunchError::Exceeded { exceeded, .. }) = outcome {
                 return Err(Failure::exceeded(exceeded));
             }
             let on = format!("{target} ({engine})");
             let agrees = self.agrees(loaded, &on, &outcome, &args);
-            let agrees = agrees.or_else(|failure| self.agrees_in_the_end(loaded, &on, &outcome, &args, failure));
+            let agrees =
+                agrees.or_else(|failure| self.agrees_with_larger_budget(loaded, &on, &outcome, &args, failure));
             agrees.map_err(wrong)?;
             if let Engine::Jit { .. } = engine {
                 let repeated = caught(|| self.repeats(loaded, engine, &outcome, &args))
-                    .map_err(|said| wrong((Kind::Panic, format!("{target} ({engine}) panics: {said}"))))?;
-                repeated.map_err(|reason| wrong((Kind::Engines, format!("{on}, launched again {reason}"))))?;
+                    .map_err(|said| wrong((FailureKind::Panic, format!("{target} ({engine}) panics: {said}"))))?;
+                repeated.map_err(|reason| wrong((FailureKind::Engines, format!("{on}, launched again {reason}"))))?;
             }
             match &first {
                 None => first = Some((engine, outcome)),
                 Some((other, expected)) if *expected != outcome => {
                     let (outcome, expected) = (shown(&outcome), shown(expected));
                     let reason = format!("on {target} {engine} and {other} do not agree: {outcome} and {expected}");
-                    return Err(wrong((Kind::Engines, reason)));
+                    return Err(wrong((FailureKind::Engines, reason)));
                 }
                 Some(_) => {}
             }
@@ -403,24 +405,24 @@ impl Reference<'_> {
 
     /// Runs the native object's function. Returns `true` if its result can be compared.
     #[cfg(feature = "aot")]
-    fn check_ahead(&self, ahead: &Ahead) -> Result<bool, Failure> {
+    fn check_ahead(&self, ahead: &NativeKernel) -> Result<bool, Failure> {
         if reads_addresses(self.kernel) || !(ahead.takes_grid() || self.launch.shape.is_along_x()) {
             return Ok(false);
         }
         let on = format!("{} (aot)", self.target);
         let called = caught(|| ahead.call(self.launch))
-            .map_err(|said| Failure::on(self.target, Kind::Panic, format!("{on} panics: {said}")))?;
+            .map_err(|said| Failure::on(self.target, FailureKind::Panic, format!("{on} panics: {said}")))?;
         let agrees = self.agrees_ahead(&on, &called).or_else(|failure| {
             // Machine code may have fewer backward branches than the evaluator, and so continue for
             // longer.
-            let budget = self.budget.saturating_mul(PATIENCE).min(DEFAULT_BUDGET);
+            let budget = self.budget.saturating_mul(BUDGET_GROWTH).min(DEFAULT_BUDGET);
             if !matches!(self.outcome, Err(Fault::Trap(trap)) if is_over_budget(trap)) || budget <= self.budget {
                 return Err(failure);
             }
             let mut expected = self.launch.args.clone();
             let outcome = evaluate(self.kernel, self.launch.evaluation(budget, self.watchdog), &mut expected);
             if let Err(Fault::Exceeded(exceeded)) = outcome {
-                return Err((Kind::Exceeded, exceeded.to_string()));
+                return Err((FailureKind::Exceeded, exceeded.to_string()));
             }
             Reference { args: &expected, outcome: &outcome, ..*self }.agrees_ahead(&on, &called)
         });
@@ -430,7 +432,7 @@ impl Reference<'_> {
 
     /// Compares the result of a native object's function with the evaluator's.
     #[cfg(feature = "aot")]
-    fn agrees_ahead(&self, on: &str, called: &Called) -> Result<(), (Kind, String)> {
+    fn agrees_ahead(&self, on: &str, called: &LaunchResult) -> Result<(), (FailureKind, String)> {
         let reason = match (self.outcome, &called.stopped) {
             (Ok(writers), None) => return self.same_memory(on, &called.args, writers),
             (Err(Fault::Trap(expected)), Some(found)) => {
@@ -440,7 +442,7 @@ impl Reference<'_> {
                     }
                     _ => false,
                 };
-                match called.is_stopped_by(found, expected, self.line(expected), is_own) {
+                match called.has_same_trap(found, expected, self.line(expected), is_own) {
                     true => return Ok(()),
                     false => format!("on {on}: {found}; on ir line {}, {expected}", self.line(expected)),
                 }
@@ -449,16 +451,16 @@ impl Reference<'_> {
             (Err(fault), None) => format!("on {on} there is no trap; on ir: {fault}"),
             (Err(fault), Some(found)) => format!("on {on}: {found}; on ir: {fault}"),
         };
-        Err((Kind::Trap, reason))
+        Err((FailureKind::Trap, reason))
     }
 
     /// Compares the memory after a launch with the evaluator's.
-    fn same_memory(&self, on: &str, args: &[Vec<u8>], writers: &Writers) -> Result<(), (Kind, String)> {
+    fn same_memory(&self, on: &str, args: &[Vec<u8>], writers: &Writers) -> Result<(), (FailureKind, String)> {
         let params = given(self.kernel);
         for (param, (expected, found)) in params.iter().enumerate().zip(self.args.iter().zip(args)) {
             let difference = compare(&self.kernel.name, param, ("ir", expected), (on, found), None, writers);
             if let Some(difference) = difference {
-                return Err((Kind::Memory, difference.to_string()));
+                return Err((FailureKind::Memory, difference.to_string()));
             }
         }
         Ok(())
@@ -471,7 +473,7 @@ impl Reference<'_> {
         on: &str,
         outcome: &Outcome,
         args: &[Vec<u8>],
-    ) -> Result<(), (Kind, String)> {
+    ) -> Result<(), (FailureKind, String)> {
         let reason = match (self.outcome, outcome) {
             // The tile does not fit the machine's memory.
             (_, Err(LaunchError::Tile(_))) => return Ok(()),
@@ -486,20 +488,20 @@ impl Reference<'_> {
             (Err(fault), Ok(_)) => format!("on {on} there is no trap; on ir: {fault}"),
             (Err(fault), Err(error)) => format!("on {on}: {error}; on ir: {fault}"),
         };
-        Err((Kind::Trap, reason))
+        Err((FailureKind::Trap, reason))
     }
 
     /// Compares again with a larger budget if an item exceeds the budget on the evaluator. Machine
     /// code may have fewer backward branches than the evaluator, and so continue for longer.
-    fn agrees_in_the_end(
+    fn agrees_with_larger_budget(
         &self,
         words: &halfbyte_runtime::Kernel,
         on: &str,
         outcome: &Outcome,
         args: &[Vec<u8>],
-        failure: (Kind, String),
-    ) -> Result<(), (Kind, String)> {
-        let budget = self.budget.saturating_mul(PATIENCE).min(DEFAULT_BUDGET);
+        failure: (FailureKind, String),
+    ) -> Result<(), (FailureKind, String)> {
+        let budget = self.budget.saturating_mul(BUDGET_GROWTH).min(DEFAULT_BUDGET);
         if !matches!(self.outcome, Err(Fault::Trap(trap)) if is_over_budget(trap)) || budget <= self.budget {
             return Err(failure);
         }
@@ -507,7 +509,7 @@ impl Reference<'_> {
         let how = self.launch.evaluation(budget, self.watchdog);
         let evaluated = &evaluate(self.kernel, how, &mut expected);
         if let Err(Fault::Exceeded(exceeded)) = evaluated {
-            return Err((Kind::Exceeded, exceeded.to_string()));
+            return Err((FailureKind::Exceeded, exceeded.to_string()));
         }
         Reference { args: &expected, outcome: evaluated, ..*self }.agrees(words, on, outcome, args)
     }
@@ -553,7 +555,7 @@ impl Reference<'_> {
             (&eval::TrapKind::Misaligned { address, .. }, &TrapKind::Misaligned { address: at, .. }) => {
                 is_there(address, at, 0, 0)
             }
-            (eval::TrapKind::Meets(why, _), TrapKind::Meets(found, _)) => why == found,
+            (eval::TrapKind::Meets(why, _), TrapKind::Collective(found, _)) => why == found,
             (eval::TrapKind::Deadlock(_), TrapKind::Deadlock(_)) => true,
             (eval::TrapKind::ReadOnly { address, .. }, TrapKind::ReadOnly { address: at, .. }) => address == at,
             _ => false,
@@ -604,9 +606,9 @@ mod tests {
             aliases: Vec::new(),
         };
         let trial = Trial {
-            ways: &[Options::new(halfbyte::HALU)],
+            options: &[Options::new(halfbyte::HALU)],
             engines: &[Engine::Interp, Engine::JIT],
-            ahead: false,
+            native_objects: false,
             budget,
             watchdog: None,
         };
@@ -626,6 +628,6 @@ mod tests {
     #[test]
     fn what_the_evaluator_does_not_finish_is_no_agreement() {
         let failure = nested(7, 2, 10).unwrap_err();
-        assert_eq!((failure.kind, failure.target), (Kind::Trap, Some(halfbyte::HALU)));
+        assert_eq!((failure.kind, failure.target), (FailureKind::Trap, Some(halfbyte::HALU)));
     }
 }

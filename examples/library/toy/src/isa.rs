@@ -1,12 +1,17 @@
 //! Instruction set, with one row per instruction.
 
-use halfbyte_abi::{Descriptor, Form, Target};
-use halfbyte_isa::plain::{Field, Plain, Role, Row};
-use halfbyte_isa::row::Class;
+use halfbyte_abi::{Descriptor, KernelFormat, Target};
+use halfbyte_isa::plain::{Field, Role, Row, RowIsa};
+use halfbyte_isa::row::InstClass;
 
 /// Toy target.
-pub const TARGET: Target =
-    Target::new(&Descriptor { name: "toy", summary: "eight instructions", code: 0x70, form: Form::Threads, sm: None });
+pub const TARGET: Target = Target::new(&Descriptor {
+    name: "toy",
+    summary: "eight instructions",
+    code: 0x70,
+    form: KernelFormat::Threads,
+    sm: None,
+});
 
 /// Number of registers; the last is never read.
 pub const REGISTERS: u32 = 16;
@@ -35,17 +40,17 @@ const VALUE: Field = Field { role: Role::Use, low: 20, bits: 4 };
 const IMM: Field = Field { role: Role::Imm, low: 0, bits: 16 };
 
 /// Instruction set. The no-op writes the last register.
-pub static ISA: Plain = Plain {
+pub static ISA: RowIsa = RowIsa {
     target: TARGET,
     rows: &[
-        Row { name: "item", class: Class::Compute, fields: &[DEF] },
-        Row { name: "const", class: Class::Compute, fields: &[DEF, IMM] },
-        Row { name: "arg", class: Class::Memory, fields: &[DEF, IMM] },
-        Row { name: "add", class: Class::Compute, fields: &[DEF, A, B] },
-        Row { name: "mul", class: Class::Compute, fields: &[DEF, A, B] },
-        Row { name: "load", class: Class::Memory, fields: &[DEF, IMM, A] },
-        Row { name: "store", class: Class::Memory, fields: &[IMM, A, VALUE] },
-        Row { name: "exit", class: Class::Control, fields: &[] },
+        Row { name: "item", class: InstClass::Compute, fields: &[DEF] },
+        Row { name: "const", class: InstClass::Compute, fields: &[DEF, IMM] },
+        Row { name: "arg", class: InstClass::Memory, fields: &[DEF, IMM] },
+        Row { name: "add", class: InstClass::Compute, fields: &[DEF, A, B] },
+        Row { name: "mul", class: InstClass::Compute, fields: &[DEF, A, B] },
+        Row { name: "load", class: InstClass::Memory, fields: &[DEF, IMM, A] },
+        Row { name: "store", class: InstClass::Memory, fields: &[IMM, A, VALUE] },
+        Row { name: "exit", class: InstClass::Control, fields: &[] },
     ],
-    idle: (CONST as u32) << 24 | (REGISTERS - 1) << 20,
+    nop: (CONST as u32) << 24 | (REGISTERS - 1) << 20,
 };

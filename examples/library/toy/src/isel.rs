@@ -2,7 +2,7 @@
 
 use halfbyte_abi::{ParamKind, Target, Type};
 use halfbyte_ir::{Attr, Inst, Kernel, Legality, Op, Refusal, Value};
-use halfbyte_isel::straight::{Selection, Straight};
+use halfbyte_isel::straight::{Selection, SingleBlockMachine};
 use halfbyte_isel::{Backend, Request, Scratch, Selected};
 
 use crate::isa::{ADD, ARG, CONST, EXIT, ISA, ITEM, LOAD, MUL, REGISTERS, STORE, TARGET};
@@ -20,7 +20,7 @@ impl Backend for Toy {
     }
 
     fn select(&self, request: Request<'_>, _: &mut Scratch) -> Result<Selected, Vec<Refusal>> {
-        Straight { isa: &ISA, registers: REGISTERS - 1 }.select(request, lower)
+        SingleBlockMachine { isa: &ISA, registers: REGISTERS - 1 }.select(request, lower)
     }
 }
 

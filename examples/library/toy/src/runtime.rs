@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use halfbyte_abi::buffer_base;
-use halfbyte_isa::isa::{Isa, Words};
+use halfbyte_isa::isa::{Isa, SharedCode};
 use halfbyte_isa::object::{KernelInfo, Loc};
 use halfbyte_isa::plain;
 use halfbyte_runtime::{
-    Access, Arguments, Buffers, Engine, Executable, Fault, Kernel, LaunchError, Machine, Order, Stats, TrapKind,
+    Access, Arguments, Buffers, Engine, Executable, Fault, Kernel, LaunchError, LaunchOptions, Machine, Stats, TrapKind,
 };
 
 use crate::isa::{ADD, ARG, CONST, ISA, ITEM, LOAD, MUL, REGISTERS, STORE};
@@ -25,8 +25,8 @@ impl Machine for Toy {
         engine == Engine::Interp
     }
 
-    fn prepare(&self, _: &KernelInfo, words: &Words, _: &[Loc]) -> Result<Arc<dyn Executable>, String> {
-        let words = words.downcast_ref::<plain::Code>().ok_or("its words are another target's")?;
+    fn prepare(&self, _: &KernelInfo, words: &SharedCode, _: &[Loc]) -> Result<Arc<dyn Executable>, String> {
+        let words = words.downcast_ref::<plain::RowCode>().ok_or("its words are another target's")?;
         Ok(Arc::new(Program(words.words().to_vec())))
     }
 }
@@ -35,7 +35,12 @@ impl Machine for Toy {
 struct Program(Vec<u32>);
 
 impl Executable for Program {
-    fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut Arguments<'_>) -> Result<Stats, LaunchError> {
+    fn launch(
+        &self,
+        kernel: &Kernel,
+        order: LaunchOptions<'_>,
+        args: &mut Arguments<'_>,
+    ) -> Result<Stats, LaunchError> {
         args.start();
         let Arguments { scalars, buffers, .. } = args;
         let scalars: Vec<u32> = scalars.iter().map(|bits| *bits as u32).collect();

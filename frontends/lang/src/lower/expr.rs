@@ -4,7 +4,7 @@ use halfbyte_abi::Type;
 use halfbyte_ir::{Attr, AttrKind, FloatCC, FloatFlags, IntCC, Op, Span};
 
 use super::operand::{Number, Operand};
-use super::{Binding, Failed, Global, Known, Lower, Lowering};
+use super::{Binding, ConstantState, Failed, Global, Lower, Lowering};
 use crate::ast::{BinOp, Compare, ExprId, ExprKind, Sign, UnOp};
 use crate::symbols::Sym;
 
@@ -112,7 +112,7 @@ impl Lower<'_> {
     }
 
     fn constant_named(&mut self, number: u32) -> Lowering<Operand> {
-        if let Some(Known::Is(operand)) = self.constants.get(number as usize) {
+        if let Some(ConstantState::Is(operand)) = self.constants.get(number as usize) {
             return Ok(operand.clone());
         }
         self.constant(number)

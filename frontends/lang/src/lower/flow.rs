@@ -100,7 +100,7 @@ impl Lower<'_> {
                     (false, Some(otherwise)) => self.arm(otherwise, expected, wanted),
                     (false, None) => Ok(Operand::NOTHING),
                 };
-                self.is_cut |= self.here.is_none();
+                self.is_unreachable_by_constant |= self.here.is_none();
                 return taken;
             }
             Err(value) => value,
@@ -108,12 +108,12 @@ impl Lower<'_> {
         let Some(head) = self.here else { return Ok(Operand::Never) };
         let before = self.values();
         let then_block = self.b.block("then", &[]);
-        let mut first = self.way(then_block, |lower| lower.block(then, expected, wanted));
+        let mut first = self.lower_arm(then_block, |lower| lower.block(then, expected, wanted));
         self.set_values(&before);
         let (mut second, else_block) = match otherwise {
             Some(otherwise) => {
                 let block = self.b.block("else", &[]);
-                let way = self.way(block, |lower| lower.arm(otherwise, expected, wanted));
+                let way = self.lower_arm(block, |lower| lower.arm(otherwise, expected, wanted));
                 self.set_values(&before);
                 (way, Some(block))
             }
@@ -231,7 +231,7 @@ impl Lower<'_> {
     /// values there, or `None` if the arm does not fall through. The last result is the arm's
     /// value.
     #[allow(clippy::type_complexity)]
-    fn way(
+    fn lower_arm(
         &mut self,
         block: Block,
         go: impl FnOnce(&mut Self) -> Lowering<Operand>,
@@ -438,19 +438,19 @@ impl Lower<'_> {
             done = self.step(at).and_then(|()| self.block(numbers.body, None, false).map(|_| ()));
             self.scopes.truncate(scopes);
             let continues = self.loops.last_mut().map(|frame| std::mem::take(&mut frame.continues)).unwrap_or_default();
-            self.meet("next", continues);
+            self.join("next", continues);
             if done.is_err() || self.here.is_none() {
                 break;
             }
         }
         let breaks = self.loops.last_mut().map(|frame| std::mem::take(&mut frame.breaks)).unwrap_or_default();
-        self.meet("done", breaks);
+        self.join("done", breaks);
         self.loops.pop();
         done
     }
 
     /// Joins edges of the innermost loop with the current block, and continues in the join block.
-    fn meet(&mut self, name: &str, mut edges: Vec<Edge>) {
+    fn join(&mut self, name: &str, mut edges: Vec<Edge>) {
         if edges.is_empty() {
             return;
         }
@@ -576,7 +576,7 @@ impl Lower<'_> {
         self.loops.push(LoopFrame { vars, breaks: Vec::new(), continues: Vec::new() });
         let read = read(self);
         let continues = self.loops.last_mut().map(|frame| std::mem::take(&mut frame.continues)).unwrap_or_default();
-        self.meet("next", continues);
+        self.join("next", continues);
         let frame = self.loops.pop();
         (frame.map(|frame| frame.breaks).unwrap_or_default(), read)
     }
@@ -614,7 +614,7 @@ impl Lower<'_> {
         let params = self.params_of(test, 0);
         self.set_values_of(&vars, &params);
         let holds = self.condition(condition)?;
-        self.is_cut |= holds.is_ok() && !matches!(self.ast.expr(condition).kind, ExprKind::Bool(_));
+        self.is_unreachable_by_constant |= holds.is_ok() && !matches!(self.ast.expr(condition).kind, ExprKind::Bool(_));
         let Some(tested) = self.here else { return Ok(()) };
         let at_test = self.values_of(&vars);
         if holds == Ok(false) {
@@ -661,7 +661,8 @@ impl Lower<'_> {
         read?;
         if self.here.is_some() {
             holds = self.condition(condition)?;
-            self.is_cut |= holds.is_ok() && !matches!(self.ast.expr(condition).kind, ExprKind::Bool(_));
+            self.is_unreachable_by_constant |=
+                holds.is_ok() && !matches!(self.ast.expr(condition).kind, ExprKind::Bool(_));
         }
         self.at(span);
         let latch = self.here.map(|end| (end, self.values_of(&vars)));

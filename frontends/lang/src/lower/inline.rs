@@ -201,16 +201,16 @@ impl Lower<'_> {
         let scopes = self.scopes.len();
         let frame = Frame {
             function: number,
-            call: Some(span).filter(|_| self.alone.is_none() || !self.frames.is_empty()),
+            call: Some(span).filter(|_| self.uncalled_step_limit.is_none() || !self.frames.is_empty()),
             results: results.clone(),
             returns: Vec::new(),
             loops: self.loops.len(),
             scopes,
             generics,
         };
-        let outside = self.outside;
+        let outside = self.outermost_call;
         if self.files.is_main(span) {
-            self.outside = Some(span);
+            self.outermost_call = Some(span);
         }
         self.frames.push(frame);
         if let Some(entered) = self.entered.get_mut(number as usize) {
@@ -251,7 +251,7 @@ impl Lower<'_> {
         self.vars.truncate(vars);
         self.scopes.truncate(scopes);
         self.frames.pop();
-        self.outside = outside;
+        self.outermost_call = outside;
         value
     }
 

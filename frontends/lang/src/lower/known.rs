@@ -7,7 +7,7 @@ use halfbyte_ir::{Attr, Block, Diagnostic, Kernel, MemAttr, Op, Span, Value, Val
 use rustc_hash::FxHashMap;
 
 use super::operand::{Operand, splat};
-use super::place::Place;
+use super::place::Lvalue;
 use super::{Failed, Global, Lower, Lowering};
 use crate::ast::{ExprId, ExprKind, ParamTy, StmtKind};
 
@@ -115,7 +115,7 @@ impl Lower<'_> {
     }
 
     /// Returns the element at a constant offset of a buffer with constant contents.
-    pub(super) fn element_of_table(&self, place: &Place, ty: Type, mem: MemAttr) -> Option<Operand> {
+    pub(super) fn element_of_table(&self, place: &Lvalue, ty: Type, mem: MemAttr) -> Option<Operand> {
         let contents = self.b.kernel().param(place.base)?.contents.as_deref()?;
         let offset = u32::try_from(mem.offset).ok().filter(|offset| offset % mem.align.max(1) == 0)?;
         let bytes = contents.get(offset as usize..)?.get(..ty.bytes() as usize)?;

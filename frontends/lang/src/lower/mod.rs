@@ -86,7 +86,7 @@ enum Global {
 
 /// State of a file-level constant.
 #[derive(Clone, Debug)]
-enum Known {
+enum ConstantState {
     NotYet,
     /// Being evaluated: a use in this state is a cycle.
     Now,
@@ -138,11 +138,11 @@ pub(crate) struct Lower<'a> {
     told: FxHashSet<(Span, String)>,
     globals: FxHashMap<Sym, Global>,
     types: FxHashMap<Sym, Type>,
-    constants: Vec<Known>,
+    constants: Vec<ConstantState>,
     layouts: Vec<Option<Layout>>,
     steps: u32,
     /// Step limit while a function without callers is checked.
-    alone: Option<u32>,
+    uncalled_step_limit: Option<u32>,
     /// Functions that were called, by index.
     entered: Vec<bool>,
     nesting: u32,
@@ -154,9 +154,9 @@ pub(crate) struct Lower<'a> {
     /// reason.
     too_long: FxHashMap<Value, (Span, String)>,
     /// Set if a constant condition made the rest of the current statement unreachable.
-    is_cut: bool,
+    is_unreachable_by_constant: bool,
     /// Position in the main file of the outermost call of a function from another file.
-    outside: Option<Span>,
+    outermost_call: Option<Span>,
 
     b: Builder,
     /// Current block; `None` if the current position is unreachable.
@@ -180,17 +180,17 @@ impl<'a> Lower<'a> {
             told: FxHashSet::default(),
             globals: FxHashMap::default(),
             types,
-            constants: vec![Known::NotYet; ast.constants.len()],
+            constants: vec![ConstantState::NotYet; ast.constants.len()],
             layouts: Vec::new(),
             steps: 0,
-            alone: None,
+            uncalled_step_limit: None,
             entered: vec![false; ast.functions.len()],
             nesting: 0,
             purity: Vec::new(),
             watchdog: known::watchdog(),
             too_long: FxHashMap::default(),
-            is_cut: false,
-            outside: None,
+            is_unreachable_by_constant: false,
+            outermost_call: None,
             b: Builder::new(""),
             here: None,
             scopes: Vec::new(),
@@ -213,7 +213,7 @@ impl<'a> Lower<'a> {
         if self.files.is_main(span) {
             span
         } else {
-            self.outside.or_else(|| self.files.included_at(span)).unwrap_or_default()
+            self.outermost_call.or_else(|| self.files.included_at(span)).unwrap_or_default()
         }
     }
 
@@ -275,7 +275,7 @@ impl<'a> Lower<'a> {
     /// Counts a step and reports a module that exceeds the step limit.
     fn step(&mut self, span: Span) -> Lowering<()> {
         self.steps += 1;
-        if let Some(most) = self.alone {
+        if let Some(most) = self.uncalled_step_limit {
             return if self.steps <= most { Ok(()) } else { Err(Failed) };
         }
         match self.steps {
@@ -367,9 +367,9 @@ impl<'a> Lower<'a> {
         let at = number as usize;
         let Some(&constant) = self.ast.constants.get(at) else { return Err(Failed) };
         match self.constants.get(at) {
-            Some(Known::Is(operand)) => return Ok(operand.clone()),
-            Some(Known::NotYet) => {}
-            Some(Known::Now) => {
+            Some(ConstantState::Is(operand)) => return Ok(operand.clone()),
+            Some(ConstantState::NotYet) => {}
+            Some(ConstantState::Now) => {
                 let name = self.symbols.text(constant.name.sym).to_owned();
                 return Err(self.error(
                     constant.name.span,
@@ -379,7 +379,7 @@ impl<'a> Lower<'a> {
             }
             _ => return Err(Failed),
         }
-        self.set_constant(at, Known::Now);
+        self.set_constant(at, ConstantState::Now);
         // A constant sees only file-level names.
         let scopes = std::mem::take(&mut self.scopes);
         let frames = std::mem::take(&mut self.frames);
@@ -387,11 +387,14 @@ impl<'a> Lower<'a> {
         // with the error.
         let (read, _) = self.apart("", |lower| lower.deeper(constant.name.span, |lower| lower.known_value(constant)));
         (self.scopes, self.frames) = (scopes, frames);
-        self.set_constant(at, read.as_ref().map_or(Known::Failed, |operand| Known::Is(operand.clone())));
+        self.set_constant(
+            at,
+            read.as_ref().map_or(ConstantState::Failed, |operand| ConstantState::Is(operand.clone())),
+        );
         read
     }
 
-    fn set_constant(&mut self, at: usize, known: Known) {
+    fn set_constant(&mut self, at: usize, known: ConstantState) {
         if let Some(slot) = self.constants.get_mut(at) {
             *slot = known;
         }
@@ -454,7 +457,7 @@ impl<'a> Lower<'a> {
     /// Resets the state for the next kernel.
     fn clear(&mut self, name: &str) {
         self.b = Builder::new(name);
-        (self.here, self.nesting, self.outside, self.is_cut) = (None, 0, None, false);
+        (self.here, self.nesting, self.outermost_call, self.is_unreachable_by_constant) = (None, 0, None, false);
         self.too_long.clear();
         self.scopes.clear();
         self.vars.clear();

@@ -9,7 +9,7 @@ use crate::ast::{BinOp, ExprId, ExprKind};
 
 /// Address of an access whose type may not be known yet.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct Lvalue {
     pub base: Value,
     index: Option<Value>,
     wide: bool,
@@ -53,7 +53,7 @@ impl Lower<'_> {
     }
 
     /// Stores to a place.
-    pub(super) fn store(&mut self, place: &Place, value: Operand, at: Span, span: Span) -> Lowering<()> {
+    pub(super) fn store(&mut self, place: &Lvalue, value: Operand, at: Span, span: Span) -> Lowering<()> {
         if value == Operand::Never {
             return Ok(());
         }
@@ -68,7 +68,7 @@ impl Lower<'_> {
     }
 
     /// Loads the value of a place for a compound assignment.
-    pub(super) fn load_from(&mut self, place: &Place, span: Span) -> Lowering<Operand> {
+    pub(super) fn load_from(&mut self, place: &Lvalue, span: Span) -> Lowering<Operand> {
         let ty = self.accessed(place, None)?;
         let (attr, index) = self.address(place, ty)?;
         self.at(span);
@@ -76,7 +76,7 @@ impl Lower<'_> {
         Ok(Operand::Value(self.b.value(Op::Load, ty, Attr::Mem(attr), &args)))
     }
 
-    pub(super) fn writable(&mut self, place: &Place) -> Lowering<()> {
+    pub(super) fn writable(&mut self, place: &Lvalue) -> Lowering<()> {
         if place.direction == Some(Some(Direction::In)) {
             return Err(self.error(place.span, "a store to an `in` buffer", "an `out` or `inout` buffer"));
         }
@@ -84,7 +84,7 @@ impl Lower<'_> {
     }
 
     /// Returns the type of an access: `said`, or the type of the element at the place.
-    pub(super) fn accessed(&mut self, place: &Place, said: Option<Type>) -> Lowering<Type> {
+    pub(super) fn accessed(&mut self, place: &Lvalue, said: Option<Type>) -> Lowering<Type> {
         let span = place.span;
         match (said, place.elem, place.count) {
             (Some(ty), ..) => Ok(ty),
@@ -106,7 +106,7 @@ impl Lower<'_> {
     }
 
     /// Returns the memory attribute and the index of an access.
-    pub(super) fn address(&mut self, place: &Place, ty: Type) -> Lowering<(MemAttr, Option<Value>)> {
+    pub(super) fn address(&mut self, place: &Lvalue, ty: Type) -> Lowering<(MemAttr, Option<Value>)> {
         let mut mem = self.b.kernel().default_mem(place.base, ty);
         let scale = place.scale.unwrap_or(mem.scale);
         let offset = place.steps.checked_mul(scale.into()).and_then(|steps| steps.checked_add(place.bytes));
@@ -128,7 +128,7 @@ impl Lower<'_> {
     }
 
     /// Lowers an expression to a place.
-    pub(super) fn place(&mut self, id: ExprId) -> Lowering<Place> {
+    pub(super) fn place(&mut self, id: ExprId) -> Lowering<Lvalue> {
         let expr = self.ast.expr(id);
         self.step(expr.span)?;
         match expr.kind {
@@ -177,7 +177,7 @@ impl Lower<'_> {
                     return Err(self.error(field.span, what, "an element of a structure"));
                 };
                 let found = self.field_of(number, field)?;
-                Ok(Place {
+                Ok(Lvalue {
                     bytes: of.bytes + i128::from(found.offset),
                     elem: Some(Elem::Type(found.ty)),
                     count: found.count,
@@ -188,7 +188,7 @@ impl Lower<'_> {
             _ => match self.expr(id, None)? {
                 Operand::Buffer(Buffer { value, elem, direction }) => {
                     let size = self.size_of(elem)?;
-                    Ok(Place {
+                    Ok(Lvalue {
                         scale: Some(size),
                         elem: Some(elem),
                         direction: Some(direction),
@@ -212,8 +212,8 @@ impl Lower<'_> {
         }
     }
 
-    fn pointer(&self, base: Value, span: Span) -> Place {
-        Place {
+    fn pointer(&self, base: Value, span: Span) -> Lvalue {
+        Lvalue {
             base,
             index: None,
             wide: false,
@@ -229,8 +229,8 @@ impl Lower<'_> {
     }
 
     /// Returns the place of an element of `of`.
-    fn indexed(&mut self, of: Place, at: Index, wide: Option<Span>, span: Span) -> Lowering<Place> {
-        let of = Place { span, ..of };
+    fn indexed(&mut self, of: Lvalue, at: Index, wide: Option<Span>, span: Span) -> Lowering<Lvalue> {
+        let of = Lvalue { span, ..of };
         match (of.elem, of.count) {
             // Element of an array field.
             (Some(Elem::Type(ty)), Some(count)) => {
@@ -247,7 +247,7 @@ impl Lower<'_> {
                             format!("0 to {last}"),
                         ));
                     }
-                    return Ok(Place { bytes: of.bytes + at.steps * size, count: None, ..of });
+                    return Ok(Lvalue { bytes: of.bytes + at.steps * size, count: None, ..of });
                 };
                 let of = self.in_bytes(of, span)?;
                 let value = self.times(value, ty.bytes(), span)?;
@@ -256,29 +256,29 @@ impl Lower<'_> {
                     Some(index) => self.b.op(Op::Add, Type::I32, &[index, value]),
                     None => value,
                 };
-                Ok(Place { index: Some(index), scale: Some(1), bytes: of.bytes + at.steps * size, count: None, ..of })
+                Ok(Lvalue { index: Some(index), scale: Some(1), bytes: of.bytes + at.steps * size, count: None, ..of })
             }
             _ if of.index.is_some() || of.steps != 0 || of.bytes != 0 => {
                 Err(self.error(span, "an index of an element", "one index"))
             }
             (Some(Elem::Struct(number)), _) => {
                 let size = self.size_of(Elem::Struct(number))?;
-                let place = Place { index: at.value, steps: at.steps, wide: wide.is_some(), ..of };
+                let place = Lvalue { index: at.value, steps: at.steps, wide: wide.is_some(), ..of };
                 if size.is_power_of_two() && size <= 64 {
-                    return Ok(Place { scale: Some(size), ..place });
+                    return Ok(Lvalue { scale: Some(size), ..place });
                 }
                 if let Some(wide) = wide {
                     let message = format!("`wide` with steps of {size} bytes");
                     return Err(self.error(wide, message, "structures whose size is a power of two up to 64"));
                 }
-                self.in_bytes(Place { scale: Some(size), ..place }, span)
+                self.in_bytes(Lvalue { scale: Some(size), ..place }, span)
             }
-            _ => Ok(Place { index: at.value, steps: at.steps, wide: wide.is_some(), ..of }),
+            _ => Ok(Lvalue { index: at.value, steps: at.steps, wide: wide.is_some(), ..of }),
         }
     }
 
     /// Converts a place's index to bytes.
-    fn in_bytes(&mut self, of: Place, span: Span) -> Lowering<Place> {
+    fn in_bytes(&mut self, of: Lvalue, span: Span) -> Lowering<Lvalue> {
         let scale = of.scale.unwrap_or(1);
         if of.wide && scale != 1 {
             return Err(self.error(span, "`wide` with a computed index in a structure", "an index alone"));
@@ -287,7 +287,7 @@ impl Lower<'_> {
             Some(index) => Some(self.times(index, scale, span)?),
             None => None,
         };
-        Ok(Place { index, scale: Some(1), bytes: of.bytes + of.steps * i128::from(scale), steps: 0, ..of })
+        Ok(Lvalue { index, scale: Some(1), bytes: of.bytes + of.steps * i128::from(scale), steps: 0, ..of })
     }
 
     fn times(&mut self, value: Value, factor: u32, span: Span) -> Lowering<Value> {

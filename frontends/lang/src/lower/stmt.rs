@@ -32,14 +32,14 @@ impl Lower<'_> {
         let stmts = ast.stmts(block);
         let mut failed = false;
         let mut value = Operand::NOTHING;
-        let mut is_cut = self.is_cut;
+        let mut is_cut = self.is_unreachable_by_constant;
         for (number, stmt) in stmts.iter().enumerate() {
             self.step(stmt.span)?;
-            is_cut |= self.is_cut;
+            is_cut |= self.is_unreachable_by_constant;
             if self.here.is_none() {
                 // A constant condition made this statement unreachable. That is no error, because
                 // other calls of the function may reach it.
-                if self.is_cut && !failed {
+                if self.is_unreachable_by_constant && !failed {
                     break;
                 }
                 if !failed {
@@ -47,7 +47,7 @@ impl Lower<'_> {
                 }
                 return Err(Failed);
             }
-            self.is_cut = false;
+            self.is_unreachable_by_constant = false;
             let is_last = number + 1 == stmts.len();
             let read = match stmt.kind {
                 StmtKind::Expr(expr) if is_last && wanted => match self.expr(expr, expected) {
@@ -61,7 +61,7 @@ impl Lower<'_> {
             };
             failed |= read.is_err();
         }
-        self.is_cut |= is_cut;
+        self.is_unreachable_by_constant |= is_cut;
         match (failed, self.here) {
             (true, _) => Err(Failed),
             (false, None) => Ok(Operand::Never),

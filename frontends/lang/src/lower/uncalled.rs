@@ -96,8 +96,8 @@ impl Lower<'_> {
         let steps = self.steps;
         let most = MAX_OF_ONE.min(*left);
         self.clear("");
-        self.outside = self.files.included_at(function.name.span);
-        (self.steps, self.alone) = (0, Some(most));
+        self.outermost_call = self.files.included_at(function.name.span);
+        (self.steps, self.uncalled_step_limit) = (0, Some(most));
         let entry = self.b.begin("entry", &[]);
         let generics: Vec<(Sym, Type)> =
             function.generics.iter().map(|name| name.sym).zip(types.iter().copied()).collect();
@@ -109,7 +109,7 @@ impl Lower<'_> {
         }
         *left = left.saturating_sub(self.steps);
         let is_whole = self.steps <= most;
-        (self.steps, self.alone) = (steps, None);
+        (self.steps, self.uncalled_step_limit) = (steps, None);
         self.told = told;
         let found = std::mem::replace(&mut self.errors, errors);
         is_whole.then_some(found)

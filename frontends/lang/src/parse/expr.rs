@@ -62,7 +62,7 @@ impl Parser<'_> {
         let start = self.here();
         let mut left = self.unary()?;
         let mut compared = false;
-        while let Tok::Mark(mark) = self.tok() {
+        while let Tok::Punct(mark) = self.tok() {
             let Some((op, tightness)) = infix(mark).filter(|&(_, tightness)| tightness >= least) else { break };
             if tightness == COMPARISON && std::mem::replace(&mut compared, true) {
                 let failed = self.unexpected("`&&` between two comparisons");
@@ -82,7 +82,7 @@ impl Parser<'_> {
     fn operand_on_any_line<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsing<T>) -> Parsing<T> {
         if let Some(token) = self.tokens.get_mut(self.at)
             && token.tok != Tok::End
-            && token.tok != Tok::Mark("}")
+            && token.tok != Tok::Punct("}")
         {
             token.fresh = false;
         }
@@ -97,8 +97,8 @@ impl Parser<'_> {
     fn unary(&mut self) -> Parsing<ExprId> {
         let start = self.here();
         let op = match self.tok() {
-            Tok::Mark("-") => UnOp::Neg,
-            Tok::Mark("!") => UnOp::Not,
+            Tok::Punct("-") => UnOp::Neg,
+            Tok::Punct("!") => UnOp::Not,
             _ => return self.postfix(),
         };
         self.bump();
@@ -114,12 +114,12 @@ impl Parser<'_> {
         let mut parts = 0;
         loop {
             match self.tok() {
-                Tok::Mark("[") => {
+                Tok::Punct("[") => {
                     let (index, wide) = self.bracketed("[", "]", |parser| parser.deeper(Self::index))?;
                     let span = self.since(start);
                     expr = self.expr_node(ExprKind::Index { base: expr, index, wide }, span);
                 }
-                Tok::Mark(".") => {
+                Tok::Punct(".") => {
                     self.bump();
                     let field = self.name("the name of a field")?;
                     let span = self.since(start);
@@ -144,8 +144,8 @@ impl Parser<'_> {
         }
         let span = self.bump();
         let minus = match self.tok() {
-            Tok::Mark("+") => false,
-            Tok::Mark("-") => true,
+            Tok::Punct("+") => false,
+            Tok::Punct("-") => true,
             _ => return Ok((index, Some(Wide { span, offset: None }))),
         };
         self.bump();
@@ -181,7 +181,7 @@ impl Parser<'_> {
                 _ => self.word(),
             },
             Tok::Name => self.word(),
-            Tok::Mark("(") => {
+            Tok::Punct("(") => {
                 let mut list =
                     self.bracketed("(", ")", |parser| parser.items(")", |parser| parser.deeper(Self::expr)))?;
                 let span = self.since(start);
@@ -195,7 +195,7 @@ impl Parser<'_> {
                     (None, _) => Err(self.error(span, "nothing in brackets", "a value")),
                 }
             }
-            Tok::Mark("[") => {
+            Tok::Punct("[") => {
                 let failed = self.unexpected("a value");
                 self.help("a vector is made by its type: `i8x4(1, 2, 3, 4)`");
                 Err(failed)
@@ -252,14 +252,14 @@ impl Parser<'_> {
         let start = self.here();
         // In a call, `(` follows the name and modifiers without spaces in between.
         let mut ahead = 1;
-        while self.ahead(ahead).tok == Tok::Mark(".") && matches!(self.ahead(ahead + 1).tok, Tok::Word | Tok::Name) {
+        while self.ahead(ahead).tok == Tok::Punct(".") && matches!(self.ahead(ahead + 1).tok, Tok::Word | Tok::Name) {
             if !(self.ahead(ahead).joined && self.ahead(ahead + 1).joined) {
                 break;
             }
             ahead += 2;
         }
         let bracket = self.ahead(ahead);
-        let is_call = bracket.tok == Tok::Mark("(") && (!bracket.fresh || self.free && ahead == 1);
+        let is_call = bracket.tok == Tok::Punct("(") && (!bracket.fresh || self.free && ahead == 1);
         if !is_call {
             let name = self.name("a value")?;
             return Ok(self.expr_node(ExprKind::Name(name.sym), name.span));
@@ -283,7 +283,7 @@ impl Parser<'_> {
     fn arg(&mut self) -> Parsing<Arg> {
         let start = self.here();
         match self.tok() {
-            Tok::Mark("[") => {
+            Tok::Punct("[") => {
                 let list = self.list()?;
                 Ok(Arg::List(list, self.since(start)))
             }

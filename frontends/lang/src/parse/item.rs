@@ -65,7 +65,7 @@ impl Parser<'_> {
         let token = self.token();
         let text = if token.tok == Tok::Word { self.text_of(token) } else { "" };
         match text {
-            "kernel" if self.ahead(1).tok == Tok::Mark("@") => self.plain(),
+            "kernel" if self.ahead(1).tok == Tok::Punct("@") => self.plain(),
             "kernel" => self.kernel(),
             "fn" => self.function(),
             "struct" => self.structure(),
@@ -103,8 +103,8 @@ impl Parser<'_> {
             let token = self.token();
             match token.tok {
                 Tok::End => break,
-                Tok::Mark("{") => braces += 1,
-                Tok::Mark("}") => {
+                Tok::Punct("{") => braces += 1,
+                Tok::Punct("}") => {
                     self.bump();
                     braces = braces.saturating_sub(1);
                     if braces == 0 {
@@ -177,7 +177,7 @@ impl Parser<'_> {
                 ParamTy::Buffer { direction, may_alias, elem, align, contents }
             }
         };
-        if matches!(self.tok(), Tok::Mark("*" | "[")) {
+        if matches!(self.tok(), Tok::Punct("*" | "[")) {
             let failed = self.unexpected("`,` or `)`");
             self.help(format!("a buffer is `{}: in f32`, or `out` or `inout`", self.symbols.text(name.sym)));
             return Err(failed);

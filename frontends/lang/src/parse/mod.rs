@@ -107,7 +107,7 @@ impl<'a> Parser<'a> {
     }
 
     fn at_mark(&self, mark: &str) -> bool {
-        matches!(self.tok(), Tok::Mark(found) if found == mark)
+        matches!(self.tok(), Tok::Punct(found) if found == mark)
     }
 
     /// Consumes the next token and returns its span in the shared space of positions.
@@ -228,7 +228,7 @@ impl<'a> Parser<'a> {
             return Err(failed);
         }
         match self.tok() {
-            Tok::End | Tok::Mark("}") => Ok(()),
+            Tok::End | Tok::Punct("}") => Ok(()),
             _ => Err(self.unexpected("the end of the line")),
         }
     }
@@ -275,10 +275,10 @@ impl<'a> Parser<'a> {
     /// Returns `true` if a C cast, such as `(name)`, precedes the next token.
     fn is_after_cast(&self) -> bool {
         let back = |count: usize| self.at.checked_sub(count).and_then(|at| self.tokens.get(at)).copied();
-        matches!(self.tok(), Tok::Word | Tok::Name | Tok::Number | Tok::Mark("("))
-            && back(1).is_some_and(|token| token.tok == Tok::Mark(")"))
+        matches!(self.tok(), Tok::Word | Tok::Name | Tok::Number | Tok::Punct("("))
+            && back(1).is_some_and(|token| token.tok == Tok::Punct(")"))
             && back(2).is_some_and(|token| token.tok == Tok::Word)
-            && back(3).is_some_and(|token| token.tok == Tok::Mark("("))
+            && back(3).is_some_and(|token| token.tok == Tok::Punct("("))
             && back(4)
                 .is_none_or(|token| token.tok != Tok::Name && (token.tok != Tok::Word || self.is_word(token, "return")))
     }

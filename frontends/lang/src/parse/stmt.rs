@@ -37,7 +37,7 @@ impl Parser<'_> {
             let mut stmts = Vec::new();
             loop {
                 match parser.token().tok {
-                    Tok::Mark("}") => break,
+                    Tok::Punct("}") => break,
                     Tok::End => {
                         // The missing brace was already reported for an inner block.
                         if parser.errors.last().is_some_and(|last| last.span == parser.here()) {
@@ -80,7 +80,7 @@ impl Parser<'_> {
     /// missing.
     fn begins_item(&self) -> bool {
         let token = self.token();
-        let named = matches!(self.ahead(1).tok, Tok::Word | Tok::Name | Tok::Mark("@")) && !self.ahead(1).fresh;
+        let named = matches!(self.ahead(1).tok, Tok::Word | Tok::Name | Tok::Punct("@")) && !self.ahead(1).fresh;
         token.fresh && named && ["kernel", "fn", "struct"].iter().any(|word| self.is_word(token, word))
     }
 
@@ -106,14 +106,14 @@ impl Parser<'_> {
             match self.token().tok {
                 Tok::End => return,
                 Tok::Word if self.at_any("for") => braces += self.hides_brace(self.token()),
-                Tok::Mark("{") => braces += 1,
-                Tok::Mark("}") if braces == 0 => return,
-                Tok::Mark("}") => braces -= 1,
+                Tok::Punct("{") => braces += 1,
+                Tok::Punct("}") if braces == 0 => return,
+                Tok::Punct("}") => braces -= 1,
                 _ => {}
             }
             self.bump();
             let token = self.token();
-            if braces == 0 && token.fresh && !matches!(token.tok, Tok::Mark(")" | "]" | ",")) || self.begins_item() {
+            if braces == 0 && token.fresh && !matches!(token.tok, Tok::Punct(")" | "]" | ",")) || self.begins_item() {
                 return;
             }
         }
@@ -163,7 +163,7 @@ impl Parser<'_> {
             }
             (Tok::Word, "return") => {
                 self.bump();
-                let nothing = matches!(self.tok(), Tok::End | Tok::Mark("}"));
+                let nothing = matches!(self.tok(), Tok::End | Tok::Punct("}"));
                 StmtKind::Return(if nothing { None } else { Some(self.expr()?) })
             }
             (Tok::Word, "shared") => self.array(Space::Shared)?,
@@ -193,7 +193,7 @@ impl Parser<'_> {
             self.help("a name is given by `let` or `var`: `var a = 3`, or with a type `var a: i32 = 3`");
             return Err(failed);
         }
-        let Tok::Mark(mark) = self.tok() else { return Ok(StmtKind::Expr(target)) };
+        let Tok::Punct(mark) = self.tok() else { return Ok(StmtKind::Expr(target)) };
         let Some(op) = assignment(mark) else {
             if mark == ":" && is_name {
                 let failed = self.unexpected("the end of the line");

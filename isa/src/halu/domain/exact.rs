@@ -94,13 +94,13 @@ impl<D: Domain> Clone for Number<D> {
 impl<D: Domain> Copy for Number<D> {}
 
 /// The exponent of infinities. Zeros have the negated exponent.
-const FAR: i32 = 0x4000;
+const INFINITY_EXPONENT: i32 = 0x4000;
 /// The position of a significand's leading one.
 const LEADING: u32 = 62;
 
 /// The rounding of a number to a format.
 #[derive(Clone, Copy)]
-pub(crate) enum Towards<W> {
+pub(crate) enum RoundingMode<W> {
     /// A standard rounding mode.
     Rounding(Rounding),
     /// To nearest, ties away from zero.
@@ -153,7 +153,7 @@ pub(crate) fn unpack<D: Domain>(d: &mut D, format: Float, bits: Wide<D>) -> Numb
             (d.truth(false), wide::less(d, false, most, magnitude))
         }
     };
-    let far = d.word(FAR as u32);
+    let far = d.word(INFINITY_EXPONENT as u32);
     let exponent = d.select(infinite, far, exponent);
     normalised(d, Number { nan, infinite, negative, exponent, significand })
 }
@@ -225,7 +225,7 @@ fn sign_of_sum<D: Domain>(
 ) -> D::Pred {
     let turned = d.both(differ, below);
     let negative = d.differ(high.negative, turned);
-    let nothing = is_nothing(d, significand);
+    let nothing = is_zero(d, significand);
     let cancelled = d.both(differ, nothing);
     match towards {
         Rounding::Down => d.either(cancelled, negative),
@@ -252,15 +252,15 @@ pub(crate) fn mul<D: Domain>(d: &mut D, format: Float, a: Number<D>, b: Number<D
         odd(d, high, low)
     };
     // The leading one is bit 60 or 61; the last bit is sticky.
-    let of_product = outside_of_product(d, a, b);
+    let of_product = product_sign_and_exponent(d, a, b);
     let two = d.word(2);
     let exponent = d.add(of_product.exponent, two);
     normalised(d, Number { exponent, significand: high, ..of_product })
 }
 
 /// Returns the sign, exponent and special values of a product.
-fn outside_of_product<D: Domain>(d: &mut D, a: Number<D>, b: Number<D>) -> Number<D> {
-    let (a_zero, b_zero) = (is_nothing(d, a.significand), is_nothing(d, b.significand));
+fn product_sign_and_exponent<D: Domain>(d: &mut D, a: Number<D>, b: Number<D>) -> Number<D> {
+    let (a_zero, b_zero) = (is_zero(d, a.significand), is_zero(d, b.significand));
     let infinite = d.either(a.infinite, b.infinite);
     let zero = d.either(a_zero, b_zero);
     let invalid = d.both(infinite, zero);
@@ -268,7 +268,7 @@ fn outside_of_product<D: Domain>(d: &mut D, a: Number<D>, b: Number<D>) -> Numbe
     let nan = d.either(nan, invalid);
     let negative = d.differ(a.negative, b.negative);
     let exponent = d.add(a.exponent, b.exponent);
-    let far = d.word(FAR as u32);
+    let far = d.word(INFINITY_EXPONENT as u32);
     let exponent = d.select(infinite, far, exponent);
     Number { nan, infinite, negative, exponent, significand: a.significand }
 }
@@ -280,7 +280,7 @@ pub(crate) fn fma<D: Domain>(d: &mut D, format: Float, [a, b, c]: [Number<D>; 3]
         return add(d, product, c, towards);
     }
     // The sum has 128 bits: the product's leading one is bit 125 or 126, that of `c` is bit 126.
-    let of_product = outside_of_product(d, a, b);
+    let of_product = product_sign_and_exponent(d, a, b);
     let one = d.word(1);
     let exponent = d.add(of_product.exponent, one);
     let exponent = {
@@ -317,7 +317,7 @@ pub(crate) fn fma<D: Domain>(d: &mut D, format: Float, [a, b, c]: [Number<D>; 3]
     let (nan, infinite) = specials_of_sum(d, left, c, differ);
 
     // Take the high half if it is nonzero, else the low half.
-    let far = is_nothing(d, high);
+    let far = is_zero(d, high);
     let by = leading_zeros(d, high);
     let zero = d.word(0);
     let by = d.select(far, zero, by);
@@ -368,12 +368,12 @@ pub(crate) fn div<D: Domain>(d: &mut D, format: Float, a: Number<D>, b: Number<D
             quotient = shl(d, quotient, 1);
             quotient[0] = d.or(quotient[0], digit);
         }
-        (quotient, is_nothing(d, rest))
+        (quotient, is_zero(d, rest))
     };
     let significand = shl(d, quotient, LEADING + 1 - digits);
     let significand = sticky(d, significand, exact);
 
-    let (a_zero, b_zero) = (is_nothing(d, a.significand), is_nothing(d, b.significand));
+    let (a_zero, b_zero) = (is_zero(d, a.significand), is_zero(d, b.significand));
     let (zeros, infinities) = (d.both(a_zero, b_zero), d.both(a.infinite, b.infinite));
     let invalid = d.either(zeros, infinities);
     let nan = d.either(a.nan, b.nan);
@@ -427,12 +427,12 @@ pub(crate) fn sqrt<D: Domain>(d: &mut D, format: Float, a: Number<D>) -> Number<
             let longer = wide::bitwise(d, D::or, root, bit);
             root = wide::select(d, fits, longer, root);
         }
-        (root, is_nothing(d, rest))
+        (root, is_zero(d, rest))
     };
     let significand = shl(d, root, 1);
     let significand = sticky(d, significand, exact);
     let none = wide::constant(d, 0);
-    let nothing = is_nothing(d, a.significand);
+    let nothing = is_zero(d, a.significand);
     let significand = wide::select(d, nothing, none, significand);
     let something = d.negate(nothing);
     let invalid = d.both(a.negative, something);
@@ -472,12 +472,12 @@ pub(crate) fn rsqrt<D: Domain>(d: &mut D, a: Number<D>) -> Number<D> {
         step = shr_quad(d, step);
     }
     let rest = wide::bitwise(d, D::or, rest[0], rest[1]);
-    let exact = is_nothing(d, rest);
+    let exact = is_zero(d, rest);
     let significand = sticky(d, root, exact);
 
     let zero = d.word(0);
     let exponent = d.sub(zero, half);
-    let nothing = is_nothing(d, a.significand);
+    let nothing = is_zero(d, a.significand);
     let something = d.negate(nothing);
     let invalid = d.both(a.negative, something);
     let nan = d.either(a.nan, invalid);
@@ -491,7 +491,7 @@ pub(crate) fn round<D: Domain>(
     d: &mut D,
     format: Float,
     a: Number<D>,
-    towards: Towards<D::Word>,
+    towards: RoundingMode<D::Word>,
     finish: Finish,
     nan: Option<Wide<D>>,
 ) -> Wide<D> {
@@ -509,12 +509,12 @@ pub(crate) fn round<D: Domain>(
     let more = wide::one_if(d, more);
     let rest = d.or(rest[1], more);
     let up = match towards {
-        Towards::Rounding(rounding) => rounds_up(d, rounding, a.negative, kept[0], rest),
-        Towards::Away => {
+        RoundingMode::Rounding(rounding) => rounds_up(d, rounding, a.negative, kept[0], rest),
+        RoundingMode::Away => {
             let last = d.word(31);
             d.shr(rest, last)
         }
-        Towards::Random(bits) => {
+        RoundingMode::Random(bits) => {
             let sum = d.add(rest, bits);
             let carry = d.less(false, sum, rest);
             wide::one_if(d, carry)
@@ -540,10 +540,10 @@ pub(crate) fn round<D: Domain>(
         Some(infinity) => {
             let infinity = wide::constant(d, infinity);
             let past = match towards {
-                Towards::Rounding(Rounding::Zero) => most,
-                Towards::Rounding(Rounding::Down) => wide::select(d, a.negative, infinity, most),
-                Towards::Rounding(Rounding::Up) => wide::select(d, a.negative, most, infinity),
-                Towards::Rounding(Rounding::Nearest) | Towards::Away | Towards::Random(_) => infinity,
+                RoundingMode::Rounding(Rounding::Zero) => most,
+                RoundingMode::Rounding(Rounding::Down) => wide::select(d, a.negative, infinity, most),
+                RoundingMode::Rounding(Rounding::Up) => wide::select(d, a.negative, most, infinity),
+                RoundingMode::Rounding(Rounding::Nearest) | RoundingMode::Away | RoundingMode::Random(_) => infinity,
             };
             (past, infinity)
         }
@@ -635,9 +635,9 @@ fn normalised<D: Domain>(d: &mut D, a: Number<D>) -> Number<D> {
     let by = d.sub(zeros, one);
     let raised = wide::shl(d, a.significand, by);
     let significand = wide::select(d, carry, halved, raised);
-    let nothing = is_nothing(d, significand);
+    let nothing = is_zero(d, significand);
     let exponent = d.sub(a.exponent, by);
-    let (least, far) = (d.word(-FAR as u32), d.word(FAR as u32));
+    let (least, far) = (d.word(-INFINITY_EXPONENT as u32), d.word(INFINITY_EXPONENT as u32));
     let exponent = d.select(nothing, least, exponent);
     let exponent = d.select(a.infinite, far, exponent);
     Number { exponent, significand, ..a }
@@ -651,14 +651,14 @@ fn leading_zeros<D: Domain>(d: &mut D, a: Wide<D>) -> D::Word {
     d.select(short, low, high)
 }
 
-fn is_nothing<D: Domain>(d: &mut D, a: Wide<D>) -> D::Pred {
+fn is_zero<D: Domain>(d: &mut D, a: Wide<D>) -> D::Pred {
     let (any, zero) = (d.or(a[0], a[1]), d.word(0));
     d.equal(any, zero)
 }
 
 /// Sets the last bit of `a` if the rest is nonzero.
 fn odd<D: Domain>(d: &mut D, a: Wide<D>, rest: Wide<D>) -> Wide<D> {
-    let exact = is_nothing(d, rest);
+    let exact = is_zero(d, rest);
     sticky(d, a, exact)
 }
 

@@ -1,8 +1,8 @@
 //! Software implementations of f32 with any rounding mode, of f64, and of conversions.
 
-use super::exact::{self, Finish, Float, Number, Towards};
+use super::exact::{self, Finish, Float, Number, RoundingMode};
 use super::wide::{self, Wide};
-use super::{Conversion, Domain, FloatKind, FloatOp, Form};
+use super::{Conversion, Domain, FloatKind, FloatOp, NumberFormat};
 use crate::half::{Compare, Relation, Rounding};
 
 const SIGN: u32 = 0x8000_0000;
@@ -37,7 +37,7 @@ pub fn single<D: Domain>(d: &mut D, op: &FloatOp, operands: [D::Word; 3]) -> D::
 pub(crate) fn rounded_single<D: Domain>(d: &mut D, op: &FloatOp, operands: [D::Word; 3], finish: Finish) -> D::Word {
     let zero = d.word(0);
     let number = exact(d, op, Float::F32, operands.map(|word| [word, zero]));
-    exact::round(d, Float::F32, number, Towards::Rounding(op.rounding), finish, None)[0]
+    exact::round(d, Float::F32, number, RoundingMode::Rounding(op.rounding), finish, None)[0]
 }
 
 /// Implements [`Domain::double`] in software.
@@ -49,7 +49,7 @@ pub fn double<D: Domain>(d: &mut D, op: &FloatOp, operands: [Wide<D>; 3]) -> Wid
         let quiet = quieted(d, operand);
         nan = wide::select(d, is_nan, quiet, nan);
     }
-    exact::round(d, Float::F64, number, Towards::Rounding(op.rounding), Finish::default(), Some(nan))
+    exact::round(d, Float::F64, number, RoundingMode::Rounding(op.rounding), Finish::default(), Some(nan))
 }
 
 /// Computes an operation on operands of a format, with enough bits for a correct rounding.
@@ -195,15 +195,15 @@ pub(crate) fn clamped<D: Domain>(
     wide::select(d, nan, of_nan, number)
 }
 
-impl Form {
+impl NumberFormat {
     /// Returns the format, or `None` for an integer.
     const fn float(self) -> Option<Float> {
         Some(match self {
-            Form::F16 => Float::F16,
-            Form::Bf16 => Float::BF16,
-            Form::F32 => Float::F32,
-            Form::F64 => Float::F64,
-            Form::Int { .. } => return None,
+            NumberFormat::F16 => Float::F16,
+            NumberFormat::Bf16 => Float::BF16,
+            NumberFormat::F32 => Float::F32,
+            NumberFormat::F64 => Float::F64,
+            NumberFormat::Int { .. } => return None,
         })
     }
 }
@@ -215,20 +215,20 @@ pub fn convert<D: Domain>(d: &mut D, op: &Conversion, a: Wide<D>) -> Wide<D> {
         (_, Some(from), _, Some(to)) => {
             let number = exact::unpack(d, from, a);
             let nan = (to == Float::F64).then(|| widened_nan(d, op.from, a));
-            exact::round(d, to, number, Towards::Rounding(rounding), Finish::default(), nan)
+            exact::round(d, to, number, RoundingMode::Rounding(rounding), Finish::default(), nan)
         }
-        (Form::Int { signed, bits }, _, _, Some(to)) => {
+        (NumberFormat::Int { signed, bits }, _, _, Some(to)) => {
             let a = wide::extend(d, bits, signed, a);
             let number = of_integer(d, signed, a);
-            exact::round(d, to, number, Towards::Rounding(rounding), Finish::default(), None)
+            exact::round(d, to, number, RoundingMode::Rounding(rounding), Finish::default(), None)
         }
-        (_, Some(format), Form::Int { signed, bits }, _) => {
+        (_, Some(format), NumberFormat::Int { signed, bits }, _) => {
             let integral = integral(d, format, rounding, a);
             let nan = exact::unpack(d, format, a).nan;
             let of_nan = if format == Float::F64 || bits == 64 { 1 << (bits - 1) } else { 0 };
             clamped(d, (signed, bits), &integral, nan, of_nan)
         }
-        (Form::Int { signed, bits }, _, _, _) => wide::extend(d, bits, signed, a),
+        (NumberFormat::Int { signed, bits }, _, _, _) => wide::extend(d, bits, signed, a),
         _ => a,
     }
 }
@@ -242,11 +242,11 @@ pub(crate) fn of_integer<D: Domain>(d: &mut D, signed: bool, a: Wide<D>) -> Numb
 }
 
 /// Converts a NaN of a narrower format to a quiet f64 NaN with the same payload.
-pub(crate) fn widened_nan<D: Domain>(d: &mut D, from: Form, a: Wide<D>) -> Wide<D> {
+pub(crate) fn widened_nan<D: Domain>(d: &mut D, from: NumberFormat, a: Wide<D>) -> Wide<D> {
     // A half has the payload of the f32 that it widens to.
     let word = match from {
-        Form::F16 => exact::shl(d, a, 13)[0],
-        Form::Bf16 => exact::shl(d, a, 16)[0],
+        NumberFormat::F16 => exact::shl(d, a, 13)[0],
+        NumberFormat::Bf16 => exact::shl(d, a, 16)[0],
         _ => a[0],
     };
     let zero = d.word(0);

@@ -20,8 +20,8 @@ use halfbyte_abi::Axis;
 
 use super::{Inst, fields};
 use crate::approx::Function;
-use crate::atomic::Change;
-use crate::half::{Compare, Format, Mode, Rounding};
+use crate::atomic::AtomicOp;
+use crate::half::{Compare, Format, HalfMode, Rounding};
 
 /// The value types of an execution engine and the primitive operations on them. All operations are
 /// total.
@@ -243,7 +243,7 @@ pub struct FloatOp {
 
 /// A number format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Form {
+pub enum NumberFormat {
     /// An integer of 8 to 64 bits.
     Int {
         /// The integer is signed.
@@ -268,9 +268,9 @@ pub enum Form {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Conversion {
     /// The source format.
-    pub from: Form,
+    pub from: NumberFormat,
     /// The destination format.
-    pub to: Form,
+    pub to: NumberFormat,
     /// The rounding mode.
     pub rounding: Rounding,
 }
@@ -292,7 +292,7 @@ pub struct HalfOp {
     /// The operation.
     pub kind: HalfKind,
     /// Format, rounding mode, flushing and clamping.
-    pub mode: Mode,
+    pub mode: HalfMode,
 }
 
 /// HMNMX2 without the source modifiers.
@@ -444,7 +444,7 @@ pub struct VideoOp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SpecialReg {
     /// The object whose index the register holds.
-    pub of: Numbered,
+    pub of: IndexKind,
     /// The axis of the index, or `None` for the linear index over all axes.
     pub axis: Option<Axis>,
 }
@@ -452,7 +452,7 @@ pub struct SpecialReg {
 /// The object whose index a special register holds. The discriminant is the value of field `sr`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum Numbered {
+pub enum IndexKind {
     /// `SR_ITEM`: the work item within the launch.
     Item,
     /// `SR_TID`: the work item within its group.
@@ -463,12 +463,12 @@ pub enum Numbered {
 
 impl SpecialReg {
     /// `SR_ITEM`, the linear index of the work item within the launch.
-    pub const ITEM: SpecialReg = SpecialReg { of: Numbered::Item, axis: None };
+    pub const ITEM: SpecialReg = SpecialReg { of: IndexKind::Item, axis: None };
 
     /// Returns all special registers.
     pub fn all() -> impl Iterator<Item = SpecialReg> {
         let axes = || std::iter::once(None).chain(Axis::ALL.map(Some));
-        [Numbered::Item, Numbered::Thread, Numbered::Block]
+        [IndexKind::Item, IndexKind::Thread, IndexKind::Block]
             .into_iter()
             .flat_map(move |of| axes().map(move |axis| SpecialReg { of, axis }))
     }
@@ -477,9 +477,9 @@ impl SpecialReg {
     pub fn read_by(inst: &Inst) -> SpecialReg {
         let axis = (inst.get(fields::AXIS) as usize).checked_sub(1).and_then(|axis| Axis::ALL.get(axis)).copied();
         let of = match inst.get(fields::SREG) {
-            code if code == Numbered::Thread as u64 => Numbered::Thread,
-            code if code == Numbered::Block as u64 => Numbered::Block,
-            _ => Numbered::Item,
+            code if code == IndexKind::Thread as u64 => IndexKind::Thread,
+            code if code == IndexKind::Block as u64 => IndexKind::Block,
+            _ => IndexKind::Item,
         };
         SpecialReg { of, axis }
     }
@@ -508,7 +508,7 @@ pub struct Effects<W: Copy, P: Copy> {
     /// The memory access. The registers that a load writes are not among `writes`.
     pub access: Option<Access<W>>,
     /// The control flow after the instruction.
-    pub next: Next,
+    pub next: ControlFlow,
 }
 
 /// A register write.
@@ -545,7 +545,7 @@ pub enum Access<W: Copy> {
         /// The access size.
         width: Width,
         /// The operation.
-        change: Change,
+        change: AtomicOp,
         /// The words of the operands: [`Width::registers`] words per operand, lowest first.
         operands: ArrayVec<W, 8>,
         /// The first destination register.
@@ -654,7 +654,7 @@ impl Width {
 
 /// The control flow after an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum ControlFlow {
     /// Continues with the next word.
     Fall,
     /// Branches by this distance in words, relative to the branch itself. A guard makes a branch
@@ -664,7 +664,7 @@ pub enum Next {
     Exit,
     /// Takes part in the collective operation that [`meeting`](super::meaning::meeting) returns,
     /// then continues with the next word.
-    Meet,
+    Collective,
 }
 
 /// Generic address at which the declared part of local memory is mapped.

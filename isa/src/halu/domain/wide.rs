@@ -157,7 +157,7 @@ pub(crate) fn min_word<D: Domain>(d: &mut D, a: D::Word, b: D::Word) -> D::Word 
 
 /// Returns `a << count`; a count of 64 or more gives 0.
 pub(crate) fn shl<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
-    let (rest, beyond) = around(d, count);
+    let (rest, beyond) = complementary_counts(d, count);
     let kept = shl_word(d, a[1], count);
     // At most one of these is nonzero, except at a count of 32, where they are equal.
     let (over, far) = (shr_word(d, a[0], rest), shl_word(d, a[0], beyond));
@@ -167,7 +167,7 @@ pub(crate) fn shl<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
 
 /// Returns the logical shift `a >> count`; a count of 64 or more gives 0.
 pub(crate) fn shr<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
-    let (rest, beyond) = around(d, count);
+    let (rest, beyond) = complementary_counts(d, count);
     let kept = shr_word(d, a[0], count);
     let (over, far) = (shl_word(d, a[1], rest), shr_word(d, a[1], beyond));
     let carried = d.or(over, far);
@@ -176,7 +176,7 @@ pub(crate) fn shr<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
 
 /// Returns the arithmetic shift `a >> count`; a count of 64 or more gives copies of the sign.
 pub(crate) fn sar<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
-    let (rest, beyond) = around(d, count);
+    let (rest, beyond) = complementary_counts(d, count);
     let (kept, over) = (shr_word(d, a[0], count), shl_word(d, a[1], rest));
     let near = d.or(kept, over);
     let far = sar_word(d, a[1], beyond);
@@ -187,7 +187,7 @@ pub(crate) fn sar<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
 
 /// Returns `32 - count` and `count - 32`. The negative one is a large unsigned count, whose shift
 /// gives 0.
-fn around<D: Domain>(d: &mut D, count: D::Word) -> (D::Word, D::Word) {
+fn complementary_counts<D: Domain>(d: &mut D, count: D::Word) -> (D::Word, D::Word) {
     let width = d.word(32);
     (d.sub(width, count), d.sub(count, width))
 }

@@ -2,7 +2,7 @@
 
 use super::{Context, f};
 use crate::half::{Compare, Rounding};
-use crate::halu::domain::{Conversion, Domain, FloatKind, FloatOp, Form, Reader};
+use crate::halu::domain::{Conversion, Domain, FloatKind, FloatOp, NumberFormat, Reader};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// Evaluates DADD, DMUL, DFMA, DDIV and DSQRT.
@@ -39,21 +39,22 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 
     /// Evaluates F2F to f64.
-    pub(super) fn widen_to_double(&mut self, from: Form) {
+    pub(super) fn widen_to_double(&mut self, from: NumberFormat) {
         let (word, zero) = (self.word(0), self.d.word(0));
-        let result = self.d.convert(&Conversion { from, to: Form::F64, rounding: Rounding::Nearest }, [word, zero]);
+        let result =
+            self.d.convert(&Conversion { from, to: NumberFormat::F64, rounding: Rounding::Nearest }, [word, zero]);
         self.define(f::RD, result);
     }
 
     /// Evaluates F2F from f64.
-    pub(super) fn narrow_double(&mut self, to: Form) {
+    pub(super) fn narrow_double(&mut self, to: NumberFormat) {
         let a = self.pair(f::R32);
-        let [word, _] = self.d.convert(&Conversion { from: Form::F64, to, rounding: self.rounding() }, a);
+        let [word, _] = self.d.convert(&Conversion { from: NumberFormat::F64, to, rounding: self.rounding() }, a);
         self.define(f::RD, [word]);
     }
 
-    fn integer(&self, bits: u32) -> Form {
-        Form::Int { signed: self.flag(f::SIGN), bits }
+    fn integer(&self, bits: u32) -> NumberFormat {
+        NumberFormat::Int { signed: self.flag(f::SIGN), bits }
     }
 
     /// Evaluates I2F of 32 bits to f64.
@@ -65,14 +66,14 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     pub(super) fn pair_to_double(&mut self) {
         let a = self.pair(f::R32);
         let rounding = Rounding::from_code(self.get(f::INT_RND));
-        let result = self.d.convert(&Conversion { from: self.integer(64), to: Form::F64, rounding }, a);
+        let result = self.d.convert(&Conversion { from: self.integer(64), to: NumberFormat::F64, rounding }, a);
         self.define(f::RD, result);
     }
 
     /// Evaluates F2I of an f64.
     fn double_to_int(&mut self, bits: u32) -> [D::Word; 2] {
         let a = self.pair(f::R32);
-        self.d.convert(&Conversion { from: Form::F64, to: self.integer(bits), rounding: Rounding::Zero }, a)
+        self.d.convert(&Conversion { from: NumberFormat::F64, to: self.integer(bits), rounding: Rounding::Zero }, a)
     }
 
     /// Evaluates F2I of an f64 to 32 bits.

@@ -1,9 +1,9 @@
 //! Arithmetic on f32, and conversions.
 
-use super::{Context, Source, f};
+use super::{Context, SourceOperand, f};
 use crate::approx::Function;
 use crate::half::{Compare, Format, Rounding};
-use crate::halu::domain::{Conversion, Domain, FloatKind, FloatOp, Form, Reader, float_minmax};
+use crate::halu::domain::{Conversion, Domain, FloatKind, FloatOp, NumberFormat, Reader, float_minmax};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// Reads an f32 source and applies its absolute value, then its negation.
@@ -59,9 +59,9 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let result = if rounding == Rounding::Nearest {
             self.d.int_to_float(signed, a)
         } else {
-            let from = Form::Int { signed, bits: 32 };
+            let from = NumberFormat::Int { signed, bits: 32 };
             let zero = self.d.word(0);
-            self.d.convert(&Conversion { from, to: Form::F32, rounding }, [a, zero])[0]
+            self.d.convert(&Conversion { from, to: NumberFormat::F32, rounding }, [a, zero])[0]
         };
         self.define(f::RD, [result]);
     }
@@ -85,7 +85,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let source = self.source(0);
         let position = self.d.word(16 * source.select as u32);
         let word = self.d.shr(source.word, position);
-        let half = self.signs(Source { word, ..source }, 0x8000);
+        let half = self.signs(SourceOperand { word, ..source }, 0x8000);
         let result = self.d.widen(format, half);
         self.define(f::RD, [result]);
     }

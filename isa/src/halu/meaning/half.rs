@@ -1,7 +1,7 @@
 //! Packed-half arithmetic, as in the listings of seed 001.
 
-use super::{Context, Source, f};
-use crate::half::{Clamp, Compare, Format, Mode};
+use super::{Context, SourceOperand, f};
+use crate::half::{Clamp, Compare, Format, HalfMode};
 use crate::halu::domain::{Domain, HalfCompare, HalfKind, HalfMinMax, HalfOp, Reader};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
@@ -13,7 +13,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
             HalfKind::Fma if self.flag(f::RELU) => Clamp::Relu,
             _ => Clamp::None,
         };
-        let mode = Mode { format, rounding: self.rounding(), ftz: self.flag(f::FTZ), clamp };
+        let mode = HalfMode { format, rounding: self.rounding(), ftz: self.flag(f::FTZ), clamp };
         let (a, b) = (self.packed(0), self.packed(1));
         let c = if kind == HalfKind::Fma { self.packed(2) } else { self.d.word(0) };
         let mut result = self.d.half(&HalfOp { kind, mode }, a, b, c);
@@ -82,6 +82,6 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
             }
             _ => source.word,
         };
-        self.signs(Source { word, ..source }, 0x8000_8000)
+        self.signs(SourceOperand { word, ..source }, 0x8000_8000)
     }
 }

@@ -1,22 +1,26 @@
 //! Collective operations of groups and warps. The engine synchronises the participating work items
 //! and supplies the results.
 
-use halfbyte_abi::meet::{Barrier, Exchange, Meeting, Reduce, Shuffle, Vote};
+use halfbyte_abi::meet::{BarrierOp, Reduce, Shuffle, SubgroupOp, SyncOp, Vote};
 
 use super::{Context, f};
-use crate::halu::domain::{Domain, Next, Reader, Write};
+use crate::halu::domain::{ControlFlow, Domain, Reader, Write};
 use crate::halu::fields::{PT, RZ};
 use crate::halu::{Inst, Opcode};
-use crate::row::{Address, Class, Kind};
+use crate::row::{Address, InstClass, OperandKind};
 
 /// Returns the collective operation of an instruction whose effect is [`Next::Meet`].
-pub fn meeting<D: Domain>(inst: &Inst, domain: &mut D, read: &mut impl Reader<D>) -> Option<Meeting<D::Word, D::Pred>> {
+pub fn collective<D: Domain>(
+    inst: &Inst,
+    domain: &mut D,
+    read: &mut impl Reader<D>,
+) -> Option<SyncOp<D::Word, D::Pred>> {
     Context::new(inst, domain, read).meeting()
 }
 
 /// Returns the register write that delivers the results of a collective operation. `number` is its
 /// value, and `answer` is a second result that is a truth value.
-pub fn given(inst: &Inst, [number, answer]: [u64; 2]) -> Option<Write<u32, bool>> {
+pub fn collective_result(inst: &Inst, [number, answer]: [u64; 2]) -> Option<Write<u32, bool>> {
     use Opcode::*;
     let gpr = || Some(inst.get(f::RD) as u8).filter(|&n| n != RZ).map(|n| Write::Gpr(n, number as u32));
     let pred = |truth: u64| Some(inst.get(f::PU) as u8).filter(|&n| n != PT).map(|n| Write::Pred(n, truth != 0));
@@ -32,32 +36,32 @@ pub fn given(inst: &Inst, [number, answer]: [u64; 2]) -> Option<Write<u32, bool>
 /// Returns `true` if an instruction is an atomic or another strong access. The lanes of a warp
 /// execute such an instruction one after another, and no lane continues before the last has
 /// executed it.
-pub fn yields(inst: &Inst) -> bool {
+pub fn is_strong_access(inst: &Inst) -> bool {
     is_atomic(inst) || is_strong(inst)
 }
 
 /// Returns `true` if an instruction is a strong access whose result is used.
-pub fn asks(inst: &Inst) -> bool {
+pub fn has_strong_result(inst: &Inst) -> bool {
     let is_without_result = || inst.row().mnemonic.starts_with("ST") || is_atomic(inst) && inst.get(f::RD) as u8 == RZ;
-    yields(inst) && !is_without_result()
+    is_strong_access(inst) && !is_without_result()
 }
 
 /// Returns `true` if an instruction is a collective operation. If its guard holds, its effect is
 /// [`Next::Meet`].
-pub fn meets(inst: &Inst) -> bool {
+pub fn is_collective(inst: &Inst) -> bool {
     matches!(inst.row().mnemonic, "BAR" | "WARPSYNC" | "SHFL" | "VOTE" | "MATCH" | "REDUX" | "ELECT")
 }
 
 /// Returns `true` if an instruction is collective, accesses shared memory, or makes a strong
 /// access.
-pub fn is_of_groups(inst: &Inst) -> bool {
-    meets(inst) || matches!(inst.row().mnemonic, "LDS" | "STS") || is_atomic(inst) || is_strong(inst)
+pub fn needs_group_execution(inst: &Inst) -> bool {
+    is_collective(inst) || matches!(inst.row().mnemonic, "LDS" | "STS") || is_atomic(inst) || is_strong(inst)
 }
 
 /// Returns `true` if an instruction may access the part of local memory that the kernel declares.
 pub fn reaches_scratch(inst: &Inst) -> bool {
     let is_scratch =
-        |kind| matches!(kind, Kind::Memory { address: Address::Scratch { .. } | Address::Flat { .. }, .. });
+        |kind| matches!(kind, OperandKind::Memory { address: Address::Scratch { .. } | Address::Flat { .. }, .. });
     inst.row().operands.iter().any(|operand| is_scratch(operand.kind))
 }
 
@@ -69,28 +73,28 @@ fn is_atomic(inst: &Inst) -> bool {
 fn is_strong(inst: &Inst) -> bool {
     let row = inst.row();
     // In instructions of other classes, the same bits hold a comparison.
-    let has_order = row.class == Class::Memory && row.modifiers.iter().any(|modifier| modifier.field == f::ORDER);
+    let has_order = row.class == InstClass::Memory && row.modifiers.iter().any(|modifier| modifier.field == f::ORDER);
     has_order && inst.get(f::ORDER) != 0
 }
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     pub(super) fn meet(&mut self) {
-        self.effects.next = Next::Meet;
+        self.effects.next = ControlFlow::Collective;
     }
 
-    fn meeting(&mut self) -> Option<Meeting<D::Word, D::Pred>> {
+    fn meeting(&mut self) -> Option<SyncOp<D::Word, D::Pred>> {
         use Opcode::*;
         Some(match self.inst.opcode() {
-            BAR_SYNC_R | BAR_SYNC_I => self.barrier(false, Barrier::Sync),
-            BAR_SYNC_RN | BAR_SYNC_IN => self.barrier(true, Barrier::Sync),
-            BAR_ARV_RN | BAR_ARV_IN => self.barrier(true, Barrier::Arrive),
+            BAR_SYNC_R | BAR_SYNC_I => self.barrier(false, BarrierOp::Sync),
+            BAR_SYNC_RN | BAR_SYNC_IN => self.barrier(true, BarrierOp::Sync),
+            BAR_ARV_RN | BAR_ARV_IN => self.barrier(true, BarrierOp::Arrive),
             BAR_POPC_R | BAR_POPC_I => {
                 let says = self.pred(f::PP, f::PP_NOT);
-                self.barrier(false, Barrier::Count(says))
+                self.barrier(false, BarrierOp::Count(says))
             }
             BAR_POPC_RN | BAR_POPC_IN => {
                 let says = self.pred(f::PP, f::PP_NOT);
-                self.barrier(true, Barrier::Count(says))
+                self.barrier(true, BarrierOp::Count(says))
             }
             BAR_RED_R | BAR_RED_I => {
                 let of = self.asked();
@@ -100,7 +104,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
                 let of = self.asked();
                 self.barrier(true, of)
             }
-            WARPSYNC_R | WARPSYNC_I => self.exchange(0, Exchange::None),
+            WARPSYNC_R | WARPSYNC_I => self.exchange(0, SubgroupOp::None),
             SHFL_R | SHFL_I => {
                 let mode = match self.get(f::SHFL_MODE) {
                     0 => Shuffle::Index,
@@ -109,7 +113,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
                     _ => Shuffle::Xor,
                 };
                 let [value, by, segment] = [0, 1, 2].map(|i| self.word(i));
-                self.exchange(3, Exchange::Shuffle { mode, value, by, segment })
+                self.exchange(3, SubgroupOp::Shuffle { mode, value, by, segment })
             }
             VOTE_R | VOTE_I => {
                 let vote = match self.get(f::VOTE) {
@@ -120,14 +124,14 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
                 self.vote(vote)
             }
             BALLOT_R | BALLOT_I => self.vote(Vote::Ballot),
-            ACTIVE => Meeting::Subgroup { mask: self.d.word(u32::MAX), of: Exchange::Active },
+            ACTIVE => SyncOp::Subgroup { mask: self.d.word(u32::MAX), of: SubgroupOp::Active },
             MATCH_R | MATCH_I => {
                 let value = [self.word(0), self.d.word(0)];
-                self.exchange(1, Exchange::Match { all: self.flag(f::MATCH), value })
+                self.exchange(1, SubgroupOp::Match { all: self.flag(f::MATCH), value })
             }
             MATCH_64_R | MATCH_64_I => {
                 let value = self.pair(f::RA);
-                self.exchange(1, Exchange::Match { all: self.flag(f::MATCH), value })
+                self.exchange(1, SubgroupOp::Match { all: self.flag(f::MATCH), value })
             }
             REDUX_R | REDUX_I => {
                 let signed = self.flag(f::SIGN);
@@ -140,30 +144,30 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
                     _ => Reduce::Xor,
                 };
                 let value = self.word(0);
-                self.exchange(1, Exchange::Reduce(reduce, value))
+                self.exchange(1, SubgroupOp::Reduce(reduce, value))
             }
-            ELECT_R | ELECT_I => self.exchange(0, Exchange::Elect),
+            ELECT_R | ELECT_I => self.exchange(0, SubgroupOp::Elect),
             _ => return None,
         })
     }
 
-    fn barrier(&mut self, counts: bool, of: Barrier<D::Pred>) -> Meeting<D::Word, D::Pred> {
+    fn barrier(&mut self, counts: bool, of: BarrierOp<D::Pred>) -> SyncOp<D::Word, D::Pred> {
         let id = self.word(0);
         let count = counts.then(|| self.word(1));
-        Meeting::Barrier { id, count, of, aligned: !self.flag(f::UNALIGNED) }
+        SyncOp::Barrier { id, count, of, aligned: !self.flag(f::UNALIGNED) }
     }
 
-    fn asked(&mut self) -> Barrier<D::Pred> {
+    fn asked(&mut self) -> BarrierOp<D::Pred> {
         let says = self.pred(f::PP, f::PP_NOT);
-        if self.flag(f::ASKED) { Barrier::Any(says) } else { Barrier::All(says) }
+        if self.flag(f::BAR_REDUCTION) { BarrierOp::Any(says) } else { BarrierOp::All(says) }
     }
 
-    fn vote(&mut self, vote: Vote) -> Meeting<D::Word, D::Pred> {
+    fn vote(&mut self, vote: Vote) -> SyncOp<D::Word, D::Pred> {
         let says = self.pred(f::PP, f::PP_NOT);
-        self.exchange(0, Exchange::Vote(vote, says))
+        self.exchange(0, SubgroupOp::Vote(vote, says))
     }
 
-    fn exchange(&mut self, mask: usize, of: Exchange<D::Word, D::Pred>) -> Meeting<D::Word, D::Pred> {
-        Meeting::Subgroup { mask: self.word(mask), of }
+    fn exchange(&mut self, mask: usize, of: SubgroupOp<D::Word, D::Pred>) -> SyncOp<D::Word, D::Pred> {
+        SyncOp::Subgroup { mask: self.word(mask), of }
     }
 }

@@ -4,7 +4,7 @@ use arrayvec::ArrayVec;
 
 use super::{Context, f};
 use crate::halu::domain::{Access, Address, Domain, Reader, Width};
-use crate::row::{self, Kind};
+use crate::row::{self, OperandKind};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// Evaluates LDG, LDS, LD, LDL and LDC.
@@ -25,7 +25,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
 
     pub(super) fn address(&mut self) -> Option<Address<D::Word>> {
         let form = self.inst.row().operands.iter().find_map(|operand| match operand.kind {
-            Kind::Memory { address, .. } => Some(address),
+            OperandKind::Memory { address, .. } => Some(address),
             _ => None,
         })?;
         let word = self.inst.word();

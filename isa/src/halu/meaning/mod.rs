@@ -13,17 +13,22 @@ mod memory;
 mod moves;
 mod video;
 
-pub use meet::{asks, given, is_of_groups, meeting, meets, reaches_scratch, yields};
+pub use meet::{
+    collective, collective_result, has_strong_result, is_collective, is_strong_access, needs_group_execution,
+    reaches_scratch,
+};
 
 use super::opcodes::opcodes;
 use arrayvec::ArrayVec;
 
-use super::domain::{Domain, Effects, FloatKind, Form, HalfKind, Lanes, Next, Reader, VideoKind, Width, Write};
+use super::domain::{
+    ControlFlow, Domain, Effects, FloatKind, HalfKind, Lanes, NumberFormat, Reader, VideoKind, Width, Write,
+};
 use super::fields::{self as f, PT, RZ, URZ};
 use super::{Inst, Opcode};
-use crate::atomic::Change;
+use crate::atomic::AtomicOp;
 use crate::half::Format;
-use crate::row::{Kind, Operand, RegFile, Role, Suffix};
+use crate::row::{Operand, OperandKind, OperandRole, RegFile, Suffix};
 use crate::word::Field;
 
 /// Evaluates the guard of an instruction. Returns `None` if the instruction always executes
@@ -51,7 +56,7 @@ struct Context<'a, D: Domain, R: Reader<D>> {
 
 /// A source operand whose modifiers are not applied yet, because their effect depends on the type
 /// of the word.
-struct Source<W> {
+struct SourceOperand<W> {
     word: W,
     neg: bool,
     abs: bool,
@@ -60,7 +65,7 @@ struct Source<W> {
 
 impl<'a, D: Domain, R: Reader<D>> Context<'a, D, R> {
     fn new(inst: &'a Inst, d: &'a mut D, read: &'a mut R) -> Self {
-        Self { inst, d, read, effects: Effects { writes: ArrayVec::new(), access: None, next: Next::Fall } }
+        Self { inst, d, read, effects: Effects { writes: ArrayVec::new(), access: None, next: ControlFlow::Fall } }
     }
 
     fn get(&self, field: Field) -> u64 {
@@ -106,20 +111,22 @@ impl<'a, D: Domain, R: Reader<D>> Context<'a, D, R> {
     }
 
     /// Returns the `i`-th source operand that is a word: a register, an immediate or a constant.
-    fn source(&mut self, i: usize) -> Source<D::Word> {
+    fn source(&mut self, i: usize) -> SourceOperand<D::Word> {
         let Some(operand) = self.inst.row().operands.iter().filter(|o| is_word_source(o)).nth(i) else {
-            return Source { word: self.d.word(0), neg: false, abs: false, select: 0 };
+            return SourceOperand { word: self.d.word(0), neg: false, abs: false, select: 0 };
         };
         let word = match operand.kind {
-            Kind::Reg { file: RegFile::Ur, field, .. } => self.ur(self.get(field) as u8),
-            Kind::Reg { field, .. } => self.gpr(self.get(field) as u8),
-            Kind::Const { bank, offset, .. } => self.constant(bank, offset, 0),
-            Kind::HalfPair { field, .. } | Kind::F32(field) | Kind::Bits(field) => self.d.word(self.get(field) as u32),
+            OperandKind::Reg { file: RegFile::Ur, field, .. } => self.ur(self.get(field) as u8),
+            OperandKind::Reg { field, .. } => self.gpr(self.get(field) as u8),
+            OperandKind::Const { bank, offset, .. } => self.constant(bank, offset, 0),
+            OperandKind::HalfPair { field, .. } | OperandKind::F32(field) | OperandKind::Bits(field) => {
+                self.d.word(self.get(field) as u32)
+            }
             _ => self.d.word(0),
         };
         let flag = |field: Option<Field>| field.is_some_and(|field| self.flag(field));
         let select = if let Suffix::Choice(m) = operand.suffix { self.get(m.field) } else { 0 };
-        Source { word, neg: flag(operand.neg), abs: flag(operand.abs), select }
+        SourceOperand { word, neg: flag(operand.neg), abs: flag(operand.abs), select }
     }
 
     /// Dispatches on the opcode. The forms of a mnemonic differ only in the kinds of their sources.
@@ -146,7 +153,7 @@ impl<'a, D: Domain, R: Reader<D>> Context<'a, D, R> {
     }
 
     /// Clears the sign bits `lanes` if `abs` is set, then flips them if `neg` is set.
-    fn signs(&mut self, source: Source<D::Word>, lanes: u32) -> D::Word {
+    fn signs(&mut self, source: SourceOperand<D::Word>, lanes: u32) -> D::Word {
         let mut word = source.word;
         if source.abs {
             let magnitude = self.d.word(!lanes);
@@ -210,10 +217,12 @@ impl<'a, D: Domain, R: Reader<D>> Context<'a, D, R> {
 }
 
 fn is_word_source(operand: &Operand) -> bool {
-    operand.role == Role::Use
+    operand.role == OperandRole::Use
         && match operand.kind {
-            Kind::Reg { file, .. } => file != RegFile::Pred,
-            Kind::Const { .. } | Kind::HalfPair { .. } | Kind::F32(_) | Kind::Bits(_) => true,
+            OperandKind::Reg { file, .. } => file != RegFile::Pred,
+            OperandKind::Const { .. } | OperandKind::HalfPair { .. } | OperandKind::F32(_) | OperandKind::Bits(_) => {
+                true
+            }
             _ => false,
         }
 }

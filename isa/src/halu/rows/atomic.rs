@@ -117,7 +117,7 @@ ATOM_F16 ATOM_BF16 ATOM_F16X2 ATOM_BF16X2 ATOM_F32 ATOM_F64 ATOM_128 ATOM_CAS_12
 
 const MEMBAR_BASE: Row = Row {
     mnemonic: "MEMBAR",
-    class: Class::Control,
+    class: InstClass::Control,
     modifiers: &[M_SC, M_SCOPE],
     doc: "Orders the item's accesses before it and those after it, as items of the launch see them, under `.CTA` those of the group, under `.SYS` all that \
           there are. All items agree on the order of those with `.SC`.",

@@ -3,7 +3,7 @@
 
 use super::integer::forms;
 use super::*;
-use crate::row::{Forbid, Is};
+use crate::row::{FieldTest, InvalidCombination};
 
 const B_R: Operand = gpr("rb", R32);
 const B_U: Operand = ur("urb", UR32);
@@ -12,12 +12,12 @@ const B_C: Operand = constant("cb");
 
 const MOV: Row = Row {
     mnemonic: "MOV",
-    class: Class::Move,
+    class: InstClass::Move,
     doc: "Copies a word: `rd = b`.",
     examples: &["MOV R0, R1 ;", "MOV R0, 0x3c003c00 ;", "MOV R0, c[0x0][0x160] ;"],
     ..HALU
 };
-const MOV_IMM: Row = Row { class: Class::Compute, ..MOV };
+const MOV_IMM: Row = Row { class: InstClass::Compute, ..MOV };
 forms! { MOV, 0x02;
     MOV_R R [D, B_R];
     MOV_U U [D, B_U];
@@ -40,7 +40,7 @@ forms! { SEL, 0x07;
 
 const S2R_BASE: Row = Row {
     mnemonic: "S2R",
-    class: Class::Address,
+    class: InstClass::Address,
     doc: "Reads a special register: the number of the work item in the launch (SR_ITEM), of the item in its group (SR_TID) or of its \
           group (SR_CTAID), along an axis or in all. Without an axis what is numbered is `x + nx * (y + ny * z)`, where nx and ny are \
           how many there are along x and y. Field `sr` with `axis` below it is the register's number, 0x21 of SR_TID.X.",
@@ -48,21 +48,24 @@ const S2R_BASE: Row = Row {
     ..HALU
 };
 const SPECIAL: Operand =
-    Operand { suffix: Suffix::Choice(M_AXIS), ..Operand::new("sr", Role::Use, Kind::Name(M_SREG)) };
+    Operand { suffix: Suffix::Choice(M_AXIS), ..Operand::new("sr", OperandRole::Use, OperandKind::Name(M_SREG)) };
 forms! { S2R_BASE, 0x1a; S2R R [D, SPECIAL]; }
 
 const R2UR_BASE: Row = Row {
     mnemonic: "R2UR",
-    class: Class::Move,
+    class: InstClass::Move,
     doc: "Copies the lowest active item's `rb` to a uniform register.",
     examples: &["R2UR UR4, R0 ;"],
     ..HALU
 };
-forms! { R2UR_BASE, 0xc2; R2UR R [Operand::reg("urd", Role::Def, RegFile::Ur, URD), B_R]; }
+forms! { R2UR_BASE, 0xc2; R2UR R [Operand::reg("urd", OperandRole::Def, RegFile::Ur, URD), B_R]; }
 
 const PLOP3_BASE: Row = Row {
     mnemonic: "PLOP3",
-    forbids: &[Forbid { all: &[(PV, Is::Same(PU)), (PV, Is::Not(PT as u64))], why: "only PT may be written twice" }],
+    forbids: &[InvalidCombination {
+        all: &[(PV, FieldTest::Same(PU)), (PV, FieldTest::Not(PT as u64))],
+        why: "only PT may be written twice",
+    }],
     doc: "Any function of three predicates: `pu` is bit `4*pp + 2*px + py` of the table, and `pv` its inverse. The table of a function is what it makes of \
           pp = 0xf0, px = 0xcc, py = 0xaa.",
     examples: &["PLOP3 P0, PT, P1, P2, PT, 0xc0 ;", "PLOP3 P0, P1, P1, !P2, P3, 0x96 ;"],
@@ -74,23 +77,23 @@ forms! { PLOP3_BASE, 0x1c;
 
 const P2R_BASE: Row = Row {
     mnemonic: "P2R",
-    class: Class::Move,
+    class: InstClass::Move,
     doc: "Gathers predicates: bit i of `rd` is Pi where bit i of the mask is set, for i from 0 to 6, and bit i of `ra` elsewhere.",
     examples: &["P2R R0, PR, RZ, 0x7f ;"],
     ..HALU
 };
-forms! { P2R_BASE, 0x03; P2R R [D, Operand::new("pr", Role::Use, Kind::AllPreds), A, bits("mask", PMASK)]; }
+forms! { P2R_BASE, 0x03; P2R R [D, Operand::new("pr", OperandRole::Use, OperandKind::AllPreds), A, bits("mask", PMASK)]; }
 
 const R2P_BASE: Row = Row {
     mnemonic: "R2P",
-    class: Class::Move,
+    class: InstClass::Move,
     doc: "Spreads bits to predicates: Pi is bit i of `ra` where bit i of the mask is set; the others keep their value.",
     examples: &["R2P PR, R0, 0x7f ;"],
     ..HALU
 };
-forms! { R2P_BASE, 0x04; R2P R [Operand::new("pr", Role::Def, Kind::AllPreds), A, bits("mask", PMASK)]; }
+forms! { R2P_BASE, 0x04; R2P R [Operand::new("pr", OperandRole::Def, OperandKind::AllPreds), A, bits("mask", PMASK)]; }
 
-const CONTROL: Row = Row { class: Class::Control, ..HALU };
+const CONTROL: Row = Row { class: InstClass::Control, ..HALU };
 
 const BRA_BASE: Row = Row {
     mnemonic: "BRA",
@@ -99,7 +102,7 @@ const BRA_BASE: Row = Row {
     examples: &["BRA .+2 ;", "@!P0 BRA .-3 ;"],
     ..CONTROL
 };
-forms! { BRA_BASE, 0x47; BRA R [Operand::new("target", Role::Use, Kind::Target(IMM32))]; }
+forms! { BRA_BASE, 0x47; BRA R [Operand::new("target", OperandRole::Use, OperandKind::Target(IMM32))]; }
 
 const EXIT_BASE: Row = Row {
     mnemonic: "EXIT",

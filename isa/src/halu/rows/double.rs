@@ -4,7 +4,7 @@
 
 use super::integer::forms;
 use super::*;
-use crate::row::{Forbid, Is};
+use crate::row::{FieldTest, InvalidCombination};
 
 const D_PAIR: Operand = D.span(2);
 const A_PAIR: Operand = A.span(2);
@@ -58,7 +58,10 @@ forms! { DMNMX, 0x65; DMNMX_RR R [D_PAIR, A_PAIR, B_PAIR, P]; }
 const DSETP: Row = Row {
     mnemonic: "DSETP",
     modifiers: &[M_CMP, M_LOP],
-    forbids: &[Forbid { all: &[(PV, Is::Same(PU)), (PV, Is::Not(PT as u64))], why: "only PT may be written twice" }],
+    forbids: &[InvalidCombination {
+        all: &[(PV, FieldTest::Same(PU)), (PV, FieldTest::Not(PT as u64))],
+        why: "only PT may be written twice",
+    }],
     doc: "Compares two f64 in pairs of registers: `pu = cmp lop pp` and `pv = !cmp lop pp`, where cmp is `ra cmp rb`, the fourteen compares \
           of HSETP2. `pp` is PT when left out.",
     examples: &["DSETP.LT.AND P0, PT, R2, R4 ;"],

@@ -3,7 +3,7 @@
 
 use super::integer::forms;
 use super::*;
-use crate::row::{Forbid, Is};
+use crate::row::{FieldTest, InvalidCombination};
 
 const A_F: Operand = A.sign(RA_NEG, RA_ABS);
 const B_R: Operand = gpr("rb", R32).sign(SLOT_NEG, SLOT_ABS);
@@ -76,7 +76,10 @@ forms! { FMNMX, 0x08;
 const FSETP: Row = Row {
     mnemonic: "FSETP",
     modifiers: &[M_CMP, M_LOP],
-    forbids: &[Forbid { all: &[(PV, Is::Same(PU)), (PV, Is::Not(PT as u64))], why: "only PT may be written twice" }],
+    forbids: &[InvalidCombination {
+        all: &[(PV, FieldTest::Same(PU)), (PV, FieldTest::Not(PT as u64))],
+        why: "only PT may be written twice",
+    }],
     doc: "Compares two f32: `pu = cmp lop pp` and `pv = !cmp lop pp`, where cmp is `ra cmp b`, the fourteen compares of HSETP2. \
           Subnormals are kept. `pp` is PT when left out.",
     examples: &["FSETP.LT.AND P0, PT, R1, |R2| ;", "FSETP.NAN.OR P0, P1, R1, R1, !P0 ;"],

@@ -1,7 +1,7 @@
 //! Rows of packed-half arithmetic: HADD2, HMUL2, HFMA2, HMNMX2, HSETP2, HSET2 (seed 001).
 
 use super::*;
-use crate::row::{Forbid, Is, Modifier};
+use crate::row::{FieldTest, InvalidCombination, Modifier};
 
 const A_HALF: Operand = half(A.sign(RA_NEG, RA_ABS), RA_HALF);
 /// Second source in the second-source slot (bits 63:32).
@@ -16,7 +16,7 @@ const C_U: Operand = half(ur("urc", UR32).sign(SLOT_NEG, SLOT_ABS), C_HALF);
 const C_C: Operand = half(constant("cc").sign(SLOT_NEG, SLOT_ABS), C_HALF);
 
 const fn pair(name: &'static str) -> Operand {
-    Operand::new(name, Role::Use, Kind::HalfPair { field: IMM32, format: HFMT })
+    Operand::new(name, OperandRole::Use, OperandKind::HalfPair { field: IMM32, format: HFMT })
 }
 
 /// Defines the four forms of a two-source instruction. The operands are `lead`, the second source
@@ -34,13 +34,18 @@ macro_rules! two_source {
     };
 }
 
-const BF16_FTZ: Forbid =
-    Forbid { all: &[(FTZ, Is::Eq(1)), (HFMT, Is::Eq(1))], why: "BF16_V2 does not support .FTZ or .SAT" };
-const BF16_SAT: Forbid = Forbid { all: &[(SAT, Is::Eq(1)), (HFMT, Is::Eq(1))], why: BF16_FTZ.why };
-const SAT_RELU: Forbid =
-    Forbid { all: &[(SAT, Is::Eq(1)), (RELU, Is::Eq(1))], why: ".SAT and .RELU exclude each other" };
-const SAME_PREDS: Forbid = Forbid {
-    all: &[(PV, Is::Same(PU)), (PV, Is::Not(PT as u64))],
+const BF16_FTZ: InvalidCombination = InvalidCombination {
+    all: &[(FTZ, FieldTest::Eq(1)), (HFMT, FieldTest::Eq(1))],
+    why: "BF16_V2 does not support .FTZ or .SAT",
+};
+const BF16_SAT: InvalidCombination =
+    InvalidCombination { all: &[(SAT, FieldTest::Eq(1)), (HFMT, FieldTest::Eq(1))], why: BF16_FTZ.why };
+const SAT_RELU: InvalidCombination = InvalidCombination {
+    all: &[(SAT, FieldTest::Eq(1)), (RELU, FieldTest::Eq(1))],
+    why: ".SAT and .RELU exclude each other",
+};
+const SAME_PREDS: InvalidCombination = InvalidCombination {
+    all: &[(PV, FieldTest::Same(PU)), (PV, FieldTest::Not(PT as u64))],
     why: "both lanes would write one predicate; only PT may be named twice",
 };
 

@@ -2,7 +2,7 @@
 //! are this project's own and the mnemonics follow SASS.
 
 use super::*;
-use crate::row::{Forbid, Is};
+use crate::row::{FieldTest, InvalidCombination};
 
 const B_R: Operand = gpr("rb", R32);
 const B_U: Operand = ur("urb", UR32);
@@ -24,8 +24,14 @@ const IADD3: Row = Row {
     modifiers: &[M_X],
     defaults: &[(PP_NOT, 1)],
     forbids: &[
-        Forbid { all: &[(PP, Is::Not(PT as u64)), (X, Is::Eq(0))], why: "a carry source needs .X" },
-        Forbid { all: &[(PP_NOT, Is::Eq(0)), (X, Is::Eq(0))], why: "a carry source needs .X" },
+        InvalidCombination {
+            all: &[(PP, FieldTest::Not(PT as u64)), (X, FieldTest::Eq(0))],
+            why: "a carry source needs .X",
+        },
+        InvalidCombination {
+            all: &[(PP_NOT, FieldTest::Eq(0)), (X, FieldTest::Eq(0))],
+            why: "a carry source needs .X",
+        },
     ],
     doc: "Adds three 32-bit integers: `rd` is the sum S modulo 2^32, and `pu` (PT when left out) the carry, `S >= 2^32`, S being exact.\n\n\
           Sources count as unsigned. A source under `-` counts as `~x + 1`: `-0` is 2^32. Under `.X` it counts as `~x`, and 1 is added where `pp` \
@@ -63,7 +69,7 @@ const IMAD_WIDE: Row = Row {
     mnemonic: "IMAD",
     tags: &["WIDE"],
     modifiers: &[M_SIGN],
-    class: Class::Address,
+    class: InstClass::Address,
     doc: "Multiplies 32-bit integers to 64 bits and adds a 64-bit integer: `rd:rd+1 = ra * b + rc:rc+1` modulo 2^64, the low word in the \
           even register. `.U32` and `.S32` say how `ra` and `b` are extended.",
     examples: &["IMAD.WIDE.U32 R4, R0, R1, R2 ;", "IMAD.WIDE.S32 R4, R0, 0x4, RZ ;"],
@@ -110,7 +116,7 @@ division! {
 
 const LEA_BASE: Row = Row {
     mnemonic: "LEA",
-    class: Class::Address,
+    class: InstClass::Address,
     doc: "Scales an index and adds an offset: `rd = (ra << shift) + rb` modulo 2^32.",
     examples: &["LEA R0, R1, RZ, 0x2 ;"],
     ..HALU
@@ -216,9 +222,18 @@ const ISETP: Row = Row {
     mnemonic: "ISETP",
     modifiers: &[M_ICMP, M_SIGN, M_LOP, M_EX],
     forbids: &[
-        Forbid { all: &[(PX, Is::Not(PT as u64)), (EX, Is::Eq(0))], why: "a second source predicate needs .EX" },
-        Forbid { all: &[(PX_NOT, Is::Eq(1)), (EX, Is::Eq(0))], why: "a second source predicate needs .EX" },
-        Forbid { all: &[(PV, Is::Same(PU)), (PV, Is::Not(PT as u64))], why: "only PT may be written twice" },
+        InvalidCombination {
+            all: &[(PX, FieldTest::Not(PT as u64)), (EX, FieldTest::Eq(0))],
+            why: "a second source predicate needs .EX",
+        },
+        InvalidCombination {
+            all: &[(PX_NOT, FieldTest::Eq(1)), (EX, FieldTest::Eq(0))],
+            why: "a second source predicate needs .EX",
+        },
+        InvalidCombination {
+            all: &[(PV, FieldTest::Same(PU)), (PV, FieldTest::Not(PT as u64))],
+            why: "only PT may be written twice",
+        },
     ],
     doc: "Compares two 32-bit integers: `pu = cmp lop pp` and `pv = !cmp lop pp`, where cmp is `ra cmp b`.\n\n\
           Under `.EX` cmp is `px` where `ra` equals `b`. So a 64-bit compare is an unsigned compare of the low words, then one `.EX` of the \

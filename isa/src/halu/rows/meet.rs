@@ -5,7 +5,7 @@
 use super::integer::forms;
 use super::*;
 
-const MEET: Row = Row { class: Class::Control, ..HALU };
+const MEET: Row = Row { class: InstClass::Control, ..HALU };
 
 const MASK_R: Operand = gpr("mask", R32);
 const MASK_I: Operand = bits("mask", IMM32);

@@ -3,9 +3,9 @@
 //! it moves is fixed.
 
 use super::*;
-use crate::row::{Address, Forbid, Is};
+use crate::row::{Address, FieldTest, InvalidCombination};
 
-pub(super) const MEMORY: Row = Row { class: Class::Memory, ..HALU };
+pub(super) const MEMORY: Row = Row { class: InstClass::Memory, ..HALU };
 
 pub(super) const UNIFORM: Address = Address::Uniform { offset: RA, base: UR32, imm: IMM24 };
 pub(super) const WIDE: Address = Address::Wide { base: RA, imm: IMM24 };
@@ -13,7 +13,7 @@ const LOCAL: Address = Address::Local { imm: IMM24 };
 const INDEXED: Address = Address::Constant { bank: CMEM_BANK, index: RA, imm: CMEM_OFFSET };
 
 pub(super) const fn at(address: Address, size: u8) -> Operand {
-    Operand::new("address", Role::Use, Kind::Memory { address, size })
+    Operand::new("address", OperandRole::Use, OperandKind::Memory { address, size })
 }
 
 /// Returns the number of registers that hold `size` bytes.
@@ -25,8 +25,10 @@ pub(super) const fn span(size: u8) -> u8 {
 pub(super) const LOAD_ORDER: &[Modifier] = &[M_LOAD_ORDER, M_SCOPE];
 pub(super) const STORE_ORDER: &[Modifier] = &[M_STORE_ORDER, M_SCOPE];
 /// Forbids a scope on a weak access.
-pub(super) const NOBODY: &[Forbid] =
-    &[Forbid { all: &[(SCOPE, Is::Not(0)), (ORDER, Is::Eq(0))], why: "a scope needs .STRONG, .ACQUIRE or .RELEASE" }];
+pub(super) const SCOPE_NEEDS_STRONG: &[InvalidCombination] = &[InvalidCombination {
+    all: &[(SCOPE, FieldTest::Not(0)), (ORDER, FieldTest::Eq(0))],
+    why: "a scope needs .STRONG, .ACQUIRE or .RELEASE",
+}];
 /// Describes the memory-ordering modifiers.
 macro_rules! orders {
     ($which:literal) => {
@@ -68,7 +70,7 @@ pub(super) use stores;
 const LDG: Row = Row {
     mnemonic: "LDG",
     modifiers: LOAD_ORDER,
-    forbids: NOBODY,
+    forbids: SCOPE_NEEDS_STRONG,
     doc: concat!(
         "Loads from global memory. Without a size it moves 32 bits; `.U8 .S8 .U16 .S16` extend to 32 bits, zeros or copies of the sign; `.64` and `.128` fill 2 and 4 \
           registers from a multiple of that, the lowest address in the lowest.\n\n\
@@ -106,7 +108,7 @@ loads! { LDG, 0x80, WIDE;
 const STG: Row = Row {
     mnemonic: "STG",
     modifiers: STORE_ORDER,
-    forbids: NOBODY,
+    forbids: SCOPE_NEEDS_STRONG,
     doc: concat!(
         "Stores to global memory. Without a size it moves 32 bits; `.8` and `.16` move the low bits of the register; `.64` and `.128` move 2 and 4 registers, the first a \
           multiple of that, the lowest to the lowest address.\n\n\
@@ -180,14 +182,14 @@ const ULDC: Row = Row {
     examples: &["ULDC UR4, c[0x0][0x160] ;", "ULDC.64 UR4, c[0x0][0x168] ;"],
     ..MEMORY
 };
-const UD: Operand = Operand::reg("urd", Role::Def, RegFile::Ur, URD);
+const UD: Operand = Operand::reg("urd", OperandRole::Def, RegFile::Ur, URD);
 pub(crate) const ULDC_32: Row = Row { fixed: &[(OPTYPE, 0xb9), (STYPE, 0x4)], operands: &[UD, constant("cb")], ..ULDC };
 pub(crate) const ULDC_64: Row = Row {
     tags: &["64"],
     fixed: &[(OPTYPE, 0xb9), (STYPE, 0x5)],
     operands: &[
         UD.span(2),
-        Operand::new("cb", Role::Use, Kind::Const { bank: CMEM_BANK, offset: CMEM_OFFSET, align: 8 }),
+        Operand::new("cb", OperandRole::Use, OperandKind::Const { bank: CMEM_BANK, offset: CMEM_OFFSET, align: 8 }),
     ],
     ..ULDC
 };

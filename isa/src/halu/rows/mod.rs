@@ -12,7 +12,7 @@ pub mod shared;
 pub mod video;
 
 use super::fields::*;
-use crate::row::{Class, Guard, Kind, Modifier, ModifierOrder, Operand, RegFile, Role, Row, Suffix};
+use crate::row::{Guard, InstClass, Modifier, ModifierOrder, Operand, OperandKind, OperandRole, RegFile, Row, Suffix};
 use crate::word::Field;
 
 /// The defaults of every HALU row.
@@ -29,7 +29,7 @@ const HALU: Row = Row {
     aliases: &[],
     defaults: &[],
     forbids: &[],
-    class: Class::Compute,
+    class: InstClass::Compute,
     doc: "",
     examples: &[],
 };
@@ -53,35 +53,35 @@ const RRC: u64 = 0x6;
 const RRU: u64 = 0xe;
 
 const fn def(name: &'static str, field: Field) -> Operand {
-    Operand::reg(name, Role::Def, RegFile::Gpr, field)
+    Operand::reg(name, OperandRole::Def, RegFile::Gpr, field)
 }
 
 const fn gpr(name: &'static str, field: Field) -> Operand {
-    Operand::reg(name, Role::Use, RegFile::Gpr, field)
+    Operand::reg(name, OperandRole::Use, RegFile::Gpr, field)
 }
 
 const fn ur(name: &'static str, field: Field) -> Operand {
-    Operand::reg(name, Role::Use, RegFile::Ur, field)
+    Operand::reg(name, OperandRole::Use, RegFile::Ur, field)
 }
 
 const fn pred(name: &'static str, field: Field) -> Operand {
-    Operand::reg(name, Role::Use, RegFile::Pred, field)
+    Operand::reg(name, OperandRole::Use, RegFile::Pred, field)
 }
 
 const fn pred_def(name: &'static str, field: Field) -> Operand {
-    Operand::reg(name, Role::Def, RegFile::Pred, field)
+    Operand::reg(name, OperandRole::Def, RegFile::Pred, field)
 }
 
 const fn constant(name: &'static str) -> Operand {
-    Operand::new(name, Role::Use, Kind::Const { bank: CMEM_BANK, offset: CMEM_OFFSET, align: 4 })
+    Operand::new(name, OperandRole::Use, OperandKind::Const { bank: CMEM_BANK, offset: CMEM_OFFSET, align: 4 })
 }
 
 const fn bits(name: &'static str, field: Field) -> Operand {
-    Operand::new(name, Role::Use, Kind::Bits(field))
+    Operand::new(name, OperandRole::Use, OperandKind::Bits(field))
 }
 
 const fn f32_imm(name: &'static str) -> Operand {
-    Operand::new(name, Role::Use, Kind::F32(IMM32))
+    Operand::new(name, OperandRole::Use, OperandKind::F32(IMM32))
 }
 
 const fn half(op: Operand, field: Field) -> Operand {

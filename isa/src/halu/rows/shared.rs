@@ -2,7 +2,7 @@
 //! addresses. The seeds have no such instructions; the encodings are this project's own and the
 //! mnemonics follow SASS.
 
-use super::memory::{LOAD_ORDER, MEMORY, NOBODY, STORE_ORDER, at, loads, orders, span, stores};
+use super::memory::{LOAD_ORDER, MEMORY, SCOPE_NEEDS_STRONG, STORE_ORDER, at, loads, orders, span, stores};
 use super::*;
 use crate::row::Address;
 
@@ -13,7 +13,7 @@ const FLAT: Address = Address::Flat { base: RA, imm: IMM24 };
 const LDS: Row = Row {
     mnemonic: "LDS",
     modifiers: LOAD_ORDER,
-    forbids: NOBODY,
+    forbids: SCOPE_NEEDS_STRONG,
     doc: concat!(
         "Loads from the shared memory of the group. Without a size it moves 32 bits; `.U8 .U16` extend to 32 bits by zeros; `.64` and `.128` fill \
          2 and 4 registers from a multiple of that, the lowest address in the lowest.\n\n\
@@ -34,7 +34,7 @@ loads! { LDS, 0x84, SHARED;
 const STS: Row = Row {
     mnemonic: "STS",
     modifiers: STORE_ORDER,
-    forbids: NOBODY,
+    forbids: SCOPE_NEEDS_STRONG,
     doc: concat!(
         "Stores to the shared memory of the group. Without a size it moves 32 bits; `.8` and `.16` move the low bits of the register; `.64` and \
          `.128` move 2 and 4 registers, the first a multiple of that, the lowest to the lowest address. The address is that of `LDS`.",
@@ -54,7 +54,7 @@ stores! { STS, 0x88, SHARED;
 const LD: Row = Row {
     mnemonic: "LD",
     modifiers: LOAD_ORDER,
-    forbids: NOBODY,
+    forbids: SCOPE_NEEDS_STRONG,
     doc: concat!(
         "Loads from any memory, as `LDG` does, at an address without a space: from 2^38 on lies the shared memory of the group, from 2^36 on what of its \
          local memory the kernel declares, each 2^36 bytes long, and elsewhere global memory.",
@@ -74,7 +74,7 @@ loads! { LD, 0x90, FLAT;
 const ST: Row = Row {
     mnemonic: "ST",
     modifiers: STORE_ORDER,
-    forbids: NOBODY,
+    forbids: SCOPE_NEEDS_STRONG,
     doc: concat!("Stores to any memory, as `STG` does. The address is that of `LD`.", orders!("RELEASE")),
     examples: &["ST [R2.64], R0 ;", "ST.128 [R2.64+0x10], R4 ;"],
     ..MEMORY

@@ -2,12 +2,15 @@
 //! element selection and a merge or accumulation (seeds 000, 002, 003).
 
 use super::*;
-use crate::row::{Forbid, Is};
+use crate::row::{FieldTest, InvalidCombination};
 
 const VIDEO: Row = Row {
     modifiers: &[M_DTYPE, M_ATYPE, M_BTYPE, M_VSAT, M_VADD],
     order: ModifierOrder::Fixed,
-    forbids: &[Forbid { all: &[(VSAT, Is::Eq(1)), (VADD, Is::Eq(1))], why: ".sat cannot be used with .add" }],
+    forbids: &[InvalidCombination {
+        all: &[(VSAT, FieldTest::Eq(1)), (VADD, FieldTest::Eq(1))],
+        why: ".sat cannot be used with .add",
+    }],
     ..HALU
 };
 

@@ -13,7 +13,7 @@ use crate::ptx::types::Type;
 
 /// The class of a floating-point number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+enum FloatClass {
     Finite,
     Infinite,
     Nan,
@@ -23,7 +23,7 @@ enum Kind {
 /// fraction bits of its format. Subnormal numbers are not normalised.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Number {
-    kind: Kind,
+    kind: FloatClass,
     negative: bool,
     significand: u32,
     exponent: i32,
@@ -87,10 +87,10 @@ impl Float {
         let negative = bits >> (self.fraction + self.exponent) & 1 != 0;
         let is_top = field == (1 << self.exponent) - 1;
         let kind = match (is_top, self.has_infinities, fraction) {
-            (true, true, 0) => Kind::Infinite,
-            (true, true, _) => Kind::Nan,
-            (true, false, ones) if ones == (1 << self.fraction) - 1 => Kind::Nan,
-            _ => Kind::Finite,
+            (true, true, 0) => FloatClass::Infinite,
+            (true, true, _) => FloatClass::Nan,
+            (true, false, ones) if ones == (1 << self.fraction) - 1 => FloatClass::Nan,
+            _ => FloatClass::Finite,
         };
         let (significand, exponent) = match (field, fraction) {
             // A zero has this exponent in every format.
@@ -142,7 +142,7 @@ struct Factor {
     value: f64,
     /// `2^exponent`
     power: f64,
-    kind: Kind,
+    kind: FloatClass,
 }
 
 impl From<Number> for Factor {
@@ -166,7 +166,7 @@ pub(super) struct Row {
 impl FromIterator<Number> for Row {
     fn from_iter<T: IntoIterator<Item = Number>>(numbers: T) -> Row {
         let factors: Vec<Factor> = numbers.into_iter().map(Factor::from).collect();
-        let is_finite = factors.iter().all(|factor| factor.kind == Kind::Finite);
+        let is_finite = factors.iter().all(|factor| factor.kind == FloatClass::Finite);
         Row { factors, is_finite }
     }
 }
@@ -175,7 +175,7 @@ impl FromIterator<Number> for Row {
 pub(super) struct Columns {
     values: Vec<[f64; COLUMNS]>,
     powers: Vec<[f64; COLUMNS]>,
-    kinds: Vec<[Kind; COLUMNS]>,
+    kinds: Vec<[FloatClass; COLUMNS]>,
     is_finite: bool,
 }
 
@@ -186,7 +186,7 @@ impl FromIterator<[Number; COLUMNS]> for Columns {
             values: rows.iter().map(|row| row.map(|factor| factor.value)).collect(),
             powers: rows.iter().map(|row| row.map(|factor| factor.power)).collect(),
             kinds: rows.iter().map(|row| row.map(|factor| factor.kind)).collect(),
-            is_finite: rows.iter().flatten().all(|factor| factor.kind == Kind::Finite),
+            is_finite: rows.iter().flatten().all(|factor| factor.kind == FloatClass::Finite),
         }
     }
 }
@@ -214,7 +214,7 @@ impl Adder {
             let block = first..count.min(first + self.at_once);
             let of_c = c.map(|c| self.to.read(c));
             c = self.add_finite(a, b, block.clone(), of_c);
-            if a.is_finite && b.is_finite && of_c.iter().all(|c| c.kind == Kind::Finite) {
+            if a.is_finite && b.is_finite && of_c.iter().all(|c| c.kind == FloatClass::Finite) {
                 continue;
             }
             for (column, (c, of_c)) in c.iter_mut().zip(of_c).enumerate() {
@@ -261,15 +261,15 @@ impl Adder {
     /// Returns the result of a column if a term is NaN or infinite, otherwise `None`.
     fn special(&self, a: &Row, b: &Columns, block: Range<usize>, column: usize, c: Number) -> Option<u32> {
         let mut infinite = [false; 2];
-        let mut is_nan = c.kind == Kind::Nan;
-        if c.kind == Kind::Infinite {
+        let mut is_nan = c.kind == FloatClass::Nan;
+        if c.kind == FloatClass::Infinite {
             infinite[usize::from(c.negative)] = true;
         }
         for k in block {
             let (of_a, of_b) = (a.factors[k].value, b.values[k][column]);
             match (a.factors[k].kind, b.kinds[k][column]) {
-                (Kind::Finite, Kind::Finite) => continue,
-                (Kind::Nan, _) | (_, Kind::Nan) => is_nan = true,
+                (FloatClass::Finite, FloatClass::Finite) => continue,
+                (FloatClass::Nan, _) | (_, FloatClass::Nan) => is_nan = true,
                 _ if of_a == 0.0 || of_b == 0.0 => is_nan = true,
                 _ => infinite[usize::from((of_a < 0.0) != (of_b < 0.0))] = true,
             }
@@ -302,16 +302,16 @@ pub(super) fn in_half(of: Float, bits: u32) -> u32 {
     let Number { kind, negative, significand, exponent } = of.read(bits);
     let sign = u32::from(negative) << 15;
     match kind {
-        Kind::Nan => Float::F16.nan(),
-        Kind::Infinite => Float::F16.infinity() | sign,
-        Kind::Finite => Float::F16.round(negative, significand.into(), exponent - of.fraction as i32, 10, true),
+        FloatClass::Nan => Float::F16.nan(),
+        FloatClass::Infinite => Float::F16.infinity() | sign,
+        FloatClass::Finite => Float::F16.round(negative, significand.into(), exponent - of.fraction as i32, 10, true),
     }
 }
 
 /// Returns the sum of two accumulators by an ordinary addition in their format.
 pub(super) fn sum(to: Float, a: u32, b: u32) -> u32 {
     if to == Float::F16 {
-        let sum = crate::half::Mode::new(Format::F16, Rounding::Nearest).add(a as u16, b as u16);
+        let sum = crate::half::HalfMode::new(Format::F16, Rounding::Nearest).add(a as u16, b as u16);
         return if Format::F16.is_nan(sum) { to.nan() } else { sum.into() };
     }
     let sum = f32::from_bits(a) + f32::from_bits(b);

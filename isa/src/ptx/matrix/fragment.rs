@@ -1,11 +1,11 @@
 //! Mapping of matrix elements to the registers of a warp.
 
-use super::{Form, LANES, Matrix};
+use super::{LANES, Matrix, ProductShape};
 
 /// A matrix of the product `D = A * B + C`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)] // The variant names are the matrix names.
-pub enum Part {
+pub enum MatrixOperand {
     A,
     B,
     C,
@@ -14,7 +14,7 @@ pub enum Part {
 
 /// The position of an element among the products of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct ElementPosition {
     /// The index of the product.
     pub product: u32,
     /// The row.
@@ -23,11 +23,11 @@ pub struct Place {
     pub column: u32,
 }
 
-impl Form {
+impl ProductShape {
     /// Returns the position of element `i` in a register of a lane's fragment; elements are counted
     /// from the low bits.
     #[inline]
-    pub const fn place(&self, part: Part, lane: u32, register: u32, i: u32) -> Place {
+    pub const fn place(&self, part: MatrixOperand, lane: u32, register: u32, i: u32) -> ElementPosition {
         if self.is_of_quads() {
             return self.place_in_quads(part, lane, register * self.in_register(part) + i);
         }
@@ -37,63 +37,63 @@ impl Form {
         let (group, thread) = (lane >> 2, lane & 3);
         let each = self.in_register(part);
         let [row, column] = match part {
-            Part::A if self.m == 8 => [group, thread * each + i],
-            Part::A => [group + 8 * (register & 1), (thread + 4 * (register >> 1)) * each + i],
-            Part::B => [(thread + 4 * register) * each + i, group],
-            Part::C | Part::D => {
+            MatrixOperand::A if self.m == 8 => [group, thread * each + i],
+            MatrixOperand::A => [group + 8 * (register & 1), (thread + 4 * (register >> 1)) * each + i],
+            MatrixOperand::B => [(thread + 4 * register) * each + i, group],
+            MatrixOperand::C | MatrixOperand::D => {
                 let place = register * each + i;
                 [group + 8 * (place >> 1), 2 * thread + (place & 1)]
             }
         };
-        Place { product: 0, row, column }
+        ElementPosition { product: 0, row, column }
     }
 
     /// Returns the position of an element if the matrix is larger than a 16 × 8 product. The
     /// product then consists of several tiles, side by side or one below the other. The shape of 8
     /// rows and 32 columns is computed as the transposed product.
-    const fn place_in_tiles(&self, part: Part, lane: u32, register: u32, i: u32) -> Place {
+    const fn place_in_tiles(&self, part: MatrixOperand, lane: u32, register: u32, i: u32) -> ElementPosition {
         if self.m == 8 {
             let [d, a, b, c] = self.types;
-            let transposed = Form { m: self.n, n: self.m, types: [d, b, a, c], ..*self };
+            let transposed = ProductShape { m: self.n, n: self.m, types: [d, b, a, c], ..*self };
             let of = match part {
-                Part::A => Part::B,
-                Part::B => Part::A,
+                MatrixOperand::A => MatrixOperand::B,
+                MatrixOperand::B => MatrixOperand::A,
                 part => part,
             };
-            let Place { product, row, column } = transposed.place(of, lane, register, i);
-            return Place { product, row: column, column: row };
+            let ElementPosition { product, row, column } = transposed.place(of, lane, register, i);
+            return ElementPosition { product, row: column, column: row };
         }
-        let tile = if self.m > 16 { Form { m: 16, ..*self } } else { Form { n: 8, ..*self } };
+        let tile = if self.m > 16 { ProductShape { m: 16, ..*self } } else { ProductShape { n: 8, ..*self } };
         let each = tile.distinct(part) as u32;
         // Registers beyond the last tile repeat the first ones.
         let tiles = self.m / tile.m * (self.n / tile.n);
         let (number, within) = (register / each % tiles, tile.place(part, lane, register % each, i));
         match part {
-            Part::B if self.m > 16 => within,
-            Part::A if self.m == 16 => within,
-            _ if self.m > 16 => Place { row: within.row + 16 * number, ..within },
-            _ => Place { column: within.column + 8 * number, ..within },
+            MatrixOperand::B if self.m > 16 => within,
+            MatrixOperand::A if self.m == 16 => within,
+            _ if self.m > 16 => ElementPosition { row: within.row + 16 * number, ..within },
+            _ => ElementPosition { column: within.column + 8 * number, ..within },
         }
     }
 
     /// Returns the position of an element for `.m8n8k4`. Each of its four products uses four lanes
     /// in the lower half of the warp and four in the upper half.
-    const fn place_in_quads(&self, part: Part, lane: u32, i: u32) -> Place {
+    const fn place_in_quads(&self, part: MatrixOperand, lane: u32, i: u32) -> ElementPosition {
         let (product, upper, within) = (lane >> 2 & 3, lane >> 4, lane & 3);
         let along = [within + 4 * upper, i];
         let across = [i + 4 * upper, within];
         let [of_a, of_b] = self.by_rows;
         let [row, column] = match part {
-            Part::A if of_a => along,
-            Part::A => across,
-            Part::B if of_b => [within, i + 4 * upper],
-            Part::B => [i, within + 4 * upper],
-            Part::C | Part::D if self.in_register(part) == 1 => {
+            MatrixOperand::A if of_a => along,
+            MatrixOperand::A => across,
+            MatrixOperand::B if of_b => [within, i + 4 * upper],
+            MatrixOperand::B => [i, within + 4 * upper],
+            MatrixOperand::C | MatrixOperand::D if self.in_register(part) == 1 => {
                 [(lane & 1) + (i & 2) + 4 * upper, (i & 4) + (lane & 2) + (i & 1)]
             }
-            Part::C | Part::D => along,
+            MatrixOperand::C | MatrixOperand::D => along,
         };
-        Place { product, row, column }
+        ElementPosition { product, row, column }
     }
 }
 
@@ -110,12 +110,12 @@ pub struct Fragment {
     bits: u32,
     registers: usize,
     /// The locations, ordered by product, row and column.
-    slots: Vec<Slot>,
+    slots: Vec<RegisterPosition>,
 }
 
 /// The register, lane and bit position of an element.
 #[derive(Clone, Copy, Default, Debug)]
-struct Slot {
+struct RegisterPosition {
     register: u8,
     lane: u8,
     shift: u8,
@@ -123,16 +123,17 @@ struct Slot {
 
 impl Fragment {
     /// Returns the mapping for a matrix of an instruction.
-    pub fn new(form: &Form, part: Part) -> Fragment {
+    pub fn new(form: &ProductShape, part: MatrixOperand) -> Fragment {
         let extent @ [rows, columns] = form.extent(part);
-        let mut slots = vec![Slot::default(); (form.products() * rows * columns) as usize];
+        let mut slots = vec![RegisterPosition::default(); (form.products() * rows * columns) as usize];
         let (each, bits) = (form.in_register(part), form.bits(part));
         for register in 0..form.distinct(part) as u32 {
             for lane in 0..LANES {
                 for i in 0..each {
-                    let Place { product, row, column } = form.place(part, lane, register, i);
+                    let ElementPosition { product, row, column } = form.place(part, lane, register, i);
                     if let Some(slot) = slots.get_mut(((product * rows + row) * columns + column) as usize) {
-                        *slot = Slot { register: register as u8, lane: lane as u8, shift: (i * bits) as u8 };
+                        *slot =
+                            RegisterPosition { register: register as u8, lane: lane as u8, shift: (i * bits) as u8 };
                     }
                 }
             }
@@ -147,11 +148,11 @@ impl Fragment {
     /// Extracts the matrices, one per product, from the registers that hold their fragments.
     pub fn gather(&self, held: &[Words]) -> Vec<Matrix> {
         let mask = u32::MAX >> (32 - self.bits);
-        let element = |slot: &Slot| {
+        let element = |slot: &RegisterPosition| {
             let words = held.get(usize::from(slot.register));
             words.map_or(0, |words| words[usize::from(slot.lane) % words.len()] >> slot.shift & mask)
         };
-        let matrix = |slots: &[Slot]| Matrix::of(self.extent[1], slots.iter().map(element).collect());
+        let matrix = |slots: &[RegisterPosition]| Matrix::of(self.extent[1], slots.iter().map(element).collect());
         self.slots.chunks(self.elements()).map(matrix).collect()
     }
 

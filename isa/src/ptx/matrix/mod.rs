@@ -12,7 +12,7 @@ mod product;
 
 use super::types::{Token, Type};
 pub use descriptor::{Descriptor, PIECE};
-pub use fragment::{Fragment, MAX_REGISTERS, Part, Place, Words};
+pub use fragment::{ElementPosition, Fragment, MAX_REGISTERS, MatrixOperand, Words};
 pub use product::multiply;
 
 /// Number of threads that compute a product together.
@@ -33,7 +33,7 @@ pub enum Family {
 /// Shape and types of a matrix product: `D = A * B + C`, with an `m` × `k` matrix A and a `k` × `n`
 /// matrix B.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Form {
+pub struct ProductShape {
     /// Number of rows of A, C and D.
     pub m: u32,
     /// Number of columns of B, C and D.
@@ -77,9 +77,9 @@ const fn size(word: Token) -> Option<[u32; 3]> {
     })
 }
 
-impl Form {
+impl ProductShape {
     /// Returns the shape and types of an instruction with these modifiers.
-    pub fn of(words: &[Token]) -> Option<Form> {
+    pub fn of(words: &[Token]) -> Option<ProductShape> {
         let [m, n, k] = words.iter().find_map(|&word| size(word))?;
         let mut named = words.iter().filter_map(|word| if let Token::Type(ty) = *word { Some(ty) } else { None });
         let types = match (named.next()?, named.next(), named.next(), named.next()) {
@@ -99,24 +99,24 @@ impl Form {
             _ => None,
         });
         let family = family.unwrap_or(Family::Mma);
-        Some(Form { m, n, k, types, by_rows, saturates, and: words.contains(&Token::And), family })
+        Some(ProductShape { m, n, k, types, by_rows, saturates, and: words.contains(&Token::And), family })
     }
 
     /// Returns the element type of a matrix.
     #[inline]
-    pub const fn ty(&self, part: Part) -> Type {
+    pub const fn ty(&self, part: MatrixOperand) -> Type {
         let [d, a, b, c] = self.types;
         match part {
-            Part::A => a,
-            Part::B => b,
-            Part::C => c,
-            Part::D => d,
+            MatrixOperand::A => a,
+            MatrixOperand::B => b,
+            MatrixOperand::C => c,
+            MatrixOperand::D => d,
         }
     }
 
     /// Returns the number of bits that an element occupies in a register.
     #[inline]
-    const fn bits(&self, part: Part) -> u32 {
+    const fn bits(&self, part: MatrixOperand) -> u32 {
         match self.ty(part) {
             Type::B1 => 32,
             ty => ty.bits(),
@@ -137,38 +137,38 @@ impl Form {
 
     /// Returns the number of rows and columns of a matrix.
     #[inline]
-    pub const fn extent(&self, part: Part) -> [u32; 2] {
+    pub const fn extent(&self, part: MatrixOperand) -> [u32; 2] {
         match part {
-            Part::A => [self.m, self.k],
-            Part::B => [self.k, self.n],
-            Part::C | Part::D => [self.m, self.n],
+            MatrixOperand::A => [self.m, self.k],
+            MatrixOperand::B => [self.k, self.n],
+            MatrixOperand::C | MatrixOperand::D => [self.m, self.n],
         }
     }
 
     /// Returns the number of elements in each register of a fragment.
     #[inline]
-    pub const fn in_register(&self, part: Part) -> u32 {
+    pub const fn in_register(&self, part: MatrixOperand) -> u32 {
         32 / self.bits(part)
     }
 
     /// Returns the number of registers of a fragment.
-    pub const fn registers(&self, part: Part) -> usize {
+    pub const fn registers(&self, part: MatrixOperand) -> usize {
         match (self.family, self.ty(part), part) {
             // The second half of these registers repeats the first half.
-            (Family::Wmma, Type::F16, Part::A | Part::B) => 8,
+            (Family::Wmma, Type::F16, MatrixOperand::A | MatrixOperand::B) => 8,
             _ => self.distinct(part),
         }
     }
 
     /// Returns the number of registers that are not copies of others; they come first.
     #[inline]
-    const fn distinct(&self, part: Part) -> usize {
+    const fn distinct(&self, part: MatrixOperand) -> usize {
         let [rows, columns] = self.extent(part);
         (self.products() * rows * columns * self.bits(part) / (32 * LANES)) as usize
     }
 
     /// Returns the type of a fragment's registers.
-    pub const fn held(&self, part: Part) -> Type {
+    pub const fn held(&self, part: MatrixOperand) -> Type {
         match self.ty(part) {
             Type::F16 => Type::F16x2,
             Type::Bf16 => Type::Bf16x2,

@@ -1,7 +1,7 @@
 //! Matrix products with results that are bit-exact for each SM.
 
 use super::block::{Adder, COLUMNS, Columns, Float, Row, in_half, sum};
-use super::{Family, Form, Matrix, Part};
+use super::{Family, Matrix, MatrixOperand, ProductShape};
 use crate::half::Format;
 use crate::ptx::types::Type;
 
@@ -26,9 +26,9 @@ impl Unit {
     }
 
     /// Returns the parameters of an SM for a product.
-    const fn of(form: &Form, sm: u16) -> Unit {
+    const fn of(form: &ProductShape, sm: u16) -> Unit {
         let k = form.k;
-        match (form.ty(Part::A), sm) {
+        match (form.ty(MatrixOperand::A), sm) {
             // `ptxas` splits this product into two with `k` = 4.
             (Type::Tf32, 90..) if matches!(form.family, Family::Wmma) => Unit::new(4, 25),
             (Type::E4m3 | Type::E5m2, _) if matches!(form.family, Family::Wgmma) => {
@@ -45,14 +45,18 @@ impl Unit {
 }
 
 /// Computes `D = A * B + C` with the bit-exact result of an SM.
-pub fn multiply(form: &Form, sm: u16, a: &Matrix, b: &Matrix, c: &Matrix) -> Matrix {
-    match (Float::of(form.ty(Part::A)), Float::of(form.ty(Part::B)), Float::of(form.ty(Part::D))) {
+pub fn multiply(form: &ProductShape, sm: u16, a: &Matrix, b: &Matrix, c: &Matrix) -> Matrix {
+    match (
+        Float::of(form.ty(MatrixOperand::A)),
+        Float::of(form.ty(MatrixOperand::B)),
+        Float::of(form.ty(MatrixOperand::D)),
+    ) {
         (Some(of_a), Some(of_b), Some(to)) => floats(form, sm, [of_a, of_b], to, [a, b, c]),
         _ => integers(form, [a, b, c]),
     }
 }
 
-fn floats(form: &Form, sm: u16, of: [Float; 2], to: Float, [a, b, c]: [&Matrix; 3]) -> Matrix {
+fn floats(form: &ProductShape, sm: u16, of: [Float; 2], to: Float, [a, b, c]: [&Matrix; 3]) -> Matrix {
     let unit = Unit::of(form, sm);
     let read = |of: Float, bits: u32| match unit.as_halves {
         true => Float::F16.read(in_half(of, bits)),
@@ -69,8 +73,8 @@ fn floats(form: &Form, sm: u16, of: [Float; 2], to: Float, [a, b, c]: [&Matrix; 
     let of = if unit.as_halves { [Float::F16; 2] } else { of };
     let rounded = if to == Float::F32 { unit.rounded } else { to.fraction };
     let adder = Adder { of, to, at_once: unit.at_once as usize, kept: unit.kept, rounded };
-    let is_widened = form.ty(Part::C) != form.ty(Part::D);
-    let mut d = Matrix::new(form.extent(Part::D));
+    let is_widened = form.ty(MatrixOperand::C) != form.ty(MatrixOperand::D);
+    let mut d = Matrix::new(form.extent(MatrixOperand::D));
     // Every shape has a multiple of eight columns.
     for first in (0..form.n).step_by(COLUMNS) {
         let columns: Columns = order.iter().map(|&k| of_b(first, k)).collect();
@@ -86,7 +90,7 @@ fn floats(form: &Form, sm: u16, of: [Float; 2], to: Float, [a, b, c]: [&Matrix; 
     d
 }
 
-fn integers(form: &Form, [a, b, c]: [&Matrix; 3]) -> Matrix {
+fn integers(form: &ProductShape, [a, b, c]: [&Matrix; 3]) -> Matrix {
     let read = |ty: Type, bits: u32| match ty.is_signed() {
         true => i64::from((bits << (32 - ty.bits())) as i32 >> (32 - ty.bits())),
         false => i64::from(bits),
@@ -97,7 +101,7 @@ fn integers(form: &Form, [a, b, c]: [&Matrix; 3]) -> Matrix {
         Type::B1 => i64::from((a ^ b).count_ones()),
         _ => read(of_a, a) * read(of_b, b),
     };
-    let mut d = Matrix::new(form.extent(Part::D));
+    let mut d = Matrix::new(form.extent(MatrixOperand::D));
     for row in 0..form.m {
         for column in 0..form.n {
             let products = (0..form.k).map(|k| product(a.at(row, k), b.at(k, column)));

@@ -1,6 +1,6 @@
 //! Semantics of instructions that hardware approximates: the exact result, rounded to nearest.
 
-use super::exact::{self, Finish, Float, Number, Towards};
+use super::exact::{self, Finish, Float, Number, RoundingMode};
 use super::{Context, Reader};
 use crate::approx::Function;
 use crate::half::{Compare, Format, Rounding};
@@ -97,6 +97,6 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 
     fn nearest(&mut self, format: Float, number: Number<D>, finish: Finish) -> [D::Word; 2] {
-        exact::round(self.d, format, number, Towards::Rounding(Rounding::Nearest), finish, None)
+        exact::round(self.d, format, number, RoundingMode::Rounding(Rounding::Nearest), finish, None)
     }
 }

@@ -3,14 +3,14 @@
 use arrayvec::ArrayVec;
 
 use super::{Access, Context, Reader, wide};
-use crate::atomic::{self, Change};
+use crate::atomic::{self, AtomicOp};
 use crate::half::Format;
 use crate::halu::domain::Domain;
 use crate::ptx::Vector;
 use crate::ptx::inst::Inst;
 use crate::ptx::operand::Operand;
 use crate::ptx::row::MAX_ELEMENTS;
-use crate::ptx::types::{Kind, Token, Type};
+use crate::ptx::types::{Token, Type, TypeKind};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// Executes an atomic operation; `into` tells whether it returns the old value.
@@ -51,38 +51,38 @@ pub fn atomically<D: Domain>(
     operands: &[[[D::Word; 2]; 2]],
     flushes: bool,
 ) -> ArrayVec<[D::Word; 2], MAX_ELEMENTS> {
-    atomic::atomically(domain, change(inst), inst.element().bits(), old, operands, flushes)
+    atomic::apply_atomic(domain, change(inst), inst.element().bits(), old, operands, flushes)
 }
 
 /// Returns the kind of memory update that an atomic instruction performs.
-pub fn change(inst: &Inst) -> Change {
+pub fn change(inst: &Inst) -> AtomicOp {
     let has = |token| inst.has(token);
     let ty = inst.ty(0);
     if has(Token::Cas) {
-        return Change::Swap;
+        return AtomicOp::CompareSwap;
     }
     match ty {
         Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 => {
             let format = if matches!(ty, Type::F16 | Type::F16x2) { Format::F16 } else { Format::Bf16 };
             return match has(Token::Add) {
-                true => Change::AddHalf(format),
-                false => Change::MinMaxHalf { format, min: has(Token::Min) },
+                true => AtomicOp::AddHalf(format),
+                false => AtomicOp::MinMaxHalf { format, min: has(Token::Min) },
             };
         }
-        Type::F32 => return Change::AddSingle,
-        Type::F64 => return Change::AddDouble,
+        Type::F32 => return AtomicOp::AddSingle,
+        Type::F64 => return AtomicOp::AddDouble,
         _ => {}
     }
-    let signed = ty.kind() == Kind::Integer && ty.is_signed();
+    let signed = ty.kind() == TypeKind::Integer && ty.is_signed();
     match () {
-        () if has(Token::Add) => Change::Add,
-        () if has(Token::Min) => Change::Min { signed },
-        () if has(Token::Max) => Change::Max { signed },
-        () if has(Token::Inc) => Change::Inc,
-        () if has(Token::Dec) => Change::Dec,
-        () if has(Token::And) => Change::And,
-        () if has(Token::Or) => Change::Or,
-        () if has(Token::Xor) => Change::Xor,
-        () => Change::Exchange,
+        () if has(Token::Add) => AtomicOp::Add,
+        () if has(Token::Min) => AtomicOp::Min { signed },
+        () if has(Token::Max) => AtomicOp::Max { signed },
+        () if has(Token::Inc) => AtomicOp::Inc,
+        () if has(Token::Dec) => AtomicOp::Dec,
+        () if has(Token::And) => AtomicOp::And,
+        () if has(Token::Or) => AtomicOp::Or,
+        () if has(Token::Xor) => AtomicOp::Xor,
+        () => AtomicOp::Exchange,
     }
 }

@@ -4,7 +4,7 @@ use super::{Context, Reader, Write, wide};
 use crate::half::{Compare, Format};
 use crate::halu::domain::{Domain, HalfCompare};
 use crate::ptx::operand::Operand;
-use crate::ptx::types::{Kind, Token, Type};
+use crate::ptx::types::{Token, Type, TypeKind};
 
 const ONE: u32 = 0x3F80_0000;
 
@@ -61,7 +61,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
 
     pub(super) fn set_halves(&mut self, format: Format) {
         let lanes = self.compare_half(format).map(|p| self.combine(p));
-        let truth = if self.ty(0).kind() == Kind::Float { format.one() } else { 0xFFFF };
+        let truth = if self.ty(0).kind() == TypeKind::Float { format.one() } else { 0xFFFF };
         let zero = self.d.word(0);
         let [low, high] = [0, 16].map(|position| self.d.word(u32::from(truth) << position));
         let low = self.d.select(lanes[0], low, zero);
@@ -118,16 +118,16 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
 
     fn compare_float(&mut self) -> D::Pred {
         let (a, b) = (self.operand_float(1), self.operand_float(2));
-        self.d.fcompare(compare(&self.inst.words), a, b)
+        self.d.fcompare(compare(&self.inst.modifiers), a, b)
     }
 
     fn compare_double(&mut self) -> D::Pred {
         let (a, b) = (self.value(1), self.value(2));
-        self.d.double_compare(compare(&self.inst.words), a, b)
+        self.d.double_compare(compare(&self.inst.modifiers), a, b)
     }
 
     fn compare_half(&mut self, format: Format) -> [D::Pred; 2] {
-        let op = HalfCompare { format, ftz: self.has(Token::Ftz), compare: compare(&self.inst.words) };
+        let op = HalfCompare { format, ftz: self.has(Token::Ftz), compare: compare(&self.inst.modifiers) };
         let (a, b) = (self.word(1), self.word(2));
         self.d.half_compare(&op, a, b)
     }

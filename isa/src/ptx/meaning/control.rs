@@ -6,7 +6,7 @@ use super::{Called, Context, Next, Reader, Value, wide};
 use crate::halu::domain::Domain;
 use crate::ptx::inst::Inst;
 use crate::ptx::operand::{Callee, Operand};
-use crate::ptx::row::Shape;
+use crate::ptx::row::OperandKind;
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     pub(super) fn branch(&mut self) {
@@ -38,7 +38,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
 
 /// Returns the arguments of a call, in order.
 pub fn arguments<D: Domain>(inst: &Inst, domain: &mut D, read: &mut impl Reader<D>) -> SmallVec<[Value<D::Word>; 8]> {
-    let arguments = inst.places().filter(|(o, _)| o.shape == Shape::Arguments);
+    let arguments = inst.operands_with_rows().filter(|(o, _)| o.shape == OperandKind::Arguments);
     let value = |(_, operand): (_, &Operand)| match *operand {
         Operand::Register(reg) => Value::Bits(read.register(domain, reg)),
         Operand::Number(bits) => Value::Bits(wide::constant(domain, bits)),

@@ -1,13 +1,13 @@
 //! Semantics of f64 instructions. An f64 is a pair of words.
 
-use super::exact::{self, Finish, Float, Towards};
+use super::exact::{self, Finish, Float, RoundingMode};
 use super::float::Arith;
 use super::wide;
 use super::{Context, Reader};
 use crate::half::Rounding;
 use crate::halu::domain::float::{self, Integral};
-use crate::halu::domain::{Conversion, Domain, Form};
-use crate::ptx::types::{Kind, Token, Type};
+use crate::halu::domain::{Conversion, Domain, NumberFormat};
+use crate::ptx::types::{Token, Type, TypeKind};
 
 const SIGN: u32 = 0x8000_0000;
 
@@ -43,7 +43,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// did.
     fn converted(&mut self) -> bool {
         // Integer results are clamped in any case.
-        let clamps = self.has(Token::Sat) && self.ty(0).kind() != Kind::Integer;
+        let clamps = self.has(Token::Sat) && self.ty(0).kind() != TypeKind::Integer;
         let plain = !self.has(Token::Ftz) && !clamps;
         let (Some(from), Some(to), true) = (form_of(self.ty(1)), form_of(self.ty(0)), plain) else { return false };
         let a = self.value(1);
@@ -52,7 +52,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let ty = self.ty(0);
         // The result, including that of NaN, has the width of the type; a wider register gets its
         // extension.
-        let is_integer = ty.kind() == Kind::Integer && ty.bits() < 64;
+        let is_integer = ty.kind() == TypeKind::Integer && ty.bits() < 64;
         let result = if is_integer { wide::extend(self.d, ty.bits(), ty.is_signed(), result) } else { result };
         self.define(result);
         true
@@ -66,7 +66,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let value = self.wide_int(1, ty);
         let number = float::of_integer(self.d, ty.is_signed(), value);
         let finish = Finish { sat: self.has(Token::Sat), ..Finish::default() };
-        let result = exact::round(self.d, Float::F64, number, Towards::Rounding(self.rounding()), finish, None);
+        let result = exact::round(self.d, Float::F64, number, RoundingMode::Rounding(self.rounding()), finish, None);
         self.define(result);
     }
 
@@ -82,7 +82,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let number = exact::unpack(self.d, Float::F64, a);
         let format = float_of(self.ty(0));
         let finish = Finish { ftz: self.has(Token::Ftz), sat: self.has(Token::Sat), ..Finish::default() };
-        let result = exact::round(self.d, format, number, Towards::Rounding(self.rounding()), finish, None);
+        let result = exact::round(self.d, format, number, RoundingMode::Rounding(self.rounding()), finish, None);
         self.define(result);
     }
 
@@ -95,7 +95,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let number = exact::unpack(self.d, float_of(self.ty(1)), a);
         let nan = form_of(self.ty(1)).map(|from| float::widened_nan(self.d, from, a));
         let finish = Finish { sat: self.has(Token::Sat), ..Finish::default() };
-        let result = exact::round(self.d, Float::F64, number, Towards::Rounding(Rounding::Nearest), finish, nan);
+        let result = exact::round(self.d, Float::F64, number, RoundingMode::Rounding(Rounding::Nearest), finish, nan);
         self.define(result);
     }
 
@@ -106,7 +106,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         if rounds {
             let Integral { magnitude, negative, already, .. } = float::integral(self.d, Float::F64, self.rounding(), a);
             let number = exact::of_magnitude(self.d, negative, magnitude);
-            let towards = Towards::Rounding(Rounding::Nearest);
+            let towards = RoundingMode::Rounding(Rounding::Nearest);
             let rounded = exact::round(self.d, Float::F64, number, towards, Finish::default(), None);
             result = wide::select(self.d, already, a, rounded);
         }
@@ -137,13 +137,13 @@ pub(super) fn float_of(ty: Type) -> Float {
 }
 
 /// Returns the conversion format of a scalar type.
-fn form_of(ty: Type) -> Option<Form> {
+fn form_of(ty: Type) -> Option<NumberFormat> {
     Some(match ty {
-        Type::F16 => Form::F16,
-        Type::Bf16 => Form::Bf16,
-        Type::F32 => Form::F32,
-        Type::F64 => Form::F64,
-        _ if ty.kind() == Kind::Integer => Form::Int { signed: ty.is_signed(), bits: ty.bits() },
+        Type::F16 => NumberFormat::F16,
+        Type::Bf16 => NumberFormat::Bf16,
+        Type::F32 => NumberFormat::F32,
+        Type::F64 => NumberFormat::F64,
+        _ if ty.kind() == TypeKind::Integer => NumberFormat::Int { signed: ty.is_signed(), bits: ty.bits() },
         _ => return None,
     })
 }

@@ -287,5 +287,5 @@ pub enum Next<W: Copy> {
     Trap,
     /// Performs the collective operation that [`meeting`](super::meeting) returns, then continues
     /// with the next instruction.
-    Meet,
+    Collective,
 }

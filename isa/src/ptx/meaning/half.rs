@@ -1,7 +1,7 @@
 //! Semantics of arithmetic on f16 and bfloat16, scalar or as a packed pair.
 
 use super::{Context, Reader};
-use crate::half::{Clamp, Compare, Format, Mode, Rounding};
+use crate::half::{Clamp, Compare, Format, HalfMode, Rounding};
 use crate::halu::domain::{Domain, HalfCompare, HalfKind, HalfMinMax, HalfOp};
 use crate::ptx::types::Token;
 
@@ -24,7 +24,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     fn half_of(&mut self, kind: HalfKind, format: Format, operands: [D::Word; 3]) {
         let [a, b, c] = operands;
         let (ftz, clamp) = (self.has(Token::Ftz), if self.has(Token::Sat) { Clamp::Sat } else { Clamp::None });
-        let mode = Mode { format, rounding: Rounding::Nearest, ftz, clamp };
+        let mode = HalfMode { format, rounding: Rounding::Nearest, ftz, clamp };
         let mut result = self.d.half(&HalfOp { kind, mode }, a, b, c);
         // A tiny sum is exact, so rounding cannot make it normal.
         if ftz && kind != HalfKind::Add {
@@ -38,7 +38,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// smallest normal number. Such a result may round up to that number, which [`Mode::ftz`]
     /// keeps. Rounded toward zero it is subnormal and therefore flushed.
     fn zero_if_tiny(&mut self, kind: HalfKind, format: Format, [a, b, c]: [D::Word; 3], rounded: D::Word) -> D::Word {
-        let mode = Mode { ftz: true, ..Mode::new(format, Rounding::Zero) };
+        let mode = HalfMode { ftz: true, ..HalfMode::new(format, Rounding::Zero) };
         let truncated = self.d.half(&HalfOp { kind, mode }, a, b, c);
         let (op, zero) = (HalfCompare { format, ftz: false, compare: Compare::NEU }, self.d.word(0));
         let kept = self.d.half_compare(&op, truncated, zero);

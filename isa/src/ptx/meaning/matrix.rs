@@ -7,7 +7,9 @@ use super::{Context, Effects, Location, Next, Reader};
 use crate::halu::concrete::Concrete;
 use crate::ptx::Opcode;
 use crate::ptx::inst::Inst;
-use crate::ptx::matrix::{Family, Form, Fragment, LANES, MAX_REGISTERS, Matrix, Part, Place, Words, multiply};
+use crate::ptx::matrix::{
+    ElementPosition, Family, Fragment, LANES, MAX_REGISTERS, Matrix, MatrixOperand, ProductShape, Words, multiply,
+};
 use crate::ptx::operand::{Address, Base, Operand, Reg};
 use crate::ptx::row::{matrices, named_space};
 use crate::ptx::types::{Space, Token, Type};
@@ -48,14 +50,17 @@ pub struct WarpInst {
     inst: Inst,
     sm: u16,
     /// The product, if the instruction computes one, with the fragments of D, A, B and C.
-    product: Option<(Form, [Fragment; 4])>,
+    product: Option<(ProductShape, [Fragment; 4])>,
 }
 
 impl WarpInst {
     /// Prepares an instruction for an SM.
     pub fn new(inst: &Inst, sm: u16) -> WarpInst {
-        let form = Form::of(&inst.words).filter(|_| inst.multiplies_matrices());
-        let fragments = |form: Form| [Part::D, Part::A, Part::B, Part::C].map(|part| Fragment::new(&form, part));
+        let form = ProductShape::of(&inst.modifiers).filter(|_| inst.multiplies_matrices());
+        let fragments = |form: ProductShape| {
+            [MatrixOperand::D, MatrixOperand::A, MatrixOperand::B, MatrixOperand::C]
+                .map(|part| Fragment::new(&form, part))
+        };
         WarpInst { inst: inst.clone(), sm, product: form.map(|form| (form, fragments(form))) }
     }
 
@@ -72,9 +77,9 @@ impl WarpInst {
         use Opcode::*;
         let mut warp = WholeWarp { inst: &self.inst, warp };
         match self.inst.opcode {
-            WMMA_LOAD_A | WMMA_LOAD_A_DENSE => warp.load_fragment(Part::A)?,
-            WMMA_LOAD_B | WMMA_LOAD_B_DENSE => warp.load_fragment(Part::B)?,
-            WMMA_LOAD_C | WMMA_LOAD_C_DENSE => warp.load_fragment(Part::C)?,
+            WMMA_LOAD_A | WMMA_LOAD_A_DENSE => warp.load_fragment(MatrixOperand::A)?,
+            WMMA_LOAD_B | WMMA_LOAD_B_DENSE => warp.load_fragment(MatrixOperand::B)?,
+            WMMA_LOAD_C | WMMA_LOAD_C_DENSE => warp.load_fragment(MatrixOperand::C)?,
             WMMA_STORE | WMMA_STORE_DENSE => warp.store_fragment()?,
             LDMATRIX => warp.load_matrices()?,
             STMATRIX => warp.store_matrices()?,
@@ -153,7 +158,7 @@ impl<W: Warp> WholeWarp<'_, W> {
         }
     }
 
-    fn multiply(&mut self, form: &Form, [of_d, of_a, of_b, of_c]: &[Fragment; 4], sm: u16) {
+    fn multiply(&mut self, form: &ProductShape, [of_d, of_a, of_b, of_c]: &[Fragment; 4], sm: u16) {
         let (a, b, c) = (of_a.gather(&self.operand(1)), of_b.gather(&self.operand(2)), of_c.gather(&self.operand(3)));
         let products: Vec<Matrix> = a.iter().zip(&b).zip(&c).map(|((a, b), c)| multiply(form, sm, a, b, c)).collect();
         let given = of_d.scatter(&products);
@@ -170,7 +175,7 @@ impl<W: Warp> WholeWarp<'_, W> {
         let is_flat = match inst.operands.get(operand) {
             Some(Operand::Memory(Address { base: Base::Register(reg), .. })) => {
                 let [_, high] = cx.read.register(cx.d, *reg);
-                named_space(&inst.words).is_none() && high != 0
+                named_space(&inst.modifiers).is_none() && high != 0
             }
             _ => false,
         };
@@ -180,7 +185,7 @@ impl<W: Warp> WholeWarp<'_, W> {
     /// Executes `ldmatrix`. Lane `8 * q + r` has the address of row `r` of matrix `q`.
     fn load_matrices(&mut self) -> Result<(), W::Fault> {
         let mut rows = [[0; ROW]; LANES as usize];
-        let count = 8 * matrices(&self.inst.words);
+        let count = 8 * matrices(&self.inst.modifiers);
         for (lane, row) in (0..).zip(rows.iter_mut().take(count)) {
             if let Some(place) = self.place(lane, 1) {
                 self.warp.load(lane, place, row)?;
@@ -227,7 +232,7 @@ impl<W: Warp> WholeWarp<'_, W> {
     }
 
     /// Returns the parts of a lane's fragment with their locations in memory.
-    fn places(&mut self, form: &Form, part: Part, lane: u32, operand: usize) -> Option<Vec<Held>> {
+    fn places(&mut self, form: &ProductShape, part: MatrixOperand, lane: u32, operand: usize) -> Option<Vec<Held>> {
         let is_by_row = self.inst.has(Token::Row);
         let [rows, columns] = form.extent(part);
         // An element of single bits is a word of 32 bits.
@@ -248,7 +253,7 @@ impl<W: Warp> WholeWarp<'_, W> {
         let mut all = Vec::with_capacity(form.registers(part) * (each / at_once) as usize);
         for register in 0..form.registers(part) {
             for i in (0..each).step_by(at_once as usize) {
-                let Place { row, column, .. } = form.place(part, lane, register as u32, i);
+                let ElementPosition { row, column, .. } = form.place(part, lane, register as u32, i);
                 let [line, within] = if is_by_row { [row, column] } else { [column, row] };
                 let element = u64::from(line) * u64::from(stride) + u64::from(per * within);
                 let width = u64::from(form.ty(part).bits());
@@ -259,8 +264,8 @@ impl<W: Warp> WholeWarp<'_, W> {
         Some(all)
     }
 
-    fn load_fragment(&mut self, part: Part) -> Result<(), W::Fault> {
-        let Some(form) = Form::of(&self.inst.words) else { return Ok(()) };
+    fn load_fragment(&mut self, part: MatrixOperand) -> Result<(), W::Fault> {
+        let Some(form) = ProductShape::of(&self.inst.modifiers) else { return Ok(()) };
         let mut held = vec![[0; MAX_REGISTERS]; LANES as usize];
         for (lane, held) in (0..).zip(&mut held) {
             for Held { register, shift, place, bytes } in self.places(&form, part, lane, 1).unwrap_or_default() {
@@ -278,10 +283,12 @@ impl<W: Warp> WholeWarp<'_, W> {
     }
 
     fn store_fragment(&mut self) -> Result<(), W::Fault> {
-        let Some(form) = Form::of(&self.inst.words) else { return Ok(()) };
+        let Some(form) = ProductShape::of(&self.inst.modifiers) else { return Ok(()) };
         let held = self.operand(1);
         for lane in 0..LANES {
-            for Held { register, shift, place, bytes } in self.places(&form, Part::D, lane, 0).unwrap_or_default() {
+            for Held { register, shift, place, bytes } in
+                self.places(&form, MatrixOperand::D, lane, 0).unwrap_or_default()
+            {
                 let word =
                     held.get(register).and_then(|words| words.get(lane as usize)).map_or(0, |word| word >> shift);
                 self.warp.store(lane, place, word.to_le_bytes().get(..bytes).unwrap_or_default())?;

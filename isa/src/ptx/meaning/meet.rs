@@ -1,7 +1,7 @@
 //! Collective operations of the threads of a block, and the memory ordering of accesses. The engine
 //! brings the threads together and returns the results.
 
-use halfbyte_abi::meet::{Barrier, Exchange, Meeting, MemOrder, Reduce, Scope, Shuffle, Strength, Vote};
+use halfbyte_abi::meet::{BarrierOp, MemOrder, Reduce, Scope, Shuffle, Strength, SubgroupOp, SyncOp, Vote};
 
 use super::{Context, Effects, Next, Reader, Type};
 use crate::halu::domain::Domain;
@@ -9,31 +9,35 @@ use crate::ptx::Opcode;
 use crate::ptx::inst::Inst;
 use crate::ptx::operand::Operand;
 use crate::ptx::types::Token;
-use crate::row::Class;
+use crate::row::InstClass;
 
 /// Returns the collective operation of an instruction whose effect is [`Next::Meet`].
-pub fn meeting<D: Domain>(inst: &Inst, domain: &mut D, read: &mut impl Reader<D>) -> Option<Meeting<D::Word, D::Pred>> {
+pub fn collective<D: Domain>(
+    inst: &Inst,
+    domain: &mut D,
+    read: &mut impl Reader<D>,
+) -> Option<SyncOp<D::Word, D::Pred>> {
     let effects = Effects { writes: Default::default(), access: None, next: Next::Fall };
     let mut cx = Context { inst, d: domain, read, effects };
     cx.meeting()
 }
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    fn meeting(&mut self) -> Option<Meeting<D::Word, D::Pred>> {
+    fn meeting(&mut self) -> Option<SyncOp<D::Word, D::Pred>> {
         use Opcode::*;
         Some(match self.inst.opcode {
-            BAR_SYNC | BARRIER_SYNC => self.barrier(0, None, Barrier::Sync),
-            BAR_SYNC_OF | BARRIER_SYNC_OF => self.barrier(0, Some(1), Barrier::Sync),
-            BAR_ARRIVE | BARRIER_ARRIVE => self.barrier(0, Some(1), Barrier::Arrive),
+            BAR_SYNC | BARRIER_SYNC => self.barrier(0, None, BarrierOp::Sync),
+            BAR_SYNC_OF | BARRIER_SYNC_OF => self.barrier(0, Some(1), BarrierOp::Sync),
+            BAR_ARRIVE | BARRIER_ARRIVE => self.barrier(0, Some(1), BarrierOp::Arrive),
             BAR_POPC | BARRIER_POPC | BAR_RED | BARRIER_RED => {
-                let of = self.asked(2);
+                let of = self.reduction(2);
                 self.barrier(1, None, of)
             }
             BAR_POPC_OF | BARRIER_POPC_OF | BAR_RED_OF | BARRIER_RED_OF => {
-                let of = self.asked(3);
+                let of = self.reduction(3);
                 self.barrier(1, Some(2), of)
             }
-            BAR_WARP => self.exchange(0, Exchange::None),
+            BAR_WARP => self.exchange(0, SubgroupOp::None),
             SHFL | SHFL_ALONE | SHFL_UNSAID | SHFL_UNSAID_ALONE => {
                 let mode = match () {
                     () if self.has(Token::Up) => Shuffle::Up,
@@ -42,7 +46,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
                     () => Shuffle::Index,
                 };
                 let [value, by, segment] = [1, 2, 3].map(|i| self.word(i));
-                self.exchange_among(4, Exchange::Shuffle { mode, value, by, segment })
+                self.exchange_among(4, SubgroupOp::Shuffle { mode, value, by, segment })
             }
             VOTE_SYNC | VOTE_BALLOT | VOTE_UNSAID | VOTE_UNSAID_BALLOT => {
                 let vote = match () {
@@ -52,12 +56,12 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
                     () => Vote::Ballot,
                 };
                 let says = self.predicate(1);
-                self.exchange_among(2, Exchange::Vote(vote, says))
+                self.exchange_among(2, SubgroupOp::Vote(vote, says))
             }
             MATCH_ANY | MATCH_ALL | MATCH_ALL_ALONE => {
                 let value = self.value(1);
                 let all = self.has(Token::All);
-                self.exchange(2, Exchange::Match { all, value })
+                self.exchange(2, SubgroupOp::Match { all, value })
             }
             REDUX | REDUX_BITS => {
                 let signed = self.ty(0) == Type::S32;
@@ -70,46 +74,46 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
                     () => Reduce::Xor,
                 };
                 let value = self.word(1);
-                self.exchange(2, Exchange::Reduce(reduce, value))
+                self.exchange(2, SubgroupOp::Reduce(reduce, value))
             }
             REDUX_F32 => {
                 let (abs, nan) = (self.has(Token::Abs), self.has(Token::Nan));
                 let value = self.word(1);
-                self.exchange(2, Exchange::Reduce(Reduce::Extremum { min: self.has(Token::Min), abs, nan }, value))
+                self.exchange(2, SubgroupOp::Reduce(Reduce::Extremum { min: self.has(Token::Min), abs, nan }, value))
             }
-            ELECT => self.exchange(1, Exchange::Elect),
-            ACTIVEMASK => Meeting::Subgroup { mask: self.d.word(u32::MAX), of: Exchange::Active },
+            ELECT => self.exchange(1, SubgroupOp::Elect),
+            ACTIVEMASK => SyncOp::Subgroup { mask: self.d.word(u32::MAX), of: SubgroupOp::Active },
             _ if self.inst.is_warp_level() => {
-                Meeting::Subgroup { mask: self.d.word(u32::MAX), of: Exchange::Collective }
+                SyncOp::Subgroup { mask: self.d.word(u32::MAX), of: SubgroupOp::Collective }
             }
             _ => return None,
         })
     }
 
-    fn barrier(&mut self, id: usize, count: Option<usize>, of: Barrier<D::Pred>) -> Meeting<D::Word, D::Pred> {
+    fn barrier(&mut self, id: usize, count: Option<usize>, of: BarrierOp<D::Pred>) -> SyncOp<D::Word, D::Pred> {
         let aligned = self.inst.row().mnemonic == "bar" || self.has(Token::Aligned);
         let id = self.word(id);
         let count = count.map(|i| self.word(i));
-        Meeting::Barrier { id, count, of, aligned }
+        SyncOp::Barrier { id, count, of, aligned }
     }
 
-    fn asked(&mut self, i: usize) -> Barrier<D::Pred> {
+    fn reduction(&mut self, i: usize) -> BarrierOp<D::Pred> {
         let says = self.predicate(i);
         match () {
-            () if self.has(Token::Popc) => Barrier::Count(says),
-            () if self.has(Token::And) => Barrier::All(says),
-            () => Barrier::Any(says),
+            () if self.has(Token::Popc) => BarrierOp::Count(says),
+            () if self.has(Token::And) => BarrierOp::All(says),
+            () => BarrierOp::Any(says),
         }
     }
 
-    fn exchange(&mut self, mask: usize, of: Exchange<D::Word, D::Pred>) -> Meeting<D::Word, D::Pred> {
-        Meeting::Subgroup { mask: self.word(mask), of }
+    fn exchange(&mut self, mask: usize, of: SubgroupOp<D::Word, D::Pred>) -> SyncOp<D::Word, D::Pred> {
+        SyncOp::Subgroup { mask: self.word(mask), of }
     }
 
     /// Returns an exchange among the lanes of the member mask, or among the lanes that execute the
     /// instruction together if it has no mask.
-    fn exchange_among(&mut self, mask: usize, of: Exchange<D::Word, D::Pred>) -> Meeting<D::Word, D::Pred> {
-        if self.inst.is_unsaid() { Meeting::Here { of } } else { self.exchange(mask, of) }
+    fn exchange_among(&mut self, mask: usize, of: SubgroupOp<D::Word, D::Pred>) -> SyncOp<D::Word, D::Pred> {
+        if self.inst.has_no_member_mask() { SyncOp::Converged { of } } else { self.exchange(mask, of) }
     }
 }
 
@@ -117,7 +121,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
 /// as most are.
 pub fn strength(inst: &Inst) -> Option<Strength> {
     // Local memory is private to a thread.
-    if inst.row().class != Class::Memory || inst.has(Token::Local) {
+    if inst.row().class != InstClass::Memory || inst.has(Token::Local) {
         return None;
     }
     let has = |token| inst.has(token);
@@ -156,15 +160,17 @@ fn scope(inst: &Inst) -> Option<Scope> {
 }
 
 /// Returns all registers that a collective operation writes.
-pub fn given(inst: &Inst) -> impl Iterator<Item = crate::ptx::Reg> {
-    inst.registers().filter(|(role, _)| *role != crate::row::Role::Use).map(|(_, reg)| reg)
+pub fn written_registers(inst: &Inst) -> impl Iterator<Item = crate::ptx::Reg> {
+    inst.registers().filter(|(role, _)| *role != crate::row::OperandRole::Use).map(|(_, reg)| reg)
 }
 
 /// Returns the result registers of a collective operation: one for a number or predicate, and one
 /// for a predicate in addition to a number.
 pub fn results(inst: &Inst) -> [Option<crate::ptx::Reg>; 2] {
     match inst.operands.first() {
-        Some(&Operand::Register(reg)) if inst.places().next().is_some_and(|(o, _)| o.role == crate::row::Role::Def) => {
+        Some(&Operand::Register(reg))
+            if inst.operands_with_rows().next().is_some_and(|(o, _)| o.role == crate::row::OperandRole::Def) =>
+        {
             [Some(reg), None]
         }
         Some(&Operand::Pair(pair)) => pair,

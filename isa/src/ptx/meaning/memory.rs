@@ -63,7 +63,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
 
     /// Returns the state space that the modifiers name.
     fn space(&self) -> Option<Space> {
-        named_space(&self.inst.words)
+        named_space(&self.inst.modifiers)
     }
 
     /// Converts a generic address to an address in a state space.

@@ -1,7 +1,7 @@
 //! Semantics of conversions from and to formats of at most 19 bits.
 
 use super::double::float_of;
-use super::exact::{self, Finish, Float, Towards};
+use super::exact::{self, Finish, Float, RoundingMode};
 use super::{Context, Reader, wide};
 use crate::half::{Format, Rounding};
 use crate::halu::domain::Domain;
@@ -36,7 +36,7 @@ impl Packing {
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     pub(super) fn narrow_tf32(&mut self) {
         let a = self.word(1);
-        let towards = if self.has(Token::Rna) { Towards::Away } else { Towards::Rounding(self.rounding()) };
+        let towards = if self.has(Token::Rna) { RoundingMode::Away } else { RoundingMode::Rounding(self.rounding()) };
         let short = self.rounded(Float::F32, Float::TF32, a, towards);
         let unused = self.d.word(13);
         let result = self.d.shl(short, unused);
@@ -48,7 +48,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
 
     /// Converts a number to another format, with the saturation and clamping that the modifiers
     /// name.
-    fn rounded(&mut self, from: Float, to: Float, a: D::Word, towards: Towards<D::Word>) -> D::Word {
+    fn rounded(&mut self, from: Float, to: Float, a: D::Word, towards: RoundingMode<D::Word>) -> D::Word {
         let zero = self.d.word(0);
         let number = exact::unpack(self.d, from, [a, zero]);
         let (finite, relu) = (self.has(Token::Satfinite), self.has(Token::Relu));
@@ -72,8 +72,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let mut result = self.d.word(0);
         for (i, a) in floats.into_iter().enumerate() {
             let towards = match random {
-                Some(bits) => Towards::Random(self.random_bits(packing, bits, 2 * i < count)),
-                None => Towards::Rounding(self.rounding()),
+                Some(bits) => RoundingMode::Random(self.random_bits(packing, bits, 2 * i < count)),
+                None => RoundingMode::Rounding(self.rounding()),
             };
             let part = self.rounded(Float::F32, packing.format, a, towards);
             result = self.put_below(result, packing.stride, part);
@@ -95,14 +95,14 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 
     /// Converts a packed pair to another packed format.
-    pub(super) fn minis_of_minis(&mut self) {
+    pub(super) fn convert_packed(&mut self) {
         let (to, from) = (Packing::of(self.ty(0)), Packing::of(self.ty(1)));
         let a = self.word(1);
         let count = self.d.word(from.stride);
         let high = self.d.shr(a, count);
         let mut result = self.d.word(0);
         for part in [high, a] {
-            let part = self.rounded(from.format, to.format, part, Towards::Rounding(Rounding::Nearest));
+            let part = self.rounded(from.format, to.format, part, RoundingMode::Rounding(Rounding::Nearest));
             result = self.put_below(result, to.stride, part);
         }
         self.define_word(result);

@@ -35,7 +35,7 @@ pub use effects::{
     WINDOW_BYTES, Write, function_address, function_at,
 };
 pub use matrix::{Warp, WarpInst};
-pub use meet::{fence, given, meeting, results, strength, yields};
+pub use meet::{collective, fence, results, strength, written_registers, yields};
 pub use memory::{elements, words_of_elements};
 
 use super::Opcode;

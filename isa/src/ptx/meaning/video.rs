@@ -3,7 +3,7 @@
 use super::{Context, Reader, wide};
 use crate::halu::domain::{Domain, Lanes, VideoKind, VideoMerge, VideoOp};
 use crate::ptx::operand::Operand;
-use crate::ptx::row::Shape;
+use crate::ptx::row::OperandKind;
 use crate::ptx::types::{Token, Type};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
@@ -31,7 +31,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// Returns the source element of each lane, from an operand's selector or its default.
     fn elements(&self, i: usize, lanes: Lanes) -> [u8; 4] {
         let default = match self.inst.row().operands.get(i).map(|o| o.shape) {
-            Some(Shape::Selected(_, default)) => default,
+            Some(OperandKind::Selected(_, default)) => default,
             _ => 0,
         };
         let selector = match self.operand(i) {

@@ -3,7 +3,7 @@
 use super::matrix::{Warp, WholeWarp};
 use super::{Location, Reader};
 use crate::halu::concrete::Concrete;
-use crate::ptx::matrix::{Descriptor, Form, Fragment, Matrix, PIECE, Part, multiply};
+use crate::ptx::matrix::{Descriptor, Fragment, Matrix, MatrixOperand, PIECE, ProductShape, multiply};
 use crate::ptx::operand::Operand;
 
 /// Number of warps in a warpgroup.
@@ -23,35 +23,46 @@ const TRANS_A: usize = 6;
 
 impl<W: Warp> WholeWarp<'_, W> {
     /// Computes this warp's rows of the product.
-    pub(super) fn multiply_rows(&mut self, form: &Form, [of_d, of_a]: [&Fragment; 2], sm: u16) -> Result<(), W::Fault> {
+    pub(super) fn multiply_rows(
+        &mut self,
+        form: &ProductShape,
+        [of_d, of_a]: [&Fragment; 2],
+        sm: u16,
+    ) -> Result<(), W::Fault> {
         let empty = |part| Matrix::new(form.extent(part));
         let is_held = matches!(self.inst.operands.get(A), Some(Operand::Vector(_)));
         let [trans_a, trans_b] = if is_held { [None, Some(TRANS_A)] } else { [Some(TRANS_A), Some(TRANS_A + 1)] };
         let mut a = match is_held {
-            true => of_a.gather(&self.operand(A)).into_iter().next().unwrap_or_else(|| empty(Part::A)),
-            false => self.lines(form, Part::A, self.warp.number() % WARPS * form.m, trans_a)?,
+            true => of_a.gather(&self.operand(A)).into_iter().next().unwrap_or_else(|| empty(MatrixOperand::A)),
+            false => self.lines(form, MatrixOperand::A, self.warp.number() % WARPS * form.m, trans_a)?,
         };
         // B is read as columns.
-        let mut b = self.lines(form, Part::B, 0, trans_b)?.transposed();
+        let mut b = self.lines(form, MatrixOperand::B, 0, trans_b)?.transposed();
         if self.number(SCALE_A).is_some_and(|scale| scale != 1) {
-            a.negate(form.ty(Part::A));
+            a.negate(form.ty(MatrixOperand::A));
         }
         if self.number(SCALE_B).is_some_and(|scale| scale != 1) {
-            b.negate(form.ty(Part::B));
+            b.negate(form.ty(MatrixOperand::B));
         }
         let c = if self.holds(SCALE_D) { of_d.gather(&self.operand(0)) } else { Vec::new() };
-        let c = c.into_iter().next().unwrap_or_else(|| empty(Part::C));
+        let c = c.into_iter().next().unwrap_or_else(|| empty(MatrixOperand::C));
         let given = of_d.scatter(&[multiply(form, sm, &a, &b, &c)]);
         self.write(|lane, place| given.get(place).and_then(|words| words.get(lane as usize)).copied().unwrap_or(0));
         Ok(())
     }
 
     /// Loads rows of A or columns of B from shared memory, starting at line `first`.
-    fn lines(&mut self, form: &Form, part: Part, first: u32, transposed: Option<usize>) -> Result<Matrix, W::Fault> {
-        let operand = if part == Part::A { A } else { B };
+    fn lines(
+        &mut self,
+        form: &ProductShape,
+        part: MatrixOperand,
+        first: u32,
+        transposed: Option<usize>,
+    ) -> Result<Matrix, W::Fault> {
+        let operand = if part == MatrixOperand::A { A } else { B };
         let descriptor = Descriptor::new(self.value(operand));
         let is_transposed = transposed.and_then(|operand| self.number(operand)) == Some(1);
-        let [count, k] = if part == Part::A { [form.m, form.k] } else { [form.n, form.k] };
+        let [count, k] = if part == MatrixOperand::A { [form.m, form.k] } else { [form.n, form.k] };
         let (each, bits) = (k / PIECES, PIECE * 8 * PIECES / k);
         let mut lines = Matrix::new([count, k]);
         let mut put = |address, place: &dyn Fn(u32) -> [u32; 2]| {

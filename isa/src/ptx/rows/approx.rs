@@ -5,15 +5,15 @@ use super::*;
 use crate::ptx::row::Bound;
 use crate::ptx::row::Distance::{Absolute, Relative, Ulps};
 
-const APPROX: Slot = Slot::one_of("accuracy", words!(Approx));
-const APPROX_OR_FULL: Slot = Slot::one_of("accuracy", words!(Approx Full));
-const MUST_FTZ: Slot = Slot::one_of("subnormals", words!(Ftz));
-const F32: Slot = ty(types!(F32));
-const F16: Slot = ty(types!(F16 F16x2));
-const BF16S: Slot = ty(types!(Bf16 Bf16x2));
+const APPROX: ModifierSlot = ModifierSlot::one_of("accuracy", words!(Approx));
+const APPROX_OR_FULL: ModifierSlot = ModifierSlot::one_of("accuracy", words!(Approx Full));
+const MUST_FTZ: ModifierSlot = ModifierSlot::one_of("subnormals", words!(Ftz));
+const F32: ModifierSlot = ty(types!(F32));
+const F16: ModifierSlot = ty(types!(F16 F16x2));
+const BF16S: ModifierSlot = ty(types!(Bf16 Bf16x2));
 
 /// Requirements of `tanh`, and of `ex2` on f16.
-const SM_75: Since = Since::new(7, 0, 75);
+const SM_75: Requirements = Requirements::new(7, 0, 75);
 
 /// For larger angles the manual states no bound.
 const ANGLES: &[Bound] = &[
@@ -53,17 +53,17 @@ macro_rules! approximations {
 }
 
 approximations! {
-    DIV_APPROX_F32 "div" &[APPROX_OR_FULL, FTZ, F32], D_A_B, Since::ALWAYS, &[Bound::with(Token::Approx, Ulps(2), "divisors of 2^-126 to 2^126"), Bound::with(Token::Full, Ulps(2), "")], nearest!("Divides two f32. With `.approx` a divisor above 2^126 gives a zero, and NaN of an infinity."), "div.approx.f32 %d, %a, %b;";
-    RCP_APPROX_F32 "rcp" &[APPROX, FTZ, F32], D_A, Since::ALWAYS, &[Bound::new(Ulps(1), "")], nearest!("1 by an f32."), "rcp.approx.f32 %d, %a;";
-    SQRT_APPROX_F32 "sqrt" &[APPROX, FTZ, F32], D_A, Since::ALWAYS, &[Bound::new(Relative(-23.0), "")], nearest!("The square root of an f32."), "sqrt.approx.ftz.f32 %d, %a;";
-    RSQRT_F32 "rsqrt" &[APPROX, FTZ, F32], D_A, Since::ALWAYS, &[Bound::new(Relative(-22.9), "")], nearest!("1 by the square root of an f32."), "rsqrt.approx.f32 %d, %a;";
-    RSQRT_F64 "rsqrt" &[APPROX, F64], D_A, Since::ALWAYS, &[], "1 by the square root of an f64.\n\nThe exact result, rounded to nearest even; every NaN is 0x7ff8000000000000. The manual has no bound for what machines give.", "rsqrt.approx.f64 %d, %a;";
-    RCP_APPROX_F64 "rcp" &[APPROX, MUST_FTZ, F64], D_A, Since::ALWAYS, &[], concat!("1 by an f64, in short. ", high_word!()), "rcp.approx.ftz.f64 %d, %a;";
-    RSQRT_APPROX_F64 "rsqrt" &[APPROX, MUST_FTZ, F64], D_A, Since::ALWAYS, &[], concat!("1 by the square root of an f64, in short. ", high_word!()), "rsqrt.approx.ftz.f64 %d, %a;";
-    SIN_F32 "sin" &[APPROX, FTZ, F32], D_A, Since::ALWAYS, ANGLES, nearest!("The sine of an angle in radians; of infinity NaN."), "sin.approx.f32 %d, %a;";
-    COS_F32 "cos" &[APPROX, FTZ, F32], D_A, Since::ALWAYS, ANGLES, nearest!("The cosine of an angle in radians; of infinity NaN."), "cos.approx.f32 %d, %a;";
-    LG2_F32 "lg2" &[APPROX, FTZ, F32], D_A, Since::ALWAYS, &[Bound::new(Absolute(-22.0), "operands between 0.5 and 2"), Bound::new(Relative(-22.0), "others")], nearest!("The logarithm to base 2; of zeros -infinity, of a negative number NaN."), "lg2.approx.f32 %d, %a;";
-    EX2_F32 "ex2" &[APPROX, FTZ, F32], D_A, Since::ALWAYS, &[Bound::new(Ulps(2), "")], nearest!("2 to the power of an f32."), "ex2.approx.ftz.f32 %d, %a;";
+    DIV_APPROX_F32 "div" &[APPROX_OR_FULL, FTZ, F32], D_A_B, Requirements::ALWAYS, &[Bound::with(Token::Approx, Ulps(2), "divisors of 2^-126 to 2^126"), Bound::with(Token::Full, Ulps(2), "")], nearest!("Divides two f32. With `.approx` a divisor above 2^126 gives a zero, and NaN of an infinity."), "div.approx.f32 %d, %a, %b;";
+    RCP_APPROX_F32 "rcp" &[APPROX, FTZ, F32], D_A, Requirements::ALWAYS, &[Bound::new(Ulps(1), "")], nearest!("1 by an f32."), "rcp.approx.f32 %d, %a;";
+    SQRT_APPROX_F32 "sqrt" &[APPROX, FTZ, F32], D_A, Requirements::ALWAYS, &[Bound::new(Relative(-23.0), "")], nearest!("The square root of an f32."), "sqrt.approx.ftz.f32 %d, %a;";
+    RSQRT_F32 "rsqrt" &[APPROX, FTZ, F32], D_A, Requirements::ALWAYS, &[Bound::new(Relative(-22.9), "")], nearest!("1 by the square root of an f32."), "rsqrt.approx.f32 %d, %a;";
+    RSQRT_F64 "rsqrt" &[APPROX, F64], D_A, Requirements::ALWAYS, &[], "1 by the square root of an f64.\n\nThe exact result, rounded to nearest even; every NaN is 0x7ff8000000000000. The manual has no bound for what machines give.", "rsqrt.approx.f64 %d, %a;";
+    RCP_APPROX_F64 "rcp" &[APPROX, MUST_FTZ, F64], D_A, Requirements::ALWAYS, &[], concat!("1 by an f64, in short. ", high_word!()), "rcp.approx.ftz.f64 %d, %a;";
+    RSQRT_APPROX_F64 "rsqrt" &[APPROX, MUST_FTZ, F64], D_A, Requirements::ALWAYS, &[], concat!("1 by the square root of an f64, in short. ", high_word!()), "rsqrt.approx.ftz.f64 %d, %a;";
+    SIN_F32 "sin" &[APPROX, FTZ, F32], D_A, Requirements::ALWAYS, ANGLES, nearest!("The sine of an angle in radians; of infinity NaN."), "sin.approx.f32 %d, %a;";
+    COS_F32 "cos" &[APPROX, FTZ, F32], D_A, Requirements::ALWAYS, ANGLES, nearest!("The cosine of an angle in radians; of infinity NaN."), "cos.approx.f32 %d, %a;";
+    LG2_F32 "lg2" &[APPROX, FTZ, F32], D_A, Requirements::ALWAYS, &[Bound::new(Absolute(-22.0), "operands between 0.5 and 2"), Bound::new(Relative(-22.0), "others")], nearest!("The logarithm to base 2; of zeros -infinity, of a negative number NaN."), "lg2.approx.f32 %d, %a;";
+    EX2_F32 "ex2" &[APPROX, FTZ, F32], D_A, Requirements::ALWAYS, &[Bound::new(Ulps(2), "")], nearest!("2 to the power of an f32."), "ex2.approx.ftz.f32 %d, %a;";
     EX2_F16 "ex2" &[APPROX, F16], REGS_1, SM_75, &[Bound::new(Relative(-9.9), "")], nearest!("2 to the power of halves, lane by lane."), "ex2.approx.f16x2 %d, %a;";
     EX2_BF16 "ex2" &[APPROX, MUST_FTZ, BF16S], REGS_1, BF16, &[Bound::new(Relative(-7.0), "")], nearest!("2 to the power of halves, lane by lane."), "ex2.approx.ftz.bf16x2 %d, %a;";
     TANH_F32 "tanh" &[APPROX, F32], D_A, SM_75, &[Bound::new(Relative(-11.0), "")], nearest!("The hyperbolic tangent of an f32."), "tanh.approx.f32 %d, %a;";

@@ -3,14 +3,14 @@
 use super::*;
 
 const INTEGERS: &[Choice] = types!(U8 U16 U32 U64 S8 S16 S32 S64);
-const NEAR_OR_ZERO: Slot = Slot::one_of("rounding", words!(Rn Rz));
-const ROUND_INT: Slot = Slot::one_of("rounding", words!(Rni Rzi Rmi Rpi));
-const MAYBE_ROUND_INT: Slot = Slot::optional("rounding", words!(Rni Rzi Rmi Rpi));
-const MUST_RELU: Slot = Slot::one_of("clamping", &[since(SM_80, Token::Relu)]);
-const MAYBE_RELU: Slot = Slot::optional("clamping", &[since(SM_80, Token::Relu)]);
-const MUST_SAT: Slot = Slot::one_of("clamping", words!(Sat));
+const NEAR_OR_ZERO: ModifierSlot = ModifierSlot::one_of("rounding", words!(Rn Rz));
+const ROUND_INT: ModifierSlot = ModifierSlot::one_of("rounding", words!(Rni Rzi Rmi Rpi));
+const MAYBE_ROUND_INT: ModifierSlot = ModifierSlot::optional("rounding", words!(Rni Rzi Rmi Rpi));
+const MUST_RELU: ModifierSlot = ModifierSlot::one_of("clamping", &[since(SM_80, Token::Relu)]);
+const MAYBE_RELU: ModifierSlot = ModifierSlot::optional("clamping", &[since(SM_80, Token::Relu)]);
+const MUST_SAT: ModifierSlot = ModifierSlot::one_of("clamping", words!(Sat));
 
-const PACK: Slot = Slot::one_of("packing", words!(Pack));
+const PACK: ModifierSlot = ModifierSlot::one_of("packing", words!(Pack));
 
 const S: Ty = Ty::Named(1);
 /// Both registers may be wider than their types.
@@ -26,7 +26,7 @@ const FLOAT_FLOAT: &[OperandRow] = &[def("d", Ty::Within(0)), reg("a", Ty::Withi
 const EXACT: &[OperandRow] = &[def("d", T), reg("a", S)];
 const RANDOM_PAIR: &[OperandRow] = &[def("d", T), reg("a", S), reg("b", S), reg("r", Ty::Is(Type::U16x2))];
 const RANDOM_FOUR: &[OperandRow] =
-    &[def("d", T), OperandRow::used("a", Shape::Vector(S, 4)), reg("r", Ty::Is(Type::U16x2))];
+    &[def("d", T), OperandRow::used("a", OperandKind::Vector(S, 4)), reg("r", Ty::Is(Type::U16x2))];
 const PACKED: &[OperandRow] = &[def("d", U32), value("a", S), value("b", S)];
 const PACKED_BYTES: &[OperandRow] = &[def("d", U32), value("a", S), value("b", S), value("c", U32)];
 const PAIR: &[OperandRow] = &[def("d", T), reg("a", S), reg("b", S)];
@@ -47,13 +47,13 @@ macro_rules! tokens {
 }
 
 macro_rules! convert {
-    ($($name:ident $(apart $apart:ident)? $mnemonic:literal $class:ident $slots:expr, $operands:expr, $since:expr, $doc:expr, $($example:literal)*;)*) => { $(
+    ($($name:ident $(exclusions $exclusions:ident)? $mnemonic:literal $class:ident $slots:expr, $operands:expr, $since:expr, $doc:expr, $($example:literal)*;)*) => { $(
         pub(crate) const $name: Row = Row {
             mnemonic: $mnemonic,
             slots: $slots,
-            $(apart: $apart,)?
+            $(exclusions: $exclusions,)?
             operands: $operands,
-            class: Class::$class,
+            class: InstClass::$class,
             since: $since,
             doc: $doc,
             examples: &[$($example),*],
@@ -62,38 +62,39 @@ macro_rules! convert {
     )* };
 }
 
-const MUST_SATFINITE: Slot = Slot::one_of("limit", words!(Satfinite));
+const MUST_SATFINITE: ModifierSlot = ModifierSlot::one_of("limit", words!(Satfinite));
 /// The optional saturation of bfloat16 and half results.
-const MAYBE_SATFINITE: Slot = Slot::optional("limit", &[since(LIMITED, Token::Satfinite)]);
-const ANY_SATFINITE: Slot = Slot::optional("limit", words!(Satfinite));
-const ANY_RELU: Slot = Slot::optional("clamping", words!(Relu));
-const LIMITED: Since = Since::new(8, 1, 80);
+const MAYBE_SATFINITE: ModifierSlot = ModifierSlot::optional("limit", &[since(LIMITED, Token::Satfinite)]);
+const ANY_SATFINITE: ModifierSlot = ModifierSlot::optional("limit", words!(Satfinite));
+const ANY_RELU: ModifierSlot = ModifierSlot::optional("clamping", words!(Relu));
+const LIMITED: Requirements = Requirements::new(8, 1, 80);
 /// Requirements of conversions to packed 8-bit floats.
-const FP8: Since = Since { earlier: Some(((7, 8), 90)), ..Since::new(8, 1, 89) };
+const FP8: Requirements = Requirements { earlier: Some(((7, 8), 90)), ..Requirements::new(8, 1, 89) };
 /// Requirements of 4-bit and 6-bit float formats.
-const SMALL: Since = Since { suffix: Some(Suffix::Family), ..Since::new(8, 6, 100) };
-const STOCHASTIC: Since = Since { suffix: Some(Suffix::Architecture), one_family: true, ..Since::new(8, 7, 100) };
-const SMALL_OF_HALVES: Since = Since { suffix: Some(Suffix::Family), ..Since::new(9, 1, 100) };
-const TF32_ROUNDED: Since = Since::new(7, 8, 90);
-const RANDOM: Slot = Slot::one_of("rounding", words!(Rs));
-const ZERO_OR_UP: Slot = Slot::one_of("rounding", words!(Rz Rp));
-const DIRECTED: Slot = Slot::one_of("rounding", words!(Rm Rp));
+const SMALL: Requirements = Requirements { suffix: Some(Suffix::Family), ..Requirements::new(8, 6, 100) };
+const STOCHASTIC: Requirements =
+    Requirements { suffix: Some(Suffix::Architecture), one_family: true, ..Requirements::new(8, 7, 100) };
+const SMALL_OF_HALVES: Requirements = Requirements { suffix: Some(Suffix::Family), ..Requirements::new(9, 1, 100) };
+const TF32_ROUNDED: Requirements = Requirements::new(7, 8, 90);
+const RANDOM: ModifierSlot = ModifierSlot::one_of("rounding", words!(Rs));
+const ZERO_OR_UP: ModifierSlot = ModifierSlot::one_of("rounding", words!(Rz Rp));
+const DIRECTED: ModifierSlot = ModifierSlot::one_of("rounding", words!(Rm Rp));
 
-const fn of_type(token: Type, needs: Since) -> Choice {
+const fn of_type(token: Type, needs: Requirements) -> Choice {
     since(needs, Token::Type(token))
 }
 
-const MINIS: Slot = ty(&[
+const MINIS: ModifierSlot = ty(&[
     of_type(Type::E4m3x2, FP8),
     of_type(Type::E5m2x2, FP8),
     of_type(Type::E2m3x2, SMALL),
     of_type(Type::E3m2x2, SMALL),
     of_type(Type::E2m1x2, SMALL),
 ]);
-const MINI_SOURCES: Slot = source_ty(MINIS.choices);
-const BYTES: Slot = ty(types!(E4m3x2 E5m2x2));
-const SMALLER: Slot = ty(types!(E2m3x2 E3m2x2 E2m1x2));
-const HALVES: Slot = source_ty(&[word(Token::Type(Type::F16x2)), of_type(Type::Bf16x2, SMALL_OF_HALVES)]);
+const MINI_SOURCES: ModifierSlot = source_ty(MINIS.choices);
+const BYTES: ModifierSlot = ty(types!(E4m3x2 E5m2x2));
+const SMALLER: ModifierSlot = ty(types!(E2m3x2 E3m2x2 E2m1x2));
+const HALVES: ModifierSlot = source_ty(&[word(Token::Type(Type::F16x2)), of_type(Type::Bf16x2, SMALL_OF_HALVES)]);
 
 const TO_MINI: &str = "Rounds numbers to nearest even in formats of 8, 6 or 4 bits, and packs two: `a`, or the high half, becomes the high one. \
     What is beyond the greatest number becomes it, infinity too. e4m3 and e5m2 have a NaN, 0x7f; in the other formats NaN becomes the \
@@ -131,22 +132,22 @@ const IN_RANGE: &[[&[Token]; 2]] = &[
 ];
 
 convert! {
-    CVT_INT "cvt" Compute &[ty(INTEGERS), source_ty(INTEGERS)], INT_INT, Since::ALWAYS,
+    CVT_INT "cvt" Compute &[ty(INTEGERS), source_ty(INTEGERS)], INT_INT, Requirements::ALWAYS,
         "Makes an integer of another: extended by the sign or zeros as the source's type says, or cut off. In a register that is wider than its type the result is extended again.",
         "cvt.u32.u16 %d, %a;" "cvt.s64.s32 %d, %a;";
-    CVT_INT_SAT apart IN_RANGE "cvt" Compute &[MUST_SAT, ty(INTEGERS), source_ty(INTEGERS)], INT_INT, Since::ALWAYS,
+    CVT_INT_SAT exclusions IN_RANGE "cvt" Compute &[MUST_SAT, ty(INTEGERS), source_ty(INTEGERS)], INT_INT, Requirements::ALWAYS,
         "Makes an integer of another, clamped to its range, where not all values of the source are in it.", "cvt.sat.u8.s32 %d, %a;";
     CVT_PACK "cvt" Compute &[PACK, MUST_SAT, ty(types!(U16 S16)), source_ty(types!(S32))], PACKED, PACKING,
         "Clamps two integers to half-words and packs them: `a` becomes the high one, `b` the low one.", "cvt.pack.sat.u16.s32 %d, %a, %b;";
-    CVT_PACK_BYTES "cvt" Compute &[PACK, MUST_SAT, ty(types!(U8 S8 U4 S4 U2 S2)), source_ty(types!(S32)), Slot::one_of("type of c", types!(B32))], PACKED_BYTES, PACKING,
+    CVT_PACK_BYTES "cvt" Compute &[PACK, MUST_SAT, ty(types!(U8 S8 U4 S4 U2 S2)), source_ty(types!(S32)), ModifierSlot::one_of("type of c", types!(B32))], PACKED_BYTES, PACKING,
         "Clamps two integers to 8, 4 or 2 bits and packs them below the low bits of `c`: `b` becomes the lowest, `a` the next.", "cvt.pack.sat.u8.s32.b32 %d, %a, %b, %c;";
-    CVT_F32_INT "cvt" Compute &[ROUND, FTZ, SAT, ty(F32), source_ty(INTEGERS)], FLOAT_INT, Since::ALWAYS, TO_FLOAT, "cvt.rn.f32.s32 %d, %a;";
-    CVT_F16_INT "cvt" Compute &[ROUND, SAT, ty(F16), source_ty(INTEGERS)], FLOAT_INT, Since::ALWAYS, TO_FLOAT, "cvt.rn.f16.u16 %d, %a;";
+    CVT_F32_INT "cvt" Compute &[ROUND, FTZ, SAT, ty(F32), source_ty(INTEGERS)], FLOAT_INT, Requirements::ALWAYS, TO_FLOAT, "cvt.rn.f32.s32 %d, %a;";
+    CVT_F16_INT "cvt" Compute &[ROUND, SAT, ty(F16), source_ty(INTEGERS)], FLOAT_INT, Requirements::ALWAYS, TO_FLOAT, "cvt.rn.f16.u16 %d, %a;";
     CVT_BF16_INT "cvt" Compute &[ROUND, ty(BF16S), source_ty(EXACT_INTEGERS)], BF16_INT, BF16, TO_FLOAT, "cvt.rn.bf16.s32 %d, %a;";
-    CVT_INT_F32 "cvt" Compute &[ROUND_INT, FTZ, SAT, ty(INTEGERS), source_ty(F32)], INT_FLOAT, Since::ALWAYS, TO_INT, "cvt.rzi.s32.f32 %d, %a;";
-    CVT_INT_F16 "cvt" Compute &[ROUND_INT, SAT, ty(INTEGERS), source_ty(F16)], INT_FLOAT, Since::ALWAYS, TO_INT, "cvt.rni.s16.f16 %d, %a;";
+    CVT_INT_F32 "cvt" Compute &[ROUND_INT, FTZ, SAT, ty(INTEGERS), source_ty(F32)], INT_FLOAT, Requirements::ALWAYS, TO_INT, "cvt.rzi.s32.f32 %d, %a;";
+    CVT_INT_F16 "cvt" Compute &[ROUND_INT, SAT, ty(INTEGERS), source_ty(F16)], INT_FLOAT, Requirements::ALWAYS, TO_INT, "cvt.rni.s16.f16 %d, %a;";
     CVT_INT_BF16 "cvt" Compute &[ROUND_INT, ty(EXACT_INTEGERS), source_ty(BF16S)], INT_BF16, BF16, TO_INT, "cvt.rzi.s32.bf16 %d, %a;";
-    CVT_F16_F32 "cvt" Compute &[ROUND, FTZ, SAT, ty(F16), source_ty(F32)], FLOAT_FLOAT, Since::ALWAYS, NARROW, "cvt.rn.f16.f32 %d, %a;";
+    CVT_F16_F32 "cvt" Compute &[ROUND, FTZ, SAT, ty(F16), source_ty(F32)], FLOAT_FLOAT, Requirements::ALWAYS, NARROW, "cvt.rn.f16.f32 %d, %a;";
     CVT_F16_F32_RELU "cvt" Compute &[NEAR_OR_ZERO, MUST_RELU, MAYBE_SATFINITE, ty(F16), source_ty(F32)], FLOAT_FLOAT, SM_80, NARROW, "cvt.rn.relu.f16.f32 %d, %a;";
     CVT_F16_F32_LIMITED "cvt" Compute &[NEAR_OR_ZERO, MUST_SATFINITE, ty(F16), source_ty(F32)], FLOAT_FLOAT, LIMITED, NARROW, "cvt.rn.satfinite.f16.f32 %d, %a;";
     CVT_BF16_F32 "cvt" Compute &[NEAR_OR_ZERO, MAYBE_RELU, MAYBE_SATFINITE, ty(BF16S), source_ty(F32)], EXACT, SM_80, NARROW, "cvt.rn.bf16.f32 %d, %a;";
@@ -154,22 +155,22 @@ convert! {
     CVT_BF16_F16 "cvt" Compute &[ROUND, ty(BF16S), source_ty(F16)], EXACT, BF16, BETWEEN, "cvt.rn.bf16.f16 %d, %a;";
     CVT_F16_BF16 "cvt" Compute &[ROUND, ty(F16), source_ty(BF16S)], EXACT, BF16, BETWEEN, "cvt.rz.f16.bf16 %d, %a;";
     CVT_BF16_BF16 "cvt" Compute &[MAYBE_ROUND_INT, ty(BF16S), source_ty(BF16S)], EXACT, BF16, SAME, "cvt.rni.bf16.bf16 %d, %a;";
-    CVT_F64_INT "cvt" Compute &[ROUND, SAT, ty(F64S), source_ty(INTEGERS)], FLOAT_INT, Since::ALWAYS, TO_FLOAT, "cvt.rn.f64.s64 %d, %a;";
-    CVT_INT_F64 "cvt" Compute &[ROUND_INT, SAT, ty(INTEGERS), source_ty(F64S)], INT_FLOAT, Since::ALWAYS, DOUBLE_TO_INT, "cvt.rzi.s32.f64 %d, %a;";
-    CVT_F32_F64_FLUSHED "cvt" Compute &[ROUND, Slot::one_of("subnormals", words!(Ftz)), SAT, ty(F32), source_ty(F64S)], EXACT, Since::ALWAYS, DOUBLE, "cvt.rn.ftz.f32.f64 %d, %a;";
-    CVT_F32_F64 "cvt" Compute &[ROUND, SAT, ty(F32), source_ty(F64S)], FLOAT_FLOAT, Since::ALWAYS, DOUBLE, "cvt.rn.f32.f64 %d, %a;";
-    CVT_F16_F64 "cvt" Compute &[ROUND, SAT, ty(F16), source_ty(F64S)], FLOAT_FLOAT, Since::ALWAYS, DOUBLE, "cvt.rn.f16.f64 %d, %a;";
+    CVT_F64_INT "cvt" Compute &[ROUND, SAT, ty(F64S), source_ty(INTEGERS)], FLOAT_INT, Requirements::ALWAYS, TO_FLOAT, "cvt.rn.f64.s64 %d, %a;";
+    CVT_INT_F64 "cvt" Compute &[ROUND_INT, SAT, ty(INTEGERS), source_ty(F64S)], INT_FLOAT, Requirements::ALWAYS, DOUBLE_TO_INT, "cvt.rzi.s32.f64 %d, %a;";
+    CVT_F32_F64_FLUSHED "cvt" Compute &[ROUND, ModifierSlot::one_of("subnormals", words!(Ftz)), SAT, ty(F32), source_ty(F64S)], EXACT, Requirements::ALWAYS, DOUBLE, "cvt.rn.ftz.f32.f64 %d, %a;";
+    CVT_F32_F64 "cvt" Compute &[ROUND, SAT, ty(F32), source_ty(F64S)], FLOAT_FLOAT, Requirements::ALWAYS, DOUBLE, "cvt.rn.f32.f64 %d, %a;";
+    CVT_F16_F64 "cvt" Compute &[ROUND, SAT, ty(F16), source_ty(F64S)], FLOAT_FLOAT, Requirements::ALWAYS, DOUBLE, "cvt.rn.f16.f64 %d, %a;";
     CVT_BF16_F64 "cvt" Compute &[ROUND, ty(BF16S), source_ty(F64S)], EXACT, BF16, DOUBLE, "cvt.rn.bf16.f64 %d, %a;";
-    CVT_F64_F32 "cvt" Compute &[FTZ, SAT, ty(F64S), source_ty(F32)], FLOAT_FLOAT, Since::ALWAYS, TO_DOUBLE, "cvt.f64.f32 %d, %a;";
-    CVT_F64_F16 "cvt" Compute &[SAT, ty(F64S), source_ty(F16)], FLOAT_FLOAT, Since::ALWAYS, TO_DOUBLE, "cvt.f64.f16 %d, %a;";
+    CVT_F64_F32 "cvt" Compute &[FTZ, SAT, ty(F64S), source_ty(F32)], FLOAT_FLOAT, Requirements::ALWAYS, TO_DOUBLE, "cvt.f64.f32 %d, %a;";
+    CVT_F64_F16 "cvt" Compute &[SAT, ty(F64S), source_ty(F16)], FLOAT_FLOAT, Requirements::ALWAYS, TO_DOUBLE, "cvt.f64.f16 %d, %a;";
     CVT_F64_BF16 "cvt" Compute &[ty(F64S), source_ty(BF16S)], EXACT, BF16, TO_DOUBLE, "cvt.f64.bf16 %d, %a;";
-    CVT_F64_F64 "cvt" Compute &[MAYBE_ROUND_INT, SAT, ty(F64S), source_ty(F64S)], FLOAT_FLOAT, Since::ALWAYS, SAME, "cvt.rni.f64.f64 %d, %a;";
-    CVT_TF32_AWAY "cvt" Compute &[Slot::one_of("rounding", words!(Rna)), MAYBE_SATFINITE, ty(types!(Tf32)), source_ty(F32)], EXACT, SM_80, TO_TF32, "cvt.rna.tf32.f32 %d, %a;";
-    CVT_TF32 "cvt" Compute &[NEAR_OR_ZERO, ANY_RELU, Slot::optional("limit", &[since(MIXED, Token::Satfinite)]), ty(types!(Tf32)), source_ty(F32)], EXACT, TF32_ROUNDED, TO_TF32, "cvt.rn.tf32.f32 %d, %a;";
-    CVT_MINI_F32 "cvt" Compute &[RN, MUST_SATFINITE, ANY_RELU, MINIS, source_ty(F32)], PAIR, Since::ALWAYS, TO_MINI, "cvt.rn.satfinite.e4m3x2.f32 %d, %a, %b;";
+    CVT_F64_F64 "cvt" Compute &[MAYBE_ROUND_INT, SAT, ty(F64S), source_ty(F64S)], FLOAT_FLOAT, Requirements::ALWAYS, SAME, "cvt.rni.f64.f64 %d, %a;";
+    CVT_TF32_AWAY "cvt" Compute &[ModifierSlot::one_of("rounding", words!(Rna)), MAYBE_SATFINITE, ty(types!(Tf32)), source_ty(F32)], EXACT, SM_80, TO_TF32, "cvt.rna.tf32.f32 %d, %a;";
+    CVT_TF32 "cvt" Compute &[NEAR_OR_ZERO, ANY_RELU, ModifierSlot::optional("limit", &[since(MIXED, Token::Satfinite)]), ty(types!(Tf32)), source_ty(F32)], EXACT, TF32_ROUNDED, TO_TF32, "cvt.rn.tf32.f32 %d, %a;";
+    CVT_MINI_F32 "cvt" Compute &[RN, MUST_SATFINITE, ANY_RELU, MINIS, source_ty(F32)], PAIR, Requirements::ALWAYS, TO_MINI, "cvt.rn.satfinite.e4m3x2.f32 %d, %a, %b;";
     CVT_MINI_HALVES "cvt" Compute &[RN, MUST_SATFINITE, ANY_RELU, BYTES, HALVES], EXACT, FP8, TO_MINI, "cvt.rn.satfinite.e5m2x2.f16x2 %d, %a;";
     CVT_SMALLER_HALVES "cvt" Compute &[RN, MUST_SATFINITE, ANY_RELU, SMALLER, source_ty(types!(F16x2 Bf16x2))], EXACT, SMALL_OF_HALVES, TO_MINI, "cvt.rn.satfinite.e2m3x2.f16x2 %d, %a;";
-    CVT_HALVES_MINI "cvt" Compute &[RN, ANY_RELU, ty(types!(F16x2)), MINI_SOURCES], EXACT, Since::ALWAYS,
+    CVT_HALVES_MINI "cvt" Compute &[RN, ANY_RELU, ty(types!(F16x2)), MINI_SOURCES], EXACT, Requirements::ALWAYS,
         "The halves of the same values. Of e2m3 and e3m2 six bits of a byte count, of e2m1 four bits. NaN is 0x7fff; `.relu` makes -0 and what is less than 0 +0.", "cvt.rn.f16x2.e4m3x2 %d, %a;";
     CVT_SCALE_F32 "cvt" Compute &[ZERO_OR_UP, ANY_SATFINITE, ty(types!(Ue8m0x2)), source_ty(F32)], PAIR, SMALL, TO_SCALE, "cvt.rp.satfinite.ue8m0x2.f32 %d, %a, %b;";
     CVT_SCALE_BF16X2 "cvt" Compute &[ZERO_OR_UP, ANY_SATFINITE, ty(types!(Ue8m0x2)), source_ty(types!(Bf16x2))], EXACT, SMALL, TO_SCALE, "cvt.rz.ue8m0x2.bf16x2 %d, %a;";
@@ -177,25 +178,25 @@ convert! {
     CVT_RANDOM_PAIR "cvt" Compute &[RANDOM, ANY_RELU, ANY_SATFINITE, ty(types!(F16x2 Bf16x2)), source_ty(F32)], RANDOM_PAIR, STOCHASTIC, AT_RANDOM, "cvt.rs.f16x2.f32 %d, %a, %b, %r;";
     CVT_RANDOM_FOUR "cvt" Compute &[RANDOM, MUST_SATFINITE, ANY_RELU, ty(types!(E4m3x4 E5m2x4 E2m3x4 E3m2x4 E2m1x4)), source_ty(F32)], RANDOM_FOUR, STOCHASTIC, AT_RANDOM,
         "cvt.rs.relu.satfinite.e4m3x4.f32 %d, {%a, %b, %c, %e}, %r;";
-    CVT_F32_F16 "cvt" Compute &[FTZ, SAT, ty(F32), source_ty(F16)], FLOAT_FLOAT, Since::ALWAYS, WIDEN, "cvt.f32.f16 %d, %a;";
-    CVT_F32_BF16 "cvt" Compute &[Slot::optional("subnormals", &[since(BF16, Token::Ftz)]), ty(F32), source_ty(BF16S)], EXACT, Since::new(7, 1, 80), WIDEN, "cvt.f32.bf16 %d, %a;";
-    CVT_F32_F32 "cvt" Compute &[MAYBE_ROUND_INT, FTZ, SAT, ty(F32), source_ty(F32)], FLOAT_FLOAT, Since::ALWAYS, SAME, "cvt.rni.f32.f32 %d, %a;";
-    CVT_F16_F16 "cvt" Compute &[MAYBE_ROUND_INT, SAT, ty(F16), source_ty(F16)], FLOAT_FLOAT, Since::ALWAYS, SAME, "cvt.rzi.f16.f16 %d, %a;";
+    CVT_F32_F16 "cvt" Compute &[FTZ, SAT, ty(F32), source_ty(F16)], FLOAT_FLOAT, Requirements::ALWAYS, WIDEN, "cvt.f32.f16 %d, %a;";
+    CVT_F32_BF16 "cvt" Compute &[ModifierSlot::optional("subnormals", &[since(BF16, Token::Ftz)]), ty(F32), source_ty(BF16S)], EXACT, Requirements::new(7, 1, 80), WIDEN, "cvt.f32.bf16 %d, %a;";
+    CVT_F32_F32 "cvt" Compute &[MAYBE_ROUND_INT, FTZ, SAT, ty(F32), source_ty(F32)], FLOAT_FLOAT, Requirements::ALWAYS, SAME, "cvt.rni.f32.f32 %d, %a;";
+    CVT_F16_F16 "cvt" Compute &[MAYBE_ROUND_INT, SAT, ty(F16), source_ty(F16)], FLOAT_FLOAT, Requirements::ALWAYS, SAME, "cvt.rzi.f16.f16 %d, %a;";
     CVT_F16X2_F32 "cvt" Compute &[NEAR_OR_ZERO, MAYBE_RELU, MAYBE_SATFINITE, ty(types!(F16x2 Bf16x2)), source_ty(F32)], PAIR, SM_80, BOTH, "cvt.rn.f16x2.f32 %d, %a, %b;";
 
-    MOV "mov" Move &[ty(types!(Pred B16 B32 B64 U16 U32 U64 S16 S32 S64 F32 F64))], D_A, Since::ALWAYS, "Copies a value.", "mov.b32 %d, 0;";
-    MOV_SPECIAL "mov" Address &[ty(types!(B16 U16 B32 U32 S32 B64 U64 S64))], &[def("d", T), OperandRow::used("a", Shape::Special)], Since::ALWAYS,
+    MOV "mov" Move &[ty(types!(Pred B16 B32 B64 U16 U32 U64 S16 S32 S64 F32 F64))], D_A, Requirements::ALWAYS, "Copies a value.", "mov.b32 %d, 0;";
+    MOV_SPECIAL "mov" Address &[ty(types!(B16 U16 B32 U32 S32 B64 U64 S64))], &[def("d", T), OperandRow::used("a", OperandKind::Special)], Requirements::ALWAYS,
         "Reads a special register, a thread's or a block's number or how many there are; its low bits where the type is narrower. What a machine says of \
         itself is what docs/ptx.md says.", "mov.u32 %d, %tid.x;" "mov.u32 %d, %laneid;" "mov.u64 %d, %clock64;";
-    MOV_PACK "mov" Move &[ty(types!(B32 B64))], &[def("d", T), OperandRow::used("a", Shape::Parts(T))], Since::ALWAYS,
+    MOV_PACK "mov" Move &[ty(types!(B32 B64))], &[def("d", T), OperandRow::used("a", OperandKind::Parts(T))], Requirements::ALWAYS,
         "Puts a word together from two parts or four, the first one lowest.", "mov.b32 %d, {%a, %b};";
-    MOV_UNPACK "mov" Move &[ty(types!(B32 B64))], &[OperandRow::def("d", Shape::Parts(T)), value("a", T)], Since::ALWAYS,
-        "Takes a word apart into two parts or four, the first one lowest.", "mov.b32 {%d, _}, %a;";
-    MOV_B128 "mov" Move &[ty(BITS_128)], REGS_1, Since::ALWAYS, "Copies a value of 128 bits.", "mov.b128 %d, %a;";
-    MOV_PACK_B128 "mov" Move &[ty(BITS_128)], &[def("d", T), OperandRow::used("a", Shape::Parts(T))], Since::ALWAYS,
+    MOV_UNPACK "mov" Move &[ty(types!(B32 B64))], &[OperandRow::def("d", OperandKind::Parts(T)), value("a", T)], Requirements::ALWAYS,
+        "Takes a word exclusions into two parts or four, the first one lowest.", "mov.b32 {%d, _}, %a;";
+    MOV_B128 "mov" Move &[ty(BITS_128)], REGS_1, Requirements::ALWAYS, "Copies a value of 128 bits.", "mov.b128 %d, %a;";
+    MOV_PACK_B128 "mov" Move &[ty(BITS_128)], &[def("d", T), OperandRow::used("a", OperandKind::Parts(T))], Requirements::ALWAYS,
         "Makes a value of 128 bits of two or four parts, the first one lowest.", "mov.b128 %d, {%a, %b};" "mov.b128 %d, {%a, %b, %c, %e};";
-    MOV_UNPACK_B128 "mov" Move &[ty(BITS_128)], &[OperandRow::def("d", Shape::Parts(T)), reg("a", T)], Since::ALWAYS,
-        "Takes a value of 128 bits apart, the lowest part first.", "mov.b128 {%d, %e}, %a;" "mov.b128 {%d, _}, %a;";
-    MOV_ADDRESS "mov" Address &[ty(types!(B64 U64 S64 B32 U32 S32))], &[def("d", T), OperandRow::used("a", Shape::Variable)], Since::ALWAYS,
+    MOV_UNPACK_B128 "mov" Move &[ty(BITS_128)], &[OperandRow::def("d", OperandKind::Parts(T)), reg("a", T)], Requirements::ALWAYS,
+        "Takes a value of 128 bits exclusions, the lowest part first.", "mov.b128 {%d, %e}, %a;" "mov.b128 {%d, _}, %a;";
+    MOV_ADDRESS "mov" Address &[ty(types!(B64 U64 S64 B32 U32 S32))], &[def("d", T), OperandRow::used("a", OperandKind::Variable)], Requirements::ALWAYS,
         "The address of a variable of the module, in the space where it lies, and so many bytes on.", "mov.u64 %d, g0;" "mov.u64 %d, c0+4;";
 }

@@ -3,30 +3,30 @@
 use super::*;
 
 /// Requirements of `cp.async`.
-const COPIES: Since = Since::new(7, 0, 80);
+const COPIES: Requirements = Requirements::new(7, 0, 80);
 /// Requirements of the predicate operand `ignore-src`.
-const PREDICATES: Since = Since::new(8, 3, 80);
+const PREDICATES: Requirements = Requirements::new(8, 3, 80);
 /// Requirements of cache hints and prefetch sizes.
-const LEVELS: Since = Since::new(7, 4, 80);
+const LEVELS: Requirements = Requirements::new(7, 4, 80);
 
-const ASYNC: Slot = Slot::one_of("how", words!(Async));
-const CACHE: Slot = Slot::one_of("cache", words!(CacheAll CacheGlobal));
-const TO_SPACE: Slot = Slot::one_of("to", &[word(Token::Shared), since(OF_BLOCK, Token::SharedCta)]);
-const FROM_SPACE: Slot = Slot::one_of("from", words!(Global));
-const HINT: Slot = Slot::optional("hint", &[since(LEVELS, Token::CacheHint)]);
-const PREFETCH: Slot = Slot::optional(
+const ASYNC: ModifierSlot = ModifierSlot::one_of("how", words!(Async));
+const CACHE: ModifierSlot = ModifierSlot::one_of("cache", words!(CacheAll CacheGlobal));
+const TO_SPACE: ModifierSlot = ModifierSlot::one_of("to", &[word(Token::Shared), since(OF_BLOCK, Token::SharedCta)]);
+const FROM_SPACE: ModifierSlot = ModifierSlot::one_of("from", words!(Global));
+const HINT: ModifierSlot = ModifierSlot::optional("hint", &[since(LEVELS, Token::CacheHint)]);
+const PREFETCH: ModifierSlot = ModifierSlot::optional(
     "prefetch",
     &[since(LEVELS, Token::Prefetch64), since(LEVELS, Token::Prefetch128), since(LEVELS, Token::Prefetch256)],
 );
-const COPY: &[Slot] = &[ASYNC, CACHE, TO_SPACE, FROM_SPACE, HINT, PREFETCH];
-const COMMIT: Slot = Slot::one_of("what", words!(CommitGroup));
-const WAIT_GROUP: Slot = Slot::one_of("what", words!(WaitGroup));
-const WAIT_ALL: Slot = Slot::one_of("what", words!(WaitAll));
+const COPY: &[ModifierSlot] = &[ASYNC, CACHE, TO_SPACE, FROM_SPACE, HINT, PREFETCH];
+const COMMIT: ModifierSlot = ModifierSlot::one_of("what", words!(CommitGroup));
+const WAIT_GROUP: ModifierSlot = ModifierSlot::one_of("what", words!(WaitGroup));
+const WAIT_ALL: ModifierSlot = ModifierSlot::one_of("what", words!(WaitAll));
 
-const TO: OperandRow = OperandRow::used("d", Shape::MemoryIn(Space::Shared));
-const FROM: OperandRow = OperandRow::used("a", Shape::MemoryIn(Space::Global));
-const SIZE: OperandRow = OperandRow::used("size", Shape::CopySize);
-const POLICY: OperandRow = OperandRow::with("hint", "policy", Shape::Register(Ty::Is(Type::U64)));
+const TO: OperandRow = OperandRow::used("d", OperandKind::MemoryIn(Space::Shared));
+const FROM: OperandRow = OperandRow::used("a", OperandKind::MemoryIn(Space::Global));
+const SIZE: OperandRow = OperandRow::used("size", OperandKind::CopySize);
+const POLICY: OperandRow = OperandRow::with("hint", "policy", OperandKind::Register(Ty::Is(Type::U64)));
 
 const COPIES_DOC: &str = "Copies `size` bytes from global memory at `a` to shared memory at `d`, both aligned to `size`, asynchronously: until the \
     thread has waited for the copy, no thread may access the destination or write the source. Other threads see the copy after the wait and a barrier that \
@@ -43,7 +43,7 @@ macro_rules! copies {
             mnemonic: "cp",
             slots: $slots,
             operands: $operands,
-            class: Class::$class,
+            class: InstClass::$class,
             since: $since,
             doc: $doc,
             examples: &[$($example),+],
@@ -55,11 +55,11 @@ macro_rules! copies {
 copies! {
     CP_ASYNC Memory COPY, &[TO, FROM, SIZE, POLICY], COPIES, COPIES_DOC,
         "cp.async.ca.shared.global [%d], [%a+16], 8;" "cp.async.cg.shared.global.L2::128B [%d], [%a], 16;";
-    CP_ASYNC_PART Memory COPY, &[TO, FROM, SIZE, OperandRow::used("taken", Shape::CopyPart), POLICY], COPIES, PART_DOC,
+    CP_ASYNC_PART Memory COPY, &[TO, FROM, SIZE, OperandRow::used("taken", OperandKind::SourceSize), POLICY], COPIES, PART_DOC,
         "cp.async.cg.shared.global [%d], [%a], 16, %b;";
     CP_ASYNC_UNLESS Memory COPY, &[TO, FROM, SIZE, reg("p", PRED), POLICY], PREDICATES, UNLESS_DOC,
         "cp.async.ca.shared.global [%d], [%a], 4, %p;";
     CP_ASYNC_COMMIT Control &[ASYNC, COMMIT], &[], COPIES, COMMIT_DOC, "cp.async.commit_group;";
-    CP_ASYNC_WAIT Control &[ASYNC, WAIT_GROUP], &[OperandRow::used("n", Shape::Count)], COPIES, WAIT_DOC, "cp.async.wait_group 1;";
+    CP_ASYNC_WAIT Control &[ASYNC, WAIT_GROUP], &[OperandRow::used("n", OperandKind::Count)], COPIES, WAIT_DOC, "cp.async.wait_group 1;";
     CP_ASYNC_WAIT_ALL Control &[ASYNC, WAIT_ALL], &[], COPIES, WAIT_ALL_DOC, "cp.async.wait_all;";
 }

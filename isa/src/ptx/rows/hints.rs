@@ -3,36 +3,39 @@
 use super::*;
 
 /// Requirements of L2 cache policies.
-const POLICIES: Since = Since::new(7, 4, 80);
+const POLICIES: Requirements = Requirements::new(7, 4, 80);
 /// Requirements of `griddepcontrol`.
-const GRIDS: Since = Since::new(7, 8, 90);
+const GRIDS: Requirements = Requirements::new(7, 8, 90);
 
 /// Requirements of the scope `.cluster`.
-const CLUSTERS: Since = Since::new(7, 8, 90);
+const CLUSTERS: Requirements = Requirements::new(7, 8, 90);
 /// Requirements of proxy fences.
-const PROXIES: Since = Since::new(7, 5, 75);
+const PROXIES: Requirements = Requirements::new(7, 5, 75);
 /// Requirements of fences for the asynchronous proxy.
-const ASYNC_PROXIES: Since = Since::new(8, 0, 90);
+const ASYNC_PROXIES: Requirements = Requirements::new(8, 0, 90);
 /// Requirements of one-directional fences.
-const HALF_FENCES: Since = Since::new(8, 6, 90);
+const HALF_FENCES: Requirements = Requirements::new(8, 6, 90);
 
-const LEVEL: Slot = Slot::one_of("level", words!(L1 L2));
-const FIRST_LEVEL: Slot = Slot::one_of("level", words!(L1));
-const KEPT: Slot = Slot::one_of("level", &[since(POLICIES, Token::L2Last), since(POLICIES, Token::L2Normal)]);
-const NORMAL: Slot = Slot::one_of("level", words!(L2Normal));
-const SECOND_LEVEL: Slot = Slot::one_of("level", words!(L2));
-const GLOBAL: Slot = Slot::one_of("space", words!(Global));
-const MAYBE_GLOBAL: Slot = Slot::optional("space", words!(Global));
-const FRACTIONAL: Slot = Slot::one_of("sort", words!(Fractional));
-const CHOSEN: Slot = Slot::one_of("chosen", words!(L2Last L2Normal L2First L2Unchanged));
-const OTHERS: Slot = Slot::optional("others", words!(L2First L2Unchanged));
-const B64: Slot = ty(types!(B64));
-const SLEEP: Slot = ty(types!(U32));
-const GRID: Slot = Slot::one_of("what", words!(LaunchDependents Wait));
-const SCOPE: Slot =
-    Slot::one_of("scope", &[word(Token::Cta), since(CLUSTERS, Token::Cluster), word(Token::Gpu), word(Token::Sys)]);
-const LEVELS: Slot = Slot::one_of("scope", words!(Cta GlobalLevel Sys));
-const FENCE: Slot = Slot::optional(
+const LEVEL: ModifierSlot = ModifierSlot::one_of("level", words!(L1 L2));
+const FIRST_LEVEL: ModifierSlot = ModifierSlot::one_of("level", words!(L1));
+const KEPT: ModifierSlot =
+    ModifierSlot::one_of("level", &[since(POLICIES, Token::L2Last), since(POLICIES, Token::L2Normal)]);
+const NORMAL: ModifierSlot = ModifierSlot::one_of("level", words!(L2Normal));
+const SECOND_LEVEL: ModifierSlot = ModifierSlot::one_of("level", words!(L2));
+const GLOBAL: ModifierSlot = ModifierSlot::one_of("space", words!(Global));
+const MAYBE_GLOBAL: ModifierSlot = ModifierSlot::optional("space", words!(Global));
+const FRACTIONAL: ModifierSlot = ModifierSlot::one_of("sort", words!(Fractional));
+const CHOSEN: ModifierSlot = ModifierSlot::one_of("chosen", words!(L2Last L2Normal L2First L2Unchanged));
+const OTHERS: ModifierSlot = ModifierSlot::optional("others", words!(L2First L2Unchanged));
+const B64: ModifierSlot = ty(types!(B64));
+const SLEEP: ModifierSlot = ty(types!(U32));
+const GRID: ModifierSlot = ModifierSlot::one_of("what", words!(LaunchDependents Wait));
+const SCOPE: ModifierSlot = ModifierSlot::one_of(
+    "scope",
+    &[word(Token::Cta), since(CLUSTERS, Token::Cluster), word(Token::Gpu), word(Token::Sys)],
+);
+const LEVELS: ModifierSlot = ModifierSlot::one_of("scope", words!(Cta GlobalLevel Sys));
+const FENCE: ModifierSlot = ModifierSlot::optional(
     "order",
     &[
         word(Token::SequentiallyConsistent),
@@ -43,30 +46,31 @@ const FENCE: Slot = Slot::optional(
 );
 
 const POLICY: OperandRow = def("d", Ty::Is(Type::U64));
-const AT: &[OperandRow] = &[OperandRow::used("a", Shape::Memory)];
-const LINE: &[OperandRow] = &[OperandRow::used("a", Shape::Memory), OperandRow::used("size", Shape::LineSize)];
+const AT: &[OperandRow] = &[OperandRow::used("a", OperandKind::Memory)];
+const LINE: &[OperandRow] =
+    &[OperandRow::used("a", OperandKind::Memory), OperandRow::used("size", OperandKind::LineSize)];
 const FETCH: &str = "Says that memory at `a` will be wanted. It changes nothing else: `a` may be any address.";
 const PROXY_DOC: &str = "Orders accesses of one kind behind those of another, as by textures or by units that copy. To accesses of threads it is nothing.";
 const ORDER: &str = "Orders what a thread does in memory before it and after it, for other threads to see. To a work item that shares nothing it is nothing.";
 
 controls! {
-    PREFETCH "prefetch" &[MAYBE_GLOBAL, LEVEL], AT, Since::ALWAYS, FETCH, "prefetch.global.L1 [%a];";
+    PREFETCH "prefetch" &[MAYBE_GLOBAL, LEVEL], AT, Requirements::ALWAYS, FETCH, "prefetch.global.L1 [%a];";
     PREFETCH_KEPT "prefetch" &[GLOBAL, KEPT], AT, POLICIES, FETCH, "prefetch.global.L2::evict_last [%a];";
-    PREFETCHU "prefetchu" &[FIRST_LEVEL], AT, Since::ALWAYS, FETCH, "prefetchu.L1 [%a];";
+    PREFETCHU "prefetchu" &[FIRST_LEVEL], AT, Requirements::ALWAYS, FETCH, "prefetchu.L1 [%a];";
     APPLYPRIORITY "applypriority" &[MAYBE_GLOBAL, NORMAL], LINE, POLICIES,
         "Gives a line of the second level of the caches the usual priority. It changes no value: `a` may be any address.", "applypriority.global.L2::evict_normal [%a], 128;";
     DISCARD "discard" &[MAYBE_GLOBAL, SECOND_LEVEL], LINE, POLICIES,
         "Says that a line of 128 bytes at `a` will not be read before it is written. On a machine nobody knows then what is in it; here it keeps what it has.", "discard.global.L2 [%a], 128;";
-    NANOSLEEP "nanosleep" &[SLEEP], &[value("a", T)], Since::ALWAYS,
+    NANOSLEEP "nanosleep" &[SLEEP], &[value("a", T)], Requirements::ALWAYS,
         "Lets the thread wait for up to twice so many nanoseconds.", "nanosleep.u32 20;";
-    PMEVENT "pmevent" &[], &[OperandRow::used("a", Shape::Event)], Since::ALWAYS,
+    PMEVENT "pmevent" &[], &[OperandRow::used("a", OperandKind::Event)], Requirements::ALWAYS,
         "Triggers a counter of the machine.", "pmevent 1;";
     GRIDDEPCONTROL "griddepcontrol" &[GRID], &[], GRIDS,
         "Lets grids that depend on this one start, or waits for those that this one depends on. One that is launched alone has none.", "griddepcontrol.wait;";
-    MEMBAR "membar" &[LEVELS], &[], Since::ALWAYS, ORDER, "membar.gl;";
-    FENCE_OF_ORDER "fence" &[FENCE, SCOPE], &[], Since::ALWAYS, ORDER, "fence.acq_rel.gpu;";
-    FENCE_PROXY "fence" &[Slot::one_of("proxy", words!(Proxy)), Slot::one_of("which", words!(Alias)) ], &[], PROXIES, PROXY_DOC, "fence.proxy.alias;";
-    FENCE_PROXY_ASYNC "fence" &[Slot::one_of("proxy", words!(Proxy)), Slot::one_of("which", words!(Async)), Slot::optional("space", words!(Global SharedCta))], &[], ASYNC_PROXIES, PROXY_DOC, "fence.proxy.async.global;";
+    MEMBAR "membar" &[LEVELS], &[], Requirements::ALWAYS, ORDER, "membar.gl;";
+    FENCE_OF_ORDER "fence" &[FENCE, SCOPE], &[], Requirements::ALWAYS, ORDER, "fence.acq_rel.gpu;";
+    FENCE_PROXY "fence" &[ModifierSlot::one_of("proxy", words!(Proxy)), ModifierSlot::one_of("which", words!(Alias)) ], &[], PROXIES, PROXY_DOC, "fence.proxy.alias;";
+    FENCE_PROXY_ASYNC "fence" &[ModifierSlot::one_of("proxy", words!(Proxy)), ModifierSlot::one_of("which", words!(Async)), ModifierSlot::optional("space", words!(Global SharedCta))], &[], ASYNC_PROXIES, PROXY_DOC, "fence.proxy.async.global;";
     CREATEPOLICY "createpolicy" &[FRACTIONAL, CHOSEN, OTHERS, B64], &[POLICY], POLICIES,
         "Makes a policy for the second level of the caches. Here it is zero, for no policy changes a value.", "createpolicy.fractional.L2::evict_last.b64 %d;";
     CREATEPOLICY_OF "createpolicy" &[FRACTIONAL, CHOSEN, OTHERS, B64], &[POLICY, value("f", Ty::Is(Type::F32))], POLICIES,

@@ -2,15 +2,15 @@
 
 use super::*;
 
-const INTEGERS: Slot = ty(types!(U16 U32 U64 S16 S32 S64));
-const SIGNED: Slot = ty(types!(S16 S32 S64));
-const NARROW: Slot = ty(types!(U16 U32 S16 S32));
-const HALF: Slot = Slot::one_of("half of the product", words!(Lo Hi));
-const WIDE: Slot = Slot::one_of("half of the product", words!(Wide));
-const S32: Slot = ty(types!(S32));
-const MUST_SAT: Slot = Slot::one_of("clamping", words!(Sat));
-const MUST_RELU: Slot = Slot::one_of("clamping", words!(Relu));
-const BYTES: Slot = ty(types!(U8x4 S8x4));
+const INTEGERS: ModifierSlot = ty(types!(U16 U32 U64 S16 S32 S64));
+const SIGNED: ModifierSlot = ty(types!(S16 S32 S64));
+const NARROW: ModifierSlot = ty(types!(U16 U32 S16 S32));
+const HALF: ModifierSlot = ModifierSlot::one_of("half of the product", words!(Lo Hi));
+const WIDE: ModifierSlot = ModifierSlot::one_of("half of the product", words!(Wide));
+const S32: ModifierSlot = ty(types!(S32));
+const MUST_SAT: ModifierSlot = ModifierSlot::one_of("clamping", words!(Sat));
+const MUST_RELU: ModifierSlot = ModifierSlot::one_of("clamping", words!(Relu));
+const BYTES: ModifierSlot = ty(types!(U8x4 S8x4));
 
 macro_rules! integer {
     ($($name:ident $mnemonic:literal $slots:expr, $operands:expr, $doc:expr, $($example:literal)*;)*) => { $(
@@ -25,15 +25,15 @@ macro_rules! integer {
     )* };
 }
 
-const MAYBE_CC: Slot = Slot::optional("carry", words!(Cc));
-const CC: Slot = Slot::one_of("carry", words!(Cc));
-const CARRIES: Slot = ty(types!(U32 U64 S32 S64));
-const WORDS: Slot = ty(types!(U32 S32));
-const HIGH: Slot = Slot::one_of("half of the product", words!(Hi));
+const MAYBE_CC: ModifierSlot = ModifierSlot::optional("carry", words!(Cc));
+const CC: ModifierSlot = ModifierSlot::one_of("carry", words!(Cc));
+const CARRIES: ModifierSlot = ty(types!(U32 U64 S32 S64));
+const WORDS: ModifierSlot = ty(types!(U32 S32));
+const HIGH: ModifierSlot = ModifierSlot::one_of("half of the product", words!(Hi));
 const MAD_WIDE_OPERANDS: &[OperandRow] = &[def("d", Ty::Wide), value("a", T), value("b", T), value("c", Ty::Wide)];
 const DOT: &[OperandRow] = &[def("d", U32), value("a", U32), value("b", U32), value("c", U32)];
-const FIRST: Slot = Slot::one_of("type of a", types!(U32 S32));
-const SECOND: Slot = Slot::one_of("type of b", types!(U32 S32));
+const FIRST: ModifierSlot = ModifierSlot::one_of("type of a", types!(U32 S32));
+const SECOND: ModifierSlot = ModifierSlot::one_of("type of b", types!(U32 S32));
 
 integer! {
     ADD "add" &[INTEGERS], D_A_B, "Adds two integers: `a + b`, which wraps.", "add.s64 %d, %a, 16;";
@@ -61,7 +61,7 @@ integer! {
     DP4A "dp4a" &[FIRST, SECOND], DOT,
         "Multiplies four bytes by four bytes and adds the products to `c`, modulo 2^32. The bytes of `a` and of `b` are extended each by its own type.",
         "dp4a.u32.s32 %d, %a, %b, %c;";
-    DP2A "dp2a" &[Slot::one_of("half of b", words!(Lo Hi)), FIRST, SECOND], DOT,
+    DP2A "dp2a" &[ModifierSlot::one_of("half of b", words!(Lo Hi)), FIRST, SECOND], DOT,
         "Multiplies the two half-words of `a` by two bytes of `b`, the low two or the high two, and adds the products to `c`, modulo 2^32. Both are extended each by its own type.",
         "dp2a.lo.u32.u32 %d, %a, %b, %c;";
 }
@@ -108,8 +108,8 @@ clamped_below! {
     MAX_RELU "max" "The greater of two integers, or 0 where it is negative.", "max.relu.s32 %d, %a, %b;";
 }
 
-const HALFWORDS: Slot = ty(types!(U16x2 S16x2));
-const SIGNED_HALFWORDS: Slot = ty(types!(S16x2));
+const HALFWORDS: ModifierSlot = ty(types!(U16x2 S16x2));
+const SIGNED_HALFWORDS: ModifierSlot = ty(types!(S16x2));
 
 macro_rules! packed {
     ($($name:ident $mnemonic:literal $slots:expr, $since:expr, $doc:literal, $example:literal;)*) => { $(

@@ -1,42 +1,42 @@
 //! Warp-level matrix instructions: products, and moves between registers and memory.
 
 use super::*;
-use crate::ptx::matrix::Part;
+use crate::ptx::matrix::MatrixOperand;
 
 /// Requirements of `.m8n8k4` on f16. Later SMs emulate it with other instructions.
-const QUADS: Since = Since { last_sm: Some(75), ..Since::new(6, 4, 75) };
-const SM_75: Since = Since::new(6, 5, 75);
+const QUADS: Requirements = Requirements { last_sm: Some(75), ..Requirements::new(6, 4, 75) };
+const SM_75: Requirements = Requirements::new(6, 5, 75);
 /// Requirements of products of single bits.
-const BITS: Since = Since::new(7, 0, 75);
+const BITS: Requirements = Requirements::new(7, 0, 75);
 /// Requirements of products of single bits with `.and`.
-const BITS_AND: Since = Since::new(7, 1, 80);
+const BITS_AND: Requirements = Requirements::new(7, 1, 80);
 /// Requirements of products of 8-bit floats.
-const FP8: Since = Since::new(8, 4, 89);
+const FP8: Requirements = Requirements::new(8, 4, 89);
 /// Requirements of products of 8-bit floats with `k` = 16 or an f16 result.
-const FP8_MORE: Since = Since::new(8, 7, 89);
+const FP8_MORE: Requirements = Requirements::new(8, 7, 89);
 /// Requirements of `stmatrix`.
-const STORES: Since = Since::new(7, 8, 90);
+const STORES: Requirements = Requirements::new(7, 8, 90);
 /// Requirements of `movmatrix`.
-const MOVES: Since = Since::new(7, 8, 75);
+const MOVES: Requirements = Requirements::new(7, 8, 75);
 
-pub(super) const SYNC: Slot = Slot::one_of("operation", words!(Sync));
-pub(super) const ALIGNED: Slot = Slot::one_of("aligned", words!(Aligned));
-const ROW: Slot = Slot::one_of("layout of A", words!(Row));
-const COLUMN: Slot = Slot::one_of("layout of B", words!(Column));
-const LAYOUT_A: Slot = Slot::one_of("layout of A", words!(Row Column));
-const LAYOUT_B: Slot = Slot::one_of("layout of B", words!(Row Column));
-pub(super) const LIMITED: Slot = Slot::optional("clamping", words!(Satfinite));
+pub(super) const SYNC: ModifierSlot = ModifierSlot::one_of("operation", words!(Sync));
+pub(super) const ALIGNED: ModifierSlot = ModifierSlot::one_of("aligned", words!(Aligned));
+const ROW: ModifierSlot = ModifierSlot::one_of("layout of A", words!(Row));
+const COLUMN: ModifierSlot = ModifierSlot::one_of("layout of B", words!(Column));
+const LAYOUT_A: ModifierSlot = ModifierSlot::one_of("layout of A", words!(Row Column));
+const LAYOUT_B: ModifierSlot = ModifierSlot::one_of("layout of B", words!(Row Column));
+pub(super) const LIMITED: ModifierSlot = ModifierSlot::optional("clamping", words!(Satfinite));
 pub(super) const OF_D: &str = "type of D";
 pub(super) const OF_A: &str = "type of A";
 pub(super) const OF_B: &str = "type of B";
 const OF_C: &str = "type of C";
 
-pub(super) const fn shape(choices: &'static [Choice]) -> Slot {
-    Slot::one_of("shape", choices)
+pub(super) const fn shape(choices: &'static [Choice]) -> ModifierSlot {
+    ModifierSlot::one_of("shape", choices)
 }
 
-pub(super) const fn of(name: &'static str, choices: &'static [Choice]) -> Slot {
-    Slot::one_of(name, choices)
+pub(super) const fn of(name: &'static str, choices: &'static [Choice]) -> ModifierSlot {
+    ModifierSlot::one_of(name, choices)
 }
 
 pub(super) const F16: &[Choice] = types!(F16);
@@ -50,10 +50,10 @@ pub(super) const B1: &[Choice] = types!(B1);
 pub(super) const S32: &[Choice] = types!(S32);
 
 const D_A_B_C: &[OperandRow] = &[
-    OperandRow::def("d", Shape::Fragment(Part::D)),
-    OperandRow::used("a", Shape::Fragment(Part::A)),
-    OperandRow::used("b", Shape::Fragment(Part::B)),
-    OperandRow::used("c", Shape::Fragment(Part::C)),
+    OperandRow::def("d", OperandKind::Fragment(MatrixOperand::D)),
+    OperandRow::used("a", OperandKind::Fragment(MatrixOperand::A)),
+    OperandRow::used("b", OperandKind::Fragment(MatrixOperand::B)),
+    OperandRow::used("c", OperandKind::Fragment(MatrixOperand::C)),
 ];
 
 /// Modifier slots of an `mma`: shape, layouts of A and B, and element types.
@@ -91,10 +91,10 @@ macro_rules! product {
 }
 
 /// The bitwise operation of a product of single bits.
-const BITWISE: Slot = Slot::one_of("product", &[word(Token::Xor), since(BITS_AND, Token::And)]);
-pub(super) const COUNTED: Slot = Slot::one_of("sum", words!(Popc));
+const BITWISE: ModifierSlot = ModifierSlot::one_of("product", &[word(Token::Xor), since(BITS_AND, Token::And)]);
+pub(super) const COUNTED: ModifierSlot = ModifierSlot::one_of("sum", words!(Popc));
 const OF_K8_K16: &[Choice] = &[word(Token::M16n8k8), since(SM_80, Token::M16n8k16)];
-const BIT_SLOTS: &[Slot] = &[
+const BIT_SLOTS: &[ModifierSlot] = &[
     SYNC,
     ALIGNED,
     shape(&[word(Token::M8n8k128), since(SM_80, Token::M16n8k128), since(SM_80, Token::M16n8k256)]),
@@ -108,12 +108,12 @@ const BIT_SLOTS: &[Slot] = &[
     COUNTED,
 ];
 
-const COUNT: Slot = Slot::one_of("matrices", words!(One Two Four));
-const SIZE: Slot = shape(words!(M8n8));
-const MAYBE_TRANSPOSED: Slot = Slot::optional("transposed", words!(Transposed));
-const TRANSPOSED: Slot = Slot::one_of("transposed", words!(Transposed));
-const SHARED: Slot = Slot::optional("space", &[word(Token::Shared), since(OF_BLOCK, Token::SharedCta)]);
-const HALVES: Slot = ty(types!(B16));
+const COUNT: ModifierSlot = ModifierSlot::one_of("matrices", words!(One Two Four));
+const SIZE: ModifierSlot = shape(words!(M8n8));
+const MAYBE_TRANSPOSED: ModifierSlot = ModifierSlot::optional("transposed", words!(Transposed));
+const TRANSPOSED: ModifierSlot = ModifierSlot::one_of("transposed", words!(Transposed));
+const SHARED: ModifierSlot = ModifierSlot::optional("space", &[word(Token::Shared), since(OF_BLOCK, Token::SharedCta)]);
+const HALVES: ModifierSlot = ty(types!(B16));
 
 const FLOATS: &str = "D = A * B + C, matrices of which each thread of a warp has a fragment: rows, inner dimension and columns are named by the shape, `.m16n8k16`. All \
     threads of a warp must execute it together. Products are exact. As many of them as the machine adds at once, and the accumulator, are aligned to the largest exponent, truncated \
@@ -132,9 +132,9 @@ const STORES_THEM: &str = "The reverse of `ldmatrix`: thread 8q + r writes row r
 const TRANSPOSES: &str = "Transposes a matrix of 8 rows of 8 halves among registers: thread 4g + t has those of row g in columns 2t and 2t + 1, and is given those of rows 2t and 2t + 1 in \
     column g. All threads of a warp must execute it together.";
 
-const LOAD: Slot = of("operation", words!(Load));
-const STORE: Slot = of("operation", words!(Store));
-const MMA: Slot = of("operation", words!(Mma));
+const LOAD: ModifierSlot = of("operation", words!(Load));
+const STORE: ModifierSlot = of("operation", words!(Store));
+const MMA: ModifierSlot = of("operation", words!(Mma));
 const OF_FRAGMENTS: &[Choice] = words!(M16n16k16 M8n32k16 M32n8k16);
 const ALL_SHAPES: &[Choice] = &[
     word(Token::M16n16k16),
@@ -155,8 +155,8 @@ const ELEMENTS: &[Choice] = &[
     word(Token::Type(Type::B1)),
 ];
 const SUMS: &[Choice] = types!(F16 F32 S32);
-const ANYWHERE: Slot =
-    Slot::optional("space", &[word(Token::Global), word(Token::Shared), since(OF_BLOCK, Token::SharedCta)]);
+const ANYWHERE: ModifierSlot =
+    ModifierSlot::optional("space", &[word(Token::Global), word(Token::Shared), since(OF_BLOCK, Token::SharedCta)]);
 
 const fn these<const N: usize>(types: [Type; N]) -> [Token; N] {
     let mut tokens = [Token::Row; N];
@@ -214,10 +214,10 @@ macro_rules! fragments {
     };
 }
 
-const ANY_LAYOUT: (Slot, Slot) = (LAYOUT_A, LAYOUT_B);
-const ONE_LAYOUT: (Slot, Slot) = (ROW, COLUMN);
+const ANY_LAYOUT: (ModifierSlot, ModifierSlot) = (LAYOUT_A, LAYOUT_B);
+const ONE_LAYOUT: (ModifierSlot, ModifierSlot) = (ROW, COLUMN);
 const STRIDE: OperandRow = value("stride", U32);
-const AT: OperandRow = OperandRow::used("a", Shape::Memory);
+const AT: OperandRow = OperandRow::used("a", OperandKind::Memory);
 
 const LOADS_FRAGMENT: &str = "Loads a matrix, of which each thread of the warp is given a fragment: `.row` from one row to the next, or `.col` from one column to the next, there are `stride` \
     elements, or as many as a row or a column has. Which elements a thread has is not defined. The manual wants address and stride to be multiples of 16 bytes; here elements need be aligned to their size. All threads of a warp must execute it together.";
@@ -237,24 +237,24 @@ controls! {
     MMA_NIBBLES "mma" product!(limited &[word(Token::M8n8k32), since(SM_80, Token::M16n8k32), since(SM_80, Token::M16n8k64)], INTEGERS_4), D_A_B_C, SM_75, INTEGERS, "mma.sync.aligned.m8n8k32.row.col.s32.u4.s4.s32 {%d0, %d1}, {%a0}, {%b0}, {%c0, %c1};";
     MMA_BITS "mma" BIT_SLOTS, D_A_B_C, BITS, OF_BITS, "mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.xor.popc {%d0, %d1, %d2, %d3}, {%a0, %a1}, {%b0}, {%c0, %c1, %c2, %c3};";
     MOVMATRIX "movmatrix" &[SYNC, ALIGNED, SIZE, TRANSPOSED, HALVES], &[def("d", B32), reg("a", B32)], MOVES, TRANSPOSES, "movmatrix.sync.aligned.m8n8.trans.b16 %d, %a;";
-    WMMA_F16 "wmma" fragments!(ANY_LAYOUT, OF_FRAGMENTS, of(OF_D, F32), of(OF_C, types!(F32 F16))), D_A_B_C, Since::ALWAYS, MULTIPLIES, "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f16 {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7}, {%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7}, {%b0, %b1, %b2, %b3, %b4, %b5, %b6, %b7}, {%c0, %c1, %c2, %c3};";
-    WMMA_F16_HALVES "wmma" fragments!(ANY_LAYOUT, OF_FRAGMENTS, of(OF_D, F16), of(OF_C, F16)), D_A_B_C, Since::ALWAYS, MULTIPLIES, "wmma.mma.sync.aligned.row.row.m8n32k16.f16.f16 {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7}, {%b0, %b1, %b2, %b3, %b4, %b5, %b6, %b7}, {%c0, %c1, %c2, %c3};";
+    WMMA_F16 "wmma" fragments!(ANY_LAYOUT, OF_FRAGMENTS, of(OF_D, F32), of(OF_C, types!(F32 F16))), D_A_B_C, Requirements::ALWAYS, MULTIPLIES, "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f16 {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7}, {%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7}, {%b0, %b1, %b2, %b3, %b4, %b5, %b6, %b7}, {%c0, %c1, %c2, %c3};";
+    WMMA_F16_HALVES "wmma" fragments!(ANY_LAYOUT, OF_FRAGMENTS, of(OF_D, F16), of(OF_C, F16)), D_A_B_C, Requirements::ALWAYS, MULTIPLIES, "wmma.mma.sync.aligned.row.row.m8n32k16.f16.f16 {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7}, {%b0, %b1, %b2, %b3, %b4, %b5, %b6, %b7}, {%c0, %c1, %c2, %c3};";
     WMMA_BF16 "wmma" fragments!(ANY_LAYOUT, OF_FRAGMENTS, of(OF_D, F32), of(OF_A, BF16), of(OF_B, BF16), of(OF_C, F32)), D_A_B_C, SM_80, MULTIPLIES, "wmma.mma.sync.aligned.col.row.m32n8k16.f32.bf16.bf16.f32 {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7}, {%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7}, {%b0, %b1}, {%c0, %c1, %c2, %c3, %c4, %c5, %c6, %c7};";
     WMMA_TF32 "wmma" fragments!(ANY_LAYOUT, words!(M16n16k8), of(OF_D, F32), of(OF_A, TF32), of(OF_B, TF32), of(OF_C, F32)), D_A_B_C, SM_80, MULTIPLIES, "wmma.mma.sync.aligned.row.col.m16n16k8.f32.tf32.tf32.f32 {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7}, {%a0, %a1, %a2, %a3}, {%b0, %b1, %b2, %b3}, {%c0, %c1, %c2, %c3, %c4, %c5, %c6, %c7};";
-    WMMA_BYTES apart ONE_TYPE "wmma" fragments!(ANY_LAYOUT, OF_FRAGMENTS, of(OF_D, S32), of(OF_A, INTEGERS_8), of(OF_B, INTEGERS_8), of(OF_C, S32), LIMITED), D_A_B_C, Since::ALWAYS, MULTIPLIES, "wmma.mma.sync.aligned.row.col.m16n16k16.s32.u8.u8.s32.satfinite {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7}, {%a0, %a1}, {%b0, %b1}, {%c0, %c1, %c2, %c3, %c4, %c5, %c6, %c7};";
-    WMMA_NIBBLES apart ONE_TYPE "wmma" fragments!(ONE_LAYOUT, words!(M8n8k32), of(OF_D, S32), of(OF_A, INTEGERS_4), of(OF_B, INTEGERS_4), of(OF_C, S32), LIMITED), D_A_B_C, Since::ALWAYS, MULTIPLIES, "wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32 {%d0, %d1}, {%a0}, {%b0}, {%c0, %c1};";
-    WMMA_BITS "wmma" &[MMA, BITWISE, COUNTED, SYNC, ALIGNED, ROW, COLUMN, shape(words!(M8n8k128)), of(OF_D, S32), of(OF_A, B1), of(OF_B, B1), of(OF_C, S32)], D_A_B_C, Since::ALWAYS, MULTIPLIES, "wmma.mma.xor.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32 {%d0, %d1}, {%a0}, {%b0}, {%c0, %c1};";
+    WMMA_BYTES exclusions ONE_TYPE "wmma" fragments!(ANY_LAYOUT, OF_FRAGMENTS, of(OF_D, S32), of(OF_A, INTEGERS_8), of(OF_B, INTEGERS_8), of(OF_C, S32), LIMITED), D_A_B_C, Requirements::ALWAYS, MULTIPLIES, "wmma.mma.sync.aligned.row.col.m16n16k16.s32.u8.u8.s32.satfinite {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7}, {%a0, %a1}, {%b0, %b1}, {%c0, %c1, %c2, %c3, %c4, %c5, %c6, %c7};";
+    WMMA_NIBBLES exclusions ONE_TYPE "wmma" fragments!(ONE_LAYOUT, words!(M8n8k32), of(OF_D, S32), of(OF_A, INTEGERS_4), of(OF_B, INTEGERS_4), of(OF_C, S32), LIMITED), D_A_B_C, Requirements::ALWAYS, MULTIPLIES, "wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32 {%d0, %d1}, {%a0}, {%b0}, {%c0, %c1};";
+    WMMA_BITS "wmma" &[MMA, BITWISE, COUNTED, SYNC, ALIGNED, ROW, COLUMN, shape(words!(M8n8k128)), of(OF_D, S32), of(OF_A, B1), of(OF_B, B1), of(OF_C, S32)], D_A_B_C, Requirements::ALWAYS, MULTIPLIES, "wmma.mma.xor.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32 {%d0, %d1}, {%a0}, {%b0}, {%c0, %c1};";
 }
 
 accesses! {
-    LDMATRIX "ldmatrix" &[SYNC, ALIGNED, SIZE, COUNT, MAYBE_TRANSPOSED, SHARED, HALVES], &[OperandRow::def("d", Shape::Matrices), OperandRow::used("a", Shape::MemoryIn(Space::Shared))], SM_75, LOADS, "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%d0, %d1, %d2, %d3}, [%a];";
-    STMATRIX "stmatrix" &[SYNC, ALIGNED, SIZE, COUNT, MAYBE_TRANSPOSED, SHARED, HALVES], &[OperandRow::used("a", Shape::MemoryIn(Space::Shared)), OperandRow::used("b", Shape::Matrices)], STORES, STORES_THEM, "stmatrix.sync.aligned.m8n8.x2.shared.b16 [%a], {%b0, %b1};";
-    WMMA_LOAD_A apart IN_A "wmma" moved!(LOAD MatrixA, ELEMENTS), &[OperandRow::def("d", Shape::Fragment(Part::A)), AT, STRIDE], Since::ALWAYS, LOADS_FRAGMENT, "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7}, [%a], %stride;";
-    WMMA_LOAD_A_DENSE apart IN_A "wmma" moved!(LOAD MatrixA, ELEMENTS), &[OperandRow::def("d", Shape::Fragment(Part::A)), AT], Since::ALWAYS, LOADS_FRAGMENT, "wmma.load.a.sync.aligned.row.m8n8k32.s4 {%d0}, [%a];";
-    WMMA_LOAD_B apart IN_B "wmma" moved!(LOAD MatrixB, ELEMENTS), &[OperandRow::def("d", Shape::Fragment(Part::B)), AT, STRIDE], Since::ALWAYS, LOADS_FRAGMENT, "wmma.load.b.sync.aligned.col.m32n8k16.shared.s8 {%d0}, [%a], 16;";
-    WMMA_LOAD_B_DENSE apart IN_B "wmma" moved!(LOAD MatrixB, ELEMENTS), &[OperandRow::def("d", Shape::Fragment(Part::B)), AT], Since::ALWAYS, LOADS_FRAGMENT, "wmma.load.b.sync.aligned.row.m16n16k8.tf32 {%d0, %d1, %d2, %d3}, [%a];";
-    WMMA_LOAD_C apart IN_SUMS "wmma" moved!(LOAD MatrixC, SUMS), &[OperandRow::def("d", Shape::Fragment(Part::C)), AT, STRIDE], Since::ALWAYS, LOADS_FRAGMENT, "wmma.load.c.sync.aligned.row.m16n16k16.global.f16 {%d0, %d1, %d2, %d3}, [%a], %stride;";
-    WMMA_LOAD_C_DENSE apart IN_SUMS "wmma" moved!(LOAD MatrixC, SUMS), &[OperandRow::def("d", Shape::Fragment(Part::C)), AT], Since::ALWAYS, LOADS_FRAGMENT, "wmma.load.c.sync.aligned.col.m8n8k128.s32 {%d0, %d1}, [%a];";
-    WMMA_STORE apart IN_SUMS "wmma" moved!(STORE MatrixD, SUMS), &[AT, OperandRow::used("b", Shape::Fragment(Part::D)), STRIDE], Since::ALWAYS, STORES_FRAGMENT, "wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%a], {%b0, %b1, %b2, %b3, %b4, %b5, %b6, %b7}, %stride;";
-    WMMA_STORE_DENSE apart IN_SUMS "wmma" moved!(STORE MatrixD, SUMS), &[AT, OperandRow::used("b", Shape::Fragment(Part::D))], Since::ALWAYS, STORES_FRAGMENT, "wmma.store.d.sync.aligned.col.m8n32k16.shared.f16 [%a], {%b0, %b1, %b2, %b3};";
+    LDMATRIX "ldmatrix" &[SYNC, ALIGNED, SIZE, COUNT, MAYBE_TRANSPOSED, SHARED, HALVES], &[OperandRow::def("d", OperandKind::Matrices), OperandRow::used("a", OperandKind::MemoryIn(Space::Shared))], SM_75, LOADS, "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%d0, %d1, %d2, %d3}, [%a];";
+    STMATRIX "stmatrix" &[SYNC, ALIGNED, SIZE, COUNT, MAYBE_TRANSPOSED, SHARED, HALVES], &[OperandRow::used("a", OperandKind::MemoryIn(Space::Shared)), OperandRow::used("b", OperandKind::Matrices)], STORES, STORES_THEM, "stmatrix.sync.aligned.m8n8.x2.shared.b16 [%a], {%b0, %b1};";
+    WMMA_LOAD_A exclusions IN_A "wmma" moved!(LOAD MatrixA, ELEMENTS), &[OperandRow::def("d", OperandKind::Fragment(MatrixOperand::A)), AT, STRIDE], Requirements::ALWAYS, LOADS_FRAGMENT, "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7}, [%a], %stride;";
+    WMMA_LOAD_A_DENSE exclusions IN_A "wmma" moved!(LOAD MatrixA, ELEMENTS), &[OperandRow::def("d", OperandKind::Fragment(MatrixOperand::A)), AT], Requirements::ALWAYS, LOADS_FRAGMENT, "wmma.load.a.sync.aligned.row.m8n8k32.s4 {%d0}, [%a];";
+    WMMA_LOAD_B exclusions IN_B "wmma" moved!(LOAD MatrixB, ELEMENTS), &[OperandRow::def("d", OperandKind::Fragment(MatrixOperand::B)), AT, STRIDE], Requirements::ALWAYS, LOADS_FRAGMENT, "wmma.load.b.sync.aligned.col.m32n8k16.shared.s8 {%d0}, [%a], 16;";
+    WMMA_LOAD_B_DENSE exclusions IN_B "wmma" moved!(LOAD MatrixB, ELEMENTS), &[OperandRow::def("d", OperandKind::Fragment(MatrixOperand::B)), AT], Requirements::ALWAYS, LOADS_FRAGMENT, "wmma.load.b.sync.aligned.row.m16n16k8.tf32 {%d0, %d1, %d2, %d3}, [%a];";
+    WMMA_LOAD_C exclusions IN_SUMS "wmma" moved!(LOAD MatrixC, SUMS), &[OperandRow::def("d", OperandKind::Fragment(MatrixOperand::C)), AT, STRIDE], Requirements::ALWAYS, LOADS_FRAGMENT, "wmma.load.c.sync.aligned.row.m16n16k16.global.f16 {%d0, %d1, %d2, %d3}, [%a], %stride;";
+    WMMA_LOAD_C_DENSE exclusions IN_SUMS "wmma" moved!(LOAD MatrixC, SUMS), &[OperandRow::def("d", OperandKind::Fragment(MatrixOperand::C)), AT], Requirements::ALWAYS, LOADS_FRAGMENT, "wmma.load.c.sync.aligned.col.m8n8k128.s32 {%d0, %d1}, [%a];";
+    WMMA_STORE exclusions IN_SUMS "wmma" moved!(STORE MatrixD, SUMS), &[AT, OperandRow::used("b", OperandKind::Fragment(MatrixOperand::D)), STRIDE], Requirements::ALWAYS, STORES_FRAGMENT, "wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%a], {%b0, %b1, %b2, %b3, %b4, %b5, %b6, %b7}, %stride;";
+    WMMA_STORE_DENSE exclusions IN_SUMS "wmma" moved!(STORE MatrixD, SUMS), &[AT, OperandRow::used("b", OperandKind::Fragment(MatrixOperand::D))], Requirements::ALWAYS, STORES_FRAGMENT, "wmma.store.d.sync.aligned.col.m8n32k16.shared.f16 [%a], {%b0, %b1, %b2, %b3};";
 }

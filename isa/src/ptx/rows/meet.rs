@@ -3,46 +3,47 @@
 use super::*;
 
 /// Requirements of `redux`.
-const REDUCTIONS: Since = Since::new(7, 0, 80);
+const REDUCTIONS: Requirements = Requirements::new(7, 0, 80);
 /// Requirements of `redux` on f32.
-const OF_FLOATS: Since = Since { suffix: Some(Suffix::Architecture), one_family: true, ..Since::new(8, 6, 100) };
+const OF_FLOATS: Requirements =
+    Requirements { suffix: Some(Suffix::Architecture), one_family: true, ..Requirements::new(8, 6, 100) };
 /// Last PTX version of lane exchanges without a member mask.
-const UNSAID: Since = Since { until: Some((6, 3)), ..Since::ALWAYS };
+const UNSAID: Requirements = Requirements { until: Some((6, 3)), ..Requirements::ALWAYS };
 /// Requirements of `elect`.
-const ELECTIONS: Since = Since::new(8, 0, 90);
+const ELECTIONS: Requirements = Requirements::new(8, 0, 90);
 
-const CTA: Slot = Slot::optional("scope", &[since(OF_BLOCK, Token::Cta)]);
-const SYNC: Slot = Slot::one_of("operation", words!(Sync));
-const ARRIVE: Slot = Slot::one_of("operation", words!(Arrive));
-const RED: Slot = Slot::one_of("operation", words!(Red));
-const POPC: Slot = Slot::one_of("reduction", words!(Popc));
-const BOTH: Slot = Slot::one_of("reduction", words!(And Or));
-const ALIGNED: Slot = Slot::optional("aligned", words!(Aligned));
-const OF_PREDICATE: Slot = ty(types!(Pred));
-const OF_U32: Slot = ty(types!(U32));
-const OF_B32: Slot = ty(types!(B32));
-const WARP: Slot = Slot::one_of("scope", words!(Warp));
-const MODE: Slot = Slot::one_of("mode", words!(Up Down Bfly Indexed));
-const VOTE: Slot = Slot::one_of("mode", words!(All Any Uni));
-const BALLOT: Slot = Slot::one_of("mode", words!(Ballot));
-const ANY: Slot = Slot::one_of("mode", words!(Any));
-const ALL: Slot = Slot::one_of("mode", words!(All));
-const OF_BITS: Slot = ty(types!(B32 B64));
-const ARITHMETIC: Slot = Slot::one_of("reduction", words!(Add Min Max));
-const EXTREMA: Slot = Slot::one_of("reduction", words!(Min Max));
-const MAGNITUDES: Slot = Slot::optional("magnitudes", words!(Abs));
-const WITH_NAN: Slot = Slot::optional("NaN", words!(Nan));
-const SINGLES: Slot = ty(types!(F32));
-const LOGIC: Slot = Slot::one_of("reduction", words!(And Or Xor));
-const INTEGERS: Slot = ty(types!(U32 S32));
+const CTA: ModifierSlot = ModifierSlot::optional("scope", &[since(OF_BLOCK, Token::Cta)]);
+const SYNC: ModifierSlot = ModifierSlot::one_of("operation", words!(Sync));
+const ARRIVE: ModifierSlot = ModifierSlot::one_of("operation", words!(Arrive));
+const RED: ModifierSlot = ModifierSlot::one_of("operation", words!(Red));
+const POPC: ModifierSlot = ModifierSlot::one_of("reduction", words!(Popc));
+const BOTH: ModifierSlot = ModifierSlot::one_of("reduction", words!(And Or));
+const ALIGNED: ModifierSlot = ModifierSlot::optional("aligned", words!(Aligned));
+const OF_PREDICATE: ModifierSlot = ty(types!(Pred));
+const OF_U32: ModifierSlot = ty(types!(U32));
+const OF_B32: ModifierSlot = ty(types!(B32));
+const WARP: ModifierSlot = ModifierSlot::one_of("scope", words!(Warp));
+const MODE: ModifierSlot = ModifierSlot::one_of("mode", words!(Up Down Bfly Indexed));
+const VOTE: ModifierSlot = ModifierSlot::one_of("mode", words!(All Any Uni));
+const BALLOT: ModifierSlot = ModifierSlot::one_of("mode", words!(Ballot));
+const ANY: ModifierSlot = ModifierSlot::one_of("mode", words!(Any));
+const ALL: ModifierSlot = ModifierSlot::one_of("mode", words!(All));
+const OF_BITS: ModifierSlot = ty(types!(B32 B64));
+const ARITHMETIC: ModifierSlot = ModifierSlot::one_of("reduction", words!(Add Min Max));
+const EXTREMA: ModifierSlot = ModifierSlot::one_of("reduction", words!(Min Max));
+const MAGNITUDES: ModifierSlot = ModifierSlot::optional("magnitudes", words!(Abs));
+const WITH_NAN: ModifierSlot = ModifierSlot::optional("NaN", words!(Nan));
+const SINGLES: ModifierSlot = ty(types!(F32));
+const LOGIC: ModifierSlot = ModifierSlot::one_of("reduction", words!(And Or Xor));
+const INTEGERS: ModifierSlot = ty(types!(U32 S32));
 
 const ID: OperandRow = value("a", U32);
 const COUNT: OperandRow = value("b", U32);
-const SAYS: OperandRow = OperandRow::used("c", Shape::Condition);
+const SAYS: OperandRow = OperandRow::used("c", OperandKind::Condition);
 const MASK: OperandRow = value("mask", U32);
-const WITH_B32: Shape = Shape::WithPredicate { ty: B32, blank: false, silent: true };
-const WITH_U32: Shape = Shape::WithPredicate { ty: U32, blank: true, silent: true };
-const ELECTED: Shape = Shape::WithPredicate { ty: U32, blank: true, silent: false };
+const WITH_B32: OperandKind = OperandKind::WithPredicate { ty: B32, blank: false, silent: true };
+const WITH_U32: OperandKind = OperandKind::WithPredicate { ty: U32, blank: true, silent: true };
+const ELECTED: OperandKind = OperandKind::WithPredicate { ty: U32, blank: true, silent: false };
 const ANSWER: OperandRow = def("p", PRED);
 
 const WAITS: &str = "Arrives at barrier `a`, and waits until all threads of the block that have not ended have arrived, or `b` threads, a multiple of 32. A warp arrives as one, \
@@ -68,35 +69,35 @@ const REDUCES_FLOATS: &str = "The minimum or maximum over all threads of the war
     one value is; else such values do not count, and of no others it is NaN too.";
 
 controls! {
-    BAR_SYNC "bar" &[CTA, SYNC], &[ID], Since::ALWAYS, WAITS, "bar.sync 0;";
-    BAR_SYNC_OF "bar" &[CTA, SYNC], &[ID, COUNT], Since::ALWAYS, WAITS, "bar.sync 1, 64;";
-    BAR_ARRIVE "bar" &[CTA, ARRIVE], &[ID, COUNT], Since::ALWAYS, ARRIVES, "bar.arrive 1, 64;";
-    BAR_POPC "bar" &[CTA, RED, POPC, OF_U32], &[def("d", U32), ID, SAYS], Since::ALWAYS, COUNTS, "bar.red.popc.u32 %d, 0, %p;";
-    BAR_POPC_OF "bar" &[CTA, RED, POPC, OF_U32], &[def("d", U32), ID, COUNT, SAYS], Since::ALWAYS, COUNTS, "bar.red.popc.u32 %d, 1, 64, !%p;";
-    BAR_RED "bar" &[CTA, RED, BOTH, OF_PREDICATE], &[ANSWER, ID, SAYS], Since::ALWAYS, ANSWERS, "bar.red.and.pred %q, 0, %p;";
-    BAR_RED_OF "bar" &[CTA, RED, BOTH, OF_PREDICATE], &[ANSWER, ID, COUNT, SAYS], Since::ALWAYS, ANSWERS, "bar.red.or.pred %q, 1, 64, %p;";
-    BAR_WARP "bar" &[WARP, SYNC], &[MASK], Since::ALWAYS, OF_WARP, "bar.warp.sync 0xffffffff;";
-    BARRIER_SYNC "barrier" &[CTA, SYNC, ALIGNED], &[ID], Since::ALWAYS, WAITS, "barrier.sync 0;";
-    BARRIER_SYNC_OF "barrier" &[CTA, SYNC, ALIGNED], &[ID, COUNT], Since::ALWAYS, WAITS, "barrier.sync 1, 64;";
-    BARRIER_ARRIVE "barrier" &[CTA, ARRIVE, ALIGNED], &[ID, COUNT], Since::ALWAYS, ARRIVES, "barrier.arrive 1, 64;";
-    BARRIER_POPC "barrier" &[CTA, RED, POPC, ALIGNED, OF_U32], &[def("d", U32), ID, SAYS], Since::ALWAYS, COUNTS, "barrier.red.popc.u32 %d, 0, %p;";
-    BARRIER_POPC_OF "barrier" &[CTA, RED, POPC, ALIGNED, OF_U32], &[def("d", U32), ID, COUNT, SAYS], Since::ALWAYS, COUNTS, "barrier.red.popc.u32 %d, 1, 64, %p;";
-    BARRIER_RED "barrier" &[CTA, RED, BOTH, ALIGNED, OF_PREDICATE], &[ANSWER, ID, SAYS], Since::ALWAYS, ANSWERS, "barrier.red.and.pred %q, 0, %p;";
-    BARRIER_RED_OF "barrier" &[CTA, RED, BOTH, ALIGNED, OF_PREDICATE], &[ANSWER, ID, COUNT, SAYS], Since::ALWAYS, ANSWERS, "barrier.red.or.pred %q, 1, 64, %p;";
-    SHFL "shfl" &[SYNC, MODE, OF_B32], &[OperandRow::def("d", WITH_B32), value("a", B32), value("b", U32), value("c", U32), MASK], Since::ALWAYS, SHUFFLES, "shfl.sync.bfly.b32 %d|%p, %a, 16, 31, 0xffffffff;";
-    SHFL_ALONE "shfl" &[SYNC, MODE, OF_B32], &[def("d", B32), value("a", B32), value("b", U32), value("c", U32), MASK], Since::ALWAYS, SHUFFLES, "shfl.sync.down.b32 %d, %a, 1, 31, 0xffffffff;";
-    VOTE_SYNC "vote" &[SYNC, VOTE, OF_PREDICATE], &[ANSWER, SAYS, MASK], Since::ALWAYS, VOTES, "vote.sync.any.pred %q, %p, 0xffffffff;";
-    VOTE_BALLOT "vote" &[SYNC, BALLOT, OF_B32], &[def("d", B32), SAYS, MASK], Since::ALWAYS, BALLOTS, "vote.sync.ballot.b32 %d, !%p, 0xffffffff;";
+    BAR_SYNC "bar" &[CTA, SYNC], &[ID], Requirements::ALWAYS, WAITS, "bar.sync 0;";
+    BAR_SYNC_OF "bar" &[CTA, SYNC], &[ID, COUNT], Requirements::ALWAYS, WAITS, "bar.sync 1, 64;";
+    BAR_ARRIVE "bar" &[CTA, ARRIVE], &[ID, COUNT], Requirements::ALWAYS, ARRIVES, "bar.arrive 1, 64;";
+    BAR_POPC "bar" &[CTA, RED, POPC, OF_U32], &[def("d", U32), ID, SAYS], Requirements::ALWAYS, COUNTS, "bar.red.popc.u32 %d, 0, %p;";
+    BAR_POPC_OF "bar" &[CTA, RED, POPC, OF_U32], &[def("d", U32), ID, COUNT, SAYS], Requirements::ALWAYS, COUNTS, "bar.red.popc.u32 %d, 1, 64, !%p;";
+    BAR_RED "bar" &[CTA, RED, BOTH, OF_PREDICATE], &[ANSWER, ID, SAYS], Requirements::ALWAYS, ANSWERS, "bar.red.and.pred %q, 0, %p;";
+    BAR_RED_OF "bar" &[CTA, RED, BOTH, OF_PREDICATE], &[ANSWER, ID, COUNT, SAYS], Requirements::ALWAYS, ANSWERS, "bar.red.or.pred %q, 1, 64, %p;";
+    BAR_WARP "bar" &[WARP, SYNC], &[MASK], Requirements::ALWAYS, OF_WARP, "bar.warp.sync 0xffffffff;";
+    BARRIER_SYNC "barrier" &[CTA, SYNC, ALIGNED], &[ID], Requirements::ALWAYS, WAITS, "barrier.sync 0;";
+    BARRIER_SYNC_OF "barrier" &[CTA, SYNC, ALIGNED], &[ID, COUNT], Requirements::ALWAYS, WAITS, "barrier.sync 1, 64;";
+    BARRIER_ARRIVE "barrier" &[CTA, ARRIVE, ALIGNED], &[ID, COUNT], Requirements::ALWAYS, ARRIVES, "barrier.arrive 1, 64;";
+    BARRIER_POPC "barrier" &[CTA, RED, POPC, ALIGNED, OF_U32], &[def("d", U32), ID, SAYS], Requirements::ALWAYS, COUNTS, "barrier.red.popc.u32 %d, 0, %p;";
+    BARRIER_POPC_OF "barrier" &[CTA, RED, POPC, ALIGNED, OF_U32], &[def("d", U32), ID, COUNT, SAYS], Requirements::ALWAYS, COUNTS, "barrier.red.popc.u32 %d, 1, 64, %p;";
+    BARRIER_RED "barrier" &[CTA, RED, BOTH, ALIGNED, OF_PREDICATE], &[ANSWER, ID, SAYS], Requirements::ALWAYS, ANSWERS, "barrier.red.and.pred %q, 0, %p;";
+    BARRIER_RED_OF "barrier" &[CTA, RED, BOTH, ALIGNED, OF_PREDICATE], &[ANSWER, ID, COUNT, SAYS], Requirements::ALWAYS, ANSWERS, "barrier.red.or.pred %q, 1, 64, %p;";
+    SHFL "shfl" &[SYNC, MODE, OF_B32], &[OperandRow::def("d", WITH_B32), value("a", B32), value("b", U32), value("c", U32), MASK], Requirements::ALWAYS, SHUFFLES, "shfl.sync.bfly.b32 %d|%p, %a, 16, 31, 0xffffffff;";
+    SHFL_ALONE "shfl" &[SYNC, MODE, OF_B32], &[def("d", B32), value("a", B32), value("b", U32), value("c", U32), MASK], Requirements::ALWAYS, SHUFFLES, "shfl.sync.down.b32 %d, %a, 1, 31, 0xffffffff;";
+    VOTE_SYNC "vote" &[SYNC, VOTE, OF_PREDICATE], &[ANSWER, SAYS, MASK], Requirements::ALWAYS, VOTES, "vote.sync.any.pred %q, %p, 0xffffffff;";
+    VOTE_BALLOT "vote" &[SYNC, BALLOT, OF_B32], &[def("d", B32), SAYS, MASK], Requirements::ALWAYS, BALLOTS, "vote.sync.ballot.b32 %d, !%p, 0xffffffff;";
     SHFL_UNSAID "shfl" &[MODE, OF_B32], &[OperandRow::def("d", WITH_B32), value("a", B32), value("b", U32), value("c", U32)], UNSAID, SHUFFLES_HERE, "shfl.bfly.b32 %d|%p, %a, 16, 31;";
     SHFL_UNSAID_ALONE "shfl" &[MODE, OF_B32], &[def("d", B32), value("a", B32), value("b", U32), value("c", U32)], UNSAID, SHUFFLES_HERE, "shfl.down.b32 %d, %a, 1, 31;";
     VOTE_UNSAID "vote" &[VOTE, OF_PREDICATE], &[ANSWER, SAYS], UNSAID, VOTES_HERE, "vote.any.pred %q, %p;";
     VOTE_UNSAID_BALLOT "vote" &[BALLOT, OF_B32], &[def("d", B32), SAYS], UNSAID, VOTES_HERE, "vote.ballot.b32 %d, !%p;";
-    MATCH_ANY "match" &[ANY, SYNC, OF_BITS], &[def("d", U32), value("a", T), MASK], Since::ALWAYS, MATCHES, "match.any.sync.b32 %d, %a, 0xffffffff;";
-    MATCH_ALL "match" &[ALL, SYNC, OF_BITS], &[OperandRow::def("d", WITH_U32), value("a", T), MASK], Since::ALWAYS, MATCHES_ALL, "match.all.sync.b32 %d|%p, %a, 0xffffffff;";
-    MATCH_ALL_ALONE "match" &[ALL, SYNC, OF_BITS], &[def("d", U32), value("a", T), MASK], Since::ALWAYS, MATCHES_ALL, "match.all.sync.b32 %d, %a, 0xffffffff;";
+    MATCH_ANY "match" &[ANY, SYNC, OF_BITS], &[def("d", U32), value("a", T), MASK], Requirements::ALWAYS, MATCHES, "match.any.sync.b32 %d, %a, 0xffffffff;";
+    MATCH_ALL "match" &[ALL, SYNC, OF_BITS], &[OperandRow::def("d", WITH_U32), value("a", T), MASK], Requirements::ALWAYS, MATCHES_ALL, "match.all.sync.b32 %d|%p, %a, 0xffffffff;";
+    MATCH_ALL_ALONE "match" &[ALL, SYNC, OF_BITS], &[def("d", U32), value("a", T), MASK], Requirements::ALWAYS, MATCHES_ALL, "match.all.sync.b32 %d, %a, 0xffffffff;";
     REDUX "redux" &[SYNC, ARITHMETIC, INTEGERS], &[def("d", T), value("a", T), MASK], REDUCTIONS, REDUCES, "redux.sync.add.u32 %d, %a, 0xffffffff;";
     REDUX_BITS "redux" &[SYNC, LOGIC, OF_B32], &[def("d", U32), value("a", U32), MASK], REDUCTIONS, REDUCES, "redux.sync.xor.b32 %d, %a, 0xffffffff;";
     REDUX_F32 "redux" &[SYNC, EXTREMA, MAGNITUDES, WITH_NAN, SINGLES], &[def("d", T), reg("a", T), MASK], OF_FLOATS, REDUCES_FLOATS, "redux.sync.min.abs.NaN.f32 %d, %a, 0xffffffff;";
-    ACTIVEMASK "activemask" &[OF_B32], &[def("d", B32)], Since::ALWAYS, "The lanes of the threads of its warp that execute it together.", "activemask.b32 %d;";
+    ACTIVEMASK "activemask" &[OF_B32], &[def("d", B32)], Requirements::ALWAYS, "The lanes of the threads of its warp that execute it together.", "activemask.b32 %d;";
     ELECT "elect" &[SYNC], &[OperandRow::def("d", ELECTED), MASK], ELECTIONS, "One of the threads of its warp that `mask` names: the lane, and whether it is the thread's own. It is the lowest.", "elect.sync %d|%p, 0xffffffff;";
 }

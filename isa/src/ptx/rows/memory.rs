@@ -3,22 +3,22 @@
 use super::*;
 
 /// Requirements of cache eviction priorities.
-const LEVELS: Since = Since::new(7, 4, 75);
+const LEVELS: Requirements = Requirements::new(7, 4, 75);
 /// Requirements of 256-byte prefetches and of cache policies.
-const POLICIES: Since = Since::new(7, 4, 80);
+const POLICIES: Requirements = Requirements::new(7, 4, 80);
 /// Requirements of generic addresses of parameters.
-const PARAMETERS: Since = Since::new(7, 7, 75);
+const PARAMETERS: Requirements = Requirements::new(7, 7, 75);
 /// Requirements of `alloca`.
-const STACK: Since = Since::new(7, 3, 75);
+const STACK: Requirements = Requirements::new(7, 3, 75);
 /// Requirements of the scope `.cluster`.
-const CLUSTERS: Since = Since::new(7, 8, 90);
+const CLUSTERS: Requirements = Requirements::new(7, 8, 90);
 /// Requirements of `.mmio`.
-const DEVICES: Since = Since::new(8, 2, 75);
+const DEVICES: Requirements = Requirements::new(8, 2, 75);
 /// Requirements of 32-byte accesses.
-const BYTES_32: Since = Since::new(8, 8, 100);
+const BYTES_32: Requirements = Requirements::new(8, 8, 100);
 
 /// Requirements of 128-bit accesses with the scope `.sys`.
-const BYTES_16_OF_SYSTEM: Since = Since::new(8, 4, 75);
+const BYTES_16_OF_SYSTEM: Requirements = Requirements::new(8, 4, 75);
 
 macro_rules! words_and_128_bits {
     ($since:expr) => {
@@ -47,7 +47,7 @@ const ALL_WORDS: &[Choice] = words_and_128_bits!(BYTES_16);
 const SYSTEM_WORDS: &[Choice] = words_and_128_bits!(BYTES_16_OF_SYSTEM);
 const WORDS: &[Choice] = types!(B8 B16 B32 B64 U8 U16 U32 U64 S8 S16 S32 S64 F32 F64);
 const WIDE_WORDS: &[Choice] = types!(B32 B64 U32 U64 S32 S64 F32 F64);
-const LOAD_SPACE: Slot = Slot::optional(
+const LOAD_SPACE: ModifierSlot = ModifierSlot::optional(
     "space",
     &[
         word(Token::Global),
@@ -57,16 +57,16 @@ const LOAD_SPACE: Slot = Slot::optional(
         since(OF_BLOCK, Token::SharedCta),
     ],
 );
-const STORE_SPACE: Slot = Slot::optional(
+const STORE_SPACE: ModifierSlot = ModifierSlot::optional(
     "space",
     &[word(Token::Global), word(Token::Local), word(Token::Shared), since(OF_BLOCK, Token::SharedCta)],
 );
-const GLOBAL: Slot = Slot::one_of("space", words!(Global));
-const ORDERED_SPACE: Slot =
-    Slot::optional("space", &[word(Token::Global), word(Token::Shared), since(OF_BLOCK, Token::SharedCta)]);
+const GLOBAL: ModifierSlot = ModifierSlot::one_of("space", words!(Global));
+const ORDERED_SPACE: ModifierSlot =
+    ModifierSlot::optional("space", &[word(Token::Global), word(Token::Shared), since(OF_BLOCK, Token::SharedCta)]);
 /// The state spaces of a volatile access. Local memory is private to a thread, but volatile
 /// accesses may name it.
-const VOLATILE_SPACE: Slot = Slot::optional(
+const VOLATILE_SPACE: ModifierSlot = ModifierSlot::optional(
     "space",
     &[
         word(Token::Global),
@@ -75,9 +75,9 @@ const VOLATILE_SPACE: Slot = Slot::optional(
         since(VOLATILE_LOCALS, Token::Local),
     ],
 );
-const VOLATILE_LOCALS: Since = Since::new(9, 1, 75);
-const GLOBAL_IF_ANY: Slot = Slot::optional("space", words!(Global));
-const SPACE: Slot = Slot::one_of(
+const VOLATILE_LOCALS: Requirements = Requirements::new(9, 1, 75);
+const GLOBAL_IF_ANY: ModifierSlot = ModifierSlot::optional("space", words!(Global));
+const SPACE: ModifierSlot = ModifierSlot::one_of(
     "space",
     &[
         word(Token::Global),
@@ -88,7 +88,7 @@ const SPACE: Slot = Slot::one_of(
         since(PARAMETERS, Token::Param),
     ],
 );
-const ASKED_SPACE: Slot = Slot::one_of(
+const ASKED_SPACE: ModifierSlot = ModifierSlot::one_of(
     "space",
     &[
         word(Token::Global),
@@ -99,27 +99,29 @@ const ASKED_SPACE: Slot = Slot::one_of(
         since(PARAMETERS, Token::Param),
     ],
 );
-const PARAM: Slot = Slot::one_of("space", words!(Param));
-const READ_ONLY: Slot = Slot::one_of("read only", words!(ReadOnly));
-const ELEMENTS: Slot = Slot::optional("elements", words!(V2 V4));
-const WIDE_ELEMENTS: Slot = Slot::one_of("elements", words!(V4 V8));
+const PARAM: ModifierSlot = ModifierSlot::one_of("space", words!(Param));
+const READ_ONLY: ModifierSlot = ModifierSlot::one_of("read only", words!(ReadOnly));
+const ELEMENTS: ModifierSlot = ModifierSlot::optional("elements", words!(V2 V4));
+const WIDE_ELEMENTS: ModifierSlot = ModifierSlot::one_of("elements", words!(V4 V8));
 
-const WEAK: Slot = Slot::optional("order", words!(Weak));
-const VOLATILE: Slot = Slot::one_of("order", words!(Volatile));
-const LOAD_ORDER: Slot = Slot::one_of("order", words!(Relaxed Acquire));
-const STORE_ORDER: Slot = Slot::one_of("order", words!(Relaxed Release));
-const SCOPE: Slot =
-    Slot::one_of("scope", &[word(Token::Cta), since(CLUSTERS, Token::Cluster), word(Token::Gpu), word(Token::Sys)]);
+const WEAK: ModifierSlot = ModifierSlot::optional("order", words!(Weak));
+const VOLATILE: ModifierSlot = ModifierSlot::one_of("order", words!(Volatile));
+const LOAD_ORDER: ModifierSlot = ModifierSlot::one_of("order", words!(Relaxed Acquire));
+const STORE_ORDER: ModifierSlot = ModifierSlot::one_of("order", words!(Relaxed Release));
+const SCOPE: ModifierSlot = ModifierSlot::one_of(
+    "scope",
+    &[word(Token::Cta), since(CLUSTERS, Token::Cluster), word(Token::Gpu), word(Token::Sys)],
+);
 /// The scopes of a 128-bit access.
-const SCOPE_128: Slot = Slot::one_of(
+const SCOPE_128: ModifierSlot = ModifierSlot::one_of(
     "scope",
     &[word(Token::Cta), since(CLUSTERS, Token::Cluster), word(Token::Gpu), since(BYTES_16_OF_SYSTEM, Token::Sys)],
 );
-const MMIO: Slot = Slot::one_of("device", &[since(DEVICES, Token::Mmio)]);
-const RELAXED: Slot = Slot::one_of("order", words!(Relaxed));
-const OF_SYSTEM: Slot = Slot::one_of("scope", words!(Sys));
+const MMIO: ModifierSlot = ModifierSlot::one_of("device", &[since(DEVICES, Token::Mmio)]);
+const RELAXED: ModifierSlot = ModifierSlot::one_of("order", words!(Relaxed));
+const OF_SYSTEM: ModifierSlot = ModifierSlot::one_of("scope", words!(Sys));
 
-const LOAD_CACHE: Slot = Slot::optional(
+const LOAD_CACHE: ModifierSlot = ModifierSlot::optional(
     "cache",
     &[
         word(Token::CacheAll),
@@ -134,7 +136,7 @@ const LOAD_CACHE: Slot = Slot::optional(
         since(LEVELS, Token::L1NoAllocate),
     ],
 );
-const STORE_CACHE: Slot = Slot::optional(
+const STORE_CACHE: ModifierSlot = ModifierSlot::optional(
     "cache",
     &[
         word(Token::WriteBack),
@@ -148,7 +150,7 @@ const STORE_CACHE: Slot = Slot::optional(
         since(LEVELS, Token::L1NoAllocate),
     ],
 );
-const EVICTION: Slot = Slot::optional(
+const EVICTION: ModifierSlot = ModifierSlot::optional(
     "first level",
     &[
         since(LEVELS, Token::L1Normal),
@@ -158,18 +160,18 @@ const EVICTION: Slot = Slot::optional(
         since(LEVELS, Token::L1NoAllocate),
     ],
 );
-const SECOND_EVICTION: Slot = Slot::optional("second level", words!(L2Normal L2First L2Last));
-const HINT: Slot = Slot::optional("hint", &[since(POLICIES, Token::CacheHint)]);
-const PREFETCH: Slot = Slot::optional(
+const SECOND_EVICTION: ModifierSlot = ModifierSlot::optional("second level", words!(L2Normal L2First L2Last));
+const HINT: ModifierSlot = ModifierSlot::optional("hint", &[since(POLICIES, Token::CacheHint)]);
+const PREFETCH: ModifierSlot = ModifierSlot::optional(
     "prefetch",
     &[since(LEVELS, Token::Prefetch64), since(LEVELS, Token::Prefetch128), since(POLICIES, Token::Prefetch256)],
 );
 
 const ELEMENT: Ty = Ty::Within(0);
-const POLICY: OperandRow = OperandRow::with("hint", "policy", Shape::Register(Ty::Is(Type::U64)));
-const TO: OperandRow = OperandRow::def("d", Shape::Elements(ELEMENT));
-const FROM: OperandRow = OperandRow::used("b", Shape::Elements(ELEMENT));
-const ADDRESS: OperandRow = OperandRow::used("a", Shape::Memory);
+const POLICY: OperandRow = OperandRow::with("hint", "policy", OperandKind::Register(Ty::Is(Type::U64)));
+const TO: OperandRow = OperandRow::def("d", OperandKind::Elements(ELEMENT));
+const FROM: OperandRow = OperandRow::used("b", OperandKind::Elements(ELEMENT));
+const ADDRESS: OperandRow = OperandRow::used("a", OperandKind::Memory);
 
 const WIDE_TYPES: &[Token] =
     &[Token::Type(Type::B64), Token::Type(Type::U64), Token::Type(Type::S64), Token::Type(Type::F64)];
@@ -219,13 +221,13 @@ const STORED_ORDERED: &str = "Stores where other threads may load meanwhile; `.r
     a store.";
 
 macro_rules! memory {
-    ($($name:ident $mnemonic:literal $class:ident $slots:expr, $apart:expr, $operands:expr, $since:expr, $doc:expr, $($example:literal)*;)*) => { $(
+    ($($name:ident $mnemonic:literal $class:ident $slots:expr, $exclusions:expr, $operands:expr, $since:expr, $doc:expr, $($example:literal)*;)*) => { $(
         pub(crate) const $name: Row = Row {
             mnemonic: $mnemonic,
             slots: $slots,
-            apart: $apart,
+            exclusions: $exclusions,
             operands: $operands,
-            class: Class::$class,
+            class: InstClass::$class,
             since: $since,
             doc: $doc,
             examples: &[$($example),*],
@@ -234,7 +236,7 @@ macro_rules! memory {
     )* };
 }
 
-const ANY: Since = Since::ALWAYS;
+const ANY: Requirements = Requirements::ALWAYS;
 
 memory! {
     LD_PARAM "ld" Memory &[PARAM, ELEMENTS, ty(ALL_WORDS)], UP_TO_16, &[TO, ADDRESS], ANY,
@@ -269,11 +271,11 @@ memory! {
         STORED_ORDERED, "st.mmio.relaxed.sys.global.u32 [%a], %b;";
     ST_WIDE "st" Memory &[WEAK, GLOBAL, EVICTION, SECOND_EVICTION, HINT, WIDE_ELEMENTS, ty(WIDE_WORDS)], ALL_32, &[ADDRESS, FROM, POLICY], BYTES_32,
         STORE, "st.global.v4.b64 [%a], {%b, %c, %e, %f};";
-    ST_PARAM "st" Memory &[PARAM, ELEMENTS, ty(ALL_WORDS)], UP_TO_16, &[OperandRow::used("a", Shape::Passed), FROM], ANY,
+    ST_PARAM "st" Memory &[PARAM, ELEMENTS, ty(ALL_WORDS)], UP_TO_16, &[OperandRow::used("a", OperandKind::CallMemory), FROM], ANY,
         "Stores what a call passes or a function returns.", "st.param.b32 [v0+4], %b;";
     ALLOCA "alloca" Memory &[ty(types!(U32 U64))], &[], &[def("d", T), value("a", T)], STACK,
         ALLOCATED, "alloca.u64 %d, %a;";
-    ALLOCA_ALIGNED "alloca" Memory &[ty(types!(U32 U64))], &[], &[def("d", T), value("a", T), OperandRow::used("align", Shape::Alignment)], STACK,
+    ALLOCA_ALIGNED "alloca" Memory &[ty(types!(U32 U64))], &[], &[def("d", T), value("a", T), OperandRow::used("align", OperandKind::Alignment)], STACK,
         ALLOCATED, "alloca.u64 %d, %a, 16;";
     STACKSAVE "stacksave" Memory &[ty(types!(U32 U64))], &[], &[def("d", T)], STACK,
         "Keeps how far the stack reaches.", "stacksave.u64 %d;";
@@ -281,8 +283,8 @@ memory! {
         "Gives back what was taken of the stack since it reached so far.", "stackrestore.u64 %a;";
     ISSPACEP "isspacep" Address &[ASKED_SPACE], &[], &[def("p", PRED), reg("a", Ty::Is(Type::U64))], ANY,
         "Whether an address without a space is one in the space that is named.", "isspacep.global %p, %a;";
-    CVTA "cvta" Address &[Slot::optional("direction", words!(To)), SPACE, ty(types!(U64))], &[], REGS_1, ANY,
+    CVTA "cvta" Address &[ModifierSlot::optional("direction", words!(To)), SPACE, ty(types!(U64))], &[], REGS_1, ANY,
         CONVERTED, "cvta.to.global.u64 %d, %a;";
-    CVTA_ADDRESS "cvta" Address &[SPACE, ty(types!(U64))], &[], &[def("d", T), OperandRow::used("a", Shape::Variable)], ANY,
+    CVTA_ADDRESS "cvta" Address &[SPACE, ty(types!(U64))], &[], &[def("d", T), OperandRow::used("a", OperandKind::Variable)], ANY,
         CONVERTED, "cvta.const.u64 %d, c0;";
 }

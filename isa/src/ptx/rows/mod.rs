@@ -18,39 +18,40 @@ pub mod memory;
 pub mod video;
 pub mod warpgroup;
 
-use super::row::{Accuracy, Carry, Choice, Class, Lanes, OperandRow, Row, Shape, Slot, Ty};
-use super::types::{Since, Space, Suffix, Token, Type};
+use super::row::{Accuracy, Carry, Choice, InstClass, Lanes, ModifierSlot, OperandKind, OperandRow, Row, Ty};
+use super::types::{Requirements, Space, Suffix, Token, Type};
 
 /// Default field values of a row.
 const PTX: Row = Row {
     mnemonic: "",
     slots: &[],
-    apart: &[],
+    exclusions: &[],
     operands: &[],
-    class: Class::Compute,
+    class: InstClass::Compute,
     carry: Carry::None,
-    since: Since::ALWAYS,
+    since: Requirements::ALWAYS,
     accuracy: Accuracy::Exact,
     doc: "",
     examples: &[],
 };
 
 /// Requirements of packed 16-bit integers.
-const PACKED_16: Since = Since::new(8, 0, 90);
+const PACKED_16: Requirements = Requirements::new(8, 0, 90);
 /// Requirements of packed 8-bit integers.
-const PACKED_8: Since = Since { suffix: Some(Suffix::Family), one_family: true, ..Since::new(9, 2, 120) };
+const PACKED_8: Requirements =
+    Requirements { suffix: Some(Suffix::Family), one_family: true, ..Requirements::new(9, 2, 120) };
 /// Requirements of `cvt.pack`.
-const PACKING: Since = Since::new(6, 5, 75);
+const PACKING: Requirements = Requirements::new(6, 5, 75);
 /// Requirements of bfloat16 arithmetic and comparisons.
-const BF16: Since = Since::new(7, 8, 90);
+const BF16: Requirements = Requirements::new(7, 8, 90);
 /// Requirements of bfloat16, and of `min`, `max` and `.relu` on halves.
-const SM_80: Since = Since::new(7, 0, 80);
+const SM_80: Requirements = Requirements::new(7, 0, 80);
 
 const fn word(token: Token) -> Choice {
-    Choice { token, since: Since::ALWAYS }
+    Choice { token, since: Requirements::ALWAYS }
 }
 
-const fn since(since: Since, token: Token) -> Choice {
+const fn since(since: Requirements, token: Token) -> Choice {
     Choice { token, since }
 }
 
@@ -65,13 +66,13 @@ macro_rules! types {
 }
 /// Declares rows of one class, one row per line with its requirements and examples.
 macro_rules! rows_of {
-    ($class:ident: $($name:ident $(apart $apart:ident)? $mnemonic:literal $slots:expr, $operands:expr, $since:expr, $doc:expr, $($example:literal)+;)*) => { $(
+    ($class:ident: $($name:ident $(exclusions $exclusions:ident)? $mnemonic:literal $slots:expr, $operands:expr, $since:expr, $doc:expr, $($example:literal)+;)*) => { $(
         pub(crate) const $name: Row = Row {
             mnemonic: $mnemonic,
             slots: $slots,
-            $(apart: $apart,)?
+            $(exclusions: $exclusions,)?
             operands: $operands,
-            class: Class::$class,
+            class: InstClass::$class,
             since: $since,
             doc: $doc,
             examples: &[$($example),+],
@@ -94,49 +95,49 @@ macro_rules! accesses {
 use {accesses, controls, rows, rows_of, types, words};
 
 /// Requirements of packed pairs of f32, and of f32 arithmetic with a half operand.
-const MIXED: Since = Since::new(8, 6, 100);
+const MIXED: Requirements = Requirements::new(8, 6, 100);
 /// Requirements of `min` and `max` with `.xorsign`.
-const XORSIGNS: Since = Since::new(7, 2, 86);
+const XORSIGNS: Requirements = Requirements::new(7, 2, 86);
 
 /// Requirements of the state space `.shared::cta`.
-const OF_BLOCK: Since = Since::new(7, 8, 75);
+const OF_BLOCK: Requirements = Requirements::new(7, 8, 75);
 /// Requirements of 128-bit registers.
-const BYTES_16: Since = Since::new(8, 3, 75);
+const BYTES_16: Requirements = Requirements::new(8, 3, 75);
 const BITS_128: &[Choice] = &[since(BYTES_16, Token::Type(Type::B128))];
-const F64: Slot = ty(types!(F64));
+const F64: ModifierSlot = ty(types!(F64));
 /// A required rounding modifier.
-const ROUND: Slot = Slot::one_of("rounding", words!(Rn Rz Rm Rp));
+const ROUND: ModifierSlot = ModifierSlot::one_of("rounding", words!(Rn Rz Rm Rp));
 /// An optional rounding modifier.
-const MAYBE_ROUND: Slot = Slot::optional("rounding", words!(Rn Rz Rm Rp));
-const XORSIGN: Slot = Slot::one_of("sign", words!(Xorsign));
-const OF_MAGNITUDES: Slot = Slot::one_of("magnitudes", words!(Abs));
-const FTZ: Slot = Slot::optional("subnormals", words!(Ftz));
-const SAT: Slot = Slot::optional("clamping", words!(Sat));
-const NAN: Slot = Slot::optional("NaN", &[since(SM_80, Token::Nan)]);
+const MAYBE_ROUND: ModifierSlot = ModifierSlot::optional("rounding", words!(Rn Rz Rm Rp));
+const XORSIGN: ModifierSlot = ModifierSlot::one_of("sign", words!(Xorsign));
+const OF_MAGNITUDES: ModifierSlot = ModifierSlot::one_of("magnitudes", words!(Abs));
+const FTZ: ModifierSlot = ModifierSlot::optional("subnormals", words!(Ftz));
+const SAT: ModifierSlot = ModifierSlot::optional("clamping", words!(Sat));
+const NAN: ModifierSlot = ModifierSlot::optional("NaN", &[since(SM_80, Token::Nan)]);
 /// An optional `.rn`.
-const MAYBE_RN: Slot = Slot::optional("rounding", words!(Rn));
+const MAYBE_RN: ModifierSlot = ModifierSlot::optional("rounding", words!(Rn));
 /// A required `.rn`.
-const RN: Slot = Slot::one_of("rounding", words!(Rn));
-const BOOL: Slot = Slot::optional("combination", words!(And Or Xor));
+const RN: ModifierSlot = ModifierSlot::one_of("rounding", words!(Rn));
+const BOOL: ModifierSlot = ModifierSlot::optional("combination", words!(And Or Xor));
 
-const fn ty(choices: &'static [Choice]) -> Slot {
-    Slot::one_of("type", choices)
+const fn ty(choices: &'static [Choice]) -> ModifierSlot {
+    ModifierSlot::one_of("type", choices)
 }
 
-const fn source_ty(choices: &'static [Choice]) -> Slot {
-    Slot::one_of("type of the source", choices)
+const fn source_ty(choices: &'static [Choice]) -> ModifierSlot {
+    ModifierSlot::one_of("type of the source", choices)
 }
 
 const fn def(name: &'static str, ty: Ty) -> OperandRow {
-    OperandRow::def(name, Shape::Register(ty))
+    OperandRow::def(name, OperandKind::Register(ty))
 }
 
 const fn value(name: &'static str, ty: Ty) -> OperandRow {
-    OperandRow::used(name, Shape::Value(ty))
+    OperandRow::used(name, OperandKind::Value(ty))
 }
 
 const fn reg(name: &'static str, ty: Ty) -> OperandRow {
-    OperandRow::used(name, Shape::Register(ty))
+    OperandRow::used(name, OperandKind::Register(ty))
 }
 
 /// The first or only type among the modifiers.

@@ -4,18 +4,18 @@
 use super::*;
 
 const SIGNS: &[Choice] = types!(U32 S32);
-const SLOTS: &[Slot] = &[
-    Slot::one_of("type of d", SIGNS),
-    Slot::one_of("type of a", SIGNS),
-    Slot::one_of("type of b", SIGNS),
-    Slot::optional("merge", words!(Sat Add)),
+const SLOTS: &[ModifierSlot] = &[
+    ModifierSlot::one_of("type of d", SIGNS),
+    ModifierSlot::one_of("type of a", SIGNS),
+    ModifierSlot::one_of("type of b", SIGNS),
+    ModifierSlot::optional("merge", words!(Sat Add)),
 ];
 
 const fn operands(lanes: Lanes, a: u16, b: u16) -> [OperandRow; 4] {
     [
-        OperandRow::def("d", Shape::Masked(lanes)),
-        OperandRow::used("a", Shape::Selected(lanes, a)),
-        OperandRow::used("b", Shape::Selected(lanes, b)),
+        OperandRow::def("d", OperandKind::Masked(lanes)),
+        OperandRow::used("a", OperandKind::Selected(lanes, a)),
+        OperandRow::used("b", OperandKind::Selected(lanes, b)),
         reg("c", U32),
     ]
 }
@@ -60,11 +60,11 @@ video! { OPERANDS2, "two half-words", "1", "2";
     VMAX2 "vmax2" "Takes the greater of" "max(Va, Vb)" "vmax2.s32.s32.s32 %d, %a, %b, %c;";
 }
 
-const COMPARED: &[Slot] = &[
-    Slot::one_of("type of a", SIGNS),
-    Slot::one_of("type of b", SIGNS),
-    Slot::one_of("compare", words!(Eq Ne Lt Le Gt Ge)),
-    Slot::optional("merge", words!(Add)),
+const COMPARED: &[ModifierSlot] = &[
+    ModifierSlot::one_of("type of a", SIGNS),
+    ModifierSlot::one_of("type of b", SIGNS),
+    ModifierSlot::one_of("compare", words!(Eq Ne Lt Le Gt Ge)),
+    ModifierSlot::optional("merge", words!(Add)),
 ];
 
 macro_rules! compares {

@@ -5,14 +5,15 @@ use super::matrix::{
     shape,
 };
 use super::*;
-use crate::ptx::matrix::Part;
+use crate::ptx::matrix::MatrixOperand;
 use crate::ptx::types::WarpgroupShape;
 
 /// Requirements of `wgmma`: only sm_90a supports it.
-const HOPPER: Since = Since { suffix: Some(Suffix::Architecture), last_sm: Some(90), ..Since::new(8, 0, 90) };
+const HOPPER: Requirements =
+    Requirements { suffix: Some(Suffix::Architecture), last_sm: Some(90), ..Requirements::new(8, 0, 90) };
 
 /// Requirements of products of signed with unsigned bytes.
-const MIXED_BYTES: Since = Since { version: (8, 4), ..HOPPER };
+const MIXED_BYTES: Requirements = Requirements { version: (8, 4), ..HOPPER };
 
 /// Returns all shapes for elements of `bits` bits.
 const fn all(bits: u32) -> [Choice; 32] {
@@ -44,8 +45,8 @@ const OF_8_BITS: &[Choice] = &all(8);
 const OF_INTEGERS: &[Choice] = &some(8);
 const OF_BITS: &[Choice] = &some(1);
 const F16_OR_F32: &[Choice] = types!(F16 F32);
-const ASYNC: Slot = of("operation", words!(MmaAsync));
-const BITWISE: Slot = of("product", words!(And));
+const ASYNC: ModifierSlot = of("operation", words!(MmaAsync));
+const BITWISE: ModifierSlot = of("product", words!(And));
 
 /// Modifier slots of a `wgmma`: shape and element types.
 macro_rules! product {
@@ -56,15 +57,15 @@ macro_rules! product {
 
 const TWO_TYPES: &[[&[Token]; 2]] = &[[&[Token::Type(Type::S8)]; 2], [&[Token::Type(Type::U8)]; 2]];
 
-const D: OperandRow = OperandRow::updated("d", Shape::Fragment(Part::D));
-const FRAGMENT_A: OperandRow = OperandRow::used("a", Shape::Fragment(Part::A));
+const D: OperandRow = OperandRow::updated("d", OperandKind::Fragment(MatrixOperand::D));
+const FRAGMENT_A: OperandRow = OperandRow::used("a", OperandKind::Fragment(MatrixOperand::A));
 const SHARED_A: OperandRow = value("a", Ty::Is(Type::U64));
 const SHARED_B: OperandRow = value("b", Ty::Is(Type::U64));
-const SCALE_D: OperandRow = OperandRow::used("scale_d", Shape::Condition);
-const SIGN_A: OperandRow = OperandRow::used("scale_a", Shape::Sign);
-const SIGN_B: OperandRow = OperandRow::used("scale_b", Shape::Sign);
-const TRANSPOSED_A: OperandRow = OperandRow::used("trans_a", Shape::Flag);
-const TRANSPOSED_B: OperandRow = OperandRow::used("trans_b", Shape::Flag);
+const SCALE_D: OperandRow = OperandRow::used("scale_d", OperandKind::Condition);
+const SIGN_A: OperandRow = OperandRow::used("scale_a", OperandKind::Sign);
+const SIGN_B: OperandRow = OperandRow::used("scale_b", OperandKind::Sign);
+const TRANSPOSED_A: OperandRow = OperandRow::used("trans_a", OperandKind::Flag);
+const TRANSPOSED_B: OperandRow = OperandRow::used("trans_b", OperandKind::Flag);
 
 const PLAIN: &[OperandRow] = &[D, SHARED_A, SHARED_B, SCALE_D];
 const PLAIN_OF_FRAGMENT: &[OperandRow] = &[D, FRAGMENT_A, SHARED_B, SCALE_D];
@@ -97,13 +98,13 @@ controls! {
     WGMMA_TF32_FRAGMENT "wgmma" product!(OF_32_BITS, F32, TF32), SIGNED_OF_FRAGMENT, HOPPER, MULTIPLIES, "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3}, %b, !%p, -1, 1;";
     WGMMA_FP8 "wgmma" product!(OF_8_BITS, F16_OR_F32, BYTES), SIGNED, HOPPER, MULTIPLIES, "wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e5m2 {%d0, %d1, %d2, %d3}, %a, %b, %p, 1, 1;";
     WGMMA_FP8_FRAGMENT "wgmma" product!(OF_8_BITS, F16_OR_F32, BYTES), SIGNED_OF_FRAGMENT, HOPPER, MULTIPLIES, "wgmma.mma_async.sync.aligned.m64n8k32.f16.e4m3.e4m3 {%d0, %d1}, {%a0, %a1, %a2, %a3}, %b, %p, 1, 1;";
-    WGMMA_BYTES apart ONE_TYPE "wgmma" product!(OF_INTEGERS, S32, INTEGERS_8, LIMITED), PLAIN, HOPPER, MULTIPLIES_INTEGERS, "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8.satfinite {%d0, %d1, %d2, %d3}, %a, %b, %p;";
-    WGMMA_BYTES_FRAGMENT apart ONE_TYPE "wgmma" product!(OF_INTEGERS, S32, INTEGERS_8, LIMITED), PLAIN_OF_FRAGMENT, HOPPER, MULTIPLIES_INTEGERS, "wgmma.mma_async.sync.aligned.m64n8k32.s32.u8.u8 {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3}, %b, %p;";
-    WGMMA_MIXED apart TWO_TYPES "wgmma" product!(OF_INTEGERS, S32, INTEGERS_8, LIMITED), PLAIN, MIXED_BYTES, MULTIPLIES_INTEGERS, "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.u8 {%d0, %d1, %d2, %d3}, %a, %b, %p;";
-    WGMMA_MIXED_FRAGMENT apart TWO_TYPES "wgmma" product!(OF_INTEGERS, S32, INTEGERS_8, LIMITED), PLAIN_OF_FRAGMENT, MIXED_BYTES, MULTIPLIES_INTEGERS, "wgmma.mma_async.sync.aligned.m64n8k32.s32.u8.s8.satfinite {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3}, %b, %p;";
+    WGMMA_BYTES exclusions ONE_TYPE "wgmma" product!(OF_INTEGERS, S32, INTEGERS_8, LIMITED), PLAIN, HOPPER, MULTIPLIES_INTEGERS, "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8.satfinite {%d0, %d1, %d2, %d3}, %a, %b, %p;";
+    WGMMA_BYTES_FRAGMENT exclusions ONE_TYPE "wgmma" product!(OF_INTEGERS, S32, INTEGERS_8, LIMITED), PLAIN_OF_FRAGMENT, HOPPER, MULTIPLIES_INTEGERS, "wgmma.mma_async.sync.aligned.m64n8k32.s32.u8.u8 {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3}, %b, %p;";
+    WGMMA_MIXED exclusions TWO_TYPES "wgmma" product!(OF_INTEGERS, S32, INTEGERS_8, LIMITED), PLAIN, MIXED_BYTES, MULTIPLIES_INTEGERS, "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.u8 {%d0, %d1, %d2, %d3}, %a, %b, %p;";
+    WGMMA_MIXED_FRAGMENT exclusions TWO_TYPES "wgmma" product!(OF_INTEGERS, S32, INTEGERS_8, LIMITED), PLAIN_OF_FRAGMENT, MIXED_BYTES, MULTIPLIES_INTEGERS, "wgmma.mma_async.sync.aligned.m64n8k32.s32.u8.s8.satfinite {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3}, %b, %p;";
     WGMMA_BITS "wgmma" product!(OF_BITS, S32, B1, BITWISE, COUNTED), PLAIN, HOPPER, MULTIPLIES_BITS, "wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and.popc {%d0, %d1, %d2, %d3}, %a, %b, %p;";
     WGMMA_BITS_FRAGMENT "wgmma" product!(OF_BITS, S32, B1, BITWISE, COUNTED), PLAIN_OF_FRAGMENT, HOPPER, MULTIPLIES_BITS, "wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and.popc {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3}, %b, %p;";
     WGMMA_FENCE "wgmma" &[of("operation", words!(WarpgroupFence)), SYNC, ALIGNED], &[], HOPPER, FENCES, "wgmma.fence.sync.aligned;";
     WGMMA_COMMIT "wgmma" &[of("operation", words!(CommitGroup)), SYNC, ALIGNED], &[], HOPPER, COMMITS, "wgmma.commit_group.sync.aligned;";
-    WGMMA_WAIT "wgmma" &[of("operation", words!(WaitGroup)), SYNC, ALIGNED], &[OperandRow::used("n", Shape::Count)], HOPPER, AWAITS, "wgmma.wait_group.sync.aligned 1;";
+    WGMMA_WAIT "wgmma" &[of("operation", words!(WaitGroup)), SYNC, ALIGNED], &[OperandRow::used("n", OperandKind::Count)], HOPPER, AWAITS, "wgmma.wait_group.sync.aligned 1;";
 }

@@ -4,25 +4,25 @@ use super::error::{Error, ErrorKind, Verdict};
 use super::lexer::Token;
 use super::names::Names;
 use super::reader::{MAX_PARAM_ALIGN, Reader};
-use super::{Refused, Source, Text};
+use super::{ParsedFile, RejectedKernel, SourceLocation};
 use crate::object::Loc;
 use crate::ptx::inst::Inst;
 use crate::ptx::module::{
-    Blocks, Body, Entry, FrameVariable, Functions, Linkage, MAX_ALIGN, Param, Targets, Variables,
+    BlockLimit, Body, Entry, FrameVariable, Functions, Linkage, MAX_ALIGN, Param, Targets, Variables,
 };
 use crate::ptx::types::{Space, Type};
 
 /// A parsed body, with the location and `.loc` source of each instruction.
-pub(super) struct Code {
+pub(super) struct ParsedBody {
     pub body: Body,
     pub locs: Vec<Loc>,
-    pub sources: Vec<Source>,
+    pub sources: Vec<SourceLocation>,
 }
 
 impl<'a> Reader<'a> {
     /// Parses a kernel. A kernel whose first error is an unsupported feature is rejected on its
     /// own; the rest of the file is still read.
-    pub(super) fn entry(&mut self, linkage: Linkage, text: &mut Text) -> Result<(), Error> {
+    pub(super) fn entry(&mut self, linkage: Linkage, text: &mut ParsedFile) -> Result<(), Error> {
         self.bump()?;
         let at = self.ahead.at;
         let name = self.name("the name of a kernel")?;
@@ -43,7 +43,7 @@ impl<'a> Reader<'a> {
                 text.sources.push(sources);
             }
             (Some(Verdict::Unsupported), _) => {
-                text.refused.push(Refused { name: name.to_owned(), at, errors });
+                text.refused.push(RejectedKernel { name: name.to_owned(), at, errors });
             }
             _ => self.errors.extend(errors),
         }
@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
         let read = match read {
             Ok(read) => Some(read),
             Err(error) if error.kind.verdict() == Verdict::Unsupported => {
-                self.pass_over(&error.kind, false);
+                self.skip_unsupported(&error.kind, false);
                 self.forget_noted();
                 errors.push(error);
                 None
@@ -81,7 +81,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Parses a kernel from its parameters on.
-    fn body(&mut self, name: &str, linkage: Linkage) -> Result<(Entry, Vec<Loc>, Vec<Source>), Error> {
+    fn body(&mut self, name: &str, linkage: Linkage) -> Result<(Entry, Vec<Loc>, Vec<SourceLocation>), Error> {
         let mut names = Names::default();
         let mut params = Vec::new();
         if self.accept('(')? && !self.accept(')')? {
@@ -95,17 +95,17 @@ impl<'a> Reader<'a> {
             }
             self.expect(')', "`,` or `)`")?;
         }
-        let (mut blocks, mut hints) = (Blocks::Any, Vec::new());
+        let (mut blocks, mut hints) = (BlockLimit::Any, Vec::new());
         while let Token::Dotted(word) = self.ahead.token {
             match word {
                 "maxntid" | "reqntid" => {
                     let second = self.error(ErrorKind::Duplicate("the size of a block".to_owned()));
                     self.bump()?;
                     let counts = self.axes()?;
-                    if blocks != Blocks::Any {
+                    if blocks != BlockLimit::Any {
                         self.keep(second)?;
                     }
-                    blocks = if word == "reqntid" { Blocks::Exactly(counts) } else { Blocks::AtMost(counts) };
+                    blocks = if word == "reqntid" { BlockLimit::Exactly(counts) } else { BlockLimit::AtMost(counts) };
                 }
                 // These directives are hints for the assembler.
                 "minnctapersm" | "maxnctapersm" | "maxnreg" => {
@@ -113,13 +113,13 @@ impl<'a> Reader<'a> {
                     hints.push(format!(".{word} {}", self.count()?));
                 }
                 "pragma" => hints.push(format!(".pragma {};", self.pragma()?)),
-                _ => self.about_debugging(word)?,
+                _ => self.debug_directive(word)?,
             }
         }
         self.of_body.clear();
         let code = self.code(names);
         self.forget_variables(0);
-        let Code { body, locs, sources } = code?;
+        let ParsedBody { body, locs, sources } = code?;
         let (name, variables, functions) = (name.to_owned(), Variables::default(), Functions::default());
         Ok((Entry { name, linkage, params, blocks, hints, body, variables, functions }, locs, sources))
     }
@@ -137,10 +137,10 @@ impl<'a> Reader<'a> {
     }
 
     /// Parses declarations and instructions in braces.
-    pub(super) fn code(&mut self, mut names: Names<'a>) -> Result<Code, Error> {
+    pub(super) fn code(&mut self, mut names: Names<'a>) -> Result<ParsedBody, Error> {
         self.expect('{', "`{`")?;
         let (mut insts, mut locs, mut sources) = (Vec::new(), Vec::new(), Vec::new());
-        self.source = Source::default();
+        self.source = SourceLocation::default();
         loop {
             match self.ahead.token {
                 Token::Punct('}') => match names.close() {
@@ -161,7 +161,7 @@ impl<'a> Reader<'a> {
                     Err(error) if self.declares(first, &error) => {
                         let kind = error.kind.clone();
                         self.keep(error)?;
-                        self.pass_over(&kind, true);
+                        self.skip_unsupported(&kind, true);
                     }
                     Err(error) => self.recover(error)?,
                 },
@@ -172,11 +172,11 @@ impl<'a> Reader<'a> {
         // others.
         let held = names.held();
         locs.splice(0..0, std::iter::repeat_n(Loc::default(), held));
-        sources.splice(0..0, std::iter::repeat_n(Source::default(), held));
+        sources.splice(0..0, std::iter::repeat_n(SourceLocation::default(), held));
         let around = self.vars.keys().copied();
         let body = names.finish(insts, &mut self.errors, around);
         self.check_calls(&body, &locs);
-        Ok(Code { body, locs, sources })
+        Ok(ParsedBody { body, locs, sources })
     }
 
     /// Returns `true` if the error is about a directive that declares an unsupported feature.
@@ -238,7 +238,7 @@ impl<'a> Reader<'a> {
                 names.pragma(place, text);
                 Ok(None)
             }
-            Token::Dotted(word) => self.about_debugging(word).map(|()| None),
+            Token::Dotted(word) => self.debug_directive(word).map(|()| None),
             Token::Punct(';') => self.bump().map(|()| None),
             Token::Punct('{') => {
                 names.open(self.of_body.len());

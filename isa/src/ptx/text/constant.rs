@@ -3,7 +3,7 @@
 use super::error::{Error, ErrorKind};
 use super::instruction::{WARP_SIZE, WARP_THREADS};
 use super::lexer::Token;
-use super::number::{Literal, Whole};
+use super::number::{Integer64, Literal};
 use super::reader::Reader;
 
 /// Maximum nesting depth of parentheses, unary operators and conditionals.
@@ -13,7 +13,7 @@ const MAX_DEPTH: u32 = 64;
 /// have no value.
 struct Term<'a> {
     plain: Option<Literal<'a>>,
-    value: Option<Whole>,
+    value: Option<Integer64>,
 }
 
 /// A binary operator.
@@ -133,13 +133,13 @@ impl<'a> Reader<'a> {
                     Some(Literal::Written { negative: false, text }) => Some(Literal::Written { negative: true, text }),
                     _ => None,
                 };
-                Ok(Term { plain, value: value.map(|of| Whole { bits: of.bits.wrapping_neg(), ..of }) })
+                Ok(Term { plain, value: value.map(|of| Integer64 { bits: of.bits.wrapping_neg(), ..of }) })
             }
             Token::Punct('~') => {
                 self.bump()?;
                 let of = self.unary(depth + 1)?;
                 let of = self.whole(of)?;
-                Ok(computed(Whole { bits: !of.bits, ..of }))
+                Ok(computed(Integer64 { bits: !of.bits, ..of }))
             }
             Token::Punct('!') => {
                 self.bump()?;
@@ -159,7 +159,7 @@ impl<'a> Reader<'a> {
                     self.expect(')', "`)`")?;
                     let of = self.unary(depth + 1)?;
                     let of = self.whole(of)?;
-                    return Ok(computed(Whole { is_signed, ..of }));
+                    return Ok(computed(Integer64 { is_signed, ..of }));
                 }
                 let of = self.conditional(depth + 1)?;
                 self.expect(')', "`)`")?;
@@ -181,23 +181,23 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the value of a subexpression, or an error for a floating-point literal.
-    fn whole(&self, term: Term<'a>) -> Result<Whole, Error> {
+    fn whole(&self, term: Term<'a>) -> Result<Integer64, Error> {
         let wrong = || self.error(ErrorKind::Expression("a float is no part of an expression"));
         term.value.ok_or_else(wrong)
     }
 }
 
-fn computed<'a>(value: Whole) -> Term<'a> {
+fn computed<'a>(value: Integer64) -> Term<'a> {
     Term { plain: None, value: Some(value) }
 }
 
-fn truth(value: bool) -> Whole {
-    Whole { bits: value.into(), is_signed: true }
+fn truth(value: bool) -> Integer64 {
+    Integer64 { bits: value.into(), is_signed: true }
 }
 
 /// Evaluates an operator. Returns `None` for a division by zero. The operation is signed if both
 /// operands are; a shift is signed if its first operand is.
-fn apply(operator: Binary, a: Whole, b: Whole) -> Option<Whole> {
+fn apply(operator: Binary, a: Integer64, b: Integer64) -> Option<Integer64> {
     let is_signed = a.is_signed && b.is_signed;
     let (x, y) = (a.bits, b.bits);
     let (p, q) = (x.cast_signed(), y.cast_signed());
@@ -207,7 +207,7 @@ fn apply(operator: Binary, a: Whole, b: Whole) -> Option<Whole> {
         (false, true) => x < y,
         (false, false) => x <= y,
     };
-    let of = |bits: u64| Some(Whole { bits, is_signed });
+    let of = |bits: u64| Some(Integer64 { bits, is_signed });
     match operator {
         Binary::Mul => of(x.wrapping_mul(y)),
         Binary::Add => of(x.wrapping_add(y)),
@@ -215,9 +215,9 @@ fn apply(operator: Binary, a: Whole, b: Whole) -> Option<Whole> {
         Binary::Div | Binary::Rem if y == 0 => None,
         Binary::Div => of(if is_signed { p.wrapping_div(q).cast_unsigned() } else { x / y }),
         Binary::Rem => of(if is_signed { p.wrapping_rem(q).cast_unsigned() } else { x % y }),
-        Binary::Shl => Some(Whole { bits: x.checked_shl(y.min(64) as u32).unwrap_or(0), ..a }),
-        Binary::Shr if a.is_signed => Some(Whole { bits: (p >> y.min(63)).cast_unsigned(), ..a }),
-        Binary::Shr => Some(Whole { bits: x.checked_shr(y.min(64) as u32).unwrap_or(0), ..a }),
+        Binary::Shl => Some(Integer64 { bits: x.checked_shl(y.min(64) as u32).unwrap_or(0), ..a }),
+        Binary::Shr if a.is_signed => Some(Integer64 { bits: (p >> y.min(63)).cast_unsigned(), ..a }),
+        Binary::Shr => Some(Integer64 { bits: x.checked_shr(y.min(64) as u32).unwrap_or(0), ..a }),
         Binary::Less => Some(truth(less(true))),
         Binary::LessEqual => Some(truth(less(false))),
         Binary::Greater => Some(truth(!less(false))),

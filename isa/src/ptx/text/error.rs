@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::object::Loc;
 use crate::ptx::module::{MAX_REGISTERS, TargetName};
-use crate::ptx::types::{Since, Space, Special, Type};
+use crate::ptx::types::{Requirements, Space, Special, Type};
 
 /// A parse error and its location.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -83,7 +83,7 @@ pub enum ErrorKind {
         /// The instruction.
         inst: String,
         /// The requirements of the instruction.
-        needs: Since,
+        needs: Requirements,
         /// The `.version` of the module.
         version: (u8, u8),
         /// The `.target` of the module.

@@ -2,18 +2,19 @@
 
 use std::collections::HashMap;
 
-use super::body::{Code, in_memory};
+use super::body::{ParsedBody, in_memory};
 use super::error::{Error, ErrorKind, Verdict};
 use super::lexer::Token;
 use super::names::Names;
 use super::reader::{MAX_PARAM_ALIGN, Reader};
-use super::{Refused, Source, Text};
+use super::{ParsedFile, RejectedKernel, SourceLocation};
 use crate::object::Loc;
 use crate::ptx::module::{
-    Body, Builtin, Formal, FrameVariable, Function, FunctionCode, Functions, Linkage, Passed, Prototype, Targets,
+    Body, Builtin, Formal, FormalLocation, FrameVariable, Function, FunctionCode, Functions, Linkage, Prototype,
+    Targets,
 };
 use crate::ptx::operand::{Callee, Operand};
-use crate::ptx::row::Shape;
+use crate::ptx::row::OperandKind;
 use crate::ptx::types::{Space, Type};
 
 /// The functions declared so far.
@@ -22,7 +23,7 @@ pub(super) struct Declared<'a> {
     by_name: HashMap<&'a str, u32>,
     pub(super) all: Vec<Function>,
     locs: Vec<Vec<Loc>>,
-    sources: Vec<Vec<Source>>,
+    sources: Vec<Vec<SourceLocation>>,
     /// The reason why a function is rejected, by index.
     refused: HashMap<u32, ErrorKind>,
 }
@@ -31,8 +32,8 @@ pub(super) struct Declared<'a> {
 struct Head<'a> {
     prototype: Prototype,
     names: Names<'a>,
-    results: Vec<Passed>,
-    params: Vec<Passed>,
+    results: Vec<FormalLocation>,
+    params: Vec<FormalLocation>,
 }
 
 impl<'a> Reader<'a> {
@@ -43,7 +44,7 @@ impl<'a> Reader<'a> {
 
     /// Parses a function definition `.func (.param .b32 r) f (.param .b32 a) { .. }`, or a
     /// declaration, which ends with `;`.
-    pub(super) fn function(&mut self, linkage: Linkage, text: &mut Text) -> Result<(), Error> {
+    pub(super) fn function(&mut self, linkage: Linkage, text: &mut ParsedFile) -> Result<(), Error> {
         self.bump()?;
         let mut head =
             Head { prototype: Prototype::default(), names: Names::default(), results: Vec::new(), params: Vec::new() };
@@ -62,7 +63,7 @@ impl<'a> Reader<'a> {
                     no_return = true;
                     self.bump()?;
                 }
-                _ => self.about_debugging(word)?,
+                _ => self.debug_directive(word)?,
             }
         }
         let number = self.declare(
@@ -78,7 +79,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Declares a function, possibly for the second time, and returns its index.
-    fn declare(&mut self, name: &'a str, at: Loc, function: Function, text: &Text) -> Result<u32, Error> {
+    fn declare(&mut self, name: &'a str, at: Loc, function: Function, text: &ParsedFile) -> Result<u32, Error> {
         if let Some(number) = self.function_of(name) {
             let before = self.functions.all.get(number as usize);
             if before.is_some_and(|before| before.prototype != function.prototype) {
@@ -104,7 +105,7 @@ impl<'a> Reader<'a> {
         number: u32,
         (name, at): (&'a str, Loc),
         head: Head<'a>,
-        text: &mut Text,
+        text: &mut ParsedFile,
     ) -> Result<(), Error> {
         let is_defined = |function: &Function| function.code.is_some();
         if self.functions.all.get(number as usize).is_some_and(is_defined)
@@ -118,7 +119,7 @@ impl<'a> Reader<'a> {
         let read = self.code(names);
         let (code, errors) = self.settle(read, before)?;
         match (errors.first().map(|first| &first.kind), code) {
-            (None, Some(Code { body, locs, sources })) => {
+            (None, Some(ParsedBody { body, locs, sources })) => {
                 let place = number as usize;
                 if let Some(function) = self.functions.all.get_mut(place) {
                     function.code = Some(FunctionCode { body, results, params });
@@ -128,7 +129,7 @@ impl<'a> Reader<'a> {
             }
             (Some(kind), _) if kind.verdict() == Verdict::Unsupported => {
                 self.functions.refused.insert(number, kind.clone());
-                text.outside.extend(errors);
+                text.unsupported.extend(errors);
             }
             _ => self.errors.extend(errors),
         }
@@ -144,15 +145,15 @@ impl<'a> Reader<'a> {
             let (formal, name, at) = self.formal()?;
             let passed = match formal.in_memory {
                 // The parameters of a declaration may be unnamed.
-                _ if name == "_" => Passed::Frame(u32::MAX),
+                _ if name == "_" => FormalLocation::Frame(u32::MAX),
                 true => {
                     let Formal { ty, count, align, .. } = formal;
                     let variable = FrameVariable { name: name.to_owned(), space: Space::Param, ty, count, align };
-                    Passed::Frame(head.names.declare_frame(name, variable, at)?)
+                    FormalLocation::Frame(head.names.declare_frame(name, variable, at)?)
                 }
                 false => {
                     head.names.declare(name, formal.ty, None, at)?;
-                    Passed::Register(head.names.register(name).unwrap_or(crate::ptx::Reg(0)))
+                    FormalLocation::Register(head.names.register(name).unwrap_or(crate::ptx::Reg(0)))
                 }
             };
             let (formals, places) = match are_params {
@@ -286,7 +287,7 @@ impl<'a> Reader<'a> {
 
     /// Attaches the functions to the kernels, and rejects the kernels that reach an unsupported
     /// function.
-    pub(super) fn finish_functions(&mut self, text: &mut Text) {
+    pub(super) fn finish_functions(&mut self, text: &mut ParsedFile) {
         let Declared { all, locs, sources, refused, .. } = std::mem::take(&mut self.functions);
         let functions: Functions = all.into();
         (text.function_locs, text.function_sources) = (locs, sources);
@@ -320,15 +321,18 @@ impl<'a> Reader<'a> {
             text.module.entries.remove(place);
             text.locs.remove(place);
             text.sources.remove(place);
-            text.refused.push(Refused { name, at, errors: vec![Error { at, kind }] });
+            text.refused.push(RejectedKernel { name, at, errors: vec![Error { at, kind }] });
         }
     }
 }
 
 /// Describes the first difference between a call and the prototype.
 fn difference(inst: &crate::ptx::Inst, prototype: &Prototype, body: &Body) -> Option<String> {
-    let of = |shape: Shape| inst.places().filter(move |(o, _)| o.shape == shape).map(|(_, operand)| operand);
-    let pairs = [("result", Shape::Results, &prototype.results), ("argument", Shape::Arguments, &prototype.params)];
+    let of = |shape: OperandKind| {
+        inst.operands_with_rows().filter(move |(o, _)| o.shape == shape).map(|(_, operand)| operand)
+    };
+    let pairs =
+        [("result", OperandKind::Results, &prototype.results), ("argument", OperandKind::Arguments, &prototype.params)];
     pairs.into_iter().find_map(|(what, shape, formals)| {
         let found = of(shape).count();
         if found != formals.len() {

@@ -13,12 +13,12 @@ use super::outside;
 use super::reader::Reader;
 use crate::object::Loc;
 use crate::ptx::inst::{Guard, Inst};
-use crate::ptx::matrix::Part;
-use crate::ptx::module::{AddressOf, Targets};
+use crate::ptx::matrix::MatrixOperand;
+use crate::ptx::module::{Symbol, Targets};
 use crate::ptx::operand::{Address, Base, Callee, Operand, Reg};
-use crate::ptx::row::MAX_WORDS;
-use crate::ptx::row::{Lanes, OperandRow, Role, Shape, Ty, elements, part_of};
-use crate::ptx::types::{Kind, Space, Special, Token, Type};
+use crate::ptx::row::MAX_MODIFIERS;
+use crate::ptx::row::{Lanes, OperandKind, OperandRole, OperandRow, Ty, elements, part_of};
+use crate::ptx::types::{Space, Special, Token, Type, TypeKind};
 use crate::ptx::{Opcode, Vector};
 
 /// The opcodes by mnemonic; those of one mnemonic are in the order of [`Opcode::ALL`].
@@ -73,8 +73,8 @@ struct Refusal {
 struct Parts<'a> {
     mnemonic: &'static str,
     at: Loc,
-    words: ArrayVec<Token, MAX_WORDS>,
-    word_locs: ArrayVec<Loc, MAX_WORDS>,
+    words: ArrayVec<Token, MAX_MODIFIERS>,
+    word_locs: ArrayVec<Loc, MAX_MODIFIERS>,
     operands: SmallVec<[(Raw<'a>, Loc); 4]>,
     end: Loc,
 }
@@ -201,8 +201,8 @@ impl<'a> Reader<'a> {
         if let Some(var) = self.variable(name).filter(|_| !names.has_table(name)) {
             let held = self.variables.get(var.number as usize).map_or(&[][..], |variable| &variable.addresses);
             let functions = held.iter().filter_map(|address| match address.of {
-                AddressOf::Function(number) => Some(number),
-                AddressOf::Variable(_) => None,
+                Symbol::Function(number) => Some(number),
+                Symbol::Variable(_) => None,
             });
             names.define_table(name, Targets::Functions(functions.collect()), at)?;
         }
@@ -357,7 +357,7 @@ impl<'a> Reader<'a> {
         self.bump()?;
         let mut all: SmallVec<[Element<'a>; 8]> = SmallVec::new();
         loop {
-            if all.len() == Vector::MOST {
+            if all.len() == Vector::MAX_LEN {
                 return Err(self.expected("`}`"));
             }
             all.push(match self.is_constant() {
@@ -423,17 +423,17 @@ impl<'a> Parts<'a> {
         let mut best: Option<Refusal> = None;
         for &opcode in opcodes {
             match self.of_row(opcode, names) {
-                Ok(operands) => return Ok(Inst { opcode, words: self.words.clone(), guard, operands }),
+                Ok(operands) => return Ok(Inst { opcode, modifiers: self.words.clone(), guard, operands }),
                 Err(refusal) if best.as_ref().is_none_or(|best| refusal.reach > best.reach) => best = Some(refusal),
                 Err(_) => {}
             }
         }
         // If the modifiers match no row in canonical order, another order may be valid.
         for &opcode in opcodes.iter().filter(|opcode| opcode.row().fit(&self.words).is_err()) {
-            let Some(words) = opcode.row().arrange(&self.words) else { continue };
+            let Some(words) = opcode.row().canonicalize(&self.words) else { continue };
             let arranged = Parts { words: words.clone(), ..self.clone() };
             match arranged.of_row(opcode, names) {
-                Ok(operands) => return Ok(Inst { opcode, words, guard, operands }),
+                Ok(operands) => return Ok(Inst { opcode, modifiers: words, guard, operands }),
                 Err(refusal) if best.as_ref().is_none_or(|best| refusal.reach > best.reach) => best = Some(refusal),
                 Err(_) => {}
             }
@@ -445,11 +445,12 @@ impl<'a> Parts<'a> {
     /// Returns the call instruction with these operands.
     fn call(&self, opcodes: &[Opcode], guard: Option<Guard>, operands: SmallVec<[Operand; 4]>) -> Result<Inst, Error> {
         let is_indirect = matches!(operands.get(1), Some(Operand::Table(_)));
-        let has_table = |opcode: &&Opcode| opcode.row().operands.iter().any(|o| o.shape == Shape::Table) == is_indirect;
+        let has_table =
+            |opcode: &&Opcode| opcode.row().operands.iter().any(|o| o.shape == OperandKind::Table) == is_indirect;
         let opcode = opcodes.iter().copied().find(|opcode| has_table(&opcode));
         let fits = |opcode: &Opcode| opcode.row().fit(&self.words).is_ok();
         match (opcode.filter(fits), self.words.first(), self.word_locs.first()) {
-            (Some(opcode), ..) => Ok(Inst { opcode, words: self.words.clone(), guard, operands }),
+            (Some(opcode), ..) => Ok(Inst { opcode, modifiers: self.words.clone(), guard, operands }),
             (None, Some(word), Some(&at)) => {
                 Err(Error { at, kind: ErrorKind::Word { mnemonic: self.mnemonic, word: word.text() } })
             }
@@ -481,15 +482,15 @@ impl<'a> Parts<'a> {
             let braces = match raw {
                 Raw::Operand(Operand::Vector(_)) | Raw::Mixed(_) => {
                     o.shape.vector(&self.words).is_some()
-                        || matches!(o.shape, Shape::Vector(..) | Shape::Elements(_) | Shape::Parts(_))
+                        || matches!(o.shape, OperandKind::Vector(..) | OperandKind::Elements(_) | OperandKind::Parts(_))
                 }
-                Raw::Address(..) => o.shape == Shape::Variable,
+                Raw::Address(..) => o.shape == OperandKind::Variable,
                 _ => false,
             };
             let refuse = |kind| Refusal { reach: (true, place, braces), error: Error { at: *at, kind } };
             let operand = self.fit(o, raw, *at, names).map_err(refuse)?;
             // The `src-size` of a copy must not exceed its `cp-size`.
-            if let (Shape::CopyPart, Operand::Number(part), Some(Operand::Number(size))) =
+            if let (OperandKind::SourceSize, Operand::Number(part), Some(Operand::Number(size))) =
                 (o.shape, &operand, operands.last())
                 && part > size
             {
@@ -505,27 +506,27 @@ impl<'a> Parts<'a> {
     fn mixed(
         &self,
         all: &[Element<'a>],
-        (shape, ty): (Shape, Ty),
+        (shape, ty): (OperandKind, Ty),
         names: &mut Names<'a>,
     ) -> Option<Result<Operand, ErrorKind>> {
         let (ty, _) = ty.resolve(&self.words);
         let part = match shape {
-            Shape::Parts(_) => part_of(ty, all.len())?,
-            Shape::Elements(_) if elements(&self.words) != all.len() => return None,
+            OperandKind::Parts(_) => part_of(ty, all.len())?,
+            OperandKind::Elements(_) if elements(&self.words) != all.len() => return None,
             // Registers have at least 16 bits; a store of a narrower type uses the low bits.
             _ => [Type::B16, Type::B16, Type::B32, Type::B64].into_iter().find(|of| of.bits() >= ty.bits())?,
         };
-        let taken = if matches!(shape, Shape::Parts(_)) { part } else { ty };
+        let taken = if matches!(shape, OperandKind::Parts(_)) { part } else { ty };
         let reg = |element: &Element<'a>| match *element {
             Element::Register(reg) => Ok(reg),
-            Element::Number(literal) => names.holding(part, literal.bits(taken)?).map(Some),
+            Element::Number(literal) => names.register_for_immediate(part, literal.bits(taken)?).map(Some),
         };
         Some(all.iter().map(reg).collect::<Result<Vector, ErrorKind>>().map(Operand::Vector))
     }
 
     /// Returns `true` if the instruction converts between integer types.
     fn converts_integers(&self) -> bool {
-        let is_integer = |word: &Token| matches!(word, Token::Type(ty) if ty.kind() == Kind::Integer);
+        let is_integer = |word: &Token| matches!(word, Token::Type(ty) if ty.kind() == TypeKind::Integer);
         self.mnemonic == "cvt" && self.words.iter().filter(|word| is_integer(word)).count() == 2
     }
 
@@ -543,16 +544,19 @@ impl<'a> Parts<'a> {
     fn fit(&self, o: &OperandRow, raw: &Raw<'a>, at: Loc, names: &mut Names<'a>) -> Result<Operand, ErrorKind> {
         let wrong = || self.wrong(o);
         let is_of_128_bits = match o.shape {
-            Shape::Register(ty) | Shape::Value(ty) | Shape::Elements(ty) => ty.resolve(&self.words).0 == Type::B128,
+            OperandKind::Register(ty) | OperandKind::Value(ty) | OperandKind::Elements(ty) => {
+                ty.resolve(&self.words).0 == Type::B128
+            }
             _ => false,
         };
         let operand = match (raw, o.shape) {
-            (Raw::Number(_), _) if is_of_128_bits && o.role == Role::Use => {
+            (Raw::Number(_), _) if is_of_128_bits && o.role == OperandRole::Use => {
                 return Err(ErrorKind::Unsupported("a number of 128 bits".to_owned()));
             }
-            (Raw::Operand(Operand::Vector(regs)), Shape::Value(_) | Shape::Register(_) | Shape::Elements(_))
-                if self.takes_vectors() && (regs.len() == 1 || elements(&self.words) == 1) =>
-            {
+            (
+                Raw::Operand(Operand::Vector(regs)),
+                OperandKind::Value(_) | OperandKind::Register(_) | OperandKind::Elements(_),
+            ) if self.takes_vectors() && (regs.len() == 1 || elements(&self.words) == 1) => {
                 // A vector of one register is equivalent to the register.
                 let mut regs = regs.iter();
                 match (regs.next(), regs.next()) {
@@ -561,75 +565,77 @@ impl<'a> Parts<'a> {
                 }
             }
             // For A and B, `ptxas` accepts only registers; the exception is A of `wgmma`.
-            (Raw::Mixed(all), Shape::Fragment(part))
-                if part == Part::C || part == Part::A && self.mnemonic == "wgmma" =>
+            (Raw::Mixed(all), OperandKind::Fragment(part))
+                if part == MatrixOperand::C || part == MatrixOperand::A && self.mnemonic == "wgmma" =>
             {
                 let (ty, _) = o.shape.vector(&self.words).ok_or_else(wrong)?;
                 self.mixed(all, (o.shape, Ty::Is(ty)), names).ok_or_else(wrong)??
             }
-            (Raw::Mixed(all), Shape::Matrices) if o.role == Role::Use => {
+            (Raw::Mixed(all), OperandKind::Matrices) if o.role == OperandRole::Use => {
                 let (ty, _) = o.shape.vector(&self.words).ok_or_else(wrong)?;
                 self.mixed(all, (o.shape, Ty::Is(ty)), names).ok_or_else(wrong)??
             }
-            (Raw::Mixed(all), Shape::Parts(ty) | Shape::Elements(ty) | Shape::Vector(ty, _)) if o.role == Role::Use => {
+            (Raw::Mixed(all), OperandKind::Parts(ty) | OperandKind::Elements(ty) | OperandKind::Vector(ty, _))
+                if o.role == OperandRole::Use =>
+            {
                 self.mixed(all, (o.shape, ty), names).ok_or_else(wrong)??
             }
             // Besides `mov`, a `cvt` between integer types may read special registers.
-            (&Raw::Operand(Operand::Special(special)), Shape::Value(_))
-                if self.converts_integers() && special.is_of_place() =>
+            (&Raw::Operand(Operand::Special(special)), OperandKind::Value(_))
+                if self.converts_integers() && special.depends_on_position() =>
             {
                 Operand::Register(names.holding_special(special)?)
             }
             (Raw::Operand(operand), _) => operand.clone(),
-            (Raw::Number(literal), Shape::Value(ty) | Shape::Elements(ty)) => {
+            (Raw::Number(literal), OperandKind::Value(ty) | OperandKind::Elements(ty)) => {
                 Operand::Number(literal.bits(ty.resolve(&self.words).0)?)
             }
             (
                 Raw::Number(literal),
-                Shape::Byte
-                | Shape::Amount
-                | Shape::Event
-                | Shape::Alignment
-                | Shape::CopySize
-                | Shape::CopyPart
-                | Shape::LineSize
-                | Shape::Flag,
+                OperandKind::Byte
+                | OperandKind::BitPosition
+                | OperandKind::Event
+                | OperandKind::Alignment
+                | OperandKind::CopySize
+                | OperandKind::SourceSize
+                | OperandKind::LineSize
+                | OperandKind::Flag,
             ) => Operand::Number(literal.within(Type::U8)?),
-            (Raw::Number(literal), Shape::Sign) => Operand::Number(literal.within(Type::S8)?),
-            (Raw::Number(literal), Shape::Count) => Operand::Number(literal.within(Type::U32)?),
+            (Raw::Number(literal), OperandKind::Sign) => Operand::Number(literal.within(Type::S8)?),
+            (Raw::Number(literal), OperandKind::Count) => Operand::Number(literal.within(Type::U32)?),
             // The old value of the atomic operation is discarded.
-            (Raw::Name("_"), Shape::Register(ty)) if self.mnemonic == "atom" && o.role == Role::Def => {
-                Operand::Register(names.unread(ty.resolve(&self.words).0.bits())?)
+            (Raw::Name("_"), OperandKind::Register(ty)) if self.mnemonic == "atom" && o.role == OperandRole::Def => {
+                Operand::Register(names.discard_register(ty.resolve(&self.words).0.bits())?)
             }
-            (&Raw::Name(name), Shape::Label) if name != "_" => Operand::Label(names.label(name, at)),
-            (&Raw::Name(name), Shape::Table) if name != "_" => Operand::Table(names.table(name, at)),
-            (Raw::Address(name, operand), Shape::Label) if !has_offset(operand) => {
+            (&Raw::Name(name), OperandKind::Label) if name != "_" => Operand::Label(names.label(name, at)),
+            (&Raw::Name(name), OperandKind::Table) if name != "_" => Operand::Table(names.table(name, at)),
+            (Raw::Address(name, operand), OperandKind::Label) if !has_offset(operand) => {
                 Operand::Label(names.label(name, at))
             }
             (Raw::Address(_, operand), _) => operand.clone(),
-            (&Raw::Dotted(reg, digits), Shape::Masked(lanes)) => {
+            (&Raw::Dotted(reg, digits), OperandKind::Masked(lanes)) => {
                 let mask = mask(digits, lanes).ok_or_else(wrong)?;
                 if mask == lanes.all() { Operand::Register(reg) } else { Operand::Lanes { reg, digits: mask } }
             }
-            (&Raw::Dotted(reg, digits), Shape::Selected(lanes, default)) => {
+            (&Raw::Dotted(reg, digits), OperandKind::Selected(lanes, default)) => {
                 let selector = selector(digits, lanes).ok_or_else(wrong)?;
                 if selector == default { Operand::Register(reg) } else { Operand::Lanes { reg, digits: selector } }
             }
             (&Raw::Name(name), _) if name != "_" => {
                 return Err(outside::name(name).unwrap_or_else(|| ErrorKind::Name(name.to_owned())));
             }
-            (Raw::Number(number), Shape::Register(ty))
-                if o.role == Role::Use && ty.resolve(&self.words).0 == Type::Pred =>
+            (Raw::Number(number), OperandKind::Register(ty))
+                if o.role == OperandRole::Use && ty.resolve(&self.words).0 == Type::Pred =>
             {
                 truth(number, names)?
             }
-            (Raw::Number(number), Shape::Condition) => truth(number, names)?,
+            (Raw::Number(number), OperandKind::Condition) => truth(number, names)?,
             _ => return Err(wrong()),
         };
         let operand = match operand {
             Operand::Register(reg) if names.registers.ty(reg) == Some(Type::B128) => match o.shape {
                 _ if is_of_128_bits => Operand::Vector(Vector::of_pair(reg)),
-                Shape::Elements(_) => {
+                OperandKind::Elements(_) => {
                     return Err(ErrorKind::Unsupported("a register of 128 bits for what has less".to_owned()));
                 }
                 _ => return Err(wrong()),
@@ -642,10 +648,10 @@ impl<'a> Parts<'a> {
         }
         // Name the unsupported feature if the operand is valid PTX.
         Err(match (operand, o.shape) {
-            (Operand::Special(special), Shape::Value(_)) if self.converts_integers() => {
+            (Operand::Special(special), OperandKind::Value(_)) if self.converts_integers() => {
                 ErrorKind::Unsupported(format!("`{special}` as an operand of `{}`", self.mnemonic))
             }
-            (Operand::Special(special), _) if o.role == Role::Use => {
+            (Operand::Special(special), _) if o.role == OperandRole::Use => {
                 ErrorKind::SpecialOperand { special, mnemonic: self.mnemonic.to_owned() }
             }
             _ => wrong(),
@@ -696,5 +702,5 @@ fn selector(text: &str, lanes: Lanes) -> Option<u16> {
 
 /// Returns a register that holds an immediate truth value.
 fn truth(number: &Literal<'_>, names: &mut Names<'_>) -> Result<Operand, ErrorKind> {
-    names.holding(Type::Pred, number.within(Type::Pred)?).map(Operand::Register)
+    names.register_for_immediate(Type::Pred, number.within(Type::Pred)?).map(Operand::Register)
 }

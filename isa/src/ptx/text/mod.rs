@@ -20,37 +20,37 @@ pub use error::{Error, ErrorKind, Verdict};
 pub use printer::{inst_text, inst_text_in};
 pub use writer::Writer;
 
-use super::module::{Missing, Module, Owner};
-use super::types::Since;
+use super::module::{Module, Owner, UnsupportedInst};
+use super::types::Requirements;
 use crate::object::Loc;
 
 /// A parsed PTX file.
 #[derive(Clone, Debug)]
-pub struct Text {
+pub struct ParsedFile {
     /// The module.
     pub module: Module,
     /// The location of each instruction of each kernel: its first character; columns count bytes
     /// from 1.
     pub locs: Vec<Vec<Loc>>,
     /// The source location that `.loc` gives for each instruction of each kernel.
-    pub sources: Vec<Vec<Source>>,
+    pub sources: Vec<Vec<SourceLocation>>,
     /// The file names that `.file` declares, with their indices.
     pub files: Vec<(u32, String)>,
     /// The kernels that use unsupported features.
-    pub refused: Vec<Refused>,
+    pub refused: Vec<RejectedKernel>,
     /// The location of each instruction of each function; empty for a function without a
     /// definition.
     pub function_locs: Vec<Vec<Loc>>,
     /// The source location that `.loc` gives for each instruction of each function.
-    pub function_sources: Vec<Vec<Source>>,
+    pub function_sources: Vec<Vec<SourceLocation>>,
     /// Errors about unsupported features outside kernels, such as unsupported functions. Kernels
     /// that use them are rejected.
-    pub outside: Vec<Error>,
+    pub unsupported: Vec<Error>,
 }
 
 /// A kernel that is rejected because it uses an unsupported feature.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Refused {
+pub struct RejectedKernel {
     /// The kernel's name.
     pub name: String,
     /// The location of the name.
@@ -62,18 +62,18 @@ pub struct Refused {
 
 /// The source location of an instruction, from `.loc`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Source {
+pub struct SourceLocation {
     /// The index of the file.
     pub file: u32,
     /// The line and column in the file; unknown if no `.loc` precedes the instruction.
     pub loc: Loc,
 }
 
-impl Text {
+impl ParsedFile {
     /// Returns all errors about unsupported features, in the order of the text.
-    pub fn not_taken(&self) -> Vec<Error> {
+    pub fn unsupported_errors(&self) -> Vec<Error> {
         let of_kernels = self.refused.iter().flat_map(|refused| &refused.errors);
-        let mut errors: Vec<Error> = self.outside.iter().chain(of_kernels).cloned().collect();
+        let mut errors: Vec<Error> = self.unsupported.iter().chain(of_kernels).cloned().collect();
         errors.sort_by_key(|error| (error.at.line, error.at.column));
         errors
     }
@@ -83,8 +83,8 @@ impl Text {
     /// returns only one error.
     pub fn missing(&self) -> Vec<Error> {
         let Module { version, target, .. } = self.module;
-        let is_older = !self.module.provides(Since::ALWAYS);
-        let error = |missing: Missing| {
+        let is_older = !self.module.provides(Requirements::ALWAYS);
+        let error = |missing: UnsupportedInst| {
             let of = match missing.of {
                 Owner::Entry(number) => self.locs.get(number),
                 Owner::Function(number) => self.function_locs.get(number),
@@ -132,9 +132,9 @@ impl Text {
 /// # Errors
 /// Returns the errors and unsupported features, in the order of the text. After an error in an
 /// instruction or declaration, parsing continues with the next one.
-pub fn read(text: &str) -> Result<Text, Vec<Error>> {
+pub fn read(text: &str) -> Result<ParsedFile, Vec<Error>> {
     let read = reader::read(text)?;
-    let errors = read.not_taken();
+    let errors = read.unsupported_errors();
     if errors.is_empty() { Ok(read) } else { Err(errors) }
 }
 
@@ -143,6 +143,6 @@ pub fn read(text: &str) -> Result<Text, Vec<Error>> {
 ///
 /// # Errors
 /// Returns the errors that an assembler would report, together with the unsupported features.
-pub fn read_each(text: &str) -> Result<Text, Vec<Error>> {
+pub fn read_each(text: &str) -> Result<ParsedFile, Vec<Error>> {
     reader::read(text)
 }

@@ -9,7 +9,7 @@ use super::error::{Error, ErrorKind};
 use crate::object::Loc;
 use crate::ptx::Opcode;
 use crate::ptx::inst::Inst;
-use crate::ptx::module::{Body, FrameVariable, LabelName, Pragma, Registers, Table, Targets, width};
+use crate::ptx::module::{Body, FrameVariable, LabelName, Pragma, Registers, TargetList, Targets, width};
 use crate::ptx::operand::{Base, FrameVar, Label, Operand, Reg};
 use crate::ptx::types::{Special, Token, Type};
 
@@ -26,13 +26,13 @@ pub(super) struct Names<'a> {
     params: HashMap<&'a str, u32>,
     /// The frame variables declared so far.
     frame: Vec<FrameVariable>,
-    frame_names: HashMap<&'a str, Framed>,
+    frame_names: HashMap<&'a str, FrameSymbol>,
     tables: HashMap<&'a str, u32>,
     /// The target lists, in the order of their first use, which is their index.
     lists: Vec<List<'a>>,
     labels: HashMap<&'a str, Label>,
     /// The labels, in the order of their first use, which is their index.
-    mentioned: Vec<Mention<'a>>,
+    mentioned: Vec<LabelUse<'a>>,
     /// The defined labels, in the order of the text.
     placed: Vec<Label>,
     /// The names declared outside all scopes. Registers, variables, parameters and labels share one
@@ -67,7 +67,7 @@ struct Declared {
 }
 
 #[derive(Clone, Copy)]
-struct Framed {
+struct FrameSymbol {
     var: FrameVar,
     depth: usize,
 }
@@ -79,7 +79,7 @@ struct List<'a> {
     of: Option<Targets>,
 }
 
-struct Mention<'a> {
+struct LabelUse<'a> {
     name: &'a str,
     at: Loc,
     place: Option<u32>,
@@ -95,7 +95,7 @@ struct Scope<'a> {
     shared: usize,
     single: Vec<(&'a str, Option<Declared>)>,
     families: Vec<(&'a str, Option<Declared>)>,
-    frame: Vec<(&'a str, Option<Framed>)>,
+    frame: Vec<(&'a str, Option<FrameSymbol>)>,
     labels: HashMap<&'a str, Label>,
 }
 
@@ -173,7 +173,7 @@ impl<'a> Names<'a> {
         let depth = self.scopes.len();
         let number = self.frame.len() as u32;
         let var = FrameVar { number, space: variable.space };
-        let hidden = self.frame_names.insert(name, Framed { var, depth });
+        let hidden = self.frame_names.insert(name, FrameSymbol { var, depth });
         if let Some(scope) = self.scopes.last_mut() {
             scope.frame.push((name, hidden));
             self.nested_frame.push(self.frame.len());
@@ -214,7 +214,7 @@ impl<'a> Names<'a> {
     }
 
     /// Returns a register that holds an immediate from the start of the body on.
-    pub(super) fn holding(&mut self, ty: Type, bits: u64) -> Result<Reg, ErrorKind> {
+    pub(super) fn register_for_immediate(&mut self, ty: Type, bits: u64) -> Result<Reg, ErrorKind> {
         if ty.bits() < 16 && ty != Type::Pred {
             return Err(ErrorKind::Unsupported("a number among bytes in braces".to_owned()));
         }
@@ -238,7 +238,7 @@ impl<'a> Names<'a> {
     }
 
     /// Returns a register of this width that is never read, to replace `_`.
-    pub(super) fn unread(&mut self, bits: u32) -> Result<Reg, ErrorKind> {
+    pub(super) fn discard_register(&mut self, bits: u32) -> Result<Reg, ErrorKind> {
         let ty = match bits {
             16 => Type::B16,
             64 => Type::B64,
@@ -317,7 +317,7 @@ impl<'a> Names<'a> {
         let mentioned = &mut self.mentioned;
         let labels = self.scopes.last_mut().map_or(&mut self.labels, |scope| &mut scope.labels);
         *labels.entry(name).or_insert_with(|| {
-            mentioned.push(Mention { name, at, place: None, alias: None });
+            mentioned.push(LabelUse { name, at, place: None, alias: None });
             Label(mentioned.len() as u32 - 1)
         })
     }
@@ -398,7 +398,7 @@ impl<'a> Names<'a> {
         }
         let held = self.held.iter().map(|(reg, ty, operand)| Inst {
             opcode: if matches!(operand, Operand::Special(_)) { Opcode::MOV_SPECIAL } else { Opcode::MOV },
-            words: [Token::Type(*ty)].into_iter().collect(),
+            modifiers: [Token::Type(*ty)].into_iter().collect(),
             guard: None,
             operands: [Operand::Register(*reg), operand.clone()].into_iter().collect(),
         });
@@ -410,7 +410,7 @@ impl<'a> Names<'a> {
                 Targets::Labels(labels) => Targets::Labels(labels.into_iter().map(stands).collect()),
                 of => of,
             };
-            Table { name: taken.unused(list.name, Taken::is_free), of }
+            TargetList { name: taken.unused(list.name, Taken::is_free), of }
         };
         let tables = self.lists.into_iter().map(table).collect();
         let mut pragmas = self.pragmas;

@@ -1,7 +1,7 @@
 //! Numeric literals of PTX.
 
 use super::error::ErrorKind;
-use crate::ptx::types::{Kind, Type};
+use crate::ptx::types::{Type, TypeKind};
 
 /// A numeric constant, whose interpretation depends on the type of the operand.
 #[derive(Clone, Copy, Debug)]
@@ -14,12 +14,12 @@ pub(super) enum Literal<'a> {
         text: &'a str,
     },
     /// The value of a constant expression.
-    Computed(Whole),
+    Computed(Integer64),
 }
 
 /// A 64-bit integer.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Whole {
+pub(super) struct Integer64 {
     pub bits: u64,
     pub is_signed: bool,
 }
@@ -39,8 +39,8 @@ impl Literal<'_> {
     fn written(&self) -> String {
         match *self {
             Literal::Written { negative, text } => format!("{}{text}", if negative { "-" } else { "" }),
-            Literal::Computed(Whole { bits, is_signed: true }) => bits.cast_signed().to_string(),
-            Literal::Computed(Whole { bits, .. }) => bits.to_string(),
+            Literal::Computed(Integer64 { bits, is_signed: true }) => bits.cast_signed().to_string(),
+            Literal::Computed(Integer64 { bits, .. }) => bits.to_string(),
         }
     }
 
@@ -48,7 +48,7 @@ impl Literal<'_> {
     fn value(&self) -> Result<(bool, Value), ErrorKind> {
         match *self {
             Literal::Written { negative, text } => Ok((negative, self.magnitude(text)?)),
-            Literal::Computed(Whole { bits, is_signed }) => {
+            Literal::Computed(Integer64 { bits, is_signed }) => {
                 let negative = is_signed && bits.cast_signed() < 0;
                 Ok((negative, Value::Integer(if negative { bits.wrapping_neg() } else { bits })))
             }
@@ -57,11 +57,11 @@ impl Literal<'_> {
 
     /// Returns the value as a 64-bit integer, or `None` for a floating-point literal. The integer
     /// is signed unless it has the suffix `U` or needs bit 63.
-    pub(super) fn whole(&self) -> Result<Option<Whole>, ErrorKind> {
+    pub(super) fn whole(&self) -> Result<Option<Integer64>, ErrorKind> {
         Ok(match self.value()? {
             (negative, Value::Integer(magnitude)) => {
                 let is_signed = !self.written().ends_with('U') && magnitude >> 63 == 0;
-                Some(Whole { bits: if negative { magnitude.wrapping_neg() } else { magnitude }, is_signed })
+                Some(Integer64 { bits: if negative { magnitude.wrapping_neg() } else { magnitude }, is_signed })
             }
             _ => None,
         })
@@ -96,7 +96,7 @@ impl Literal<'_> {
         let (negative, value) = self.value()?;
         let sign = |width: u32| u64::from(negative) << (width - 1);
         match (value, ty.kind()) {
-            (Value::Integer(magnitude), Kind::Bits | Kind::Integer) => {
+            (Value::Integer(magnitude), TypeKind::Bits | TypeKind::Integer) => {
                 Ok(ty.truncate(if negative { magnitude.wrapping_neg() } else { magnitude }))
             }
             (Value::Single(bits), _) if matches!(ty, Type::F32 | Type::B32) => Ok(u64::from(bits) ^ sign(32)),
@@ -104,7 +104,7 @@ impl Literal<'_> {
                 Ok(u64::from((f64::from_bits(bits) as f32).to_bits()) ^ sign(32))
             }
             (Value::Double(bits), _) if matches!(ty, Type::B64 | Type::F64) => Ok(bits ^ sign(64)),
-            (Value::Integer(magnitude @ 0..=1), Kind::Predicate) => Ok(magnitude),
+            (Value::Integer(magnitude @ 0..=1), TypeKind::Predicate) => Ok(magnitude),
             _ => Err(self.range(ty)),
         }
     }

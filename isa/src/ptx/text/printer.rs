@@ -5,12 +5,12 @@ use std::fmt;
 use crate::object::Loc;
 use crate::ptx::inst::Inst;
 use crate::ptx::module::{
-    AddressIn, AddressOf, Blocks, Body, Entry, Formal, FrameVariable, Function, FunctionCode, Kernel, Linkage, Module,
-    Param, Passed, Prototype, Scope, Table, TargetName, Targets, Variable, Variables,
+    AddressInitializer, BlockLimit, Body, Entry, Formal, FormalLocation, FrameVariable, Function, FunctionCode, Kernel,
+    Linkage, Module, Param, Prototype, Scope, Symbol, TargetList, TargetName, Targets, Variable, Variables,
 };
 use crate::ptx::operand::{Address, Base, Callee, Operand, Reg, Var, Vector};
-use crate::ptx::row::{Lanes, Shape};
-use crate::ptx::types::{Kind, Token, Type};
+use crate::ptx::row::{Lanes, OperandKind};
+use crate::ptx::types::{Token, Type, TypeKind};
 
 impl fmt::Display for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -163,7 +163,7 @@ impl Printer {
 
     /// Writes formal parameters: `(.param .b32 a, .reg .b32 %r)`. Without a body, their names are
     /// the prefix and an index, or `_` if the prefix is empty.
-    fn formals(&mut self, formals: &[Formal], prefix: &str, names: Option<(&FunctionCode, &[Passed])>) {
+    fn formals(&mut self, formals: &[Formal], prefix: &str, names: Option<(&FunctionCode, &[FormalLocation])>) {
         self.out.push('(');
         for (i, formal) in formals.iter().enumerate() {
             self.out.push_str(if i == 0 { "" } else { ", " });
@@ -171,8 +171,8 @@ impl Printer {
             self.align(formal.align);
             self.all(&[" .", formal.ty.name(), " "]);
             match names.and_then(|(code, names)| Some((code, *names.get(i)?))) {
-                Some((code, Passed::Register(reg))) => self.register(reg, &code.body),
-                Some((code, Passed::Frame(number))) => {
+                Some((code, FormalLocation::Register(reg))) => self.register(reg, &code.body),
+                Some((code, FormalLocation::Frame(number))) => {
                     self.out.push_str(code.body.frame.get(number as usize).map_or("_", |of| &of.name));
                 }
                 None if prefix.is_empty() => self.out.push('_'),
@@ -194,10 +194,10 @@ impl Printer {
     }
 
     /// Writes an address in an initialiser: `tab+8`, `generic(tab)`, or the name of a function.
-    fn address_in(&mut self, address: &AddressIn, (variables, functions): (&[Variable], &[Function])) {
+    fn address_in(&mut self, address: &AddressInitializer, (variables, functions): (&[Variable], &[Function])) {
         let name = match address.of {
-            AddressOf::Variable(var) => variables.get(var.number as usize).map_or("_", |variable| &variable.name),
-            AddressOf::Function(number) => functions.get(number as usize).map_or("_", |function| &function.name),
+            Symbol::Variable(var) => variables.get(var.number as usize).map_or("_", |variable| &variable.name),
+            Symbol::Function(number) => functions.get(number as usize).map_or("_", |function| &function.name),
         };
         if address.is_generic {
             self.all(&["generic(", name, ")"]);
@@ -267,7 +267,7 @@ impl Printer {
             self.param(param);
         }
         self.out.push_str(")\n");
-        if entry.blocks != Blocks::Any {
+        if entry.blocks != BlockLimit::Any {
             self.out.push_str(&format!("{}\n", entry.blocks));
         }
         entry.hints.iter().for_each(|hint| self.all(&[hint, "\n"]));
@@ -279,9 +279,10 @@ impl Printer {
     /// declared by its signature.
     fn body(&mut self, scope: Scope<'_>, function: Option<&FunctionCode>, locs: &[Loc]) {
         let Body { registers, frame, insts, labels, tables, pragmas } = scope.body;
-        let passed = |of: Passed| function.is_some_and(|code| code.results.contains(&of) || code.params.contains(&of));
+        let passed =
+            |of: FormalLocation| function.is_some_and(|code| code.results.contains(&of) || code.params.contains(&of));
         self.out.push_str("{\n");
-        for family in registers.families().iter().filter(|family| !passed(Passed::Register(family.first))) {
+        for family in registers.families().iter().filter(|family| !passed(FormalLocation::Register(family.first))) {
             self.all(&["    .reg .", family.ty.name(), " ", &family.name]);
             if let Some(count) = family.count {
                 self.out.push('<');
@@ -290,7 +291,7 @@ impl Printer {
             }
             self.out.push_str(";\n");
         }
-        for (_, variable) in (0..).zip(frame).filter(|(number, _)| !passed(Passed::Frame(*number))) {
+        for (_, variable) in (0..).zip(frame).filter(|(number, _)| !passed(FormalLocation::Frame(*number))) {
             self.frame_variable(variable);
         }
         tables.iter().for_each(|table| self.table(table, scope));
@@ -329,7 +330,7 @@ impl Printer {
         self.out.push_str(";\n");
     }
 
-    fn table(&mut self, table: &Table, scope: Scope<'_>) {
+    fn table(&mut self, table: &TargetList, scope: Scope<'_>) {
         self.all(&["    ", &table.name, ": "]);
         let names = |text: &mut Printer, directive: &str, names: Vec<&str>| {
             text.all(&[directive, " ", &names.join(", ")]);
@@ -376,15 +377,15 @@ impl Printer {
             self.out.push(' ');
         }
         self.out.push_str(inst.row().mnemonic);
-        for word in &inst.words {
+        for word in &inst.modifiers {
             self.all(&[".", word.text()]);
         }
         if let Some(&Operand::Call { callee, results }) = inst.operands.first() {
             self.call(inst, (callee, results.into()), scope);
         } else {
-            for (i, (o, operand)) in inst.places().enumerate() {
+            for (i, (o, operand)) in inst.operands_with_rows().enumerate() {
                 self.out.push_str(if i == 0 { " " } else { ", " });
-                self.operand(operand, o.shape, &inst.words, scope);
+                self.operand(operand, o.shape, &inst.modifiers, scope);
             }
         }
         self.out.push(';');
@@ -400,7 +401,7 @@ impl Printer {
             text.out.push('(');
             for (i, operand) in all.iter().enumerate() {
                 text.out.push_str(if i == 0 { "" } else { ", " });
-                text.operand(operand, Shape::Arguments, &inst.words, scope);
+                text.operand(operand, OperandKind::Arguments, &inst.modifiers, scope);
             }
             text.out.push(')');
         };
@@ -419,7 +420,7 @@ impl Printer {
         }
         if let Some(table) = table {
             self.out.push_str(", ");
-            self.operand(table, Shape::Table, &inst.words, scope);
+            self.operand(table, OperandKind::Table, &inst.modifiers, scope);
         }
     }
 
@@ -427,7 +428,7 @@ impl Printer {
         self.out.push_str(scope.functions.get(number as usize).map_or("_", |function| &function.name));
     }
 
-    fn operand(&mut self, operand: &Operand, shape: Shape, words: &[Token], scope: Scope<'_>) {
+    fn operand(&mut self, operand: &Operand, shape: OperandKind, words: &[Token], scope: Scope<'_>) {
         match operand {
             &Operand::Register(reg) => self.register(reg, scope.body),
             &Operand::Not(reg) => {
@@ -442,8 +443,8 @@ impl Printer {
             &Operand::Number(bits) => self.number(
                 bits,
                 match shape {
-                    Shape::Value(ty) | Shape::Elements(ty) => ty.resolve(words).0,
-                    Shape::Sign => Type::S8,
+                    OperandKind::Value(ty) | OperandKind::Elements(ty) => ty.resolve(words).0,
+                    OperandKind::Sign => Type::S8,
                     _ => Type::B8,
                 },
             ),
@@ -461,8 +462,8 @@ impl Printer {
             &Operand::Lanes { reg, digits } => {
                 self.register(reg, scope.body);
                 match shape {
-                    Shape::Masked(lanes) => self.mask(digits, lanes),
-                    Shape::Selected(lanes, _) => self.selector(digits, lanes),
+                    OperandKind::Masked(lanes) => self.mask(digits, lanes),
+                    OperandKind::Selected(lanes, _) => self.selector(digits, lanes),
                     _ => {}
                 }
             }
@@ -545,11 +546,11 @@ impl Printer {
         match ty.kind() {
             _ if ty == Type::F32 => self.out.push_str(&format!("0f{bits:08x}")),
             _ if ty == Type::F64 => self.out.push_str(&format!("0d{bits:016x}")),
-            Kind::Integer if ty.is_signed() => {
+            TypeKind::Integer if ty.is_signed() => {
                 let unused = 64 - ty.bits();
                 self.signed((bits << unused) as i64 >> unused);
             }
-            Kind::Bits if bits > 9 => self.out.push_str(&format!("{bits:#x}")),
+            TypeKind::Bits if bits > 9 => self.out.push_str(&format!("{bits:#x}")),
             _ => self.integer(bits),
         }
     }

@@ -8,7 +8,7 @@ use super::error::{Error, ErrorKind, Verdict};
 use super::function::Declared;
 use super::lexer::{Lexer, Spanned, Token};
 use super::number::Literal;
-use super::{Source, Text, outside};
+use super::{ParsedFile, SourceLocation, outside};
 use crate::object::Loc;
 use crate::ptx::module::{Functions, Linkage, MAX_ALIGN, Module, TargetName, Variable, Variables, unused};
 use crate::ptx::operand::Var;
@@ -20,12 +20,12 @@ pub(super) const MAX_PARAM_ALIGN: u32 = 128;
 /// Maximum number of reported errors.
 const MAX_ERRORS: usize = 100;
 
-pub(super) fn read(text: &str) -> Result<Text, Vec<Error>> {
+pub(super) fn read(text: &str) -> Result<ParsedFile, Vec<Error>> {
     let mut reader = Reader {
         lexer: Lexer::new(text),
         ahead: Spanned { token: Token::End, at: Loc::default() },
         errors: Vec::new(),
-        source: Source::default(),
+        source: SourceLocation::default(),
         version: (0, 0),
         files: Vec::new(),
         variables: Vec::new(),
@@ -40,7 +40,7 @@ pub(super) fn read(text: &str) -> Result<Text, Vec<Error>> {
     match read {
         Ok(text) if reader.errors.is_empty() => Ok(text),
         Ok(text) => {
-            reader.errors.extend(text.not_taken());
+            reader.errors.extend(text.unsupported_errors());
             Err(reader.sorted())
         }
         Err(error) => {
@@ -59,7 +59,7 @@ pub(super) struct Reader<'a> {
     /// The `.version` of the module.
     version: (u8, u8),
     /// The source location from the last `.loc`.
-    pub(super) source: Source,
+    pub(super) source: SourceLocation,
     files: Vec<(u32, String)>,
     pub(super) variables: Vec<Variable>,
     /// The variables by name.
@@ -196,7 +196,7 @@ impl<'a> Reader<'a> {
     /// Skips an unsupported declaration, past its `;` or its body, and adds the names that it
     /// declares to `outside`. In a kernel, a closing brace without an opening one ends the
     /// skipping. Outside kernels, braces after `=` enclose a list of values.
-    pub(super) fn pass_over(&mut self, kind: &ErrorKind, is_in_kernel: bool) {
+    pub(super) fn skip_unsupported(&mut self, kind: &ErrorKind, is_in_kernel: bool) {
         let (mut braces, mut brackets, mut has_value) = (0u32, 0u32, false);
         loop {
             let mut ends = false;
@@ -266,14 +266,14 @@ impl<'a> Reader<'a> {
         while self.bump().is_err() {}
     }
 
-    fn file(&mut self) -> Result<Text, Error> {
-        let mut text = Text {
+    fn file(&mut self) -> Result<ParsedFile, Error> {
+        let mut text = ParsedFile {
             module: self.head()?,
             locs: Vec::new(),
             sources: Vec::new(),
             files: Vec::new(),
             refused: Vec::new(),
-            outside: Vec::new(),
+            unsupported: Vec::new(),
             function_locs: Vec::new(),
             function_sources: Vec::new(),
         };
@@ -290,8 +290,8 @@ impl<'a> Reader<'a> {
                 _ => match self.top(&mut text) {
                     Ok(()) => {}
                     Err(error) if error.kind.verdict() == Verdict::Unsupported => {
-                        self.pass_over(&error.kind, false);
-                        text.outside.push(error);
+                        self.skip_unsupported(&error.kind, false);
+                        text.unsupported.push(error);
                     }
                     Err(error) => self.recover_outside(error)?,
                 },
@@ -361,7 +361,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Parses a directive outside kernels.
-    fn top(&mut self, text: &mut Text) -> Result<(), Error> {
+    fn top(&mut self, text: &mut ParsedFile) -> Result<(), Error> {
         let Token::Dotted(word) = self.ahead.token else { return Err(self.expected("a directive")) };
         let linkage = match word {
             "visible" => Linkage::Visible,
@@ -384,7 +384,7 @@ impl<'a> Reader<'a> {
                 Some(space) => {
                     return self.variables(Linkage::Plain, space, text).or_else(|e| self.recover_variable(e));
                 }
-                None => return self.about_debugging(word),
+                None => return self.debug_directive(word),
             },
         };
         self.bump()?;
@@ -402,7 +402,7 @@ impl<'a> Reader<'a> {
 
     /// Parses an external variable or function. An external variable causes an error only if a
     /// kernel uses it.
-    fn defined_elsewhere(&mut self, text: &mut Text) -> Result<(), Error> {
+    fn defined_elsewhere(&mut self, text: &mut ParsedFile) -> Result<(), Error> {
         self.bump()?;
         if self.ahead.token == Token::Dotted("func") {
             return self.function(Linkage::Plain, text);
@@ -482,7 +482,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Parses a directive without effect on the program's behaviour, such as debug information.
-    pub(super) fn about_debugging(&mut self, word: &str) -> Result<(), Error> {
+    pub(super) fn debug_directive(&mut self, word: &str) -> Result<(), Error> {
         match word {
             "file" => {
                 self.bump()?;
@@ -497,7 +497,7 @@ impl<'a> Reader<'a> {
                 self.bump()?;
                 let (file, line) = (self.number()?, self.number()?);
                 let column = self.number_here()?;
-                self.source = Source { file, loc: Loc { line, column } };
+                self.source = SourceLocation { file, loc: Loc { line, column } };
                 // Inlining information may follow.
                 self.lexer.skip_line();
                 self.bump()

@@ -1,6 +1,6 @@
 //! Parser of module variables and shared variables.
 
-use super::Text;
+use super::ParsedFile;
 use super::error::{Error, ErrorKind};
 use super::instruction::WARP_SIZE;
 use super::lexer::Token;
@@ -8,12 +8,12 @@ use super::names::Names;
 use super::outside;
 use super::reader::Reader;
 use crate::object::Loc;
-use crate::ptx::module::{AddressIn, AddressOf, Linkage, MAX_ALIGN, Variable};
+use crate::ptx::module::{AddressInitializer, Linkage, MAX_ALIGN, Symbol, Variable};
 use crate::ptx::operand::Var;
-use crate::ptx::types::{Kind, Space, Type};
+use crate::ptx::types::{Space, Type, TypeKind};
 
 /// The number of elements, the bytes, and the addresses among them.
-type Contents = (Option<u32>, Vec<u8>, Vec<AddressIn>);
+type Contents = (Option<u32>, Vec<u8>, Vec<AddressInitializer>);
 
 impl<'a> Reader<'a> {
     /// Returns the variable with this name.
@@ -23,7 +23,7 @@ impl<'a> Reader<'a> {
 
     /// Parses variables: `.const .align 4 .b8 table[256] = {1, 2};`, `.global .f32 a = 0f3f800000,
     /// b;`.
-    pub(super) fn variables(&mut self, linkage: Linkage, space: Space, text: &Text) -> Result<(), Error> {
+    pub(super) fn variables(&mut self, linkage: Linkage, space: Space, text: &ParsedFile) -> Result<(), Error> {
         self.bump()?;
         let (mut ty, mut align) = (None, None);
         while let Token::Dotted(word) = self.ahead.token {
@@ -38,7 +38,7 @@ impl<'a> Reader<'a> {
                 _ => {
                     let at = self.ahead.at;
                     let of = self.ty()?;
-                    if matches!(of.kind(), Kind::Predicate | Kind::Packed) {
+                    if matches!(of.kind(), TypeKind::Predicate | TypeKind::Packed) {
                         return Err(Error { at, kind: ErrorKind::Type(of) });
                     }
                     if !Variable::admits(of) {
@@ -216,7 +216,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Parses an address in an initialiser: `tab+8`, `generic(tab)`, `f`.
-    fn address_in(&mut self, at: u32) -> Result<AddressIn, Error> {
+    fn address_in(&mut self, at: u32) -> Result<AddressInitializer, Error> {
         let is_generic = self.ahead.token == Token::Name("generic");
         if is_generic {
             self.bump()?;
@@ -226,8 +226,8 @@ impl<'a> Reader<'a> {
         let place = self.ahead.at;
         let name = self.name("a variable or a function")?;
         let of = match (self.variable(name), self.function_of(name)) {
-            (Some(var), _) => AddressOf::Variable(var),
-            (None, Some(number)) => AddressOf::Function(number),
+            (Some(var), _) => Symbol::Variable(var),
+            (None, Some(number)) => Symbol::Function(number),
             (None, None) => {
                 let kind = self.outside(name).unwrap_or_else(|| kind(name));
                 return Err(Error { at: place, kind });
@@ -236,11 +236,16 @@ impl<'a> Reader<'a> {
         if is_generic {
             self.expect(')', "`)`")?;
         }
-        Ok(AddressIn { at, of, offset: self.offset()?.into(), is_generic })
+        Ok(AddressInitializer { at, of, offset: self.offset()?.into(), is_generic })
     }
 
     /// Parses one value of an initialiser.
-    fn element_of(&mut self, ty: Type, bytes: &mut Vec<u8>, addresses: &mut Vec<AddressIn>) -> Result<(), Error> {
+    fn element_of(
+        &mut self,
+        ty: Type,
+        bytes: &mut Vec<u8>,
+        addresses: &mut Vec<AddressInitializer>,
+    ) -> Result<(), Error> {
         if let Token::Name(name) = self.ahead.token
             && name != WARP_SIZE
         {

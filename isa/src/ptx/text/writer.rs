@@ -2,7 +2,7 @@
 
 use crate::object::Loc;
 use crate::ptx::module::{Entry, Kernel, TargetName};
-use crate::ptx::types::{Since, Suffix};
+use crate::ptx::types::{Requirements, Suffix};
 use halfbyte_abi::Sm;
 
 use super::join::{Joined, join};
@@ -40,7 +40,7 @@ impl Writer {
         // A PTX string cannot contain a line break or a quote.
         let source = source.map(|name| name.replace(|c: char| c == '"' || c.is_control(), "_"));
         let text = Printer::with_capacity(capacity);
-        let version = Since::first(sm).version;
+        let version = Requirements::first(sm).version;
         Writer { sm, source, version, suffix: None, text, names: Vec::new(), waiting: Vec::new() }
     }
 

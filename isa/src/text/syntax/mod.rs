@@ -11,14 +11,14 @@ use std::ops::Range;
 
 /// A substring of a line, with its position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Piece<'a> {
+pub struct Fragment<'a> {
     /// The substring.
     pub text: &'a str,
     /// The offset of its first byte in the line.
     pub start: usize,
 }
 
-impl<'a> Piece<'a> {
+impl<'a> Fragment<'a> {
     /// Returns the byte range in the line.
     pub fn span(self) -> Range<usize> {
         self.start..self.start + self.text.len()
@@ -33,34 +33,34 @@ impl<'a> Piece<'a> {
         self.error(AsmErrorKind::Malformed { what, expected })
     }
 
-    pub(super) fn from(self, offset: usize) -> Piece<'a> {
-        Piece { text: self.text.get(offset..).unwrap_or(""), start: self.start + offset }
+    pub(super) fn from(self, offset: usize) -> Fragment<'a> {
+        Fragment { text: self.text.get(offset..).unwrap_or(""), start: self.start + offset }
     }
 
-    pub(super) fn to(self, end: usize) -> Piece<'a> {
-        Piece { text: self.text.get(..end).unwrap_or(self.text), start: self.start }
+    pub(super) fn to(self, end: usize) -> Fragment<'a> {
+        Fragment { text: self.text.get(..end).unwrap_or(self.text), start: self.start }
     }
 
-    pub(crate) fn trim(self) -> Piece<'a> {
+    pub(crate) fn trim(self) -> Fragment<'a> {
         let text = self.text.trim_start();
-        Piece { text: text.trim_end(), start: self.start + self.text.len() - text.len() }
+        Fragment { text: text.trim_end(), start: self.start + self.text.len() - text.len() }
     }
 
     /// Removes a leading character and the blanks after it. Returns `None` if the piece does not
     /// start with that character.
-    pub(super) fn strip(self, lead: char) -> Option<Piece<'a>> {
+    pub(super) fn strip(self, lead: char) -> Option<Fragment<'a>> {
         let rest = self.text.strip_prefix(lead)?;
         Some(self.from(self.text.len() - rest.len()).trim())
     }
 
     /// Returns the text before and after the first occurrence of a character.
-    pub(super) fn split_at(self, separator: char) -> Option<(Piece<'a>, Piece<'a>)> {
+    pub(super) fn split_at(self, separator: char) -> Option<(Fragment<'a>, Fragment<'a>)> {
         let at = self.text.find(separator)?;
         Some((self.to(at), self.from(at + separator.len_utf8())))
     }
 
     /// Splits off the longest prefix of characters that satisfy `keep`.
-    pub(super) fn split_while(self, keep: impl Fn(char) -> bool) -> (Piece<'a>, Piece<'a>) {
+    pub(super) fn split_while(self, keep: impl Fn(char) -> bool) -> (Fragment<'a>, Fragment<'a>) {
         let end = self.text.find(|c| !keep(c)).unwrap_or(self.text.len());
         (self.to(end), self.from(end))
     }
@@ -79,14 +79,14 @@ pub enum Syntax {
 #[derive(Clone, Debug)]
 pub struct Line<'a> {
     /// The label before the colon.
-    pub label: Option<Piece<'a>>,
+    pub label: Option<Fragment<'a>>,
     /// The word, or `None` if the line has no word. A malformed word leaves the label valid.
-    pub code: Result<Option<Code<'a>>, AsmError>,
+    pub code: Result<Option<LineBody<'a>>, AsmError>,
 }
 
 /// The part of a line that defines a word.
 #[derive(Clone, Debug)]
-pub enum Code<'a> {
+pub enum LineBody<'a> {
     /// A `.word` directive with its value.
     Word(u128),
     /// An instruction.
@@ -96,7 +96,7 @@ pub enum Code<'a> {
 impl<'a> Line<'a> {
     /// Parses a line. `//` begins a comment; `;` may end the word.
     pub fn parse(line: &'a str, syntax: Syntax) -> Result<Line<'a>, AsmError> {
-        let whole = Piece { text: line, start: 0 };
+        let whole = Fragment { text: line, start: 0 };
         let code = whole.to(line.find("//").unwrap_or(line.len())).trim();
         let (label, code) = match code.split_at(':') {
             None => (None, code),
@@ -106,13 +106,13 @@ impl<'a> Line<'a> {
             const EXPECTED: &str = "letters, digits, `_` and `$`, not beginning with a digit, and no register";
             return Err(label.malformed("label", EXPECTED));
         }
-        let code = Code::parse(code, syntax);
+        let code = LineBody::parse(code, syntax);
         Ok(Line { label, code })
     }
 }
 
-impl<'a> Code<'a> {
-    fn parse(code: Piece<'a>, syntax: Syntax) -> Result<Option<Code<'a>>, AsmError> {
+impl<'a> LineBody<'a> {
+    fn parse(code: Fragment<'a>, syntax: Syntax) -> Result<Option<LineBody<'a>>, AsmError> {
         if code.text.is_empty() {
             return Ok(None);
         }
@@ -126,7 +126,7 @@ impl<'a> Code<'a> {
                 Syntax::Halu => Statement::parse(line),
                 Syntax::Vp1 => Statement::parse_spaced(line, NO_NAMES),
             };
-            return statement.map(|s| Some(Code::Statement(s)));
+            return statement.map(|s| Some(LineBody::Statement(s)));
         };
         let number = line.from(line.text.len() - number.len()).trim();
         let digits = number.text.strip_prefix("0x").unwrap_or("");
@@ -138,7 +138,7 @@ impl<'a> Code<'a> {
         };
         let malformed = || number.malformed("word", expected);
         let word = word.filter(|w| w.leading_zeros() >= u128::BITS - bits);
-        word.map(|w| Some(Code::Word(w))).ok_or_else(malformed)
+        word.map(|w| Some(LineBody::Word(w))).ok_or_else(malformed)
     }
 }
 
@@ -146,22 +146,22 @@ impl<'a> Code<'a> {
 #[derive(Clone, Debug)]
 pub struct Statement<'a> {
     /// The whole line, without comment, label and terminator.
-    pub(super) line: Piece<'a>,
+    pub(super) line: Fragment<'a>,
     pub(super) guard: Option<(u8, bool)>,
-    pub(super) mnemonic: Piece<'a>,
-    pub(super) modifiers: Vec<Piece<'a>>,
+    pub(super) mnemonic: Fragment<'a>,
+    pub(super) modifiers: Vec<Fragment<'a>>,
     pub(super) args: Vec<Arg<'a>>,
 }
 
 /// An operand as written in the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arg<'a> {
-    pub piece: Piece<'a>,
+    pub piece: Fragment<'a>,
     pub bang: bool,
     pub minus: bool,
     pub bars: bool,
     pub body: Body<'a>,
-    pub suffix: Option<Piece<'a>>,
+    pub suffix: Option<Fragment<'a>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -198,7 +198,7 @@ pub(super) struct Selected<'a> {
 /// The terms between the brackets of an address.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Terms<'a> {
-    pub gpr: Option<(u8, Option<Piece<'a>>)>,
+    pub gpr: Option<(u8, Option<Fragment<'a>>)>,
     pub ur: Option<u8>,
     pub imm: Option<Number<'a>>,
 }
@@ -213,13 +213,13 @@ fn is_label(text: &str, syntax: Syntax) -> bool {
     let shaped = text.chars().all(is_word) && text.starts_with(|c: char| !c.is_ascii_digit());
     shaped
         && match syntax {
-            Syntax::Halu => matches!(name(Piece { text, start: 0 }), Ok(Body::Name(_))),
+            Syntax::Halu => matches!(name(Fragment { text, start: 0 }), Ok(Body::Name(_))),
             Syntax::Vp1 => !text.starts_with('$'),
         }
 }
 
 /// Classifies an identifier: a register, all predicates, or a name that the row resolves.
-fn name(word: Piece<'_>) -> Result<Body<'_>, AsmError> {
+fn name(word: Fragment<'_>) -> Result<Body<'_>, AsmError> {
     const FILES: [(RegFile, &str); 3] = [
         (RegFile::Ur, "register number above 62: UR0 to UR62, or URZ"),
         (RegFile::Gpr, "register number above 254: R0 to R254, or RZ"),
@@ -252,7 +252,7 @@ impl<'a> Statement<'a> {
         self.mnemonic.text
     }
 
-    fn parse(line: Piece<'a>) -> Result<Statement<'a>, AsmError> {
+    fn parse(line: Fragment<'a>) -> Result<Statement<'a>, AsmError> {
         let (guard, rest) = match line.strip('@') {
             None => (None, line),
             Some(rest) => {
@@ -292,16 +292,16 @@ impl<'a> Statement<'a> {
 }
 
 /// Splits a piece at the separators.
-pub(crate) fn split(piece: Piece<'_>, separator: char) -> impl Iterator<Item = Piece<'_>> {
+pub(crate) fn split(piece: Fragment<'_>, separator: char) -> impl Iterator<Item = Fragment<'_>> {
     let mut start = piece.start;
     piece.text.split(separator).map(move |text| {
-        let part = Piece { text, start };
+        let part = Fragment { text, start };
         start += text.len() + separator.len_utf8();
         part
     })
 }
 
-fn argument(piece: Piece<'_>) -> Result<Arg<'_>, AsmError> {
+fn argument(piece: Fragment<'_>) -> Result<Arg<'_>, AsmError> {
     let malformed = || piece.malformed("operand", "a register, a number, an address or a name");
     let plain = |body| Ok(Arg { piece, bang: false, minus: false, bars: false, body, suffix: None });
     if let Some(number) = Number::parse(piece.text) {
@@ -345,7 +345,7 @@ fn argument(piece: Piece<'_>) -> Result<Arg<'_>, AsmError> {
 }
 
 /// Splits off a leading dot and the name after it, if present.
-fn take_suffix(piece: Piece<'_>) -> (Option<Piece<'_>>, Piece<'_>) {
+fn take_suffix(piece: Fragment<'_>) -> (Option<Fragment<'_>>, Fragment<'_>) {
     match piece.text.strip_prefix('.') {
         None => (None, piece),
         Some(_) => {
@@ -357,7 +357,7 @@ fn take_suffix(piece: Piece<'_>) -> (Option<Piece<'_>>, Piece<'_>) {
 
 /// Parses the terms of an address, such as `R1.U32+UR4+0x10`, `R2.64-0x8` or `0x10`. Each term
 /// occurs at most once and in this order.
-fn terms(piece: Piece<'_>) -> Result<Terms<'_>, AsmError> {
+fn terms(piece: Fragment<'_>) -> Result<Terms<'_>, AsmError> {
     let malformed = || piece.malformed("address", "a GPR, a UR and a number, in this order, any of them left out");
     let mut terms = Terms::default();
     let mut rest = piece.trim();

@@ -2,7 +2,7 @@
 
 use super::super::AsmError;
 use super::super::number::Number;
-use super::{Arg, Body, Piece, Selected, Statement};
+use super::{Arg, Body, Fragment, Selected, Statement};
 use crate::row::RegFile;
 
 const FILES: [RegFile; 15] = [
@@ -36,7 +36,7 @@ pub(crate) type Names<'n> = &'n dyn Fn(&str) -> Option<(RegFile, u8)>;
 pub(super) const NO_NAMES: Names<'static> = &|_| None;
 
 impl<'a> Statement<'a> {
-    pub(crate) fn parse_spaced(line: Piece<'a>, names: Names<'_>) -> Result<Statement<'a>, AsmError> {
+    pub(crate) fn parse_spaced(line: Fragment<'a>, names: Names<'_>) -> Result<Statement<'a>, AsmError> {
         let (mnemonic, mut rest) = token(line);
         let mut args = Vec::new();
         while !rest.text.is_empty() {
@@ -56,7 +56,7 @@ impl<'a> Statement<'a> {
 }
 
 /// Splits off the first token: text without blanks, or text in parentheses.
-fn token(piece: Piece<'_>) -> (Piece<'_>, Piece<'_>) {
+fn token(piece: Fragment<'_>) -> (Fragment<'_>, Fragment<'_>) {
     let enclosed = piece.text.starts_with('(').then(|| piece.text.find(')')).flatten();
     let (token, rest) = match enclosed {
         Some(end) => (piece.to(end + 1), piece.from(end + 1)),
@@ -65,7 +65,7 @@ fn token(piece: Piece<'_>) -> (Piece<'_>, Piece<'_>) {
     (token, rest.trim())
 }
 
-fn body<'a>(piece: Piece<'a>, names: Names<'_>) -> Result<Body<'a>, AsmError> {
+fn body<'a>(piece: Fragment<'a>, names: Names<'_>) -> Result<Body<'a>, AsmError> {
     if piece.text.starts_with('(') {
         return selected(piece, names).map(Body::Selected);
     }
@@ -76,7 +76,7 @@ fn body<'a>(piece: Piece<'a>, names: Names<'_>) -> Result<Body<'a>, AsmError> {
 }
 
 /// Parses `$r5`, `$v2d`, `$v4q` or `$vc`.
-fn register<'a>(piece: Piece<'a>, names: Names<'_>) -> Result<Body<'a>, AsmError> {
+fn register<'a>(piece: Fragment<'a>, names: Names<'_>) -> Result<Body<'a>, AsmError> {
     let (name, count) = tuple(piece.text);
     if let Some((file, number)) = names(name) {
         return Ok(if count == 1 { Body::Reg(file, number) } else { Body::Tuple(file, number, count) });
@@ -112,7 +112,7 @@ pub(crate) fn tuple(name: &str) -> (&str, u8) {
 }
 
 /// Parses `(slct $c2 lzf $r4d)`.
-fn selected<'a>(piece: Piece<'a>, names: Names<'_>) -> Result<Selected<'a>, AsmError> {
+fn selected<'a>(piece: Fragment<'a>, names: Names<'_>) -> Result<Selected<'a>, AsmError> {
     let malformed = || piece.malformed("operand", "`(slct $cN bit $rNd)`");
     let inside = piece.text.strip_suffix(')').map(|t| piece.to(t.len()).from(1).trim()).ok_or_else(malformed)?;
     let (word, rest) = token(inside);

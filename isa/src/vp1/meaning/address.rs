@@ -14,7 +14,7 @@ const SHORT: u32 = 1 << 10;
 
 /// The update of the address register after an access.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Then {
+pub(super) enum AddressUpdate {
     /// Adds the last source to the register.
     Step,
     /// Leaves the register unchanged; the last source is or-ed with the address.
@@ -28,12 +28,12 @@ pub(super) fn stores_word(op: Opcode) -> bool {
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// Returns the address of an access, and the outcome with the update of the address register.
-    fn access(&mut self, register: Field, then: Then) -> (D::Word, Outcome<D>) {
+    fn access(&mut self, register: Field, then: AddressUpdate) -> (D::Word, Outcome<D>) {
         let (base, offset) = (self.a(register), self.source_word());
         let (next, flags) = self.stepped(base, offset);
         let (address, write) = match then {
-            Then::Step => (base, Some(Write::A(self.reg(register), next))),
-            Then::Stay => (self.or(base, offset), None),
+            AddressUpdate::Step => (base, Some(Write::A(self.reg(register), next))),
+            AddressUpdate::Stay => (self.or(base, offset), None),
         };
         (address, Outcome::writes(write).with_flags(self.flags(SHORT, flags)))
     }
@@ -74,14 +74,14 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 
     /// Loads to `$v[DST]`.
-    pub(super) fn load(&mut self, shape: Shape, then: Then) -> Outcome<D> {
+    pub(super) fn load(&mut self, shape: Shape, then: AddressUpdate) -> Outcome<D> {
         let (address, mut outcome) = self.access(f::SRC1, then);
         outcome.writes.push(Write::V(self.reg(f::DST), self.read.load(self.d, shape, address)));
         outcome
     }
 
     /// Loads to `$r[DST]`.
-    pub(super) fn load_word(&mut self, then: Then) -> Outcome<D> {
+    pub(super) fn load_word(&mut self, then: AddressUpdate) -> Outcome<D> {
         let (address, mut outcome) = self.access(f::SRC1, then);
         let word = self.read.load_word(self.d, address);
         outcome.writes.extend(self.define(f::DST, word));
@@ -90,7 +90,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
 
     /// Loads to `$vx`, and if the condition is true also to a register of a quad.
     pub(super) fn load_extra(&mut self, shape: Shape) -> Outcome<D> {
-        let (address, mut outcome) = self.access(f::SRC1, Then::Step);
+        let (address, mut outcome) = self.access(f::SRC1, AddressUpdate::Step);
         let value = self.read.load(self.d, shape, address);
         outcome.writes.push(Write::Vx(value));
         let condition = self.condition();
@@ -110,14 +110,14 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 
     /// Stores `$v[SRC1]`.
-    pub(super) fn store(&mut self, shape: Shape, then: Then) -> Outcome<D> {
+    pub(super) fn store(&mut self, shape: Shape, then: AddressUpdate) -> Outcome<D> {
         let (address, mut outcome) = self.access(f::DST, then);
         outcome.writes.push(Write::Store(shape, address, self.vector_port(f::SRC1)));
         outcome
     }
 
     /// Stores `$r[SRC1]`.
-    pub(super) fn store_word(&mut self, then: Then) -> Outcome<D> {
+    pub(super) fn store_word(&mut self, then: AddressUpdate) -> Outcome<D> {
         let (address, mut outcome) = self.access(f::DST, then);
         outcome.writes.push(Write::StoreWord(address, self.word_port()));
         outcome
@@ -125,12 +125,12 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
 
     /// Evaluates `star`, which writes no flags.
     pub(super) fn store_banks(&mut self) -> Outcome<D> {
-        self.store(Shape::Banks, Then::Step).with_flags(None)
+        self.store(Shape::Banks, AddressUpdate::Step).with_flags(None)
     }
 
     /// Evaluates `aadd`.
     pub(super) fn step(&mut self) -> Outcome<D> {
-        self.access(f::DST, Then::Step).1
+        self.access(f::DST, AddressUpdate::Step).1
     }
 
     /// Evaluates `add`.

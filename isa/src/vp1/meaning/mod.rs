@@ -22,12 +22,12 @@ use arrayvec::ArrayVec;
 use super::domain::{ByteKind, Domain, Effects, Index, Jump, Logic, Next, Reader, Shape, Unknown, Write};
 use super::fields as f;
 use super::{Bundle, Inst, Opcode, Unit};
-use crate::row::{Kind, ROTATE, RegFile};
+use crate::row::{OperandKind, ROTATE, RegFile};
 use crate::word::Field;
-use address::Then;
+use address::AddressUpdate;
 use branch::When;
 use multiply::{Inputs, Results};
-use s2v::Handed;
+use s2v::Forwarded;
 
 /// Evaluates a bundle. A unit without a word has no effect.
 pub fn meaning<D: Domain>(bundle: &Bundle, domain: &mut D, read: &mut impl Reader<D>) -> Effects<D> {
@@ -39,7 +39,7 @@ fn effects<D: Domain>(bundle: &Bundle, d: &mut D, read: &mut impl Reader<D>) -> 
     if let Some(word) = bundle.undefined() {
         return Err(Unknown::Instruction(word));
     }
-    let mut run = |inst: Option<&Inst>, handed: Option<Handed<D::Word>>| match inst {
+    let mut run = |inst: Option<&Inst>, handed: Option<Forwarded<D::Word>>| match inst {
         Some(inst) => Context { bundle, inst, handed, d: &mut *d, read: &mut *read }.execute(),
         None => Ok(Outcome::default()),
     };
@@ -69,7 +69,7 @@ struct Outcome<D: Domain> {
     /// The flags to write to a `$c`.
     flags: Option<Flags<D::Word>>,
     /// The values that the scalar unit forwards to the vector unit.
-    handed: Option<Handed<D::Word>>,
+    handed: Option<Forwarded<D::Word>>,
     /// The control flow that the branch unit determines.
     next: Option<Next<D::Word>>,
 }
@@ -106,13 +106,13 @@ struct Context<'a, D: Domain, R: Reader<D>> {
     bundle: &'a Bundle,
     inst: &'a Inst,
     /// The values that the scalar unit has forwarded, in the vector unit only.
-    handed: Option<Handed<D::Word>>,
+    handed: Option<Forwarded<D::Word>>,
     d: &'a mut D,
     read: &'a mut R,
 }
 
 /// A source that is a register in some forms of an instruction and a constant in others.
-enum Source<W> {
+enum SourceOperand<W> {
     Register(RegFile, Index<W>),
     Constant(u32),
 }
@@ -254,23 +254,27 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 
     /// Returns the last source in the text.
-    fn source(&mut self) -> Source<D::Word> {
+    fn source(&mut self) -> SourceOperand<D::Word> {
         match self.inst.row().operands.iter().rev().find(|operand| !operand.silent).map(|operand| operand.kind) {
-            Some(Kind::Reg { file, field, .. }) => Source::Register(file, Index::Fixed(self.reg(field))),
-            Some(Kind::Selected { file, field, .. }) => Source::Register(file, self.selected(field)),
-            Some(Kind::Number { field, signed: true, .. }) => Source::Constant(self.signed(field) as u32),
-            Some(Kind::Number { field, shift, .. }) => Source::Constant((self.get(field) << shift) as u32),
-            Some(Kind::SplitNumber { low, high, shift }) => Source::Constant((self.split(low, high) << shift) as u32),
-            _ => Source::Constant(0),
+            Some(OperandKind::Reg { file, field, .. }) => SourceOperand::Register(file, Index::Fixed(self.reg(field))),
+            Some(OperandKind::Selected { file, field, .. }) => SourceOperand::Register(file, self.selected(field)),
+            Some(OperandKind::Number { field, signed: true, .. }) => SourceOperand::Constant(self.signed(field) as u32),
+            Some(OperandKind::Number { field, shift, .. }) => {
+                SourceOperand::Constant((self.get(field) << shift) as u32)
+            }
+            Some(OperandKind::SplitNumber { low, high, shift }) => {
+                SourceOperand::Constant((self.split(low, high) << shift) as u32)
+            }
+            _ => SourceOperand::Constant(0),
         }
     }
 
     /// Returns the last source as a word.
     fn source_word(&mut self) -> D::Word {
         match self.source() {
-            Source::Register(RegFile::A, n) => self.read.a(self.d, n),
-            Source::Register(_, n) => self.read.r(self.d, n),
-            Source::Constant(value) => self.d.word(value),
+            SourceOperand::Register(RegFile::A, n) => self.read.a(self.d, n),
+            SourceOperand::Register(_, n) => self.read.r(self.d, n),
+            SourceOperand::Constant(value) => self.d.word(value),
         }
     }
 
@@ -278,12 +282,12 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// in all bytes.
     fn source_bytes(&mut self) -> D::Bytes {
         match self.source() {
-            Source::Register(RegFile::V, n) => self.read.v(self.d, n),
-            Source::Register(_, n) => {
+            SourceOperand::Register(RegFile::V, n) => self.read.v(self.d, n),
+            SourceOperand::Register(_, n) => {
                 let word = self.read.r(self.d, n);
                 self.low_bytes(word)
             }
-            Source::Constant(value) => self.d.bytes([value as u8; 16]),
+            SourceOperand::Constant(value) => self.d.bytes([value as u8; 16]),
         }
     }
 

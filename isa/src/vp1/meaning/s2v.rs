@@ -7,7 +7,7 @@ use crate::vp1::domain::{Domain, Index, Reader};
 
 /// The forwarded values of one scalar instruction.
 #[derive(Clone, Copy)]
-pub(super) struct Handed<W> {
+pub(super) struct Forwarded<W> {
     /// Four signed 10-bit factors.
     pub factors: [W; 4],
     /// The flags that choose the factors of each component.
@@ -46,7 +46,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
             half: self.get(f::VCFLAG) as usize,
             spread: self.split(f::VCXFRM_LOW, f::VCXFRM_HIGH) as usize,
         };
-        Outcome { handed: Some(Handed { factors, choice }), ..Outcome::default() }
+        Outcome { handed: Some(Forwarded { factors, choice }), ..Outcome::default() }
     }
 
     /// Evaluates `vec`: forwards two constants, each twice.

@@ -31,9 +31,10 @@ const A_D_STEP: Operand = update("ad", RegFile::A, DST);
 const A_D_USE: Operand = reg("ad", RegFile::A, DST);
 const STEP: Operand = signed("imm", IMM);
 const OFFSET: Operand = unsigned("imm", IMM);
-const VX_D: Operand = implicit("vx", Role::Def, RegFile::Vx);
+const VX_D: Operand = implicit("vx", OperandRole::Def, RegFile::Vx);
 /// A quad of which at most one register is written.
-const V_DQ: Operand = Operand::new("vd", Role::Update, Kind::Tuple { file: RegFile::V, field: DST, count: 4 });
+const V_DQ: Operand =
+    Operand::new("vd", OperandRole::Update, OperandKind::Tuple { file: RegFile::V, field: DST, count: 4 });
 const DMA: &str = "DMA. What it does is not known; it traps.";
 
 rows! {

@@ -9,7 +9,7 @@ const LOOP: Operand = word("loop");
 /// The condition, which the text omits if the branch is always taken. After `not`, that same
 /// condition means never taken.
 const TAKEN: Operand = PREDICATE.optional();
-const TARGET: Operand = Operand::new("target", Role::Use, Kind::Group { field: BTARG, relative: true });
+const TARGET: Operand = Operand::new("target", OperandRole::Use, OperandKind::Group { field: BTARG, relative: true });
 const SAME: Row = Row { overlaps: &[LC], ..CONTROL };
 const COUNTED: Row = Row { overlaps: &[CDST, COND], ..CONTROL };
 
@@ -39,9 +39,9 @@ rows! {
     CONTROL CALL_NOT = 0xe6; "call" [C_D, NOT, PREDICATE, TARGET] "call $c2 not $c2 lzf 0x88a8", branch!("Pushes the address after the next bundle and goes to the target", "0");
     COUNTED CALL_LOOP_NOT = 0xe7; "call" [LOOP, L_D, C_D, L_1, NOT, PREDICATE, TARGET] "call loop $l3 $l1 not $c1 b20 0x60ec", branch!(counted "Pushes the address after the next bundle and goes to the target", "0");
     CONTROL RET = 0xe8; "ret" [C_D, ignored(IGNORED_RET)] "ret $c3", "Pops an address and goes there, after one more bundle.\n\nlzf of `cd`: 1.";
-    CONTROL ABRA = 0xea; "abra" [Operand::new("target", Role::Use, Kind::Group { field: ABTARG, relative: false }), ignored(DST)] "abra 0x9438",
+    CONTROL ABRA = 0xea; "abra" [Operand::new("target", OperandRole::Use, OperandKind::Group { field: ABTARG, relative: false }), ignored(DST)] "abra 0x9438",
         "Goes to the target, a multiple of 4 words, after one more bundle. Writes no flags.";
-    SAME MOV_L_I = 0xf0; "mov" [def("ld", RegFile::L, LC), Operand::reg("cd", Role::Def, RegFile::C, LC), unsigned("imm", IMM16)] "mov $l2 $c2 0x2b27",
+    SAME MOV_L_I = 0xf0; "mov" [def("ld", RegFile::L, LC), Operand::reg("cd", OperandRole::Def, RegFile::C, LC), unsigned("imm", IMM16)] "mov $l2 $c2 0x2b27",
         "Loads a counter: the low byte counts, the high byte is what it starts from again.\n\nlzf of the `$c` of the same number: the low byte is 0.";
     CONTROL EXIT = 0xff; "exit" [mark("intr", M_INTR), unsigned("code", IMM16), ignored(DST)] "exit intr 0xdead", "Stops the engine with an exit code; `intr` raises an interrupt.";
 }

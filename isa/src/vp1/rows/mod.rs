@@ -8,7 +8,7 @@ pub mod transfer;
 pub mod vector;
 
 use super::fields::*;
-use crate::row::{Alias, Class, Kind, Modifier, ModifierOrder, Operand, RegFile, Role, Row};
+use crate::row::{Alias, InstClass, Modifier, ModifierOrder, Operand, OperandKind, OperandRole, RegFile, Row};
 use crate::word::Field;
 
 /// The defaults of every VP1 row.
@@ -25,15 +25,15 @@ const VP1: Row = Row {
     aliases: &[],
     defaults: &[],
     forbids: &[],
-    class: Class::Compute,
+    class: InstClass::Compute,
     doc: "",
     examples: &[],
 };
 
-const MOVE: Row = Row { class: Class::Move, ..VP1 };
-const MEMORY: Row = Row { class: Class::Memory, ..VP1 };
-const ADDRESS: Row = Row { class: Class::Address, ..VP1 };
-const CONTROL: Row = Row { class: Class::Control, ..VP1 };
+const MOVE: Row = Row { class: InstClass::Move, ..VP1 };
+const MEMORY: Row = Row { class: InstClass::Memory, ..VP1 };
+const ADDRESS: Row = Row { class: InstClass::Address, ..VP1 };
+const CONTROL: Row = Row { class: InstClass::Control, ..VP1 };
 
 /// The defaults of a no-op. All bits below the opcode are ignored; in the canonical word they are
 /// 1.
@@ -74,45 +74,45 @@ use unnamed;
 
 /// Creates an operand for ignored bits.
 const fn ignored(field: Field) -> Operand {
-    Operand::new("ignored", Role::Use, Kind::Bits(field)).silent()
+    Operand::new("ignored", OperandRole::Use, OperandKind::Bits(field)).silent()
 }
 
 const fn def(name: &'static str, file: RegFile, field: Field) -> Operand {
-    Operand::reg(name, Role::Def, file, field)
+    Operand::reg(name, OperandRole::Def, file, field)
 }
 
 const fn reg(name: &'static str, file: RegFile, field: Field) -> Operand {
-    Operand::reg(name, Role::Use, file, field)
+    Operand::reg(name, OperandRole::Use, file, field)
 }
 
 /// Creates a register operand that is read and then written.
 const fn update(name: &'static str, file: RegFile, field: Field) -> Operand {
-    Operand::reg(name, Role::Update, file, field)
+    Operand::reg(name, OperandRole::Update, file, field)
 }
 
 const fn pair(name: &'static str, file: RegFile, field: Field) -> Operand {
-    Operand::new(name, Role::Use, Kind::Tuple { file, field, count: 2 })
+    Operand::new(name, OperandRole::Use, OperandKind::Tuple { file, field, count: 2 })
 }
 
 const fn quad(name: &'static str, file: RegFile, field: Field) -> Operand {
-    Operand::new(name, Role::Use, Kind::Tuple { file, field, count: 4 })
+    Operand::new(name, OperandRole::Use, OperandKind::Tuple { file, field, count: 4 })
 }
 
 const fn selected(name: &'static str, file: RegFile) -> Operand {
-    Operand::new(name, Role::Use, Kind::Selected { file, field: SRC2, index: COND, bit: M_CHOOSE })
+    Operand::new(name, OperandRole::Use, OperandKind::Selected { file, field: SRC2, index: COND, bit: M_CHOOSE })
 }
 
 /// Creates an implicit register operand, which is not in the text.
-const fn implicit(name: &'static str, role: Role, file: RegFile) -> Operand {
-    Operand::new(name, role, Kind::Whole(file)).silent()
+const fn implicit(name: &'static str, role: OperandRole, file: RegFile) -> Operand {
+    Operand::new(name, role, OperandKind::Whole(file)).silent()
 }
 
 const fn word(text: &'static str) -> Operand {
-    Operand::new("this word", Role::Use, Kind::Word(text))
+    Operand::new("this word", OperandRole::Use, OperandKind::Word(text))
 }
 
 const fn choice(name: &'static str, modifier: Modifier) -> Operand {
-    Operand::new(name, Role::Use, Kind::Name(modifier))
+    Operand::new(name, OperandRole::Use, OperandKind::Name(modifier))
 }
 
 /// Creates an optional keyword.
@@ -121,19 +121,20 @@ const fn mark(name: &'static str, modifier: Modifier) -> Operand {
 }
 
 const fn unsigned(name: &'static str, field: Field) -> Operand {
-    Operand::new(name, Role::Use, Kind::Number { field, signed: false, shift: 0 })
+    Operand::new(name, OperandRole::Use, OperandKind::Number { field, signed: false, shift: 0 })
 }
 
 const fn signed(name: &'static str, field: Field) -> Operand {
-    Operand::new(name, Role::Use, Kind::Number { field, signed: true, shift: 0 })
+    Operand::new(name, OperandRole::Use, OperandKind::Number { field, signed: true, shift: 0 })
 }
 
 /// The immediate of a multiplication, a multiple of 4.
 const BIMMMUL: Operand =
-    Operand::new("imm", Role::Use, Kind::SplitNumber { low: BIMMMUL_LOW, high: BIMMMUL_HIGH, shift: 2 });
+    Operand::new("imm", OperandRole::Use, OperandKind::SplitNumber { low: BIMMMUL_LOW, high: BIMMMUL_HIGH, shift: 2 });
 const BIMM8: Operand = unsigned("imm", BIMM);
 /// An immediate for the high half of a register, printed shifted into place.
-const HIGH16: Operand = Operand::new("imm", Role::Use, Kind::Number { field: IMM16, signed: false, shift: 16 });
+const HIGH16: Operand =
+    Operand::new("imm", OperandRole::Use, OperandKind::Number { field: IMM16, signed: false, shift: 16 });
 
 const S: Operand = word("s");
 const U: Operand = word("u");
@@ -155,7 +156,7 @@ const A_2: Operand = reg("a2", RegFile::A, SRC2);
 const A_S: Operand = selected("a2", RegFile::A);
 
 const fn flags(name: &'static str, file: RegFile) -> Operand {
-    Operand::new(name, Role::Def, Kind::FlagDef { file, field: CDST }).optional()
+    Operand::new(name, OperandRole::Def, OperandKind::FlagDef { file, field: CDST }).optional()
 }
 
 /// Destination `$c` of the result's flags, if any.
@@ -165,7 +166,7 @@ const VC_D: Operand = flags("vcd", RegFile::Vc);
 /// A `$c` that the instruction writes but the text does not show.
 const C_SILENT: Operand = C_D.silent();
 /// A bit of `$c`, by default `$c0 true`.
-const PREDICATE: Operand = Operand::new("pred", Role::Use, Kind::Condition { index: COND, bit: M_SLCT });
+const PREDICATE: Operand = Operand::new("pred", OperandRole::Use, OperandKind::Condition { index: COND, bit: M_SLCT });
 /// The `$c` whose bits 4 and 5 rotate a quad.
 const C_ROTATE: Operand = reg("cs", RegFile::C, COND);
 

@@ -129,7 +129,7 @@ rows! {
 const S2V_VC: Operand = reg("vcs", RegFile::Vc, VCIDX);
 const S2V_FLAG: Operand = choice("flag", M_VCFLAG);
 const S2V_XFRM: Operand =
-    Operand::new("xfrm", Role::Use, Kind::SplitNumber { low: VCXFRM_LOW, high: VCXFRM_HIGH, shift: 0 });
+    Operand::new("xfrm", OperandRole::Use, OperandKind::SplitNumber { low: VCXFRM_LOW, high: VCXFRM_HIGH, shift: 0 });
 
 /// Describes the values that are forwarded to the vector unit of the bundle.
 macro_rules! s2v {

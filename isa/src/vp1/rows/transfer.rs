@@ -7,8 +7,10 @@ const TO: &str = "Copies `r1`. A counter takes its low 16 bits.\n\n`$c[CDST]`, w
 const FROM: &str = "Copies to `rd`; what is shorter than 32 bits is zero-extended.\n\n`$c[CDST]`, which the text does not name, gets zeros in bits 0 to 7 if CDST is below 4.";
 
 const WORD: Operand = unsigned("word", VWORD);
-const M_D: Operand = Operand::new("md", Role::Def, Kind::SplitReg { file: RegFile::M, low: DST, high: MHIGH });
-const M_1: Operand = Operand::new("m1", Role::Use, Kind::SplitReg { file: RegFile::M, low: SRC1, high: MHIGH });
+const M_D: Operand =
+    Operand::new("md", OperandRole::Def, OperandKind::SplitReg { file: RegFile::M, low: DST, high: MHIGH });
+const M_1: Operand =
+    Operand::new("m1", OperandRole::Use, OperandKind::SplitReg { file: RegFile::M, low: SRC1, high: MHIGH });
 
 rows! {
     MOVE MOV_V_R = 0x6a, RFILE_V = 0; "mov" [update("vd", RegFile::V, DST), WORD, R_1, C_SILENT] "mov $v24 0x1 $r21",

@@ -53,7 +53,7 @@ rows! {
     VP1 VOR_RI = 0xaf; "vor" [V_D, VC_D, V_1, BIMM8] "vor $v10 $v15 0xe9", doc!(bits "Bitwise or of each byte with an immediate.");
     MOVE VMOV_I = 0xad; "vmov" [V_D, VC_D, BIMM8] "vmov $v4 $vc0 0xfb", doc!(high "Loads a constant into every byte.");
     MOVE MOV_V = 0xba; "mov" [V_D, VC_D, V_1] "mov $v25 $vc3 $v27", doc!(bits "Copies a vector.");
-    MOVE MOV_VC = 0xbb; "mov" [V_D, Operand::new("vc", Role::Use, Kind::Whole(RegFile::Vc))] "mov $v9 $vc",
+    MOVE MOV_VC = 0xbb; "mov" [V_D, Operand::new("vc", OperandRole::Use, OperandKind::Whole(RegFile::Vc))] "mov $v9 $vc",
         "Copies all of `$vc`: bytes 4k and 4k + 1 are the sf of `$vck`, component 0 lowest, bytes 4k + 2 and 4k + 3 its zf.";
 }
 
@@ -174,8 +174,8 @@ const HL: Operand = choice("hilo", M_HILO);
 const SG1: Operand = choice("sign1", M_SIGN1);
 const SG2: Operand = choice("sign2", M_SIGN2);
 const MODE: Operand = choice("s2v", M_S2VMODE);
-const VA_D: Operand = implicit("va", Role::Def, RegFile::Va);
-const VA_U: Operand = implicit("va", Role::Update, RegFile::Va);
+const VA_D: Operand = implicit("va", OperandRole::Def, RegFile::Va);
+const VA_U: Operand = implicit("va", OperandRole::Update, RegFile::Va);
 const V_1D: Operand = pair("v1", RegFile::V, SRC1);
 const BAD: Row = Row { overlaps: &[BIMMBAD, SRC3], ..VP1 };
 
@@ -220,7 +220,7 @@ macro_rules! lerp {
     };
 }
 
-const VX_USE: Operand = implicit("vx", Role::Use, RegFile::Vx);
+const VX_USE: Operand = implicit("vx", OperandRole::Use, RegFile::Vx);
 
 rows! {
     VP1 VLRP = 0x90; "vlrp" [ROUND, SHIFTED, V_D, V_1D, V_2] "vlrp rn -0x2 $v18 $v15d $v19",

@@ -5,7 +5,7 @@ use std::ops::Range;
 use thiserror::Error;
 
 use super::Template;
-use crate::text::{AsmError, Piece};
+use crate::text::{AsmError, Fragment};
 
 /// An error in a template, with its position.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -101,7 +101,7 @@ fn operands(count: usize) -> String {
 
 impl TemplateErrorKind {
     /// Creates the error at the position of a piece of the text.
-    pub(super) fn at(self, piece: Piece<'_>) -> TemplateError {
+    pub(super) fn at(self, piece: Fragment<'_>) -> TemplateError {
         TemplateError { span: piece.span(), kind: self }
     }
 }

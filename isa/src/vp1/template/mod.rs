@@ -22,7 +22,7 @@ mod parse;
 use arrayvec::ArrayVec;
 
 use super::Inst;
-use crate::row::{RegFile, Role};
+use crate::row::{OperandRole, RegFile};
 use crate::word::Field;
 
 pub use error::{TemplateError, TemplateErrorKind};
@@ -53,7 +53,7 @@ pub enum Placeholder {
 /// A register slot. If the slot's field overlaps other fields ([`Inst::shares`]), the word fixes
 /// the register number, and the value must be assigned to that register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Slot {
+pub struct RegisterSlot {
     /// Index of the instruction in the bundle.
     pub inst: u8,
     /// The field with the register number.
@@ -64,7 +64,7 @@ pub struct Slot {
     /// The register file: `$r`, `$v`, `$c` or `$vc`.
     pub file: RegFile,
     /// The access: written, read or both.
-    pub role: Role,
+    pub role: OperandRole,
     /// The value that the register holds.
     pub value: Placeholder,
 }
@@ -75,7 +75,7 @@ pub enum TemplateItem {
     /// A bundle.
     Bundle(Words),
     /// A copy of this value, which is in a `$v`, to `$vx`.
-    Extra(Placeholder),
+    MoveToVx(Placeholder),
 }
 
 /// The words of a bundle, whose registers are assigned later.
@@ -85,7 +85,7 @@ pub struct Words {
     pub insts: ArrayVec<Inst, 2>,
     /// The register slots, in the order of the instructions. All reads happen before any write.
     /// Flags that a word names but does not read have no slot.
-    pub slots: Vec<Slot>,
+    pub slots: Vec<RegisterSlot>,
 }
 
 /// A sequence of bundles whose registers are assigned later.

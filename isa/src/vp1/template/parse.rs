@@ -2,9 +2,9 @@
 
 use arrayvec::ArrayVec;
 
-use super::{Placeholder, Slot, Template, TemplateError, TemplateErrorKind, TemplateItem, Words};
-use crate::row::{Kind, LAST_FLAGS, Operand, ROTATE, RegFile, Role};
-use crate::text::{AsmErrorKind, Names, Piece, split, tuple};
+use super::{Placeholder, RegisterSlot, Template, TemplateError, TemplateErrorKind, TemplateItem, Words};
+use crate::row::{LAST_FLAGS, Operand, OperandKind, OperandRole, ROTATE, RegFile};
+use crate::text::{AsmErrorKind, Fragment, Names, split, tuple};
 use crate::vp1::domain::{Logic, Unknown};
 use crate::vp1::footprint::{Footprint, Locations, Profile};
 use crate::vp1::text::{read_named, read_sharing};
@@ -62,15 +62,15 @@ pub(super) fn parse(text: &str, result: RegFile, operands: &[RegFile]) -> Result
         accumulated: false,
     };
     parser.names()?;
-    let whole = Piece { text, start: 0 };
-    let mut bundles: Vec<Piece<'_>> = split(whole, ';').map(Piece::trim).collect();
+    let whole = Fragment { text, start: 0 };
+    let mut bundles: Vec<Fragment<'_>> = split(whole, ';').map(Fragment::trim).collect();
     // The last `;` is optional.
     if bundles.len() > 1 && bundles.last().is_some_and(|last| last.text.is_empty()) {
         bundles.pop();
     }
     let steps = bundles.into_iter().map(|bundle| parser.step(bundle)).collect::<Result<Vec<_>, _>>()?;
     if !parser.values.first().is_some_and(|result| result.written) {
-        return Err(Wrong::NoResult.at(Piece { text: "", start: text.len() }));
+        return Err(Wrong::NoResult.at(Fragment { text: "", start: text.len() }));
     }
     if let Some(unused) = parser.values.iter().skip(1).take(operands.len()).position(|operand| !operand.read) {
         return Err(Wrong::Unused(unused).at(whole));
@@ -79,11 +79,11 @@ pub(super) fn parse(text: &str, result: RegFile, operands: &[RegFile]) -> Result
 }
 
 /// Returns every name that begins with `$`, `$` included, with its position.
-fn dollars(text: &str) -> impl Iterator<Item = Piece<'_>> {
+fn dollars(text: &str) -> impl Iterator<Item = Fragment<'_>> {
     text.match_indices('$').map(|(start, _)| {
         let rest = text.get(start + 1..).unwrap_or("");
         let len = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
-        Piece { text: text.get(start..start + 1 + len).unwrap_or(""), start }
+        Fragment { text: text.get(start..start + 1 + len).unwrap_or(""), start }
     })
 }
 
@@ -119,7 +119,7 @@ impl Parser<'_> {
             }
         }
         if end > Template::MAX_VALUES {
-            return Err(Wrong::TooMany.at(Piece { text: self.text, start: 0 }));
+            return Err(Wrong::TooMany.at(Fragment { text: self.text, start: 0 }));
         }
         self.values.resize(end, Value::default());
         Ok(())
@@ -152,7 +152,7 @@ impl Parser<'_> {
 
     /// Parses a word. A temporary that is not written yet is in the register file to which the word
     /// can write.
-    fn word(&self, piece: Piece<'_>) -> Result<Inst, TemplateError> {
+    fn word(&self, piece: Fragment<'_>) -> Result<Inst, TemplateError> {
         if piece.text.is_empty() {
             return Err(Wrong::Empty.at(piece));
         }
@@ -178,7 +178,7 @@ impl Parser<'_> {
         if !matches!(inst.unit(), Unit::Scalar | Unit::Vector) {
             return Err(Wrong::Unit(mnemonic).at(piece));
         }
-        if let Some(file) = inst.row().operands.iter().find_map(outside) {
+        if let Some(file) = inst.row().operands.iter().find_map(unsupported_file) {
             return Err(Wrong::Outside { mnemonic, file: file.prefix() }.at(piece));
         }
         // The effect is known because all registers that the instruction uses are allowed.
@@ -188,15 +188,15 @@ impl Parser<'_> {
         }
     }
 
-    fn step(&mut self, text: Piece<'_>) -> Result<TemplateItem, TemplateError> {
+    fn step(&mut self, text: Fragment<'_>) -> Result<TemplateItem, TemplateError> {
         match extra(text).filter(|value| !value.text.contains('&')) {
-            Some(value) => self.extra(value).map(TemplateItem::Extra),
+            Some(value) => self.extra(value).map(TemplateItem::MoveToVx),
             None => self.bundle(text).map(TemplateItem::Bundle),
         }
     }
 
     /// Parses the source of `mov $vx`.
-    fn extra(&mut self, name: Piece<'_>) -> Result<Placeholder, TemplateError> {
+    fn extra(&mut self, name: Fragment<'_>) -> Result<Placeholder, TemplateError> {
         let Some(index) = self.value(name.text) else { return Err(Wrong::Extra.at(name)) };
         self.read_as(index, RegFile::V, None).map_err(|wrong| wrong.at(name))?;
         self.written = self.written.union(Locations::register(RegFile::Vx, 0));
@@ -205,10 +205,10 @@ impl Parser<'_> {
         Ok(self.placeholder(index))
     }
 
-    fn bundle(&mut self, bundle: Piece<'_>) -> Result<Words, TemplateError> {
+    fn bundle(&mut self, bundle: Fragment<'_>) -> Result<Words, TemplateError> {
         let mut insts: ArrayVec<Inst, 2> = ArrayVec::new();
-        let mut words: ArrayVec<Piece<'_>, 2> = ArrayVec::new();
-        for piece in split(bundle, '&').map(Piece::trim) {
+        let mut words: ArrayVec<Fragment<'_>, 2> = ArrayVec::new();
+        for piece in split(bundle, '&').map(Fragment::trim) {
             if extra(piece).is_some() {
                 return Err(Wrong::Extra.at(piece));
             }
@@ -241,7 +241,7 @@ impl Parser<'_> {
 
     /// Returns the flags and other special locations that a bundle reads and writes. Checks that
     /// those it reads have been written.
-    fn locals(&self, bundle: Piece<'_>, insts: &[Inst]) -> Result<(Locations, Locations), TemplateError> {
+    fn locals(&self, bundle: Fragment<'_>, insts: &[Inst]) -> Result<(Locations, Locations), TemplateError> {
         // The effect of every instruction is known, so this error does not occur.
         let unknown = |_| Wrong::Empty.at(bundle);
         let footprint = footprint(insts).map_err(unknown)?;
@@ -283,14 +283,15 @@ impl Parser<'_> {
     /// Creates the slots of an instruction. `reads` holds the flags that its bundle reads.
     fn slots(
         &mut self,
-        slots: &mut Vec<Slot>,
+        slots: &mut Vec<RegisterSlot>,
         number: u8,
         inst: &Inst,
-        word: Piece<'_>,
+        word: Fragment<'_>,
         reads: Locations,
     ) -> Result<(), TemplateError> {
         let own = footprint(&[*inst]).map_or(Locations::EMPTY, |footprint| footprint.reads);
-        let place = |field, file, role| Slot { inst: number, field, part: 0, file, role, value: Placeholder::Result };
+        let place =
+            |field, file, role| RegisterSlot { inst: number, field, part: 0, file, role, value: Placeholder::Result };
         for operand in inst.row().operands {
             let role = operand.role;
             let chosen = |bit, index| match bit {
@@ -301,16 +302,16 @@ impl Parser<'_> {
                 _ => 2,
             };
             let (field, file, parts) = match operand.kind {
-                Kind::Reg { file, field, .. } => (field, file, 1),
-                Kind::Tuple { file, field, count } => {
+                OperandKind::Reg { file, field, .. } => (field, file, 1),
+                OperandKind::Tuple { file, field, count } => {
                     // The text names four registers even if the instruction reads fewer.
                     let named = inst.get(field) as usize..inst.get(field) as usize + usize::from(count);
                     named.into_iter().try_for_each(|value| self.read(value, file, inst, word))?;
                     (field, file, inst.quad_condition().map_or(count, |(bit, index)| chosen(bit, index)))
                 }
-                Kind::Selected { file, field, index, bit } => (field, file, chosen(inst.get(bit.field), index)),
-                Kind::FlagDef { file, field } if inst.get(field) <= LAST_FLAGS => (field, file, 1),
-                Kind::Condition { index, .. } => (index, RegFile::C, 1),
+                OperandKind::Selected { file, field, index, bit } => (field, file, chosen(inst.get(bit.field), index)),
+                OperandKind::FlagDef { file, field } if inst.get(field) <= LAST_FLAGS => (field, file, 1),
+                OperandKind::Condition { index, .. } => (index, RegFile::C, 1),
                 _ => continue,
             };
             let first = inst.get(field) as u8;
@@ -320,9 +321,9 @@ impl Parser<'_> {
                     for part in 0..=u8::from(spread) {
                         let n = first | part;
                         let known = if file == RegFile::C { own } else { reads };
-                        let slot = Slot { part, value: Placeholder::Flags(n), ..place(field, file, role) };
+                        let slot = RegisterSlot { part, value: Placeholder::Flags(n), ..place(field, file, role) };
                         // `vlrp4b` shows its `$c` twice.
-                        if (role == Role::Def || known.intersects(Locations::register(file, n)))
+                        if (role == OperandRole::Def || known.intersects(Locations::register(file, n)))
                             && !slots.contains(&slot)
                         {
                             slots.push(slot);
@@ -335,26 +336,29 @@ impl Parser<'_> {
                 _ if inst.shares(field) => {
                     if let Some(value) = dollars(word.text).last().and_then(|last| self.value(last.text)) {
                         self.read(value, file, inst, word)?;
-                        slots.push(Slot { value: self.placeholder(value), ..place(field, file, role) });
+                        slots.push(RegisterSlot { value: self.placeholder(value), ..place(field, file, role) });
                     }
                 }
                 _ => {
                     for part in 0..parts {
                         let value = usize::from(first + part);
-                        if role != Role::Def {
+                        if role != OperandRole::Def {
                             self.read(value, file, inst, word)?;
                         }
-                        slots.push(Slot { part, value: self.placeholder(value), ..place(field, file, role) });
+                        slots.push(RegisterSlot { part, value: self.placeholder(value), ..place(field, file, role) });
                     }
                     if let Some(flags) = self.copied_flags(usize::from(first), inst, word)? {
-                        slots.push(Slot { value: flags, ..place(f::VWORD, RegFile::Vc, Role::Use) });
+                        slots.push(RegisterSlot { value: flags, ..place(f::VWORD, RegFile::Vc, OperandRole::Use) });
                     }
                 }
             }
-            if let Kind::Selected { index, .. } = operand.kind {
+            if let OperandKind::Selected { index, .. } = operand.kind {
                 let n = inst.get(index) as u8;
                 if own.intersects(Locations::register(RegFile::C, n)) {
-                    slots.push(Slot { value: Placeholder::Flags(n), ..place(index, RegFile::C, Role::Use) });
+                    slots.push(RegisterSlot {
+                        value: Placeholder::Flags(n),
+                        ..place(index, RegFile::C, OperandRole::Use)
+                    });
                 }
             }
         }
@@ -362,7 +366,7 @@ impl Parser<'_> {
     }
 
     /// Records that an instruction reads a value as a register of a file.
-    fn read(&mut self, index: usize, file: RegFile, inst: &Inst, word: Piece<'_>) -> Result<(), TemplateError> {
+    fn read(&mut self, index: usize, file: RegFile, inst: &Inst, word: Fragment<'_>) -> Result<(), TemplateError> {
         self.read_as(index, file, Some(inst.opcode())).map_err(|wrong| wrong.at(self.mention(word, index)))
     }
 
@@ -381,7 +385,12 @@ impl Parser<'_> {
     }
 
     /// Returns the flags that a word of a value holds, if the value is a copy of all `$vc`.
-    fn copied_flags(&self, index: usize, inst: &Inst, word: Piece<'_>) -> Result<Option<Placeholder>, TemplateError> {
+    fn copied_flags(
+        &self,
+        index: usize,
+        inst: &Inst,
+        word: Fragment<'_>,
+    ) -> Result<Option<Placeholder>, TemplateError> {
         let copied = self.values.get(index).and_then(|value| value.copied);
         let (Some(copied), Opcode::MOV_R_V) = (copied, inst.opcode()) else { return Ok(None) };
         let flags = inst.get(f::VWORD) as u8;
@@ -396,9 +405,9 @@ impl Parser<'_> {
     }
 
     /// Records the values that a bundle writes.
-    fn write(&mut self, words: &Words, bundle: Piece<'_>) -> Result<(), TemplateError> {
+    fn write(&mut self, words: &Words, bundle: Fragment<'_>) -> Result<(), TemplateError> {
         let mut before: Option<usize> = None;
-        for slot in words.slots.iter().filter(|slot| slot.role != Role::Use) {
+        for slot in words.slots.iter().filter(|slot| slot.role != OperandRole::Use) {
             let Some(index) = self.index(slot.value) else { continue };
             let copies = words.insts.get(usize::from(slot.inst)).is_some_and(|inst| inst.opcode() == Opcode::MOV_VC);
             let wrong = match slot.value {
@@ -430,7 +439,7 @@ impl Parser<'_> {
     }
 
     /// Returns the first position at which a text names a value.
-    fn mention<'t>(&self, within: Piece<'t>, index: usize) -> Piece<'t> {
+    fn mention<'t>(&self, within: Fragment<'t>, index: usize) -> Fragment<'t> {
         mention(within, |name| {
             let (name, count) = tuple(name);
             self.value(name).is_some_and(|first| (first..first + usize::from(count)).contains(&index))
@@ -439,11 +448,11 @@ impl Parser<'_> {
 }
 
 /// Returns the source of `mov $vx`, if the text is that pseudo-instruction.
-fn extra(text: Piece<'_>) -> Option<Piece<'_>> {
+fn extra(text: Fragment<'_>) -> Option<Fragment<'_>> {
     let mut words = text.text.split_whitespace();
     let (mov, vx) = (words.next()?, words.next()?);
     let end = text.text.find(vx)? + vx.len();
-    let rest = Piece { text: text.text.get(end..)?, start: text.start + end };
+    let rest = Fragment { text: text.text.get(end..)?, start: text.start + end };
     (mov == "mov" && vx == RegFile::Vx.prefix()).then_some(rest.trim())
 }
 
@@ -451,9 +460,9 @@ fn extra(text: Piece<'_>) -> Option<Piece<'_>> {
 const SCALAR_FLAGS: u32 = 0xff;
 
 /// Returns the operand's register file if intrinsics must not use it.
-fn outside(operand: &Operand) -> Option<RegFile> {
+fn unsupported_file(operand: &Operand) -> Option<RegFile> {
     match operand.kind {
-        Kind::Reg { file, .. } | Kind::SplitReg { file, .. } => {
+        OperandKind::Reg { file, .. } | OperandKind::SplitReg { file, .. } => {
             (!matches!(file, RegFile::R | RegFile::V | RegFile::C | RegFile::Vc)).then_some(file)
         }
         _ => None,
@@ -481,7 +490,7 @@ fn is_pair_spread(inst: &Inst) -> bool {
 }
 
 /// Returns the first name in a text that satisfies `is`, or the whole text if there is none.
-fn mention<'t>(within: Piece<'t>, is: impl Fn(&str) -> bool) -> Piece<'t> {
+fn mention<'t>(within: Fragment<'t>, is: impl Fn(&str) -> bool) -> Fragment<'t> {
     let found = dollars(within.text).find(|piece| is(piece.text));
-    found.map_or(within, |piece| Piece { start: within.start + piece.start, ..piece })
+    found.map_or(within, |piece| Fragment { start: within.start + piece.start, ..piece })
 }

@@ -10,12 +10,12 @@ use RegFile::{C, R, V, Vc};
 fn bundles(text: &str, result: RegFile, operands: &[RegFile]) -> Vec<Words> {
     let words = |step| match step {
         TemplateItem::Bundle(words) => Some(words),
-        TemplateItem::Extra(_) => None,
+        TemplateItem::MoveToVx(_) => None,
     };
     Template::parse(text, result, operands).unwrap().steps.into_iter().filter_map(words).collect()
 }
 
-fn slots(words: &Words) -> Vec<(u8, Field, u8, RegFile, Role, Placeholder)> {
+fn slots(words: &Words) -> Vec<(u8, Field, u8, RegFile, OperandRole, Placeholder)> {
     words.slots.iter().map(|s| (s.inst, s.field, s.part, s.file, s.role, s.value)).collect()
 }
 
@@ -29,9 +29,9 @@ fn bundles_become_slots() {
     assert_eq!(
         slots(&bundles[1]),
         [
-            (0, f::DST, 0, V, Role::Def, Whole),
-            (0, f::SRC1, 0, V, Role::Use, Operand(2)),
-            (0, f::SRC2, 0, V, Role::Use, Operand(0)),
+            (0, f::DST, 0, V, OperandRole::Def, Whole),
+            (0, f::SRC1, 0, V, OperandRole::Use, Operand(2)),
+            (0, f::SRC2, 0, V, OperandRole::Use, Operand(0)),
         ]
     );
 }
@@ -41,17 +41,17 @@ fn words_of_a_bundle_share_it() {
     let text = "vand $t0 $vc1 $1 0x0; bvec $0 $vc1 zf 0x0 & vmad2 u factor rd int -0x1 lo $d u $1d u $3";
     let bundles = bundles(text, V, &[R, V, V, V]);
     let [flags, both] = &bundles[..] else { panic!() };
-    assert_eq!(slots(flags)[1], (0, f::CDST, 0, Vc, Role::Def, Flags(1)));
+    assert_eq!(slots(flags)[1], (0, f::CDST, 0, Vc, OperandRole::Def, Flags(1)));
     assert_eq!(both.insts.len(), 2);
     assert_eq!(
         slots(both),
         [
-            (0, f::SRC1, 0, R, Role::Use, Operand(0)),
-            (0, f::VCIDX, 0, Vc, Role::Use, Flags(1)),
-            (1, f::DST, 0, V, Role::Def, Whole),
-            (1, f::SRC1, 0, V, Role::Use, Operand(1)),
-            (1, f::SRC1, 1, V, Role::Use, Operand(2)),
-            (1, f::SRC2, 0, V, Role::Use, Operand(3)),
+            (0, f::SRC1, 0, R, OperandRole::Use, Operand(0)),
+            (0, f::VCIDX, 0, Vc, OperandRole::Use, Flags(1)),
+            (1, f::DST, 0, V, OperandRole::Def, Whole),
+            (1, f::SRC1, 0, V, OperandRole::Use, Operand(1)),
+            (1, f::SRC1, 1, V, OperandRole::Use, Operand(2)),
+            (1, f::SRC2, 0, V, OperandRole::Use, Operand(3)),
         ]
     );
 }
@@ -68,7 +68,7 @@ fn flags_that_are_not_read_are_no_slots() {
         [(f::DST, 0, Whole), (f::SRC1, 0, Operand(0)), (f::SRC2, 0, Operand(1)), (f::SRC2, 1, Operand(2))]
     );
     let compared = bundles("vcmpad 0xc $vc0 $0d $1; mov $t0 $vc; mov $d $t0 0x0", R, &[V, V]);
-    assert_eq!(compared[0].slots[0].role, Role::Def);
+    assert_eq!(compared[0].slots[0].role, OperandRole::Def);
 }
 
 #[test]
@@ -78,8 +78,8 @@ fn flags_choose_registers() {
     let chosen = &bundles[1];
     let quad: Vec<_> = chosen.slots.iter().filter(|s| s.field == f::SRC2).map(|s| (s.part, s.value)).collect();
     assert_eq!(quad, [0, 1, 2, 3].map(|n| (n, Operand(n))));
-    assert_eq!(slots(chosen).last().unwrap(), &(0, f::COND, 0, C, Role::Use, Flags(2)));
-    assert_eq!(slots(&bundles[3]), [(0, f::DST, 0, R, Role::Update, Temporary(0))]);
+    assert_eq!(slots(chosen).last().unwrap(), &(0, f::COND, 0, C, OperandRole::Use, Flags(2)));
+    assert_eq!(slots(&bundles[3]), [(0, f::DST, 0, R, OperandRole::Update, Temporary(0))]);
     // A result in `$r31` is discarded.
     assert_eq!(bundles[0].slots[0].field, f::CDST);
     assert_eq!(bundles[0].insts[0].get(f::DST), 31);
@@ -91,7 +91,7 @@ fn copied_flags_are_read_word_by_word() {
     assert_eq!(Template::parse(text, R, &[V, V]).unwrap().temporaries, 2);
     let bundles = bundles(text, R, &[V, V]);
     let copied = CopiedFlags { flags: 3, copy: 0 };
-    assert_eq!(slots(&bundles[2])[2], (0, f::VWORD, 0, Vc, Role::Use, copied));
+    assert_eq!(slots(&bundles[2])[2], (0, f::VWORD, 0, Vc, OperandRole::Use, copied));
     assert_eq!(bundles[2].insts[0].get(f::VWORD), 3);
 }
 
@@ -130,7 +130,7 @@ fn a_value_goes_to_the_extra_register() {
     for (bit, parts) in [("b20", 4), ("zf", 2), ("true", 2), ("false", 1)] {
         let text = format!("{text} u rn -0x2 $d $0q $c2 $c2 {bit} $vc0 zf");
         let template = Template::parse(&text, V, &[V, V, V, V, V, R]).unwrap();
-        assert!(matches!(template.steps[0], TemplateItem::Extra(Operand(4))), "{text}");
+        assert!(matches!(template.steps[0], TemplateItem::MoveToVx(Operand(4))), "{text}");
         let Some(TemplateItem::Bundle(words)) = template.steps.last() else { panic!() };
         let of_field = |field| words.slots.iter().filter(|slot| slot.inst == 1 && slot.field == field).count();
         assert_eq!(of_field(f::SRC1), parts, "{text}");

@@ -4,8 +4,8 @@
 use arrayvec::ArrayVec;
 
 use super::Combiner;
-use super::word::{Kind, Meaning, Shift};
-use crate::halu::operands::{Reg, Source, Src};
+use super::word::{Operation, Shift, ThreeSourceOp};
+use crate::halu::operands::{Reg, SourceLocation, Src};
 use crate::vcode::VReg;
 
 /// Contents of a byte of a word.
@@ -113,11 +113,11 @@ impl Combiner<'_> {
 
     /// Returns the bytes of an instruction's result. A byte without a known origin is a byte of the
     /// result itself.
-    fn made(&self, result: VReg, meaning: Meaning) -> Map {
+    fn made(&self, result: VReg, meaning: Operation) -> Map {
         let own = |place: usize| own_byte(Reg::new(result), place);
         match meaning {
-            Meaning::Permutation(selector, [a, b]) => permuted(selector, [self.map(a), self.map(b)]),
-            Meaning::Shift(shift, count, reg) => {
+            Operation::Permutation(selector, [a, b]) => permuted(selector, [self.map(a), self.map(b)]),
+            Operation::Shift(shift, count, reg) => {
                 let (bytes, map) = (count as usize / 8, self.map(reg));
                 if count % 8 == 0 {
                     return shifted(shift, bytes, map);
@@ -129,14 +129,14 @@ impl Combiner<'_> {
                 };
                 [0, 1, 2, 3].map(|place| if zero(place) { Byte::Zero } else { own(place) })
             }
-            Meaning::Three(Kind::Logic(table), sources) => {
+            Operation::Three(ThreeSourceOp::Logic(table), sources) => {
                 let maps = sources.map(|source| match source.place {
-                    Source::Reg(reg) => Some(self.map(reg)),
+                    SourceLocation::Reg(reg) => Some(self.map(reg)),
                     _ => None,
                 });
                 [0usize, 1, 2, 3].map(|place| {
                     let bits = [0usize, 1, 2].map(|number| match (sources[number].place, maps[number]) {
-                        (Source::Imm(bits), _) => match (bits >> (8 * place)) as u8 {
+                        (SourceLocation::Imm(bits), _) => match (bits >> (8 * place)) as u8 {
                             0 => Bits::All(false),
                             0xff => Bits::All(true),
                             _ => Bits::Unknown(None),
@@ -148,30 +148,30 @@ impl Combiner<'_> {
                     byte_of_function(table, bits).unwrap_or(own(place))
                 })
             }
-            Meaning::Three(Kind::Product, [a, b, c]) => {
+            Operation::Three(ThreeSourceOp::Product, [a, b, c]) => {
                 // A product of n bytes and m bytes has at most n + m bytes.
                 let bytes = |source: Src| match source.place {
-                    Source::Imm(number) => 4 - number.leading_zeros() as usize / 8,
-                    Source::Const(_) => 4,
-                    Source::Reg(reg) => {
+                    SourceLocation::Imm(number) => 4 - number.leading_zeros() as usize / 8,
+                    SourceLocation::Const(_) => 4,
+                    SourceLocation::Reg(reg) => {
                         self.map(reg).iter().rposition(|&byte| byte != Byte::Zero).map_or(0, |last| last + 1)
                     }
                 };
                 let length = if c.place == Src::ZERO.place { bytes(a) + bytes(b) } else { 4 };
                 [0, 1, 2, 3].map(|place| if place < length { own(place) } else { Byte::Zero })
             }
-            Meaning::Three(Kind::Sum, _) => [0, 1, 2, 3].map(own),
-            Meaning::Number(number) => {
+            Operation::Three(ThreeSourceOp::Sum, _) => [0, 1, 2, 3].map(own),
+            Operation::Number(number) => {
                 [0, 1, 2, 3].map(|place| if number >> (8 * place) & 0xff == 0 { Byte::Zero } else { own(place) })
             }
-            Meaning::Load { bytes, .. } => {
+            Operation::Load { bytes, .. } => {
                 [0, 1, 2, 3].map(|place| if place < bytes { own(place) } else { Byte::Zero })
             }
         }
     }
 
     /// Records the bytes of an instruction's result, unless they are already recorded.
-    pub(super) fn note_bytes(&mut self, result: VReg, meaning: Meaning) {
+    pub(super) fn note_bytes(&mut self, result: VReg, meaning: Operation) {
         if self.maps[result.0 as usize].is_none() {
             self.maps[result.0 as usize] = Some(self.made(result, meaning));
         }
@@ -179,7 +179,7 @@ impl Combiner<'_> {
 
     /// Replaces an instruction that only moves bytes by one PRMT of the original words, or removes
     /// it.
-    pub(super) fn bytes(&mut self, at: u32, result: VReg, meaning: Meaning) -> bool {
+    pub(super) fn bytes(&mut self, at: u32, result: VReg, meaning: Operation) -> bool {
         let map = self.made(result, meaning);
         self.maps[result.0 as usize] = Some(map);
         let is_own = |byte: &Byte| matches!(byte, Byte::Of { reg, .. } if *reg == Reg::new(result));
@@ -215,7 +215,7 @@ impl Combiner<'_> {
         if !roots.iter().any(is_new) || roots.iter().any(|root| !sources.contains(root) && self.is_continued(*root)) {
             return false;
         }
-        if !matches!(meaning, Meaning::Permutation(..)) && !sources.iter().any(goes) {
+        if !matches!(meaning, Operation::Permutation(..)) && !sources.iter().any(goes) {
             return false;
         }
         let Some((selector, words)) = self.selector(map, &roots) else { return false };
@@ -251,7 +251,7 @@ impl Combiner<'_> {
     /// Lets a load sign-extend its value if all its uses need the sign extension.
     fn load_signed(&mut self, at: u32, reg: Reg, map: Map) -> bool {
         let Some(load) = self.maker(reg).filter(|_| self.uses(reg) == 1) else { return false };
-        let Some(Meaning::Load { bytes, signed }) = self.meaning(load) else { return false };
+        let Some(Operation::Load { bytes, signed }) = self.meaning(load) else { return false };
         let last = own_byte(reg, bytes - 1);
         let extended = [0, 1, 2, 3].map(|place| if place < bytes { own_byte(reg, place) } else { last.sign() });
         if map != extended {

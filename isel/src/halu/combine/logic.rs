@@ -3,8 +3,8 @@
 use arrayvec::ArrayVec;
 
 use super::Combiner;
-use super::word::Kind;
-use crate::halu::operands::{Reg, Source, Src};
+use super::word::ThreeSourceOp;
+use crate::halu::operands::{Reg, SourceLocation, Src};
 
 /// Columns of a truth table over five words, with one bit for each of the 32 cases.
 const WORDS: [u32; 5] = [0xaaaa_aaaa, 0xcccc_cccc, 0xf0f0_f0f0, 0xff00_ff00, 0xffff_0000];
@@ -24,15 +24,15 @@ impl Words {
     /// Adds a source, and returns it as a function of these words.
     fn add(&mut self, source: Src) -> Option<u32> {
         match source.place {
-            Source::Reg(Reg { vreg: None, .. }) => return Some(0),
-            Source::Imm(u32::MAX) => return Some(u32::MAX),
+            SourceLocation::Reg(Reg { vreg: None, .. }) => return Some(0),
+            SourceLocation::Imm(u32::MAX) => return Some(u32::MAX),
             _ => {}
         }
         if let Some(known) = self.0.iter().position(|&word| word == source) {
             return WORDS.get(known).copied();
         }
-        if let Source::Imm(bits) = source.place
-            && let Some(opposite) = self.0.iter().position(|word| word.place == Source::Imm(!bits))
+        if let SourceLocation::Imm(bits) = source.place
+            && let Some(opposite) = self.0.iter().position(|word| word.place == SourceLocation::Imm(!bits))
         {
             return WORDS.get(opposite).map(|word| !word);
         }
@@ -78,17 +78,17 @@ impl Combiner<'_> {
     /// Combines a LOP3 with a LOP3 that it reads, or with a constant.
     pub(super) fn logic(&mut self, at: u32, table: u8, sources: [Src; 3]) -> bool {
         let combined = (0..3).find_map(|place| self.with_taken_in(table, sources, place));
-        combined.is_some_and(|(table, sources)| self.write_three(at, Kind::Logic(table), sources))
+        combined.is_some_and(|(table, sources)| self.write_three(at, ThreeSourceOp::Logic(table), sources))
     }
 
     /// Returns the LOP3 that results from inlining the definition of source `place`.
     fn with_taken_in(&self, table: u8, sources: [Src; 3], place: usize) -> Option<(u8, [Src; 3])> {
-        let &Src { place: Source::Reg(reg), .. } = sources.get(place)? else { return None };
+        let &Src { place: SourceLocation::Reg(reg), .. } = sources.get(place)? else { return None };
         let maker = self.maker(reg)?;
         let mut words = Words::default();
         let taken = match (self.constant(maker), self.maker_here(reg).and_then(|maker| self.three(maker))) {
             (Some(number), _) => words.add(Src::imm(number))?,
-            (None, Some((Kind::Logic(inner), of))) => {
+            (None, Some((ThreeSourceOp::Logic(inner), of))) => {
                 // A LOP3 of a single register is inlined for free, even if it has other uses.
                 let is_free = Combiner::registers(&of).len() == 1 && of.iter().all(|source| source.is_reg());
                 if self.uses(reg) != 1 && !is_free {
@@ -104,7 +104,7 @@ impl Combiner<'_> {
         };
         let mut functions = [0; 3];
         for (function, (number, &source)) in functions.iter_mut().zip(sources.iter().enumerate()) {
-            let is_taken = number == place || source.place == Source::Reg(reg);
+            let is_taken = number == place || source.place == SourceLocation::Reg(reg);
             *function = if is_taken { taken } else { words.add(source)? };
         }
         words.one(apply(table, functions))
@@ -125,7 +125,7 @@ mod tests {
     use crate::vcode::VReg;
 
     fn reg(number: u32) -> Src {
-        Src::plain(Source::Reg(Reg::new(VReg(number))))
+        Src::plain(SourceLocation::Reg(Reg::new(VReg(number))))
     }
 
     /// Checks every table inside every other table, at each source, over equal and different
@@ -133,10 +133,10 @@ mod tests {
     #[test]
     fn one_table_has_the_bits_of_two() {
         let values = |source: Src| match source.place {
-            Source::Reg(Reg { vreg: Some(VReg(number)), .. }) => {
+            SourceLocation::Reg(Reg { vreg: Some(VReg(number)), .. }) => {
                 [0x8c4e_31f5u32, 0x5a93_d06e, 0x39c5_a71b][number as usize]
             }
-            Source::Imm(bits) => bits,
+            SourceLocation::Imm(bits) => bits,
             _ => 0,
         };
         let run = |table: u8, sources: [Src; 3]| apply(table, sources.map(values));

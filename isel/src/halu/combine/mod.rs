@@ -22,10 +22,10 @@ use halfbyte_abi::Poll;
 use halfbyte_isa::halu::Inst as Word;
 use rustc_hash::FxHashMap;
 
-use self::word::{Kind, Meaning};
+use self::word::{Operation, ThreeSourceOp};
 use super::builder::Builder;
 use super::machine::{Halu, RegClass};
-use super::operands::{Reg, Source, Src};
+use super::operands::{Reg, SourceLocation, Src};
 use crate::vcode::{Access, BlockIndex, Operand, Terminator, VCode, VInst, VReg};
 
 /// Marker of an absent instruction or block.
@@ -53,7 +53,7 @@ pub(super) fn combine(code: &mut VCode<Halu>, poll: Poll<'_>) {
 
 /// Facts about a virtual register.
 #[derive(Clone, Copy)]
-struct Known {
+struct RegisterFacts {
     /// Instruction that writes the whole register.
     def: u32,
     /// Block of the definition.
@@ -68,7 +68,7 @@ struct Combiner<'c> {
     poll: Poll<'c>,
     code: &'c mut VCode<Halu>,
     /// Facts by virtual register.
-    known: Vec<Known>,
+    known: Vec<RegisterFacts>,
     /// Replacement of each virtual register.
     stands_for: Vec<VReg>,
     /// Bytes of each virtual register, if known.
@@ -85,7 +85,7 @@ struct Combiner<'c> {
 
 impl<'c> Combiner<'c> {
     fn new(code: &'c mut VCode<Halu>, poll: Poll<'c>) -> Combiner<'c> {
-        let nothing = Known { def: NONE, block: NONE, uses: 0, is_continued: false };
+        let nothing = RegisterFacts { def: NONE, block: NONE, uses: 0, is_continued: false };
         let mut known = vec![nothing; code.vregs.len()];
         for (number, block) in (0..).zip(&code.blocks) {
             for at in block.insts.clone() {
@@ -94,7 +94,7 @@ impl<'c> Combiner<'c> {
                     match operand.access {
                         Access::Use => reg.uses += 1,
                         Access::Def => (reg.def, reg.block) = (at, number),
-                        Access::Replace(old) => {
+                        Access::UpdateInPlace(old) => {
                             (reg.def, reg.block) = (at, number);
                             let old = &mut known[old.0 as usize];
                             (old.uses, old.is_continued) = (old.uses + 1, true);
@@ -150,17 +150,17 @@ impl<'c> Combiner<'c> {
     }
 
     /// Tries to combine an instruction once. Returns `true` if the instruction changed.
-    fn step(&mut self, at: u32, result: VReg, meaning: Meaning) -> bool {
+    fn step(&mut self, at: u32, result: VReg, meaning: Operation) -> bool {
         match meaning {
-            Meaning::Three(Kind::Logic(table), sources) => {
+            Operation::Three(ThreeSourceOp::Logic(table), sources) => {
                 self.bytes(at, result, meaning) || self.logic(at, table, sources)
             }
-            Meaning::Three(Kind::Sum, sources) => self.sum(at, sources),
-            Meaning::Three(Kind::Product, sources) => self.product_by_number(at, sources),
-            Meaning::Shift(..) | Meaning::Permutation(..) => {
+            Operation::Three(ThreeSourceOp::Sum, sources) => self.sum(at, sources),
+            Operation::Three(ThreeSourceOp::Product, sources) => self.product_by_number(at, sources),
+            Operation::Shift(..) | Operation::Permutation(..) => {
                 self.bytes(at, result, meaning) || self.made_of_numbers(at, meaning)
             }
-            Meaning::Number(_) | Meaning::Load { .. } => false,
+            Operation::Number(_) | Operation::Load { .. } => false,
         }
     }
 
@@ -239,10 +239,10 @@ impl<'c> Combiner<'c> {
     /// Returns the constant value of a source, if any.
     fn number(&self, src: Src) -> Option<u32> {
         match src.place {
-            Source::Imm(bits) => Some(bits),
-            Source::Const(_) => None,
-            Source::Reg(Reg { vreg: None, .. }) => Some(0),
-            Source::Reg(reg) => self.constant(self.maker(reg)?),
+            SourceLocation::Imm(bits) => Some(bits),
+            SourceLocation::Const(_) => None,
+            SourceLocation::Reg(Reg { vreg: None, .. }) => Some(0),
+            SourceLocation::Reg(reg) => self.constant(self.maker(reg)?),
         }
     }
 
@@ -303,7 +303,7 @@ impl<'c> Combiner<'c> {
     fn registers(sources: &[Src]) -> ArrayVec<Reg, 4> {
         let mut registers = ArrayVec::new();
         for source in sources {
-            if let Source::Reg(reg) = source.place
+            if let SourceLocation::Reg(reg) = source.place
                 && reg.vreg.is_some()
                 && !registers.contains(&reg)
             {

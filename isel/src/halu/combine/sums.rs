@@ -3,8 +3,8 @@
 use arrayvec::ArrayVec;
 
 use super::Combiner;
-use super::word::{Kind, Meaning, Shift};
-use crate::halu::operands::{Number, Reg, Source, Src};
+use super::word::{Operation, Shift, ThreeSourceOp};
+use crate::halu::operands::{Number, Reg, SourceLocation, Src};
 
 impl Combiner<'_> {
     /// Combines a sum with one of its terms. Returns `true` if the sum changed.
@@ -14,7 +14,7 @@ impl Combiner<'_> {
 
     /// Returns the instruction of the current block that defines a source with no other use.
     fn only_here(&self, source: Src) -> Option<u32> {
-        let Source::Reg(reg) = source.place else { return None };
+        let SourceLocation::Reg(reg) = source.place else { return None };
         self.maker_here(reg).filter(|_| self.uses(reg) == 1)
     }
 
@@ -25,7 +25,8 @@ impl Combiner<'_> {
 
     fn sum_of_sum(&mut self, at: u32, sources: [Src; 3]) -> bool {
         for place in 0..3 {
-            let Some((Kind::Sum, inner)) = self.only_here(sources[place]).and_then(|maker| self.three(maker)) else {
+            let Some((ThreeSourceOp::Sum, inner)) = self.only_here(sources[place]).and_then(|maker| self.three(maker))
+            else {
                 continue;
             };
             let sign = |source: Src| if sources[place].neg { source.negated() } else { source };
@@ -33,9 +34,9 @@ impl Combiner<'_> {
             let all = others.chain(inner.map(sign)).filter(|source| source.place != Src::ZERO.place);
             let mut terms: ArrayVec<Src, 3> = ArrayVec::new();
             let fits = all.map(|source| source.folded(Number::Int)).all(|source| {
-                let known = terms.iter_mut().find(|term| matches!(term.place, Source::Imm(_)));
+                let known = terms.iter_mut().find(|term| matches!(term.place, SourceLocation::Imm(_)));
                 match (source.place, known) {
-                    (Source::Imm(more), Some(Src { place: Source::Imm(number), .. })) => {
+                    (SourceLocation::Imm(more), Some(Src { place: SourceLocation::Imm(number), .. })) => {
                         *number = number.wrapping_add(more);
                         true
                     }
@@ -48,7 +49,7 @@ impl Combiner<'_> {
                 continue;
             }
             let term = |number: usize| terms.get(number).copied().unwrap_or(Src::ZERO);
-            if self.write_three(at, Kind::Sum, [term(0), term(1), term(2)]) {
+            if self.write_three(at, ThreeSourceOp::Sum, [term(0), term(1), term(2)]) {
                 return true;
             }
         }
@@ -61,7 +62,7 @@ impl Combiner<'_> {
         for (shifted, to) in [(a, b), (b, a)] {
             let shift = self.only_here(shifted).and_then(|maker| self.shift_of(maker));
             if let Some((Shift::Left, count, reg)) = shift
-                && let Source::Reg(to) = to.place
+                && let SourceLocation::Reg(to) = to.place
                 && !shifted.neg
                 && !terms.iter().any(|term| term.neg)
                 && !self.is_continued(reg)
@@ -76,7 +77,7 @@ impl Combiner<'_> {
     /// Returns a product without an addend, and its factors.
     fn bare_product(&self, source: Src) -> Option<(u32, [Src; 2])> {
         let maker = self.only_here(source).filter(|_| !source.neg)?;
-        let Some((Kind::Product, [a, b, c])) = self.three(maker) else { return None };
+        let Some((ThreeSourceOp::Product, [a, b, c])) = self.three(maker) else { return None };
         let lives_on = Combiner::registers(&[a, b]).iter().any(|&reg| self.is_continued(reg));
         (c.place == Src::ZERO.place && !lives_on).then_some((maker, [a, b]))
     }
@@ -86,7 +87,7 @@ impl Combiner<'_> {
         match *terms.as_slice() {
             [a, b] => [(a, b), (b, a)].into_iter().any(|(product, to)| {
                 let found = self.bare_product(product).filter(|_| !to.neg);
-                found.is_some_and(|(_, [x, y])| self.write_three(at, Kind::Product, [x, y, to]))
+                found.is_some_and(|(_, [x, y])| self.write_three(at, ThreeSourceOp::Product, [x, y, to]))
             }),
             [a, b, c] => [[a, b, c], [a, c, b], [b, c, a]].into_iter().any(|[first, second, to]| {
                 let (Some(one), Some(other)) = (self.bare_product(first), self.bare_product(second)) else {
@@ -97,17 +98,17 @@ impl Combiner<'_> {
                 let ((maker, [x, y]), (_, [v, w]), made) =
                     if one.0 > other.0 { (one, other, first) } else { (other, one, second) };
                 let is_there = match to.place {
-                    Source::Reg(reg) => self.maker_of_any(reg).is_none_or(|def| def < maker),
+                    SourceLocation::Reg(reg) => self.maker_of_any(reg).is_none_or(|def| def < maker),
                     _ => true,
                 };
                 // A term that is not a register does not fit beside the factors.
-                if to.neg || !to.is_reg() || !self.write_three(maker, Kind::Product, [x, y, to]) {
+                if to.neg || !to.is_reg() || !self.write_three(maker, ThreeSourceOp::Product, [x, y, to]) {
                     return false;
                 }
                 if !is_there {
                     self.moved.insert(at, maker);
                 }
-                self.write_three(at, Kind::Product, [v, w, made])
+                self.write_three(at, ThreeSourceOp::Product, [v, w, made])
             }),
             _ => false,
         }
@@ -126,22 +127,22 @@ impl Combiner<'_> {
             return false;
         }
         [(a, b), (b, a)].into_iter().any(|(factor, by)| {
-            let Source::Reg(Reg { vreg: Some(_), .. }) = by.place else { return false };
+            let SourceLocation::Reg(Reg { vreg: Some(_), .. }) = by.place else { return false };
             let number = self.number(by).filter(|&number| number != 0);
-            number.is_some_and(|number| self.write_three(at, Kind::Product, [factor, Src::imm(number), c]))
+            number.is_some_and(|number| self.write_three(at, ThreeSourceOp::Product, [factor, Src::imm(number), c]))
         })
     }
 
     /// Folds a shift or a permutation of constants.
-    pub(super) fn made_of_numbers(&mut self, at: u32, meaning: Meaning) -> bool {
-        let number = |reg: Reg| self.number(Src::plain(Source::Reg(reg)));
+    pub(super) fn made_of_numbers(&mut self, at: u32, meaning: Operation) -> bool {
+        let number = |reg: Reg| self.number(Src::plain(SourceLocation::Reg(reg)));
         let made = match meaning {
-            Meaning::Shift(shift, count, reg) => number(reg).map(|number| match shift {
+            Operation::Shift(shift, count, reg) => number(reg).map(|number| match shift {
                 Shift::Left => number << count,
                 Shift::Right => number >> count,
                 Shift::Signed => (number as i32 >> count) as u32,
             }),
-            Meaning::Permutation(selector, [a, b]) => {
+            Operation::Permutation(selector, [a, b]) => {
                 number(a).zip(number(b)).map(|(a, b)| permuted(selector, u64::from(b) << 32 | u64::from(a)))
             }
             _ => None,

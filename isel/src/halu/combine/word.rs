@@ -7,12 +7,12 @@ use halfbyte_isa::word::Field;
 use super::Combiner;
 use crate::halu::builder::choice;
 use crate::halu::lowering::families::{IADD3, IMAD, LOP3};
-use crate::halu::operands::{Number, Reg, Source, Src};
+use crate::halu::operands::{Number, Reg, SourceLocation, Src};
 use crate::vcode::Access;
 
 /// Operation of an instruction with three sources.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum ThreeSourceOp {
     /// LOP3 with its truth table.
     Logic(u8),
     /// IADD3.
@@ -32,8 +32,8 @@ pub(super) enum Shift {
 
 /// Operation of an instruction that can be combined with others.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Meaning {
-    Three(Kind, [Src; 3]),
+pub(super) enum Operation {
+    Three(ThreeSourceOp, [Src; 3]),
     /// Shift of one word by a constant.
     Shift(Shift, u32, Reg),
     /// PRMT with its selector, and the sources of bytes 0 to 3 and 4 to 7.
@@ -49,15 +49,15 @@ pub(super) enum Meaning {
 
 impl Combiner<'_> {
     /// Returns the operation of an instruction.
-    pub(super) fn meaning(&self, at: u32) -> Option<Meaning> {
+    pub(super) fn meaning(&self, at: u32) -> Option<Operation> {
         match self.inst(at)?.inst.opcode() {
-            Opcode::PRMT_RIR => self.permutation(at).map(|(selector, words)| Meaning::Permutation(selector, words)),
-            Opcode::SHF_RIR => self.shift_of(at).map(|(shift, count, reg)| Meaning::Shift(shift, count, reg)),
-            Opcode::MOV_I => self.constant(at).map(Meaning::Number),
+            Opcode::PRMT_RIR => self.permutation(at).map(|(selector, words)| Operation::Permutation(selector, words)),
+            Opcode::SHF_RIR => self.shift_of(at).map(|(shift, count, reg)| Operation::Shift(shift, count, reg)),
+            Opcode::MOV_I => self.constant(at).map(Operation::Number),
             _ => self
                 .three(at)
-                .map(|(kind, sources)| Meaning::Three(kind, sources))
-                .or_else(|| self.narrow_load(at).map(|(bytes, signed)| Meaning::Load { bytes, signed })),
+                .map(|(kind, sources)| Operation::Three(kind, sources))
+                .or_else(|| self.narrow_load(at).map(|(bytes, signed)| Operation::Load { bytes, signed })),
         }
     }
 
@@ -79,16 +79,16 @@ impl Combiner<'_> {
     }
 
     /// Decodes an instruction with three sources.
-    pub(super) fn three(&self, at: u32) -> Option<(Kind, [Src; 3])> {
+    pub(super) fn three(&self, at: u32) -> Option<(ThreeSourceOp, [Src; 3])> {
         let word = self.inst(at)?.inst;
         let opcode = word.opcode();
         let kind = match opcode {
-            Opcode::LOP3_RRR | Opcode::LOP3_RIR | Opcode::LOP3_RCR => Kind::Logic(word.get(LUT) as u8),
-            Opcode::IADD3_RRR | Opcode::IADD3_RIR | Opcode::IADD3_RCR => Kind::Sum,
-            Opcode::IMAD_RRR | Opcode::IMAD_RIR | Opcode::IMAD_RCR | Opcode::IMAD_RRI => Kind::Product,
+            Opcode::LOP3_RRR | Opcode::LOP3_RIR | Opcode::LOP3_RCR => ThreeSourceOp::Logic(word.get(LUT) as u8),
+            Opcode::IADD3_RRR | Opcode::IADD3_RIR | Opcode::IADD3_RCR => ThreeSourceOp::Sum,
+            Opcode::IMAD_RRR | Opcode::IMAD_RIR | Opcode::IMAD_RCR | Opcode::IMAD_RRI => ThreeSourceOp::Product,
             _ => return None,
         };
-        let reg = |field| Src::plain(Source::Reg(self.read(at, field)));
+        let reg = |field| Src::plain(SourceLocation::Reg(self.read(at, field)));
         let number = || Src::imm(word.get(IMM32) as u32);
         let mut plain = Word::new(opcode);
         let mut sources = match opcode {
@@ -96,16 +96,16 @@ impl Combiner<'_> {
             Opcode::LOP3_RIR | Opcode::IADD3_RIR | Opcode::IMAD_RIR => [reg(RA), number(), reg(R64)],
             Opcode::LOP3_RCR | Opcode::IADD3_RCR | Opcode::IMAD_RCR => {
                 plain.set(CMEM_OFFSET, word.get(CMEM_OFFSET));
-                [reg(RA), Src::plain(Source::Const(word.get(CMEM_OFFSET) as u16)), reg(R64)]
+                [reg(RA), Src::plain(SourceLocation::Const(word.get(CMEM_OFFSET) as u16)), reg(R64)]
             }
             _ => [reg(RA), reg(R32), reg(R64)],
         };
-        if sources.iter().any(|source| matches!(source.place, Source::Imm(_))) {
+        if sources.iter().any(|source| matches!(source.place, SourceLocation::Imm(_))) {
             plain.set(IMM32, word.get(IMM32));
         }
         match kind {
-            Kind::Logic(table) => plain.set(LUT, table.into()),
-            Kind::Sum => {
+            ThreeSourceOp::Logic(table) => plain.set(LUT, table.into()),
+            ThreeSourceOp::Sum => {
                 let has_number = matches!(opcode, Opcode::IADD3_RIR);
                 for (source, field) in sources.iter_mut().zip([RA_NEG, SLOT_NEG, R64_NEG]) {
                     if field == SLOT_NEG && has_number {
@@ -115,31 +115,32 @@ impl Combiner<'_> {
                     source.neg = word.get(field) == 1;
                 }
             }
-            Kind::Product => {}
+            ThreeSourceOp::Product => {}
         }
         self.is_plain(at, plain).then_some((kind, sources))
     }
 
     /// Replaces an instruction by one with three sources. Returns `false` if the sources do not
     /// fit. The sources of LOP3 keep their order.
-    pub(super) fn write_three(&mut self, at: u32, kind: Kind, sources: [Src; 3]) -> bool {
+    pub(super) fn write_three(&mut self, at: u32, kind: ThreeSourceOp, sources: [Src; 3]) -> bool {
         let [a, b, c] = sources.map(|source| source.folded(Number::Int));
         let (forms, [a, b, c]) = match kind {
-            Kind::Logic(_) => (LOP3, [a, b, c]),
+            ThreeSourceOp::Logic(_) => (LOP3, [a, b, c]),
             // All sources of a sum commute; the first two sources of a product commute.
-            Kind::Sum if !a.is_reg() => (IADD3, [b, a, c]),
-            Kind::Sum if !c.is_reg() => (IADD3, [a, c, b]),
-            Kind::Sum => (IADD3, [a, b, c]),
-            Kind::Product if !a.is_reg() => (IMAD, [b, a, c]),
-            Kind::Product => (IMAD, [a, b, c]),
+            ThreeSourceOp::Sum if !a.is_reg() => (IADD3, [b, a, c]),
+            ThreeSourceOp::Sum if !c.is_reg() => (IADD3, [a, c, b]),
+            ThreeSourceOp::Sum => (IADD3, [a, b, c]),
+            ThreeSourceOp::Product if !a.is_reg() => (IMAD, [b, a, c]),
+            ThreeSourceOp::Product => (IMAD, [a, b, c]),
         };
-        let has_room = c.is_reg() || kind == Kind::Product && b.is_reg() && matches!(c.place, Source::Imm(_));
+        let has_room =
+            c.is_reg() || kind == ThreeSourceOp::Product && b.is_reg() && matches!(c.place, SourceLocation::Imm(_));
         if !a.is_reg() || !has_room {
             return false;
         }
         self.builder.operands.clear();
         let mut word = self.builder.three_in_order(forms, Number::Int, a, b, c);
-        if let Kind::Logic(table) = kind {
+        if let ThreeSourceOp::Logic(table) = kind {
             word.set(LUT, table.into());
         }
         self.replace(at, word);
@@ -241,6 +242,9 @@ impl Combiner<'_> {
             self.inst(at).is_some_and(|inst| moves.contains(&inst.inst.opcode()) && inst.inst.is_unconditional())
         };
         is_move()
-            || matches!(self.meaning(at), Some(Meaning::Three(..) | Meaning::Permutation(..) | Meaning::Shift(..)))
+            || matches!(
+                self.meaning(at),
+                Some(Operation::Three(..) | Operation::Permutation(..) | Operation::Shift(..))
+            )
     }
 }

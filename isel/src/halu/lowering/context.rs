@@ -10,7 +10,7 @@ use halfbyte_isa::halu::{Inst as Word, Opcode};
 
 use super::super::builder::{TwoForms, choice, rounding};
 use super::super::machine::RegClass;
-use super::super::operands::{Index, Lanes, Number, Pred, Reg, Source, Src};
+use super::super::operands::{Index, Lanes, Number, Pred, Reg, SourceLocation, Src};
 use super::Lowering;
 use super::families::*;
 use crate::classes::type_class;
@@ -79,11 +79,11 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn from_reg(&mut self, reg: Reg) -> Src {
-        Src::plain(Source::Reg(reg))
+        Src::plain(SourceLocation::Reg(reg))
     }
 
     fn const_mem(&mut self, offset: u16) -> Src {
-        Src::plain(Source::Const(offset))
+        Src::plain(SourceLocation::Const(offset))
     }
 
     fn truth(&mut self, value: bool) -> Pred {
@@ -253,7 +253,7 @@ impl rules::Context for Lowering<'_> {
 
     fn sign_mask(&mut self, ty: Type, reg: Reg) -> Reg {
         let selector = if lane_bits(ty) == 8 { 0xba98 } else { 0xbb99 };
-        self.prmt(selector, Src::plain(Source::Reg(reg)), Src::ZERO)
+        self.prmt(selector, Src::plain(SourceLocation::Reg(reg)), Src::ZERO)
     }
 
     // Integers.
@@ -311,10 +311,10 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn mul_pair(&mut self, a: Reg, b: Reg) -> Reg {
-        let word = |reg: Reg, part| Src::plain(Source::Reg(reg.part(part)));
+        let word = |reg: Reg, part| Src::plain(SourceLocation::Reg(reg.part(part)));
         let low = self.imad_wide(&Sign::U, word(a, 0), word(b, 0));
         let sum = self.imad(word(a, 1), word(b, 0), word(low, 1));
-        let inst = self.out.three(IMAD, Number::Int, word(a, 0), word(b, 1), Src::plain(Source::Reg(sum)));
+        let inst = self.out.three(IMAD, Number::Int, word(a, 0), word(b, 1), Src::plain(SourceLocation::Reg(sum)));
         Reg::new(self.out.put(inst, RegClass::Pair, low.vreg, 1))
     }
 
@@ -448,7 +448,7 @@ impl rules::Context for Lowering<'_> {
         let bits = ty.bits();
         match src.place {
             _ if bits >= 32 => src,
-            Source::Imm(imm) => {
+            SourceLocation::Imm(imm) => {
                 let unused = 32 - bits;
                 Src::imm(match sign {
                     Sign::U => imm << unused >> unused,
@@ -463,7 +463,7 @@ impl rules::Context for Lowering<'_> {
                     (Sign::S, _) => 0x9910,
                 };
                 let reg = self.prmt(selector, src, Src::ZERO);
-                Src::plain(Source::Reg(reg))
+                Src::plain(SourceLocation::Reg(reg))
             }
         }
     }
@@ -675,7 +675,7 @@ impl rules::Context for Lowering<'_> {
         let width = lane_bits(ty);
         let shifted = self.shift_left(a, Src::imm(n));
         let kept = in_lanes(width, (ty.elem().mask() as u32) << n);
-        self.lop3(0xc0, Src::plain(Source::Reg(shifted)), Src::imm(kept), Src::ZERO)
+        self.lop3(0xc0, Src::plain(SourceLocation::Reg(shifted)), Src::imm(kept), Src::ZERO)
     }
 
     fn lanes_shr(&mut self, sign: &Sign, ty: Type, n: u32, a: Src) -> Reg {
@@ -684,7 +684,7 @@ impl rules::Context for Lowering<'_> {
         }
         let width = lane_bits(ty);
         let shifted = self.shift_right(&Sign::U, a, Src::imm(n));
-        let shifted = Src::plain(Source::Reg(shifted));
+        let shifted = Src::plain(SourceLocation::Reg(shifted));
         let kept = Src::imm(in_lanes(width, ty.elem().mask() as u32 >> n));
         match sign {
             Sign::U => self.lop3(0xc0, shifted, kept, Src::ZERO),
@@ -761,7 +761,7 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn meet(&mut self, inst: Inst) -> Reg {
-        self.meet_at(inst)
+        self.collective(inst)
     }
 
     fn fence(&mut self, fence: FenceAttr) -> Reg {
@@ -781,7 +781,7 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn item_count(&mut self) -> Reg {
-        self.out.reg(Src::plain(Source::Const(ITEM_COUNT_OFFSET)))
+        self.out.reg(Src::plain(SourceLocation::Const(ITEM_COUNT_OFFSET)))
     }
 
     fn local_id(&mut self, axis: AxisOf) -> Reg {
@@ -823,7 +823,7 @@ pub(super) fn zero_extended(lowering: &mut Lowering<'_>, value: Value) -> Reg {
     if ty == Type::I1 || ty.bits() >= 32 {
         return reg;
     }
-    let extended = rules::Context::extend(lowering, &Sign::U, ty, Src::plain(Source::Reg(reg)));
+    let extended = rules::Context::extend(lowering, &Sign::U, ty, Src::plain(SourceLocation::Reg(reg)));
     lowering.out.reg(extended)
 }
 

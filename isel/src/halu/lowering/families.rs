@@ -7,7 +7,7 @@ use halfbyte_isa::row::Modifier;
 
 use super::super::builder::{ThreeForms, TwoForms, choice, rounding, value_of};
 use super::super::machine::RegClass;
-use super::super::operands::{Lanes, Number, Pred, Reg, Source, Src};
+use super::super::operands::{Lanes, Number, Pred, Reg, SourceLocation, Src};
 use super::Lowering;
 use crate::classes::type_class;
 use crate::threads::{Sign, Video, lane_bits};
@@ -211,7 +211,7 @@ impl Lowering<'_> {
         let sign = sign_choice!(M_SIGN, Sign::U);
         let set = |inst: Word| inst.with(DIR, direction).with(HI, left.into()).with(SIGN, sign);
         let inst = match count.place {
-            Source::Imm(n) => set(Word::new(Opcode::SHF_RIR)).with(IMM32, (n % 32).into()),
+            SourceLocation::Imm(n) => set(Word::new(Opcode::SHF_RIR)).with(IMM32, (n % 32).into()),
             _ => {
                 let count = self.out.reg(count);
                 self.out.read(R32, count);
@@ -233,17 +233,17 @@ impl Lowering<'_> {
 
     pub(super) fn shift(&mut self, left: bool, sign: Sign, a: Src, count: Src) -> Reg {
         let a = self.out.reg(a);
-        let count = if matches!(count.place, Source::Imm(_)) { count } else { self.out.in_reg(count) };
+        let count = if matches!(count.place, SourceLocation::Imm(_)) { count } else { self.out.in_reg(count) };
         // The result is the low word of a left-shifted pair, or the high word of a right-shifted
         // pair; the other word is RZ.
         let (direction, at) = if left { (choice!(M_DIR, "L"), RA) } else { (choice!(M_DIR, "R"), R64) };
-        let form = if matches!(count.place, Source::Imm(_)) { Opcode::SHF_RIR } else { Opcode::SHF_RRR };
+        let form = if matches!(count.place, SourceLocation::Imm(_)) { Opcode::SHF_RIR } else { Opcode::SHF_RRR };
         let mut inst = Word::new(form).with(DIR, direction).with(HI, (!left).into());
         inst.set(SIGN, sign_choice!(M_SIGN, sign));
         match count.place {
-            Source::Imm(n) => inst.set(IMM32, n.into()),
-            Source::Reg(reg) => self.out.read(R32, reg),
-            Source::Const(_) => {}
+            SourceLocation::Imm(n) => inst.set(IMM32, n.into()),
+            SourceLocation::Reg(reg) => self.out.read(R32, reg),
+            SourceLocation::Const(_) => {}
         }
         self.out.read(at, a);
         self.out.word(inst)

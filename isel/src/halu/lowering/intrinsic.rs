@@ -25,7 +25,7 @@ fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<(Templa
     let result = class(kernel.insts[inst].ty)?;
     let args = kernel.args(inst).iter();
     let operands: Vec<Value> = args.map(|&arg| class(kernel.ty(arg)).map(value)).collect::<Result<_, _>>()?;
-    let template = Template::parse(text, value(result), &operands).map_err(intrinsics::wrong)?;
+    let template = Template::parse(text, value(result), &operands).map_err(intrinsics::malformed_text)?;
     if let Some((_, operand)) = template.constant
         && parameter(kernel, inst, operand).is_none()
     {

@@ -6,8 +6,8 @@ use halfbyte_isa::halu::{Inst as Word, Opcode};
 
 use super::super::builder::choice;
 use super::super::machine::RegClass;
-use super::super::operands::{Index, Pred, Reg, Source, Src};
-use super::memory::{Forms, Strength};
+use super::super::operands::{Index, Pred, Reg, SourceLocation, Src};
+use super::memory::{AddressForms, Strength};
 use super::{Lowering, context};
 
 const fn scope(scope: Scope) -> u64 {
@@ -31,7 +31,7 @@ fn order(order: MemOrder) -> u64 {
 /// Opcodes of an atomic operation.
 macro_rules! atomic {
     ($uniform:ident $wide:ident $flat:ident $shared:ident) => {
-        Forms {
+        AddressForms {
             uniform: Opcode::$uniform,
             wide: Opcode::$wide,
             flat: Opcode::$flat,
@@ -43,7 +43,7 @@ macro_rules! atomic {
 
 /// Returns the opcodes of an atomic operation, and for integers the fields for operation and
 /// signedness.
-fn does(op: Op, ty: Type) -> Option<(Forms, Option<[u64; 2]>)> {
+fn atomic_opcodes(op: Op, ty: Type) -> Option<(AddressForms, Option<[u64; 2]>)> {
     let integer = |change: u64, signed: bool| {
         let forms = match ty.bits() {
             64 => atomic!(ATOMG_U_64 ATOMG_W_64 ATOM_64 ATOMS_64),
@@ -99,7 +99,7 @@ impl Lowering<'_> {
     fn number_or_word(&mut self, value: Value) -> Src {
         let src = context::src(self, value);
         match src.place {
-            Source::Const(_) => self.out.in_reg(src),
+            SourceLocation::Const(_) => self.out.in_reg(src),
             _ => src,
         }
     }
@@ -107,17 +107,17 @@ impl Lowering<'_> {
     /// Starts the instruction in its register or immediate form and sets its slot.
     fn in_slot(&mut self, [of_register, of_number]: [Opcode; 2], src: Src) -> Word {
         match src.place {
-            Source::Imm(bits) => Word::new(of_number).with(IMM32, bits.into()),
-            Source::Reg(reg) => {
+            SourceLocation::Imm(bits) => Word::new(of_number).with(IMM32, bits.into()),
+            SourceLocation::Reg(reg) => {
                 self.out.read(R32, reg);
                 Word::new(of_register)
             }
-            Source::Const(_) => Word::new(of_register),
+            SourceLocation::Const(_) => Word::new(of_register),
         }
     }
 
     /// Selects a collective operation.
-    pub fn meet_at(&mut self, inst: Inst) -> Reg {
+    pub fn collective(&mut self, inst: Inst) -> Reg {
         use Opcode::*;
         let kernel = self.kernel;
         let InstData { op, ty, attr, .. } = kernel.insts[inst];
@@ -187,7 +187,7 @@ impl Lowering<'_> {
             (_, true) => [BAR_SYNC_RN, BAR_SYNC_IN],
         };
         // A zero must be encoded as an immediate, not as RZ.
-        let id = id.filter(|id| *id != Src::ZERO).unwrap_or(Src::plain(Source::Imm(0)));
+        let id = id.filter(|id| *id != Src::ZERO).unwrap_or(Src::plain(SourceLocation::Imm(0)));
         let mut word = self.in_slot(forms, id).with(UNALIGNED, u64::from(!aligned));
         if let Some(count) = count {
             self.out.read(R64, count);
@@ -197,8 +197,8 @@ impl Lowering<'_> {
         }
         match op {
             Op::BarrierCount => self.out.word(word),
-            Op::BarrierAll => self.answer(word.with(ASKED, choice!(M_ASKED, "AND"))),
-            Op::BarrierAny => self.answer(word.with(ASKED, choice!(M_ASKED, "OR"))),
+            Op::BarrierAll => self.answer(word.with(BAR_REDUCTION, choice!(M_ASKED, "AND"))),
+            Op::BarrierAny => self.answer(word.with(BAR_REDUCTION, choice!(M_ASKED, "OR"))),
             _ => {
                 self.out.push(word);
                 Reg::ZERO
@@ -214,9 +214,9 @@ impl Lowering<'_> {
     fn shuffle(&mut self, mode: u64, args: &[Value]) -> Reg {
         let &[value, by, segment, mask] = args else { return Reg::ZERO };
         let numbers = [by, segment, mask].map(|arg| match context::src(self, arg).place {
-            Source::Imm(bits) => Some(bits),
-            Source::Reg(reg) => (reg == Reg::ZERO).then_some(0),
-            Source::Const(_) => None,
+            SourceLocation::Imm(bits) => Some(bits),
+            SourceLocation::Reg(reg) => (reg == Reg::ZERO).then_some(0),
+            SourceLocation::Const(_) => None,
         });
         if let [Some(by), Some(segment), Some(mask)] = numbers {
             let value = self.value_or_number_in_reg(value);
@@ -294,7 +294,7 @@ impl Lowering<'_> {
         let (values, address) = kernel.args(inst).split_at(op.row().args.len().saturating_sub(1));
         let Some(&base) = address.first() else { return Reg::ZERO };
         let index = address.get(1).map(|&value| Index::plain(value));
-        let Some((forms, fields)) = does(op, ty) else {
+        let Some((forms, fields)) = atomic_opcodes(op, ty) else {
             let is_ordered = of.acquires() || of.releases();
             let strength: Strength =
                 [if is_ordered { order(of) } else { choice!(M_LOAD_ORDER, "STRONG") }, scope(among)];

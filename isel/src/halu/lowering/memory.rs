@@ -6,7 +6,7 @@ use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst as Word, Opcode};
 
 use super::super::machine::{HaluExtra, RegClass};
-use super::super::operands::{Index, Reg, Source, Src};
+use super::super::operands::{Index, Reg, SourceLocation, Src};
 use super::{Lowering, class_of, context};
 
 /// Number of buffers whose addresses are in pairs of uniform registers; further buffers use general
@@ -29,7 +29,7 @@ pub(super) enum Address {
 
 /// Opcodes of an access, by kind of address.
 #[derive(Clone, Copy)]
-pub(super) struct Forms {
+pub(super) struct AddressForms {
     pub uniform: Opcode,
     pub wide: Opcode,
     pub flat: Opcode,
@@ -41,7 +41,7 @@ pub(super) struct Forms {
 /// Opcodes of an access of a given size.
 macro_rules! forms {
     ($uniform:ident $wide:ident $flat:ident $shared:ident $scratch:ident) => {
-        Forms {
+        AddressForms {
             uniform: Opcode::$uniform,
             wide: Opcode::$wide,
             flat: Opcode::$flat,
@@ -51,7 +51,7 @@ macro_rules! forms {
     };
 }
 
-const fn load(bytes: u32) -> Forms {
+const fn load(bytes: u32) -> AddressForms {
     match bytes {
         1 => forms!(LDG_U_U8 LDG_W_U8 LD_U8 LDS_U8 LDL_X_U8),
         2 => forms!(LDG_U_U16 LDG_W_U16 LD_U16 LDS_U16 LDL_X_U16),
@@ -61,7 +61,7 @@ const fn load(bytes: u32) -> Forms {
     }
 }
 
-const fn store(bytes: u32) -> Forms {
+const fn store(bytes: u32) -> AddressForms {
     match bytes {
         1 => forms!(STG_U_8 STG_W_8 ST_8 STS_8 STL_X_8),
         2 => forms!(STG_U_16 STG_W_16 ST_16 STS_16 STL_X_16),
@@ -134,7 +134,7 @@ impl Lowering<'_> {
     }
 
     /// Returns the address of an access.
-    pub(super) fn address(&mut self, forms: Forms, mem: MemAttr, base: Value, index: Option<Index>) -> Address {
+    pub(super) fn address(&mut self, forms: AddressForms, mem: MemAttr, base: Value, index: Option<Index>) -> Address {
         let is_scratch = self.kernel.array(base).is_some_and(|array| array.space == Space::Scratch);
         if (forms.scratch.is_some() || !is_scratch)
             && let Some(address) = self.in_array(mem, base, index)
@@ -158,7 +158,7 @@ impl Lowering<'_> {
             base = self.wide_sum(base, index, mem.scale);
         } else if let Some(index) = index {
             let offset = self.scaled(index, mem.scale);
-            let offset = self.out.wide(RegClass::Pair, &[Src::plain(Source::Reg(offset)), Src::ZERO]);
+            let offset = self.out.wide(RegClass::Pair, &[Src::plain(SourceLocation::Reg(offset)), Src::ZERO]);
             base = self.add_words(base, offset, false);
         }
         let mut displacement = mem.offset;
@@ -172,7 +172,7 @@ impl Lowering<'_> {
     }
 
     /// Starts the instruction of an access, at `plus` bytes after the address.
-    pub(super) fn access(&mut self, forms: Forms, address: &Address, plus: i32) -> Word {
+    pub(super) fn access(&mut self, forms: AddressForms, address: &Address, plus: i32) -> Word {
         // A merged access is aligned to its size, and so becomes a single instruction.
         self.out.access = self.wide.take().into();
         let (opcode, reg, displacement) = match *address {
@@ -216,7 +216,7 @@ impl Lowering<'_> {
                 Reg::new(self.out.put(inst, RegClass::Pair, None, 0))
             });
             let words = [low, low.part(1), high, high.part(1)];
-            return self.out.wide(class, &words.map(|word| Src::plain(Source::Reg(word))));
+            return self.out.wide(class, &words.map(|word| Src::plain(SourceLocation::Reg(word))));
         }
         let mut so_far = None;
         for part in 0..(bytes / 4) as u8 {
@@ -249,7 +249,7 @@ impl Lowering<'_> {
             self.out.push(inst);
         } else if mem.align == 8 {
             for part in [0, 2] {
-                let words = [data.part(part), data.part(part + 1)].map(|word| Src::plain(Source::Reg(word)));
+                let words = [data.part(part), data.part(part + 1)].map(|word| Src::plain(SourceLocation::Reg(word)));
                 let pair = self.out.wide(RegClass::Pair, &words);
                 let inst = self.access(store(8), &address, 4 * i32::from(part));
                 self.out.read(R64, pair);

@@ -22,9 +22,9 @@ use super::combine::combine;
 use super::hoist::hoist;
 use super::in_place::write_in_place;
 use super::machine::{Halu, HaluExtra, RegClass};
-use super::operands::{Index, Pred, Reg, Source, Src};
+use super::operands::{Index, Pred, Reg, SourceLocation, Src};
 use super::predicate::predicate;
-use crate::driver::{Condition, Draft, Drafted, Selector};
+use crate::driver::{BlockDraft, Condition, InstDraft, Selector};
 use crate::trace::Trace;
 use crate::vcode::{Access, Machine, Operand, VCode, VInst, VReg};
 use crate::{Refusal, Request, Selected, reasons};
@@ -70,7 +70,7 @@ struct Here {
 #[derive(Default)]
 pub(crate) struct Scratch {
     operands: Vec<Operand<Halu>>,
-    insts: Vec<Drafted<Halu>>,
+    insts: Vec<InstDraft<Halu>>,
     value_regs: SecondaryMap<Value, Option<VReg>>,
     aliases: Vec<Option<Reg>>,
     own: Vec<bool>,
@@ -228,7 +228,7 @@ impl Lowering<'_> {
                     self.out.read(R32, from.part(part));
                     let last = u32::from(part) + 1 == class.words();
                     let next = if last { vreg } else { self.out.vreg(class) };
-                    let access = so_far.map_or(Access::Def, Access::Replace);
+                    let access = so_far.map_or(Access::Def, Access::UpdateInPlace);
                     self.out.operands.push(operand(RD, Reg { vreg: Some(next), part }, access));
                     self.out.push(Word::new(Opcode::MOV_R));
                     so_far = Some(next);
@@ -306,7 +306,7 @@ impl Lowering<'_> {
     }
 
     /// Emits the start of the entry block: the addresses of buffers, and parameters in registers.
-    fn prologue(&mut self, entry: &mut Draft<Halu>) {
+    fn prologue(&mut self, entry: &mut BlockDraft<Halu>) {
         let kernel = self.kernel;
         self.out.loc = (self.locate)(kernel.span);
         let mut after = Vec::new();
@@ -341,7 +341,7 @@ impl Lowering<'_> {
     /// Loads a parameter into a register.
     fn parameter(&mut self, number: u32, ty: Type) -> Result<Reg, Reason> {
         let offset = self.param_offset(number).unwrap_or(0);
-        let word = |k: u16| Src::plain(Source::Const(offset + 4 * k));
+        let word = |k: u16| Src::plain(SourceLocation::Const(offset + 4 * k));
         Ok(match (ty, ty.bits()) {
             (Type::I1, _) => {
                 let byte = self.out.word(Word::new(Opcode::LDC_U8).with(CMEM_OFFSET, offset.into()));
@@ -374,7 +374,7 @@ impl Lowering<'_> {
         reg
     }
 
-    fn finish(mut self, signature: abi::Signature, drafts: Vec<Draft<Halu>>, flow: &Flow) -> (Selected, Scratch) {
+    fn finish(mut self, signature: abi::Signature, drafts: Vec<BlockDraft<Halu>>, flow: &Flow) -> (Selected, Scratch) {
         let mut code = VCode::new(signature, self.extra);
         code.vregs = std::mem::take(&mut self.out.vregs);
         code.operands.reserve(self.out.operands.len());
@@ -410,7 +410,7 @@ impl<'k> Selector<'k> for Lowering<'k> {
         self.out.loc = loc;
     }
 
-    fn made(&mut self) -> &mut Vec<Drafted<Halu>> {
+    fn emitted(&mut self) -> &mut Vec<InstDraft<Halu>> {
         &mut self.out.insts
     }
 
@@ -458,7 +458,7 @@ impl<'k> Selector<'k> for Lowering<'k> {
 
     fn condition(&mut self, cond: Value) -> Condition<Halu> {
         match context::pred(self, cond) {
-            Pred { vreg: None, not } => Condition::Known(!not),
+            Pred { vreg: None, not } => Condition::Constant(!not),
             Pred { vreg: Some(reg), not } => {
                 self.out.read(GUARD, Reg::new(reg));
                 Condition::Branch(self.out.branch(Halu::jump().with(GUARD_NOT, not.into())))
@@ -510,7 +510,7 @@ impl<'k> Selector<'k> for Lowering<'k> {
         inst
     }
 
-    fn known(&self, branch: &VInst<Halu>) -> Option<bool> {
+    fn constant_branch(&self, branch: &VInst<Halu>) -> Option<bool> {
         let guard = self.out.operands.get(branch.operands.start as usize)?;
         let is_true = self.follow(Reg::new(guard.reg)).vreg.is_none();
         is_true.then(|| branch.inst.get(GUARD_NOT) == 0)

@@ -6,7 +6,7 @@ use halfbyte_isa::halu::{Inst as Word, Opcode};
 
 use super::super::builder::{TwoForms, choice, rounding};
 use super::super::machine::RegClass;
-use super::super::operands::{Number, Pred, Reg, Source, Src};
+use super::super::operands::{Number, Pred, Reg, SourceLocation, Src};
 use super::Lowering;
 use super::context::rules::Context;
 use super::families::*;
@@ -69,7 +69,7 @@ impl Lowering<'_> {
     pub(super) fn count(&mut self, offset: u16, axis: Option<Axis>) -> Reg {
         let all = 4 * Axis::ALL.len() as u16;
         let within = axis.map_or(all, |axis| axis.of([0, 4, 8]));
-        self.out.reg(Src::plain(Source::Const(offset + within)))
+        self.out.reg(Src::plain(SourceLocation::Const(offset + within)))
     }
 
     pub(super) fn down(&mut self, bits: u32, lane: u8, reg: Reg) -> Reg {
@@ -77,7 +77,7 @@ impl Lowering<'_> {
         let word = reg.part((offset / 32) as u8);
         match offset % 32 {
             0 => word,
-            n => Context::shift_right(self, &Sign::U, Src::plain(Source::Reg(word)), Src::imm(n)),
+            n => Context::shift_right(self, &Sign::U, Src::plain(SourceLocation::Reg(word)), Src::imm(n)),
         }
     }
 }

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use halfbyte_isa::ptx::row::{Lanes, Shape};
+use halfbyte_isa::ptx::row::{Lanes, OperandKind};
 use halfbyte_isa::ptx::types::{Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
 
 /// Video instruction without its operands: the key of the table of sequences.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Form {
+pub struct VideoForm {
     /// Operation.
     pub opcode: Opcode,
     /// Types of the result and of the two operands, each `u32` or `s32`.
@@ -17,16 +17,16 @@ pub struct Form {
     pub merge: Option<Token>,
 }
 
-impl Form {
+impl VideoForm {
     /// Returns the form of an instruction, if it is a video instruction.
-    pub fn of(inst: &Inst) -> Option<Form> {
+    pub fn of(inst: &Inst) -> Option<VideoForm> {
         lanes(inst.opcode)?;
         let merge = [Token::Sat, Token::Add].into_iter().find(|&token| inst.has(token));
-        Some(Form { opcode: inst.opcode, types: [0, 1, 2].map(|n| inst.ty(n)), merge })
+        Some(VideoForm { opcode: inst.opcode, types: [0, 1, 2].map(|n| inst.ty(n)), merge })
     }
 
     /// Returns all 288 forms: each operation with all types and merges.
-    pub fn all() -> impl Iterator<Item = Form> {
+    pub fn all() -> impl Iterator<Item = VideoForm> {
         let signs = [Type::U32, Type::S32];
         let triples = signs
             .into_iter()
@@ -34,7 +34,7 @@ impl Form {
         let operations = Opcode::ALL.iter().copied().filter(|&opcode| lanes(opcode).is_some());
         operations.flat_map(move |opcode| {
             triples.clone().flat_map(move |types| {
-                [None, Some(Token::Sat), Some(Token::Add)].map(|merge| Form { opcode, types, merge })
+                [None, Some(Token::Sat), Some(Token::Add)].map(|merge| VideoForm { opcode, types, merge })
             })
         })
     }
@@ -43,7 +43,7 @@ impl Form {
     pub fn inst(self, d: Reg, operands: [Reg; 3]) -> Inst {
         let words = self.types.map(Token::Type).into_iter().chain(self.merge).collect();
         let operands = std::iter::once(d).chain(operands).map(Operand::Register).collect();
-        Inst { opcode: self.opcode, words, guard: None, operands }
+        Inst { opcode: self.opcode, modifiers: words, guard: None, operands }
     }
 
     /// Returns the lane layout.
@@ -57,12 +57,12 @@ impl Form {
 fn lanes(opcode: Opcode) -> Option<Lanes> {
     match opcode.row().operands.first().map(|o| o.shape) {
         _ if matches!(opcode, Opcode::VSET2 | Opcode::VSET4) => None,
-        Some(Shape::Masked(lanes)) => Some(lanes),
+        Some(OperandKind::Masked(lanes)) => Some(lanes),
         _ => None,
     }
 }
 
-impl fmt::Display for Form {
+impl fmt::Display for VideoForm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [d, a, b] = self.types;
         write!(f, "{}{d}{a}{b}", self.opcode.row().mnemonic)?;

@@ -96,7 +96,7 @@ impl Values {
 
 /// Kind of an instruction that can take part in fusion.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum FusionKind {
     Add,
     Sub,
     /// Shift by a constant.
@@ -107,16 +107,16 @@ enum Kind {
     Extremum,
 }
 
-fn kind(inst: &Inst) -> Option<Kind> {
-    let is_word = inst.words.iter().any(|word| matches!(word, Token::Type(Type::U32 | Type::S32 | Type::B32)));
+fn kind(inst: &Inst) -> Option<FusionKind> {
+    let is_word = inst.modifiers.iter().any(|word| matches!(word, Token::Type(Type::U32 | Type::S32 | Type::B32)));
     match inst.opcode {
-        Opcode::ADD if is_word => Some(Kind::Add),
-        Opcode::SUB if is_word => Some(Kind::Sub),
+        Opcode::ADD if is_word => Some(FusionKind::Add),
+        Opcode::SUB if is_word => Some(FusionKind::Sub),
         Opcode::SHL | Opcode::SHR if is_word && matches!(inst.operands.get(2), Some(Operand::Number(_))) => {
-            Some(Kind::Shift)
+            Some(FusionKind::Shift)
         }
-        Opcode::ADD_X2 => Some(Kind::Sum),
-        Opcode::MIN_X2 | Opcode::MAX_X2 | Opcode::MIN_RELU_X2 | Opcode::MAX_RELU_X2 => Some(Kind::Extremum),
+        Opcode::ADD_X2 => Some(FusionKind::Sum),
+        Opcode::MIN_X2 | Opcode::MAX_X2 | Opcode::MIN_RELU_X2 | Opcode::MAX_RELU_X2 => Some(FusionKind::Extremum),
         _ => None,
     }
 }
@@ -126,11 +126,11 @@ fn takes(outer: &Inst, result: Reg, inner: &Inst) -> bool {
     let reads = |n: usize| outer.operands.get(n) == Some(&Operand::Register(result));
     let once = reads(1) != reads(2);
     match (kind(inner), kind(outer)) {
-        (Some(Kind::Add | Kind::Sub | Kind::Shift), Some(Kind::Add)) => once,
-        (Some(Kind::Add | Kind::Sub), Some(Kind::Sub)) => once && reads(1),
-        (Some(Kind::Sum), Some(Kind::Extremum)) => once,
-        (Some(Kind::Extremum), Some(Kind::Extremum)) => {
-            once && outer.opcode == inner.opcode && outer.words == inner.words
+        (Some(FusionKind::Add | FusionKind::Sub | FusionKind::Shift), Some(FusionKind::Add)) => once,
+        (Some(FusionKind::Add | FusionKind::Sub), Some(FusionKind::Sub)) => once && reads(1),
+        (Some(FusionKind::Sum), Some(FusionKind::Extremum)) => once,
+        (Some(FusionKind::Extremum), Some(FusionKind::Extremum)) => {
+            once && outer.opcode == inner.opcode && outer.modifiers == inner.modifiers
         }
         _ => false,
     }

@@ -12,7 +12,7 @@ use halfbyte_isa::ptx::types::{Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::form::Form;
+use super::form::VideoForm;
 use super::registers::Registers;
 use super::uses::read;
 use crate::Ptx;
@@ -33,7 +33,7 @@ impl Extremum {
             Opcode::VMAX4 => false,
             _ => return None,
         };
-        let form = Form::of(inst).filter(|_| inst.guard.is_none())?;
+        let form = VideoForm::of(inst).filter(|_| inst.guard.is_none())?;
         let [d, a, b] = form.types;
         let exact = form.merge.is_none() || (form.merge == Some(Token::Sat) && d == a);
         match inst.operands.as_slice() {
@@ -69,7 +69,7 @@ impl Tree {
 
 /// Splits trees of extrema if it pays.
 pub fn split(code: &mut VCode<Ptx>) {
-    let has = |opcode: Opcode| opcode.row().since.is_met_by(code.extra.sm);
+    let has = |opcode: Opcode| opcode.row().since.is_supported_by(code.extra.sm);
     if !has(Opcode::MIN_X2) || has(Opcode::MIN_X4) {
         return;
     }
@@ -220,7 +220,7 @@ impl Writer<'_> {
         let d = d.unwrap_or_else(|| self.registers.fresh(Type::B32));
         let operands = std::iter::once(Operand::Register(d)).chain(sources.iter().cloned()).collect();
         let words = [Token::Type(ty)].into_iter().collect();
-        self.out.push(VInst::alone(Inst { opcode, words, guard: None, operands }, self.loc));
+        self.out.push(VInst::alone(Inst { opcode, modifiers: words, guard: None, operands }, self.loc));
         d
     }
 }

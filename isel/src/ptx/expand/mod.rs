@@ -18,7 +18,7 @@ mod uses;
 mod video;
 
 pub use extrema::is_expanded;
-pub use form::Form;
+pub use form::VideoForm;
 pub use table::{D, OPERANDS, Sequence, TableError, assemble, lines, sequence};
 
 use registers::Registers;

@@ -103,13 +103,13 @@ fn is_constant(inst: &Inst) -> bool {
 fn hash(inst: &Inst) -> u64 {
     let mut hasher = FxHasher::default();
     inst.opcode.hash(&mut hasher);
-    inst.words.hash(&mut hasher);
+    inst.modifiers.hash(&mut hasher);
     sources(inst).for_each(|source| source.hash(&mut hasher));
     hasher.finish()
 }
 
 fn computes_the_same(a: &Inst, b: &Inst) -> bool {
-    a.opcode == b.opcode && a.words == b.words && sources(a).eq(sources(b))
+    a.opcode == b.opcode && a.modifiers == b.modifiers && sources(a).eq(sources(b))
 }
 
 /// Returns the source operands, with commutative operands in canonical order.

@@ -40,7 +40,7 @@ pub fn keep_nans(code: &mut VCode<Ptx>) {
         {
             let words = [Token::Type(Type::B32)].into_iter().collect();
             let operands = [Operand::Register(d), a, Operand::Number(bits)].into_iter().collect();
-            inst.inst = Inst { opcode, words, operands, guard: None };
+            inst.inst = Inst { opcode, modifiers: words, operands, guard: None };
         }
         out.push(inst);
         Ok::<(), Infallible>(())
@@ -164,7 +164,7 @@ mod tests {
             let operands =
                 [inst.operands[0].clone(), inst.operands[1].clone(), Operand::Number(bits)].into_iter().collect();
             let words = [Token::Type(Type::B32)].into_iter().collect();
-            let other = Inst { opcode, words, operands, guard: None };
+            let other = Inst { opcode, modifiers: words, operands, guard: None };
             for _ in 0..2000 {
                 let registers = [word(&mut random), 0, 0, 0];
                 let writes = |inst: &Inst| meaning(inst, &mut Concrete, &mut Machine(registers)).writes;

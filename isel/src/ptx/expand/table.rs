@@ -15,7 +15,7 @@ use halfbyte_isa::ptx::{Inst, Opcode, Reg};
 use rustc_hash::FxHashMap;
 use thiserror::Error;
 
-use super::form::Form;
+use super::form::VideoForm;
 
 const FILES: &[(&str, &str)] = &[
     ("vadd2", include_str!("../../../rules/ptx/video/vadd2.seq")),
@@ -90,26 +90,26 @@ struct Pattern {
 static TABLE: [OnceLock<Result<Vec<Block>, TableError>>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
 
 /// Sequences by form and SM.
-type Sequences = FxHashMap<(Form, u16), Arc<Sequence>>;
+type Sequences = FxHashMap<(VideoForm, u16), Arc<Sequence>>;
 
 /// Cache of the requested sequences.
-static ASKED: LazyLock<RwLock<Sequences>> = LazyLock::new(RwLock::default);
+static CACHE: LazyLock<RwLock<Sequences>> = LazyLock::new(RwLock::default);
 
 /// Returns the sequence of a form for an SM.
 ///
 /// # Errors
 /// Fails if the table is malformed, which tests rule out.
-pub fn sequence(form: Form, sm: u16) -> Result<Arc<Sequence>, TableError> {
-    let asked = ASKED.read().unwrap_or_else(PoisonError::into_inner).get(&(form, sm)).cloned();
+pub fn sequence(form: VideoForm, sm: u16) -> Result<Arc<Sequence>, TableError> {
+    let asked = CACHE.read().unwrap_or_else(PoisonError::into_inner).get(&(form, sm)).cloned();
     if let Some(sequence) = asked {
         return Ok(sequence);
     }
     let sequence = Arc::new(find(form, sm)?);
-    ASKED.write().unwrap_or_else(PoisonError::into_inner).insert((form, sm), sequence.clone());
+    CACHE.write().unwrap_or_else(PoisonError::into_inner).insert((form, sm), sequence.clone());
     Ok(sequence)
 }
 
-fn find(form: Form, sm: u16) -> Result<Sequence, TableError> {
+fn find(form: VideoForm, sm: u16) -> Result<Sequence, TableError> {
     let missing = || TableError::Missing(form.to_string());
     let mut files = FILES.iter().zip(&TABLE);
     let held = files.find(|((file, _), _)| *file == form.opcode.row().mnemonic);
@@ -209,7 +209,7 @@ impl Pattern {
         Some(Pattern { opcode, types, merge, exchanged })
     }
 
-    fn admits(&self, form: Form) -> bool {
+    fn admits(&self, form: VideoForm) -> bool {
         let types = self.types.iter().zip(form.types);
         self.opcode == form.opcode
             && self.merge == form.merge
@@ -219,7 +219,7 @@ impl Pattern {
 
 impl Block {
     /// Returns the sequence for a form that matches a pattern of the block.
-    fn sequence(&self, pattern: &Pattern, form: Form) -> Result<Sequence, TableError> {
+    fn sequence(&self, pattern: &Pattern, form: VideoForm) -> Result<Sequence, TableError> {
         let [d, mut a, mut b] = form.types;
         if pattern.exchanged {
             (a, b) = (b, a);

@@ -1,6 +1,6 @@
 //! Side effects of instructions, and uses of their results.
 
-use halfbyte_isa::ptx::row::{Class, Role};
+use halfbyte_isa::ptx::row::{InstClass, OperandRole};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
 use rustc_hash::FxHashSet;
 
@@ -21,12 +21,12 @@ pub fn pure(inst: &Inst) -> Option<Reg> {
     let row = inst.row();
     let computes = match inst.opcode {
         Opcode::LD_PARAM => true,
-        _ => !matches!(row.class, Class::Memory | Class::Control),
+        _ => !matches!(row.class, InstClass::Memory | InstClass::Control),
     };
     if !computes || inst.guard.is_some() {
         return None;
     }
-    let written = row.operands.iter().filter(|operand| operand.role != Role::Use);
+    let written = row.operands.iter().filter(|operand| operand.role != OperandRole::Use);
     result(inst).filter(|_| written.count() == 1)
 }
 
@@ -47,7 +47,7 @@ pub fn uses(code: &VCode<Ptx>) -> Vec<u32> {
 
 /// Returns the registers that an instruction reads.
 pub fn read(inst: &Inst) -> impl Iterator<Item = Reg> {
-    inst.registers().filter(|&(role, _)| role != Role::Def).map(|(_, reg)| reg)
+    inst.registers().filter(|&(role, _)| role != OperandRole::Def).map(|(_, reg)| reg)
 }
 
 /// Removes computations whose result is unused.

@@ -1,11 +1,11 @@
 //! Expansion of a video instruction into its sequence.
 
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::ptx::row::{Lanes, Shape};
+use halfbyte_isa::ptx::row::{Lanes, OperandKind};
 use halfbyte_isa::ptx::types::{Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
 
-use super::form::Form;
+use super::form::VideoForm;
 use super::registers::Registers;
 use super::table::{D, OPERANDS, Sequence, TableError, sequence};
 use crate::Ptx;
@@ -34,7 +34,7 @@ impl Operands {
             _ => None,
         };
         let default = |n: usize| match inst.row().operands.get(n).map(|o| o.shape) {
-            Some(Shape::Selected(_, default)) => default,
+            Some(OperandKind::Selected(_, default)) => default,
             _ => 0,
         };
         let (d, mask) = with(d, lanes.all())?;
@@ -57,7 +57,7 @@ pub fn append(
     registers: &mut Registers<'_>,
     out: &mut Vec<VInst<Ptx>>,
 ) -> Result<(), TableError> {
-    let form = Form::of(&inst.inst).filter(|_| inst.inst.guard.is_none());
+    let form = VideoForm::of(&inst.inst).filter(|_| inst.inst.guard.is_none());
     let parts = form.and_then(|form| Some((form, Operands::of(&inst.inst, form.lanes())?)));
     let Some((form, operands)) = parts else {
         out.push(inst);
@@ -106,7 +106,7 @@ impl Writer<'_, '_> {
     fn push(&mut self, opcode: Opcode, d: Reg, sources: &[Operand]) {
         let operands = std::iter::once(Operand::Register(d)).chain(sources.iter().cloned()).collect();
         let words = [Token::Type(Type::B32)].into_iter().collect();
-        self.out.push(VInst::alone(Inst { opcode, words, guard: None, operands }, self.loc));
+        self.out.push(VInst::alone(Inst { opcode, modifiers: words, guard: None, operands }, self.loc));
     }
 
     fn binary(&mut self, opcode: Opcode, a: Reg, b: u32) -> Reg {

@@ -23,7 +23,7 @@ fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<(ptx::I
     let result = register(kernel.insts[inst].ty)?;
     let args = kernel.args(inst).iter();
     let operands = args.map(|&arg| register(kernel.ty(arg))).collect::<Result<Vec<_>, _>>()?;
-    let inst = template::parse(text, result, &operands).map_err(intrinsics::wrong)?;
+    let inst = template::parse(text, result, &operands).map_err(intrinsics::malformed_text)?;
     Ok((inst, [&[result], operands.as_slice()].concat()))
 }
 
@@ -48,8 +48,8 @@ pub(super) fn lower(lowering: &mut Lowering<'_>, inst: Inst, data: &IntrinsicDat
         });
     }
     made.rename(|_, reg| registers.get(reg.0 as usize).copied().unwrap_or(reg));
-    lowering.out.push(made.opcode, &made.words, &made.operands);
-    let defined = made.registers().find(|(role, _)| *role == halfbyte_isa::row::Role::Def).map(|(_, reg)| reg);
+    lowering.out.push(made.opcode, &made.modifiers, &made.operands);
+    let defined = made.registers().find(|(role, _)| *role == halfbyte_isa::row::OperandRole::Def).map(|(_, reg)| reg);
     let Some(defined) = defined else { return Err(None) };
     Ok(match result {
         RegType::B16 => Reg::new(lowering.out.pack(RegType::B32, &[defined, defined])),

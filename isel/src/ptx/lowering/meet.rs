@@ -30,7 +30,7 @@ fn order(order: MemOrder) -> Token {
 }
 
 /// Instructions of an atomic operation.
-struct Does {
+struct AtomicInstruction {
     atom: Opcode,
     /// Variant without a result, if there is one.
     red: Option<Opcode>,
@@ -38,14 +38,14 @@ struct Does {
     ty: RegType,
 }
 
-fn does(op: Op, ty: Type) -> Option<Does> {
+fn does(op: Op, ty: Type) -> Option<AtomicInstruction> {
     use Opcode::ATOM_MINMAX;
     use Opcode::{ATOM_ADD, ATOM_ADD_HALF, ATOM_BITS, ATOM_CAS, ATOM_CAS_B128, ATOM_COUNT, ATOM_EXCH, ATOM_EXCH_B128};
     use Opcode::{RED_ADD, RED_ADD_HALF, RED_BITS, RED_COUNT, RED_MINMAX};
     use RegType::{B16, B64, B128, Bf16, Bf16x2, F16, F16x2, F32, F64, S32, S64, U64};
     let wide = ty.bits() == 64;
     let of = |atom, red, words: &'static [Token], [narrow, broad]: [RegType; 2]| {
-        Some(Does { atom, red, words, ty: if wide { broad } else { narrow } })
+        Some(AtomicInstruction { atom, red, words, ty: if wide { broad } else { narrow } })
     };
     let (unsigned, signed, bits) = ([RegType::U32, U64], [S32, S64], [RegType::B32, B64]);
     match op {
@@ -98,7 +98,7 @@ impl Lowering<'_> {
     }
 
     /// Selects a collective operation.
-    pub fn meet_at(&mut self, inst: Inst) -> Reg {
+    pub fn collective(&mut self, inst: Inst) -> Reg {
         let kernel = self.kernel;
         let InstData { op, ty, attr, .. } = kernel.insts[inst];
         let args = kernel.args(inst);
@@ -249,7 +249,7 @@ impl Lowering<'_> {
         let place = self.address(mem, base, index);
         let at = self.operand(place, 0);
         let space = self.space(base);
-        let Some(Does { atom, red, words, ty: of_type }) = does else {
+        let Some(AtomicInstruction { atom, red, words, ty: of_type }) = does else {
             return self.ordered(op, ty, [order(of), scope(among)], space, at, data);
         };
         let is_default = (of, among) == Default::default();

@@ -18,12 +18,12 @@ use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx;
 use halfbyte_isa::ptx::Guard;
 use halfbyte_isa::ptx::NAME;
-use halfbyte_isa::ptx::row::Class;
+use halfbyte_isa::ptx::row::InstClass;
 
 use super::builder::Builder;
 use super::machine::{PtxArray, PtxExtra};
 use super::operands::{Pred, Reg};
-use crate::driver::{Condition, Draft, Drafted, Selector};
+use crate::driver::{BlockDraft, Condition, InstDraft, Selector};
 use crate::threads::register_bits;
 use crate::trace::Trace;
 use crate::vcode::{Machine, VCode, VInst, VReg};
@@ -204,7 +204,7 @@ impl Lowering<'_> {
             return;
         }
         let made = self.out.insts.iter_mut().skip(since);
-        made.filter(|made| made.inst.inst.row().class == Class::Memory).for_each(|made| made.access = inst.into());
+        made.filter(|made| made.inst.inst.row().class == InstClass::Memory).for_each(|made| made.access = inst.into());
     }
 
     /// Returns an error if a value of the instruction has a type that no register holds.
@@ -221,7 +221,7 @@ impl Lowering<'_> {
 
     /// Emits the start of the entry block: constants and parameters in registers, and values
     /// computed from parameters alone.
-    fn prologue(&mut self, entry: &mut Draft<Ptx>, flow: &Flow<Block>) {
+    fn prologue(&mut self, entry: &mut BlockDraft<Ptx>, flow: &Flow<Block>) {
         let kernel = self.kernel;
         self.out.loc = (self.locate)(kernel.span);
         for value in kernel.params.iter().map(|param| param.value).chain(kernel.arrays.iter().map(|array| array.value))
@@ -276,7 +276,7 @@ impl Lowering<'_> {
         reg
     }
 
-    fn finish(mut self, drafts: Vec<Draft<Ptx>>, flow: &Flow) -> Selected {
+    fn finish(mut self, drafts: Vec<BlockDraft<Ptx>>, flow: &Flow) -> Selected {
         let extra = PtxExtra {
             sm: self.sm,
             max_items: self.addresses.max_items,
@@ -323,7 +323,7 @@ impl<'k> Selector<'k> for Lowering<'k> {
         self.out.loc = loc;
     }
 
-    fn made(&mut self) -> &mut Vec<Drafted<Ptx>> {
+    fn emitted(&mut self) -> &mut Vec<InstDraft<Ptx>> {
         &mut self.out.insts
     }
 
@@ -359,7 +359,7 @@ impl<'k> Selector<'k> for Lowering<'k> {
                 _ => self.checked(inst).and_then(|()| context::lower(self, inst).ok_or(None)),
             };
             let since = self.out.take_since();
-            let reg = reg.and_then(|reg| match since.is_met_by(self.sm) {
+            let reg = reg.and_then(|reg| match since.is_supported_by(self.sm) {
                 true => Ok(reg),
                 false => Err(Some(
                     Reason::from(format!("it needs sm_{} or above", since.sm)).help(format!("`--sm {}`", since.sm)),
@@ -377,7 +377,7 @@ impl<'k> Selector<'k> for Lowering<'k> {
 
     fn condition(&mut self, cond: Value) -> Condition<Ptx> {
         match context::pred(self, cond) {
-            Pred { reg: None, not } => Condition::Known(!not),
+            Pred { reg: None, not } => Condition::Constant(!not),
             Pred { reg: Some(reg), not } => {
                 let inst = ptx::Inst { guard: Some(Guard { reg, not }), ..Ptx::jump() };
                 Condition::Branch(VInst::alone(inst, self.out.loc))

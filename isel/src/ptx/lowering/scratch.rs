@@ -31,7 +31,7 @@ impl Lowering<'_> {
 }
 
 /// Access to an array by its name at a constant offset.
-struct Place {
+struct NamedAccess {
     block: Block,
     /// Index in the block.
     at: usize,
@@ -46,8 +46,8 @@ fn is_stored_first(kernel: &Kernel, flow: &Flow<Block>, array: Value) -> bool {
         for (at, &inst) in kernel.blocks[block].insts.iter().enumerate() {
             match access(kernel, inst, array) {
                 Some(Use::None) => {}
-                Some(Use::Load(start, bytes)) => loads.push(Place { block, at, start, bytes }),
-                Some(Use::Store(start, bytes)) => stores.push(Place { block, at, start, bytes }),
+                Some(Use::Load(start, bytes)) => loads.push(NamedAccess { block, at, start, bytes }),
+                Some(Use::Store(start, bytes)) => stores.push(NamedAccess { block, at, start, bytes }),
                 None => return false,
             }
         }
@@ -56,12 +56,12 @@ fn is_stored_first(kernel: &Kernel, flow: &Flow<Block>, array: Value) -> bool {
             return false;
         }
     }
-    let is_before = |store: &Place, load: &Place| match store.block == load.block {
+    let is_before = |store: &NamedAccess, load: &NamedAccess| match store.block == load.block {
         true => store.at < load.at,
         false => flow.dominates(store.block, load.block),
     };
-    let has = |store: &Place, load: &Place| {
-        let end = |place: &Place| i64::from(place.start) + i64::from(place.bytes);
+    let has = |store: &NamedAccess, load: &NamedAccess| {
+        let end = |place: &NamedAccess| i64::from(place.start) + i64::from(place.bytes);
         store.start <= load.start && end(load) <= end(store)
     };
     loads.iter().all(|load| stores.iter().any(|store| is_before(store, load) && has(store, load)))

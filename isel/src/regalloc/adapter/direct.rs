@@ -18,7 +18,7 @@ use regalloc2::{
 
 use super::super::flow::Flow;
 use super::super::liveness::Liveness;
-use super::{CLASSES, Lists};
+use super::{CLASSES, OperandLists};
 
 /// Sentinel index: no range, no bundle, or no block.
 const NONE: u32 = u32::MAX;
@@ -38,7 +38,7 @@ struct Range {
 
 /// Live range of a virtual register.
 #[derive(Clone, Copy)]
-struct Life {
+struct LiveRange {
     /// Earliest range so far: first of the virtual register, and after merging of its bundle.
     first: u32,
     /// Block in which the register is live at the current point of the backward walk.
@@ -47,8 +47,8 @@ struct Life {
     bundle: u32,
 }
 
-impl Life {
-    const NOWHERE: Life = Life { first: NONE, here: NONE, bundle: NONE };
+impl LiveRange {
+    const NOWHERE: LiveRange = LiveRange { first: NONE, here: NONE, bundle: NONE };
 }
 
 /// Virtual registers that share one hardware register.
@@ -64,7 +64,7 @@ struct Bundle {
 
 /// Value that an edge passes to a block parameter. Values are merged in the order of the fields.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Passed {
+struct BlockArgument {
     arg: usize,
     from: u32,
     to: u32,
@@ -86,11 +86,11 @@ struct Move {
 
 /// Fast-path allocator, with its buffers and its result.
 #[derive(Default)]
-pub(super) struct Direct {
+pub(super) struct FastPath {
     ranges: Vec<Range>,
-    lives: Vec<Life>,
+    lives: Vec<LiveRange>,
     bundles: Vec<Bundle>,
-    passed: Vec<Passed>,
+    passed: Vec<BlockArgument>,
     /// Instructions with a definition that reuses an input register, last first.
     reusing: Vec<u32>,
     moves: Vec<Move>,
@@ -101,12 +101,12 @@ pub(super) struct Direct {
     pub(super) output: Output,
 }
 
-impl Direct {
+impl FastPath {
     /// Allocates the registers of [`Lists`], or returns `None` if the fast path does not apply.
     /// `class_of` is called for registers that are live into blocks.
     pub(super) fn allocate(
         &mut self,
-        lists: &Lists,
+        lists: &OperandLists,
         flow: &Flow,
         liveness: &Liveness,
         vregs: usize,
@@ -114,7 +114,7 @@ impl Direct {
     ) -> Option<()> {
         self.ranges.clear();
         self.lives.clear();
-        self.lives.resize(vregs, Life::NOWHERE);
+        self.lives.resize(vregs, LiveRange::NOWHERE);
         self.bundles.clear();
         self.passed.clear();
         self.reusing.clear();
@@ -122,7 +122,7 @@ impl Direct {
             self.block(lists, flow, liveness, block, &class_of)?;
         }
         self.join_all(lists)?;
-        self.place(lists, flow.insts())?;
+        self.assign_registers(lists, flow.insts())?;
         self.write(lists)?;
         self.write_moves(flow)
     }
@@ -130,7 +130,7 @@ impl Direct {
     /// Computes live ranges in a block, from its end to its start. Blocks are visited last first.
     fn block(
         &mut self,
-        lists: &Lists,
+        lists: &OperandLists,
         flow: &Flow,
         liveness: &Liveness,
         block: usize,
@@ -148,7 +148,7 @@ impl Direct {
             let args = lists.args.get(flow.first_edge(block) + edge);
             for (&arg, &param) in args.iter().zip(lists.params.get(succ.index())) {
                 self.need(arg, number, start, end);
-                self.passed.push(Passed { arg: arg.vreg(), from: number, to: succ.0, param: param.vreg() });
+                self.passed.push(BlockArgument { arg: arg.vreg(), from: number, to: succ.0, param: param.vreg() });
             }
         }
         for inst in insts.iter().rev() {
@@ -232,7 +232,7 @@ impl Direct {
 
     /// Creates a bundle for each register, and merges the bundles that an instruction or an edge
     /// ties together.
-    fn join_all(&mut self, lists: &Lists) -> Option<()> {
+    fn join_all(&mut self, lists: &OperandLists) -> Option<()> {
         for life in self.lives.iter_mut().filter(|life| life.first != NONE) {
             let class = CLASSES[life.bundle as usize];
             life.bundle = self.bundles.len() as u32;
@@ -252,7 +252,7 @@ impl Direct {
         self.reusing = reusing;
         let mut passed = std::mem::take(&mut self.passed);
         passed.sort_unstable();
-        for &Passed { arg, param, .. } in &passed {
+        for &BlockArgument { arg, param, .. } in &passed {
             self.join(arg, param);
         }
         self.passed = passed;
@@ -323,15 +323,15 @@ impl Direct {
 
     /// Assigns a register to each bundle, longest first; of equally long bundles the later one
     /// first.
-    fn place(&mut self, lists: &Lists, insts: usize) -> Option<()> {
-        let Direct { ranges, bundles, queue, taken, .. } = self;
+    fn assign_registers(&mut self, lists: &OperandLists, insts: usize) -> Option<()> {
+        let FastPath { ranges, bundles, queue, taken, .. } = self;
         for (taken, offer) in taken.iter_mut().zip(&lists.offers) {
             taken.clear();
             taken.resize(if offer.is_some() { 2 * insts } else { 0 }, 0);
         }
         queue.clear();
         for (number, bundle) in bundles.iter().enumerate().filter(|(_, bundle)| bundle.into == NONE) {
-            let lengths = Direct::ranges_from(ranges, bundle.first).map(|range| range.to / 2 - range.from / 2);
+            let lengths = FastPath::ranges_from(ranges, bundle.first).map(|range| range.to / 2 - range.from / 2);
             queue.push(u64::from(lengths.sum::<u32>()) << 32 | number as u64);
         }
         queue.sort_unstable();
@@ -340,7 +340,7 @@ impl Direct {
             let offer = lists.offers[bundle.class as usize]?;
             let taken = &mut taken[bundle.class as usize];
             let points =
-                || Direct::ranges_from(ranges, bundle.first).map(|range| range.from as usize..range.to as usize);
+                || FastPath::ranges_from(ranges, bundle.first).map(|range| range.from as usize..range.to as usize);
             let used = points().fold(0, |all, range| taken[range].iter().fold(all, |all, used| all | used));
             let free = (u64::MAX >> (64 - offer.registers)) & !used;
             if free == 0 {
@@ -357,7 +357,7 @@ impl Direct {
         Some(())
     }
 
-    fn write(&mut self, lists: &Lists) -> Option<()> {
+    fn write(&mut self, lists: &OperandLists) -> Option<()> {
         let mut allocs = std::mem::take(&mut self.output.allocs);
         allocs.clear();
         allocs.extend(lists.operands.items().iter().map(|operand| {
@@ -382,7 +382,7 @@ impl Direct {
     /// start of the target.
     fn write_moves(&mut self, flow: &Flow) -> Option<()> {
         self.moves.clear();
-        for &Passed { arg, from, to, param } in &self.passed {
+        for &BlockArgument { arg, from, to, param } in &self.passed {
             let ((_, read), (class, written)) = (self.register(arg), self.register(param));
             if read == written {
                 continue;

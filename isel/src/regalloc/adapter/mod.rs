@@ -11,18 +11,18 @@ use regalloc2::{
 
 use super::flow::Flow;
 use super::liveness::Liveness;
-use super::ragged::Ragged;
+use super::ragged::ListOfLists;
 use super::{AllocError, Options};
 use crate::vcode::{Access, Machine, Terminator, VCode, VInst, VReg};
-use direct::Direct;
-use pressure::Pressure;
+use direct::FastPath;
+use pressure::PressureCounter;
 
 /// regalloc2's class for each bank of registers.
 pub(super) const CLASSES: [RegClass; 3] = [RegClass::Int, RegClass::Float, RegClass::Vector];
 
 /// Bank of registers for one run of regalloc2. Its index is that of its class in [`CLASSES`].
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Offer {
+pub(super) struct RegisterBank {
     /// Number of usable registers, from 0 on; at most 64.
     pub(super) registers: u32,
     /// Size and alignment of a spilled register in words: 1, 2 or 4.
@@ -30,9 +30,9 @@ pub(super) struct Offer {
 }
 
 /// Mapping of virtual registers to banks for one run.
-pub(super) trait Assignment {
+pub(super) trait BankAssignment {
     /// Returns the banks.
-    fn offers(&self) -> [Option<Offer>; 3];
+    fn offers(&self) -> [Option<RegisterBank>; 3];
 
     /// Returns the bank of a virtual register, or `None` if this run does not allocate the
     /// register.
@@ -54,12 +54,12 @@ const MOST_EXCESS: u64 = 1 << 19;
 
 /// One run of regalloc2, with its buffers and its result.
 #[derive(Default)]
-pub(super) struct Run {
-    lists: Lists,
-    direct: Direct,
+pub(super) struct AllocationRun {
+    lists: OperandLists,
+    direct: FastPath,
     /// `true` if the result is that of the fast path.
     is_direct: bool,
-    pressure: Pressure,
+    pressure: PressureCounter,
     /// Always uses the single linear pass.
     pub(super) is_linear: bool,
     ctx: Ctx,
@@ -67,18 +67,18 @@ pub(super) struct Run {
 
 /// Virtual registers that take part in the run, as regalloc2 operands.
 #[derive(Default)]
-pub(super) struct Lists {
+pub(super) struct OperandLists {
     /// Operands by instruction. A replacing operand becomes two: the use of the old register, then
     /// the definition that reuses its register.
-    pub(super) operands: Ragged<Operand>,
+    pub(super) operands: ListOfLists<Operand>,
     /// Parameters by block.
-    pub(super) params: Ragged<regalloc2::VReg>,
+    pub(super) params: ListOfLists<regalloc2::VReg>,
     /// Arguments by edge.
-    pub(super) args: Ragged<regalloc2::VReg>,
-    pub(super) offers: [Option<Offer>; 3],
+    pub(super) args: ListOfLists<regalloc2::VReg>,
+    pub(super) offers: [Option<RegisterBank>; 3],
 }
 
-impl Run {
+impl AllocationRun {
     /// Allocates the virtual registers that have a bank.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ impl Run {
         code: &VCode<M>,
         flow: &Flow,
         liveness: &Liveness,
-        assignment: &impl Assignment,
+        assignment: &impl BankAssignment,
         options: &Options,
     ) -> Result<(), AllocError> {
         self.lists.read(code, flow, assignment)?;
@@ -177,12 +177,12 @@ impl Cursor<'_> {
     }
 }
 
-impl Lists {
+impl OperandLists {
     fn read<M: Machine>(
         &mut self,
         code: &VCode<M>,
         flow: &Flow,
-        assignment: &impl Assignment,
+        assignment: &impl BankAssignment,
     ) -> Result<(), AllocError> {
         self.offers = assignment.offers();
         self.operands.clear();
@@ -212,12 +212,12 @@ impl Lists {
         code: &VCode<M>,
         inst: &VInst<M>,
         part: impl Fn(VReg) -> Option<regalloc2::VReg>,
-        assignment: &impl Assignment,
+        assignment: &impl BankAssignment,
     ) -> Result<(), AllocError> {
         // regalloc2 separates only the first replaced register from the other inputs of the
         // instruction. With several replaced registers, all plain uses must last until the end.
         let operands = || inst.operands.clone().zip(code.operands(inst));
-        let tied = |i: u32, access: Access| matches!(access, Access::Replace(_)) && assignment.fixed(i).is_none();
+        let tied = |i: u32, access: Access| matches!(access, Access::UpdateInPlace(_)) && assignment.fixed(i).is_none();
         let several = operands().filter(|&(i, operand)| tied(i, operand.access)).count() > 1;
         let use_pos = if several { OperandPos::Late } else { OperandPos::Early };
         for (i, operand) in operands() {
@@ -230,7 +230,7 @@ impl Lists {
             let anywhere = match operand.access {
                 Access::Use => Some(Operand::new(reg, OperandConstraint::Reg, OperandKind::Use, use_pos)),
                 Access::Def => Some(Operand::reg_def(reg)),
-                Access::Replace(_) => None,
+                Access::UpdateInPlace(_) => None,
             };
             if let (Some(operand), None) = (anywhere, place) {
                 self.operands.push(operand);
@@ -245,7 +245,7 @@ impl Lists {
                     Operand::new(reg, constraint, OperandKind::Use, pos)
                 }
                 Access::Def => definition,
-                Access::Replace(old) => {
+                Access::UpdateInPlace(old) => {
                     let index = self.operands.open_len();
                     // regalloc2 stores the index of a reused operand in five bits.
                     let (Some(old), true) = (part(old), index < 32) else {
@@ -269,7 +269,7 @@ pub(super) fn is_repeated<M: Machine>(
     code: &VCode<M>,
     inst: &VInst<M>,
     operand: u32,
-    assignment: &impl Assignment,
+    assignment: &impl BankAssignment,
 ) -> bool {
     let Some(fixed) = assignment.fixed(operand) else { return false };
     let uses = || inst.operands.clone().zip(code.operands(inst)).filter(|(_, operand)| operand.access == Access::Use);
@@ -287,7 +287,7 @@ fn preg(number: usize, class: RegClass) -> PReg {
 
 /// Returns the machine environment. No scratch register is reserved for cyclic moves: regalloc2
 /// finds a free register or spills one.
-fn environment(offers: &[Option<Offer>; 3]) -> MachineEnv {
+fn environment(offers: &[Option<RegisterBank>; 3]) -> MachineEnv {
     let preferred_regs_by_class = std::array::from_fn(|bank| {
         let mut set = PRegSet::empty();
         let registers = offers[bank].map_or(0, |offer| offer.registers as usize);
@@ -313,7 +313,7 @@ fn refusal(error: RegAllocError) -> AllocError {
 /// View of [`Lists`] as a function of regalloc2.
 struct View<'a> {
     flow: &'a Flow,
-    lists: &'a Lists,
+    lists: &'a OperandLists,
     vregs: usize,
 }
 

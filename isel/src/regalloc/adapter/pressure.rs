@@ -5,11 +5,11 @@ use regalloc2::{Operand, OperandKind, VReg};
 
 use super::super::flow::Flow;
 use super::super::liveness::{BitSet, Liveness};
-use super::{Lists, Offer};
+use super::{OperandLists, RegisterBank};
 
 /// Counter with reusable buffers.
 #[derive(Default)]
-pub(super) struct Pressure {
+pub(super) struct PressureCounter {
     live: BitSet,
     now: [u32; 3],
     found: Excess,
@@ -28,12 +28,12 @@ pub(super) struct Excess {
     pub(super) all: u64,
 }
 
-impl Pressure {
+impl PressureCounter {
     /// Counts the live registers at each instruction, backwards. `bank_of` returns the bank of a
     /// register in a live-in list, or `None` if the run does not allocate it.
     pub(super) fn excess(
         &mut self,
-        lists: &Lists,
+        lists: &OperandLists,
         flow: &Flow,
         liveness: &Liveness,
         vregs: usize,
@@ -81,7 +81,7 @@ impl Pressure {
     }
 
     /// Records the pressure at the current point.
-    fn note(&mut self, offers: &[Option<Offer>; 3]) {
+    fn note(&mut self, offers: &[Option<RegisterBank>; 3]) {
         let mut here = Excess::default();
         for (&live, offer) in self.now.iter().zip(offers) {
             let Some(offer) = offer.filter(|offer| live > offer.registers) else { continue };

@@ -8,7 +8,7 @@
 use halfbyte_abi::MAX_LOCAL_BYTES;
 use regalloc2::PReg;
 
-use super::super::adapter::{self, Offer};
+use super::super::adapter::{self, RegisterBank};
 use super::super::flow::Flow;
 use super::super::liveness::Liveness;
 use super::super::webs::Webs;
@@ -28,28 +28,28 @@ const SLACK: u32 = 8;
 
 /// Contents of a slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Slot {
+pub(super) enum SlotKind {
     /// One predicate.
     Pred,
     /// The given number of general registers (1, 2 or 4), aligned to that number.
     Gpr(u32),
 }
 
-impl Slot {
+impl SlotKind {
     /// Returns the words of local memory that a spilled slot takes.
     pub(super) const fn words(self) -> u32 {
         match self {
-            Slot::Pred => 1,
-            Slot::Gpr(words) => words,
+            SlotKind::Pred => 1,
+            SlotKind::Gpr(words) => words,
         }
     }
 
     /// Returns the maximum number of slots in a bank.
     const fn limit(self) -> u32 {
         match self {
-            Slot::Pred => PREDS,
-            Slot::Gpr(1) => WORDS,
-            Slot::Gpr(words) => WIDE / words,
+            SlotKind::Pred => PREDS,
+            SlotKind::Gpr(1) => WORDS,
+            SlotKind::Gpr(words) => WIDE / words,
         }
     }
 }
@@ -58,7 +58,7 @@ impl Slot {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bank {
     /// Kind of the slots.
-    pub(super) slot: Slot,
+    pub(super) slot: SlotKind,
     /// Number of usable slots, at most 64.
     pub(super) offer: u32,
 }
@@ -94,9 +94,9 @@ pub(super) struct Assignment {
 
 const ABSENT: u8 = u8::MAX;
 
-impl adapter::Assignment for Assignment {
-    fn offers(&self) -> [Option<Offer>; 3] {
-        self.banks.map(|bank| bank.map(|bank| Offer { registers: bank.offer, words: bank.slot.words() }))
+impl adapter::BankAssignment for Assignment {
+    fn offers(&self) -> [Option<RegisterBank>; 3] {
+        self.banks.map(|bank| bank.map(|bank| RegisterBank { registers: bank.offer, words: bank.slot.words() }))
     }
 
     fn bank_of(&self, reg: VReg) -> Option<usize> {
@@ -117,7 +117,7 @@ impl adapter::Assignment for Assignment {
 
 impl Assignment {
     /// Returns the slot kind of the bank that contains a register.
-    pub(super) fn slot(&self, reg: PReg) -> Option<Slot> {
+    pub(super) fn slot(&self, reg: PReg) -> Option<SlotKind> {
         self.banks[reg.class() as usize].map(|bank| bank.slot)
     }
 
@@ -134,8 +134,8 @@ pub(super) fn plan(code: &VCode<Halu>, flow: &Flow, liveness: &mut Liveness, eff
     let [preds, words, pairs, quads] = live;
     let wide = match (pairs, quads) {
         (0, 0) => None,
-        (_, 0) => Some(Slot::Gpr(2)),
-        _ => Some(Slot::Gpr(4)),
+        (_, 0) => Some(SlotKind::Gpr(2)),
+        _ => Some(SlotKind::Gpr(4)),
     };
     let free = 3 - usize::from(wide.is_some());
     let word_banks = match effort {
@@ -144,18 +144,18 @@ pub(super) fn plan(code: &VCode<Halu>, flow: &Flow, liveness: &mut Liveness, eff
     };
     let apart = preds > 0 && word_banks >= free;
 
-    let full = |slot: Slot| Bank { slot, offer: slot.limit() };
-    let slots = std::iter::repeat_n(Slot::Gpr(1), word_banks.min(free))
+    let full = |slot: SlotKind| Bank { slot, offer: slot.limit() };
+    let slots = std::iter::repeat_n(SlotKind::Gpr(1), word_banks.min(free))
         .chain(wide)
-        .chain((preds > 0 && !apart).then_some(Slot::Pred));
+        .chain((preds > 0 && !apart).then_some(SlotKind::Pred));
     let mut banks: Banks = [None; 3];
     for (bank, slot) in banks.iter_mut().zip(slots) {
         *bank = Some(full(slot));
     }
-    let place = |slot: Slot| banks.iter().position(|bank| bank.is_some_and(|bank| bank.slot == slot));
+    let place = |slot: SlotKind| banks.iter().position(|bank| bank.is_some_and(|bank| bank.slot == slot));
     // Banks by class, in the order of the classes.
     let wide = wide.and_then(place);
-    let homes = [place(Slot::Pred), place(Slot::Gpr(1)), wide, wide];
+    let homes = [place(SlotKind::Pred), place(SlotKind::Gpr(1)), wide, wide];
     let mut main = Assignment::by_class(code, banks, |class| homes[class as usize]);
     let most = if word_banks > 1 {
         spread(code, flow, liveness, &mut main)
@@ -177,7 +177,7 @@ pub(super) fn plan(code: &VCode<Halu>, flow: &Flow, liveness: &mut Liveness, eff
         }
     }
     let preds = apart.then(|| {
-        let banks = [Some(full(Slot::Pred)), None, None];
+        let banks = [Some(full(SlotKind::Pred)), None, None];
         Assignment::by_class(code, banks, |class| (class == RegClass::Pred).then_some(0))
     });
     Plan { preds, main }
@@ -198,7 +198,9 @@ fn spread(code: &VCode<Halu>, flow: &Flow, liveness: &mut Liveness, assignment: 
         let web = webs.find(reg.0) as usize;
         if bank_of[web] == ABSENT && code.vregs[web] == RegClass::Word {
             let room = |bank: &usize| match banks[*bank] {
-                Some(Bank { slot: Slot::Gpr(words), offer }) => Some((now[*bank] + SLACK > offer, words, now[*bank])),
+                Some(Bank { slot: SlotKind::Gpr(words), offer }) => {
+                    Some((now[*bank] + SLACK > offer, words, now[*bank]))
+                }
                 _ => None,
             };
             let best = (0..banks.len()).filter(|bank| room(bank).is_some()).min_by_key(room);

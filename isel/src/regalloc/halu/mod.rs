@@ -12,7 +12,7 @@ mod banks;
 mod rewrite;
 mod slots;
 
-use halfbyte_isa::row::{RegFile, RegSlot, Role};
+use halfbyte_isa::row::{OperandRole, RegFile, RegSlot};
 
 use super::allocate::Allocate;
 use super::verify::class;
@@ -21,7 +21,7 @@ use crate::halu::machine::{Halu, RegClass};
 use crate::mach::MachFunc;
 use crate::vcode::{Access, BlockIndex, Operand, VBlock, VCode, VInst};
 use banks::Effort;
-use rewrite::{Part, machine_function, spills_registers};
+use rewrite::{RunOutput, machine_function, spills_registers};
 
 impl Allocate for Halu {
     fn check(code: &VCode<Halu>, block: &VBlock<Halu>) -> Result<(), AllocError> {
@@ -70,12 +70,12 @@ impl Allocate for Halu {
             plan = banks::plan(&code, flow, liveness, Effort::Full);
             main.allocate(&code, flow, liveness, &plan.main, options)?;
         }
-        let main = Part::new(main, &plan.main);
+        let main = RunOutput::new(main, &plan.main);
         match &plan.preds {
             None => machine_function(code, flow, &mut [main]),
             Some(assignment) => {
                 preds.allocate(&code, flow, liveness, assignment, options)?;
-                machine_function(code, flow, &mut [main, Part::new(preds, assignment)])
+                machine_function(code, flow, &mut [main, RunOutput::new(preds, assignment)])
             }
         }
     }
@@ -86,10 +86,10 @@ impl Allocate for Halu {
 fn belongs(code: &VCode<Halu>, slot: &RegSlot, operand: &Operand<Halu>) -> bool {
     let Some(held) = class(code, operand.reg) else { return false };
     let file = if held == RegClass::Pred { RegFile::Pred } else { RegFile::Gpr };
-    let role = if operand.access == Access::Use { Role::Use } else { Role::Def };
+    let role = if operand.access == Access::Use { OperandRole::Use } else { OperandRole::Def };
     let (words, part, span) = (held.words().max(1), u32::from(operand.part), u32::from(slot.span));
     let same_place = match operand.access {
-        Access::Replace(old) => class(code, old) == Some(held),
+        Access::UpdateInPlace(old) => class(code, old) == Some(held),
         Access::Use | Access::Def => true,
     };
     // Most operands are not part of a wide register; test that first, because a division is slow.

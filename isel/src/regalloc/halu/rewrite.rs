@@ -8,18 +8,18 @@ use halfbyte_isa::halu::{Inst, Opcode};
 use regalloc2::{Allocation, Edit, ProgPoint};
 
 use super::super::AllocError;
-use super::super::adapter::{Assignment as _, Cursor, Run};
+use super::super::adapter::{AllocationRun, BankAssignment as _, Cursor};
 use super::super::flow::Flow;
 use super::super::rewrite::{Rewriter, rewrite};
-use super::banks::{Assignment, Slot};
+use super::banks::{Assignment, SlotKind};
 use super::slots::SlotPlan;
 use crate::halu::machine::Halu;
 use crate::mach::MachFunc;
 use crate::vcode::{Access, VCode, VInst, VReg};
 
 /// Result of one run, read in code order.
-pub(super) struct Part<'a> {
-    run: &'a Run,
+pub(super) struct RunOutput<'a> {
+    run: &'a AllocationRun,
     assignment: &'a Assignment,
     plan: SlotPlan,
     cursor: Cursor<'a>,
@@ -27,9 +27,9 @@ pub(super) struct Part<'a> {
     local: u32,
 }
 
-impl<'a> Part<'a> {
-    pub(super) fn new(run: &'a Run, assignment: &'a Assignment) -> Part<'a> {
-        Part { run, assignment, plan: SlotPlan::new(run, assignment), cursor: run.cursor(), local: 0 }
+impl<'a> RunOutput<'a> {
+    pub(super) fn new(run: &'a AllocationRun, assignment: &'a Assignment) -> RunOutput<'a> {
+        RunOutput { run, assignment, plan: SlotPlan::new(run, assignment), cursor: run.cursor(), local: 0 }
     }
 
     fn place(&self, place: Allocation) -> Location {
@@ -53,10 +53,10 @@ impl<'a> Part<'a> {
 }
 
 /// Returns `true` if the run spilled general registers.
-pub(super) fn spills_registers(run: &Run, assignment: &Assignment) -> bool {
+pub(super) fn spills_registers(run: &AllocationRun, assignment: &Assignment) -> bool {
     run.output().edits.iter().any(|(_, Edit::Move { from, to })| {
         let slot = from.as_reg().and_then(|reg| assignment.slot(reg));
-        to.is_stack() && slot.is_some_and(|slot| slot != Slot::Pred)
+        to.is_stack() && slot.is_some_and(|slot| slot != SlotKind::Pred)
     })
 }
 
@@ -65,7 +65,7 @@ enum Location {
     /// No location.
     None,
     /// Slot that begins at this hardware register.
-    Slot(Slot, u64),
+    Slot(SlotKind, u64),
     /// Byte address in local memory.
     Local(u64),
 }
@@ -75,7 +75,7 @@ enum Location {
 pub(super) fn machine_function(
     code: VCode<Halu>,
     flow: &Flow,
-    parts: &mut [Part],
+    parts: &mut [RunOutput],
 ) -> Result<MachFunc<Halu>, AllocError> {
     // Spill slots of wide registers are aligned to their size.
     let mut words = u64::from(code.extra.scratch_bytes).next_multiple_of(16) / 4;
@@ -103,7 +103,7 @@ pub(super) fn machine_function(
 }
 
 struct Writer<'p, 'a> {
-    parts: &'p mut [Part<'a>],
+    parts: &'p mut [RunOutput<'a>],
     moves: Moves,
     /// Program point of the next move. Checked first, because most code has few moves.
     next_move: ProgPoint,
@@ -113,7 +113,7 @@ impl Rewriter<Halu> for Writer<'_, '_> {
     fn inst(&mut self, code: &VCode<Halu>, vinst: &VInst<Halu>) -> Result<Inst, AllocError> {
         let mut inst = vinst.inst;
         for operand in code.operands(vinst) {
-            let has_part = |part: &&mut Part| part.assignment.bank_of(operand.reg).is_some();
+            let has_part = |part: &&mut RunOutput| part.assignment.bank_of(operand.reg).is_some();
             let part = match &mut *self.parts {
                 [all] => Some(all),
                 parts => parts.iter_mut().find(has_part),
@@ -121,7 +121,7 @@ impl Rewriter<Halu> for Writer<'_, '_> {
             let Some(part) = part else {
                 return Err(AllocError::Unsound(format!("{:?} has no bank", operand.reg)));
             };
-            if let Access::Replace(_) = operand.access {
+            if let Access::UpdateInPlace(_) = operand.access {
                 part.cursor.next_place();
             }
             let number = part.number(operand.reg)?;
@@ -152,7 +152,7 @@ impl Writer<'_, '_> {
 }
 
 /// Returns the program point of the next move, or an invalid point after all code if there is none.
-fn next_move(parts: &[Part]) -> ProgPoint {
+fn next_move(parts: &[RunOutput]) -> ProgPoint {
     let next = parts.iter().filter_map(|part| part.cursor.next_point()).min();
     next.unwrap_or_else(ProgPoint::invalid)
 }
@@ -170,7 +170,7 @@ struct Moves {
 impl Moves {
     fn edit(
         &mut self,
-        part: &Part,
+        part: &RunOutput,
         from: Allocation,
         to: Allocation,
         push: &mut dyn FnMut(Inst),
@@ -184,31 +184,31 @@ impl Moves {
         Ok(())
     }
 
-    fn spill(&mut self, slot: Slot, from: u64, local: u64, push: &mut dyn FnMut(Inst)) {
+    fn spill(&mut self, slot: SlotKind, from: u64, local: u64, push: &mut dyn FnMut(Inst)) {
         self.spills += 1;
         let (opcode, from) = match slot {
-            Slot::Pred => {
+            SlotKind::Pred => {
                 let carrier = self.carrier();
                 let sel = Inst::new(Opcode::SEL_RI).with(IMM32, 1).with(PP_NOT, 1);
                 push(sel.with(RD, carrier).with(PP, from));
                 (Opcode::STL_32, carrier)
             }
-            Slot::Gpr(1) => (Opcode::STL_32, from),
-            Slot::Gpr(2) => (Opcode::STL_64, from),
-            Slot::Gpr(_) => (Opcode::STL_128, from),
+            SlotKind::Gpr(1) => (Opcode::STL_32, from),
+            SlotKind::Gpr(2) => (Opcode::STL_64, from),
+            SlotKind::Gpr(_) => (Opcode::STL_128, from),
         };
         push(Inst::new(opcode).with(R64, from).with(IMM24, local));
     }
 
-    fn reload(&mut self, slot: Slot, local: u64, to: u64, push: &mut dyn FnMut(Inst)) {
+    fn reload(&mut self, slot: SlotKind, local: u64, to: u64, push: &mut dyn FnMut(Inst)) {
         let (opcode, word) = match slot {
-            Slot::Pred => (Opcode::LDL_32, self.carrier()),
-            Slot::Gpr(1) => (Opcode::LDL_32, to),
-            Slot::Gpr(2) => (Opcode::LDL_64, to),
-            Slot::Gpr(_) => (Opcode::LDL_128, to),
+            SlotKind::Pred => (Opcode::LDL_32, self.carrier()),
+            SlotKind::Gpr(1) => (Opcode::LDL_32, to),
+            SlotKind::Gpr(2) => (Opcode::LDL_64, to),
+            SlotKind::Gpr(_) => (Opcode::LDL_128, to),
         };
         push(Inst::new(opcode).with(RD, word).with(IMM24, local));
-        if slot == Slot::Pred {
+        if slot == SlotKind::Pred {
             let isetp = Inst::new(Opcode::ISETP_RI).with(ICMP, Compare::NE.code().into());
             push(isetp.with(PU, to).with(RA, word));
         }
@@ -221,14 +221,14 @@ impl Moves {
 }
 
 /// Copies one slot to another.
-fn copy(slot: Slot, from: u64, to: u64, push: &mut dyn FnMut(Inst)) {
+fn copy(slot: SlotKind, from: u64, to: u64, push: &mut dyn FnMut(Inst)) {
     match slot {
-        Slot::Pred => {
+        SlotKind::Pred => {
             // Truth table that returns the first source.
             let plop3 = Inst::new(Opcode::PLOP3).with(LUT, 0xf0);
             push(plop3.with(PU, to).with(PP, from));
         }
-        Slot::Gpr(words) => {
+        SlotKind::Gpr(words) => {
             let mov = Inst::new(Opcode::MOV_R);
             (0..u64::from(words)).for_each(|i| push(mov.with(RD, to + i).with(R32, from + i)));
         }

@@ -2,8 +2,8 @@
 
 use regalloc2::PReg;
 
-use super::super::adapter::Run;
-use super::banks::{Assignment, Slot};
+use super::super::adapter::AllocationRun;
+use super::banks::{Assignment, SlotKind};
 
 /// Hardware registers of a run's slots.
 pub(super) struct SlotPlan {
@@ -16,12 +16,12 @@ pub(super) struct SlotPlan {
 impl SlotPlan {
     /// Numbers the used general slots, the widest first. So every slot is aligned to its width, and
     /// no register is skipped. Predicates keep their numbers.
-    pub(super) fn new(run: &Run, assignment: &Assignment) -> SlotPlan {
+    pub(super) fn new(run: &AllocationRun, assignment: &Assignment) -> SlotPlan {
         let used = run.used();
         // Number of registers that the used slots of each width take.
         let mut taken = [0; 5];
         for reg in used {
-            if let Some(Slot::Gpr(width)) = assignment.slot(reg) {
+            if let Some(SlotKind::Gpr(width)) = assignment.slot(reg) {
                 taken[width as usize] += width as u8;
             }
         }
@@ -29,11 +29,11 @@ impl SlotPlan {
         let mut plan = SlotPlan { numbers: [0; PReg::NUM_INDEX], registers: taken.iter().sum() };
         for reg in used {
             plan.numbers[reg.index()] = match assignment.slot(reg) {
-                Some(Slot::Gpr(width)) => {
+                Some(SlotKind::Gpr(width)) => {
                     let free = &mut next[width as usize];
                     std::mem::replace(free, *free + width as u8)
                 }
-                Some(Slot::Pred) => reg.hw_enc() as u8,
+                Some(SlotKind::Pred) => reg.hw_enc() as u8,
                 None => continue,
             };
         }

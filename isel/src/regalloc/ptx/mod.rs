@@ -132,7 +132,7 @@ fn mov(ty: Type, to: Reg, from: Reg) -> Inst {
     let operands = [Operand::Register(to), Operand::Register(from)];
     Inst {
         opcode: Opcode::MOV,
-        words: [Token::Type(word)].into_iter().collect(),
+        modifiers: [Token::Type(word)].into_iter().collect(),
         guard: None,
         operands: operands.into_iter().collect(),
     }

@@ -1,18 +1,18 @@
 //! Checks of VP1 instructions before register allocation.
 
-use halfbyte_isa::row::{RegFile, Role};
+use halfbyte_isa::row::{OperandRole, RegFile};
 use halfbyte_isa::vp1::{Inst, Opcode, Unit};
 use halfbyte_isa::word::Field;
 
 use super::super::AllocError;
 use super::super::verify::class;
-use super::shape::{Slot, accumulates, class_of, is_optional, slot_at, slots};
+use super::shape::{RegisterField, accumulates, class_of, is_optional, slot_at, slots};
 use crate::vcode::{Access, Operand, VBlock, VCode, VInst};
 use crate::vp1::machine::Vp1;
-use crate::vp1::{Class, Place};
+use crate::vp1::{Class, GroupRegisterPosition};
 
 /// Operand error: an operand that does not fit its field, or a missing operand.
-pub(super) enum Misfit {
+pub(super) enum OperandError {
     Operand(Field),
     Missing(Field),
 }
@@ -27,8 +27,8 @@ pub(super) fn check(code: &VCode<Vp1>, block: &VBlock<Vp1>) -> Result<(), AllocE
             return Err(AllocError::Bundle(i));
         }
         check_operands(code, inst).map_err(|misfit| match misfit {
-            Misfit::Operand(field) => AllocError::Operand { inst: i, field },
-            Misfit::Missing(field) => AllocError::Missing { inst: i, field },
+            OperandError::Operand(field) => AllocError::Operand { inst: i, field },
+            OperandError::Missing(field) => AllocError::Missing { inst: i, field },
         })?;
         let touched = members.iter().map(accumulates);
         let (reads, writes) = touched.fold((false, false), |all, one| (all.0 || one.0, all.1 || one.1));
@@ -51,7 +51,7 @@ pub(super) fn by_place(operands: &[Operand<Vp1>]) -> impl Iterator<Item = &[Oper
 }
 
 /// Checks an instruction's operands, and that no operand is missing.
-pub(super) fn check_operands(code: &VCode<Vp1>, inst: &VInst<Vp1>) -> Result<(), Misfit> {
+pub(super) fn check_operands(code: &VCode<Vp1>, inst: &VInst<Vp1>) -> Result<(), OperandError> {
     let operands = code.operands(inst);
     for (i, same) in by_place(operands).enumerate() {
         let Some(&[Operand { place, .. }]) = same.get(..1) else { continue };
@@ -59,15 +59,15 @@ pub(super) fn check_operands(code: &VCode<Vp1>, inst: &VInst<Vp1>) -> Result<(),
         let slot = member.and_then(|member| slot_at(member, place.field).filter(|_| !is_shared(member, place.field)));
         let again = by_place(operands).skip(i + 1).any(|other| other.first().is_some_and(|o| o.place == place));
         if again || !slot.is_some_and(|slot| belong(code, same, &slot)) {
-            return Err(Misfit::Operand(place.field));
+            return Err(OperandError::Operand(place.field));
         }
     }
     for (number, member) in (0..).zip(&inst.inst.insts) {
         for slot in slots(member) {
-            let place = Place { inst: number, field: slot.field };
+            let place = GroupRegisterPosition { inst: number, field: slot.field };
             let named = operands.iter().any(|operand| operand.place == place);
             if !named && class_of(slot.file).is_some() && !is_optional(member, &slot) {
-                return Err(Misfit::Missing(slot.field));
+                return Err(OperandError::Missing(slot.field));
             }
         }
     }
@@ -76,8 +76,8 @@ pub(super) fn check_operands(code: &VCode<Vp1>, inst: &VInst<Vp1>) -> Result<(),
 
 /// Returns `true` if the field is a written `$c`. Without an operand the result is unused, and the
 /// instruction clobbers that `$c`.
-pub(super) fn is_clobber(slot: &Slot) -> bool {
-    slot.file == RegFile::C && slot.role == Role::Def
+pub(super) fn is_clobber(slot: &RegisterField) -> bool {
+    slot.file == RegFile::C && slot.role == OperandRole::Def
 }
 
 /// Returns `true` if the field also selects a register of a file that is not allocated.
@@ -86,23 +86,23 @@ fn is_shared(inst: &Inst, field: Field) -> bool {
 }
 
 /// Returns `true` if the operands of one place fit its register field.
-fn belong(code: &VCode<Vp1>, operands: &[Operand<Vp1>], slot: &Slot) -> bool {
+fn belong(code: &VCode<Vp1>, operands: &[Operand<Vp1>], slot: &RegisterField) -> bool {
     let Some(expected) = class_of(slot.file) else { return false };
     let is_single = slot.shape.parts() == 1;
     let fits = |operand: &Operand<Vp1>| {
         let access = match (operand.access, slot.role) {
-            (Access::Use, role) => role == Role::Use,
+            (Access::Use, role) => role == OperandRole::Use,
             // The previous contents of the other parts do not matter.
-            (Access::Def, role) => role != Role::Use && is_single,
+            (Access::Def, role) => role != OperandRole::Use && is_single,
             // Each unit writes only its own bits of `$c`.
-            (Access::Replace(old), role) => {
-                let keeps = role == Role::Update || role == Role::Def && expected == Class::C;
+            (Access::UpdateInPlace(old), role) => {
+                let keeps = role == OperandRole::Update || role == OperandRole::Def && expected == Class::C;
                 keeps && class(code, old) == Some(expected)
             }
         };
         access && class(code, operand.reg) == Some(expected) && operand.part < slot.shape.parts()
     };
     let ascend = operands.windows(2).all(|pair| pair[0].part < pair[1].part);
-    let may_lack = slot.shape.may_lack() && slot.role == Role::Use;
+    let may_lack = slot.shape.allows_missing_parts() && slot.role == OperandRole::Use;
     ascend && operands.iter().all(fits) && (may_lack || operands.len() == usize::from(slot.shape.parts()))
 }

@@ -14,7 +14,7 @@ use super::check::{by_place, is_clobber};
 use super::shape::slots;
 use crate::vcode::{Access, BlockIndex, Operand, VCode, VInst, VReg};
 use crate::vp1::machine::Vp1;
-use crate::vp1::{Class, Place};
+use crate::vp1::{Class, GroupRegisterPosition};
 
 /// Number of registers of each file.
 const COUNT: u8 = 4;
@@ -67,7 +67,7 @@ pub(super) fn place(code: &VCode<Vp1>, flow: &Flow, liveness: &Liveness) -> Resu
         // Number of remaining reads in the block; being live out counts as one read.
         let read = |access: Access, reg: VReg| match access {
             Access::Use => Some(reg),
-            Access::Replace(old) => Some(old),
+            Access::UpdateInPlace(old) => Some(old),
             Access::Def => None,
         };
         let mut count = |reg: VReg| walk.left[reg.0 as usize] += 1;
@@ -213,7 +213,7 @@ impl Walk<'_> {
         for operand in operands {
             match operand.access {
                 Access::Use => self.read(operand.reg),
-                Access::Replace(old) => self.read(old),
+                Access::UpdateInPlace(old) => self.read(old),
                 Access::Def => {}
             }
         }
@@ -222,7 +222,7 @@ impl Walk<'_> {
             match operand.access {
                 Access::Use => {}
                 Access::Def => self.define(operand.reg, None)?,
-                Access::Replace(old) => {
+                Access::UpdateInPlace(old) => {
                     let number = self.numbers[old.0 as usize];
                     self.define(operand.reg, Some(number))?;
                     if self.numbers[operand.reg.0 as usize] != number {
@@ -243,7 +243,7 @@ impl Walk<'_> {
     fn check_clobbers(&self, inst: &VInst<Vp1>) -> Result<(), AllocError> {
         for (number, member) in (0..).zip(&inst.inst.insts) {
             for slot in slots(member).filter(is_clobber) {
-                let place = Place { inst: number, field: slot.field };
+                let place = GroupRegisterPosition { inst: number, field: slot.field };
                 let named = self.code.operands(inst).iter().any(|operand| operand.place == place);
                 let taken = self.taken[0].get(member.get(slot.field) as usize).copied().flatten();
                 if let Some(reg) = taken.filter(|_| !named) {

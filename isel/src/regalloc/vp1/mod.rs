@@ -14,7 +14,7 @@ mod rewrite;
 mod shape;
 mod tuple;
 
-use super::adapter::{Assignment, Offer};
+use super::adapter::{BankAssignment, RegisterBank};
 use super::allocate::Allocate;
 use super::{AllocError, Allocator, Options};
 use crate::mach::MachFunc;
@@ -65,10 +65,10 @@ struct Files<'a> {
     memory: u64,
 }
 
-impl Assignment for Files<'_> {
-    fn offers(&self) -> [Option<Offer>; 3] {
-        let r = Offer { registers: R_COUNT.into(), words: 1 };
-        let v = Offer { registers: V_COUNT.into(), words: V_WORDS };
+impl BankAssignment for Files<'_> {
+    fn offers(&self) -> [Option<RegisterBank>; 3] {
+        let r = RegisterBank { registers: R_COUNT.into(), words: 1 };
+        let v = RegisterBank { registers: V_COUNT.into(), words: V_WORDS };
         [Some(r), Some(v), None]
     }
 

@@ -7,13 +7,13 @@ use halfbyte_isa::vp1::{Inst, Opcode};
 use regalloc2::{Allocation, ProgPoint};
 
 use super::super::AllocError;
-use super::super::adapter::{Assignment, Cursor, Run, is_repeated};
+use super::super::adapter::{AllocationRun, BankAssignment, Cursor, is_repeated};
 use super::super::flow::Flow;
 use super::super::rewrite::{Rewriter, rewrite};
 use super::Files;
 use super::check::by_place;
 use super::flags::Flags;
-use super::shape::{Shape, slot_at};
+use super::shape::{TupleShape, slot_at};
 use crate::mach::MachBlock;
 use crate::vcode::{Access, Operand, VCode, VInst, VReg};
 use crate::vp1::machine::Vp1;
@@ -49,7 +49,7 @@ pub(super) fn room(code: &VCode<Vp1>) -> u64 {
 pub(super) fn write(
     code: &VCode<Vp1>,
     flow: &Flow,
-    run: &Run,
+    run: &AllocationRun,
     flags: &Flags,
     files: &Files,
 ) -> Result<Written, AllocError> {
@@ -114,9 +114,9 @@ impl Rewriter<Vp1> for Writer<'_> {
     }
 }
 
-fn shape(group: &Group, operand: &Operand<Vp1>) -> Shape {
+fn shape(group: &Group, operand: &Operand<Vp1>) -> TupleShape {
     let member = group.insts.get(usize::from(operand.place.inst));
-    member.and_then(|member| slot_at(member, operand.place.field)).map_or(Shape::Single, |slot| slot.shape)
+    member.and_then(|member| slot_at(member, operand.place.field)).map_or(TupleShape::Single, |slot| slot.shape)
 }
 
 impl Writer<'_> {
@@ -136,7 +136,7 @@ impl Writer<'_> {
         if is_repeated(code, inst, i, self.files) {
             return self.files.fixed(i).ok_or_else(|| missing(reg));
         }
-        if let Access::Replace(_) = operand.access {
+        if let Access::UpdateInPlace(_) = operand.access {
             self.cursor.next_place();
         }
         let place = self.cursor.next_place().ok_or_else(|| missing(reg))?;

@@ -1,6 +1,6 @@
 //! Register fields of VP1's instructions, derived from the instructions' rows.
 
-use halfbyte_isa::row::{Kind, LAST_FLAGS, Operand, ROTATE, RegFile, Role};
+use halfbyte_isa::row::{LAST_FLAGS, Operand, OperandKind, OperandRole, ROTATE, RegFile};
 use halfbyte_isa::vp1::fields::{ALWAYS, COND, PLAIN, R_ZERO, VAWRITE, VCIDX, VCXFRM_HIGH, VCXFRM_LOW, VWORD};
 use halfbyte_isa::vp1::{Inst, Opcode};
 use halfbyte_isa::word::Field;
@@ -9,7 +9,7 @@ use crate::vp1::Class;
 
 /// Registers that a number n in a register field selects.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Shape {
+pub(super) enum TupleShape {
     /// n.
     Single,
     /// The given number, because the field is shared with other parts of the instruction word.
@@ -24,64 +24,64 @@ pub(super) enum Shape {
     Four,
 }
 
-impl Shape {
+impl TupleShape {
     /// Returns the number of registers.
     pub(super) const fn parts(self) -> u8 {
         match self {
-            Shape::Single | Shape::Given(_) => 1,
-            Shape::Pair | Shape::Choice => 2,
-            Shape::Ring | Shape::Four => 4,
+            TupleShape::Single | TupleShape::Given(_) => 1,
+            TupleShape::Pair | TupleShape::Choice => 2,
+            TupleShape::Ring | TupleShape::Four => 4,
         }
     }
 
     /// Returns `true` if some instructions read only a part of the registers.
-    pub(super) const fn may_lack(self) -> bool {
-        matches!(self, Shape::Ring | Shape::Four)
+    pub(super) const fn allows_missing_parts(self) -> bool {
+        matches!(self, TupleShape::Ring | TupleShape::Four)
     }
 
     /// Returns `true` if `number` is valid in the field. Both parts of a pair with an odd number
     /// are the same register.
     pub(super) const fn admits(self, number: u8, is_one_register: bool) -> bool {
         match self {
-            Shape::Single | Shape::Choice | Shape::Ring => true,
-            Shape::Given(given) => number == given,
-            Shape::Pair => (number & 1 == 1) == is_one_register,
-            Shape::Four => number & 3 == 0,
+            TupleShape::Single | TupleShape::Choice | TupleShape::Ring => true,
+            TupleShape::Given(given) => number == given,
+            TupleShape::Pair => (number & 1 == 1) == is_one_register,
+            TupleShape::Four => number & 3 == 0,
         }
     }
 
     /// Returns the register of a part.
     pub(super) const fn register(self, number: u8, part: u8) -> u8 {
         match self {
-            Shape::Single | Shape::Given(_) | Shape::Four => number + part,
-            Shape::Pair => number | part,
-            Shape::Choice => number ^ part,
-            Shape::Ring => number & !3 | (number + part) & 3,
+            TupleShape::Single | TupleShape::Given(_) | TupleShape::Four => number + part,
+            TupleShape::Pair => number | part,
+            TupleShape::Choice => number ^ part,
+            TupleShape::Ring => number & !3 | (number + part) & 3,
         }
     }
 
     /// Returns the number with which the part selects `register`; for a pair, `part` must be 0.
     pub(super) const fn number(self, register: u8, part: u8) -> u8 {
         match self {
-            Shape::Single | Shape::Given(_) | Shape::Pair => register,
-            Shape::Choice => register ^ part,
-            Shape::Ring => register & !3 | register.wrapping_sub(part) & 3,
-            Shape::Four => register & !3,
+            TupleShape::Single | TupleShape::Given(_) | TupleShape::Pair => register,
+            TupleShape::Choice => register ^ part,
+            TupleShape::Ring => register & !3 | register.wrapping_sub(part) & 3,
+            TupleShape::Four => register & !3,
         }
     }
 }
 
 /// Register field of an instruction.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Slot {
+pub(super) struct RegisterField {
     /// Field that holds the number.
     pub(super) field: Field,
     /// Register file.
     pub(super) file: RegFile,
     /// Read, written or both.
-    pub(super) role: Role,
+    pub(super) role: OperandRole,
     /// Registers that the number selects.
-    pub(super) shape: Shape,
+    pub(super) shape: TupleShape,
 }
 
 /// Returns `true` if a bit of `$c` is constant, so that no register is read.
@@ -96,10 +96,10 @@ const fn is_never(bit: u64) -> bool {
 
 /// Returns `true` if two bits of `$c` rotate a quad of the instruction.
 fn is_rotated(inst: &Inst) -> bool {
-    let is_quad = |operand: &&Operand| matches!(operand.kind, Kind::Tuple { file: RegFile::V, count: 4, .. });
+    let is_quad = |operand: &&Operand| matches!(operand.kind, OperandKind::Tuple { file: RegFile::V, count: 4, .. });
     let Some(quad) = inst.row().operands.iter().find(is_quad) else { return false };
     match (quad.role, inst.quad_condition()) {
-        (Role::Use, condition) => condition.is_none_or(|(bit, _)| bit == ROTATE),
+        (OperandRole::Use, condition) => condition.is_none_or(|(bit, _)| bit == ROTATE),
         // A quad can be written unless its condition bit is always 0.
         _ => !is_unwritten(inst),
     }
@@ -108,7 +108,7 @@ fn is_rotated(inst: &Inst) -> bool {
 /// Returns `true` if a load never writes its quad.
 fn is_unwritten(inst: &Inst) -> bool {
     inst.row().operands.iter().any(|operand| match operand.kind {
-        Kind::Selected { bit, .. } => is_never(inst.get(bit.field)),
+        OperandKind::Selected { bit, .. } => is_never(inst.get(bit.field)),
         _ => false,
     })
 }
@@ -119,36 +119,43 @@ fn is_spread_wide(inst: &Inst) -> bool {
 }
 
 /// Returns the register fields of an instruction, given its current selection bits.
-pub(super) fn slots(inst: &Inst) -> impl Iterator<Item = Slot> {
+pub(super) fn slots(inst: &Inst) -> impl Iterator<Item = RegisterField> {
     inst.row().operands.iter().flat_map(|operand| operand_slots(inst, operand).into_iter().flatten())
 }
 
-fn operand_slots(inst: &Inst, operand: &Operand) -> [Option<Slot>; 2] {
+fn operand_slots(inst: &Inst, operand: &Operand) -> [Option<RegisterField>; 2] {
     let role = operand.role;
-    let slot = |file, field, shape| Some(Slot { field, file, role, shape });
+    let slot = |file, field, shape| Some(RegisterField { field, file, role, shape });
     let flags = |index, bit| {
         let read = !is_constant(inst.get(bit)) || is_rotated(inst);
-        read.then_some(Slot { field: index, file: RegFile::C, role: Role::Use, shape: Shape::Single })
+        read.then_some(RegisterField {
+            field: index,
+            file: RegFile::C,
+            role: OperandRole::Use,
+            shape: TupleShape::Single,
+        })
     };
     match operand.kind {
         // The flags of two registers are spread over the components.
-        Kind::Reg { file, field, .. } if field == VCIDX && is_spread_wide(inst) => {
-            [slot(file, field, Shape::Pair), None]
+        OperandKind::Reg { file, field, .. } if field == VCIDX && is_spread_wide(inst) => {
+            [slot(file, field, TupleShape::Pair), None]
         }
-        Kind::Reg { file: RegFile::C, field, .. } if field == COND && !is_rotated(inst) => [None; 2],
-        Kind::Reg { file: RegFile::V, field, .. } if inst.shares(field) => {
-            [slot(RegFile::V, field, Shape::Given(inst.get(field) as u8)), None]
+        OperandKind::Reg { file: RegFile::C, field, .. } if field == COND && !is_rotated(inst) => [None; 2],
+        OperandKind::Reg { file: RegFile::V, field, .. } if inst.shares(field) => {
+            [slot(RegFile::V, field, TupleShape::Given(inst.get(field) as u8)), None]
         }
-        Kind::Reg { file, field, .. } => [slot(file, field, Shape::Single), None],
-        Kind::FlagDef { file, field } if inst.get(field) <= LAST_FLAGS => [slot(file, field, Shape::Single), None],
-        Kind::Tuple { file, field, count: 2 } => [slot(file, field, Shape::Pair), None],
-        Kind::Tuple { file: RegFile::R, field, .. } => [slot(RegFile::R, field, Shape::Four), None],
-        Kind::Tuple { .. } if role == Role::Update && is_unwritten(inst) => [None; 2],
-        Kind::Tuple { file, field, .. } => {
-            [slot(file, field, inst.quad_condition().map_or(Shape::Ring, |(bit, _)| chosen(bit))), None]
+        OperandKind::Reg { file, field, .. } => [slot(file, field, TupleShape::Single), None],
+        OperandKind::FlagDef { file, field } if inst.get(field) <= LAST_FLAGS => {
+            [slot(file, field, TupleShape::Single), None]
         }
-        Kind::Condition { index, bit } => [flags(index, bit.field), None],
-        Kind::Selected { file, field, index, bit } => {
+        OperandKind::Tuple { file, field, count: 2 } => [slot(file, field, TupleShape::Pair), None],
+        OperandKind::Tuple { file: RegFile::R, field, .. } => [slot(RegFile::R, field, TupleShape::Four), None],
+        OperandKind::Tuple { .. } if role == OperandRole::Update && is_unwritten(inst) => [None; 2],
+        OperandKind::Tuple { file, field, .. } => {
+            [slot(file, field, inst.quad_condition().map_or(TupleShape::Ring, |(bit, _)| chosen(bit))), None]
+        }
+        OperandKind::Condition { index, bit } => [flags(index, bit.field), None],
+        OperandKind::Selected { file, field, index, bit } => {
             [slot(file, field, chosen(inst.get(bit.field))), flags(index, bit.field)]
         }
         _ => [None; 2],
@@ -156,24 +163,24 @@ fn operand_slots(inst: &Inst, operand: &Operand) -> [Option<Slot>; 2] {
 }
 
 /// Returns the registers that a bit of `$c` chooses from.
-const fn chosen(bit: u64) -> Shape {
+const fn chosen(bit: u64) -> TupleShape {
     match bit {
-        ROTATE => Shape::Ring,
-        _ if is_never(bit) => Shape::Single,
-        _ => Shape::Choice,
+        ROTATE => TupleShape::Ring,
+        _ if is_never(bit) => TupleShape::Single,
+        _ => TupleShape::Choice,
     }
 }
 
 /// Returns the register field at `field`. The word selector of a vector counts as a `$vc` field if
 /// the instruction follows a copy of all `$vc` to the vector.
-pub(super) fn slot_at(inst: &Inst, field: Field) -> Option<Slot> {
+pub(super) fn slot_at(inst: &Inst, field: Field) -> Option<RegisterField> {
     if inst.opcode() == Opcode::MOV_R_V && field == VWORD {
-        return Some(Slot { field, file: RegFile::Vc, role: Role::Use, shape: Shape::Single });
+        return Some(RegisterField { field, file: RegFile::Vc, role: OperandRole::Use, shape: TupleShape::Single });
     }
     // A flags field that is written counts even if it does not select a register yet.
     let flags = inst.row().operands.iter().find_map(|operand| match operand.kind {
-        Kind::FlagDef { file, field: at } if at == field => {
-            Some(Slot { field, file, role: operand.role, shape: Shape::Single })
+        OperandKind::FlagDef { file, field: at } if at == field => {
+            Some(RegisterField { field, file, role: operand.role, shape: TupleShape::Single })
         }
         _ => None,
     });
@@ -193,10 +200,10 @@ pub(super) const fn class_of(file: RegFile) -> Option<Class> {
 
 /// Returns `true` if the field may lack an operand: it selects `$r31`, writes unused flags, or
 /// reads vector flags that choose between equal factors.
-pub(super) fn is_optional(inst: &Inst, slot: &Slot) -> bool {
+pub(super) fn is_optional(inst: &Inst, slot: &RegisterField) -> bool {
     match (slot.file, slot.role) {
-        (RegFile::R, _) => slot.shape == Shape::Single && inst.get(slot.field) == u64::from(R_ZERO),
-        (RegFile::C, Role::Def) | (RegFile::Vc, Role::Use) => true,
+        (RegFile::R, _) => slot.shape == TupleShape::Single && inst.get(slot.field) == u64::from(R_ZERO),
+        (RegFile::C, OperandRole::Def) | (RegFile::Vc, OperandRole::Use) => true,
         _ => false,
     }
 }
@@ -204,14 +211,14 @@ pub(super) fn is_optional(inst: &Inst, slot: &Slot) -> bool {
 /// Returns whether an instruction reads `$va`, and whether it writes `$va`.
 pub(super) fn accumulates(inst: &Inst) -> (bool, bool) {
     let row = inst.row();
-    let role = row.operands.iter().find_map(|o| matches!(o.kind, Kind::Whole(RegFile::Va)).then_some(o.role));
+    let role = row.operands.iter().find_map(|o| matches!(o.kind, OperandKind::Whole(RegFile::Va)).then_some(o.role));
     match role {
         None => (false, false),
         // A conditionally written `$va` is not read.
         Some(_) if row.fields().any(|field| field == VAWRITE) => (false, inst.get(VAWRITE) != 0),
-        Some(Role::Use) => (true, false),
-        Some(Role::Def) => (false, true),
-        Some(Role::Update) => (true, true),
+        Some(OperandRole::Use) => (true, false),
+        Some(OperandRole::Def) => (false, true),
+        Some(OperandRole::Update) => (true, true),
     }
 }
 
@@ -226,7 +233,14 @@ mod tests {
 
     #[test]
     fn numbers_and_registers() {
-        let shapes = [Shape::Single, Shape::Given(9), Shape::Pair, Shape::Choice, Shape::Ring, Shape::Four];
+        let shapes = [
+            TupleShape::Single,
+            TupleShape::Given(9),
+            TupleShape::Pair,
+            TupleShape::Choice,
+            TupleShape::Ring,
+            TupleShape::Four,
+        ];
         for shape in shapes {
             for number in (0..32).filter(|&number| shape.admits(number, false)) {
                 let registers: Vec<_> = (0..shape.parts()).map(|part| shape.register(number, part)).collect();
@@ -235,13 +249,13 @@ mod tests {
                     "{shape:?}"
                 );
                 for (part, &register) in (0..).zip(&registers) {
-                    assert!(part > 0 && shape == Shape::Pair || shape.number(register, part) == number);
+                    assert!(part > 0 && shape == TupleShape::Pair || shape.number(register, part) == number);
                     assert!(registers.iter().filter(|&&other| other == register).count() == 1, "{shape:?} {number}");
                 }
             }
         }
-        assert!(Shape::Pair.admits(5, true) && !Shape::Pair.admits(4, true));
-        assert_eq!((Shape::Pair.register(5, 0), Shape::Pair.register(5, 1)), (5, 5));
+        assert!(TupleShape::Pair.admits(5, true) && !TupleShape::Pair.admits(4, true));
+        assert_eq!((TupleShape::Pair.register(5, 0), TupleShape::Pair.register(5, 1)), (5, 5));
     }
 
     /// Every register that the semantics of an instruction read or write is in one of its register
@@ -260,14 +274,14 @@ mod tests {
                 let Ok(footprint) = Footprint::of(&Bundle::new(&[inst.word()]).unwrap(), None) else { continue };
                 let named = |written: bool| {
                     let slots = slots(&inst).filter(|slot| match slot.role {
-                        Role::Def => written,
-                        Role::Use => !written,
-                        Role::Update => true,
+                        OperandRole::Def => written,
+                        OperandRole::Use => !written,
+                        OperandRole::Update => true,
                     });
                     // A register that is chosen at run time is one of an aligned group of four.
                     let registers = slots.flat_map(|slot| {
                         let number = inst.get(slot.field) as u8;
-                        let chosen = matches!(slot.shape, Shape::Choice | Shape::Ring | Shape::Four);
+                        let chosen = matches!(slot.shape, TupleShape::Choice | TupleShape::Ring | TupleShape::Four);
                         let parts = if chosen { 4 } else { slot.shape.parts() };
                         let register =
                             move |part| if chosen { number & !3 | part } else { slot.shape.register(number, part) };

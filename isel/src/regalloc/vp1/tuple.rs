@@ -15,7 +15,7 @@ use super::super::flow::Flow;
 use super::super::liveness::Liveness;
 use super::super::webs::Webs;
 use super::check::by_place;
-use super::shape::{Shape, slot_at};
+use super::shape::{TupleShape, slot_at};
 use super::{R_COUNT, V_COUNT};
 use crate::vcode::{Access, Operand, VCode, VReg};
 use crate::vp1::Class;
@@ -38,7 +38,7 @@ impl Fixed {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
     class: Class,
-    shape: Shape,
+    shape: TupleShape,
     regs: [Option<VReg>; 4],
 }
 
@@ -92,14 +92,14 @@ impl Span {
         *self = Span { from: self.from.min(from), to: self.to.max(to) };
     }
 
-    const fn meets(self, other: Span) -> bool {
+    const fn overlaps(self, other: Span) -> bool {
         self.from < other.to && other.from < self.to
     }
 }
 
 /// Virtual register that occupies a hardware register over an interval.
 #[derive(Clone, Copy)]
-struct Stay {
+struct Occupancy {
     reg: VReg,
     span: Span,
     weight: u64,
@@ -125,7 +125,7 @@ pub(super) fn fix(code: &VCode<Vp1>, flow: &Flow, liveness: &Liveness) -> Result
     let mut fixed = vec![NONE; code.operands.len()];
     for i in order {
         let number = chooser.choose(&tuples, i).ok_or(AllocError::TooLarge)?;
-        chooser.settle(code, &tuples[i], number);
+        chooser.occupy(code, &tuples[i], number);
         tuples[i].number = Some(number);
         let shape = tuples[i].key.shape;
         for place in &tuples[i].uses {
@@ -141,7 +141,7 @@ pub(super) fn fix(code: &VCode<Vp1>, flow: &Flow, liveness: &Liveness) -> Result
 /// Returns the register that an operand reads before its instruction writes.
 fn read(operand: &Operand<Vp1>) -> VReg {
     match operand.access {
-        Access::Replace(old) => old,
+        Access::UpdateInPlace(old) => old,
         Access::Use | Access::Def => operand.reg,
     }
 }
@@ -163,8 +163,9 @@ fn collect(code: &VCode<Vp1>, flow: &Flow) -> Vec<Tuple> {
                     let member = inst.inst.insts.get(usize::from(one.place.inst))?;
                     Some((slot_at(member, one.place.field)?.shape, code.vregs[one.reg.0 as usize]))
                 });
-                let is_tuple =
-                    |&(shape, class): &(Shape, Class)| shape != Shape::Single && matches!(class, Class::R | Class::V);
+                let is_tuple = |&(shape, class): &(TupleShape, Class)| {
+                    shape != TupleShape::Single && matches!(class, Class::R | Class::V)
+                };
                 let Some((shape, class)) = slot.filter(is_tuple) else { continue };
                 let mut key = Key { class, shape, regs: [None; 4] };
                 same.iter().for_each(|operand| key.regs[usize::from(operand.part)] = Some(read(operand)));
@@ -237,7 +238,7 @@ struct Chooser {
     /// preference of its web.
     homes: Vec<u8>,
     /// Occupants of each hardware register, by class and number.
-    stays: [[Vec<Stay>; 32]; 2],
+    stays: [[Vec<Occupancy>; 32]; 2],
 }
 
 /// Returns the index of a class among the allocated classes, and its number of registers.
@@ -285,11 +286,11 @@ impl Chooser {
         let stays = self.stays[file(class).0][usize::from(register)].iter().filter(|stay| stay.reg != reg);
         if home != NONE {
             // The value is moved at each use, and each occupant is moved away and back.
-            let met = |stay: &&Stay| tuple.uses.iter().any(|place| stay.span.meets(Span::read(place.time)));
+            let met = |stay: &&Occupancy| tuple.uses.iter().any(|place| stay.span.overlaps(Span::read(place.time)));
             return tuple.weight * (1 + 2 * stays.filter(met).count() as u64);
         }
         let span = self.spans[reg.0 as usize];
-        let met = stays.filter(|stay| stay.span.meets(span)).map(|stay| 2 * stay.weight.min(tuple.weight));
+        let met = stays.filter(|stay| stay.span.overlaps(span)).map(|stay| 2 * stay.weight.min(tuple.weight));
         let met: u64 = met.sum();
         let web = self.homes[self.webs.find(reg.0) as usize];
         // Values of one web in different registers need moves on the edges between them.
@@ -297,7 +298,7 @@ impl Chooser {
     }
 
     /// Records the registers of a tuple as occupied.
-    fn settle(&mut self, code: &VCode<Vp1>, tuple: &Tuple, number: u8) {
+    fn occupy(&mut self, code: &VCode<Vp1>, tuple: &Tuple, number: u8) {
         let Key { class, shape, .. } = tuple.key;
         let weight = tuple.weight;
         let replacing = tuple.uses.iter().flat_map(|place| {
@@ -311,13 +312,13 @@ impl Chooser {
             let home = &mut self.homes[reg.0 as usize];
             if *home == NONE {
                 *home = register;
-                stays.push(Stay { reg, span: self.spans[reg.0 as usize], weight });
+                stays.push(Occupancy { reg, span: self.spans[reg.0 as usize], weight });
                 let web = &mut self.homes[self.webs.find(reg.0) as usize];
                 if *web == NONE {
                     *web = register;
                 }
             } else if *home != register {
-                let visits = tuple.uses.iter().map(|place| Stay { reg, span: Span::read(place.time), weight });
+                let visits = tuple.uses.iter().map(|place| Occupancy { reg, span: Span::read(place.time), weight });
                 stays.extend(visits);
             }
         }

@@ -1,7 +1,7 @@
 //! Selection of intrinsics: bundles of VP1 assembly become instructions on virtual registers.
 
 use halfbyte_ir::{Inst, IntrinsicData, Kernel, Reason, Type, Value};
-use halfbyte_isa::row::{RegFile, Role};
+use halfbyte_isa::row::{OperandRole, RegFile};
 use halfbyte_isa::vp1::TARGET;
 use halfbyte_isa::vp1::fields::{BIMM, DST, IMM, SRC1, SRC2};
 use halfbyte_isa::vp1::template::{Placeholder, Template, TemplateItem, Words};
@@ -10,7 +10,7 @@ use halfbyte_isa::vp1::{Inst as Word, Opcode};
 use super::super::builder::Builder;
 use super::super::constants::{A_FRAME, A_PASSED, PASSED_AT};
 use super::super::operands::{Reg, Sign, Src};
-use super::super::{Class, Group, Place, reason_for_value};
+use super::super::{Class, Group, GroupRegisterPosition, reason_for_value};
 use super::context::rules::Context;
 use super::{Lowering, class_of};
 use crate::vcode::{Access, Operand, VReg};
@@ -26,7 +26,7 @@ fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<Templat
     };
     let result = file(kernel.insts[inst].ty)?;
     let operands = kernel.args(inst).iter().map(|&arg| file(kernel.ty(arg))).collect::<Result<Vec<_>, _>>()?;
-    Template::parse(text, result, &operands).map_err(intrinsics::wrong)
+    Template::parse(text, result, &operands).map_err(intrinsics::malformed_text)
 }
 
 /// Returns refusals of the intrinsics that are not VP1 instructions, used or unused.
@@ -48,7 +48,7 @@ pub(super) fn lower(lowering: &mut Lowering<'_>, inst: Inst, data: &IntrinsicDat
     for step in &template.steps {
         match step {
             TemplateItem::Bundle(words) => values.bundle(&mut lowering.out, words),
-            TemplateItem::Extra(value) => {
+            TemplateItem::MoveToVx(value) => {
                 lowering.constants.pass_through_memory();
                 lowering.out.extra(values.get(RegFile::V, *value));
             }
@@ -142,14 +142,14 @@ impl Values {
             let held = self.get(slot.file, slot.value);
             let class = class_of_file(slot.file);
             let (reg, access) = match (slot.role, held) {
-                (Role::Use, Some(reg)) => (reg, Access::Use),
+                (OperandRole::Use, Some(reg)) => (reg, Access::Use),
                 // A template reads only what it has written.
-                (Role::Use, None) => continue,
-                (Role::Update, Some(old)) => (out.vreg(class), Access::Replace(old)),
-                (Role::Update, None) | (Role::Def, _) => (out.vreg(class), Access::Def),
+                (OperandRole::Use, None) => continue,
+                (OperandRole::Update, Some(old)) => (out.vreg(class), Access::UpdateInPlace(old)),
+                (OperandRole::Update, None) | (OperandRole::Def, _) => (out.vreg(class), Access::Def),
             };
             out.operands.push(Operand {
-                place: Place { inst: slot.inst, field: slot.field },
+                place: GroupRegisterPosition { inst: slot.inst, field: slot.field },
                 reg,
                 part: slot.part,
                 access,
@@ -157,7 +157,7 @@ impl Values {
         }
         let defined: Vec<VReg> =
             out.operands.iter().skip(before).filter(|o| o.access != Access::Use).map(|o| o.reg).collect();
-        for (slot, reg) in words.slots.iter().filter(|slot| slot.role != Role::Use).zip(defined) {
+        for (slot, reg) in words.slots.iter().filter(|slot| slot.role != OperandRole::Use).zip(defined) {
             self.set(slot.file, slot.value, reg);
             let copies = words.insts.get(usize::from(slot.inst)).is_some_and(|inst| inst.opcode() == Opcode::MOV_VC);
             if let (true, Placeholder::Temporary(n)) = (copies, slot.value)

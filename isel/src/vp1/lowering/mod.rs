@@ -24,7 +24,7 @@ use super::operands::{Alu, Flag, Reg, Src};
 use super::streams::Streams;
 use super::uniform::Uniform;
 use super::{Class, Extra};
-use crate::driver::{Condition, Draft, Drafted, End, Selector, Way};
+use crate::driver::{BlockDraft, Condition, EdgeDraft, InstDraft, Selector, TerminatorDraft};
 use crate::trace::Trace;
 use crate::vcode::{Access, Operand, VCode, VInst, VReg};
 use crate::{Refusal, Request, Selected, reasons};
@@ -65,7 +65,7 @@ pub(super) struct Lowering<'k> {
     /// Register with the group number, defined as a parameter of the entry block, if anything uses
     /// it.
     group_number: Option<VReg>,
-    around: Around,
+    around: GroupLoopBlocks,
     refusals: Vec<Refusal>,
     poll: Poll<'k>,
 }
@@ -83,7 +83,7 @@ struct WindowRegs {
 
 /// Blocks around those of the kernel, numbered after them.
 #[derive(Clone, Copy)]
-struct Around {
+struct GroupLoopBlocks {
     /// Block before the loop over groups.
     before: Block,
     /// End of a group.
@@ -94,10 +94,10 @@ struct Around {
     done: Block,
 }
 
-impl Around {
-    fn of(kernel: &Kernel) -> Around {
+impl GroupLoopBlocks {
+    fn of(kernel: &Kernel) -> GroupLoopBlocks {
         let block = |number: usize| Block::new(kernel.blocks.len() + number);
-        Around { before: block(0), latch: block(1), back: block(2), done: block(3) }
+        GroupLoopBlocks { before: block(0), latch: block(1), back: block(2), done: block(3) }
     }
 }
 
@@ -137,7 +137,7 @@ pub(crate) fn select(request: Request<'_>) -> Result<Selected, Vec<Refusal>> {
         value_regs: SecondaryMap::new(),
         aliases: Vec::new(),
         group_number: None,
-        around: Around::of(kernel),
+        around: GroupLoopBlocks::of(kernel),
         refusals: Vec::new(),
         poll,
     };
@@ -303,7 +303,7 @@ impl Lowering<'_> {
     }
 
     /// Emits the requested words of factors.
-    fn factor_words(&mut self, reversed: &mut Vec<Drafted<Vp1>>) {
+    fn factor_words(&mut self, reversed: &mut Vec<InstDraft<Vp1>>) {
         for word in std::mem::take(&mut self.factor_words) {
             let (vreg, at) = self.put_together(&word);
             self.define(vreg, at);
@@ -319,8 +319,8 @@ impl Lowering<'_> {
     fn around_groups(
         &mut self,
         entry_block: Block,
-        entry: Option<&mut Draft<Vp1>>,
-    ) -> (Draft<Vp1>, Vec<u8>, [Draft<Vp1>; 3]) {
+        entry: Option<&mut BlockDraft<Vp1>>,
+    ) -> (BlockDraft<Vp1>, Vec<u8>, [BlockDraft<Vp1>; 3]) {
         let kernel = self.kernel;
         // Code is emitted backwards, so the uniform instructions, which come last before the loop,
         // are emitted first.
@@ -374,9 +374,9 @@ impl Lowering<'_> {
             self.drain(&mut entry.reversed);
         }
         let (latch, next_args) = latch;
-        let empty = |block, end| Draft { block, reversed: Vec::new(), params: Vec::new(), end, loc };
-        let back = empty(self.around.back, End::Jump(Way { to: entry_block, args: next_args }));
-        let done = empty(self.around.done, End::Exit);
+        let empty = |block, end| BlockDraft { block, reversed: Vec::new(), params: Vec::new(), end, loc };
+        let back = empty(self.around.back, TerminatorDraft::Jump(EdgeDraft { to: entry_block, args: next_args }));
+        let done = empty(self.around.done, TerminatorDraft::Exit);
 
         let image = match std::mem::take(&mut self.constants).load(&mut self.out) {
             Ok(image) => image,
@@ -386,8 +386,8 @@ impl Lowering<'_> {
             }
         };
         self.drain(&mut reversed);
-        let end = End::Jump(Way { to: entry_block, args: first_args });
-        let before = Draft { block: self.around.before, reversed, params: Vec::new(), end, loc };
+        let end = TerminatorDraft::Jump(EdgeDraft { to: entry_block, args: first_args });
+        let before = BlockDraft { block: self.around.before, reversed, params: Vec::new(), end, loc };
         (before, image, [latch, back, done])
     }
 
@@ -419,8 +419,8 @@ impl Lowering<'_> {
 
     /// Builds the latch, which decrements the number of remaining groups. Also returns the
     /// arguments for the next group.
-    fn latch(&mut self, count: VReg, group: Option<VReg>, loc: Loc) -> (Draft<Vp1>, Vec<VReg>) {
-        let Around { latch, back, done, .. } = self.around;
+    fn latch(&mut self, count: VReg, group: Option<VReg>, loc: Loc) -> (BlockDraft<Vp1>, Vec<VReg>) {
+        let GroupLoopBlocks { latch, back, done, .. } = self.around;
         let mut next = Vec::new();
         if let Some(group) = group {
             next.extend(self.alu(Alu::Add, Reg::new(group), 1).vreg);
@@ -430,16 +430,16 @@ impl Lowering<'_> {
         let c = self.out.define(CDST, Class::C);
         self.out.push(Word::new(Opcode::SUB_RI).with(IMM, 1));
         next.insert(0, left);
-        let way = |to| Way { to, args: Vec::new() };
+        let way = |to| EdgeDraft { to, args: Vec::new() };
         let end = match Self::zero_flag(c) {
             Flag::Bit { c, bit, .. } => {
-                End::Branch { inst: self.branch(c, bit, true), then: way(back), otherwise: way(done) }
+                TerminatorDraft::Branch { inst: self.branch(c, bit, true), then: way(back), otherwise: way(done) }
             }
-            Flag::Known(_) => End::Exit,
+            Flag::Known(_) => TerminatorDraft::Exit,
         };
         let mut reversed = Vec::new();
         self.drain(&mut reversed);
-        (Draft { block: latch, reversed, params: Vec::new(), end, loc }, next)
+        (BlockDraft { block: latch, reversed, params: Vec::new(), end, loc }, next)
     }
 
     /// Loads a scalar parameter into the register that its uses refer to.
@@ -473,8 +473,8 @@ impl Lowering<'_> {
 
 /// Merges the latch into its only predecessor if it has one, so that a kernel of one block becomes
 /// a loop of one block.
-fn end_in_latch(blocks: &mut Vec<Draft<Vp1>>, latch: Block) {
-    let goes = |draft: &Draft<Vp1>| matches!(&draft.end, End::Jump(way) if way.to == latch);
+fn end_in_latch(blocks: &mut Vec<BlockDraft<Vp1>>, latch: Block) {
+    let goes = |draft: &BlockDraft<Vp1>| matches!(&draft.end, TerminatorDraft::Jump(way) if way.to == latch);
     let mut ends = (0..).zip(blocks.iter()).filter(|(_, draft)| goes(draft)).map(|(index, _)| index);
     let (Some(end), None) = (ends.next(), ends.next()) else { return };
     let Some(latch) = blocks.iter().position(|draft| draft.block == latch) else { return };
@@ -498,7 +498,7 @@ impl Lowering<'_> {
         vreg
     }
 
-    fn finish(mut self, signature: Signature, image: Vec<u8>, blocks: Vec<Draft<Vp1>>, flow: &Flow) -> Selected {
+    fn finish(mut self, signature: Signature, image: Vec<u8>, blocks: Vec<BlockDraft<Vp1>>, flow: &Flow) -> Selected {
         let streams = std::mem::take(&mut self.streams.of_tiles);
         let tiles = Tiles { items: self.items, group_branch: None, image, streams };
         let mut code = VCode::new(signature, Extra { tiles, group_latch: None });
@@ -527,7 +527,7 @@ impl<'k> Selector<'k> for Lowering<'k> {
         self.out.loc = loc;
     }
 
-    fn made(&mut self) -> &mut Vec<Drafted<Vp1>> {
+    fn emitted(&mut self) -> &mut Vec<InstDraft<Vp1>> {
         &mut self.out.insts
     }
 
@@ -564,7 +564,7 @@ impl<'k> Selector<'k> for Lowering<'k> {
             (Ok(reg), Some(vreg)) => self.define(vreg, reg),
             (Ok(_), None) => {}
             (Err(reason), _) => {
-                let wide = reason.is_none().then(|| self.why_no_plan(inst)).flatten();
+                let wide = reason.is_none().then(|| self.refusal_of_narrowing(inst)).flatten();
                 match wide {
                     Some((blamed, reason)) => self.refuse(blamed, Some(reason)),
                     None => self.refuse(inst, reason),
@@ -575,7 +575,7 @@ impl<'k> Selector<'k> for Lowering<'k> {
 
     fn condition(&mut self, cond: Value) -> Condition<Vp1> {
         match context::flag(self, cond) {
-            Flag::Known(taken) => Condition::Known(taken),
+            Flag::Known(taken) => Condition::Constant(taken),
             Flag::Bit { c, bit, not } => Condition::Branch(self.branch(c, bit, not)),
         }
     }
@@ -599,8 +599,8 @@ impl<'k> Selector<'k> for Lowering<'k> {
     }
 
     /// Jumps to the latch, because the work items of a group end together.
-    fn leave(&mut self) -> End<Vp1> {
-        End::Jump(Way { to: self.around.latch, args: Vec::new() })
+    fn exit_terminator(&mut self) -> TerminatorDraft<Vp1> {
+        TerminatorDraft::Jump(EdgeDraft { to: self.around.latch, args: Vec::new() })
     }
 
     fn begin_block(&mut self, block: Block) {
@@ -627,7 +627,7 @@ impl<'k> Selector<'k> for Lowering<'k> {
             code.operands.push(match operand.access {
                 Access::Use => Operand { reg: self.follow(operand.reg), ..operand },
                 Access::Def => operand,
-                Access::Replace(old) => Operand { access: Access::Replace(self.follow(old)), ..operand },
+                Access::UpdateInPlace(old) => Operand { access: Access::UpdateInPlace(self.follow(old)), ..operand },
             });
         }
         inst.operands = start..code.operands.len() as u32;

@@ -29,46 +29,46 @@ fn scalarised(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
         return None;
     }
     match made_of(legaliser, inst, result)? {
-        Made::Scalar(value) => legaliser.replace(result, value),
-        Made::Lanes(lanes) => whole(legaliser, inst, result, lanes),
+        Scalarised::Scalar(value) => legaliser.replace(result, value),
+        Scalarised::Lanes(lanes) => whole(legaliser, inst, result, lanes),
     }
     Some(())
 }
 
 /// Computes the result of an instruction lane by lane.
-fn made_of(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst, result: Value) -> Option<Made> {
+fn made_of(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst, result: Value) -> Option<Scalarised> {
     let data = legaliser.kernel().insts[inst];
     let args = legaliser.kernel().args(inst).iter().map(|&arg| legaliser.current(arg)).collect::<Vec<_>>();
     let lane = data.ty.lane_type();
     Some(match (data.op, args.as_slice(), data.attr) {
         (Op::Any | Op::All, &[mask], _) => {
             let join = if data.op == Op::Any { Op::Or } else { Op::And };
-            Made::Scalar(folded(legaliser, join, Type::I1, mask)?)
+            Scalarised::Scalar(folded(legaliser, join, Type::I1, mask)?)
         }
-        (Op::ReduceMinS, &[x], _) => Made::Scalar(folded(legaliser, Op::MinS, lane, x)?),
-        (Op::ReduceMinU, &[x], _) => Made::Scalar(folded(legaliser, Op::MinU, lane, x)?),
-        (Op::ReduceMaxS, &[x], _) => Made::Scalar(folded(legaliser, Op::MaxS, lane, x)?),
-        (Op::ReduceMaxU, &[x], _) => Made::Scalar(folded(legaliser, Op::MaxU, lane, x)?),
+        (Op::ReduceMinS, &[x], _) => Scalarised::Scalar(folded(legaliser, Op::MinS, lane, x)?),
+        (Op::ReduceMinU, &[x], _) => Scalarised::Scalar(folded(legaliser, Op::MinU, lane, x)?),
+        (Op::ReduceMaxS, &[x], _) => Scalarised::Scalar(folded(legaliser, Op::MaxS, lane, x)?),
+        (Op::ReduceMaxU, &[x], _) => Scalarised::Scalar(folded(legaliser, Op::MaxU, lane, x)?),
         (Op::ReduceAddS | Op::ReduceAddU, &[x], _) => {
             let extend = if data.op == Op::ReduceAddS { Op::Sext } else { Op::Zext };
             let lanes = lanes(legaliser, x)?;
-            Made::Scalar(sum(legaliser, extend, &lanes, None)?)
+            Scalarised::Scalar(sum(legaliser, extend, &lanes, None)?)
         }
         (Op::SadS | Op::SadU, &[x, y, acc], _) => {
             let difference = if data.op == Op::SadS { Op::AbsDiffS } else { Op::AbsDiffU };
             let differences = of_each(legaliser, difference, lane, Attr::None, &[x, y], data.ty.lanes())?;
-            Made::Scalar(sum(legaliser, Op::Zext, &differences, Some(acc))?)
+            Scalarised::Scalar(sum(legaliser, Op::Zext, &differences, Some(acc))?)
         }
         (Op::Extract | Op::Split, &[x], Attr::Lane(n)) if lane_type(legaliser, x) == result_type(legaliser, result) => {
-            Made::Scalar(lanes(legaliser, x)?.get(usize::from(n)).copied()?)
+            Scalarised::Scalar(lanes(legaliser, x)?.get(usize::from(n)).copied()?)
         }
         (Op::Split, &[x], Attr::Lane(n)) if lane_type(legaliser, x) == lane => {
             let count = data.ty.lanes();
-            Made::Lanes(lanes(legaliser, x)?.chunks(count).nth(usize::from(n))?.to_vec())
+            Scalarised::Lanes(lanes(legaliser, x)?.chunks(count).nth(usize::from(n))?.to_vec())
         }
         (Op::Concat, parts, _) if parts.iter().all(|&part| lane_type(legaliser, part) == lane) => {
             let parts: Option<Vec<_>> = parts.iter().map(|&part| lanes(legaliser, part)).collect();
-            Made::Lanes(parts?.concat())
+            Scalarised::Lanes(parts?.concat())
         }
         (Op::Concat, parts, _) if data.ty.is_wide() => {
             let mut lanes = Vec::with_capacity(data.ty.lanes());
@@ -88,28 +88,28 @@ fn made_of(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst, result: Value) -> 
                     _ => lanes.push(legaliser.place(Op::Concat, lane, Attr::None, parts)?),
                 }
             }
-            Made::Lanes(lanes)
+            Scalarised::Lanes(lanes)
         }
-        (Op::Splat, &[x], _) => Made::Lanes(vec![x; data.ty.lanes()]),
-        (Op::Const, [], _) if !data.ty.is_scalar() => Made::Lanes(lanes(legaliser, result)?),
+        (Op::Splat, &[x], _) => Scalarised::Lanes(vec![x; data.ty.lanes()]),
+        (Op::Const, [], _) if !data.ty.is_scalar() => Scalarised::Lanes(lanes(legaliser, result)?),
         (Op::Insert, &[x, y], Attr::Lane(n)) => {
             let mut lanes = lanes(legaliser, x)?;
             *lanes.get_mut(usize::from(n))? = y;
-            Made::Lanes(lanes)
+            Scalarised::Lanes(lanes)
         }
         (Op::Shuffle, &[x, y], Attr::Lanes(map)) => {
             let both = [lanes(legaliser, x)?, lanes(legaliser, y)?].concat();
-            Made::Lanes((0..data.ty.lanes()).map(|i| both.get(map.get(i)).copied()).collect::<Option<_>>()?)
+            Scalarised::Lanes((0..data.ty.lanes()).map(|i| both.get(map.get(i)).copied()).collect::<Option<_>>()?)
         }
         (op, [_, ..], attr) if op.row().lanewise && !data.ty.is_scalar() => {
-            Made::Lanes(of_each(legaliser, op, lane, attr, &args, data.ty.lanes())?)
+            Scalarised::Lanes(of_each(legaliser, op, lane, attr, &args, data.ty.lanes())?)
         }
         _ => return None,
     })
 }
 
 /// Scalarised result of an instruction.
-enum Made {
+enum Scalarised {
     Scalar(Value),
     Lanes(Vec<Value>),
 }
@@ -230,7 +230,7 @@ fn lanes_of(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Option<Vec<
             return Some(parts.to_vec());
         }
         if ty.is_wide() {
-            let Made::Lanes(lanes) = made_of(legaliser, def, vector)? else { return None };
+            let Scalarised::Lanes(lanes) = made_of(legaliser, def, vector)? else { return None };
             return Some(lanes);
         }
     }

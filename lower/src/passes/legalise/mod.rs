@@ -30,7 +30,7 @@ use halfbyte_ir::{Attr, Inst, Kernel, Legality, Narrowings, Op, Span, Type, Valu
 use crate::pass::{BuiltIn, Context};
 use crate::passes::{dce, switch};
 use crate::rewrite::{Candidate, Rewriter, constant_lanes};
-use crate::trace::{How, Tell};
+use crate::trace::{ChangeKind, Report};
 
 /// The `legalise` pass.
 pub const PASS: BuiltIn = BuiltIn {
@@ -56,7 +56,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let narrowings = context.legality.narrowings().filter(|_| has_wide).map(|of| of(kernel));
     // Most kernels consist of native ops only.
     let mut insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
-    if insts.all(|&inst| stays(kernel, context.legality, inst) && !goes_beyond(kernel, narrowings.as_ref(), inst)) {
+    if insts.all(|&inst| is_legal(kernel, context.legality, inst) && !needs_planes(kernel, narrowings.as_ref(), inst)) {
         return changed;
     }
     let flow = context.flow(kernel);
@@ -149,7 +149,7 @@ fn has_mask(legality: &Legality, ty: Type) -> bool {
 
 /// Returns `true` if an instruction must not be expanded: it is native, or it has side effects and
 /// is not an access that can become one of a word.
-fn stays(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
+fn is_legal(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
     let by_pieces = pieces::are_needed(kernel, legality, inst);
     !by_pieces
         && (has(kernel, legality, inst) || !kernel.insts[inst].op.is_pure() && !is_word_access(kernel, legality, inst))
@@ -157,7 +157,7 @@ fn stays(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
 
 /// Returns `true` if a narrowing of wide lanes needs planes. Either the target cannot compute its
 /// result at once, or the lanes already exist as byte planes.
-fn goes_beyond(kernel: &Kernel, narrowings: Option<&Narrowings>, inst: Inst) -> bool {
+fn needs_planes(kernel: &Kernel, narrowings: Option<&Narrowings>, inst: Inst) -> bool {
     let Some(of) = narrowings else { return false };
     let data = &kernel.insts[inst];
     let narrows = matches!(data.op, Op::Trunc | Op::NarrowSatS | Op::NarrowSatU | Op::NarrowSatUU);
@@ -257,8 +257,8 @@ impl<'k> Legaliser<'k, '_, '_> {
 
     /// Places an instruction or its legalised form.
     fn legalise(&mut self, inst: Inst) {
-        if stays(self.kernel(), self.context.legality, inst)
-            && !goes_beyond(self.kernel(), self.narrowings.as_ref(), inst)
+        if is_legal(self.kernel(), self.context.legality, inst)
+            && !needs_planes(self.kernel(), self.narrowings.as_ref(), inst)
         {
             self.out.push(inst);
             return;
@@ -272,28 +272,28 @@ impl<'k> Legaliser<'k, '_, '_> {
         let how = if let Some((result, expansion)) = expansion {
             let rules = if before.is_some() { expansion.rules.clone() } else { Vec::new() };
             self.take(result, expansion);
-            How::Expanded { rules, candidates }
+            ChangeKind::Expanded { rules, candidates }
         } else if pieces::by_pieces(self, inst) {
             self.changed = true;
-            How::Told("the target accesses no more at once than is aligned; done by parts")
+            ChangeKind::Told("the target accesses no more at once than is aligned; done by parts")
         } else if pieces::concat(self, inst) {
             self.changed = true;
-            How::Told("the target lacks it; put together from words")
+            ChangeKind::Told("the target lacks it; put together from words")
         } else if pairs::by_pairs(self, inst) {
             self.changed = true;
-            How::Told("the target lacks it; done by pairs of half-words")
+            ChangeKind::Told("the target lacks it; done by pairs of half-words")
         } else if planes::by_planes(self, inst) {
             self.changed = true;
-            How::Told("the target lacks it; done by the bytes of all lanes")
+            ChangeKind::Told("the target lacks it; done by the bytes of all lanes")
         } else if words::by_words(self, inst) {
             self.changed = true;
-            How::Told("the target lacks it; done by words of four bytes")
+            ChangeKind::Told("the target lacks it; done by words of four bytes")
         } else if lanes::by_lanes(self, inst) {
             self.changed = true;
-            How::Told("the target lacks it; done lane by lane")
+            ChangeKind::Told("the target lacks it; done lane by lane")
         } else {
             self.out.push(inst);
-            How::Expanded { rules: Vec::new(), candidates }
+            ChangeKind::Expanded { rules: Vec::new(), candidates }
         };
         if before.is_some() {
             let (made, kernel) = (self.out.get(placed..).unwrap_or(&[]), self.rewriter.kernel());

@@ -132,7 +132,7 @@ fn inserted(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
 }
 
 /// A lane: the index of its word among the words of both operands, and its index in the word.
-type Place = (usize, usize);
+type LanePosition = (usize, usize);
 
 fn shuffled(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
     let &[x, y] = legaliser.kernel().args(inst) else { return None };
@@ -143,7 +143,7 @@ fn shuffled(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
     let sources = [words(legaliser, x)?, words(legaliser, y)?].concat();
     let mut results = [x; 4];
     for (number, result) in results.iter_mut().enumerate() {
-        let lanes: [Place; WORD] = std::array::from_fn(|i| {
+        let lanes: [LanePosition; WORD] = std::array::from_fn(|i| {
             let lane = map.get(WORD * number + i);
             (lane / WORD, lane % WORD)
         });
@@ -154,7 +154,7 @@ fn shuffled(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
 
 /// Assembles a word from lanes of any words, by one shuffle for up to two words, otherwise by
 /// nested shuffles.
-fn gather(legaliser: &mut Legaliser<'_, '_, '_>, sources: &[Value], lanes: [Place; WORD]) -> Option<Value> {
+fn gather(legaliser: &mut Legaliser<'_, '_, '_>, sources: &[Value], lanes: [LanePosition; WORD]) -> Option<Value> {
     let mut from: Vec<usize> = lanes.iter().map(|&(word, _)| word).collect();
     from.sort_unstable();
     from.dedup();

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
-use halfbyte_ir::{Affine, Block, Factor, Flow, Kernel, Op, ParamKind, Type, Value, ValueDef};
+use halfbyte_ir::{Affine, AffineVariable, Block, Flow, Kernel, Op, ParamKind, Type, Value, ValueDef};
 use smallvec::SmallVec;
 
 use crate::passes::loops::Loops;
@@ -13,17 +13,17 @@ use crate::passes::loops::Loops;
 /// An affine expression. During the analysis, `S` is a parameter of a loop header. In results, `S`
 /// is the header itself, and the counter is the iteration number from 0.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Sum<S> {
+pub(super) struct AffineExpr<S> {
     /// Coefficient of the item index.
     pub item: Affine,
     /// Term known at launch.
-    pub known: Affine,
+    pub launch_term: Affine,
     /// Counters with their coefficients; each occurs once, with a nonzero coefficient.
     pub counters: SmallVec<[(S, Affine); 2]>,
 }
 
 /// An affine expression in iteration numbers of loops, each identified by its header.
-pub(super) type Linear = Sum<Block>;
+pub(super) type Linear = AffineExpr<Block>;
 
 pub(super) fn constant(number: u32) -> Affine {
     Affine { constant: number, terms: Vec::new() }
@@ -64,21 +64,21 @@ fn product(a: &Affine, b: &Affine) -> Option<Affine> {
     Some(plus(&Affine::default(), sum, times))
 }
 
-impl<S: Copy + PartialEq> Sum<S> {
-    fn of(known: Affine) -> Sum<S> {
-        Sum { item: Affine::default(), known, counters: SmallVec::new() }
+impl<S: Copy + PartialEq> AffineExpr<S> {
+    fn of(known: Affine) -> AffineExpr<S> {
+        AffineExpr { item: Affine::default(), launch_term: known, counters: SmallVec::new() }
     }
 
     /// Returns the sum if it is known at launch, independent of items and loops.
     pub fn at_launch(&self) -> Option<&Affine> {
-        (is_zero(&self.item) && self.counters.is_empty()).then_some(&self.known)
+        (is_zero(&self.item) && self.counters.is_empty()).then_some(&self.launch_term)
     }
 
     /// Returns `self + other * times`.
-    pub fn plus(&self, other: &Sum<S>, times: u32) -> Sum<S> {
+    pub fn plus(&self, other: &AffineExpr<S>, times: u32) -> AffineExpr<S> {
         let mut sum = self.clone();
         sum.item = plus(&sum.item, &other.item, times);
-        sum.known = plus(&sum.known, &other.known, times);
+        sum.launch_term = plus(&sum.launch_term, &other.launch_term, times);
         for (counter, stride) in &other.counters {
             sum.count(*counter, &plus(&Affine::default(), stride, times));
         }
@@ -95,11 +95,11 @@ impl<S: Copy + PartialEq> Sum<S> {
     }
 
     /// Returns the product with a factor known at launch, if the product is affine.
-    fn times(&self, factor: &Affine) -> Option<Sum<S>> {
+    fn times(&self, factor: &Affine) -> Option<AffineExpr<S>> {
         let counters = self.counters.iter().map(|(counter, stride)| Some((*counter, product(stride, factor)?)));
-        let mut product = Sum {
+        let mut product = AffineExpr {
             item: product(&self.item, factor)?,
-            known: product(&self.known, factor)?,
+            launch_term: product(&self.launch_term, factor)?,
             counters: counters.collect::<Option<_>>()?,
         };
         product.counters.retain(|(_, stride)| !is_zero(stride));
@@ -108,12 +108,12 @@ impl<S: Copy + PartialEq> Sum<S> {
 }
 
 /// Affine expressions of a kernel's values.
-pub(super) struct Sums<'k> {
+pub(super) struct AffineAnalysis<'k> {
     kernel: &'k Kernel,
     /// Expressions in parameters of loop headers.
-    sums: SecondaryMap<Value, Option<Sum<Value>>>,
+    sums: SecondaryMap<Value, Option<AffineExpr<Value>>>,
     /// Header, initial value and step of each induction variable.
-    inductions: SecondaryMap<Value, Option<(Block, Sum<Value>, Affine)>>,
+    inductions: SecondaryMap<Value, Option<(Block, AffineExpr<Value>, Affine)>>,
     /// A non-affine argument of each block parameter that is neither affine nor an induction
     /// variable.
     culprits: SecondaryMap<Value, PackedOption<Value>>,
@@ -121,9 +121,9 @@ pub(super) struct Sums<'k> {
     blamed: RefCell<SecondaryMap<Value, PackedOption<Value>>>,
 }
 
-impl<'k> Sums<'k> {
-    pub fn new(kernel: &'k Kernel, flow: &Flow, loops: &Loops) -> Sums<'k> {
-        let mut sums = Sums {
+impl<'k> AffineAnalysis<'k> {
+    pub fn new(kernel: &'k Kernel, flow: &Flow, loops: &Loops) -> AffineAnalysis<'k> {
+        let mut sums = AffineAnalysis {
             kernel,
             sums: SecondaryMap::new(),
             inductions: SecondaryMap::new(),
@@ -132,18 +132,21 @@ impl<'k> Sums<'k> {
         };
         for (number, param) in (0..).zip(&kernel.params) {
             if param.kind == ParamKind::Scalar(Type::I32) {
-                let known = Affine { constant: 0, terms: vec![(Factor::Param(number), 1)] };
-                sums.sums[param.value] = Some(Sum::of(known));
+                let known = Affine { constant: 0, terms: vec![(AffineVariable::Param(number), 1)] };
+                sums.sums[param.value] = Some(AffineExpr::of(known));
             }
         }
-        let is_header = |block: Block| loops.around(block).is_some_and(|id| loops.get(id).header == block);
+        let is_header = |block: Block| loops.innermost_of(block).is_some_and(|id| loops.get(id).header == block);
         for block in flow.reverse_postorder() {
             for (number, &param) in kernel.block_params(block).iter().enumerate() {
                 if kernel.ty(param) != Type::I32 {
                     continue;
                 }
                 sums.sums[param] = if is_header(block) {
-                    Some(Sum { counters: [(param, constant(1))].into_iter().collect(), ..Sum::of(constant(0)) })
+                    Some(AffineExpr {
+                        counters: [(param, constant(1))].into_iter().collect(),
+                        ..AffineExpr::of(constant(0))
+                    })
                 } else {
                     sums.joined(block, number, flow)
                 };
@@ -182,7 +185,7 @@ impl<'k> Sums<'k> {
     }
 
     /// Returns the common expression of all arguments of a block parameter.
-    fn joined(&self, block: Block, number: usize, flow: &Flow) -> Option<Sum<Value>> {
+    fn joined(&self, block: Block, number: usize, flow: &Flow) -> Option<AffineExpr<Value>> {
         let mut given = self.given(block, number, flow).map(|(_, value)| self.sums[value].as_ref());
         let first = given.next()??;
         given.all(|other| other == Some(first)).then(|| first.clone())
@@ -193,17 +196,17 @@ impl<'k> Sums<'k> {
         self.given(block, number, flow).map(|(_, value)| value).find(|&value| self.sums[value].is_none())
     }
 
-    fn computed(&self, inst: halfbyte_ir::Inst) -> Option<Sum<Value>> {
+    fn computed(&self, inst: halfbyte_ir::Inst) -> Option<AffineExpr<Value>> {
         let kernel = self.kernel;
         let args = kernel.args(inst);
         let arg = |number: usize| args.get(number).and_then(|&arg| self.sums[arg].as_ref());
         let sum = match kernel.insts[inst].op {
-            Op::Const => Sum::of(constant(kernel.const_bits(inst)?[0] as u32)),
-            Op::ItemId => Sum { item: constant(1), ..Sum::of(constant(0)) },
-            Op::ItemCount => Sum::of(Affine { constant: 0, terms: vec![(Factor::ItemCount, 1)] }),
+            Op::Const => AffineExpr::of(constant(kernel.const_bits(inst)?[0] as u32)),
+            Op::ItemId => AffineExpr { item: constant(1), ..AffineExpr::of(constant(0)) },
+            Op::ItemCount => AffineExpr::of(Affine { constant: 0, terms: vec![(AffineVariable::ItemCount, 1)] }),
             Op::Add => arg(0)?.plus(arg(1)?, 1),
             Op::Sub => arg(0)?.plus(arg(1)?, u32::MAX),
-            Op::Neg => Sum::of(constant(0)).plus(arg(0)?, u32::MAX),
+            Op::Neg => AffineExpr::of(constant(0)).plus(arg(0)?, u32::MAX),
             Op::Mul => {
                 let (a, b) = (arg(0)?, arg(1)?);
                 match (a.at_launch(), b.at_launch()) {
@@ -229,9 +232,9 @@ impl<'k> Sums<'k> {
         header: Block,
         number: usize,
         param: Value,
-    ) -> Option<(Block, Sum<Value>, Affine)> {
-        let (mut first, mut step): (Option<Sum<Value>>, Option<Affine>) = (None, None);
-        let around = loops.around(header)?;
+    ) -> Option<(Block, AffineExpr<Value>, Affine)> {
+        let (mut first, mut step): (Option<AffineExpr<Value>>, Option<Affine>) = (None, None);
+        let around = loops.innermost_of(header)?;
         let itself = self.sums[param].as_ref()?;
         for (from, value) in self.given(header, number, flow) {
             let sum = self.sums[value].as_ref()?;
@@ -250,8 +253,9 @@ impl<'k> Sums<'k> {
         self.resolve(self.sums[value].as_ref()?)
     }
 
-    fn resolve(&self, sum: &Sum<Value>) -> Option<Linear> {
-        let mut linear = Linear { item: sum.item.clone(), known: sum.known.clone(), counters: SmallVec::new() };
+    fn resolve(&self, sum: &AffineExpr<Value>) -> Option<Linear> {
+        let mut linear =
+            Linear { item: sum.item.clone(), launch_term: sum.launch_term.clone(), counters: SmallVec::new() };
         for (param, times) in &sum.counters {
             let (header, first, step) = self.inductions[*param].as_ref()?;
             // The recursion ends, because the initial value of a counter contains only counters of

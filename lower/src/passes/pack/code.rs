@@ -3,14 +3,14 @@
 use halfbyte_ir::{Attr, Block, BlockCall, IntCC, Kernel, Op, Span, Type, Value, ValueList};
 
 /// Kernel under construction; instructions are appended to the current block.
-pub(super) struct Code {
+pub(super) struct KernelBuilder {
     pub kernel: Kernel,
     pub block: Block,
     /// Source span of new instructions.
     pub span: Span,
 }
 
-impl Code {
+impl KernelBuilder {
     /// Appends an instruction with a result.
     pub fn value(&mut self, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Value {
         let result = op.row().result_type(ty).unwrap_or(ty);

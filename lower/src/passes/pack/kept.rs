@@ -14,8 +14,12 @@ const MAX_DEPTH: u32 = 8;
 
 /// Returns the largest set of values that can be kept in wide lanes: each is defined and used by
 /// ops that support them.
-pub(super) fn kept_wide(kernel: &Kernel, values: &Values<'_>, varies: &dyn Fn(Value) -> bool) -> EntitySet<Value> {
-    let mut kept = Kept { kernel, varies, set: EntitySet::new() };
+pub(super) fn select_wide_values(
+    kernel: &Kernel,
+    values: &Values<'_>,
+    varies: &dyn Fn(Value) -> bool,
+) -> EntitySet<Value> {
+    let mut kept = WideLaneCandidates { kernel, varies, set: EntitySet::new() };
     for (value, data) in kernel.values.iter() {
         if values.wide_type(data.ty).is_some() && varies(value) {
             kept.set.insert(value);
@@ -28,13 +32,13 @@ pub(super) fn kept_wide(kernel: &Kernel, values: &Values<'_>, varies: &dyn Fn(Va
     kept.set
 }
 
-struct Kept<'a> {
+struct WideLaneCandidates<'a> {
     kernel: &'a Kernel,
     varies: &'a dyn Fn(Value) -> bool,
     set: EntitySet<Value>,
 }
 
-impl Kept<'_> {
+impl WideLaneCandidates<'_> {
     /// Removes values that cannot be kept. Returns `true` if there were any.
     fn settle(&mut self) -> bool {
         let mut settled = true;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use halfbyte_ir::{Op, Type, Value};
 
-use super::code::Code;
+use super::code::KernelBuilder;
 use super::region::{Edge, Node, Region};
 
 /// A truth value or its complement.
@@ -23,7 +23,7 @@ impl Condition {
 /// Set of items for which a condition holds; `None` means all items.
 pub(super) type Mask = Option<Condition>;
 
-impl Code {
+impl KernelBuilder {
     /// Returns a condition as a value.
     pub fn truth(&mut self, condition: Condition) -> Value {
         match condition.negated {
@@ -71,7 +71,7 @@ impl Code {
 }
 
 /// An edge into a visited node.
-pub(super) struct Way {
+pub(super) struct MaskedEdge {
     pub from: Node,
     /// Mask of the edge, relative to the items at `from`.
     pub mask: Mask,
@@ -82,7 +82,7 @@ pub(super) struct Way {
 pub(super) struct Masks {
     /// Items that enter the region.
     pub entering: Mask,
-    pub ways: Vec<Vec<Way>>,
+    pub ways: Vec<Vec<MaskedEdge>>,
     /// Back edges to the loop's header, and edges that leave the loop, with their source nodes and
     /// masks as in [`Way`].
     pub back: Vec<(Edge, Node, Mask)>,
@@ -98,7 +98,7 @@ impl Masks {
     }
 
     /// Returns the mask of a node, relative to the items at `base`, which dominates the node.
-    pub fn among(&mut self, code: &mut Code, graph: &Region, node: Node, base: Node) -> Mask {
+    pub fn among(&mut self, code: &mut KernelBuilder, graph: &Region, node: Node, base: Node) -> Mask {
         // A dominator has a lower number than the nodes it dominates. A base at or below the
         // highest node with the same items therefore also has the same items.
         let node = graph.same_items(node);
@@ -124,13 +124,13 @@ impl Masks {
     }
 
     /// Returns the mask of an edge out of node `from`, relative to the items at `base`.
-    pub fn along(&mut self, code: &mut Code, graph: &Region, from: Node, taken: Mask, base: Node) -> Mask {
+    pub fn along(&mut self, code: &mut KernelBuilder, graph: &Region, from: Node, taken: Mask, base: Node) -> Mask {
         let there = self.among(code, graph, from, base);
         code.both(there, taken)
     }
 
     /// Returns the mask of a node.
-    pub fn at(&mut self, code: &mut Code, graph: &Region, node: Node) -> Mask {
+    pub fn at(&mut self, code: &mut KernelBuilder, graph: &Region, node: Node) -> Mask {
         let among = self.among(code, graph, node, 0);
         code.both(self.entering, among)
     }
@@ -139,7 +139,7 @@ impl Masks {
     /// the dominating node `base`.
     pub fn merge(
         &mut self,
-        code: &mut Code,
+        code: &mut KernelBuilder,
         graph: &Region,
         ways: &[(Node, Mask, Value)],
         base: Node,

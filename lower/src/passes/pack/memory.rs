@@ -1,13 +1,13 @@
 //! Streams: the accesses of a converted kernel to the launch's buffers.
 
 use halfbyte_ir::{
-    Affine, Attr, Block, Holds, Inst, Kernel, MemAttr, Op, ParamKind, Reason, Refusal, Step, Stream, Trips, Type,
-    Value, ValueDef,
+    Affine, Attr, Block, Inst, Kernel, MemAttr, Op, ParamKind, Reason, Refusal, Step, Stream, StreamContents,
+    TripCount, Type, Value, ValueDef,
 };
 
 use crate::range;
 
-use super::affine::{Linear, Sums, as_constant, plus};
+use super::affine::{AffineAnalysis, Linear, as_constant, plus};
 use super::if_convert::{Site, SiteStep};
 
 /// A load or store that can be packed.
@@ -41,7 +41,7 @@ pub(super) struct AccessStep {
     pub header: Block,
     /// Iteration number.
     pub counter: Value,
-    pub trips: Trips,
+    pub trips: TripCount,
     pub stride: Affine,
 }
 
@@ -60,13 +60,13 @@ const MOST_ALIGN: u32 = 4;
 pub(super) fn accesses(
     kernel: &Kernel,
     sites: &[Site],
-    sums: &Sums<'_>,
+    sums: &AffineAnalysis<'_>,
     windows: &mut Vec<u32>,
     target: &'static str,
 ) -> Result<Vec<Access>, Vec<Refusal>> {
     let mut found = Vec::with_capacity(sites.len());
     for site in sites {
-        let place = Place::of(kernel, site);
+        let place = AccessOperands::of(kernel, site);
         let known = place.as_ref().map_err(Clone::clone).and_then(|place| place.at_launch(kernel, site, sums));
         if let (Ok(place), Err(_)) = (&place, &known)
             && !windows.contains(&place.buffer)
@@ -109,7 +109,7 @@ fn has_unknown_trips(site: &Site) -> bool {
 }
 
 /// Operands of a load or store.
-struct Place {
+struct AccessOperands {
     ty: Type,
     stores: bool,
     buffer: u32,
@@ -117,8 +117,8 @@ struct Place {
     index: Option<Value>,
 }
 
-impl Place {
-    fn of(kernel: &Kernel, site: &Site) -> Result<Place, Reason> {
+impl AccessOperands {
+    fn of(kernel: &Kernel, site: &Site) -> Result<AccessOperands, Reason> {
         let data = &kernel.insts[site.inst];
         let stores = data.op == Op::Store;
         let args = kernel.args(site.inst).get(usize::from(stores)..).unwrap_or_default();
@@ -135,12 +135,12 @@ impl Place {
                 "narrow the lanes to bytes first (`trunc` or `narrow_sat`), or access it in parts: `split` and `concat`",
             ));
         }
-        Ok(Place { ty: data.ty, stores, buffer, mem, index: args.get(1).copied() })
+        Ok(AccessOperands { ty: data.ty, stores, buffer, mem, index: args.get(1).copied() })
     }
 
     /// Returns the access if its address is known at launch.
-    fn at_launch(&self, kernel: &Kernel, site: &Site, sums: &Sums<'_>) -> Result<Access, Reason> {
-        let &Place { mem, .. } = self;
+    fn at_launch(&self, kernel: &Kernel, site: &Site, sums: &AffineAnalysis<'_>) -> Result<Access, Reason> {
+        let &AccessOperands { mem, .. } = self;
         if has_unknown_trips(site) {
             return Err(UNKNOWN_TRIPS);
         }
@@ -151,7 +151,7 @@ impl Place {
                 return Err(WIDE);
             }
             scale = plus(&Affine::default(), &sum.item, mem.scale);
-            index = plus(&Affine::default(), &sum.known, mem.scale);
+            index = plus(&Affine::default(), &sum.launch_term, mem.scale);
             counters = sum.counters.into_vec();
         }
         let is_around = |header: Block| site.steps.iter().any(|step| step.header == header);
@@ -170,7 +170,7 @@ impl Place {
 
     /// Returns the access at an address that the kernel computes.
     fn computed(&self, kernel: &Kernel, site: &Site) -> Result<Access, Reason> {
-        let &Place { ty, mem, .. } = self;
+        let &AccessOperands { ty, mem, .. } = self;
         let has_stream = self.stores || !self.is_in_table(kernel);
         if has_stream && has_unknown_trips(site) {
             return Err(UNKNOWN_TRIPS);
@@ -186,7 +186,7 @@ impl Place {
 
     /// Returns `true` if the address is always within a constant table of the kernel.
     fn is_in_table(&self, kernel: &Kernel) -> bool {
-        let &Place { ty, mem, .. } = self;
+        let &AccessOperands { ty, mem, .. } = self;
         let table = kernel.params.get(self.buffer as usize).and_then(|param| param.contents.as_ref());
         let range = self.index.map_or(0..=0, |index| range::of(kernel, index));
         let first = range.start() * i128::from(mem.scale) + i128::from(mem.offset);
@@ -196,7 +196,7 @@ impl Place {
     }
 
     fn access(&self, site: &Site, stride: impl Fn(Block) -> Affine) -> Access {
-        let &Place { ty, stores, buffer, mem, .. } = self;
+        let &AccessOperands { ty, stores, buffer, mem, .. } = self;
         let step = |step: &SiteStep| {
             let (counter, trips) = step.counted.clone()?;
             Some(AccessStep { number: step.number, header: step.header, counter, trips, stride: stride(step.header) })
@@ -221,11 +221,11 @@ impl Place {
 /// This holds if the scaled index stays below 2^32. It also holds if each item accesses its own
 /// index unconditionally: buffers are smaller than 2^32 bytes, so an earlier item would trap.
 fn stays_narrow(site: &Site, mem: MemAttr, sum: &Linear) -> bool {
-    let Some(first) = as_constant(&sum.known) else { return false };
+    let Some(first) = as_constant(&sum.launch_term) else { return false };
     let mut most = u64::from(first);
     for (header, stride) in &sum.counters {
         let step = site.steps.iter().find(|step| step.header == *header).and_then(|step| step.counted.as_ref());
-        let (Some(stride), Some((_, Trips::Const(trips)))) = (as_constant(stride), step) else { return false };
+        let (Some(stride), Some((_, TripCount::Const(trips)))) = (as_constant(stride), step) else { return false };
         most = most.saturating_add(u64::from(stride) * u64::from(trips.saturating_sub(1)));
     }
     let own = as_constant(&sum.item) == Some(1) && sum.counters.is_empty() && site.guard.is_none();
@@ -233,7 +233,7 @@ fn stays_narrow(site: &Site, mem: MemAttr, sum: &Linear) -> bool {
 }
 
 /// Explains why an index is not affine.
-fn not_affine(kernel: &Kernel, sums: &Sums<'_>, index: Value) -> Reason {
+fn not_affine(kernel: &Kernel, sums: &AffineAnalysis<'_>, index: Value) -> Reason {
     let blamed = sums.blame(index);
     let name = kernel.value_name(blamed).map(|name| format!("`%{name}`"));
     let inst = kernel.def_inst(blamed);
@@ -306,7 +306,8 @@ impl Access {
         };
         Stream {
             buffer: Some(self.buffer),
-            holds: window.map_or(Holds::Elements, |window| Holds::Offsets { window, stores: self.stores }),
+            holds: window
+                .map_or(StreamContents::Elements, |window| StreamContents::Offsets { window, stores: self.stores }),
             bytes: self.ty.bytes(),
             align: self.mem.align,
             uniform,
@@ -325,7 +326,7 @@ pub(super) fn guard_of(stream: &Stream, bytes: u32) -> Stream {
     let steps = stream.steps.iter().map(|step| Step { stride: Affine::default(), ..step.clone() });
     Stream {
         buffer: None,
-        holds: Holds::Elements,
+        holds: StreamContents::Elements,
         bytes,
         align: 1,
         uniform: stream.uniform,
@@ -343,7 +344,7 @@ pub(super) fn window_of(kernel: &Kernel, buffer: u32, accesses: &[Access]) -> St
     let first = accesses.iter().find(|access| access.in_window && access.buffer == buffer);
     Stream {
         buffer: Some(buffer),
-        holds: Holds::Buffer,
+        holds: StreamContents::Buffer,
         bytes: 1,
         align: 1,
         uniform: true,

@@ -32,15 +32,15 @@ use halfbyte_ir::{
 };
 
 use crate::pass::{BuiltIn, Context, Order};
-use crate::passes::loops::{Loops, Strange};
+use crate::passes::loops::{Loops, UnsupportedLoop};
 use crate::passes::switch;
-use crate::trace::{Tell, standing};
+use crate::trace::{Report, traced_insts};
 
-use affine::Sums;
+use affine::AffineAnalysis;
 use if_convert::{Analyses, Converted, Count, convert};
 use invariants::hoist;
 use memory::{Access, NO_BUFFER, accesses, refusal};
-use streams::Source;
+use streams::ConvertedKernel;
 use trips::{counted, counts_alike};
 use uniformity::{Regions, Uniformity, Varying};
 use vectorise::{check_streams, vectorise};
@@ -59,7 +59,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let has_wide_lanes = context.legality.narrowings().is_some();
     match packed(kernel, lanes, has_wide_lanes, context.legality.target(), context.poll()) {
         Ok(packed) => {
-            let before = standing(context.trace.as_ref(), kernel);
+            let before = traced_insts(context.trace.as_ref(), kernel);
             *kernel = packed;
             context.trace.packed(before, kernel);
             true
@@ -89,7 +89,7 @@ fn packed(
     let stored = stored_buffers(kernel);
     let varying_load = |inst| varying.contains(inst) || reads_any(kernel, inst, &stored);
     let uniformity = &Uniformity::without_branches(kernel, &Flow::new(kernel), &varying_load);
-    let packed = Source { kernel, accesses: &accesses, uniformity, gates: &converted.gates };
+    let packed = ConvertedKernel { kernel, accesses: &accesses, uniformity, gates: &converted.gates };
     vectorise(packed, lanes, has_wide_lanes, target)
 }
 
@@ -160,16 +160,16 @@ fn check(kernel: &Kernel, target: &'static str) -> Result<(), Vec<Refusal>> {
     if refusals.is_empty() { Ok(()) } else { Err(refusals) }
 }
 
-fn strange(kernel: &Kernel, strange: &Strange, target: &'static str) -> Vec<Refusal> {
+fn strange(kernel: &Kernel, strange: &UnsupportedLoop, target: &'static str) -> Vec<Refusal> {
     let (block, reason) = match *strange {
-        Strange::Irreducible(block) => (
+        UnsupportedLoop::Irreducible(block) => (
             block,
             Reason::with_help(
                 "a loop is entered in more than one place",
                 "let all branches into the loop go to the same block",
             ),
         ),
-        Strange::Endless(block) => {
+        UnsupportedLoop::Endless(block) => {
             (block, Reason::with_help("no way leads out of the loop", "leave it by `br_if %c, ^again, ^done`"))
         }
     };
@@ -189,7 +189,7 @@ fn converted(
     mut poll: Poll<'_>,
 ) -> Result<(Converted, Vec<Access>, EntitySet<Inst>), Vec<Refusal>> {
     let regions = Regions::new(source, flow, loops);
-    let sums = Sums::new(source, flow, loops);
+    let sums = AffineAnalysis::new(source, flow, loops);
     let mut counted: Vec<_> = loops.ids().map(|id| counted(source, flow, loops, &sums, id)).collect();
     let stored = stored_buffers(source);
     let mut varying = Varying::default();
@@ -202,7 +202,7 @@ fn converted(
         let (kernel, regions, sums, uniformity) = (source, &regions, &sums, &uniformity);
         let converted = convert(Analyses { kernel, flow, loops, regions, uniformity, sums, counted: &counted });
         // The conversion itself can make values divergent, so it repeats until a fixpoint.
-        let (loads, branches) = parting(&converted, &varying_load);
+        let (loads, branches) = find_new_divergence(&converted, &varying_load);
         let mut settled = true;
         for load in loads {
             settled &= !varying.loads.insert(load);
@@ -232,7 +232,7 @@ fn converted(
     let kernel = &converted.kernel;
     let flow = Flow::new(kernel);
     let loops = Loops::new(kernel, &flow).map_err(|found| strange(source, &found, target))?;
-    let sums = Sums::new(kernel, &flow, &loops);
+    let sums = AffineAnalysis::new(kernel, &flow, &loops);
     let mut windows = Vec::new();
     let mut found = accesses(kernel, &converted.sites, &sums, &mut windows, target)?;
     let ordered = order::ordered(&found);
@@ -251,7 +251,7 @@ fn converted(
 /// Returns the loads with a divergent guard, and the source blocks whose unconverted branches
 /// depend on a divergent value. A value can become divergent if it merges with values of items that
 /// skip its block.
-fn parting(converted: &Converted, varying_load: &dyn Fn(Inst) -> bool) -> (Vec<Inst>, Vec<Block>) {
+fn find_new_divergence(converted: &Converted, varying_load: &dyn Fn(Inst) -> bool) -> (Vec<Inst>, Vec<Block>) {
     let kernel = &converted.kernel;
     let uniformity = Uniformity::without_branches(kernel, &Flow::new(kernel), varying_load);
     let loads = converted.sites.iter().filter(|site| kernel.insts[site.inst].op == Op::Load);
@@ -272,7 +272,7 @@ fn miscounted<'a>(converted: &'a Converted, target: &'static str) -> Result<Vec<
     let kernel = &converted.kernel;
     let flow = Flow::new(kernel);
     let loops = Loops::new(kernel, &flow).map_err(|found| strange(kernel, &found, target))?;
-    let sums = Sums::new(kernel, &flow, &loops);
+    let sums = AffineAnalysis::new(kernel, &flow, &loops);
     let differs = |count: &&Count| !counts_alike(kernel, &loops, &sums, count.test, &count.by);
     Ok(converted.counts.iter().filter(differs).collect())
 }

@@ -5,7 +5,7 @@
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
-use halfbyte_ir::{Affine, Attr, Inst, Kernel, Op, Reason, Refusal, Trips, Value};
+use halfbyte_ir::{Affine, Attr, Inst, Kernel, Op, Reason, Refusal, TripCount, Value};
 
 use super::affine::{as_constant, plus};
 use super::memory::{Access, AccessStep, refusal};
@@ -40,7 +40,7 @@ pub(super) fn settle(
 }
 
 /// Loads with the stores that they depend on, and accesses to refuse.
-type Found<'a> = (Vec<(Inst, Source)>, Vec<(&'a Access, Reason)>);
+type Found<'a> = (Vec<(Inst, StoredSources)>, Vec<(&'a Access, Reason)>);
 
 /// Returns loads with the stores that they depend on, and the accesses whose order cannot be kept.
 fn found(accesses: &[Access]) -> Found<'_> {
@@ -55,7 +55,7 @@ fn found(accesses: &[Access]) -> Found<'_> {
         if access.stores {
             earlier += 1;
             let same = |other: &&&Access| other.buffer == access.buffer;
-            if before.iter().filter(same).any(|other| may_meet(access, other, When::LATER)) {
+            if before.iter().filter(same).any(|other| may_overlap(access, other, When::LATER)) {
                 wrong.push((
                     access,
                     Reason::with_help(
@@ -82,7 +82,7 @@ fn found(accesses: &[Access]) -> Found<'_> {
 }
 
 /// Possible sources of a loaded value.
-struct Source {
+struct StoredSources {
     /// Stores to the address with their guards, latest first.
     stored: Vec<(Option<Value>, Inst)>,
     /// `true` if the load may see the memory before the launch.
@@ -90,14 +90,14 @@ struct Source {
 }
 
 /// Returns the possible sources of a load. `earlier` are the stores before the load.
-fn source(access: &Access, earlier: &[&Access], all: &[&Access]) -> Result<Source, ()> {
+fn source(access: &Access, earlier: &[&Access], all: &[&Access]) -> Result<StoredSources, ()> {
     let same = |other: &&&Access| other.buffer == access.buffer;
     // Returns `true` if a store in an earlier iteration of an inner loop, beyond the outermost
     // `loops`, may overwrite the address.
-    let overtaken = |loops| all.iter().filter(same).any(|other| may_meet(other, access, When::Later { loops }));
-    let mut source = Source { stored: Vec::new(), loads: true };
+    let overtaken = |loops| all.iter().filter(same).any(|other| may_overlap(other, access, When::Later { loops }));
+    let mut source = StoredSources { stored: Vec::new(), loads: true };
     for other in earlier.iter().rev().filter(same) {
-        if !may_meet(other, access, When::Same) {
+        if !may_overlap(other, access, When::Same) {
             continue;
         }
         if !is_same(other, access) {
@@ -141,7 +141,7 @@ impl When {
 }
 
 /// Returns `true` if two accesses of an item may overlap.
-fn may_meet(first: &Access, second: &Access, when: When) -> bool {
+fn may_overlap(first: &Access, second: &Access, when: When) -> bool {
     let common = first.steps.iter().zip(&second.steps).take_while(|(a, b)| a.header == b.header).count();
     if matches!(when, When::Later { loops } if common <= loops) {
         return false;
@@ -160,7 +160,7 @@ fn may_meet(first: &Access, second: &Access, when: When) -> bool {
         first.steps.iter().zip(&second.steps).take(common).map(|(a, b)| (a, a.stride == b.stride)).collect();
     let same = |(step, equal): &(&AccessStep, bool)| {
         // Equal strides cancel within the same iteration.
-        if *equal || step.trips == Trips::Const(1) { Range::at(0) } else { Range::ANY }
+        if *equal || step.trips == TripCount::Const(1) { Range::at(0) } else { Range::ANY }
     };
     let meets = |range: &Range| range.touches(-i64::from(second.ty.bytes()), i64::from(first.ty.bytes()));
     match when {
@@ -204,8 +204,8 @@ impl Range {
         let stride = i64::from(stride.cast_signed());
         let first = stride * from;
         let last = match step.trips {
-            Trips::Const(trips) => stride.saturating_mul(i64::from(trips) - 1),
-            Trips::Of { .. } => stride.signum() * FAR,
+            TripCount::Const(trips) => stride.saturating_mul(i64::from(trips) - 1),
+            TripCount::Of { .. } => stride.signum() * FAR,
         };
         Range { low: first.min(last), high: first.max(last) }
     }
@@ -225,7 +225,7 @@ impl Range {
 }
 
 /// Replaces loaded values by stored ones.
-fn forward(kernel: &mut Kernel, accesses: &mut Vec<Access>, found: &[(Inst, Source)]) {
+fn forward(kernel: &mut Kernel, accesses: &mut Vec<Access>, found: &[(Inst, StoredSources)]) {
     let mut replaced: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
     let mut open: Vec<(Inst, Value)> = Vec::new();
     for block in kernel.layout.clone() {
@@ -269,7 +269,7 @@ fn chosen(
     kept: &mut Vec<Inst>,
     open: &mut Vec<(Inst, Value)>,
     load: Inst,
-    source: &Source,
+    source: &StoredSources,
     loaded: Value,
 ) -> Value {
     let span = kernel.insts[load].span;

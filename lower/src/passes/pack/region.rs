@@ -56,7 +56,7 @@ impl Region {
         let Some(head) = head else { return built };
         // A block of an inner loop maps to the outermost loop inside the region.
         let node_of = |block: Block| loops.nest(block).take_while(|&id| Some(id) != region).last();
-        let mut order = Order { kernel, loops, region, head, found: Vec::new(), seen: EntitySet::new() };
+        let mut order = PostorderSearch { kernel, loops, region, head, found: Vec::new(), seen: EntitySet::new() };
         order.visit_all(&node_of);
         for (block, inner) in order.found.into_iter().rev() {
             built.place[block] = built.nodes.len() as u32;
@@ -199,7 +199,7 @@ fn edges(kernel: &Kernel, flow: &Flow, loops: &Loops, block: Block, inner: Optio
 }
 
 /// Depth-first search that collects the nodes of a region in postorder.
-struct Order<'a> {
+struct PostorderSearch<'a> {
     kernel: &'a Kernel,
     loops: &'a Loops,
     region: Option<LoopId>,
@@ -208,7 +208,7 @@ struct Order<'a> {
     seen: EntitySet<Block>,
 }
 
-impl Order<'_> {
+impl PostorderSearch<'_> {
     /// Visits all nodes without recursion. Targets are visited last to first, so that the first
     /// target comes first in reverse postorder.
     fn visit_all(&mut self, node_of: &dyn Fn(Block) -> Option<LoopId>) {

@@ -1,7 +1,9 @@
 //! Streams of a packed kernel: their parameters, and the positions of their elements.
 
 use cranelift_entity::SecondaryMap;
-use halfbyte_ir::{Affine, Attr, Block, Direction, Factor, Kernel, Op, ParamKind, Stream, Trips, Type, Value};
+use halfbyte_ir::{
+    Affine, AffineVariable, Attr, Block, Direction, Kernel, Op, ParamKind, Stream, TripCount, Type, Value,
+};
 use smallvec::SmallVec;
 
 use super::memory::{Access, guard_of, window_of};
@@ -19,7 +21,7 @@ pub(super) enum Shape {
 
 /// A converted kernel and its analyses.
 #[derive(Clone, Copy)]
-pub(super) struct Source<'a> {
+pub(super) struct ConvertedKernel<'a> {
     pub kernel: &'a Kernel,
     pub accesses: &'a [Access],
     pub uniformity: &'a Uniformity,
@@ -30,7 +32,7 @@ pub(super) struct Source<'a> {
 
 /// Streams of an access.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct AccessStreams {
     /// Stream of the access, if any.
     pub stream: Option<Value>,
     pub guard: Option<Value>,
@@ -45,9 +47,9 @@ pub(super) struct Place {
 pub(super) struct Streams {
     streams: Vec<Stream>,
     /// Streams of each access.
-    places: Vec<Place>,
+    places: Vec<AccessStreams>,
     /// Trip counts computed before the entry's instructions.
-    trips: Vec<(Trips, Value)>,
+    trips: Vec<(TripCount, Value)>,
 }
 
 /// Alignment of streams in bytes.
@@ -55,8 +57,8 @@ const ALIGN: u32 = 16;
 
 impl Streams {
     /// Creates the streams and adds their parameters to the packed kernel.
-    pub fn new(values: &mut Values<'_>, source: Source<'_>) -> Streams {
-        let Source { kernel, accesses, uniformity, .. } = source;
+    pub fn new(values: &mut Values<'_>, source: ConvertedKernel<'_>) -> Streams {
+        let ConvertedKernel { kernel, accesses, uniformity, .. } = source;
         let uses = Uses::new(kernel);
         let mut streams = Streams { streams: Vec::new(), places: Vec::new(), trips: Vec::new() };
         let mut windows: Vec<(u32, u32, Value)> = Vec::new();
@@ -85,7 +87,7 @@ impl Streams {
             let items = uniform || window.is_some();
             let shape = if items { Shape::Items } else { shape(values, kernel, &uses, access) };
             if let (Some((.., window)), false) = (window, access.has_stream) {
-                streams.places.push(Place { stream: None, guard: None, window: Some(window), shape, uniform });
+                streams.places.push(AccessStreams { stream: None, guard: None, window: Some(window), shape, uniform });
                 continue;
             }
             let elem = match shape {
@@ -111,7 +113,7 @@ impl Streams {
                 streams.add(values, kernel, format!("{base}_{number}_guard"), Direction::Out, elem, guard)
             });
             let window = window.map(|(.., window)| window);
-            streams.places.push(Place { stream: Some(stream), guard, window, shape, uniform });
+            streams.places.push(AccessStreams { stream: Some(stream), guard, window, shape, uniform });
         }
         streams
     }
@@ -140,7 +142,7 @@ impl Streams {
     }
 
     /// Returns the streams of an access.
-    pub fn place(&self, access: usize) -> Option<Place> {
+    pub fn place(&self, access: usize) -> Option<AccessStreams> {
         self.places.get(access).copied()
     }
 
@@ -188,14 +190,14 @@ impl Streams {
     }
 
     /// Returns a trip count as a value.
-    fn trips(&mut self, values: &mut Values<'_>, trips: &Trips) -> Value {
+    fn trips(&mut self, values: &mut Values<'_>, trips: &TripCount) -> Value {
         if let Some((_, value)) = self.trips.iter().find(|(known, _)| known == trips) {
             return *value;
         }
         let block = std::mem::replace(&mut values.code.block, values.head);
         let value = match trips {
-            Trips::Const(trips) => values.code.word(*trips),
-            Trips::Of { count, signed, at_least } => {
+            TripCount::Const(trips) => values.code.word(*trips),
+            TripCount::Of { count, signed, at_least } => {
                 let mut value = sum(values, count);
                 if *signed {
                     let zero = values.code.word(0);
@@ -219,8 +221,8 @@ fn sum(values: &mut Values<'_>, affine: &Affine) -> Value {
     let mut sum = (affine.constant != 0).then(|| values.code.word(affine.constant));
     for &(factor, times) in &affine.terms {
         let mut term = match factor {
-            Factor::ItemCount => values.code.op(Op::ItemCount, Type::I32, &[]),
-            Factor::Param(number) => match values.code.kernel.params.get(number as usize) {
+            AffineVariable::ItemCount => values.code.op(Op::ItemCount, Type::I32, &[]),
+            AffineVariable::Param(number) => match values.code.kernel.params.get(number as usize) {
                 Some(param) => param.value,
                 None => continue,
             },

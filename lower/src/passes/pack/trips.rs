@@ -1,11 +1,11 @@
 //! Trip counts of loops that are known at launch.
 
 use halfbyte_ir::eval::{Operand, fold};
-use halfbyte_ir::{Affine, Attr, Block, Flow, IntCC, Kernel, Op, Trips, Type, Value};
+use halfbyte_ir::{Affine, Attr, Block, Flow, IntCC, Kernel, Op, TripCount, Type, Value};
 
 use crate::passes::loops::{LoopId, Loops};
 
-use super::affine::{Linear, Sums, as_constant, constant, plus};
+use super::affine::{AffineAnalysis, Linear, as_constant, constant, plus};
 use super::region::Edge;
 
 /// Maximum trip count that is found by simulation, for loops with constant bounds. It is also the
@@ -18,31 +18,43 @@ pub(super) struct Counted {
     /// Exit edge of that branch.
     pub leaving: Edge,
     /// Number of iterations that continue after the branch.
-    pub behind: Trips,
+    pub behind: TripCount,
     /// Number of iterations that reach the branch, which is one more; `None` if it may be 2^32.
-    pub before: Option<Trips>,
+    pub before: Option<TripCount>,
     /// `true` if the loop ends only when the induction variable equals the bound. Such a loop would
     /// not end if its bound is protected by a test elsewhere that has been converted.
-    pub meets: bool,
+    pub needs_equality: bool,
 }
 
 /// Returns the counted exits of a loop, closest to its header first.
-pub(super) fn counted(kernel: &Kernel, flow: &Flow, loops: &Loops, sums: &Sums<'_>, id: LoopId) -> Vec<Counted> {
+pub(super) fn counted(
+    kernel: &Kernel,
+    flow: &Flow,
+    loops: &Loops,
+    sums: &AffineAnalysis<'_>,
+    id: LoopId,
+) -> Vec<Counted> {
     let around = loops.get(id);
     let in_every_iteration = |&block: &Block| {
-        loops.around(block) == Some(id) && around.latches.iter().all(|&latch| flow.dominates(block, latch))
+        loops.innermost_of(block) == Some(id) && around.latches.iter().all(|&latch| flow.dominates(block, latch))
     };
     let blocks = flow.reverse_postorder().filter(in_every_iteration);
     blocks.filter_map(|block| test(kernel, loops, sums, id, block)).collect()
 }
 
 /// Returns `true` if the branch at the end of a block gives its loop the same trip count.
-pub(super) fn counts_alike(kernel: &Kernel, loops: &Loops, sums: &Sums<'_>, block: Block, counted: &Counted) -> bool {
-    let found = loops.around(block).and_then(|id| test(kernel, loops, sums, id, block));
+pub(super) fn counts_alike(
+    kernel: &Kernel,
+    loops: &Loops,
+    sums: &AffineAnalysis<'_>,
+    block: Block,
+    counted: &Counted,
+) -> bool {
+    let found = loops.innermost_of(block).and_then(|id| test(kernel, loops, sums, id, block));
     found.is_some_and(|found| found.behind == counted.behind && found.before == counted.before)
 }
 
-fn test(kernel: &Kernel, loops: &Loops, sums: &Sums<'_>, id: LoopId, block: Block) -> Option<Counted> {
+fn test(kernel: &Kernel, loops: &Loops, sums: &AffineAnalysis<'_>, id: LoopId, block: Block) -> Option<Counted> {
     let branch = kernel.terminator(block)?;
     let (&[then, otherwise], &[condition]) = (kernel.targets(branch), kernel.args(branch)) else { return None };
     let inside = |block| loops.get(id).contains(block);
@@ -83,10 +95,12 @@ fn ways_out(kernel: &Kernel, inside: impl Fn(Block) -> bool) -> usize {
 }
 
 /// Returns the initial value and the constant step of an induction variable of exactly this loop.
-fn counter(sums: &Sums<'_>, value: Value, header: Block) -> Option<(Affine, u32)> {
+fn counter(sums: &AffineAnalysis<'_>, value: Value, header: Block) -> Option<(Affine, u32)> {
     let linear = sums.of(value)?;
     match linear.counters.as_slice() {
-        [(of, step)] if *of == header && linear.item.is_zero() => Some((linear.known.clone(), as_constant(step)?)),
+        [(of, step)] if *of == header && linear.item.is_zero() => {
+            Some((linear.launch_term.clone(), as_constant(step)?))
+        }
         _ => None,
     }
 }
@@ -120,8 +134,8 @@ impl Test {
     fn count(&self, leaving: Edge) -> Option<Counted> {
         if let (Some(start), Some(bound)) = (as_constant(&self.start), as_constant(&self.bound)) {
             let times = self.run(start, bound)?;
-            let before = Some(Trips::Const(times + 1));
-            return Some(Counted { leaving, behind: Trips::Const(times), before, meets: false });
+            let before = Some(TripCount::Const(times + 1));
+            return Some(Counted { leaving, behind: TripCount::Const(times), before, needs_equality: false });
         }
         let distance = match self.step {
             1 => plus(&self.bound, &self.start, u32::MAX),
@@ -151,7 +165,7 @@ impl Test {
             leaving,
             behind: trips(behind, signed, 0),
             before: (!may_wrap).then(|| trips(before, signed && !from_one, 1)),
-            meets,
+            needs_equality: meets,
         })
     }
 
@@ -168,11 +182,11 @@ impl Test {
     }
 }
 
-fn trips(count: Affine, signed: bool, at_least: u32) -> Trips {
+fn trips(count: Affine, signed: bool, at_least: u32) -> TripCount {
     match as_constant(&count) {
-        Some(count) if signed && count.cast_signed() < 0 => Trips::Const(at_least),
-        Some(count) => Trips::Const(count.max(at_least)),
-        None => Trips::Of { count, signed, at_least },
+        Some(count) if signed && count.cast_signed() < 0 => TripCount::Const(at_least),
+        Some(count) => TripCount::Const(count.max(at_least)),
+        None => TripCount::Of { count, signed, at_least },
     }
 }
 

@@ -29,11 +29,11 @@ pub(super) struct Uniformity {
     /// Loops that items leave in different iterations. Their values are divergent outside the loop.
     leaving: EntitySet<LoopId>,
     /// Blocks whose branches are divergent regardless of their conditions.
-    parting: EntitySet<Block>,
+    divergent_branches: EntitySet<Block>,
     /// Nodes between a divergent branch and its reconvergence point, with their regions.
-    apart: FxHashSet<(Option<LoopId>, Node)>,
+    divergent_nodes: FxHashSet<(Option<LoopId>, Node)>,
     /// Defining block of each value.
-    home: SecondaryMap<Value, Option<Block>>,
+    defining_block: SecondaryMap<Value, Option<Block>>,
 }
 
 impl Uniformity {
@@ -47,7 +47,7 @@ impl Uniformity {
         varying_load: &dyn Fn(Inst) -> bool,
     ) -> Uniformity {
         let mut uniformity = Uniformity::without_branches(kernel, flow, varying_load);
-        uniformity.parting = known.branches.clone();
+        uniformity.divergent_branches = known.branches.clone();
         for &id in &known.loops {
             uniformity.leave(loops, regions, Some(id));
         }
@@ -81,9 +81,9 @@ impl Uniformity {
             values: EntitySet::new(),
             joins: EntitySet::new(),
             leaving: EntitySet::new(),
-            parting: EntitySet::new(),
-            apart: FxHashSet::default(),
-            home,
+            divergent_branches: EntitySet::new(),
+            divergent_nodes: FxHashSet::default(),
+            defining_block: home,
         };
         while uniformity.spread(kernel, flow, None, varying_load) {}
         uniformity
@@ -91,7 +91,7 @@ impl Uniformity {
 
     /// Returns the defining block of a value; `None` for a kernel parameter.
     pub fn home(&self, value: Value) -> Option<Block> {
-        self.home[value]
+        self.defining_block[value]
     }
 
     /// Returns `true` if a value is divergent in its defining block.
@@ -103,7 +103,7 @@ impl Uniformity {
     /// that items left in different iterations.
     fn varies_in(&self, loops: Option<&Loops>, value: Value, block: Block) -> bool {
         self.varies(value)
-            || loops.zip(self.home[value]).is_some_and(|(loops, home)| {
+            || loops.zip(self.defining_block[value]).is_some_and(|(loops, home)| {
                 loops.nest(home).any(|id| self.leaving.contains(id) && !loops.get(id).contains(block))
             })
     }
@@ -111,7 +111,8 @@ impl Uniformity {
     /// Returns `true` if items may diverge at the end of a block.
     pub fn branch_varies(&self, kernel: &Kernel, loops: &Loops, block: Block) -> bool {
         let Some(branch) = kernel.terminator(block) else { return false };
-        self.parting.contains(block) || kernel.args(branch).iter().any(|&arg| self.varies_in(Some(loops), arg, block))
+        self.divergent_branches.contains(block)
+            || kernel.args(branch).iter().any(|&arg| self.varies_in(Some(loops), arg, block))
     }
 
     /// Propagates divergence once through the kernel. Returns `true` if a new divergent value was
@@ -155,7 +156,7 @@ impl Uniformity {
 
     /// Records the effects of a divergent branch at the end of a block.
     fn diverge(&mut self, loops: &Loops, regions: &Regions, block: Block) {
-        let region = loops.around(block);
+        let region = loops.innermost_of(block);
         let graph = regions.get(region);
         if graph.node(block).is_some_and(|node| self.diverge_in(region, graph, node)) {
             self.leave(loops, regions, region);
@@ -181,12 +182,12 @@ impl Uniformity {
     fn diverge_in(&mut self, region: Option<LoopId>, graph: &Region, node: Node) -> bool {
         // The node lies within another divergent branch, whose join points include those of this
         // one.
-        if self.apart.contains(&(region, node)) {
+        if self.divergent_nodes.contains(&(region, node)) {
             return false;
         }
         let meet = graph.postdominator(node);
         let mut apart = graph.between(node, meet);
-        self.apart.extend(apart.iter().map(|&node| (region, node)));
+        self.divergent_nodes.extend(apart.iter().map(|&node| (region, node)));
         apart.push(node);
         let mut reached: FxHashSet<Block> = FxHashSet::default();
         for &node in &apart {

@@ -11,7 +11,7 @@ use cranelift_entity::{EntitySet, SecondaryMap};
 use halfbyte_ir::{Attr, Block, Flow, IntCC, Kernel, LaneMap, Op, Type, Value};
 use smallvec::{SmallVec, smallvec};
 
-use super::code::Code;
+use super::code::KernelBuilder;
 
 /// One value per item.
 pub(super) type Items = SmallVec<[Value; 16]>;
@@ -25,7 +25,7 @@ pub(super) const WORD: usize = 4;
 
 /// Existing forms of a value, each with the block that defines it.
 #[derive(Clone, Default)]
-struct Forms {
+struct Representations {
     uniform: Option<Value>,
     items: Option<(Block, Items)>,
     vector: Option<(Block, Parts)>,
@@ -40,7 +40,7 @@ struct Forms {
 pub(super) struct Values<'a> {
     from: &'a Kernel,
     flow: &'a Flow,
-    pub code: Code,
+    pub code: KernelBuilder,
     /// Number of work items per group.
     pub count: usize,
     /// Current block of the unpacked kernel.
@@ -52,7 +52,7 @@ pub(super) struct Values<'a> {
     pub has_wide_lanes: bool,
     /// Values that stay in wide lanes from their definition until they are narrowed.
     pub kept_wide: EntitySet<Value>,
-    forms: SecondaryMap<Value, Forms>,
+    forms: SecondaryMap<Value, Representations>,
 }
 
 /// Returns the vector type for the lanes of a type.
@@ -67,7 +67,13 @@ fn is_pair(ty: Type) -> bool {
 }
 
 impl<'a> Values<'a> {
-    pub fn new(from: &'a Kernel, flow: &'a Flow, mut code: Code, count: usize, has_wide_lanes: bool) -> Values<'a> {
+    pub fn new(
+        from: &'a Kernel,
+        flow: &'a Flow,
+        mut code: KernelBuilder,
+        count: usize,
+        has_wide_lanes: bool,
+    ) -> Values<'a> {
         let entry = from.entry().unwrap_or(code.block);
         let head = code.kernel.blocks.push(halfbyte_ir::BlockData::default());
         Values {

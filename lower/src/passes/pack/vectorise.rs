@@ -11,10 +11,10 @@ use halfbyte_ir::{
     Value,
 };
 
-use super::code::Code;
-use super::kept::kept_wide;
+use super::code::KernelBuilder;
+use super::kept::select_wide_values;
 use super::memory::{Access, AccessStep, refusal};
-use super::streams::{Place, Shape, Source, Streams};
+use super::streams::{AccessStreams, ConvertedKernel, Shape, Streams};
 use super::values::{Items, LANES, Parts, Values, WORD, vector_type};
 use smallvec::smallvec;
 
@@ -28,8 +28,8 @@ pub(super) fn check_streams<'a>(
     target: &'static str,
 ) -> Result<(), Vec<Refusal>> {
     let mut alone = 0;
-    let mut needed: Vec<(Stream<'_>, Inst)> = Vec::new();
-    let mut need = |stream: Stream<'a>, inst: Inst| {
+    let mut needed: Vec<(StreamClass<'_>, Inst)> = Vec::new();
+    let mut need = |stream: StreamClass<'a>, inst: Inst| {
         alone += 1;
         if !needed.iter().any(|(known, _)| *known == stream && stream.is_shared()) {
             needed.push((stream, inst));
@@ -39,7 +39,7 @@ pub(super) fn check_streams<'a>(
     for access in accesses {
         if access.in_window && !windows.contains(&access.buffer) {
             windows.push(access.buffer);
-            need(Stream::Alone, access.inst);
+            need(StreamClass::Alone, access.inst);
         }
         if !access.has_stream {
             continue;
@@ -47,10 +47,10 @@ pub(super) fn check_streams<'a>(
         let written = access.stores || access.in_window;
         let bytes = if access.in_window { Type::I32 } else { access.ty }.bytes();
         let is_uniform = uniform(access);
-        let of = |stream| if is_uniform { Stream::Alone } else { stream };
-        need(of(Stream::Of { written, in_window: access.in_window, bytes, steps: &access.steps }), access.inst);
+        let of = |stream| if is_uniform { StreamClass::Alone } else { stream };
+        need(of(StreamClass::Of { written, in_window: access.in_window, bytes, steps: &access.steps }), access.inst);
         if access.guard.is_some() {
-            need(of(Stream::Guard { steps: &access.steps }), access.inst);
+            need(of(StreamClass::Guard { steps: &access.steps }), access.inst);
         }
     }
     let most = lanes.max_streams;
@@ -66,7 +66,7 @@ pub(super) fn check_streams<'a>(
 }
 
 /// Properties that two streams must have in common to share an address register.
-enum Stream<'a> {
+enum StreamClass<'a> {
     /// The stream shares no address register.
     Alone,
     Of {
@@ -80,22 +80,22 @@ enum Stream<'a> {
     },
 }
 
-impl Stream<'_> {
+impl StreamClass<'_> {
     fn is_shared(&self) -> bool {
-        !matches!(self, Stream::Alone)
+        !matches!(self, StreamClass::Alone)
     }
 }
 
-impl PartialEq for Stream<'_> {
-    fn eq(&self, other: &Stream<'_>) -> bool {
+impl PartialEq for StreamClass<'_> {
+    fn eq(&self, other: &StreamClass<'_>) -> bool {
         let loops =
             |a: &[AccessStep], b: &[AccessStep]| a.iter().map(|step| step.number).eq(b.iter().map(|step| step.number));
         match (self, other) {
             (
-                Stream::Of { written, in_window, bytes, steps },
-                Stream::Of { written: other_written, in_window: other_in, bytes: other_bytes, steps: other_steps },
+                StreamClass::Of { written, in_window, bytes, steps },
+                StreamClass::Of { written: other_written, in_window: other_in, bytes: other_bytes, steps: other_steps },
             ) => (written, in_window, bytes) == (other_written, other_in, other_bytes) && loops(steps, other_steps),
-            (Stream::Guard { steps }, Stream::Guard { steps: other }) => loops(steps, other),
+            (StreamClass::Guard { steps }, StreamClass::Guard { steps: other }) => loops(steps, other),
             _ => false,
         }
     }
@@ -106,12 +106,12 @@ impl PartialEq for Stream<'_> {
 /// # Errors
 /// The kernel needs more streams than the target has, or a branch is divergent.
 pub(super) fn vectorise(
-    source: Source<'_>,
+    source: ConvertedKernel<'_>,
     lanes: Lanes,
     has_wide_lanes: bool,
     target: &'static str,
 ) -> Result<Kernel, Vec<Refusal>> {
-    let Source { kernel: from, accesses, uniformity, .. } = source;
+    let ConvertedKernel { kernel: from, accesses, uniformity, .. } = source;
     let is_uniform = |access: &Access| from.result(access.inst).is_some_and(|result| !uniformity.varies(result));
     check_streams(from, accesses.iter(), is_uniform, lanes, target)?;
     let flow = Flow::new(from);
@@ -138,7 +138,7 @@ pub(super) fn vectorise(
             value
         })
         .collect();
-    let code = Code { kernel: to, block: entry, span: from.span };
+    let code = KernelBuilder { kernel: to, block: entry, span: from.span };
     let mut values = Values::new(from, &flow, code, count, has_wide_lanes);
     for (param, &value) in from.params.iter().zip(&params) {
         if matches!(param.kind, ParamKind::Scalar(_)) {
@@ -150,9 +150,9 @@ pub(super) fn vectorise(
     for (number, access) in accesses.iter().enumerate() {
         numbers[access.inst] = Some(number);
     }
-    let mut widener = Widener { source, values, streams, numbers, group: None, refused: None };
+    let mut widener = Vectoriser { source, values, streams, numbers, group: None, refused: None };
     if has_wide_lanes {
-        widener.values.kept_wide = kept_wide(from, &widener.values, &|value| uniformity.varies(value));
+        widener.values.kept_wide = select_wide_values(from, &widener.values, &|value| uniformity.varies(value));
     }
     // The parameters of all blocks must exist before any branch passes arguments for them.
     for block in flow.reverse_postorder() {
@@ -175,7 +175,7 @@ pub(super) fn vectorise(
         );
         return Err(vec![refusal(from, inst, target, reason)]);
     }
-    let Widener { values: Values { code, head, .. }, streams, .. } = widener;
+    let Vectoriser { values: Values { code, head, .. }, streams, .. } = widener;
     let mut packed = code.kernel;
     let mut insts = std::mem::take(&mut packed.blocks[head].insts);
     insts.append(&mut packed.blocks[entry].insts);
@@ -185,8 +185,8 @@ pub(super) fn vectorise(
 }
 
 /// Chooses the number of work items per group.
-fn items(source: Source<'_>) -> usize {
-    let Source { kernel, accesses, uniformity, .. } = source;
+fn items(source: ConvertedKernel<'_>) -> usize {
+    let ConvertedKernel { kernel, accesses, uniformity, .. } = source;
     let varies =
         |access: &Access| access.stores || kernel.result(access.inst).is_some_and(|result| uniformity.varies(result));
     // Addresses and floats are computed item by item. If everything else is, too, a group needs
@@ -206,8 +206,8 @@ fn items(source: Source<'_>) -> usize {
 }
 
 /// Returns `true` if a divergent value is computed by an op for which `is_such` holds.
-fn computes(source: Source<'_>, is_such: fn(Op, Type) -> bool) -> bool {
-    let Source { kernel, uniformity, .. } = source;
+fn computes(source: ConvertedKernel<'_>, is_such: fn(Op, Type) -> bool) -> bool {
+    let ConvertedKernel { kernel, uniformity, .. } = source;
     let computes = |inst: Inst| {
         let data = &kernel.insts[inst];
         is_such(data.op, data.ty) && kernel.result(inst).is_some_and(|result| uniformity.varies(result))
@@ -233,7 +233,7 @@ const fn is_done_wide(op: Op) -> bool {
 }
 
 /// An offset outside of every window, for stores that must not be executed.
-const NOWHERE: u32 = i32::MAX as u32;
+const OUT_OF_WINDOW: u32 = i32::MAX as u32;
 
 /// Returns the attribute of a window access with an index in bytes.
 fn window_mem(access: &Access) -> Attr {
@@ -241,13 +241,13 @@ fn window_mem(access: &Access) -> Attr {
 }
 
 /// Result of an op on wide lanes: wide lanes, or the bytes that they are narrowed to.
-enum InWide {
+enum WideResult {
     Wide(Parts),
     Bytes(Parts),
 }
 
-struct Widener<'a> {
-    source: Source<'a>,
+struct Vectoriser<'a> {
+    source: ConvertedKernel<'a>,
     values: Values<'a>,
     streams: Streams,
     /// Index of each access.
@@ -257,8 +257,8 @@ struct Widener<'a> {
     refused: Option<Inst>,
 }
 
-impl Widener<'_> {
-    fn code(&mut self) -> &mut Code {
+impl Vectoriser<'_> {
+    fn code(&mut self) -> &mut KernelBuilder {
         &mut self.values.code
     }
 
@@ -288,8 +288,8 @@ impl Widener<'_> {
             self.values.set_vector(result, parts);
         } else if let Some(made) = self.in_wide_lanes(inst, args) {
             match made {
-                InWide::Wide(parts) => self.values.set_wide(result, parts),
-                InWide::Bytes(parts) => self.values.set_vector(result, parts),
+                WideResult::Wide(parts) => self.values.set_wide(result, parts),
+                WideResult::Bytes(parts) => self.values.set_vector(result, parts),
             }
         } else if let Some(items) = self.conditions(inst, args) {
             self.values.set_items(result, items);
@@ -382,7 +382,7 @@ impl Widener<'_> {
 
     /// Executes an instruction on wide lanes, if possible. The operands are pairs of half-words
     /// made of bytes, or integers kept in wide lanes, and uniform values.
-    fn in_wide_lanes(&mut self, inst: Inst, args: &[Value]) -> Option<InWide> {
+    fn in_wide_lanes(&mut self, inst: Inst, args: &[Value]) -> Option<WideResult> {
         let data = self.source.kernel.insts[inst];
         let result = self.source.kernel.result(inst)?;
         let values = &mut self.values;
@@ -447,14 +447,14 @@ impl Widener<'_> {
         };
         let parts = (0..parts).map(part).collect();
         Some(if matches!(self.values.ty(result), Type::I8 | Type::I1) {
-            InWide::Bytes(parts)
+            WideResult::Bytes(parts)
         } else {
-            InWide::Wide(parts)
+            WideResult::Wide(parts)
         })
     }
 
     /// Converts bytes with zeros between them to half-words, or half-words to bytes.
-    fn pairs_bitcast(&mut self, ty: Type, x: Value) -> Option<InWide> {
+    fn pairs_bitcast(&mut self, ty: Type, x: Value) -> Option<WideResult> {
         let parts = match ty {
             Type::I16X2 if self.has_zeros_between(x) => {
                 let vectors = self.values.vector(x);
@@ -465,7 +465,7 @@ impl Widener<'_> {
             }
             _ => return None,
         };
-        Some(InWide::Wide(parts))
+        Some(WideResult::Wide(parts))
     }
 
     /// Returns `true` if a bitcast can be executed on wide lanes.
@@ -735,7 +735,7 @@ impl Widener<'_> {
     }
 
     /// Creates the loads or stores in a window, after storing their offsets.
-    fn access_in(&mut self, window: Value, access: &Access, place: Place, group: Value) {
+    fn access_in(&mut self, window: Value, access: &Access, place: AccessStreams, group: Value) {
         let from = self.source.kernel;
         let args = from.args(access.inst);
         let index = args.get(usize::from(access.stores) + 1).copied();
@@ -758,14 +758,14 @@ impl Widener<'_> {
             let Some(&value) = args.first() else { return };
             let stored = self.values.items(value);
             let guards = access.guard.map(|guard| self.values.items(guard));
-            let real = (self.values.count > 1).then(|| self.real());
+            let real = (self.values.count > 1).then(|| self.items_in_launch());
             for (item, (&value, &at)) in stored.iter().zip(&at).enumerate() {
                 let made =
                     [guards.as_ref(), real.as_ref()].into_iter().flatten().filter_map(|all| all.get(item).copied());
                 let mut at = at;
                 for made in made {
                     let code = self.code();
-                    let nowhere = code.word(NOWHERE);
+                    let nowhere = code.word(OUT_OF_WINDOW);
                     at = code.op(Op::Select, Type::I32, &[made, at, nowhere]);
                 }
                 let code = self.code();
@@ -784,7 +784,7 @@ impl Widener<'_> {
     }
 
     /// Returns for each item of the group whether it belongs to the launch.
-    fn real(&mut self) -> Items {
+    fn items_in_launch(&mut self) -> Items {
         let ids = self.item_ids();
         let count = self.code().op(Op::ItemCount, Type::I32, &[]);
         ids.iter().map(|&id| self.code().icmp(IntCC::LtU, Type::I32, id, count)).collect()

@@ -1,7 +1,7 @@
 //! Items of a group that meet. Where all come to a word together, and ask for what is plainly right, rows of results are made at
 //! once; else the machine of the group says who goes on.
 
-use halfbyte_abi::meet::{Barrier, Exchange, Meeting, Misfit, SUBGROUP};
+use halfbyte_abi::meet::{BarrierOp, InvalidSync, SUBGROUP, SubgroupOp, SyncOp};
 
 use super::super::cells::Cell;
 use super::super::context::FaultKind;
@@ -168,7 +168,7 @@ impl Runner<'_> {
     }
 
     /// Reads what is met for; the operands from the second buffer on.
-    fn read_meeting(&mut self, place: &Place, view: View) -> Meeting<Read, Read> {
+    fn read_meeting(&mut self, place: &Place, view: View) -> SyncOp<Read, Read> {
         let mut next = 0;
         let this = std::cell::RefCell::new(self);
         let next = std::cell::RefCell::new(&mut next);
@@ -197,10 +197,10 @@ impl Runner<'_> {
         let meeting = map(&meeting, words, words);
         let is_in = |item: usize| mask.is_none_or(|mask| mask.get(item).is_some_and(|&mask| mask != 0));
         match meeting {
-            Meeting::Barrier { id: Words::Same(id), count, of, .. } => {
+            SyncOp::Barrier { id: Words::Same(id), count, of, .. } => {
                 let all = items.next_multiple_of(SUBGROUP);
                 let is_all = count.is_none_or(|count| count == Words::Same(all));
-                if id >= halfbyte_abi::meet::BARRIERS || !is_all || of == Barrier::Arrive {
+                if id >= halfbyte_abi::meet::BARRIERS || !is_all || of == BarrierOp::Arrive {
                     return false;
                 }
                 if mask.is_some() && !(0..items as usize).all(is_in) {
@@ -212,9 +212,9 @@ impl Runner<'_> {
                 }
                 true
             }
-            Meeting::Subgroup { mask: Words::Same(lanes), of } => {
+            SyncOp::Subgroup { mask: Words::Same(lanes), of } => {
                 // Who is here with whom is asked at a turn.
-                if of == Exchange::Active && mask.is_some() {
+                if of == SubgroupOp::Active && mask.is_some() {
                     return false;
                 }
                 let of_subgroup = |first: usize| first..(first + SUBGROUP as usize).min(items as usize);
@@ -358,7 +358,7 @@ impl Runner<'_> {
         let compiled = self.compiled;
         let Some(place) = compiled.meetings.get(&group.block) else { return false };
         let items = self.context.header().items;
-        let is_barrier = matches!(place.meeting, Meeting::Barrier { .. });
+        let is_barrier = matches!(place.meeting, SyncOp::Barrier { .. });
         let is_rest = !is_barrier || (group.items == items && self.meetings.rendezvous.is_at_rest());
         if is_rest && self.is_plain(place, View::Apart, Some(group.mask.words())) {
             self.put(place, Some(group.mask.words()));
@@ -439,8 +439,8 @@ impl Runner<'_> {
         is_any
     }
 
-    fn misfit(&mut self, Misfit { item, why, parties }: Misfit) {
-        self.fault_where_it_waits(item, FaultKind::Known(TrapKind::Meets(why, parties)));
+    fn misfit(&mut self, InvalidSync { item, why, parties }: InvalidSync) {
+        self.fault_where_it_waits(item, FaultKind::Known(TrapKind::Collective(why, parties)));
     }
 
     fn fault_where_it_waits(&mut self, item: u32, kind: FaultKind) {

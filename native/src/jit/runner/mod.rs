@@ -5,7 +5,7 @@ pub(crate) mod divergence;
 mod mask;
 pub(crate) mod meet;
 
-use halfbyte_abi::{Place, Shape};
+use halfbyte_abi::{ItemPosition, Shape};
 use halfbyte_isa::halu::domain::SpecialReg;
 use smallvec::SmallVec;
 
@@ -22,7 +22,7 @@ use super::layout::{Cut, Layout, fill};
 use super::sized::Frame;
 use super::split::{Split, first_part};
 use crate::clif::NativeError;
-use crate::launch::Order;
+use crate::launch::LaunchOptions;
 use cuts::Cuts;
 use divergence::Groups;
 use halfbyte_abi::{Stats, Work};
@@ -82,7 +82,7 @@ pub(super) struct Runner<'a> {
     /// The special registers that the code reads, by their cells.
     specials: SmallVec<[(Cell, SpecialReg, Special); 4]>,
     /// Where the first item is for which special registers are in their rows, and how many items there are.
-    placed: Option<(Place, u32)>,
+    placed: Option<(ItemPosition, u32)>,
     pub groups: Groups,
     pub meetings: Meetings,
     /// Words to use again.
@@ -98,7 +98,7 @@ impl<'a> Runner<'a> {
         compiled: &'a Compiled,
         kernel: &'a Kernel<'a>,
         shared: &Shared,
-        order: &Order<'a>,
+        order: &LaunchOptions<'a>,
         cut: Cut,
     ) -> Result<Runner<'a>, NativeError> {
         let map = match compiled.divergent.get() {

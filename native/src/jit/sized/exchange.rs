@@ -1,6 +1,6 @@
 //! Words at which all items of a group meet: what each of them is given.
 
-use halfbyte_abi::meet::{BARRIERS, Barrier, Exchange, Meeting, Reduce, SUBGROUP, Shuffle, Vote, elected};
+use halfbyte_abi::meet::{BARRIERS, BarrierOp, Reduce, SUBGROUP, Shuffle, SubgroupOp, SyncOp, Vote, elected};
 use smallvec::SmallVec;
 
 use super::graph::{LANES, Node, ONES, Value, ZEROS};
@@ -24,9 +24,9 @@ impl Walk<'_> {
             return None;
         }
         match place.meeting {
-            Meeting::Barrier { id, count, of, .. } => self.barrier(state, place, id, count, of),
-            Meeting::Subgroup { mask, of } => self.subgroups(state, place, mask, of),
-            Meeting::Here { .. } => None,
+            SyncOp::Barrier { id, count, of, .. } => self.barrier(state, place, id, count, of),
+            SyncOp::Subgroup { mask, of } => self.subgroups(state, place, mask, of),
+            SyncOp::Converged { .. } => None,
         }
     }
 
@@ -40,7 +40,7 @@ impl Walk<'_> {
         place: &meet::Place,
         id: Source,
         count: Option<Source>,
-        of: Barrier<Source>,
+        of: BarrierOp<Source>,
     ) -> Option<()> {
         // Subgroups arrive whole.
         let all = self.source.items.next_multiple_of(SUBGROUP);
@@ -48,8 +48,8 @@ impl Walk<'_> {
         if counted != Some(all) || self.known(state, id)? >= BARRIERS {
             return None;
         }
-        let (Barrier::Count(holds) | Barrier::All(holds) | Barrier::Any(holds)) = of else {
-            return (of == Barrier::Sync).then_some(());
+        let (BarrierOp::Count(holds) | BarrierOp::All(holds) | BarrierOp::Any(holds)) = of else {
+            return (of == BarrierOp::Sync).then_some(());
         };
         let mut all = Vec::with_capacity(self.vectors());
         for vector in 0..self.vectors() {
@@ -61,12 +61,12 @@ impl Walk<'_> {
             sum = self.graph.compute(Op::Add, &[sum, count])?;
         }
         let number = match of {
-            Barrier::Count(_) => sum,
+            BarrierOp::Count(_) => sum,
             _ => {
                 let items = Value::Known(self.graph.same(self.source.items));
-                let to = if let Barrier::All(_) = of { items } else { Value::Known(ZEROS) };
+                let to = if let BarrierOp::All(_) = of { items } else { Value::Known(ZEROS) };
                 let mut holds = self.graph.compute(Op::Equal, &[sum, to])?;
-                if let Barrier::Any(_) = of {
+                if let BarrierOp::Any(_) = of {
                     holds = self.graph.compute(Op::Negate, &[holds])?;
                 }
                 self.number(holds)?
@@ -92,7 +92,7 @@ impl Walk<'_> {
         state: &mut State,
         place: &meet::Place,
         mask: Source,
-        of: Exchange<Source, Source>,
+        of: SubgroupOp<Source, Source>,
     ) -> Option<()> {
         let mask = self.known(state, mask)?;
         for first in (0..self.vectors()).step_by(VECTORS) {
@@ -102,14 +102,16 @@ impl Walk<'_> {
                 return None;
             }
             let given: [Given; VECTORS] = match of {
-                Exchange::None => return Some(()),
-                Exchange::Shuffle { mode, value, by, segment } => {
+                SubgroupOp::None => return Some(()),
+                SubgroupOp::Shuffle { mode, value, by, segment } => {
                     self.shuffled(state, first, mode, [value, by, segment])?
                 }
-                Exchange::Vote(vote, holds) => [self.voted(state, first, vote, holds)?; VECTORS],
-                Exchange::Reduce(reduce, value) => [self.reduced(state, first, reduce, value)?; VECTORS],
-                Exchange::Elect if mask & !present == 0 => self.elected(mask),
-                Exchange::Elect | Exchange::Match { .. } | Exchange::Active | Exchange::Collective => return None,
+                SubgroupOp::Vote(vote, holds) => [self.voted(state, first, vote, holds)?; VECTORS],
+                SubgroupOp::Reduce(reduce, value) => [self.reduced(state, first, reduce, value)?; VECTORS],
+                SubgroupOp::Elect if mask & !present == 0 => self.elected(mask),
+                SubgroupOp::Elect | SubgroupOp::Match { .. } | SubgroupOp::Active | SubgroupOp::Collective => {
+                    return None;
+                }
             };
             for (vector, given) in (first..self.vectors()).zip(given) {
                 self.give(state, place, vector, given)?;

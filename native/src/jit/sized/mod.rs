@@ -21,8 +21,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use halfbyte_abi::{Exceeded, Place, Shape, buffer_of};
-use halfbyte_isa::halu::domain::{Numbered, SpecialReg};
+use halfbyte_abi::{Exceeded, ItemPosition, Shape, buffer_of};
+use halfbyte_isa::halu::domain::{IndexKind, SpecialReg};
 use smallvec::SmallVec;
 
 use super::cells::{Cell, Cells};
@@ -190,7 +190,7 @@ impl GroupCode {
 
 /// Whether what a register holds depends on the group.
 fn is_of_group(register: SpecialReg) -> bool {
-    register.of != Numbered::Thread
+    register.of != IndexKind::Thread
 }
 
 /// What special registers hold at the start: of a group's items what they do in the first group, and what the group adds.
@@ -207,7 +207,7 @@ fn start(specials: &[(Cell, SpecialReg)], shape: &Shape, items: u32) -> Start {
         let values = (0..items).step_by(LANES).map(|first| {
             let word = |lane: usize| {
                 let item = first + lane as u32;
-                let place = Place { group: [0; 3], ..shape.place(item) };
+                let place = ItemPosition { group: [0; 3], ..shape.place(item) };
                 if item < items { special.at(&place) } else { 0 }
             };
             let known = graph.words(std::array::from_fn(word));

@@ -1,7 +1,7 @@
 //! Arithmetic on halves with AVX-512: the sixteen of eight words, as f32s in one register. It is the arithmetic of
 //! [`rows`](crate::rows), and has its reasons there.
 
-use halfbyte_isa::half::{Clamp, Format, Mode, Rounding};
+use halfbyte_isa::half::{Clamp, Format, HalfMode, Rounding};
 use halfbyte_isa::halu::domain::{HalfKind, HalfOp};
 
 use super::encode::{Code, MAP_0F, MAP_0F3A, MAP_0F38, NO_PREFIX, PREFIX_66, PREFIX_F2, PREFIX_F3, Predicate};
@@ -16,7 +16,7 @@ pub(in crate::jit) struct HalfStep {
 impl HalfStep {
     /// None where there is no code for it.
     pub fn of(op: &HalfOp) -> Option<HalfStep> {
-        let Mode { format, rounding, ftz, clamp } = op.mode;
+        let HalfMode { format, rounding, ftz, clamp } = op.mode;
         let is_plain = format == Format::F16 && !ftz && clamp == Clamp::None;
         is_plain.then_some(HalfStep { kind: op.kind, rounding })
     }

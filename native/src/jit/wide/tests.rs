@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use halfbyte_isa::half::{Compare, Format, Mode, Rounding};
+use halfbyte_isa::half::{Compare, Format, HalfMode, Rounding};
 use halfbyte_isa::halu::domain::{HalfKind, HalfOp};
 
 use super::*;
@@ -351,7 +351,7 @@ fn halves() -> Vec<HalfOp> {
     Rounding::ALL
         .into_iter()
         .flat_map(|rounding| [HalfKind::Add, HalfKind::Mul, HalfKind::Fma].map(|kind| (kind, rounding)))
-        .map(|(kind, rounding)| HalfOp { kind, mode: Mode::new(Format::F16, rounding) })
+        .map(|(kind, rounding)| HalfOp { kind, mode: HalfMode::new(Format::F16, rounding) })
         .filter(|op| has_halves() && HalfStep::of(op).is_some())
         .collect()
 }

@@ -13,7 +13,7 @@ use halfbyte_abi::Shape;
 use halfbyte_isa::ptx::module::{Kernel, TargetName};
 
 use super::memory::Memory;
-use crate::device::{CudaError, PATIENCE, Unavailable};
+use crate::device::{CudaError, KERNEL_TIMEOUT, Unavailable};
 use driver::{Device, End, c_string};
 use halfbyte_isa::buffers::Buffer;
 
@@ -117,7 +117,7 @@ fn run_on(device: &Device, kernel: &Kernel, shape: &Shape, memory: &mut Memory<'
     let name = c_string(kernel.entry.name.as_str());
     // SAFETY: the kernel was loaded with these parameters, and they were compared with those of its
     // text.
-    match unsafe { module.run(&name, shape, params, PATIENCE) }? {
+    match unsafe { module.run(&name, shape, params, KERNEL_TIMEOUT) }? {
         End::Reached => placed.into_iter().try_for_each(|(on_device, buffer)| on_device.take(buffer)),
         End::Awaited => {
             // Freeing memory that the kernel uses would block until the kernel ends.

@@ -15,12 +15,12 @@ use halfbyte_isa::vp1::meaning::meaning;
 
 use super::dots::{self, Dots};
 use super::emitter::Emitter;
-use super::emitter::registers::{Registers, Storage, inside};
+use super::emitter::registers::{Registers, VariableHome, machine_mem_flags};
 use super::emitter::wide::ProductAdded;
 use super::graph::{Flow, Graph};
 use super::host::HostFunctions;
 use super::liveness::{self, Liveness};
-use super::loops::{End, Load, Loop, Rows};
+use super::loops::{ExitCondition, Load, Loop, Rows};
 use super::machine::at;
 use crate::vp1::ROW;
 use crate::vp1::interp::{Bundles, MAX_CALLS};
@@ -28,22 +28,22 @@ use crate::vp1::interp::{Bundles, MAX_CALLS};
 /// The return value of native code: the next bundle in the low half, the one after it in the high
 /// half.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Code(pub u64);
+pub(super) struct ExitCode(pub u64);
 
 /// Flag: execution may continue in native code.
 const GO: u64 = 1 << 63;
 
-impl Code {
+impl ExitCode {
     /// The program has exited.
-    pub const EXIT: Code = Code(u64::MAX);
+    pub const EXIT: ExitCode = ExitCode(u64::MAX);
 
-    fn go(at: u32) -> Code {
-        Code(Code::stop(at).0 | GO)
+    fn go(at: u32) -> ExitCode {
+        ExitCode(ExitCode::stop(at).0 | GO)
     }
 
     /// Creates a return value that requires the interpreter.
-    fn stop(at: u32) -> Code {
-        Code((u64::from(at) + 1) << 32 | u64::from(at))
+    fn stop(at: u32) -> ExitCode {
+        ExitCode((u64::from(at) + 1) << 32 | u64::from(at))
     }
 
     /// Returns the next bundle.
@@ -82,7 +82,7 @@ struct Products<'l> {
 
 /// The input of code generation.
 #[derive(Clone, Copy)]
-pub(super) struct Source<'a> {
+pub(super) struct CodegenInput<'a> {
     pub program: &'a Bundles,
     pub graph: &'a Graph,
     /// Registers that always hold 0.
@@ -92,8 +92,8 @@ pub(super) struct Source<'a> {
 
 /// The value that an exit returns.
 #[derive(Clone, Copy)]
-enum Answer {
-    Code(Code),
+enum ExitValue {
+    Code(ExitCode),
     /// Execution continues at a bundle, given as an `i32`.
     Go(Value),
 }
@@ -101,14 +101,14 @@ enum Answer {
 /// A block that leaves the function.
 struct Exit {
     block: Block,
-    answer: Answer,
+    answer: ExitValue,
     /// Executed bundles that have not been counted yet.
     issued: u32,
 }
 
 struct Function<'a, 'b, 'f> {
     e: Emitter<'b, 'f>,
-    source: Source<'a>,
+    source: CodegenInput<'a>,
     registers: Registers,
     first: u32,
     end: u32,
@@ -120,7 +120,7 @@ struct Function<'a, 'b, 'f> {
     /// Bundles executed since the counter was last updated.
     issued: u32,
     /// The loop under construction, and the target of its back edge.
-    again: Option<(u32, Block)>,
+    current_loop: Option<(u32, Block)>,
 }
 
 /// Generates the function of bundles `first` to `end`. Its arguments are the machine state and the
@@ -128,7 +128,7 @@ struct Function<'a, 'b, 'f> {
 pub(super) fn build(
     b: &mut FunctionBuilder<'_>,
     host: &'static HostFunctions,
-    source: Source<'_>,
+    source: CodegenInput<'_>,
     first: u32,
     end: u32,
 ) -> Vec<u32> {
@@ -144,8 +144,18 @@ pub(super) fn build(
     let labels = vec![None; (end - first) as usize];
     let registers = Registers::new(source.zero);
     let e = Emitter::new(b, machine, host);
-    let mut function =
-        Function { e, source, registers, first, end, labels, exits: Vec::new(), returns: None, issued: 0, again: None };
+    let mut function = Function {
+        e,
+        source,
+        registers,
+        first,
+        end,
+        labels,
+        exits: Vec::new(),
+        returns: None,
+        issued: 0,
+        current_loop: None,
+    };
     for at in first..end {
         if source.graph.is_leader(at) {
             function.block(at);
@@ -164,14 +174,14 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         match label {
             Some(label) if graph.is_leader(at) => *label.get_or_insert_with(|| self.e.b.create_block()),
             _ => {
-                let code = if at < graph.len() { Code::go(at) } else { Code::stop(at) };
-                self.exit(Answer::Code(code), 0)
+                let code = if at < graph.len() { ExitCode::go(at) } else { ExitCode::stop(at) };
+                self.exit(ExitValue::Code(code), 0)
             }
         }
     }
 
     /// Creates a block that leaves the function.
-    fn exit(&mut self, answer: Answer, issued: u32) -> Block {
+    fn exit(&mut self, answer: ExitValue, issued: u32) -> Block {
         let block = self.e.b.create_block();
         self.e.b.set_cold_block(block);
         self.exits.push(Exit { block, answer, issued });
@@ -185,7 +195,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
     /// Emits an exit to the interpreter, taken if a condition holds, before bundle `at` has any
     /// effect.
     fn leave_if(&mut self, condition: Value, at: u32) {
-        let leave = self.exit(Answer::Code(Code::stop(at)), self.issued);
+        let leave = self.exit(ExitValue::Code(ExitCode::stop(at)), self.issued);
         let stay = self.e.b.create_block();
         self.e.b.ins().brif(condition, leave, &[], stay, &[]);
         self.e.b.seal_block(leave);
@@ -193,7 +203,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.e.b.switch_to_block(stay);
     }
 
-    fn count(&mut self, place: Storage, by: i64) {
+    fn count(&mut self, place: VariableHome, by: i64) {
         let old = self.registers.get(&mut self.e, place);
         let new = self.e.b.ins().iadd_imm_s(old, by);
         self.registers.set(&mut self.e, place, new);
@@ -203,7 +213,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
     fn count_issued(&mut self) {
         let issued = std::mem::take(&mut self.issued);
         if issued > 0 {
-            self.count(Storage::Issued, issued.into());
+            self.count(VariableHome::Issued, issued.into());
         }
     }
 
@@ -245,11 +255,11 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         let graph = self.source.graph;
         let label = self.label(first);
         self.e.b.switch_to_block(label);
-        self.again = None;
+        self.current_loop = None;
         if let Some(found) = Loop::at(self.source.program, graph, first)
             && found.jump + 1 < self.end
         {
-            self.rounds(first, &found);
+            self.emit_counted_loop(first, &found);
         }
         for at in first.. {
             if at >= self.end || at > first && graph.is_leader(at) {
@@ -259,7 +269,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
             }
             let flow = graph.flow(at);
             if flow == Flow::Stop {
-                let exit = self.exit(Answer::Code(Code::stop(at)), self.issued);
+                let exit = self.exit(ExitValue::Code(ExitCode::stop(at)), self.issued);
                 self.issued = 0;
                 return self.jump_to(exit);
             }
@@ -274,7 +284,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
                 }
                 Flow::Exit => {
                     self.commit(&writes);
-                    let exit = self.exit(Answer::Code(Code::EXIT), self.issued);
+                    let exit = self.exit(ExitValue::Code(ExitCode::EXIT), self.issued);
                     self.issued = 0;
                     return self.jump_to(exit);
                 }
@@ -285,9 +295,9 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
     }
 
     /// Emits a loop that runs its guaranteed iterations without an exit test.
-    fn rounds(&mut self, first: u32, found: &Loop) {
+    fn emit_counted_loop(&mut self, first: u32, found: &Loop) {
         let [before, again] = [(); 2].map(|()| self.e.b.create_block());
-        let times = self.sure_rounds(found);
+        let times = self.guaranteed_trip_count(found);
         self.e.b.ins().brif(times, before, &[], again, &[]);
         self.e.b.seal_block(before);
 
@@ -307,15 +317,15 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
             }
         }
         self.repeat(left, first, found, 1);
-        self.registers.end_rounds(&mut self.e);
+        self.registers.drop_pointers(&mut self.e);
         self.registers.clear_flag(&mut self.e, found.c, found.end.bit());
         let bundles = i64::from(found.jump + 2 - first);
         let issued = self.e.b.ins().imul_imm_u(times, bundles);
-        self.add(Storage::Issued, issued);
-        self.count_rounds(found, times);
+        self.add(VariableHome::Issued, issued);
+        self.count_backward_branches(found, times);
         self.jump_to(again);
         self.e.b.switch_to_block(again);
-        self.again = Some((first, again));
+        self.current_loop = Some((first, again));
     }
 
     /// Emits an unrolled loop of `copies` iterations each. Returns the number of remaining
@@ -348,7 +358,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
     /// Emits `copies` iterations of a loop in sequence.
     fn copies(&mut self, first: u32, found: &Loop, copies: u32) {
         if found.accumulates {
-            self.registers.start_round(&mut self.e);
+            self.registers.start_unrolled_body(&mut self.e);
         }
         for _ in 0..copies {
             for at in first..=found.jump + 1 {
@@ -366,7 +376,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
             }
         }
         self.issued = 0;
-        self.registers.end_round(&mut self.e);
+        self.registers.end_unrolled_body(&mut self.e);
     }
 
     /// Returns the products that a loop accumulates, if it uses its loaded rows for nothing else
@@ -376,10 +386,10 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         let (writes, _) = self.effects_of(vector);
         let [Write::Va(sum)] = writes.as_slice() else { return None };
         let ProductAdded { base, bytes, signed, scale } = sum.as_product_added()?;
-        let before = [0, 1, 2, 3].map(|k| self.registers.get(&mut self.e, Storage::Va(k)));
+        let before = [0, 1, 2, 3].map(|k| self.registers.get(&mut self.e, VariableHome::Va(k)));
         let load = |bytes: Value| {
             let mut loads = loads.iter().filter(|load| load.pointer.step == ROW as u32);
-            loads.find(|load| self.registers.get(&mut self.e, Storage::V(load.v)) == bytes)
+            loads.find(|load| self.registers.get(&mut self.e, VariableHome::V(load.v)) == bytes)
         };
         let [Some(x), Some(y)] = bytes.map(load) else { return None };
         let function = dots::function(signed)?;
@@ -412,9 +422,9 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
             self.e.b.ins().call_indirect(signature, function, &[x, y, count, sums]);
         }
         for k in 0..4 {
-            let sum = self.e.b.ins().load(I32X4, inside(), sums, 16 * i32::from(k));
+            let sum = self.e.b.ins().load(I32X4, machine_mem_flags(), sums, 16 * i32::from(k));
             let sum = self.e.b.ins().ishl_imm_u(sum, i64::from(products.scale));
-            self.add(Storage::Va(k), sum);
+            self.add(VariableHome::Va(k), sum);
         }
         for pointer in &found.pointers {
             let by = self.e.b.ins().imul_imm_u(count, i64::from(pointer.step));
@@ -423,14 +433,14 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         for load in products.loads {
             let last = load.offset - load.pointer.step as i32;
             if let Some(row) = self.registers.row(&mut self.e, load.pointer.register, last) {
-                let row = self.e.b.ins().load(I8X16, inside(), row, 0);
-                self.registers.set(&mut self.e, Storage::V(load.v), row);
+                let row = self.e.b.ins().load(I8X16, machine_mem_flags(), row, 0);
+                self.registers.set(&mut self.e, VariableHome::V(load.v), row);
             }
         }
-        if let End::Zero(r) = found.end {
+        if let ExitCondition::Zero(r) = found.end {
             let count = self.e.b.ins().ireduce(I32, count);
             let less = self.e.b.ins().ineg(count);
-            self.add(Storage::R(r), less);
+            self.add(VariableHome::R(r), less);
         }
         let none = self.e.b.ins().iconst(I64, 0);
         self.e.b.ins().jump(after, &[none.into()]);
@@ -439,7 +449,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         left
     }
 
-    fn add(&mut self, place: Storage, value: Value) {
+    fn add(&mut self, place: VariableHome, value: Value) {
         let old = self.registers.get(&mut self.e, place);
         let new = self.e.b.ins().iadd(old, value);
         self.registers.set(&mut self.e, place, new);
@@ -447,10 +457,10 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
 
     /// Computes the number of iterations that a loop is guaranteed to run without reaching its
     /// exit.
-    fn sure_rounds(&mut self, found: &Loop) -> Value {
-        let mut most = self.registers.get(&mut self.e, Storage::Left);
+    fn guaranteed_trip_count(&mut self, found: &Loop) -> Value {
+        let mut most = self.registers.get(&mut self.e, VariableHome::Left);
         if found.group {
-            let rest = self.registers.get(&mut self.e, Storage::Rest);
+            let rest = self.registers.get(&mut self.e, VariableHome::Rest);
             let wide = self.e.b.ins().uextend(I64, rest);
             most = self.e.b.ins().select(rest, wide, most);
         }
@@ -464,18 +474,18 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
             rules_out = or(self, rules_out, flag);
         }
         for (number, pointer) in found.pointers.iter().enumerate() {
-            let low = self.registers.get(&mut self.e, Storage::ALow(pointer.register));
-            let high = self.registers.get(&mut self.e, Storage::AHigh(pointer.register));
+            let low = self.registers.get(&mut self.e, VariableHome::ALow(pointer.register));
+            let high = self.registers.get(&mut self.e, VariableHome::AHigh(pointer.register));
             let odd = self.e.b.ins().band_imm_u(low, i64::from(pointer.align - 1));
             let stride = self.e.b.ins().band_imm_u(high, 3 << 30);
             let wrong = self.e.b.ins().bor(odd, stride);
             let wrong = self.e.b.ins().icmp_imm_u(IntCC::NotEqual, wrong, 0);
             rules_out = or(self, rules_out, wrong);
             let last = self.e.b.ins().iconst(I32, LAST_ROW);
-            most = self.room(most, low, last, pointer.step);
+            most = self.max_steps(most, low, last, pointer.step);
             let outside = self.e.b.ins().icmp(IntCC::UnsignedGreaterThan, low, last);
             rules_out = or(self, rules_out, outside);
-            if let End::Limit(place) = found.end
+            if let ExitCondition::Limit(place) = found.end
                 && place == number
             {
                 let limit = self.e.b.ins().ushr_imm_u(high, 16);
@@ -483,11 +493,11 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
                 let reached = self.e.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, low, limit);
                 rules_out = or(self, rules_out, reached);
                 let last = self.e.b.ins().iadd_imm_s(limit, -1);
-                most = self.room(most, low, last, pointer.step);
+                most = self.max_steps(most, low, last, pointer.step);
             }
         }
-        if let End::Zero(r) = found.end {
-            let r = self.registers.get(&mut self.e, Storage::R(r));
+        if let ExitCondition::Zero(r) = found.end {
+            let r = self.registers.get(&mut self.e, VariableHome::R(r));
             let before = self.e.b.ins().iadd_imm_s(r, -1);
             let before = self.e.b.ins().uextend(I64, before);
             most = self.e.b.ins().umin(most, before);
@@ -503,7 +513,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
 
     /// Computes the minimum of `most` and the number of steps from address `low` that stay at or
     /// below `last`. `last` must not be below `low`.
-    fn room(&mut self, most: Value, low: Value, last: Value, step: u32) -> Value {
+    fn max_steps(&mut self, most: Value, low: Value, last: Value, step: u32) -> Value {
         if step == 0 {
             return most;
         }
@@ -522,24 +532,24 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
     }
 
     /// Counts backward branches that the budget is known to allow.
-    fn count_rounds(&mut self, found: &Loop, times: Value) {
+    fn count_backward_branches(&mut self, found: &Loop, times: Value) {
         let negative = self.e.b.ins().ineg(times);
         if !found.group {
-            self.add(Storage::Left, negative);
-            return self.add(Storage::Counted, times);
+            self.add(VariableHome::Left, negative);
+            return self.add(VariableHome::Counted, times);
         }
         let (rest, left) =
-            (self.registers.get(&mut self.e, Storage::Rest), self.registers.get(&mut self.e, Storage::Left));
-        let counted = self.registers.get(&mut self.e, Storage::Counted);
+            (self.registers.get(&mut self.e, VariableHome::Rest), self.registers.get(&mut self.e, VariableHome::Left));
+        let counted = self.registers.get(&mut self.e, VariableHome::Counted);
         let narrow = self.e.b.ins().ireduce(I32, times);
         let (less_rest, less_left) = (self.e.b.ins().isub(rest, narrow), self.e.b.ins().isub(left, times));
         let more_counted = self.e.b.ins().iadd(counted, times);
         let budget = self.load(I64, at::BUDGET);
         let none = self.e.b.ins().iconst(I32, 0);
         let new = [
-            (Storage::Rest, less_rest, none),
-            (Storage::Left, budget, less_left),
-            (Storage::Counted, counted, more_counted),
+            (VariableHome::Rest, less_rest, none),
+            (VariableHome::Left, budget, less_left),
+            (VariableHome::Counted, counted, more_counted),
         ];
         for (place, yes, no) in new {
             let value = self.e.b.ins().select(rest, yes, no);
@@ -568,30 +578,30 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
             let depth = self.load(I32, at::DEPTH);
             let place = self.call_place(depth);
             let back = self.e.b.ins().iconst(I32, i64::from(at + 2));
-            self.e.b.ins().store(inside(), back, place, at::CALLS as i32);
+            self.e.b.ins().store(machine_mem_flags(), back, place, at::CALLS as i32);
             let depth = self.e.b.ins().iadd_imm_s(depth, 1);
-            self.e.b.ins().store(inside(), depth, self.e.machine, at::DEPTH as i32);
+            self.e.b.ins().store(machine_mem_flags(), depth, self.e.machine, at::DEPTH as i32);
         }
-        let label = match self.again {
+        let label = match self.current_loop {
             Some((first, again)) if first == to => again,
             _ => self.label(to),
         };
         if group {
-            let rest = self.registers.get(&mut self.e, Storage::Rest);
+            let rest = self.registers.get(&mut self.e, VariableHome::Rest);
             let [more, none] = [(); 2].map(|()| self.e.b.create_block());
             self.e.b.ins().brif(rest, more, &[], none, &[]);
             self.e.b.seal_block(more);
             self.e.b.seal_block(none);
             self.e.b.switch_to_block(more);
-            self.count(Storage::Rest, -1);
+            self.count(VariableHome::Rest, -1);
             let budget = self.load(I64, at::BUDGET);
-            self.registers.set(&mut self.e, Storage::Left, budget);
+            self.registers.set(&mut self.e, VariableHome::Left, budget);
             self.jump_to(label);
             self.e.b.switch_to_block(none);
         }
         if backward {
-            self.count(Storage::Left, -1);
-            self.count(Storage::Counted, 1);
+            self.count(VariableHome::Left, -1);
+            self.count(VariableHome::Counted, 1);
         }
         self.jump_to(label);
     }
@@ -602,22 +612,22 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         let depth = self.load(I32, at::DEPTH);
         let depth = self.e.b.ins().iadd_imm_s(depth, -1);
         let place = self.call_place(depth);
-        let to = self.e.b.ins().load(I32, inside(), place, at::CALLS as i32);
+        let to = self.e.b.ins().load(I32, machine_mem_flags(), place, at::CALLS as i32);
         let len = i64::from(self.source.graph.len());
         let outside = self.e.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, to, len);
         self.leave_if(outside, at);
         self.leave_without_budget(at);
         self.commit(writes);
         self.delay_slot(at + 1);
-        self.e.b.ins().store(inside(), depth, self.e.machine, at::DEPTH as i32);
+        self.e.b.ins().store(machine_mem_flags(), depth, self.e.machine, at::DEPTH as i32);
         let backward = self.e.b.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, to, i64::from(at));
         let backward = self.e.b.ins().uextend(I64, backward);
-        let left = self.registers.get(&mut self.e, Storage::Left);
+        let left = self.registers.get(&mut self.e, VariableHome::Left);
         let left = self.e.b.ins().isub(left, backward);
-        self.registers.set(&mut self.e, Storage::Left, left);
-        let counted = self.registers.get(&mut self.e, Storage::Counted);
+        self.registers.set(&mut self.e, VariableHome::Left, left);
+        let counted = self.registers.get(&mut self.e, VariableHome::Counted);
         let counted = self.e.b.ins().iadd(counted, backward);
-        self.registers.set(&mut self.e, Storage::Counted, counted);
+        self.registers.set(&mut self.e, VariableHome::Counted, counted);
         let (dispatch, _) = *self.returns.get_or_insert_with(|| {
             let block = self.e.b.create_block();
             (block, self.e.b.append_block_param(block, I32))
@@ -626,7 +636,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
     }
 
     fn load(&mut self, ty: Type, offset: usize) -> Value {
-        self.e.b.ins().load(ty, inside(), self.e.machine, offset as i32)
+        self.e.b.ins().load(ty, machine_mem_flags(), self.e.machine, offset as i32)
     }
 
     fn depth_is(&mut self, depth: i64) -> Value {
@@ -644,7 +654,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
     }
 
     fn leave_without_budget(&mut self, at: u32) {
-        let left = self.registers.get(&mut self.e, Storage::Left);
+        let left = self.registers.get(&mut self.e, VariableHome::Left);
         let none = self.e.b.ins().icmp_imm_u(IntCC::Equal, left, 0);
         self.leave_if(none, at);
     }
@@ -652,7 +662,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
     /// Emits the dispatch of returns.
     fn return_dispatch(&mut self) {
         let Some((block, to)) = self.returns else { return };
-        let elsewhere = self.exit(Answer::Go(to), 0);
+        let elsewhere = self.exit(ExitValue::Go(to), 0);
         let graph = self.source.graph;
         let mut switch = Switch::new();
         for call in self.first..self.end {
@@ -671,8 +681,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
             self.issued = issued;
             self.count_issued();
             let code = match answer {
-                Answer::Code(Code(code)) => self.e.b.ins().iconst(I64, code as i64),
-                Answer::Go(to) => {
+                ExitValue::Code(ExitCode(code)) => self.e.b.ins().iconst(I64, code as i64),
+                ExitValue::Go(to) => {
                     let to = self.e.b.ins().uextend(I64, to);
                     let next = self.e.b.ins().iadd_imm_s(to, 1);
                     let next = self.e.b.ins().ishl_imm_u(next, 32);
@@ -682,9 +692,9 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
             };
             let liveness = self.source.liveness;
             let wanted = match answer {
-                Answer::Code(Code::EXIT) => liveness.at_exit,
-                Answer::Code(code) => liveness.before(code.at() as u32),
-                Answer::Go(_) => liveness::all(),
+                ExitValue::Code(ExitCode::EXIT) => liveness.at_exit,
+                ExitValue::Code(code) => liveness.before(code.at() as u32),
+                ExitValue::Go(_) => liveness::all(),
             };
             self.registers.store(&mut self.e, wanted);
             self.e.b.ins().return_(&[code]);
@@ -702,7 +712,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         let labels: Vec<Block> = entries.iter().map(|&at| self.label(at)).collect();
         match *labels.as_slice() {
             [] => {
-                let code = self.e.b.ins().iconst(I64, Code::stop(self.first).0 as i64);
+                let code = self.e.b.ins().iconst(I64, ExitCode::stop(self.first).0 as i64);
                 self.e.b.ins().return_(&[code]);
             }
             [only] => self.jump_to(only),

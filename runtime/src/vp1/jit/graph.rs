@@ -38,7 +38,7 @@ pub(super) enum Flow {
 
 /// Properties of a bundle.
 #[derive(Clone, Copy, Default)]
-struct Marks {
+struct BundleFlags {
     reached: bool,
     leader: bool,
     entry: bool,
@@ -47,7 +47,7 @@ struct Marks {
 /// The control flow of a program, indexed by bundle number.
 pub(super) struct Graph {
     flows: Vec<Flow>,
-    marks: Vec<Marks>,
+    marks: Vec<BundleFlags>,
     /// The registers that each bundle reads and writes, if known.
     footprints: Vec<Option<Footprint>>,
     /// First bundle of each function, and the end of the last function.
@@ -63,7 +63,7 @@ impl Graph {
     pub fn new(program: &Bundles, group_branch: Option<u32>) -> Graph {
         let mut graph = Graph {
             flows: Vec::with_capacity(program.len()),
-            marks: vec![Marks::default(); program.len()],
+            marks: vec![BundleFlags::default(); program.len()],
             footprints: footprints(program),
             functions: vec![0],
             group_is_backward: false,
@@ -83,10 +83,10 @@ impl Graph {
     }
 
     /// Creates the graph of a single bundle, after which the program exits.
-    pub fn of_step(program: &Bundles) -> Graph {
+    pub fn single_bundle(program: &Bundles) -> Graph {
         Graph {
             flows: vec![Flow::Exit],
-            marks: vec![Marks { reached: true, leader: true, entry: true }],
+            marks: vec![BundleFlags { reached: true, leader: true, entry: true }],
             footprints: footprints(program),
             functions: vec![0, 1],
             group_is_backward: false,
@@ -112,7 +112,7 @@ impl Graph {
         self.flows.len() as u32
     }
 
-    fn marks(&self, at: u32) -> Marks {
+    fn marks(&self, at: u32) -> BundleFlags {
         self.marks.get(at as usize).copied().unwrap_or_default()
     }
 
@@ -126,7 +126,7 @@ impl Graph {
         self.marks(at).entry
     }
 
-    fn mark_with(&mut self, at: u32, f: impl FnOnce(&mut Marks)) {
+    fn mark_with(&mut self, at: u32, f: impl FnOnce(&mut BundleFlags)) {
         if let Some(marks) = self.marks.get_mut(at as usize) {
             f(marks);
         }

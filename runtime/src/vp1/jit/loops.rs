@@ -40,7 +40,7 @@ pub(super) struct Loop {
     /// Address registers that change only by constant nonnegative steps.
     pub pointers: Vec<Pointer>,
     /// The condition that ends the loop.
-    pub end: End,
+    pub end: ExitCondition,
     /// Number of the `$c` that contains the flag.
     pub c: u8,
     /// The bundle that writes the flag. If it is not before the branch, the branch tests the
@@ -94,19 +94,19 @@ pub(super) struct Pointer {
 
 /// The condition that sets a loop's exit flag.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum End {
+pub(super) enum ExitCondition {
     /// A pointer, given by its index in [`Loop::pointers`], reaches its limit.
     Limit(usize),
     /// A `$r` that is decremented in each iteration becomes 0.
     Zero(u8),
 }
 
-impl End {
+impl ExitCondition {
     /// Returns the flag's bit in the `$c`.
     pub fn bit(self) -> u32 {
         match self {
-            End::Limit(_) => 1 << AEF,
-            End::Zero(_) => 1 << ZF,
+            ExitCondition::Limit(_) => 1 << AEF,
+            ExitCondition::Zero(_) => 1 << ZF,
         }
     }
 }
@@ -154,7 +154,7 @@ impl Loop {
             .collect();
         let (c, bit) = (branch.get(f::COND) as u8, branch.get(f::SLCT));
         let (writer, end) = end(&bundles, &footprints, &pointers, c, bit)?;
-        let counter = (writer, matches!(end, End::Zero(_)));
+        let counter = (writer, matches!(end, ExitCondition::Zero(_)));
         let rows = rows(&bundles, &pointers, counter, (jump - first) as usize);
         let accumulator = Locations::register(RegFile::Va, 0);
         let accumulates = footprints.iter().any(|footprint| footprint.writes.intersects(accumulator));
@@ -204,7 +204,13 @@ fn pointers(bundles: &[&Bundle], footprints: &[Footprint]) -> Vec<Pointer> {
 
 /// Returns the exit condition of a loop that continues while a flag is clear, and the index of the
 /// bundle that sets the flag.
-fn end(bundles: &[&Bundle], footprints: &[Footprint], pointers: &[Pointer], c: u8, bit: u64) -> Option<(usize, End)> {
+fn end(
+    bundles: &[&Bundle],
+    footprints: &[Footprint],
+    pointers: &[Pointer],
+    c: u8,
+    bit: u64,
+) -> Option<(usize, ExitCondition)> {
     let only_writer = |places: Locations| {
         let mut writers = (0..).zip(footprints).filter(|(_, footprint)| footprint.writes.intersects(places));
         let writer = writers.next()?.0;
@@ -216,7 +222,7 @@ fn end(bundles: &[&Bundle], footprints: &[Footprint], pointers: &[Pointer], c: u
         AEF => {
             let (register, ..) = moving_access(bundle.inst(Unit::Address)?)?;
             let place = pointers.iter().position(|pointer| pointer.register == register && pointer.step > 0)?;
-            Some((writer, End::Limit(place)))
+            Some((writer, ExitCondition::Limit(place)))
         }
         ZF => {
             let inst = bundle.inst(Unit::Scalar)?;
@@ -227,7 +233,8 @@ fn end(bundles: &[&Bundle], footprints: &[Footprint], pointers: &[Pointer], c: u
             };
             let r = inst.get(f::DST) as u8;
             let alone = only_writer(Locations::register(RegFile::R, r)) == Some(writer);
-            (down && alone && r != f::R_ZERO && inst.get(f::SRC1) as u8 == r).then_some((writer, End::Zero(r)))
+            (down && alone && r != f::R_ZERO && inst.get(f::SRC1) as u8 == r)
+                .then_some((writer, ExitCondition::Zero(r)))
         }
         _ => None,
     }

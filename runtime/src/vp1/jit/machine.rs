@@ -88,7 +88,7 @@ impl Machine {
     }
 
     /// Keeps the machine for this thread's next launch. A thread that is ending drops it.
-    pub fn spare(self: Box<Machine>) {
+    pub fn recycle(self: Box<Machine>) {
         let _ = SPARE.try_with(|spare| spare.set(Some(self)));
     }
 
@@ -134,7 +134,7 @@ impl Machine {
 
     /// Records that native code has stored registers. At an exit no register is live, so that only
     /// `$m` and `$x` have changed; on every other way out the registers lose their reset values.
-    pub fn left(&mut self) {
+    pub fn mark_dirty(&mut self) {
         self.is_reset = false;
     }
 

@@ -28,7 +28,7 @@ use halfbyte_isa::vp1::state::State;
 
 use super::StepError;
 use super::interp::{Bundles, Run};
-use function::{Code, MAX_BUNDLES, Source};
+use function::{CodegenInput, ExitCode, MAX_BUNDLES};
 use graph::Graph;
 use halfbyte_abi::Work;
 use halfbyte_isa::trap::Halt;
@@ -55,7 +55,7 @@ impl Jit {
         group_branch: Option<u32>,
         work: &mut Work<'_>,
     ) -> Result<&Arc<Compiled>, NativeError> {
-        once(&self.0, || Compiled::new(program, group_branch, Purpose::Launch, work).map(Arc::new))
+        once(&self.0, || Compiled::new(program, group_branch, CompileMode::Launch, work).map(Arc::new))
     }
 
     /// Returns the statistics of the translation, if it has taken place.
@@ -66,7 +66,7 @@ impl Jit {
 
 /// The purpose of the code, which determines the assumptions that code generation can make.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Purpose {
+pub(super) enum CompileMode {
     /// A run from the reset state, except for `$m` and the data store. Only the data store is live
     /// at the exit.
     Launch,
@@ -103,7 +103,7 @@ impl Compiled {
     pub fn new(
         program: &Bundles,
         group_branch: Option<u32>,
-        purpose: Purpose,
+        purpose: CompileMode,
         work: &mut Work<'_>,
     ) -> Result<Compiled, NativeError> {
         let start = Instant::now();
@@ -111,15 +111,15 @@ impl Compiled {
             return Err(NativeError::TooLarge);
         }
         let graph = match purpose {
-            Purpose::Step => Graph::of_step(program),
+            CompileMode::Step => Graph::single_bundle(program),
             _ => Graph::new(program, group_branch),
         };
         let (zero, at_exit) = match purpose {
-            Purpose::Launch => (emitter::registers::zero_after_reset().minus(graph.written()), Locations::EMPTY),
+            CompileMode::Launch => (emitter::registers::zero_after_reset().minus(graph.written()), Locations::EMPTY),
             _ => (Locations::EMPTY, liveness::all()),
         };
         let liveness = Liveness::new(&graph, at_exit);
-        let source = Source { program, graph: &graph, zero, liveness: &liveness };
+        let source = CodegenInput { program, graph: &graph, zero, liveness: &liveness };
         let host = HostFunctions::get()?;
         // Cranelift's optimiser is disabled: it moves computations to their uses, and unrolled
         // loops then run out of registers.
@@ -132,8 +132,8 @@ impl Compiled {
             let mut signature = Signature::new(call_conv);
             signature.params.extend([I64, I32].map(AbiParam::new));
             signature.returns.push(AbiParam::new(I64));
-            let goes_round = graph.functions.len() <= 2 || graph.has_loop(first, end);
-            let allocation = if goes_round { Allocation::Backtracking } else { Allocation::SinglePass };
+            let has_loop = graph.functions.len() <= 2 || graph.has_loop(first, end);
+            let allocation = if has_loop { Allocation::Backtracking } else { Allocation::SinglePass };
             functions.push(builder.define(signature, allocation, |b| function::build(b, host, source, first, end))?);
         }
         let code = builder.finish()?;
@@ -159,7 +159,7 @@ impl Compiled {
 
     /// Keeps a machine for this thread's next launch.
     pub fn spare(&self, machine: Box<Machine>) {
-        machine.spare();
+        machine.recycle();
     }
 
     fn entry(&self, at: usize) -> Option<(Function, u32)> {
@@ -177,7 +177,7 @@ impl Compiled {
                 run.work.poll()?;
                 // The end of a time slice does not count as a switch to the interpreter.
                 is_slice = machine.left == 0 && run.taken < run.budget;
-                if code == Code::EXIT {
+                if code == ExitCode::EXIT {
                     return Ok(());
                 }
                 (run.last, run.at, run.next) = (code.at().saturating_sub(1), code.at(), code.at() + 1);
@@ -216,7 +216,7 @@ impl Compiled {
     }
 
     /// Runs native code until it returns.
-    fn call(&self, (function, number): (Function, u32), machine: &mut Machine, run: &mut Run<'_>) -> Code {
+    fn call(&self, (function, number): (Function, u32), machine: &mut Machine, run: &mut Run<'_>) -> ExitCode {
         let rest = run.groups.saturating_sub(run.done);
         (machine.issued, machine.counted, machine.rest) = (0, 0, rest);
         // Between two backward branches no bundle is executed twice, and each group's budget is
@@ -233,8 +233,8 @@ impl Compiled {
         // SAFETY: the code was generated for this machine layout, stays within it, and lives as
         // long as `self`.
         let code = unsafe { function(machine, number) };
-        if Code(code) != Code::EXIT {
-            machine.left();
+        if ExitCode(code) != ExitCode::EXIT {
+            machine.mark_dirty();
         }
         let groups = rest - machine.rest;
         let backward = machine.counted + if self.group_is_backward { groups.into() } else { 0 };
@@ -245,7 +245,7 @@ impl Compiled {
         run.taken = if groups > 0 { slice - machine.left } else { run.taken + left - machine.left };
         run.calls.clear();
         run.calls.extend(machine.calls.iter().take(machine.depth as usize).map(|call| *call as usize));
-        Code(code)
+        ExitCode(code)
     }
 }
 
@@ -258,7 +258,7 @@ impl Compiled {
 pub fn step_bundle(bundle: &Bundle, state: &mut State) -> Result<(), StepError> {
     Footprint::of(bundle, None)?;
     let program = Bundles::once(bundle);
-    let compiled = Compiled::new(&program, None, Purpose::Step, &mut Work::default())?;
+    let compiled = Compiled::new(&program, None, CompileMode::Step, &mut Work::default())?;
     let mut machine = Machine::new();
     machine.set(state);
     let mut run = Run::new(&program, &Tiles::default(), 0, 0, Work::default());

@@ -186,7 +186,7 @@ fn compare(seed: u64, words: &[u32], state: &State, tiles: &Tiles, budget: u64) 
     let mut interpreted = Run::new(&program, tiles, groups, budget, Work::default());
     let fault = interpreted.finish(&mut expected);
 
-    let compiled = Compiled::new(&program, tiles.group_branch, Purpose::State, &mut Work::default()).unwrap();
+    let compiled = Compiled::new(&program, tiles.group_branch, CompileMode::State, &mut Work::default()).unwrap();
     let mut machine = Machine::new();
     machine.set(state);
     let mut run = Run::new(&program, tiles, groups, budget, Work::default());
@@ -298,7 +298,7 @@ fn random_launches_do_what_they_do_on_the_interpreter() {
         let group_branch = random.one_in(2).then(|| random.below(words.len() as u64) as u32);
         let tiles = Tiles { items: 1, group_branch, ..Tiles::default() };
         let (program, budget) = (Bundles::new(&words), random.below(200));
-        let compiled = Compiled::new(&program, group_branch, Purpose::Launch, &mut Work::default()).unwrap();
+        let compiled = Compiled::new(&program, group_branch, CompileMode::Launch, &mut Work::default()).unwrap();
         let mut machine = Machine::new();
         machine.set(&expected);
         let (mut interpreted, mut run) = (

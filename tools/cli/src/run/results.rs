@@ -16,7 +16,7 @@ use crate::{Done, Failure};
 
 /// Format of printed buffers.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Form {
+pub(super) enum PrintFormat {
     /// Value of each lane
     Values,
     /// Bits of each element, with all digits
@@ -29,10 +29,10 @@ pub(super) enum Form {
 pub(super) struct Out<'s> {
     pub(super) name: &'s str,
     pub(super) path: &'s Path,
-    kind: Kind,
+    kind: FileFormat,
 }
 
-enum Kind {
+enum FileFormat {
     Bytes,
     Npy,
     /// Picture, with its width and height if the command line gives them.
@@ -40,16 +40,16 @@ enum Kind {
 }
 
 /// Inputs that determine the format of an output file.
-struct Came<'a> {
+struct InputFormats<'a> {
     /// Input array of the buffer, or a similar one.
     like: Option<&'a Array>,
     /// Input picture and its parameter.
     picture: Option<(&'a Param, &'a Array)>,
 }
 
-impl<'a> Came<'a> {
-    fn new(params: &'a [Param], bound: &'a Bound, number: usize) -> Came<'a> {
-        Came { like: bound.like(params, number), picture: bound.picture(params) }
+impl<'a> InputFormats<'a> {
+    fn new(params: &'a [Param], bound: &'a Bound, number: usize) -> InputFormats<'a> {
+        InputFormats { like: bound.output_array(params, number), picture: bound.picture(params) }
     }
 
     /// Returns the reason for which the input picture does not determine the size of a buffer of
@@ -81,30 +81,30 @@ impl<'s> Out<'s> {
             Some((file, size)) => {
                 let numbers = size.split_once('x').and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
                 let wrong = || Failure::Call(format!("--out {text}: `{size}` is no size; expected WIDTHxHEIGHT"));
-                (file, Kind::Picture(Some(numbers.ok_or_else(wrong)?)))
+                (file, FileFormat::Picture(Some(numbers.ok_or_else(wrong)?)))
             }
-            None if is(file, "png") => (file, Kind::Picture(None)),
-            None if is(file, "npy") => (file, Kind::Npy),
+            None if is(file, "png") => (file, FileFormat::Picture(None)),
+            None if is(file, "npy") => (file, FileFormat::Npy),
             None => {
                 if let Some(format) = unread_format(file) {
                     let wrong = "is not written; .npy, .png, or a buffer's bytes as FILE.bin";
                     return Err(Failure::Call(format!("--out {text}: {format} {wrong}")));
                 }
-                (file, Kind::Bytes)
+                (file, FileFormat::Bytes)
             }
         };
         Ok(Out { name, path: Path::new(file), kind })
     }
 
-    fn write(&self, param: &Param, bytes: &[u8], came: Came<'_>, sign: Sign) -> Done {
+    fn write(&self, param: &Param, bytes: &[u8], came: InputFormats<'_>, sign: Sign) -> Done {
         let like = came.like;
         if to_stdout(Some(self.path)) {
             refuse_terminal("a buffer", &format!("name a file with --out {}=FILE", self.name))?;
         }
         let written = match &self.kind {
-            Kind::Bytes => return write(Some(self.path), bytes),
-            Kind::Npy => npy::write_array(bytes, &Array::of(param.ty(), bytes.len(), like, sign)),
-            Kind::Picture(size) => {
+            FileFormat::Bytes => return write(Some(self.path), bytes),
+            FileFormat::Npy => npy::write_array(bytes, &Array::of(param.ty(), bytes.len(), like, sign)),
+            FileFormat::Picture(size) => {
                 let same = like.filter(|like| like.bytes() == bytes.len() as u128).and_then(picture::size_of);
                 let size = size.or(same);
                 if let (None, Some(other)) = (size, came.other(param, bytes.len())) {
@@ -122,20 +122,26 @@ impl<'s> Out<'s> {
 }
 
 /// Writes the buffers to their output files, and prints the others.
-pub(super) fn write_results(params: &[Param], bound: &Bound, outs: &[Out<'_>], form: Form, sign: Option<Sign>) -> Done {
+pub(super) fn write_results(
+    params: &[Param],
+    bound: &Bound,
+    outs: &[Out<'_>],
+    form: PrintFormat,
+    sign: Option<Sign>,
+) -> Done {
     for (number, (param, bytes)) in
         params.iter().zip(&bound.args).enumerate().filter(|(_, (param, _))| param.is_result())
     {
         let sign = sign.unwrap_or_else(|| bound.sign(param));
         if let Some(out) = outs.iter().find(|out| out.name == param.name) {
-            out.write(param, bytes, Came::new(params, bound, number), sign)?;
+            out.write(param, bytes, InputFormats::new(params, bound, number), sign)?;
             continue;
         }
         let mut text = String::new();
-        if form != Form::Bits {
+        if form != PrintFormat::Bits {
             text += &format!("{}={}\n", param.name, values(param.ty(), bytes, sign));
         }
-        if form != Form::Values {
+        if form != PrintFormat::Values {
             text += &format!("{}={}\n", param.name, list(param.ty(), bytes));
         }
         print(text.as_bytes())?;
@@ -162,7 +168,7 @@ pub(super) fn results_json(
                 let wrong = format!("--json and `--out {}=-` both write to standard output; name a file", out.name);
                 return Err(Failure::Call(wrong));
             }
-            out.write(param, bytes, Came::new(params, bound, number), sign)?;
+            out.write(param, bytes, InputFormats::new(params, bound, number), sign)?;
             object["file"] = out.path.display().to_string().into();
         } else {
             (object["values"], object["bits"]) = buffer(ty, bytes, sign);

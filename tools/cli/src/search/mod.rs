@@ -4,7 +4,7 @@ mod sequences;
 mod templates;
 
 use halfbyte::Sm;
-use halfbyte_isel::ptx::expand::{Form, lines, sequence};
+use halfbyte_isel::ptx::expand::{VideoForm, lines, sequence};
 
 use sequences::{Plan, search};
 
@@ -42,9 +42,9 @@ Examples:
 
 impl Search {
     pub(super) fn run(self) -> Done {
-        let form = Form::all().find(|form| form.to_string() == self.form);
+        let form = VideoForm::all().find(|form| form.to_string() == self.form);
         let form = form.ok_or_else(|| {
-            let names: Vec<String> = Form::all().map(|form| form.to_string()).collect();
+            let names: Vec<String> = VideoForm::all().map(|form| form.to_string()).collect();
             let meant = did_you_mean(&self.form, "", names.iter().map(String::as_str));
             Failure::Call(format!("`{}` is no form of video instruction{meant}", self.form))
         })?;

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use halfbyte_ir::witness::Random;
 use halfbyte_isa::ptx::types::Token;
 use halfbyte_isa::ptx::{Inst, Operand, Reg};
-use halfbyte_isel::ptx::expand::{D, Form, OPERANDS, assemble};
+use halfbyte_isel::ptx::expand::{D, OPERANDS, VideoForm, assemble};
 
 use super::templates::{Template, ones, templates, tops};
 use halfbyte_prove::prove::{Effort, check_sequence};
@@ -29,7 +29,7 @@ const TEMPORARY: u32 = 7;
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// Form of the video instruction.
-    pub form: Form,
+    pub form: VideoForm,
     /// SM version, which determines the available instructions.
     pub sm: u16,
     /// Maximum number of instructions. A pair that the assembler fuses counts as one.
@@ -40,7 +40,7 @@ pub struct Plan {
 
 /// Origin of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Source {
+enum StepOperand {
     Register(Reg),
     Number(u32),
     /// Result of a step, by number.
@@ -49,7 +49,7 @@ enum Source {
 
 #[derive(Clone)]
 struct Value {
-    source: Source,
+    source: StepOperand,
     row: Row<WIDTH>,
 }
 
@@ -63,7 +63,7 @@ struct Application<'a> {
 }
 
 struct Search<'a> {
-    form: Form,
+    form: VideoForm,
     templates: &'a [Template],
     /// LOP3 with each of the 256 tables.
     tables: &'a [Template],
@@ -93,11 +93,11 @@ pub fn search(plan: Plan, mut watch: impl FnMut(usize)) -> Result<Option<Vec<Ins
         .into_iter()
         .zip(operands)
         .take(count)
-        .map(|(reg, row)| Value { source: Source::Register(reg), row })
+        .map(|(reg, row)| Value { source: StepOperand::Register(reg), row })
         .collect();
     let [one, top] = [ones(form.lanes()), tops(form.lanes())];
     for number in [0, one, top, !top] {
-        pool.push(Value { source: Source::Number(number), row: [number; WIDTH] });
+        pool.push(Value { source: StepOperand::Number(number), row: [number; WIDTH] });
     }
     for length in 1..=plan.at_most {
         watch(length);
@@ -154,7 +154,7 @@ impl Search<'_> {
         if pool.iter().any(|value| value.row == row) {
             return None;
         }
-        pool.push(Value { source: Source::Application(steps.len()), row });
+        pool.push(Value { source: StepOperand::Application(steps.len()), row });
         steps.push(step);
         // Pruned if too many values are unused: each instruction reads at most three values and
         // produces one.
@@ -243,9 +243,9 @@ impl Search<'_> {
             let d = if number + 1 == all.len() { D } else { fresh() };
             let inner = if step.template.insts.len() > 1 { fresh() } else { d };
             let operands = step.key.1.map(|value| match pool.get(value).map(|value| value.source) {
-                Some(Source::Register(reg)) => Operand::Register(reg),
-                Some(Source::Number(bits)) => Operand::Number(bits.into()),
-                Some(Source::Application(step)) => Operand::Register(results.get(step).copied().unwrap_or(D)),
+                Some(StepOperand::Register(reg)) => Operand::Register(reg),
+                Some(StepOperand::Number(bits)) => Operand::Number(bits.into()),
+                Some(StepOperand::Application(step)) => Operand::Register(results.get(step).copied().unwrap_or(D)),
                 None => Operand::Number(0),
             });
             for inst in &step.template.insts {
@@ -287,11 +287,12 @@ impl Search<'_> {
 fn unused<'a>(pool: &'a [Value], steps: &'a [Application<'_>]) -> impl Iterator<Item = usize> + 'a {
     let read: BTreeSet<usize> =
         steps.iter().flat_map(|step| step.key.1[..step.template.arity].iter().copied()).collect();
-    (0..pool.len()).filter(move |&value| matches!(pool[value].source, Source::Application(_)) && !read.contains(&value))
+    (0..pool.len())
+        .filter(move |&value| matches!(pool[value].source, StepOperand::Application(_)) && !read.contains(&value))
 }
 
 fn is_number(pool: &[Value], value: usize) -> bool {
-    matches!(pool[value].source, Source::Number(_))
+    matches!(pool[value].source, StepOperand::Number(_))
 }
 
 /// Returns the possible operands of a template. Missing operands are value 0.
@@ -331,7 +332,7 @@ mod tests {
     use super::*;
 
     fn found(form: &str, sm: u16, at_most: usize) -> Option<Vec<Inst>> {
-        let form = Form::all().find(|f| f.to_string() == form).unwrap();
+        let form = VideoForm::all().find(|f| f.to_string() == form).unwrap();
         search(Plan { form, sm, at_most, threads: 2 }, |_| {}).unwrap()
     }
 

@@ -1,10 +1,10 @@
 //! Instructions that the search combines.
 
 use halfbyte_isa::halu::domain::Lanes;
-use halfbyte_isa::ptx::row::Shape;
+use halfbyte_isa::ptx::row::OperandKind;
 use halfbyte_isa::ptx::types::Token;
 use halfbyte_isa::ptx::{Inst, Operand};
-use halfbyte_isel::ptx::expand::{Form, OPERANDS, assemble};
+use halfbyte_isel::ptx::expand::{OPERANDS, VideoForm, assemble};
 
 /// Unit of the search: one PTX instruction, or two that NVIDIA's assembler fuses.
 pub(super) struct Template {
@@ -113,7 +113,7 @@ pub(super) fn tops(lanes: Lanes) -> u32 {
 ///
 /// # Errors
 /// Returns an error if a template is invalid, which does not occur.
-pub(super) fn templates(form: Form, sm: u16) -> Result<Vec<Template>, String> {
+pub(super) fn templates(form: VideoForm, sm: u16) -> Result<Vec<Template>, String> {
     let lanes = form.lanes();
     let (own, sums) = match lanes {
         Lanes::Four => (BYTES, BYTE_SUMS),
@@ -148,6 +148,6 @@ impl Template {
 
 /// Returns `true` if the operand may be a constant wherever the instruction uses it.
 fn takes_number(inst: &Inst, operand: &Operand) -> bool {
-    let places = inst.places();
-    places.filter(|(_, found)| *found == operand).all(|(o, _)| matches!(o.shape, Shape::Value(_)))
+    let places = inst.operands_with_rows();
+    places.filter(|(_, found)| *found == operand).all(|(o, _)| matches!(o.shape, OperandKind::Value(_)))
 }

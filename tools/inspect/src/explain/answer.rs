@@ -1,8 +1,8 @@
 //! The data of an explanation.
 
 use halfbyte_abi::Target;
-use halfbyte_ir::rule::Depth;
-use halfbyte_ir::{Party, Rule};
+use halfbyte_ir::rule::MatchExtent;
+use halfbyte_ir::{ConvergenceScope, Rule};
 
 /// The explanation of an op: the effects of the passes and of selection.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -16,11 +16,11 @@ pub struct Explanation {
     /// The target that the kernel is compiled for.
     pub target: Target,
     /// The group of items that synchronise at the op, if it is a collective operation.
-    pub meets: Option<Party>,
+    pub collective: Option<ConvergenceScope>,
     /// The changes by passes, in order.
     pub history: Vec<Change>,
     /// The instructions that replace the op after the passes.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ReplacementInst>,
     /// The rules that match in part: those that could select the op, then those for its users, then
     /// those of the passes.
     pub near: Vec<NearMiss>,
@@ -62,7 +62,7 @@ pub struct RuleAt {
 
 /// An instruction that replaces the op after the passes, or the op itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Part {
+pub struct ReplacementInst {
     /// The text of the instruction.
     pub text: String,
     /// The outcome of selection.
@@ -93,7 +93,7 @@ pub enum Outcome {
         operands: Vec<(RuleAt, String)>,
     },
     /// The instruction needs no rule: it is an instruction of the target already, or a terminator.
-    AsItIs {
+    Native {
         /// The rules for its operands, each with the operand.
         operands: Vec<(RuleAt, String)>,
     },
@@ -137,7 +137,7 @@ pub struct Missed {
     /// The text that was found instead.
     pub found: String,
     /// The depth of the match.
-    pub depth: Depth,
+    pub depth: MatchExtent,
 }
 
 impl NearMiss {
@@ -145,7 +145,7 @@ impl NearMiss {
     pub(crate) fn is_telling(&self) -> bool {
         match self.miss.as_ref().map(|miss| miss.depth) {
             None => !self.rule.takes_anything(),
-            Some(depth) => matches!(depth, Depth::Part | Depth::Pattern),
+            Some(depth) => matches!(depth, MatchExtent::Part | MatchExtent::Pattern),
         }
     }
 }

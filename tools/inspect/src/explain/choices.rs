@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 
 use halfbyte::TARGETS;
 use halfbyte_abi::Target;
-use halfbyte_ir::rule::{Found, Miss};
+use halfbyte_ir::rule::{Found, MatchFailure};
 use halfbyte_ir::text::print_inst;
 use halfbyte_ir::{Inst, Kernel, Rule, Span, Value};
 use halfbyte_isa::object::Loc;
-use halfbyte_isel::trace::{Near, Selection, Trace};
+use halfbyte_isel::trace::{PartialMatch, Selection, Trace};
 use halfbyte_isel::{Refusal, Request, SelectedCode};
 
 use super::uses::Users;
@@ -72,7 +72,7 @@ impl Choices<'_> {
     }
 
     /// Returns the text of the value that a pattern did not match.
-    fn found(&self, miss: &Miss) -> String {
+    fn found(&self, miss: &MatchFailure) -> String {
         let text = |found: &Found| {
             let inst = match *found {
                 Found::Inst(inst) => Some(inst),
@@ -82,7 +82,7 @@ impl Choices<'_> {
             inst.map_or_else(|| found.clone(), |inst| Found::Text(format!("`{}`", self.text(inst))))
         };
         let found = miss.found.iter().map(|(name, found)| (*name, text(found))).collect();
-        Miss { found, ..miss.clone() }.found_text(self.kernel)
+        MatchFailure { found, ..miss.clone() }.found_text(self.kernel)
     }
 
     fn rule(&self, number: u32) -> Option<&'static Rule> {
@@ -128,7 +128,7 @@ impl Choices<'_> {
                 let operands = self.operands(selection);
                 match self.root(selection) {
                     Some(rule) => Outcome::Selected { rule: RuleAt::new(rule), operands },
-                    None => Outcome::AsItIs { operands },
+                    None => Outcome::Native { operands },
                 }
             }
             None => match self.kernel.result(inst).map(|value| self.merged(value)) {
@@ -166,15 +166,19 @@ impl Choices<'_> {
     }
 
     /// Returns a near miss with its rule, or `None` if the rule was applied.
-    pub fn near(&self, selection: &Selection, near: &Near) -> Option<(&'static Rule, NearMiss)> {
+    pub fn near(&self, selection: &Selection, near: &PartialMatch) -> Option<(&'static Rule, NearMiss)> {
         let rule = self.rule(near.rule)?;
         let is_taken =
             |at| selection.taken.iter().any(|taken| taken.rule == near.rule && taken.at.as_ref() == Some(at));
         if is_taken(&near.at) {
             return None;
         }
-        let missed =
-            |miss: &Miss| Missed { wanted: miss.wanted, line: miss.line, found: self.found(miss), depth: miss.depth };
+        let missed = |miss: &MatchFailure| Missed {
+            wanted: miss.wanted,
+            line: miss.line,
+            found: self.found(miss),
+            depth: miss.depth,
+        };
         let miss = near.walk.miss.as_ref().map(missed);
         Some((rule, NearMiss { rule: RuleAt::new(rule), by: "selection", of: None, miss }))
     }

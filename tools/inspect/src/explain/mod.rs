@@ -15,7 +15,7 @@ mod uses;
 
 use std::collections::HashSet;
 
-pub use answer::{Change, Explanation, Merged, Missed, NearMiss, Outcome, Part, RuleAt, Word};
+pub use answer::{Change, Explanation, Merged, Missed, NearMiss, Outcome, ReplacementInst, RuleAt, Word};
 use halfbyte::pipeline::Options;
 use halfbyte::{Module, TARGETS};
 use halfbyte_ir::diag::Lines;
@@ -136,7 +136,7 @@ pub fn explain(module: &Module, question: Question<'_>) -> Result<Explanation, E
         place: module.file().to_owned(),
         kernel: kernel.name.clone(),
         target,
-        meets: None,
+        collective: None,
         history: Vec::new(),
         parts: Vec::new(),
         near: Vec::new(),
@@ -145,7 +145,7 @@ pub fn explain(module: &Module, question: Question<'_>) -> Result<Explanation, E
     match subject {
         Subject::Op(inst) => {
             explanation.op = print_inst(kernel, inst);
-            explanation.meets = kernel.insts[inst].op.party();
+            explanation.collective = kernel.insts[inst].op.party();
             let start = Lines::new(module.text()).position(kernel.insts[inst].span.start);
             explanation.place += &format!(":{}:{}", start.line, start.column);
         }

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::time::Duration;
 
 use halfbyte_ir::Kernel;
-use halfbyte_ir::rule::Depth;
-use halfbyte_lower::trace::{Event, How, Near};
+use halfbyte_ir::rule::MatchExtent;
+use halfbyte_lower::trace::{ChangeKind, Event, NearRule};
 use halfbyte_lower::{Observer, Pass, Pipeline};
 
 use super::place::named;
@@ -46,15 +46,15 @@ fn lower_rule(pipeline: &Pipeline, number: u32) -> Option<RuleAt> {
 
 pub(crate) fn change(pipeline: &Pipeline, event: &Event) -> Change {
     let (how, rule) = match &event.how {
-        How::Told(words) => (*words, None),
-        How::Rule(rule) => ("rewritten by", lower_rule(pipeline, *rule)),
-        How::Expanded { rules, .. } => match rules.first() {
+        ChangeKind::Told(words) => (*words, None),
+        ChangeKind::Rule(rule) => ("rewritten by", lower_rule(pipeline, *rule)),
+        ChangeKind::Expanded { rules, .. } => match rules.first() {
             Some(&rule) => ("the target lacks it; expanded by", lower_rule(pipeline, rule)),
             None => ("the target lacks it alone, and no expansion makes it of what the target has", None),
         },
     };
     let mut notes = Vec::new();
-    if let How::Expanded { rules, candidates } = &event.how {
+    if let ChangeKind::Expanded { rules, candidates } = &event.how {
         let name = |rule: &u32| lower_rule(pipeline, *rule).map_or("", |rule| rule.name);
         let inner: Vec<&str> = rules.iter().skip(1).map(name).collect();
         if !inner.is_empty() {
@@ -81,7 +81,7 @@ fn instructions(count: usize) -> String {
 
 /// Returns the rules of passes that match in part, grouped by instruction. Rules with a failed
 /// pattern or guard come first.
-pub(crate) fn near<'t>(pipeline: &Pipeline, told: impl IntoIterator<Item = &'t Near>) -> Vec<NearMiss> {
+pub(crate) fn near<'t>(pipeline: &Pipeline, told: impl IntoIterator<Item = &'t NearRule>) -> Vec<NearMiss> {
     let near = told.into_iter().filter_map(|near| {
         let (found, depth) = (near.found.clone(), near.depth);
         Some(NearMiss {
@@ -92,7 +92,7 @@ pub(crate) fn near<'t>(pipeline: &Pipeline, told: impl IntoIterator<Item = &'t N
         })
     });
     let mut near: Vec<NearMiss> = near.collect();
-    let is_guard = |near: &NearMiss| near.miss.as_ref().is_some_and(|miss| miss.depth == Depth::Pattern);
+    let is_guard = |near: &NearMiss| near.miss.as_ref().is_some_and(|miss| miss.depth == MatchExtent::Pattern);
     near.sort_by_cached_key(|near| (near.of.clone(), Reverse((is_guard(near), near.rule.priority))));
     near
 }

@@ -2,11 +2,11 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use halfbyte_ir::Party;
-use halfbyte_ir::rule::Depth;
+use halfbyte_ir::ConvergenceScope;
+use halfbyte_ir::rule::MatchExtent;
 use serde_json::{Value as Json, json};
 
-use super::{Change, Explanation, Merged, NearMiss, Outcome, Part, RuleAt, Word};
+use super::{Change, Explanation, Merged, NearMiss, Outcome, ReplacementInst, RuleAt, Word};
 
 /// The largest number of partly matching rules that are shown for an instruction, unless all are
 /// requested.
@@ -29,7 +29,8 @@ impl Display for RuleAt {
 
 impl Display for Text<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Explanation { op, place, kernel, target, meets, history, parts, refused, .. } = self.explanation;
+        let Explanation { op, place, kernel, target, collective: meets, history, parts, refused, .. } =
+            self.explanation;
         writeln!(f, "{op}\n  {place}, @{kernel}, for {target}")?;
         if let Some(party) = meets {
             let party = party.name();
@@ -70,14 +71,14 @@ impl Text<'_> {
         notes.iter().try_for_each(|note| writeln!(f, "    {note}"))
     }
 
-    fn part(&self, f: &mut Formatter<'_>, part: &Part) -> fmt::Result {
+    fn part(&self, f: &mut Formatter<'_>, part: &ReplacementInst) -> fmt::Result {
         writeln!(f, "  {}", part.text)?;
         match &part.outcome {
             Outcome::Selected { rule, operands } => {
                 writeln!(f, "    by {rule}, priority {}: {}", rule.priority, rule.pattern)?;
                 self.operands(f, operands)?;
             }
-            Outcome::AsItIs { operands } => {
+            Outcome::Native { operands } => {
                 writeln!(f, "    as it is")?;
                 self.operands(f, operands)?;
             }
@@ -107,7 +108,7 @@ impl Text<'_> {
     fn is_shown(&self, near: &NearMiss) -> bool {
         let is_refused = || self.explanation.parts.iter().any(|part| part.outcome == Outcome::Refused);
         // If no rule matches, the rules for other types show the supported types.
-        let is_for_another = near.miss.as_ref().is_some_and(|miss| miss.depth == Depth::Op);
+        let is_for_another = near.miss.as_ref().is_some_and(|miss| miss.depth == MatchExtent::Op);
         self.all || near.is_telling() || is_for_another && is_refused()
     }
 
@@ -151,7 +152,7 @@ impl Explanation {
             "place": self.place,
             "kernel": self.kernel,
             "target": self.target.name(),
-            "meets": self.meets.map(Party::name),
+            "meets": self.collective.map(ConvergenceScope::name),
             "passes": self.history.iter().map(change).collect::<Vec<_>>(),
             "selection": self.parts.iter().map(part).collect::<Vec<_>>(),
             "not_taken": self.near.iter().map(near).collect::<Vec<_>>(),
@@ -170,7 +171,7 @@ fn change(change: &Change) -> Json {
     json!({ "pass": pass, "how": how, "rule": by.as_ref().map(rule), "notes": notes, "before": before, "after": after })
 }
 
-fn part(part: &Part) -> Json {
+fn part(part: &ReplacementInst) -> Json {
     let operand = |(by, operand): &(RuleAt, String)| json!({ "operand": operand, "rule": rule(by) });
     let operands = |operands: &[(RuleAt, String)]| operands.iter().map(operand).collect::<Vec<_>>();
     let merged = |merged: &Merged| json!({ "into": merged.into, "rule": merged.rule.as_ref().map(rule) });
@@ -178,7 +179,7 @@ fn part(part: &Part) -> Json {
         Outcome::Selected { rule: by, operands: of } => {
             json!({ "is": "selected", "rule": rule(by), "operands": operands(of) })
         }
-        Outcome::AsItIs { operands: of } => json!({ "is": "as it is", "operands": operands(of) }),
+        Outcome::Native { operands: of } => json!({ "is": "as it is", "operands": operands(of) }),
         Outcome::Merged(into) => json!({ "is": "merged", "into": into.iter().map(merged).collect::<Vec<_>>() }),
         Outcome::Unneeded => json!({ "is": "unneeded" }),
         Outcome::Refused => json!({ "is": "refused" }),
@@ -198,6 +199,6 @@ fn near(near: &NearMiss) -> Json {
         "wanted": miss.map(|miss| miss.wanted),
         "line": miss.map(|miss| miss.line),
         "found": miss.map(|miss| miss.found.as_str()),
-        "for_another_type": miss.is_some_and(|miss| matches!(miss.depth, Depth::Nothing | Depth::Op)),
+        "for_another_type": miss.is_some_and(|miss| matches!(miss.depth, MatchExtent::Nothing | MatchExtent::Op)),
     })
 }

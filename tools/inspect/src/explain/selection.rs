@@ -5,21 +5,21 @@ use std::collections::{HashMap, HashSet};
 
 use halfbyte::TARGETS;
 use halfbyte_abi::Target;
-use halfbyte_emit::Code;
+use halfbyte_emit::KernelCode;
 use halfbyte_ir::rule::Found;
 use halfbyte_ir::text::print_inst;
 use halfbyte_ir::{Inst, Kernel};
-use halfbyte_isa::isa::Words;
+use halfbyte_isa::isa::SharedCode;
 use halfbyte_isa::vp1::{self, Opcode};
 use halfbyte_isel::regalloc::{self, Allocator};
 use halfbyte_isel::{Refusal, SelectedCode};
 
 use super::choices::{self, Choices};
-use super::{NearMiss, Outcome, Part, Word, place};
+use super::{NearMiss, Outcome, ReplacementInst, Word, place};
 
 /// Returns `true` if a word is a no-op that only pads its bundle.
-fn is_nop(words: &Words, address: usize) -> bool {
-    let Some(vp1::Code(words)) = words.downcast_ref() else { return false };
+fn is_nop(words: &SharedCode, address: usize) -> bool {
+    let Some(vp1::Vp1Code(words)) = words.downcast_ref() else { return false };
     let inst = words.get(address).and_then(|&word| vp1::Inst::decode(word));
     inst.is_some_and(|inst| matches!(inst.opcode(), Opcode::ANOP | Opcode::SNOP | Opcode::VNOP | Opcode::BNOP))
 }
@@ -36,7 +36,7 @@ pub(super) struct Selected<'k> {
     choices: Choices<'k>,
     /// The addresses of the words of each instruction, by the instruction's number plus one.
     addresses: HashMap<u32, Vec<usize>>,
-    pub result: Result<Code, Failed>,
+    pub result: Result<KernelCode, Failed>,
 }
 
 impl<'k> Selected<'k> {
@@ -54,12 +54,12 @@ impl<'k> Selected<'k> {
         Selected { kernel, choices, addresses, result }
     }
 
-    pub fn part(&self, inst: Inst) -> Part {
+    pub fn part(&self, inst: Inst) -> ReplacementInst {
         let outcome = match self.choices.outcome(inst) {
-            Outcome::AsItIs { .. } if self.is_refused(inst) => Outcome::Refused,
+            Outcome::Native { .. } if self.is_refused(inst) => Outcome::Refused,
             outcome => outcome,
         };
-        Part { text: print_inst(self.kernel, inst), outcome, words: self.words(inst) }
+        ReplacementInst { text: print_inst(self.kernel, inst), outcome, words: self.words(inst) }
     }
 
     /// Returns `true` if an instruction is refused, or an operand that would have to be merged into
@@ -86,11 +86,11 @@ impl<'k> Selected<'k> {
     }
 
     /// Returns the outcome for a parameter.
-    pub fn parameter(&self, name: &str) -> Option<Part> {
+    pub fn parameter(&self, name: &str) -> Option<ReplacementInst> {
         let value = place::named(self.kernel, name)?;
         let merged = self.choices.merged(value);
         let outcome = if merged.is_empty() { Outcome::Unneeded } else { Outcome::Merged(merged) };
-        Some(Part { text: Found::Value(value).text(self.kernel), outcome, words: Vec::new() })
+        Some(ReplacementInst { text: Found::Value(value).text(self.kernel), outcome, words: Vec::new() })
     }
 
     /// Returns the instructions in `asked` whose results `user` uses.
@@ -135,7 +135,7 @@ impl<'k> Selected<'k> {
 }
 
 /// Generates the machine code of selected code. An error is a defect of the compiler.
-fn words(mut code: Box<dyn SelectedCode>, target: Target) -> Result<Code, String> {
+fn words(mut code: Box<dyn SelectedCode>, target: Target) -> Result<KernelCode, String> {
     let expanded = code.expand();
     let func = code.allocate(&mut Allocator::default(), &regalloc::Options::default());
     let func = func.map_err(|error| error.to_string());

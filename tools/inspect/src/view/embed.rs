@@ -88,7 +88,7 @@ impl Tables {
                 let operands = self.operands(operands);
                 (!operands.is_empty()).then(|| say("operands", json!(operands)));
             }
-            Outcome::AsItIs { operands } => {
+            Outcome::Native { operands } => {
                 let operands = self.operands(operands);
                 (!operands.is_empty()).then(|| say("operands", json!(operands)));
             }

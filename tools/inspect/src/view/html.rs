@@ -1,6 +1,6 @@
 //! The page in HTML.
 
-use halfbyte_abi::{Form, Target};
+use halfbyte_abi::{KernelFormat, Target};
 use halfbyte_isa::row::Row;
 
 use super::markup::Html;
@@ -84,7 +84,7 @@ fn one(out: &mut Html, view: &View) {
         .text(&view.kernel)
         .raw(format_args!(" for {target}</h2>\n"));
     let bundles = view.slots.as_ref().map_or(String::new(), |slots| format!(" in {} bundles", slots.bundles.len()));
-    let code = if view.target.form() == Form::Text { "lines" } else { "instructions" };
+    let code = if view.target.form() == KernelFormat::Text { "lines" } else { "instructions" };
     let meets = match view.meets.len() {
         0 => String::new(),
         1 => ", items meet at <b>1</b> op".to_owned(),

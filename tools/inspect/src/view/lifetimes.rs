@@ -9,7 +9,7 @@ use super::registers::{Contents, Held, Node, Register};
 
 /// A live range: a range of instructions over which a register holds one value.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Stretch {
+pub(super) struct LiveRange {
     /// The start in half columns: 2n is before instruction n, 2n + 1 after it.
     pub start: usize,
     /// The end, exclusive.
@@ -24,7 +24,7 @@ pub(super) struct Stretch {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lifetimes {
     /// The registers, each with its live ranges in order.
-    pub rows: Vec<(Register, Vec<Stretch>)>,
+    pub rows: Vec<(Register, Vec<LiveRange>)>,
     /// The origin of each instruction.
     pub columns: Vec<Option<Origin>>,
     /// The first instruction of each block.
@@ -56,7 +56,7 @@ pub(super) fn of_nodes(
 ) -> Lifetimes {
     let mut rows: HashMap<Register, Timeline> = HashMap::new();
     for Held { register, start, end, defs } in &contents.held {
-        let stretch = Stretch { start: *start, end: *end, defs: (**defs).clone(), is_used: true };
+        let stretch = LiveRange { start: *start, end: *end, defs: (**defs).clone(), is_used: true };
         rows.entry(*register).or_default().held.push(stretch);
     }
     for (number, node) in nodes.iter().enumerate() {
@@ -64,13 +64,13 @@ pub(super) fn of_nodes(
             let half = 2 * number + 1;
             let row = rows.entry(cell.0).or_default();
             let (start, end, defs) = (half, half + 1, place.into_iter().collect());
-            row.written.push(Stretch { start, end, defs, is_used: false });
+            row.written.push(LiveRange { start, end, defs, is_used: false });
             if !node.may_skip {
                 row.starts.push(half);
             }
         }
     }
-    let mut rows: Vec<(Register, Vec<Stretch>)> =
+    let mut rows: Vec<(Register, Vec<LiveRange>)> =
         rows.into_iter().map(|(register, row)| (register, row.stretches())).collect();
     let order = |(file, number): Register| {
         (FILES.iter().position(|&other| other == file).unwrap_or(FILES.len()), file.prefix(), number)
@@ -84,23 +84,23 @@ pub(super) fn of_nodes(
 struct Timeline {
     /// The ranges in which the register holds a value that is read later. Ranges of different parts
     /// of the register may overlap.
-    held: Vec<Stretch>,
+    held: Vec<LiveRange>,
     /// The writes, in order.
-    written: Vec<Stretch>,
+    written: Vec<LiveRange>,
     /// The positions of unconditional writes, in order.
     starts: Vec<usize>,
 }
 
 impl Timeline {
     /// Returns the live ranges of the register.
-    fn stretches(self) -> Vec<Stretch> {
+    fn stretches(self) -> Vec<LiveRange> {
         let Timeline { held, written, mut starts } = self;
         starts.dedup();
-        let mut pieces: Vec<Stretch> = Vec::with_capacity(held.len() + written.len());
+        let mut pieces: Vec<LiveRange> = Vec::with_capacity(held.len() + written.len());
         for mut left in held {
             let inside = starts.partition_point(|&at| at <= left.start)..starts.partition_point(|&at| at < left.end);
             for &at in starts.get(inside).unwrap_or_default() {
-                pieces.push(Stretch { end: at, ..left.clone() });
+                pieces.push(LiveRange { end: at, ..left.clone() });
                 left.start = at;
             }
             pieces.push(left);
@@ -108,7 +108,7 @@ impl Timeline {
         pieces.extend(written);
         // At the same position, a range that is read precedes a write.
         pieces.sort_by_key(|piece| (piece.start, !piece.is_used));
-        let mut stretches: Vec<Stretch> = Vec::new();
+        let mut stretches: Vec<LiveRange> = Vec::new();
         for piece in pieces {
             let is_start = starts.binary_search(&piece.start).is_ok();
             match stretches.last_mut() {

@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 
-use halfbyte::emit::Code;
+use halfbyte::emit::KernelCode;
 use halfbyte_isa::halu;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx;
-use halfbyte_isa::row::{Kind, RegFile, Role};
+use halfbyte_isa::row::{OperandKind, OperandRole, RegFile};
 use halfbyte_isa::vp1::bundle::LINE;
 use halfbyte_isa::vp1::domain::{Next, Target};
 use halfbyte_isa::vp1::footprint::{Footprint, Locations};
 use halfbyte_isa::vp1::{self, Bundle, Unit, bundles, fields::R_ZERO};
 use halfbyte_isel::mach::{MachBlock, MachFunc};
-use halfbyte_isel::print::Shown;
+use halfbyte_isel::print::PrintMachine;
 use halfbyte_isel::vcode::{BlockIndex, Machine};
 use halfbyte_isel::{AllocatedCode, Halu, Ptx, Vp1};
 
@@ -127,9 +127,9 @@ fn lines<M: Machine>(
 }
 
 /// Returns the lines of a kernel's machine code.
-pub(super) fn of_words(code: &Code) -> Vec<Line> {
-    let halu = code.words.downcast_ref().map(|halu::Code(words)| words.as_slice());
-    let vp1 = code.words.downcast_ref().map(|vp1::Code(words)| words.as_slice());
+pub(super) fn of_words(code: &KernelCode) -> Vec<Line> {
+    let halu = code.words.downcast_ref().map(|halu::HaluCode(words)| words.as_slice());
+    let vp1 = code.words.downcast_ref().map(|vp1::Vp1Code(words)| words.as_slice());
     let nodes = match (halu, vp1) {
         (Some(words), _) => halu_nodes(words, &code.locs),
         (_, Some(words)) => vp1_nodes(words, &code.locs),
@@ -171,14 +171,14 @@ fn vp1_entry(inst: &vp1::Inst) -> Entry {
 /// Returns the node of a HALU instruction.
 fn halu_node(inst: &halu::Inst, place: Option<Origin>) -> Node {
     let mut node = Node { may_skip: !inst.is_unconditional(), ..Node::default() };
-    let mut touch = |file: RegFile, number: u8, role: Role| {
+    let mut touch = |file: RegFile, number: u8, role: OperandRole| {
         if file.constant().is_some_and(|(constant, _)| constant == number) {
             return;
         }
-        if role != Role::Def {
+        if role != OperandRole::Def {
             node.reads.push(((file, number), 0));
         }
-        if role != Role::Use {
+        if role != OperandRole::Use {
             node.writes.push((((file, number), 0), place));
         }
     };
@@ -188,7 +188,7 @@ fn halu_node(inst: &halu::Inst, place: Option<Origin>) -> Node {
         let span = if slot.file.constant().is_some_and(|(constant, _)| constant == first) { 0 } else { slot.span };
         (0..span).for_each(|part| touch(slot.file, first.saturating_add(part), slot.role));
     }
-    for operand in inst.row().operands.iter().filter(|operand| matches!(operand.kind, Kind::AllPreds)) {
+    for operand in inst.row().operands.iter().filter(|operand| matches!(operand.kind, OperandKind::AllPreds)) {
         (0..PREDICATES).for_each(|number| touch(RegFile::Pred, number, operand.role));
     }
     node
@@ -204,7 +204,7 @@ fn halu_nodes(words: &[u128], locs: &[Loc]) -> Vec<Node> {
     let node = |(address, (&word, &loc)): (usize, (&u128, &Loc))| {
         let Some(inst) = halu::Inst::decode(word) else { return Node::default() };
         let target = inst.row().operands.iter().find_map(|operand| match operand.kind {
-            Kind::Target(field) => address.checked_add_signed(inst.get_signed(field) as isize),
+            OperandKind::Target(field) => address.checked_add_signed(inst.get_signed(field) as isize),
             _ => None,
         });
         let after = (!is_end(&inst)).then_some(address + 1);

@@ -123,7 +123,7 @@ fn view(module: &Module, kernel: &Kernel, target: Target, lines: &Lines<'_>) -> 
         Some(text) => text,
         None => source::of_text(kernel, lines),
     };
-    let meets = source::meeting_points(kernel, lines);
+    let meets = source::collective_ops(kernel, lines);
     let kernel = kernel.name.clone();
     Ok(View { meets, kernel, target, text, passes, selected, allocated, words, why, lifetimes, slots, stats })
 }

@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::word::Field;
-use halfbyte_isel::print::Shown;
+use halfbyte_isel::print::PrintMachine;
 use halfbyte_isel::vcode::{Access, Edge, Operand, Terminator, VCode, VInst, VReg};
 use halfbyte_isel::{Halu, Ptx, SelectedCode, Vp1};
 
@@ -35,7 +35,7 @@ pub(super) fn of_code(code: &dyn SelectedCode) -> Vec<Line> {
 
 fn lines<M: WithOperands>(code: &VCode<M>, entries: impl Fn(&M::Inst) -> Vec<Entry>) -> Vec<Line> {
     let defs = definitions(code);
-    let shown = Shower { code, defs };
+    let shown = InstPrinter { code, defs };
     let mut lines = Vec::new();
     for (number, block) in code.blocks.iter().enumerate() {
         let mut head = vec![Token::Plain(format!("b{number}"))];
@@ -54,13 +54,13 @@ fn lines<M: WithOperands>(code: &VCode<M>, entries: impl Fn(&M::Inst) -> Vec<Ent
 }
 
 /// A machine whose virtual registers are stored as operands beside its instructions.
-trait WithOperands: Shown<Place: Into<Field>, Inst: Display> {}
+trait WithOperands: PrintMachine<RegisterPosition: Into<Field>, Inst: Display> {}
 
-impl<M: Shown<Place: Into<Field>, Inst: Display>> WithOperands for M {}
+impl<M: PrintMachine<RegisterPosition: Into<Field>, Inst: Display>> WithOperands for M {}
 
 /// Returns the origins of each virtual register. A block parameter has the origins of its
 /// arguments.
-fn definitions<M: Shown>(code: &VCode<M>) -> Vec<Origins> {
+fn definitions<M: PrintMachine>(code: &VCode<M>) -> Vec<Origins> {
     let mut defs = vec![Origins::new(); code.vregs.len()];
     for inst in &code.insts {
         for operand in code.operands(inst).iter().filter(|operand| operand.access != Access::Use) {
@@ -96,12 +96,12 @@ fn definitions<M: Shown>(code: &VCode<M>) -> Vec<Origins> {
 }
 
 /// A printer of selected instructions.
-struct Shower<'c, M: WithOperands> {
+struct InstPrinter<'c, M: WithOperands> {
     code: &'c VCode<M>,
     defs: Vec<Origins>,
 }
 
-impl<M: WithOperands> Shower<'_, M> {
+impl<M: WithOperands> InstPrinter<'_, M> {
     fn name(&self, reg: VReg, part: u8, is_def: bool) -> Token {
         let name = M::reg(reg, self.code.vregs.get(reg.0 as usize).copied());
         let part = if part == 0 { String::new() } else { format!("[{part}]") };
@@ -205,7 +205,7 @@ impl<M: WithOperands> Shower<'_, M> {
 
     fn operand(&self, tokens: &mut Vec<Token>, operand: &Operand<M>) {
         tokens.push(self.name(operand.reg, operand.part, operand.access != Access::Use));
-        if let Access::Replace(old) = operand.access {
+        if let Access::UpdateInPlace(old) = operand.access {
             tokens.push(Token::Plain(" replaces ".into()));
             tokens.push(self.name(old, 0, false));
         }

@@ -4,11 +4,11 @@ use halfbyte_isa::vp1::{self, Unit, bundles};
 
 use super::machine::{is_nop, loops};
 use super::model::Origin;
-use halfbyte::emit::{BlockStats, Code};
+use halfbyte::emit::{BlockStats, KernelCode};
 
 /// An instruction of one unit.
 #[derive(Clone, Debug)]
-pub(super) struct Slot {
+pub(super) struct UnitInst {
     /// The address.
     pub address: u32,
     /// The assembly text.
@@ -23,7 +23,7 @@ pub(super) struct Slot {
 #[derive(Clone, Debug)]
 pub(super) struct Slots {
     /// The instructions of each bundle, by unit.
-    pub bundles: Vec<[Option<Slot>; 4]>,
+    pub bundles: Vec<[Option<UnitInst>; 4]>,
     /// The blocks, in order.
     pub blocks: Vec<BlockStats>,
     /// The loops: the index of the bundle at the branch target, and of the branching bundle.
@@ -31,15 +31,15 @@ pub(super) struct Slots {
 }
 
 /// Returns the chart of a kernel, if its machine code has bundles.
-pub(super) fn of_code(code: &Code) -> Option<Slots> {
-    let vp1::Code(words) = code.words.downcast_ref()?;
+pub(super) fn of_code(code: &KernelCode) -> Option<Slots> {
+    let vp1::Vp1Code(words) = code.words.downcast_ref()?;
     let in_units = |start: u32, end: u32| {
         Unit::ALL.map(|unit| {
             let address = (start..end).find(|&at| words.get(at as usize).is_some_and(|&w| Unit::of_word(w) == unit))?;
             let word = words.get(address as usize).copied()?;
             let is_nop = is_nop(word);
             let place = code.locs.get(address as usize).and_then(|&loc| Origin::of_loc(loc)).filter(|_| !is_nop);
-            Some(Slot { address, text: code.words.text(address as usize), place, is_nop })
+            Some(UnitInst { address, text: code.words.text(address as usize), place, is_nop })
         })
     };
     let bundles = bundles(words).map(|(start, bundle)| in_units(start, start + bundle.words())).collect();

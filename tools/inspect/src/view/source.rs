@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use halfbyte_ir::diag::Lines;
-use halfbyte_ir::{Kernel, Party, Value, ValueDef};
+use halfbyte_ir::{ConvergenceScope, Kernel, Value, ValueDef};
 
 use super::model::{Line, Origin, Origins, Shape, Token};
 
@@ -51,7 +51,7 @@ pub(super) fn with_comment(line: u32, lines: &Lines<'_>) -> u32 {
 }
 
 /// Returns the collective operations of a kernel.
-pub(super) fn meeting_points(kernel: &Kernel, lines: &Lines<'_>) -> BTreeMap<Origin, Party> {
+pub(super) fn collective_ops(kernel: &Kernel, lines: &Lines<'_>) -> BTreeMap<Origin, ConvergenceScope> {
     let insts = kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).flat_map(|data| &data.insts);
     let insts = insts.filter_map(|&inst| kernel.insts.get(inst));
     insts.filter_map(|inst| Some((Origin::of_span(lines, inst.span)?, inst.op.party()?))).collect()

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use halfbyte::pipeline::Stats;
 use halfbyte_abi::Target;
-use halfbyte_ir::Party;
+use halfbyte_ir::ConvergenceScope;
 
 use super::lifetimes::Lifetimes;
 use super::model::{Line, Origin, Snapshot};
@@ -18,7 +18,7 @@ pub(super) struct View {
     /// The target.
     pub target: Target,
     /// The collective operations, each with the group of items that synchronise.
-    pub meets: BTreeMap<Origin, Party>,
+    pub meets: BTreeMap<Origin, ConvergenceScope>,
     /// The source text of the kernel.
     pub text: Vec<Line>,
     /// The kernel as read, and after each pass that changed it.

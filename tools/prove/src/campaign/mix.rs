@@ -7,7 +7,7 @@ use halfbyte_ir::{Kernel, Type};
 use crate::draw;
 use halfbyte::Module;
 use halfbyte::pipeline::{Compiler, Options};
-use halfbyte_ir::generate::{Addresses, Meets, Palette, Shape};
+use halfbyte_ir::generate::{Addresses, Cooperation, Palette, Shape};
 
 /// The types of kernels for a machine with vectors of bytes. A type that is listed several times is
 /// drawn more often.
@@ -84,7 +84,7 @@ impl<'t> Mix<'t> {
         let types = [Type::ALL, &[Type::F64; 2]].concat();
         Mix {
             both: both.with_types(&BYTES).with_addresses(Addresses::Affine),
-            halu: Palette::new(takes(&targets.halu)).with_types(&types).with_intrinsics(&[draw::halu]),
+            halu: Palette::new(takes(&targets.halu)).with_types(&types).with_intrinsics(&[draw::halu_intrinsic]),
             ptx: Palette::new(takes(&targets.ptx)).with_types(&types).with_intrinsics(&[draw::ptx]),
             vp1: vp1.with_types(&BYTES).with_addresses(Addresses::Affine),
         }
@@ -92,24 +92,24 @@ impl<'t> Mix<'t> {
 
     /// Returns kernel `number` of a campaign as text, and the generator for the arguments of its
     /// launches. If `meets` is `None`, one kernel in eight is cooperative.
-    pub fn draw(&mut self, seed: u64, number: u64, meets: Option<Meets>) -> (String, Random) {
+    pub fn draw(&mut self, seed: u64, number: u64, cooperation: Option<Cooperation>) -> (String, Random) {
         let start = Random(Random(seed).bits() ^ number).bits();
         let mut random = Random(start);
         let mut shape = Shape { traps: random.below(6) == 0, ..Shape::random(&mut random) };
         let choice = random.below(20);
-        let often = if random.below(8) == 0 { Meets::Ordered } else { Meets::Never };
-        shape.meets = meets.unwrap_or(often);
-        if shape.meets == Meets::Ordered && random.below(2) == 0 {
+        let often = if random.below(8) == 0 { Cooperation::Ordered } else { Cooperation::Never };
+        shape.meets = cooperation.unwrap_or(often);
+        if shape.meets == Cooperation::Ordered && random.below(2) == 0 {
             // Nested control flow is rare in such kernels, because data would decide which items
             // synchronise.
-            (shape.meets, shape.depth) = (Meets::Static, shape.depth * usize::from(random.below(4) == 0));
+            (shape.meets, shape.depth) = (Cooperation::Static, shape.depth * usize::from(random.below(4) == 0));
         }
         // A trap ends the launch before other items have finished, so memory would depend on their
         // progress.
-        shape.traps &= shape.meets == Meets::Never;
+        shape.traps &= shape.meets == Cooperation::Never;
         let palette = match choice {
-            0..=9 if shape.meets != Meets::Never => &mut self.halu,
-            _ if shape.meets != Meets::Never => &mut self.ptx,
+            0..=9 if shape.meets != Cooperation::Never => &mut self.halu,
+            _ if shape.meets != Cooperation::Never => &mut self.ptx,
             0..=10 => &mut self.both,
             11..=15 => &mut self.halu,
             16..=18 => &mut self.ptx,

@@ -16,13 +16,13 @@ use std::time::Duration;
 use halfbyte::launch::Engine;
 use halfbyte::pipeline::Options;
 use halfbyte_abi::{CancelToken, Limits, Target};
-use halfbyte_ir::generate::Meets;
+use halfbyte_ir::generate::Cooperation;
 pub use launches::launches;
 pub use mix::{Mix, Targets};
 
 use crate::prove::Shard;
-use halfbyte_testkit::reduce::{Case, Effort, Patience, reduce};
-use halfbyte_testkit::trial::{Failure, Kind, Tally, Trial};
+use halfbyte_testkit::reduce::{Case, Effort, TrialLimits, reduce};
+use halfbyte_testkit::trial::{Failure, FailureKind, Tally, Trial};
 
 /// Budget of backward branches per item. A generated kernel takes fewer, unless one of its loops
 /// does not end.
@@ -52,7 +52,7 @@ pub struct Plan {
     pub enough: usize,
     /// The kind of cooperation in all kernels; if `None`, some kernels are cooperative. For racing
     /// kernels, the evaluator must report the race.
-    pub meets: Option<Meets>,
+    pub meets: Option<Cooperation>,
     /// The limits on the trial of each kernel.
     pub limits: Limits,
     /// The token that cancels the campaign.
@@ -131,15 +131,20 @@ type Outcome = Result<Result<Tally, Box<Difference>>, Exceeded>;
 fn one(plan: &Plan, mix: &mut Mix<'_>, number: u64) -> Outcome {
     let ways: Vec<Options> = plan.targets.iter().map(|&target| Options::new(target)).collect();
     let (text, mut random) = mix.draw(plan.seed, number, plan.meets);
-    let patience = Patience::each(plan.limits.clone(), plan.cancel.clone());
+    let patience = TrialLimits::each(plan.limits.clone(), plan.cancel.clone());
     let watchdog = &patience.watchdog();
-    let trial =
-        Trial { ways: &ways, engines: &plan.engines, ahead: plan.ahead, budget: BUDGET, watchdog: Some(watchdog) };
+    let trial = Trial {
+        options: &ways,
+        engines: &plan.engines,
+        native_objects: plan.ahead,
+        budget: BUDGET,
+        watchdog: Some(watchdog),
+    };
     let outcome = match plan.meets {
-        Some(Meets::Racing) => trial.must_race(&text, |kernel| launches(kernel, &mut random)),
+        Some(Cooperation::Racing) => trial.must_race(&text, |kernel| launches(kernel, &mut random)),
         _ => trial.run_printed(&text, |kernel| launches(kernel, &mut random)),
     };
-    if let Err(Failure { kind: Kind::Exceeded, .. }) = outcome {
+    if let Err(Failure { kind: FailureKind::Exceeded, .. }) = outcome {
         return Err(Exceeded);
     }
     Ok(outcome.map_err(|failure| {
@@ -151,7 +156,7 @@ fn one(plan: &Plan, mix: &mut Mix<'_>, number: u64) -> Outcome {
 
 /// Reduces a failing kernel. Returns the reason of the reduced kernel's failure, and its kernel
 /// file. A kernel that cannot be read or launched is not reduced.
-pub fn least(trial: &Trial<'_>, patience: &Patience, text: String, failure: Failure) -> (String, String) {
+pub fn least(trial: &Trial<'_>, patience: &TrialLimits, text: String, failure: Failure) -> (String, String) {
     let case = failure.launch.as_deref().and_then(|launch| Case::read(text.clone(), launch.clone()));
     let Some(case) = case else { return (failure.reason, text) };
     let mut reason = failure.reason.clone();
@@ -163,7 +168,7 @@ pub fn least(trial: &Trial<'_>, patience: &Patience, text: String, failure: Fail
         found.map(|found| reason = found.reason).is_some()
     };
     let case = reduce(case, REDUCTION, &mut fails, &mut |_| {});
-    let targets: Vec<&str> = trial.ways.iter().map(|options| options.target.name()).collect();
+    let targets: Vec<&str> = trial.options.iter().map(|options| options.target.name()).collect();
     (reason, case.file(&targets.join(", ")))
 }
 

@@ -3,7 +3,7 @@
 
 use halfbyte_ir::witness::Random;
 use halfbyte_isa::halu::{Inst, Opcode, read_word, word_text};
-use halfbyte_isa::row::{Kind, Modifier, Suffix};
+use halfbyte_isa::row::{Modifier, OperandKind, Suffix};
 use halfbyte_isa::word::Field;
 
 use super::{Counterexample, Effort, Outcome, Reproduction, Subject};
@@ -20,7 +20,7 @@ pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
         Subject::new(PART, format!("{PART}::legal words"), (opcodes, opcodes), move |piece, random| {
             for _ in 0..legal {
                 let word = Inst::random(of(piece), &mut || random.bits()).word();
-                comes_back(word)?;
+                check_round_trip(word)?;
                 if Inst::decode(word).map(|inst| inst.opcode()) != Some(of(piece)) {
                     return fail(word, &format!("it does not decode as {}", of(piece).name()));
                 }
@@ -40,7 +40,7 @@ pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
                     1 => bits & !0xFFF | Inst::new(of(random.below(opcodes))).word() & 0xFFF,
                     _ => bits,
                 };
-                comes_back(word)?;
+                check_round_trip(word)?;
             }
             Ok(per_piece)
         }),
@@ -57,7 +57,7 @@ fn fail(word: u128, reason: &str) -> Outcome {
 
 /// Checks that the text of a word parses back to the same word, and is `.word` if the word does not
 /// decode.
-fn comes_back(word: u128) -> Outcome {
+fn check_round_trip(word: u128) -> Outcome {
     let text = word_text(word);
     let decoded = Inst::decode(word);
     if decoded.is_some_and(|inst| inst.word() != word) {
@@ -79,7 +79,7 @@ fn undefined(opcode: Opcode, random: &mut Random) -> Outcome {
     let named = row.fields().fold(0, |named, field| named | field.mask());
     let mut cases = 0;
     let mut refused = |word: u128, what: &str| {
-        cases += comes_back(word)?;
+        cases += check_round_trip(word)?;
         if Inst::decode(word).is_some() { fail(word, &format!("{what}, but it decodes")) } else { Ok(1) }
     };
     for bit in (0..128).filter(|bit| named >> bit & 1 == 0) {
@@ -87,7 +87,7 @@ fn undefined(opcode: Opcode, random: &mut Random) -> Outcome {
         refused(word | 1 << bit, &format!("bit {bit} is undefined"))?;
     }
     let operands = row.operands.iter().flat_map(|operand| {
-        let name = if let Kind::Name(names) = operand.kind { Some(names) } else { None };
+        let name = if let OperandKind::Name(names) = operand.kind { Some(names) } else { None };
         let suffix = if let Suffix::Choice(choices) = operand.suffix { Some(choices) } else { None };
         name.into_iter().chain(suffix)
     });

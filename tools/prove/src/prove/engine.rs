@@ -6,7 +6,7 @@ use halfbyte_ir::witness::Random;
 use halfbyte_isa::half;
 use halfbyte_isa::half::Format;
 use halfbyte_isa::halu::domain::{
-    Conversion, Divide, FloatKind, FloatOp, Form, HalfCompare, HalfKind, HalfMinMax, HalfOp, VideoKind,
+    Conversion, Divide, FloatKind, FloatOp, HalfCompare, HalfKind, HalfMinMax, HalfOp, NumberFormat, VideoKind,
 };
 use halfbyte_runtime::rows::{Operand, RowOp, Variant, apply};
 use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
@@ -38,13 +38,13 @@ fn variant_subjects(variant: Variant, effort: Effort) -> Vec<Subject> {
         ("min and max", min_max()),
         ("compares", compares()),
         ("conversions", conversions()),
-        ("f32 fma", vec![(RowOp::Fma, Law::Singles)]),
+        ("f32 fma", vec![(RowOp::Fma, Specification::Singles)]),
         ("f32 not to nearest", singles()),
         ("f64 to f32 and f16, integers to f32", wide_conversions()),
         ("shifts, high products and quotients", integers()),
         ("bytes", bytes()),
     ];
-    let subject = |(name, laws): (&str, Vec<(RowOp, Law)>)| {
+    let subject = |(name, laws): (&str, Vec<(RowOp, Specification)>)| {
         let name = format!("{PART}::{variant}, {name}");
         if !variant.is_here() {
             return Subject::absent(PART, name, laws.len());
@@ -58,7 +58,7 @@ fn variant_subjects(variant: Variant, effort: Effort) -> Vec<Subject> {
 
 /// The specification of an operation: its operand types and its exact result.
 #[derive(Clone, Copy)]
-enum Law {
+enum Specification {
     /// Both lanes of a packed-half instruction. The third operand of `HMNMX2` selects minimum or
     /// maximum.
     Lanes(Spec),
@@ -80,17 +80,17 @@ enum Law {
     Words(fn(u32, u32) -> i128),
 }
 
-impl Law {
+impl Specification {
     fn result(&self, [a, b, c]: [u32; 3]) -> u32 {
         match *self {
-            Law::Lanes(spec) => spec.result([a, b, c], c != 0),
-            Law::Lane(spec, lane) => (spec.result([a, b, 0], true) >> lane & 1).wrapping_neg(),
-            Law::Narrow { bf16: false, rounding } => narrow::<Half>(a, rounding).into(),
-            Law::Narrow { bf16: true, rounding } => narrow::<BFloat>(a, rounding).into(),
-            Law::Widen { bf16: false } => widen::<Half>(a as u16),
-            Law::Widen { bf16: true } => widen::<BFloat>(a as u16),
-            Law::Singles => Law::Single(FloatKind::Fma, Round::NearestTiesToEven).result([a, b, c]),
-            Law::Single(kind, round) => {
+            Specification::Lanes(spec) => spec.result([a, b, c], c != 0),
+            Specification::Lane(spec, lane) => (spec.result([a, b, 0], true) >> lane & 1).wrapping_neg(),
+            Specification::Narrow { bf16: false, rounding } => narrow::<Half>(a, rounding).into(),
+            Specification::Narrow { bf16: true, rounding } => narrow::<BFloat>(a, rounding).into(),
+            Specification::Widen { bf16: false } => widen::<Half>(a as u16),
+            Specification::Widen { bf16: true } => widen::<BFloat>(a as u16),
+            Specification::Singles => Specification::Single(FloatKind::Fma, Round::NearestTiesToEven).result([a, b, c]),
+            Specification::Single(kind, round) => {
                 let [a, b, c] = [a, b, c].map(|bits| Single::from_bits(bits.into()));
                 let result = match kind {
                     FloatKind::Add => a.add_r(b, round).value,
@@ -101,7 +101,7 @@ impl Law {
                 };
                 if result.is_nan() { 0x7FFF_FFFF } else { result.to_bits() as u32 }
             }
-            Law::OfDouble { half, round } => {
+            Specification::OfDouble { half, round } => {
                 let a = Double::from_bits(u128::from(b) << 32 | u128::from(a));
                 match half {
                     _ if a.is_nan() => u32::MAX >> if half { 17 } else { 1 },
@@ -109,11 +109,11 @@ impl Law {
                     false => FloatConvert::<Single>::convert_r(a, round, &mut false).value.to_bits() as u32,
                 }
             }
-            Law::OfInt { signed, round } => {
+            Specification::OfInt { signed, round } => {
                 let a = if signed { i128::from(a as i32) } else { a.into() };
                 Single::from_i128_r(a, round).value.to_bits() as u32
             }
-            Law::Words(result) => result(a, b) as u32,
+            Specification::Words(result) => result(a, b) as u32,
         }
     }
 
@@ -121,12 +121,12 @@ impl Law {
     fn words(&self, x: Option<(u16, usize)>, random: &mut Random) -> [u32; 3] {
         let bits = random.bits();
         match *self {
-            Law::Lanes(Spec { bf16, op, .. }) | Law::Lane(Spec { bf16, op, .. }, _) => {
+            Specification::Lanes(Spec { bf16, op, .. }) | Specification::Lane(Spec { bf16, op, .. }, _) => {
                 let lane = |random: &mut Random| match random.below(4) {
-                    0 => turn(bf16, random),
+                    0 => rounding_boundary(bf16, random),
                     _ => triple(bf16, random),
                 };
-                let (low, high) = (lane(random), if bits >> 62 == 0 { CALM } else { lane(random) });
+                let (low, high) = (lane(random), if bits >> 62 == 0 { ORDINARY } else { lane(random) });
                 let mut words = [0, 1, 2].map(|i: usize| packed(low[i], high[i]));
                 if let Some((x, position)) = x {
                     words[position] = packed(x, x);
@@ -136,7 +136,7 @@ impl Law {
                 }
                 words
             }
-            Law::Narrow { bf16, .. } => {
+            Specification::Narrow { bf16, .. } => {
                 // The operand is a half, a midpoint between two halves, a neighbour of either, or
                 // random.
                 let half = x.map_or(bits as u16, |(x, _)| x);
@@ -145,30 +145,30 @@ impl Law {
                 let near = [0, 1, middle - 1, middle, middle + 1, !0].map(|offset| exact.wrapping_add(offset));
                 [near.get((bits >> 60) as usize).copied().unwrap_or((bits >> 16) as u32), 0, 0]
             }
-            Law::Widen { .. } => [packed(x.map_or(bits as u16, |(x, _)| x), (bits >> 16) as u16), 0, 0],
-            Law::Singles => {
+            Specification::Widen { .. } => [packed(x.map_or(bits as u16, |(x, _)| x), (bits >> 16) as u16), 0, 0],
+            Specification::Singles => {
                 let [a, b, c] = [bits as u32, (bits >> 32) as u32, random.bits() as u32];
                 let nearly = (f32::from_bits(a) * f32::from_bits(b)).to_bits() ^ 0x8000_0000;
                 [a, b, if c & 1 == 0 { c } else { nearly.wrapping_add(c >> 1 & 7) }]
             }
-            Law::Single(..) => [(); 3].map(|()| random.lane(Elem::F32, bits) as u32),
-            Law::OfDouble { .. } => {
+            Specification::Single(..) => [(); 3].map(|()| random.lane(Elem::F32, bits) as u32),
+            Specification::OfDouble { .. } => {
                 let double = random.lane(Elem::F64, bits);
                 [double as u32, (double >> 32) as u32, 0]
             }
-            Law::OfInt { .. } => [random.lane(Elem::I32, bits) as u32, 0, 0],
-            Law::Words(_) => [bits as u32, (bits >> 32) as u32, 0],
+            Specification::OfInt { .. } => [random.lane(Elem::I32, bits) as u32, 0, 0],
+            Specification::Words(_) => [bits as u32, (bits >> 32) as u32, 0],
         }
     }
 }
 
 /// Operands whose results are far from every half and every midpoint of two halves, in both
 /// formats.
-const CALM: [u16; 3] = [0x3F81, 0x3981, 0x3F81];
+const ORDINARY: [u16; 3] = [0x3F81, 0x3981, 0x3F81];
 
 /// Returns operands whose product is a half or a midpoint of two halves. The addend is much
 /// smaller, in some cases too small to change an `f32`.
-fn turn(bf16: bool, random: &mut Random) -> [u16; 3] {
+fn rounding_boundary(bf16: bool, random: &mut Random) -> [u16; 3] {
     let (fraction, bias) = if bf16 { (7, 127) } else { (10, 15) };
     // The significand of the product has at most a bit or two more than a half's.
     let first = random.below(fraction + 1);
@@ -190,7 +190,7 @@ struct Trial<'a> {
     name: &'a str,
     variant: Variant,
     op: RowOp,
-    law: Law,
+    law: Specification,
 }
 
 impl Trial<'_> {
@@ -212,7 +212,9 @@ impl Trial<'_> {
                 add(self.law.words(Some((x, position)), random), random)?;
             }
         }
-        if let Law::Lanes(Spec { op: Op::Add { .. } | Op::Mul | Op::Fma, .. }) | Law::Lane(..) = self.law {
+        if let Specification::Lanes(Spec { op: Op::Add { .. } | Op::Mul | Op::Fma, .. }) | Specification::Lane(..) =
+            self.law
+        {
             for a in EDGES {
                 for b in EDGES {
                     for c in EDGES {
@@ -223,13 +225,13 @@ impl Trial<'_> {
         }
         // Variants compute several items at once. A special item may give a wrong result only among
         // ordinary ones.
-        let calm = CALM.map(|half| packed(half, half));
+        let calm = ORDINARY.map(|half| packed(half, half));
         for number in 0..effort.choose(4096, CASES / 2) {
             let is_calm = number / ROW % 2 == 1 && number % 8 != number / 8 % 8;
             add(if is_calm { calm } else { self.law.words(None, random) }, random)?;
         }
         self.check(&row, random)?;
-        let lanes = if matches!(self.law, Law::Lanes(_)) { 2 } else { 1 };
+        let lanes = if matches!(self.law, Specification::Lanes(_)) { 2 } else { 1 };
         Ok((rows * ROW + row.len()) as u64 * lanes)
     }
 
@@ -280,7 +282,7 @@ fn roundings() -> impl Iterator<Item = (half::Rounding, Rounding)> + Clone {
 }
 
 /// Returns all combinations of modes, including those that no instruction has.
-fn arithmetic(kind: HalfKind) -> Vec<(RowOp, Law)> {
+fn arithmetic(kind: HalfKind) -> Vec<(RowOp, Specification)> {
     let op = match kind {
         HalfKind::Add => Op::Add { wide: false },
         HalfKind::Mul => Op::Mul,
@@ -291,62 +293,67 @@ fn arithmetic(kind: HalfKind) -> Vec<(RowOp, Law)> {
     for (format, ftz) in formats() {
         for (mode_rounding, rounding) in roundings() {
             for (mode_clamp, clamp) in clamps {
-                let mode = half::Mode { format, rounding: mode_rounding, ftz, clamp: mode_clamp };
+                let mode = half::HalfMode { format, rounding: mode_rounding, ftz, clamp: mode_clamp };
                 let spec = Spec { bf16: is_bf16(format), ftz, clamp, rounding, ..Spec::new(op) };
-                laws.push((RowOp::Half(HalfOp { kind, mode }), Law::Lanes(spec)));
+                laws.push((RowOp::Half(HalfOp { kind, mode }), Specification::Lanes(spec)));
             }
         }
     }
     laws
 }
 
-fn min_max() -> Vec<(RowOp, Law)> {
+fn min_max() -> Vec<(RowOp, Specification)> {
     let law = |nan: bool, (format, ftz): (Format, bool)| {
         let spec = Spec { bf16: is_bf16(format), ftz, ..Spec::new(Op::MinMax { nan }) };
-        (RowOp::MinMax(HalfMinMax { format, ftz, nan }), Law::Lanes(spec))
+        (RowOp::MinMax(HalfMinMax { format, ftz, nan }), Specification::Lanes(spec))
     };
     [false, true].into_iter().flat_map(|nan| formats().map(move |format| law(nan, format))).collect()
 }
 
-fn compares() -> Vec<(RowOp, Law)> {
+fn compares() -> Vec<(RowOp, Specification)> {
     let mut laws = Vec::new();
     for (format, ftz) in formats() {
         for (compare, of_oracle) in half::Compare::ALL.into_iter().zip(COMPARES) {
             let op = Op::SetPred { compare: of_oracle, logic: LOGICS[0] };
             let spec = Spec { bf16: is_bf16(format), ftz, ..Spec::new(op) };
             let op = HalfCompare { format, ftz, compare };
-            laws.extend([0, 1].map(|lane| (RowOp::Compare(op, lane), Law::Lane(spec, lane))));
+            laws.extend([0, 1].map(|lane| (RowOp::Compare(op, lane), Specification::Lane(spec, lane))));
         }
     }
     laws
 }
 
-fn conversions() -> Vec<(RowOp, Law)> {
+fn conversions() -> Vec<(RowOp, Specification)> {
     let of_format = |format: Format| {
         let bf16 = is_bf16(format);
-        let narrow = move |(mode, rounding)| (RowOp::Narrow(format, mode), Law::Narrow { bf16, rounding });
-        roundings().map(narrow).chain([(RowOp::Widen(format), Law::Widen { bf16 })])
+        let narrow = move |(mode, rounding)| (RowOp::Narrow(format, mode), Specification::Narrow { bf16, rounding });
+        roundings().map(narrow).chain([(RowOp::Widen(format), Specification::Widen { bf16 })])
     };
     Format::ALL.into_iter().flat_map(of_format).collect()
 }
 
 /// Returns all `f32` operations except square roots, which rustc_apfloat lacks.
-fn singles() -> Vec<(RowOp, Law)> {
+fn singles() -> Vec<(RowOp, Specification)> {
     let kinds = FloatKind::ALL.into_iter().filter(|&kind| kind != FloatKind::Sqrt);
     let of = |kind| {
-        let law =
-            move |(rounding, Rounding(_, round))| (RowOp::Single(FloatOp { kind, rounding }), Law::Single(kind, round));
+        let law = move |(rounding, Rounding(_, round))| {
+            (RowOp::Single(FloatOp { kind, rounding }), Specification::Single(kind, round))
+        };
         roundings().map(law)
     };
     kinds.flat_map(of).collect()
 }
 
-fn wide_conversions() -> Vec<(RowOp, Law)> {
+fn wide_conversions() -> Vec<(RowOp, Specification)> {
     let of = |(rounding, Rounding(_, round))| {
         let convert = move |from, to| RowOp::Convert(Conversion { from, to, rounding }, 0);
-        let of_double = move |to| (convert(Form::F64, to), Law::OfDouble { half: to == Form::F16, round });
-        let of_int = move |signed| (convert(Form::Int { signed, bits: 32 }, Form::F32), Law::OfInt { signed, round });
-        [of_double(Form::F32), of_double(Form::F16), of_int(false), of_int(true)]
+        let of_double = move |to| {
+            (convert(NumberFormat::F64, to), Specification::OfDouble { half: to == NumberFormat::F16, round })
+        };
+        let of_int = move |signed| {
+            (convert(NumberFormat::Int { signed, bits: 32 }, NumberFormat::F32), Specification::OfInt { signed, round })
+        };
+        [of_double(NumberFormat::F32), of_double(NumberFormat::F16), of_int(false), of_int(true)]
     };
     roundings().flat_map(of).collect()
 }
@@ -355,34 +362,43 @@ const fn divide(signed: bool, remainder: bool) -> RowOp {
     RowOp::Divide(Divide { signed, remainder })
 }
 
-fn integers() -> Vec<(RowOp, Law)> {
+fn integers() -> Vec<(RowOp, Specification)> {
     vec![
-        (RowOp::Shl, Law::Words(|a, count| i128::from(a) * two_to(count))),
-        (RowOp::Shr, Law::Words(|a, count| i128::from(a) / two_to(count))),
-        (RowOp::Sar, Law::Words(|a, count| i128::from(a as i32).div_euclid(two_to(count)))),
-        (RowOp::MulHigh(false), Law::Words(|a, b| (i128::from(a) * i128::from(b)).div_euclid(1 << 32))),
-        (RowOp::MulHigh(true), Law::Words(|a, b| (i128::from(a as i32) * i128::from(b as i32)).div_euclid(1 << 32))),
-        (divide(false, false), Law::Words(|a, b| a.checked_div(b).map_or(-1, i128::from))),
-        (divide(false, true), Law::Words(|a, b| a.checked_rem(b).map_or(-1, i128::from))),
-        (divide(true, false), Law::Words(|a, b| if b == 0 { -1 } else { (a as i32).wrapping_div(b as i32).into() })),
-        (divide(true, true), Law::Words(|a, b| if b == 0 { -1 } else { (a as i32).wrapping_rem(b as i32).into() })),
+        (RowOp::Shl, Specification::Words(|a, count| i128::from(a) * two_to(count))),
+        (RowOp::Shr, Specification::Words(|a, count| i128::from(a) / two_to(count))),
+        (RowOp::Sar, Specification::Words(|a, count| i128::from(a as i32).div_euclid(two_to(count)))),
+        (RowOp::MulHigh(false), Specification::Words(|a, b| (i128::from(a) * i128::from(b)).div_euclid(1 << 32))),
+        (
+            RowOp::MulHigh(true),
+            Specification::Words(|a, b| (i128::from(a as i32) * i128::from(b as i32)).div_euclid(1 << 32)),
+        ),
+        (divide(false, false), Specification::Words(|a, b| a.checked_div(b).map_or(-1, i128::from))),
+        (divide(false, true), Specification::Words(|a, b| a.checked_rem(b).map_or(-1, i128::from))),
+        (
+            divide(true, false),
+            Specification::Words(|a, b| if b == 0 { -1 } else { (a as i32).wrapping_div(b as i32).into() }),
+        ),
+        (
+            divide(true, true),
+            Specification::Words(|a, b| if b == 0 { -1 } else { (a as i32).wrapping_rem(b as i32).into() }),
+        ),
     ]
 }
 
 /// Returns the operations on bytes: each lane is computed exactly, then clamped.
-fn bytes() -> Vec<(RowOp, Law)> {
+fn bytes() -> Vec<(RowOp, Specification)> {
     fn each(a: u32, b: u32, lane: impl Fn(i32, i32) -> i32) -> i128 {
         let lanes = a.to_le_bytes().into_iter().zip(b.to_le_bytes());
         let lanes = lanes.map(|(a, b)| lane(a.into(), b.into()).clamp(0, 255).into());
         lanes.rev().fold(0, |word, lane: i128| word << 8 | lane)
     }
     vec![
-        (RowOp::Bytes(VideoKind::Add), Law::Words(|a, b| each(a, b, |a, b| a + b))),
-        (RowOp::Bytes(VideoKind::Sub), Law::Words(|a, b| each(a, b, |a, b| a - b))),
-        (RowOp::Bytes(VideoKind::Avrg), Law::Words(|a, b| each(a, b, |a, b| (a + b + 1) / 2))),
-        (RowOp::Bytes(VideoKind::AbsDiff), Law::Words(|a, b| each(a, b, |a, b| (a - b).abs()))),
-        (RowOp::Bytes(VideoKind::Min), Law::Words(|a, b| each(a, b, |a, b| a.min(b)))),
-        (RowOp::Bytes(VideoKind::Max), Law::Words(|a, b| each(a, b, |a, b| a.max(b)))),
+        (RowOp::Bytes(VideoKind::Add), Specification::Words(|a, b| each(a, b, |a, b| a + b))),
+        (RowOp::Bytes(VideoKind::Sub), Specification::Words(|a, b| each(a, b, |a, b| a - b))),
+        (RowOp::Bytes(VideoKind::Avrg), Specification::Words(|a, b| each(a, b, |a, b| (a + b + 1) / 2))),
+        (RowOp::Bytes(VideoKind::AbsDiff), Specification::Words(|a, b| each(a, b, |a, b| (a - b).abs()))),
+        (RowOp::Bytes(VideoKind::Min), Specification::Words(|a, b| each(a, b, |a, b| a.min(b)))),
+        (RowOp::Bytes(VideoKind::Max), Specification::Words(|a, b| each(a, b, |a, b| a.max(b)))),
     ]
 }
 

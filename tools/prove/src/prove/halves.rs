@@ -2,12 +2,12 @@
 //! every mode.
 
 use halfbyte_ir::witness::Random;
-use halfbyte_isa::half::{Format, Mode};
+use halfbyte_isa::half::{Format, HalfMode};
 use rustc_apfloat::ieee::{BFloat, Half};
 
 use super::instruction::{Instruction, Trial};
 use super::oracle::{
-    COMPARES, Clamp, Compare, Halves, LOGICS, Op, ROUNDINGS, Rounding, Source, SourceKind, Spec, narrow, widen,
+    COMPARES, Clamp, Compare, Halves, LOGICS, ModifiedSource, Op, ROUNDINGS, Rounding, SourceKind, Spec, narrow, widen,
 };
 use super::{Effort, Subject};
 
@@ -166,7 +166,7 @@ pub(super) fn triple(bf16: bool, random: &mut Random) -> [u16; 3] {
         }
         10..=11 => {
             let format = if bf16 { Format::Bf16 } else { Format::F16 };
-            let product = Mode::new(format, halfbyte_isa::half::Rounding::Nearest).mul(a, b);
+            let product = HalfMode::new(format, halfbyte_isa::half::Rounding::Nearest).mul(a, b);
             [a, b, (product ^ 0x8000).wrapping_add(c & 3).wrapping_sub(1)]
         }
         12 => [edge(a), b, c],
@@ -231,7 +231,8 @@ fn one_operand(effort: Effort) -> Subject {
     let variants = |spec: Spec| {
         (0..spec.arity() * 12).map(move |number| {
             let halves = [Halves::Both, Halves::Low, Halves::High][number % 3];
-            let source = Source { neg: number / 3 % 2 == 1, abs: number / 6 % 2 == 1, halves, ..Source::PLAIN };
+            let source =
+                ModifiedSource { neg: number / 3 % 2 == 1, abs: number / 6 % 2 == 1, halves, ..ModifiedSource::PLAIN };
             let position = number / 12;
             let mut spec = spec;
             spec.sources[position] = source;
@@ -306,7 +307,8 @@ fn random_spec(random: &mut Random) -> Spec {
     let arity = spec.arity();
     for source in spec.sources.iter_mut().take(arity) {
         let halves = [Halves::Both, Halves::Low, Halves::High][random.below(3)];
-        *source = Source { neg: random.below(2) == 0, abs: random.below(2) == 0, halves, ..Source::PLAIN };
+        *source =
+            ModifiedSource { neg: random.below(2) == 0, abs: random.below(2) == 0, halves, ..ModifiedSource::PLAIN };
     }
     // At most one source is not a GPR, and never the first one.
     let outside = &mut spec.sources[1 + random.below(arity - 1)];
@@ -314,7 +316,7 @@ fn random_spec(random: &mut Random) -> Spec {
         0 => {}
         1 => outside.place = SourceKind::Uniform,
         2 => outside.place = SourceKind::Constant,
-        _ => *outside = Source { place: SourceKind::Immediate(random.bits() as u32), ..Source::PLAIN },
+        _ => *outside = ModifiedSource { place: SourceKind::Immediate(random.bits() as u32), ..ModifiedSource::PLAIN },
     }
     spec
 }

@@ -222,7 +222,7 @@ pub struct Progress<'a> {
 
 /// The result of a subject.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Finding {
+pub struct SubjectResult {
     /// The number of cases.
     pub cases: u64,
     /// The time spent, summed over all threads.
@@ -234,11 +234,11 @@ pub struct Finding {
 
 /// Runs a shard of the subjects. Returns one finding per subject. `watch` is called after every
 /// piece.
-pub fn prove(subjects: &[Subject], plan: Plan, watch: &mut dyn FnMut(&Progress<'_>)) -> Vec<Finding> {
+pub fn prove(subjects: &[Subject], plan: Plan, watch: &mut dyn FnMut(&Progress<'_>)) -> Vec<SubjectResult> {
     let pieces = subjects.iter().enumerate().flat_map(|(subject, s)| (0..s.pieces).map(move |piece| (subject, piece)));
     let pieces: Vec<(usize, usize)> = pieces.skip(plan.shard.index - 1).step_by(plan.shard.count).collect();
     let failed: Vec<AtomicBool> = subjects.iter().map(|_| AtomicBool::new(false)).collect();
-    let mut findings = vec![Finding::default(); subjects.len()];
+    let mut findings = vec![SubjectResult::default(); subjects.len()];
     let mut first_failed = vec![usize::MAX; subjects.len()];
     let next = AtomicUsize::new(0);
     let (sender, results) = mpsc::channel();

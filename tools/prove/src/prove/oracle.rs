@@ -117,16 +117,17 @@ impl SourceKind {
 
 /// A source with its modifiers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Source {
+pub(super) struct ModifiedSource {
     pub neg: bool,
     pub abs: bool,
     pub halves: Halves,
     pub place: SourceKind,
 }
 
-impl Source {
+impl ModifiedSource {
     /// A register without modifiers.
-    pub const PLAIN: Source = Source { neg: false, abs: false, halves: Halves::Both, place: SourceKind::Register };
+    pub const PLAIN: ModifiedSource =
+        ModifiedSource { neg: false, abs: false, halves: Halves::Both, place: SourceKind::Register };
 
     fn text(self, number: usize) -> String {
         let Some(name) = self.place.name(number) else {
@@ -166,7 +167,7 @@ pub(super) struct Spec {
     pub clamp: Clamp,
     pub rounding: Rounding,
     /// The sources. Only `HFMA2` uses the third.
-    pub sources: [Source; 3],
+    pub sources: [ModifiedSource; 3],
     /// `true` if the predicate source is inverted.
     pub not: bool,
 }
@@ -175,7 +176,7 @@ impl Spec {
     /// Creates an operation on `f16` registers, without modifiers.
     pub fn new(op: Op) -> Spec {
         let [rounding, ..] = ROUNDINGS;
-        let sources = [Source::PLAIN; 3];
+        let sources = [ModifiedSource::PLAIN; 3];
         Spec { op, bf16: false, ftz: false, clamp: Clamp::None, rounding, sources, not: false }
     }
 

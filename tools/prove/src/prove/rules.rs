@@ -178,7 +178,7 @@ fn prove(
     let module = Module::named("check", &witness.text).map_err(|report| wrong(report.to_string()))?;
     let kernel = module.ir().kernels.first().ok_or_else(|| wrong("no kernel".to_owned()))?;
     let Translated { after, is_taken } = translate(kernel).map_err(wrong)?;
-    let sides = Sides { module: &module, kernel, after, params: given(kernel), output: witness.output };
+    let sides = TranslationCheck { module: &module, kernel, after, params: given(kernel), output: witness.output };
     let mut run = 0;
     let mut last: Vec<Launch> = Vec::new();
     while run < u64::from(cases) {
@@ -214,7 +214,7 @@ struct Difference {
 }
 
 /// A kernel and its translation, compared by the parameter `output`.
-struct Sides<'k> {
+struct TranslationCheck<'k> {
     module: &'k Module,
     kernel: &'k Kernel,
     after: After,
@@ -222,7 +222,7 @@ struct Sides<'k> {
     output: usize,
 }
 
-impl Sides<'_> {
+impl TranslationCheck<'_> {
     /// Returns a launch shape for `items`. The shape has several axes if the kernel names them,
     /// unless the machine code is for launches along x.
     fn shape(&self, items: u32) -> Shape {
@@ -337,8 +337,13 @@ impl Sides<'_> {
     /// Returns `true` if the default compiler's code for a target differs from the evaluator.
     fn differs(&self, target: Target, items: u32, args: &[Vec<u8>]) -> bool {
         let ways = [halfbyte::pipeline::Options::new(target)];
-        let trial =
-            Trial { ways: &ways, engines: &[Engine::Interp], ahead: false, budget: DEFAULT_BUDGET, watchdog: None };
+        let trial = Trial {
+            options: &ways,
+            engines: &[Engine::Interp],
+            native_objects: false,
+            budget: DEFAULT_BUDGET,
+            watchdog: None,
+        };
         trial
             .run(self.module, &[trial::Launch { shape: self.shape(items), args: args.to_vec(), aliases: Vec::new() }])
             .is_err()

@@ -10,7 +10,7 @@ use halfbyte_isa::halu::domain::Lanes;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::types::Type;
 use halfbyte_isa::ptx::{Inst, Operand, Reg};
-use halfbyte_isel::ptx::expand::{D, Form, OPERANDS, expand, sequence};
+use halfbyte_isel::ptx::expand::{D, OPERANDS, VideoForm, expand, sequence};
 use halfbyte_isel::vcode::{Edge, Terminator, VCode, VInst};
 use halfbyte_isel::{Ptx, PtxExtra};
 
@@ -26,10 +26,10 @@ const RESULT: Reg = D;
 
 /// Returns one subject per form. Its instances are the distinct sequences of all SMs.
 pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
-    Form::all().map(|form| subject(form, effort)).collect()
+    VideoForm::all().map(|form| subject(form, effort)).collect()
 }
 
-fn subject(form: Form, effort: Effort) -> Subject {
+fn subject(form: VideoForm, effort: Effort) -> Subject {
     // An SM without its own sequence uses that of an older SM.
     let mut sms: Vec<u16> = Vec::new();
     let mut found = Vec::new();
@@ -56,7 +56,7 @@ fn subject(form: Form, effort: Effort) -> Subject {
 ///
 /// # Errors
 /// Fails with the first case that differs.
-pub fn check_sequence(form: Form, insts: &[Inst], effort: Effort, seed: u64) -> Result<u64, Box<Counterexample>> {
+pub fn check_sequence(form: VideoForm, insts: &[Inst], effort: Effort, seed: u64) -> Result<u64, Box<Counterexample>> {
     let named = insts.iter().flat_map(Inst::registers).map(|(_, reg)| reg.0 as usize + 1);
     let registers = named.max().unwrap_or(0).max(OPERANDS.len() + 1);
     let plain = form.inst(RESULT, OPERANDS);
@@ -65,7 +65,7 @@ pub fn check_sequence(form: Form, insts: &[Inst], effort: Effort, seed: u64) -> 
 }
 
 /// Returns the number of pieces of a sequence's cases.
-fn pieces(form: Form, effort: Effort) -> usize {
+fn pieces(form: VideoForm, effort: Effort) -> usize {
     match form.lanes() {
         Lanes::Two => effort.choose(1, 256),
         Lanes::Four => 1,
@@ -117,7 +117,7 @@ fn all_pairs(trial: &Trial, piece: usize, effort: Effort, random: &mut Random) -
 }
 
 /// Runs a form with random selectors and masks.
-fn selected(form: Form, sm: u16, random: &mut Random) -> Outcome {
+fn selected(form: VideoForm, sm: u16, random: &mut Random) -> Outcome {
     const FORMS: usize = 8;
     let lanes = form.lanes();
     for _ in 0..FORMS {
@@ -144,7 +144,7 @@ fn edge(lanes: Lanes, random: &mut Random) -> u32 {
 
 /// An instruction and its expansion.
 struct Trial {
-    form: Form,
+    form: VideoForm,
     sm: u16,
     plain: Inst,
     expanded: Vec<Inst>,
@@ -154,7 +154,7 @@ struct Trial {
 
 impl Trial {
     /// Expands a form for an SM, optionally with a mask and selectors.
-    fn new(form: Form, sm: u16, lanes: Option<(u16, [u16; 2])>) -> Result<Trial, Box<Counterexample>> {
+    fn new(form: VideoForm, sm: u16, lanes: Option<(u16, [u16; 2])>) -> Result<Trial, Box<Counterexample>> {
         let failed = |reason: String| {
             let subject = format!("{PART}::{form}");
             Box::new(Counterexample { subject, reason, reproduction: Reproduction::None })

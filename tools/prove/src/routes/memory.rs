@@ -107,7 +107,7 @@ const TYPES: [(&str, u32, &str); 12] = [
 
 /// The form of an access: type, register kind, number of elements, and total bytes.
 #[derive(Clone, Copy)]
-struct Form {
+struct AccessForm {
     ty: &'static str,
     kind: char,
     elements: u32,
@@ -456,7 +456,7 @@ impl Writer {
     }
 
     /// Returns a random form of at most `most` bytes.
-    fn form(&mut self, most: u32) -> Form {
+    fn form(&mut self, most: u32) -> AccessForm {
         loop {
             let (ty, bits, kinds) = self.one_of(&TYPES);
             let kinds: Vec<char> = kinds.chars().collect();
@@ -464,14 +464,14 @@ impl Writer {
             let elements = self.one_of(&[1, 1, 2, 4]);
             let bytes = elements * bits / 8;
             if bytes <= most.min(PLACE) {
-                return Form { ty, kind, elements, bytes };
+                return AccessForm { ty, kind, elements, bytes };
             }
         }
     }
 
     /// Makes one access in a few volatile. Volatile vectors are rare, because the import supports
     /// few of them.
-    fn volatile(&mut self, form: Form) -> &'static str {
+    fn volatile(&mut self, form: AccessForm) -> &'static str {
         if self.one_in(if form.elements == 1 { 5 } else { 60 }) { ".volatile" } else { "" }
     }
 
@@ -480,7 +480,7 @@ impl Writer {
         if let [one] = all.as_slice() { one.clone() } else { format!("{{{}}}", all.join(", ")) }
     }
 
-    fn typed(form: Form) -> String {
+    fn typed(form: AccessForm) -> String {
         match form.elements {
             1 => format!(".{}", form.ty),
             count => format!(".v{count}.{}", form.ty),

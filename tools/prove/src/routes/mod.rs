@@ -21,7 +21,7 @@ use halfbyte_abi::meet::Schedule;
 use halfbyte_abi::{CancelToken, Limits, Watchdog};
 use serde_json::{Value, json};
 
-use halfbyte_testkit::harness::{Arg, Failure, How, Item, Kind, Request, Size, Via, launch};
+use halfbyte_testkit::harness::{Arg, Execution, Failure, FailureKind, Item, LaunchOptions, Request, Size, launch};
 use halfbyte_testkit::trial::caught;
 
 pub use campaign::{Finding, Plan, Summary, run};
@@ -32,21 +32,21 @@ pub use mutants::{launches_of, mutant};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Route {
     /// The form in which the text is executed.
-    pub via: Via,
+    pub via: Execution,
     /// The engine of machine code; ignored by the evaluator and by native objects.
     pub engine: Engine,
 }
 
 /// Every route in this build. The first one is the reference.
 pub const ROUTES: &[Route] = &[
-    Route { via: Via::Ptx, engine: Engine::Interp },
-    Route { via: Via::Ptx, engine: Engine::JIT },
-    Route { via: Via::Ir, engine: Engine::Interp },
-    Route { via: Via::Halu, engine: Engine::Interp },
-    Route { via: Via::Halu, engine: Engine::JIT },
+    Route { via: Execution::Ptx, engine: Engine::Interp },
+    Route { via: Execution::Ptx, engine: Engine::JIT },
+    Route { via: Execution::Ir, engine: Engine::Interp },
+    Route { via: Execution::Halu, engine: Engine::Interp },
+    Route { via: Execution::Halu, engine: Engine::JIT },
     #[cfg(feature = "aot")]
-    Route { via: Via::Object, engine: Engine::JIT },
-    Route { via: Via::Recompiled, engine: Engine::Interp },
+    Route { via: Execution::Object, engine: Engine::JIT },
+    Route { via: Execution::Recompiled, engine: Engine::Interp },
 ];
 
 /// The options of `halfbyte launch` that select the route.
@@ -54,7 +54,7 @@ impl fmt::Display for Route {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "--via {}", self.via.name())?;
         match self.via {
-            Via::Ptx | Via::Halu => write!(f, " --engine {}", self.engine.name()),
+            Execution::Ptx | Execution::Halu => write!(f, " --engine {}", self.engine.name()),
             _ => Ok(()),
         }
     }
@@ -88,9 +88,9 @@ enum Outcome {
     /// The contents of the buffers after the launch.
     Done(Vec<Vec<u8>>),
     /// The kind of the trap, and the trapping item.
-    Trapped(Kind, Option<Item>),
+    Trapped(FailureKind, Option<Item>),
     /// The route refuses the text, for this kind of reason.
-    Refused(Kind),
+    Refused(FailureKind),
     /// A panic, with its message.
     Panicked(String),
 }
@@ -100,9 +100,11 @@ impl Outcome {
         match result {
             Ok(Ok(buffers)) => Outcome::Done(buffers),
             Ok(Err(failure)) => match failure.kind {
-                Kind::Parse | Kind::Unsupported | Kind::Refused | Kind::Arguments | Kind::Limit => {
-                    Outcome::Refused(failure.kind)
-                }
+                FailureKind::Parse
+                | FailureKind::Unsupported
+                | FailureKind::Refused
+                | FailureKind::Arguments
+                | FailureKind::Limit => Outcome::Refused(failure.kind),
                 kind => Outcome::Trapped(kind, failure.item),
             },
             Err(said) => Outcome::Panicked(said),
@@ -110,16 +112,16 @@ impl Outcome {
     }
 
     fn is_limit(&self) -> bool {
-        matches!(self, Outcome::Trapped(Kind::Budget, _) | Outcome::Refused(Kind::Limit))
+        matches!(self, Outcome::Trapped(FailureKind::Budget, _) | Outcome::Refused(FailureKind::Limit))
     }
 
     fn is_out_of_bounds(&self) -> bool {
-        use Kind::{OutOfBoundsGlobal, OutOfBoundsLocal, OutOfBoundsShared};
+        use FailureKind::{OutOfBoundsGlobal, OutOfBoundsLocal, OutOfBoundsShared};
         matches!(self, Outcome::Trapped(OutOfBoundsGlobal | OutOfBoundsLocal | OutOfBoundsShared, _))
     }
 
     fn is_race(&self) -> bool {
-        matches!(self, Outcome::Trapped(Kind::RaceGlobal | Kind::RaceShared, _))
+        matches!(self, Outcome::Trapped(FailureKind::RaceGlobal | FailureKind::RaceShared, _))
     }
 
     /// Returns `true` if a route may give `self` where another gives `other`. If items interleave
@@ -221,7 +223,7 @@ pub enum Undefined {
 pub fn compare(request: &Request, patience: &Patience) -> Verdict {
     let on = |route: &Route| {
         let watchdog = patience.watchdog();
-        let how = How { engine: Some(route.engine), via: Some(route.via), ..how(&watchdog) };
+        let how = LaunchOptions { engine: Some(route.engine), via: Some(route.via), ..how(&watchdog) };
         Outcome::of(caught(|| launch(request.clone(), &how)))
     };
     let is_run = |(_, outcome): &(Route, Outcome)| !matches!(outcome, Outcome::Refused(_));
@@ -275,7 +277,7 @@ pub fn compare(request: &Request, patience: &Patience) -> Verdict {
 
 #[cfg(feature = "aot")]
 fn is_object(route: Route) -> bool {
-    route.via == Via::Object
+    route.via == Execution::Object
 }
 
 #[cfg(not(feature = "aot"))]
@@ -283,8 +285,8 @@ fn is_object(_: Route) -> bool {
     false
 }
 
-fn how(watchdog: &Watchdog) -> How<'_> {
-    How { watchdog: Some(watchdog), ..How::default() }
+fn how(watchdog: &Watchdog) -> LaunchOptions<'_> {
+    LaunchOptions { watchdog: Some(watchdog), ..LaunchOptions::default() }
 }
 
 /// Returns `true` if a PTX text accesses memory by a generic address.
@@ -303,17 +305,18 @@ fn undefined(request: &Request, patience: &Patience, is_limited: bool, is_object
     if is_limited {
         return Some(Undefined::Limit);
     }
-    let on = |how: How<'_>| Outcome::of(caught(|| launch(request.clone(), &how)));
+    let on = |how: LaunchOptions<'_>| Outcome::of(caught(|| launch(request.clone(), &how)));
     let watched = patience.watchdog();
-    let plain = on(How { via: Some(Via::Ptx), engine: Some(Engine::Interp), ..how(&watched) });
+    let plain = on(LaunchOptions { via: Some(Execution::Ptx), engine: Some(Engine::Interp), ..how(&watched) });
     let watched = patience.watchdog();
-    let seen = on(How { via: Some(Via::Ptx), engine: Some(Engine::Interp), races: true, ..how(&watched) });
+    let seen =
+        on(LaunchOptions { via: Some(Execution::Ptx), engine: Some(Engine::Interp), races: true, ..how(&watched) });
     if seen != plain {
         return Some(Undefined::Watched);
     }
     let orders = Schedule::ALL.map(|schedule| {
         let watchdog = patience.watchdog();
-        on(How { via: Some(Via::Ir), schedule, ..how(&watchdog) })
+        on(LaunchOptions { via: Some(Execution::Ir), schedule, ..how(&watchdog) })
     });
     let [first, rest @ ..] = &orders;
     let changes_memory = || ["atom.", "red."].iter().any(|word| request.text.contains(word));

@@ -1,7 +1,7 @@
 //! Mutation of PTX texts: changes to operands, types, modifiers, constants or statements.
 
 use halfbyte_ir::witness::Random;
-use halfbyte_isa::ptx::module::{Blocks, Entry};
+use halfbyte_isa::ptx::module::{BlockLimit, Entry};
 use halfbyte_isa::ptx::text;
 
 use halfbyte_testkit::harness::{Arg, Language, Request, Size};
@@ -257,7 +257,7 @@ pub fn launches_of(file: &str, text: &str, random: &mut Random) -> Vec<Request> 
             }
         });
         let block = match entry.blocks {
-            Blocks::Exactly(block) => block,
+            BlockLimit::Exactly(block) => block,
             _ => [32, 1, 1],
         };
         let size = Size::Blocks { grid: [2, 1, 1], block };

@@ -75,14 +75,14 @@ fn outcomes_of_routes_are_told_apart() {
     let trap = |kind, thread| Outcome::Trapped(kind, Some([[0; 3], [thread, 0, 0]]));
     assert!(done(1).agrees(&done(1), false, false) && !done(1).agrees(&done(2), true, false));
     assert!(
-        !done(1).agrees(&trap(Kind::Trap, 0), true, true)
-            && !trap(Kind::Trap, 0).agrees(&trap(Kind::Trap, 1), false, true)
+        !done(1).agrees(&trap(FailureKind::Trap, 0), true, true)
+            && !trap(FailureKind::Trap, 0).agrees(&trap(FailureKind::Trap, 1), false, true)
     );
-    let [global, local] = [Kind::OutOfBoundsGlobal, Kind::OutOfBoundsLocal].map(|kind| trap(kind, 3));
+    let [global, local] = [FailureKind::OutOfBoundsGlobal, FailureKind::OutOfBoundsLocal].map(|kind| trap(kind, 3));
     assert!(global.agrees(&local, false, true) && !global.agrees(&local, false, false));
     assert!(
-        !global.agrees(&trap(Kind::Misaligned, 3), false, true)
-            && global.agrees(&trap(Kind::Misaligned, 4), true, false)
+        !global.agrees(&trap(FailureKind::Misaligned, 3), false, true)
+            && global.agrees(&trap(FailureKind::Misaligned, 4), true, false)
     );
     assert_eq!(done(1).describe(&done(2)), "byte 1 of buffer 0 is 0x01, expected 0x02");
 }

@@ -131,35 +131,35 @@ fn named(location: Location) -> (&'static str, Option<String>) {
 }
 
 /// Returns the location with a name, if any.
-fn place<'a>(state: &'a mut State, file: &str, key: Option<&str>) -> Option<Slot<'a>> {
+fn place<'a>(state: &'a mut State, file: &str, key: Option<&str>) -> Option<LocationRef<'a>> {
     let Some(key) = key else {
         return match file {
-            "vx" => Some(Slot::Bytes(&mut state.vx)),
-            "va" => Some(Slot::Lanes(&mut state.va)),
-            "uc" => Some(Slot::Number(&mut state.uccfg)),
+            "vx" => Some(LocationRef::Bytes(&mut state.vx)),
+            "va" => Some(LocationRef::Lanes(&mut state.va)),
+            "uc" => Some(LocationRef::Number(&mut state.uccfg)),
             _ => None,
         };
     };
     if file == "ds" {
         let cell: u16 = json::digits(key).filter(|&cell| key.len() == 4 && cell < 0x2000)?;
-        return Some(Slot::Cell(&mut state.data, cell >> 4, (cell & 15) as u8));
+        return Some(LocationRef::Cell(&mut state.data, cell >> 4, (cell & 15) as u8));
     }
     let n: usize = key.parse().ok().filter(|n: &usize| n.to_string() == key)?;
     match file {
-        "r" => state.r.get_mut(n).map(Slot::Word),
-        "v" => state.v.get_mut(n).map(Slot::Bytes),
-        "vc" => state.vc.get_mut(n).map(Slot::Word),
-        "a" => state.a.get_mut(n).map(Slot::Word),
-        "c" => state.c.get_mut(n).map(Slot::Half),
-        "l" => state.l.get_mut(n).map(Slot::Half),
-        "m" => state.m.get_mut(n).map(Slot::Word),
-        "x" => state.x.get_mut(n).map(Slot::Word),
+        "r" => state.r.get_mut(n).map(LocationRef::Word),
+        "v" => state.v.get_mut(n).map(LocationRef::Bytes),
+        "vc" => state.vc.get_mut(n).map(LocationRef::Word),
+        "a" => state.a.get_mut(n).map(LocationRef::Word),
+        "c" => state.c.get_mut(n).map(LocationRef::Half),
+        "l" => state.l.get_mut(n).map(LocationRef::Half),
+        "m" => state.m.get_mut(n).map(LocationRef::Word),
+        "x" => state.x.get_mut(n).map(LocationRef::Word),
         _ => None,
     }
 }
 
 /// A reference to a location in the state, by its type.
-enum Slot<'a> {
+enum LocationRef<'a> {
     Word(&'a mut u32),
     Half(&'a mut u16),
     /// Component 0 is printed first.
@@ -169,31 +169,31 @@ enum Slot<'a> {
     Cell(&'a mut DataStore, u16, u8),
 }
 
-impl Slot<'_> {
+impl LocationRef<'_> {
     fn value(&self) -> Value {
         match self {
-            Slot::Word(word) => json!(format!("{word:08x}")),
-            Slot::Half(half) => json!(format!("{half:04x}")),
-            Slot::Bytes(bytes) => json!(format!("{:032x}", u128::from_be_bytes(**bytes))),
-            Slot::Lanes(lanes) => json!(lanes),
-            Slot::Number(number) => json!(number),
-            Slot::Cell(data, row, bank) => json!(format!("{:02x}", data.cell(*row, *bank))),
+            LocationRef::Word(word) => json!(format!("{word:08x}")),
+            LocationRef::Half(half) => json!(format!("{half:04x}")),
+            LocationRef::Bytes(bytes) => json!(format!("{:032x}", u128::from_be_bytes(**bytes))),
+            LocationRef::Lanes(lanes) => json!(lanes),
+            LocationRef::Number(number) => json!(number),
+            LocationRef::Cell(data, row, bank) => json!(format!("{:02x}", data.cell(*row, *bank))),
         }
     }
 
     /// Sets the value. The error describes the expected value.
     fn set(self, value: &Value) -> Result<(), &'static str> {
         match self {
-            Slot::Word(word) => *word = digits(value).ok_or("a string of 8 hexadecimal digits")?,
-            Slot::Half(half) => *half = digits(value).ok_or("a string of 4 hexadecimal digits")?,
-            Slot::Bytes(bytes) => {
+            LocationRef::Word(word) => *word = digits(value).ok_or("a string of 8 hexadecimal digits")?,
+            LocationRef::Half(half) => *half = digits(value).ok_or("a string of 4 hexadecimal digits")?,
+            LocationRef::Bytes(bytes) => {
                 *bytes = digits(value).map(u128::to_be_bytes).ok_or("a string of 32 hexadecimal digits")?;
             }
-            Slot::Lanes(lanes) => *lanes = sums(value).ok_or("a list of 16 integers of 28 bits")?,
-            Slot::Number(number) => {
+            LocationRef::Lanes(lanes) => *lanes = sums(value).ok_or("a list of 16 integers of 28 bits")?,
+            LocationRef::Number(number) => {
                 *number = value.as_u64().and_then(|n| n.try_into().ok()).ok_or("a number of 32 bits")?;
             }
-            Slot::Cell(data, row, bank) => {
+            LocationRef::Cell(data, row, bank) => {
                 data.set_cell(row, bank, digits(value).ok_or("a string of 2 hexadecimal digits")?);
             }
         }

@@ -5,7 +5,7 @@ use halfbyte_isa::halu;
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst, Opcode};
 use halfbyte_isa::object::KernelInfo;
-use halfbyte_isa::row::{Class, Kind, RegFile, RegSlot, Role};
+use halfbyte_isa::row::{InstClass, OperandKind, OperandRole, RegFile, RegSlot};
 use halfbyte_isa::word::Field;
 
 use super::{Argument, Case, Draws, info, param};
@@ -75,7 +75,7 @@ struct Base {
     ur: u64,
     buffer: Buffer,
     /// The offset of the address from the start of the buffer.
-    ahead: i64,
+    offset: i64,
     /// The register pair with the address of the item's own bytes, if any.
     wide: Option<u64>,
 }
@@ -141,7 +141,7 @@ pub(super) fn draw(draws: &mut Draws<'_>) -> Option<Case> {
     }
     let budget = if b.draws.one_in(3) { b.draws.below(30) } else { 200 } as u64;
     let Builder { info, .. } = b;
-    Some(Case { words: halu::Code(words).into(), info, items: items as u32, args, budget })
+    Some(Case { words: halu::HaluCode(words).into(), info, items: items as u32, args, budget })
 }
 
 /// Returns a random instruction of any kind with random operands.
@@ -314,7 +314,7 @@ impl Builder<'_, '_> {
         match gather {
             Some(base) => {
                 let at = Inst::new(Opcode::LDG_U_32).with(RA, OFFSET_4).with(UR32, base.ur).with(RD, GATHER);
-                self.code.push(at.with(IMM24, base.ahead.wrapping_neg() as u64 & 0xff_ffff));
+                self.code.push(at.with(IMM24, base.offset.wrapping_neg() as u64 & 0xff_ffff));
             }
             None => self.code.push(mov(GATHER, 0x1234_5678)),
         }
@@ -404,7 +404,7 @@ impl Builder<'_, '_> {
             }
             // The address is loaded from a table in memory.
             (10 | 11, _, Some((base, entry))) => {
-                let imm = (8 * entry - base.ahead) as u64 & 0xff_ffff;
+                let imm = (8 * entry - base.offset) as u64 & 0xff_ffff;
                 let load = Inst::new(Opcode::LDG_U_64).with(RA, RZ.into()).with(UR32, base.ur).with(IMM24, imm);
                 self.code.push(load.with(RD, low));
                 from_pair(self);
@@ -443,19 +443,19 @@ impl Builder<'_, '_> {
         } else {
             None
         };
-        self.bases.push(Base { ur, buffer, ahead, wide });
+        self.bases.push(Base { ur, buffer, offset: ahead, wide });
     }
 
     /// Returns a register for an operand of a random instruction.
     fn register(&mut self, slot: &RegSlot) -> u64 {
         let aligned = |n: usize| (n / usize::from(slot.span) * usize::from(slot.span)) as u64;
         match (slot.file, slot.role) {
-            (RegFile::Gpr, Role::Use) if self.draws.one_in(8) => RZ.into(),
-            (RegFile::Gpr, Role::Use) if slot.span == 1 && self.draws.one_in(8) => {
+            (RegFile::Gpr, OperandRole::Use) if self.draws.one_in(8) => RZ.into(),
+            (RegFile::Gpr, OperandRole::Use) if slot.span == 1 && self.draws.one_in(8) => {
                 self.draws.pick([ITEM, OFFSET_4, UNIFORM, GATHER])
             }
             (RegFile::Gpr, _) => aligned(self.draws.below(GPRS - usize::from(slot.span) + 1)),
-            (RegFile::Ur, Role::Use) if self.draws.one_in(8) => URZ.into(),
+            (RegFile::Ur, OperandRole::Use) if self.draws.one_in(8) => URZ.into(),
             (RegFile::Ur, _) => aligned(URS.start + self.draws.below(URS.len())),
             (RegFile::Pred, _) if self.draws.one_in(3) => PT.into(),
             (RegFile::Pred, _) => self.draws.below(PREDS) as u64,
@@ -472,7 +472,7 @@ impl Builder<'_, '_> {
             let opcode = Opcode::ALL.get(self.draws.below(Opcode::ALL.len())).copied().unwrap_or(Opcode::NOP);
             // `R2P` writes predicates that are not operands, among them the loop's.
             let other = opcode == Opcode::R2P && !self.draws.one_in(4);
-            if other || !matches!(opcode.row().class, Class::Compute | Class::Move | Class::Address) {
+            if other || !matches!(opcode.row().class, InstClass::Compute | InstClass::Move | InstClass::Address) {
                 continue;
             }
             let mut inst = Inst::random(opcode, &mut || self.draws.bits());
@@ -481,7 +481,7 @@ impl Builder<'_, '_> {
                 inst.set(slot.field, number);
             }
             for operand in opcode.row().operands {
-                if let Kind::Const { bank, offset, .. } = operand.kind {
+                if let OperandKind::Const { bank, offset, .. } = operand.kind {
                     let wrong = self.draws.one_in(300);
                     inst.set(bank, if wrong { self.draws.below(4) as u64 } else { 0 });
                     let params = usize::from(self.info.signature.constant_bytes()).saturating_sub(0x160).max(8);
@@ -503,7 +503,7 @@ impl Builder<'_, '_> {
     fn access(&mut self, store: bool, most: usize) -> Option<Inst> {
         let bases: Vec<Base> = self.bases.iter().copied().filter(|base| base.buffer.written || !store).collect();
         let base = self.pick(&bases)?;
-        let Base { ur, buffer, ahead, wide } = base;
+        let Base { ur, buffer, offset: ahead, wide } = base;
         let size = self.draws.pick([1, 2, 4, 4, 4, 8, 16]);
         let signed = self.draws.one_in(2);
         let (size, offset, span, wide) = match buffer.access {
@@ -609,7 +609,7 @@ impl Builder<'_, '_> {
         let place = |base: Base, store: bool, register: u64| {
             let Access::Own(log) = base.buffer.access else { return None };
             let inst = Inst::new(opcode(store, false, 4, false)).with(RA, OWN + u64::from(log)).with(UR32, base.ur);
-            let inst = inst.with(IMM24, base.ahead.wrapping_neg() as u64 & 0xff_ffff);
+            let inst = inst.with(IMM24, base.offset.wrapping_neg() as u64 & 0xff_ffff);
             Some(inst.with(if store { R64 } else { RD }, register))
         };
         let own: Vec<Base> =

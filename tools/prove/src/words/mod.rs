@@ -19,8 +19,8 @@ mod vp1;
 
 use halfbyte_abi::Target;
 use halfbyte_abi::{Param, ParamKind, Signature};
-use halfbyte_emit::{Code, write_object};
-use halfbyte_isa::isa::Words;
+use halfbyte_emit::{KernelCode, write_object};
+use halfbyte_isa::isa::SharedCode;
 use halfbyte_isa::object::{Header, KernelInfo, Loc};
 use halfbyte_isa::stream::Tiles;
 use halfbyte_runtime::Program;
@@ -42,7 +42,7 @@ pub enum Argument {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Case {
     /// The machine code.
-    pub words: Words,
+    pub words: SharedCode,
     /// The program's name, its parameters and the other properties in an object.
     pub info: KernelInfo,
     /// The number of work items.
@@ -77,7 +77,7 @@ impl Case {
     /// # Errors
     /// Fails with a message if the object cannot be written or loaded.
     pub fn load(&self) -> Result<Program, String> {
-        let code = Code {
+        let code = KernelCode {
             info: self.info.clone(),
             locs: vec![Loc::default(); self.words.len()],
             parts: Vec::new(),

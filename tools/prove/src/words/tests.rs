@@ -97,7 +97,7 @@ fn a_difference_is_found_and_made_smaller() {
     let buffer =
         param("x".to_owned(), ParamKind::Buffer { direction: Direction::InOut, elem, align: 4, may_alias: false });
     let case = Case {
-        words: halfbyte_isa::halu::Code(assemble(RACE).unwrap().words).into(),
+        words: halfbyte_isa::halu::HaluCode(assemble(RACE).unwrap().words).into(),
         info: info(vec![buffer], 0, None).unwrap(),
         items: 33,
         args: vec![Argument::Buffer(vec![0; 4 * 34])],

@@ -125,7 +125,7 @@ impl Trial {
         while size > 0 {
             for start in (0..case.words.len()).step_by(size) {
                 let mut smaller = least.clone();
-                smaller.words = least.words.idle(start..case.words.len().min(start + size));
+                smaller.words = least.words.replace_with_nops(start..case.words.len().min(start + size));
                 if smaller.words != least.words && self.run(&smaller).is_err() {
                     least = smaller;
                 }

@@ -1,8 +1,8 @@
 //! Random programs of VP1 instructions.
 
 use halfbyte_abi::{Direction, Param, ParamKind, Type};
-use halfbyte_isa::row::{Class, RegFile};
-use halfbyte_isa::stream::{Affine, Factor, Holds, Site, Step, Stream, Tiles, Trips};
+use halfbyte_isa::row::{InstClass, RegFile};
+use halfbyte_isa::stream::{AccessSite, Affine, AffineVariable, Step, Stream, StreamContents, Tiles, TripCount};
 use halfbyte_isa::vp1;
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 use halfbyte_isa::vp1::footprint::{Footprint, Locations};
@@ -70,7 +70,7 @@ pub(super) fn draw(draws: &mut Draws<'_>) -> Option<Case> {
     }
     let stream = |buffer: u32, written: bool, site: u32| Stream {
         buffer: Some(buffer),
-        holds: Holds::Elements,
+        holds: StreamContents::Elements,
         bytes,
         align: 1,
         uniform: false,
@@ -79,15 +79,15 @@ pub(super) fn draw(draws: &mut Draws<'_>) -> Option<Case> {
         offset: 0,
         steps: Vec::new(),
         guard: None,
-        site: Site { word: site, written },
+        site: AccessSite { word: site, written },
     };
     let steps = vec![Step {
         loop_number: 1,
-        trips: Trips::Const(dump as u32),
+        trips: TripCount::Const(dump as u32),
         stride: Affine { constant: ROW as u32, terms: Vec::new() },
     }];
     let read_index = if draws.one_in(4) {
-        Affine { constant: 0, terms: vec![(Factor::Param(0), bytes)] }
+        Affine { constant: 0, terms: vec![(AffineVariable::Param(0), bytes)] }
     } else {
         Affine::default()
     };
@@ -114,7 +114,7 @@ pub(super) fn draw(draws: &mut Draws<'_>) -> Option<Case> {
         bytes.truncate(draws.below(count));
     }
     let budget = if draws.one_in(6) { draws.below(40) } else { 300 } as u64;
-    Some(Case { words: vp1::Code(words).into(), info, items, args, budget })
+    Some(Case { words: vp1::Vp1Code(words).into(), info, items, args, budget })
 }
 
 fn params() -> Vec<Param> {
@@ -281,7 +281,7 @@ impl Builder<'_, '_> {
                 let bundle = Bundle::new(&[inst.word()]).ok();
                 bundle.and_then(|bundle| Footprint::of(&bundle, None).ok()).is_none_or(|f| f.writes.intersects(what))
             };
-            let moves = |inst: &Inst| inst.opcode().row().class == Class::Memory;
+            let moves = |inst: &Inst| inst.opcode().row().class == InstClass::Memory;
             for inst in &mut insts {
                 if writes(inst, counted) || !moves(inst) && writes(inst, hot) {
                     *inst = nop(inst.unit());

@@ -1,7 +1,7 @@
 //! Failures of launches: the kind, a message, and the place.
 
-use halfbyte_abi::meet::{self, Meets};
-use halfbyte_abi::{Place, Shape, ShapeError};
+use halfbyte_abi::meet::{self, SyncError};
+use halfbyte_abi::{ItemPosition, Shape, ShapeError};
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::eval::{self, Fault};
 use halfbyte_ir::op::AttrKind;
@@ -16,7 +16,7 @@ use halfbyte::launch::fault_diagnostic;
 
 /// The kind of a failure.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Kind {
+pub enum FailureKind {
     /// The text is neither valid PTX nor valid IR.
     Parse,
     /// The text may be valid, but it uses something that is not supported.
@@ -66,92 +66,92 @@ pub enum Kind {
     Limit,
 }
 
-impl Kind {
+impl FailureKind {
     /// Returns the kind's name in replies.
     pub const fn name(self) -> &'static str {
         match self {
-            Kind::Parse => "parse",
-            Kind::Unsupported => "unsupported",
-            Kind::Refused => "refused",
-            Kind::Arguments => "arguments",
-            Kind::OutOfBoundsGlobal => "out-of-bounds-global",
-            Kind::OutOfBoundsLocal => "out-of-bounds-local",
-            Kind::Misaligned => "misaligned",
-            Kind::ReadOnly => "read-only",
-            Kind::RaceGlobal => "race-global",
-            Kind::RaceShared => "race-shared",
-            Kind::Uninitialised => "uninitialised-shared",
-            Kind::UninitialisedRegister => "uninitialised-register",
-            Kind::UninitialisedCarry => "uninitialised-carry",
-            Kind::Deadlock => "deadlock",
-            Kind::Budget => "budget",
-            Kind::BarrierArgument => "barrier-argument",
-            Kind::BarrierDivergence => "barrier-divergence",
-            Kind::WarpDivergence => "warp-divergence",
-            Kind::MemberMask => "membermask",
-            Kind::InactiveSource => "inactive-source",
-            Kind::OutOfBoundsShared => "out-of-bounds-shared",
-            Kind::Trap => "trap",
-            Kind::Limit => "limit",
+            FailureKind::Parse => "parse",
+            FailureKind::Unsupported => "unsupported",
+            FailureKind::Refused => "refused",
+            FailureKind::Arguments => "arguments",
+            FailureKind::OutOfBoundsGlobal => "out-of-bounds-global",
+            FailureKind::OutOfBoundsLocal => "out-of-bounds-local",
+            FailureKind::Misaligned => "misaligned",
+            FailureKind::ReadOnly => "read-only",
+            FailureKind::RaceGlobal => "race-global",
+            FailureKind::RaceShared => "race-shared",
+            FailureKind::Uninitialised => "uninitialised-shared",
+            FailureKind::UninitialisedRegister => "uninitialised-register",
+            FailureKind::UninitialisedCarry => "uninitialised-carry",
+            FailureKind::Deadlock => "deadlock",
+            FailureKind::Budget => "budget",
+            FailureKind::BarrierArgument => "barrier-argument",
+            FailureKind::BarrierDivergence => "barrier-divergence",
+            FailureKind::WarpDivergence => "warp-divergence",
+            FailureKind::MemberMask => "membermask",
+            FailureKind::InactiveSource => "inactive-source",
+            FailureKind::OutOfBoundsShared => "out-of-bounds-shared",
+            FailureKind::Trap => "trap",
+            FailureKind::Limit => "limit",
         }
     }
 
     /// Returns the kind of a trap of machine code.
-    pub fn of_trap(kind: &TrapKind) -> Kind {
+    pub fn of_trap(kind: &TrapKind) -> FailureKind {
         match kind {
-            TrapKind::OutOfBounds { space: Space::Local, .. } => Kind::OutOfBoundsLocal,
-            TrapKind::OutOfBounds { space: Space::Shared, .. } => Kind::OutOfBoundsShared,
+            TrapKind::OutOfBounds { space: Space::Local, .. } => FailureKind::OutOfBoundsLocal,
+            TrapKind::OutOfBounds { space: Space::Shared, .. } => FailureKind::OutOfBoundsShared,
             // Memory for named constants counts as a buffer.
-            TrapKind::OutOfBounds { space: Space::Global | Space::Constant(_), .. } => Kind::OutOfBoundsGlobal,
-            TrapKind::Misaligned { .. } => Kind::Misaligned,
-            TrapKind::ReadOnly { .. } => Kind::ReadOnly,
-            TrapKind::Race { space: Space::Shared, .. } => Kind::RaceShared,
-            TrapKind::Race { .. } => Kind::RaceGlobal,
-            TrapKind::Uninitialised { .. } => Kind::Uninitialised,
-            TrapKind::Unwritten { of: Unwritten::Register(_), .. } => Kind::UninitialisedRegister,
-            TrapKind::Unwritten { of: Unwritten::Carry, .. } => Kind::UninitialisedCarry,
-            TrapKind::Deadlock(_) => Kind::Deadlock,
-            TrapKind::Meets(why, _) => Kind::of_meeting(*why),
-            TrapKind::Budget { .. } => Kind::Budget,
-            _ => Kind::Trap,
+            TrapKind::OutOfBounds { space: Space::Global | Space::Constant(_), .. } => FailureKind::OutOfBoundsGlobal,
+            TrapKind::Misaligned { .. } => FailureKind::Misaligned,
+            TrapKind::ReadOnly { .. } => FailureKind::ReadOnly,
+            TrapKind::Race { space: Space::Shared, .. } => FailureKind::RaceShared,
+            TrapKind::Race { .. } => FailureKind::RaceGlobal,
+            TrapKind::Uninitialised { .. } => FailureKind::Uninitialised,
+            TrapKind::Unwritten { of: Unwritten::Register(_), .. } => FailureKind::UninitialisedRegister,
+            TrapKind::Unwritten { of: Unwritten::Carry, .. } => FailureKind::UninitialisedCarry,
+            TrapKind::Deadlock(_) => FailureKind::Deadlock,
+            TrapKind::Collective(why, _) => FailureKind::of_collective_error(*why),
+            TrapKind::Budget { .. } => FailureKind::Budget,
+            _ => FailureKind::Trap,
         }
     }
 
     /// Returns the kind of a failed collective operation.
-    const fn of_meeting(why: Meets) -> Kind {
+    const fn of_collective_error(why: SyncError) -> FailureKind {
         match why {
-            Meets::BarrierArgument { .. } => Kind::BarrierArgument,
-            Meets::BarrierDivergence => Kind::BarrierDivergence,
-            Meets::SubgroupDivergence => Kind::WarpDivergence,
-            Meets::NotInMask { .. } => Kind::MemberMask,
-            Meets::InactiveSource { .. } => Kind::InactiveSource,
+            SyncError::BarrierArgument { .. } => FailureKind::BarrierArgument,
+            SyncError::BarrierDivergence => FailureKind::BarrierDivergence,
+            SyncError::SubgroupDivergence => FailureKind::WarpDivergence,
+            SyncError::NotInMask { .. } => FailureKind::MemberMask,
+            SyncError::InactiveSource { .. } => FailureKind::InactiveSource,
         }
     }
 
     /// Returns the kind of a fault of the evaluator in the given kernel.
-    pub fn of_fault(fault: &Fault, kernel: &halfbyte_ir::Kernel) -> Kind {
+    pub fn of_fault(fault: &Fault, kernel: &halfbyte_ir::Kernel) -> FailureKind {
         let Fault::Trap(eval::Trap { kind, inst, .. }) = fault else {
             return match fault {
-                Fault::Race(race) if race.place == meet::Place::Shared => Kind::RaceShared,
-                Fault::Race(_) => Kind::RaceGlobal,
-                Fault::Exceeded(_) => Kind::Limit,
-                _ => Kind::Arguments,
+                Fault::Race(race) if race.place == meet::SharedLocation::Shared => FailureKind::RaceShared,
+                Fault::Race(_) => FailureKind::RaceGlobal,
+                Fault::Exceeded(_) => FailureKind::Limit,
+                _ => FailureKind::Arguments,
             };
         };
         match kind {
             eval::TrapKind::OutOfBounds { address, .. } => match eval::space_of(kernel, *inst, *address) {
-                Some(halfbyte_ir::Space::Shared) => Kind::OutOfBoundsShared,
-                Some(halfbyte_ir::Space::Scratch) => Kind::OutOfBoundsLocal,
-                None => Kind::OutOfBoundsGlobal,
+                Some(halfbyte_ir::Space::Shared) => FailureKind::OutOfBoundsShared,
+                Some(halfbyte_ir::Space::Scratch) => FailureKind::OutOfBoundsLocal,
+                None => FailureKind::OutOfBoundsGlobal,
             },
-            eval::TrapKind::Uninitialised { .. } => Kind::Uninitialised,
-            eval::TrapKind::Meets(why, _) => Kind::of_meeting(*why),
-            eval::TrapKind::Deadlock(_) => Kind::Deadlock,
-            eval::TrapKind::Misaligned { .. } => Kind::Misaligned,
-            eval::TrapKind::ReadOnly { .. } => Kind::ReadOnly,
-            eval::TrapKind::Budget { .. } => Kind::Budget,
-            eval::TrapKind::NoIntrinsic { .. } => Kind::Unsupported,
-            _ => Kind::Trap,
+            eval::TrapKind::Uninitialised { .. } => FailureKind::Uninitialised,
+            eval::TrapKind::Meets(why, _) => FailureKind::of_collective_error(*why),
+            eval::TrapKind::Deadlock(_) => FailureKind::Deadlock,
+            eval::TrapKind::Misaligned { .. } => FailureKind::Misaligned,
+            eval::TrapKind::ReadOnly { .. } => FailureKind::ReadOnly,
+            eval::TrapKind::Budget { .. } => FailureKind::Budget,
+            eval::TrapKind::NoIntrinsic { .. } => FailureKind::Unsupported,
+            _ => FailureKind::Trap,
         }
     }
 }
@@ -161,7 +161,7 @@ pub type Item = [[u32; 3]; 2];
 
 /// Returns the coordinates of an item from its number in a launch.
 fn item(number: u32, shape: &Shape) -> Item {
-    let Place { group, local } = shape.place(number);
+    let ItemPosition { group, local } = shape.place(number);
     [group, local]
 }
 
@@ -182,7 +182,7 @@ fn array_on(kernel: &halfbyte_ir::Kernel, text: &str, line: u32) -> Option<halfb
 #[error("{}: {message}", kind.name())]
 pub struct Failure {
     /// The kind.
-    pub kind: Kind,
+    pub kind: FailureKind,
     /// The message, with a remedy where one is known.
     pub message: String,
     /// The line of the text, from 1.
@@ -193,13 +193,13 @@ pub struct Failure {
 
 impl Failure {
     /// Creates a failure without a line or an item.
-    pub fn new(kind: Kind, message: impl Into<String>) -> Failure {
+    pub fn new(kind: FailureKind, message: impl Into<String>) -> Failure {
         Failure { kind, message: message.into(), line: None, item: None }
     }
 
     /// Creates a failure for invalid arguments.
     pub fn arguments(message: impl Into<String>) -> Failure {
-        Failure::new(Kind::Arguments, message)
+        Failure::new(FailureKind::Arguments, message)
     }
 
     /// Sets the line of the failure, if the location is known.
@@ -208,21 +208,21 @@ impl Failure {
     }
 
     /// Creates a failure from the first diagnostic of a report.
-    pub(super) fn of_report(kind: Kind, report: &Report, text: &str) -> Failure {
+    pub(super) fn of_report(kind: FailureKind, report: &Report, text: &str) -> Failure {
         match report.diagnostics().first() {
             Some(diagnostic) => Failure::of_diagnostic(kind, diagnostic, text),
             None => Failure::new(kind, "the text is refused"),
         }
     }
 
-    pub(super) fn of_diagnostic(kind: Kind, diagnostic: &Diagnostic, text: &str) -> Failure {
+    pub(super) fn of_diagnostic(kind: FailureKind, diagnostic: &Diagnostic, text: &str) -> Failure {
         let line = (diagnostic.span.end != 0).then(|| Lines::new(text).position(diagnostic.span.start).line as u32);
         Failure { line, ..Failure::new(kind, diagnostic.to_string()) }
     }
 
     pub(super) fn of_trap(trap: &Trap) -> Failure {
         let message = format!("`{}`: {}", trap.instruction, trap.kind);
-        let failure = Failure::new(Kind::of_trap(&trap.kind), message).at(trap.loc);
+        let failure = Failure::new(FailureKind::of_trap(&trap.kind), message).at(trap.loc);
         Failure { item: Some(item(trap.item, &trap.shape)), ..failure }
     }
 
@@ -242,9 +242,9 @@ impl Failure {
                 }
                 return Failure::of_trap(&trap);
             }
-            LaunchError::Engine { .. } => Kind::Unsupported,
-            LaunchError::Tile(_) => Kind::Refused,
-            LaunchError::Shape { error: ShapeError::Items(_), .. } => Kind::Limit,
+            LaunchError::Engine { .. } => FailureKind::Unsupported,
+            LaunchError::Tile(_) => FailureKind::Refused,
+            LaunchError::Shape { error: ShapeError::Items(_), .. } => FailureKind::Limit,
             LaunchError::Count { .. }
             | LaunchError::Kind { .. }
             | LaunchError::Scalar { .. }
@@ -252,9 +252,9 @@ impl Failure {
             | LaunchError::Shape { .. }
             | LaunchError::Unique { .. }
             | LaunchError::Alias { .. }
-            | LaunchError::Overlap { .. } => Kind::Arguments,
+            | LaunchError::Overlap { .. } => FailureKind::Arguments,
             // All other errors are limits: of items, memory, time or the device.
-            _ => Kind::Limit,
+            _ => FailureKind::Limit,
         };
         Failure::new(kind, error.to_string())
     }
@@ -266,7 +266,7 @@ impl Failure {
             aot::Error::Refused { line, .. } => Some(*line).filter(|&line| line != 0),
             _ => None,
         };
-        Failure { line, ..Failure::new(Kind::Unsupported, error.to_string()) }
+        Failure { line, ..Failure::new(FailureKind::Unsupported, error.to_string()) }
     }
 
     /// Creates a failure from the trap of a native object's function. The trap record does not name
@@ -275,15 +275,15 @@ impl Failure {
     pub(super) fn of_stop(stop: &aot::Trapped, shape: &Shape, kernel: &halfbyte_ir::Kernel, text: &str) -> Failure {
         let kind = match stop.status {
             aot::Status::OutOfBounds => match array_on(kernel, text, stop.line) {
-                Some(halfbyte_ir::Space::Scratch) => Kind::OutOfBoundsLocal,
-                Some(halfbyte_ir::Space::Shared) => Kind::OutOfBoundsShared,
-                None => Kind::OutOfBoundsGlobal,
+                Some(halfbyte_ir::Space::Scratch) => FailureKind::OutOfBoundsLocal,
+                Some(halfbyte_ir::Space::Shared) => FailureKind::OutOfBoundsShared,
+                None => FailureKind::OutOfBoundsGlobal,
             },
-            aot::Status::Misaligned => Kind::Misaligned,
-            aot::Status::ReadOnly => Kind::ReadOnly,
-            aot::Status::Budget => Kind::Budget,
+            aot::Status::Misaligned => FailureKind::Misaligned,
+            aot::Status::ReadOnly => FailureKind::ReadOnly,
+            aot::Status::Budget => FailureKind::Budget,
             status if status.is_of_arguments() => return Failure::arguments(stop.to_string()),
-            _ => Kind::Trap,
+            _ => FailureKind::Trap,
         };
         let line = Some(stop.line).filter(|&line| line != 0);
         Failure { line, item: Some(item(stop.item, shape)), ..Failure::new(kind, stop.status.summary()) }
@@ -297,7 +297,7 @@ impl Failure {
             Fault::Trap(trap) => Some(trap.item),
             Fault::Race(race) => Some(race.second.item),
         };
-        let failure = Failure::of_diagnostic(Kind::of_fault(fault, kernel), &diagnostic, text);
+        let failure = Failure::of_diagnostic(FailureKind::of_fault(fault, kernel), &diagnostic, text);
         Failure { item: at_fault.map(|number| item(number, shape)), ..failure }
     }
 }

@@ -4,36 +4,36 @@ use halfbyte_abi::{Alias, Shape, Sm, Target, buffer_base};
 use halfbyte_ir::{ParamKind, Type};
 use halfbyte_runtime::Program;
 
-use super::failure::{Failure, Kind};
-use super::{Arg, How, Request, Size, Via, address, bytes_of, check_count, choose};
+use super::failure::{Failure, FailureKind};
+use super::{Arg, Execution, LaunchOptions, Request, Size, address, bytes_of, check_count, choose};
 #[cfg(feature = "aot")]
-use crate::ahead::Ahead;
+use crate::ahead::NativeKernel;
 use crate::approximate::is_approximate;
 #[cfg(feature = "aot")]
 use crate::trial::Launch;
 use halfbyte::include::ModuleReader;
-use halfbyte::launch::{Engine, Evaluation, How as Order, evaluate as evaluated, execute};
+use halfbyte::launch::{Engine, Evaluation, LaunchOptions as Order, evaluate as evaluated, execute};
 use halfbyte::{Module, pipeline};
 
-impl Via {
+impl Execution {
     /// Returns the name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
-            Via::Ptx => "ptx",
-            Via::Ir => "ir",
-            Via::Halu => "halu",
+            Execution::Ptx => "ptx",
+            Execution::Ir => "ir",
+            Execution::Halu => "halu",
             #[cfg(feature = "aot")]
-            Via::Object => "object",
-            Via::Recompiled => "recompiled",
+            Execution::Object => "object",
+            Execution::Recompiled => "recompiled",
         }
     }
 }
 
-pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure> {
+pub(super) fn launch(request: &mut Request, how: &LaunchOptions<'_>) -> Result<(), Failure> {
     let module = ModuleReader::of(&request.file)
         .watched(how.watchdog)
         .read(&*request.text)
-        .map_err(|report| Failure::of_report(Kind::Parse, &report, &request.text))?;
+        .map_err(|report| Failure::of_report(FailureKind::Parse, &report, &request.text))?;
     let names: Vec<&str> = module.ir().kernels.iter().map(|kernel| kernel.name.as_str()).collect();
     let (number, _) = choose(&names, request.entry.as_deref())?;
     let Some(kernel) = module.ir().kernels.get(number) else {
@@ -56,26 +56,26 @@ pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure
                 let message = format!("argument {number} gives {found} bytes; `{}` is {ty}, {size} bytes", param.name);
                 return Err(Failure::arguments(message));
             }
-            (ParamKind::Scalar(_), Arg::Value(bytes)) => given.push(Given::Value(bytes.clone())),
+            (ParamKind::Scalar(_), Arg::Value(bytes)) => given.push(ParamValue::Value(bytes.clone())),
             (ParamKind::Scalar(ty), _) => {
                 let message = format!("argument {number} is an address; `{}` is {ty}, give `value`", param.name);
                 return Err(Failure::arguments(message));
             }
-            (ParamKind::Buffer { .. }, Arg::Value(bytes)) => given.push(Given::Value(bytes.clone())),
-            (ParamKind::Buffer { .. }, _) => given.push(Given::Address(number)),
+            (ParamKind::Buffer { .. }, Arg::Value(bytes)) => given.push(ParamValue::Value(bytes.clone())),
+            (ParamKind::Buffer { .. }, _) => given.push(ParamValue::Address(number)),
         }
     }
     let via = how.via.unwrap_or(match how.engine {
-        None | Some(Engine::Interp) => Via::Ir,
-        Some(Engine::Jit { .. }) => Via::Halu,
-        Some(Engine::Cuda) => Via::Ptx,
+        None | Some(Engine::Interp) => Execution::Ir,
+        Some(Engine::Jit { .. }) => Execution::Halu,
+        Some(Engine::Cuda) => Execution::Ptx,
     });
     let run = Run { module: &module, kernel: number, given: &given, shape, via, is_imported: false };
     run.launch(request, how)
 }
 
 /// The value that is given for a parameter of the kernel.
-pub(super) enum Given {
+pub(super) enum ParamValue {
     /// The bytes of a value.
     Value(Vec<u8>),
     /// The address of the argument with this number.
@@ -87,9 +87,9 @@ pub(super) struct Run<'a> {
     pub module: &'a Module,
     /// The kernel's number in the module.
     pub kernel: usize,
-    pub given: &'a [Given],
+    pub given: &'a [ParamValue],
     pub shape: Shape,
-    pub via: Via,
+    pub via: Execution,
     /// `true` if the kernel is imported, so that its parameters have more constraints than those of
     /// the text.
     pub is_imported: bool,
@@ -97,7 +97,7 @@ pub(super) struct Run<'a> {
 
 impl Run<'_> {
     /// Runs the kernel on the request's arguments.
-    pub fn launch(&self, request: &mut Request, how: &How<'_>) -> Result<(), Failure> {
+    pub fn launch(&self, request: &mut Request, how: &LaunchOptions<'_>) -> Result<(), Failure> {
         let Some(kernel) = self.module.ir().kernels.get(self.kernel) else {
             return Err(Failure::arguments("the text has no kernel"));
         };
@@ -120,11 +120,11 @@ impl Run<'_> {
                     evaluate(&mut args.clone())?;
                 }
                 let Some(words) = program.kernels().first() else {
-                    return Err(Failure::new(Kind::Refused, "the kernel has no words"));
+                    return Err(Failure::new(FailureKind::Refused, "the kernel has no words"));
                 };
                 match self.via {
                     #[cfg(feature = "aot")]
-                    Via::Object => {
+                    Execution::Object => {
                         args = self.call(words, (kernel, &request.text), request.budget, (args, aliases.clone()))?
                     }
                     _ => {
@@ -159,7 +159,7 @@ impl Run<'_> {
         budget: u64,
         (args, aliases): (Vec<Vec<u8>>, Vec<Alias>),
     ) -> Result<Vec<Vec<u8>>, Failure> {
-        let ahead = Ahead::load(words, budget).map_err(|error| Failure::of_object(&error))?;
+        let ahead = NativeKernel::load(words, budget).map_err(|error| Failure::of_object(&error))?;
         let called = ahead.call(&Launch { shape: self.shape, args, aliases });
         match called.stopped {
             Some(stopped) => Err(Failure::of_stop(&stopped, &self.shape, kernel, text)),
@@ -170,11 +170,11 @@ impl Run<'_> {
     /// Returns the target to compile for, or `None` if the kernel is evaluated.
     fn target(&self, request: &Request) -> Result<Option<Target>, Failure> {
         match self.via {
-            Via::Ir => Ok(None),
-            Via::Halu => Ok(Some(halfbyte::HALU)),
+            Execution::Ir => Ok(None),
+            Execution::Halu => Ok(Some(halfbyte::HALU)),
             #[cfg(feature = "aot")]
-            Via::Object => Ok(Some(halfbyte::HALU)),
-            Via::Ptx | Via::Recompiled => {
+            Execution::Object => Ok(Some(halfbyte::HALU)),
+            Execution::Ptx | Execution::Recompiled => {
                 let number = request.machine.map_or(Sm::DEFAULT.number(), |machine| machine.sm);
                 if let Some(sm) = Sm::new(number) {
                     return Ok(Some(halfbyte::ptx(sm)));
@@ -185,19 +185,19 @@ impl Run<'_> {
         }
     }
 
-    fn compile(&self, target: Target, how: &How<'_>) -> Result<Program, Failure> {
+    fn compile(&self, target: Target, how: &LaunchOptions<'_>) -> Result<Program, Failure> {
         let kernels = self.module.ir().kernels.get(self.kernel..=self.kernel).unwrap_or_default();
         let (watchdog, several_axes) = (how.watchdog.cloned(), !self.shape.is_along_x());
         let options = pipeline::Options { watchdog, several_axes, ..pipeline::Options::new(target) };
         let compiled = pipeline::compile(self.module, kernels, &options, &mut |_| {});
         let binary = compiled.map_err(|error| {
-            let kind = if error.exceeded().is_some() { Kind::Limit } else { Kind::Refused };
+            let kind = if error.exceeded().is_some() { FailureKind::Limit } else { FailureKind::Refused };
             match error.diagnostics().first() {
                 Some(first) => Failure::of_diagnostic(kind, first, self.module.text()),
                 None => Failure::new(kind, error.to_string()),
             }
         })?;
-        halfbyte::TARGETS.load(&binary.object).map_err(|error| Failure::new(Kind::Refused, error.to_string()))
+        halfbyte::TARGETS.load(&binary.object).map_err(|error| Failure::new(FailureKind::Refused, error.to_string()))
     }
 
     /// Returns the bytes of each parameter, and the aliases among the parameters.
@@ -237,7 +237,8 @@ impl Run<'_> {
             return Ok(());
         }
         let (via, name) = (self.via.name(), &param.name);
-        Err(self.unfit(format!("via {via} `{name}` is at a multiple of {align}, and byte {offset} is none")))
+        Err(self
+            .unsupported_argument(format!("via {via} `{name}` is at a multiple of {align}, and byte {offset} is none")))
     }
 
     /// Fails if several parameters point into one argument, and one of them is written and must not
@@ -260,8 +261,13 @@ impl Run<'_> {
 
     /// Returns the argument that a parameter points into, and the offset in it. Returns `None` for
     /// a value.
-    fn place(&self, param: &halfbyte_ir::Param, given: &Given, args: &[Arg]) -> Result<Option<(usize, u64)>, Failure> {
-        let (ParamKind::Buffer { .. }, &Given::Address(number)) = (param.kind, given) else { return Ok(None) };
+    fn place(
+        &self,
+        param: &halfbyte_ir::Param,
+        given: &ParamValue,
+        args: &[Arg],
+    ) -> Result<Option<(usize, u64)>, Failure> {
+        let (ParamKind::Buffer { .. }, &ParamValue::Address(number)) = (param.kind, given) else { return Ok(None) };
         match args.get(number) {
             Some(&Arg::Alias { arg, offset }) => {
                 address(args, arg, offset, &format!("argument {number}"))?;
@@ -272,10 +278,10 @@ impl Run<'_> {
     }
 
     /// Returns the bytes of a value, or of a buffer at null.
-    fn value(&self, param: &halfbyte_ir::Param, given: &Given, args: &[Arg]) -> Result<Vec<u8>, Failure> {
+    fn value(&self, param: &halfbyte_ir::Param, given: &ParamValue, args: &[Arg]) -> Result<Vec<u8>, Failure> {
         match (param.kind, given) {
-            (ParamKind::Scalar(_), Given::Value(bytes)) => Ok(bytes.clone()),
-            (ParamKind::Scalar(ty), &Given::Address(number)) => {
+            (ParamKind::Scalar(_), ParamValue::Value(bytes)) => Ok(bytes.clone()),
+            (ParamKind::Scalar(ty), &ParamValue::Address(number)) => {
                 // The kernel takes the address as a number and accesses no memory through it.
                 let address = match args.get(number) {
                     Some(&Arg::Alias { arg, offset }) => address(args, arg, offset, &format!("argument {number}"))?,
@@ -284,7 +290,7 @@ impl Run<'_> {
                 Ok(address.to_le_bytes().get(..ty.bytes() as usize).unwrap_or_default().to_vec())
             }
             // A null pointer becomes an empty buffer.
-            (ParamKind::Buffer { .. }, Given::Value(bytes))
+            (ParamKind::Buffer { .. }, ParamValue::Value(bytes))
                 if self.is_imported && bytes.iter().all(|&byte| byte == 0) =>
             {
                 Ok(Vec::new())
@@ -293,8 +299,9 @@ impl Run<'_> {
             // structure.
             (ParamKind::Buffer { .. }, _) => {
                 let (via, name) = (self.via.name(), &param.name);
-                Err(self
-                    .unfit(format!("via {via} `{name}` is the address of memory; give `buffer`, `zeros` or `alias`")))
+                Err(self.unsupported_argument(format!(
+                    "via {via} `{name}` is the address of memory; give `buffer`, `zeros` or `alias`"
+                )))
             }
         }
     }
@@ -312,21 +319,21 @@ impl Run<'_> {
             let message = format!(
                 "via {via} `{name}`, alone in its memory, is at a multiple of {WIDEST}, and byte {offset} is none"
             );
-            return Err(self.unfit(message));
+            return Err(self.unsupported_argument(message));
         }
         let bytes = bytes_of(args, arg).unwrap_or_default().get(offset as usize..).unwrap_or_default();
         let size = ty(param.kind).bytes() as usize;
         if !bytes.len().is_multiple_of(size) {
             let (via, name, found) = (self.via.name(), &param.name, bytes.len());
             let message = format!("via {via} `{name}` is elements of {size} bytes; argument {arg} has {found} bytes");
-            return Err(self.unfit(message));
+            return Err(self.unsupported_argument(message));
         }
         Ok(bytes.to_vec())
     }
 
     /// Creates a failure for an argument that PTX accepts and the imported kernel does not.
-    fn unfit(&self, message: String) -> Failure {
-        Failure::new(if self.is_imported { Kind::Unsupported } else { Kind::Arguments }, message)
+    fn unsupported_argument(&self, message: String) -> Failure {
+        Failure::new(if self.is_imported { FailureKind::Unsupported } else { FailureKind::Arguments }, message)
     }
 }
 

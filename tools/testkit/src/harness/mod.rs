@@ -16,8 +16,8 @@ use halfbyte_abi::meet::Schedule;
 use halfbyte_abi::{DEFAULT_BUDGET, buffer_base};
 use halfbyte_isa::ptx::module::TargetName;
 
-pub use failure::{Failure, Item, Kind};
-pub use then::{Then, ThenArg, launch_all};
+pub use failure::{Failure, FailureKind, Item};
+pub use then::{NextArg, NextLaunch, launch_all};
 
 use halfbyte::launch::Engine;
 use halfbyte_runtime::ptx::{Globals, Print};
@@ -49,7 +49,7 @@ pub enum Language {
 
 /// The form in which a text is executed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Via {
+pub enum Execution {
     /// Direct execution of PTX. A kernel in the IR is first compiled to PTX.
     Ptx,
     /// The evaluator of the IR.
@@ -168,14 +168,14 @@ impl Request {
 
 /// Options of a launch.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct How<'a> {
+pub struct LaunchOptions<'a> {
     /// The engine. By default, PTX is executed directly by native code, and other machine code by
     /// the interpreter.
     pub engine: Option<Engine>,
     /// The form in which a text is executed. By default, PTX is executed directly and the IR by the
     /// evaluator. With an engine of native code, the default for the IR is HALU's machine code;
     /// with a GPU, it is PTX.
-    pub via: Option<Via>,
+    pub via: Option<Execution>,
     /// `true` to detect races. The evaluator always detects races.
     pub races: bool,
     /// `true` if pointers of a PTX text may alias, in every form of execution.
@@ -191,7 +191,7 @@ pub struct How<'a> {
     pub schedule: Schedule,
 }
 
-impl How<'_> {
+impl LaunchOptions<'_> {
     /// Sets the flag `approximate` if `found` is `true`.
     fn note_approximate(&self, found: bool) {
         if let Some(approximate) = self.approximate {
@@ -206,7 +206,7 @@ impl How<'_> {
 ///
 /// # Errors
 /// Fails if the text or the launch is invalid, or if an item traps.
-pub fn launch(mut request: Request, how: &How<'_>) -> Result<Vec<Vec<u8>>, Failure> {
+pub fn launch(mut request: Request, how: &LaunchOptions<'_>) -> Result<Vec<Vec<u8>>, Failure> {
     launch_on(&mut request, how)?;
     Ok(request.args.into_iter().filter_map(Arg::into_bytes).collect())
 }
@@ -225,19 +225,19 @@ impl Request {
 }
 
 /// Executes a launch on the buffers in the request.
-fn launch_on(request: &mut Request, how: &How<'_>) -> Result<(), Failure> {
+fn launch_on(request: &mut Request, how: &LaunchOptions<'_>) -> Result<(), Failure> {
     check_size(request)?;
     for (number, arg) in request.args.iter().enumerate() {
         if let &Arg::Alias { arg, offset } = arg {
             address(&request.args, arg, offset, &format!("argument {number}"))?;
         }
     }
-    let held = put_addresses(&mut request.args)?;
+    let held = store_pointers(&mut request.args)?;
     match request.language {
         Language::Ptx => ptx::launch(request, how)?,
         Language::Ir => ir::launch(request, how)?,
     }
-    take_addresses(&mut request.args, &held);
+    restore_pointer_bytes(&mut request.args, &held);
     Ok(())
 }
 
@@ -303,10 +303,10 @@ fn address(args: &[Arg], number: usize, offset: u64, what: &str) -> Result<u64, 
 
 /// Bytes of a buffer that an address replaces: the argument, the offset, the original bytes, and
 /// the address.
-type Held = (usize, usize, [u8; 8], [u8; 8]);
+type ReplacedBytes = (usize, usize, [u8; 8], [u8; 8]);
 
 /// Stores the addresses of all pointers in their buffers.
-fn put_addresses(args: &mut [Arg]) -> Result<Vec<Held>, Failure> {
+fn store_pointers(args: &mut [Arg]) -> Result<Vec<ReplacedBytes>, Failure> {
     let mut wanted = Vec::new();
     for (number, arg) in args.iter().enumerate() {
         let Arg::Buffer { bytes, pointers } = arg else { continue };
@@ -332,7 +332,7 @@ fn put_addresses(args: &mut [Arg]) -> Result<Vec<Held>, Failure> {
 }
 
 /// Restores the original bytes wherever the stored address is still in place.
-fn take_addresses(args: &mut [Arg], held: &[Held]) {
+fn restore_pointer_bytes(args: &mut [Arg], held: &[ReplacedBytes]) {
     for &(number, at, before, address) in held.iter().rev() {
         if let Some(place) = place_mut(args, number, at)
             && *place == address

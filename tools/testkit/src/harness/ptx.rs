@@ -3,21 +3,21 @@
 use halfbyte_abi::{Shape, ShapeError};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::Entry;
-use halfbyte_isa::ptx::text::{self, Error, Text, Verdict};
+use halfbyte_isa::ptx::text::{self, Error, ParsedFile, Verdict};
 use halfbyte_runtime::LaunchError;
 use halfbyte_runtime::ptx::{self, Kernel, LoadError};
 
-use super::failure::{Failure, Kind};
-use super::ir::{Given, Run};
-use super::{Arg, How, Request, Size, Via, check_count, choose};
+use super::failure::{Failure, FailureKind};
+use super::ir::{ParamValue, Run};
+use super::{Arg, Execution, LaunchOptions, Request, Size, check_count, choose};
 use crate::trial::reads_addresses;
-use halfbyte::import_ptx::{self, MAX_ITEMS, Part, import_one, is_approximate};
+use halfbyte::import_ptx::{self, MAX_ITEMS, ParameterRange, import_one, is_approximate};
 use halfbyte::launch::Engine;
 
 /// The size of an address in bytes.
 const ADDRESS: u64 = 8;
 
-pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure> {
+pub(super) fn launch(request: &mut Request, how: &LaunchOptions<'_>) -> Result<(), Failure> {
     let (read, number) = self::read(request)?;
     let Some(entry) = read.module.entries.get(number) else {
         return Err(Failure::arguments("the text has no kernel"));
@@ -25,8 +25,8 @@ pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure
     how.note_approximate(is_approximate(entry));
     let shape = shape(request.size)?;
     check_count(entry.params.len(), request.args.len())?;
-    match how.via.unwrap_or(Via::Ptx) {
-        Via::Ptx => as_it_stands(request, how, &read, entry, shape),
+    match how.via.unwrap_or(Execution::Ptx) {
+        Execution::Ptx => execute_directly(request, how, &read, entry, shape),
         via => imported(request, how, via, (&read, number), shape),
     }
 }
@@ -49,13 +49,13 @@ pub(super) fn takes_addresses(request: &Request) -> bool {
 }
 
 /// Reads the text of a launch, and finds the number of its kernel.
-fn read(request: &Request) -> Result<(Text, usize), Failure> {
+fn read(request: &Request) -> Result<(ParsedFile, usize), Failure> {
     let read = text::read_each(&request.text).map_err(|errors| of_errors(&errors))?;
     check_target(&read, request)?;
     let taken = read.module.entries.iter().map(|entry| entry.name.as_str());
     let names: Vec<&str> = taken.chain(read.refused.iter().map(|refused| refused.name.as_str())).collect();
     // The kernel may be missing because of an error outside of all kernels.
-    let of_text = |missing| if read.outside.is_empty() { missing } else { of_errors(&read.outside) };
+    let of_text = |missing| if read.unsupported.is_empty() { missing } else { of_errors(&read.unsupported) };
     let (number, _) = choose(&names, request.entry.as_deref()).map_err(of_text)?;
     if let Some(refused) = number.checked_sub(read.module.entries.len()).and_then(|number| read.refused.get(number)) {
         return Err(of_errors(&refused.errors));
@@ -65,18 +65,18 @@ fn read(request: &Request) -> Result<(Text, usize), Failure> {
 
 /// Creates a failure from the first error of a text; later errors may follow from the first.
 fn of_errors(errors: &[Error]) -> Failure {
-    let Some(error) = errors.first() else { return Failure::new(Kind::Parse, "the text is refused") };
+    let Some(error) = errors.first() else { return Failure::new(FailureKind::Parse, "the text is refused") };
     let kind = match error.kind.verdict() {
-        Verdict::Wrong => Kind::Parse,
-        Verdict::Unsupported => Kind::Unsupported,
-        Verdict::TooLarge => Kind::Limit,
+        Verdict::Wrong => FailureKind::Parse,
+        Verdict::Unsupported => FailureKind::Unsupported,
+        Verdict::TooLarge => FailureKind::Limit,
     };
     Failure::new(kind, error.kind.to_string()).at(error.at)
 }
 
 /// Fails if the text's target does not exist, lacks one of its instructions, or does not run on the
 /// requested machine.
-fn check_target(text: &Text, request: &Request) -> Result<(), Failure> {
+fn check_target(text: &ParsedFile, request: &Request) -> Result<(), Failure> {
     let missing = text.missing();
     if !missing.is_empty() {
         return Err(of_errors(&missing));
@@ -84,7 +84,7 @@ fn check_target(text: &Text, request: &Request) -> Result<(), Failure> {
     let target = text.module.target;
     match request.machine {
         Some(machine) if !target.runs_on(machine) => {
-            Err(Failure::new(Kind::Refused, format!("the text is for {target}, which {machine} does not run")))
+            Err(Failure::new(FailureKind::Refused, format!("the text is for {target}, which {machine} does not run")))
         }
         _ => Ok(()),
     }
@@ -101,7 +101,13 @@ fn shape(size: Size) -> Result<Shape, Failure> {
 }
 
 /// Executes the text directly.
-fn as_it_stands(request: &mut Request, how: &How<'_>, read: &Text, entry: &Entry, shape: Shape) -> Result<(), Failure> {
+fn execute_directly(
+    request: &mut Request,
+    how: &LaunchOptions<'_>,
+    read: &ParsedFile,
+    entry: &Entry,
+    shape: Shape,
+) -> Result<(), Failure> {
     let kernel =
         Kernel::load_with(read, &entry.name, &*request.file, &request.globals).map_err(|error| of_load(&error))?;
     let mut values = Vec::new();
@@ -140,9 +146,9 @@ fn check_bytes(number: usize, arg: &Arg, found: u64, expected: u64) -> Result<()
 
 fn of_load(error: &LoadError) -> Failure {
     let (kind, loc) = match error {
-        LoadError::Name(_) | LoadError::Signature => (Kind::Arguments, Loc::default()),
-        LoadError::Variables { .. } => (Kind::Unsupported, Loc::default()),
-        LoadError::Parameter { loc, .. } | LoadError::Misaligned { loc, .. } => (Kind::Parse, *loc),
+        LoadError::Name(_) | LoadError::Signature => (FailureKind::Arguments, Loc::default()),
+        LoadError::Variables { .. } => (FailureKind::Unsupported, Loc::default()),
+        LoadError::Parameter { loc, .. } | LoadError::Misaligned { loc, .. } => (FailureKind::Parse, *loc),
     };
     Failure::new(kind, error.to_string()).at(loc)
 }
@@ -150,8 +156,8 @@ fn of_load(error: &LoadError) -> Failure {
 fn of_launch(error: &LaunchError) -> Failure {
     match error {
         LaunchError::Trap(trap) => Failure::of_trap(trap),
-        LaunchError::Engine { .. } => Failure::new(Kind::Unsupported, error.to_string()),
-        LaunchError::Shape { error: ShapeError::Items(_), .. } => Failure::new(Kind::Limit, error.to_string()),
+        LaunchError::Engine { .. } => Failure::new(FailureKind::Unsupported, error.to_string()),
+        LaunchError::Shape { error: ShapeError::Items(_), .. } => Failure::new(FailureKind::Limit, error.to_string()),
         LaunchError::Count { .. }
         | LaunchError::Bytes { .. }
         | LaunchError::Shape { .. }
@@ -159,16 +165,16 @@ fn of_launch(error: &LaunchError) -> Failure {
         | LaunchError::Alias { .. }
         | LaunchError::Overlap { .. } => Failure::arguments(error.to_string()),
         // All other errors are limits: of items, memory, time or the device.
-        _ => Failure::new(Kind::Limit, error.to_string()),
+        _ => Failure::new(FailureKind::Limit, error.to_string()),
     }
 }
 
 /// Imports a kernel and runs the result.
 fn imported(
     request: &mut Request,
-    how: &How<'_>,
-    via: Via,
-    (read, number): (&Text, usize),
+    how: &LaunchOptions<'_>,
+    via: Execution,
+    (read, number): (&ParsedFile, usize),
     shape: Shape,
 ) -> Result<(), Failure> {
     let Some(entry) = read.module.entries.get(number) else { return Ok(()) };
@@ -179,13 +185,13 @@ fn imported(
     }
     if items > MAX_ITEMS {
         let message = format!("{items} work items; via {} there are at most {MAX_ITEMS}", via.name());
-        return Err(Failure::new(Kind::Limit, message));
+        return Err(Failure::new(FailureKind::Limit, message));
     }
     let known = import_ptx::Shape { grid: Some(shape.grid), block: Some(shape.block) };
-    let (may_alias, keep) = (how.may_alias, via == Via::Recompiled);
+    let (may_alias, keep) = (how.may_alias, via == Execution::Recompiled);
     let known = import_ptx::Options { shape: known, may_alias, keep, ..import_ptx::Options::default() };
     let (module, parts) = import_one(&request.file, &request.text, read, number, known)
-        .map_err(|report| Failure::of_report(Kind::Unsupported, &report, &request.text))?;
+        .map_err(|report| Failure::of_report(FailureKind::Unsupported, &report, &request.text))?;
     for (number, (param, arg)) in entry.params.iter().zip(&request.args).enumerate() {
         let found = match arg {
             Arg::Value(bytes) => bytes.len() as u64,
@@ -193,14 +199,14 @@ fn imported(
         };
         check_bytes(number, arg, found, param.bytes())?;
     }
-    let given = |part: &Part| match request.args.get(part.param as usize) {
+    let given = |part: &ParameterRange| match request.args.get(part.param as usize) {
         Some(Arg::Value(bytes)) => {
             let range = part.offset as usize..(part.offset + part.bytes) as usize;
-            Ok(Given::Value(bytes.get(range).unwrap_or_default().to_vec()))
+            Ok(ParamValue::Value(bytes.get(range).unwrap_or_default().to_vec()))
         }
-        _ => Ok(Given::Address(part.param as usize)),
+        _ => Ok(ParamValue::Address(part.param as usize)),
     };
-    let given: Vec<Given> = parts.iter().map(given).collect::<Result<_, Failure>>()?;
+    let given: Vec<ParamValue> = parts.iter().map(given).collect::<Result<_, Failure>>()?;
     // A kernel without shared memory ignores a size of dynamic shared memory.
     let shared = if entry.shared_layout().is_empty() { 0 } else { request.shared as u32 };
     let shape = Shape { shared, ..shape };

@@ -1,10 +1,10 @@
 //! Sequences of launches on one text and shared buffers.
 
-use super::{Arg, Failure, How, Pointer, Request, Size, launch_on};
+use super::{Arg, Failure, LaunchOptions, Pointer, Request, Size, launch_on};
 
 /// A launch after the first, of the same text.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Then {
+pub struct NextLaunch {
     /// The kernel's name; `None` for the first kernel.
     pub entry: Option<String>,
     /// The number of work items.
@@ -13,14 +13,14 @@ pub struct Then {
     /// declares.
     pub shared: u64,
     /// The arguments, in the order of the kernel's parameters.
-    pub args: Vec<ThenArg>,
+    pub args: Vec<NextArg>,
     /// The number of backward branches that an item may take.
     pub budget: u64,
 }
 
 /// An argument of a launch after the first.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum ThenArg {
+pub enum NextArg {
     /// An argument of the first launch: its buffer, as earlier launches have left it, or its value.
     Same {
         /// The number of the argument in the first launch.
@@ -37,7 +37,11 @@ pub enum ThenArg {
 ///
 /// # Errors
 /// Fails with the error of [`launch`](super::launch) and the number of the launch; the first is 0.
-pub fn launch_all(mut request: Request, then: Vec<Then>, how: &How<'_>) -> Result<Vec<Vec<u8>>, (usize, Failure)> {
+pub fn launch_all(
+    mut request: Request,
+    then: Vec<NextLaunch>,
+    how: &LaunchOptions<'_>,
+) -> Result<Vec<Vec<u8>>, (usize, Failure)> {
     launch_on(&mut request, how).map_err(|failure| (0, failure))?;
     let mut first = std::mem::take(&mut request.args);
     let mut more = Vec::new();
@@ -62,13 +66,13 @@ pub fn launch_all(mut request: Request, then: Vec<Then>, how: &How<'_>) -> Resul
 /// taken.
 type Bound = (Vec<Arg>, Vec<Option<usize>>);
 
-fn bind(wanted: Vec<ThenArg>, first: &mut [Arg]) -> Result<Bound, Failure> {
+fn bind(wanted: Vec<NextArg>, first: &mut [Arg]) -> Result<Bound, Failure> {
     let (mut args, mut places): Bound = (Vec::new(), Vec::new());
     for (number, wanted) in wanted.into_iter().enumerate() {
         let wrong = |what: String| Failure::arguments(format!("argument {number} is to be {what}"));
         let (arg, place) = match wanted {
-            ThenArg::New(arg) => (arg, None),
-            ThenArg::Same { arg: same, pointers } => {
+            NextArg::New(arg) => (arg, None),
+            NextArg::Same { arg: same, pointers } => {
                 if let Some(other) = places.iter().position(|&place| place == Some(same)) {
                     let message = format!("argument {same} of the first launch, as argument {other} is; give `alias`");
                     return Err(wrong(message));

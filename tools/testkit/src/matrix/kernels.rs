@@ -7,7 +7,7 @@ use halfbyte::ir::{AttrKind, FlagKind, Op, Type};
 
 /// An op with its types and its variant.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Form {
+pub struct OpForm {
     /// The op.
     pub op: Op,
     /// The variant: a modifier, a condition, or a constant or scalar operand.
@@ -40,7 +40,7 @@ pub(super) struct Sample {
 const INT_CONDITIONS: [&str; 3] = ["eq", "lt_s", "lt_u"];
 const FLOAT_CONDITIONS: [&str; 2] = ["lt", "ltu"];
 
-impl Form {
+impl OpForm {
     /// Returns the op's name in the table, with its variant.
     pub fn name(&self) -> String {
         match self.variant {
@@ -63,13 +63,13 @@ impl Form {
     /// Returns every form of an op that the verifier accepts. Forms on addresses are excluded,
     /// because accesses cover them. Types too wide for memory are excluded, because the passes
     /// split them where they can.
-    pub fn of(op: Op) -> Vec<Form> {
+    pub fn of(op: Op) -> Vec<OpForm> {
         let row = op.row();
         if matches!(row.attr, AttrKind::Targets | AttrKind::Intrinsic | AttrKind::Const) || op == Op::Ret {
             return Vec::new();
         }
         let Some(types) = row.types else {
-            return vec![Form { op, variant: Variant::Plain, ty: None, from: None }];
+            return vec![OpForm { op, variant: Variant::Plain, ty: None, from: None }];
         };
         let mut forms = Vec::new();
         let is_asked = |ty: Type| ty != Type::PTR && !ty.is_wide();
@@ -79,7 +79,7 @@ impl Form {
                 None => vec![None],
             };
             for (from, variant) in from.iter().flat_map(|&from| variants(row, ty).into_iter().map(move |v| (from, v))) {
-                forms.push(Form { op, variant, ty: Some(ty), from });
+                forms.push(OpForm { op, variant, ty: Some(ty), from });
             }
         }
         forms

@@ -12,7 +12,7 @@ use halfbyte::{CompileError, Module, TARGETS, Target};
 use halfbyte_isa::object::Loc;
 use halfbyte_isel::Request;
 
-pub use kernels::{Form, Variant};
+pub use kernels::{OpForm, Variant};
 pub use page::{page, table};
 
 /// The support of a form by a target.
@@ -33,7 +33,7 @@ pub enum Cell {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Measured {
     /// The form.
-    pub form: Form,
+    pub form: OpForm,
     /// The support, in the order of the targets.
     pub cells: Vec<Cell>,
 }
@@ -43,7 +43,7 @@ pub fn measure(ops: &[Op], targets: &[Target]) -> Vec<Measured> {
     let options: Vec<Options> =
         targets.iter().map(|&target| Options { verify: false, ..Options::new(target) }).collect();
     let mut measured = Vec::new();
-    for form in ops.iter().flat_map(|&op| Form::of(op)) {
+    for form in ops.iter().flat_map(|&op| OpForm::of(op)) {
         let sample = form.sample();
         let cells = match Module::parse(&sample.text) {
             Ok(module) => options.iter().map(|options| cell(&form, &module, sample.line, options)).collect(),
@@ -56,14 +56,14 @@ pub fn measure(ops: &[Op], targets: &[Target]) -> Vec<Measured> {
 }
 
 /// Compiles a kernel for a target, and returns the support of the op on one line.
-fn cell(form: &Form, module: &Module, line: u32, options: &Options) -> Cell {
+fn cell(form: &OpForm, module: &Module, line: u32, options: &Options) -> Cell {
     match made(module, line, options) {
         Ok((instructions, items)) => Cell::Made { instructions, items },
-        Err(Unmade::Lowered(error)) => Cell::Refused(refusal(form, line, &error)),
-        Err(Unmade::Selected(refused)) => {
+        Err(MeasureError::Lowered(error)) => Cell::Refused(refusal(form, line, &error)),
+        Err(MeasureError::Selected(refused)) => {
             Cell::Refused(refused.map_or("refused".into(), |refused| reason(form, &refused)))
         }
-        Err(Unmade::Other(why)) => Cell::Refused(why),
+        Err(MeasureError::Other(why)) => Cell::Refused(why),
     }
 }
 
@@ -74,15 +74,15 @@ pub fn of_line(module: &Module, line: u32, target: Target) -> Option<(Vec<String
 }
 
 /// The reason why there are no instructions.
-enum Unmade {
+enum MeasureError {
     Lowered(CompileError),
     Selected(Option<Refusal>),
     Other(String),
 }
 
-fn made(module: &Module, line: u32, options: &Options) -> Result<(Vec<String>, u32), Unmade> {
-    let Some(kernel) = module.ir().kernels.first() else { return Err(Unmade::Other("no kernel".into())) };
-    let lowered = Compiler::new(module, options).lower(kernel, &mut |_| {}).map_err(Unmade::Lowered)?;
+fn made(module: &Module, line: u32, options: &Options) -> Result<(Vec<String>, u32), MeasureError> {
+    let Some(kernel) = module.ir().kernels.first() else { return Err(MeasureError::Other("no kernel".into())) };
+    let lowered = Compiler::new(module, options).lower(kernel, &mut |_| {}).map_err(MeasureError::Lowered)?;
     let lines = Lines::new(module.text());
     let locate = |span: Span| {
         let Position { line, column } = lines.position(span.start);
@@ -93,10 +93,10 @@ fn made(module: &Module, line: u32, options: &Options) -> Result<(Vec<String>, u
         Ok(selected) => selected.code,
         Err(refused) => {
             let of_line = refused.iter().find(|refusal| locate(refusal.span).line == line).or(refused.first());
-            return Err(Unmade::Selected(of_line.cloned()));
+            return Err(MeasureError::Selected(of_line.cloned()));
         }
     };
-    code.expand().map_err(Unmade::Other)?;
+    code.expand().map_err(MeasureError::Other)?;
     let of_op = code.locs().into_iter().zip(code.instructions()).filter(|(loc, _)| loc.line == line);
     let instructions = of_op.flat_map(|(_, text)| mnemonics(&text)).collect();
     Ok((instructions, lowered.packing.as_ref().map_or(1, |packing| packing.items)))
@@ -112,7 +112,7 @@ fn mnemonics(text: &str) -> Vec<String> {
     text.split(" & ").filter_map(mnemonic).collect()
 }
 
-fn refusal(form: &Form, line: u32, error: &CompileError) -> String {
+fn refusal(form: &OpForm, line: u32, error: &CompileError) -> String {
     match error {
         CompileError::Refused(refused) => {
             let of_line = refused.iter().find(|refused| refused.at.loc.line == line).or(refused.first());
@@ -123,7 +123,7 @@ fn refusal(form: &Form, line: u32, error: &CompileError) -> String {
 }
 
 /// Formats the reason of a refusal. The op is named only if it differs from the form's.
-fn reason(form: &Form, refusal: &Refusal) -> String {
+fn reason(form: &OpForm, refusal: &Refusal) -> String {
     let other = refusal.op.filter(|(op, _)| *op != form.op).map(|(op, ty)| format!("`{}.{ty}`: ", op.name()));
     let reason = match &refusal.reason {
         Some(Reason { why, help: Some(help) }) => format!("{why}; {help}"),

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use halfbyte::Target;
 use halfbyte::ir::Op;
 
-use super::kernels::{Form, Variant};
+use super::kernels::{OpForm, Variant};
 use super::{Cell, Measured, measure};
 
 const HEAD: &str = "# What each target has
@@ -31,7 +31,7 @@ lanes, and VP1 on the vectors of their bytes, of which its accumulator makes sum
 
 /// A family of ops, which share a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Family {
+enum OpGroup {
     Integers,
     Saturating,
     Shifts,
@@ -50,26 +50,26 @@ enum Family {
     Atomic,
 }
 
-const FAMILIES: [(Family, &str); 16] = [
-    (Family::Integers, "Integer arithmetic"),
-    (Family::Saturating, "Saturating arithmetic, averages, differences"),
-    (Family::Shifts, "Shifts"),
-    (Family::Bits, "Bits"),
-    (Family::Choice, "Comparison and selection"),
-    (Family::Across, "Sums and extremes across lanes"),
-    (Family::Widths, "Integer widths and masks"),
-    (Family::Floats, "Floating-point arithmetic"),
-    (Family::FloatModifiers, "Rounding and other modifiers"),
-    (Family::FloatComparisons, "Floating-point comparison"),
-    (Family::FloatConversions, "Floating-point conversion"),
-    (Family::Lanes, "Lanes and parts"),
-    (Family::Memory, "Memory"),
-    (Family::Places, "Where the work item is"),
-    (Family::Meeting, "Items that meet"),
-    (Family::Atomic, "Atomic access to memory"),
+const FAMILIES: [(OpGroup, &str); 16] = [
+    (OpGroup::Integers, "Integer arithmetic"),
+    (OpGroup::Saturating, "Saturating arithmetic, averages, differences"),
+    (OpGroup::Shifts, "Shifts"),
+    (OpGroup::Bits, "Bits"),
+    (OpGroup::Choice, "Comparison and selection"),
+    (OpGroup::Across, "Sums and extremes across lanes"),
+    (OpGroup::Widths, "Integer widths and masks"),
+    (OpGroup::Floats, "Floating-point arithmetic"),
+    (OpGroup::FloatModifiers, "Rounding and other modifiers"),
+    (OpGroup::FloatComparisons, "Floating-point comparison"),
+    (OpGroup::FloatConversions, "Floating-point conversion"),
+    (OpGroup::Lanes, "Lanes and parts"),
+    (OpGroup::Memory, "Memory"),
+    (OpGroup::Places, "Where the work item is"),
+    (OpGroup::Meeting, "Items that meet"),
+    (OpGroup::Atomic, "Atomic access to memory"),
 ];
 
-fn family(form: &Form) -> Option<Family> {
+fn family(form: &OpForm) -> Option<OpGroup> {
     Some(match form.op {
         Op::Add
         | Op::Sub
@@ -87,13 +87,13 @@ fn family(form: &Form) -> Option<Family> {
         | Op::MaxS
         | Op::MaxU
         | Op::Neg
-        | Op::Abs => Family::Integers,
+        | Op::Abs => OpGroup::Integers,
         Op::AddSatS | Op::AddSatU | Op::SubSatS | Op::SubSatU | Op::AvgS | Op::AvgU | Op::AbsDiffS | Op::AbsDiffU => {
-            Family::Saturating
+            OpGroup::Saturating
         }
-        Op::Shl | Op::ShrS | Op::ShrU | Op::RoundShrS | Op::RoundShrU | Op::Rotl | Op::Rotr => Family::Shifts,
-        Op::And | Op::Or | Op::Xor | Op::Not | Op::Popcount | Op::Clz | Op::Ctz | Op::BitReverse => Family::Bits,
-        Op::Icmp | Op::Select => Family::Choice,
+        Op::Shl | Op::ShrS | Op::ShrU | Op::RoundShrS | Op::RoundShrU | Op::Rotl | Op::Rotr => OpGroup::Shifts,
+        Op::And | Op::Or | Op::Xor | Op::Not | Op::Popcount | Op::Clz | Op::Ctz | Op::BitReverse => OpGroup::Bits,
+        Op::Icmp | Op::Select => OpGroup::Choice,
         Op::SadS
         | Op::SadU
         | Op::Dot4S
@@ -109,9 +109,9 @@ fn family(form: &Form) -> Option<Family> {
         | Op::ReduceMaxS
         | Op::ReduceMaxU
         | Op::Any
-        | Op::All => Family::Across,
+        | Op::All => OpGroup::Across,
         Op::Sext | Op::Zext | Op::Trunc | Op::NarrowSatS | Op::NarrowSatU | Op::NarrowSatUU | Op::MaskExpand => {
-            Family::Widths
+            OpGroup::Widths
         }
         Op::Fadd
         | Op::Fsub
@@ -130,19 +130,19 @@ fn family(form: &Form) -> Option<Family> {
         | Op::Fcos
         | Op::Ftanh => {
             if form.variant == Variant::Plain {
-                Family::Floats
+                OpGroup::Floats
             } else {
-                Family::FloatModifiers
+                OpGroup::FloatModifiers
             }
         }
-        Op::Fcmp | Op::Fset => Family::FloatComparisons,
-        Op::Fcvt | Op::FcvtFromS | Op::FcvtFromU | Op::FcvtToS | Op::FcvtToU => Family::FloatConversions,
+        Op::Fcmp | Op::Fset => OpGroup::FloatComparisons,
+        Op::Fcvt | Op::FcvtFromS | Op::FcvtFromU | Op::FcvtToS | Op::FcvtToU => OpGroup::FloatConversions,
         Op::Splat | Op::Shuffle | Op::Swizzle | Op::Extract | Op::Insert | Op::Concat | Op::Split | Op::Bitcast => {
-            Family::Lanes
+            OpGroup::Lanes
         }
-        Op::Load | Op::Store | Op::PtrAdd => Family::Memory,
-        Op::ItemId | Op::ItemCount | Op::LocalId | Op::GroupId | Op::GroupSize | Op::GroupCount => Family::Places,
-        Op::SubgroupId | Op::LaneId => Family::Places,
+        Op::Load | Op::Store | Op::PtrAdd => OpGroup::Memory,
+        Op::ItemId | Op::ItemCount | Op::LocalId | Op::GroupId | Op::GroupSize | Op::GroupCount => OpGroup::Places,
+        Op::SubgroupId | Op::LaneId => OpGroup::Places,
         Op::Barrier
         | Op::BarrierArrive
         | Op::BarrierCount
@@ -169,7 +169,7 @@ fn family(form: &Form) -> Option<Family> {
         | Op::SubgroupReduceOr
         | Op::SubgroupReduceXor
         | Op::Elect
-        | Op::ActiveMask => Family::Meeting,
+        | Op::ActiveMask => OpGroup::Meeting,
         Op::AtomicLoad
         | Op::AtomicStore
         | Op::AtomicAdd
@@ -185,7 +185,7 @@ fn family(form: &Form) -> Option<Family> {
         | Op::AtomicDec
         | Op::AtomicExchange
         | Op::AtomicCompareExchange
-        | Op::AtomicFadd => Family::Atomic,
+        | Op::AtomicFadd => OpGroup::Atomic,
         Op::Const | Op::Intrinsic | Op::Br | Op::BrIf | Op::Switch | Op::Ret => return None,
     })
 }
@@ -317,7 +317,7 @@ fn column_cell(row: &Measured, column: &Column, all: &[Measured], targets: &[Tar
             Some(Cell::Made { instructions, items }) => made(instructions, *items),
             Some(Cell::Refused(reason)) => {
                 let mut text = reason.clone();
-                let way = way_out(row, number, all, targets);
+                let way = alternatives(row, number, all, targets);
                 if !way.is_empty() {
                     text += &format!(". {way}");
                 }
@@ -355,14 +355,14 @@ fn made(instructions: &[String], items: u32) -> String {
 }
 
 /// Returns the alternatives to a refused form: other types on the same target, or other targets.
-fn way_out(row: &Measured, number: usize, all: &[Measured], targets: &[Target]) -> String {
+fn alternatives(row: &Measured, number: usize, all: &[Measured], targets: &[Target]) -> String {
     let is_made = |other: &Measured, number: usize| matches!(other.cells.get(number), Some(Cell::Made { .. }));
-    let here: Vec<&Form> = all
+    let here: Vec<&OpForm> = all
         .iter()
         .filter(|other| other.form.op == row.form.op && is_made(other, number))
         .map(|other| &other.form)
         .collect();
-    let Form { variant, ty, from, .. } = row.form;
+    let OpForm { variant, ty, from, .. } = row.form;
     let same = here.iter().filter(|form| form.variant == variant);
     // For conversions, only source types for the wanted result type are suggested.
     let types: Vec<String> = same.filter(|form| from.is_none() || form.ty == ty).map(|form| form.types()).collect();

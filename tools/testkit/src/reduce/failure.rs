@@ -4,11 +4,11 @@ use halfbyte_abi::Target;
 use halfbyte_ir::eval::DEFAULT_BUDGET;
 use thiserror::Error;
 
-use super::{Case, Patience};
+use super::{Case, TrialLimits};
 use crate::runlines;
-use crate::trial::{Failure, Kind, Launch, Trial};
+use crate::trial::{Failure, FailureKind, Launch, Trial};
 use halfbyte::Module;
-use halfbyte::args::bind::{Kept, bind_after};
+use halfbyte::args::bind::{RetainedBuffers, bind_after};
 use halfbyte::args::{Loader, brief};
 use halfbyte::launch::{Engine, Evaluation, evaluate, given};
 use halfbyte::pipeline::Options;
@@ -17,7 +17,7 @@ use halfbyte::targets::TARGETS;
 
 /// The failures to search for.
 #[derive(Clone, Copy, Debug)]
-pub struct Question<'a> {
+pub struct SearchOptions<'a> {
     /// The name of the only kernel to search, without `@`.
     pub kernel: Option<&'a str>,
     /// The only target to search.
@@ -25,7 +25,7 @@ pub struct Question<'a> {
     /// The engines to run on.
     pub engines: &'a [Engine],
     /// The time limits.
-    pub patience: &'a Patience,
+    pub patience: &'a TrialLimits,
 }
 
 /// A launch on a target, which may fail.
@@ -97,7 +97,7 @@ impl NoFailure {
 }
 
 /// A failing launch of a kernel file.
-pub struct Found {
+pub struct FailingLaunch {
     /// The kernel and its failing launch.
     pub case: Case,
     /// The failure.
@@ -105,7 +105,7 @@ pub struct Found {
     options: Options,
     engines: Vec<Engine>,
     budget: u32,
-    patience: Patience,
+    patience: TrialLimits,
 }
 
 /// Returns the launches of a module's run lines that match the question, one for each of their
@@ -113,7 +113,7 @@ pub struct Found {
 ///
 /// # Errors
 /// Fails if a run line is invalid, or if no launch matches the question.
-pub fn suspects(module: &Module, loader: &Loader, question: Question<'_>) -> Result<Vec<Suspect>, FindError> {
+pub fn suspects(module: &Module, loader: &Loader, question: SearchOptions<'_>) -> Result<Vec<Suspect>, FindError> {
     let report = |errors| FindError::Report(Report::new(module.file(), module.text(), errors));
     let kernels = &module.ir().kernels;
     if let Some(name) = question.kernel.filter(|name| !kernels.iter().any(|kernel| kernel.name == *name)) {
@@ -128,7 +128,7 @@ pub fn suspects(module: &Module, loader: &Loader, question: Question<'_>) -> Res
             Some(wanted) => (wanted.name() == target.name()).then_some(wanted),
             None => Some(target),
         };
-        let mut kept = Kept::default();
+        let mut kept = RetainedBuffers::default();
         for launch in run.launches() {
             let (name, place) = &launch.kernel;
             let Some(kernel) = module.ir().kernel(name) else {
@@ -138,7 +138,7 @@ pub fn suspects(module: &Module, loader: &Loader, question: Question<'_>) -> Res
             let params = given(kernel);
             let bound = bind_after(&kept, &params, &launch.args, &launch.results, loader, *place);
             let mut bound = bound.map_err(report)?;
-            bound.settle(kernel, launch.shape, loader.watchdog());
+            bound.size_open_buffers(kernel, launch.shape, loader.watchdog());
             let (args, aliases) = (bound.args, bound.aliases);
             // The next launch starts with the memory that this one leaves.
             let is_next = run.then.last().is_some_and(|last| !std::ptr::eq(last, launch));
@@ -177,7 +177,7 @@ pub fn suspects(module: &Module, loader: &Loader, question: Question<'_>) -> Res
 ///
 /// # Errors
 /// Fails if a run line is invalid, if no launch matches the question, or if no launch fails.
-pub fn find(module: &Module, loader: &Loader, question: Question<'_>) -> Result<Found, FindError> {
+pub fn find(module: &Module, loader: &Loader, question: SearchOptions<'_>) -> Result<FailingLaunch, FindError> {
     let suspects = suspects(module, loader, question)?;
     // The first round finds the failures that `check` shows; the second verifies each compiler
     // step.
@@ -186,7 +186,7 @@ pub fn find(module: &Module, loader: &Loader, question: Question<'_>) -> Result<
         for Suspect { case, target } in &suspects {
             let options = Options::new(*target);
             let options = Options { verify: verify || options.verify, ..options };
-            let reason = match Found::search(case.clone(), options, question.engines, question.patience) {
+            let reason = match FailingLaunch::search(case.clone(), options, question.engines, question.patience) {
                 Ok(found) => return Ok(found),
                 Err(reason) => reason,
             };
@@ -202,25 +202,35 @@ pub fn find(module: &Module, loader: &Loader, question: Question<'_>) -> Result<
     Err(FindError::Agrees { file: module.file().to_owned(), what })
 }
 
-impl Found {
+impl FailingLaunch {
     /// Returns the failure of a case, or `None` if it agrees or cannot be run.
-    pub fn of(case: Case, options: Options, engines: &[Engine], patience: &Patience) -> Option<Found> {
-        Found::search(case, options, engines, patience).ok()
+    pub fn of(case: Case, options: Options, engines: &[Engine], patience: &TrialLimits) -> Option<FailingLaunch> {
+        FailingLaunch::search(case, options, engines, patience).ok()
     }
 
-    fn search(case: Case, options: Options, engines: &[Engine], patience: &Patience) -> Result<Found, NoFailure> {
+    fn search(
+        case: Case,
+        options: Options,
+        engines: &[Engine],
+        patience: &TrialLimits,
+    ) -> Result<FailingLaunch, NoFailure> {
         let launches = [case.launch().clone()];
         let failure = |engines: &[Engine], budget| {
             let watchdog = &patience.watchdog();
-            let trial =
-                Trial { ways: std::slice::from_ref(&options), engines, ahead: false, budget, watchdog: Some(watchdog) };
+            let trial = Trial {
+                options: std::slice::from_ref(&options),
+                engines,
+                native_objects: false,
+                budget,
+                watchdog: Some(watchdog),
+            };
             trial.run(&case.module(), &launches)
         };
         let failure_of_all = match failure(engines, DEFAULT_BUDGET) {
             Ok(tally) if tally.accepted.contains(&false) => return Err(NoFailure::Refused),
             Ok(_) => return Err(NoFailure::Agrees),
-            Err(Failure { kind: Kind::Malformed, reason, .. }) => return Err(NoFailure::Malformed(reason)),
-            Err(Failure { kind: Kind::Exceeded, reason, .. }) => return Err(NoFailure::Exceeded(reason)),
+            Err(Failure { kind: FailureKind::Malformed, reason, .. }) => return Err(NoFailure::Malformed(reason)),
+            Err(Failure { kind: FailureKind::Exceeded, reason, .. }) => return Err(NoFailure::Exceeded(reason)),
             Err(failure) => failure,
         };
         // If a single engine shows the failure, the others need not run.
@@ -228,20 +238,20 @@ impl Found {
         let is_same = |other: Result<_, Failure>| other.is_err_and(|other| other.is_like(&failure_of_all));
         let engines = if is_same(failure(&alone, DEFAULT_BUDGET)) { alone } else { engines.to_vec() };
         // A changed branch may make a loop infinite; a small budget ends such a case soon.
-        let budgets = (10..20).map(|bits| 1 << bits).filter(|_| failure_of_all.kind != Kind::Trap);
+        let budgets = (10..20).map(|bits| 1 << bits).filter(|_| failure_of_all.kind != FailureKind::Trap);
         let budget = budgets.into_iter().find(|&budget| is_same(failure(&engines, budget))).unwrap_or(DEFAULT_BUDGET);
         let (options, patience) = (options.clone(), patience.clone());
-        Ok(Found { failure: failure_of_all, options, engines, budget, case, patience })
+        Ok(FailingLaunch { failure: failure_of_all, options, engines, budget, case, patience })
     }
 
     /// Returns the failure of another case if it is of the same kind.
     pub fn fails(&self, case: &Case) -> Option<Failure> {
-        let Found { options, engines, budget, .. } = self;
+        let FailingLaunch { options, engines, budget, .. } = self;
         let watchdog = &self.patience.watchdog();
         let trial = Trial {
-            ways: std::slice::from_ref(options),
+            options: std::slice::from_ref(options),
             engines,
-            ahead: false,
+            native_objects: false,
             budget: *budget,
             watchdog: Some(watchdog),
         };

@@ -28,8 +28,8 @@ use halfbyte_abi::{Limits, Watchdog};
 use halfbyte::args::MAX_BYTES;
 
 pub use case::Case;
-pub use failure::{FindError, Found, Question, Suspect, find, suspects};
-pub use patience::Patience;
+pub use failure::{FailingLaunch, FindError, SearchOptions, Suspect, find, suspects};
+pub use patience::TrialLimits;
 
 use cost::Cost;
 use draft::Draft;
@@ -184,7 +184,7 @@ impl Reducer<'_> {
 
     /// Reduces a number as long as `change`, given the amount to subtract, is accepted; large steps
     /// come first.
-    fn less(&mut self, value: impl Fn(&Case) -> u64, mut change: impl FnMut(&mut Draft, u64) -> Option<()>) {
+    fn minimize(&mut self, value: impl Fn(&Case) -> u64, mut change: impl FnMut(&mut Draft, u64) -> Option<()>) {
         let mut step = value(&self.best);
         while step > 0 && !self.is_over() {
             while step <= value(&self.best) && self.accepts(|draft| change(draft, step)) {}

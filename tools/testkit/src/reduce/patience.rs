@@ -6,7 +6,7 @@ use halfbyte_abi::{CancelToken, Limits, Watchdog};
 
 /// The limits of each trial, and a time limit for all trials together.
 #[derive(Clone, Debug)]
-pub struct Patience {
+pub struct TrialLimits {
     /// The limits of one trial.
     limits: Limits,
     /// The end of the last trial, if limited.
@@ -14,22 +14,22 @@ pub struct Patience {
     cancel: CancelToken,
 }
 
-impl Patience {
+impl TrialLimits {
     /// Creates an instance without limits.
-    pub fn endless() -> Patience {
-        Patience::each(Limits::NONE, CancelToken::default())
+    pub fn endless() -> TrialLimits {
+        TrialLimits::each(Limits::NONE, CancelToken::default())
     }
 
     /// Creates an instance with limits for each trial but not for their total. The token cancels
     /// all trials.
-    pub fn each(limits: Limits, cancel: CancelToken) -> Patience {
-        Patience { limits, end: None, cancel }
+    pub fn each(limits: Limits, cancel: CancelToken) -> TrialLimits {
+        TrialLimits { limits, end: None, cancel }
     }
 
     /// Creates an instance with limits for each trial, and a time limit for all trials together
     /// that starts now.
-    pub fn new(limits: Limits, all: Duration, cancel: CancelToken) -> Patience {
-        Patience { limits, end: Instant::now().checked_add(all), cancel }
+    pub fn new(limits: Limits, all: Duration, cancel: CancelToken) -> TrialLimits {
+        TrialLimits { limits, end: Instant::now().checked_add(all), cancel }
     }
 
     /// Returns the remaining time, or `None` if the time is unlimited.
@@ -52,14 +52,14 @@ mod tests {
     fn a_trial_has_no_more_time_than_all_have() {
         let limits = Limits { time: Some(Duration::from_secs(10)), work: 5, ..Limits::NONE };
         let token = CancelToken::default();
-        let patience = Patience::new(limits.clone(), Duration::from_secs(3600), token.clone());
+        let patience = TrialLimits::new(limits.clone(), Duration::from_secs(3600), token.clone());
         assert_eq!(*patience.watchdog().limits(), limits);
-        let short = Patience::new(limits, Duration::ZERO, token.clone());
+        let short = TrialLimits::new(limits, Duration::ZERO, token.clone());
         assert_eq!(short.watchdog().limits().time, Some(Duration::ZERO));
         assert!(short.watchdog().poll().is_err());
         assert!(patience.watchdog().poll().is_ok());
         token.cancel();
         assert!(patience.watchdog().poll().is_err());
-        assert_eq!(Patience::endless().left(), None);
+        assert_eq!(TrialLimits::endless().left(), None);
     }
 }

@@ -14,7 +14,7 @@ pub(super) fn constants(reducer: &mut Reducer<'_>) {
         let ty = kernel.insts[inst].ty;
         let mut lanes = vec![0; ty.lanes()];
         unpack(ty, &kernel.const_bits(inst).unwrap_or_default(), &mut lanes);
-        let is_changed = plainer(ty, &lanes)
+        let is_changed = simpler_lanes(ty, &lanes)
             .into_iter()
             .any(|lanes| reducer.accepts(|draft| set(&mut draft.kernel, inst, ty, &lanes)));
         if reducer.is_over() {
@@ -32,7 +32,7 @@ fn constant(case: &Case, number: usize) -> Option<Inst> {
 }
 
 /// Returns simpler lanes to try, the simplest first.
-fn plainer(ty: Type, lanes: &[u64]) -> Vec<Vec<u64>> {
+fn simpler_lanes(ty: Type, lanes: &[u64]) -> Vec<Vec<u64>> {
     let all = |lane: u64| vec![lane; lanes.len()];
     let mut plainer = vec![all(0), all(1)];
     if !ty.is_scalar() {
@@ -116,10 +116,10 @@ mod tests {
 
     #[test]
     fn constants_are_tried_from_the_plainest_on() {
-        let tried = plainer(Type::F16X2, &[0x3c00, 0xffff]);
+        let tried = simpler_lanes(Type::F16X2, &[0x3c00, 0xffff]);
         assert_eq!(tried.first(), Some(&vec![0, 0]));
         assert!(tried.contains(&vec![0x3c00, 0x3c00]) && tried.contains(&vec![0, 0xffff]));
         assert!(tried.contains(&vec![0x1e00, 0x7fff]) && tried.contains(&vec![0x3c00, 0xff00]));
-        assert_eq!(plainer(Type::I1, &[1]).first(), Some(&vec![0]));
+        assert_eq!(simpler_lanes(Type::I1, &[1]).first(), Some(&vec![0]));
     }
 }

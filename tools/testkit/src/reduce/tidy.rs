@@ -10,7 +10,7 @@ pub(super) fn tidy(kernel: &mut Kernel) {
     loop {
         let mut is_changed = plain_branches(kernel);
         is_changed |= unreachable(kernel);
-        is_changed |= joined(kernel);
+        is_changed |= merge_blocks(kernel);
         is_changed |= block_params(kernel);
         is_changed |= unused(kernel);
         if !is_changed {
@@ -58,7 +58,7 @@ fn unreachable(kernel: &mut Kernel) -> bool {
 }
 
 /// Merges a block with its only successor, if the block is the successor's only predecessor.
-fn joined(kernel: &mut Kernel) -> bool {
+fn merge_blocks(kernel: &mut Kernel) -> bool {
     let flow = Flow::new(kernel);
     let joins = |kernel: &Kernel, block: Block| {
         let inst = kernel.terminator(block).filter(|&inst| kernel.insts[inst].op == Op::Br)?;

@@ -17,7 +17,7 @@ const BOUNDARY: &str = r"\b";
 
 /// The kind of a check line, which determines the searched part of the output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum CheckKind {
     /// The first match in the lines after the last match.
     Check,
     /// Like `Check`, with N consecutive matches in different lines.
@@ -37,34 +37,35 @@ pub(super) enum Kind {
 /// The prefix of `check-count-N`.
 const COUNT: &str = "check-count-";
 
-impl Kind {
+impl CheckKind {
     /// The kinds without a number.
-    const PLAIN: [Kind; 6] = [Kind::Check, Kind::Dag, Kind::Next, Kind::Same, Kind::Not, Kind::Never];
+    const PLAIN: [CheckKind; 6] =
+        [CheckKind::Check, CheckKind::Dag, CheckKind::Next, CheckKind::Same, CheckKind::Not, CheckKind::Never];
 
     /// Returns the kind with a name, which is the text before the colon.
-    pub fn named(word: &str) -> Option<Kind> {
+    pub fn named(word: &str) -> Option<CheckKind> {
         if let Some(number) = word.strip_prefix(COUNT) {
             let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
-            return number.parse().ok().filter(|_| is_number).map(Kind::Count);
+            return number.parse().ok().filter(|_| is_number).map(CheckKind::Count);
         }
-        Kind::PLAIN.into_iter().find(|kind| kind.name() == word)
+        CheckKind::PLAIN.into_iter().find(|kind| kind.name() == word)
     }
 
     /// Returns `true` if the pattern must match.
     const fn is_match(self) -> bool {
-        !matches!(self, Kind::Not | Kind::Never)
+        !matches!(self, CheckKind::Not | CheckKind::Never)
     }
 
     /// Returns the directive's name; a count is shown as `N`.
     const fn name(self) -> &'static str {
         match self {
-            Kind::Check => "check",
-            Kind::Count(_) => "check-count-N",
-            Kind::Dag => "check-dag",
-            Kind::Next => "next",
-            Kind::Same => "same",
-            Kind::Not => "not",
-            Kind::Never => "never",
+            CheckKind::Check => "check",
+            CheckKind::Count(_) => "check-count-N",
+            CheckKind::Dag => "check-dag",
+            CheckKind::Next => "next",
+            CheckKind::Same => "same",
+            CheckKind::Not => "not",
+            CheckKind::Never => "never",
         }
     }
 }
@@ -72,16 +73,16 @@ impl Kind {
 /// A check line.
 #[derive(Clone, Debug)]
 pub(super) struct Check {
-    kind: Kind,
+    kind: CheckKind,
     /// The span of the pattern in the file.
     span: Span,
     /// The pattern's text in the file.
     text: String,
-    parts: Vec<Part>,
+    parts: Vec<PatternPart>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Part {
+enum PatternPart {
     /// A regular expression.
     Regex(String),
     /// A name, and the regular expression whose match it is bound to.
@@ -99,34 +100,36 @@ pub(super) struct Reader {
 
 impl Reader {
     /// Parses the pattern of a check line at `span`.
-    pub fn read(&mut self, kind: Kind, text: &str, span: Span) -> Result<Check, Diagnostic> {
+    pub fn read(&mut self, kind: CheckKind, text: &str, span: Span) -> Result<Check, Diagnostic> {
         let wrong = |message: String| Diagnostic::new(span, message);
         if text.is_empty() {
             return Err(wrong(format!("`{}:` says nothing", kind.name())).expected("a text, or `{{regex}}`"));
         }
-        if kind == Kind::Same && !self.has_match {
+        if kind == CheckKind::Same && !self.has_match {
             return Err(wrong("`same:` has no match before it".into()).expected("`check:` first"));
         }
         let parts = parts(text).map_err(&wrong)?;
         let mut here = Vec::new();
         for part in &parts {
             match part {
-                Part::Use(name) if here.contains(name) => {
+                PatternPart::Use(name) if here.contains(name) => {
                     return Err(
                         wrong(format!("`[[{name}]]` is used on the line that gives it")).expected("a later line")
                     );
                 }
-                Part::Use(name) if !self.bound.contains(name) => {
+                PatternPart::Use(name) if !self.bound.contains(name) => {
                     return Err(
                         wrong(format!("`[[{name}]]` is not given")).expected(format!("`[[{name}:regex]]` before"))
                     );
                 }
-                Part::Bind(name, _) if !kind.is_match() => {
+                PatternPart::Bind(name, _) if !kind.is_match() => {
                     return Err(wrong(format!("`{}:` cannot give `{name}`", kind.name())).expected("`{{regex}}`"));
                 }
-                Part::Bind(name, _) if here.contains(name) => return Err(wrong(format!("`{name}` is given twice"))),
-                Part::Bind(name, _) => here.push(name.clone()),
-                Part::Regex(_) | Part::Use(_) => {}
+                PatternPart::Bind(name, _) if here.contains(name) => {
+                    return Err(wrong(format!("`{name}` is given twice")));
+                }
+                PatternPart::Bind(name, _) => here.push(name.clone()),
+                PatternPart::Regex(_) | PatternPart::Use(_) => {}
             }
         }
         regex(&parts, &BTreeMap::new()).map_err(|error| wrong(reason(&error)))?;
@@ -144,19 +147,19 @@ fn reason(error: &regex::Error) -> String {
 }
 
 /// Splits a pattern into `{{regex}}`, `[[NAME:regex]]`, `[[NAME]]` and literal text.
-fn parts(text: &str) -> Result<Vec<Part>, String> {
+fn parts(text: &str) -> Result<Vec<PatternPart>, String> {
     let mut parts = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
         let start = rest.find("{{").into_iter().chain(rest.find("[[")).min();
         let (before, special) = rest.split_at(start.unwrap_or(rest.len()));
         if !before.is_empty() {
-            parts.push(Part::Regex(literal(before)));
+            parts.push(PatternPart::Regex(literal(before)));
         }
         rest = special;
         if let Some(inner) = special.strip_prefix("{{") {
             let (inner, after) = closed(inner, "}}").ok_or("`{{` without `}}`")?;
-            parts.push(Part::Regex(format!("(?:{inner})")));
+            parts.push(PatternPart::Regex(format!("(?:{inner})")));
             rest = after;
         } else if let Some(inner) = special.strip_prefix("[[") {
             let (inner, after) = closed(inner, "]]").ok_or("`[[` without `]]`")?;
@@ -169,8 +172,8 @@ fn parts(text: &str) -> Result<Vec<Part>, String> {
                 return Err(format!("`{name}` is no name for what is matched"));
             }
             parts.push(match regex {
-                Some(regex) => Part::Bind(name.to_owned(), regex.to_owned()),
-                None => Part::Use(name.to_owned()),
+                Some(regex) => PatternPart::Bind(name.to_owned(), regex.to_owned()),
+                None => PatternPart::Use(name.to_owned()),
             });
             rest = after;
         }
@@ -178,10 +181,10 @@ fn parts(text: &str) -> Result<Vec<Part>, String> {
     // A pattern matches whole words at both ends: `R1` does not match in `R10`.
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if text.starts_with(is_word) {
-        parts.insert(0, Part::Regex(BOUNDARY.to_owned()));
+        parts.insert(0, PatternPart::Regex(BOUNDARY.to_owned()));
     }
     if text.ends_with(is_word) {
-        parts.push(Part::Regex(BOUNDARY.to_owned()));
+        parts.push(PatternPart::Regex(BOUNDARY.to_owned()));
     }
     Ok(parts)
 }
@@ -215,16 +218,16 @@ fn literal(text: &str) -> String {
 }
 
 /// Returns the pattern as one regular expression, with the bound names replaced.
-fn regex(parts: &[Part], names: &BTreeMap<String, String>) -> Result<Regex, regex::Error> {
+fn regex(parts: &[PatternPart], names: &BTreeMap<String, String>) -> Result<Regex, regex::Error> {
     let mut text = String::new();
     for part in parts {
         match part {
-            Part::Regex(regex) => text += regex,
-            Part::Bind(name, regex) => {
+            PatternPart::Regex(regex) => text += regex,
+            PatternPart::Bind(name, regex) => {
                 // Writing to a string cannot fail.
                 let _ = write!(text, "(?P<{name}>{regex})");
             }
-            Part::Use(name) => text += &names.get(name).map_or(String::new(), |value| regex::escape(value)),
+            PatternPart::Use(name) => text += &names.get(name).map_or(String::new(), |value| regex::escape(value)),
         }
     }
     Regex::new(&text)
@@ -240,17 +243,17 @@ pub(super) fn check(checks: &[Check], output: &str) -> Option<Diagnostic> {
         let (block, after) = rest.split_at_checked(block_length(rest)).unwrap_or((rest, &[]));
         rest = after;
         let at = match check.kind {
-            Kind::Not => {
+            CheckKind::Not => {
                 forbidden.push(check);
                 continue;
             }
-            Kind::Never => match search.forbid(check, 0..search.lines.len()) {
+            CheckKind::Never => match search.forbid(check, 0..search.lines.len()) {
                 None => continue,
                 failure => return failure,
             },
-            Kind::Check | Kind::Next | Kind::Same => search.take(check),
-            Kind::Count(count) => search.take_each(check, count),
-            Kind::Dag => search.take_unordered(block),
+            CheckKind::Check | CheckKind::Next | CheckKind::Same => search.take(check),
+            CheckKind::Count(count) => search.take_each(check, count),
+            CheckKind::Dag => search.take_unordered(block),
         };
         let at = match at {
             Ok(at) => at,
@@ -270,8 +273,8 @@ pub(super) fn check(checks: &[Check], output: &str) -> Option<Diagnostic> {
 /// otherwise one. A `never` line does not depend on the order, so it does not end the block.
 fn block_length(checks: &[Check]) -> usize {
     match checks.split_first() {
-        Some((first, after)) if first.kind == Kind::Dag => {
-            let is_other = |check: &Check| !matches!(check.kind, Kind::Dag | Kind::Never);
+        Some((first, after)) if first.kind == CheckKind::Dag => {
+            let is_other = |check: &Check| !matches!(check.kind, CheckKind::Dag | CheckKind::Never);
             1 + after.iter().position(is_other).unwrap_or(after.len())
         }
         _ => 1,
@@ -301,9 +304,9 @@ impl<'o> Search<'o> {
         };
         let last = self.line.saturating_sub(1);
         let (found, begin, what) = match check.kind {
-            Kind::Next => (find(self.line, 0), self.line, "is not on the next line"),
-            Kind::Same => (find(last, self.column), last, "is not on the rest of the line"),
-            Kind::Check | Kind::Count(_) | Kind::Dag | Kind::Not | Kind::Never => {
+            CheckKind::Next => (find(self.line, 0), self.line, "is not on the next line"),
+            CheckKind::Same => (find(last, self.column), last, "is not on the rest of the line"),
+            CheckKind::Check | CheckKind::Count(_) | CheckKind::Dag | CheckKind::Not | CheckKind::Never => {
                 let found = (self.line..self.lines.len()).find_map(|line| find(line, 0));
                 (found, self.line, "is not in the output from here on")
             }
@@ -338,7 +341,7 @@ impl<'o> Search<'o> {
         let begin = self.line;
         let mut taken: Vec<Match> = Vec::new();
         for check in block {
-            if check.kind == Kind::Never {
+            if check.kind == CheckKind::Never {
                 match self.forbid(check, 0..self.lines.len()) {
                     None => continue,
                     Some(failure) => return Err(Box::new(failure)),
@@ -396,7 +399,7 @@ impl<'o> Search<'o> {
     fn missing(&self, check: &Check, begin: usize, what: &str) -> Box<Diagnostic> {
         let mut notes = format!("the search began {}", self.excerpt(begin));
         for part in &check.parts {
-            if let Part::Use(name) = part
+            if let PatternPart::Use(name) = part
                 && let Some(value) = self.names.get(name)
             {
                 // Writing to a string cannot fail.
@@ -441,91 +444,102 @@ mod tests {
 
     const OUTPUT: &str = "start\n  add r1, r2, r3\n  mul   r4, r1, r1   // 3\n  add r5, r4, r4\n  exit\n";
 
-    fn read(lines: &[(Kind, &str)]) -> Result<Vec<Check>, String> {
+    fn read(lines: &[(CheckKind, &str)]) -> Result<Vec<Check>, String> {
         let mut reader = Reader::default();
-        let read = |&(kind, text): &(Kind, &str)| reader.read(kind, text, Span::default());
+        let read = |&(kind, text): &(CheckKind, &str)| reader.read(kind, text, Span::default());
         lines.iter().map(read).collect::<Result<_, _>>().map_err(|wrong| wrong.to_string())
     }
 
     /// Returns the failure's message and its notes.
-    fn wrong(lines: &[(Kind, &str)]) -> Option<(String, String)> {
+    fn wrong(lines: &[(CheckKind, &str)]) -> Option<(String, String)> {
         let failure = check(&read(lines).unwrap(), OUTPUT)?;
         Some((failure.message.clone(), failure.notes.iter().map(|note| note.message.clone()).collect()))
     }
 
     #[test]
     fn checks_match_in_order_and_blanks_are_alike() {
-        assert_eq!(wrong(&[(Kind::Check, "add r1"), (Kind::Next, "mul r4, r1"), (Kind::Check, "exit")]), None);
-        assert_eq!(wrong(&[(Kind::Check, "mul r4,"), (Kind::Same, "r1, r1"), (Kind::Same, "// {{[0-9]+}}")]), None);
-        let (message, notes) = wrong(&[(Kind::Check, "mul"), (Kind::Check, "add r1")]).unwrap();
+        assert_eq!(
+            wrong(&[(CheckKind::Check, "add r1"), (CheckKind::Next, "mul r4, r1"), (CheckKind::Check, "exit")]),
+            None
+        );
+        assert_eq!(
+            wrong(&[(CheckKind::Check, "mul r4,"), (CheckKind::Same, "r1, r1"), (CheckKind::Same, "// {{[0-9]+}}")]),
+            None
+        );
+        let (message, notes) = wrong(&[(CheckKind::Check, "mul"), (CheckKind::Check, "add r1")]).unwrap();
         assert_eq!(message, "`add r1` is not in the output from here on");
         assert_eq!(notes, "the search began at line 4 of 5 of the output:\n   4 |   add r5, r4, r4\n   5 |   exit");
-        let (message, notes) = wrong(&[(Kind::Check, "exit"), (Kind::Check, "add")]).unwrap();
+        let (message, notes) = wrong(&[(CheckKind::Check, "exit"), (CheckKind::Check, "add")]).unwrap();
         assert_eq!(message, "`add` is not in the output from here on");
         assert_eq!(notes, "the search began at the end of the output, after line 5: exit");
     }
 
     #[test]
     fn next_and_same_are_about_their_lines_only() {
-        assert_eq!(wrong(&[(Kind::Next, "start")]), None);
-        let (message, notes) = wrong(&[(Kind::Check, "add r1"), (Kind::Next, "add r5")]).unwrap();
+        assert_eq!(wrong(&[(CheckKind::Next, "start")]), None);
+        let (message, notes) = wrong(&[(CheckKind::Check, "add r1"), (CheckKind::Next, "add r5")]).unwrap();
         assert_eq!(message, "`add r5` is not on the next line");
         assert!(notes.starts_with("the search began at line 3 of 5"), "{notes}");
-        assert!(wrong(&[(Kind::Check, "mul r4, r1"), (Kind::Same, "r4")]).is_some());
-        assert!(wrong(&[(Kind::Check, "add r1"), (Kind::Same, "mul")]).is_some());
+        assert!(wrong(&[(CheckKind::Check, "mul r4, r1"), (CheckKind::Same, "r4")]).is_some());
+        assert!(wrong(&[(CheckKind::Check, "add r1"), (CheckKind::Same, "mul")]).is_some());
     }
 
     #[test]
     fn names_stand_for_what_they_matched() {
-        let use_of = |text| wrong(&[(Kind::Check, "mul [[R:r[0-9]]],"), (Kind::Check, text)]);
+        let use_of = |text| wrong(&[(CheckKind::Check, "mul [[R:r[0-9]]],"), (CheckKind::Check, text)]);
         assert_eq!(use_of("add r5, [[R]], [[R]]"), None);
         let (_, notes) = use_of("add r5, [[R]], r1").unwrap();
         assert!(notes.ends_with("\nwith [[R]] = `r4`"), "{notes}");
         // A name may be bound again.
         assert_eq!(
-            wrong(&[(Kind::Check, "add [[R:r.]]"), (Kind::Check, "add [[R:r.]]"), (Kind::Same, "[[R:r4]]")]),
+            wrong(&[
+                (CheckKind::Check, "add [[R:r.]]"),
+                (CheckKind::Check, "add [[R:r.]]"),
+                (CheckKind::Same, "[[R:r4]]")
+            ]),
             None
         );
     }
 
     #[test]
     fn what_must_not_be_there_is_looked_for_between_matches() {
-        assert_eq!(wrong(&[(Kind::Not, "mul"), (Kind::Check, "add r1")]), None);
-        assert_eq!(wrong(&[(Kind::Check, "mul"), (Kind::Not, "mul"), (Kind::Not, "sub")]), None);
-        let (message, notes) = wrong(&[(Kind::Check, "add r1"), (Kind::Not, "mul"), (Kind::Check, "exit")]).unwrap();
+        assert_eq!(wrong(&[(CheckKind::Not, "mul"), (CheckKind::Check, "add r1")]), None);
+        assert_eq!(wrong(&[(CheckKind::Check, "mul"), (CheckKind::Not, "mul"), (CheckKind::Not, "sub")]), None);
+        let (message, notes) =
+            wrong(&[(CheckKind::Check, "add r1"), (CheckKind::Not, "mul"), (CheckKind::Check, "exit")]).unwrap();
         assert_eq!(message, "`mul` is in the output");
         assert_eq!(notes, "line 3 of the output: mul   r4, r1, r1   // 3");
-        assert!(wrong(&[(Kind::Check, "mul"), (Kind::Not, "add")]).is_some());
-        assert!(wrong(&[(Kind::Not, "exit")]).is_some());
+        assert!(wrong(&[(CheckKind::Check, "mul"), (CheckKind::Not, "add")]).is_some());
+        assert!(wrong(&[(CheckKind::Not, "exit")]).is_some());
         // `never` searches the whole output, `not` only the lines after the last match.
-        assert!(wrong(&[(Kind::Check, "exit"), (Kind::Not, "add")]).is_none());
-        assert!(wrong(&[(Kind::Check, "exit"), (Kind::Never, "add")]).is_some());
-        assert!(wrong(&[(Kind::Never, "sub"), (Kind::Check, "exit")]).is_none());
+        assert!(wrong(&[(CheckKind::Check, "exit"), (CheckKind::Not, "add")]).is_none());
+        assert!(wrong(&[(CheckKind::Check, "exit"), (CheckKind::Never, "add")]).is_some());
+        assert!(wrong(&[(CheckKind::Never, "sub"), (CheckKind::Check, "exit")]).is_none());
     }
 
-    fn count(number: u32) -> Kind {
-        Kind::Count(NonZero::new(number).unwrap())
+    fn count(number: u32) -> CheckKind {
+        CheckKind::Count(NonZero::new(number).unwrap())
     }
 
     #[test]
     fn lines_without_order_match_in_any_order() {
-        let dag = |texts: &[&'static str]| texts.iter().map(|text| (Kind::Dag, *text)).collect::<Vec<_>>();
-        let and = |mut lines: Vec<(Kind, &'static str)>, more: &[(Kind, &'static str)]| {
+        let dag = |texts: &[&'static str]| texts.iter().map(|text| (CheckKind::Dag, *text)).collect::<Vec<_>>();
+        let and = |mut lines: Vec<(CheckKind, &'static str)>, more: &[(CheckKind, &'static str)]| {
             lines.extend(more);
             wrong(&lines)
         };
         assert_eq!(and(dag(&["mul", "add r1"]), &[]), None);
-        assert_eq!(and(dag(&["add r5", "add r1", "mul"]), &[(Kind::Next, "exit")]), None);
+        assert_eq!(and(dag(&["add r5", "add r1", "mul"]), &[(CheckKind::Next, "exit")]), None);
         // `next` continues after the last match in the output, not after the match of the last
         // check line.
-        assert_eq!(and(dag(&["mul", "add r1"]), &[(Kind::Next, "add r5")]), None);
-        assert!(and(dag(&["mul", "add r1"]), &[(Kind::Next, "mul")]).is_some());
-        assert!(and(dag(&["mul", "add r1"]), &[(Kind::Check, "add r1")]).is_some());
+        assert_eq!(and(dag(&["mul", "add r1"]), &[(CheckKind::Next, "add r5")]), None);
+        assert!(and(dag(&["mul", "add r1"]), &[(CheckKind::Next, "mul")]).is_some());
+        assert!(and(dag(&["mul", "add r1"]), &[(CheckKind::Check, "add r1")]).is_some());
         assert_eq!(
-            and(dag(&["mul", "add r1"]), &[(Kind::Same, "r2, r3")]).unwrap().0,
+            and(dag(&["mul", "add r1"]), &[(CheckKind::Same, "r2, r3")]).unwrap().0,
             "`r2, r3` is not on the rest of the line"
         );
-        assert_eq!(and(dag(&["mul", "add r1"]), &[(Kind::Same, "// 3")]), None);
+        assert_eq!(and(dag(&["mul", "add r1"]), &[(CheckKind::Same, "// 3")]), None);
         let (message, notes) = and(dag(&["mul", "sub"]), &[]).unwrap();
         assert_eq!(message, "`sub` is not in the output from here on, beside what the lines before it match");
         assert!(notes.starts_with("the search began at line 1 of 5"), "{notes}");
@@ -534,48 +548,59 @@ mod tests {
 
     #[test]
     fn lines_without_order_stay_between_the_ordered_ones() {
-        assert_eq!(wrong(&[(Kind::Check, "mul"), (Kind::Dag, "exit"), (Kind::Dag, "add")]), None);
-        assert!(wrong(&[(Kind::Check, "mul"), (Kind::Dag, "exit"), (Kind::Dag, "add r1")]).is_some());
+        assert_eq!(wrong(&[(CheckKind::Check, "mul"), (CheckKind::Dag, "exit"), (CheckKind::Dag, "add")]), None);
+        assert!(wrong(&[(CheckKind::Check, "mul"), (CheckKind::Dag, "exit"), (CheckKind::Dag, "add r1")]).is_some());
         // A `check` or `not` line ends a block of `check-dag` lines.
-        assert!(wrong(&[(Kind::Dag, "mul"), (Kind::Check, "add"), (Kind::Dag, "add r1")]).is_some());
-        assert!(wrong(&[(Kind::Dag, "mul"), (Kind::Not, "sub"), (Kind::Dag, "add r1")]).is_some());
-        assert_eq!(wrong(&[(Kind::Dag, "mul"), (Kind::Not, "sub"), (Kind::Dag, "add r5")]), None);
-        assert_eq!(wrong(&[(Kind::Dag, "mul"), (Kind::Never, "sub"), (Kind::Dag, "add r1")]), None);
-        assert!(wrong(&[(Kind::Dag, "mul"), (Kind::Never, "exit"), (Kind::Dag, "add r1")]).is_some());
+        assert!(wrong(&[(CheckKind::Dag, "mul"), (CheckKind::Check, "add"), (CheckKind::Dag, "add r1")]).is_some());
+        assert!(wrong(&[(CheckKind::Dag, "mul"), (CheckKind::Not, "sub"), (CheckKind::Dag, "add r1")]).is_some());
+        assert_eq!(wrong(&[(CheckKind::Dag, "mul"), (CheckKind::Not, "sub"), (CheckKind::Dag, "add r5")]), None);
+        assert_eq!(wrong(&[(CheckKind::Dag, "mul"), (CheckKind::Never, "sub"), (CheckKind::Dag, "add r1")]), None);
+        assert!(wrong(&[(CheckKind::Dag, "mul"), (CheckKind::Never, "exit"), (CheckKind::Dag, "add r1")]).is_some());
         // `not` before a block searches up to the block's first match; `not` after a block searches
         // from its last match.
-        assert!(wrong(&[(Kind::Not, "start"), (Kind::Dag, "mul"), (Kind::Dag, "add r1")]).is_some());
-        assert_eq!(wrong(&[(Kind::Not, "mul"), (Kind::Dag, "mul"), (Kind::Dag, "add r1")]), None);
-        assert!(wrong(&[(Kind::Not, "add r1"), (Kind::Dag, "mul")]).is_some());
+        assert!(wrong(&[(CheckKind::Not, "start"), (CheckKind::Dag, "mul"), (CheckKind::Dag, "add r1")]).is_some());
+        assert_eq!(wrong(&[(CheckKind::Not, "mul"), (CheckKind::Dag, "mul"), (CheckKind::Dag, "add r1")]), None);
+        assert!(wrong(&[(CheckKind::Not, "add r1"), (CheckKind::Dag, "mul")]).is_some());
         assert_eq!(
-            wrong(&[(Kind::Dag, "mul"), (Kind::Dag, "add r1"), (Kind::Not, "mul"), (Kind::Check, "exit")]),
+            wrong(&[
+                (CheckKind::Dag, "mul"),
+                (CheckKind::Dag, "add r1"),
+                (CheckKind::Not, "mul"),
+                (CheckKind::Check, "exit")
+            ]),
             None
         );
         assert!(
-            wrong(&[(Kind::Dag, "mul"), (Kind::Dag, "add r1"), (Kind::Not, "add"), (Kind::Check, "exit")]).is_some()
+            wrong(&[
+                (CheckKind::Dag, "mul"),
+                (CheckKind::Dag, "add r1"),
+                (CheckKind::Not, "add"),
+                (CheckKind::Check, "exit")
+            ])
+            .is_some()
         );
     }
 
     #[test]
     fn lines_without_order_match_different_places() {
-        assert_eq!(wrong(&[(Kind::Dag, "add"), (Kind::Dag, "add"), (Kind::Next, "exit")]), None);
-        assert!(wrong(&[(Kind::Dag, "add"), (Kind::Dag, "add"), (Kind::Dag, "add")]).is_some());
+        assert_eq!(wrong(&[(CheckKind::Dag, "add"), (CheckKind::Dag, "add"), (CheckKind::Next, "exit")]), None);
+        assert!(wrong(&[(CheckKind::Dag, "add"), (CheckKind::Dag, "add"), (CheckKind::Dag, "add")]).is_some());
         // Two matches may be on one line.
-        assert_eq!(wrong(&[(Kind::Dag, "r1"), (Kind::Dag, "add"), (Kind::Next, "mul")]), None);
-        assert_eq!(wrong(&[(Kind::Dag, "r1, r1"), (Kind::Dag, "mul r4"), (Kind::Same, "// 3")]), None);
-        assert!(wrong(&[(Kind::Dag, "mul r4, r1"), (Kind::Dag, "r4, r1, r1")]).is_some());
+        assert_eq!(wrong(&[(CheckKind::Dag, "r1"), (CheckKind::Dag, "add"), (CheckKind::Next, "mul")]), None);
+        assert_eq!(wrong(&[(CheckKind::Dag, "r1, r1"), (CheckKind::Dag, "mul r4"), (CheckKind::Same, "// 3")]), None);
+        assert!(wrong(&[(CheckKind::Dag, "mul r4, r1"), (CheckKind::Dag, "r4, r1, r1")]).is_some());
         // A later line of the block may use a name that an earlier line binds.
-        let named = [(Kind::Dag, "mul [[R:r.]]"), (Kind::Dag, "add r5, [[R]]")];
+        let named = [(CheckKind::Dag, "mul [[R:r.]]"), (CheckKind::Dag, "add r5, [[R]]")];
         assert_eq!(wrong(&named), None);
-        let (_, notes) = wrong(&[(Kind::Dag, "mul [[R:r.]]"), (Kind::Dag, "add r1, [[R]]")]).unwrap();
+        let (_, notes) = wrong(&[(CheckKind::Dag, "mul [[R:r.]]"), (CheckKind::Dag, "add r1, [[R]]")]).unwrap();
         assert!(notes.ends_with("with [[R]] = `r4`"), "{notes}");
     }
 
     #[test]
     fn counted_lines_match_one_after_another() {
-        assert_eq!(wrong(&[(count(2), "add"), (Kind::Next, "exit")]), None);
-        assert_eq!(wrong(&[(count(1), "add"), (Kind::Next, "mul")]), None);
-        let (message, notes) = wrong(&[(Kind::Check, "start"), (count(3), "add")]).unwrap();
+        assert_eq!(wrong(&[(count(2), "add"), (CheckKind::Next, "exit")]), None);
+        assert_eq!(wrong(&[(count(1), "add"), (CheckKind::Next, "mul")]), None);
+        let (message, notes) = wrong(&[(CheckKind::Check, "start"), (count(3), "add")]).unwrap();
         assert_eq!(message, "`add` is in 2 lines of the output from here on, not in 3");
         assert!(notes.starts_with("the search began at line 2 of 5"), "{notes}");
         assert_eq!(
@@ -586,19 +611,22 @@ mod tests {
         // Further matches are allowed, unless a `not` line forbids them before the first or after
         // the last match.
         assert_eq!(wrong(&[(count(1), "add")]), None);
-        assert!(wrong(&[(count(1), "add"), (Kind::Not, "add")]).is_some());
-        assert_eq!(wrong(&[(count(2), "add"), (Kind::Not, "add")]), None);
-        assert_eq!(wrong(&[(Kind::Not, "mul"), (count(2), "add")]), None);
-        assert!(wrong(&[(Kind::Not, "start"), (count(2), "add")]).is_some());
-        assert_eq!(wrong(&[(count(2), "add [[R:r.]]"), (Kind::Check, "exit")]), None);
+        assert!(wrong(&[(count(1), "add"), (CheckKind::Not, "add")]).is_some());
+        assert_eq!(wrong(&[(count(2), "add"), (CheckKind::Not, "add")]), None);
+        assert_eq!(wrong(&[(CheckKind::Not, "mul"), (count(2), "add")]), None);
+        assert!(wrong(&[(CheckKind::Not, "start"), (count(2), "add")]).is_some());
+        assert_eq!(wrong(&[(count(2), "add [[R:r.]]"), (CheckKind::Check, "exit")]), None);
     }
 
     #[test]
     fn kinds_have_names() {
-        for kind in Kind::PLAIN {
-            assert_eq!(Kind::named(kind.name()), Some(kind));
+        for kind in CheckKind::PLAIN {
+            assert_eq!(CheckKind::named(kind.name()), Some(kind));
         }
-        assert_eq!((Kind::named("check-count-3"), Kind::named("check-count-012")), (Some(count(3)), Some(count(12))));
+        assert_eq!(
+            (CheckKind::named("check-count-3"), CheckKind::named("check-count-012")),
+            (Some(count(3)), Some(count(12)))
+        );
         for word in [
             "check-count-0",
             "check-count-",
@@ -609,26 +637,35 @@ mod tests {
             "dag",
             "",
         ] {
-            assert_eq!(Kind::named(word), None, "{word}");
+            assert_eq!(CheckKind::named(word), None, "{word}");
         }
     }
 
     #[test]
     fn bad_patterns_are_errors() {
-        let table: &[(&[(Kind, &str)], &str)] = &[
-            (&[(Kind::Check, "")], "`check:` says nothing; expected a text, or `{{regex}}`"),
-            (&[(Kind::Not, "x"), (Kind::Same, "y")], "`same:` has no match before it; expected `check:` first"),
-            (&[(Kind::Dag, "")], "`check-dag:` says nothing; expected a text, or `{{regex}}`"),
-            (&[(Kind::Dag, "[[R]]"), (Kind::Dag, "[[R:x]]")], "`[[R]]` is not given; expected `[[R:regex]]` before"),
-            (&[(Kind::Check, "a{{b")], "`{{` without `}}`"),
-            (&[(Kind::Check, "a[[b")], "`[[` without `]]`"),
-            (&[(Kind::Check, "[[1:x]]")], "`1` is no name for what is matched"),
-            (&[(Kind::Check, "[[R]]")], "`[[R]]` is not given; expected `[[R:regex]]` before"),
-            (&[(Kind::Check, "[[R:x]] [[R]]")], "`[[R]]` is used on the line that gives it; expected a later line"),
-            (&[(Kind::Check, "[[R:x]] [[R:y]]")], "`R` is given twice"),
-            (&[(Kind::Not, "[[R:x]]")], "`not:` cannot give `R`; expected `{{regex}}`"),
-            (&[(Kind::Never, "[[R:x]]")], "`never:` cannot give `R`; expected `{{regex}}`"),
-            (&[(Kind::Check, "{{(}}")], "this is no regular expression: unclosed group"),
+        let table: &[(&[(CheckKind, &str)], &str)] = &[
+            (&[(CheckKind::Check, "")], "`check:` says nothing; expected a text, or `{{regex}}`"),
+            (
+                &[(CheckKind::Not, "x"), (CheckKind::Same, "y")],
+                "`same:` has no match before it; expected `check:` first",
+            ),
+            (&[(CheckKind::Dag, "")], "`check-dag:` says nothing; expected a text, or `{{regex}}`"),
+            (
+                &[(CheckKind::Dag, "[[R]]"), (CheckKind::Dag, "[[R:x]]")],
+                "`[[R]]` is not given; expected `[[R:regex]]` before",
+            ),
+            (&[(CheckKind::Check, "a{{b")], "`{{` without `}}`"),
+            (&[(CheckKind::Check, "a[[b")], "`[[` without `]]`"),
+            (&[(CheckKind::Check, "[[1:x]]")], "`1` is no name for what is matched"),
+            (&[(CheckKind::Check, "[[R]]")], "`[[R]]` is not given; expected `[[R:regex]]` before"),
+            (
+                &[(CheckKind::Check, "[[R:x]] [[R]]")],
+                "`[[R]]` is used on the line that gives it; expected a later line",
+            ),
+            (&[(CheckKind::Check, "[[R:x]] [[R:y]]")], "`R` is given twice"),
+            (&[(CheckKind::Not, "[[R:x]]")], "`not:` cannot give `R`; expected `{{regex}}`"),
+            (&[(CheckKind::Never, "[[R:x]]")], "`never:` cannot give `R`; expected `{{regex}}`"),
+            (&[(CheckKind::Check, "{{(}}")], "this is no regular expression: unclosed group"),
         ];
         for (lines, message) in table {
             assert_eq!(read(lines).unwrap_err(), *message);
@@ -637,15 +674,15 @@ mod tests {
 
     #[test]
     fn a_regex_may_end_with_the_closing_character() {
-        assert_eq!(parts("{{x{2}}}").unwrap(), [Part::Regex("(?:x{2})".into())]);
-        assert_eq!(parts("[[R:[0-9]]]").unwrap(), [Part::Bind("R".into(), "[0-9]".into())]);
-        assert_eq!(parts(".a  b,").unwrap(), [Part::Regex("\\.a[ \t]+b,".into())]);
+        assert_eq!(parts("{{x{2}}}").unwrap(), [PatternPart::Regex("(?:x{2})".into())]);
+        assert_eq!(parts("[[R:[0-9]]]").unwrap(), [PatternPart::Bind("R".into(), "[0-9]".into())]);
+        assert_eq!(parts(".a  b,").unwrap(), [PatternPart::Regex("\\.a[ \t]+b,".into())]);
     }
 
     #[test]
     fn words_are_whole_at_the_ends_of_a_pattern() {
-        assert!(wrong(&[(Kind::Check, "dd r1")]).is_some() && wrong(&[(Kind::Check, "mul r4, r")]).is_some());
-        assert_eq!(wrong(&[(Kind::Check, "{{.}}dd r1"), (Kind::Same, ", r2")]), None);
-        assert_eq!(wrong(&[(Kind::Not, "ad"), (Kind::Not, "xit"), (Kind::Check, "exit")]), None);
+        assert!(wrong(&[(CheckKind::Check, "dd r1")]).is_some() && wrong(&[(CheckKind::Check, "mul r4, r")]).is_some());
+        assert_eq!(wrong(&[(CheckKind::Check, "{{.}}dd r1"), (CheckKind::Same, ", r2")]), None);
+        assert_eq!(wrong(&[(CheckKind::Not, "ad"), (CheckKind::Not, "xit"), (CheckKind::Check, "exit")]), None);
     }
 }

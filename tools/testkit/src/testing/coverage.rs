@@ -10,36 +10,36 @@ use halfbyte_ir::text::closest;
 
 /// A rule set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Part {
+pub enum RuleSet {
     /// The rules of the passes over the IR.
     Lower,
     /// The rules of a target's selection.
     Isel(Target),
 }
 
-impl Part {
+impl RuleSet {
     /// Returns the rule set of a target. All SMs share the rules of PTX.
-    pub fn of(target: Target) -> Part {
-        Part::Isel(TARGETS.named(target.name()).unwrap_or(target))
+    pub fn of(target: Target) -> RuleSet {
+        RuleSet::Isel(TARGETS.named(target.name()).unwrap_or(target))
     }
 
     /// Returns every rule set: `lower`, then the targets.
-    pub fn all() -> impl Iterator<Item = Part> {
-        std::iter::once(Part::Lower).chain(TARGETS.defaults().map(Part::Isel))
+    pub fn all() -> impl Iterator<Item = RuleSet> {
+        std::iter::once(RuleSet::Lower).chain(TARGETS.defaults().map(RuleSet::Isel))
     }
 
     /// Returns `lower`, or the target's name.
     pub const fn name(self) -> &'static str {
         match self {
-            Part::Lower => "lower",
-            Part::Isel(target) => target.name(),
+            RuleSet::Lower => "lower",
+            RuleSet::Isel(target) => target.name(),
         }
     }
 
     fn rules(self) -> &'static [Rule] {
         match self {
-            Part::Lower => halfbyte_lower::RULES,
-            Part::Isel(target) => TARGETS.rules(target),
+            RuleSet::Lower => halfbyte_lower::RULES,
+            RuleSet::Isel(target) => TARGETS.rules(target),
         }
     }
 }
@@ -47,7 +47,7 @@ impl Part {
 /// A rule, identified by its rule set and its number there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct RuleId {
-    pub part: Part,
+    pub part: RuleSet,
     number: usize,
 }
 
@@ -64,9 +64,11 @@ impl RuleId {
 pub(super) fn find(name: &str, target: Option<Target>) -> Result<Vec<RuleId>, Option<&'static str>> {
     let (of, bare) = name.split_once("::").map_or((None, name), |(part, bare)| (Some(part), bare));
     let parts = || {
-        std::iter::once(Part::Lower).chain(target.map(Part::of)).filter(|part| of.is_none_or(|of| of == part.name()))
+        std::iter::once(RuleSet::Lower)
+            .chain(target.map(RuleSet::of))
+            .filter(|part| of.is_none_or(|of| of == part.name()))
     };
-    let of_name = |part: Part| {
+    let of_name = |part: RuleSet| {
         let rules = part.rules().iter().enumerate();
         rules.filter(|(_, rule)| rule.name == bare).map(move |(number, _)| RuleId { part, number })
     };
@@ -80,14 +82,14 @@ pub(super) fn find(name: &str, target: Option<Target>) -> Result<Vec<RuleId>, Op
 /// The number of times that each rule of `lower` and of every target was applied.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Coverage {
-    counts: Vec<(Part, Vec<usize>)>,
+    counts: Vec<(RuleSet, Vec<usize>)>,
 }
 
 /// A rule with the number of its applications.
 #[derive(Clone, Copy, Debug)]
 pub struct RuleCount {
     /// The rule set.
-    pub part: Part,
+    pub part: RuleSet,
     /// The rule.
     pub rule: &'static Rule,
     /// The number of applications.
@@ -103,7 +105,7 @@ impl fmt::Display for RuleCount {
 
 impl Default for Coverage {
     fn default() -> Coverage {
-        Coverage { counts: Part::all().map(|part| (part, vec![0; part.rules().len()])).collect() }
+        Coverage { counts: RuleSet::all().map(|part| (part, vec![0; part.rules().len()])).collect() }
     }
 }
 
@@ -117,13 +119,13 @@ impl Coverage {
 
     /// Adds the counts of a compilation for a target, or of the passes alone if there is no target.
     pub(super) fn add_fired(&mut self, target: Option<Target>, fired: &Fired) {
-        self.add_counts(Part::Lower, &fired.lower);
+        self.add_counts(RuleSet::Lower, &fired.lower);
         if let Some(target) = target {
-            self.add_counts(Part::of(target), &fired.isel);
+            self.add_counts(RuleSet::of(target), &fired.isel);
         }
     }
 
-    fn add_counts(&mut self, part: Part, counts: &[usize]) {
+    fn add_counts(&mut self, part: RuleSet, counts: &[usize]) {
         for (_, all) in self.counts.iter_mut().filter(|(of, _)| *of == part) {
             for (all, count) in all.iter_mut().zip(counts) {
                 *all += count;
@@ -142,7 +144,7 @@ impl Coverage {
     pub fn rules(&self) -> impl Iterator<Item = RuleCount> {
         self.counts.iter().flat_map(|(part, counts)| {
             let rows = part.rules().iter().zip(counts).map(|(rule, &count)| RuleCount { part: *part, rule, count });
-            rows.filter(|row| row.part != Part::Lower || matches!(row.rule.term, "simplify" | "expand"))
+            rows.filter(|row| row.part != RuleSet::Lower || matches!(row.rule.term, "simplify" | "expand"))
         })
     }
 

@@ -1,6 +1,6 @@
 //! Detection of misspelt directives in the comments of text tests.
 
-use super::checks::Kind;
+use super::checks::CheckKind;
 
 /// A comment whose first word is a misspelt directive.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -65,7 +65,7 @@ const COUNT: &str = "`; check-count-N: TEXT` with N at least 1";
 
 /// Returns `true` if `word` is a correctly spelt directive of text tests or run lines.
 fn is_directive(word: &str) -> bool {
-    matches!(word, "test" | "rule" | "no rule" | "run" | "then" | "refuse") || Kind::named(word).is_some()
+    matches!(word, "test" | "rule" | "no rule" | "run" | "then" | "refuse") || CheckKind::named(word).is_some()
 }
 
 /// Finds the directive that a comment was probably meant to be, by its first word. Before a colon,

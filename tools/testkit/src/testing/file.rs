@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use halfbyte::report::Report;
-use halfbyte::target::On;
+use halfbyte::target::Platform;
 use halfbyte::{Module, TARGETS, pipeline};
 use halfbyte_abi::{Sm, Target, Watchdog};
 use halfbyte_ir::diag::Diagnostic;
@@ -11,7 +11,7 @@ use halfbyte_ir::text::closest;
 use halfbyte_ir::{Op, Span, Type};
 use halfbyte_lower::Pipeline;
 
-use super::checks::{Check, Kind, Reader};
+use super::checks::{Check, CheckKind, Reader};
 use super::coverage::{RuleId, find};
 use super::directive::{Misspelt, misspelt};
 use crate::runlines::comment;
@@ -72,7 +72,7 @@ pub(super) struct Test {
     pub header: Header,
     pub checks: Vec<Check>,
     pub rules: Vec<RuleCheck>,
-    pub whole: Option<Whole>,
+    pub whole: Option<ExpectedOutput>,
 }
 
 /// An expectation that some rule of a name is applied, or that none is.
@@ -86,7 +86,7 @@ pub(super) struct RuleCheck {
 }
 
 /// An expected output.
-pub(super) struct Whole {
+pub(super) struct ExpectedOutput {
     /// The byte range of its lines in the file.
     pub range: Range<usize>,
     /// Its lines in the file, with the prefix.
@@ -239,7 +239,7 @@ impl Parser<'_> {
         let Some((word, rest)) = words.trim_start().split_once(':') else { return };
         let pattern = rest.trim();
         let place = span(shown.len() - rest.trim_start().len());
-        match (word, Kind::named(word)) {
+        match (word, CheckKind::named(word)) {
             ("test", _) if !is_alone => {
                 let wrong = Diagnostic::new(place, "a `; test:` line stands after other text");
                 self.errors.push(wrong.expected("it on a line of its own, above the kernels"));
@@ -273,7 +273,7 @@ impl Parser<'_> {
             let wrong = Diagnostic::new(span, format!("the expected output stands within @{}", test.kernel));
             return self.errors.push(wrong.expected("it below the kernel"));
         }
-        let whole = test.whole.get_or_insert(Whole { range: range.start..range.start, lines: Vec::new() });
+        let whole = test.whole.get_or_insert(ExpectedOutput { range: range.start..range.start, lines: Vec::new() });
         if whole.range.end != range.start {
             let wrong = Diagnostic::new(span, "the expected output goes on after other lines");
             return self.errors.push(wrong.expected("all its lines together"));
@@ -314,8 +314,8 @@ impl Parser<'_> {
         let stage = stage.ok_or_else(unknown)?;
         let target = match words.next_if(|(word, _)| !word.contains('=')) {
             Some((name, span)) => {
-                let target = match On::from_name(name) {
-                    Some(On::Words(target)) => target,
+                let target = match Platform::from_name(name) {
+                    Some(Platform::Words(target)) => target,
                     _ => return Err(Diagnostic::new(span, format!("`{name}` is no target")).expected(TARGETS.names())),
                 };
                 Some(target)

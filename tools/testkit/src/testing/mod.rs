@@ -38,7 +38,7 @@ mod selects;
 mod why;
 
 pub use compare::{Compared, NamedLaunch, run_all_and_compare, run_and_compare};
-pub use coverage::{Coverage, Part, RuleCount};
+pub use coverage::{Coverage, RuleCount, RuleSet};
 pub use file::TestFile;
 pub use run::{Outcome, Verdict};
 pub use selects::{Selection, SelectsError, selects};

@@ -13,7 +13,7 @@ use halfbyte_lower::trial;
 
 use super::checks;
 use super::coverage::Coverage;
-use super::file::{MARK, Stage, Test, TestFile, Whole};
+use super::file::{ExpectedOutput, MARK, Stage, Test, TestFile};
 use super::why;
 use halfbyte::include::ModuleReader;
 
@@ -71,7 +71,7 @@ impl TestFile {
 
     /// Returns the text with all differing expected outputs replaced. Check lines are not changed.
     /// Returns `None` if there is nothing to replace.
-    pub fn blessed(&self, outcome: &Outcome) -> Option<String> {
+    pub fn updated_text(&self, outcome: &Outcome) -> Option<String> {
         let mut text = self.text.clone();
         // Replacing from the end keeps the earlier offsets valid.
         for verdict in outcome.verdicts.iter().rev() {
@@ -248,7 +248,7 @@ fn moved(errors: Vec<Diagnostic>, by: usize) -> Vec<Diagnostic> {
 
 /// Returns the first difference from the expected output, and the new expected output. Returns
 /// `None` if there is no difference.
-fn differs(whole: &Whole, output: &str) -> Option<(Diagnostic, String)> {
+fn differs(whole: &ExpectedOutput, output: &str) -> Option<(Diagnostic, String)> {
     let found: Vec<String> =
         output.trim_end().lines().map(|line| format!("{MARK} {line}").trim_end().to_owned()).collect();
     let expected: Vec<&str> = whole.lines.iter().map(|(_, line)| line.as_str()).collect();

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use halfbyte_ir::Rule;
 use halfbyte_ir::diag::Lines;
-use halfbyte_ir::rule::Depth;
+use halfbyte_ir::rule::MatchExtent;
 
 use super::coverage::RuleId;
 use halfbyte::Module;
@@ -65,10 +65,10 @@ fn reason(explanation: &Explanation, near: &NearMiss) -> (u8, String) {
         None => (0, format!("for `{op}` it matches, but a rule of a higher priority is taken")),
         Some(Missed { wanted, line, found, depth }) => {
             let distance = match depth {
-                Depth::Pattern => 1,
-                Depth::Part => 2,
-                Depth::Op => 3,
-                Depth::Nothing => 4,
+                MatchExtent::Pattern => 1,
+                MatchExtent::Part => 2,
+                MatchExtent::Op => 3,
+                MatchExtent::Nothing => 4,
             };
             let found = if found.is_empty() { String::new() } else { format!(", found {found}") };
             (distance, format!("for `{op}` {file}:{line} wanted {wanted}{found}"))
@@ -85,7 +85,7 @@ pub(super) fn selected(explanations: &[Explanation]) -> String {
         for part in &explanation.parts {
             let how = match &part.outcome {
                 Outcome::Selected { rule, .. } => format!("by {} ({}:{})", rule.name, rule.file, rule.line),
-                Outcome::AsItIs { .. } => "as it is".to_owned(),
+                Outcome::Native { .. } => "as it is".to_owned(),
                 Outcome::Merged(_) => "within what uses it".to_owned(),
                 Outcome::Unneeded => "unneeded".to_owned(),
                 Outcome::Refused => "refused".to_owned(),

@@ -35,7 +35,7 @@ impl Extremum {
             Opcode::MAX_F16 => Opcode::MAX_F32,
             _ => return None,
         };
-        match (inst.words.as_slice(), inst.operands.as_slice()) {
+        match (inst.modifiers.as_slice(), inst.operands.as_slice()) {
             (&[Token::Type(Type::F16x2)], &[Operand::Register(d), Operand::Register(a), Operand::Register(b)])
                 if inst.guard.is_none() =>
             {
@@ -63,7 +63,7 @@ fn arithmetic(inst: &Inst) -> Option<Reg> {
 /// Expands half-precision extrema on machines that lack them.
 pub fn expand(code: &mut VCode<Ptx>) {
     let sm = code.extra.sm;
-    if !code.insts.iter().any(|inst| is_expanded(&inst.inst) && !inst.inst.since().is_met_by(sm)) {
+    if !code.insts.iter().any(|inst| is_expanded(&inst.inst) && !inst.inst.since().is_supported_by(sm)) {
         return;
     }
     // Definitions are visited before uses.
@@ -82,9 +82,9 @@ pub fn expand(code: &mut VCode<Ptx>) {
         };
         let mut writer = Writer { registers: Registers(registers), loc: inst.loc, out };
         match extrema.way(extremum.d) {
-            Way::Split => split.extremum(&mut writer, extremum, &extrema),
-            Way::Chain => chain::write(&mut writer, extremum, &extrema.leaves(extremum)),
-            Way::Taken => {}
+            Expansion::Split => split.extremum(&mut writer, extremum, &extrema),
+            Expansion::Chain => chain::write(&mut writer, extremum, &extrema.leaves(extremum)),
+            Expansion::Taken => {}
         }
         Ok(())
     });
@@ -92,7 +92,7 @@ pub fn expand(code: &mut VCode<Ptx>) {
 
 /// Expansion of an extremum.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Expansion {
     /// By lanes.
     Split,
     /// As a chain over all inputs of its tree.
@@ -205,16 +205,16 @@ impl Extrema {
         root
     }
 
-    fn way(&self, d: Reg) -> Way {
+    fn way(&self, d: Reg) -> Expansion {
         let mut root = d;
         while let Some(node) = self.all.get(&root).filter(|node| node.parent != root) {
             root = node.parent;
         }
         let is_taken = self.all.get(&d).is_some_and(|node| node.is_taken);
         match self.costs.get(&root) {
-            Some([split, chain]) if split <= chain => Way::Split,
-            _ if is_taken => Way::Taken,
-            _ => Way::Chain,
+            Some([split, chain]) if split <= chain => Expansion::Split,
+            _ if is_taken => Expansion::Taken,
+            _ => Expansion::Chain,
         }
     }
 
@@ -250,7 +250,7 @@ impl Writer<'_> {
         let d = d.unwrap_or_else(|| self.registers.fresh(Type::B32));
         let operands = std::iter::once(Operand::Register(d)).chain(sources.iter().cloned()).collect();
         let words = words.iter().copied().collect();
-        self.out.push(VInst::alone(Inst { opcode, words, guard: None, operands }, self.loc));
+        self.out.push(VInst::alone(Inst { opcode, modifiers: words, guard: None, operands }, self.loc));
         d
     }
 }

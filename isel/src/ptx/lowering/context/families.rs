@@ -188,7 +188,7 @@ impl Lowering<'_> {
     /// Returns `true` if the SM has an instruction with these modifiers.
     pub(in crate::ptx::lowering) fn has(&self, opcode: Opcode, words: &[Token]) -> bool {
         let row = opcode.row();
-        row.fit(words).is_ok() && row.since(words).is_met_by(self.sm)
+        row.fit(words).is_ok() && row.since(words).is_supported_by(self.sm)
     }
 
     /// Combines two predicates that are not constant.

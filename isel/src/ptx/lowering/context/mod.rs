@@ -811,7 +811,7 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn meet(&mut self, inst: Inst) -> Reg {
-        self.meet_at(inst)
+        self.collective(inst)
     }
 
     fn fence(&mut self, fence: FenceAttr) -> Reg {

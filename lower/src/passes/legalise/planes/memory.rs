@@ -11,7 +11,7 @@ impl Maker<'_, '_, '_, '_> {
     }
 
     /// Interleaves parts of `bytes` bytes from the lower or the upper halves of two vectors.
-    pub(super) fn by_turns(&mut self, a: Value, b: Value, bytes: usize, upper: bool) -> Option<Value> {
+    pub(super) fn interleave(&mut self, a: Value, b: Value, bytes: usize, upper: bool) -> Option<Value> {
         let from = if upper { LANES / 2 } else { 0 };
         let lanes = std::array::from_fn(|i| {
             let (part, at) = (i / bytes, i % bytes);
@@ -21,13 +21,13 @@ impl Maker<'_, '_, '_, '_> {
     }
 
     /// Deinterleaves two vectors: takes every other byte, beginning with byte `first`.
-    pub(super) fn every_other(&mut self, a: Value, b: Value, first: usize) -> Option<Value> {
+    pub(super) fn deinterleave(&mut self, a: Value, b: Value, first: usize) -> Option<Value> {
         let lanes = std::array::from_fn(|i| (2 * i + first) as u8);
         self.shuffled(a, b, &lanes)
     }
 
     /// Rotates the lanes of a plane by `distance`.
-    pub(super) fn turned(&mut self, plane: Plane, distance: usize) -> Option<Plane> {
+    pub(super) fn rotate_lanes(&mut self, plane: Plane, distance: usize) -> Option<Plane> {
         let Some(value) = plane else { return Some(None) };
         let lanes = std::array::from_fn(|i| ((i + distance) % LANES) as u8);
         self.shuffled(value, value, &lanes).map(Some)
@@ -38,7 +38,7 @@ impl Maker<'_, '_, '_, '_> {
         let planes = self.planes(value)?;
         let planes: SmallVec<[Value; 4]> = planes.iter().map(|&plane| self.vector(plane)).collect::<Option<_>>()?;
         let halves = |maker: &mut Self, a, b, bytes| {
-            Some([maker.by_turns(a, b, bytes, false)?, maker.by_turns(a, b, bytes, true)?])
+            Some([maker.interleave(a, b, bytes, false)?, maker.interleave(a, b, bytes, true)?])
         };
         match *planes.as_slice() {
             [a, b] => Some(halves(self, a, b, 1)?.into_iter().collect()),
@@ -54,12 +54,12 @@ impl Maker<'_, '_, '_, '_> {
     /// Returns the planes of a wide value given as vectors in memory layout.
     pub(super) fn of_memory(&mut self, vectors: &[Value]) -> Option<Planes> {
         match *vectors {
-            [a, b] => Some(smallvec![self.every_other(a, b, 0), self.every_other(a, b, 1)]),
+            [a, b] => Some(smallvec![self.deinterleave(a, b, 0), self.deinterleave(a, b, 1)]),
             [a, b, c, d] => {
-                let (even, other_even) = (self.every_other(a, b, 0)?, self.every_other(c, d, 0)?);
-                let (odd, other_odd) = (self.every_other(a, b, 1)?, self.every_other(c, d, 1)?);
+                let (even, other_even) = (self.deinterleave(a, b, 0)?, self.deinterleave(c, d, 0)?);
+                let (odd, other_odd) = (self.deinterleave(a, b, 1)?, self.deinterleave(c, d, 1)?);
                 let planes = [(even, other_even, 0), (odd, other_odd, 0), (even, other_even, 1), (odd, other_odd, 1)];
-                planes.into_iter().map(|(a, b, first)| self.every_other(a, b, first).map(Some)).collect()
+                planes.into_iter().map(|(a, b, first)| self.deinterleave(a, b, first).map(Some)).collect()
             }
             _ => None,
         }

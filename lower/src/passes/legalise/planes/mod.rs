@@ -369,7 +369,7 @@ impl Maker<'_, '_, '_, '_> {
         };
         let mut planes = self.planes(value)?;
         for distance in [8, 4, 2, 1] {
-            let turned = planes.iter().map(|&plane| self.turned(plane, distance)).collect::<Option<Planes>>()?;
+            let turned = planes.iter().map(|&plane| self.rotate_lanes(plane, distance)).collect::<Option<Planes>>()?;
             planes = self.extreme(cc, &planes, &turned)?;
         }
         let bytes: SmallVec<[Value; 4]> = planes

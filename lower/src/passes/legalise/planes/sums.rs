@@ -22,7 +22,7 @@ struct Group {
 }
 
 /// Second byte of a lane.
-enum Above {
+enum HighByte {
     Zero,
     /// Sign extension of the first byte.
     Sign,
@@ -37,7 +37,7 @@ impl Maker<'_, '_, '_, '_> {
     /// Returns the two low bytes of a wide value, if the target computes both at once. The
     /// instructions are only drafted. The third result is `true` if the value may be negative, so
     /// that higher bytes repeat the sign.
-    fn bytes_at_once(&mut self, value: Value, draft: &mut Draft) -> Option<(Value, Above, bool)> {
+    fn bytes_at_once(&mut self, value: Value, draft: &mut Draft) -> Option<(Value, HighByte, bool)> {
         let ty = self.ty(value);
         let range = numbers(self.legaliser, value, DEPTH)?;
         let is_signed = is_in(&range, &SIGNED);
@@ -46,14 +46,14 @@ impl Maker<'_, '_, '_, '_> {
         }
         let low = self.narrowing(draft, value)?;
         let above = match (*range.start(), *range.end()) {
-            (0.., ..=0xff) => Above::Zero,
-            (-0x80.., ..=0x7f) => Above::Sign,
+            (0.., ..=0xff) => HighByte::Zero,
+            (-0x80.., ..=0x7f) => HighByte::Sign,
             _ => {
                 let count = self.legaliser.constant_attr(ty, bits_everywhere(ty, BITS as u64));
                 let count = self.draft(draft, Op::Const, ty, count, &[]);
                 let shift = if is_signed { Op::ShrS } else { Op::ShrU };
                 let up = self.draft(draft, shift, ty, Attr::None, &[value, count]);
-                Above::Byte(self.narrowing(draft, up)?)
+                HighByte::Byte(self.narrowing(draft, up)?)
             }
         };
         Some((low, above, *range.start() < 0))
@@ -72,9 +72,9 @@ impl Maker<'_, '_, '_, '_> {
         let (low, above, may_be_negative) = self.bytes_at_once(value, &mut draft)?;
         self.legaliser.place_drafted(&draft);
         let high = match above {
-            Above::Zero => None,
-            Above::Sign => self.sign(Some(low))?,
-            Above::Byte(high) => Some(high),
+            HighByte::Zero => None,
+            HighByte::Sign => self.sign(Some(low))?,
+            HighByte::Byte(high) => Some(high),
         };
         let fill = if may_be_negative && places > 2 { self.sign(high)? } else { None };
         let mut planes: Planes = smallvec![Some(low), high];

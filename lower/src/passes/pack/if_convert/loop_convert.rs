@@ -1,7 +1,7 @@
 //! If-conversion of loops.
 
 use cranelift_entity::EntityRef;
-use halfbyte_ir::{Block, Op, Trips, Type, Value};
+use halfbyte_ir::{Block, Op, TripCount, Type, Value};
 
 use crate::passes::loops::LoopId;
 
@@ -13,7 +13,7 @@ use super::{Converter, Count, SiteStep};
 
 /// Position of a converted loop's exit test.
 #[derive(Clone, Copy)]
-enum Gate {
+enum ExitTest {
     /// At the end of a node, in place of this exit edge.
     Behind(Node, Edge),
     /// At the end of the body.
@@ -24,9 +24,9 @@ enum Gate {
 struct Plan {
     /// `true` if items leave the loop in different iterations or by different exits.
     masked: bool,
-    gate: Gate,
+    gate: ExitTest,
     /// Counted exit of the loop, and the trip count of its loads and stores.
-    counted: Option<(Counted, Trips)>,
+    counted: Option<(Counted, TripCount)>,
 }
 
 /// State of a loop under conversion.
@@ -38,7 +38,7 @@ pub(in crate::passes::pack) struct LoopState {
     /// Results of the loop, available after its exit test.
     outcome: Option<Outcome>,
     /// Lanes that stay active after the exit test of an uncounted masked loop.
-    going: Mask,
+    continuing: Mask,
 }
 
 /// Extra header parameters of a masked loop.
@@ -98,7 +98,7 @@ impl<'a> Converter<'a> {
         let counted = counter.zip(plan.counted.as_ref().map(|(_, trips)| trips.clone()));
         self.around.push(SiteStep { number: id.index() as u32, header, counted });
         let mut inside = Masks::new(entered, graph.nodes.len());
-        let mut state = LoopState { id, plan, masked, outcome: None, going: None };
+        let mut state = LoopState { id, plan, masked, outcome: None, continuing: None };
         self.region(graph, &mut inside, Some(&mut state));
         self.around.pop();
         self.close(graph, &mut inside, &mut state, values.len(), next_counter)
@@ -125,7 +125,9 @@ impl<'a> Converter<'a> {
         let passed = state.outcome.is_some();
         if let Some(masked) = state.masked.clone() {
             let live = match (back.as_slice(), &state.plan.gate) {
-                (&[(_, from, _)], Gate::Behind(gate, _)) if from == *gate && state.going.is_some() => state.going,
+                (&[(_, from, _)], ExitTest::Behind(gate, _)) if from == *gate && state.continuing.is_some() => {
+                    state.continuing
+                }
                 _ => {
                     let mut going: Option<Mask> = None;
                     for &(_, node, mask) in &back {
@@ -142,7 +144,7 @@ impl<'a> Converter<'a> {
             let live = self.code.truth(live.unwrap_or(masked.live));
             next.push(live);
             next.extend(last.kept.iter().chain(&last.left));
-            if matches!(state.plan.gate, Gate::Last) {
+            if matches!(state.plan.gate, ExitTest::Last) {
                 let goes_on = match &state.plan.counted {
                     Some((counted, _)) => {
                         self.counts.push(Count { id: state.id, by: counted.clone(), test: self.code.block });
@@ -199,7 +201,7 @@ impl<'a> Converter<'a> {
         node: Node,
         taken: &mut Vec<(Edge, Mask)>,
     ) {
-        let Gate::Behind(at, leaving) = state.plan.gate else { return };
+        let ExitTest::Behind(at, leaving) = state.plan.gate else { return };
         if at != node {
             return;
         }
@@ -215,9 +217,9 @@ impl<'a> Converter<'a> {
                 if known {
                     stays
                 } else {
-                    state.going = self.code.both(here, Some(stays));
-                    let going = self.code.truth(state.going.unwrap_or(stays));
-                    state.going = Some(Condition { value: going, negated: false });
+                    state.continuing = self.code.both(here, Some(stays));
+                    let going = self.code.truth(state.continuing.unwrap_or(stays));
+                    state.continuing = Some(Condition { value: going, negated: false });
                     Condition { value: going, negated: false }
                 }
             }
@@ -227,7 +229,7 @@ impl<'a> Converter<'a> {
                 match masks.entering {
                     // Items that do not enter the loop may have bounds that are never reached.
                     Some(entering) if !known => {
-                        let real = self.real();
+                        let real = self.is_in_launch();
                         let entering = self.code.both(Some(real), Some(entering));
                         self.code.both(entering, Some(stays)).unwrap_or(stays)
                     }
@@ -260,7 +262,7 @@ impl<'a> Converter<'a> {
         behind: Option<Node>,
     ) -> Outcome {
         let gate = match (&state.plan.gate, &state.outcome) {
-            (Gate::Behind(gate, _), Some(outcome)) => Some((*gate, outcome.clone())),
+            (ExitTest::Behind(gate, _), Some(outcome)) => Some((*gate, outcome.clone())),
             _ => None,
         };
         let mut kept = Vec::with_capacity(masked.kept.len());
@@ -319,7 +321,7 @@ impl<'a> Converter<'a> {
         let entering = match plan.counted {
             Some(_) => entering,
             None => {
-                let real = self.real();
+                let real = self.is_in_launch();
                 self.code.both(entering, Some(real))
             }
         };
@@ -346,7 +348,7 @@ impl<'a> Converter<'a> {
         let counts = |&&param: &&Value| {
             self.of.sums.of(param).is_some_and(|sum| {
                 let steps_by_one = matches!(sum.counters.as_slice(), [(_, step)] if as_constant(step) == Some(1));
-                is_zero(&sum.item) && is_zero(&sum.known) && steps_by_one
+                is_zero(&sum.item) && is_zero(&sum.launch_term) && steps_by_one
             })
         };
         let one_way_back = self.of.regions.get(Some(id)).back.len() == 1;
@@ -357,7 +359,7 @@ impl<'a> Converter<'a> {
     /// Plans the conversion of a loop.
     fn plan(&self, id: LoopId, graph: &Region, entering: Mask) -> Plan {
         let ways = self.of.counted.get(id.index()).map_or(&[][..], Vec::as_slice);
-        let mut known = ways.iter().filter(|way| !(way.meets && entering.is_some()));
+        let mut known = ways.iter().filter(|way| !(way.needs_equality && entering.is_some()));
         if let &[(leaving, node)] = graph.leaving.as_slice()
             && graph.inner.get(node) == Some(&None)
             && graph.postdominates(node, 0)
@@ -366,16 +368,16 @@ impl<'a> Converter<'a> {
             let (before, behind) = self.accesses_around(graph, node);
             let way = known.find(|way| way.leaving == leaving);
             let Some((way, trips)) = way.and_then(|way| Some((way, trips(way, before)?))) else {
-                return Plan { masked: false, gate: Gate::Behind(node, leaving), counted: None };
+                return Plan { masked: false, gate: ExitTest::Behind(node, leaving), counted: None };
             };
-            let gate = if before && behind { Gate::Last } else { Gate::Behind(node, leaving) };
+            let gate = if before && behind { ExitTest::Last } else { ExitTest::Behind(node, leaving) };
             return Plan { masked: before && behind, gate, counted: Some((way.clone(), trips)) };
         }
         let accesses = (0..graph.nodes.len()).any(|node| self.node_accesses(graph, node));
         let counts = known.filter(|_| accesses).find_map(|way| {
             let node = graph.node(way.leaving.from)?;
             let (before, behind) = self.accesses_around(graph, node);
-            let gate = if before && behind { Gate::Last } else { Gate::Behind(node, way.leaving) };
+            let gate = if before && behind { ExitTest::Last } else { ExitTest::Behind(node, way.leaving) };
             Some(Plan { masked: true, gate, counted: Some((way.clone(), trips(way, before)?)) })
         });
         if let Some(plan) = counts {
@@ -388,7 +390,7 @@ impl<'a> Converter<'a> {
             graph.inner.get(node) == Some(&None) && goes_on && dominates
         };
         let first = graph.leaving.iter().filter(in_every_iteration).min_by_key(|(_, node)| *node);
-        let gate = first.map_or(Gate::Last, |&(edge, node)| Gate::Behind(node, edge));
+        let gate = first.map_or(ExitTest::Last, |&(edge, node)| ExitTest::Behind(node, edge));
         Plan { masked: true, gate, counted: None }
     }
 
@@ -410,6 +412,6 @@ impl<'a> Converter<'a> {
 }
 
 /// Returns the trip count of accesses before or after the exit test.
-fn trips(way: &Counted, before: bool) -> Option<Trips> {
+fn trips(way: &Counted, before: bool) -> Option<TripCount> {
     if before { way.before.clone() } else { Some(way.behind.clone()) }
 }

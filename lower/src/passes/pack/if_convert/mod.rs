@@ -12,13 +12,13 @@ pub(crate) mod loop_convert;
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
-use halfbyte_ir::{Attr, Block, BlockData, Effect, Flow, Inst, IntCC, Kernel, Op, Trips, Type, Value, ValueList};
+use halfbyte_ir::{Attr, Block, BlockData, Effect, Flow, Inst, IntCC, Kernel, Op, TripCount, Type, Value, ValueList};
 
 use crate::passes::loops::{LoopId, Loops};
 
-use super::affine::Sums;
-use super::code::Code;
-use super::masks::{Condition, Mask, Masks, Way};
+use super::affine::AffineAnalysis;
+use super::code::KernelBuilder;
+use super::masks::{Condition, Mask, MaskedEdge, Masks};
 use super::region::{Edge, Node, Region};
 use super::trips::Counted;
 use super::uniformity::{Regions, Uniformity};
@@ -32,7 +32,7 @@ pub(super) struct Analyses<'a> {
     pub loops: &'a Loops,
     pub regions: &'a Regions,
     pub uniformity: &'a Uniformity,
-    pub sums: &'a Sums<'a>,
+    pub sums: &'a AffineAnalysis<'a>,
     /// Counted exits of each loop.
     pub counted: &'a [Vec<Counted>],
 }
@@ -52,7 +52,7 @@ pub(super) struct SiteStep {
     pub number: u32,
     pub header: Block,
     /// Iteration number from 0 and trip count, if the loop is counted.
-    pub counted: Option<(Value, Trips)>,
+    pub counted: Option<(Value, TripCount)>,
 }
 
 /// A source loop that is assumed to have the same trip count in the converted kernel.
@@ -88,7 +88,7 @@ pub(super) fn convert(analyses: Analyses<'_>) -> Converted {
     let mut converter = Converter {
         used_outside: used_outside(&analyses),
         of: analyses,
-        code: Code { kernel, block: entry, span: analyses.kernel.span },
+        code: KernelBuilder { kernel, block: entry, span: analyses.kernel.span },
         layout: vec![entry],
         now: SecondaryMap::new(),
         real: None,
@@ -108,8 +108,17 @@ pub(super) fn convert(analyses: Analyses<'_>) -> Converted {
     let graph = analyses.regions.get(None);
     converter.region(graph, &mut Masks::new(None, graph.nodes.len()), None);
     converter.code.ret();
-    let Converter { code: Code { mut kernel, .. }, layout, sites, masked, gates, counts, stayed, mut head, .. } =
-        converter;
+    let Converter {
+        code: KernelBuilder { mut kernel, .. },
+        layout,
+        sites,
+        masked,
+        gates,
+        counts,
+        stayed,
+        mut head,
+        ..
+    } = converter;
     head.append(&mut kernel.blocks[entry].insts);
     kernel.blocks[entry].insts = head;
     kernel.layout = layout;
@@ -148,7 +157,7 @@ pub(super) struct Converter<'a> {
     pub of: Analyses<'a>,
     /// Values of each loop that are used outside of it.
     pub used_outside: Vec<Vec<Value>>,
-    pub code: Code,
+    pub code: KernelBuilder,
     layout: Vec<Block>,
     /// Current replacement of each source value.
     pub now: SecondaryMap<Value, PackedOption<Value>>,
@@ -224,7 +233,7 @@ impl<'a> Converter<'a> {
 
     /// Returns the condition that the item belongs to the launch. In an incomplete group, other
     /// items must not keep a loop running.
-    pub fn real(&mut self) -> Condition {
+    pub fn is_in_launch(&mut self) -> Condition {
         let value = self.real.unwrap_or_else(|| {
             let kernel = &mut self.code.kernel;
             let mut make = |op, ty, attr, args: &[Value], result| {
@@ -301,7 +310,7 @@ impl<'a> Converter<'a> {
                     Some(&(_, to)) => {
                         let args = self.arguments(edge);
                         masks.ways.get_mut(to).into_iter().for_each(|ways| {
-                            ways.push(Way { from: node, mask, args: args.clone() });
+                            ways.push(MaskedEdge { from: node, mask, args: args.clone() });
                         });
                     }
                     None if graph.back.contains(&(edge, node)) => masks.back.push((edge, node, mask)),
@@ -426,7 +435,7 @@ impl<'a> Converter<'a> {
         }
         self.go_on_in(join);
         masks.ways.get_mut(meet).into_iter().for_each(|ways| {
-            ways.push(Way { from: node, mask: None, args: params.clone() });
+            ways.push(MaskedEdge { from: node, mask: None, args: params.clone() });
         });
     }
 

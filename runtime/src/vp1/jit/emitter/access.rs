@@ -9,7 +9,7 @@ use halfbyte_isa::vp1::domain::Shape;
 
 use super::super::host::{self, Host};
 use super::super::machine::at;
-use super::registers::inside;
+use super::registers::machine_mem_flags;
 use super::words::Word;
 use super::{Bytes, Emitter};
 
@@ -22,13 +22,13 @@ const STRIDE: u32 = 3 << 30;
 impl Emitter<'_, '_> {
     /// Loads a 32-bit field of the machine state.
     pub fn field(&mut self, offset: usize) -> Word {
-        let value = self.b.ins().load(I32, inside(), self.machine, offset as i32);
+        let value = self.b.ins().load(I32, machine_mem_flags(), self.machine, offset as i32);
         self.any(value)
     }
 
     pub fn set_field(&mut self, offset: usize, word: Word) {
         let value = self.value(word);
-        self.b.ins().store(inside(), value, self.machine, offset as i32);
+        self.b.ins().store(machine_mem_flags(), value, self.machine, offset as i32);
     }
 
     /// Emits a call of a host function with an address and a word.
@@ -48,7 +48,7 @@ impl Emitter<'_, '_> {
     /// 0. `bytes` is a power of two.
     fn place(&mut self, address: Word, bytes: u32) -> (Value, i32) {
         // Under stride code 0, a pointer that is aligned to the access size needs no masking.
-        if let Word::Storage { pointer, plus, align } = self.and_mask(address, 0xffff)
+        if let Word::StoreAddress { pointer, plus, align } = self.and_mask(address, 0xffff)
             && align >= bytes
         {
             return (pointer, (at::STORE + plus as usize) as i32);
@@ -93,11 +93,11 @@ impl Emitter<'_, '_> {
     }
 
     fn vector_field(&mut self) -> Value {
-        self.b.ins().load(I8X16, inside(), self.machine, at::VECTOR as i32)
+        self.b.ins().load(I8X16, machine_mem_flags(), self.machine, at::VECTOR as i32)
     }
 
     fn set_vector_field(&mut self, bytes: Value) {
-        self.b.ins().store(inside(), bytes, self.machine, at::VECTOR as i32);
+        self.b.ins().store(machine_mem_flags(), bytes, self.machine, at::VECTOR as i32);
     }
 
     fn called_load(&mut self, host: Host, address: Word) -> Value {
@@ -118,7 +118,7 @@ impl Emitter<'_, '_> {
                     Some(I8X16),
                     |e| {
                         let (place, offset) = e.place(address, 16);
-                        Some(e.b.ins().load(I8X16, inside(), place, offset))
+                        Some(e.b.ins().load(I8X16, machine_mem_flags(), place, offset))
                     },
                     |e| Some(e.called_load(Host::LoadRow, address)),
                 );
@@ -142,7 +142,7 @@ impl Emitter<'_, '_> {
                     None,
                     |e| {
                         let (place, offset) = e.place(address, 16);
-                        e.b.ins().store(inside(), bytes, place, offset);
+                        e.b.ins().store(machine_mem_flags(), bytes, place, offset);
                         None
                     },
                     |e| {
@@ -162,11 +162,11 @@ impl Emitter<'_, '_> {
             Some(I32),
             |e| {
                 let (place, offset) = e.place(address, 4);
-                Some(e.b.ins().load(I32, inside(), place, offset))
+                Some(e.b.ins().load(I32, machine_mem_flags(), place, offset))
             },
             |e| {
                 e.call(Host::LoadWord, address, Word::Const(0));
-                Some(e.b.ins().load(I32, inside(), e.machine, at::WORD as i32))
+                Some(e.b.ins().load(I32, machine_mem_flags(), e.machine, at::WORD as i32))
             },
         );
         loaded.map_or(Word::Const(0), |value| self.any(value))
@@ -179,7 +179,7 @@ impl Emitter<'_, '_> {
             None,
             |e| {
                 let (place, offset) = e.place(address, 4);
-                e.b.ins().store(inside(), value, place, offset);
+                e.b.ins().store(machine_mem_flags(), value, place, offset);
                 None
             },
             |e| {

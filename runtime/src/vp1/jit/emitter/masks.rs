@@ -7,7 +7,7 @@ use halfbyte_isa::vp1::concrete::Concrete;
 use halfbyte_isa::vp1::domain::{Domain, Logic};
 
 use super::Emitter;
-use super::words::{Known, Word};
+use super::words::{ValueFacts, Word};
 
 /// A mask of sixteen truth values, in one of several representations. The vector forms hold -1 for
 /// true and 0 for false in each component.
@@ -78,7 +78,7 @@ impl Emitter<'_, '_> {
             Mask::Bits(bits) => self.and_mask(bits, 0xffff),
             mask => {
                 let bytes = self.mask_bytes(mask);
-                Word::Value(self.b.ins().vhigh_bits(super::WORD, bytes), Known::within(0xffff))
+                Word::Value(self.b.ins().vhigh_bits(super::WORD, bytes), ValueFacts::within(0xffff))
             }
         }
     }

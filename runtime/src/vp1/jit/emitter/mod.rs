@@ -21,7 +21,7 @@ use words::{LowSum, Word};
 
 /// The groups of bits of a condition register `$c` that are written and tested together. A group of
 /// one bit is a truth value.
-const PARTS: [u32; 12] =
+const FLAG_GROUPS: [u32; 12] =
     [1 << 0, 1 << 1, 1 << 2, 1 << 3, 3 << 4, 1 << 6, 1 << 7, 1 << 8, 1 << 9, 1 << 10, 1 << 13, 0xd800];
 
 /// The function under construction, and the state of the current bundle.
@@ -33,7 +33,7 @@ pub(super) struct Emitter<'a, 'f> {
     /// Signature of the host functions, imported on first use.
     pub host_signature: Option<SigRef>,
     /// Variables of the bit groups of each `$c`.
-    pub flag_variables: [[Variable; PARTS.len()]; 4],
+    pub flag_variables: [[Variable; FLAG_GROUPS.len()]; 4],
     /// The operands of deferred word unions, valid until the next bundle.
     pub pieces: Vec<Word>,
     pub low_sum: Option<LowSum>,
@@ -55,7 +55,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
             machine,
             host,
             host_signature: None,
-            flag_variables: [[Variable::from_u32(0); PARTS.len()]; 4],
+            flag_variables: [[Variable::from_u32(0); FLAG_GROUPS.len()]; 4],
             pieces: Vec::new(),
             low_sum: None,
         }

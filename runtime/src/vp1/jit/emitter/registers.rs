@@ -13,13 +13,13 @@ use halfbyte_isa::vp1::footprint::Locations;
 use super::super::machine::at;
 use super::masks::Mask;
 use super::wide::Wide;
-use super::words::{Known, Word};
-use super::{Bytes, Emitter, PARTS};
+use super::words::{ValueFacts, Word};
+use super::{Bytes, Emitter, FLAG_GROUPS};
 
 /// A variable's home in the machine state. Parts of a register that are written separately have
 /// their own variables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::vp1::jit) enum Storage {
+pub(in crate::vp1::jit) enum VariableHome {
     R(u8),
     V(u8),
     Vx,
@@ -42,34 +42,34 @@ pub(in crate::vp1::jit) enum Storage {
 }
 
 /// Capacity of tables indexed by [`Storage::number`].
-const PLACES: usize = 256;
+const MAX_VARIABLES: usize = 256;
 
-impl Storage {
+impl VariableHome {
     fn number(self) -> usize {
         usize::from(match self {
-            Storage::R(n) => n & 31,
-            Storage::V(n) => 32 + (n & 31),
-            Storage::AHigh(n) => 64 + (n & 31),
-            Storage::ALow(n) => 96 + (n & 31),
-            Storage::Va(k) => 128 + (k & 3),
-            Storage::Vc(n, zero) => 132 + 2 * (n & 3) + u8::from(zero),
-            Storage::L(n) => 140 + (n & 3),
-            Storage::C(n, part) => 144 + 16 * (n & 3) + (part & 15),
-            Storage::Vx => 208,
-            Storage::Uccfg => 209,
-            Storage::Issued => 210,
-            Storage::Left => 211,
-            Storage::Counted => 212,
-            Storage::Rest => 213,
+            VariableHome::R(n) => n & 31,
+            VariableHome::V(n) => 32 + (n & 31),
+            VariableHome::AHigh(n) => 64 + (n & 31),
+            VariableHome::ALow(n) => 96 + (n & 31),
+            VariableHome::Va(k) => 128 + (k & 3),
+            VariableHome::Vc(n, zero) => 132 + 2 * (n & 3) + u8::from(zero),
+            VariableHome::L(n) => 140 + (n & 3),
+            VariableHome::C(n, part) => 144 + 16 * (n & 3) + (part & 15),
+            VariableHome::Vx => 208,
+            VariableHome::Uccfg => 209,
+            VariableHome::Issued => 210,
+            VariableHome::Left => 211,
+            VariableHome::Counted => 212,
+            VariableHome::Rest => 213,
         })
     }
 
     fn ty(self) -> Type {
         match self {
-            Storage::V(_) | Storage::Vx | Storage::Vc(..) => I8X16,
-            Storage::Va(_) => I32X4,
-            Storage::C(_, part) if part_bits(part).is_power_of_two() => I8,
-            Storage::Issued | Storage::Left | Storage::Counted => I64,
+            VariableHome::V(_) | VariableHome::Vx | VariableHome::Vc(..) => I8X16,
+            VariableHome::Va(_) => I32X4,
+            VariableHome::C(_, part) if part_bits(part).is_power_of_two() => I8,
+            VariableHome::Issued | VariableHome::Left | VariableHome::Counted => I64,
             _ => I32,
         }
     }
@@ -78,16 +78,16 @@ impl Storage {
     /// code.
     fn locations(self) -> Option<Locations> {
         let (file, n) = match self {
-            Storage::R(n) => (RegFile::R, n),
-            Storage::V(n) => (RegFile::V, n),
-            Storage::Vx => (RegFile::Vx, 0),
-            Storage::Va(_) => (RegFile::Va, 0),
-            Storage::Vc(n, _) => (RegFile::Vc, n),
-            Storage::AHigh(n) | Storage::ALow(n) => (RegFile::A, n),
-            Storage::C(n, part) => return Some(Locations::flags(n, part_bits(part))),
-            Storage::L(n) => (RegFile::L, n),
-            Storage::Uccfg => (RegFile::Uc, 0),
-            Storage::Issued | Storage::Left | Storage::Counted | Storage::Rest => return None,
+            VariableHome::R(n) => (RegFile::R, n),
+            VariableHome::V(n) => (RegFile::V, n),
+            VariableHome::Vx => (RegFile::Vx, 0),
+            VariableHome::Va(_) => (RegFile::Va, 0),
+            VariableHome::Vc(n, _) => (RegFile::Vc, n),
+            VariableHome::AHigh(n) | VariableHome::ALow(n) => (RegFile::A, n),
+            VariableHome::C(n, part) => return Some(Locations::flags(n, part_bits(part))),
+            VariableHome::L(n) => (RegFile::L, n),
+            VariableHome::Uccfg => (RegFile::Uc, 0),
+            VariableHome::Issued | VariableHome::Left | VariableHome::Counted | VariableHome::Rest => return None,
         };
         Some(Locations::register(file, n))
     }
@@ -100,26 +100,26 @@ impl Storage {
     /// Returns the offset in the machine state.
     fn offset(self) -> i32 {
         let (base, size, n) = match self {
-            Storage::R(n) => (at::R, 4, n),
-            Storage::V(n) => (at::V, 16, n),
-            Storage::Vx => (at::VX, 0, 0),
-            Storage::Va(k) => (at::VA, 16, k),
-            Storage::Vc(n, _) => (at::VC, 4, n),
-            Storage::AHigh(n) | Storage::ALow(n) => (at::A, 4, n),
-            Storage::C(n, _) => (at::C, 4, n),
-            Storage::L(n) => (at::L, 4, n),
-            Storage::Uccfg => (at::UCCFG, 0, 0),
-            Storage::Issued => (at::ISSUED, 0, 0),
-            Storage::Left => (at::LEFT, 0, 0),
-            Storage::Counted => (at::COUNTED, 0, 0),
-            Storage::Rest => (at::REST, 0, 0),
+            VariableHome::R(n) => (at::R, 4, n),
+            VariableHome::V(n) => (at::V, 16, n),
+            VariableHome::Vx => (at::VX, 0, 0),
+            VariableHome::Va(k) => (at::VA, 16, k),
+            VariableHome::Vc(n, _) => (at::VC, 4, n),
+            VariableHome::AHigh(n) | VariableHome::ALow(n) => (at::A, 4, n),
+            VariableHome::C(n, _) => (at::C, 4, n),
+            VariableHome::L(n) => (at::L, 4, n),
+            VariableHome::Uccfg => (at::UCCFG, 0, 0),
+            VariableHome::Issued => (at::ISSUED, 0, 0),
+            VariableHome::Left => (at::LEFT, 0, 0),
+            VariableHome::Counted => (at::COUNTED, 0, 0),
+            VariableHome::Rest => (at::REST, 0, 0),
         };
         (base + size * usize::from(n)) as i32
     }
 }
 
 fn part_bits(part: u8) -> u32 {
-    PARTS.get(usize::from(part)).copied().unwrap_or(0)
+    FLAG_GROUPS.get(usize::from(part)).copied().unwrap_or(0)
 }
 
 /// Returns the register files that hold 0 after reset and whose constant value [`Registers`]
@@ -129,7 +129,7 @@ pub(in crate::vp1::jit) fn zero_after_reset() -> Locations {
 }
 
 /// Returns the memory flags of accesses to the machine state.
-pub(in crate::vp1::jit) fn inside() -> MemFlagsData {
+pub(in crate::vp1::jit) fn machine_mem_flags() -> MemFlagsData {
     MemFlagsData::trusted()
 }
 
@@ -146,10 +146,10 @@ struct Pointer {
 
 /// The variables of a function.
 pub(in crate::vp1::jit) struct Registers {
-    variables: [Option<Variable>; PLACES],
+    variables: [Option<Variable>; MAX_VARIABLES],
     /// The variables in use.
-    touched: Vec<Storage>,
-    written: [bool; PLACES],
+    touched: Vec<VariableHome>,
+    written: [bool; MAX_VARIABLES],
     /// Registers that always hold 0.
     zero: Locations,
     /// Address registers whose low half is currently a pointer.
@@ -163,9 +163,9 @@ impl Registers {
     /// [`zero_after_reset`].
     pub fn new(zero: Locations) -> Registers {
         Registers {
-            variables: [None; PLACES],
+            variables: [None; MAX_VARIABLES],
             touched: Vec::new(),
-            written: [false; PLACES],
+            written: [false; MAX_VARIABLES],
             zero,
             pointers: Vec::new(),
             sums: None,
@@ -175,7 +175,7 @@ impl Registers {
     /// Turns the low half of an address register into a pointer. The low half must be a multiple of
     /// `align` within the data store.
     pub fn start_pointer(&mut self, e: &mut Emitter<'_, '_>, register: u8, align: u32) {
-        let low = self.get(e, Storage::ALow(register));
+        let low = self.get(e, VariableHome::ALow(register));
         let low = e.b.ins().uextend(I64, low);
         let pointer = e.b.ins().iadd(e.machine, low);
         let variable = e.b.declare_var(I64);
@@ -184,12 +184,12 @@ impl Registers {
     }
 
     /// Starts an unrolled loop body. Until its end, sums of products are deferred.
-    pub fn start_round(&mut self, e: &mut Emitter<'_, '_>) {
-        self.sums = Some(Wide::of_words([0, 1, 2, 3].map(|k| self.get(e, Storage::Va(k)))));
+    pub fn start_unrolled_body(&mut self, e: &mut Emitter<'_, '_>) {
+        self.sums = Some(Wide::of_words([0, 1, 2, 3].map(|k| self.get(e, VariableHome::Va(k)))));
     }
 
     /// Ends an unrolled loop body: computes deferred sums, and updates the pointers.
-    pub fn end_round(&mut self, e: &mut Emitter<'_, '_>) {
+    pub fn end_unrolled_body(&mut self, e: &mut Emitter<'_, '_>) {
         if let Some(sums) = self.sums.take() {
             self.set_sums(e, sums);
         }
@@ -217,15 +217,15 @@ impl Registers {
     }
 
     /// Turns all pointers back into low halves of address registers, after the loop.
-    pub fn end_rounds(&mut self, e: &mut Emitter<'_, '_>) {
+    pub fn drop_pointers(&mut self, e: &mut Emitter<'_, '_>) {
         for Pointer { register, variable, plus, align } in std::mem::take(&mut self.pointers) {
             let pointer = e.b.use_var(variable);
-            let low = e.value(Word::Storage { pointer, plus, align });
-            self.set(e, Storage::ALow(register), low);
+            let low = e.value(Word::StoreAddress { pointer, plus, align });
+            self.set(e, VariableHome::ALow(register), low);
         }
     }
 
-    fn variable(&mut self, e: &mut Emitter<'_, '_>, place: Storage) -> Variable {
+    fn variable(&mut self, e: &mut Emitter<'_, '_>, place: VariableHome) -> Variable {
         let Some(variable) = self.variables.get_mut(place.number()) else { return Variable::from_u32(0) };
         *variable.get_or_insert_with(|| {
             self.touched.push(place);
@@ -233,12 +233,12 @@ impl Registers {
         })
     }
 
-    pub fn get(&mut self, e: &mut Emitter<'_, '_>, place: Storage) -> Value {
+    pub fn get(&mut self, e: &mut Emitter<'_, '_>, place: VariableHome) -> Value {
         let variable = self.variable(e, place);
         e.b.use_var(variable)
     }
 
-    pub fn set(&mut self, e: &mut Emitter<'_, '_>, place: Storage, value: Value) {
+    pub fn set(&mut self, e: &mut Emitter<'_, '_>, place: VariableHome, value: Value) {
         let variable = self.variable(e, place);
         if let Some(written) = self.written.get_mut(place.number()) {
             *written = true;
@@ -246,7 +246,7 @@ impl Registers {
         e.b.def_var(variable, value);
     }
 
-    fn is_written(&self, place: Storage) -> bool {
+    fn is_written(&self, place: VariableHome) -> bool {
         self.written.get(place.number()).copied().unwrap_or(false)
     }
 
@@ -255,26 +255,26 @@ impl Registers {
         for place in self.touched.clone().into_iter().filter(|place| place.is_wanted(wanted)) {
             let offset = place.offset();
             let value = match place {
-                Storage::Vc(_, zero) => {
-                    let mut bits = e.b.ins().load(I32, inside(), e.machine, offset);
+                VariableHome::Vc(_, zero) => {
+                    let mut bits = e.b.ins().load(I32, machine_mem_flags(), e.machine, offset);
                     if zero {
                         bits = e.b.ins().ushr_imm_u(bits, 16);
                     }
                     let bits = e.any(bits);
                     e.mask_bytes(Mask::Bits(bits))
                 }
-                Storage::AHigh(_) | Storage::ALow(_) => {
-                    let word = e.b.ins().load(I32, inside(), e.machine, offset);
-                    let mask = if let Storage::ALow(_) = place { 0xffff } else { 0xffff_0000 };
+                VariableHome::AHigh(_) | VariableHome::ALow(_) => {
+                    let word = e.b.ins().load(I32, machine_mem_flags(), e.machine, offset);
+                    let mask = if let VariableHome::ALow(_) = place { 0xffff } else { 0xffff_0000 };
                     e.b.ins().band_imm_u(word, mask)
                 }
-                Storage::C(_, part) => {
-                    let word = e.b.ins().load(I32, inside(), e.machine, offset);
+                VariableHome::C(_, part) => {
+                    let word = e.b.ins().load(I32, machine_mem_flags(), e.machine, offset);
                     let bits = part_bits(part);
                     let bits_set = e.b.ins().band_imm_u(word, i64::from(bits));
                     if place.ty() == I8 { e.b.ins().icmp_imm_u(IntCC::NotEqual, bits_set, 0) } else { bits_set }
                 }
-                _ => e.b.ins().load(place.ty(), inside(), e.machine, offset),
+                _ => e.b.ins().load(place.ty(), machine_mem_flags(), e.machine, offset),
             };
             let variable = self.variable(e, place);
             e.b.def_var(variable, value);
@@ -289,54 +289,54 @@ impl Registers {
                 continue;
             }
             let value = match place {
-                Storage::Va(_) => {
+                VariableHome::Va(_) => {
                     let value = self.get(e, place);
                     let value = e.b.ins().ishl_imm_u(value, 4);
                     e.b.ins().sshr_imm_u(value, 4)
                 }
-                Storage::Vc(_, true) | Storage::ALow(_) => continue,
-                Storage::Vc(n, false) => {
+                VariableHome::Vc(_, true) | VariableHome::ALow(_) => continue,
+                VariableHome::Vc(n, false) => {
                     let [sign, zero] = [false, true].map(|zero| {
-                        let mask = self.get(e, Storage::Vc(n, zero));
+                        let mask = self.get(e, VariableHome::Vc(n, zero));
                         e.b.ins().vhigh_bits(I32, mask)
                     });
                     let zero = e.b.ins().ishl_imm_u(zero, 16);
                     e.b.ins().bor(sign, zero)
                 }
-                Storage::AHigh(n) => {
-                    let (high, low) = (self.get(e, place), self.get(e, Storage::ALow(n)));
+                VariableHome::AHigh(n) => {
+                    let (high, low) = (self.get(e, place), self.get(e, VariableHome::ALow(n)));
                     e.b.ins().bor(high, low)
                 }
-                Storage::C(n, part) => {
+                VariableHome::C(n, part) => {
                     let flags = self.get(e, place);
                     let bits = part_bits(part);
                     let word = if place.ty() == I8 {
                         Word::Truth { value: flags, at: bits.trailing_zeros() as u8 }
                     } else {
-                        Word::Value(flags, Known::within(bits))
+                        Word::Value(flags, ValueFacts::within(bits))
                     };
                     let flags = e.value(word);
-                    let old = e.b.ins().load(I32, inside(), e.machine, Storage::C(n, part).offset());
+                    let old = e.b.ins().load(I32, machine_mem_flags(), e.machine, VariableHome::C(n, part).offset());
                     let kept = e.b.ins().band_imm_u(old, i64::from(!bits & 0xffff));
                     e.b.ins().bor(kept, flags)
                 }
                 _ => self.get(e, place),
             };
-            e.b.ins().store(inside(), value, e.machine, place.offset());
+            e.b.ins().store(machine_mem_flags(), value, e.machine, place.offset());
         }
     }
 
     /// Returns a bit of a `$c` that forms a group by itself, as a truth value.
     pub fn flag(&mut self, e: &mut Emitter<'_, '_>, n: u8, bit: u32) -> Option<Value> {
-        let part = PARTS.iter().position(|&part| part == bit)?;
-        Some(self.get(e, Storage::C(n, part as u8)))
+        let part = FLAG_GROUPS.iter().position(|&part| part == bit)?;
+        Some(self.get(e, VariableHome::C(n, part as u8)))
     }
 
     /// Clears such a bit.
     pub fn clear_flag(&mut self, e: &mut Emitter<'_, '_>, n: u8, bit: u32) {
-        let Some(part) = PARTS.iter().position(|&part| part == bit) else { return };
+        let Some(part) = FLAG_GROUPS.iter().position(|&part| part == bit) else { return };
         let clear = e.b.ins().iconst(I8, 0);
-        self.set(e, Storage::C(n, part as u8), clear);
+        self.set(e, VariableHome::C(n, part as u8), clear);
     }
 
     /// Reads the register that an index selects: a fixed one, or one of a quad.
@@ -360,7 +360,7 @@ impl Registers {
         e.b.ins().select(high, top, low)
     }
 
-    fn word(&mut self, e: &mut Emitter<'_, '_>, place: Storage) -> Word {
+    fn word(&mut self, e: &mut Emitter<'_, '_>, place: VariableHome) -> Word {
         let value = self.get(e, place);
         e.any(value)
     }
@@ -372,31 +372,34 @@ impl Registers {
         }
         if let Some(&Pointer { variable, plus, align, .. }) = self.pointers.iter().find(|pointer| pointer.register == n)
         {
-            let (high, pointer) = (self.get(e, Storage::AHigh(n)), e.b.use_var(variable));
+            let (high, pointer) = (self.get(e, VariableHome::AHigh(n)), e.b.use_var(variable));
             // The stride code of a pointer is 0.
-            return e.union(Word::Value(high, Known::within(0x3fff_0000)), Word::Storage { pointer, plus, align });
+            return e.union(
+                Word::Value(high, ValueFacts::within(0x3fff_0000)),
+                Word::StoreAddress { pointer, plus, align },
+            );
         }
-        let (high, low) = (self.get(e, Storage::AHigh(n)), self.get(e, Storage::ALow(n)));
-        let high = Word::Value(high, Known::within(0xffff_0000));
-        e.union(high, Word::Value(low, Known::within(0xffff)))
+        let (high, low) = (self.get(e, VariableHome::AHigh(n)), self.get(e, VariableHome::ALow(n)));
+        let high = Word::Value(high, ValueFacts::within(0xffff_0000));
+        e.union(high, Word::Value(low, ValueFacts::within(0xffff)))
     }
 
     fn set_sums(&mut self, e: &mut Emitter<'_, '_>, wide: Wide) {
         for (k, words) in (0..).zip(e.words(wide)) {
-            self.set(e, Storage::Va(k), words);
+            self.set(e, VariableHome::Va(k), words);
         }
     }
 
     fn set_address(&mut self, e: &mut Emitter<'_, '_>, n: u8, word: Word) {
         if let Some(at) = self.pointers.iter().position(|pointer| pointer.register == n)
-            && let Word::Storage { plus, .. } = e.and_mask(word, 0xffff)
+            && let Word::StoreAddress { plus, .. } = e.and_mask(word, 0xffff)
         {
             if let Some(pointer) = self.pointers.get_mut(at) {
                 pointer.plus = plus;
             }
             return;
         }
-        for (place, mask) in [(Storage::AHigh(n), 0xffff_0000), (Storage::ALow(n), 0xffff)] {
+        for (place, mask) in [(VariableHome::AHigh(n), 0xffff_0000), (VariableHome::ALow(n), 0xffff)] {
             let half = e.and_mask(word, mask);
             let half = e.value(half);
             self.set(e, place, half);
@@ -404,8 +407,8 @@ impl Registers {
     }
 
     fn set_flags(&mut self, e: &mut Emitter<'_, '_>, n: u8, group: u32, bits: Word) {
-        for (part, mask) in (0..).zip(PARTS) {
-            let place = Storage::C(n, part);
+        for (part, mask) in (0..).zip(FLAG_GROUPS) {
+            let place = VariableHome::C(n, part);
             if mask & !group == 0 {
                 let word = e.and_mask(bits, mask);
                 let value = if mask.is_power_of_two() { e.truth(word) } else { e.value(word) };
@@ -426,12 +429,12 @@ impl Registers {
         match *write {
             Write::R(n, word) if n < R_ZERO => {
                 let value = e.value(word);
-                self.set(e, Storage::R(n), value);
+                self.set(e, VariableHome::R(n), value);
             }
             Write::R(..) => {}
             Write::V(n, bytes) => {
                 let value = e.bytes_value(bytes);
-                self.set(e, Storage::V(n), value);
+                self.set(e, VariableHome::V(n), value);
             }
             Write::VWhere { when: Word::Const(0), .. } => {}
             Write::VWhere { when, index, value } => {
@@ -440,14 +443,14 @@ impl Registers {
             }
             Write::Vx(bytes) => {
                 let value = e.bytes_value(bytes);
-                self.set(e, Storage::Vx, value);
+                self.set(e, VariableHome::Vx, value);
             }
             Write::Va(wide) if self.sums.is_some() => self.sums = Some(e.sums(wide)),
             Write::Va(wide) => self.set_sums(e, wide),
             Write::Vc(n, flags) => {
                 for (zero, mask) in [false, true].into_iter().zip(flags) {
                     let value = e.mask_bytes(mask);
-                    self.set(e, Storage::Vc(n, zero), value);
+                    self.set(e, VariableHome::Vc(n, zero), value);
                 }
             }
             Write::A(n, word) => self.set_address(e, n, word),
@@ -455,13 +458,13 @@ impl Registers {
             Write::L(n, word) => {
                 let word = e.and_mask(word, 0xffff);
                 let value = e.value(word);
-                self.set(e, Storage::L(n), value);
+                self.set(e, VariableHome::L(n), value);
             }
             Write::M(n, word) => e.set_field(at::M + 4 * usize::from(n & 63), word),
             Write::X(n, word) => e.set_field(at::X + 4 * usize::from(n & 15), word),
             Write::Uccfg(word) => {
                 let value = e.value(word);
-                self.set(e, Storage::Uccfg, value);
+                self.set(e, VariableHome::Uccfg, value);
             }
             Write::Store(shape, address, value) => e.store_vector(shape, address, value),
             Write::StoreWord(address, word) => e.store_word(address, word),
@@ -476,7 +479,7 @@ impl Registers {
         for n in registers {
             let here = e.word_equal(element, Word::Const((n & 3).into()));
             let here = e.word_select(here, when, Word::Const(0));
-            let old = self.get(e, Storage::V(n));
+            let old = self.get(e, VariableHome::V(n));
             let new = match here {
                 Word::Const(0) => continue,
                 Word::Const(_) => value,
@@ -485,7 +488,7 @@ impl Registers {
                     e.b.ins().select(here, value, old)
                 }
             };
-            self.set(e, Storage::V(n), new);
+            self.set(e, VariableHome::V(n), new);
         }
     }
 }
@@ -497,19 +500,19 @@ impl<'a, 'f> Reader<Emitter<'a, 'f>> for Registers {
             return Word::Const(0);
         }
         let value = self.chosen(e, n, |registers, e, n| {
-            if n == R_ZERO { e.value(Word::Const(0)) } else { registers.get(e, Storage::R(n)) }
+            if n == R_ZERO { e.value(Word::Const(0)) } else { registers.get(e, VariableHome::R(n)) }
         });
         e.any(value)
     }
     fn v(&mut self, e: &mut Emitter<'a, 'f>, n: Index<Word>) -> Bytes {
-        Bytes::Value(self.chosen(e, n, |registers, e, n| registers.get(e, Storage::V(n))))
+        Bytes::Value(self.chosen(e, n, |registers, e, n| registers.get(e, VariableHome::V(n))))
     }
-    fn vx(&mut self, e: &mut Emitter<'a, 'f>) -> Bytes { Bytes::Value(self.get(e, Storage::Vx)) }
+    fn vx(&mut self, e: &mut Emitter<'a, 'f>) -> Bytes { Bytes::Value(self.get(e, VariableHome::Vx)) }
     fn va(&mut self, e: &mut Emitter<'a, 'f>) -> Wide {
-        self.sums.unwrap_or_else(|| Wide::of_words([0, 1, 2, 3].map(|k| self.get(e, Storage::Va(k)))))
+        self.sums.unwrap_or_else(|| Wide::of_words([0, 1, 2, 3].map(|k| self.get(e, VariableHome::Va(k)))))
     }
     fn vc(&mut self, e: &mut Emitter<'a, 'f>, n: u8) -> [Mask; 2] {
-        [false, true].map(|zero| Mask::Bytes(self.get(e, Storage::Vc(n, zero))))
+        [false, true].map(|zero| Mask::Bytes(self.get(e, VariableHome::Vc(n, zero))))
     }
     fn a(&mut self, e: &mut Emitter<'a, 'f>, n: Index<Word>) -> Word {
         if let Index::Fixed(n) = n {
@@ -523,22 +526,22 @@ impl<'a, 'f> Reader<Emitter<'a, 'f>> for Registers {
     }
     fn c(&mut self, e: &mut Emitter<'a, 'f>, n: u8) -> Word {
         let mut part = 0..;
-        let parts = PARTS.map(|_| self.variable(e, Storage::C(n, part.next().unwrap_or(0))));
+        let parts = FLAG_GROUPS.map(|_| self.variable(e, VariableHome::C(n, part.next().unwrap_or(0))));
         if let Some(variables) = e.flag_variables.get_mut(usize::from(n & 3)) {
             *variables = parts;
         }
         Word::Flags { n, down: 0 }
     }
     fn l(&mut self, e: &mut Emitter<'a, 'f>, n: u8) -> Word {
-        let value = self.get(e, Storage::L(n));
-        Word::Value(value, Known::within(0xffff))
+        let value = self.get(e, VariableHome::L(n));
+        Word::Value(value, ValueFacts::within(0xffff))
     }
     fn m(&mut self, e: &mut Emitter<'a, 'f>, n: u8) -> Word { e.field(at::M + 4 * usize::from(n & 63)) }
     fn x(&mut self, e: &mut Emitter<'a, 'f>, n: u8) -> Word { e.field(at::X + 4 * usize::from(n & 15)) }
     fn uccfg(&mut self, e: &mut Emitter<'a, 'f>) -> Word {
         match Locations::register(RegFile::Uc, 0).is_subset(self.zero) {
             true => Word::Const(0),
-            false => self.word(e, Storage::Uccfg),
+            false => self.word(e, VariableHome::Uccfg),
         }
     }
     fn load(&mut self, e: &mut Emitter<'a, 'f>, shape: Shape, address: Word) -> Bytes { e.load_vector(shape, address) }

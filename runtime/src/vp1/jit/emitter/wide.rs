@@ -116,7 +116,7 @@ impl Wide {
     }
 
     /// Returns the constant that all components equal, if known.
-    fn known(self) -> Option<i32> {
+    fn constant_value(self) -> Option<i32> {
         match self.lanes {
             Lanes::Splat(Word::Const(value)) => Some((value << self.shift) as i32),
             _ => None,
@@ -464,7 +464,7 @@ impl Emitter<'_, '_> {
         let (a, b) = (self.settled_product(a), self.settled_product(b));
         // The common part of the left shifts stays deferred. A constant counts as shifted by its
         // trailing zeros.
-        let (a, b) = match (a.known(), b.known()) {
+        let (a, b) = match (a.constant_value(), b.constant_value()) {
             (Some(value), None) => (constant_shifted(value, b.shift), b),
             (None, Some(value)) => (a, constant_shifted(value, a.shift)),
             _ => (a, b),
@@ -481,7 +481,7 @@ impl Emitter<'_, '_> {
     }
 
     pub fn add_wide(&mut self, a: Wide, b: Wide) -> Wide {
-        match (a.known(), b.known()) {
+        match (a.constant_value(), b.constant_value()) {
             (Some(0), _) => return b,
             (_, Some(0)) => return a,
             (Some(a), Some(b)) => return Wide::constant(a.wrapping_add(b)),
@@ -502,7 +502,7 @@ impl Emitter<'_, '_> {
     }
 
     pub fn sub_wide(&mut self, a: Wide, b: Wide) -> Wide {
-        match (a.known(), b.known()) {
+        match (a.constant_value(), b.constant_value()) {
             (_, Some(0)) => return a,
             (Some(a), Some(b)) => return Wide::constant(a.wrapping_sub(b)),
             _ => {}
@@ -511,7 +511,7 @@ impl Emitter<'_, '_> {
     }
 
     pub fn mul_wide(&mut self, a: Wide, b: Wide) -> Wide {
-        for (wide, factor) in [(a, b.known()), (b, a.known())] {
+        for (wide, factor) in [(a, b.constant_value()), (b, a.constant_value())] {
             match factor {
                 Some(0) => return Wide::constant(0),
                 Some(factor) if factor > 0 && (factor as u32).is_power_of_two() => {
@@ -552,7 +552,7 @@ impl Emitter<'_, '_> {
     }
 
     pub fn sar_wide(&mut self, wide: Wide, count: u32) -> Wide {
-        if let Some(value) = wide.known() {
+        if let Some(value) = wide.constant_value() {
             return Wide::constant(value >> count.min(31));
         }
         let wide = self.settled_product(wide);
@@ -597,7 +597,7 @@ impl Emitter<'_, '_> {
     }
 
     pub fn sar_wide_each(&mut self, wide: Wide, counts: Wide) -> Wide {
-        if let Some(count) = counts.known() {
+        if let Some(count) = counts.constant_value() {
             return self.sar_wide(wide, count as u32 & 15);
         }
         let (wide, counts) = (self.settled(wide), self.settled(counts));
@@ -627,7 +627,7 @@ impl Emitter<'_, '_> {
     /// exactly.
     fn common_width(a: Wide, b: Wide) -> (Width, bool) {
         let both = union(a.bounds(), b.bounds());
-        let byte = |wide: Wide| wide.as_bytes().is_some() || wide.known().is_some();
+        let byte = |wide: Wide| wide.as_bytes().is_some() || wide.constant_value().is_some();
         if byte(a) && byte(b) && both.0 >= i8::MIN.into() && both.1 <= i8::MAX.into() {
             return (Width::Byte, true);
         }
@@ -641,7 +641,7 @@ impl Emitter<'_, '_> {
     }
 
     fn as_bytes(&mut self, wide: Wide) -> Value {
-        match (wide.as_bytes(), wide.known()) {
+        match (wide.as_bytes(), wide.constant_value()) {
             (Some(bytes), _) => bytes,
             (None, known) => self.vector_of(I8X16, known.unwrap_or(0).into()),
         }
@@ -673,13 +673,13 @@ impl Emitter<'_, '_> {
 
     pub fn max_wide(&mut self, a: Wide, b: Wide) -> Wide {
         let (a, b) = (self.settled_product(a), self.settled_product(b));
-        let (a, b) = if a.known().is_some() { (b, a) } else { (a, b) };
-        if let (Some(a), Some(b)) = (a.known(), b.known()) {
+        let (a, b) = if a.constant_value().is_some() { (b, a) } else { (a, b) };
+        if let (Some(a), Some(b)) = (a.constant_value(), b.constant_value()) {
             return Wide::constant(a.max(b));
         }
         let (x, y) = (exact_bounds(a), exact_bounds(b));
         let bounds = (x.0.max(y.0), x.1.max(y.1));
-        if let Some(floor) = b.known() {
+        if let Some(floor) = b.constant_value() {
             if x.0 >= floor.into() {
                 return a;
             }
@@ -703,13 +703,13 @@ impl Emitter<'_, '_> {
 
     pub fn min_wide(&mut self, a: Wide, b: Wide) -> Wide {
         let (a, b) = (self.settled_product(a), self.settled_product(b));
-        let (a, b) = if a.known().is_some() { (b, a) } else { (a, b) };
-        if let (Some(a), Some(b)) = (a.known(), b.known()) {
+        let (a, b) = if a.constant_value().is_some() { (b, a) } else { (a, b) };
+        if let (Some(a), Some(b)) = (a.constant_value(), b.constant_value()) {
             return Wide::constant(a.min(b));
         }
         let (x, y) = (exact_bounds(a), exact_bounds(b));
         let bounds = (x.0.min(y.0), x.1.min(y.1));
-        if let Some(ceiling) = b.known() {
+        if let Some(ceiling) = b.constant_value() {
             if x.1 <= ceiling.into() {
                 return a;
             }
@@ -817,7 +817,7 @@ impl Emitter<'_, '_> {
 
     /// Truncates each component to 8 bits.
     pub fn wide_narrow(&mut self, wide: Wide) -> Bytes {
-        if let Some(value) = wide.known() {
+        if let Some(value) = wide.constant_value() {
             return Bytes::Const([value as u8; 16]);
         }
         let wide = self.settled(wide);

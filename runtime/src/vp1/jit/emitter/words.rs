@@ -8,7 +8,7 @@ use halfbyte_isa::vp1::concrete::Concrete;
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 use halfbyte_isa::vp1::domain::{Domain, Logic};
 
-use super::{Emitter, PARTS};
+use super::{Emitter, FLAG_GROUPS};
 
 /// A 32-bit word.
 #[derive(Clone, Copy, Debug)]
@@ -23,9 +23,9 @@ pub(in crate::vp1::jit) enum Word {
         at: u8,
     },
     /// An `i32` with what is known about it.
-    Value(Value, Known),
+    Value(Value, ValueFacts),
     /// A data store address, given as a pointer relative to [`Emitter::machine`] plus a constant.
-    Storage {
+    StoreAddress {
         /// The pointer, an `i64`.
         pointer: Value,
         /// The constant.
@@ -54,7 +54,7 @@ const PLACE: u32 = 2 * DATA_STORE_BYTES as u32 - 1;
 
 /// Known facts about a word's value.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::vp1::jit) struct Known {
+pub(in crate::vp1::jit) struct ValueFacts {
     /// The bits that may be set.
     pub mask: u32,
     /// Minimum as a signed number.
@@ -63,23 +63,23 @@ pub(in crate::vp1::jit) struct Known {
     pub high: i32,
 }
 
-impl Known {
+impl ValueFacts {
     /// No known facts.
-    pub const NOTHING: Known = Known { mask: u32::MAX, low: i32::MIN, high: i32::MAX };
+    pub const NOTHING: ValueFacts = ValueFacts { mask: u32::MAX, low: i32::MIN, high: i32::MAX };
 
     /// Returns the facts of a word whose bits outside `mask` are 0.
-    pub fn within(mask: u32) -> Known {
+    pub fn within(mask: u32) -> ValueFacts {
         match i32::try_from(mask) {
-            Ok(high) => Known { mask, low: 0, high },
-            Err(_) => Known { mask, ..Known::NOTHING },
+            Ok(high) => ValueFacts { mask, low: 0, high },
+            Err(_) => ValueFacts { mask, ..ValueFacts::NOTHING },
         }
     }
 
     /// Returns the facts of a number in a range. A range beyond 32 bits yields no facts.
-    fn between(low: i64, high: i64) -> Known {
-        let (Ok(low), Ok(high)) = (i32::try_from(low), i32::try_from(high)) else { return Known::NOTHING };
+    fn between(low: i64, high: i64) -> ValueFacts {
+        let (Ok(low), Ok(high)) = (i32::try_from(low), i32::try_from(high)) else { return ValueFacts::NOTHING };
         let mask = if low < 0 { u32::MAX } else { u32::MAX.checked_shr(high.leading_zeros()).unwrap_or(0) };
-        Known { mask, low, high }
+        ValueFacts { mask, low, high }
     }
 }
 
@@ -95,7 +95,7 @@ pub(in crate::vp1::jit) struct LowSum {
 impl Emitter<'_, '_> {
     /// Returns a word without known facts.
     pub fn any(&self, value: Value) -> Word {
-        Word::Value(value, Known::NOTHING)
+        Word::Value(value, ValueFacts::NOTHING)
     }
 
     /// Returns the bits that may be set.
@@ -104,7 +104,7 @@ impl Emitter<'_, '_> {
             Word::Const(value) => value,
             Word::Truth { at, .. } => 1 << at,
             Word::Value(_, known) => known.mask,
-            Word::Storage { .. } => PLACE,
+            Word::StoreAddress { .. } => PLACE,
             Word::Flags { down, .. } => 0xffff >> down,
             Word::Union { .. } => self.pieces_of(word).iter().fold(0, |mask, &piece| mask | self.mask_of(piece)),
         }
@@ -115,8 +115,8 @@ impl Emitter<'_, '_> {
         let known = match word {
             Word::Const(value) => return (i64::from(value as i32), i64::from(value as i32)),
             Word::Value(_, known) => known,
-            Word::Truth { .. } | Word::Storage { .. } | Word::Flags { .. } | Word::Union { .. } => {
-                Known::within(self.mask_of(word))
+            Word::Truth { .. } | Word::StoreAddress { .. } | Word::Flags { .. } | Word::Union { .. } => {
+                ValueFacts::within(self.mask_of(word))
             }
         };
         (known.low.into(), known.high.into())
@@ -135,7 +135,7 @@ impl Emitter<'_, '_> {
         match word {
             Word::Const(value) => self.b.ins().iconst(I32, i64::from(value)),
             Word::Value(value, _) => value,
-            Word::Storage { pointer, plus, .. } => {
+            Word::StoreAddress { pointer, plus, .. } => {
                 let offset = self.b.ins().isub(pointer, self.machine);
                 let offset = self.b.ins().ireduce(I32, offset);
                 self.b.ins().iadd_imm_u(offset, i64::from(plus))
@@ -224,9 +224,9 @@ impl Emitter<'_, '_> {
             Word::Const(value) => Word::Const(value & mask),
             Word::Truth { .. } => word,
             Word::Union { .. } => self.each_piece(word, |e, piece| e.and_mask(piece, mask)),
-            Word::Storage { .. } => {
+            Word::StoreAddress { .. } => {
                 let value = self.value(word);
-                Word::Value(self.b.ins().band_imm_u(value, i64::from(mask)), Known::within(may & mask))
+                Word::Value(self.b.ins().band_imm_u(value, i64::from(mask)), ValueFacts::within(may & mask))
             }
             Word::Value(value, _) => {
                 let mut value = value;
@@ -236,14 +236,15 @@ impl Emitter<'_, '_> {
                 {
                     // Pointers stay within the data store, so the sum cannot carry into the high
                     // half.
-                    if let (Word::Storage { pointer, plus, align }, Word::Const(step), 0xffff) = (low, added, mask) {
+                    if let (Word::StoreAddress { pointer, plus, align }, Word::Const(step), 0xffff) = (low, added, mask)
+                    {
                         let align = (align | step) & (align | step).wrapping_neg();
-                        return Word::Storage { pointer, plus: plus + step, align };
+                        return Word::StoreAddress { pointer, plus: plus + step, align };
                     }
                     let (low, added) = (self.value(low), self.value(added));
                     value = self.b.ins().iadd(low, added);
                 }
-                Word::Value(self.b.ins().band_imm_u(value, i64::from(mask)), Known::within(may & mask))
+                Word::Value(self.b.ins().band_imm_u(value, i64::from(mask)), ValueFacts::within(may & mask))
             }
         }
     }
@@ -252,7 +253,8 @@ impl Emitter<'_, '_> {
     fn flags(&mut self, word: Word, mask: u32) -> Word {
         let Word::Flags { n, down } = word else { return word };
         let mut all = Word::Const(0);
-        for (part, bits) in self.flag_variables.get(usize::from(n & 3)).copied().into_iter().flatten().zip(PARTS) {
+        for (part, bits) in self.flag_variables.get(usize::from(n & 3)).copied().into_iter().flatten().zip(FLAG_GROUPS)
+        {
             if bits >> down & mask == 0 {
                 continue;
             }
@@ -260,7 +262,7 @@ impl Emitter<'_, '_> {
             let part = if bits.is_power_of_two() {
                 Word::Truth { value, at: bits.trailing_zeros() as u8 }
             } else {
-                Word::Value(value, Known::within(bits))
+                Word::Value(value, ValueFacts::within(bits))
             };
             let part = self.word_shr(part, Word::Const(down.into()));
             let part = self.and_mask(part, mask);
@@ -294,7 +296,7 @@ impl Emitter<'_, '_> {
             (_, Word::Const(count)) => known(self, count & 31),
             _ => {
                 let (a, count) = (self.value(a), self.value(count));
-                Word::Value(other(self, a, count), Known::NOTHING)
+                Word::Value(other(self, a, count), ValueFacts::NOTHING)
             }
         }
     }
@@ -309,7 +311,10 @@ impl Emitter<'_, '_> {
                     let (mask, (low, high)) = (e.mask_of(piece), e.range_of(piece));
                     let value = e.value(piece);
                     let value = e.b.ins().ishl_imm_u(value, i64::from(count));
-                    Word::Value(value, Known { mask: mask << count, ..Known::between(low << count, high << count) })
+                    Word::Value(
+                        value,
+                        ValueFacts { mask: mask << count, ..ValueFacts::between(low << count, high << count) },
+                    )
                 }
             })
         };
@@ -325,7 +330,7 @@ impl Emitter<'_, '_> {
                 (Word::Truth { value, at }, _) => Word::Truth { value, at: at - count as u8 },
                 (piece, mask) => {
                     let value = e.value(piece);
-                    Word::Value(e.b.ins().ushr_imm_u(value, i64::from(count)), Known::within(mask))
+                    Word::Value(e.b.ins().ushr_imm_u(value, i64::from(count)), ValueFacts::within(mask))
                 }
             })
         };
@@ -337,7 +342,7 @@ impl Emitter<'_, '_> {
             let (low, high) = e.range_of(a);
             let value = e.value(a);
             let value = e.b.ins().sshr_imm_u(value, i64::from(count));
-            Word::Value(value, Known::between(low >> count, high >> count))
+            Word::Value(value, ValueFacts::between(low >> count, high >> count))
         };
         self.shift(a, count, Concrete::sar, by, |e, a, count| e.b.ins().sshr(a, count))
     }
@@ -355,7 +360,7 @@ impl Emitter<'_, '_> {
         if let Some(low) = low {
             self.low_sum = Some(LowSum { sum, low, added: b });
         }
-        Word::Value(sum, Known::between(a_low + b_low, a_high + b_high))
+        Word::Value(sum, ValueFacts::between(a_low + b_low, a_high + b_high))
     }
 
     pub fn word_sub(&mut self, a: Word, b: Word) -> Word {
@@ -366,7 +371,7 @@ impl Emitter<'_, '_> {
         }
         let ((a_low, a_high), (b_low, b_high)) = (self.range_of(a), self.range_of(b));
         let (x, y) = (self.value(a), self.value(b));
-        Word::Value(self.b.ins().isub(x, y), Known::between(a_low - b_high, a_high - b_low))
+        Word::Value(self.b.ins().isub(x, y), ValueFacts::between(a_low - b_high, a_high - b_low))
     }
 
     pub fn word_mul(&mut self, a: Word, b: Word) -> Word {
@@ -385,8 +390,8 @@ impl Emitter<'_, '_> {
         let corners = [a_low * b_low, a_low * b_high, a_high * b_low, a_high * b_high];
         let (low, high) = corners.iter().fold((i64::MAX, i64::MIN), |(low, high), &c| (low.min(c), high.max(c)));
         let (x, y) = (self.value(a), self.value(b));
-        let known = Known::between(low, high);
-        Word::Value(self.b.ins().imul(x, y), Known { mask: known.mask & mask, ..known })
+        let known = ValueFacts::between(low, high);
+        Word::Value(self.b.ins().imul(x, y), ValueFacts { mask: known.mask & mask, ..known })
     }
 
     pub fn word_equal(&mut self, a: Word, b: Word) -> Word {
@@ -426,8 +431,8 @@ impl Emitter<'_, '_> {
         let mask = self.mask_of(a) | self.mask_of(b);
         let p = self.condition(p);
         let (x, y) = (self.value(a), self.value(b));
-        let known = Known::between(a_low.min(b_low), a_high.max(b_high));
-        Word::Value(self.b.ins().select(p, x, y), Known { mask, ..known })
+        let known = ValueFacts::between(a_low.min(b_low), a_high.max(b_high));
+        Word::Value(self.b.ins().select(p, x, y), ValueFacts { mask, ..known })
     }
 
     pub fn word_logic(&mut self, table: Logic, a: Word, b: Word) -> Word {
@@ -450,6 +455,6 @@ impl Emitter<'_, '_> {
             _ => u32::MAX,
         };
         let (x, y) = (self.value(a), self.value(b));
-        Word::Value(self.table(table, x, y), Known::within(mask))
+        Word::Value(self.table(table, x, y), ValueFacts::within(mask))
     }
 }

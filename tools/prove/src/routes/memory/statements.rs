@@ -25,7 +25,7 @@ impl Writer {
     }
 
     /// Returns registers with the data of a form.
-    fn data(&mut self, form: Form) -> Vec<u32> {
+    fn data(&mut self, form: AccessForm) -> Vec<u32> {
         (0..form.elements).map(|_| self.of_kind(form.kind)).collect()
     }
 
@@ -52,7 +52,7 @@ impl Writer {
     }
 
     /// Loads registers, and uses them in a store or a checksum.
-    fn load(&mut self, form: Form, ld: &str, at: &str) {
+    fn load(&mut self, form: AccessForm, ld: &str, at: &str) {
         let registers = self.loaded(form, ld, at);
         let loaded: Vec<(char, u32)> = registers.iter().map(|&register| (form.kind, register)).collect();
         let (own, space, most) = self.own_place();
@@ -71,7 +71,7 @@ impl Writer {
     }
 
     /// Loads registers, which later statements may use as data.
-    fn loaded(&mut self, form: Form, ld: &str, at: &str) -> Vec<u32> {
+    fn loaded(&mut self, form: AccessForm, ld: &str, at: &str) -> Vec<u32> {
         let guard = self.guard();
         let registers: Vec<u32> = (0..form.elements).map(|_| self.value(form.kind, !guard.is_empty())).collect();
         self.line(&format!("{guard}{ld}{} {}, {at};", Self::typed(form), self.operands(form.kind, &registers)));

@@ -20,7 +20,7 @@ const EARLIER: &str = "narrow to bytes earlier, after a few products; or take sm
 
 impl Lowering<'_> {
     /// Returns the op to blame for a narrowing without a plan, and the reason.
-    pub(in crate::vp1::lowering) fn why_no_plan(&self, inst: Inst) -> Option<(Inst, Reason)> {
+    pub(in crate::vp1::lowering) fn refusal_of_narrowing(&self, inst: Inst) -> Option<(Inst, Reason)> {
         let (value, sign, _) = narrowing(self.kernel, inst)?;
         let values = self.wide_values(value);
         let found = values.iter().find_map(|&value| self.unreadable(value));
