@@ -17,7 +17,7 @@ use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Kernel, Type, verify};
 use halfbyte::pipeline::{Compiler, Options};
 use halfbyte::{Module, TARGETS, emit, isa};
-use halfbyte_prove::draw;
+use halfbyte_prove::random_intrinsics;
 
 const KERNELS: usize = 2000;
 const ROUNDS: usize = 9;
@@ -83,7 +83,7 @@ fn text() -> String {
         let module = Module::parse(&kernel.to_string()).unwrap();
         Compiler::new(&module, &options()).compile(kernel, &mut |_| {}).is_ok()
     };
-    let mut palette = Palette::new(takes).with_types(TYPES).with_intrinsics(&[draw::halu_intrinsic]);
+    let mut palette = Palette::new(takes).with_types(TYPES).with_intrinsics(&[random_intrinsics::halu_intrinsic]);
     let mut random = Random(1);
     let kernel = |number| palette.kernel(&format!("k{number}"), &SHAPE, &mut random).to_string();
     (0..KERNELS).map(kernel).collect::<Vec<_>>().join("\n")

@@ -14,8 +14,8 @@ use halfbyte::launch::Engine;
 use halfbyte::pipeline::{Compiler, Options, Product, Stage, compile, count_rules};
 use halfbyte::{CompileError, Module, Target};
 use halfbyte_prove::campaign::{BUDGET, Plan, Summary, launches, least, run};
-use halfbyte_prove::draw;
 use halfbyte_prove::prove::Shard;
+use halfbyte_prove::random_intrinsics;
 use halfbyte_testkit::reduce::TrialLimits;
 use halfbyte_testkit::trial::{Launch, Trial};
 
@@ -31,8 +31,8 @@ fn palette<'t>(empty: &'t Module, options: &'t Options) -> Palette<'t> {
         error.is_none()
     };
     match options.target == halfbyte::VP1 {
-        true => Palette::new(takes).with_addresses(Addresses::Affine).with_intrinsics(&[draw::vp1]),
-        false => Palette::new(takes).with_intrinsics(&[draw::halu_intrinsic]),
+        true => Palette::new(takes).with_addresses(Addresses::Affine).with_intrinsics(&[random_intrinsics::vp1]),
+        false => Palette::new(takes).with_intrinsics(&[random_intrinsics::halu_intrinsic]),
     }
 }
 

@@ -11,7 +11,7 @@ use halfbyte::pipeline::{Compiler, Options, compile};
 use halfbyte::{Module, Target};
 use halfbyte_lower::{Context, Pass, PassError};
 use halfbyte_prove::campaign::{Mix, Targets, launches};
-use halfbyte_prove::draw;
+use halfbyte_prove::random_intrinsics;
 use halfbyte_testkit::reduce::{Case, Effort, FailingLaunch, Progress, TrialLimits, reduce};
 use halfbyte_testkit::trial::{FailureKind, Launch};
 
@@ -43,7 +43,7 @@ fn is_found(target: Target, fault: Fault, wanted: impl Fn(&Kernel) -> bool) {
     let empty = Module::parse("").unwrap();
     let mut compiler = Compiler::new(&empty, &options);
     let mut palette = Palette::new(move |kernel: &Kernel| compiler.compile(kernel, &mut |_| {}).is_ok())
-        .with_intrinsics(&[draw::halu_intrinsic]);
+        .with_intrinsics(&[random_intrinsics::halu_intrinsic]);
     if target == halfbyte::VP1 {
         palette = palette.with_addresses(Addresses::Affine);
     }

@@ -8,11 +8,11 @@ mod words;
 
 mod arg;
 pub mod clock;
+pub mod cooperative;
 mod engine;
 mod launch;
 mod limits;
 mod loc;
-pub mod meet;
 mod param;
 mod shape;
 mod signature;

@@ -1,4 +1,4 @@
-//! Layout for the instruction sets of `halfbyte_isa::plain`: one word per instruction, in the order
+//! Layout for the instruction sets of `halfbyte_isa::row_isa`: one word per instruction, in the order
 //! of selection.
 
 use halfbyte_isa::object::KernelInfo;

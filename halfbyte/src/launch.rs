@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicU32;
 
-use halfbyte_abi::meet::{Schedule, SharedLocation, WaitingItems};
+use halfbyte_abi::cooperative::{Schedule, SharedLocation, WaitingItems};
 use halfbyte_abi::{
     Alias, DEFAULT_BUDGET, Exceeded, Limits, Param, ParamKind, Shape, Watchdog, buffer_base, buffer_near,
 };

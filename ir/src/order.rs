@@ -1,6 +1,6 @@
 //! Attributes of atomic accesses and fences: memory order and scope.
 
-pub use halfbyte_abi::meet::{MemOrder, Scope};
+pub use halfbyte_abi::cooperative::{MemOrder, Scope};
 
 use crate::attr::MemAttr;
 

@@ -17,7 +17,7 @@ use crate::kernel::{Attr, Block, BlockCall, CallRange, Inst, InstData, Kernel, P
 use crate::op::{ArgType, AttrKind, Op, OpRow};
 use crate::order::{AtomicAttr, Scope};
 use crate::span::Span;
-use crate::text::{UNALIGNED, words};
+use crate::text::{UNALIGNED, suggestions};
 
 mod arrays;
 mod streams;
@@ -236,7 +236,7 @@ pub fn refused_flag(row: &OpRow, ty: Option<Type>, kind: FlagKind, word: &str) -
         Some(ty) if row.flags(Type::F16).contains(kind) => format!(" on `{ty}`"),
         _ => String::new(),
     };
-    let expected = match words::other_op(row.op, word) {
+    let expected = match suggestions::other_op(row.op, word) {
         Some(other) => other.into(),
         None if allowed.is_empty() => "no modifier".into(),
         None => one_of(allowed),
@@ -480,7 +480,7 @@ impl Verifier<'_> {
         match (row.types, row.fixed_type()) {
             (Some(types), _) => {
                 self.found(place, format!("`{}` does not take `{}`", row.name, data.ty), types.name);
-                self.help(words::twin(data.op, data.ty).map(|twin| format!("{twin} does")));
+                self.help(suggestions::twin(data.op, data.ty).map(|twin| format!("{twin} does")));
             }
             (None, fixed) => {
                 let expected = fixed.map_or_else(String::new, |fixed| format!("`{fixed}`"));

@@ -1,7 +1,7 @@
 //! Tests of kernels with cooperating items: the result of each op, and each invalid barrier or
 //! collective operation.
 
-use halfbyte_abi::meet::{SharedLocation, SyncError};
+use halfbyte_abi::cooperative::{SharedLocation, SyncError};
 use halfbyte_abi::{Shape, ShapeError};
 use halfbyte_ir::eval::{Arg, ArgError, Fault, Launch, Prepared, TrapKind};
 use halfbyte_ir::{Kernel, text};

@@ -1,7 +1,7 @@
 //! Tests of the item-by-item evaluation of kernels: control flow, memory, traps, races, the budget
 //! and intrinsics.
 
-use halfbyte_abi::meet::SharedLocation;
+use halfbyte_abi::cooperative::SharedLocation;
 use halfbyte_abi::{ShapeError, buffer_base};
 use halfbyte_ir::eval::{
     Access, Arg, ArgError, Fault, IntrinsicFn, Intrinsics, Launch, Operand, Prepared, Race, Trap, TrapKind,

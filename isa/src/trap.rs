@@ -6,7 +6,7 @@ use crate::isa::digits;
 use crate::object::Loc;
 pub use crate::ptx::definedness::Use;
 use crate::vp1::domain::Unknown;
-use halfbyte_abi::meet::{SyncError, WaitingItems};
+use halfbyte_abi::cooperative::{SyncError, WaitingItems};
 use halfbyte_abi::{Exceeded, ItemName, Shape};
 
 /// A trap: the work item that cannot continue, the instruction, and the reason. After a trap the

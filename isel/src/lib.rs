@@ -19,8 +19,8 @@ mod reasons;
 pub mod regalloc;
 pub mod rules;
 mod signature;
+mod simt;
 pub mod straight;
-mod threads;
 // Public for tools that explain selection. The module is not part of the stable interface.
 #[doc(hidden)]
 pub mod trace;

@@ -1,4 +1,4 @@
-//! Selection and allocation for machines that [`plain`](halfbyte_isa::plain) rows describe. Code is
+//! Selection and allocation for machines that [`plain`](halfbyte_isa::row_isa) rows describe. Code is
 //! one basic block, and each op becomes one or a few instructions.
 
 use std::fmt;
@@ -8,7 +8,7 @@ use cranelift_entity::packed_option::PackedOption;
 use halfbyte_abi::Signature;
 use halfbyte_ir::{Inst as IrInst, Kernel, Refusal, Value};
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::plain::{Field, Inst, MAX_OPERANDS, Role, RowIsa};
+use halfbyte_isa::row_isa::{Field, Inst, MAX_OPERANDS, Role, RowIsa};
 
 use crate::backend::{AllocatedCode, Request, Selected, SelectedCode};
 use crate::regalloc::{AllocError, Allocator, Options};

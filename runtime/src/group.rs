@@ -1,7 +1,7 @@
 //! Scheduler for a group of items that synchronise: each item runs until it has to wait, and
 //! collective operations release the waiting items.
 
-use halfbyte_abi::meet::{DeadlockedItem, Group, InvalidSync, LivelockDetector, RaceDetector, Schedule, SyncOp};
+use halfbyte_abi::cooperative::{DeadlockedItem, Group, InvalidSync, LivelockDetector, RaceDetector, Schedule, SyncOp};
 
 use halfbyte_isa::trap::{Fault, Halt, TrapKind};
 

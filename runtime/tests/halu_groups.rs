@@ -1,7 +1,7 @@
 //! Cooperative HALU kernels: shared memory, synchronisation, and the trap for each kind of failure.
 
 use crate::common::{MACHINES, bytes, code, object, run, trap, words};
-use halfbyte_abi::meet::SyncError;
+use halfbyte_abi::cooperative::SyncError;
 use halfbyte_runtime::{Access, Arg, Program, Space, TrapKind};
 
 const SHARED: u32 = 16;

@@ -8,7 +8,7 @@ use halfbyte::launch::launch_diagnostic;
 use halfbyte::runtime::{LaunchError, LoadError, TrapKind};
 use halfbyte::{CompileError, Report};
 
-use crate::border;
+use crate::ffi;
 
 /// Result of a call.
 #[repr(C)]
@@ -200,5 +200,5 @@ pub unsafe extern "C" fn halfbyte_error_column(error: *const Error) -> u32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_error_free(error: *mut Error) {
     // SAFETY: the caller upholds this function's contract.
-    unsafe { border::free(error) };
+    unsafe { ffi::free(error) };
 }

@@ -4,8 +4,8 @@ use std::ffi::c_void;
 
 use halfbyte::runtime::{self, ptx};
 
-use crate::border;
 use crate::error::{Error, Status};
+use crate::ffi;
 
 /// Value: `data` points to as many bytes as the parameter has, low byte first.
 pub const HALFBYTE_ARG_VALUE: u32 = 0;
@@ -110,7 +110,7 @@ pub unsafe fn given<'a>(args: *const Arg, count: usize) -> Result<Vec<LaunchArg<
         return Err(Error::new(Status::Arguments, format!("{count} arguments; no kernel has so many parameters")));
     }
     // SAFETY: the caller upholds this function's contract.
-    let args = unsafe { border::slice(args, count, "args") }?;
+    let args = unsafe { ffi::slice(args, count, "args") }?;
     // Overlaps must be excluded before any mutable slice is created.
     check_apart(args)?;
     // SAFETY: the caller upholds this function's contract, and `check_apart` has excluded overlaps
@@ -128,9 +128,9 @@ unsafe fn one<'a>(number: usize, arg: &Arg) -> Result<LaunchArg<'a>, Error> {
     // SAFETY: the caller upholds this function's contract.
     Ok(unsafe {
         match kind {
-            HALFBYTE_ARG_VALUE => LaunchArg::Value(border::slice(data, bytes, &name)?),
-            HALFBYTE_ARG_IN => LaunchArg::In(border::slice(data, bytes, &name)?),
-            HALFBYTE_ARG_BUFFER => LaunchArg::Buffer(border::slice_mut(data, bytes, &name)?),
+            HALFBYTE_ARG_VALUE => LaunchArg::Value(ffi::slice(data, bytes, &name)?),
+            HALFBYTE_ARG_IN => LaunchArg::In(ffi::slice(data, bytes, &name)?),
+            HALFBYTE_ARG_BUFFER => LaunchArg::Buffer(ffi::slice_mut(data, bytes, &name)?),
             HALFBYTE_ARG_ALIAS => LaunchArg::Alias { of: of as usize, offset },
             _ => {
                 let message = format!("args[{number}].kind is {kind}; there is no such argument");

@@ -4,8 +4,8 @@
 //! Handles are boxes, which C knows by their addresses. Each function checks its arguments as far
 //! as possible, returns errors as values, and catches panics (see [`border`]).
 
-mod border;
 mod error;
+mod ffi;
 mod launch;
 mod module;
 mod options;

@@ -6,8 +6,8 @@ use halfbyte::import_ptx;
 use halfbyte::pipeline;
 use halfbyte::{Sm, TARGETS, Target};
 
-use crate::border::{self, Out};
 use crate::error::{Error, Status};
+use crate::ffi::{self, Out};
 use crate::options::Options;
 
 /// Kernels of a source text.
@@ -61,14 +61,14 @@ pub unsafe extern "C" fn halfbyte_module_parse(
     // SAFETY: the caller upholds this function's contract, here and below.
     let parse = || unsafe {
         let out = Out::new(out, "out")?;
-        let (file, text) = (border::name(file, "file", "<text>")?, border::text(text, length, "text")?);
+        let (file, text) = (ffi::name(file, "file", "<text>")?, ffi::text(text, length, "text")?);
         Options::of(options).check_text(text)?;
         let module = halfbyte::Module::open(file, text, import_ptx::Options::default());
         out.give(Module(module.map_err(|report| Error::of_report(Status::Parse, &report))?));
         Ok(())
     };
     // SAFETY: the caller upholds this function's contract.
-    unsafe { border::enter(error, parse) }
+    unsafe { ffi::enter(error, parse) }
 }
 
 /// Frees a module.
@@ -78,7 +78,7 @@ pub unsafe extern "C" fn halfbyte_module_parse(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_module_free(module: *mut Module) {
     // SAFETY: the caller upholds this function's contract.
-    unsafe { border::free(module) };
+    unsafe { ffi::free(module) };
 }
 
 /// Returns the number of kernels of a module, or 0 for null.
@@ -109,13 +109,13 @@ pub unsafe extern "C" fn halfbyte_module_compile(
     // SAFETY: the caller upholds this function's contract, here and below.
     let compile = || unsafe {
         let out = Out::new(out, "out")?;
-        let module = border::given(module, "module")?;
-        let name = border::text(target, crate::HALFBYTE_TO_NUL, "target")?;
+        let module = ffi::given(module, "module")?;
+        let name = ffi::text(target, crate::HALFBYTE_TO_NUL, "target")?;
         out.give(Object(module.compile_for(name, sm, &Options::of(options))?));
         Ok(())
     };
     // SAFETY: the caller upholds this function's contract.
-    unsafe { border::enter(error, compile) }
+    unsafe { ffi::enter(error, compile) }
 }
 
 /// Returns the bytes of an object, which live as long as the object, and stores their number in
@@ -142,5 +142,5 @@ pub unsafe extern "C" fn halfbyte_object_bytes(object: *const Object, length: *m
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_object_free(object: *mut Object) {
     // SAFETY: the caller upholds this function's contract.
-    unsafe { border::free(object) };
+    unsafe { ffi::free(object) };
 }

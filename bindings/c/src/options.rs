@@ -8,8 +8,8 @@ use halfbyte::Engine;
 use halfbyte::abi::{CancelToken, DEFAULT_BUDGET, Limits, Watchdog};
 use halfbyte::launch::Print;
 
-use crate::border;
 use crate::error::{Error, Status};
+use crate::ffi;
 
 /// Interpreter: runs one work item after another, on the caller's thread.
 pub const HALFBYTE_ENGINE_INTERP: u32 = 0;
@@ -151,7 +151,7 @@ pub extern "C" fn halfbyte_options_new_strict() -> *mut Options {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_options_free(options: *mut Options) {
     // SAFETY: the caller upholds this function's contract.
-    unsafe { border::free(options) };
+    unsafe { ffi::free(options) };
 }
 
 /// Sets the engine: HALFBYTE_ENGINE_INTERP, or HALFBYTE_ENGINE_JIT with at most `threads` threads,
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn halfbyte_options_free(options: *mut Options) {
 pub unsafe extern "C" fn halfbyte_options_set_engine(options: *mut Options, engine: u32, threads: u32) -> Status {
     let set = || {
         // SAFETY: the caller upholds this function's contract.
-        let options = unsafe { border::given_mut(options, "options") }?;
+        let options = unsafe { ffi::given_mut(options, "options") }?;
         let threads = NonZero::new(u16::try_from(threads).unwrap_or(u16::MAX));
         options.engine = match (engine, threads) {
             (HALFBYTE_ENGINE_INTERP, _) => Engine::Interp,
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn halfbyte_options_set_engine(options: *mut Options, engi
         Ok(())
     };
     // SAFETY: a null pointer means that no error is stored.
-    unsafe { border::enter(std::ptr::null_mut(), set) }
+    unsafe { ffi::enter(std::ptr::null_mut(), set) }
 }
 
 /// Sets one of the limits, HALFBYTE_LIMIT_TEXT_BYTES and so on. UINT64_MAX disables the limit.
@@ -185,7 +185,7 @@ pub unsafe extern "C" fn halfbyte_options_set_engine(options: *mut Options, engi
 pub unsafe extern "C" fn halfbyte_options_set_limit(options: *mut Options, limit: u32, value: u64) -> Status {
     let set = || {
         // SAFETY: the caller upholds this function's contract.
-        let options = unsafe { border::given_mut(options, "options") }?;
+        let options = unsafe { ffi::given_mut(options, "options") }?;
         let limits = &mut options.limits;
         let place = match limit {
             HALFBYTE_LIMIT_TEXT_BYTES => &mut limits.text_bytes,
@@ -207,7 +207,7 @@ pub unsafe extern "C" fn halfbyte_options_set_limit(options: *mut Options, limit
         Ok(())
     };
     // SAFETY: a null pointer means that no error is stored.
-    unsafe { border::enter(std::ptr::null_mut(), set) }
+    unsafe { ffi::enter(std::ptr::null_mut(), set) }
 }
 
 /// Enables the detection of races and of reads of uninitialised shared memory in directly executed
@@ -219,11 +219,11 @@ pub unsafe extern "C" fn halfbyte_options_set_limit(options: *mut Options, limit
 pub unsafe extern "C" fn halfbyte_options_set_races(options: *mut Options, races: bool) -> Status {
     let set = || {
         // SAFETY: the caller upholds this function's contract.
-        unsafe { border::given_mut(options, "options") }?.races = races;
+        unsafe { ffi::given_mut(options, "options") }?.races = races;
         Ok(())
     };
     // SAFETY: a null pointer means that no error is stored.
-    unsafe { border::enter(std::ptr::null_mut(), set) }
+    unsafe { ffi::enter(std::ptr::null_mut(), set) }
 }
 
 /// Sets the callback for the output of `vprintf` in PTX kernels. Null means standard error.
@@ -239,11 +239,11 @@ pub unsafe extern "C" fn halfbyte_options_set_print(
 ) -> Status {
     let set = || {
         // SAFETY: the caller upholds this function's contract.
-        unsafe { border::given_mut(options, "options") }?.print = PrintTo { print, user };
+        unsafe { ffi::given_mut(options, "options") }?.print = PrintTo { print, user };
         Ok(())
     };
     // SAFETY: a null pointer means that no error is stored.
-    unsafe { border::enter(std::ptr::null_mut(), set) }
+    unsafe { ffi::enter(std::ptr::null_mut(), set) }
 }
 
 /// Sets the token that cancels all calls with the options; null removes it. The token may be freed
@@ -255,12 +255,12 @@ pub unsafe extern "C" fn halfbyte_options_set_print(
 pub unsafe extern "C" fn halfbyte_options_set_cancel(options: *mut Options, cancel: *const Cancel) -> Status {
     let set = || {
         // SAFETY: the caller upholds this function's contract.
-        let (options, cancel) = unsafe { (border::given_mut(options, "options")?, cancel.as_ref()) };
+        let (options, cancel) = unsafe { (ffi::given_mut(options, "options")?, cancel.as_ref()) };
         options.cancel = cancel.map(|Cancel(token)| token.clone());
         Ok(())
     };
     // SAFETY: a null pointer means that no error is stored.
-    unsafe { border::enter(std::ptr::null_mut(), set) }
+    unsafe { ffi::enter(std::ptr::null_mut(), set) }
 }
 
 /// Creates a token that can cancel calls.
@@ -289,5 +289,5 @@ pub unsafe extern "C" fn halfbyte_cancel_request(cancel: *const Cancel) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_cancel_free(cancel: *mut Cancel) {
     // SAFETY: the caller upholds this function's contract.
-    unsafe { border::free(cancel) };
+    unsafe { ffi::free(cancel) };
 }

@@ -4,8 +4,8 @@ use std::ffi::{CString, c_char};
 
 use halfbyte::abi::Watchdog;
 
-use crate::border::{self, Out};
 use crate::error::{Error, Status};
+use crate::ffi::{self, Out};
 use crate::launch::{self, Arg, Shape, Stats};
 use crate::module::Module;
 use crate::options::Options;
@@ -60,11 +60,11 @@ pub unsafe extern "C" fn halfbyte_program_load(
     // SAFETY: the caller upholds this function's contract, here and below.
     let load = || unsafe {
         let out = Out::new(out, "out")?;
-        out.give(Program::load(border::slice(object, length, "object")?, None)?);
+        out.give(Program::load(ffi::slice(object, length, "object")?, None)?);
         Ok(())
     };
     // SAFETY: the caller upholds this function's contract.
-    unsafe { border::enter(error, load) }
+    unsafe { ffi::enter(error, load) }
 }
 
 /// Compiles a module and loads the object: halfbyte_module_compile and halfbyte_program_load in one
@@ -84,15 +84,15 @@ pub unsafe extern "C" fn halfbyte_program_build(
     // SAFETY: the caller upholds this function's contract, here and below.
     let build = || unsafe {
         let out = Out::new(out, "out")?;
-        let module = border::given(module, "module")?;
-        let target = border::text(target, crate::HALFBYTE_TO_NUL, "target")?;
+        let module = ffi::given(module, "module")?;
+        let target = ffi::text(target, crate::HALFBYTE_TO_NUL, "target")?;
         let object = module.compile_for(target, sm, &Options::of(options))?;
         let source = (module.0.file().to_owned(), module.0.text().to_owned());
         out.give(Program::load(&object, Some(source))?);
         Ok(())
     };
     // SAFETY: the caller upholds this function's contract.
-    unsafe { border::enter(error, build) }
+    unsafe { ffi::enter(error, build) }
 }
 
 /// Returns the number of kernels of a program, or 0 for null.
@@ -138,14 +138,14 @@ pub unsafe extern "C" fn halfbyte_program_launch(
 ) -> Status {
     // SAFETY: the caller upholds this function's contract, here and below.
     let launch = || unsafe {
-        let program = border::given(program, "program")?;
-        let kernel = border::text(kernel, crate::HALFBYTE_TO_NUL, "kernel")?;
+        let program = ffi::given(program, "program")?;
+        let kernel = ffi::text(kernel, crate::HALFBYTE_TO_NUL, "kernel")?;
         let args = launch::given(args, count)?;
         Stats::give(program.launch(kernel, shape, args, &Options::of(options))?, stats);
         Ok(())
     };
     // SAFETY: the caller upholds this function's contract.
-    unsafe { border::enter(error, launch) }
+    unsafe { ffi::enter(error, launch) }
 }
 
 /// Frees a program.
@@ -155,5 +155,5 @@ pub unsafe extern "C" fn halfbyte_program_launch(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_program_free(program: *mut Program) {
     // SAFETY: the caller upholds this function's contract.
-    unsafe { border::free(program) };
+    unsafe { ffi::free(program) };
 }

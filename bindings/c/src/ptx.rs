@@ -8,8 +8,8 @@ use halfbyte::import_ptx::{self, Globals};
 use halfbyte::isa::ptx::text::ParsedFile;
 use halfbyte::runtime::{self, LaunchError, ptx};
 
-use crate::border::{self, Out};
 use crate::error::{Error, Status};
+use crate::ffi::{self, Out};
 use crate::launch::{self, Arg, Shape, Stats};
 use crate::options::Options;
 
@@ -100,13 +100,13 @@ pub unsafe extern "C" fn halfbyte_ptx_load(
     // SAFETY: the caller upholds this function's contract, here and below.
     let load = || unsafe {
         let out = Out::new(out, "out")?;
-        let (file, text) = (border::name(file, "file", "<ptx>")?, border::text(text, length, "text")?);
+        let (file, text) = (ffi::name(file, "file", "<ptx>")?, ffi::text(text, length, "text")?);
         Options::of(options).check_text(text)?;
         out.give(Ptx::new(file, text, Globals::default())?);
         Ok(())
     };
     // SAFETY: the caller upholds this function's contract.
-    unsafe { border::enter(error, load) }
+    unsafe { ffi::enter(error, load) }
 }
 
 /// Launches a kernel by name, or the first kernel if `kernel` is null, with arguments in the order
@@ -129,14 +129,14 @@ pub unsafe extern "C" fn halfbyte_ptx_launch(
 ) -> Status {
     // SAFETY: the caller upholds this function's contract, here and below.
     let launch = || unsafe {
-        let ptx = border::given(ptx, "ptx")?;
-        let kernel = border::name(kernel, "kernel", "")?;
+        let ptx = ffi::given(ptx, "ptx")?;
+        let kernel = ffi::name(kernel, "kernel", "")?;
         let args = launch::given(args, count)?;
         Stats::give(ptx.launch(kernel, shape, args, &Options::of(options))?, stats);
         Ok(())
     };
     // SAFETY: the caller upholds this function's contract.
-    unsafe { border::enter(error, launch) }
+    unsafe { ffi::enter(error, launch) }
 }
 
 /// Frees a PTX text.
@@ -146,5 +146,5 @@ pub unsafe extern "C" fn halfbyte_ptx_launch(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_ptx_free(ptx: *mut Ptx) {
     // SAFETY: the caller upholds this function's contract.
-    unsafe { border::free(ptx) };
+    unsafe { ffi::free(ptx) };
 }

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use halfbyte::import_ptx::Globals;
 use halfbyte::runtime::ptx::{Allocation, HostLaunch, HostMemory};
 
-use crate::border;
 use crate::error::{Error, Status};
+use crate::ffi;
 use crate::options::Options;
 use crate::ptx::Ptx;
 
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn halfbyte_ptx_run(
         let count = number(n_args, "n_args")? as usize;
         // SAFETY: the caller upholds this function's contract.
         let (source, args) =
-            unsafe { (border::text(source, crate::HALFBYTE_TO_NUL, "source")?, border::slice(args, count, "args")?) };
+            unsafe { (ffi::text(source, crate::HALFBYTE_TO_NUL, "source")?, ffi::slice(args, count, "args")?) };
         let (bounds, options) = {
             let mut locked = Locked::new();
             let State { bounds, options, .. } = locked.state();
@@ -199,7 +199,7 @@ pub unsafe extern "C" fn halfbyte_ptx_run(
         })?;
         Ok(())
     };
-    let done = border::caught(run);
+    let done = ffi::caught(run);
     let status = done.as_ref().map_or_else(|error| error.status, |()| Status::Ok);
     LAST.with(|last| *last.borrow_mut() = done.err().map(Box::new));
     status as c_int
@@ -220,7 +220,7 @@ pub extern "C" fn halfbyte_ptx_last_error() -> *const Error {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_ptx_set_bounds(find: BoundsFn, user: *mut c_void) {
     // No panic is expected here, and C could not handle one.
-    let _ = border::caught(|| {
+    let _ = ffi::caught(|| {
         Locked::new().state().bounds = Bounds { find, user };
         Ok(())
     });
@@ -234,7 +234,7 @@ pub unsafe extern "C" fn halfbyte_ptx_set_bounds(find: BoundsFn, user: *mut c_vo
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_ptx_set_options(options: *const Options) {
     // No panic is expected here, and C could not handle one.
-    let _ = border::caught(|| {
+    let _ = ffi::caught(|| {
         // SAFETY: the caller upholds this function's contract.
         Locked::new().state().options = unsafe { Options::of(options) };
         Ok(())
@@ -244,7 +244,7 @@ pub unsafe extern "C" fn halfbyte_ptx_set_options(options: *const Options) {
 /// Drops all cached texts and the contents of their variables. Current runs are not affected.
 #[unsafe(no_mangle)]
 pub extern "C" fn halfbyte_ptx_reset() {
-    let _ = border::caught(|| {
+    let _ = ffi::caught(|| {
         // Dropped after the lock is released, because that may take long.
         let texts = std::mem::take(&mut Locked::new().state().texts);
         drop(texts);

@@ -12,7 +12,7 @@ use halfbyte_isa::row::InstClass;
 
 use crate::emit::Import;
 use crate::flow::loads_parameter;
-use crate::sources::{ParameterId, loaded};
+use crate::provenance::{ParameterId, loaded};
 use crate::ssa::{Def, Val};
 use crate::{MAX_BLOCK, MAX_ITEMS};
 

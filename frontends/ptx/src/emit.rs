@@ -14,14 +14,14 @@ use halfbyte_isa::ptx::types::{Special, Type as PtxType};
 use halfbyte_isa::ptx::{Inst, NAME, Operand, Reg, Var, template};
 use halfbyte_isa::row::OperandRole;
 
+use crate::address_space::Arrays;
 use crate::domain::IrBuilder;
 use crate::flow::End;
 use crate::fuse::fusable;
-use crate::sources::{Parameter, ParameterError, Parameters};
-use crate::spaces::Arrays;
+use crate::provenance::{Parameter, ParameterError, Parameters};
 use crate::ssa::{Def, Function, Val};
 use crate::types::{Types, integer};
-use crate::{LineMap, Options, Shape, stands};
+use crate::{LineMap, Options, Shape, unsupported};
 
 /// State of the import of one kernel.
 pub(crate) struct Import<'a> {
@@ -65,7 +65,7 @@ pub(crate) fn kernel(
     places: &LineMap<'_>,
     options: Options,
 ) -> Result<Kernel, Vec<Diagnostic>> {
-    let standing: Vec<Diagnostic> = stands::unsupported(entry, locs, places).collect();
+    let standing: Vec<Diagnostic> = unsupported::unsupported(entry, locs, places).collect();
     if !standing.is_empty() {
         return Err(standing);
     }

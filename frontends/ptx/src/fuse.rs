@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use halfbyte_isa::ptx::types::Token;
 use halfbyte_isa::ptx::{Inst, Opcode, Operand};
 
-use crate::sources::reached;
+use crate::provenance::reached;
 use crate::ssa::{Def, Function, Val};
 
 /// Maximum number of moves between a product and its sum.

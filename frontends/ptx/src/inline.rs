@@ -15,7 +15,7 @@ use halfbyte_isa::ptx::{Address, Base, Callee, FrameVar, Guard, Inst, Label, Opc
 use halfbyte_isa::row::OperandRole;
 use smallvec::SmallVec;
 
-use crate::fixed;
+use crate::constant_address;
 
 /// Maximum number of instructions of a kernel after inlining.
 const MOST_INSTS: usize = 1 << 16;
@@ -53,7 +53,7 @@ pub(crate) fn inline<'e>(entry: &'e Entry, given: &'e [Loc], function_locs: &[Ve
     // An address that is passed through memory becomes constant once that memory is a register, so
     // that the passes are repeated.
     for _ in 0..MOST_ROUNDS {
-        fixed::resolve(&mut body, &mut locs);
+        constant_address::resolve(&mut body, &mut locs);
         into_registers(&mut body, &mut locs);
     }
     Inlined { entry: Cow::Owned(Entry { body, ..entry.clone() }), locs: Cow::Owned(locs) }

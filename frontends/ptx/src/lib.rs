@@ -43,27 +43,27 @@
 //!   executed as PTX directly.
 
 mod address;
+mod address_space;
+mod collective;
+mod constant_address;
 mod copies;
 mod domain;
 mod emit;
 mod expand;
-mod fixed;
 mod float;
 mod flow;
 mod fuse;
 mod inline;
 mod integer;
 mod loops;
-mod meet;
 mod memory;
-mod sources;
-mod spaces;
+mod provenance;
 mod special;
 mod ssa;
-mod stands;
 mod switch;
 mod types;
 mod uninitialised;
+mod unsupported;
 mod video;
 
 use copies::Copies;
@@ -250,12 +250,12 @@ pub struct ParameterRange {
 }
 
 /// Returns the origins of the parameters that a launch passes.
-fn parts(places: &[sources::Parameter]) -> Vec<ParameterRange> {
-    let part = |place: &sources::Parameter| match place.of {
-        sources::Origin::Param(param) => {
+fn parts(places: &[provenance::Parameter]) -> Vec<ParameterRange> {
+    let part = |place: &provenance::Parameter| match place.of {
+        provenance::Origin::Param(param) => {
             Some(ParameterRange { param, offset: place.offset, bytes: place.bytes, is_buffer: place.is_buffer })
         }
-        sources::Origin::Variable(_) => None,
+        provenance::Origin::Variable(_) => None,
     };
     places.iter().filter_map(part).collect()
 }
@@ -306,8 +306,9 @@ pub fn signature(text: &str, read: &ParsedFile, name: &str) -> Result<Signature,
     let Inlined { entry, locs } = found.ok_or_else(|| wrong(format!("there is no kernel `{name}`")))?;
     let (kernel, found) = emit::direct_parameters(&entry, &locs, &places)?;
     // Variables are not passed by a launch.
-    let is_whole =
-        |place: &sources::Parameter| place.of.param(&entry).is_none_or(|param| param.bytes() == u64::from(place.bytes));
+    let is_whole = |place: &provenance::Parameter| {
+        place.of.param(&entry).is_none_or(|param| param.bytes() == u64::from(place.bytes))
+    };
     if let Some(place) = found.iter().find(|place| place.is_buffer && !is_whole(place)) {
         let message = format!("`{}` is an address within a structure, which a launch cannot give", place.name);
         return Err(wrong(message));

@@ -1,12 +1,12 @@
 //! Compare-and-swap loops for atomic operations without a corresponding op.
 
-use halfbyte_abi::meet::Strength;
+use halfbyte_abi::cooperative::Strength;
 use halfbyte_ir::{AtomicAttr, Attr, Block, IntCC, MemOrder, Op, Type, Value};
 use halfbyte_isa::ptx::Inst;
 use halfbyte_isa::ptx::meaning::{atomically, strength};
 
+use crate::collective::elements;
 use crate::emit::Import;
-use crate::meet::elements;
 use crate::types::integer;
 
 impl Import<'_> {

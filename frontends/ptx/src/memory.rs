@@ -1,6 +1,6 @@
 //! Import of parameters, loads and stores.
 
-use halfbyte_abi::meet::Strength;
+use halfbyte_abi::cooperative::Strength;
 use halfbyte_ir::{AtomicAttr, Attr, Direction, MemAttr, Op, Type, Value};
 use halfbyte_isa::ptx::meaning::strength;
 use halfbyte_isa::ptx::types::{Space, Type as PtxType};
@@ -11,7 +11,7 @@ use crate::address::Address;
 use crate::domain::IrBuilder;
 use crate::emit::Import;
 use crate::flow::loads_parameter;
-use crate::sources::{Origin, Parameter, is_store, loaded, reached, writes};
+use crate::provenance::{Origin, Parameter, is_store, loaded, reached, writes};
 use crate::ssa::Val;
 use crate::types::{integer, of_ptx};
 

@@ -10,7 +10,7 @@ use halfbyte_isa::ptx::types::{Token, Type as PtxType, TypeKind};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
 use halfbyte_isa::row::InstClass;
 
-use crate::sources::{Parameters, reached};
+use crate::provenance::{Parameters, reached};
 use crate::ssa::{Def, Function, Val};
 
 /// Types, by value.

@@ -1,7 +1,7 @@
 //! Direct execution of PTX kernels by the interpreter, as native code or on a GPU. The arguments
 //! are those of the imported kernel.
 
-use halfbyte_abi::meet::Schedule;
+use halfbyte_abi::cooperative::Schedule;
 use halfbyte_abi::{Alias, Param, Shape};
 use halfbyte_import::{ParameterRange, Signature, signature, span};
 use halfbyte_ir::{Diagnostic, Span};

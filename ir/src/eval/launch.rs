@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use halfbyte_abi::meet::{Schedule, SharedLocation, SyncError, WaitingItems};
+use halfbyte_abi::cooperative::{Schedule, SharedLocation, SyncError, WaitingItems};
 use halfbyte_abi::{Exceeded, Shape, ShapeError, Type, Watchdog};
 use thiserror::Error;
 

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use halfbyte_abi::meet::{RaceDetector, SharedLocation};
+use halfbyte_abi::cooperative::{RaceDetector, SharedLocation};
 use halfbyte_abi::{Direction, ParamKind, Type, buffer_base};
 use smallvec::SmallVec;
 
 use crate::array::Space;
+use crate::eval::declared_memory::{AccessProperties, DeclaredMemory, touch};
 use crate::eval::lanes;
 use crate::eval::launch::{Arg, ArgError, TrapKind};
-use crate::eval::own::{AccessProperties, DeclaredMemory, touch};
 use crate::eval::prepared::MAX_LANES;
 use crate::kernel::{Inst, Kernel, Param};
 

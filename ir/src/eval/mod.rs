@@ -10,24 +10,24 @@
 //! A value is a slice of lanes, lane 0 first. Each lane holds its bits, zero-extended to 64.
 
 mod atomic;
+mod collective;
 mod contract;
+mod declared_memory;
 mod elementary;
 mod float;
 mod lanes;
 mod launch;
-mod meet;
 mod memory;
 mod observe;
 mod ops;
-mod own;
 mod place;
 mod prepared;
 mod streams;
 
+pub use declared_memory::{array_space, space_of};
 pub use lanes::{pack, unpack};
 pub use launch::{Access, Arg, ArgError, DEFAULT_BUDGET, Fault, IntrinsicFn, Intrinsics, Launch, Race, Trap, TrapKind};
 pub use memory::Writers;
 pub use observe::{Accessed, Observer};
 pub use ops::{Operand, fold};
-pub use own::{array_space, space_of};
 pub use prepared::Prepared;

@@ -6,20 +6,20 @@ use std::sync::OnceLock;
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::ReservedValue;
-use halfbyte_abi::meet::{Branch, SUBGROUP, SharedLocation, SyncOp, post_dominators};
+use halfbyte_abi::cooperative::{Branch, SUBGROUP, SharedLocation, SyncOp, post_dominators};
 use halfbyte_abi::{Exceeded, ShapeError, Type};
 use smallvec::SmallVec;
 
 use crate::array::Space;
 use crate::attr::MemAttr;
+use crate::eval::collective::ScheduleAction;
 use crate::eval::contract::{Product, product};
+use crate::eval::declared_memory::{AccessProperties, DeclaredMemory, is_cooperative};
 use crate::eval::lanes::unpack;
 use crate::eval::launch::{Access, Arg, ArgError, Fault, IntrinsicFn, Launch, Race, Trap, TrapKind};
-use crate::eval::meet::ScheduleAction;
 use crate::eval::memory::{AccessError, AccessSite, ItemInst, Memory, Writers};
 use crate::eval::observe::{Accessed, Observer};
 use crate::eval::ops::{Operand, fold, fold_sum};
-use crate::eval::own::{AccessProperties, DeclaredMemory, is_cooperative};
 use crate::eval::place::place;
 use crate::eval::streams::{self, Failure, Streams};
 use crate::kernel::{Attr, Block, Inst, Kernel, MergedAccess, Value};

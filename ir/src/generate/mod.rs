@@ -18,8 +18,8 @@
 //! [`Shape`] allows traps. About half of all constants and data are edge values.
 
 mod arguments;
+mod collective;
 mod control;
-mod meet;
 mod memory;
 mod palette;
 mod values;
@@ -32,7 +32,7 @@ use crate::witness::Random;
 use crate::{Block, Elem, Kernel, Op, Type, Value};
 
 pub use arguments::{ROW, aliases, arguments, elements};
-pub use meet::MOST_OF_GROUP;
+pub use collective::MOST_OF_GROUP;
 pub use palette::{Addresses, Draw, Drawn, Palette};
 
 use control::EnclosingLoop;
@@ -123,7 +123,7 @@ struct Generator<'g, 't> {
     traps: bool,
     meets: Cooperation,
     /// Arrays that the kernel declares.
-    arrays: Vec<meet::Array>,
+    arrays: Vec<collective::Array>,
 }
 
 impl<'g, 't> Generator<'g, 't> {

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::lexer::{Lexer, Name, Tok};
 use super::literal::{self, BadNumber};
 use super::read::{Failed, Reader, Reading};
-use super::{UNALIGNED, words};
+use super::{UNALIGNED, suggestions};
 use crate::attr::{FlagKind, FloatCC, FloatFlags, IntCC, LaneMap};
 use crate::diag::Diagnostic;
 use crate::kernel::{Attr, BlockCall, Inst, InstData, IntrinsicData, Value, ValueData, ValueDef, ValueList};
@@ -231,15 +231,15 @@ impl<'s> Reader<'s> {
                 Err(self.error(span, format!("`{word}` without `^`"), expected))
             }
             (_, Some(op)) => Ok(op),
-            (_, None) if words::no_op(word).is_some() => {
+            (_, None) if suggestions::no_op(word).is_some() => {
                 let failed = self.error(span, format!("`{word}` is no op"), "an op");
-                self.help(words::no_op(word).unwrap_or_default());
+                self.help(suggestions::no_op(word).unwrap_or_default());
                 Err(failed)
             }
             (_, None) => {
                 let suffixes = self.source_from(span.end);
                 let suffixes = suffixes.split(|c: char| c.is_whitespace()).next().unwrap_or_default();
-                let expected = words::op_with(word, suffixes)
+                let expected = suggestions::op_with(word, suffixes)
                     .map_or("an op".into(), |meant| format!("an op; did you mean {meant}?"));
                 Err(self.error(span, format!("`{word}` is no op"), expected))
             }
@@ -331,7 +331,7 @@ impl<'s> Reader<'s> {
                 format!("{} or no suffix", wellformed::one_of(words)),
             );
         }
-        let expected = match words::suffix(row, word, &words) {
+        let expected = match suggestions::suffix(row, word, &words) {
             Some(meant) => format!("a type or modifier; did you mean {meant}?"),
             None if words.is_empty() => row.types.map_or("no suffix".into(), |types| types.name.into()),
             None => format!("{} and {}", wellformed::one_of(words), row.types.map_or("no type", |types| types.name)),

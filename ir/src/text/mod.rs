@@ -11,7 +11,7 @@ mod print;
 mod read;
 mod streams;
 mod suggest;
-pub(crate) mod words;
+pub(crate) mod suggestions;
 
 /// Supported version of the language. A text can declare its version in the first line: `halfbyte
 /// 1`. A text with another version is rejected.
@@ -28,6 +28,6 @@ pub use kernels::{Kernels, read};
 pub use literal::{BadNumber, element, lane as number, lane_text as number_text, magnitude};
 pub use print::{print, print_inst};
 pub use suggest::closest;
-pub use words::{no_op, op as op_meant, suffix as suffix_meant, ty as type_meant};
+pub use suggestions::{no_op, op as op_meant, suffix as suffix_meant, ty as type_meant};
 
 pub use crate::wellformed::{one_of, refused_flag, suffix_words};

@@ -12,7 +12,7 @@ use crate::diag::{Diagnostic, Note};
 use crate::kernel::{Block, BlockData, Inst, Kernel, Value, ValueData, ValueDef};
 use crate::span::Span;
 use crate::text::suggest::closest;
-use crate::text::words;
+use crate::text::suggestions;
 use crate::text::{MAY_ALIAS, VERSION};
 use crate::wellformed::{self, InstPart, MAX_DIAGNOSTICS, Partial, StreamPart, Subject};
 
@@ -141,7 +141,7 @@ fn undefined_name<T: Copy>(sigil: char, named: &Named<T>, names: &Names<'_, T>) 
     let what = if sigil == '^' { "the label of a block" } else { "the name of a parameter or result" };
     let expected = near.map_or(what.into(), |near| format!("{what}; did you mean `{sigil}{near}`?"));
     let diagnostic = Diagnostic::new(named.span, format!("`{sigil}{name}` is not defined")).expected(expected);
-    match words::place(name).filter(|_| sigil == '%' && near.is_none()) {
+    match suggestions::place(name).filter(|_| sigil == '%' && near.is_none()) {
         Some(op) => diagnostic.help(format!("an op gives it: `%{name} = {op}`")),
         None => diagnostic,
     }
@@ -604,7 +604,7 @@ impl<'s> Reader<'s> {
         let word = self.source(span);
         let Some(ty) = Type::from_name(word) else {
             let expected =
-                words::ty(word).map_or(expected.into(), |meant| format!("{expected}; did you mean {meant}?"));
+                suggestions::ty(word).map_or(expected.into(), |meant| format!("{expected}; did you mean {meant}?"));
             return Err(self.unexpected(expected));
         };
         self.lexer.skip(span.len());

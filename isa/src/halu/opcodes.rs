@@ -167,7 +167,7 @@ macro_rules! opcodes {
                         => m.atomic(Width::B128, AtomicOp::CompareSwap);
                     MEMBAR => {};
                 }
-                meet {
+                collective {
                     BAR_SYNC_R BAR_SYNC_I BAR_SYNC_RN BAR_SYNC_IN => m.meet();
                     BAR_ARV_RN BAR_ARV_IN => m.meet();
                     BAR_POPC_R BAR_POPC_I BAR_POPC_RN BAR_POPC_IN => m.meet();

@@ -8,7 +8,7 @@ use crate::ptx::module::{Body, Builtin, Entry, FunctionCode, Kernel, Targets};
 use crate::ptx::operand::Label;
 use crate::ptx::types::{Space, Type};
 use crate::ptx::{Inst, Opcode, Operand};
-use halfbyte_abi::meet::post_dominators;
+use halfbyte_abi::cooperative::post_dominators;
 
 /// The placement of a module-scope variable in a launch.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 use crate::halu::domain::Domain;
 use crate::ptx::types::{Special, SpecialGroup};
 use halfbyte_abi::Shape;
-use halfbyte_abi::meet::SUBGROUP;
+use halfbyte_abi::cooperative::SUBGROUP;
 
 /// Allocation granularity of a block's shared memory, in bytes.
 const SHARED_UNIT: u64 = 128;

@@ -20,7 +20,7 @@ use crate::{Backend, Ptx, PtxExtra, Refusal, Request, Scratch, Selected, reasons
 const NO_FLUSHED_BF16: Reason = Reason::with_help("bfloat16 has no `ftz`", "leave out `ftz`: subnormals are kept");
 
 fn is_bf16(ty: Type) -> bool {
-    lowering::context::families::is_bf16(ty)
+    lowering::context::opcode_of_type::is_bf16(ty)
 }
 
 /// Returns the reason why PTX does not support an op on a type, if the type explains it.

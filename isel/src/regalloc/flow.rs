@@ -8,7 +8,7 @@ use halfbyte_ir::flow::reverse_postorder;
 use regalloc2::{Block, Inst, InstRange};
 
 use super::AllocError;
-use super::ragged::ListOfLists;
+use super::list_of_lists::ListOfLists;
 use crate::vcode::{BlockIndex, Machine, Operand, Terminator, VBlock, VCode};
 
 /// Flow graph. Unless noted otherwise, a block is identified by its rank: its position in reverse

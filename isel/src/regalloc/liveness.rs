@@ -2,7 +2,7 @@
 
 use super::AllocError;
 use super::flow::Flow;
-use super::ragged::ListOfLists;
+use super::list_of_lists::ListOfLists;
 use super::verify::DefsAndUses;
 use crate::vcode::{Access, Machine, VCode, VReg};
 

@@ -2,12 +2,12 @@
 
 mod builder;
 mod constants;
-mod families;
+mod demand;
 mod group;
-mod idle;
+mod identity;
 mod lowering;
 pub(crate) mod machine;
-mod needed;
+mod opcode_of_type;
 mod operands;
 mod range;
 mod streams;

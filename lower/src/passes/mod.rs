@@ -2,7 +2,6 @@
 
 mod accesses;
 mod axes;
-mod bias;
 mod canon;
 mod contract;
 mod dce;
@@ -17,6 +16,7 @@ mod merge;
 mod pack;
 mod schedule;
 mod slp;
+mod swar_add;
 mod switch;
 mod unroll;
 mod widen;
@@ -53,7 +53,7 @@ pub const PASSES: &[BuiltIn] = &[
     pack::PASS,
     slp::PASS,
     widen::PASS,
-    bias::PASS,
+    swar_add::PASS,
     legalise::PASS,
     schedule::PASS,
 ];

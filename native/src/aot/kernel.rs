@@ -4,7 +4,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32, F64, I8, I16, I32, I64};
 use cranelift_codegen::ir::{AbiParam, InstBuilder, StackSlot, StackSlotData, StackSlotKind, Type, Value};
 use cranelift_frontend::Variable;
-use halfbyte_abi::meet::SUBGROUP;
+use halfbyte_abi::cooperative::SUBGROUP;
 use halfbyte_abi::{Axis, Direction, Elem, ParamKind};
 use halfbyte_isa::halu::domain::{Domain, IndexKind, SpecialReg};
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use arrayvec::ArrayVec;
-use halfbyte_abi::meet;
+use halfbyte_abi::cooperative;
 
 use super::cells::{Cell, Cells, Name};
 use super::dataflow::Shape;
@@ -396,7 +396,7 @@ fn post_dominators(blocks: &[Block]) -> Vec<Option<BlockId>> {
         block.successors().map(BlockId::index).chain(may_end).collect()
     };
     let graph: Vec<Vec<usize>> = blocks.iter().map(successors).collect();
-    meet::post_dominators(&graph).into_iter().map(|block| block.map(|block| BlockId(block as u32))).collect()
+    cooperative::post_dominators(&graph).into_iter().map(|block| block.map(|block| BlockId(block as u32))).collect()
 }
 
 /// Where items that diverge at the end of a block all reconverge.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
-use halfbyte_abi::meet::{BARRIERS, BarrierOp, SUBGROUP, SubgroupOp, SyncOp};
+use halfbyte_abi::cooperative::{BARRIERS, BarrierOp, SUBGROUP, SubgroupOp, SyncOp};
 use halfbyte_isa::halu::Inst;
 use halfbyte_isa::halu::domain::{Reader, SpecialReg, Width, Write};
 use halfbyte_isa::halu::meaning::{collective, collective_result, guard};

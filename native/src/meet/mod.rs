@@ -7,7 +7,7 @@ pub(crate) mod rows;
 
 use std::collections::BTreeMap;
 
-use halfbyte_abi::meet::{Group, InvalidSync, SyncOp};
+use halfbyte_abi::cooperative::{Group, InvalidSync, SyncOp};
 
 /// An item that has ended, or waits at an instruction.
 struct Stopped {

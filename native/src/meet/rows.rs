@@ -1,6 +1,6 @@
 //! Meetings of whole subgroups at one instruction, on rows of words: what the machine of the group would give each item.
 
-use halfbyte_abi::meet::{BarrierOp, Reduce, SUBGROUP, SubgroupOp, elected, matched};
+use halfbyte_abi::cooperative::{BarrierOp, Reduce, SUBGROUP, SubgroupOp, elected, matched};
 
 /// A word of each item; truth values are all ones or zero.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -158,7 +158,7 @@ fn lanes(count: usize, holds: impl Fn(usize) -> bool) -> u32 {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use halfbyte_abi::meet::{Group, Shuffle, SyncOp, Vote};
+    use halfbyte_abi::cooperative::{Group, Shuffle, SyncOp, Vote};
 
     use super::*;
 

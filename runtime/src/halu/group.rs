@@ -1,7 +1,7 @@
 //! Execution of groups of work items that synchronise.
 
 use halfbyte_abi::Shape;
-use halfbyte_abi::meet::{RaceDetector, Schedule};
+use halfbyte_abi::cooperative::{RaceDetector, Schedule};
 
 use super::DecodedKernel;
 use super::interp::{self, ItemStats, Progress};

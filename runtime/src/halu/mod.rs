@@ -5,7 +5,7 @@ mod interp;
 #[cfg(not(feature = "jit"))]
 #[path = "no_jit.rs"]
 mod jit;
-mod kept;
+mod launch_cache;
 mod memory;
 mod state;
 
@@ -42,7 +42,7 @@ use interp::{Progress, run};
 use jit::Jit;
 #[cfg(not(feature = "jit"))]
 use jit::{Repeat, Stop};
-use kept::LaunchCache;
+use launch_cache::LaunchCache;
 use memory::Memory;
 use state::Registers;
 

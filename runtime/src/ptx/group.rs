@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 use halfbyte_abi::Shape;
-use halfbyte_abi::meet::{Race, RaceDetector, SUBGROUP, SubgroupOp, SyncOp};
+use halfbyte_abi::cooperative::{Race, RaceDetector, SUBGROUP, SubgroupOp, SyncOp};
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::ptx::Reg;
 use halfbyte_isa::ptx::meaning::{self, Location, Reader};
@@ -202,8 +202,8 @@ pub(super) fn run_group(
 pub(super) fn race_of(race: &Race, shape: &Shape) -> (u32, Halt) {
     let Race { place, offset, first, second, is_async_copy: is_under_way } = *race;
     let (space, address) = match place {
-        halfbyte_abi::meet::SharedLocation::Shared => (Space::Shared, offset),
-        halfbyte_abi::meet::SharedLocation::Buffer(number) => {
+        halfbyte_abi::cooperative::SharedLocation::Shared => (Space::Shared, offset),
+        halfbyte_abi::cooperative::SharedLocation::Buffer(number) => {
             (Space::Global, halfbyte_abi::buffer_base(number as usize) + offset)
         }
     };

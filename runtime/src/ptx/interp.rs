@@ -1,7 +1,7 @@
 //! The interpreter, which runs a PTX thread from its first instruction to its end.
 
 use arrayvec::ArrayVec;
-use halfbyte_abi::meet::{Branch, SyncOp};
+use halfbyte_abi::cooperative::{Branch, SyncOp};
 use halfbyte_abi::{ItemPosition, Shape};
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::ptx::meaning::{

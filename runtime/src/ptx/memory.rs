@@ -1,7 +1,7 @@
 //! The memory spaces of a work item, and the checks of every access.
 
 use arrayvec::ArrayVec;
-use halfbyte_abi::meet::{self, AccessInfo, RaceDetector, Schedule, SharedLocation, Strength};
+use halfbyte_abi::cooperative::{self, AccessInfo, RaceDetector, Schedule, SharedLocation, Strength};
 use halfbyte_abi::{Alias, buffer_of, buffer_slot};
 use halfbyte_isa::ptx::meaning::{CONST_SPACE, LOCAL_WINDOW, Location, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
 use halfbyte_isa::ptx::program::PlacedVariable;
@@ -211,7 +211,12 @@ impl<'a> Memory<'a> {
         if let (Some(races), (ResolvedAddress::Global(from), ResolvedAddress::Shared(to))) = (&mut self.races, places) {
             let read = buffer_of(from).map(|(buffer, offset)| (SharedLocation::Buffer(buffer as u32), offset, taken));
             let from = read.filter(|_| taken != 0).unwrap_or((SharedLocation::Shared, 0, 0));
-            races.copy(meet::AsyncCopy { item, inst: inst as u32, from, to: (SharedLocation::Shared, to, bytes) });
+            races.copy(cooperative::AsyncCopy {
+                item,
+                inst: inst as u32,
+                from,
+                to: (SharedLocation::Shared, to, bytes),
+            });
         }
         Ok(())
     }

@@ -48,7 +48,7 @@ use crate::kernel::{Executable, Machine, OTHER_CODE};
 use crate::launch::check_limits;
 pub use cuda::device;
 use halfbyte_abi::Engine;
-use halfbyte_abi::meet::{RaceDetector, Schedule};
+use halfbyte_abi::cooperative::{RaceDetector, Schedule};
 use halfbyte_abi::{Stats, Work};
 use halfbyte_isa::buffers::{Buffer, Buffers, Bytes};
 use halfbyte_isa::trap::{Fault, Halt, Trap, TrapKind};

@@ -2,7 +2,7 @@
 
 use std::num::NonZero;
 
-use halfbyte_abi::meet::Schedule;
+use halfbyte_abi::cooperative::Schedule;
 use halfbyte_abi::{Stats, buffer_slot};
 use halfbyte_isa::buffers::Buffers;
 use halfbyte_isa::ptx::meaning::{Location, SHARED_WINDOW};

@@ -11,8 +11,8 @@ use halfbyte::report::Report;
 use halfbyte_testkit::check::{CheckResult, CheckedKernel, OrderWarning, Outcome, Setup, Verdict, check_with};
 use serde_json::{Value, json};
 
-use super::answer::{JsonOutput, of_report};
 use super::io::{KernelFile, kernel_files, print, refuse_input, to_stdout};
+use super::json_output::{JsonOutput, of_report};
 use super::junit::{self, Case, Suite};
 use super::limits::{LimitArgs, advice};
 use super::numbers::mismatch;

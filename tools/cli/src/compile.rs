@@ -22,14 +22,14 @@ use halfbyte::{HALU, Module, RefusedKernel, TARGETS, Target, WriteError};
 
 use serde_json::{Value, json};
 
-use super::aim::{TargetOption, aim};
-use super::answer::JsonOutput;
-use super::draft::TemporaryFile;
 use super::from_ptx::{given_back, mention_free_sums, mention_uninitialised, mention_unsaid};
 use super::io::{Input, refuse_input, to_stdout, unwritable, write};
+use super::json_output::JsonOutput;
 use super::names::{among, did_you_mean};
 use super::native::NativeArgs;
 use super::output::{refuse_terminal, say};
+use super::target_option::{TargetOption, aim};
+use super::temporary_file::TemporaryFile;
 use super::{Done, Failure, ShapeArgs, SmArgs};
 
 /// Compiles a kernel file

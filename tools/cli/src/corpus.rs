@@ -15,12 +15,12 @@ use halfbyte_prove::prove::Shard;
 use halfbyte_prove::routes::{launches_of, mutant};
 use halfbyte_testkit::harness::Request;
 use halfbyte_testkit::harness::{self, Failure as Failed, FailureKind, LaunchOptions};
-use halfbyte_testkit::margin::{Expected, Format, Margin, Tolerance};
+use halfbyte_testkit::tolerance::{Expected, Format, Margin, Tolerance};
 use serde_json::{Value, json};
 
-use super::answer::JsonOutput;
 use super::io::{open, print};
 use super::json::Members;
+use super::json_output::JsonOutput;
 use super::launch::{ArgumentBudget, EngineArg, ViaArg, bytes, request, wrong};
 use super::limits::LimitArgs;
 use super::meter::{Meter, grouped};

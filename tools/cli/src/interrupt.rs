@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use halfbyte::abi::CancelToken;
 
-use super::{draft, meter, say};
+use super::{meter, say, temporary_file};
 
 /// Exit code after Ctrl-C: 128 plus the signal number.
 pub(super) const CODE: u8 = 130;
@@ -38,7 +38,7 @@ pub(super) fn listen() {
             TOKEN.cancel();
             std::thread::sleep(PATIENCE);
         }
-        draft::remove_all();
+        temporary_file::remove_all();
         meter::clear_line();
         say(MESSAGE);
         exit(CODE.into());

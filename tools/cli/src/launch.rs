@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use halfbyte::abi::Limits;
-use halfbyte::abi::meet::Schedule;
+use halfbyte::abi::cooperative::Schedule;
 use halfbyte::files::{FileError, Loader};
 use halfbyte::import_ptx::is_ptx;
 use halfbyte::isa::ptx::module::TargetName;

@@ -2,15 +2,12 @@
 //! has a file of its own. Data go to standard output, messages to standard error. Exit codes: 0
 //! success, 1 the input has errors, 2 the command line has errors, 130 interrupted by Ctrl-C.
 
-mod aim;
-mod answer;
 mod asm;
 mod check;
 mod compile;
 mod completions;
 mod corpus;
 mod disasm;
-mod draft;
 mod explain;
 mod fmt;
 mod from_ptx;
@@ -18,6 +15,7 @@ mod interrupt;
 mod io;
 mod isa;
 mod json;
+mod json_output;
 mod junit;
 mod launch;
 mod limits;
@@ -37,6 +35,8 @@ mod run;
 mod search;
 mod step;
 mod support;
+mod target_option;
+mod temporary_file;
 mod test;
 mod trace;
 mod view;

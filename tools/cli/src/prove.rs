@@ -10,8 +10,8 @@ use halfbyte_prove::prove::{
 
 use serde_json::{Value, json};
 
-use super::answer::JsonOutput;
 use super::io::write;
+use super::json_output::JsonOutput;
 use super::meter::{Meter, grouped, seconds};
 use super::names::closest_name;
 use super::output::{say, summarize};

@@ -7,12 +7,12 @@ use halfbyte::abi::Limits;
 use halfbyte::include;
 use halfbyte::{Module, TARGETS, Target};
 use halfbyte_testkit::quality::{Quality as Measure, measure, page};
-use halfbyte_testkit::spare;
+use halfbyte_testkit::spare_words;
 use serde_json::{Value, json};
 
-use super::answer::JsonOutput;
 use super::compile::no_kernels;
 use super::io::{kernel_files, refuse_input, write};
+use super::json_output::JsonOutput;
 use super::meter::Meter;
 use super::{Done, Failure};
 
@@ -53,7 +53,7 @@ Examples:
 impl Quality {
     pub(super) fn run(self) -> Done {
         if self.spare {
-            return write(self.output.as_deref(), spare::page(&self.modules()?).as_bytes());
+            return write(self.output.as_deref(), spare_words::page(&self.modules()?).as_bytes());
         }
         let targets: Vec<Target> = match self.target {
             None => TARGETS.defaults().flat_map(|target| TARGETS.representatives(target)).collect(),

@@ -15,8 +15,8 @@ use halfbyte::ir::generate::Cooperation;
 use halfbyte::launch::Engine;
 use halfbyte_prove::campaign::{Difference, Mix, Plan, Summary, Targets, run};
 use halfbyte_prove::prove::Shard;
+use halfbyte_prove::random_code::{self, Case, Draws};
 use halfbyte_prove::routes::memory_kernel;
-use halfbyte_prove::words::{self, Case, Draws};
 
 use super::io::{print, write};
 use super::limits::LimitArgs;
@@ -258,7 +258,7 @@ impl Random {
                 .try_for_each(|case| print(case.to_string().as_bytes()));
         }
         let (seed, shard, threads) = (self.seed, self.shard, self.threads());
-        let plan = words::Plan { seed, programs, shard, targets, threads, enough: ENOUGH };
+        let plan = random_code::Plan { seed, programs, shard, targets, threads, enough: ENOUGH };
         let out = self.out.display();
         create_dir_all(&self.out).map_err(|error| Failure::Call(format!("{out}: {error}")))?;
         silence_panics();
@@ -266,7 +266,7 @@ impl Random {
         let mut meter = Meter::new(Duration::ZERO);
         let start = Instant::now();
         let (mut written, mut unwritten) = (0, Ok(()));
-        let summary = words::run(&plan, &mut |summary| {
+        let summary = random_code::run(&plan, &mut |summary| {
             for finding in summary.findings.iter().skip(written) {
                 meter.clear();
                 unwritten = std::mem::replace(&mut unwritten, Ok(())).and_then(|()| self.write_words(finding));
@@ -293,7 +293,7 @@ impl Random {
     }
 
     /// Writes a program on which engines differ to a file of its own.
-    fn write_words(&self, finding: &words::Finding) -> Done {
+    fn write_words(&self, finding: &random_code::Finding) -> Done {
         let name = format!("random-{}-{}-{}.s", finding.target.name(), self.seed, finding.number);
         let path = self.out.join(name);
         say(&format!("error: {}: {}", path.display(), finding.difference));

@@ -36,10 +36,10 @@ use halfbyte_testkit::runlines::Name;
 use serde_json::json;
 
 use self::results::{Out, PrintFormat, results_json, write_results};
-use super::answer::JsonOutput;
 use super::compile::{and_refused, no_kernel, no_kernels, refused};
 use super::from_ptx::{mention_free_sums, mention_uninitialised, mention_unsaid};
 use super::io::{Input, refuse_input};
+use super::json_output::JsonOutput;
 use super::limits::{LimitArgs, advice};
 use super::meter::{Meter, grouped, seconds};
 use super::names::among;

@@ -9,8 +9,8 @@ use halfbyte::report::Report;
 use halfbyte_testkit::testing::{Coverage, RuleCount, TestFile, Verdict};
 use serde_json::{Value, json};
 
-use super::answer::{JsonOutput, of_report};
 use super::io::{Input, kernel_files, print, refuse_input, to_stdout, write};
+use super::json_output::{JsonOutput, of_report};
 use super::junit::{self, Case, Suite};
 use super::limits::{LimitArgs, advice};
 use super::output::{render, say, summarize};

@@ -2,10 +2,10 @@
 //! ([`campaign`]), random machine words ([`words`]), and random memory kernels and mutants of PTX on every route ([`routes`]).
 
 pub mod campaign;
-pub mod draw;
 pub mod json;
 pub mod prove;
+pub mod ptx_vectors;
+pub mod random_code;
+pub mod random_intrinsics;
 pub mod routes;
-pub mod rows;
 pub mod step;
-pub mod words;

@@ -12,7 +12,7 @@ use halfbyte_isa::ptx::row::{Bound, Distance, InstClass};
 use halfbyte_isa::ptx::types::Token;
 use halfbyte_isa::ptx::{Inst, NAME, Opcode, template};
 
-use crate::margin::{Format, Margin, Tolerance};
+use crate::tolerance::{Format, Margin, Tolerance};
 
 /// A PTX instruction that GPUs approximate: one of a kernel in PTX, or the one that an op of the IR
 /// is compiled to.

@@ -20,8 +20,8 @@ use halfbyte_runtime::Program;
 
 use crate::approximate::{self, Approximation, approximations};
 use crate::compare::{Difference, compare};
-use crate::margin::{Format, Tolerance};
 use crate::runlines::{self, LaunchLine, NearResult, RefuseLine, RunLine, RunLines};
+use crate::tolerance::{Format, Tolerance};
 use halfbyte::args::bind::{Bound, RetainedBuffers, bind_after};
 use halfbyte::args::names::kernel_names;
 use halfbyte::args::{Loader, brief};

@@ -6,7 +6,7 @@ use halfbyte_abi::Param;
 use halfbyte_ir::eval::Writers;
 use halfbyte_ir::{Elem, Type};
 
-use crate::margin::Tolerance;
+use crate::tolerance::Tolerance;
 use halfbyte::args::print::{Sign, lane_value, lanes};
 
 /// The name of the computation or run line that a result comes from.

@@ -2,19 +2,19 @@
 //! kernel ([`testing`]), launches of one description run on every route ([`harness`]), and what differs is made small
 //! ([`reduce`](mod@reduce)).
 
-#[cfg(feature = "aot")]
-mod ahead;
 pub mod approximate;
 pub mod check;
 pub mod compare;
 pub mod harness;
-pub mod margin;
 pub mod matrix;
+#[cfg(feature = "aot")]
+mod native_object;
 pub mod quality;
 pub mod reduce;
 pub mod runlines;
-pub mod spare;
+pub mod spare_words;
 pub mod testing;
+pub mod tolerance;
 pub mod trial;
 
 #[cfg(doctest)]

@@ -21,7 +21,7 @@ use halfbyte_abi::{Shape, Target};
 use halfbyte_ir::diag::Diagnostic;
 use halfbyte_ir::{ParamKind, Span};
 
-use crate::margin::{Format, Margin};
+use crate::tolerance::{Format, Margin};
 pub use halfbyte::args::names::Name;
 use halfbyte::args::names::one_of;
 /// A name with its span in the text.

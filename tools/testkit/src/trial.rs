@@ -13,10 +13,10 @@ use halfbyte_ir::{Kernel, Op, Space, eval};
 use halfbyte_isa::stream::Stream;
 use halfbyte_runtime::{LaunchError, Program, Stats, Trap, TrapKind};
 
-#[cfg(feature = "aot")]
-use crate::ahead::{LaunchResult, NativeKernel};
 use crate::approximate::{is_approximate, is_of_addresses};
 use crate::compare::compare;
+#[cfg(feature = "aot")]
+use crate::native_object::{LaunchResult, NativeKernel};
 
 /// The configuration of a trial.
 #[derive(Clone, Copy)]

@@ -1,8 +1,8 @@
 //! Instruction set, with one row per instruction.
 
 use halfbyte_abi::{Descriptor, KernelFormat, Target};
-use halfbyte_isa::plain::{Field, Role, Row, RowIsa};
 use halfbyte_isa::row::InstClass;
+use halfbyte_isa::row_isa::{Field, Role, Row, RowIsa};
 
 /// Toy target.
 pub const TARGET: Target = Target::new(&Descriptor {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use halfbyte_abi::buffer_base;
 use halfbyte_isa::isa::{Isa, SharedCode};
 use halfbyte_isa::object::{KernelInfo, Loc};
-use halfbyte_isa::plain;
+use halfbyte_isa::row_isa;
 use halfbyte_runtime::{
     Access, Arguments, Buffers, Engine, Executable, Fault, Kernel, LaunchError, LaunchOptions, Machine, Stats, TrapKind,
 };
@@ -26,7 +26,7 @@ impl Machine for Toy {
     }
 
     fn prepare(&self, _: &KernelInfo, words: &SharedCode, _: &[Loc]) -> Result<Arc<dyn Executable>, String> {
-        let words = words.downcast_ref::<plain::RowCode>().ok_or("its words are another target's")?;
+        let words = words.downcast_ref::<row_isa::RowCode>().ok_or("its words are another target's")?;
         Ok(Arc::new(Program(words.words().to_vec())))
     }
 }
@@ -62,7 +62,7 @@ fn run(words: &[u32], item: u32, scalars: &[u32], buffers: &mut Buffers<'_>) -> 
     for (address, &word) in words.iter().enumerate() {
         let fault = |kind| Fault { address, kind };
         let undefined = || fault(TrapKind::Undefined { word: word.into(), bytes: 4 });
-        let plain::Inst { opcode, operands } = ISA.decode(word).ok_or_else(undefined)?;
+        let row_isa::Inst { opcode, operands } = ISA.decode(word).ok_or_else(undefined)?;
         // Operands in the order of the assembly, as register numbers and as register contents.
         let [first, second, ..] = operands;
         let [_, b, c, _] = operands.map(|register| registers.get(register as usize).copied().unwrap_or(0));

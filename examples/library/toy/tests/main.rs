@@ -6,7 +6,7 @@ use halfbyte::Module;
 use halfbyte::launch::evaluate;
 use halfbyte::pipeline::{Options, compile};
 use halfbyte_isa::isa::{Isa, MachineCode};
-use halfbyte_isa::plain::Inst;
+use halfbyte_isa::row_isa::Inst;
 use halfbyte_runtime::{Arg, Launch, LaunchError};
 use halfbyte_toy::isa::{EXIT, ISA, TARGET};
 use halfbyte_toy::{SUPPORT, TARGETS};

@@ -1,12 +1,12 @@
 //! Lowering of the syntax tree to IR kernels: name and type resolution, variables as block
 //! parameters, inlining.
 
-mod assigned;
 mod call;
+mod constant_evaluation;
 mod expr;
 mod flow;
 mod inline;
-mod known;
+mod loop_variables;
 mod operand;
 mod ops;
 mod place;
@@ -25,7 +25,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::ast::{Ast, Constant, Ident, Param, ParamTy};
 use crate::files::Files;
 use crate::symbols::{Sym, Symbols};
-use known::Purity;
+use constant_evaluation::Purity;
 use operand::Operand;
 use structs::Layout;
 
@@ -187,7 +187,7 @@ impl<'a> Lower<'a> {
             entered: vec![false; ast.functions.len()],
             nesting: 0,
             purity: Vec::new(),
-            watchdog: known::watchdog(),
+            watchdog: constant_evaluation::watchdog(),
             too_long: FxHashMap::default(),
             is_unreachable_by_constant: false,
             outermost_call: None,

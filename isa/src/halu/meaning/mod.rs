@@ -4,16 +4,16 @@
 //! of every kind.
 
 mod atomic;
+mod collective;
 mod double;
 mod float;
 mod half;
 mod integer;
-mod meet;
 mod memory;
 mod moves;
 mod video;
 
-pub use meet::{
+pub use collective::{
     collective, collective_result, has_strong_result, is_collective, is_strong_access, needs_group_execution,
     reaches_scratch,
 };

@@ -2,11 +2,11 @@
 
 pub mod atomic;
 pub mod base;
+pub mod collective;
 pub mod double;
 pub mod float;
 pub mod half;
 pub mod integer;
-pub mod meet;
 pub mod memory;
 pub mod shared;
 pub mod video;

@@ -6,6 +6,7 @@ mod approx;
 mod atomic;
 mod bits;
 mod carry;
+mod collective;
 mod compare;
 mod control;
 mod convert;
@@ -16,7 +17,6 @@ mod float;
 mod half;
 mod integer;
 mod matrix;
-mod meet;
 mod memory;
 mod mini;
 mod video;
@@ -29,13 +29,13 @@ use copy::Taken;
 use float::Arith;
 
 pub use atomic::{atomically, change};
+pub use collective::{collective, fence, results, strength, written_registers, yields};
 pub use control::arguments;
 pub use effects::{
     Access, CONST_SPACE, Called, Effects, LOCAL_WINDOW, Location, Next, PARAM_WINDOW, Reader, SHARED_WINDOW, Value,
     WINDOW_BYTES, Write, function_address, function_at,
 };
 pub use matrix::{Warp, WarpInst};
-pub use meet::{collective, fence, results, strength, written_registers, yields};
 pub use memory::{elements, words_of_elements};
 
 use super::Opcode;

@@ -3,6 +3,7 @@
 pub mod approx;
 pub mod atomic;
 pub mod bits;
+pub mod collective;
 pub mod compare;
 pub mod control;
 pub mod convert;
@@ -13,7 +14,6 @@ pub mod half;
 pub mod hints;
 pub mod integer;
 pub mod matrix;
-pub mod meet;
 pub mod memory;
 pub mod video;
 pub mod warpgroup;

@@ -9,8 +9,8 @@ use super::error::{Error, ErrorKind};
 use super::lexer::Token as Lexeme;
 use super::names::Names;
 use super::number::Literal;
-use super::outside;
 use super::reader::Reader;
+use super::unsupported;
 use crate::object::Loc;
 use crate::ptx::inst::{Guard, Inst};
 use crate::ptx::matrix::MatrixOperand;
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
     ) -> Result<Inst, Error> {
         let found = BY_MNEMONIC.binary_search_by_key(&mnemonic, |entry| entry.0).ok();
         let Some((mnemonic, opcodes)) = found.and_then(|i| BY_MNEMONIC.get(i)) else {
-            let kind = outside::instruction(mnemonic).unwrap_or_else(|| ErrorKind::Mnemonic(mnemonic.to_owned()));
+            let kind = unsupported::instruction(mnemonic).unwrap_or_else(|| ErrorKind::Mnemonic(mnemonic.to_owned()));
             return Err(Error { at, kind });
         };
         let mut parts = Parts {
@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
             end: at,
         };
         while let Some((word, at)) = self.word()? {
-            if let Some(kind) = outside::word(mnemonic, word) {
+            if let Some(kind) = unsupported::word(mnemonic, word) {
                 return Err(Error { at, kind });
             }
             let token = Token::from_text(word).filter(|_| !parts.words.is_full());
@@ -169,7 +169,7 @@ impl<'a> Reader<'a> {
             (Some(reg), _) => Callee::Register(reg),
             (None, Some(function)) => Callee::Function(function),
             (None, None) => {
-                let kind = self.outside(name).unwrap_or_else(|| ErrorKind::Name(name.to_owned()));
+                let kind = self.unsupported(name).unwrap_or_else(|| ErrorKind::Name(name.to_owned()));
                 return Err(Error { at, kind });
             }
         };
@@ -262,7 +262,7 @@ impl<'a> Reader<'a> {
                     self.bump()?;
                     return self.after_register(name, reg, names);
                 }
-                if let Some(kind) = self.outside(name).filter(|_| names.base(name).is_none()) {
+                if let Some(kind) = self.unsupported(name).filter(|_| names.base(name).is_none()) {
                     return Err(self.error(kind));
                 }
                 self.bump()?;
@@ -320,7 +320,7 @@ impl<'a> Reader<'a> {
             return Ok(Raw::Operand(Operand::Number(0)));
         }
         let full = format!("{name}.{component}");
-        let unknown = |full| outside::name(name).unwrap_or(ErrorKind::Name(full));
+        let unknown = |full| unsupported::name(name).unwrap_or(ErrorKind::Name(full));
         let special = Special::from_name(&full).ok_or_else(|| self.error(unknown(full)))?;
         self.bump()?;
         Ok(Raw::Operand(Operand::Special(special)))
@@ -390,7 +390,7 @@ impl<'a> Reader<'a> {
         let base = match names.register(name).map(Base::Register).or_else(named) {
             Some(base) => base,
             None => {
-                let kind = self.outside(name).unwrap_or_else(|| ErrorKind::Name(name.to_owned()));
+                let kind = self.unsupported(name).unwrap_or_else(|| ErrorKind::Name(name.to_owned()));
                 return Err(Error { at, kind });
             }
         };
@@ -622,7 +622,7 @@ impl<'a> Parts<'a> {
                 if selector == default { Operand::Register(reg) } else { Operand::Lanes { reg, digits: selector } }
             }
             (&Raw::Name(name), _) if name != "_" => {
-                return Err(outside::name(name).unwrap_or_else(|| ErrorKind::Name(name.to_owned())));
+                return Err(unsupported::name(name).unwrap_or_else(|| ErrorKind::Name(name.to_owned())));
             }
             (Raw::Number(number), OperandKind::Register(ty))
                 if o.role == OperandRole::Use && ty.resolve(&self.words).0 == Type::Pred =>

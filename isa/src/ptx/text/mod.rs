@@ -10,9 +10,9 @@ mod join;
 mod lexer;
 mod names;
 mod number;
-mod outside;
 mod printer;
 mod reader;
+mod unsupported;
 mod variables;
 mod writer;
 

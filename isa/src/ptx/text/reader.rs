@@ -8,7 +8,7 @@ use super::error::{Error, ErrorKind, Verdict};
 use super::function::Declared;
 use super::lexer::{Lexer, Spanned, Token};
 use super::number::Literal;
-use super::{ParsedFile, SourceLocation, outside};
+use super::{ParsedFile, SourceLocation, unsupported};
 use crate::object::Loc;
 use crate::ptx::module::{Functions, Linkage, MAX_ALIGN, Module, TargetName, Variable, Variables, unused};
 use crate::ptx::operand::Var;
@@ -31,7 +31,7 @@ pub(super) fn read(text: &str) -> Result<ParsedFile, Vec<Error>> {
         variables: Vec::new(),
         vars: HashMap::new(),
         of_body: Vec::new(),
-        outside: HashMap::new(),
+        unsupported: HashMap::new(),
         noted: Vec::new(),
         functions: Declared::default(),
         taken: HashMap::new(),
@@ -67,8 +67,8 @@ pub(super) struct Reader<'a> {
     /// The variable names that the current body has declared, with their previous meanings.
     pub(super) of_body: Vec<(&'a str, Option<Var>)>,
     /// The names of external or unsupported symbols, with the error that a use causes.
-    outside: HashMap<&'a str, ErrorKind>,
-    /// The names that the current kernel has added to `outside`, with their previous errors.
+    unsupported: HashMap<&'a str, ErrorKind>,
+    /// The names that the current kernel has added to `unsupported`, with their previous errors.
     pub(super) noted: Vec<(&'a str, Option<ErrorKind>)>,
     /// The functions declared so far.
     pub(super) functions: Declared<'a>,
@@ -194,7 +194,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Skips an unsupported declaration, past its `;` or its body, and adds the names that it
-    /// declares to `outside`. In a kernel, a closing brace without an opening one ends the
+    /// declares to `unsupported`. In a kernel, a closing brace without an opening one ends the
     /// skipping. Outside kernels, braces after `=` enclose a list of values.
     pub(super) fn skip_unsupported(&mut self, kind: &ErrorKind, is_in_kernel: bool) {
         let (mut braces, mut brackets, mut has_value) = (0u32, 0u32, false);
@@ -212,7 +212,9 @@ impl<'a> Reader<'a> {
                 Token::Punct(')') => brackets = brackets.saturating_sub(1),
                 Token::Punct('=') => has_value = true,
                 Token::Punct(';') => ends = braces == 0,
-                Token::Name(name) if braces == 0 && brackets == 0 && !has_value && !self.outside.contains_key(name) => {
+                Token::Name(name)
+                    if braces == 0 && brackets == 0 && !has_value && !self.unsupported.contains_key(name) =>
+                {
                     self.note(name, kind.clone());
                 }
                 _ => {}
@@ -394,7 +396,7 @@ impl<'a> Reader<'a> {
             Token::Dotted("shared") => self.shared_variables(false, None).or_else(|error| self.recover_variable(error)),
             Token::Dotted(word) => match space(word) {
                 Some(space) => self.variables(linkage, space, text).or_else(|error| self.recover_variable(error)),
-                None => Err(self.error(outside::directive(word))),
+                None => Err(self.error(unsupported::directive(word))),
             },
             _ => Err(self.expected("`.entry`, `.global` or `.const`")),
         }
@@ -441,7 +443,7 @@ impl<'a> Reader<'a> {
 
     /// Records the error that a use of the name causes.
     pub(super) fn note(&mut self, name: &'a str, kind: ErrorKind) {
-        let before = self.outside.insert(name, kind);
+        let before = self.unsupported.insert(name, kind);
         self.noted.push((name, before));
     }
 
@@ -449,8 +451,8 @@ impl<'a> Reader<'a> {
     pub(super) fn forget_noted(&mut self) {
         while let Some((name, before)) = self.noted.pop() {
             match before {
-                Some(kind) => self.outside.insert(name, kind),
-                None => self.outside.remove(name),
+                Some(kind) => self.unsupported.insert(name, kind),
+                None => self.unsupported.remove(name),
             };
         }
     }
@@ -461,8 +463,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the error for a use of an external or unsupported symbol.
-    pub(super) fn outside(&self, name: &str) -> Option<ErrorKind> {
-        self.outside.get(name).filter(|_| !self.vars.contains_key(name)).cloned()
+    pub(super) fn unsupported(&self, name: &str) -> Option<ErrorKind> {
+        self.unsupported.get(name).filter(|_| !self.vars.contains_key(name)).cloned()
     }
 
     /// Parses a pragma such as `.pragma "nounroll";` and returns the text between `.pragma` and the
@@ -512,7 +514,7 @@ impl<'a> Reader<'a> {
                 }
                 self.expect('}', "`}`")
             }
-            _ => Err(self.error(outside::directive(word))),
+            _ => Err(self.error(unsupported::directive(word))),
         }
     }
 

@@ -5,8 +5,8 @@ use super::error::{Error, ErrorKind};
 use super::instruction::WARP_SIZE;
 use super::lexer::Token;
 use super::names::Names;
-use super::outside;
 use super::reader::Reader;
+use super::unsupported;
 use crate::object::Loc;
 use crate::ptx::module::{AddressInitializer, Linkage, MAX_ALIGN, Symbol, Variable};
 use crate::ptx::operand::Var;
@@ -33,7 +33,7 @@ impl<'a> Reader<'a> {
                     align = Some(self.power_of_two(MAX_ALIGN)?);
                 }
                 "v2" | "v4" => return Err(self.error(ErrorKind::Unsupported("a variable of vectors".to_owned()))),
-                "texref" | "samplerref" | "surfref" => return Err(self.error(outside::directive(word))),
+                "texref" | "samplerref" | "surfref" => return Err(self.error(unsupported::directive(word))),
                 _ if ty.is_some() => break,
                 _ => {
                     let at = self.ahead.at;
@@ -229,7 +229,7 @@ impl<'a> Reader<'a> {
             (Some(var), _) => Symbol::Variable(var),
             (None, Some(number)) => Symbol::Function(number),
             (None, None) => {
-                let kind = self.outside(name).unwrap_or_else(|| kind(name));
+                let kind = self.unsupported(name).unwrap_or_else(|| kind(name));
                 return Err(Error { at: place, kind });
             }
         };

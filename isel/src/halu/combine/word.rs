@@ -6,7 +6,7 @@ use halfbyte_isa::word::Field;
 
 use super::Combiner;
 use crate::halu::builder::choice;
-use crate::halu::lowering::families::{IADD3, IMAD, LOP3};
+use crate::halu::lowering::opcode_of_type::{IADD3, IMAD, LOP3};
 use crate::halu::operands::{Number, Reg, SourceLocation, Src};
 use crate::vcode::Access;
 

@@ -12,9 +12,9 @@ use super::super::builder::{TwoForms, choice, rounding};
 use super::super::machine::RegClass;
 use super::super::operands::{Index, Lanes, Number, Pred, Reg, SourceLocation, Src};
 use super::Lowering;
-use super::families::*;
+use super::opcode_of_type::*;
 use crate::classes::type_class;
-use crate::threads::{Sign, Video, const_inst, in_lanes, lane_bits, register_bits, thread_methods};
+use crate::simt::{Sign, Video, const_inst, in_lanes, lane_bits, register_bits, thread_methods};
 use crate::trace::{compiled_rules, trace_methods};
 
 type Unit = ();

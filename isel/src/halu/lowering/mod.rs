@@ -1,10 +1,10 @@
 //! HALU's part of selection: from IR to instructions on virtual registers.
 
+mod collective;
 pub(crate) mod context;
-pub(crate) mod families;
 pub(crate) mod intrinsic;
-mod meet;
 mod memory;
+pub(crate) mod opcode_of_type;
 mod shared;
 
 use cranelift_entity::SecondaryMap;

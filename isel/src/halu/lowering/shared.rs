@@ -9,8 +9,8 @@ use super::super::machine::RegClass;
 use super::super::operands::{Number, Pred, Reg, SourceLocation, Src};
 use super::Lowering;
 use super::context::rules::Context;
-use super::families::*;
-use crate::threads::Sign;
+use super::opcode_of_type::*;
+use crate::simt::Sign;
 
 impl Lowering<'_> {
     pub(super) fn division(&mut self, opcode: Opcode, sign: Sign, a: Src, b: Src) -> Reg {

@@ -1,9 +1,9 @@
 //! PTX's part of selection: from IR to PTX on virtual registers. Folds that the assembler does
 //! (signs, constants, halves of words) are left to the assembler.
 
+mod collective;
 pub(crate) mod context;
 pub(crate) mod intrinsic;
-mod meet;
 pub(crate) mod memory;
 mod scratch;
 
@@ -24,7 +24,7 @@ use super::builder::Builder;
 use super::machine::{PtxArray, PtxExtra};
 use super::operands::{Pred, Reg};
 use crate::driver::{BlockDraft, Condition, InstDraft, Selector};
-use crate::threads::register_bits;
+use crate::simt::register_bits;
 use crate::trace::Trace;
 use crate::vcode::{Machine, VCode, VInst, VReg};
 use crate::{Ptx, Refusal, Request, Selected, reasons};

@@ -10,8 +10,8 @@ use regalloc2::{
 };
 
 use super::flow::Flow;
+use super::list_of_lists::ListOfLists;
 use super::liveness::Liveness;
-use super::ragged::ListOfLists;
 use super::{AllocError, Options};
 use crate::vcode::{Access, Machine, Terminator, VCode, VInst, VReg};
 use direct::FastPath;

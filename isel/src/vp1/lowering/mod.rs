@@ -18,8 +18,8 @@ use halfbyte_isa::vp1::{Inst as Word, Opcode};
 
 use super::builder::Builder;
 use super::constants::Constants;
+use super::demand::{needed, operands};
 use super::machine::Vp1;
-use super::needed::{needed, operands};
 use super::operands::{Alu, Flag, Reg, Src};
 use super::streams::Streams;
 use super::uniform::Uniform;

@@ -14,12 +14,12 @@
 //!
 //! An op without any valid form stays, and selection reports why the target refuses it.
 
+mod byte_planes;
 pub(crate) mod lanes;
+pub(crate) mod packed_words;
 mod pairs;
 mod passed;
 mod pieces;
-mod planes;
-pub(crate) mod words;
 
 use std::collections::{HashMap, HashSet};
 
@@ -163,7 +163,7 @@ fn needs_planes(kernel: &Kernel, narrowings: Option<&Narrowings>, inst: Inst) ->
     let narrows = matches!(data.op, Op::Trunc | Op::NarrowSatS | Op::NarrowSatU | Op::NarrowSatUU);
     let wide = kernel.args(inst).first().copied().filter(|&arg| kernel.ty(arg).is_wide());
     let Some(wide) = wide.filter(|_| narrows && !data.ty.is_wide()) else { return false };
-    data.op == Op::Trunc && planes::are_there(kernel, wide) || !of(kernel, inst)
+    data.op == Op::Trunc && byte_planes::are_there(kernel, wide) || !of(kernel, inst)
 }
 
 /// Returns `true` for an access to a packed word on a target that only accesses integer words.
@@ -209,7 +209,7 @@ pub(super) struct Legaliser<'k, 'c, 'l> {
     pub pairs_here: HashMap<Value, Option<pairs::Pairs>>,
     /// Byte planes of wide vectors, computed in the current block; `None` for vectors without this
     /// form.
-    pub planes_here: HashMap<Value, Option<planes::Planes>>,
+    pub planes_here: HashMap<Value, Option<byte_planes::Planes>>,
     /// Predicate for narrowings of wide lanes that the target computes at once, if it supports only
     /// some of them.
     narrowings: Option<Narrowings>,
@@ -282,10 +282,10 @@ impl<'k> Legaliser<'k, '_, '_> {
         } else if pairs::by_pairs(self, inst) {
             self.changed = true;
             ChangeKind::Told("the target lacks it; done by pairs of half-words")
-        } else if planes::by_planes(self, inst) {
+        } else if byte_planes::by_planes(self, inst) {
             self.changed = true;
             ChangeKind::Told("the target lacks it; done by the bytes of all lanes")
-        } else if words::by_words(self, inst) {
+        } else if packed_words::by_words(self, inst) {
             self.changed = true;
             ChangeKind::Told("the target lacks it; done by words of four bytes")
         } else if lanes::by_lanes(self, inst) {

@@ -12,7 +12,7 @@ use std::ops::RangeInclusive;
 
 use halfbyte_ir::{Attr, Inst, Kernel, LaneMap, Op, Type, Value};
 
-use super::{Legaliser, words};
+use super::{Legaliser, packed_words};
 use crate::range;
 use crate::rewrite::{constant_lanes, signed_lane};
 
@@ -363,7 +363,7 @@ fn splatted(kernel: &Kernel, vector: Value) -> Option<Value> {
 
 /// Extends bytes to half-words.
 fn extended(legaliser: &mut Legaliser<'_, '_, '_>, bytes: Value, extend: Op) -> Option<Pairs> {
-    let words = words::words(legaliser, bytes)?;
+    let words = packed_words::words(legaliser, bytes)?;
     let mut pairs = [bytes; COUNT];
     for (number, pair) in pairs.iter_mut().enumerate() {
         let word = *words.get(number / 2)?;

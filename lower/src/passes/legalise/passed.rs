@@ -8,7 +8,7 @@ use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use halfbyte_ir::{Attr, Block, Inst, Kernel, Legality, Op, Span, Type, Value, ValueDef, ValueList};
 
-use super::planes;
+use super::byte_planes;
 
 /// Splits all wide block parameters, if the target processes wide values in parts. Returns `true`
 /// if there were any.
@@ -76,7 +76,7 @@ fn take_apart(kernel: &mut Kernel, legality: &Legality, block: Block) {
 fn parts_of(kernel: &mut Kernel, legality: &Legality, value: Value, span: Span, made: &mut Vec<Inst>) -> Vec<Value> {
     let ty = kernel.ty(value);
     if legality.narrowings().is_some() {
-        return planes::apart(kernel, value, span, made);
+        return byte_planes::apart(kernel, value, span, made);
     }
     let part = part(legality, ty);
     let mut parts = Vec::new();
@@ -111,7 +111,7 @@ fn put_together(
         let part = if is_planes { Type::I8X16 } else { part(legality, ty) };
         let parts: Vec<Value> = (0..ty.bits() / part.bits()).map(|_| kernel.add_block_param(block, part)).collect();
         let whole = if is_planes {
-            planes::whole(kernel, ty, &parts, span, &mut made)
+            byte_planes::whole(kernel, ty, &parts, span, &mut made)
         } else {
             let whole = kernel.make_inst(Op::Concat, ty, Attr::None, &parts, Some(ty), span);
             made.push(whole);

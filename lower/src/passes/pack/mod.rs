@@ -14,7 +14,6 @@ mod affine;
 mod code;
 mod if_convert;
 mod invariants;
-mod kept;
 mod masks;
 mod memory;
 mod order;
@@ -24,6 +23,7 @@ mod trips;
 mod uniformity;
 mod values;
 mod vectorise;
+mod wide_lanes;
 
 use cranelift_entity::{EntityRef, EntitySet};
 use halfbyte_abi::Poll;

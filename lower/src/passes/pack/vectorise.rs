@@ -12,10 +12,10 @@ use halfbyte_ir::{
 };
 
 use super::code::KernelBuilder;
-use super::kept::select_wide_values;
 use super::memory::{Access, AccessStep, refusal};
 use super::streams::{AccessStreams, ConvertedKernel, Shape, Streams};
 use super::values::{Items, LANES, Parts, Values, WORD, vector_type};
+use super::wide_lanes::select_wide_values;
 use smallvec::smallvec;
 
 /// Refuses accesses that need more streams than the target has. Streams with the same traversal

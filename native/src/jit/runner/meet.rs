@@ -1,7 +1,7 @@
 //! Items of a group that meet. Where all come to a word together, and ask for what is plainly right, rows of results are made at
 //! once; else the machine of the group says who goes on.
 
-use halfbyte_abi::meet::{BarrierOp, InvalidSync, SUBGROUP, SubgroupOp, SyncOp};
+use halfbyte_abi::cooperative::{BarrierOp, InvalidSync, SUBGROUP, SubgroupOp, SyncOp};
 
 use super::super::cells::Cell;
 use super::super::context::FaultKind;
@@ -200,7 +200,7 @@ impl Runner<'_> {
             SyncOp::Barrier { id: Words::Same(id), count, of, .. } => {
                 let all = items.next_multiple_of(SUBGROUP);
                 let is_all = count.is_none_or(|count| count == Words::Same(all));
-                if id >= halfbyte_abi::meet::BARRIERS || !is_all || of == BarrierOp::Arrive {
+                if id >= halfbyte_abi::cooperative::BARRIERS || !is_all || of == BarrierOp::Arrive {
                     return false;
                 }
                 if mask.is_some() && !(0..items as usize).all(is_in) {

@@ -1,6 +1,6 @@
 //! Words at which all items of a group meet: what each of them is given.
 
-use halfbyte_abi::meet::{BARRIERS, BarrierOp, Reduce, SUBGROUP, Shuffle, SubgroupOp, SyncOp, Vote, elected};
+use halfbyte_abi::cooperative::{BARRIERS, BarrierOp, Reduce, SUBGROUP, Shuffle, SubgroupOp, SyncOp, Vote, elected};
 use smallvec::SmallVec;
 
 use super::graph::{LANES, Node, ONES, Value, ZEROS};

@@ -16,7 +16,7 @@ use halfbyte_isel::ptx::expand::{D, OPERANDS, VideoForm, assemble};
 
 use super::templates::{Template, ones, templates, tops};
 use halfbyte_prove::prove::{Effort, check_sequence};
-use halfbyte_prove::rows::{Row, execute};
+use halfbyte_prove::ptx_vectors::{Row, execute};
 
 /// Number of words on which programs are tried.
 const WIDTH: usize = 16;

@@ -5,8 +5,8 @@
 //! Patterns are evaluated by the compiler's own rule methods, so that an explanation cannot differ
 //! from the compiled code.
 
-mod answer;
 pub(crate) mod choices;
+mod explanation;
 pub(crate) mod passes;
 mod place;
 pub(crate) mod render;
@@ -15,7 +15,7 @@ mod uses;
 
 use std::collections::HashSet;
 
-pub use answer::{Change, Explanation, Merged, Missed, NearMiss, Outcome, ReplacementInst, RuleAt, Word};
+pub use explanation::{Change, Explanation, Merged, Missed, NearMiss, Outcome, ReplacementInst, RuleAt, Word};
 use halfbyte::pipeline::Options;
 use halfbyte::{Module, TARGETS};
 use halfbyte_ir::diag::Lines;

@@ -6,9 +6,9 @@ use std::hash::Hash;
 
 use serde_json::{Value as Json, json};
 
+use super::decisions::{Near, Step};
 use super::markup::visible;
 use super::whole::View;
-use super::why::{Near, Step};
 use crate::explain::{Change, NearMiss, Outcome, RuleAt};
 
 /// A table that assigns an index to each distinct entry.

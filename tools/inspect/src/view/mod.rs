@@ -8,6 +8,7 @@
 mod charts;
 #[cfg(test)]
 mod contrast;
+mod decisions;
 mod embed;
 mod head;
 mod html;
@@ -21,7 +22,6 @@ mod selected;
 mod slots;
 mod source;
 mod whole;
-mod why;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -118,7 +118,7 @@ fn view(module: &Module, kernel: &Kernel, target: Target, lines: &Lines<'_>) -> 
     };
     let (_, stats) = Compiler::new(module, &options).compile(kernel, &mut watch)?;
     let lowered = passes.last_mut().map(|last| last.lines.as_mut_slice()).unwrap_or_default();
-    let why = why::of_kernel(kernel, &options, lines, lowered, &mut selected);
+    let why = decisions::of_kernel(kernel, &options, lines, lowered, &mut selected);
     let text = match language::of_text(module.text(), kernel, lines) {
         Some(text) => text,
         None => source::of_text(kernel, lines),

@@ -6,10 +6,10 @@ use halfbyte::pipeline::Stats;
 use halfbyte_abi::Target;
 use halfbyte_ir::ConvergenceScope;
 
+use super::decisions::Why;
 use super::lifetimes::Lifetimes;
 use super::model::{Line, Origin, Snapshot};
 use super::slots::Slots;
-use super::why::Why;
 
 /// All compilation stages of a kernel for one target.
 pub(super) struct View {

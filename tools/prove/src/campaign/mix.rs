@@ -4,7 +4,7 @@ use halfbyte_abi::Sm;
 use halfbyte_ir::witness::Random;
 use halfbyte_ir::{Kernel, Type};
 
-use crate::draw;
+use crate::random_intrinsics;
 use halfbyte::Module;
 use halfbyte::pipeline::{Compiler, Options};
 use halfbyte_ir::generate::{Addresses, Cooperation, Palette, Shape};
@@ -78,14 +78,16 @@ impl<'t> Mix<'t> {
         };
         let (mut on_halu, mut on_vp1) = (takes(&targets.halu), takes(&targets.vp1));
         let both = Palette::new(move |kernel| on_vp1(kernel) && on_halu(kernel));
-        let vp1 = Palette::new(takes(&targets.vp1)).with_intrinsics(&[draw::vp1]);
+        let vp1 = Palette::new(takes(&targets.vp1)).with_intrinsics(&[random_intrinsics::vp1]);
         // `f64` is listed more often, because few ops produce the `f64` operands that other ops
         // need.
         let types = [Type::ALL, &[Type::F64; 2]].concat();
         Mix {
             both: both.with_types(&BYTES).with_addresses(Addresses::Affine),
-            halu: Palette::new(takes(&targets.halu)).with_types(&types).with_intrinsics(&[draw::halu_intrinsic]),
-            ptx: Palette::new(takes(&targets.ptx)).with_types(&types).with_intrinsics(&[draw::ptx]),
+            halu: Palette::new(takes(&targets.halu))
+                .with_types(&types)
+                .with_intrinsics(&[random_intrinsics::halu_intrinsic]),
+            ptx: Palette::new(takes(&targets.ptx)).with_types(&types).with_intrinsics(&[random_intrinsics::ptx]),
             vp1: vp1.with_types(&BYTES).with_addresses(Addresses::Affine),
         }
     }

@@ -14,7 +14,7 @@ use halfbyte_isel::ptx::expand::{D, OPERANDS, VideoForm, expand, sequence};
 use halfbyte_isel::vcode::{Edge, Terminator, VCode, VInst};
 use halfbyte_isel::{Ptx, PtxExtra};
 
-use crate::rows::{Row, execute};
+use crate::ptx_vectors::{Row, execute};
 
 use super::{Counterexample, Effort, Outcome, Reproduction, Subject};
 

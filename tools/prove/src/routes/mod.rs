@@ -17,7 +17,7 @@ use std::fmt;
 use std::time::Duration;
 
 use halfbyte::launch::Engine;
-use halfbyte_abi::meet::Schedule;
+use halfbyte_abi::cooperative::Schedule;
 use halfbyte_abi::{CancelToken, Limits, Watchdog};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Failures of launches: the kind, a message, and the place.
 
-use halfbyte_abi::meet::{self, SyncError};
+use halfbyte_abi::cooperative::{self, SyncError};
 use halfbyte_abi::{ItemPosition, Shape, ShapeError};
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::eval::{self, Fault};
@@ -132,7 +132,7 @@ impl FailureKind {
     pub fn of_fault(fault: &Fault, kernel: &halfbyte_ir::Kernel) -> FailureKind {
         let Fault::Trap(eval::Trap { kind, inst, .. }) = fault else {
             return match fault {
-                Fault::Race(race) if race.place == meet::SharedLocation::Shared => FailureKind::RaceShared,
+                Fault::Race(race) if race.place == cooperative::SharedLocation::Shared => FailureKind::RaceShared,
                 Fault::Race(_) => FailureKind::RaceGlobal,
                 Fault::Exceeded(_) => FailureKind::Limit,
                 _ => FailureKind::Arguments,

@@ -6,9 +6,9 @@ use halfbyte_runtime::Program;
 
 use super::failure::{Failure, FailureKind};
 use super::{Arg, Execution, LaunchOptions, Request, Size, address, bytes_of, check_count, choose};
-#[cfg(feature = "aot")]
-use crate::ahead::NativeKernel;
 use crate::approximate::is_approximate;
+#[cfg(feature = "aot")]
+use crate::native_object::NativeKernel;
 #[cfg(feature = "aot")]
 use crate::trial::Launch;
 use halfbyte::include::ModuleReader;

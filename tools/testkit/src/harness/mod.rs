@@ -7,17 +7,17 @@
 mod failure;
 mod ir;
 mod ptx;
-mod then;
+mod sequence;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use halfbyte_abi::Watchdog;
-use halfbyte_abi::meet::Schedule;
+use halfbyte_abi::cooperative::Schedule;
 use halfbyte_abi::{DEFAULT_BUDGET, buffer_base};
 use halfbyte_isa::ptx::module::TargetName;
 
 pub use failure::{Failure, FailureKind, Item};
-pub use then::{NextArg, NextLaunch, launch_all};
+pub use sequence::{NextArg, NextLaunch, launch_all};
 
 use halfbyte::launch::Engine;
 use halfbyte_runtime::ptx::{Globals, Print};

@@ -10,13 +10,13 @@
 mod case;
 mod cost;
 mod draft;
-mod failure;
 mod flow;
 mod launch;
 mod ops;
-mod patience;
-mod simpler;
+mod search;
+mod simplify;
 mod tidy;
+mod time_limit;
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -28,8 +28,8 @@ use halfbyte_abi::{Limits, Watchdog};
 use halfbyte::args::MAX_BYTES;
 
 pub use case::Case;
-pub use failure::{FailingLaunch, FindError, SearchOptions, Suspect, find, suspects};
-pub use patience::TrialLimits;
+pub use search::{FailingLaunch, FindError, SearchOptions, Suspect, find, suspects};
+pub use time_limit::TrialLimits;
 
 use cost::Cost;
 use draft::Draft;
@@ -85,8 +85,8 @@ pub fn reduce(
         flow::branches(&mut reducer);
         ops::one_by_one(&mut reducer);
         flow::block_params(&mut reducer);
-        simpler::constants(&mut reducer);
-        simpler::modifiers(&mut reducer);
+        simplify::constants(&mut reducer);
+        simplify::modifiers(&mut reducer);
         launch::params(&mut reducer);
         launch::buffers(&mut reducer);
         if reducer.cost == before || reducer.is_over() {

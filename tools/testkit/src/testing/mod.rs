@@ -32,10 +32,10 @@ mod checks;
 mod compare;
 mod coverage;
 mod directive;
+mod failure_report;
 mod file;
 mod run;
 mod selects;
-mod why;
 
 pub use compare::{Compared, NamedLaunch, run_all_and_compare, run_and_compare};
 pub use coverage::{Coverage, RuleCount, RuleSet};

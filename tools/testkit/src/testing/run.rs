@@ -13,8 +13,8 @@ use halfbyte_lower::trial;
 
 use super::checks;
 use super::coverage::Coverage;
+use super::failure_report;
 use super::file::{ExpectedOutput, MARK, Stage, Test, TestFile};
-use super::why;
 use halfbyte::include::ModuleReader;
 
 /// The number of output lines that a failure shows before and after the difference.
@@ -132,7 +132,7 @@ impl TestFile {
             if check.is_wanted && count == 0 {
                 let mut wrong = Diagnostic::new(check.span, format!("rule `{name}` is not taken"));
                 if let Some(target) = test.header.target {
-                    for reason in why::not_taken(&module, &options(test, target, watchdog), &check.rules) {
+                    for reason in failure_report::not_taken(&module, &options(test, target, watchdog), &check.rules) {
                         wrong = wrong.note(None, reason);
                     }
                 }

@@ -8,7 +8,7 @@ use halfbyte::{Module, TARGETS};
 use halfbyte_abi::Target;
 
 use super::coverage::{self, Coverage, RuleId};
-use super::why;
+use super::failure_report;
 
 /// The selected instructions of a text's kernels.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -115,12 +115,12 @@ pub fn selects(text: &str, target: Target, wanted: &[&str], unwanted: &[&str]) -
             continue;
         }
         let name = asked.name.to_owned();
-        let selected = why::selected(&why::explanations(&module, &options));
+        let selected = failure_report::selected(&failure_report::explanations(&module, &options));
         if !is_wanted {
             return Err(SelectsError::Unwanted { name, target, selected });
         }
         let mut reasons = String::new();
-        for reason in why::not_taken(&module, &options, &asked.rules) {
+        for reason in failure_report::not_taken(&module, &options, &asked.rules) {
             // Writing to a string cannot fail.
             let _ = writeln!(reasons, "  {reason}");
         }

@@ -1,8 +1,8 @@
 //! Functions that the rules call: matchers of values, and constructors of instructions.
 
-pub(crate) mod families;
 mod modifiers;
-mod places;
+pub(crate) mod opcode_of_type;
+mod special_registers;
 
 use halfbyte_ir::{
     AtomicAttr, Attr, Axis, Clamp, Elem, FenceAttr, FloatCC, FloatFlags, Inst, IntCC, Kernel, LaneMap, MemAttr, Op,
@@ -14,10 +14,10 @@ use halfbyte_isa::ptx::{Opcode, Operand};
 use super::Lowering;
 use crate::classes::type_class;
 use crate::ptx::operands::{Index, Pred, Reg, Src};
-use crate::threads::{Sign, Video, const_inst, in_lanes, lane_bits, register_bits, thread_methods};
+use crate::simt::{Sign, Video, const_inst, in_lanes, lane_bits, register_bits, thread_methods};
 use crate::trace::{compiled_rules, trace_methods};
-use families::*;
 use modifiers::modifier_methods;
+use opcode_of_type::*;
 
 type Unit = ();
 type FloatCond = (FloatCC, bool);

@@ -13,8 +13,8 @@ use super::Lowering;
 use crate::classes::type_class;
 use crate::trace::{compiled_rules, trace_methods};
 use crate::vcode::VReg;
-use crate::vp1::idle;
-use crate::vp1::needed::window;
+use crate::vp1::demand::window;
+use crate::vp1::identity;
 use crate::vp1::operands::{Alu, Bytes, Factor, Flag, Half, Readout, Reg, Round, Sign, Src, VFlag};
 use crate::vp1::range::range;
 use wide::{Addend, Chain, Operand, Pair, Plan, wide_methods};
@@ -191,7 +191,7 @@ impl rules::Context for Lowering<'_> {
     // Vectors.
 
     fn vec(&mut self, op: &Bytes, sign: &Sign, a: Src, b: Src) -> Reg {
-        if let Some(same) = idle::of_bytes(*op, *sign, a, b) {
+        if let Some(same) = identity::of_bytes(*op, *sign, a, b) {
             return self.reg_of(same);
         }
         let inst = self.vector_bytes(*op, *sign, a, b);
@@ -204,7 +204,7 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn vbits(&mut self, table: u8, a: Src, b: Src) -> Reg {
-        if let Some(same) = idle::of_table(table, a, b) {
+        if let Some(same) = identity::of_table(table, a, b) {
             return self.reg_of(same);
         }
         let inst = self.vector_table(table, a, b);
@@ -303,7 +303,7 @@ impl rules::Context for Lowering<'_> {
     // Scalars.
 
     fn alu(&mut self, op: &Alu, a: Src, b: Src) -> Reg {
-        if let Some(same) = idle::of_alu(*op, a, b) {
+        if let Some(same) = identity::of_alu(*op, a, b) {
             return self.reg_of(same);
         }
         let inst = self.scalar_alu(*op, a, b);
@@ -326,7 +326,7 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn bytes(&mut self, op: &Bytes, sign: &Sign, a: Src, b: Src) -> Reg {
-        if let Some(same) = idle::of_bytes(*op, *sign, a, b) {
+        if let Some(same) = identity::of_bytes(*op, *sign, a, b) {
             return self.reg_of(same);
         }
         let inst = self.scalar_bytes(*op, *sign, a, b);
@@ -346,7 +346,7 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn bits(&mut self, table: u8, a: Src, b: Src) -> Reg {
-        if let Some(same) = idle::of_table(table, a, b) {
+        if let Some(same) = identity::of_table(table, a, b) {
             return self.reg_of(same);
         }
         let inst = self.scalar_table_value(table, a, b);

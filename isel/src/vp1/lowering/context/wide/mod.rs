@@ -2,10 +2,10 @@
 //! products. Also instructions that compute several ops at once.
 
 mod bytes;
+mod diagnostics;
 mod plan;
 mod sum;
 mod uses;
-mod why;
 
 use halfbyte_ir::{Attr, Flow, Inst, IntCC, Kernel, Narrowings, Op, Type, Value};
 use halfbyte_isa::object::Loc;

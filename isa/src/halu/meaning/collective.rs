@@ -1,7 +1,7 @@
 //! Collective operations of groups and warps. The engine synchronises the participating work items
 //! and supplies the results.
 
-use halfbyte_abi::meet::{BarrierOp, Reduce, Shuffle, SubgroupOp, SyncOp, Vote};
+use halfbyte_abi::cooperative::{BarrierOp, Reduce, Shuffle, SubgroupOp, SyncOp, Vote};
 
 use super::{Context, f};
 use crate::halu::domain::{ControlFlow, Domain, Reader, Write};

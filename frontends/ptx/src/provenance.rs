@@ -15,8 +15,8 @@ use halfbyte_isa::ptx::{Base, Inst, Opcode, Operand, Reg, Var};
 use halfbyte_isa::row::{InstClass, OperandRole};
 use smallvec::SmallVec;
 
+use crate::address_space::named;
 use crate::flow::loads_parameter;
-use crate::spaces::named;
 use crate::ssa::{Def, Function, Val};
 
 /// Number of a parameter of the IR.

@@ -147,7 +147,7 @@ macro_rules! thread_methods {
         }
 
         fn shuffle_selector(&mut self, ty: Type, map: LaneMap) -> u16 {
-            $crate::threads::shuffle_selector(ty, map)
+            $crate::simt::shuffle_selector(ty, map)
         }
 
         fn splat_selector(&mut self, ty: Type) -> u16 {
@@ -155,11 +155,11 @@ macro_rules! thread_methods {
         }
 
         fn insert_selector(&mut self, ty: Type, lane: u8) -> u16 {
-            $crate::threads::insert_selector(ty, lane)
+            $crate::simt::insert_selector(ty, lane)
         }
 
         fn splat_count(&mut self, value: Value) -> Option<u32> {
-            $crate::threads::splat_count(self.kernel, value)
+            $crate::simt::splat_count(self.kernel, value)
         }
 
         fn const_word(&mut self, value: Value) -> Option<u32> {
@@ -177,7 +177,7 @@ macro_rules! thread_methods {
         }
 
         fn reachable(&mut self, ty: Type, mem: MemAttr) -> Option<Unit> {
-            $crate::threads::is_reachable(ty, mem).then_some(())
+            $crate::simt::is_reachable(ty, mem).then_some(())
         }
 
         fn index_of(&mut self, mem: MemAttr, value: Value) -> Index {

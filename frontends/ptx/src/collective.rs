@@ -1,6 +1,6 @@
 //! Import of barriers, warp-level exchanges, fences, and atomic operations.
 
-use halfbyte_abi::meet::Strength;
+use halfbyte_abi::cooperative::Strength;
 use halfbyte_ir::{AtomicAttr, Attr, FenceAttr, IntCC, MemOrder, Op, Type, Value};
 use halfbyte_isa::ptx::meaning::{fence, results, strength};
 use halfbyte_isa::ptx::types::{Token, TypeKind};

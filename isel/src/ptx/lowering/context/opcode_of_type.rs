@@ -6,7 +6,7 @@ use halfbyte_isa::ptx::{self, Opcode, Operand};
 
 use super::super::Lowering;
 use crate::ptx::operands::{Pred, Reg, Src};
-use crate::threads::{Sign, Video, const_inst, in_lanes, lane_bits, register_bits};
+use crate::simt::{Sign, Video, const_inst, in_lanes, lane_bits, register_bits};
 
 pub(in crate::ptx::lowering) const U32: Token = Token::Type(RegType::U32);
 pub(in crate::ptx::lowering) const S32: Token = Token::Type(RegType::S32);

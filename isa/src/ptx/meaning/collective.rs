@@ -1,7 +1,7 @@
 //! Collective operations of the threads of a block, and the memory ordering of accesses. The engine
 //! brings the threads together and returns the results.
 
-use halfbyte_abi::meet::{BarrierOp, MemOrder, Reduce, Scope, Shuffle, Strength, SubgroupOp, SyncOp, Vote};
+use halfbyte_abi::cooperative::{BarrierOp, MemOrder, Reduce, Scope, Shuffle, Strength, SubgroupOp, SyncOp, Vote};
 
 use super::{Context, Effects, Next, Reader, Type};
 use crate::halu::domain::Domain;

@@ -1,7 +1,7 @@
 //! Memory that a kernel declares, and race detection for kernels with barriers, collective
 //! operations or shared memory.
 
-use halfbyte_abi::meet::{AccessInfo, RaceDetector, SharedLocation, Strength};
+use halfbyte_abi::cooperative::{AccessInfo, RaceDetector, SharedLocation, Strength};
 
 use crate::array::{Placement, Space};
 use crate::eval::launch::TrapKind;

@@ -10,7 +10,7 @@ use super::super::machine::RegClass;
 use super::super::operands::{Lanes, Number, Pred, Reg, SourceLocation, Src};
 use super::Lowering;
 use crate::classes::type_class;
-use crate::threads::{Sign, Video, lane_bits};
+use crate::simt::{Sign, Video, lane_bits};
 
 macro_rules! two_forms {
     ($rr:ident $ri:ident $rc:ident) => {
@@ -90,7 +90,7 @@ pub(super) const fn signs(modifier: &Modifier) -> [u64; 2] {
 /// Encoding of a sign in a modifier; both alternatives are resolved at compile time.
 macro_rules! sign_choice {
     ($modifier:expr, $sign:expr) => {{
-        let [unsigned, signed] = const { $crate::halu::lowering::families::signs(&$modifier) };
+        let [unsigned, signed] = const { $crate::halu::lowering::opcode_of_type::signs(&$modifier) };
         match $sign {
             Sign::U => unsigned,
             Sign::S => signed,

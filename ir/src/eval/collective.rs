@@ -1,7 +1,7 @@
 //! Execution of groups of cooperating items. Each item runs until it waits for others or yields to
 //! them.
 
-use halfbyte_abi::meet::{
+use halfbyte_abi::cooperative::{
     self, BarrierOp, DeadlockedItem, Group, InvalidSync, LivelockDetector, RacingAccess, Reduce, Shuffle, Strength,
     SubgroupOp, SyncOp, Vote,
 };
@@ -9,11 +9,11 @@ use smallvec::SmallVec;
 
 use super::prepared::{MAX_LANES, Machine, Position, PreparedInst, Stop};
 use crate::eval::atomic::changed;
+use crate::eval::declared_memory::AccessProperties;
 use crate::eval::lanes::{pack, unpack, write};
 use crate::eval::launch::{Access, Fault, Race, TrapKind};
 use crate::eval::observe::Observer;
 use crate::eval::ops::Operand;
-use crate::eval::own::AccessProperties;
 use crate::kernel::{Attr, Inst};
 use crate::op::{Effect, Op};
 use crate::order::{AtomicAttr, FenceAttr};
@@ -168,7 +168,7 @@ impl<O: Observer> Machine<'_, O> {
         self.frame = start;
         ran?;
         match self.memory.own.races.as_ref().and_then(|races| races.found()) {
-            Some(&meet::Race { place, offset, first, second, .. }) => {
+            Some(&cooperative::Race { place, offset, first, second, .. }) => {
                 let side = |side: RacingAccess| {
                     let inst = Inst::from_u32(side.inst);
                     Access { item: side.item, inst, span: self.span(inst), write: side.writes }
