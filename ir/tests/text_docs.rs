@@ -59,15 +59,15 @@ fn carried(row: &OpRow) -> Option<String> {
         AttrKind::IntCC => "integer condition".into(),
         AttrKind::FloatCC => format!("float condition, {}", modifiers(row)),
         AttrKind::Const => "constant".into(),
-        AttrKind::Axis => "axis `x`, `y` or `z`, or none".into(),
+        AttrKind::Axis => "axis `x`, `y` or `z` (optional)".into(),
         AttrKind::Lane => "number".into(),
         AttrKind::Lanes => "lane numbers".into(),
-        AttrKind::Mem => "index (i32) and constant, both optional".into(),
-        AttrKind::Atomic => format!("{}; scope; index (i32) and constant, all optional", orders(row)),
+        AttrKind::Mem => "index (i32) and constant (both optional)".into(),
+        AttrKind::Atomic => format!("{}; scope; index (i32) and constant (all optional)", orders(row)),
         AttrKind::Fence => format!("{}; scope", orders(row)),
-        AttrKind::Barrier => "`unaligned` or nothing".into(),
+        AttrKind::Barrier => "`unaligned` (optional)".into(),
         AttrKind::Targets => "targets".into(),
-        AttrKind::Intrinsic => "target and text, any operands".into(),
+        AttrKind::Intrinsic => "target, text, any number of operands".into(),
     })
 }
 
@@ -99,9 +99,9 @@ fn entry(row: &OpRow) -> String {
         Effect::Pure => None,
         Effect::Read => Some("reads memory, may trap"),
         Effect::Write => Some("writes memory, may trap"),
-        Effect::Atomic => Some("in one step, may trap"),
+        Effect::Atomic => Some("atomic, may trap"),
         Effect::Fence => Some("orders memory"),
-        Effect::Convergent => Some("items meet"),
+        Effect::Convergent => Some("collective"),
         Effect::Terminator => Some("ends a block"),
     });
     let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
@@ -135,7 +135,7 @@ fn conversions(row: &OpRow) -> String {
         }
         let all = class(from);
         if all.iter().all(|&ty| class(ty) == all) {
-            parts.push(format!("{} into one another", names(all.iter().copied())));
+            parts.push(format!("between {}", names(all.iter().copied())));
             done.extend(all);
         } else {
             parts.push(format!("{from} -> {}", names(becomes(from))));
@@ -155,7 +155,7 @@ fn conversion_table() -> String {
         }
     }
     let mut table = String::from(
-        "\nS is the type of an operand that the op converts. These there are, S -> T:\n\n| op | conversions |\n|---|---|\n",
+        "\nS is the type of the converted operand. The table lists the conversions S -> T:\n\n| op | conversions |\n|---|---|\n",
     );
     for (types, ops) in rows {
         let ops: Vec<String> = ops.iter().map(|op| format!("`{op}`")).collect();
