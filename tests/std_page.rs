@@ -165,7 +165,9 @@ impl Function<'_> {
 
 const HEAD: &str = "# The library of functions
 
-`include \"std/pixel\"` takes the functions of [`frontends/lang/std/pixel.hb`](../frontends/lang/std/pixel.hb), which stand in the place of their calls like any other:
+The standard library has functions that kernels often need: activations, colour conversion,
+reductions, pixel arithmetic and rounding divisions. This page lists them with their errors and
+costs. To use a function, include its file:
 
 ```
 include \"std/pixel\"
@@ -178,12 +180,19 @@ kernel fade(x: in i8x4, by: i16x2, y: out i8x4) {
 }
 ```
 
-Each is tested over all values where there are few enough. *Error* is the largest distance from the exact value that was found so, in units of the last place (ulp) of the result where
-it says so, and a test fails where one is larger; without an error a function is exact. On every target and engine the bits are the same. On a GPU, ops that are
-[approximate](ir.md#approximate) may differ in the last places, and their functions say so. Lane 0 of a type of several lanes is the lowest.
+The compiler inlines all functions. `include \"std/pixel\"` includes
+[`frontends/lang/std/pixel.hb`](../frontends/lang/std/pixel.hb). Lane 0 of a vector type is the
+lowest lane.
 
-The numbers are the instructions that a call becomes where its operands are in registers, with those that make its constants and, where the function is given buffers, access them. Of PTX they
-are for sm_90. On VP1 `6 for 4` is six instructions for four items, and `-` that the kernel is refused. Operands that are constants take fewer.
+**Error** is the largest distance from the exact value, in units in the last place (ulp) if the
+table says so. Tests measure it, over all values if there are few enough. A function without an
+error is exact. All targets and engines give the same bits. On a GPU,
+[approximate](ir.md#approximate) ops may differ in the last places; functions with such ops say so.
+
+**HALU, VP1 and PTX** give the number of instructions of a call with operands in registers. The
+number includes instructions for constants, and for accesses to the buffers that a function takes.
+Constant operands reduce it. The numbers for PTX are those of sm_90. On VP1, `6 for 4` means six
+instructions for four items, and `-` means that VP1 refuses the kernel.
 ";
 
 fn page() -> String {
@@ -192,7 +201,7 @@ fn page() -> String {
         let (head, functions) = read(text);
         let _ = write!(
             page,
-            "\n## [`{file}`](../lang/{file}.hb)\n\n{head}\n\n| function | what it gives | error | HALU | VP1 | PTX |\n|---|---|---|---|---|---|\n"
+            "\n## [`{file}`](../frontends/lang/{file}.hb)\n\n{head}\n\n| function | result | error | HALU | VP1 | PTX |\n|---|---|---|---|---|---|\n"
         );
         for function in functions {
             let counts = [HALU, VP1, ptx(Sm::SM_90)].map(|target| function.counts(file, target));
