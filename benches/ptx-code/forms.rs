@@ -26,10 +26,13 @@ use sass::{Sass, Tools};
 
 const SMS: [u16; 3] = [75, 90, 120];
 
-const HEAD: &str = "# Video instructions in machine instructions
+const HEAD: &str = "# Forms of video instructions in machine instructions
 
-What ptxas 13.5 makes of each form with the sequence of `isel/rules/ptx/video`, and without it: instructions of a kernel that loads a, b and
-c and stores d, without memory, control, addresses, parameters and constants. `cargo bench --bench video_forms` writes this.
+This page compares the [sequences](sequences.md) of halfbyte for video instructions with the code of
+ptxas 13.5. For each form and SM, the first number is for the sequence of `isel/rules/ptx/video`, and
+the second number is for the video instruction itself. The kernel loads a, b and c and stores d. The
+numbers do not count instructions for memory, control, addresses, parameters and constants.
+`cargo bench --bench video_forms` writes this page.
 
 ";
 
@@ -89,10 +92,10 @@ fn table(forms: &[VideoForm], sides: &[[Kernels; 2]; 3]) -> String {
     for (sm, log) in SMS.iter().zip(logs) {
         let mean = (log / forms.len() as f64).exp();
         println!("sm_{sm} geometric mean of {} forms, ours to ptxas: {mean:.3}", forms.len());
-        writeln!(text, "* sm_{sm}: the geometric mean of ours to its own is {mean:.3}.").unwrap();
+        writeln!(text, "* sm_{sm}: the geometric mean of the ratio of halfbyte to ptxas is {mean:.3}.").unwrap();
     }
     worse.iter().for_each(|line| println!("more than its own: {line}"));
-    writeln!(text, "* More than its own: {}.", if worse.is_empty() { "none".into() } else { worse.join("; ") })
+    writeln!(text, "* Forms with more instructions than ptxas: {}.", if worse.is_empty() { "none".into() } else { worse.join("; ") })
         .unwrap();
     text.push_str("\n| form |");
     SMS.iter().for_each(|sm| write!(text, " sm_{sm} | ptxas |").unwrap());

@@ -33,11 +33,13 @@ const KERNELS: [(&str, Option<[u32; 3]>); 13] = [
 /// Ratios of instruction counts above this value are reported.
 const MOST: f64 = 1.05;
 
-const HEAD: &str = "# Kernels of groups in machine instructions
+const HEAD: &str = "# Cooperative kernels in machine instructions
 
-What ptxas 13.5 makes of the kernels of `examples/groups`, all instructions up to the last `EXIT`, beside what it makes of what NVRTC 13.5 makes of
-the same algorithms in CUDA (`examples/groups/cuda`): `ours (theirs)`. `cargo bench --bench ptx -- --groups --write` writes this. Where the CUDA
-has blocks of one size, `--block` says it.
+This page compares the code size of halfbyte with that of CUDA. Each cell is `halfbyte (CUDA)`, in
+machine instructions of ptxas 13.5, up to the last `EXIT`. The first number is for the kernels of
+`examples/groups`, compiled by halfbyte. The second number is for the same algorithms in CUDA C++
+(`examples/groups/cuda`), compiled by NVRTC 13.5. If the CUDA kernel has a fixed block size, halfbyte
+gets the same size by `--block`. `cargo bench --bench ptx -- --groups --write` writes this page.
 
 ";
 

@@ -51,12 +51,15 @@ const TIMED_SM: Sm = Sm::SM_90;
 
 const HEAD: &str = "# Baseline kernels in machine instructions
 
-What ptxas 13.5 makes of the kernels of `examples/baseline`, all instructions up to the last `EXIT` and those that compute, beside what
-it makes of the same kernels as people write them in PTX (`tests/ptx/baseline`): `ours total / compute (theirs)`. `cargo bench --bench ptx -- --write`
-writes this. Theirs is of the file for sm_75 below sm_90, else of the file for sm_90; `-` is refused, or cannot be
-assembled for the SM.
+This page compares the code size of halfbyte with that of PTX written by hand. Each cell is `total /
+compute (total / compute)`, in machine instructions of ptxas 13.5, up to the last `EXIT`. The first
+pair is for the kernels of `examples/baseline`, compiled by halfbyte. The second pair is for the same
+kernels written in PTX (`tests/ptx/baseline`). Below sm_90, the second pair is for the file for sm_75;
+from sm_90 on, it is for the file for sm_90. `-` means that the kernel is refused, or that ptxas
+cannot assemble it for the SM. `cargo bench --bench ptx -- --write` writes this page.
 
-On sm_75, which has no maximum of halves, `k06_h2_max8` compares and selects on both sides (`examples/baseline/sm75`).
+sm_75 has no maximum of halves. There, both versions of `k06_h2_max8` compare and select
+(`examples/baseline/sm75`).
 
 ";
 
@@ -64,13 +67,14 @@ On sm_75, which has no maximum of halves, `k06_h2_max8` compares and selects on 
 const EXACT: &str = "k06_h2_max8";
 
 const EXACTLY: &str = "
-Comparisons lose numbers to NaN and take -0 for +0. The maximum of the IR does neither, which takes more where there is no instruction for it:
-the same kernel with `fmax` on every SM, beside the same files.
+A compare and a select give NaN for a number and NaN, and do not distinguish -0 from +0. `fmax` of the
+IR handles both cases, and takes more instructions on an SM without a maximum. This table is for the
+same kernel with `fmax` on every SM, compared with the same PTX files:
 
 ";
 
 const READ_IN: &str = "
-The files in PTX, [read in](../ptx.md) and written for the SM:
+This table is for the PTX files, [imported](../ptx.md#import) and compiled to PTX for the SM:
 
 ";
 
