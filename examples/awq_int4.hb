@@ -1,14 +1,14 @@
-; Weights of four bits to halves, as a quantiser of language models (AWQ) has them: less a zero point and times a scale,
-; which 128 weights share.
+; Dequantisation of four-bit weights to halves, as in AWQ, a quantiser for language
+; models: subtract a zero point and multiply by a scale. Groups of 128 weights share both.
 ;
-; A weight becomes a half without a conversion: 0x6400 is 1024 in halves, where the last bit counts 1, so a nibble in the
-; lowest four bits makes it 1024 + w, and in the next four bits 1024 + 16 w. What has been added too much is subtracted,
-; of the latter after a sixteenth, in one multiply-add. So a word of eight weights gives four words of two halves: weights
-; 0 and 4 (of bits 0 and 16), 1 and 5, 2 and 6, 3 and 7.
+; A weight becomes a half without a conversion: 0x6400 is 1024 as a half, and its ulp is 1. A nibble in
+; the lowest four bits therefore gives 1024 + w, and in the next four bits 1024 + 16 w. One multiply-add
+; subtracts the excess, and for the second form also divides by 16. A word of eight weights gives four
+; words of two halves: weights 0 and 4 (at bits 0 and 16), 1 and 5, 2 and 6, 3 and 7.
 ;
-; An item takes a word of eight weights, and 16 items a zero and a scale.
+; Each item converts a word of eight weights. 16 items share a zero point and a scale.
 
-; Four words of two halves: weights 0 and 4, 1 and 5, 2 and 6, 3 and 7, each less `base`.
+; Converts to four words of two halves: weights 0 and 4, 1 and 5, 2 and 6, 3 and 7, each minus `base`.
 fn unpacked(q: i32, base: f16x2, high_base: f16x2) -> (f16x2, f16x2, f16x2, f16x2) {
   const LOW: i32 = 0x000f000f
   const HIGH: i32 = 0x00f000f0

@@ -1,5 +1,5 @@
-; axpy: y[i] = a * x[i] + y[i], the update step of linear algebra, on packed halves. A word holds two halves and an
-; item takes one word. The multiply-add rounds once.
+; axpy: y[i] = a * x[i] + y[i], the update step of linear algebra, on packed halves. A
+; word contains two halves, and each item computes one word. The multiply-add rounds once.
 kernel @axpy(%a: f16x2, %x: in f16x2, %y: inout f16x2) {
 ^entry:
   %i  = item_id
@@ -14,5 +14,5 @@ kernel @axpy(%a: f16x2, %x: in f16x2, %y: inout f16x2) {
 ; run: halu, ptx: @axpy items=2 a=[2.0, -0.5] x=[[65504, 4], [inf, nan]] y=[[0, 1], [-inf, 0]] -> y=[[inf, -1], [nan, nan]]
 ; run: halu, ptx: @axpy items=1000 a=[-1.5, 0.33] x=random(1000, 1) y=random(1000, 2)
 
-; A photograph, half again as bright.
+; A photograph, 1.5 times as bright.
 ; run: halu, ptx: @axpy items=2048 a=0.5 x=@chelsea-f16.npy y=@chelsea-f16.npy

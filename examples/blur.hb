@@ -1,9 +1,9 @@
-; A blur in two launches: every pixel of a grey image becomes a quarter of its left and right neighbours and half of itself, then the same
-; of those above and below. Both take rounded averages, so nothing needs more than a byte. The second launch reads what the first has left
-; in `rows`.
+; Blur of a grey image in two launches. The first launch averages every pixel with its left and right neighbours:
+; a quarter of each neighbour and half of the pixel. The second launch does the same with the neighbours above
+; and below, on the output `rows` of the first launch. Rounded averages need no more than a byte.
 ;
-; An item does four pixels in one word. In rows, item i takes words i to i + 2 and writes the one in their middle; of the first and last
-; word of a row, one pixel so has a neighbour in another row, as an image has nothing beside its edge.
+; Each item computes four pixels in one word. In the launch for rows, item i reads words i to i + 2 and writes the
+; word in the middle. At the ends of a row, one neighbour is a pixel of another row, because the image has no border.
 kernel @blur_rows(%pixels: in i8x4, %rows: out i8x4) {
 ^entry:
   %i = item_id
@@ -18,7 +18,7 @@ kernel @blur_rows(%pixels: in i8x4, %rows: out i8x4) {
   ret
 }
 
-; In columns, item i takes words i of three rows, which are `width` words long, and writes the one in their middle.
+; In the launch for columns, item i reads word i of three rows of `width` words each, and writes the word in the middle.
 kernel @blur_columns(%width: i32, %rows: in i8x4, %blurred: out i8x4) {
 ^entry:
   %i = item_id
@@ -33,11 +33,11 @@ kernel @blur_columns(%width: i32, %rows: in i8x4, %blurred: out i8x4) {
   ret
 }
 
-; Each alone.
+; Each launch alone.
 ; run: all: @blur_rows items=1000 pixels=random(1002, 61) rows=zeros(1002)
 ; run: all: @blur_columns items=1000 width=40 rows=random(1080, 62) blurred=zeros(1080)
 
-; One after the other, on three rows of three words; after each launch stands what it leaves.
+; Both launches, on three rows of three words. The expected result follows each launch.
 ; run: all: @blur_rows items=7 pixels=[[9, 0, 0, 0], [0, 0, 0, 255], [0, 0, 0, 9], [9, 8, 7, 6], [5, 100, 3, 2], [1, 0, 255, 255], [0, 0, 0, 0], [1, 2, 4, 8], [16, 32, 64, 128]] -> rows=[[0, 0, 0, 0], [0, 0, 64, 128], [64, 0, 3, 7], [9, 8, 7, 6], [29, 52, 27, 2], [1, 64, 192, 192], [64, 0, 0, 1], [1, 3, 5, 9], [0, 0, 0, 0]]
 ; then: @blur_columns items=3 width=3 -> blurred=[[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [21, 4, 4, 4], [15, 27, 31, 36], [17, 32, 97, 98], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
 

@@ -1,5 +1,5 @@
-; Brightens an image of 8-bit grey pixels: every pixel plus the same amount, and what exceeds white stays white. An item
-; takes four pixels in one word.
+; Brightens an image of 8-bit grey pixels: adds the same amount to every
+; pixel, saturating at white. Each item computes four pixels in one word.
 kernel @brighten(%by: i8x4, %pixels: in i8x4, %lighter: out i8x4) {
 ^entry:
   %i = item_id

@@ -1,5 +1,5 @@
-; Motion-compensated chroma of H.264: a pixel between four others, of eighths of a pixel to the right and down. Each of the
-; four counts by how near it is, and the weights are 64 in sum. An item takes 16 pixels of a row from any byte of the picture.
+; Motion compensation of chroma in H.264: interpolates between four pixels at offsets of eighths of a pixel. Nearer pixels
+; have larger weights, and the sum of the weights is 64. Each item computes 16 pixels of a row, from any byte of the picture.
 
 fn weight(w: i32) -> i8x16 { i8x16(trunc.i8(w)) }
 
@@ -20,5 +20,5 @@ kernel chroma(right: i32, down: i32, stride: i32, picture: in i8, block: out i8x
 ; run: halu, vp1, ptx: @chroma items=0 right=0 down=0 stride=0 picture=zeros(1) block=zeros(1)
 ; run: halu, vp1, ptx: @chroma items=1001 right=7 down=1 stride=208 picture=random(16240, 61) block=zeros(1001)
 
-; A photograph of 128 by 128 pixels, half a pixel and a quarter away.
+; A photograph of 128 by 128 pixels, with an offset of a half and a quarter of a pixel.
 ; run: halu, vp1, ptx: @chroma items=1015 right=4 down=2 stride=128 picture=@chelsea.npy block=zeros(1015)

@@ -1,9 +1,9 @@
-; c[i] = a[i] * b[i] on complex numbers of two halves, the real part low: the heart of an FFT butterfly.
+; Product of complex numbers, c[i] = a[i] * b[i]. A number has two halves, the real part lowest. FFT butterflies use this product.
 ;
 ;   (a.re + i a.im) * (b.re + i b.im) = (a.re b.re - a.im b.im) + i (a.im b.re + a.re b.im)
 ;
-; Two packed operations make the four products and two sums: a times [b.re, b.re], plus i a, which is [-a.im, a.re], times
-; [b.im, b.im]. Splats are selectors of the operands and cost nothing; the turn of a by i takes a negation and a shuffle.
+; Two packed operations compute the four products and two sums: a times [b.re, b.re], plus i a times [b.im, b.im], where i
+; a is [-a.im, a.re]. Splats are operand selectors and cost nothing. The product of a and i takes a negation and a shuffle.
 kernel @cmul(%a: in f16x2, %b: in f16x2, %c: out f16x2) {
 ^entry:
   %i     = item_id

@@ -1,5 +1,5 @@
-; Comparisons of two grey images, pixel by pixel: white where the condition holds, else black, which is a mask for other
-; images. An item takes four pixels in one word.
+; Comparisons of two grey images, pixel by pixel: white if the condition is true, else
+; black. The result is a mask for other images. Each item compares four pixels in one word.
 kernel equal(a: in i8x4, b: in i8x4, mask: out i8x4) {
   let i = item_id()
   mask[i] = mask_expand(a[i] == b[i])
@@ -43,7 +43,7 @@ kernel at_most(a: in i8x4, b: in i8x4, mask: out i8x4) {
 ; run: halu, vp1, ptx: @less items=1001 a=random(1001, 339) b=random(1001, 340) mask=zeros(1001)
 ; run: halu, vp1, ptx: @at_most items=1001 a=random(1001, 341) b=random(1001, 342) mask=zeros(1001)
 
-; A photograph of 128 by 128 pixels and itself moved by one pixel.
+; A photograph of 128 by 128 pixels, and the same photograph moved by one pixel.
 ; run: halu, vp1, ptx: @equal items=4096 a=@chelsea.npy b=@chelsea-moved.npy mask=zeros(4096)
 ; run: halu, vp1, ptx: @different items=4096 a=@chelsea.npy b=@chelsea-moved.npy mask=zeros(4096)
 ; run: halu, vp1, ptx: @greater items=4096 a=@chelsea.npy b=@chelsea-moved.npy mask=zeros(4096)

@@ -1,5 +1,5 @@
-; Comparisons of two images of 16-bit pixels: white where the condition holds, else black. An item takes two pixels in one
-; word.
+; Comparisons of two images of 16-bit pixels: white if the condition
+; is true, else black. Each item compares two pixels in one word.
 kernel equal_u16(a: in i16x2, b: in i16x2, mask: out i16x2) {
   let i = item_id()
   mask[i] = mask_expand(a[i] == b[i])
@@ -43,7 +43,7 @@ kernel at_most_u16(a: in i16x2, b: in i16x2, mask: out i16x2) {
 ; run: halu, vp1, ptx: @less_u16 items=1001 a=random(1001, 369) b=random(1001, 370) mask=zeros(1001)
 ; run: halu, vp1, ptx: @at_most_u16 items=1001 a=random(1001, 371) b=random(1001, 372) mask=zeros(1001)
 
-; A photograph of 64 by 64 pixels and itself moved by half a pixel.
+; A photograph of 64 by 64 pixels, and the same photograph moved by half a pixel.
 ; run: halu, vp1, ptx: @equal_u16 items=2048 a=@chelsea-u16.npy b=@chelsea-moved-u16.npy mask=zeros(2048)
 ; run: halu, vp1, ptx: @different_u16 items=2048 a=@chelsea-u16.npy b=@chelsea-moved-u16.npy mask=zeros(2048)
 ; run: halu, vp1, ptx: @greater_u16 items=2048 a=@chelsea-u16.npy b=@chelsea-moved-u16.npy mask=zeros(2048)

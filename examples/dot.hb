@@ -1,6 +1,6 @@
-; The scalar product of two vectors of halves, as a sample of CUDA does it: products are summed by multiply-adds, in four
-; words of two sums, which a tree of additions brings together. The last sum becomes a number of 32 bits; those of all
-; items are summed by whoever reads them. Item i takes `length` groups of four words, at least one, side by side.
+; Scalar product of two vectors of halves, as in a sample of CUDA. Multiply-adds accumulate in four words
+; of two sums, which additions then combine. The result of an item is converted to f32; the caller adds the
+; results of all items. Item i reads `length` consecutive groups of four words; `length` is at least 1.
 kernel dot(length: i32, a: in f16x2 align 16, b: in f16x2 align 16, sums: out f32) {
   let i = item_id()
   let start = i * length * 4
@@ -23,5 +23,5 @@ kernel dot(length: i32, a: in f16x2 align 16, b: in f16x2 align 16, sums: out f3
 ; run: halu, ptx: @dot items=2 length=2 a=[[-4, -0.5], [0.5, -5], [4.25, -2.25], [4.25, 5], [-2.25, -4.5], [-5, 5], [4, -3], [2.25, 2.25], [-0.2178, 0.7866], [-0.3794, 1.113], [-1.191, 0.181], [1.827, 0.1426], [-0.35, 0.6685], [-2.062, -0.7295], [-0.4043, 0.68], [-0.2737, 0.5347]] b=[[-4.5, 3.5], [4.25, 4.25], [-4, 4], [-1, 2.25], [4.75, -1.25], [-0.5, -2.25], [-2.75, -0.75], [0.5, 2.75], [-4.5, -1], [-4.5, -4], [3.75, -4], [2.5, 4], [1.75, 0.75], [0.75, -5], [5, -0.25], [-1.25, -1.5]] sums=zeros(2) -> sums=[0xc2148000, 0xc0516000]
 ; run: halu, ptx: @dot items=50 length=5 a=random(1000, 451) b=random(1000, 452) sums=zeros(50)
 
-; Numbers as they come between the layers of a network: four items take 64 words each.
+; Activations of a network: each of four items reads 64 words.
 ; run: halu, ptx: @dot items=4 length=16 a=@activations.npy b=@activations-residual.npy sums=zeros(4) -> sums=[0xc1ad8000, 0x402ac000, 0xc1894000, 0xc0468000]

@@ -1,9 +1,9 @@
-; The inner loop of a language model that writes word by word: a matrix, of weights that have been brought into halves,
-; times a vector. Groups of 32 weights are summed in halves, two sums in the lanes of a word, by a chain of 16
-; multiply-adds; a group's sum is scaled and added to those before.
+; Inner loop of a language model that generates text: a matrix times a vector, where the weights
+; are already halves. A chain of 16 multiply-adds sums a group of 32 weights in halves, with two
+; sums in the lanes of a word. The sum of each group is scaled and added to the result.
 ;
-; Item i is column i. Group g of it is words 16 * (g * item_count + i) and on, and its scale is number g * item_count + i;
-; the vector's part is words 16 * g and on. There is at least one group.
+; Item i computes column i. Group g of it starts at word 16 * (g * item_count + i), and its scale has index
+; g * item_count + i. The part of the vector for group g starts at word 16 * g. There is at least one group.
 kernel exl2_gemv(groups: i32, weights: in f16x2 align 16, scales: in f16, vector: in f16x2 align 16, product: out f16) {
   let i = item_id()
   let columns = item_count()

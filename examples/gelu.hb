@@ -1,7 +1,7 @@
-; GELU, the activation of transformers: x times the share of a normal distribution that lies below x, by tanh: x (1 +
-; tanh(0.798 (x + 0.0447 x^3))) / 2, on packed halves and on packed bfloat16. For (1 + tanh(u)) / 2 stands 1/2 and a
-; polynomial with odd powers of u up to the ninth, between -3 and 3, clamped to [0, 1]; on halves the multiply-add that
-; ends it clamps. There the result is off by 0.008 at most. An item takes a word of two.
+; GELU, the activation of transformers, in its form with tanh: x (1 + tanh(0.798 (x + 0.0447 x^3)))
+; / 2, on packed halves and on packed bfloat16. (1 + tanh(u)) / 2 is approximated by 1/2 plus a
+; polynomial with odd powers of u up to 9, for u from -3 to 3, clamped to [0, 1]. On halves the
+; last multiply-add clamps. Its error is at most 0.008. Each item computes a word of two numbers.
 
 fn argument<T>(v: T) -> T { fmax(fmin(v * ffma(v * v, 0.0357, 0.798), 3.0), -3.0) }
 
@@ -30,5 +30,5 @@ kernel gelu_bf16(x: in bf16x2, y: out bf16x2) {
 ; run: halu, ptx: @gelu items=1000 x=random(1000, 391) y=zeros(1000)
 ; run: halu, ptx: @gelu_bf16 items=1000 x=random(1000, 392) y=zeros(1000)
 
-; Numbers as they come between the layers of a network.
+; Activations of a network.
 ; run: halu, ptx: @gelu items=256 x=@activations.npy y=zeros(256) -> y=@activations-gelu.npy

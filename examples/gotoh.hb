@@ -1,12 +1,12 @@
-; A row of Gotoh's alignment of sequences with affine gaps, four alignments in the bytes of a word, and by which way each
-; cell was reached. All numbers are unsigned: a score comes with a bias that makes it no less than 0, and what is
-; subtracted stops at 0, where a local alignment begins anew.
+; A row of Gotoh's alignment of sequences with affine gaps, and the traceback of each cell.
+; Each word contains four alignments, in bytes. All numbers are unsigned: a bias makes each
+; score at least 0, and subtractions saturate at 0, where a local alignment begins.
 ;
-; A way is 0 for none, 1 from the diagonal, 2 by a gap from the left, 3 by a gap from above; 4 is added where the gap from
-; the left goes on, 8 where that from above does. From the ways the alignment is read backwards.
+; A traceback value is 0 for the start of an alignment, 1 for the diagonal, 2 for a gap from the left, and
+; 3 for a gap from above. 4 is added if the gap from the left is extended, and 8 if that from above is.
 ;
-; Item i goes along the row: column k of `length`, at least one, is word i + k * stride. Of the row above it reads the
-; best scores and the gaps that come down, and writes both for its own row.
+; Item i computes the row: column k of `length`, at least 1, is word i + k * stride. The item
+; reads the best scores and the vertical gaps of the row above, and writes those of its own row.
 kernel gotoh(bias: i8x4, open: i8x4, extend: i8x4, length: i32, stride: i32, scores: in i8x4, best_above: in i8x4,
   gap_above: in i8x4, best: out i8x4, gap: out i8x4, ways: out i8x4) {
   let i = item_id()
@@ -23,7 +23,7 @@ kernel gotoh(bias: i8x4, open: i8x4, extend: i8x4, length: i32, stride: i32, sco
     let gaps = max_u(right, down)
     let here = max_u(matched, gaps)
 
-    ; The diagonal before a gap, a gap from the left before one from above, and a new gap before an old one.
+    ; Priorities: the diagonal before a gap, the left gap before the upper one, and a new gap before an extended one.
     let by_gap = select(right >=_u down, 2i8x4, 3)
     let by = select(matched >=_u gaps, 1, by_gap)
     let way = select(here == 0, 0, by)

@@ -1,5 +1,5 @@
-; The sums of the columns of a picture from the top to each row, the second half of an integral image. An item takes a column.
-; Rows are `w` elements apart; indices are `wide`, for a picture of 2^30 elements and more has no others.
+; Prefix sums of the columns of a picture, the second half of an integral image. Each item computes one column. Rows
+; are `w` elements apart. The indices are `wide`, because a picture of 2^30 elements or more needs 64-bit offsets.
 kernel integral_col(w: i32, h: i32, s: in i32, o: out i32) {
   var (row, sum) = (0, 0)
   var at = item_id()

@@ -1,6 +1,6 @@
-; Signs of quantised weights, as the two-bit formats of language models keep them: eight magnitudes come from a table, and
-; a byte says which are negative, a bit each. The bit is spread to a byte of ones, m, and (g xor m) - m is g or -g. An
-; item takes eight weights, in two words, and their byte of signs.
+; Signs of quantised weights, as in the two-bit formats of language models. A table gives eight
+; magnitudes, and a byte has a sign bit for each. The code expands each bit to a byte of ones, m. Then
+; (g xor m) - m is g or -g. Each item computes eight weights in two words, with one byte of signs.
 kernel iq2_sign(magnitudes: in i8x4, signs: in i8, weights: out i8x4) {
   let i = item_id()
   let at = i * 2

@@ -1,8 +1,8 @@
-; What ends each half of a transformer's layer: a row of activations, with its bias and what went round the layer added,
-; is shifted and scaled so that its mean is 0 and its variance 1, and then by a gain and a shift a column. Sums are of 32
-; bits; everything else is in halves, or in bfloat16.
+; Layer normalisation in a transformer. A row of activations plus its bias and its
+; residual is shifted and scaled to mean 0 and variance 1. Then each column has a
+; gain and a shift. Sums are in f32, and everything else is in halves or in bfloat16.
 ;
-; An item takes a row of `length` words, at least one. The sums go to y first and are normalised there.
+; Each item computes a row of `length` words, at least 1. It first stores the sums in y, and then normalises y in place.
 
 ; T is a pair of H.
 fn normalise<T, H>(length: i32, epsilon: f32, x: in T, residual: in T, bias: in T, gain: in T, shift: in T, y: inout T) {
@@ -47,5 +47,5 @@ kernel layer_norm_bf16(length: i32, epsilon: f32, x: in bf16x2, residual: in bf1
 ; run: halu, ptx: @layer_norm items=40 length=9 epsilon=1e-5 x=random(360, 401) residual=random(360, 402) bias=random(9, 403) gain=random(9, 404) shift=random(9, 405) y=zeros(360)
 ; run: halu, ptx: @layer_norm_bf16 items=40 length=9 epsilon=1e-5 x=random(360, 406) residual=random(360, 407) bias=random(9, 408) gain=random(9, 409) shift=random(9, 410) y=zeros(360)
 
-; Eight rows of 64 numbers as they come between the layers of a network.
+; Eight rows of 64 activations.
 ; run: halu, ptx: @layer_norm items=8 length=32 epsilon=1e-5 x=@activations.npy residual=@activations-residual.npy bias=@activations-bias.npy gain=@activations-gain.npy shift=@activations-shift.npy y=zeros(256) -> y=@activations-normal.npy

@@ -1,8 +1,8 @@
-; A bit node of an LDPC decoder, as base stations of 5G run for every block that they receive. What is known of a bit is
-; the sum of what the channel says and what each check says that the bit is part of; each check is told the sum without
-; its own part. Beliefs are log-likelihoods in signed bytes, clamped. An item takes four bits of the code in a word.
+; Bit node of an LDPC decoder, as used by 5G base stations. The belief in a bit is the sum of the channel value and
+; the messages of all checks of the bit. The node sends each check this sum without the message of that check.
+; Beliefs are log-likelihood ratios in saturating signed bytes. Each item computes four bits of the code in one word.
 ;
-; Of `degree` checks, at least one, the message of check k to item i is word i + k * stride, and so is the answer.
+; There are `degree` checks, at least 1. The message of check k to item i, and the answer, are word i + k * stride.
 kernel ldpc_bit_node(degree: i32, stride: i32, channel: in i8x4, from_checks: in i8x4, to_checks: out i8x4, belief: out i8x4) {
   let i = item_id()
   var (k, at, sum) = (0, i, channel[i])

@@ -1,10 +1,10 @@
-; A check node of an LDPC decoder by the min-sum rule. The bits of a check have an even sum; so each bit is told by the
-; others: its sign is the product of their signs, and how sure that is the least of how sure they are. Two passes do it
-; for all bits at once: the first finds the least and the second least magnitude and the product of all signs, the second
-; leaves out each bit's own. Messages are log-likelihoods in signed bytes, and -128 is as sure as 127. An item takes four
-; checks in a word.
+; Check node of an LDPC decoder by the min-sum rule. The bits of a check have even parity. The message
+; to a bit has the product of the signs of the other bits, and the minimum of their magnitudes. Two
+; passes compute it for all bits: the first finds the two smallest magnitudes and the product of all
+; signs, and the second removes the own contribution of each bit. Messages are log-likelihood ratios
+; in signed bytes; -128 has magnitude 127. Each item computes four checks in one word.
 ;
-; Of `degree` bits, at least one, the message of bit k to item i is word i + k * stride, and so is the answer.
+; There are `degree` bits, at least 1. The message of bit k to item i, and the answer, are word i + k * stride.
 
 fn size_of(m: i8x4) -> i8x4 { max_s(m, sub_sat_s(0, m)) }
 

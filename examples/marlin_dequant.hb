@@ -1,15 +1,15 @@
-; Weights of four bits to halves, as a fast product of matrices (Marlin) takes them from memory: w - 8 times a scale. The
-; weights in the first two of four words below belong to one column of the matrix and the others to its neighbour, and the
-; scales of both lie in the halves of a word; a scale is spread over a word by a selector of the operand.
+; Dequantisation of four-bit weights to halves, as in Marlin, a fast matrix product: (w - 8) times a scale.
+; The first two of the four result words belong to one column of the matrix, and the other two to the next
+; column. The scales of both columns are the halves of a word. An operand selector broadcasts a scale.
 ;
-; A weight becomes a half without a conversion: 0x6400 is 1024 in halves, where the last bit counts 1, so a nibble in the
-; lowest four bits makes it 1024 + w, and in the next four bits 1024 + 16 w. What has been added too much is subtracted,
-; of the latter after a sixteenth, in one multiply-add. So a word of eight weights gives four words of two halves: weights
-; 0 and 4 (of bits 0 and 16), 1 and 5, 2 and 6, 3 and 7.
+; A weight becomes a half without a conversion: 0x6400 is 1024 as a half, and its ulp is 1. A nibble in
+; the lowest four bits therefore gives 1024 + w, and in the next four bits 1024 + 16 w. One multiply-add
+; subtracts the excess, and for the second form also divides by 16. A word of eight weights gives four
+; words of two halves: weights 0 and 4 (at bits 0 and 16), 1 and 5, 2 and 6, 3 and 7.
 ;
-; An item takes a word of eight weights, and 16 items a pair of scales. The 8 is subtracted together with the 1024.
+; Each item converts a word of eight weights. 16 items share a pair of scales. The subtraction of 1024 includes the 8.
 
-; Four words of two halves: weights 0 and 4, 1 and 5, 2 and 6, 3 and 7, each less `base`.
+; Converts to four words of two halves: weights 0 and 4, 1 and 5, 2 and 6, 3 and 7, each minus `base`.
 fn unpacked(q: i32, base: f16x2, high_base: f16x2) -> (f16x2, f16x2, f16x2, f16x2) {
   const LOW: i32 = 0x000f000f
   const HIGH: i32 = 0x00f000f0

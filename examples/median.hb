@@ -1,9 +1,9 @@
-; The median of every pixel and its eight neighbours, which takes single wrong pixels out of a grey image and leaves edges sharp.
-; An item does four pixels in one word; its neighbours in a row come out of the words beside it. Nine pixels are brought so far
-; into order by a network of exchanges, a lesser and a greater each, that the one in the middle is the median.
+; Median of every pixel and its eight neighbours. It removes single wrong pixels from a grey image and
+; keeps edges sharp. Each item computes four pixels in one word, with neighbours from the adjacent
+; words. A network of compare-exchange steps sorts the nine pixels as far as the median requires.
 ;
-; Item i takes words i to i + 2 of each of three rows, which are `width` words long, and writes the word in their middle. Of the
-; first and last word of a row, two pixels so have neighbours in another row, as an image has nothing beside its edge.
+; Item i reads words i to i + 2 of three rows of `width` words each, and writes the word in the middle.
+; At the ends of a row, some neighbours are pixels of another row, because the image has no border.
 kernel @median(%width: i32, %pixels: in i8x4, %clean: out i8x4) {
 ^entry:
   %i = item_id

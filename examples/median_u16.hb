@@ -1,9 +1,9 @@
-; The median of every pixel and its eight neighbours, of 16-bit pixels. An item does two pixels in one word; its
-; neighbours in a row come out of the words beside it. Nine pixels are brought so far into order by a network of
-; exchanges, a lesser and a greater each, that the one in the middle is the median.
+; Median of every pixel and its eight neighbours, for 16-bit pixels. Each item
+; computes two pixels in one word, with neighbours from the adjacent words. A network
+; of compare-exchange steps sorts the nine pixels as far as the median requires.
 ;
-; Item i takes words i to i + 2 of each of three rows, which are `width` words long, and writes the word in their middle.
-; Of the first and last word of a row, a pixel so has neighbours in another row, as an image has nothing beside its edge.
+; Item i reads words i to i + 2 of three rows of `width` words each, and writes the word in the middle.
+; At the ends of a row, some neighbours are pixels of another row, because the image has no border.
 
 fn sorted(a: i16x2, b: i16x2) -> (i16x2, i16x2) { (min_u(a, b), max_u(a, b)) }
 
@@ -24,7 +24,7 @@ kernel median_u16(width: i32, pixels: in i16x2, clean: out i16x2) {
   let (a0, a1, a2) = in_order(shuffle(l0, c0, [1, 2]), c0, shuffle(c0, r0, [1, 2]))
   let (b0, b1, b2) = in_order(shuffle(l1, c1, [1, 2]), c1, shuffle(c1, r1, [1, 2]))
   let (d0, d1, d2) = in_order(shuffle(l2, c2, [1, 2]), c2, shuffle(c2, r2, [1, 2]))
-  ; The median is that of the greatest of the least, the median of those in the middle, and the least of the greatest.
+  ; The median of three values: the maximum of the minima, the median of the medians, and the minimum of the maxima.
   let least = max_u(max_u(a0, b0), d0)
   let most = min_u(a2, min_u(b2, d2))
   let (low, high) = sorted(b1, d1)

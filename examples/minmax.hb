@@ -1,5 +1,5 @@
-; The darker and the lighter pixels of two grey images, by which images are masked and composed. An item takes four pixels in
-; one word.
+; Minimum and maximum of the pixels of two grey images, for masks
+; and composition. Each item computes four pixels in one word.
 kernel darker(a: in i8x4, b: in i8x4, least: out i8x4) {
   let i = item_id()
   least[i] = min_u(a[i], b[i])
@@ -15,6 +15,6 @@ kernel lighter(a: in i8x4, b: in i8x4, most: out i8x4) {
 ; run: halu, vp1, ptx: @darker items=1001 a=random(1001, 31) b=random(1001, 32) least=zeros(1001)
 ; run: halu, vp1, ptx: @lighter items=1001 a=random(1001, 33) b=random(1001, 34) most=zeros(1001)
 
-; A photograph of 128 by 128 pixels with itself moved by one pixel.
+; A photograph of 128 by 128 pixels, and the same photograph moved by one pixel.
 ; run: halu, vp1, ptx: @darker items=4096 a=@chelsea.npy b=@chelsea-moved.npy least=zeros(4096)
 ; run: halu, vp1, ptx: @lighter items=4096 a=@chelsea.npy b=@chelsea-moved.npy most=zeros(4096)

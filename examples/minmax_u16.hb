@@ -1,4 +1,4 @@
-; The darker and the lighter pixels of two images of 16-bit pixels. An item takes two pixels in one word.
+; Minimum and maximum of the pixels of two images of 16-bit pixels. Each item computes two pixels in one word.
 kernel darker_u16(a: in i16x2, b: in i16x2, least: out i16x2) {
   let i = item_id()
   least[i] = min_u(a[i], b[i])
@@ -14,6 +14,6 @@ kernel lighter_u16(a: in i16x2, b: in i16x2, most: out i16x2) {
 ; run: halu, vp1, ptx: @darker_u16 items=1001 a=random(1001, 357) b=random(1001, 358) least=zeros(1001)
 ; run: halu, vp1, ptx: @lighter_u16 items=1001 a=random(1001, 359) b=random(1001, 360) most=zeros(1001)
 
-; A photograph of 64 by 64 pixels and itself moved by half a pixel.
+; A photograph of 64 by 64 pixels, and the same photograph moved by half a pixel.
 ; run: halu, vp1, ptx: @darker_u16 items=2048 a=@chelsea-u16.npy b=@chelsea-moved-u16.npy least=zeros(2048)
 ; run: halu, vp1, ptx: @lighter_u16 items=2048 a=@chelsea-u16.npy b=@chelsea-moved-u16.npy most=zeros(2048)

@@ -1,6 +1,6 @@
-; Weights of four bits, two in a byte, as the simplest format of quantised language models has them: from each nibble 8 is
-; subtracted. A block is 32 weights in 16 bytes, the first 16 weights in the low nibbles and the others in the high ones.
-; An item takes a block, in four words, and writes eight; the block's scale comes later, with the sum.
+; Dequantisation of four-bit weights, two in a byte, as in the simplest format of quantised language models: subtracts 8 from
+; each nibble. A block has 32 weights in 16 bytes: the first 16 weights in the low nibbles, the others in the high nibbles.
+; Each item reads a block of four words and writes eight words. The scale of the block is applied later, to the sum.
 kernel q4_0(blocks: in i8x4, weights: out i8x4) {
   let i = item_id()
   let (at, to) = (i * 4, i * 8)

@@ -1,9 +1,9 @@
-; Weights of six bits, as a format of quantised language models has them: four low bits lie in one array, two high bits in
-; another, and 32 is subtracted. 128 weights are 64 bytes of low bits and 32 of high ones. Byte l of the high bits has
-; those of weights l, l + 32, l + 64 and l + 96, from its lowest bits up; their low bits are the low nibbles of bytes l
-; and l + 32 and then the high ones.
+; Dequantisation of six-bit weights, as in a format of quantised language models. One array has the
+; four low bits, another the two high bits, and 32 is subtracted. 128 weights have 64 bytes of low bits
+; and 32 bytes of high bits. Byte l of the high bits has those of weights l, l + 32, l + 64 and l + 96,
+; lowest first. Their low bits are the low nibbles of bytes l and l + 32, and then the high nibbles.
 ;
-; An item takes 128 weights, four words of four in a step.
+; Each item computes 128 weights. One step computes four words of four weights.
 
 fn weight(low: i8x4, high: i8x4) -> i8x4 { sub_sat_s(low | high & 48, 32) }
 

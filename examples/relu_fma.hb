@@ -1,5 +1,5 @@
-; relu(w * x + b), a neuron's multiply-add with the linear rectifier, on packed halves. The rectifier belongs to the
-; multiply-add: a negative result becomes +0, NaN stays.
+; relu(w * x + b), the multiply-add of a neuron with a rectifier, on packed halves. The
+; multiply-add includes the rectifier: a negative result becomes +0, and NaN stays.
 kernel relu_fma(w: f16x2, b: f16x2, x: in f16x2, y: out f16x2) {
   let i = item_id()
   y[i] = ffma.relu(w, x[i], b)

@@ -1,5 +1,5 @@
-; The last step of a video decoder: what was predicted of a picture and what is left to it, which together are the pixels. A
-; residual has 9 bits with its sign, in the low bits of a halfword. An item takes 16 pixels and their residuals, in two halves.
+; Last step of a video decoder: adds the residual to the prediction, which gives the pixels. A residual is a signed
+; number of 9 bits in the low bits of a half-word. Each item computes 16 pixels, with residuals in two vectors.
 kernel residual(predicted: in i8x16, residuals: in i16, picture: out i8x16) {
   let i = item_id()
   let at = i * 2
@@ -13,5 +13,5 @@ kernel residual(predicted: in i8x16, residuals: in i16, picture: out i8x16) {
 ; run: halu, vp1, ptx: @residual items=1 predicted=[[0, 255, 0, 255, 10, 250, 128, 127, 1, 254, 100, 200, 50, 60, 70, 80]] residuals=[511, 1, 255, 257, -256, 255, 127, -128, -2, 2, -100, 55, 461, 7, 0, 432] picture=zeros(1) -> picture=[[0, 255, 255, 0, 0, 255, 255, 0, 0, 255, 0, 255, 0, 67, 70, 0]]
 ; run: halu, vp1, ptx: @residual items=1001 predicted=random(1001, 101) residuals=random(16016, 102) picture=zeros(1001)
 
-; A photograph of 128 by 128 pixels as blocks of 8 by 8 were coded, and what that left out, are the photograph.
+; A photograph of 128 by 128 pixels: its version coded in blocks of 8 by 8, plus the coding error, is the photograph.
 ; run: halu, vp1, ptx: @residual items=1024 predicted=@chelsea-coded.npy residuals=@chelsea-residuals.npy picture=zeros(1024) -> picture=@chelsea.npy

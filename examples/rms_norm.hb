@@ -1,6 +1,6 @@
-; A row of activations, divided by the root of its mean square and scaled by a gain a column: how newer language models
-; normalise. The sum of squares is of 32 bits, everything else in halves. An item takes a row of `length` groups of four
-; words, at least one.
+; RMS normalisation, as in newer language models: divides a row of activations by the root of its
+; mean square, and multiplies each column by a gain. The sum of squares is in f32, and everything
+; else in halves. Each item computes a row of `length` groups of four words, at least 1.
 kernel rms_norm(length: i32, epsilon: f32, x: in f16x2 align 16, gain: in f16x2 align 16, y: out f16x2 align 16) {
   let i = item_id()
   let start = i * length * 4
@@ -35,5 +35,5 @@ kernel rms_norm(length: i32, epsilon: f32, x: in f16x2 align 16, gain: in f16x2 
 ; run: halu, ptx: @rms_norm items=2 length=1 epsilon=1e-5 x=[[1, -1], [2, -2], [3, -3], [4, -4], [0.5, 0], [0, 0], [0, 0], [0, 100]] gain=[[1, 1], [1, 1], [2, 2], [0.5, -1]] y=zeros(8) -> y=[0xb5d835d8, 0xb9d839d8, 0xc0624062, 0x3dd839d8, 0x0000233e, 0x00000000, 0x00000000, 0xc1a80000]
 ; run: halu, ptx: @rms_norm items=40 length=3 epsilon=1e-6 x=random(480, 471) gain=random(12, 472) y=zeros(480)
 
-; Eight rows of 64 numbers as they come between the layers of a network.
+; Eight rows of 64 activations.
 ; run: halu, ptx: @rms_norm items=8 length=8 epsilon=1e-5 x=@activations.npy gain=@activations-gain.npy y=zeros(256) -> y=@activations-rms.npy

@@ -1,11 +1,11 @@
-; Smith and Waterman's alignment of protein sequences, two alignments in the halfwords of a word: the best way to a cell
-; of the matrix is the best to its diagonal neighbour and the score of the two letters, or a gap in either sequence, or
-; none.
+; Smith-Waterman alignment of protein sequences, two alignments in the half-words of a word. The
+; best score of a cell is the maximum of these values: the diagonal neighbour plus the score of the
+; two letters, a gap in either sequence, and 0. This version computes on integers instead of halves.
 ;
-; A query is aligned with two sequences an item. A letter is a number below 32; the scores of two letters lie in a table
-; of 32 rows of 32. Row after row of the matrix, a letter of the query each, the item goes along its sequences: letter k
-; of item i is pair i + k * item_count. What a row leaves to the next, the best ways and the gaps that come down, is kept
-; in memory, and is 0 at first. There is at least one row and one column.
+; Each item aligns a query with two sequences. A letter is a number below 32, and a table of 32 rows
+; of 32 has the scores of two letters. The item computes one row of the matrix for each letter of the
+; query. Letter k of the sequences of item i is pair i + k * item_count. Memory keeps the best scores
+; and vertical gaps of the last row; it starts as 0. There is at least one row and one column.
 
 fn letter(x: in i8, at: i32, k: const) -> i32 { zext.i32(x[at + k]) & 31 }
 

@@ -1,15 +1,15 @@
-; The filter by which searches with profiles of protein families pass over nearly all sequences: the best run of letters
-; without a gap. Along a diagonal, of positions in the family and letters of the sequence, scores are summed; a sum is
-; clamped at -128, which is a new beginning, and the greatest is kept. What is below stays below, so that the whole
-; sequence needs no other cells.
+; SSV filter of profile searches, which rejects nearly all sequences of a protein
+; database: the best ungapped alignment of a sequence and the profile of a protein family.
+; It sums scores along a diagonal of profile positions and letters. A sum saturates at
+; -128, which starts a new alignment, and the filter keeps the maximum of all sums.
 ;
-; A family of 4 * words positions lies in stripes: byte b of word w is position b * words + w. So the diagonals of a
-; word's four bytes go on in the next word with the next letter, and from the last word in the first, each in the byte
-; above its own; in the lowest byte begins a new one.
+; A profile of 4 * words positions is striped: byte b of word w is position b * words + w. The
+; diagonals in the four bytes of a word continue in the next word with the next letter. From the last
+; word they continue in the first word, one byte higher, and a new diagonal starts in the lowest byte.
 ;
-; Item i follows the diagonals that begin in word i, through `length` letters, at least one. All items are at the same
-; letter, of which the scores lie in a row of `stride` words: those of the family, and after them the first `length` once
-; more.
+; Item i follows the diagonals that start in word i, through `length` letters, at
+; least 1. All items process the same letter. The scores of a letter are a row of
+; `stride` words: those of the profile, and then the first `length` of them again.
 kernel ssv_filter(words: i32, length: i32, stride: i32, scores: in i8x4, best: out i8x4) {
   let i = item_id()
   const FLOOR: i8x4 = -128

@@ -1,12 +1,12 @@
-; How far a pixel of the left picture lies shifted in the right one, which tells how near it is. For every shift the
-; pixels around are compared, 3 by 3, by the sum of absolute differences of their colours, and the shift of the least sum
-; is taken, the first of equals.
+; Disparity of each pixel between a left and a right picture, which gives its distance from the camera.
+; For every shift, the code computes the sum of absolute differences of the colours of the 3 by 3
+; pixels around it. It returns the shift with the least sum, the first one if several sums are equal.
 ;
-; A pixel is a word of four bytes. Item i is the pixel at word i + width + 1 of pictures of `width` words a row; shift d
-; compares it with word i + width + 1 + d of the right picture, d below `shifts`, which is at least one. The ends of rows
-; are compared with the next row's begin.
+; A pixel is a word of four bytes. Item i is the pixel at word i + width + 1 of pictures with `width`
+; words a row. Shift d compares it with word i + width + 1 + d of the right picture; d is less than
+; `shifts`, which is at least 1. At the end of a row, the comparison continues in the next row.
 
-; What three pixels differ in, added to a sum.
+; Adds the absolute differences of three pixels to a sum.
 fn row(left: in i8x4, i: i32, right: in i8x4, j: i32, sum: i32) -> i32 {
   var s = sum
   unroll for k in 0..3 { s = sad_u(left[i + k], right[j + k], s) }

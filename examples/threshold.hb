@@ -1,4 +1,4 @@
-; A grey image in black and white: pixels of more than a level become one value, all others another. An item takes one pixel.
+; Threshold of a grey image: pixels above a level get one value, all others another. Each item computes one pixel.
 kernel @threshold(%level: i8, %above: i8, %below: i8, %pixels: in i8, %two: out i8) {
 ^entry:
   %i = item_id

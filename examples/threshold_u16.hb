@@ -1,5 +1,5 @@
-; An image of 16-bit pixels in black and white: pixels of more than a level become one value, all others another. An item
-; takes two pixels in one word.
+; Threshold of an image of 16-bit pixels: pixels above a level get one
+; value, all others another. Each item computes two pixels in one word.
 kernel threshold_u16(level: i16x2, above: i16x2, below: i16x2, pixels: in i16x2, two: out i16x2) {
   let i = item_id()
   two[i] = select(pixels[i] >_u level, above, below)

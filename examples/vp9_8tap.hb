@@ -1,5 +1,5 @@
-; VP9's regular filter of eight taps along columns, half a pixel down. An item takes four pixels of a row in a word, as half-words.
-; Rows are `w` words apart.
+; Regular eight-tap filter of VP9 along columns, at a half-pixel position. Each item
+; computes four pixels of a row in one word, as half-words. Rows are `w` words apart.
 
 include "std/pixel"
 

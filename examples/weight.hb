@@ -1,5 +1,5 @@
-; Weighted prediction of H.264: of two pictures each pixel is weighted, the sum rounded, divided by 64 and moved by an offset;
-; what leaves the range of a pixel is clipped. So a fade is predicted from the pictures before and after. An item takes 16 pixels.
+; Weighted prediction of H.264: the weighted sum of two pictures, rounded, divided by 64, plus an offset, and clamped
+; to the range of a pixel. It predicts a fade from the pictures before and after. Each item computes 16 pixels.
 kernel weight(w0: i8, w1: i8, offset: i8, before: in i8x16, after: in i8x16, predicted: out i8x16) {
   let i = item_id()
   let (f, g, o) = (sext.i32x16(i8x16(w0)), sext.i32x16(i8x16(w1)), sext.i32x16(i8x16(offset)))
@@ -12,5 +12,5 @@ kernel weight(w0: i8, w1: i8, offset: i8, before: in i8x16, after: in i8x16, pre
 ; run: halu, vp1, ptx: @weight items=1001 w0=-128 w1=127 offset=-100 before=random(1001, 71) after=random(1001, 72) predicted=zeros(1001)
 ; run: halu, vp1, ptx: @weight items=301 w0=127 w1=127 offset=127 before=random(301, 73) after=random(301, 74) predicted=zeros(301)
 
-; A photograph of 128 by 128 pixels, two thirds on the way to itself moved by one pixel.
+; A photograph of 128 by 128 pixels, two thirds of the way to the same photograph moved by one pixel.
 ; run: halu, vp1, ptx: @weight items=1024 w0=21 w1=43 offset=3 before=@chelsea.npy after=@chelsea-moved.npy predicted=zeros(1024)

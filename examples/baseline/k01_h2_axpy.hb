@@ -1,4 +1,4 @@
-; axpy on packed halves: y = a x + y, a word of two an item. The multiply-add rounds once.
+; axpy on packed halves: y = a x + y. Each item computes a word of two. The multiply-add rounds once.
 kernel @k01_h2_axpy(%x: in f16x2, %y: inout f16x2, %a: f16x2) {
 ^entry:
   %i = item_id

@@ -1,6 +1,6 @@
-; GELU, the activation of transformers, on packed halves: x / 2 (1 + tanh(0.798 x (1 + 0.0447 x^2))). For tanh(u) stands
-; the polynomial u - u^3 / 3 + 2 u^5 / 15 - 17 u^7 / 315, clamped to [-1, 1]; its numbers are rounded to halves. An item
-; takes a word of two.
+; GELU, the activation of transformers, on packed halves: x / 2 (1 + tanh(0.798 x (1 + 0.0447
+; x^2))). The polynomial u - u^3 / 3 + 2 u^5 / 15 - 17 u^7 / 315, clamped to [-1, 1],
+; approximates tanh(u). Its coefficients are rounded to halves. Each item computes a word of two.
 kernel @k02_h2_gelu_poly(%x: in f16x2, %y: out f16x2) {
 ^entry:
   %i = item_id

@@ -1,5 +1,5 @@
-; A neuron of halves: y = w x + y, and 0 where that is negative or -0; NaN stays. The multiply-add rounds once. On GPUs from
-; sm_80 on it brings the rectifier along. An item takes a word of two.
+; Neuron on halves: y = w x + y, or 0 if the result is negative or -0; NaN stays. The multiply-add rounds
+; once. On GPUs from sm_80 on, the multiply-add includes the rectifier. Each item computes a word of two.
 kernel @k03_h2_relu_fma(%x: in f16x2, %y: inout f16x2, %w: in f16x2) {
 ^entry:
   %i = item_id

@@ -1,5 +1,5 @@
-; y = w x + y clamped to [0, 1], on packed halves; NaN and -0 become 0. The multiply-add rounds once and brings the clamp
-; along. An item takes a word of two.
+; y = w x + y clamped to [0, 1], on packed halves; NaN and -0 become 0. The
+; multiply-add rounds once and includes the clamp. Each item computes a word of two.
 kernel @k04_h2_clamp01(%x: in f16x2, %y: inout f16x2, %w: in f16x2) {
 ^entry:
   %i = item_id

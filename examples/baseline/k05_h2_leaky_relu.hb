@@ -1,5 +1,5 @@
-; A rectifier that leaks, on packed halves: x where x is greater than 0, else slope x; NaN stays. An item takes a word of
-; two.
+; Leaky rectifier on packed halves: x if x is greater than 0,
+; else slope * x; NaN stays. Each item computes a word of two.
 kernel @k05_h2_leaky_relu(%x: in f16x2, %y: out f16x2, %slope: f16x2) {
 ^entry:
   %i = item_id

@@ -1,5 +1,5 @@
-; The greatest of eight words of halves, lane by lane: a step of max pooling. -0 is below +0, and NaN counts only where
-; all are NaN. The eight words of an item lie side by side.
+; Maximum of eight words of halves, lane by lane: a step of max pooling. -0 is below +0, and
+; the result is NaN only if all operands are NaN. Each item reads eight consecutive words.
 kernel @k06_h2_max8(%x: in f16x2 align 16, %y: out f16x2) {
 ^entry:
   %i = item_id

@@ -1,5 +1,5 @@
-; c = a b on complex numbers of two halves, the real part low. a.re multiplies b, and a.im multiplies i b, which is
-; [-b.im, b.re]; the splats of a are selectors of the operands. An item takes a number.
+; c = a b on complex numbers of two halves, the real part lowest. a.re multiplies b, and a.im multiplies
+; i b, which is [-b.im, b.re]. The splats of a are operand selectors. Each item computes one number.
 kernel @k07_h2_cmul(%a: in f16x2, %b: in f16x2, %c: out f16x2) {
 ^entry:
   %i = item_id

@@ -1,4 +1,4 @@
-; axpy on packed bfloat16: y = a x + y, a word of two an item. The multiply-add rounds once.
+; axpy on packed bfloat16: y = a x + y. Each item computes a word of two. The multiply-add rounds once.
 kernel @k08_bf2_axpy(%x: in bf16x2, %y: inout bf16x2, %a: bf16x2) {
 ^entry:
   %i = item_id

@@ -1,6 +1,6 @@
-; Four rows of eight halves times a column of eight: a piece of a matrix product. Two sums run side by side in the lanes
-; of a word, rounded at every step, and come together at the end. An item takes 16 words of rows and four of the column,
-; and writes four halves.
+; Four rows of eight halves times a column of eight: a part of a matrix product. The
+; lanes of a word hold two sums, which are rounded at every step and added at the end.
+; Each item reads 16 words of rows and four words of the column, and writes four halves.
 kernel @k09_h2_dot4x4(%a: in f16x2 align 16, %b: in f16x2 align 16, %c: out f16x2 align 8) {
 ^entry:
   %i = item_id

@@ -1,4 +1,4 @@
-; Brightens grey pixels by the same amount; what exceeds white stays white. An item takes sixteen pixels in four words.
+; Brightens grey pixels by the same amount, saturating at white. Each item computes 16 pixels in four words.
 kernel @k10_v4_brighten(%x: in i8x4 align 16, %y: out i8x4 align 16, %by: i8x4) {
 ^entry:
   %i = item_id

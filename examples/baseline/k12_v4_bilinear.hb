@@ -1,5 +1,5 @@
-; The rounded average of two rounded averages: how a pixel between four others is predicted. An item takes four words of
-; four pixels, side by side.
+; Rounded average of two rounded averages, which predicts a pixel between
+; four others. Each item computes four consecutive words of four pixels.
 kernel @k12_v4_bilinear(%x: in i8x4 align 16, %y: out i8x4) {
 ^entry:
   %i = item_id

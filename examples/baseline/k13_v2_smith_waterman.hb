@@ -1,7 +1,7 @@
-; A cell of Smith and Waterman's alignment of two sequences, two alignments in the halfwords of a word. The best way to a
-; cell is the best to its diagonal neighbour and the score of the two letters, or a gap in either sequence, or none. An
-; item takes a cell's best way to the neighbour, its two gaps and its score, and writes the best way, the gaps for the
-; next cells and a gap that opens here.
+; Cell of a Smith-Waterman alignment, two alignments in the half-words of a word. The best score is
+; the maximum of these values: the diagonal neighbour plus the score of the two letters, a gap in
+; either sequence, and 0. Each item reads the best score of the diagonal neighbour, its two gaps
+; and its score. It writes the best score, the gaps for the next cells, and a gap that opens here.
 kernel @k13_v2_smith_waterman(%x: in i16x2 align 16, %y: out i16x2 align 16, %open: i16x2, %extend: i16x2) {
 ^entry:
   %i = item_id

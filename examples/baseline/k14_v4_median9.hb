@@ -1,5 +1,5 @@
-; The median of nine words, byte by byte, which takes single wrong pixels out of an image. A network of exchanges brings
-; the nine so far into order that the median is known. An item takes nine of twelve words.
+; Median of nine words, byte by byte, which removes single wrong pixels from an image. A network of
+; compare-exchange steps sorts the nine as far as the median requires. Each item reads nine of twelve words.
 kernel @k14_v4_median9(%x: in i8x4 align 16, %y: out i8x4) {
 ^entry:
   %i = item_id

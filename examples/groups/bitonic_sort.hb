@@ -1,4 +1,4 @@
-; Each group's elements in ascending order, signed, by a bitonic network in shared memory. A group has a power of two of items, at most 256.
+; Sorts the elements of each group in ascending signed order, by a bitonic network in shared memory. The group size is a power of two, at most 256.
 kernel sort(x: inout i32) {
   shared s: i32[256]
   let (l, i, n) = (local_id(), item_id(), group_size())

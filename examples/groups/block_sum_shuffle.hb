@@ -1,5 +1,5 @@
-; The sum of each group's elements by exchanges: each subgroup of 32 adds up by itself, and the first one then adds what the others have.
-; A group has a multiple of 32 items.
+; Sum of the elements of each group by shuffles: each subgroup of 32 computes its
+; sum, and the first subgroup adds these sums. The group size is a multiple of 32.
 kernel block_sum(x: in i32, y: out i32) {
   shared sums: i32[32]
   let (i, lane, sub, n) = (item_id(), lane_id(), subgroup_id(), group_size())

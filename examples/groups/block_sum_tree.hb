@@ -1,5 +1,5 @@
-; The sum of each group's elements by a tree in shared memory: in each step the lower half of the items adds what the upper half has.
-; A group has a power of two of items, at most 256.
+; Sum of the elements of each group by a tree in shared memory: in each step, the lower half of
+; the items adds the values of the upper half. The group size is a power of two, at most 256.
 kernel block_sum(x: in i32, y: out i32) {
   shared tile: i32[256]
   let (l, i, n) = (local_id(), item_id(), group_size())

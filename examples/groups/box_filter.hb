@@ -1,6 +1,6 @@
-; The mean of each pixel and its eight neighbours, rounded to nearest, of a picture of w by h bytes whose border pixels go on beyond it. A group of
-; 16 by 8 items has its pixels and those around them, 18 by 10, in shared memory; the grid covers the picture. The sum of nine, and 4 that
-; rounds, is at most 2299: times 7282 over 2^16 is the quotient by 9.
+; Mean of each pixel and its eight neighbours, rounded to nearest, for a picture of w by h bytes whose border pixels are repeated. A
+; group of 16 by 8 items holds its pixels and their neighbours, 18 by 10, in shared memory; the grid covers the picture. The sum of
+; nine pixels plus 4, for rounding, is at most 2299; for such numbers, the product with 7282 divided by 2^16 is the quotient by 9.
 kernel box_filter(w: i32, h: i32, x: in i8, y: out i8) {
   shared tile: i8[180]
   let (l, u, v) = (local_id(), local_id.x(), local_id.y())

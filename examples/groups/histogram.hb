@@ -1,5 +1,5 @@
-; How often each byte value stands in x: a histogram of the group in shared memory, added to that of the launch. A group has 256 items; the
-; counts lie where the launch says how many bytes there are.
+; Histogram of the bytes of x. Each group counts in shared memory and then adds its counts to those of
+; the launch. The group size is 256. The launch gives the size of the shared memory for the counts.
 kernel histogram(n: i32, x: in i8, counts: inout i32) {
   shared bins: i32[]
   let l = local_id()

@@ -1,8 +1,8 @@
-; Layer normalisation, a row of n halves a group: each element is shifted and scaled so that the row's mean is 0 and its variance 1, and then by
-; gamma and beta of its column. Sums and what is computed of them are f32, and the result is rounded to a half once. A group has a multiple of
-; 32 items, at most 1024; an item takes every element whose column is its local_id modulo the size of the group.
+; Layer normalisation, one group for each row of n halves: shifts and scales the row to mean 0 and variance 1, and then applies
+; gamma and beta of each column. Sums and intermediate values are f32, and the result is rounded to a half once. The group size
+; is a multiple of 32, at most 1024. An item computes the elements whose column is its local_id modulo the group size.
 
-; The sum of what the items of a subgroup have, for each of them.
+; Sum of the values of a subgroup, in each of its items.
 fn subgroup_sum(v: f32) -> f32 {
   var s = v
   unroll for k in 0..5 { s += subgroup_shuffle_xor(s, 16 >>_u k, 31, -1) }

@@ -1,6 +1,6 @@
-; The running sums of n elements, each with its own element, in two launches of one grid, which has at least n items in groups of a multiple of 32,
-; at most 1024. The first launch gives the sum of each group's elements; in the second, a group adds what the sums before its own are, and
-; what the subgroups before an item's have. On PTX `subgroup_reduce_add` needs sm_80.
+; Inclusive prefix sums of n elements, in two launches of one grid. The grid has at least n items; the group size is a
+; multiple of 32, at most 1024. The first launch computes the sum of each group. In the second launch, a group adds the sums
+; of the groups before it, and an item the sums of the subgroups before its own. On PTX `subgroup_reduce_add` needs sm_80.
 kernel block_sums(n: i32, x: in i32, sums: out i32) {
   shared parts: i32[32]
   let (i, g, size, lane, sub) = (item_id(), group_id(), group_size(), lane_id(), subgroup_id())

@@ -1,7 +1,7 @@
-; How many steps each of n numbers takes to 1, if an even one is halved and of an odd one comes 3 x + 1: the numbers are a queue, of which each
-; subgroup takes 32 at a time, as it comes to an end with those before. Its first item moves the head of the queue on, and the others learn
-; from it where their numbers are. Which subgroup takes which depends on their order, and the results do not: y, the sum of all steps, and
-; how many numbers have been taken. 0 counts as 1. A group has a multiple of 32 items.
+; Number of steps from each of n numbers to 1, where a step halves an even x and replaces an odd x by 3 x + 1. The numbers form
+; a queue. Each subgroup takes 32 numbers at a time, when it has finished the previous ones: its first item advances the head
+; of the queue, and the other items learn the position from it. The assignment depends on the order of subgroups, but these
+; results do not: y, the sum of all steps, and the count of taken numbers. 0 counts as 1. The group size is a multiple of 32.
 kernel queue(n: i32, x: in i32, head: inout i32, y: out i32, total: inout i32, taken: inout i32) {
   shared sum: i32[1]
   shared count: i32[1]

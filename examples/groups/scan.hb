@@ -1,5 +1,5 @@
-; The running sums of each group's elements, each with its own element: in each step an item adds what stands so many places before it,
-; from one array into the other, so that one barrier a step is enough. A group has at most 256 items.
+; Inclusive prefix sums of the elements of each group. In step k, an item adds the element 2^k positions before its
+; own, from one array into the other. One barrier for each step is therefore enough. The group size is at most 256.
 kernel @scan(%x: in i32, %y: out i32) {
   shared %a: i32[256]
   shared %b: i32[256]

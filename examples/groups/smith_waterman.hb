@@ -1,9 +1,9 @@
-; Smith and Waterman's alignment of sequences with gaps that open and go on, four pairs of sequences in the bytes of a word, four alignments a group:
-; the best score of each. Item i has letter i of a, a row of the table of scores; the group goes over the table by antidiagonals, item i being
-; in column d - i in step d. The row above comes by shared memory, where even and odd steps lie apart, so that one barrier a step is enough.
+; Smith-Waterman alignment with affine gaps, four alignments for each group, in the bytes of a word: the best score of each. Item i
+; has letter i of a, as a row of the score table. The group computes the matrix by antidiagonals: item i computes column d - i in step
+; d. The row above is in shared memory, with separate arrays for even and odd steps, so that one barrier for each step is enough.
 ;
-; A group has a power of two of items, at most 256, as many as a has letters; b has `length` letters, at least one. Sums are clamped to a byte: a score
-; of 127 may be more. A letter that b does not have, such as 255, fills up a.
+; The group size is the number of letters of a, a power of two, at most 256. b has `length` letters, at least 1.
+; Sums saturate in a byte: a score of 127 may be larger. Pad a with a letter that b does not contain, such as 255.
 kernel smith_waterman(length: i32, match: i8x4, mismatch: i8x4, open: i8x4, extend: i8x4, a: in i8x4, b: in i8x4, score: out i8x4) {
   shared best: i8x4[514]
   shared gap: i8x4[514]
@@ -14,7 +14,7 @@ kernel smith_waterman(length: i32, match: i8x4, mismatch: i8x4, open: i8x4, exte
   let start = g * length
   let steps = size + length - 1
   if first {
-    ; Above the first row, where only the first item reads, no alignment has begun.
+    ; Above the first row, which only the first item reads, no alignment has started.
     best[0] = 0
     gap[0] = 0
     best[257] = 0

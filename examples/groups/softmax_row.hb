@@ -1,7 +1,7 @@
-; The softmax of rows of 128 numbers, a row a group of 128 items: e to the power of what each is less than the greatest, divided by the sum of
-; these powers. The greatest and the sum come of exchanges in each subgroup and, by shared memory, of the four subgroups. e^x is 2^(x log2(e)).
+; Softmax of rows of 128 numbers, one group of 128 items for each row: e^(x - maximum), divided by the sum of these powers.
+; Shuffles in each subgroup and shared memory for the four subgroups compute the maximum and the sum. e^x is 2^(x log2(e)).
 
-; The greatest, and the sum, of what items of a subgroup have that are at most `first` lanes and those of its halves apart.
+; Maximum, and sum, of the values of lanes whose distance is `first` or `first` divided by a power of two.
 fn most(v: f32, first: const) -> f32 {
   var m = v
   unroll for k in 0..5 {

@@ -1,4 +1,4 @@
-; Eight elements an item in ascending order, unsigned, by insertion into an array of the item's own.
+; Sorts eight elements for each item in ascending unsigned order, by insertion into a scratch array.
 kernel sort_eight(x: inout i32) {
   scratch s: i32[8]
   let base = item_id() * 8

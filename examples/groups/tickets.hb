@@ -1,5 +1,5 @@
-; The sum of all elements in one launch: each group adds its own to the sum and takes a ticket, and the group with the last one writes the
-; sum. Which group that is depends on their order, and the result does not.
+; Sum of all elements in one launch. Each group adds its sum to the total and takes a ticket; the group
+; with the last ticket writes the total. The order determines which group writes, but not the result.
 kernel sum(x: in i32, sum: inout i32, ticket: inout i32, y: out i32) {
   shared part: i32[1]
   let (l, i) = (local_id(), item_id())

@@ -1,5 +1,5 @@
-; The product of two matrices of halves, c = a * b, with sums in f32 that are rounded once at the end: a has rows of `inner` elements, b and c
-; have rows of n, both multiples of 16. Tiles of 16 by 16 of a and b lie in shared memory; the grid has a group of 16 by 16 items a tile of c.
+; Product of two matrices of halves, c = a * b, with sums in f32 that are rounded once at the end. a has rows of `inner` elements, and b and c have
+; rows of n; both are multiples of 16. Shared memory holds tiles of 16 by 16 of a and b. The grid has one group of 16 by 16 items for each tile of c.
 kernel tiled_product(n: i32, inner: i32, a: in f16, b: in f16, c: out f16) {
   shared left: f16[256]
   shared right: f16[256]

@@ -1,8 +1,8 @@
-; The k greatest elements of each group, signed, and where in the group they stand, in the order of their places; of equal ones the first. A group
-; has a multiple of 32 items, at most 256, and k is at most that. Bit by bit from the highest, the items that agree with the k-th greatest so
-; far say whether their element has the bit: where k or more have it the others are out, else those are taken, and the rest are looked for
-; among the others. A ballot counts within a subgroup, and shared memory has the counts of all; those of even bits and of odd bits lie apart,
-; so that one barrier a bit is enough. On PTX `subgroup_reduce_add` needs sm_80.
+; The k largest signed elements of each group and their positions, in order of position; for equal elements, the first. The group
+; size is a multiple of 32, at most 256, and at least k. The search proceeds from the highest bit. The candidates, which agree with
+; the k-th largest element so far, vote on the bit. If at least k of them have it, the others are rejected; otherwise, those with
+; the bit are taken and the search continues among the others. A ballot counts in a subgroup, and shared memory holds the counts of
+; all subgroups, separately for even and odd bits: one barrier for each bit is enough. On PTX `subgroup_reduce_add` needs sm_80.
 kernel top_k(k: i32, x: in i32, y: out i32, at: out i32) {
   shared counts: i32[32]
   let (i, l, g, size, lane, sub) = (item_id(), local_id(), group_id(), group_size(), lane_id(), subgroup_id())
@@ -27,7 +27,7 @@ kernel top_k(k: i32, x: in i32, y: out i32, at: out i32) {
     need = select(enough, need, need - total)
     b -= 1
   } while b >=_s 0
-  ; Those that still agree are all equal to the k-th greatest.
+  ; The remaining candidates are all equal to the k-th largest element.
   let equal_votes = ballot(agrees, -1)
   let equal_count = popcount(equal_votes)
   if leads { counts[sub + 16] = equal_count }

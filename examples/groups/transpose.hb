@@ -1,5 +1,5 @@
-; The transpose of a matrix of n by n, in tiles of 16 by 16 that lie in shared memory with a row of 17, so that the items of a column reach
-; different banks. n is a multiple of 16, and the grid has n/16 by n/16 groups of 16 by 16 items.
+; Transpose of a matrix of n by n, in tiles of 16 by 16 in shared memory. A row of a tile has 17 elements, so that the
+; items of a column access different banks. n is a multiple of 16, and the grid has n/16 by n/16 groups of 16 by 16 items.
 kernel transpose(n: i32, x: in f32, y: out f32) {
   shared tile: f32[272]
   let (u, v, gx, gy, col, row) = (local_id.x(), local_id.y(), group_id.x(), group_id.y(), item_id.x(), item_id.y())

@@ -1,4 +1,4 @@
-; Adler-32: item i takes a message of `len` bytes. What is left modulo 65521 comes of an upper half of a product.
+; Adler-32 checksum: item i computes a message of `len` bytes. The remainder modulo 65521 uses the upper half of a product.
 
 fn modulo(a: i32) -> i32 { a - (mul_hi_u(a, 2147975281) >>_u 15) * 65521 }
 

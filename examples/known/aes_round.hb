@@ -1,4 +1,4 @@
-; A round of AES by a table of 256 words, turned by a byte for each of the others: a block of four words an item.
+; Round of AES with one table of 256 words; rotation by bytes gives the other three tables. Each item computes a block of four words.
 
 fn turned(a: i32, n: const) -> i32 { a << n | a >>_u (32 - n) }
 

@@ -1,4 +1,4 @@
-; f32 to bfloat16 with stochastic rounding: what is cut off is compared with a hash of the seed and the item's number. Infinities and NaN are kept.
+; Conversion from f32 to bfloat16 with stochastic rounding by a hash of the seed and the item. Infinities and NaNs are kept.
 kernel bf16_sr(seed: i32, x: in f32, y: out bf16) {
   let i = item_id()
   let bits = bitcast.i32(x[i])

@@ -1,4 +1,4 @@
-; A row of pixels scaled by linear interpolation: pixel i is at i times `step` in 16.16 fixed point, with 7 bits of the fraction.
+; Scaling of a row of pixels by linear interpolation: pixel i is at i * `step` in 16.16 fixed point, with 7 bits of the fraction.
 kernel bilinear_scale(step: i32, s: in i8, d: out i8) {
   let i = item_id()
   let at = i * step

@@ -1,4 +1,4 @@
-; Premultiplied source over destination, as Skia and pixman round it: x / 255 exactly, by (t + (t >> 8)) >> 8 with t = x + 128. A pixel a word.
+; Premultiplied source over destination, as in Skia and pixman: x / 255 is exactly (t + (t >> 8)) >> 8 with t = x + 128. A pixel is a word.
 
 include "std/pixel"
 

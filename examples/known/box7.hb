@@ -1,4 +1,4 @@
-; A box filter of seven rows by a running sum, divided by 7 exactly: times 9363, over 2^16. Item i takes column i of `h` rows of `w` pixels.
+; Box filter of seven rows by a running sum. x * 9363 / 2^16 is exactly x / 7. Item i computes column i of `h` rows of `w` pixels.
 kernel box7(w: i32, h: i32, s: in i8, d: out i8) {
   let i = item_id()
   var sum = zext.i32(s[i])

@@ -1,6 +1,6 @@
-; AV1's constrained directional enhancement in one direction: differences to neighbours, held back above a threshold. Four pixels an item.
+; Constrained directional enhancement filter of AV1: adds differences to neighbours, reduced above a threshold. Four pixels for each item.
 
-; What b is off from a, held back above the threshold.
+; The difference of b and a, reduced above the threshold.
 fn held(b: i8x4, a: i8x4, threshold: i8x4) -> i8x4 {
   let d = absdiff_u(b, a)
   let size = min_u(d, sub_sat_u(threshold, d >>_u 1))

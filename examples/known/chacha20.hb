@@ -1,4 +1,4 @@
-; The block function of ChaCha20 (RFC 8439): item i makes block i, 16 words, of key, counter and nonce in 11 words.
+; Block function of ChaCha20 (RFC 8439): item i computes block i, 16 words, from key, counter and nonce in 11 words.
 
 fn turned(a: i32, n: const) -> i32 { a << n | a >>_u (32 - n) }
 

@@ -1,4 +1,4 @@
-; Dilation by 3 by 3 pixels: the greatest of nine. Sixteen pixels an item, `w` items a row.
+; Dilation by 3 by 3 pixels: the maximum of nine. Each item computes 16 pixels; a row has `w` items.
 kernel dilate_i8x16(w: i32, s: in i8x16, d: out i8x16) {
   let i = item_id()
   var (a, b, c) = (s[i], s[i + 1], s[i + 2])

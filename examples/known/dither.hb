@@ -1,8 +1,8 @@
-; Floyd and Steinberg's dithering to black and white, which is serial: one item does it all, with the errors of a row in `e`.
+; Floyd-Steinberg dithering to black and white. The algorithm is serial: one item computes the whole picture, with the errors of a row in `e`.
 kernel fs_dither(w: i32, h: i32, s: in i8, e: inout i16, d: out i8) {
   var (row, at) = (0, 0)
   do {
-    ; What the pixel to the left gives this one, and those below to the left and right of it.
+    ; The error that the left pixel adds to this pixel, and to those below, to the left and to the right of it.
     var (x, right, left, below) = (0, 0, 0, 0)
     do {
       let v = zext.i32(s[at]) + (sext.i32(e[x + 1]) + right >>_s 4)

@@ -1,7 +1,7 @@
-; FP8, E4M3 without infinities. To halves by the bits, moved and multiplied by 2^8; NaN, which a product does not make, is not treated. From halves
-; rounded to nearest even, beyond 448 to 448, NaN to 0x7f.
+; Conversions of FP8 (E4M3, without infinities). The conversion to halves shifts the bits and multiplies by 2^8; it
+; does not support NaN. The conversion from halves rounds to nearest even, saturates at 448, and converts NaN to 0x7f.
 
-; Two halves, of which each has its byte above.
+; Converts two halves; each result is the upper byte of its half-word.
 fn scaled(v: i8x4) -> f16x2 {
   let w: i16x2 = bitcast(v)
   bitcast.f16x2(w & i16x2(0x8000_i16) | (w & i16x2(0x7f00_i16)) >>_u 1) * 256.0

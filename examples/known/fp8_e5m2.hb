@@ -1,6 +1,6 @@
-; Halves to FP8, E5M2, by integers: rounded to nearest even, infinities kept, NaN quiet. Item i makes the four bytes of word i from two words.
+; Integer conversion from halves to FP8 (E5M2): rounds to nearest even, keeps infinities. Item i converts two words to the bytes of word i.
 
-; Two halves, of which each has its FP8 in its upper byte.
+; Converts two halves; each result is the upper byte of its half-word.
 fn rounded(h: i16x2) -> i8x4 {
   let even = h + 127 + (h >>_u 8 & 1)
   bitcast.i8x4(select(h & 32767 >_u 31744, h | 32256, even))

@@ -1,4 +1,4 @@
-; Gamma correction by a table of 256 bytes. Four pixels an item.
+; Gamma correction with a table of 256 bytes. Each item computes four pixels.
 
 fn at(t: in i8, v: i8x4, k: const) -> i8 { t[zext(extract(v, k))] }
 

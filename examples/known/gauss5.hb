@@ -1,4 +1,4 @@
-; A Gaussian of five rows, 1 4 6 4 1, rounded. Sixteen pixels an item, `w` items a row.
+; Gaussian filter of five rows, 1 4 6 4 1, rounded. Each item computes 16 pixels; a row has `w` items.
 kernel gauss5_i8x16(w: i32, s: in i8x16, d: out i8x16) {
   let i = item_id()
   var v: i16x16[5]

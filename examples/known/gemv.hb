@@ -1,4 +1,4 @@
-; A matrix of halves times a vector: item i takes row i, of `n` words of two halves, and adds in f32.
+; Matrix of halves times a vector: item i computes row i, of `n` words of two halves, with sums in f32.
 kernel gemv_h2(n: i32, w: in f16x2, x: in f16x2, y: out f16) {
   var (k, even, odd) = (0, 0f32, 0f32)
   let i = item_id()

@@ -1,4 +1,4 @@
-; H.264's half sample between rows: six taps, 1 -5 20 20 -5 1, rounded, over 32. Sixteen pixels an item, `w` items a row.
+; Half sample of H.264 between rows: six taps, 1 -5 20 20 -5 1, rounded, divided by 32. Each item computes 16 pixels; a row has `w` items.
 kernel h264_6tap_v(w: i32, src: in i8x16, dst: out i8x16) {
   let i = item_id()
   var v: i16x16[6]

@@ -1,7 +1,7 @@
-; H.264's inverse transform of 4 by 4 coefficients, added to the prediction and clamped. Item i takes block i of `c`, 8 words of two
-; coefficients, and the four bytes from word i on in four rows of `dst`, `stride` words apart.
+; Inverse transform of H.264 on 4 by 4 coefficients, added to the prediction and clamped. Item i reads block i of `c`, 8
+; words of two coefficients. It updates the four bytes at word i in four rows of `dst`, which are `stride` words apart.
 
-; A pass of the transform.
+; One pass of the transform.
 fn idct(a: i16x2, b: i16x2, c: i16x2, d: i16x2) -> (i16x2, i16x2, i16x2, i16x2) {
   let (s, t) = (a + c, a - c)
   let u = (b >>_s 1) - d
@@ -9,7 +9,7 @@ fn idct(a: i16x2, b: i16x2, c: i16x2, d: i16x2) -> (i16x2, i16x2, i16x2, i16x2) 
   (s + v, t + u, t - u, s - v)
 }
 
-; The four of which columns are the lanes of these rows.
+; Transposes four rows: the columns become the lanes.
 fn turned(a: i16x2, b: i16x2, c: i16x2, d: i16x2) -> (i16x2, i16x2, i16x2, i16x2) {
   (shuffle(a, b, [0, 2]), shuffle(a, b, [1, 3]), shuffle(c, d, [0, 2]), shuffle(c, d, [1, 3]))
 }

@@ -1,4 +1,4 @@
-; HEVC's half sample of luma between rows: eight taps, rounded, over 64. Sixteen pixels an item, `w` items a row.
+; Half sample of luma in HEVC between rows: eight taps, rounded, divided by 64. Each item computes 16 pixels; a row has `w` items.
 
 fn tap(src: in i8x16, at: i32, c: const) -> i16x16 { zext.i16x16(src[at]) * c }
 

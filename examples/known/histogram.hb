@@ -1,4 +1,4 @@
-; Histograms of 256 bins, one an item: item i counts bytes i n to i n + n - 1.
+; Histograms of 256 bins, one for each item: item i counts bytes i * n to i * n + n - 1.
 kernel hist_private(n: i32, s: in i8, h: inout i32) {
   var k = 0
   let i = item_id()

@@ -1,4 +1,4 @@
-; Prefix sums down the columns of a picture: the second half of an integral image. Item i takes column i.
+; Prefix sums of the columns of a picture, the second half of an integral image. Item i computes column i.
 kernel integral_col(w: i32, h: i32, s: in i32, o: out i32) {
   var (row, sum) = (0, 0)
   var at = item_id()

@@ -1,4 +1,4 @@
-; Prefix sums along the rows of a picture: the first half of an integral image. Item i takes row i.
+; Prefix sums of the rows of a picture, the first half of an integral image. Item i computes row i.
 kernel integral_row(w: i32, s: in i8, o: out i32) {
   var (k, sum) = (0, 0)
   var at = item_id() * w

@@ -1,5 +1,5 @@
-; Layer normalisation of a row of halves: the mean and then the variance in f32, as exact as two passes make it; then gain and bias. Item i takes
-; row i of `n` words; `inv` is 1 over the number of halves of a row.
+; Layer normalisation of a row of halves: the mean and then the variance in f32, in two passes for accuracy; then
+; gain and bias. Item i computes row i of `n` words. `inv` is the reciprocal of the number of halves in a row.
 kernel layernorm_h2(n: i32, inv: f32, x: in f16x2, g: in f16x2, b: in f16x2, y: out f16x2) {
   let i = item_id()
   let row = i * n

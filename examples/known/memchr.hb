@@ -1,4 +1,4 @@
-; The first place of a byte in a row of `n` words, four bytes at a time, or -1; the loop ends where it is found.
+; First position of a byte in a row of `n` words, or -1. The loop compares four bytes at a time and ends at the first match.
 kernel memchr(c: i8, n: i32, s: in i8x4, at: out i32) {
   var k = 0
   let i = item_id()

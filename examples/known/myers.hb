@@ -1,5 +1,5 @@
-; Approximate matching by Myers's bit vectors: of a pattern of at most 32 letters, whose positions in the alphabet are words of `peq`, the least
-; edit distance to an end anywhere in a text of `len` letters. Item i takes text i; `m1` is the number of the pattern's last letter.
+; Approximate string matching by Myers, for patterns of at most 32 letters; `peq` has a word of positions for each letter of the alphabet. Item i
+; computes the least edit distance to a substring of text i of `len` letters. `m1` is the index of the last letter of the pattern.
 kernel myers(len: i32, m1: i32, peq: in i32, txt: in i8, best: out i32) {
   var (k, up, down) = (0, -1, 0)
   let i = item_id()

@@ -1,4 +1,4 @@
-; The same of patterns of 64 letters.
+; Approximate string matching as in myers.hb, for patterns of 64 letters.
 kernel myers64(len: i32, peq: in i64, txt: in i8, best: out i32) {
   var (k, up, down, distance, least) = (0, -1i64, 0i64, 64, 64)
   let i = item_id()

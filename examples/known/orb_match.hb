@@ -1,5 +1,5 @@
-; Matching of ORB descriptors by brute force: item i finds which of the `n` descriptors of 256 bits in `t` differs from descriptor i of `q` in the
-; fewest bits.
+; Brute-force matching of ORB descriptors of 256 bits: item i finds the descriptor
+; among the `n` in `t` with the least Hamming distance to descriptor i of `q`.
 
 fn bits(a: i32) -> i32 {
   let pairs = a - (a >>_u 1 & 0x55555555)

@@ -1,9 +1,9 @@
-; llama.cpp's Q4_0 to halves: a block is a scale in half precision and 32 weights of four bits, 18 bytes. Item i takes block i and writes 16
-; words. A weight under the exponent of 1024, 0x6400, is a half that needs but a subtraction.
+; Dequantisation of Q4_0 of llama.cpp to halves. A block has 18 bytes: a scale as a half, and 32 weights of four bits.
+; Item i converts block i to 16 words. A weight below the exponent of 1024, 0x6400, becomes a half by one subtraction.
 
 struct block { d: f16, q: i8[16] }
 
-; The two halves from lane k of w on, of which each is 1024 and a weight.
+; Two halves from lane k of w on, each 1024 plus a weight.
 fn weights(w: i8x4, k: const, d: f16x2) -> f16x2 {
   (bitcast.f16x2(shuffle(w, i8x4(0x64_i8), [k, 4, k + 1, 4])) - 1032.0) * d
 }

@@ -1,5 +1,5 @@
-; The dot product of a block of Q4_0 and one of Q8_1, an item each: 32 weights of four bits times 32 bytes, scaled by the block's scales, less
-; what the weights' offset of 8 adds, which Q8_1 keeps beside its scale.
+; Dot product of a block of Q4_0 and a block of Q8_1: 32 weights of four bits times 32 bytes, times both scales. It subtracts
+; the contribution of the offset 8 of the weights, which Q8_1 stores next to its scale. Each item computes one block.
 kernel q4_q8_1(q: in i8x4, u: in i8x4, d4: in f16, ds8: in f16x2, o: out f32) {
   let i = item_id()
   let (at, row) = (i * 4, i * 8)

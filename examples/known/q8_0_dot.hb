@@ -1,5 +1,5 @@
-; The dot product of a row of Q8_0 blocks and a vector of them: item i takes row i, which has `nb` blocks of 34 bytes. Bytes are multiplied and
-; added in integers, and each block's sum is scaled by both scales in f32.
+; Dot product of a row of Q8_0 blocks and a vector of Q8_0 blocks: item i computes row i, which has `nb` blocks of
+; 34 bytes. The products and sums of bytes are integers; the sum of each block is multiplied by both scales in f32.
 
 fn word(p: in i8, at: i32, k: const) -> i8x4 {
   concat.i8x4(load.i16(p[at + k] align 2), load.i16(p[at + (k + 2)] align 2))

@@ -1,7 +1,7 @@
-; llama.cpp's Q8_0: 32 floats become a scale in half precision and 32 bytes. Item i takes floats 32 i to 32 i + 31 and writes 34 bytes from
-; byte 34 i on. The scale is the largest magnitude over 127; bytes are rounded to nearest, halves away from zero.
+; Quantisation to Q8_0 of llama.cpp: 32 floats become a scale as a half, and 32 bytes. Item i converts floats 32 i to 32 i + 31 to
+; 34 bytes from byte 34 i on. The scale is the largest magnitude divided by 127; bytes are rounded to nearest, ties away from zero.
 
-; To nearest, halves away from zero: what is added has the sign of f and is just below a half.
+; Rounds to nearest, ties away from zero: adds the largest number below a half, with the sign of f.
 fn rounded(f: f32) -> i8 {
   let half = bitcast.f32(bitcast.i32(f) & 0x80000000 | bitcast.i32(f32(0x3effffff)))
   trunc.i8(fcvt_to_s.i32(f + half))

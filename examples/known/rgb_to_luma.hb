@@ -1,4 +1,4 @@
-; BT.601 luma of planar RGB: 66 r + 129 g + 25 b, rounded, over 256, plus 16. Sixteen pixels an item.
+; Luma of planar RGB by BT.601: (66 r + 129 g + 25 b) / 256, rounded, plus 16. Each item computes 16 pixels.
 kernel rgb2y_601_v(r: in i8x16, g: in i8x16, b: in i8x16, y: out i8x16) {
   let i = item_id()
   let sum = zext.i16x16(r[i]) * 66 + zext.i16x16(g[i]) * 129 + zext.i16x16(b[i]) * 25

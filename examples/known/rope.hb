@@ -1,5 +1,5 @@
-; Rotary positional embedding of interleaved pairs: word i, a pair of halves, is turned by the angle whose cosine and sine are floats 2 i and 2 i + 1
-; of the table, which `n` words share.
+; Rotary positional embedding of interleaved pairs. Word i is a pair of halves. It is rotated by the
+; angle with cosine and sine in floats 2 i and 2 i + 1 of the table, which repeats every `n` words.
 kernel rope(n: i32, x: inout f16x2, cs: in f32) {
   let i = item_id()
   let v = x[i]

@@ -1,5 +1,5 @@
-; The sum of absolute differences of a block of 16 by 16 pixels and the blocks of the same size in a reference: item i takes the one that begins i
-; pixels further right. Its words begin at any byte.
+; Sum of absolute differences of a block of 16 by 16 pixels and the blocks of a reference: item
+; i compares the block that begins i pixels to the right. Its words may begin at any byte.
 kernel sad16x16(w: i32, cur: in i8x4, ref: in i8, sad: out i32) {
   var (row, sum, c) = (0, 0, 0)
   let i = item_id()

@@ -1,6 +1,6 @@
-; HEVC's sample adaptive offset of edges in vertical direction, with offsets 2, 1, 0, -1, -2. Four pixels an item, `w` words a row.
+; Sample adaptive offset of HEVC for vertical edges, with offsets 2, 1, 0, -1, -2. Each item computes four pixels; a row has `w` words.
 
-; Of bytes: -1 where a is less than b, 1 where it is more.
+; Compares bytes: -1 if a is less than b, 1 if it is greater, else 0.
 fn sign(a: i8x4, b: i8x4) -> i8x4 {
   let less = a <_u b
   select(less, -1, select(a >_u b, 1, 0))

@@ -1,5 +1,5 @@
-; x264's SATD of 4 by 4 pixels: the sum of the magnitudes of the Hadamard transform of the difference of two blocks, halved. Item i takes the four
-; bytes from word i on in four rows, `w` words apart.
+; SATD of 4 by 4 pixels, as in x264: half the sum of the magnitudes of the Hadamard transform of the
+; difference of two blocks. Item i reads the four bytes at word i in four rows that are `w` words apart.
 
 fn low(v: i8x4) -> i16x2 { bitcast(shuffle(v, i8x4(0), [0, 4, 1, 4])) }
 fn high(v: i8x4) -> i16x2 { bitcast(shuffle(v, i8x4(0), [2, 4, 3, 4])) }
@@ -10,7 +10,7 @@ fn hadamard(a: i16x2, b: i16x2, c: i16x2, d: i16x2) -> (i16x2, i16x2, i16x2, i16
   (s + u, t + v, s - u, t - v)
 }
 
-; The four of which columns are the lanes of these rows.
+; Transposes four rows: the columns become the lanes.
 fn turned(a: i16x2, b: i16x2, c: i16x2, d: i16x2) -> (i16x2, i16x2, i16x2, i16x2) {
   (shuffle(a, b, [0, 2]), shuffle(a, b, [1, 3]), shuffle(c, d, [0, 2]), shuffle(c, d, [1, 3]))
 }

@@ -1,6 +1,6 @@
-; SiLU, x / (1 + exp(-x)), of two halves a word: in f32, by a polynomial for the exponential.
+; SiLU, x / (1 + exp(-x)), on words of two halves, in f32, with a polynomial for the exponential.
 
-; exp(-a): 2 to the power of a * -log2(e), by its whole part and a polynomial.
+; exp(-a) as 2 to the power of a * -log2(e): the integer part sets the exponent, and a polynomial computes the fraction.
 fn exp_minus(a: f32) -> f32 {
   let t = fmin(fmax(a * -1.442695, -126.0), 126.0)
   let whole = t + 12582912.0

@@ -1,4 +1,4 @@
-; Smith and Waterman with affine gaps in biased bytes: four alignments a word, the columns of H and E in memory, the substitution scores a table.
+; Smith-Waterman alignment with affine gaps in biased bytes, four alignments in a word. Memory holds the columns of H and E; a table has the scores.
 
 fn row(v: i8x4, k: const) -> i32 { zext.i32(extract(v, k)) << 3 }
 

@@ -1,4 +1,4 @@
-; Sobel's magnitude |gx| + |gy|, clamped. Sixteen pixels an item, `w` items a row; ends of rows meet the next row.
+; Sobel magnitude |gx| + |gy|, clamped. Each item computes 16 pixels; a row has `w` items, and its ends use pixels of the adjacent rows.
 
 fn left(a: i8x16, b: i8x16) -> i16x16 {
   zext(shuffle(a, b, [15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30]))
@@ -8,7 +8,7 @@ fn right(a: i8x16, b: i8x16) -> i16x16 {
   zext(shuffle(a, b, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]))
 }
 
-; The pixels to the left, those themselves, and those to the right.
+; The left neighbours, the pixels themselves, and the right neighbours.
 fn row(s: in i8x16, at: i32) -> (i16x16, i16x16, i16x16) {
   let (a, b, c) = (s[at], s[at + 1], s[at + 2])
   (left(a, b), zext.i16x16(b), right(b, c))

@@ -1,6 +1,6 @@
-; Blocks of 8 by 8 bytes transposed, one an item.
+; Transpose of blocks of 8 by 8 bytes, one for each item.
 
-; Four rows of four bytes, to rows `at`, `at` + 2, .. of words.
+; Transposes four rows of four bytes to rows `at`, `at` + 2, .. of words.
 fn turn(d: out i8x4, at: i32, k: const, a: i8x4, b: i8x4, e: i8x4, f: i8x4) {
   let (p, q) = (shuffle(a, b, [0, 4, 1, 5]), shuffle(e, f, [0, 4, 1, 5]))
   let (r, s) = (shuffle(a, b, [2, 6, 3, 7]), shuffle(e, f, [2, 6, 3, 7]))

@@ -1,6 +1,6 @@
-; The vertical pass of VP8's inverse transform: item i takes two columns of four coefficients, words 4 i to 4 i + 3, a row a word.
+; Vertical pass of the inverse transform of VP8: item i computes two columns of four coefficients, words 4 i to 4 i + 3, one word for each row.
 
-; Products with the constants of the standard, sqrt(2) cos(pi / 8) and sqrt(2) sin(pi / 8), over 65536.
+; Products with the constants of the standard, sqrt(2) cos(pi / 8) and sqrt(2) sin(pi / 8), divided by 65536.
 fn cosine(a: i16x2) -> i16x2 { a + mul_hi_s(a, 20091) }
 fn sine(a: i16x2) -> i16x2 { a + mul_hi_s(a, -30068) }
 

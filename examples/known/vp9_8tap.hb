@@ -1,4 +1,4 @@
-; VP9's sharp filter between rows: eight taps of up to 78 in sums of 32 bits, rounded, over 128. Sixteen pixels an item, `w` items a row.
+; Sharp filter of VP9 between rows: eight taps, 32-bit sums, rounded, divided by 128. Each item computes 16 pixels; a row has `w` items.
 
 fn tap(src: in i8x16, at: i32, c: const) -> i32x16 { zext.i32x16(src[at]) * c }
 

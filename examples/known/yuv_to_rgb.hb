@@ -1,4 +1,4 @@
-; BT.709 full-range YUV to RGB in 8.8 fixed point, clamped; a pixel an item, a word out.
+; Conversion from full-range YUV to RGB by BT.709 in 8.8 fixed point, clamped. Each item converts one pixel and writes one word.
 
 fn pixel(a: i32) -> i8 { trunc(min_s(max_s(a, 0), 255)) }
 

@@ -1,6 +1,6 @@
-; The greatest of eight words of halves as people write it for machines that have no maximum of halves: by comparisons. A
-; comparison with NaN is false and -0 is not below +0, so which of the two is left depends on the order of the words;
-; ../k06_h2_max8.hb is exact.
+; Maximum of eight words of halves by comparisons, for GPUs without a maximum of
+; halves. A comparison with NaN is false, and -0 is not below +0. The result for NaN
+; and zeros therefore depends on the order of the words; ../k06_h2_max8.hb is exact.
 kernel @k06_h2_max8(%x: in f16x2 align 16, %y: out f16x2) {
 ^entry:
   %i = item_id

@@ -1,4 +1,4 @@
-// Sorts each block with a bitonic network in shared memory. CUDA version of ../bitonic_sort.hb.
+// Sorts the elements of each block in ascending order by a bitonic network in shared memory: ../bitonic_sort.hb in CUDA.
 extern "C" __global__ void sort(int *x) {
   __shared__ int s[256];
   unsigned l = threadIdx.x, i = blockIdx.x * blockDim.x + l, n = blockDim.x;

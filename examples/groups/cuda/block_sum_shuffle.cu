@@ -1,4 +1,4 @@
-// Computes the sum of each block with warp shuffles. CUDA version of ../block_sum_shuffle.hb.
+// Sum of the elements of each block by shuffles: ../block_sum_shuffle.hb in CUDA.
 extern "C" __global__ void block_sum(const int *x, int *y) {
   __shared__ int sums[32];
   unsigned lane = threadIdx.x & 31, warp = threadIdx.x >> 5;

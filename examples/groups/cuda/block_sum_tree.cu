@@ -1,4 +1,4 @@
-// Computes the sum of each block with a tree reduction in shared memory. CUDA version of ../block_sum_tree.hb.
+// Sum of the elements of each block by a tree in shared memory: ../block_sum_tree.hb in CUDA.
 extern "C" __global__ void block_sum(const int *x, int *y) {
   __shared__ int tile[256];
   unsigned l = threadIdx.x;

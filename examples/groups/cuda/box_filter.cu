@@ -1,4 +1,4 @@
-// Computes the mean of each pixel and its eight neighbours, with a haloed tile. CUDA version of ../box_filter.hb.
+// Mean of each pixel and its eight neighbours, through a tile with a halo: ../box_filter.hb in CUDA.
 extern "C" __global__ void box_filter(int w, int h, const unsigned char *x, unsigned char *y) {
   __shared__ unsigned char tile[10][18];
   unsigned u = threadIdx.x, v = threadIdx.y;

@@ -1,4 +1,4 @@
-// Computes a histogram of bytes, first per block in shared memory. CUDA version of ../histogram.hb.
+// Histogram of bytes, counted in shared memory first: ../histogram.hb in CUDA.
 extern "C" __global__ void histogram(unsigned n, const unsigned char *x, unsigned *counts) {
   extern __shared__ unsigned bins[];
   unsigned l = threadIdx.x;

@@ -1,7 +1,7 @@
-// Computes layer normalisation, one row of halves per block. CUDA version of ../layernorm.hb.
+// Layer normalisation, one block for each row of halves: ../layernorm.hb in CUDA.
 #include <cuda_fp16.h>
 
-// Returns the sum over the block to every thread.
+// Sum over the block, in every thread.
 static __device__ float block_sum(float v, float *parts) {
   unsigned lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
   for (unsigned d = 16; d != 0; d >>= 1) v += __shfl_xor_sync(0xffffffff, v, d);

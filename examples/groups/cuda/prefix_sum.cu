@@ -1,4 +1,4 @@
-// Computes the prefix sum of a buffer in two launches. CUDA version of ../prefix_sum.hb.
+// Prefix sums of a buffer in two launches: ../prefix_sum.hb in CUDA.
 extern "C" __global__ void block_sums(unsigned n, const int *x, int *sums) {
   __shared__ int parts[32];
   unsigned i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x & 31, warp = threadIdx.x >> 5;

@@ -1,4 +1,4 @@
-// Processes a queue of numbers, from which each warp takes 32 with an atomic counter. CUDA version of ../queue.hb.
+// A queue of numbers, from which each warp takes 32 by a ticket: ../queue.hb in CUDA.
 extern "C" __global__ void queue(unsigned n, const unsigned *x, unsigned *head, unsigned *y, unsigned *total, unsigned *taken) {
   __shared__ unsigned sum;
   __shared__ unsigned count;

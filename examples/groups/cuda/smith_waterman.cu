@@ -1,4 +1,4 @@
-// Computes Smith-Waterman alignments by antidiagonals, for four pairs of sequences in the bytes of a word. CUDA version of ../smith_waterman.hb.
+// Smith-Waterman alignment by antidiagonals, four pairs of sequences in the bytes of a word: ../smith_waterman.hb in CUDA.
 extern "C" __global__ void smith_waterman(unsigned length, unsigned match, unsigned mismatch, unsigned open, unsigned extend,
                                           const unsigned *a, const unsigned *b, unsigned *score) {
   __shared__ unsigned best[2][257];
@@ -8,7 +8,7 @@ extern "C" __global__ void smith_waterman(unsigned length, unsigned match, unsig
   unsigned letter = a[blockIdx.x * size + l];
   const unsigned *other = b + blockIdx.x * length;
   if (l == 0) {
-    // The row above the first one, which only the first thread reads, has score zero.
+    // Above the first row, which only the first thread reads, no alignment has started.
     best[0][0] = gap[0][0] = best[1][0] = gap[1][0] = 0;
   }
   unsigned diagonal = 0, left = 0, gap_left = 0, top = 0;

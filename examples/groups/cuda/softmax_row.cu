@@ -1,4 +1,4 @@
-// Computes the softmax of rows of 128 numbers, one row per block. CUDA version of ../softmax_row.hb.
+// Softmax of rows of 128 numbers, one block for each row: ../softmax_row.hb in CUDA.
 extern "C" __global__ void softmax_row(const float *x, float *y) {
   __shared__ float greatest[4];
   __shared__ float sums[4];

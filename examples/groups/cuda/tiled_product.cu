@@ -1,4 +1,4 @@
-// Computes the product of two matrices of halves with f32 accumulators. CUDA version of ../tiled_product.hb.
+// Product of two matrices of halves with sums in f32: ../tiled_product.hb in CUDA.
 #include <cuda_fp16.h>
 
 extern "C" __global__ void tiled_product(unsigned n, unsigned inner, const __half *a, const __half *b, __half *c) {

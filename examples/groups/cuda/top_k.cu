@@ -1,4 +1,4 @@
-// Finds the k greatest elements of each block with warp ballots. CUDA version of ../top_k.hb.
+// The k largest elements of each block by ballots: ../top_k.hb in CUDA.
 extern "C" __global__ void top_k(unsigned k, const int *x, int *y, int *at) {
   __shared__ unsigned counts[32];
   unsigned l = threadIdx.x, lane = l & 31, warp = l >> 5, warps = blockDim.x >> 5;
@@ -23,7 +23,7 @@ extern "C" __global__ void top_k(unsigned k, const int *x, int *y, int *at) {
       need -= total;
     }
   }
-  // The remaining candidates are all equal to the k-th greatest element.
+  // The remaining candidates are all equal to the k-th largest element.
   unsigned equal = __ballot_sync(0xffffffff, agrees);
   if (lane == 0) counts[16 + warp] = __popc(equal);
   __syncthreads();

@@ -1,4 +1,4 @@
-// Transposes a matrix with padded tiles in shared memory. CUDA version of ../transpose.hb.
+// Transpose of a matrix in tiles of shared memory with padding: ../transpose.hb in CUDA.
 extern "C" __global__ void transpose(unsigned n, const float *x, float *y) {
   __shared__ float tile[16][17];
   unsigned u = threadIdx.x, v = threadIdx.y;

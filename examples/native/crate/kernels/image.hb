@@ -1,4 +1,4 @@
-; Four grey pixels brighter by `by`, none beyond white
+; Adds `by` to four grey pixels, saturating at white
 kernel brighten(by: i8x4, pixels: in i8x4, lighter: out i8x4) {
   let i = item_id()
   lighter[i] = add_sat_u(pixels[i], by)

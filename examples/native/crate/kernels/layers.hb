@@ -1,4 +1,4 @@
-; relu(w * x + b) on two halves at once, rounded once
+; relu(w * x + b) on two halves, rounded once
 kernel neuron(w: f16x2, b: f16x2, x: in f16x2, y: out f16x2) {
   let i = item_id()
   y[i] = ffma.relu(w, x[i], b)
