@@ -1,4 +1,4 @@
-; `__vabs2` of CUDA: the absolute value of a halfword as a signed number; that of the least wraps to itself.
+; `__vabs2` of CUDA: absolute value of signed half-words, wrapping: the least number gives itself.
 kernel vabs2(a: in i16x2, result: out i16x2) {
   let i = item_id()
   result[i] = abs(a[i])

@@ -1,4 +1,4 @@
-; `__vabs4` of CUDA: the absolute value of a byte as a signed number; that of the least wraps to itself.
+; `__vabs4` of CUDA: absolute value of signed bytes, wrapping: the least number gives itself.
 kernel vabs4(a: in i8x4, result: out i8x4) {
   let i = item_id()
   result[i] = abs(a[i])

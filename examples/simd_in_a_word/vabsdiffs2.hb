@@ -1,4 +1,4 @@
-; `__vabsdiffs2` of CUDA: how far apart two halfwords are as signed numbers: an unsigned number.
+; `__vabsdiffs2` of CUDA: absolute difference of signed half-words, as an unsigned number.
 kernel vabsdiffs2(a: in i16x2, b: in i16x2, result: out i16x2) {
   let i = item_id()
   result[i] = absdiff_s(a[i], b[i])

@@ -1,4 +1,4 @@
-; `__vabsdiffs4` of CUDA: how far apart two bytes are as signed numbers: an unsigned number.
+; `__vabsdiffs4` of CUDA: absolute difference of signed bytes, as an unsigned number.
 kernel vabsdiffs4(a: in i8x4, b: in i8x4, result: out i8x4) {
   let i = item_id()
   result[i] = absdiff_s(a[i], b[i])

@@ -1,4 +1,4 @@
-; `__vabsdiffu2` of CUDA: how far apart two halfwords are as unsigned numbers.
+; `__vabsdiffu2` of CUDA: absolute difference of unsigned half-words.
 kernel vabsdiffu2(a: in i16x2, b: in i16x2, result: out i16x2) {
   let i = item_id()
   result[i] = absdiff_u(a[i], b[i])

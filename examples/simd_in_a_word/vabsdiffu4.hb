@@ -1,4 +1,4 @@
-; `__vabsdiffu4` of CUDA: how far apart two bytes are as unsigned numbers.
+; `__vabsdiffu4` of CUDA: absolute difference of unsigned bytes.
 kernel vabsdiffu4(a: in i8x4, b: in i8x4, result: out i8x4) {
   let i = item_id()
   result[i] = absdiff_u(a[i], b[i])

@@ -1,4 +1,4 @@
-; `__vabsss2` of CUDA: the absolute value of a halfword as a signed number; that of the least is the greatest.
+; `__vabsss2` of CUDA: absolute value of signed half-words, saturating: the least number gives the greatest.
 kernel vabsss2(a: in i16x2, result: out i16x2) {
   let i = item_id()
   let x = a[i]

@@ -1,4 +1,4 @@
-; `__vabsss4` of CUDA: the absolute value of a byte as a signed number; that of the least is the greatest.
+; `__vabsss4` of CUDA: absolute value of signed bytes, saturating: the least number gives the greatest.
 kernel vabsss4(a: in i8x4, result: out i8x4) {
   let i = item_id()
   let x = a[i]

@@ -1,4 +1,4 @@
-; `__vadd2` of CUDA: the sum of two halfwords, wrapping.
+; `__vadd2` of CUDA: sum of half-words, wrapping.
 kernel vadd2(a: in i16x2, b: in i16x2, result: out i16x2) {
   let i = item_id()
   result[i] = a[i] + b[i]

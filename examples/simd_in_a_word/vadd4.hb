@@ -1,4 +1,4 @@
-; `__vadd4` of CUDA: the sum of two bytes, wrapping.
+; `__vadd4` of CUDA: sum of bytes, wrapping.
 kernel vadd4(a: in i8x4, b: in i8x4, result: out i8x4) {
   let i = item_id()
   result[i] = a[i] + b[i]

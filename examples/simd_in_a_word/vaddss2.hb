@@ -1,4 +1,4 @@
-; `__vaddss2` of CUDA: the sum of two halfwords as signed numbers, clamped to their range.
+; `__vaddss2` of CUDA: sum of signed half-words, saturating.
 kernel vaddss2(a: in i16x2, b: in i16x2, result: out i16x2) {
   let i = item_id()
   result[i] = add_sat_s(a[i], b[i])

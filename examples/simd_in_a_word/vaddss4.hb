@@ -1,4 +1,4 @@
-; `__vaddss4` of CUDA: the sum of two bytes as signed numbers, clamped to their range.
+; `__vaddss4` of CUDA: sum of signed bytes, saturating.
 kernel vaddss4(a: in i8x4, b: in i8x4, result: out i8x4) {
   let i = item_id()
   result[i] = add_sat_s(a[i], b[i])

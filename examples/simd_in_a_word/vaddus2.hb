@@ -1,4 +1,4 @@
-; `__vaddus2` of CUDA: the sum of two halfwords as unsigned numbers, clamped to their range.
+; `__vaddus2` of CUDA: sum of unsigned half-words, saturating.
 kernel vaddus2(a: in i16x2, b: in i16x2, result: out i16x2) {
   let i = item_id()
   result[i] = add_sat_u(a[i], b[i])

@@ -1,4 +1,4 @@
-; `__vaddus4` of CUDA: the sum of two bytes as unsigned numbers, clamped to their range.
+; `__vaddus4` of CUDA: sum of unsigned bytes, saturating.
 kernel vaddus4(a: in i8x4, b: in i8x4, result: out i8x4) {
   let i = item_id()
   result[i] = add_sat_u(a[i], b[i])

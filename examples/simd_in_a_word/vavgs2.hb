@@ -1,5 +1,5 @@
-; `__vavgs2` of CUDA: the average of two halfwords as signed numbers; one that lies between two numbers goes to that
-; further from zero.
+; `__vavgs2` of CUDA: average of two signed half-words,
+; rounded to nearest; ties are rounded away from zero.
 kernel vavgs2(a: in i16x2, b: in i16x2, result: out i16x2) {
   let i = item_id()
   result[i] = avg_s(a[i], b[i])

@@ -1,5 +1,5 @@
-; `__vavgs4` of CUDA: the average of two bytes as signed numbers; one that lies between two numbers goes to that
-; further from zero.
+; `__vavgs4` of CUDA: average of two signed bytes,
+; rounded to nearest; ties are rounded away from zero.
 kernel vavgs4(a: in i8x4, b: in i8x4, result: out i8x4) {
   let i = item_id()
   result[i] = avg_s(a[i], b[i])

@@ -1,4 +1,4 @@
-; `__vavgu2` of CUDA: the average of two halfwords as unsigned numbers, rounded up.
+; `__vavgu2` of CUDA: average of two unsigned half-words, rounded up.
 kernel vavgu2(a: in i16x2, b: in i16x2, result: out i16x2) {
   let i = item_id()
   result[i] = avg_u(a[i], b[i])

@@ -1,4 +1,4 @@
-; `__vavgu4` of CUDA: the average of two bytes as unsigned numbers, rounded up.
+; `__vavgu4` of CUDA: average of two unsigned bytes, rounded up.
 kernel vavgu4(a: in i8x4, b: in i8x4, result: out i8x4) {
   let i = item_id()
   result[i] = avg_u(a[i], b[i])

@@ -1,4 +1,4 @@
-; `__vcmpeq4` of CUDA: all bits of a byte where that of a equals that of b, else none.
+; `__vcmpeq4` of CUDA: comparison of bytes: all bits set if a equals b, else 0.
 kernel vcmpeq4(a: in i8x4, b: in i8x4, result: out i8x4) {
   let i = item_id()
   result[i] = mask_expand(a[i] == b[i])

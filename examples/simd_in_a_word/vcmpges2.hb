@@ -1,4 +1,4 @@
-; `__vcmpges2` of CUDA: all bits of a halfword where that of a as a signed number is at least that of b, else none.
+; `__vcmpges2` of CUDA: comparison of signed half-words: all bits set if a is at least b, else 0.
 kernel vcmpges2(a: in i16x2, b: in i16x2, result: out i16x2) {
   let i = item_id()
   result[i] = mask_expand(a[i] >=_s b[i])

@@ -1,4 +1,4 @@
-; `__vcmpgeu4` of CUDA: all bits of a byte where that of a as an unsigned number is at least that of b, else none.
+; `__vcmpgeu4` of CUDA: comparison of unsigned bytes: all bits set if a is at least b, else 0.
 kernel vcmpgeu4(a: in i8x4, b: in i8x4, result: out i8x4) {
   let i = item_id()
   result[i] = mask_expand(a[i] >=_u b[i])

@@ -1,4 +1,4 @@
-; `__vcmpgts4` of CUDA: all bits of a byte where that of a as a signed number is greater than that of b, else none.
+; `__vcmpgts4` of CUDA: comparison of signed bytes: all bits set if a is greater than b, else 0.
 kernel vcmpgts4(a: in i8x4, b: in i8x4, result: out i8x4) {
   let i = item_id()
   result[i] = mask_expand(a[i] >_s b[i])

@@ -1,5 +1,5 @@
-; `__vcmpgtu2` of CUDA: all bits of a halfword where that of a as an unsigned number is greater than that of b, else
-; none.
+; `__vcmpgtu2` of CUDA: comparison of unsigned half-words:
+; all bits set if a is greater than b, else 0.
 kernel vcmpgtu2(a: in i16x2, b: in i16x2, result: out i16x2) {
   let i = item_id()
   result[i] = mask_expand(a[i] >_u b[i])

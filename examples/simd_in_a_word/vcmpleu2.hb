@@ -1,4 +1,4 @@
-; `__vcmpleu2` of CUDA: all bits of a halfword where that of a as an unsigned number is at most that of b, else none.
+; `__vcmpleu2` of CUDA: comparison of unsigned half-words: all bits set if a is at most b, else 0.
 kernel vcmpleu2(a: in i16x2, b: in i16x2, result: out i16x2) {
   let i = item_id()
   result[i] = mask_expand(a[i] <=_u b[i])

@@ -1,4 +1,4 @@
-; `__vcmplts2` of CUDA: all bits of a halfword where that of a as a signed number is less than that of b, else none.
+; `__vcmplts2` of CUDA: comparison of signed half-words: all bits set if a is less than b, else 0.
 kernel vcmplts2(a: in i16x2, b: in i16x2, result: out i16x2) {
   let i = item_id()
   result[i] = mask_expand(a[i] <_s b[i])

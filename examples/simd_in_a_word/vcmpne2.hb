@@ -1,4 +1,4 @@
-; `__vcmpne2` of CUDA: all bits of a halfword where that of a differs from that of b, else none.
+; `__vcmpne2` of CUDA: comparison of half-words: all bits set if a differs from b, else 0.
 kernel vcmpne2(a: in i16x2, b: in i16x2, result: out i16x2) {
   let i = item_id()
   result[i] = mask_expand(a[i] != b[i])

@@ -1,4 +1,4 @@
-; `__vcmpne4` of CUDA: all bits of a byte where that of a differs from that of b, else none.
+; `__vcmpne4` of CUDA: comparison of bytes: all bits set if a differs from b, else 0.
 kernel vcmpne4(a: in i8x4, b: in i8x4, result: out i8x4) {
   let i = item_id()
   result[i] = mask_expand(a[i] != b[i])

@@ -1,5 +1,5 @@
-; `__vhaddu2` of CUDA: the average of two halfwords as unsigned numbers, rounded down: that rounded up, less 1 where
-; the sum is odd.
+; `__vhaddu2` of CUDA: average of two unsigned half-words, rounded
+; down: the average rounded up, minus 1 if the sum is odd.
 kernel vhaddu2(a: in i16x2, b: in i16x2, result: out i16x2) {
   let i = item_id()
   let (x, y) = (a[i], b[i])

@@ -1,5 +1,5 @@
-; `__vhaddu4` of CUDA: the average of two bytes as unsigned numbers, rounded down: that rounded up, less 1 where the
-; sum is odd.
+; `__vhaddu4` of CUDA: average of two unsigned bytes, rounded
+; down: the average rounded up, minus 1 if the sum is odd.
 kernel vhaddu4(a: in i8x4, b: in i8x4, result: out i8x4) {
   let i = item_id()
   let (x, y) = (a[i], b[i])

@@ -1,5 +1,5 @@
-; `__viaddmax_s32_relu` of CUDA: a + b, wrapping, or c, whichever is the greater as a signed word, but no less than 0:
-; a step of dynamic programming.
+; `__viaddmax_s32_relu` of CUDA: maximum of the wrapping sum a + b and
+; c, as signed words, but at least 0: a step of dynamic programming.
 kernel viaddmax_s32_relu(a: in i32, b: in i32, c: in i32, result: out i32) {
   let i = item_id()
   let (x, y, z) = (a[i], b[i], c[i])

@@ -1,5 +1,5 @@
-; `__viaddmax_u16x2` of CUDA: a + b, wrapping, or c, whichever is the greater as a unsigned halfword: a step of
-; dynamic programming.
+; `__viaddmax_u16x2` of CUDA: maximum of the wrapping sum a + b
+; and c, as unsigned half-words: a step of dynamic programming.
 kernel viaddmax_u16x2(a: in i16x2, b: in i16x2, c: in i16x2, result: out i16x2) {
   let i = item_id()
   let (x, y, z) = (a[i], b[i], c[i])

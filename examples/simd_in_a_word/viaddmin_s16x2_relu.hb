@@ -1,5 +1,5 @@
-; `__viaddmin_s16x2_relu` of CUDA: a + b, wrapping, or c, whichever is the lesser as a signed halfword, but no less
-; than 0: a step of dynamic programming.
+; `__viaddmin_s16x2_relu` of CUDA: minimum of the wrapping sum a + b and
+; c, as signed half-words, but at least 0: a step of dynamic programming.
 kernel viaddmin_s16x2_relu(a: in i16x2, b: in i16x2, c: in i16x2, result: out i16x2) {
   let i = item_id()
   let (x, y, z) = (a[i], b[i], c[i])

@@ -1,5 +1,5 @@
-; `__viaddmin_s32` of CUDA: a + b, wrapping, or c, whichever is the lesser as a signed word: a step of dynamic
-; programming.
+; `__viaddmin_s32` of CUDA: minimum of the wrapping sum a +
+; b and c, as signed words: a step of dynamic programming.
 kernel viaddmin_s32(a: in i32, b: in i32, c: in i32, result: out i32) {
   let i = item_id()
   let (x, y, z) = (a[i], b[i], c[i])

@@ -1,5 +1,5 @@
-; `__viaddmin_u32` of CUDA: a + b, wrapping, or c, whichever is the lesser as a unsigned word: a step of dynamic
-; programming.
+; `__viaddmin_u32` of CUDA: minimum of the wrapping sum a +
+; b and c, as unsigned words: a step of dynamic programming.
 kernel viaddmin_u32(a: in i32, b: in i32, c: in i32, result: out i32) {
   let i = item_id()
   let (x, y, z) = (a[i], b[i], c[i])

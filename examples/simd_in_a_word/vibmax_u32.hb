@@ -1,5 +1,5 @@
-; `__vibmax_u32` of CUDA: the greater of two unsigned words, and all bits where it is that of a, also if they are
-; equal. CUDA has a truth value there.
+; `__vibmax_u32` of CUDA: maximum of two unsigned words, and a mask with all
+; bits set if it equals a. CUDA returns a truth value instead of the mask.
 kernel vibmax_u32(a: in i32, b: in i32, result: out i32, from_a: out i32) {
   let i = item_id()
   let (x, y) = (a[i], b[i])

@@ -1,5 +1,5 @@
-; `__vibmin_s16x2` of CUDA: the lesser of two signed halfwords, and all bits where it is that of a, also if they are
-; equal. CUDA has two truth values there.
+; `__vibmin_s16x2` of CUDA: minimum of two signed half-words, and a mask with all
+; bits set if it equals a. CUDA returns two truth values instead of the mask.
 kernel vibmin_s16x2(a: in i16x2, b: in i16x2, result: out i16x2, from_a: out i16x2) {
   let i = item_id()
   let (x, y) = (a[i], b[i])

@@ -1,5 +1,5 @@
-; `__vibmin_s32` of CUDA: the lesser of two signed words, and all bits where it is that of a, also if they are equal.
-; CUDA has a truth value there.
+; `__vibmin_s32` of CUDA: minimum of two signed words, and a mask with all
+; bits set if it equals a. CUDA returns a truth value instead of the mask.
 kernel vibmin_s32(a: in i32, b: in i32, result: out i32, from_a: out i32) {
   let i = item_id()
   let (x, y) = (a[i], b[i])

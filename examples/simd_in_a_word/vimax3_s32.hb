@@ -1,4 +1,4 @@
-; `__vimax3_s32` of CUDA: the greatest of three signed words.
+; `__vimax3_s32` of CUDA: maximum of three signed words.
 kernel vimax3_s32(a: in i32, b: in i32, c: in i32, result: out i32) {
   let i = item_id()
   let (x, y, z) = (a[i], b[i], c[i])

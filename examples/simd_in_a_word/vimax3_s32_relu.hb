@@ -1,4 +1,4 @@
-; `__vimax3_s32_relu` of CUDA: the greatest of three signed words, but no less than 0.
+; `__vimax3_s32_relu` of CUDA: maximum of three signed words, but at least 0.
 kernel vimax3_s32_relu(a: in i32, b: in i32, c: in i32, result: out i32) {
   let i = item_id()
   let (x, y, z) = (a[i], b[i], c[i])

@@ -1,4 +1,4 @@
-; `__vimax3_u32` of CUDA: the greatest of three unsigned words.
+; `__vimax3_u32` of CUDA: maximum of three unsigned words.
 kernel vimax3_u32(a: in i32, b: in i32, c: in i32, result: out i32) {
   let i = item_id()
   let (x, y, z) = (a[i], b[i], c[i])

@@ -1,4 +1,4 @@
-; `__vimax_s32_relu` of CUDA: the greater of two signed words, but no less than 0.
+; `__vimax_s32_relu` of CUDA: maximum of two signed words, but at least 0.
 kernel vimax_s32_relu(a: in i32, b: in i32, result: out i32) {
   let i = item_id()
   result[i] = max_s(max_s(a[i], b[i]), 0)

@@ -1,4 +1,4 @@
-; `__vimin3_s16x2` of CUDA: the least of three signed halfwords.
+; `__vimin3_s16x2` of CUDA: minimum of three signed half-words.
 kernel vimin3_s16x2(a: in i16x2, b: in i16x2, c: in i16x2, result: out i16x2) {
   let i = item_id()
   let (x, y, z) = (a[i], b[i], c[i])

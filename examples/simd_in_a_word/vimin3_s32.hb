@@ -1,4 +1,4 @@
-; `__vimin3_s32` of CUDA: the least of three signed words.
+; `__vimin3_s32` of CUDA: minimum of three signed words.
 kernel vimin3_s32(a: in i32, b: in i32, c: in i32, result: out i32) {
   let i = item_id()
   let (x, y, z) = (a[i], b[i], c[i])

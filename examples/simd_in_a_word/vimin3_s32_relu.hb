@@ -1,4 +1,4 @@
-; `__vimin3_s32_relu` of CUDA: the least of three signed words, but no less than 0.
+; `__vimin3_s32_relu` of CUDA: minimum of three signed words, but at least 0.
 kernel vimin3_s32_relu(a: in i32, b: in i32, c: in i32, result: out i32) {
   let i = item_id()
   let (x, y, z) = (a[i], b[i], c[i])

@@ -1,4 +1,4 @@
-; `__vimin3_u32` of CUDA: the least of three unsigned words.
+; `__vimin3_u32` of CUDA: minimum of three unsigned words.
 kernel vimin3_u32(a: in i32, b: in i32, c: in i32, result: out i32) {
   let i = item_id()
   let (x, y, z) = (a[i], b[i], c[i])

@@ -1,4 +1,4 @@
-; `__vimin_s16x2_relu` of CUDA: the lesser of two signed halfwords, but no less than 0.
+; `__vimin_s16x2_relu` of CUDA: minimum of two signed half-words, but at least 0.
 kernel vimin_s16x2_relu(a: in i16x2, b: in i16x2, result: out i16x2) {
   let i = item_id()
   result[i] = max_s(min_s(a[i], b[i]), 0)

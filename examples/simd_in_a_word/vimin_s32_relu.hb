@@ -1,4 +1,4 @@
-; `__vimin_s32_relu` of CUDA: the lesser of two signed words, but no less than 0.
+; `__vimin_s32_relu` of CUDA: minimum of two signed words, but at least 0.
 kernel vimin_s32_relu(a: in i32, b: in i32, result: out i32) {
   let i = item_id()
   result[i] = max_s(min_s(a[i], b[i]), 0)

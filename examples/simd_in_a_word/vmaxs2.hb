@@ -1,4 +1,4 @@
-; `__vmaxs2` of CUDA: the greater of two halfwords as signed numbers.
+; `__vmaxs2` of CUDA: maximum of two signed half-words.
 kernel vmaxs2(a: in i16x2, b: in i16x2, result: out i16x2) {
   let i = item_id()
   result[i] = max_s(a[i], b[i])

@@ -1,4 +1,4 @@
-; `__vmaxs4` of CUDA: the greater of two bytes as signed numbers.
+; `__vmaxs4` of CUDA: maximum of two signed bytes.
 kernel vmaxs4(a: in i8x4, b: in i8x4, result: out i8x4) {
   let i = item_id()
   result[i] = max_s(a[i], b[i])

@@ -1,4 +1,4 @@
-; `__vmaxu2` of CUDA: the greater of two halfwords as unsigned numbers.
+; `__vmaxu2` of CUDA: maximum of two unsigned half-words.
 kernel vmaxu2(a: in i16x2, b: in i16x2, result: out i16x2) {
   let i = item_id()
   result[i] = max_u(a[i], b[i])

@@ -1,4 +1,4 @@
-; `__vmaxu4` of CUDA: the greater of two bytes as unsigned numbers.
+; `__vmaxu4` of CUDA: maximum of two unsigned bytes.
 kernel vmaxu4(a: in i8x4, b: in i8x4, result: out i8x4) {
   let i = item_id()
   result[i] = max_u(a[i], b[i])

@@ -1,4 +1,4 @@
-; `__vmins2` of CUDA: the lesser of two halfwords as signed numbers.
+; `__vmins2` of CUDA: minimum of two signed half-words.
 kernel vmins2(a: in i16x2, b: in i16x2, result: out i16x2) {
   let i = item_id()
   result[i] = min_s(a[i], b[i])

@@ -1,4 +1,4 @@
-; `__vmins4` of CUDA: the lesser of two bytes as signed numbers.
+; `__vmins4` of CUDA: minimum of two signed bytes.
 kernel vmins4(a: in i8x4, b: in i8x4, result: out i8x4) {
   let i = item_id()
   result[i] = min_s(a[i], b[i])

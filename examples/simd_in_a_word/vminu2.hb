@@ -1,4 +1,4 @@
-; `__vminu2` of CUDA: the lesser of two halfwords as unsigned numbers.
+; `__vminu2` of CUDA: minimum of two unsigned half-words.
 kernel vminu2(a: in i16x2, b: in i16x2, result: out i16x2) {
   let i = item_id()
   result[i] = min_u(a[i], b[i])

@@ -1,4 +1,4 @@
-; `__vminu4` of CUDA: the lesser of two bytes as unsigned numbers.
+; `__vminu4` of CUDA: minimum of two unsigned bytes.
 kernel vminu4(a: in i8x4, b: in i8x4, result: out i8x4) {
   let i = item_id()
   result[i] = min_u(a[i], b[i])

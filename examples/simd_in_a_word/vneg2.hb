@@ -1,4 +1,4 @@
-; `__vneg2` of CUDA: a halfword with the sign changed; the least wraps to itself.
+; `__vneg2` of CUDA: negation of signed half-words, wrapping: the least number gives itself.
 kernel vneg2(a: in i16x2, result: out i16x2) {
   let i = item_id()
   result[i] = -a[i]

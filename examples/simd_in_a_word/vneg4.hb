@@ -1,4 +1,4 @@
-; `__vneg4` of CUDA: a byte with the sign changed; the least wraps to itself.
+; `__vneg4` of CUDA: negation of signed bytes, wrapping: the least number gives itself.
 kernel vneg4(a: in i8x4, result: out i8x4) {
   let i = item_id()
   result[i] = -a[i]

@@ -1,4 +1,4 @@
-; `__vnegss2` of CUDA: a halfword with the sign changed; the least becomes the greatest.
+; `__vnegss2` of CUDA: negation of signed half-words, saturating: the least number gives the greatest.
 kernel vnegss2(a: in i16x2, result: out i16x2) {
   let i = item_id()
   result[i] = sub_sat_s(0, a[i])

@@ -1,4 +1,4 @@
-; `__vnegss4` of CUDA: a byte with the sign changed; the least becomes the greatest.
+; `__vnegss4` of CUDA: negation of signed bytes, saturating: the least number gives the greatest.
 kernel vnegss4(a: in i8x4, result: out i8x4) {
   let i = item_id()
   result[i] = sub_sat_s(0, a[i])

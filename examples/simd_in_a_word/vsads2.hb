@@ -1,4 +1,4 @@
-; `__vsads2` of CUDA: the sum of how far apart two pairs of halfwords are as signed numbers.
+; `__vsads2` of CUDA: sum of the absolute differences of two pairs of signed half-words.
 kernel vsads2(a: in i16x2, b: in i16x2, result: out i32) {
   let i = item_id()
   result[i] = sad_s(a[i], b[i], 0)

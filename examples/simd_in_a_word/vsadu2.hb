@@ -1,4 +1,4 @@
-; `__vsadu2` of CUDA: the sum of how far apart two pairs of halfwords are as unsigned numbers.
+; `__vsadu2` of CUDA: sum of the absolute differences of two pairs of unsigned half-words.
 kernel vsadu2(a: in i16x2, b: in i16x2, result: out i32) {
   let i = item_id()
   result[i] = sad_u(a[i], b[i], 0)

@@ -1,4 +1,4 @@
-; `__vsadu4` of CUDA: the sum of how far apart four pairs of bytes are as unsigned numbers.
+; `__vsadu4` of CUDA: sum of the absolute differences of four pairs of unsigned bytes.
 kernel vsadu4(a: in i8x4, b: in i8x4, result: out i32) {
   let i = item_id()
   result[i] = sad_u(a[i], b[i], 0)

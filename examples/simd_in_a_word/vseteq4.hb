@@ -1,4 +1,4 @@
-; `__vseteq4` of CUDA: 1 in a byte where that of a equals that of b, else 0.
+; `__vseteq4` of CUDA: comparison of bytes: 1 if a equals b, else 0.
 kernel vseteq4(a: in i8x4, b: in i8x4, result: out i8x4) {
   let i = item_id()
   result[i] = select(a[i] == b[i], 1, 0)

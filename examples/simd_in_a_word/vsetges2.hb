@@ -1,4 +1,4 @@
-; `__vsetges2` of CUDA: 1 in a halfword where that of a as a signed number is at least that of b, else 0.
+; `__vsetges2` of CUDA: comparison of signed half-words: 1 if a is at least b, else 0.
 kernel vsetges2(a: in i16x2, b: in i16x2, result: out i16x2) {
   let i = item_id()
   result[i] = select(a[i] >=_s b[i], 1, 0)

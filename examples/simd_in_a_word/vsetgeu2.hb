@@ -1,4 +1,4 @@
-; `__vsetgeu2` of CUDA: 1 in a halfword where that of a as an unsigned number is at least that of b, else 0.
+; `__vsetgeu2` of CUDA: comparison of unsigned half-words: 1 if a is at least b, else 0.
 kernel vsetgeu2(a: in i16x2, b: in i16x2, result: out i16x2) {
   let i = item_id()
   result[i] = select(a[i] >=_u b[i], 1, 0)

@@ -1,4 +1,4 @@
-; `__vsetgtu4` of CUDA: 1 in a byte where that of a as an unsigned number is greater than that of b, else 0.
+; `__vsetgtu4` of CUDA: comparison of unsigned bytes: 1 if a is greater than b, else 0.
 kernel vsetgtu4(a: in i8x4, b: in i8x4, result: out i8x4) {
   let i = item_id()
   result[i] = select(a[i] >_u b[i], 1, 0)

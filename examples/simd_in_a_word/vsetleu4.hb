@@ -1,4 +1,4 @@
-; `__vsetleu4` of CUDA: 1 in a byte where that of a as an unsigned number is at most that of b, else 0.
+; `__vsetleu4` of CUDA: comparison of unsigned bytes: 1 if a is at most b, else 0.
 kernel vsetleu4(a: in i8x4, b: in i8x4, result: out i8x4) {
   let i = item_id()
   result[i] = select(a[i] <=_u b[i], 1, 0)

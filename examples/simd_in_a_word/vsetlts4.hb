@@ -1,4 +1,4 @@
-; `__vsetlts4` of CUDA: 1 in a byte where that of a as a signed number is less than that of b, else 0.
+; `__vsetlts4` of CUDA: comparison of signed bytes: 1 if a is less than b, else 0.
 kernel vsetlts4(a: in i8x4, b: in i8x4, result: out i8x4) {
   let i = item_id()
   result[i] = select(a[i] <_s b[i], 1, 0)

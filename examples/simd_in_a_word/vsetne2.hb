@@ -1,4 +1,4 @@
-; `__vsetne2` of CUDA: 1 in a halfword where that of a differs from that of b, else 0.
+; `__vsetne2` of CUDA: comparison of half-words: 1 if a differs from b, else 0.
 kernel vsetne2(a: in i16x2, b: in i16x2, result: out i16x2) {
   let i = item_id()
   result[i] = select(a[i] != b[i], 1, 0)

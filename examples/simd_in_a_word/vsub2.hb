@@ -1,4 +1,4 @@
-; `__vsub2` of CUDA: the difference of two halfwords, wrapping.
+; `__vsub2` of CUDA: difference of half-words, wrapping.
 kernel vsub2(a: in i16x2, b: in i16x2, result: out i16x2) {
   let i = item_id()
   result[i] = a[i] - b[i]

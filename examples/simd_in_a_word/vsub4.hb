@@ -1,4 +1,4 @@
-; `__vsub4` of CUDA: the difference of two bytes, wrapping.
+; `__vsub4` of CUDA: difference of bytes, wrapping.
 kernel vsub4(a: in i8x4, b: in i8x4, result: out i8x4) {
   let i = item_id()
   result[i] = a[i] - b[i]

@@ -1,4 +1,4 @@
-; `__vsubss2` of CUDA: the difference of two halfwords as signed numbers, clamped to their range.
+; `__vsubss2` of CUDA: difference of signed half-words, saturating.
 kernel vsubss2(a: in i16x2, b: in i16x2, result: out i16x2) {
   let i = item_id()
   result[i] = sub_sat_s(a[i], b[i])

@@ -1,4 +1,4 @@
-; `__vsubss4` of CUDA: the difference of two bytes as signed numbers, clamped to their range.
+; `__vsubss4` of CUDA: difference of signed bytes, saturating.
 kernel vsubss4(a: in i8x4, b: in i8x4, result: out i8x4) {
   let i = item_id()
   result[i] = sub_sat_s(a[i], b[i])

@@ -1,4 +1,4 @@
-; `__vsubus2` of CUDA: the difference of two halfwords as unsigned numbers, no less than 0.
+; `__vsubus2` of CUDA: difference of unsigned half-words, saturating.
 kernel vsubus2(a: in i16x2, b: in i16x2, result: out i16x2) {
   let i = item_id()
   result[i] = sub_sat_u(a[i], b[i])

@@ -1,4 +1,4 @@
-; `__vsubus4` of CUDA: the difference of two bytes as unsigned numbers, no less than 0.
+; `__vsubus4` of CUDA: difference of unsigned bytes, saturating.
 kernel vsubus4(a: in i8x4, b: in i8x4, result: out i8x4) {
   let i = item_id()
   result[i] = sub_sat_u(a[i], b[i])
