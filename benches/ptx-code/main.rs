@@ -51,12 +51,12 @@ const TIMED_SM: Sm = Sm::SM_90;
 
 const HEAD: &str = "# Baseline kernels in machine instructions
 
-This page compares the code size of halfbyte with that of PTX written by hand. Each cell is `total /
-compute (total / compute)`, in machine instructions of ptxas 13.5, up to the last `EXIT`. The first
-pair is for the kernels of `examples/baseline`, compiled by halfbyte. The second pair is for the same
-kernels written in PTX (`tests/ptx/baseline`). Below sm_90, the second pair is for the file for sm_75;
-from sm_90 on, it is for the file for sm_90. `-` means that the kernel is refused, or that ptxas
-cannot assemble it for the SM. `cargo bench --bench ptx -- --write` writes this page.
+This page compares the code size of halfbyte with that of PTX written by hand. Each cell is
+`total / compute (total / compute)`, in machine instructions of ptxas 13.5, up to the last `EXIT`.
+The first pair is for the kernels of `examples/baseline`, compiled by halfbyte. The second pair is
+for the same kernels written in PTX (`tests/ptx/baseline`). Below sm_90, the second pair is for the
+file for sm_75; from sm_90 on, it is for the file for sm_90. `-` means that the kernel is refused,
+or that ptxas cannot assemble it for the SM. `cargo bench --bench ptx -- --write` writes this page.
 
 sm_75 has no maximum of halves. There, both versions of `k06_h2_max8` compare and select
 (`examples/baseline/sm75`).
@@ -67,9 +67,9 @@ sm_75 has no maximum of halves. There, both versions of `k06_h2_max8` compare an
 const EXACT: &str = "k06_h2_max8";
 
 const EXACTLY: &str = "
-A compare and a select give NaN for a number and NaN, and do not distinguish -0 from +0. `fmax` of the
-IR handles both cases, and takes more instructions on an SM without a maximum. This table is for the
-same kernel with `fmax` on every SM, compared with the same PTX files:
+A compare and a select give NaN for a number and NaN, and do not distinguish -0 from +0. `fmax` of
+the IR handles both cases, and takes more instructions on an SM without a maximum. This table is for
+the same kernel with `fmax` on every SM, compared with the same PTX files:
 
 ";
 
