@@ -95,8 +95,8 @@ fn table(forms: &[VideoForm], sides: &[[Kernels; 2]; 3]) -> String {
         writeln!(text, "* sm_{sm}: the geometric mean of the ratio of halfbyte to ptxas is {mean:.3}.").unwrap();
     }
     worse.iter().for_each(|line| println!("more than its own: {line}"));
-    writeln!(text, "* Forms with more instructions than ptxas: {}.", if worse.is_empty() { "none".into() } else { worse.join("; ") })
-        .unwrap();
+    let worse = if worse.is_empty() { "none".into() } else { worse.join("; ") };
+    writeln!(text, "* Forms with more instructions than ptxas: {worse}.").unwrap();
     text.push_str("\n| form |");
     SMS.iter().for_each(|sm| write!(text, " sm_{sm} | ptxas |").unwrap());
     text.push_str("\n|---|");

@@ -1,4 +1,4 @@
-// Computes y = a x + y on packed halves. axpy.ptx is the output of clang, without CUDA:
+// y = a x + y on packed halves. axpy.ptx is the output of clang for this file, without CUDA:
 //   clang-19 --target=nvptx64-nvidia-cuda -march=sm_90 -O2 -S axpy.c -o axpy.ptx
 typedef _Float16 half2 __attribute__((ext_vector_type(2)));
 

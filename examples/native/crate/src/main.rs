@@ -1,4 +1,4 @@
-//! Example: calls kernels that the build script compiled to native functions.
+//! Calls kernels that the build script compiles to native functions.
 
 mod kernels {
     include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
