@@ -204,14 +204,14 @@ pub struct OpRow {
 
 const INT: TypeSet = type_set!("an integer type", |t| t.is_int());
 const NARROW_INT: TypeSet =
-    type_set!("an integer type of at most 32 bits a lane", |t| t.is_int() && t.elem().bits() <= 32);
+    type_set!("an integer type with lanes of at most 32 bits", |t| t.is_int() && t.elem().bits() <= 32);
 const SCALAR_INT: TypeSet = type_set!("a scalar integer type", |t| t.is_int() && t.is_scalar());
 const WIDENABLE: TypeSet =
     type_set!("an integer type with one of twice the width (i8, i16, i32, i8x16, i16x16)", |t| t.widened().is_some());
 const BITS: TypeSet = type_set!("an integer or mask type", |t| t.is_int() || t.is_mask());
 const FLOAT: TypeSet = type_set!("a floating-point type", |t| t.is_float());
 const NO_DOUBLE: TypeSet =
-    type_set!("a floating-point type but f64", |t| t.is_float() && !matches!(t.elem(), Elem::F64));
+    type_set!("a floating-point type except f64", |t| t.is_float() && !matches!(t.elem(), Elem::F64));
 const SINGLE_OR_DOUBLE: TypeSet = type_set!("f32 or f64", |t| matches!(t.elem(), Elem::F32 | Elem::F64));
 const SINGLE: TypeSet = type_set!("f32", |t| matches!(t.elem(), Elem::F32));
 const FLOAT_SCALAR: TypeSet = type_set!("a scalar floating-point type", |t| t.is_float() && t.is_scalar());
@@ -239,7 +239,7 @@ const ATOMIC_FLOAT: TypeSet = type_set!("f16, bf16, f16x2, bf16x2, f32 or f64", 
 const ATOMIC_DATA: TypeSet = type_set!("a type of at most 64 bits that is neither a mask nor ptr", |t| t.bits() <= 64
     && !t.is_mask()
     && !matches!(t.elem(), Elem::Ptr));
-const DATA: TypeSet = type_set!("any type but ptr", |t| !matches!(t.elem(), Elem::Ptr));
+const DATA: TypeSet = type_set!("any type except ptr", |t| !matches!(t.elem(), Elem::Ptr));
 const ANY: TypeSet = type_set!("any type", |_t| true);
 
 const NO_FLAGS: FlagSet = FlagSet { rounding: false, ftz: false, clamp: false, contract: false, nan: false };
@@ -427,7 +427,7 @@ ops! {
     Not "not" BITS [same] -> same, -, Pure, lanewise;
         "Bitwise complement."; "%r = not.i32 %a";
     Icmp "icmp" INT [same same] -> mask, (IntCC), Pure, lanewise;
-        "Integer comparison, to a mask (`i1` for scalars): eq ne lt le gt ge with _s or _u."; "%m = icmp.lt_u.i8x4 %a, %b";
+        "Integer comparison with a mask as its result (`i1` for scalars): eq ne lt le gt ge with _s or _u."; "%m = icmp.lt_u.i8x4 %a, %b";
     Select "select" ANY [cond same same] -> same, -, Pure, lanewise;
         "The second operand if the condition is true, else the third. The condition is one `i1` for all lanes, or a mask."; "%r = select.i8x4 %m, %a, %b";
 
@@ -469,7 +469,7 @@ ops! {
     Zext "zext" INT [from] -> same, -, Pure, lanewise, (same_lanes_wider);
         "Zero extension of each lane to the named, wider type."; "%r = zext.i32 %a";
     Trunc "trunc" INT [from] -> same, -, Pure, lanewise, (same_lanes_narrower);
-        "The low bits of each lane, in the named, narrower type."; "%r = trunc.i8 %a";
+        "Low bits of each lane, in the named, narrower type."; "%r = trunc.i8 %a";
     NarrowSatS "narrow_sat_s" WIDENABLE [from] -> same, -, Pure, lanewise, (twice_as_wide);
         "Signed lanes clamped to the signed range of the named type of half the width."; "%r = narrow_sat_s.i16 %a";
     NarrowSatU "narrow_sat_u" WIDENABLE [from] -> same, -, Pure, lanewise, (twice_as_wide);
@@ -497,9 +497,9 @@ ops! {
     Fmax "fmax" FLOAT [same same] -> same, MINMAX, Pure, lanewise, commutative;
         "Maximum; -0 is below +0. One NaN and a number give the number. Two NaNs, or one with `nan`, give the canonical NaN; in f64, two NaNs give the first one, made quiet."; "%r = fmax.f16x2 %a, %b";
     Fcmp "fcmp" FLOAT [same same] -> mask, (FloatCC), Pure, lanewise;
-        "Comparison, to a mask (`i1` for scalars)."; "%m = fcmp.ltu.f16x2 %a, %b";
+        "Comparison with a mask as its result (`i1` for scalars)."; "%m = fcmp.ltu.f16x2 %a, %b";
     Fset "fset" NO_DOUBLE [same same] -> same, (FloatCC), Pure, lanewise;
-        "Comparison, to 1.0 or +0."; "%r = fset.ge.ftz.f16x2 %a, %b";
+        "Comparison with 1.0 or +0 as its result."; "%r = fset.ge.ftz.f16x2 %a, %b";
     Fdiv "fdiv" SINGLE_OR_DOUBLE [same same] -> same, ROUND, Pure, lanewise;
         "Quotient, rounded once."; "%r = fdiv.f32 %a, %b";
     Fsqrt "fsqrt" SINGLE_OR_DOUBLE [same] -> same, ROUND, Pure, lanewise;
@@ -653,7 +653,7 @@ ops! {
     ItemId "item_id" - [] -> I32, (Axis), Pure;
         "The number of the work item along an axis, from 0: `group_id.x * group_size.x + local_id.x`. Without an axis, the number in the whole launch: x + nx * (y + ny * z), with nx items along x and ny along y."; "%i = item_id.x";
     ItemCount "item_count" - [] -> I32, -, Pure;
-        "The number of work items of the launch."; "%n = item_count";
+        "Number of work items in the launch."; "%n = item_count";
     LocalId "local_id" - [] -> I32, (Axis), Pure;
         "The number of the item in its group, along an axis or in the whole group."; "%l = local_id";
     GroupId "group_id" - [] -> I32, (Axis), Pure;

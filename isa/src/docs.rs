@@ -97,23 +97,27 @@ fn pattern(mask: u128, word: u128) -> String {
 }
 
 const HALU: &str = "# HALU instructions\n\n\
-    A word has 128 bits. It is written as `0x` and the 32 digits of its value, most significant first. A bit that no field names is 0. `@P0` or `@!P0` before the mnemonic is the guard: \
-    where it is false the instruction does nothing. RZ, URZ and PT read as 0, 0 and true, and swallow what is written to them. \
-    All sources are read before anything is written.\n\n";
+    A word has 128 bits. It is written as `0x` and the 32 digits of its value, most significant first. A bit that no \
+    field names is 0. `@P0` or `@!P0` before the mnemonic is the guard: if it is false, the instruction does nothing. \
+    RZ, URZ and PT read as 0, 0 and true; writes to them are discarded. All sources are read before any result is \
+    written.\n\n";
 
 const VP1: &str = "# VP1 instructions\n\n\
-    A word has 32 bits. It is written as `0x` and the 8 digits of its value, most significant first. Bits 24 to 31 say which instruction it is and for which unit. A bit that no field names is \
-    ignored, and 0 in a word made from text.\n\n\
-    Words run in bundles: at most one of the address unit (c0 to df), the scalar unit (00 to 7f), the vector unit (80 to bf) and the branch \
-    unit (e0 to ff), in this order. A word begins a bundle if its address is a multiple of 4 or its unit does not come after that of the word \
-    before. All of a bundle is read before any of it is written, but for what the scalar unit hands to the vector unit.\n\n\
-    Words of text stand one blank apart, numbers are hexadecimal. `$r31` reads 0 and is written `0x0`. `{...}` may be left out: flags that \
-    are not written, and conditions that are always true. `(slct $cN bit $rMd)` is the register whose number is M xor that bit of `$cN`; with \
-    the bit b20 it is `$rMq`, M with its low two bits advanced by bits 4 and 5 of `$cN`, modulo 4.\n\n";
+    A word has 32 bits. It is written as `0x` and the 8 digits of its value, most significant first. Bits 24 to 31 \
+    select the instruction and the unit that executes it. A bit that no field names is ignored, and is 0 in an \
+    assembled word.\n\n\
+    Words execute in bundles of at most one word for each unit, in this order: the address unit (c0 to df), the scalar \
+    unit (00 to 7f), the vector unit (80 to bf) and the branch unit (e0 to ff). A word begins a bundle if its address \
+    is a multiple of 4, or if its unit does not come after that of the previous word. A bundle reads all its sources \
+    before it writes any result, except for the values that the scalar unit forwards to the vector unit.\n\n\
+    In assembly text, one blank separates the parts of an instruction, and numbers are hexadecimal. `$r31` reads as 0 \
+    and is written `0x0`. `{...}` encloses optional parts: flags that are not written, and conditions that are always \
+    true. `(slct $cN bit $rMd)` is the register whose number is M xor that bit of `$cN`. With the bit b20 it is \
+    `$rMq`, where bits 4 and 5 of `$cN` are added to the low two bits of M, modulo 4.\n\n";
 
 const UNNAMED: &str = "\n## Words without a name\n\n\
-    Text has only `.word` for them. Those of db have no known meaning and trap.\n\n\
-    | | bits 24 to 31 and what else is fixed | |\n|---|---|---|\n";
+    The text of these words is `.word`. The effect of words with opcode db is unknown, so they trap.\n\n\
+    | | bits 24 to 31 and other fixed bits | |\n|---|---|---|\n";
 
 fn meaning(out: &mut String, set: Set, group: &[EncodingForm]) -> fmt::Result {
     let Some(&(_, first, alias)) = group.first() else {
@@ -135,8 +139,8 @@ fn meaning(out: &mut String, set: Set, group: &[EncodingForm]) -> fmt::Result {
     writeln!(out, "```")?;
     if !first.modifiers.is_empty() {
         let order = match first.order {
-            ModifierOrder::Free => "read in any order",
-            ModifierOrder::Fixed => "read in this order",
+            ModifierOrder::Free => "accepted in any order",
+            ModifierOrder::Fixed => "accepted in this order",
         };
         writeln!(
             out,
@@ -144,8 +148,8 @@ fn meaning(out: &mut String, set: Set, group: &[EncodingForm]) -> fmt::Result {
         )?;
         for m in first.modifiers {
             let default = match m.default {
-                None => "must be written".to_owned(),
-                Some(value) => m.text(value).map_or("left out".to_owned(), |t| format!("`.{t}`")),
+                None => "required".to_owned(),
+                Some(value) => m.text(value).map_or("omitted".to_owned(), |t| format!("`.{t}`")),
             };
             writeln!(out, "| {} | {} | {} | {default} |", m.field.name, place(m.field), values(m, "."))?;
         }
@@ -153,7 +157,7 @@ fn meaning(out: &mut String, set: Set, group: &[EncodingForm]) -> fmt::Result {
     let mut forbidden: Vec<&str> = first.forbids.iter().map(|f| f.why).collect();
     forbidden.dedup();
     if !forbidden.is_empty() {
-        writeln!(out, "\nNo instruction: {}.", forbidden.join("; "))?;
+        writeln!(out, "\nConstraints: {}.", forbidden.join("; "))?;
     }
     // The aliases of a row share one layout.
     for f in group.chunk_by(|a, b| a.0 == b.0).filter_map(<[EncodingForm]>::first) {
@@ -221,7 +225,7 @@ fn syntax(set: Set, &(_, row, alias): &EncodingForm) -> String {
         let words = operands.iter().filter(|o| !o.silent).map(operand);
         let mut line = std::iter::once(mnemonic.to_owned()).chain(words).collect::<Vec<_>>().join(" ");
         match alias {
-            Some(Alias { when: [], .. }) => line.push_str("  ; read, not printed"),
+            Some(Alias { when: [], .. }) => line.push_str("  ; accepted, not printed"),
             Some(Alias { when, .. }) => {
                 let values: Vec<String> = when.iter().map(|(f, v)| format!("{} = {v:#x}", f.name)).collect();
                 let _ = write!(line, "  ; {}", values.join(", "));
@@ -360,24 +364,30 @@ fn operand_fields(op: &Operand) -> Vec<(Field, String)> {
             add(field, format!("`{name}`, {role}: a quad of `{}`", file.prefix()));
         }
         OperandKind::Tuple { file, field, .. } => {
-            add(field, format!("`{name}`, {role}: a `{0}`, and the one of this number or 1", file.prefix()));
+            add(
+                field,
+                format!(
+                    "`{name}`, {role}: a pair of `{0}`: the register, and the one whose number is this number or-ed with 1",
+                    file.prefix()
+                ),
+            );
         }
         OperandKind::SplitReg { file, low, high } => {
             add(low, format!("`{name}`, {role}: a `{}`, low bits of its number", file.prefix()));
             add(high, "high bits of its number".to_owned());
         }
         OperandKind::FlagDef { file, field } => {
-            let silent = if op.silent { ", not in the text" } else { "" };
-            add(field, format!("`{name}`, {role}: a `{}`, from 4 on none{silent}", file.prefix()));
+            let silent = if op.silent { "; not in the text" } else { "" };
+            add(field, format!("`{name}`, {role}: a `{}`; none from 4 on{silent}", file.prefix()));
         }
         OperandKind::Condition { index, bit } => {
-            add(index, format!("`{name}`: a `$c`"));
-            add(bit.field, format!("a bit of it: {}", values(&bit, "")));
+            add(index, format!("`{name}`: the `$c` of the condition"));
+            add(bit.field, format!("bit of the condition: {}", values(&bit, "")));
         }
         OperandKind::Selected { file, field, index, bit } => {
             add(field, format!("`{name}`, {role}: a `{}`", file.prefix()));
-            add(index, "the `$c` that chooses".to_owned());
-            add(bit.field, format!("a bit of it: {}; false takes the register itself", values(&bit, "")));
+            add(index, "the `$c` of the condition".to_owned());
+            add(bit.field, format!("bit of the condition: {}; `false` selects the register itself", values(&bit, "")));
         }
         OperandKind::Number { field, signed, shift } => {
             let sort = if signed { "signed" } else { "unsigned" };
@@ -392,7 +402,7 @@ fn operand_fields(op: &Operand) -> Vec<(Field, String)> {
         OperandKind::Group { field, relative: true } => {
             add(field, "distance in groups of 4 words from the group of this word, signed".to_owned());
         }
-        OperandKind::Group { field, relative: false } => add(field, "a group of 4 words".to_owned()),
+        OperandKind::Group { field, relative: false } => add(field, "address in groups of 4 words".to_owned()),
         OperandKind::Whole(_) | OperandKind::Word(_) => {}
     }
     for (field, what) in [(op.neg, "negates"), (op.abs, "takes the absolute value of"), (op.not, "inverts")] {
@@ -409,7 +419,7 @@ fn operand_fields(op: &Operand) -> Vec<(Field, String)> {
                 format!("suffix of `{name}`: element number of each of {lanes} lanes, {bits} bits, lane 0 lowest"),
             );
         }
-        Suffix::Mask { field, .. } => add(field, format!("suffix of `{name}`: a bit a lane, lane 0 lowest, not 0")),
+        Suffix::Mask { field, .. } => add(field, format!("suffix of `{name}`: one bit per lane, lane 0 lowest, not 0")),
     }
     fields
 }

@@ -107,10 +107,10 @@ fn untold(op: Opcode, random: &mut Random) -> Untold {
 
 const EQUAL_TEXTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vp1_equal_texts.txt");
 const EQUAL_TEXTS_HEAD: &str = "\
-# Words that one text stands for. `HALFBYTE_BLESS=1 cargo test -p halfbyte-isa --test vp1_text` rewrites the list.
+# Words with the same assembly text. `HALFBYTE_BLESS=1 cargo test -p halfbyte-isa --test vp1_text` rewrites the list.
 #
-# opcode | bits that no text of it tells | bits that some texts of it do not tell | opcodes that read some of its texts
-# Besides, an opcode with several values of OP is read as the first of them.
+# opcode | bits that none of its texts shows | bits that some of its texts do not show | opcodes that some of its texts assemble to
+# In addition, an opcode with several values of OP is assembled with the first value.
 ";
 
 /// Every disassembly must assemble to a word with the same text. The word must also be the same,

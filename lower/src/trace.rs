@@ -57,7 +57,7 @@ pub enum ChangeKind {
 }
 
 /// Change recorded for an op that disappeared without an event.
-const UNREACHABLE: ChangeKind = ChangeKind::Told("removed, for its block is unreachable");
+const UNREACHABLE: ChangeKind = ChangeKind::Told("removed: its block is unreachable");
 
 /// Near miss: a rule of `simplify` that matches in part.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -248,7 +248,7 @@ impl Report for Option<Trace> {
         let Some(trace) = self else { return };
         if let Some(place) = before.first().map(|before| before.place) {
             let after = trace.followed(kernel).into_iter().map(|inst| print_inst(kernel, inst)).collect();
-            trace.tell(place, ChangeKind::Told("done for a group of neighbouring work items"), texts(before), after);
+            trace.tell(place, ChangeKind::Told("vectorised over neighbouring work items"), texts(before), after);
         }
         trace.near.clear();
         trace.asked.clear();

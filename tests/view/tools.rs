@@ -63,7 +63,7 @@ fn rules_are_named_and_explained() {
     let near = not_taken.lines().filter(|line| line.contains(", priority "));
     let near: Vec<&str> = near.map(|line| line.trim().split(' ').next().unwrap()).collect();
     assert_eq!(seen[2], near.join(" "));
-    let missed = not_taken.lines().find_map(|line| line.split_once(": wanted ")).unwrap().1;
+    let missed = not_taken.lines().find_map(|line| line.split_once(": expected ")).unwrap().1;
     assert!(seen[3].ends_with(&missed.replace('`', "")), "{} is not {missed}", seen[3]);
     assert!(seen[4].starts_with("%i = item_id"), "{}", seen[4]);
 }

@@ -46,11 +46,12 @@ pub fn index() -> String {
 }
 
 const INDEX: &str = "# PTX instructions\n\n\
-    The subset of PTX, the text that NVIDIA's assembler takes, that is read, printed and run here. Registers are virtual: as many as a kernel \
-    declares, each of a type. An operand may be a register of its type's width whose own type is of the same kind or of bits only; `or wider` says \
-    where it may be wider. `@%p` or `@!%p` before the mnemonic is the guard: where it is false the instruction does nothing. All sources are read \
-    before anything is written. Modifiers stand in the order of the tables.\n\n\
-    Every form needs at least PTX 6.3 and sm_75; what needs more says so.\n\n\
+    The subset of PTX that halfbyte parses, prints and executes. Registers are virtual: a kernel declares any number \
+    of them, each with a type. The type of a register operand must have the width of the operand's type, and the same \
+    kind unless one of them is untyped (`.bN`); `or wider` marks operands that may be in a wider register. `@%p` or \
+    `@!%p` before the mnemonic is the guard: if it is false, the instruction does nothing. All sources are read before \
+    any result is written. Modifiers are written in the order of the tables.\n\n\
+    Every variant needs at least PTX 6.3 and sm_75; higher requirements are listed.\n\n\
     | mnemonic | class | |\n|---|---|---|\n";
 
 /// Returns the first clause of a description.
@@ -126,17 +127,17 @@ fn form(out: &mut String, opcode: Opcode) -> fmt::Result {
         Accuracy::Approximate(bounds) => bounds.iter().map(bound).collect(),
     };
     if !bounds.is_empty() {
-        writeln!(out, "\nOn a machine within {}.", bounds.join(", "))?;
+        writeln!(out, "\nOn hardware, the error is at most {}.", bounds.join(", "))?;
     }
     if !row.slots.is_empty() {
-        writeln!(out, "\n| modifier | words | |\n|---|---|---|")?;
+        writeln!(out, "\n| property | modifiers | |\n|---|---|---|")?;
     }
     for slot in row.slots {
-        let optional = if slot.optional { "may be left out" } else { "" };
+        let optional = if slot.optional { "optional" } else { "" };
         writeln!(out, "| {} | {} | {optional} |", slot.name, choices(slot))?;
     }
     if !row.operands.is_empty() {
-        writeln!(out, "\n| operand | | is |\n|---|---|---|")?;
+        writeln!(out, "\n| operand | access | value |\n|---|---|---|")?;
     }
     for o in row.operands {
         let role = match o.role {
@@ -144,7 +145,7 @@ fn form(out: &mut String, opcode: Opcode) -> fmt::Result {
             OperandRole::Use => "read",
             OperandRole::Update => "read and written",
         };
-        let with = o.with.map_or(String::new(), |slot| format!(", where there is a {slot}"));
+        let with = o.with.map_or(String::new(), |slot| format!(", only if the {slot} is given"));
         writeln!(out, "| `{}` | {role} | {}{with} |", o.name, describe(o.shape))?;
     }
     Ok(())
@@ -181,19 +182,23 @@ fn needs(since: Requirements, open: &str, close: &str) -> String {
 fn describe(shape: OperandKind) -> String {
     let of = |ty: Ty| match ty {
         Ty::Is(ty) => format!("of type `{ty}`"),
-        Ty::Named(0) => "of the type named first".to_owned(),
-        Ty::Named(_) => "of the type named second".to_owned(),
+        Ty::Named(0) => "of the first type".to_owned(),
+        Ty::Named(_) => "of the second type".to_owned(),
         Ty::Wide => "twice as wide as the type".to_owned(),
-        Ty::Within(0) => "of the type named first, or wider".to_owned(),
-        Ty::Within(_) => "of the type named second, or wider".to_owned(),
+        Ty::Within(0) => "of the first type, or wider".to_owned(),
+        Ty::Within(_) => "of the second type, or wider".to_owned(),
     };
     match shape {
         OperandKind::Register(ty) => format!("a register {}", of(ty)),
         OperandKind::Value(ty) => format!("a register or a number {}", of(ty)),
         OperandKind::Vector(ty, count) => format!("{count} registers {}", of(ty)),
-        OperandKind::Fragment(part) => format!("a fragment of {part:?}: so many registers as shape and types say"),
+        OperandKind::Fragment(part) => {
+            format!("a fragment of {part:?}; shape and types determine the number of registers")
+        }
         OperandKind::Matrices => "a register for each matrix".to_owned(),
-        OperandKind::Elements(ty) => format!("a register {}; with `.v2`, `.v4` or `.v8` so many in braces", of(ty)),
+        OperandKind::Elements(ty) => {
+            format!("a register {}; with `.v2`, `.v4` or `.v8` a vector of 2, 4 or 8 registers", of(ty))
+        }
         OperandKind::Parts(ty) => format!("2 or 4 registers that together are {}", of(ty)),
         other => other.describe(OperandRole::Use, &[]),
     }

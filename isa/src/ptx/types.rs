@@ -459,29 +459,29 @@ macro_rules! special_groups {
 }
 
 special_groups! {
-    Thread "%tid" Axes "the number of the thread in its block.";
-    BlockSize "%ntid" Axes "the threads of a block.";
-    Block "%ctaid" Axes "the number of the block.";
-    GridSize "%nctaid" Axes "the blocks of the launch.";
-    Lane "%laneid" Place "the number of the thread in its warp: of 32 threads of a block, x running fastest, then y, then z.";
-    Warp "%warpid" Place "the number of the warp in its block.";
-    Warps "%nwarpid" Place "the warps of a block.";
+    Thread "%tid" Axes "the index of the thread in its block.";
+    BlockSize "%ntid" Axes "the number of threads per block.";
+    Block "%ctaid" Axes "the index of the block.";
+    GridSize "%nctaid" Axes "the number of blocks in the launch.";
+    Lane "%laneid" Place "the index of the thread in its warp. A warp has 32 threads of a block; x varies fastest, then y, then z.";
+    Warp "%warpid" Place "the index of the warp in its block.";
+    Warps "%nwarpid" Place "the number of warps per block.";
     LanesEqual "%lanemask_eq" Place "the bit of the thread's lane.";
-    LanesBelow "%lanemask_lt" Place "the bits of the lanes below it.";
-    LanesUpTo "%lanemask_le" Place "the bits of the lanes up to it.";
-    LanesAbove "%lanemask_gt" Place "the bits of the lanes above it.";
-    LanesFrom "%lanemask_ge" Place "the bits of the lanes from it on.";
-    Multiprocessor "%smid" Machine "the number of the multiprocessor: 0, for there is one.";
-    Multiprocessors "%nsmid" Machine "how many multiprocessors there are: 1.";
-    Clock "%clock" Machine "the instructions that the work item has executed so far.";
-    ClockHigh "%clock_hi" Machine "the upper half of that number.";
-    TimeLow "%globaltimer_lo" Machine "the same number as of a clock, its lower half.";
-    TimeHigh "%globaltimer_hi" Machine "its upper half.";
-    SharedSize "%total_smem_size" Machine "the bytes of shared memory of a block: 0, for there is none.";
-    DynamicSharedSize "%dynamic_smem_size" Machine "those that the launch asks for: 0.";
-    Grid "%gridid" Wide "the number of the launch: 0.";
-    Clock64 "%clock64" Wide "the instructions that the work item has executed so far.";
-    Time "%globaltimer" Wide "the same number.";
+    LanesBelow "%lanemask_lt" Place "the bits of the lanes below the thread's lane.";
+    LanesUpTo "%lanemask_le" Place "the bits of the thread's lane and of the lanes below it.";
+    LanesAbove "%lanemask_gt" Place "the bits of the lanes above the thread's lane.";
+    LanesFrom "%lanemask_ge" Place "the bits of the thread's lane and of the lanes above it.";
+    Multiprocessor "%smid" Machine "the index of the multiprocessor: 0.";
+    Multiprocessors "%nsmid" Machine "the number of multiprocessors: 1.";
+    Clock "%clock" Machine "the number of instructions that the work item has executed.";
+    ClockHigh "%clock_hi" Machine "the upper half of `%clock64`.";
+    TimeLow "%globaltimer_lo" Machine "the lower half of `%clock64`.";
+    TimeHigh "%globaltimer_hi" Machine "the upper half of `%clock64`.";
+    SharedSize "%total_smem_size" Machine "the number of bytes of shared memory per block, rounded up to a multiple of 128.";
+    DynamicSharedSize "%dynamic_smem_size" Machine "the number of bytes of dynamic shared memory that the launch requests.";
+    Grid "%gridid" Wide "the index of the launch: 0.";
+    Clock64 "%clock64" Wide "the number of instructions that the work item has executed.";
+    Time "%globaltimer" Wide "the same value as `%clock64`.";
 }
 
 impl Special {

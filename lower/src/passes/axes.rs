@@ -12,9 +12,9 @@ use crate::trace::{ChangeKind, Report};
 /// The `axes` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "axes",
-    description: "says where an item is by the numbers that the target has: along each axis, or along x alone",
+    description: "lowers work-item indices to those that the target has: per axis, or along x only",
     order: &[
-        (Order::Before("gvn"), "what is computed of the axes for several ops is shared after it"),
+        (Order::Before("gvn"), "it creates index computations that several ops share"),
         (Order::Before("pack"), "a packed kernel has no axes"),
     ],
     run,
@@ -44,7 +44,7 @@ fn counts(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
             let Some(count) = known(&kernel.insts[inst]) else { continue };
             let mut before = context.trace.before(kernel, inst);
             (kernel.insts[inst].op, kernel.insts[inst].attr) = (Op::Const, Attr::Bits(count.into()));
-            context.trace.changed(&mut before, ChangeKind::Told("known of all launches"), kernel, inst);
+            context.trace.changed(&mut before, ChangeKind::Told("constant in all launches"), kernel, inst);
             changed = true;
         }
     }
@@ -73,7 +73,7 @@ fn subgroups(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
                 let mut before = context.trace.before(kernel, inst);
                 let span = kernel.insts[inst].span;
                 Maker { kernel, span, out: &mut out }.in_subgroup(inst);
-                let how = ChangeKind::Told("computed of the number in the group, 32 items to a subgroup");
+                let how = ChangeKind::Told("computed from the local index, with 32 items per subgroup");
                 context.trace.changed(&mut before, how, kernel, inst);
             }
             out.push(inst);
@@ -106,12 +106,12 @@ fn along(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
                 let how = match axes {
                     Axes::X => {
                         kernel.insts[inst].attr = Attr::None;
-                        "all items are along x"
+                        "launches are one-dimensional"
                     }
                     _ => {
                         let span = kernel.insts[inst].span;
                         Maker { kernel, span, out: &mut out }.write_out(inst);
-                        "computed of the numbers along each axis"
+                        "computed from the indices along each axis"
                     }
                 };
                 context.trace.changed(&mut before, ChangeKind::Told(how), kernel, inst);

@@ -18,8 +18,8 @@ use crate::trace::{ChangeKind, Report};
 /// The `canon` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "canon",
-    description: "brings instructions and branches to one form and applies the algebra of `simplify.isle` and `idioms.isle`",
-    order: &[(Order::Before("legalise"), "its algebra would bring back the op that the target lacks")],
+    description: "canonicalises instructions and branches and applies the rules of `simplify.isle` and `idioms.isle`",
+    order: &[(Order::Before("legalise"), "its rules would restore the op that the target lacks")],
     run,
 };
 
@@ -56,7 +56,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
                     changed = true;
                     context.trace.changed(
                         &mut before,
-                        ChangeKind::Told("operands exchanged, so that the constant stands to the right"),
+                        ChangeKind::Told("operands swapped to move the constant to the right"),
                         rewriter.kernel(),
                         inst,
                     );
@@ -65,7 +65,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
                     changed = true;
                     context.trace.changed(
                         &mut before,
-                        ChangeKind::Told("its index is constant, so it is part of the offset"),
+                        ChangeKind::Told("constant index folded into the offset"),
                         rewriter.kernel(),
                         inst,
                     );
@@ -74,7 +74,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
                     changed = true;
                     context.trace.changed(
                         &mut before,
-                        ChangeKind::Told("its operands are constants, so it is computed now"),
+                        ChangeKind::Told("folded: its operands are constants"),
                         rewriter.kernel(),
                         inst,
                     );

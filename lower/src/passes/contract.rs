@@ -12,11 +12,8 @@ use crate::trace::{ChangeKind, Report};
 /// The `contract` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "contract",
-    description: "makes sums and the products in them one op, where both say `contract`",
-    order: &[(
-        Order::First,
-        "which sum takes which product is said by the text, and other passes change what defines an operand",
-    )],
+    description: "fuses a sum and a product operand into one op, if both have `contract`",
+    order: &[(Order::First, "the source defines which sum and product fuse, and other passes change operands")],
     run,
 };
 
@@ -50,7 +47,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
             kernel.insts[inst].attr = Attr::Float(FloatFlags { contract: false, ..flags });
             context.trace.changed(
                 &mut before,
-                ChangeKind::Told("as it is without `contract`, which has no more to say"),
+                ChangeKind::Told("`contract` removed: the op was not fused"),
                 kernel,
                 inst,
             );
@@ -106,10 +103,5 @@ fn fuse(kernel: &mut Kernel, inst: Inst, before: &mut Vec<Inst>, context: &mut C
     let data = &mut kernel.insts[inst];
     (data.op, data.args) = (Op::Ffma, args);
     data.attr = Attr::Float(FloatFlags { contract: false, ..flags });
-    context.trace.changed(
-        &mut text,
-        ChangeKind::Told("computed with a product in one rounding, as `contract` allows"),
-        kernel,
-        inst,
-    );
+    context.trace.changed(&mut text, ChangeKind::Told("fused with a product, as `contract` allows"), kernel, inst);
 }

@@ -14,7 +14,7 @@ use crate::trace::{ChangeKind, Report};
 pub const PASS: BuiltIn = BuiltIn {
     name: "dce",
     description: "removes unused instructions, unused block parameters and unreachable blocks",
-    order: &[(Order::Last, "the others leave what nothing uses any more")],
+    order: &[(Order::Last, "other passes leave unused values behind")],
     run: run_alone,
 };
 
@@ -44,13 +44,13 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
                 !kernel.insts[inst].op.is_pure() || kernel.result(inst).is_some_and(|result| used.contains(result));
             if kernel.insts[inst].op == Op::Fence && orders_nothing {
                 let before = context.trace.before(kernel, inst);
-                let how = ChangeKind::Told("removed, for no other item is meant to see what it orders");
+                let how = ChangeKind::Told("removed: the kernel does not communicate with other items");
                 context.trace.replaced(before, how, kernel, &[], None);
                 return false;
             }
             if !is_used {
                 let before = context.trace.before(kernel, inst);
-                context.trace.replaced(before, ChangeKind::Told("removed, for nothing uses it"), kernel, &[], None);
+                context.trace.replaced(before, ChangeKind::Told("removed: its result is unused"), kernel, &[], None);
             }
             is_used
         });

@@ -12,7 +12,7 @@ use crate::trace::{ChangeKind, Report};
 /// The `fold` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "fold",
-    description: "computes what depends on constants alone, branches too",
+    description: "folds constant expressions and constant branches",
     order: &[(Order::Before("legalise"), "it would fold an expansion back into the op that the target lacks")],
     run,
 };
@@ -36,7 +36,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
                 changed = true;
                 context.trace.changed(
                     &mut before,
-                    ChangeKind::Told("its operands are constants, so it is computed now"),
+                    ChangeKind::Told("folded: its operands are constants"),
                     kernel,
                     inst,
                 );

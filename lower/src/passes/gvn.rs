@@ -29,8 +29,8 @@ use crate::trace::{ChangeKind, Report, Trace};
 /// The `gvn` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "gvn",
-    description: "shares what is computed twice, loads that nothing can have changed, and equal block parameters",
-    order: &[(Order::Again("legalise"), "expansions of two ops have parts in common")],
+    description: "removes redundant computations, redundant loads and equal block parameters",
+    order: &[(Order::Again("legalise"), "expansions of different ops have common subexpressions")],
     run,
 };
 
@@ -380,7 +380,7 @@ impl Walk<'_> {
             let before = self.trace.before(kernel, inst);
             self.trace.replaced(
                 before,
-                ChangeKind::Told("the same is computed before it, and taken instead"),
+                ChangeKind::Told("replaced by an equal earlier value"),
                 kernel,
                 &[],
                 Some(leader),

@@ -19,8 +19,11 @@ use crate::trace::{ChangeKind, Report};
 /// The `if_convert` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "if_convert",
-    description: "makes selects of a branch whose sides do little",
-    order: &[(Order::Before("pack"), "a target whose items share vectors has fewer branches left to convert")],
+    description: "converts branches with cheap sides to selects",
+    order: &[(
+        Order::Before("pack"),
+        "on a target whose items share vectors, vectorisation leaves fewer branches to convert",
+    )],
     run,
 };
 
@@ -243,7 +246,7 @@ impl Converter<'_, '_, '_> {
         }
         self.context.trace.replaced(
             before,
-            ChangeKind::Told("both sides of the branch are computed, and the results selected"),
+            ChangeKind::Told("both sides of the branch are computed and the results selected"),
             self.kernel,
             &made,
             None,

@@ -14,8 +14,8 @@ use crate::trace::{ChangeKind, Report};
 /// The `index` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "index",
-    description: "scales indices in 64 bits, or in 32, as the target would rather, and takes constants out of them, where their ranges show that it \
-                  is the same",
+    description: "scales indices in 64 or 32 bits, as the target prefers, and folds constants into offsets, if the \
+                  ranges of the indices permit both",
     order: &[(Order::Before("pack"), "streams scale indices in 32 bits")],
     run,
 };
@@ -49,7 +49,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
                 if let Attr::Mem(mem) = &mut kernel.insts[inst].attr {
                     mem.offset = offset;
                 }
-                let how = ChangeKind::Told("the sum of its index and the constant does not wrap");
+                let how = ChangeKind::Told("constant folded into the offset: the index sum does not wrap");
                 context.trace.changed(&mut before, how, kernel, inst);
                 changed = true;
             }
@@ -68,9 +68,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
             if let Attr::Mem(mem) = &mut kernel.insts[inst].attr {
                 mem.wide = wanted;
             }
-            let how = ChangeKind::Told(
-                "its index stays below 2^32 bytes, so that it is the same scaled in 32 bits and in 64",
-            );
+            let how = ChangeKind::Told("index width changed: the scaled index stays below 2^32 bytes");
             context.trace.changed(&mut before, how, kernel, inst);
             changed = true;
         }

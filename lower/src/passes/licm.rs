@@ -21,7 +21,7 @@ use crate::trace::{ChangeKind, Report};
 /// The `licm` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "licm",
-    description: "hoists what is the same in every iteration of a loop",
+    description: "hoists loop-invariant code",
     order: &[(Order::Again("legalise"), "parts of an expansion may be loop-invariant")],
     run,
 };
@@ -58,7 +58,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
             let before = context.trace.before(kernel, inst);
             context.trace.replaced(
                 before,
-                ChangeKind::Told("the same in every iteration of the loop, so it is hoisted out of it"),
+                ChangeKind::Told("loop-invariant, so hoisted out of the loop"),
                 kernel,
                 &[inst],
                 None,

@@ -14,10 +14,10 @@ use crate::pass::{BuiltIn, Context, Order};
 /// The `merge` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "merge",
-    description: "joins a block to the only one that goes to it",
+    description: "merges a block into its only predecessor",
     order: &[
         (Order::After("if_convert"), "a converted branch leaves blocks with one predecessor"),
-        (Order::Before("slp"), "accesses are joined within a block"),
+        (Order::Before("slp"), "accesses are combined within a block"),
     ],
     run,
 };

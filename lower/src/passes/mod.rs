@@ -81,10 +81,11 @@ fn resolve(kernel: &mut Kernel, inst: Inst, replaced: &SecondaryMap<Value, Packe
 pub fn documentation() -> String {
     let mut out = String::from(
         "# Passes\n\n\
-         The passes over the IR, and their rules; generated from both. `--passes` takes the names in any order; without it a\n\
-         compilation runs them in the order below. Where an op has the modifier `contract`, that pass runs first, named or not.\n\
-         `if_convert` leaves branches around loads and stores alone: on HALU, selection predicates such instructions.\n\n\
-         | pass | what it does | its place in the order |\n|---|---|---|\n",
+         The passes over the IR and their rules, generated from both. `--passes` accepts the names in any order; without it a\n\
+         compilation runs the passes in the order below. If an op has the modifier `contract`, that pass runs first, named or\n\
+         not. `if_convert` does not convert branches around loads and stores: on HALU, selection predicates such\n\
+         instructions.\n\n\
+         | pass | purpose | order |\n|---|---|---|\n",
     );
     for pass in PASSES {
         let order: Vec<String> = pass.order.iter().map(|(order, reason)| format!("{order}: {reason}")).collect();
@@ -92,12 +93,8 @@ pub fn documentation() -> String {
     }
     let _ = writeln!(out, "\nThe order: `{}`.", ORDER.join("`, `"));
     for (term, title, lead) in [
-        (
-            "simplify",
-            "Algebra",
-            "What `canon` replaces an instruction by, always. Every rule holds bit for bit of all inputs.",
-        ),
-        ("expand", "Expansions", "What `legalise` can make of an op that the target lacks."),
+        ("simplify", "Algebra", "Rules of `canon`. Every rule is valid bit for bit for all inputs."),
+        ("expand", "Expansions", "Expansions by which `legalise` replaces an op that the target lacks."),
     ] {
         let rules: Vec<_> = RULES.iter().filter(|rule| rule.term == term).collect();
         let _ =

@@ -14,10 +14,10 @@ use crate::pass::{BuiltIn, Context, Order};
 /// The `schedule` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "schedule",
-    description: "computes one item after another in a packed kernel, where doing each op for all of them takes more registers than there are",
+    description: "reorders packed kernels item by item to reduce register pressure",
     order: &[
-        (Order::After("legalise"), "that does by items and by lanes what the target cannot do at once"),
-        (Order::After("gvn"), "what is shared lives longer"),
+        (Order::After("legalise"), "legalisation creates the operations per item and per lane"),
+        (Order::After("gvn"), "shared values have longer live ranges"),
     ],
     run,
 };

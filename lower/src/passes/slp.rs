@@ -24,10 +24,10 @@ use crate::trace::{ChangeKind, Report, Trace};
 /// The `slp` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "slp",
-    description: "makes what is done alike to neighbouring scalars an op on the lanes of a word",
+    description: "packs equal operations on neighbouring scalars into operations on a word",
     order: &[
-        (Order::After("unroll"), "accesses of several iterations are neighbours then"),
-        (Order::After("pack"), "a packed kernel has streams in place of the accesses that it looks for"),
+        (Order::After("unroll"), "unrolling makes accesses of several iterations adjacent"),
+        (Order::After("pack"), "a vectorised kernel has streams instead of the accesses that the pass looks for"),
         (Order::Before("legalise"), "the target may lack the op on lanes"),
     ],
     run,
@@ -519,12 +519,7 @@ impl<'l> Search<'l> {
             values.extend(kernel.result(inst));
             removed.extend(taken.iter().copied());
             for before in before {
-                trace.joined(
-                    before,
-                    ChangeKind::Told("done with its neighbours in the lanes of a word"),
-                    kernel,
-                    &[inst],
-                );
+                trace.joined(before, ChangeKind::Told("packed with neighbouring scalars into a word"), kernel, &[inst]);
             }
         }
         if let (Root::Stores(stores), Some(&stored)) = (&word.begin, values.last()) {
@@ -604,7 +599,7 @@ fn store(kernel: &mut Kernel, ty: Type, stores: &[Inst], stored: Value, trace: &
     (data.ty, data.attr, data.args, data.span) = (ty, attr, args, span);
     record_parts(kernel, last, ty.lane_type().bytes(), &taken);
     for before in before {
-        trace.joined(before, ChangeKind::Told("done with its neighbours in the lanes of a word"), kernel, &[last]);
+        trace.joined(before, ChangeKind::Told("packed with neighbouring scalars into a word"), kernel, &[last]);
     }
 }
 

@@ -18,10 +18,10 @@ use crate::trace::{ChangeKind, Report};
 /// The `bias` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "bias",
-    description: "computes sums and differences of half-words as those of words, a number in each keeping them from borrowing",
+    description: "computes sums and differences of packed half-words on 32-bit words, with a bias that prevents carries",
     order: &[
-        (Order::After("slp"), "that makes words of half-words"),
-        (Order::Before("legalise"), "it is about ops as the text has them"),
+        (Order::After("slp"), "it creates the packed half-words"),
+        (Order::Before("legalise"), "it matches the original ops"),
     ],
     run,
 };
@@ -66,7 +66,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
                     let made: Vec<Inst> = out.get(start..).unwrap_or_default().iter().copied().chain([inst]).collect();
                     context.trace.joined(
                         before,
-                        ChangeKind::Told("done for both half-words by sums of words"),
+                        ChangeKind::Told("computed for both half-words by 32-bit sums"),
                         kernel,
                         &made,
                     );

@@ -33,10 +33,10 @@ use crate::trace::{Before, ChangeKind, Report};
 /// The `unroll` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "unroll",
-    description: "unrolls loops of few iterations, as many as constants say",
+    description: "fully unrolls short loops with a constant trip count",
     order: &[
-        (Order::After("fold"), "it counts iterations by constants"),
-        (Order::Before("gvn"), "what iterations have in common is shared after it"),
+        (Order::After("fold"), "trip counts depend on folded constants"),
+        (Order::Before("gvn"), "it exposes values that iterations share"),
     ],
     run,
 };
@@ -375,7 +375,7 @@ impl Unroller<'_, '_, '_> {
                 copies.push(inst);
                 self.context.trace.replaced(
                     before,
-                    ChangeKind::Told("done once for each iteration of the loop, which has as many as constants say"),
+                    ChangeKind::Told("copied for each iteration of the unrolled loop"),
                     self.kernel,
                     &copies,
                     None,

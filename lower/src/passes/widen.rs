@@ -23,10 +23,10 @@ use crate::trace::{ChangeKind, Report, Trace};
 /// The `widen` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "widen",
-    description: "makes neighbouring loads one, and neighbouring stores, where parts of a wide register cost nothing",
+    description: "combines neighbouring loads or stores into wide accesses, if parts of a wide register are free",
     order: &[
-        (Order::After("slp"), "accesses of words are what it makes wider ones of"),
-        (Order::Before("legalise"), "the target may lack what takes a wide value apart"),
+        (Order::After("slp"), "it widens the word accesses that `slp` creates"),
+        (Order::Before("legalise"), "the target may lack the op that splits a wide value"),
     ],
     run,
 };
@@ -237,7 +237,7 @@ impl Search<'_> {
         new.push(wide.last);
         self.note(kernel, wide.last, wide);
         for before in before {
-            trace.joined(before, ChangeKind::Told("done with its neighbours by one access"), kernel, &[wide.last]);
+            trace.joined(before, ChangeKind::Told("combined with neighbouring accesses"), kernel, &[wide.last]);
         }
     }
 
@@ -255,7 +255,7 @@ fn split(kernel: &mut Kernel, narrow: Inst, load: Inst, number: u8, trace: &mut 
     let args: ValueList = ValueList::from_iter(kernel.result(load), &mut kernel.pool);
     let data = &mut kernel.insts[narrow];
     (data.op, data.attr, data.args) = (Op::Split, Attr::Lane(number), args);
-    trace.joined(before, ChangeKind::Told("done with its neighbours by one access"), kernel, &[load, narrow]);
+    trace.joined(before, ChangeKind::Told("combined with neighbouring accesses"), kernel, &[load, narrow]);
 }
 
 /// Returns the value whose parts in order are `values`.

@@ -68,19 +68,23 @@ macro_rules! does {
     ($first:literal) => {
         concat!(
             $first,
-            "\n\n`.ADD .MIN .MAX .AND .OR .XOR .EXCH` of 32 bits, or 64 in an even pair; `.MIN` and `.MAX` of signed numbers under `.S32` and `.S64`. \
-             `.INC` gives 0 where what was there is `rb` or more, else one more; `.DEC` gives `rb` where it was 0 or more than `rb`, else one less. \
-             `.CAS` puts `rc` there where `rb` was. `.EXCH` and `.CAS` are of 128 bits, too, in quads. Sums of floats are rounded to nearest even, each half of a pair by itself; a sum of f32 in global \
-             memory has zeros of the sign in the place of subnormals.\n\n\
-             `rd` becomes what was there. `.ACQUIRE .RELEASE .ACQ_REL` order the item's other accesses, too. The operation is meant for items of the \
-             launch, `.CTA` for those of the group, `.SYS` for all that there are. An address that is not a multiple of the size traps."
+            "\n\n\
+             `.ADD .MIN .MAX .AND .OR .XOR .EXCH` operate on 32 bits, or with `.64` on 64 bits in an even register \
+             pair. `.S32` and `.S64` make `.MIN` and `.MAX` signed. `.INC` stores 0 if the old value is at least `rb`, \
+             else the old value plus 1. `.DEC` stores `rb` if the old value is 0 or greater than `rb`, else the old \
+             value minus 1. `.CAS` stores `rc` if the old value equals `rb`. `.EXCH` and `.CAS` also operate on 128 \
+             bits, in quads of registers. Float sums are rounded to nearest even, each half of a packed pair on its \
+             own. An f32 sum in global memory flushes subnormals to zeros of their sign.\n\n\
+             `rd` receives the old value. `.ACQUIRE .RELEASE .ACQ_REL` also order the item's other accesses. The scope \
+             is the launch, with `.CTA` the group, with `.SYS` the whole system. An address that is not a multiple of \
+             the size traps."
         )
     };
 }
 
 const ATOMG: Row = Row {
     mnemonic: "ATOMG",
-    doc: does!("Puts something in the place of what is in global memory, in one step. The address is that of `LDG`."),
+    doc: does!("Atomic operation on global memory. The address is that of `LDG`."),
     examples: &[
         "ATOMG.ADD R0, [R1.U32+UR4], R2 ;",
         "ATOMG.MAX.S32 RZ, [R2.64], R4 ;",
@@ -97,7 +101,7 @@ ATOMG_W_F16 ATOMG_W_BF16 ATOMG_W_F16X2 ATOMG_W_BF16X2 ATOMG_W_F32 ATOMG_W_F64 AT
 
 const ATOMS: Row = Row {
     mnemonic: "ATOMS",
-    doc: does!("Puts something in the place of what is in shared memory, in one step. The address is that of `LDS`."),
+    doc: does!("Atomic operation on shared memory. The address is that of `LDS`."),
     examples: &["ATOMS.INC R0, [R1+0x10], R2 ;", "ATOMS.64.EXCH R0, [R1], R2 ;"],
     ..ATOMIC
 };
@@ -107,7 +111,7 @@ ATOMS_F16 ATOMS_BF16 ATOMS_F16X2 ATOMS_BF16X2 ATOMS_F32 ATOMS_F64 ATOMS_128 ATOM
 const ATOM: Row = Row {
     mnemonic: "ATOM",
     doc: does!(
-        "Puts something in the place of what is in global or shared memory, in one step. The address is that of `LD`; one of local memory traps."
+        "Atomic operation on global or shared memory. The address is that of `LD`; an address in local memory traps."
     ),
     examples: &["ATOM.XOR R0, [R2.64], R4 ;"],
     ..ATOMIC
@@ -119,8 +123,9 @@ const MEMBAR_BASE: Row = Row {
     mnemonic: "MEMBAR",
     class: InstClass::Control,
     modifiers: &[M_SC, M_SCOPE],
-    doc: "Orders the item's accesses before it and those after it, as items of the launch see them, under `.CTA` those of the group, under `.SYS` all that \
-          there are. All items agree on the order of those with `.SC`.",
+    doc: "Memory fence. The item's accesses before the fence are ordered before those after it, for the items of the \
+          launch, with `.CTA` for those of the group, with `.SYS` for the whole system. With `.SC` all items agree on \
+          one order of the fences.",
     examples: &["MEMBAR ;", "MEMBAR.SC.SYS ;"],
     ..HALU
 };

@@ -41,9 +41,10 @@ forms! { SEL, 0x07;
 const S2R_BASE: Row = Row {
     mnemonic: "S2R",
     class: InstClass::Address,
-    doc: "Reads a special register: the number of the work item in the launch (SR_ITEM), of the item in its group (SR_TID) or of its \
-          group (SR_CTAID), along an axis or in all. Without an axis what is numbered is `x + nx * (y + ny * z)`, where nx and ny are \
-          how many there are along x and y. Field `sr` with `axis` below it is the register's number, 0x21 of SR_TID.X.",
+    doc: "Reads a special register: the index of the work item in the launch (SR_ITEM) or in its group (SR_TID), or \
+          the index of its group (SR_CTAID). A suffix selects an axis. Without an axis the index is `x + nx * (y + ny \
+          * z)`, where nx and ny are the extents along x and y. The number of the register is in field `sr` with \
+          `axis` below it: SR_TID.X is 0x21.",
     examples: &["S2R R0, SR_ITEM ;", "S2R R0, SR_CTAID.Y ;"],
     ..HALU
 };
@@ -54,7 +55,7 @@ forms! { S2R_BASE, 0x1a; S2R R [D, SPECIAL]; }
 const R2UR_BASE: Row = Row {
     mnemonic: "R2UR",
     class: InstClass::Move,
-    doc: "Copies the lowest active item's `rb` to a uniform register.",
+    doc: "Copies `rb` of the lowest active item to a uniform register.",
     examples: &["R2UR UR4, R0 ;"],
     ..HALU
 };
@@ -66,8 +67,8 @@ const PLOP3_BASE: Row = Row {
         all: &[(PV, FieldTest::Same(PU)), (PV, FieldTest::Not(PT as u64))],
         why: "only PT may be written twice",
     }],
-    doc: "Any function of three predicates: `pu` is bit `4*pp + 2*px + py` of the table, and `pv` its inverse. The table of a function is what it makes of \
-          pp = 0xf0, px = 0xcc, py = 0xaa.",
+    doc: "Computes any function of three predicates: `pu` is bit `4*pp + 2*px + py` of the truth table, and `pv` is \
+          its inverse. The table of a function is the value of the function for pp = 0xf0, px = 0xcc, py = 0xaa.",
     examples: &["PLOP3 P0, PT, P1, P2, PT, 0xc0 ;", "PLOP3 P0, P1, P1, !P2, P3, 0x96 ;"],
     ..HALU
 };
@@ -78,7 +79,8 @@ forms! { PLOP3_BASE, 0x1c;
 const P2R_BASE: Row = Row {
     mnemonic: "P2R",
     class: InstClass::Move,
-    doc: "Gathers predicates: bit i of `rd` is Pi where bit i of the mask is set, for i from 0 to 6, and bit i of `ra` elsewhere.",
+    doc: "Packs predicates: bit i of `rd` is Pi if bit i of the mask is set, else bit i of `ra`. The mask selects \
+          predicates 0 to 6.",
     examples: &["P2R R0, PR, RZ, 0x7f ;"],
     ..HALU
 };
@@ -87,7 +89,8 @@ forms! { P2R_BASE, 0x03; P2R R [D, Operand::new("pr", OperandRole::Use, OperandK
 const R2P_BASE: Row = Row {
     mnemonic: "R2P",
     class: InstClass::Move,
-    doc: "Spreads bits to predicates: Pi is bit i of `ra` where bit i of the mask is set; the others keep their value.",
+    doc: "Unpacks bits to predicates: Pi is bit i of `ra` if bit i of the mask is set; other predicates keep their \
+          value.",
     examples: &["R2P PR, R0, 0x7f ;"],
     ..HALU
 };
@@ -97,8 +100,8 @@ const CONTROL: Row = Row { class: InstClass::Control, ..HALU };
 
 const BRA_BASE: Row = Row {
     mnemonic: "BRA",
-    doc: "Continues at another word where the guard holds. The distance is signed, in words of 16 bytes, from this word: `.+0` is the branch itself, \
-          `.+1` the word after it.",
+    doc: "Branches if the guard is true. The distance is signed, in words of 16 bytes, from this word: `.+0` is the \
+          branch itself, `.+1` the next word.",
     examples: &["BRA .+2 ;", "@!P0 BRA .-3 ;"],
     ..CONTROL
 };
@@ -106,7 +109,7 @@ forms! { BRA_BASE, 0x47; BRA R [Operand::new("target", OperandRole::Use, Operand
 
 const EXIT_BASE: Row = Row {
     mnemonic: "EXIT",
-    doc: "Ends the work item where the guard holds.",
+    doc: "Ends the work item if the guard is true.",
     examples: &["EXIT ;", "@P0 EXIT ;"],
     ..CONTROL
 };

@@ -22,9 +22,11 @@ macro_rules! barrier {
     ($first:literal) => {
         concat!(
             $first,
-            "\n\n`id` is the number of a barrier, 0 to 15, and `count` how many items come, a multiple of 32; without it all of the group that have not \
-             ended do. The items of a warp arrive as one, and count as 32. Unless `.UNALIGNED` stands there, they promise to come from the same instruction. \
-             What items did in memory before is known to all who waited."
+            "\n\n\
+             `id` is the number of a barrier, 0 to 15. `count` is the number of participating items, a multiple of 32; \
+             without it all items of the group that have not ended participate. A warp arrives as a whole and counts \
+             as 32 items. Without `.UNALIGNED` all participants must execute the same instruction. Every item that \
+             waits sees the memory accesses that the participants made before they arrived."
         )
     };
 }
@@ -33,7 +35,7 @@ const BAR_SYNC: Row = Row {
     mnemonic: "BAR",
     tags: &["SYNC"],
     modifiers: &[M_UNALIGNED],
-    doc: barrier!("Waits until all have come to a barrier."),
+    doc: barrier!("Waits until all participants have arrived at a barrier."),
     examples: &["BAR.SYNC 0x0 ;", "BAR.SYNC.UNALIGNED R0, R1 ;"],
     ..MEET
 };
@@ -48,7 +50,7 @@ const BAR_ARV: Row = Row {
     mnemonic: "BAR",
     tags: &["ARV"],
     modifiers: &[M_UNALIGNED],
-    doc: barrier!("Arrives at a barrier, and does not wait."),
+    doc: barrier!("Arrives at a barrier without waiting."),
     examples: &["BAR.ARV 0x1, R0 ;"],
     ..MEET
 };
@@ -61,7 +63,10 @@ const BAR_POPC: Row = Row {
     mnemonic: "BAR",
     tags: &["RED", "POPC"],
     modifiers: &[M_UNALIGNED],
-    doc: barrier!("Waits until all have come to a barrier: `rd` is for how many of them `pp` holds."),
+    doc: barrier!(
+        "Waits until all participants have arrived at a barrier: `rd` is the number of participants for \
+                   which `pp` is true."
+    ),
     examples: &["BAR.RED.POPC R0, 0x0, P0 ;", "BAR.RED.POPC R0, 0x0, R1, !P0 ;"],
     ..MEET
 };
@@ -77,7 +82,8 @@ const BAR_RED: Row = Row {
     tags: &["RED"],
     modifiers: &[M_ASKED, M_UNALIGNED],
     doc: barrier!(
-        "Waits until all have come to a barrier: `pu` is whether `pp` holds for all of them, with `.OR` for one."
+        "Waits until all participants have arrived at a barrier: `pu` is true if `pp` is true for all of them, with \
+         `.OR` for any of them."
     ),
     examples: &["BAR.RED.AND P0, 0x0, P1 ;", "BAR.RED.OR P0, R0, R1, !P1 ;"],
     ..MEET
@@ -91,7 +97,8 @@ forms! { BAR_RED, 0x22;
 
 const WARPSYNC: Row = Row {
     mnemonic: "WARPSYNC",
-    doc: "Waits until the lanes of the mask have come to one of these; what they did in memory before is known to them all.",
+    doc: "Waits until the lanes of the mask have arrived at a WARPSYNC. Each of them then sees the earlier memory \
+          accesses of all of them.",
     examples: &["WARPSYNC 0xffffffff ;", "WARPSYNC R0 ;"],
     ..MEET
 };
@@ -100,10 +107,11 @@ forms! { WARPSYNC, 0x48; WARPSYNC_R R [MASK_R]; WARPSYNC_I I [MASK_I]; }
 const SHFL: Row = Row {
     mnemonic: "SHFL",
     modifiers: &[M_SHFL],
-    doc: "Takes the word that another lane of the mask gives: of lane `by`, `.UP` so many below, `.DOWN` above, `.BFLY` of the one whose number \
-          differs in these bits.\n\n\
-          Bits 0 to 4 of `segment` are the last lane, and bits 8 to 12 those bits of the lane's number that are kept; of a lane beyond its segment it is \
-          the lane's own word. A lane that takes no part has none to give: that traps.",
+    doc: "Reads `ra` of another lane of the mask: lane `by`, with `.UP` the lane `by` lanes below, with `.DOWN` the \
+          lane `by` lanes above, with `.BFLY` the lane whose number is that of this lane xor `by`.\n\n\
+          Bits 8 to 12 of `segment` are the bits of a lane's number that all lanes of a segment share. Bits 0 to 4 \
+          limit the source lane within the segment: its minimum with `.UP`, else its maximum. A lane whose source is \
+          beyond the limit reads its own word. A source lane that does not participate traps.",
     examples: &["SHFL.BFLY R0, R1, R2, R3, R4 ;", "SHFL.DOWN R0, R1, 0x10, 0x1f, 0xffffffff ;"],
     ..MEET
 };
@@ -115,7 +123,8 @@ forms! { SHFL, 0x89;
 const VOTE_BASE: Row = Row {
     mnemonic: "VOTE",
     modifiers: &[M_VOTE],
-    doc: "Asks lanes of the mask: `pu` is whether `pp` holds for all of them, with `.ANY` for one, with `.EQ` for all or none.",
+    doc: "Votes among the lanes of the mask: `pu` is true if `pp` is true for all of them, with `.ANY` for any, with \
+          `.EQ` for all or none.",
     examples: &["VOTE.ALL P0, P1, 0xffffffff ;", "VOTE.EQ P0, !P1, R0 ;"],
     ..MEET
 };
@@ -124,7 +133,7 @@ forms! { VOTE_BASE, 0x0e; VOTE_R R [DU, P, MASK_R]; VOTE_I I [DU, P, MASK_I]; }
 const BALLOT: Row = Row {
     mnemonic: "VOTE",
     tags: &["BALLOT"],
-    doc: "Asks lanes of the mask: bit i of `rd` is whether `pp` holds for lane i.",
+    doc: "Collects a predicate of the lanes of the mask: bit i of `rd` is `pp` of lane i.",
     examples: &["VOTE.BALLOT R0, P0, 0xffffffff ;"],
     ..MEET
 };
@@ -133,7 +142,8 @@ forms! { BALLOT, 0x0f; BALLOT_R R [D, P, MASK_R]; BALLOT_I I [D, P, MASK_I]; }
 const ACTIVE_BASE: Row = Row {
     mnemonic: "VOTE",
     tags: &["ACTIVE"],
-    doc: "Bit i of `rd` is whether lane i is here, too. Only the lane's own is sure.",
+    doc: "Reads the mask of active lanes: bit i of `rd` is set if lane i executes the instruction, too. Only the bit \
+          of the lane itself is guaranteed.",
     examples: &["VOTE.ACTIVE R0 ;"],
     ..MEET
 };
@@ -142,7 +152,8 @@ forms! { ACTIVE_BASE, 0x13; ACTIVE R [D]; }
 const MATCH: Row = Row {
     mnemonic: "MATCH",
     modifiers: &[M_MATCH],
-    doc: "Compares a word of each lane of the mask, or a pair: `rd` is the lanes with the same one, with `.ALL` all of them where all have the same, else 0.",
+    doc: "Compares a word of each lane of the mask, or with `.64` a pair. With `.ANY`, `rd` is the mask of the lanes \
+          with the same value; with `.ALL`, it is the mask of all of them if their values are equal, else 0.",
     examples: &["MATCH.ANY R0, R1, 0xffffffff ;", "MATCH.64.ALL R0, R2, R4 ;"],
     ..MEET
 };
@@ -153,8 +164,8 @@ forms! { MATCH_64, 0xa2; MATCH_64_R R [D, A.span(2), MASK_R]; MATCH_64_I I [D, A
 const REDUX: Row = Row {
     mnemonic: "REDUX",
     modifiers: &[M_REDUX, M_REDUX_SIGN],
-    doc: "Puts together a word of each lane of the mask: `rd` is their sum modulo 2^32, the least, the greatest, of signed numbers under `.S32`, or the bits \
-          that all have, that one has, or that an odd number has.",
+    doc: "Reduces a word over the lanes of the mask: `rd` is the sum modulo 2^32, the minimum or maximum (signed with \
+          `.S32`), or the bitwise and, or, or exclusive or.",
     examples: &["REDUX.SUM R0, R1, 0xffffffff ;", "REDUX.MIN.S32 R0, R1, R2 ;"],
     ..MEET
 };
@@ -162,7 +173,8 @@ forms! { REDUX, 0xc4; REDUX_R R [D, A, MASK_R]; REDUX_I I [D, A, MASK_I]; }
 
 const ELECT: Row = Row {
     mnemonic: "ELECT",
-    doc: "Chooses one lane of the mask, the lowest: `pu` holds for it. The mask must name no lane that has ended.",
+    doc: "Elects one lane of the mask, the lowest: `pu` is true for this lane. The mask must not name a lane that has \
+          ended.",
     examples: &["ELECT P0, 0xffffffff ;", "ELECT P0, R0 ;"],
     ..MEET
 };

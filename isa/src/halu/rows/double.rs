@@ -19,8 +19,9 @@ macro_rules! arithmetic {
             modifiers: &[M_RND],
             doc: concat!(
                 $doc,
-                " Rounded once, to nearest even unless a suffix says otherwise. Of NaN sources the first is the result, quiet; a NaN of \
-                 numbers is 0xfff8000000000000. Sources and result are pairs of registers, the low word in the even one."
+                " The result is rounded once, to nearest even unless a suffix selects another mode. If a source is \
+                 NaN, the result is the first NaN source, quieted; any other NaN result is 0xfff8000000000000. Sources \
+                 and result are pairs of registers, the low word in the even one."
             ),
             examples: &[$example],
             ..HALU
@@ -30,7 +31,7 @@ macro_rules! arithmetic {
 }
 arithmetic! {
     DADD DADD_RR "DADD" 0x60 [D_PAIR, A_PAIR, B_PAIR.neg(SLOT_NEG)];
-        "Adds two f64, or under `-` subtracts the second: a NaN keeps its sign.";
+        "Adds two f64; `-` subtracts the second but does not change the sign of a NaN.";
         "DADD.RZ R0, R2, -R4 ;";
     DMUL DMUL_RR "DMUL" 0x61 [D_PAIR, A_PAIR, B_PAIR];
         "Multiplies two f64.";
@@ -42,14 +43,15 @@ arithmetic! {
         "Divides two f64.";
         "DDIV R0, R2, R4 ;";
     DSQRT DSQRT_R "DSQRT" 0x64 [D_PAIR, B_PAIR];
-        "Square root of an f64; that of -0 is -0.";
+        "Computes the square root of an f64; the root of -0 is -0.";
         "DSQRT.RM R0, R2 ;";
 }
 
 const DMNMX: Row = Row {
     mnemonic: "DMNMX",
     doc: "Minimum (`pp` true) or maximum (`pp` false) of two f64 in pairs of registers.\n\n\
-          -0 orders below +0. Where one source is NaN the result is the other; where both are, it is the first, quiet.",
+          -0 is less than +0. If one source is NaN, the result is the other source; if both are NaN, it is the first \
+          one, quieted.",
     examples: &["DMNMX R0, R2, R4, !PT ;"],
     ..HALU
 };
@@ -62,8 +64,8 @@ const DSETP: Row = Row {
         all: &[(PV, FieldTest::Same(PU)), (PV, FieldTest::Not(PT as u64))],
         why: "only PT may be written twice",
     }],
-    doc: "Compares two f64 in pairs of registers: `pu = cmp lop pp` and `pv = !cmp lop pp`, where cmp is `ra cmp rb`, the fourteen compares \
-          of HSETP2. `pp` is PT when left out.",
+    doc: "Compares two f64 in pairs of registers: `pu = cmp lop pp` and `pv = !cmp lop pp`, where cmp is `ra cmp rb` \
+          with one of the fourteen comparisons of HSETP2. An omitted `pp` is PT.",
     examples: &["DSETP.LT.AND P0, PT, R2, R4 ;"],
     ..HALU
 };
@@ -85,30 +87,33 @@ macro_rules! conversions {
 }
 conversions! {
     F64_F32 F2F_F64_F32 "F2F" ["F64" "F32"] 0x68 [] [D_PAIR, B_R];
-        "Widens an f32 exactly to an f64. A NaN keeps its payload without its sign, and is quiet.";
+        "Converts an f32 exactly to an f64. A NaN keeps its payload but becomes positive and quiet.";
         "F2F.F64.F32 R0, R2 ;";
     F64_F16 F2F_F64_F16 "F2F" ["F64" "F16"] 0x69 [] [D_PAIR, B_R];
-        "Widens the f16 in the low half of `rb` exactly to an f64. A NaN keeps its payload without its sign, and is quiet.";
+        "Converts the f16 in the low half of `rb` exactly to an f64. A NaN keeps its payload but becomes positive and \
+         quiet.";
         "F2F.F64.F16 R0, R2 ;";
     F32_F64 F2F_F32_F64 "F2F" ["F32" "F64"] 0x6a [M_RND] [D, B_PAIR];
-        "Rounds an f64 once to an f32. Overflow is by the rounding, as IEEE 754 says. Subnormals are kept; a NaN result is 0x7fffffff.";
+        "Rounds an f64 once to an f32. Overflow depends on the rounding mode, as in IEEE 754. Subnormals are kept; a \
+         NaN result is 0x7fffffff.";
         "F2F.F32.F64.RZ R0, R2 ;";
     F16_F64 F2F_F16_F64 "F2F" ["F16" "F64"] 0x6b [M_RND] [D, B_PAIR];
-        "Rounds an f64 once to an f16, in the low half of `rd`; the high half is 0. Overflow is by the rounding, as IEEE 754 says. \
-         Subnormals are kept; a NaN result is 0x7fff.";
+        "Rounds an f64 once to an f16, in the low half of `rd`; the high half is 0. Overflow depends on the rounding \
+         mode, as in IEEE 754. Subnormals are kept; a NaN result is 0x7fff.";
         "F2F.F16.F64 R0, R2 ;";
     F64_INT I2F_F64 "I2F" ["F64"] 0x6c [M_SIGN] [D_PAIR, B_R];
-        "The f64 of a 32-bit integer, which is exact.";
+        "Converts a 32-bit integer exactly to an f64.";
         "I2F.F64.S32 R0, R2 ;";
     F64_WIDE I2F_F64_WIDE "I2F" ["F64" "WIDE"] 0x6d [M_SIGN, M_INT_RND] [D_PAIR, B_PAIR];
-        "The f64 of a 64-bit integer in a pair of registers, rounded to nearest even unless a suffix says otherwise. `.U32` and `.S32` say \
-         whether it is signed.";
+        "Converts a 64-bit integer in a pair of registers to an f64, rounded to nearest even unless a suffix selects \
+         another mode. The integer is signed with `.S32` and unsigned with `.U32`.";
         "I2F.F64.WIDE.U32.RZ R0, R2 ;";
     INT_F64 F2I_F64 "F2I" ["F64"] 0x6e [M_SIGN] [D, B_PAIR];
-        "The 32-bit integer of an f64, rounded toward zero; what is out of range becomes the nearest integer in range, and NaN 0x80000000.";
+        "Converts an f64 to a 32-bit integer, rounded toward zero. Values out of range saturate; NaN becomes \
+         0x80000000.";
         "F2I.F64.U32 R0, R2 ;";
     WIDE_F64 F2I_F64_WIDE "F2I" ["F64" "WIDE"] 0x6f [M_SIGN] [D_PAIR, B_PAIR];
-        "The 64-bit integer of an f64, rounded toward zero; what is out of range becomes the nearest integer in range, and NaN \
-         0x8000000000000000. `.U32` and `.S32` say whether it is signed.";
+        "Converts an f64 to a 64-bit integer, rounded toward zero. Values out of range saturate; NaN becomes \
+         0x8000000000000000. The integer is signed with `.S32` and unsigned with `.U32`.";
         "F2I.F64.WIDE.S32 R0, R2 ;";
 }

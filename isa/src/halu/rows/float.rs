@@ -16,8 +16,8 @@ const B_R64: Operand = gpr("rb", R64).sign(R64_NEG, R64_ABS);
 const FADD: Row = Row {
     mnemonic: "FADD",
     modifiers: &[M_RND],
-    doc: "Adds two f32: `rd = ra + b`, rounded once, to nearest even unless a suffix says otherwise. Subnormals are kept; a NaN result is \
-          0x7fffffff.",
+    doc: "Adds two f32: `rd = ra + b`, rounded once, to nearest even unless a suffix selects another mode. Subnormals \
+          are kept; a NaN result is 0x7fffffff.",
     examples: &["FADD R0, R1, -R2 ;", "FADD.RZ R0, |R1|, 0.5 ;"],
     ..HALU
 };
@@ -31,7 +31,7 @@ forms! { FADD, 0x21;
 const FMUL: Row = Row {
     mnemonic: "FMUL",
     modifiers: &[M_RND],
-    doc: "Multiplies two f32: `rd = ra * b`, rounded as FADD rounds. Subnormals are kept; a NaN result is 0x7fffffff.",
+    doc: "Multiplies two f32: `rd = ra * b`, rounded like FADD. Subnormals are kept; a NaN result is 0x7fffffff.",
     examples: &["FMUL R0, R1, R2 ;", "FMUL.RM R0, R1, -1 ;"],
     ..HALU
 };
@@ -45,7 +45,8 @@ forms! { FMUL, 0x20;
 const FFMA: Row = Row {
     mnemonic: "FFMA",
     modifiers: &[M_RND],
-    doc: "Multiplies and adds f32 with one rounding, as FADD rounds: `rd = ra * b + c`. Subnormals are kept; a NaN result is 0x7fffffff.",
+    doc: "Multiplies and adds f32 with one rounding and the rounding modes of FADD: `rd = ra * b + c`. Subnormals are \
+          kept; a NaN result is 0x7fffffff.",
     examples: &["FFMA R0, R1, R2, -R3 ;", "FFMA.RP R0, R1, 0.5, R3 ;"],
     ..HALU
 };
@@ -61,8 +62,8 @@ const FMNMX: Row = Row {
     mnemonic: "FMNMX",
     modifiers: &[M_NAN],
     doc: "Minimum (`pp` true) or maximum (`pp` false) of two f32.\n\n\
-          -0 orders below +0, and subnormals are kept. Where one source is NaN the result is the other; where both are, or either under `.NAN`, \
-          it is 0x7fffffff.",
+          -0 is less than +0, and subnormals are kept. If one source is NaN, the result is the other source. If both \
+          are NaN, or with `.NAN` either is, the result is 0x7fffffff.",
     examples: &["FMNMX R0, R1, R2, PT ;", "FMNMX.NAN R0, |R1|, 0.5, !PT ;"],
     ..HALU
 };
@@ -80,8 +81,8 @@ const FSETP: Row = Row {
         all: &[(PV, FieldTest::Same(PU)), (PV, FieldTest::Not(PT as u64))],
         why: "only PT may be written twice",
     }],
-    doc: "Compares two f32: `pu = cmp lop pp` and `pv = !cmp lop pp`, where cmp is `ra cmp b`, the fourteen compares of HSETP2. \
-          Subnormals are kept. `pp` is PT when left out.",
+    doc: "Compares two f32: `pu = cmp lop pp` and `pv = !cmp lop pp`, where cmp is `ra cmp b` with one of the fourteen \
+          comparisons of HSETP2. Subnormals are kept. An omitted `pp` is PT.",
     examples: &["FSETP.LT.AND P0, PT, R1, |R2| ;", "FSETP.NAN.OR P0, P1, R1, R1, !P0 ;"],
     ..HALU
 };
@@ -95,7 +96,8 @@ forms! { FSETP, 0x0b;
 const FDIV: Row = Row {
     mnemonic: "FDIV",
     modifiers: &[M_RND],
-    doc: "Divides two f32: `rd = ra / rb`, rounded correctly, as FADD rounds. Subnormals are kept; a NaN result is 0x7fffffff.",
+    doc: "Divides two f32: `rd = ra / rb`, correctly rounded, with the rounding modes of FADD. Subnormals are kept; a \
+          NaN result is 0x7fffffff.",
     examples: &["FDIV R0, R1, R2 ;", "FDIV.RZ R0, R1, R2 ;"],
     ..HALU
 };
@@ -104,7 +106,8 @@ forms! { FDIV, 0x28; FDIV_RR R [D, A_F, B_R]; }
 const FSQRT: Row = Row {
     mnemonic: "FSQRT",
     modifiers: &[M_RND],
-    doc: "Square root of an f32, rounded correctly, as FADD rounds. The root of -0 is -0; a NaN result is 0x7fffffff.",
+    doc: "Computes the square root of an f32, correctly rounded, with the rounding modes of FADD. The root of -0 is \
+          -0; a NaN result is 0x7fffffff.",
     examples: &["FSQRT R0, |R1| ;", "FSQRT.RP R0, R1 ;"],
     ..HALU
 };
@@ -113,8 +116,9 @@ forms! { FSQRT, 0x29; FSQRT_R R [D, B_R]; }
 const MUFU_BASE: Row = Row {
     mnemonic: "MUFU",
     modifiers: &[M_MUFU],
-    doc: "A function of an f32: cosine, sine, 2 to the power of it, logarithm to base 2, 1 by its square root, hyperbolic tangent. \
-          The exact result, rounded to nearest even, unlike that of a GPU. Subnormals are kept; a NaN result is 0x7fffffff.",
+    doc: "Computes a function of an f32: cosine, sine, power of 2, base-2 logarithm, reciprocal square root or \
+          hyperbolic tangent. The result is the exact value rounded to nearest even, more accurate than on a GPU. \
+          Subnormals are kept; a NaN result is 0x7fffffff.",
     examples: &["MUFU.EX2 R0, R1 ;", "MUFU.RSQ R0, |R1| ;"],
     ..HALU
 };
@@ -123,7 +127,7 @@ forms! { MUFU_BASE, 0x35; MUFU_R R [D, B_R]; }
 const I2F: Row = Row {
     mnemonic: "I2F",
     modifiers: &[M_SIGN, M_INT_RND],
-    doc: "The f32 of a 32-bit integer, rounded as FADD rounds.",
+    doc: "Converts a 32-bit integer to an f32, rounded like FADD.",
     examples: &["I2F.S32 R0, R1 ;", "I2F.U32.RZ R0, R1 ;"],
     ..HALU
 };
@@ -132,7 +136,7 @@ forms! { I2F, 0x06; I2F_R R [D, gpr("rb", R32)]; }
 const F2I: Row = Row {
     mnemonic: "F2I",
     modifiers: &[M_SIGN],
-    doc: "The 32-bit integer of an f32, rounded toward zero; what is out of range becomes the nearest integer in range, and NaN 0.",
+    doc: "Converts an f32 to a 32-bit integer, rounded toward zero. Values out of range saturate; NaN becomes 0.",
     examples: &["F2I.U32 R0, R1 ;"],
     ..HALU
 };
@@ -141,8 +145,8 @@ forms! { F2I, 0x05; F2I_R R [D, B_R]; }
 const NARROW: Row = Row {
     mnemonic: "F2F",
     modifiers: &[M_RND],
-    doc: "Rounds an f32 once to a 16-bit float, in the low half of `rd`; the high half is 0. Overflow is by the rounding, as IEEE 754 says. \
-          Subnormals are kept; a NaN result is 0x7fff.",
+    doc: "Rounds an f32 once to a 16-bit float, in the low half of `rd`; the high half is 0. Overflow depends on the \
+          rounding mode, as in IEEE 754. Subnormals are kept; a NaN result is 0x7fff.",
     examples: &["F2F.F16.F32 R0, R1 ;", "F2F.BF16.F32.RZ R0, -R1 ;"],
     ..HALU
 };
@@ -150,7 +154,7 @@ const F16_F32: Row = Row { tags: &["F16", "F32"], ..NARROW };
 const BF16_F32: Row = Row { tags: &["BF16", "F32"], ..NARROW };
 const WIDEN: Row = Row {
     mnemonic: "F2F",
-    doc: "Widens a 16-bit float, the half of `rb` that the suffix names, exactly to f32. A NaN becomes 0x7fffffff.",
+    doc: "Converts a 16-bit float exactly to f32. The suffix selects the half of `rb`. A NaN becomes 0x7fffffff.",
     examples: &["F2F.F32.F16 R0, R1.H1 ;", "F2F.F32.BF16 R0, |R1| ;"],
     ..HALU
 };
@@ -165,8 +169,8 @@ forms! { F32_BF16, 0x2d; F2F_F32_BF16 R [D, B_LANE]; }
 const F2FP: Row = Row {
     mnemonic: "F2FP",
     modifiers: &[M_PACK, M_RND],
-    doc: "Rounds two f32 once each to 16-bit floats and packs them: `ra` into the high half of `rd`, `rb` into the low. Overflow is by the \
-          rounding, as IEEE 754 says. Subnormals are kept; a NaN result is 0x7fff.",
+    doc: "Rounds two f32 once each to 16-bit floats and packs them: `ra` into the high half of `rd`, `rb` into the \
+          low. Overflow depends on the rounding mode, as in IEEE 754. Subnormals are kept; a NaN result is 0x7fff.",
     examples: &["F2FP.BF16 R0, R1, R2 ;", "F2FP.F16.RZ R0, R1, R2 ;"],
     ..HALU
 };

@@ -58,9 +58,11 @@ const HADD2: Row = Row {
     forbids: &[BF16_FTZ, BF16_SAT],
     doc: "Adds two packed halves: `rd = ra + b`, each lane on its own. Lane 0 is the low 16 bits.\n\n\
           Each lane selects its half of the source, takes the absolute value, negates, adds exactly and rounds once. \
-          `.FTZ` makes subnormal sources and results zeros of their sign. `.SAT` holds the result in [+0, 1]; it turns NaN and -0 into +0. \
-          An exact zero sum of unlike signs is +0, but -0 under `.RM`. A NaN result is 0x7fff.\n\n\
-          `.F32` finishes lane 0 as a 16-bit value and writes it widened exactly to f32; its NaN is 0x7fffffff.",
+          `.FTZ` flushes subnormal sources and results to zeros of their sign. `.SAT` clamps the result to [+0, 1] and \
+          turns NaN and -0 into +0. An exact zero sum of unlike signs is +0, but -0 under `.RM`. A NaN result is \
+          0x7fff.\n\n\
+          `.F32` converts the 16-bit result of lane 0 exactly to f32 and writes only this value; a NaN becomes \
+          0x7fffffff.",
     examples: &["HADD2 R0, R1.H0_H0, R2 ;", "HADD2.SAT R3, R6, -R7 ;", "HADD2.FTZ R1, -|R4|, -1, 1 ;"],
     ..HALU
 };
@@ -71,9 +73,10 @@ const HMUL2: Row = Row {
     modifiers: &[M_HFMT, M_FTZ, M_SAT, M_RND],
     forbids: &[BF16_FTZ, BF16_SAT],
     doc: "Multiplies two packed halves: `rd = ra * b`, each lane on its own. Lane 0 is the low 16 bits.\n\n\
-          Each lane selects its half of the source, takes the absolute value, negates, multiplies exactly and rounds once. \
-          `.FTZ` makes subnormal sources and results zeros of their sign. `.SAT` holds the result in [+0, 1]; it turns NaN and -0 into +0. \
-          A zero has the xor of the factors' signs whatever the rounding. A NaN result is 0x7fff.",
+          Each lane selects its half of the source, takes the absolute value, negates, multiplies exactly and rounds \
+          once. `.FTZ` flushes subnormal sources and results to zeros of their sign. `.SAT` clamps the result to [+0, \
+          1] and turns NaN and -0 into +0. In every rounding mode the sign of a zero is the xor of the factors' signs. \
+          A NaN result is 0x7fff.",
     examples: &["HMUL2 R0, R1, R2 ;", "HMUL2.SAT R3, R6, -R7.H0_H0 ;", "HMUL2.FTZ R1, -|R4|, 0, -1 ;"],
     ..HALU
 };
@@ -83,11 +86,12 @@ const HFMA2: Row = Row {
     mnemonic: "HFMA2",
     modifiers: &[M_HFMT, M_FTZ, M_RELU, M_SAT, M_RND],
     forbids: &[BF16_FTZ, BF16_SAT, SAT_RELU],
-    doc: "Multiplies and adds packed halves with one rounding: `rd = ra * b + c`, each lane on its own. Lane 0 is the low 16 bits.\n\n\
-          Each lane selects its half of the source, takes the absolute value, negates, forms the exact sum with the exact product and rounds once. \
-          `.FTZ` makes subnormal sources and results zeros of their sign. `.SAT` holds the result in [+0, 1]; it turns NaN and -0 into +0. \
-          `.RELU` turns results below zero into +0 and keeps -0 and NaN. An exact zero sum of unlike signs is +0, but -0 under `.RM`. \
-          A NaN result is 0x7fff.",
+    doc: "Multiplies and adds packed halves with one rounding: `rd = ra * b + c`, each lane on its own. Lane 0 is the \
+          low 16 bits.\n\n\
+          Each lane selects its half of the source, takes the absolute value, negates, multiplies and adds exactly, \
+          and rounds once. `.FTZ` flushes subnormal sources and results to zeros of their sign. `.SAT` clamps the \
+          result to [+0, 1] and turns NaN and -0 into +0. `.RELU` turns results below zero into +0 and keeps -0 and \
+          NaN. An exact zero sum of unlike signs is +0, but -0 under `.RM`. A NaN result is 0x7fff.",
     examples: &[
         "HFMA2 R0, R1, R2.H1_H1, RZ ;",
         "HFMA2.FTZ.RZ R0, -|R1.H1_H1|, R2, R3 ;",
@@ -115,9 +119,10 @@ hfma2! {
 const HMNMX2: Row = Row {
     mnemonic: "HMNMX2",
     modifiers: &[M_HFMT, M_FTZ, M_NAN],
-    doc: "Minimum (`pp` true) or maximum (`pp` false) of two packed halves, each lane on its own. Lane 0 is the low 16 bits.\n\n\
-          -0 orders below +0. `.FTZ` makes subnormal sources zeros of their sign. Where one source is NaN the result is the other; \
-          where both are, or either under `.NAN`, it is 0x7fff.",
+    doc: "Minimum (`pp` true) or maximum (`pp` false) of two packed halves, each lane on its own. Lane 0 is the low 16 \
+          bits.\n\n\
+          -0 is less than +0. `.FTZ` flushes subnormal sources to zeros of their sign. If one source is NaN, the \
+          result is the other source. If both are NaN, or with `.NAN` either is, the result is 0x7fff.",
     examples: &["HMNMX2 R0, -|R1|, -|R2|, !PT ;", "HMNMX2 R0, R1, 1, -4, P0 ;", "HMNMX2 R0, R1, 0.125, -2, !P1 ;"],
     ..HALU
 };
@@ -129,9 +134,11 @@ const HSETP2: Row = Row {
     mnemonic: "HSETP2",
     modifiers: COMPARE,
     forbids: &[SAME_PREDS],
-    doc: "Compares two packed halves and combines each lane's answer with `pp`: `pu = (ra.lane0 cmp b.lane0) lop pp`, `pv` the same of lane 1.\n\n\
-          +0 equals -0. EQ NE LT LE GT GE are false on NaN, EQU NEU LTU LEU GTU GEU true; NUM is true where neither is NaN, NAN where either is. \
-          `.FTZ` makes subnormal sources zeros. `pp` is read before `pu` and `pv` are written, and is PT when left out.",
+    doc: "Compares two packed halves and combines the result of each lane with `pp`: `pu = (ra.lane0 cmp b.lane0) lop \
+          pp`, and `pv` is the same for lane 1.\n\n\
+          +0 equals -0. If a source is NaN, EQ NE LT LE GT GE are false and EQU NEU LTU LEU GTU GEU are true. NUM is \
+          true if neither source is NaN, NAN if either is. `.FTZ` flushes subnormal sources to zero. `pp` is read \
+          before `pu` and `pv` are written. An omitted `pp` is PT.",
     examples: &["HSETP2.LE.AND P0, P1, R4, R6 ;", "HSETP2.FTZ.GTU.OR P0, P1, -|R5|, -1, 0, !PT ;"],
     ..HALU
 };
@@ -140,10 +147,11 @@ two_source!(HSETP2, 0x34, [DU, DV, A_HALF], [P_OPT]: HSETP2_RR HSETP2_RU HSETP2_
 const HSET2: Row = Row {
     mnemonic: "HSET2",
     modifiers: &[M_HFMT, M_FTZ, M_CMP, M_LOP, M_BVAL],
-    doc: "Compares two packed halves, combines each lane's answer with `pp` and writes it to the lane of `rd`: true is 0xffff, or 1.0 of the format under `.BF`; false is 0. \
-          Lane 0 is the low 16 bits.\n\n\
-          +0 equals -0. EQ NE LT LE GT GE are false on NaN, EQU NEU LTU LEU GTU GEU true; NUM is true where neither is NaN, NAN where either is. \
-          `.FTZ` makes subnormal sources zeros. `pp` is PT when left out.",
+    doc: "Compares two packed halves, combines the result of each lane with `pp` and writes it to the same lane of \
+          `rd`. True is 0xffff, or with `.BF` 1.0; false is 0. Lane 0 is the low 16 bits.\n\n\
+          +0 equals -0. If a source is NaN, EQ NE LT LE GT GE are false and EQU NEU LTU LEU GTU GEU are true. NUM is \
+          true if neither source is NaN, NAN if either is. `.FTZ` flushes subnormal sources to zero. An omitted `pp` \
+          is PT.",
     examples: &["HSET2.LE.AND R1, R4, R6 ;", "HSET2.FTZ.GTU.OR.BF R0, -|R5|, -1, 0, !PT ;"],
     ..HALU
 };

@@ -33,9 +33,11 @@ const IADD3: Row = Row {
             why: "a carry source needs .X",
         },
     ],
-    doc: "Adds three 32-bit integers: `rd` is the sum S modulo 2^32, and `pu` (PT when left out) the carry, `S >= 2^32`, S being exact.\n\n\
-          Sources count as unsigned. A source under `-` counts as `~x + 1`: `-0` is 2^32. Under `.X` it counts as `~x`, and 1 is added where `pp` \
-          (!PT, false, when left out) is true. A carry other than 0 or 1 is not told apart from 1, so a chain keeps its third source RZ:\n\n\
+    doc: "Adds three 32-bit integers: `rd` is the exact sum S modulo 2^32, and `pu` is the carry, `S >= 2^32`. An \
+          omitted `pu` is PT.\n\n\
+          Sources are unsigned. A source with `-` contributes `~x + 1` to S, so that `-0` contributes 2^32. With `.X` \
+          such a source contributes `~x`, and 1 is added if `pp` is true. An omitted `pp` is !PT, which is false. A \
+          carry of 2 sets `pu` like a carry of 1, so the third source of a carry chain must be RZ:\n\n\
           * 64-bit sum: `IADD3 R0, P0, R2, R4, RZ`, then `IADD3.X R1, R3, R5, RZ, P0`\n\
           * 64-bit difference: `IADD3 R0, P0, R2, -R4, RZ`, then `IADD3.X R1, R3, -R5, RZ, P0`",
     examples: &["IADD3 R0, P0, R2, -R4, RZ ;", "IADD3.X R1, R3, -R5, RZ, P0 ;", "IADD3 R0, R1, 0x10, R2 ;"],
@@ -70,8 +72,8 @@ const IMAD_WIDE: Row = Row {
     tags: &["WIDE"],
     modifiers: &[M_SIGN],
     class: InstClass::Address,
-    doc: "Multiplies 32-bit integers to 64 bits and adds a 64-bit integer: `rd:rd+1 = ra * b + rc:rc+1` modulo 2^64, the low word in the \
-          even register. `.U32` and `.S32` say how `ra` and `b` are extended.",
+    doc: "Multiplies 32-bit integers to 64 bits and adds a 64-bit integer: `rd:rd+1 = ra * b + rc:rc+1` modulo 2^64, \
+          the low word in the even register. `.U32` zero-extends and `.S32` sign-extends `ra` and `b`.",
     examples: &["IMAD.WIDE.U32 R4, R0, R1, R2 ;", "IMAD.WIDE.S32 R4, R0, 0x4, RZ ;"],
     ..HALU
 };
@@ -101,16 +103,19 @@ const A_PAIR: Operand = A.span(2);
 const B_PAIR: Operand = B_R.span(2);
 division! {
     IDIV IDIV_RR "IDIV" 0x2e [] [D, A, B_R];
-        "Divides 32-bit integers, the quotient rounded toward zero. By 0 it is all ones; under `.S32` that of the least integer by -1 is the least integer.";
+        "Divides 32-bit integers and rounds the quotient toward zero. A division by 0 gives all ones; with `.S32` the \
+         least integer divided by -1 gives the least integer.";
         "IDIV.U32 R0, R1, R2 ;";
     IREM IREM_RR "IREM" 0x2f [] [D, A, B_R];
-        "The remainder of a division of 32-bit integers, `ra - rb * (ra / rb)`, of the sign of `ra`. By 0 it is all ones.";
+        "Computes the remainder of a division of 32-bit integers, `ra - rb * (ra / rb)`, which has the sign of `ra`. A \
+         division by 0 gives all ones.";
         "IREM.S32 R0, R1, R2 ;";
     IDIV_WIDE IDIV_WIDE_RR "IDIV" 0x36 ["WIDE"] [D_PAIR, A_PAIR, B_PAIR];
-        "Divides 64-bit integers in pairs of registers, the low word in the even one, as IDIV does 32-bit ones. `.U32` and `.S32` say whether they are signed.";
+        "Divides 64-bit integers in pairs of registers, with the semantics of IDIV. The low word is in the even \
+         register. The integers are signed with `.S32` and unsigned with `.U32`.";
         "IDIV.WIDE.U32 R4, R0, R2 ;";
     IREM_WIDE IREM_WIDE_RR "IREM" 0x37 ["WIDE"] [D_PAIR, A_PAIR, B_PAIR];
-        "The remainder of a division of 64-bit integers in pairs of registers, as IREM's of 32-bit ones.";
+        "Computes the remainder of a division of 64-bit integers in pairs of registers, with the semantics of IREM.";
         "IREM.WIDE.S32 R4, R0, R2 ;";
 }
 
@@ -125,8 +130,9 @@ forms! { LEA_BASE, 0x11; LEA R [D, A, B_R, bits("shift", SHIFT)]; }
 
 const LOP3: Row = Row {
     mnemonic: "LOP3",
-    doc: "Any bitwise function of three words. Bit i of `rd` is bit `4*a + 2*b + c` of the table, a, b and c being bit i of the sources: \
-          the table of a function is what it makes of a = 0xf0, b = 0xcc, c = 0xaa.",
+    doc: "Computes any bitwise function of three words. Bit i of `rd` is bit `4*a + 2*b + c` of the truth table, where \
+          a, b and c are bit i of the sources. The table of a function is the value of the function for a = 0xf0, b = \
+          0xcc, c = 0xaa.",
     examples: &["LOP3 R0, R1, R2, RZ, 0xc0 ;", "LOP3 R0, R1, 0xff, R3, 0xea ;"],
     ..HALU
 };
@@ -141,9 +147,9 @@ forms! { LOP3, 0x12;
 const SHF: Row = Row {
     mnemonic: "SHF",
     modifiers: &[M_DIR, M_SIGN, M_HI],
-    doc: "Shifts the 64-bit value `rc:ra` (rc the high word) by `b` modulo 32, left under `.L`, right under `.R`; `rd` is the low word of \
-          the result, or the high word under `.HI`. A right shift brings in copies of the sign under `.S32` and zeros under `.U32`, \
-          which only the high word shows.\n\n\
+    doc: "Shifts the 64-bit value `rc:ra` (`rc` is the high word) by `b` modulo 32, left with `.L`, right with `.R`. \
+          `rd` is the low word of the result, or with `.HI` the high word. A right shift is arithmetic with `.S32` and \
+          logical with `.U32`; only the high word differs.\n\n\
           * `x << n`: `SHF.L.U32 rd, x, n, RZ`\n\
           * `x >> n`: `SHF.R.U32.HI rd, RZ, n, x`, arithmetic with `.S32`\n\
           * rotation left: `SHF.L.U32.HI rd, x, n, x`",
@@ -157,9 +163,9 @@ forms! { SHF, 0x19;
 
 const PRMT: Row = Row {
     mnemonic: "PRMT",
-    doc: "Builds a word from the bytes of two: bytes 0 to 3 are `ra`'s, lowest first, 4 to 7 `rc`'s. Byte i of `rd` is the byte that bits \
-          0 to 2 of nibble i of the selector name; where bit 3 of the nibble is set, it is eight copies of that byte's sign bit. \
-          The selector is the low 16 bits of `b`.",
+    doc: "Builds a word from the bytes of two words. Bytes 0 to 3 are those of `ra`, lowest first, and bytes 4 to 7 \
+          those of `rc`. Bits 0 to 2 of nibble i of the selector choose byte i of `rd`. If bit 3 of the nibble is set, \
+          byte i of `rd` is filled with the sign bit of the chosen byte. The selector is the low 16 bits of `b`.",
     examples: &["PRMT R0, R1, R2, R3 ;", "PRMT R0, R1, 0xba98, R3 ;"],
     ..HALU
 };
@@ -168,19 +174,15 @@ forms! { PRMT, 0x16;
     PRMT_RIR I [D, A, bits("selector", IMM16), C_R64];
 }
 
-const POPC: Row = Row {
-    mnemonic: "POPC",
-    doc: "Counts the bits of a word that are set: 0 to 32.",
-    examples: &["POPC R0, R1 ;"],
-    ..HALU
-};
+const POPC: Row =
+    Row { mnemonic: "POPC", doc: "Counts the set bits of a word: 0 to 32.", examples: &["POPC R0, R1 ;"], ..HALU };
 forms! { POPC, 0x09; POPC_R R [D, B_R]; }
 
 const FLO: Row = Row {
     mnemonic: "FLO",
     tags: &["U32"],
-    doc: "Finds the leading one: the number of the highest bit of a word that is set, or -1 where none is. 31 less it is the number of leading \
-          zeros, of 0 too.",
+    doc: "Finds the leading one: the number of the highest set bit of a word, or -1 if no bit is set. 31 minus the \
+          result is the number of leading zeros, also for 0.",
     examples: &["FLO.U32 R0, R1 ;"],
     ..HALU
 };
@@ -199,8 +201,9 @@ const IDP_BYTES: Row = Row {
     tags: &["4A"],
     modifiers: &[M_BYTES_A, M_BYTES_B],
     order: ModifierOrder::Fixed,
-    doc: "Dot product of bytes: the four products of a byte of `ra` and the byte of `rb` in the same place, and `rc`, added modulo 2^32. \
-          `.U8` and `.S8` say how the bytes of `ra`, then those of `rb`, are extended.",
+    doc: "Dot product of bytes: multiplies each byte of `ra` by the same byte of `rb` and adds the four products to \
+          `rc`, modulo 2^32. `.U8` zero-extends and `.S8` sign-extends the bytes of `ra` (first suffix) and `rb` \
+          (second suffix).",
     examples: &["IDP.4A.S8.S8 R0, R1, R2, R3;", "IDP.4A.U8.S8 R0, R1, R2, RZ;"],
     ..HALU
 };
@@ -211,8 +214,9 @@ const IDP_HALVES: Row = Row {
     tags: &["2A"],
     modifiers: &[M_UPPER, M_HALVES_A, M_BYTES_B],
     order: ModifierOrder::Fixed,
-    doc: "Dot product of halfwords and bytes: the products of the two halfwords of `ra` and two bytes of `rb`, the lower two under `.LO`, the \
-          upper two under `.HI`, and `rc`, added modulo 2^32. The types say how halfwords and bytes are extended.",
+    doc: "Dot product of halfwords and bytes: multiplies the two halfwords of `ra` by two bytes of `rb`, the lower two \
+          with `.LO`, the upper two with `.HI`, and adds the products to `rc`, modulo 2^32. The type suffixes select \
+          zero-extension or sign-extension of the halfwords and the bytes.",
     examples: &["IDP.2A.LO.S16.S8 R0, R1, R2, R3;", "IDP.2A.HI.U16.U8 R0, R1, R2, RZ;"],
     ..HALU
 };
@@ -236,8 +240,9 @@ const ISETP: Row = Row {
         },
     ],
     doc: "Compares two 32-bit integers: `pu = cmp lop pp` and `pv = !cmp lop pp`, where cmp is `ra cmp b`.\n\n\
-          Under `.EX` cmp is `px` where `ra` equals `b`. So a 64-bit compare is an unsigned compare of the low words, then one `.EX` of the \
-          high words with the first answer as `px`, by the same relation. `pp` and `px` are PT when left out.",
+          With `.EX` cmp is `px` if `ra` equals `b`. A 64-bit comparison is an unsigned comparison of the low words, \
+          then the same comparison of the high words with `.EX` and the first result as `px`. Omitted `pp` and `px` \
+          are PT.",
     examples: &[
         "ISETP.LT.U32.AND P0, PT, R1, R2 ;",
         "ISETP.GE.S32.AND P0, PT, R1, 0x10, P2 ;",

@@ -33,9 +33,10 @@ pub(super) const SCOPE_NEEDS_STRONG: &[InvalidCombination] = &[InvalidCombinatio
 macro_rules! orders {
     ($which:literal) => {
         concat!(
-            "\n\nUnder `.STRONG` other items may make theirs at the same time; `.",
+            "\n\nWith `.STRONG` other items may access the same bytes at the same time. `.",
             $which,
-            "` orders the item's other accesses, too. `.CTA` is meant for items of the group, `.SYS` for all that there are."
+            "` also orders the item's other accesses. The scope is the launch, with `.CTA` the group, with `.SYS` the \
+             whole system."
         )
     };
 }
@@ -72,10 +73,12 @@ const LDG: Row = Row {
     modifiers: LOAD_ORDER,
     forbids: SCOPE_NEEDS_STRONG,
     doc: concat!(
-        "Loads from global memory. Without a size it moves 32 bits; `.U8 .S8 .U16 .S16` extend to 32 bits, zeros or copies of the sign; `.64` and `.128` fill 2 and 4 \
-          registers from a multiple of that, the lowest address in the lowest.\n\n\
-          The address is `[Ra.U32+URb+imm]`, a zero-extended offset, a 64-bit base in an even UR pair and a signed 24-bit displacement; or \
-          `[Ra.64+imm]`, a 64-bit base in an even GPR pair. An address that is not a multiple of the size traps.",
+        "Loads from global memory. Without a size it loads 32 bits. `.U8 .U16` zero-extend and `.S8 .S16` sign-extend \
+          to 32 bits. `.64` and `.128` load 2 and 4 registers, the lowest address into the lowest register; the first \
+          register is a multiple of their number.\n\n\
+          The address is the sum of its parts. `[Ra.U32+URb+imm]` has a zero-extended 32-bit offset, a 64-bit base in \
+          an even UR pair and a signed 24-bit displacement; `[Ra.64+imm]` has a 64-bit base in an even GPR pair and \
+          the displacement. An address that is not a multiple of the size traps.",
         orders!("ACQUIRE")
     ),
     examples: &[
@@ -110,10 +113,12 @@ const STG: Row = Row {
     modifiers: STORE_ORDER,
     forbids: SCOPE_NEEDS_STRONG,
     doc: concat!(
-        "Stores to global memory. Without a size it moves 32 bits; `.8` and `.16` move the low bits of the register; `.64` and `.128` move 2 and 4 registers, the first a \
-          multiple of that, the lowest to the lowest address.\n\n\
-          The address is `[Ra.U32+URb+imm]`, a zero-extended offset, a 64-bit base in an even UR pair and a signed 24-bit displacement; or \
-          `[Ra.64+imm]`, a 64-bit base in an even GPR pair. An address that is not a multiple of the size traps.",
+        "Stores to global memory. Without a size it stores 32 bits. `.8` and `.16` store the low bits of the register. \
+          `.64` and `.128` store 2 and 4 registers, the lowest register to the lowest address; the first register is a \
+          multiple of their number.\n\n\
+          The address is the sum of its parts. `[Ra.U32+URb+imm]` has a zero-extended 32-bit offset, a 64-bit base in \
+          an even UR pair and a signed 24-bit displacement; `[Ra.64+imm]` has a 64-bit base in an even GPR pair and \
+          the displacement. An address that is not a multiple of the size traps.",
         orders!("RELEASE")
     ),
     examples: &["STG [R1.U32+UR4], R0 ;", "STG.128 [R2.64+0x10], R4 ;", "STG.RELEASE.CTA [R2.64], R4 ;"],
@@ -136,8 +141,8 @@ stores! { STG, 0x85, WIDE;
 
 const LDL: Row = Row {
     mnemonic: "LDL",
-    doc: "Loads from the item's local memory, where spilled registers lie: 32 bits, or `.64` or `.128` into 2 or 4 registers from a multiple of that. \
-          An address that is not a multiple of the size traps.",
+    doc: "Loads spilled registers from the item's local memory: 32 bits, or with `.64` and `.128` 2 and 4 registers, \
+          the first a multiple of their number. An address that is not a multiple of the size traps.",
     examples: &["LDL R0, [0x10] ;", "LDL.64 R2, [0x8] ;"],
     ..MEMORY
 };
@@ -149,8 +154,8 @@ loads! { LDL, 0x83, LOCAL;
 
 const STL: Row = Row {
     mnemonic: "STL",
-    doc: "Stores to the item's local memory, where spilled registers lie: 32 bits, or `.64` or `.128` from 2 or 4 registers, the first a multiple of that. \
-          An address that is not a multiple of the size traps.",
+    doc: "Stores spilled registers to the item's local memory: 32 bits, or with `.64` and `.128` 2 and 4 registers, \
+          the first a multiple of their number. An address that is not a multiple of the size traps.",
     examples: &["STL [0x10], R0 ;", "STL.64 [0x8], R2 ;"],
     ..MEMORY
 };
@@ -162,8 +167,9 @@ stores! { STL, 0x87, LOCAL;
 
 const LDC: Row = Row {
     mnemonic: "LDC",
-    doc: "Loads from a constant bank at the byte offset `Ra + imm`, modulo 2^32: 32 bits, or `.64` into an even pair; `.U8 .S8 .U16 .S16` extend to \
-          32 bits, zeros or copies of the sign. An offset that is not a multiple of the size traps.",
+    doc: "Loads from a constant bank at the byte offset `Ra + imm`, modulo 2^32. Without a size it loads 32 bits; \
+          `.64` loads an even register pair. `.U8 .U16` zero-extend and `.S8 .S16` sign-extend to 32 bits. An offset \
+          that is not a multiple of the size traps.",
     examples: &["LDC R0, c[0x3][R1+0x10] ;", "LDC.U8 R0, c[0x3][R1] ;"],
     ..MEMORY
 };
@@ -178,7 +184,7 @@ loads! { LDC, 0x82, INDEXED;
 
 const ULDC: Row = Row {
     mnemonic: "ULDC",
-    doc: "Loads a uniform register from a constant bank: 32 bits, or `.64` into an even pair.",
+    doc: "Loads a uniform register from a constant bank: 32 bits, or with `.64` an even register pair.",
     examples: &["ULDC UR4, c[0x0][0x160] ;", "ULDC.64 UR4, c[0x0][0x168] ;"],
     ..MEMORY
 };

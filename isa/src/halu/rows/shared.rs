@@ -15,9 +15,11 @@ const LDS: Row = Row {
     modifiers: LOAD_ORDER,
     forbids: SCOPE_NEEDS_STRONG,
     doc: concat!(
-        "Loads from the shared memory of the group. Without a size it moves 32 bits; `.U8 .U16` extend to 32 bits by zeros; `.64` and `.128` fill \
-         2 and 4 registers from a multiple of that, the lowest address in the lowest.\n\n\
-         The address is the exact sum of a zero-extended register and a signed 24-bit displacement. One that is not a multiple of the size traps.",
+        "Loads from the shared memory of the group. Without a size it loads 32 bits. `.U8 .U16` zero-extend to 32 \
+         bits. `.64` and `.128` load 2 and 4 registers, the lowest address into the lowest register; the first \
+         register is a multiple of their number.\n\n\
+         The address is the exact sum of a zero-extended register and a signed 24-bit displacement. An address that is \
+         not a multiple of the size traps.",
         orders!("ACQUIRE")
     ),
     examples: &["LDS R0, [R1+0x10] ;", "LDS.128 R4, [RZ+0x20] ;", "LDS.ACQUIRE.CTA R0, [R1] ;"],
@@ -36,8 +38,9 @@ const STS: Row = Row {
     modifiers: STORE_ORDER,
     forbids: SCOPE_NEEDS_STRONG,
     doc: concat!(
-        "Stores to the shared memory of the group. Without a size it moves 32 bits; `.8` and `.16` move the low bits of the register; `.64` and \
-         `.128` move 2 and 4 registers, the first a multiple of that, the lowest to the lowest address. The address is that of `LDS`.",
+        "Stores to the shared memory of the group. Without a size it stores 32 bits. `.8` and `.16` store the low bits \
+         of the register. `.64` and `.128` store 2 and 4 registers, the lowest register to the lowest address; the \
+         first register is a multiple of their number. The address is that of `LDS`.",
         orders!("RELEASE")
     ),
     examples: &["STS [R1+0x10], R0 ;", "STS.RELEASE.CTA [R1], R0 ;"],
@@ -56,8 +59,8 @@ const LD: Row = Row {
     modifiers: LOAD_ORDER,
     forbids: SCOPE_NEEDS_STRONG,
     doc: concat!(
-        "Loads from any memory, as `LDG` does, at an address without a space: from 2^38 on lies the shared memory of the group, from 2^36 on what of its \
-         local memory the kernel declares, each 2^36 bytes long, and elsewhere global memory.",
+        "Loads from a generic address, like `LDG`. The shared memory of the group begins at 2^38 and the local memory \
+         that the kernel declares at 2^36; each window has 2^36 bytes. All other addresses are in global memory.",
         orders!("ACQUIRE")
     ),
     examples: &["LD R0, [R2.64] ;", "LD.U16 R0, [R2.64+0x10] ;"],
@@ -75,7 +78,7 @@ const ST: Row = Row {
     mnemonic: "ST",
     modifiers: STORE_ORDER,
     forbids: SCOPE_NEEDS_STRONG,
-    doc: concat!("Stores to any memory, as `STG` does. The address is that of `LD`.", orders!("RELEASE")),
+    doc: concat!("Stores to a generic address, like `STG`. The address is that of `LD`.", orders!("RELEASE")),
     examples: &["ST [R2.64], R0 ;", "ST.128 [R2.64+0x10], R4 ;"],
     ..MEMORY
 };
@@ -89,8 +92,8 @@ stores! { ST, 0x91, FLAT;
 
 const LDL: Row = Row {
     mnemonic: "LDL",
-    doc: "Loads from what of the item's local memory the kernel declares, which lies before the spilled registers: none of these is reached. Sizes and \
-          address are those of `LDS`.",
+    doc: "Loads from the local memory that the kernel declares. The spilled registers after it cannot be accessed. \
+          Sizes and address are those of `LDS`.",
     examples: &["LDL R0, [R1+0x10] ;", "LDL.U8 R0, [RZ] ;"],
     ..MEMORY
 };
@@ -104,8 +107,8 @@ loads! { LDL, 0x93, SCRATCH;
 
 const STL: Row = Row {
     mnemonic: "STL",
-    doc: "Stores to what of the item's local memory the kernel declares, which lies before the spilled registers: none of these is reached. Sizes and \
-          address are those of `STS`.",
+    doc: "Stores to the local memory that the kernel declares. The spilled registers after it cannot be accessed. \
+          Sizes and address are those of `STS`.",
     examples: &["STL [R1+0x10], R0 ;", "STL.8 [RZ], R0 ;"],
     ..MEMORY
 };

@@ -23,16 +23,17 @@ const ANGLES: &[Bound] = &[
 
 macro_rules! high_word {
     () => {
-        "Only the high word of the operand is read, as a number with 20 bits of fraction, and the low word of the result is zero. \
-         Subnormal operands and results are zeros of their sign.\n\nThe exact result, rounded to nearest even; every NaN is \
-         0x7fffffff00000000. The manual has no bound for what machines give."
+        "Reads only the high word of the operand, as a number with 20 fraction bits; the low word of the result is \
+         zero. Subnormal operands and results are flushed to zeros of their sign.\n\n\
+         The result is the exact value rounded to nearest even; every NaN is 0x7fffffff00000000. The PTX manual states \
+         no error bound for hardware."
     };
 }
 
 macro_rules! nearest {
     ($what:literal) => {
-        concat!($what, "\n\nThe exact result, rounded to nearest even; every NaN is 0x7fffffff, of halves 0x7fff. Machines have results ",
-            "nearby, within the bound of the manual. `.ftz` takes subnormal operands and results for zeros of their sign.")
+        concat!($what, "\n\nThe result is the exact value rounded to nearest even; every NaN is 0x7fffffff, or 0x7fff for halves. Hardware results differ within the bound of the PTX manual. ",
+            "`.ftz` flushes subnormal operands and results to zeros of their sign.")
     };
 }
 
@@ -53,20 +54,20 @@ macro_rules! approximations {
 }
 
 approximations! {
-    DIV_APPROX_F32 "div" &[APPROX_OR_FULL, FTZ, F32], D_A_B, Requirements::ALWAYS, &[Bound::with(Token::Approx, Ulps(2), "divisors of 2^-126 to 2^126"), Bound::with(Token::Full, Ulps(2), "")], nearest!("Divides two f32. With `.approx` a divisor above 2^126 gives a zero, and NaN of an infinity."), "div.approx.f32 %d, %a, %b;";
-    RCP_APPROX_F32 "rcp" &[APPROX, FTZ, F32], D_A, Requirements::ALWAYS, &[Bound::new(Ulps(1), "")], nearest!("1 by an f32."), "rcp.approx.f32 %d, %a;";
-    SQRT_APPROX_F32 "sqrt" &[APPROX, FTZ, F32], D_A, Requirements::ALWAYS, &[Bound::new(Relative(-23.0), "")], nearest!("The square root of an f32."), "sqrt.approx.ftz.f32 %d, %a;";
-    RSQRT_F32 "rsqrt" &[APPROX, FTZ, F32], D_A, Requirements::ALWAYS, &[Bound::new(Relative(-22.9), "")], nearest!("1 by the square root of an f32."), "rsqrt.approx.f32 %d, %a;";
-    RSQRT_F64 "rsqrt" &[APPROX, F64], D_A, Requirements::ALWAYS, &[], "1 by the square root of an f64.\n\nThe exact result, rounded to nearest even; every NaN is 0x7ff8000000000000. The manual has no bound for what machines give.", "rsqrt.approx.f64 %d, %a;";
-    RCP_APPROX_F64 "rcp" &[APPROX, MUST_FTZ, F64], D_A, Requirements::ALWAYS, &[], concat!("1 by an f64, in short. ", high_word!()), "rcp.approx.ftz.f64 %d, %a;";
-    RSQRT_APPROX_F64 "rsqrt" &[APPROX, MUST_FTZ, F64], D_A, Requirements::ALWAYS, &[], concat!("1 by the square root of an f64, in short. ", high_word!()), "rsqrt.approx.ftz.f64 %d, %a;";
-    SIN_F32 "sin" &[APPROX, FTZ, F32], D_A, Requirements::ALWAYS, ANGLES, nearest!("The sine of an angle in radians; of infinity NaN."), "sin.approx.f32 %d, %a;";
-    COS_F32 "cos" &[APPROX, FTZ, F32], D_A, Requirements::ALWAYS, ANGLES, nearest!("The cosine of an angle in radians; of infinity NaN."), "cos.approx.f32 %d, %a;";
-    LG2_F32 "lg2" &[APPROX, FTZ, F32], D_A, Requirements::ALWAYS, &[Bound::new(Absolute(-22.0), "operands between 0.5 and 2"), Bound::new(Relative(-22.0), "others")], nearest!("The logarithm to base 2; of zeros -infinity, of a negative number NaN."), "lg2.approx.f32 %d, %a;";
-    EX2_F32 "ex2" &[APPROX, FTZ, F32], D_A, Requirements::ALWAYS, &[Bound::new(Ulps(2), "")], nearest!("2 to the power of an f32."), "ex2.approx.ftz.f32 %d, %a;";
-    EX2_F16 "ex2" &[APPROX, F16], REGS_1, SM_75, &[Bound::new(Relative(-9.9), "")], nearest!("2 to the power of halves, lane by lane."), "ex2.approx.f16x2 %d, %a;";
-    EX2_BF16 "ex2" &[APPROX, MUST_FTZ, BF16S], REGS_1, BF16, &[Bound::new(Relative(-7.0), "")], nearest!("2 to the power of halves, lane by lane."), "ex2.approx.ftz.bf16x2 %d, %a;";
-    TANH_F32 "tanh" &[APPROX, F32], D_A, SM_75, &[Bound::new(Relative(-11.0), "")], nearest!("The hyperbolic tangent of an f32."), "tanh.approx.f32 %d, %a;";
-    TANH_F16 "tanh" &[APPROX, F16], REGS_1, SM_75, &[Bound::new(Absolute(-10.987), "")], nearest!("The hyperbolic tangent of halves, lane by lane."), "tanh.approx.f16x2 %d, %a;";
-    TANH_BF16 "tanh" &[APPROX, BF16S], REGS_1, BF16, &[Bound::new(Absolute(-8.0), "")], nearest!("The hyperbolic tangent of halves, lane by lane."), "tanh.approx.bf16x2 %d, %a;";
+    DIV_APPROX_F32 "div" &[APPROX_OR_FULL, FTZ, F32], D_A_B, Requirements::ALWAYS, &[Bound::with(Token::Approx, Ulps(2), "divisors of 2^-126 to 2^126"), Bound::with(Token::Full, Ulps(2), "")], nearest!("Divides two f32. With `.approx`, a divisor whose magnitude is above 2^126 gives zero, or NaN if the dividend is infinite."), "div.approx.f32 %d, %a, %b;";
+    RCP_APPROX_F32 "rcp" &[APPROX, FTZ, F32], D_A, Requirements::ALWAYS, &[Bound::new(Ulps(1), "")], nearest!("Computes the reciprocal of an f32."), "rcp.approx.f32 %d, %a;";
+    SQRT_APPROX_F32 "sqrt" &[APPROX, FTZ, F32], D_A, Requirements::ALWAYS, &[Bound::new(Relative(-23.0), "")], nearest!("Computes the square root of an f32."), "sqrt.approx.ftz.f32 %d, %a;";
+    RSQRT_F32 "rsqrt" &[APPROX, FTZ, F32], D_A, Requirements::ALWAYS, &[Bound::new(Relative(-22.9), "")], nearest!("Computes the reciprocal square root of an f32."), "rsqrt.approx.f32 %d, %a;";
+    RSQRT_F64 "rsqrt" &[APPROX, F64], D_A, Requirements::ALWAYS, &[], "Computes the reciprocal square root of an f64.\n\nThe result is the exact value rounded to nearest even; every NaN is 0x7ff8000000000000. The PTX manual states no error bound for hardware.", "rsqrt.approx.f64 %d, %a;";
+    RCP_APPROX_F64 "rcp" &[APPROX, MUST_FTZ, F64], D_A, Requirements::ALWAYS, &[], concat!("Computes the reciprocal of an f64 with reduced precision. ", high_word!()), "rcp.approx.ftz.f64 %d, %a;";
+    RSQRT_APPROX_F64 "rsqrt" &[APPROX, MUST_FTZ, F64], D_A, Requirements::ALWAYS, &[], concat!("Computes the reciprocal square root of an f64 with reduced precision. ", high_word!()), "rsqrt.approx.ftz.f64 %d, %a;";
+    SIN_F32 "sin" &[APPROX, FTZ, F32], D_A, Requirements::ALWAYS, ANGLES, nearest!("Computes the sine of an angle in radians; the sine of infinity is NaN."), "sin.approx.f32 %d, %a;";
+    COS_F32 "cos" &[APPROX, FTZ, F32], D_A, Requirements::ALWAYS, ANGLES, nearest!("Computes the cosine of an angle in radians; the cosine of infinity is NaN."), "cos.approx.f32 %d, %a;";
+    LG2_F32 "lg2" &[APPROX, FTZ, F32], D_A, Requirements::ALWAYS, &[Bound::new(Absolute(-22.0), "operands between 0.5 and 2"), Bound::new(Relative(-22.0), "other operands")], nearest!("Computes the base-2 logarithm; the logarithm of zero is -infinity, that of a negative number is NaN."), "lg2.approx.f32 %d, %a;";
+    EX2_F32 "ex2" &[APPROX, FTZ, F32], D_A, Requirements::ALWAYS, &[Bound::new(Ulps(2), "")], nearest!("Raises 2 to the power of an f32."), "ex2.approx.ftz.f32 %d, %a;";
+    EX2_F16 "ex2" &[APPROX, F16], REGS_1, SM_75, &[Bound::new(Relative(-9.9), "")], nearest!("Raises 2 to the power of halves, lane by lane."), "ex2.approx.f16x2 %d, %a;";
+    EX2_BF16 "ex2" &[APPROX, MUST_FTZ, BF16S], REGS_1, BF16, &[Bound::new(Relative(-7.0), "")], nearest!("Raises 2 to the power of halves, lane by lane."), "ex2.approx.ftz.bf16x2 %d, %a;";
+    TANH_F32 "tanh" &[APPROX, F32], D_A, SM_75, &[Bound::new(Relative(-11.0), "")], nearest!("Computes the hyperbolic tangent of an f32."), "tanh.approx.f32 %d, %a;";
+    TANH_F16 "tanh" &[APPROX, F16], REGS_1, SM_75, &[Bound::new(Absolute(-10.987), "")], nearest!("Computes the hyperbolic tangent of halves, lane by lane."), "tanh.approx.f16x2 %d, %a;";
+    TANH_BF16 "tanh" &[APPROX, BF16S], REGS_1, BF16, &[Bound::new(Absolute(-8.0), "")], nearest!("Computes the hyperbolic tangent of halves, lane by lane."), "tanh.approx.bf16x2 %d, %a;";
 }

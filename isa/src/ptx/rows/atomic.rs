@@ -67,12 +67,13 @@ const D_A_B: &[OperandRow] = &[def("d", T), OperandRow::used("a", OperandKind::M
 const D_A_B_C: &[OperandRow] = &[def("d", T), OperandRow::used("a", OperandKind::Memory), value("b", T), value("c", T)];
 const A_B: &[OperandRow] = &[OperandRow::used("a", OperandKind::Memory), value("b", T)];
 
-const ATOM: &str = "Changes memory at `a`, which no other thread changes meanwhile, and gives what was there.";
-const REDUCED: &str = "Changes memory at `a`, which no other thread changes meanwhile.";
-const SUM: &str = "Adds to memory at `a`, which no other thread changes meanwhile, and gives what was there. Sums of f32 in global memory have no subnormals.";
-const EACH: &str = "Changes elements behind each other, each as if by an instruction of its own. All together are aligned to their size.";
-const SWAP: &str =
-    "Stores `c` at `a` where there is `b`, and gives what was there; no other thread changes it meanwhile.";
+const ATOM: &str = "Atomically updates memory at `a` and returns the old value.";
+const REDUCED: &str = "Atomically updates memory at `a`.";
+const SUM: &str = "Atomically adds to memory at `a` and returns the old value. Sums of f32 in global memory flush \
+                   subnormals to zero.";
+const EACH: &str = "Atomically updates consecutive elements, each on its own. The vector must be aligned to its total \
+                    size.";
+const SWAP: &str = "Atomically stores `c` at `a` if the old value equals `b`, and returns the old value.";
 
 const ANY: Requirements = Requirements::ALWAYS;
 

@@ -46,27 +46,36 @@ const WITH_U32: OperandKind = OperandKind::WithPredicate { ty: U32, blank: true,
 const ELECTED: OperandKind = OperandKind::WithPredicate { ty: U32, blank: true, silent: false };
 const ANSWER: OperandRow = def("p", PRED);
 
-const WAITS: &str = "Arrives at barrier `a`, and waits until all threads of the block that have not ended have arrived, or `b` threads, a multiple of 32. A warp arrives as one, \
-    when all its threads that have not ended are there. All that those who arrive did in memory before is seen by those who wait.";
-const COUNTS: &str = "The same, and gives each thread that waits the number of threads whose predicate `c` is true. Threads that have exited do not count.";
-const ANSWERS: &str = "The same, and gives each thread that waits whether `c` is true for all threads, or for any. Threads that have exited do not count.";
-const ARRIVES: &str = "Arrives at barrier `a`, and does not wait.";
-const OF_WARP: &str = "Waits for the threads of its warp that `mask` names and that have not ended. What they did in memory before, each of them sees.";
-const SHUFFLES: &str = "Gives the value that another thread of the warp has: the one whose lane is `b` lower or higher, differs from its own in the bits of `b`, or is `b`. \
-    Bits 0 to 4 of `c` say at which lane a segment ends, bits 8 to 12 which bits of a lane's number it keeps. Where the lane is outside, it is its own value, and `p` is false.";
-const VOTES: &str =
-    "Whether the predicate is true for all threads of the warp that `mask` names, for any, or the same for all.";
-const BALLOTS: &str = "A bit for each lane: set where `mask` names the lane and its predicate is true.";
-const SHUFFLES_HERE: &str = "The same among the threads of the warp that execute it together. Which they are, no machine of today promises: say it with `.sync` and a mask.";
-const VOTES_HERE: &str = "The same of the threads of the warp that execute it together.";
+const WAITS: &str = "Arrives at barrier `a` and waits until all threads of the block that have not exited have \
+    arrived, or `b` threads, a multiple of 32. A warp arrives as a whole, once all of its threads that have not exited \
+    are at the barrier. The threads that wait see all memory accesses that the participants made before they arrived.";
+const COUNTS: &str = "Arrives at a barrier, waits, and returns the number of threads whose predicate `c` is true. \
+                      Exited threads are not counted.";
+const ANSWERS: &str = "Arrives at a barrier, waits, and returns whether `c` is true for all threads (`.and`) or for \
+                       any (`.or`). Exited threads are ignored.";
+const ARRIVES: &str = "Arrives at barrier `a` without waiting.";
+const OF_WARP: &str = "Waits for the threads of the warp that `mask` names and that have not exited. Each of them then \
+                       sees the earlier memory accesses of all of them.";
+const SHUFFLES: &str = "Returns the value of another thread of the warp: the one whose lane is `b` lower (`.up`), `b` \
+    higher (`.down`), this lane xor `b` (`.bfly`), or `b` (`.idx`). Bits 8 to 12 of `c` are the bits of a lane's \
+    number that all lanes of a segment share. Bits 0 to 4 limit the source lane within the segment: its minimum with \
+    `.up`, else its maximum. If the source lane is beyond the limit, the result is the thread's own value, and `p` is \
+    false.";
+const VOTES: &str = "Returns whether the predicate is true for all threads of the warp that `mask` names (`.all`), for \
+     any (`.any`), or the same for all (`.uni`).";
+const BALLOTS: &str = "Returns a bit for each lane: 1 if `mask` names the lane and its predicate is true.";
+const SHUFFLES_HERE: &str = "Shuffles among the threads of the warp that execute the instruction together. Current \
+                             hardware does not guarantee which threads these are: use `.sync` and a mask.";
+const VOTES_HERE: &str = "Votes among the threads of the warp that execute the instruction together.";
 const MATCHES: &str =
-    "A bit for each lane: set where `mask` names the lane and its value is the same as this thread's.";
-const MATCHES_ALL: &str =
-    "`mask`, without lanes that have exited, where all its threads have the same value, else 0; `p` says which.";
-const REDUCES: &str =
-    "The sum, minimum, maximum or bitwise combination of the values of all threads of the warp that `mask` names.";
-const REDUCES_FLOATS: &str = "The minimum or maximum over all threads of the warp that `mask` names, of the magnitudes with `.abs`; -0 is less than +0. With `.NaN` it is NaN where \
-    one value is; else such values do not count, and of no others it is NaN too.";
+    "Returns a bit for each lane: 1 if `mask` names the lane and its value equals that of this thread.";
+const MATCHES_ALL: &str = "Returns `mask` without exited lanes if all its threads have the same value, else 0. `p` is \
+     true if the values are the same.";
+const REDUCES: &str = "Computes the sum, minimum, maximum or bitwise combination of the values of all threads of the \
+     warp that `mask` names.";
+const REDUCES_FLOATS: &str = "Computes the minimum or maximum over all threads of the warp that `mask` names, with \
+    `.abs` of the magnitudes; -0 is less than +0. With `.NaN` the result is NaN if any value is NaN. Otherwise NaN \
+    values are ignored; if all values are NaN, the result is NaN.";
 
 controls! {
     BAR_SYNC "bar" &[CTA, SYNC], &[ID], Requirements::ALWAYS, WAITS, "bar.sync 0;";
@@ -98,6 +107,6 @@ controls! {
     REDUX "redux" &[SYNC, ARITHMETIC, INTEGERS], &[def("d", T), value("a", T), MASK], REDUCTIONS, REDUCES, "redux.sync.add.u32 %d, %a, 0xffffffff;";
     REDUX_BITS "redux" &[SYNC, LOGIC, OF_B32], &[def("d", U32), value("a", U32), MASK], REDUCTIONS, REDUCES, "redux.sync.xor.b32 %d, %a, 0xffffffff;";
     REDUX_F32 "redux" &[SYNC, EXTREMA, MAGNITUDES, WITH_NAN, SINGLES], &[def("d", T), reg("a", T), MASK], OF_FLOATS, REDUCES_FLOATS, "redux.sync.min.abs.NaN.f32 %d, %a, 0xffffffff;";
-    ACTIVEMASK "activemask" &[OF_B32], &[def("d", B32)], Requirements::ALWAYS, "The lanes of the threads of its warp that execute it together.", "activemask.b32 %d;";
-    ELECT "elect" &[SYNC], &[OperandRow::def("d", ELECTED), MASK], ELECTIONS, "One of the threads of its warp that `mask` names: the lane, and whether it is the thread's own. It is the lowest.", "elect.sync %d|%p, 0xffffffff;";
+    ACTIVEMASK "activemask" &[OF_B32], &[def("d", B32)], Requirements::ALWAYS, "Returns the mask of the lanes of the warp that execute the instruction together.", "activemask.b32 %d;";
+    ELECT "elect" &[SYNC], &[OperandRow::def("d", ELECTED), MASK], ELECTIONS, "Elects one of the threads of the warp that `mask` names, the lowest: returns its lane, and whether it is this thread.", "elect.sync %d|%p, 0xffffffff;";
 }

@@ -53,13 +53,15 @@ const S: Ty = Ty::Named(1);
 const SET: &[OperandRow] = &[def("d", T), value("a", S), value("b", S), COMBINED];
 const SET_HALF: &[OperandRow] = &[def("d", T), reg("a", S), reg("b", S), COMBINED];
 
-const INTO_PREDICATES: &str = "Compares two values. `p` becomes the answer and `q` its opposite, each combined with `c` if there is one.\n\n\
-    Compares of floats that have no `u` are false of NaN, those that have one are true of it; `.num` asks that neither value is NaN, \
-    `.nan` that one is.";
-const INTO_LANES: &str = "Compares packed halves lane by lane. `p` becomes the answer of the low lane and `q` of the high one, each combined \
-    with `c` if there is one.";
-const INTO_WORD: &str = "Compares two values, combines the answer with `c` if there is one, and writes all ones or zero; or 1.0 or 0.0 where \
-    the type written is of floats. Of packed halves each lane is compared by itself and writes its own.";
+const INTO_PREDICATES: &str = "Compares two values. `p` receives the result and `q` its negation, each combined with \
+    `c` if present.\n\n\
+    If an operand is NaN, float comparisons without `u` are false and those with `u` are true. `.num` is true if \
+    neither operand is NaN, `.nan` if either is.";
+const INTO_LANES: &str = "Compares packed halves lane by lane. `p` receives the result of the low lane and `q` that of \
+    the high lane, each combined with `c` if present.";
+const INTO_WORD: &str = "Compares two values, combines the result with `c` if present, and writes all ones or zero, or \
+    1.0 or 0.0 if the destination type is a float. Packed halves are compared lane by lane, and each lane receives its \
+    own result.";
 
 rows! {
     SETP_BITS "setp" &[EQUALITY, BOOL, ty(BITS)], SETP, Requirements::ALWAYS, INTO_PREDICATES, "setp.eq.b32 %p, %a, 0;";
@@ -83,11 +85,11 @@ rows! {
     SET_BF16X2 "set" &[FLOAT, BOOL, ty(types!(Bf16x2 U32 S32)), source_ty(BF16X2)], SET_HALF, BF16, INTO_WORD, "set.gt.bf16x2.bf16x2 %d, %a, %b;";
 
     SELP "selp" &[ty(types!(B16 B32 B64 U16 U32 U64 S16 S32 S64 F32 F64))], &[def("d", T), value("a", T), value("b", T), reg("c", PRED)],
-        Requirements::ALWAYS, "Selects by a predicate: `a` where `c` is true, else `b`.", "selp.b32 %d, %a, 0, %c;";
+        Requirements::ALWAYS, "Selects by a predicate: `a` if `c` is true, else `b`.", "selp.b32 %d, %a, 0, %c;";
     SLCT_INT "slct" &[ty(types!(B16 B32 B64 U16 U32 U64 S16 S32 S64 F32 F64)), source_ty(types!(S32))],
         &[def("d", T), value("a", T), value("b", T), value("c", S)],
-        Requirements::ALWAYS, "Selects by a sign: `a` where `c` is at least 0, else `b`. NaN selects `b`, and -0 is at least 0.", "slct.b32.s32 %d, %a, %b, %c;";
+        Requirements::ALWAYS, "Selects by a sign: `a` if `c` is at least 0, else `b`. NaN selects `b`, and -0 selects `a`.", "slct.b32.s32 %d, %a, %b, %c;";
     SLCT_F32 "slct" &[FTZ, ty(types!(B16 B32 B64 U16 U32 U64 S16 S32 S64 F32 F64)), source_ty(F32)],
         &[def("d", T), value("a", T), value("b", T), value("c", S)],
-        Requirements::ALWAYS, "Selects by a sign: `a` where `c` is at least 0, else `b`. NaN selects `b`, and -0 is at least 0.", "slct.ftz.u32.f32 %d, %a, %b, %c;";
+        Requirements::ALWAYS, "Selects by a sign: `a` if `c` is at least 0, else `b`. NaN selects `b`, and -0 selects `a`.", "slct.ftz.u32.f32 %d, %a, %b, %c;";
 }

@@ -31,16 +31,20 @@ const PACKED: &[OperandRow] = &[def("d", U32), value("a", S), value("b", S)];
 const PACKED_BYTES: &[OperandRow] = &[def("d", U32), value("a", S), value("b", S), value("c", U32)];
 const PAIR: &[OperandRow] = &[def("d", T), reg("a", S), reg("b", S)];
 
-const TO_INT: &str = "Rounds a float to an integer: to nearest even (`.rni`), towards zero (`.rzi`), down (`.rmi`), up (`.rpi`). What is out of \
-    range becomes the nearest integer in range; NaN becomes 0, and 2^63 where the integer has 64 bits. `.ftz` takes a subnormal for zero.";
-const TO_FLOAT: &str = "Rounds an integer to a float, once. `.sat` clamps to 0 to 1.";
-const NARROW: &str = "Rounds an f32 once to a half. `.ftz` changes nothing: machines round a subnormal operand like any other. `.sat` clamps to 0 to 1, and NaN and \
-    -0 become +0; `.relu` makes -0 and what is less than 0 +0, and leaves NaN; `.satfinite` makes the greatest number of what is beyond it. NaN is 0x7fff.";
-const WIDEN: &str = "The f32 of the same value; NaN is 0x7fffffff. `.ftz` takes a subnormal result for the zero of its sign; `.sat` clamps to 0 to 1.";
-const SAME: &str = "Rounds a float to an integer that is a float (`.rni` to nearest even, `.rzi` towards zero, `.rmi` down, `.rpi` up), or \
-    leaves it as it is. NaN is canonical; `.ftz` takes subnormals for zeros of their sign; `.sat` clamps to 0 to 1.";
-const BOTH: &str = "Rounds two f32 once each to halves and packs them: `a` becomes the high one, `b` the low one. `.relu` makes -0 and what is less \
-    than 0 +0, and leaves NaN.";
+const TO_INT: &str = "Rounds a float to an integer: to nearest even (`.rni`), toward zero (`.rzi`), down (`.rmi`) or \
+    up (`.rpi`). Values out of range saturate. NaN becomes 0, or 2^63 if the integer has 64 bits. `.ftz` flushes a \
+    subnormal operand to zero.";
+const TO_FLOAT: &str = "Converts an integer to a float, rounded once. `.sat` clamps to [0, 1].";
+const NARROW: &str = "Rounds an f32 once to a half. `.ftz` has no effect: hardware rounds a subnormal operand like any \
+    other. `.sat` clamps to [0, 1] and turns NaN and -0 into +0. `.relu` turns -0 and negative values into +0 and \
+    keeps NaN. `.satfinite` clamps to the largest finite number. NaN is 0x7fff.";
+const WIDEN: &str = "Converts a half exactly to f32; NaN is 0x7fffffff. `.ftz` flushes a subnormal result to a zero of \
+                     its sign. `.sat` clamps to [0, 1].";
+const SAME: &str = "Rounds a float to an integral float (`.rni` to nearest even, `.rzi` toward zero, `.rmi` down, \
+    `.rpi` up), or copies it. NaN becomes canonical. `.ftz` flushes subnormals to zeros of their sign. `.sat` clamps \
+    to [0, 1].";
+const BOTH: &str = "Rounds two f32 once each to halves and packs them: `a` into the high half, `b` into the low half. \
+    `.relu` turns -0 and negative values into +0 and keeps NaN.";
 
 macro_rules! tokens {
     ($($ty:ident)*) => { &[$(Token::Type(Type::$ty)),*] };
@@ -96,22 +100,27 @@ const BYTES: ModifierSlot = ty(types!(E4m3x2 E5m2x2));
 const SMALLER: ModifierSlot = ty(types!(E2m3x2 E3m2x2 E2m1x2));
 const HALVES: ModifierSlot = source_ty(&[word(Token::Type(Type::F16x2)), of_type(Type::Bf16x2, SMALL_OF_HALVES)]);
 
-const TO_MINI: &str = "Rounds numbers to nearest even in formats of 8, 6 or 4 bits, and packs two: `a`, or the high half, becomes the high one. \
-    What is beyond the greatest number becomes it, infinity too. e4m3 and e5m2 have a NaN, 0x7f; in the other formats NaN becomes the \
-    greatest number. Of e2m3 and e3m2 each takes the low six bits of a byte, of e2m1 four bits. `.relu` makes -0 and what is less than 0 +0.";
-const TO_SCALE: &str = "Takes the exponents of two numbers, as powers of two in 8 bits of which 255 is NaN; the high byte is that of `a` or of the high half. \
-    The sign does not count; what is below 2^-127 becomes 0. `.rz` drops fractions, `.rp` goes up where there is one. \
-    `.satfinite` makes infinity 254.";
-const TO_TF32: &str = "Rounds an f32 to 10 bits of fraction; the low 13 bits are zero. `.rna` is to nearest, ties away from zero. NaN is 0x7fffffff.";
-const AT_RANDOM: &str = "Adds random bits to those that are cut off, and rounds away from zero where there is a carry. \
-    They come from `r`: for a pair the high half for `a` and the low one for `b`, 13 bits for f16; for four numbers the high half for the first two and \
-    the low one for the others, of which e2m1 takes 8 bits. `.satfinite` makes the greatest number of what is beyond it.";
-const DOUBLE: &str = "Rounds an f64 once. `.ftz` takes a subnormal result for the zero of its sign; `.sat` clamps to 0 to 1, and NaN and -0 become +0. NaN is \
-    0x7fffffff, or 0x7fff of a half.";
-const TO_DOUBLE: &str = "The f64 of the same value. A NaN is quiet and keeps its payload. `.ftz` takes a subnormal operand for the zero of its sign; `.sat` clamps to 0 to 1.";
-const DOUBLE_TO_INT: &str = "Rounds an f64 to an integer: to nearest even (`.rni`), towards zero (`.rzi`), down (`.rmi`), up (`.rpi`). What is out of range becomes the \
-    nearest integer in range; NaN becomes the integer of which only the highest bit is set.";
-const BETWEEN: &str = "Rounds one kind of half to the other, once.";
+const TO_MINI: &str = "Rounds two numbers to nearest even in a format of 8, 6 or 4 bits and packs them: `a`, or the \
+    high half of a packed operand, becomes the high one. Values beyond the largest number, including infinity, become \
+    the largest number. NaN becomes 0x7f in e4m3 and e5m2, and the largest number in the other formats. An e2m3 or \
+    e3m2 number takes the low six bits of a byte, an e2m1 number four bits. `.relu` turns -0 and negative values into \
+    +0.";
+const TO_SCALE: &str = "Rounds two numbers to powers of two, encoded as 8-bit exponents of which 255 is NaN. The high \
+    byte is that of `a` or of the high half. The sign is ignored; values below 2^-127 are encoded as 0. `.rz` rounds \
+    down and `.rp` up to a power of two. `.satfinite` turns infinity into 254.";
+const TO_TF32: &str = "Rounds an f32 to 10 fraction bits; the low 13 bits are zero. `.rna` rounds to nearest, ties \
+                       away from zero. NaN is 0x7fffffff.";
+const AT_RANDOM: &str = "Rounds stochastically: adds random bits to the discarded bits, and rounds away from zero if \
+    the sum has a carry. The random bits come from `r`. For a pair, `a` uses the high half and `b` the low half, with \
+    13 bits for f16. For four numbers, the first two use the high half and the others the low half, with 8 bits for \
+    e2m1. `.satfinite` clamps to the largest finite number.";
+const DOUBLE: &str = "Rounds an f64 once. `.ftz` flushes a subnormal result to a zero of its sign. `.sat` clamps to \
+    [0, 1] and turns NaN and -0 into +0. NaN is 0x7fffffff, or 0x7fff for a half.";
+const TO_DOUBLE: &str = "Converts a float exactly to f64. A NaN is quieted and keeps its payload. `.ftz` flushes a \
+                         subnormal operand to a zero of its sign. `.sat` clamps to [0, 1].";
+const DOUBLE_TO_INT: &str = "Rounds an f64 to an integer: to nearest even (`.rni`), toward zero (`.rzi`), down \
+    (`.rmi`) or up (`.rpi`). Values out of range saturate. NaN becomes the integer with only the highest bit set.";
+const BETWEEN: &str = "Rounds a half once to the other half format.";
 
 const F64S: &[Choice] = types!(F64);
 const F16: &[Choice] = types!(F16);
@@ -133,14 +142,17 @@ const IN_RANGE: &[[&[Token]; 2]] = &[
 
 convert! {
     CVT_INT "cvt" Compute &[ty(INTEGERS), source_ty(INTEGERS)], INT_INT, Requirements::ALWAYS,
-        "Makes an integer of another: extended by the sign or zeros as the source's type says, or cut off. In a register that is wider than its type the result is extended again.",
+        "Converts an integer: extends it by the signedness of the source type, or truncates it. If the destination \
+         register is wider than its type, the result is extended again.",
         "cvt.u32.u16 %d, %a;" "cvt.s64.s32 %d, %a;";
     CVT_INT_SAT exclusions IN_RANGE "cvt" Compute &[MUST_SAT, ty(INTEGERS), source_ty(INTEGERS)], INT_INT, Requirements::ALWAYS,
-        "Makes an integer of another, clamped to its range, where not all values of the source are in it.", "cvt.sat.u8.s32 %d, %a;";
+        "Converts an integer with saturation. The modifier is invalid if the destination type can hold every value of \
+         the source type.", "cvt.sat.u8.s32 %d, %a;";
     CVT_PACK "cvt" Compute &[PACK, MUST_SAT, ty(types!(U16 S16)), source_ty(types!(S32))], PACKED, PACKING,
-        "Clamps two integers to half-words and packs them: `a` becomes the high one, `b` the low one.", "cvt.pack.sat.u16.s32 %d, %a, %b;";
+        "Clamps two integers to half-words and packs them: `a` into the high half, `b` into the low half.", "cvt.pack.sat.u16.s32 %d, %a, %b;";
     CVT_PACK_BYTES "cvt" Compute &[PACK, MUST_SAT, ty(types!(U8 S8 U4 S4 U2 S2)), source_ty(types!(S32)), ModifierSlot::one_of("type of c", types!(B32))], PACKED_BYTES, PACKING,
-        "Clamps two integers to 8, 4 or 2 bits and packs them below the low bits of `c`: `b` becomes the lowest, `a` the next.", "cvt.pack.sat.u8.s32.b32 %d, %a, %b, %c;";
+        "Clamps two integers to 8, 4 or 2 bits and packs them below the low bits of `c`: `b` is the lowest field, `a` \
+         the next.", "cvt.pack.sat.u8.s32.b32 %d, %a, %b, %c;";
     CVT_F32_INT "cvt" Compute &[ROUND, FTZ, SAT, ty(F32), source_ty(INTEGERS)], FLOAT_INT, Requirements::ALWAYS, TO_FLOAT, "cvt.rn.f32.s32 %d, %a;";
     CVT_F16_INT "cvt" Compute &[ROUND, SAT, ty(F16), source_ty(INTEGERS)], FLOAT_INT, Requirements::ALWAYS, TO_FLOAT, "cvt.rn.f16.u16 %d, %a;";
     CVT_BF16_INT "cvt" Compute &[ROUND, ty(BF16S), source_ty(EXACT_INTEGERS)], BF16_INT, BF16, TO_FLOAT, "cvt.rn.bf16.s32 %d, %a;";
@@ -171,10 +183,11 @@ convert! {
     CVT_MINI_HALVES "cvt" Compute &[RN, MUST_SATFINITE, ANY_RELU, BYTES, HALVES], EXACT, FP8, TO_MINI, "cvt.rn.satfinite.e5m2x2.f16x2 %d, %a;";
     CVT_SMALLER_HALVES "cvt" Compute &[RN, MUST_SATFINITE, ANY_RELU, SMALLER, source_ty(types!(F16x2 Bf16x2))], EXACT, SMALL_OF_HALVES, TO_MINI, "cvt.rn.satfinite.e2m3x2.f16x2 %d, %a;";
     CVT_HALVES_MINI "cvt" Compute &[RN, ANY_RELU, ty(types!(F16x2)), MINI_SOURCES], EXACT, Requirements::ALWAYS,
-        "The halves of the same values. Of e2m3 and e3m2 six bits of a byte count, of e2m1 four bits. NaN is 0x7fff; `.relu` makes -0 and what is less than 0 +0.", "cvt.rn.f16x2.e4m3x2 %d, %a;";
+        "Converts two numbers exactly to halves. An e2m3 or e3m2 number takes six bits of a byte, an e2m1 number four \
+         bits. NaN is 0x7fff. `.relu` turns -0 and negative values into +0.", "cvt.rn.f16x2.e4m3x2 %d, %a;";
     CVT_SCALE_F32 "cvt" Compute &[ZERO_OR_UP, ANY_SATFINITE, ty(types!(Ue8m0x2)), source_ty(F32)], PAIR, SMALL, TO_SCALE, "cvt.rp.satfinite.ue8m0x2.f32 %d, %a, %b;";
     CVT_SCALE_BF16X2 "cvt" Compute &[ZERO_OR_UP, ANY_SATFINITE, ty(types!(Ue8m0x2)), source_ty(types!(Bf16x2))], EXACT, SMALL, TO_SCALE, "cvt.rz.ue8m0x2.bf16x2 %d, %a;";
-    CVT_BF16X2_SCALE "cvt" Compute &[RN, ty(types!(Bf16x2)), source_ty(types!(Ue8m0x2))], EXACT, SMALL, "The bfloat16 of two powers of two; 255 is NaN, 0x7fff.", "cvt.rn.bf16x2.ue8m0x2 %d, %a;";
+    CVT_BF16X2_SCALE "cvt" Compute &[RN, ty(types!(Bf16x2)), source_ty(types!(Ue8m0x2))], EXACT, SMALL, "Converts two powers of two to bfloat16; 255 is NaN, 0x7fff.", "cvt.rn.bf16x2.ue8m0x2 %d, %a;";
     CVT_RANDOM_PAIR "cvt" Compute &[RANDOM, ANY_RELU, ANY_SATFINITE, ty(types!(F16x2 Bf16x2)), source_ty(F32)], RANDOM_PAIR, STOCHASTIC, AT_RANDOM, "cvt.rs.f16x2.f32 %d, %a, %b, %r;";
     CVT_RANDOM_FOUR "cvt" Compute &[RANDOM, MUST_SATFINITE, ANY_RELU, ty(types!(E4m3x4 E5m2x4 E2m3x4 E3m2x4 E2m1x4)), source_ty(F32)], RANDOM_FOUR, STOCHASTIC, AT_RANDOM,
         "cvt.rs.relu.satfinite.e4m3x4.f32 %d, {%a, %b, %c, %e}, %r;";
@@ -186,17 +199,17 @@ convert! {
 
     MOV "mov" Move &[ty(types!(Pred B16 B32 B64 U16 U32 U64 S16 S32 S64 F32 F64))], D_A, Requirements::ALWAYS, "Copies a value.", "mov.b32 %d, 0;";
     MOV_SPECIAL "mov" Address &[ty(types!(B16 U16 B32 U32 S32 B64 U64 S64))], &[def("d", T), OperandRow::used("a", OperandKind::Special)], Requirements::ALWAYS,
-        "Reads a special register, a thread's or a block's number or how many there are; its low bits where the type is narrower. What a machine says of \
-        itself is what docs/ptx.md says.", "mov.u32 %d, %tid.x;" "mov.u32 %d, %laneid;" "mov.u64 %d, %clock64;";
+        "Reads a special register, such as the index of the thread or the size of the block. If the type is narrower, \
+        the result is the low bits. docs/ptx.md lists the values of the registers that describe the hardware.", "mov.u32 %d, %tid.x;" "mov.u32 %d, %laneid;" "mov.u64 %d, %clock64;";
     MOV_PACK "mov" Move &[ty(types!(B32 B64))], &[def("d", T), OperandRow::used("a", OperandKind::Parts(T))], Requirements::ALWAYS,
-        "Puts a word together from two parts or four, the first one lowest.", "mov.b32 %d, {%a, %b};";
+        "Packs two or four parts into a word, the first one lowest.", "mov.b32 %d, {%a, %b};";
     MOV_UNPACK "mov" Move &[ty(types!(B32 B64))], &[OperandRow::def("d", OperandKind::Parts(T)), value("a", T)], Requirements::ALWAYS,
         "Takes a word exclusions into two parts or four, the first one lowest.", "mov.b32 {%d, _}, %a;";
-    MOV_B128 "mov" Move &[ty(BITS_128)], REGS_1, Requirements::ALWAYS, "Copies a value of 128 bits.", "mov.b128 %d, %a;";
+    MOV_B128 "mov" Move &[ty(BITS_128)], REGS_1, Requirements::ALWAYS, "Copies a 128-bit value.", "mov.b128 %d, %a;";
     MOV_PACK_B128 "mov" Move &[ty(BITS_128)], &[def("d", T), OperandRow::used("a", OperandKind::Parts(T))], Requirements::ALWAYS,
-        "Makes a value of 128 bits of two or four parts, the first one lowest.", "mov.b128 %d, {%a, %b};" "mov.b128 %d, {%a, %b, %c, %e};";
+        "Packs two or four parts into a 128-bit value, the first one lowest.", "mov.b128 %d, {%a, %b};" "mov.b128 %d, {%a, %b, %c, %e};";
     MOV_UNPACK_B128 "mov" Move &[ty(BITS_128)], &[OperandRow::def("d", OperandKind::Parts(T)), reg("a", T)], Requirements::ALWAYS,
         "Takes a value of 128 bits exclusions, the lowest part first.", "mov.b128 {%d, %e}, %a;" "mov.b128 {%d, _}, %a;";
     MOV_ADDRESS "mov" Address &[ty(types!(B64 U64 S64 B32 U32 S32))], &[def("d", T), OperandRow::used("a", OperandKind::Variable)], Requirements::ALWAYS,
-        "The address of a variable of the module, in the space where it lies, and so many bytes on.", "mov.u64 %d, g0;" "mov.u64 %d, c0+4;";
+        "Computes the address of a variable of the module in its state space, plus a constant offset in bytes.", "mov.u64 %d, g0;" "mov.u64 %d, c0+4;";
 }

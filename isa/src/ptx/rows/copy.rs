@@ -9,33 +9,39 @@ const PREDICATES: Requirements = Requirements::new(8, 3, 80);
 /// Requirements of cache hints and prefetch sizes.
 const LEVELS: Requirements = Requirements::new(7, 4, 80);
 
-const ASYNC: ModifierSlot = ModifierSlot::one_of("how", words!(Async));
+const ASYNC: ModifierSlot = ModifierSlot::one_of("operation", words!(Async));
 const CACHE: ModifierSlot = ModifierSlot::one_of("cache", words!(CacheAll CacheGlobal));
-const TO_SPACE: ModifierSlot = ModifierSlot::one_of("to", &[word(Token::Shared), since(OF_BLOCK, Token::SharedCta)]);
-const FROM_SPACE: ModifierSlot = ModifierSlot::one_of("from", words!(Global));
+const TO_SPACE: ModifierSlot =
+    ModifierSlot::one_of("destination space", &[word(Token::Shared), since(OF_BLOCK, Token::SharedCta)]);
+const FROM_SPACE: ModifierSlot = ModifierSlot::one_of("source space", words!(Global));
 const HINT: ModifierSlot = ModifierSlot::optional("hint", &[since(LEVELS, Token::CacheHint)]);
 const PREFETCH: ModifierSlot = ModifierSlot::optional(
     "prefetch",
     &[since(LEVELS, Token::Prefetch64), since(LEVELS, Token::Prefetch128), since(LEVELS, Token::Prefetch256)],
 );
 const COPY: &[ModifierSlot] = &[ASYNC, CACHE, TO_SPACE, FROM_SPACE, HINT, PREFETCH];
-const COMMIT: ModifierSlot = ModifierSlot::one_of("what", words!(CommitGroup));
-const WAIT_GROUP: ModifierSlot = ModifierSlot::one_of("what", words!(WaitGroup));
-const WAIT_ALL: ModifierSlot = ModifierSlot::one_of("what", words!(WaitAll));
+const COMMIT: ModifierSlot = ModifierSlot::one_of("operation", words!(CommitGroup));
+const WAIT_GROUP: ModifierSlot = ModifierSlot::one_of("operation", words!(WaitGroup));
+const WAIT_ALL: ModifierSlot = ModifierSlot::one_of("operation", words!(WaitAll));
 
 const TO: OperandRow = OperandRow::used("d", OperandKind::MemoryIn(Space::Shared));
 const FROM: OperandRow = OperandRow::used("a", OperandKind::MemoryIn(Space::Global));
 const SIZE: OperandRow = OperandRow::used("size", OperandKind::CopySize);
 const POLICY: OperandRow = OperandRow::with("hint", "policy", OperandKind::Register(Ty::Is(Type::U64)));
 
-const COPIES_DOC: &str = "Copies `size` bytes from global memory at `a` to shared memory at `d`, both aligned to `size`, asynchronously: until the \
-    thread has waited for the copy, no thread may access the destination or write the source. Other threads see the copy after the wait and a barrier that \
-    follows it. halfbyte copies at the instruction, and `--races` reports an access before the wait.";
-const PART_DOC: &str = "The same, of which `taken` bytes are read, and the others become zeros; where a register has more than `size`, `size` are.";
-const UNLESS_DOC: &str = "The same; where `p` is true nothing is read, and all become zeros.";
-const COMMIT_DOC: &str = "Makes a group of the copies that the thread has begun since the last one; of none, too.";
-const WAIT_DOC: &str = "Waits until at most the `n` newest groups of the thread are not done. What they have copied, the thread itself then sees.";
-const WAIT_ALL_DOC: &str = "Waits until all copies of the thread are done.";
+const COPIES_DOC: &str = "Copies `size` bytes asynchronously from global memory at `a` to shared memory at `d`, both \
+    aligned to `size`. Until the thread has waited for the copy, no thread may access the destination or write the \
+    source. Other threads see the copy after the wait and a subsequent barrier. halfbyte copies immediately, and \
+    `--races` reports an access before the wait.";
+const PART_DOC: &str = "Copies `taken` bytes asynchronously and fills the rest of the `size` bytes with zeros. A \
+                        register value above `size` is clamped to `size`.";
+const UNLESS_DOC: &str = "Copies asynchronously unless `p` is true. If it is, nothing is read and the destination is \
+                          filled with zeros.";
+const COMMIT_DOC: &str = "Commits the copies that the thread has started since the last commit to a group, which may \
+                          be empty.";
+const WAIT_DOC: &str = "Waits until at most the `n` most recent groups of the thread are pending. The thread then sees \
+                        the completed copies.";
+const WAIT_ALL_DOC: &str = "Waits until all copies of the thread are complete.";
 
 macro_rules! copies {
     ($($name:ident $class:ident $slots:expr, $operands:expr, $since:expr, $doc:expr, $($example:literal)+;)*) => { $(

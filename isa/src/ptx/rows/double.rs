@@ -17,20 +17,22 @@ macro_rules! double {
 
 macro_rules! arithmetic {
     ($what:literal) => {
-        concat!($what, "\n\nResults are rounded once: to nearest even (`.rn`, and where nothing is said), towards zero (`.rz`), down (`.rm`) or up (`.rp`). ",
-            "Of NaN operands the first is the result, quiet; a NaN of numbers is 0xfff8000000000000.")
+        concat!($what, "\n\nResults are rounded once: to nearest even (`.rn`, the default), toward zero (`.rz`), down (`.rm`) or up (`.rp`). ",
+            "If an operand is NaN, the result is the first NaN operand, quieted; any other NaN result is \
+             0xfff8000000000000.")
     };
     ($what:literal, fusing) => {
-        concat!(arithmetic!($what), "\n\nWithout a rounding an assembler may fuse a product with a sum; here each is rounded.")
+        concat!(arithmetic!($what), "\n\nWithout a rounding modifier, an assembler may fuse a product with a sum; halfbyte rounds each.")
     };
 }
 
 macro_rules! extremum {
     ($which:literal) => {
         concat!(
-            "The ",
+            "Computes the ",
             $which,
-            " of two f64; -0 is less than +0. Of a NaN and a number it is the number, of two NaNs the first, quiet."
+            " of two f64; -0 is less than +0. If one operand is NaN, the result is the other operand; if both are NaN, \
+             it is the first one, quieted."
         )
     };
 }
@@ -40,12 +42,12 @@ double! {
     SUB_F64 "sub" &[MAYBE_ROUND, F64], D_A_B, arithmetic!("Subtracts two f64.", fusing), "sub.rn.f64 %d, %a, %b;";
     MUL_F64 "mul" &[MAYBE_ROUND, F64], D_A_B, arithmetic!("Multiplies two f64.", fusing), "mul.rn.f64 %d, %a, %b;";
     FMA_F64 "fma" &[ROUND, F64], D_A_B_C, arithmetic!("Multiplies and adds f64 with one rounding."), "fma.rn.f64 %d, %a, %b, %c;";
-    MAD_F64 "mad" &[ROUND, F64], D_A_B_C, arithmetic!("Another name of `fma`."), "mad.rn.f64 %d, %a, %b, %c;";
+    MAD_F64 "mad" &[ROUND, F64], D_A_B_C, arithmetic!("Synonym of `fma`."), "mad.rn.f64 %d, %a, %b, %c;";
     DIV_F64 "div" &[ROUND, F64], D_A_B, arithmetic!("Divides two f64."), "div.rn.f64 %d, %a, %b;";
-    RCP_F64 "rcp" &[ROUND, F64], D_A, arithmetic!("The reciprocal of an f64."), "rcp.rn.f64 %d, %a;";
-    SQRT_F64 "sqrt" &[ROUND, F64], D_A, arithmetic!("The square root of an f64."), "sqrt.rn.f64 %d, %a;";
-    MIN_F64 "min" &[F64], D_A_B, extremum!("lesser"), "min.f64 %d, %a, %b;";
-    MAX_F64 "max" &[F64], D_A_B, extremum!("greater"), "max.f64 %d, %a, %b;";
-    NEG_F64 "neg" &[F64], D_A, "Turns the sign of an f64 over, of NaN too.", "neg.f64 %d, %a;";
-    ABS_F64 "abs" &[F64], D_A, "Takes the sign of an f64 away, of NaN too.", "abs.f64 %d, %a;";
+    RCP_F64 "rcp" &[ROUND, F64], D_A, arithmetic!("Computes the reciprocal of an f64."), "rcp.rn.f64 %d, %a;";
+    SQRT_F64 "sqrt" &[ROUND, F64], D_A, arithmetic!("Computes the square root of an f64."), "sqrt.rn.f64 %d, %a;";
+    MIN_F64 "min" &[F64], D_A_B, extremum!("minimum"), "min.f64 %d, %a, %b;";
+    MAX_F64 "max" &[F64], D_A_B, extremum!("maximum"), "max.f64 %d, %a, %b;";
+    NEG_F64 "neg" &[F64], D_A, "Inverts the sign bit of an f64, also of NaN.", "neg.f64 %d, %a;";
+    ABS_F64 "abs" &[F64], D_A, "Clears the sign bit of an f64, also of NaN.", "abs.f64 %d, %a;";
 }

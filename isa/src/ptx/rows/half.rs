@@ -12,31 +12,33 @@ const WITH_ABS: Requirements = Requirements::new(6, 5, 75);
 
 macro_rules! arithmetic {
     ($what:literal) => {
-        concat!($what, "\n\nResults are rounded to nearest even, and every NaN is 0x7fff. `.ftz` takes subnormal operands, and results that are ",
-            "below the least normal number before they are rounded, for zeros of their sign. `.sat` clamps to 0 to 1, and NaN and -0 become +0; ",
-            "`.relu` makes -0 and what is less than 0 +0, and leaves NaN.")
+        concat!($what, "\n\nResults are rounded to nearest even, and every NaN is 0x7fff. `.ftz` flushes subnormal operands, and results that are ",
+            "below the least normal number before rounding, to zeros of their sign. `.sat` clamps to [0, 1] and turns \
+             NaN and -0 into +0; ",
+            "`.relu` turns -0 and negative values into +0 and keeps NaN.")
     };
     ($what:literal, fusing) => {
-        concat!(arithmetic!($what), "\n\nWithout `.rn` an assembler may fuse a product with a sum; here each is rounded.")
+        concat!(arithmetic!($what), "\n\nWithout `.rn`, an assembler may fuse a product with a sum; halfbyte rounds each.")
     };
 }
 
 macro_rules! extremum {
     ($which:literal) => {
         concat!(
-            "The ",
+            "Computes the ",
             $which,
-            " of two halves, lane by lane; -0 is less than +0. Of a NaN and a number it is the number, and NaN with ",
-            "`.NaN`; of two NaNs it is NaN, 0x7fff. `.ftz` takes subnormal operands for zeros of their sign."
+            " of two halves, lane by lane; -0 is less than +0. A NaN operand is ignored, or with ",
+            "`.NaN` makes the result NaN; if both operands are NaN, the result is NaN, 0x7fff. `.ftz` flushes \
+             subnormal operands to zeros of their sign."
         )
     };
 }
 
-const MIN_DOC: &str = extremum!("lesser");
-const MAX_DOC: &str = extremum!("greater");
+const MIN_DOC: &str = extremum!("minimum");
+const MAX_DOC: &str = extremum!("maximum");
 const NEG_DOC: &str =
-    "Turns the sign of halves over, lane by lane, of NaN too. `.ftz` takes subnormals for zeros of their sign.";
-const ABS_DOC: &str = "Takes the sign of halves away, lane by lane, of NaN too. `.ftz` takes subnormals for zeros.";
+    "Inverts the sign bit of halves, lane by lane, also of NaN. `.ftz` flushes subnormals to zeros of their sign.";
+const ABS_DOC: &str = "Clears the sign bit of halves, lane by lane, also of NaN. `.ftz` flushes subnormals to zero.";
 
 rows! {
     ADD_F16 "add" &[MAYBE_RN, FTZ, SAT, F16], REGS_2, Requirements::ALWAYS, arithmetic!("Adds two halves, lane by lane.", fusing), "add.rn.f16x2 %d, %a, %b;";
@@ -51,10 +53,10 @@ rows! {
     MIN_BF16 "min" &[NAN, BF16S], REGS_2, SM_80, MIN_DOC, "min.NaN.bf16x2 %d, %a, %b;";
     MAX_F16 "max" &[FTZ, NAN, F16], REGS_2, SM_80, MAX_DOC, "max.f16x2 %d, %a, %b;";
     MAX_BF16 "max" &[NAN, BF16S], REGS_2, SM_80, MAX_DOC, "max.bf16x2 %d, %a, %b;";
-    MIN_XORSIGN_F16 "min" &[FTZ, NAN, XORSIGN, OF_MAGNITUDES, F16], REGS_2, XORSIGNS, super::float::signed!("lesser"), "min.xorsign.abs.f16x2 %d, %a, %b;";
-    MIN_XORSIGN_BF16 "min" &[NAN, XORSIGN, OF_MAGNITUDES, BF16S], REGS_2, XORSIGNS, super::float::signed!("lesser"), "min.NaN.xorsign.abs.bf16x2 %d, %a, %b;";
-    MAX_XORSIGN_F16 "max" &[FTZ, NAN, XORSIGN, OF_MAGNITUDES, F16], REGS_2, XORSIGNS, super::float::signed!("greater"), "max.xorsign.abs.f16x2 %d, %a, %b;";
-    MAX_XORSIGN_BF16 "max" &[NAN, XORSIGN, OF_MAGNITUDES, BF16S], REGS_2, XORSIGNS, super::float::signed!("greater"), "max.xorsign.abs.bf16x2 %d, %a, %b;";
+    MIN_XORSIGN_F16 "min" &[FTZ, NAN, XORSIGN, OF_MAGNITUDES, F16], REGS_2, XORSIGNS, super::float::signed!("minimum"), "min.xorsign.abs.f16x2 %d, %a, %b;";
+    MIN_XORSIGN_BF16 "min" &[NAN, XORSIGN, OF_MAGNITUDES, BF16S], REGS_2, XORSIGNS, super::float::signed!("minimum"), "min.NaN.xorsign.abs.bf16x2 %d, %a, %b;";
+    MAX_XORSIGN_F16 "max" &[FTZ, NAN, XORSIGN, OF_MAGNITUDES, F16], REGS_2, XORSIGNS, super::float::signed!("maximum"), "max.xorsign.abs.f16x2 %d, %a, %b;";
+    MAX_XORSIGN_BF16 "max" &[NAN, XORSIGN, OF_MAGNITUDES, BF16S], REGS_2, XORSIGNS, super::float::signed!("maximum"), "max.xorsign.abs.bf16x2 %d, %a, %b;";
     NEG_F16 "neg" &[FTZ, F16], REGS_1, Requirements::ALWAYS, NEG_DOC, "neg.f16x2 %d, %a;";
     NEG_BF16 "neg" &[BF16S], REGS_1, SM_80, NEG_DOC, "neg.bf16x2 %d, %a;";
     ABS_F16 "abs" &[FTZ, F16], REGS_1, WITH_ABS, ABS_DOC, "abs.f16 %d, %a;";

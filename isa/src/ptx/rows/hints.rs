@@ -24,12 +24,12 @@ const NORMAL: ModifierSlot = ModifierSlot::one_of("level", words!(L2Normal));
 const SECOND_LEVEL: ModifierSlot = ModifierSlot::one_of("level", words!(L2));
 const GLOBAL: ModifierSlot = ModifierSlot::one_of("space", words!(Global));
 const MAYBE_GLOBAL: ModifierSlot = ModifierSlot::optional("space", words!(Global));
-const FRACTIONAL: ModifierSlot = ModifierSlot::one_of("sort", words!(Fractional));
-const CHOSEN: ModifierSlot = ModifierSlot::one_of("chosen", words!(L2Last L2Normal L2First L2Unchanged));
-const OTHERS: ModifierSlot = ModifierSlot::optional("others", words!(L2First L2Unchanged));
+const FRACTIONAL: ModifierSlot = ModifierSlot::one_of("kind", words!(Fractional));
+const CHOSEN: ModifierSlot = ModifierSlot::one_of("primary priority", words!(L2Last L2Normal L2First L2Unchanged));
+const OTHERS: ModifierSlot = ModifierSlot::optional("secondary priority", words!(L2First L2Unchanged));
 const B64: ModifierSlot = ty(types!(B64));
 const SLEEP: ModifierSlot = ty(types!(U32));
-const GRID: ModifierSlot = ModifierSlot::one_of("what", words!(LaunchDependents Wait));
+const GRID: ModifierSlot = ModifierSlot::one_of("operation", words!(LaunchDependents Wait));
 const SCOPE: ModifierSlot = ModifierSlot::one_of(
     "scope",
     &[word(Token::Cta), since(CLUSTERS, Token::Cluster), word(Token::Gpu), word(Token::Sys)],
@@ -49,30 +49,34 @@ const POLICY: OperandRow = def("d", Ty::Is(Type::U64));
 const AT: &[OperandRow] = &[OperandRow::used("a", OperandKind::Memory)];
 const LINE: &[OperandRow] =
     &[OperandRow::used("a", OperandKind::Memory), OperandRow::used("size", OperandKind::LineSize)];
-const FETCH: &str = "Says that memory at `a` will be wanted. It changes nothing else: `a` may be any address.";
-const PROXY_DOC: &str = "Orders accesses of one kind behind those of another, as by textures or by units that copy. To accesses of threads it is nothing.";
-const ORDER: &str = "Orders what a thread does in memory before it and after it, for other threads to see. To a work item that shares nothing it is nothing.";
+const FETCH: &str = "Hints that memory at `a` will be accessed. It has no other effect: `a` may be any address.";
+const PROXY_DOC: &str = "Orders accesses of one kind after those of another, such as texture accesses or asynchronous \
+                         copies. It has no effect on the accesses of threads.";
+const ORDER: &str = "Orders the memory accesses of a thread before the fence and those after it, as observed by other \
+                     threads. It has no effect on a work item that shares no memory.";
 
 controls! {
     PREFETCH "prefetch" &[MAYBE_GLOBAL, LEVEL], AT, Requirements::ALWAYS, FETCH, "prefetch.global.L1 [%a];";
     PREFETCH_KEPT "prefetch" &[GLOBAL, KEPT], AT, POLICIES, FETCH, "prefetch.global.L2::evict_last [%a];";
     PREFETCHU "prefetchu" &[FIRST_LEVEL], AT, Requirements::ALWAYS, FETCH, "prefetchu.L1 [%a];";
     APPLYPRIORITY "applypriority" &[MAYBE_GLOBAL, NORMAL], LINE, POLICIES,
-        "Gives a line of the second level of the caches the usual priority. It changes no value: `a` may be any address.", "applypriority.global.L2::evict_normal [%a], 128;";
+        "Resets the eviction priority of an L2 cache line to normal. It changes no value: `a` may be any address.", "applypriority.global.L2::evict_normal [%a], 128;";
     DISCARD "discard" &[MAYBE_GLOBAL, SECOND_LEVEL], LINE, POLICIES,
-        "Says that a line of 128 bytes at `a` will not be read before it is written. On a machine nobody knows then what is in it; here it keeps what it has.", "discard.global.L2 [%a], 128;";
+        "Declares that 128 bytes at `a` will not be read before they are written. On hardware their contents become \
+         undefined; halfbyte keeps the contents.", "discard.global.L2 [%a], 128;";
     NANOSLEEP "nanosleep" &[SLEEP], &[value("a", T)], Requirements::ALWAYS,
-        "Lets the thread wait for up to twice so many nanoseconds.", "nanosleep.u32 20;";
+        "Suspends the thread for at most twice the given number of nanoseconds.", "nanosleep.u32 20;";
     PMEVENT "pmevent" &[], &[OperandRow::used("a", OperandKind::Event)], Requirements::ALWAYS,
-        "Triggers a counter of the machine.", "pmevent 1;";
+        "Triggers a performance monitor event.", "pmevent 1;";
     GRIDDEPCONTROL "griddepcontrol" &[GRID], &[], GRIDS,
-        "Lets grids that depend on this one start, or waits for those that this one depends on. One that is launched alone has none.", "griddepcontrol.wait;";
+        "Lets the grids that depend on this one start, or waits for the grids that this one depends on. halfbyte \
+         launches each grid alone, so this does nothing.", "griddepcontrol.wait;";
     MEMBAR "membar" &[LEVELS], &[], Requirements::ALWAYS, ORDER, "membar.gl;";
     FENCE_OF_ORDER "fence" &[FENCE, SCOPE], &[], Requirements::ALWAYS, ORDER, "fence.acq_rel.gpu;";
-    FENCE_PROXY "fence" &[ModifierSlot::one_of("proxy", words!(Proxy)), ModifierSlot::one_of("which", words!(Alias)) ], &[], PROXIES, PROXY_DOC, "fence.proxy.alias;";
-    FENCE_PROXY_ASYNC "fence" &[ModifierSlot::one_of("proxy", words!(Proxy)), ModifierSlot::one_of("which", words!(Async)), ModifierSlot::optional("space", words!(Global SharedCta))], &[], ASYNC_PROXIES, PROXY_DOC, "fence.proxy.async.global;";
+    FENCE_PROXY "fence" &[ModifierSlot::one_of("proxy", words!(Proxy)), ModifierSlot::one_of("kind", words!(Alias)) ], &[], PROXIES, PROXY_DOC, "fence.proxy.alias;";
+    FENCE_PROXY_ASYNC "fence" &[ModifierSlot::one_of("proxy", words!(Proxy)), ModifierSlot::one_of("kind", words!(Async)), ModifierSlot::optional("space", words!(Global SharedCta))], &[], ASYNC_PROXIES, PROXY_DOC, "fence.proxy.async.global;";
     CREATEPOLICY "createpolicy" &[FRACTIONAL, CHOSEN, OTHERS, B64], &[POLICY], POLICIES,
-        "Makes a policy for the second level of the caches. Here it is zero, for no policy changes a value.", "createpolicy.fractional.L2::evict_last.b64 %d;";
+        "Creates an L2 cache policy. In halfbyte its value is zero, because a policy changes no result.", "createpolicy.fractional.L2::evict_last.b64 %d;";
     CREATEPOLICY_OF "createpolicy" &[FRACTIONAL, CHOSEN, OTHERS, B64], &[POLICY, value("f", Ty::Is(Type::F32))], POLICIES,
-        "Makes a policy for a fraction of the accesses.", "createpolicy.fractional.L2::evict_last.L2::evict_unchanged.b64 %d, 0f3f000000;";
+        "Creates an L2 cache policy for a fraction of the accesses.", "createpolicy.fractional.L2::evict_last.L2::evict_unchanged.b64 %d, 0f3f000000;";
 }

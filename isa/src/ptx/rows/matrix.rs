@@ -115,22 +115,28 @@ const TRANSPOSED: ModifierSlot = ModifierSlot::one_of("transposed", words!(Trans
 const SHARED: ModifierSlot = ModifierSlot::optional("space", &[word(Token::Shared), since(OF_BLOCK, Token::SharedCta)]);
 const HALVES: ModifierSlot = ty(types!(B16));
 
-const FLOATS: &str = "D = A * B + C, matrices of which each thread of a warp has a fragment: rows, inner dimension and columns are named by the shape, `.m16n8k16`. All \
-    threads of a warp must execute it together. Products are exact. As many of them as the machine adds at once, and the accumulator, are aligned to the largest exponent, truncated \
-    some bits below it, added exactly and rounded once: to f32 toward zero, to f16 to the nearest even. The bits are those of the SM in `.target`. NaN is 0x7fffffff, \
-    or 0x7fff of f16.";
-const OF_QUADS: &str = "Four products D = A * B + C at once, each of eight lanes: 4q to 4q + 3 and 16 + 4q to 19 + 4q. Later machines make other instructions of it, with other bits. All threads of a warp must execute it together.";
-const INTEGERS: &str = "D = A * B + C of integers: exact, and modulo 2^32, or with `.satfinite` the nearest number that 32 bits hold. All threads of a warp must execute it \
-    together.";
-const OF_BITS: &str = "D = A * B + C of single bits: each element of D is that of C and the number of bits that a row of A and a column of B both have (`.and`), or \
-    by which they differ (`.xor`), modulo 2^32. All threads of a warp must execute it together.";
-const LOADS: &str = "Matrices of 8 rows of 16 bytes from shared memory: thread 8q + r reads row r of matrix q at its address, a multiple of 16, and thread 4g + t is given bytes 4t to \
-    4t + 3 of row g, of each matrix in a register of its own. With `.trans` its halves are those of rows 2t and 2t + 1 in column g. Only as many addresses count as there are rows. All threads of \
-    a warp must execute it together.";
-const STORES_THEM: &str = "The reverse of `ldmatrix`: thread 8q + r writes row r of matrix q to its address, of what all threads have in their registers. All threads of a warp must execute it \
-    together.";
-const TRANSPOSES: &str = "Transposes a matrix of 8 rows of 8 halves among registers: thread 4g + t has those of row g in columns 2t and 2t + 1, and is given those of rows 2t and 2t + 1 in \
-    column g. All threads of a warp must execute it together.";
+const FLOATS: &str = "Computes D = A * B + C. Each thread of a warp holds a fragment of each matrix. The shape, such \
+    as `.m16n8k16`, gives the number of rows (m) and columns (n) and the inner dimension (k). All threads of a warp \
+    must execute it together. Products are exact. The products that the hardware adds at once and the accumulator are \
+    aligned to the largest exponent, truncated some bits below it, added exactly and rounded once: to f32 toward zero, \
+    to f16 to nearest even. The bits are those of the SM in `.target`. NaN is 0x7fffffff, or 0x7fff for f16.";
+const OF_QUADS: &str = "Computes four products D = A * B + C at once, each in eight lanes: 4q to 4q + 3 and 16 + 4q to \
+                        19 + 4q. Later SMs emulate it with other instructions, whose results differ in some bits. All \
+                        threads of a warp must execute it together.";
+const INTEGERS: &str = "Computes D = A * B + C of integers, exactly and modulo 2^32, or with `.satfinite` clamped to \
+    32 bits. All threads of a warp must execute it together.";
+const OF_BITS: &str = "Computes D = A * B + C of single bits. Each element of D is that of C plus the number of bits \
+    that are set in both a row of A and a column of B (`.and`), or in which they differ (`.xor`), modulo 2^32. All \
+    threads of a warp must execute it together.";
+const LOADS: &str = "Loads matrices of 8 rows of 16 bytes from shared memory. Thread 8q + r supplies the address of \
+    row r of matrix q, a multiple of 16. Thread 4g + t receives bytes 4t to 4t + 3 of row g, of each matrix in its own \
+    register. With `.trans` the halves of the register are the elements of rows 2t and 2t + 1 in column g. Addresses \
+    beyond the number of rows are ignored. All threads of a warp must execute it together.";
+const STORES_THEM: &str = "Stores matrices to shared memory, the reverse of `ldmatrix`: thread 8q + r supplies the \
+    address of row r of matrix q, and the elements come from the registers of all threads. All threads of a warp must \
+    execute it together.";
+const TRANSPOSES: &str = "Transposes a matrix of 8 rows of 8 halves in registers: thread 4g + t holds columns 2t and \
+    2t + 1 of row g, and receives rows 2t and 2t + 1 of column g. All threads of a warp must execute it together.";
 
 const LOAD: ModifierSlot = of("operation", words!(Load));
 const STORE: ModifierSlot = of("operation", words!(Store));
@@ -219,10 +225,15 @@ const ONE_LAYOUT: (ModifierSlot, ModifierSlot) = (ROW, COLUMN);
 const STRIDE: OperandRow = value("stride", U32);
 const AT: OperandRow = OperandRow::used("a", OperandKind::Memory);
 
-const LOADS_FRAGMENT: &str = "Loads a matrix, of which each thread of the warp is given a fragment: `.row` from one row to the next, or `.col` from one column to the next, there are `stride` \
-    elements, or as many as a row or a column has. Which elements a thread has is not defined. The manual wants address and stride to be multiples of 16 bytes; here elements need be aligned to their size. All threads of a warp must execute it together.";
-const STORES_FRAGMENT: &str = "Stores a matrix of which each thread of the warp has a fragment: the reverse of `wmma.load`. All threads of a warp must execute it together.";
-const MULTIPLIES: &str = "D = A * B + C, of fragments that `wmma.load` has loaded. The bits are those of two `mma`, each with half of the columns or rows; of tf32 four products are added at a time. All threads of a warp must execute it together.";
+const LOADS_FRAGMENT: &str = "Loads a matrix; each thread of the warp receives a fragment. Consecutive rows (`.row`) \
+    or columns (`.col`) are `stride` elements apart; the default is the length of a row or column. The assignment of \
+    elements to threads is unspecified. The PTX manual requires address and stride to be multiples of 16 bytes; \
+    halfbyte requires only that elements are aligned to their size. All threads of a warp must execute it together.";
+const STORES_FRAGMENT: &str = "Stores a matrix from the fragments of the threads of a warp, the reverse of \
+                               `wmma.load`. All threads of a warp must execute it together.";
+const MULTIPLIES: &str = "Computes D = A * B + C of fragments that `wmma.load` has loaded. The bits are those of two \
+                          `mma`, each with half of the columns or rows; for tf32, four products are added at a time. \
+                          All threads of a warp must execute it together.";
 
 controls! {
     MMA_QUADS "mma" product!(quads F32, types!(F32 F16)), D_A_B_C, QUADS, OF_QUADS, "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7}, {%a0, %a1}, {%b0, %b1}, {%c0, %c1, %c2, %c3, %c4, %c5, %c6, %c7};";

@@ -151,7 +151,7 @@ const STORE_CACHE: ModifierSlot = ModifierSlot::optional(
     ],
 );
 const EVICTION: ModifierSlot = ModifierSlot::optional(
-    "first level",
+    "L1 eviction",
     &[
         since(LEVELS, Token::L1Normal),
         since(LEVELS, Token::L1Unchanged),
@@ -160,7 +160,7 @@ const EVICTION: ModifierSlot = ModifierSlot::optional(
         since(LEVELS, Token::L1NoAllocate),
     ],
 );
-const SECOND_EVICTION: ModifierSlot = ModifierSlot::optional("second level", words!(L2Normal L2First L2Last));
+const SECOND_EVICTION: ModifierSlot = ModifierSlot::optional("L2 eviction", words!(L2Normal L2First L2Last));
 const HINT: ModifierSlot = ModifierSlot::optional("hint", &[since(POLICIES, Token::CacheHint)]);
 const PREFETCH: ModifierSlot = ModifierSlot::optional(
     "prefetch",
@@ -202,23 +202,25 @@ const ALL_32: &[[&[Token]; 2]] = &[
     [&[Token::V4], &[Token::Type(Type::B32), Token::Type(Type::U32), Token::Type(Type::S32), Token::Type(Type::F32)]],
 ];
 
-const PARAMETER: &str = "Loads from a parameter of the kernel, from one of a function, or what a call has returned.";
-const LOAD: &str = "Loads from memory at `a`, which must be a multiple of all that is loaded. An element narrower than its register is \
-    extended by zeros, or by its sign where its type is signed. `.const` takes addresses in constant memory, which only variables have; without \
-    a space the address is one that `cvta` makes. What is said of caches does not change what is loaded.";
-const ORDERED: &str = "Loads where other threads may store meanwhile: `.volatile` and `.relaxed` as it is at some moment, `.acquire` with all that was \
-    stored before what is read was released. To a work item that shares nothing it is a load.";
-const READ: &str = "Loads from global memory that no work item of the launch writes. An element narrower than its register is extended by \
-    zeros, or by its sign where its type is signed.";
-const SHARED_BY_ALL: &str = "Loads from global memory at an address that is the same for all threads of a warp.";
-const ALLOCATED: &str = "Takes so many bytes of the stack, at a multiple of `align`, or of 8, and gives their address in local memory. They are given back where the \
-    function returns.";
-const CONVERTED: &str = "Makes an address without a space of one in the space that is named, or with `.to` the other way round. Of global memory they are \
-    the same.";
-const STORE: &str = "Stores to memory at `a`, which must be a multiple of all that is stored. Of a register wider than an element the low bits are \
-    stored. What is said of caches does not change what is stored.";
-const STORED_ORDERED: &str = "Stores where other threads may load meanwhile; `.release` after all that was stored before. To a work item that shares nothing it is \
-    a store.";
+const PARAMETER: &str = "Loads from a kernel parameter, a function parameter or the result of a call.";
+const LOAD: &str = "Loads from memory at `a`, which must be a multiple of the total size. An element narrower than its \
+    register is zero-extended, or sign-extended if its type is signed. `.const` takes addresses of variables in \
+    constant memory. Without a state space the address is generic, as computed by `cvta`. Cache modifiers do not \
+    affect the loaded value.";
+const ORDERED: &str = "Loads memory that other threads may store to concurrently. `.volatile` and `.relaxed` load the \
+    value of some moment. `.acquire` also makes all stores visible that precede the release of that value. For a work \
+    item that shares no memory it is an ordinary load.";
+const READ: &str = "Loads from global memory that no work item of the launch writes. An element narrower than its \
+    register is zero-extended, or sign-extended if its type is signed.";
+const SHARED_BY_ALL: &str = "Loads from global memory at an address that is uniform in a warp.";
+const ALLOCATED: &str = "Allocates `a` bytes of the stack, aligned to `align` or to 8, and returns their address in \
+    local memory. They are freed when the function returns.";
+const CONVERTED: &str = "Converts an address in the named state space to a generic address, or with `.to` a generic \
+    address to that state space. In global memory both are equal.";
+const STORE: &str = "Stores to memory at `a`, which must be a multiple of the total size. A register wider than an \
+    element is truncated. Cache modifiers do not affect the stored value.";
+const STORED_ORDERED: &str = "Stores to memory that other threads may load concurrently. `.release` makes all earlier \
+    stores visible first. For a work item that shares no memory it is an ordinary store.";
 
 macro_rules! memory {
     ($($name:ident $mnemonic:literal $class:ident $slots:expr, $exclusions:expr, $operands:expr, $since:expr, $doc:expr, $($example:literal)*;)*) => { $(
@@ -272,17 +274,17 @@ memory! {
     ST_WIDE "st" Memory &[WEAK, GLOBAL, EVICTION, SECOND_EVICTION, HINT, WIDE_ELEMENTS, ty(WIDE_WORDS)], ALL_32, &[ADDRESS, FROM, POLICY], BYTES_32,
         STORE, "st.global.v4.b64 [%a], {%b, %c, %e, %f};";
     ST_PARAM "st" Memory &[PARAM, ELEMENTS, ty(ALL_WORDS)], UP_TO_16, &[OperandRow::used("a", OperandKind::CallMemory), FROM], ANY,
-        "Stores what a call passes or a function returns.", "st.param.b32 [v0+4], %b;";
+        "Stores an argument of a call or a result of a function.", "st.param.b32 [v0+4], %b;";
     ALLOCA "alloca" Memory &[ty(types!(U32 U64))], &[], &[def("d", T), value("a", T)], STACK,
         ALLOCATED, "alloca.u64 %d, %a;";
     ALLOCA_ALIGNED "alloca" Memory &[ty(types!(U32 U64))], &[], &[def("d", T), value("a", T), OperandRow::used("align", OperandKind::Alignment)], STACK,
         ALLOCATED, "alloca.u64 %d, %a, 16;";
     STACKSAVE "stacksave" Memory &[ty(types!(U32 U64))], &[], &[def("d", T)], STACK,
-        "Keeps how far the stack reaches.", "stacksave.u64 %d;";
+        "Saves the stack pointer.", "stacksave.u64 %d;";
     STACKRESTORE "stackrestore" Memory &[ty(types!(U32 U64))], &[], &[reg("a", T)], STACK,
-        "Gives back what was taken of the stack since it reached so far.", "stackrestore.u64 %a;";
+        "Restores a saved stack pointer, which frees the memory allocated since.", "stackrestore.u64 %a;";
     ISSPACEP "isspacep" Address &[ASKED_SPACE], &[], &[def("p", PRED), reg("a", Ty::Is(Type::U64))], ANY,
-        "Whether an address without a space is one in the space that is named.", "isspacep.global %p, %a;";
+        "Tests whether a generic address is in the named state space.", "isspacep.global %p, %a;";
     CVTA "cvta" Address &[ModifierSlot::optional("direction", words!(To)), SPACE, ty(types!(U64))], &[], REGS_1, ANY,
         CONVERTED, "cvta.to.global.u64 %d, %a;";
     CVTA_ADDRESS "cvta" Address &[SPACE, ty(types!(U64))], &[], &[def("d", T), OperandRow::used("a", OperandKind::Variable)], ANY,

@@ -74,20 +74,24 @@ const SIGNED_OF_FRAGMENT: &[OperandRow] = &[D, FRAGMENT_A, SHARED_B, SCALE_D, SI
 const ANY_MAJOR: &[OperandRow] = &[D, SHARED_A, SHARED_B, SCALE_D, SIGN_A, SIGN_B, TRANSPOSED_A, TRANSPOSED_B];
 const ANY_MAJOR_OF_FRAGMENT: &[OperandRow] = &[D, FRAGMENT_A, SHARED_B, SCALE_D, SIGN_A, SIGN_B, TRANSPOSED_B];
 
-const MULTIPLIES: &str = "D = A * B + D, or where `scale_d` is false A * B, of 64 rows, of which each of the four warps of a warpgroup makes sixteen. B lies in shared memory, A there or in \
-    registers; where they are in memory, their operands are matrix descriptors. `scale_a` and `scale_b` of -1 multiply by the negated matrix. `trans_a` of 1 says that the columns of A are contiguous in memory, \
-    `trans_b` of 1 that the rows of B are; else it is those along which they are multiplied. Products are added as those of `mma`, all of an instruction at once; of 8-bit floats \
-    13 bits of each term and of a sum of f32 are kept. A machine makes the product asynchronously: until the thread has waited for its group, registers and memory of it must not be changed. halfbyte makes it at the \
-    instruction, and each warp its own rows. All threads of the warpgroup must execute it together.";
+const MULTIPLIES: &str = "Computes D = A * B + D, or A * B if `scale_d` is false, for 64 rows. Each of the four warps \
+    of a warpgroup computes sixteen rows. B is in shared memory, A in shared memory or registers; the operand of a \
+    matrix in shared memory is a matrix descriptor. A `scale_a` or `scale_b` of -1 negates the matrix. If `trans_a` is \
+    1, the columns of A are contiguous in memory; if `trans_b` is 1, the rows of B are; otherwise the inner dimension \
+    is contiguous. Products are added like those of `mma`, all products of an instruction at once. For 8-bit floats, \
+    13 bits of each term and of an f32 sum are kept. Hardware computes the product asynchronously: until the thread \
+    has waited for its group, the registers and memory of the product must not be changed. halfbyte computes it at the \
+    instruction, each warp its own rows. All threads of the warpgroup must execute it together.";
 const MULTIPLIES_INTEGERS: &str =
-    "The same of integers: exact, and modulo 2^32, or with `.satfinite` the nearest number that 32 bits hold.";
-const MULTIPLIES_BITS: &str = "The same of single bits: to each element of D the number of bits is added that a row of A and a column of B both have.";
-const FENCES: &str =
-    "Orders what the thread does with registers and memory before it before products that follow. Here it is nothing.";
-const COMMITS: &str =
-    "Makes a group of the products that the warpgroup has begun since the last one. Here it is nothing.";
-const AWAITS: &str =
-    "Waits until at most the `n` newest groups are not done. Here it is nothing, for a product is made at once.";
+    "Computes D = A * B + D of integers, exactly and modulo 2^32, or with `.satfinite` clamped to 32 bits.";
+const MULTIPLIES_BITS: &str = "Computes D = A * B + D of single bits: adds to each element of D the number of bits \
+                               that are set in both a row of A and a column of B.";
+const FENCES: &str = "Orders earlier register and memory accesses of the thread before the products that follow. It \
+     has no effect in halfbyte.";
+const COMMITS: &str = "Commits the products that the warpgroup has started since the last commit to a group. It has no \
+     effect in halfbyte.";
+const AWAITS: &str = "Waits until at most the `n` most recent groups are pending. It has no effect in halfbyte, which \
+     computes a product at once.";
 
 controls! {
     WGMMA_F16 "wgmma" product!(OF_16_BITS, F16_OR_F32, F16), ANY_MAJOR, HOPPER, MULTIPLIES, "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%d0, %d1, %d2, %d3}, %a, %b, %p, 1, -1, 0, 1;";

@@ -9,22 +9,24 @@ macro_rules! access {
         access!(@ $what, " The second source is then added to the low 16 bits of the address register.", "new address")
     };
     (or $what:literal) => {
-        access!(@ $what, " The address is that of the register or-ed with the offset; the register stays as it is.", "sum of address and offset")
+        access!(@ $what, " The address is the register or-ed with the offset. The register is not changed.", "sum of address and offset")
     };
     (@ $what:literal, $then:literal, $next:literal) => {
         concat!(
-            $what, $then, "\n\nAn address is bits 0 to 12 of its register, the stride code t bits 30 and 31. A row is 16 bytes; byte n lies in bank \
-            `n + (t == 0 ? n >> 5 & 7 : n >> 4 + t) & 15` of row `n >> 4`. aef of `cd`: the low 16 bits of the ", $next, " are not below the limit, bits 16 to 29."
+            $what, $then, "\n\n\
+            An address is bits 0 to 12 of its register; bits 30 and 31 are the stride code t. A row is 16 bytes; byte \
+            n is in bank `n + (t == 0 ? n >> 5 & 7 : n >> 4 + t) & 15` of row `n >> 4`. aef of `cd`: the low 16 bits \
+            of the ", $next, " are at least the limit, bits 16 to 29."
         )
     };
 }
 
-const LDVH_DOC: &str = access!(then "Loads 16 bytes of one row; the low 4 bits of the address do not count.");
-const LDVV_DOC: &str = access!(then "Loads a column: component i is byte `n | i << 4 + t`, the 4 bits from 4 + t on of the address not counting.");
-const LDS_DOC: &str = access!(then "Loads 4 bytes, the lowest first; the low 2 bits of the address do not count.");
-const STVH_DOC: &str = access!(then "Stores 16 bytes to one row; the low 4 bits of the address do not count.");
-const STVV_DOC: &str = access!(then "Stores a column: component i is byte `n | i << 4 + t`, the 4 bits from 4 + t on of the address not counting.");
-const STS_DOC: &str = access!(then "Stores 4 bytes, the lowest first; the low 2 bits of the address do not count.");
+const LDVH_DOC: &str = access!(then "Loads 16 bytes of one row; the low 4 bits of the address are ignored.");
+const LDVV_DOC: &str = access!(then "Loads a column: component i is byte `n | i << 4 + t`, where the 4 address bits from bit 4 + t are ignored.");
+const LDS_DOC: &str = access!(then "Loads 4 bytes, the lowest first; the low 2 bits of the address are ignored.");
+const STVH_DOC: &str = access!(then "Stores 16 bytes to one row; the low 4 bits of the address are ignored.");
+const STVV_DOC: &str = access!(then "Stores a column: component i is byte `n | i << 4 + t`, where the 4 address bits from bit 4 + t are ignored.");
+const STS_DOC: &str = access!(then "Stores 4 bytes, the lowest first; the low 2 bits of the address are ignored.");
 
 const A_1_STEP: Operand = update("a1", RegFile::A, SRC1);
 const A_D_STEP: Operand = update("ad", RegFile::A, DST);
@@ -35,7 +37,7 @@ const VX_D: Operand = implicit("vx", OperandRole::Def, RegFile::Vx);
 /// A quad of which at most one register is written.
 const V_DQ: Operand =
     Operand::new("vd", OperandRole::Update, OperandKind::Tuple { file: RegFile::V, field: DST, count: 4 });
-const DMA: &str = "DMA. What it does is not known; it traps.";
+const DMA: &str = "DMA instruction. Its effect is unknown, so it traps.";
 
 rows! {
     MEMORY LDAVH_R = 0xc0; "ldavh" [V_D, C_D, A_1_STEP, A_S] "ldavh $v10 $a21 (slct $c0 aef $a9d)", LDVH_DOC;
@@ -51,28 +53,30 @@ rows! {
     MEMORY STAVV_I = 0xd5; "stavv" [V_1, C_D, A_D_STEP, STEP] "stavv $v18 $a16 0x3bb", STVV_DOC;
     MEMORY STAS_I = 0xd6; "stas" [R_1, C_D, A_D_STEP, STEP] "stas $r5 $c2 $a26 -0x341", STS_DOC;
     MEMORY LDVH = 0xd8; "ldvh" [V_D, C_D, A_1, OFFSET] "ldvh $v30 $a21 0x449",
-        access!(or "Loads 16 bytes of one row; the low 4 bits of the address do not count.");
+        access!(or "Loads 16 bytes of one row; the low 4 bits of the address are ignored.");
     MEMORY LDVV = 0xd9; "ldvv" [V_D, C_D, A_1, OFFSET] "ldvv $v28 $c3 $a2 0x308",
-        access!(or "Loads a column: component i is byte `n | i << 4 + t`, the 4 bits from 4 + t on of the address not counting.");
+        access!(or "Loads a column: component i is byte `n | i << 4 + t`, where the 4 address bits from bit 4 + t are ignored.");
     MEMORY LDS = 0xda; "lds" [R_D, C_D, A_1, OFFSET] "lds $r20 $a18 0x5bf",
-        access!(or "Loads 4 bytes, the lowest first; the low 2 bits of the address do not count.");
+        access!(or "Loads 4 bytes, the lowest first; the low 2 bits of the address are ignored.");
     MEMORY STVH = 0xdc; "stvh" [V_1, C_D, A_D_USE, OFFSET] "stvh $v16 $c0 $a30 0x4cc",
-        access!(or "Stores 16 bytes to one row; the low 4 bits of the address do not count.");
+        access!(or "Stores 16 bytes to one row; the low 4 bits of the address are ignored.");
     MEMORY STVV = 0xdd; "stvv" [V_1, C_D, A_D_USE, OFFSET] "stvv $v0 $a29 0x10e",
-        access!(or "Stores a column: component i is byte `n | i << 4 + t`, the 4 bits from 4 + t on of the address not counting.");
+        access!(or "Stores a column: component i is byte `n | i << 4 + t`, where the 4 address bits from bit 4 + t are ignored.");
     MEMORY STS = 0xde; "sts" [R_1, C_D, A_D_USE, OFFSET] "sts $r12 $c2 $a27 0x53a",
-        access!(or "Stores 4 bytes, the lowest first; the low 2 bits of the address do not count.");
+        access!(or "Stores 4 bytes, the lowest first; the low 2 bits of the address are ignored.");
     MEMORY LDAXH = 0xc8; "ldaxh" [V_DQ, C_D, A_1_STEP, A_S, VX_D] "ldaxh $v7q $a10 (slct $c3 b19a $a12d)",
-        access!(then "Loads 16 bytes of one row, as `ldavh`, to `$vx`; if the bit of `$c` is 1, also to register 0 of the quad `vd`, its number rotated by bits 4 and 5 of `$c`.");
+        access!(then "Loads 16 bytes of one row, as `ldavh`, to `$vx`; if the bit of `$c` is 1, also to register 0 of the quad `vd`, after the quad is rotated by bits 4 and 5 of `$c`.");
     MEMORY LDAXV = 0xc9; "ldaxv" [V_DQ, C_D, A_1_STEP, A_S, VX_D] "ldaxv $v0q $a8 $a4",
-        access!(then "Loads a column, as `ldavv`, to `$vx`; if the bit of `$c` is 1, also to register 0 of the quad `vd`, its number rotated by bits 4 and 5 of `$c`.");
+        access!(then "Loads a column, as `ldavv`, to `$vx`; if the bit of `$c` is 1, also to register 0 of the quad `vd`, after the quad is rotated by bits 4 and 5 of `$c`.");
     MEMORY LDR = 0xd7, SUBOP = 0; "ldr" [V_D, A_1, V_2] "ldr $v8 $a21 $v7",
-        "Loads component i from bank i of row `(address >> 4) | v2_i`, the row numbers of the data store having 9 bits. Writes neither flags nor the address register.";
+        "Loads component i from bank i of row `(address >> 4) | v2_i`; row numbers of the data store have 9 bits. \
+         Writes neither flags nor the address register.";
     MEMORY STAR = 0xd7, SUBOP = 1; "star" [V_1, A_D_STEP, A_S] "star $v3 $a11 $a17",
         "Stores component i to bank i of the row `address >> 4`. The second source is then added to the low 16 bits of the address register. Writes no flags.";
     ADDRESS AADD = 0xca; "aadd" [A_D_STEP, C_D, A_S, ignored(SRC1)] "aadd $a14 (slct $c1 b20 $a29q)",
-        "Adds to the low 16 bits of an address.\n\naef of `cd`: the new low 16 bits are not below the limit, bits 16 to 29.";
-    ADDRESS ADD_A = 0xcb; "add" [A_D, C_D, A_1, A_S] "add $a15 $a20 (slct $c1 b20 $a11q)", "Adds 32 bits.\n\nazf of `cd`: the result is 0. asf: its bit 31.";
+        "Adds to the low 16 bits of an address.\n\n\
+         aef of `cd`: the new low 16 bits are at least the limit, bits 16 to 29.";
+    ADDRESS ADD_A = 0xcb; "add" [A_D, C_D, A_1, A_S] "add $a15 $a20 (slct $c1 b20 $a11q)", "Adds 32-bit integers.\n\nazf of `cd`: the result is 0. asf: bit 31 of the result.";
     ADDRESS SETLO_A = 0xcc; "setlo" [A_D_STEP, unsigned("imm", IMM16)] "setlo $a13 0x53c9", "Replaces the low 16 bits. The other half of the register is kept. Writes no flags.";
     ADDRESS SETHI_A = 0xcd; "sethi" [A_D_STEP, HIGH16] "sethi $a30 0xf45e0000", "Replaces the high 16 bits. The other half of the register is kept. Writes no flags.";
     CONTROL XDLD_I = 0xc3, XDNONE = 0; "xdld" [A_D_USE, pair("a1", RegFile::A, SRC1), unsigned("imm", XDIMM)] "xdld $a13 $a0d 0x1467", DMA;
@@ -90,7 +94,7 @@ pub(crate) const BITOP_A: Row = Row {
     fixed: &[(OP, 0xd3)],
     operands: &[TABLE, A_D, C_D, A_1, A_2],
     aliases: bitop_names!("nor" "and" "xor" "nand" "nxor" "or", [A_D, C_D], A_1, A_2),
-    doc: concat!(bitop_doc!(), "\n\nazf of `cd`: the result is 0. asf: its bit 31."),
+    doc: concat!(bitop_doc!(), "\n\nazf of `cd`: the result is 0. asf: bit 31 of the result."),
     examples: &[
         "bitop 0xc $a26 $a1 $a7",
         "nor $a25 $c3 $a17 $a0",

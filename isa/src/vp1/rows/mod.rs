@@ -192,7 +192,8 @@ use bitop_names;
 
 macro_rules! bitop_doc {
     () => {
-        "Bit operation on two registers, by truth table: bit i of the result is bit `2 * s1 + s2` of the table, s1 and s2 being bit i of the sources."
+        "Bitwise operation on two registers, by truth table: bit i of the result is bit `2 * s1 + s2` of the table, \
+         where s1 and s2 are bit i of the sources."
     };
 }
 use bitop_doc;

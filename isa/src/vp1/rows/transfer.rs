@@ -3,8 +3,10 @@
 
 use super::*;
 
-const TO: &str = "Copies `r1`. A counter takes its low 16 bits.\n\n`$c[CDST]`, which the text does not name, gets zeros in bits 0 to 7 if CDST is below 4.";
-const FROM: &str = "Copies to `rd`; what is shorter than 32 bits is zero-extended.\n\n`$c[CDST]`, which the text does not name, gets zeros in bits 0 to 7 if CDST is below 4.";
+const TO: &str = "Copies `r1`. A counter receives its low 16 bits.\n\n\
+                  If CDST is below 4, bits 0 to 7 of `$c[CDST]`, which the text does not show, are cleared.";
+const FROM: &str = "Copies to `rd`; a value of less than 32 bits is zero-extended.\n\n\
+                    If CDST is below 4, bits 0 to 7 of `$c[CDST]`, which the text does not show, are cleared.";
 
 const WORD: Operand = unsigned("word", VWORD);
 const M_D: Operand =
@@ -14,7 +16,8 @@ const M_1: Operand =
 
 rows! {
     MOVE MOV_V_R = 0x6a, RFILE_V = 0; "mov" [update("vd", RegFile::V, DST), WORD, R_1, C_SILENT] "mov $v24 0x1 $r21",
-        "Replaces bytes 4k to 4k + 3 of a vector by those of `r1`, k being `word`.\n\n`$c[CDST]`, which the text does not name, gets zeros in bits 0 to 7 if CDST is below 4.";
+        "Replaces bytes 4k to 4k + 3 of a vector by those of `r1`, where k is `word`.\n\n\
+         If CDST is below 4, bits 0 to 7 of `$c[CDST]`, which the text does not show, are cleared.";
     MOVE MOV_SR_R = 0x6a, RFILE = 8; "mov" [def("srd", RegFile::Sr, DST), R_1, C_SILENT] "mov $sr8 $r3", TO;
     MOVE MOV_MI_R = 0x6a, RFILE = 9; "mov" [def("mid", RegFile::Mi, DST), R_1, C_SILENT] "mov $mi23 $r8", TO;
     MOVE MOV_UC_R = 0x6a, RFILE = 10; "mov" [def("ucd", RegFile::Uc, DST), R_1, C_SILENT] "mov $uc29 $r22", TO;
@@ -26,14 +29,17 @@ rows! {
     MOVE MOV_X_R = 0x6a, RFILE = 24; "mov" [def("xd", RegFile::X, XDST), R_1, C_SILENT] "mov $x4 $r27", TO;
 
     MOVE MOV_R_V = 0x6b, RFILE_V = 0; "mov" [R_D, V_1, WORD, C_SILENT] "mov $r26 $v31 0x3",
-        "Copies bytes 4k to 4k + 3 of a vector, k being `word`.\n\n`$c[CDST]`, which the text does not name, gets zeros in bits 0 to 7 if CDST is below 4.";
+        "Copies bytes 4k to 4k + 3 of a vector to `rd`, where k is `word`.\n\n\
+         If CDST is below 4, bits 0 to 7 of `$c[CDST]`, which the text does not show, are cleared.";
     MOVE MOV_R_SR = 0x6b, RFILE = 8; "mov" [R_D, reg("sr1", RegFile::Sr, SRC1), C_SILENT] "mov $r15 $sr1", FROM;
     MOVE MOV_R_MI = 0x6b, RFILE = 9; "mov" [R_D, reg("mi1", RegFile::Mi, SRC1), C_SILENT] "mov $r18 $mi9", FROM;
     MOVE MOV_R_UC = 0x6b, RFILE = 10; "mov" [R_D, reg("uc1", RegFile::Uc, SRC1), C_SILENT] "mov $r3 $uc8", FROM;
     MOVE MOV_R_L = 0x6b, RFILE = 11; "mov" [R_D, reg("l1", RegFile::L, SRC1), C_SILENT] "mov $r25 $l1", FROM;
     MOVE MOV_R_A = 0x6b, RFILE = 12; "mov" [R_D, A_1, C_SILENT] "mov $r15 $a26", FROM;
     MOVE MOV_R_C = 0x6b, RFILE = 13; "mov" [R_D, reg("c1", RegFile::C, CSRC), C_SILENT] "mov $r7 $c2",
-        "Copies to `rd`, zero-extended. With any of bits 16 to 18 of the word, which the text does not tell, 0.\n\n`$c[CDST]`, which the text does not name, gets zeros in bits 0 to 7 if CDST is below 4.";
+        "Copies to `rd`, zero-extended. The value is 0 if any of bits 16 to 18 of the word is set; the text does not \
+         show these bits.\n\n\
+         If CDST is below 4, bits 0 to 7 of `$c[CDST]`, which the text does not show, are cleared.";
     MOVE MOV_R_M = 0x6b, RFILE_M = 10; "mov" [R_D, M_1, C_SILENT] "mov $r30 $m39", FROM;
     MOVE MOV_R_D = 0x6b, RFILE = 22; "mov" [R_D, reg("d1", RegFile::D, DSRC), C_SILENT] "mov $r22 $d2", FROM;
     MOVE MOV_R_F = 0x6b, RFILE = 23; "mov" [R_D, reg("f1", RegFile::F, FSRC), C_SILENT] "mov $r4 $f0", FROM;
@@ -43,7 +49,7 @@ rows! {
 unnamed! {
     MOV_V2_R = 0x6a, RFILE = 18; [update("vd", RegFile::V, DST), R_1, C_SILENT] "Acts as `mov` to word 2 of `vd`.";
     MOV_NONE_R = 0x6a, RFILE = 4 / 5 / 6 / 7 / 13 / 14 / 15 / 16 / 17 / 19 / 25 / 26 / 27 / 28 / 29 / 30 / 31;
-        [C_SILENT] "A move to no register file. `cd` gets zeros.";
+        [C_SILENT] "Moves to no register file. Clears the flags of `cd`.";
     MOV_R_NONE = 0x6b, RFILE = 4 / 5 / 6 / 7 / 14 / 15 / 16 / 17 / 18 / 19 / 25 / 26 / 27 / 28 / 29 / 30 / 31;
-        [C_SILENT] "A move from no register file: `rd` is not written. `cd` gets zeros.";
+        [C_SILENT] "Moves from no register file: `rd` is not written. Clears the flags of `cd`.";
 }

@@ -8,35 +8,35 @@ macro_rules! doc {
     (s $text:literal) => {
         concat!(
             $text,
-            ", clipped to -0x80..0x7f.\n\nzf of `vcd`: the stored byte is 0. sf: the true result is negative."
+            ", clamped to -0x80..0x7f.\n\nzf of `vcd`: the stored byte is 0. sf: the unclamped result is negative."
         )
     };
     (u $text:literal) => {
         concat!(
             $text,
-            ", clipped to 0..0xff.\n\nzf of `vcd`: the stored byte is 0. sf: the true result is outside 0..0xff."
+            ", clamped to 0..0xff.\n\nzf of `vcd`: the stored byte is 0. sf: the unclamped result is outside 0..0xff."
         )
     };
     (bits $text:literal) => {
         concat!($text, "\n\nzf of `vcd`: the stored byte is 0. sf: 0.")
     };
     (high $text:literal) => {
-        concat!($text, "\n\nzf of `vcd`: the stored byte is 0. sf: its bit 7.")
+        concat!($text, "\n\nzf of `vcd`: the stored byte is 0. sf: bit 7 of the stored byte.")
     };
 }
 
 rows! {
-    VP1 VMIN_S_RR = 0x88; "vmin" [S, V_D, VC_D, V_1, V_2] "vmin s $v25 $vc3 $v18 $v26", doc!(s "The lesser of two signed bytes");
-    VP1 VMIN_U_RR = 0x98; "vmin" [U, V_D, VC_D, V_1, V_2] "vmin u $v26 $v24 $v20", doc!(u "The lesser of two unsigned bytes");
-    VP1 VMIN_S_RI = 0xa8; "vmin" [S, V_D, VC_D, V_1, BIMM8] "vmin s $v10 $v1 0xd1", doc!(s "The lesser of two signed bytes");
-    VP1 VMIN_U_RI = 0xb8; "vmin" [U, V_D, VC_D, V_1, BIMM8] "vmin u $v19 $vc3 $v27 0x60", doc!(u "The lesser of two unsigned bytes");
-    VP1 VMAX_S_RR = 0x89; "vmax" [S, V_D, VC_D, V_1, V_2] "vmax s $v23 $v23 $v18", doc!(s "The greater of two signed bytes");
-    VP1 VMAX_U_RR = 0x99; "vmax" [U, V_D, VC_D, V_1, V_2] "vmax u $v18 $v1 $v27", doc!(u "The greater of two unsigned bytes");
-    VP1 VMAX_S_RI = 0xa9; "vmax" [S, V_D, VC_D, V_1, BIMM8] "vmax s $v25 $vc0 $v28 0x1", doc!(s "The greater of two signed bytes");
-    VP1 VMAX_U_RI = 0xb9; "vmax" [U, V_D, VC_D, V_1, BIMM8] "vmax u $v27 $v22 0x23", doc!(u "The greater of two unsigned bytes");
-    VP1 VABS_S = 0x8a; "vabs" [S, V_D, VC_D, V_1] "vabs s $v1 $vc2 $v4", doc!(s "The absolute value");
-    VP1 VABS_U = 0x9a; "vabs" [U, V_D, VC_D, V_1] "vabs u $v13 $v3", doc!(u "The byte itself");
-    VP1 VNEG_S = 0x8b; "vneg" [S, V_D, VC_D, V_1] "vneg s $v8 $v3", doc!(s "`0 - v1`");
+    VP1 VMIN_S_RR = 0x88; "vmin" [S, V_D, VC_D, V_1, V_2] "vmin s $v25 $vc3 $v18 $v26", doc!(s "Computes the minimum of two signed bytes");
+    VP1 VMIN_U_RR = 0x98; "vmin" [U, V_D, VC_D, V_1, V_2] "vmin u $v26 $v24 $v20", doc!(u "Computes the minimum of two unsigned bytes");
+    VP1 VMIN_S_RI = 0xa8; "vmin" [S, V_D, VC_D, V_1, BIMM8] "vmin s $v10 $v1 0xd1", doc!(s "Computes the minimum of two signed bytes");
+    VP1 VMIN_U_RI = 0xb8; "vmin" [U, V_D, VC_D, V_1, BIMM8] "vmin u $v19 $vc3 $v27 0x60", doc!(u "Computes the minimum of two unsigned bytes");
+    VP1 VMAX_S_RR = 0x89; "vmax" [S, V_D, VC_D, V_1, V_2] "vmax s $v23 $v23 $v18", doc!(s "Computes the maximum of two signed bytes");
+    VP1 VMAX_U_RR = 0x99; "vmax" [U, V_D, VC_D, V_1, V_2] "vmax u $v18 $v1 $v27", doc!(u "Computes the maximum of two unsigned bytes");
+    VP1 VMAX_S_RI = 0xa9; "vmax" [S, V_D, VC_D, V_1, BIMM8] "vmax s $v25 $vc0 $v28 0x1", doc!(s "Computes the maximum of two signed bytes");
+    VP1 VMAX_U_RI = 0xb9; "vmax" [U, V_D, VC_D, V_1, BIMM8] "vmax u $v27 $v22 0x23", doc!(u "Computes the maximum of two unsigned bytes");
+    VP1 VABS_S = 0x8a; "vabs" [S, V_D, VC_D, V_1] "vabs s $v1 $vc2 $v4", doc!(s "Computes the absolute value of a signed byte");
+    VP1 VABS_U = 0x9a; "vabs" [U, V_D, VC_D, V_1] "vabs u $v13 $v3", doc!(u "Copies an unsigned byte");
+    VP1 VNEG_S = 0x8b; "vneg" [S, V_D, VC_D, V_1] "vneg s $v8 $v3", doc!(s "Negates a signed byte");
     VP1 VADD_S_RR = 0x8c; "vadd" [S, V_D, VC_D, V_1, V_2] "vadd s $v7 $vc3 $v19 $v0", doc!(s "Adds signed bytes");
     VP1 VADD_U_RR = 0x9c; "vadd" [U, V_D, VC_D, V_1, V_2] "vadd u $v23 $v29 $v18", doc!(u "Adds unsigned bytes");
     VP1 VADD_S_RI = 0xac; "vadd" [S, V_D, VC_D, V_1, BIMM8] "vadd s $v30 $v28 0x65", doc!(s "Adds signed bytes");
@@ -44,17 +44,19 @@ rows! {
     VP1 VSUB_S_RR = 0x8d; "vsub" [S, V_D, VC_D, V_1, V_2] "vsub s $v7 $vc3 $v19 $v0", doc!(s "Subtracts signed bytes");
     VP1 VSUB_U_RR = 0x9d; "vsub" [U, V_D, VC_D, V_1, V_2] "vsub u $v7 $v19 $v23", doc!(u "Subtracts unsigned bytes");
     VP1 VSUB_U_RI = 0xbd; "vsub" [U, V_D, VC_D, V_1, BIMM8] "vsub u $v13 $v10 0xe5", doc!(u "Subtracts unsigned bytes");
-    VP1 VADD9 = 0x9f; "vadd9" [V_D, VC_D, V_1, V_2, V_3] "vadd9 $v29 $v31 $v10 $v29", doc!(u "Adds signed 9-bit numbers to unsigned bytes: `v2` holds those of components 0 to 7 in the low 9 bits of its 16-bit halves, `v3` those of 8 to 15");
+    VP1 VADD9 = 0x9f; "vadd9" [V_D, VC_D, V_1, V_2, V_3] "vadd9 $v29 $v31 $v10 $v29", doc!(u "Adds to unsigned bytes the signed 9-bit integers in the halfwords of `v2` (components 0 to 7) and `v3` (components 8 to 15)");
     VP1 VCLIP = 0xa4; "vclip" [V_D, VC_D, V_1, V_2, V_3] "vclip $v0 $vc3 $v30 $v7 $v29",
-        "The median of three signed bytes: `v1` held between `v2` and `v3`.\n\nzf of `vcd`: the stored byte is 0. sf: not `v2 < v1 < v3`.";
-    VP1 VMINABS = 0xa5; "vminabs" [V_D, VC_D, V_1, V_2] "vminabs $v16 $v6 $v22", doc!(bits "The lesser of the absolute values of two signed bytes, clipped to 0x7f.");
+        "Computes the median of three signed bytes: `v1` clamped to the range between `v2` and `v3`.\n\n\
+         zf of `vcd`: the stored byte is 0. sf: not `v2 < v1 < v3`.";
+    VP1 VMINABS = 0xa5; "vminabs" [V_D, VC_D, V_1, V_2] "vminabs $v16 $v6 $v22", doc!(bits "Computes the minimum of the absolute values of two signed bytes, clamped to 0x7f.");
     VP1 VAND_RI = 0xaa; "vand" [V_D, VC_D, V_1, BIMM8] "vand $v2 $vc0 $v5 0x41", doc!(bits "Bitwise and of each byte with an immediate.");
     VP1 VXOR_RI = 0xab; "vxor" [V_D, VC_D, V_1, BIMM8] "vxor $v10 $v20 0xfb", doc!(bits "Bitwise exclusive or of each byte with an immediate.");
     VP1 VOR_RI = 0xaf; "vor" [V_D, VC_D, V_1, BIMM8] "vor $v10 $v15 0xe9", doc!(bits "Bitwise or of each byte with an immediate.");
     MOVE VMOV_I = 0xad; "vmov" [V_D, VC_D, BIMM8] "vmov $v4 $vc0 0xfb", doc!(high "Loads a constant into every byte.");
     MOVE MOV_V = 0xba; "mov" [V_D, VC_D, V_1] "mov $v25 $vc3 $v27", doc!(bits "Copies a vector.");
     MOVE MOV_VC = 0xbb; "mov" [V_D, Operand::new("vc", OperandRole::Use, OperandKind::Whole(RegFile::Vc))] "mov $v9 $vc",
-        "Copies all of `$vc`: bytes 4k and 4k + 1 are the sf of `$vck`, component 0 lowest, bytes 4k + 2 and 4k + 3 its zf.";
+        "Copies all `$vc` registers: bytes 4k and 4k + 1 are sf of `$vck`, component 0 lowest; bytes 4k + 2 and 4k + 3 \
+         are zf.";
 }
 
 pub(crate) const VSWZ: Row = Row {
@@ -62,16 +64,21 @@ pub(crate) const VSWZ: Row = Row {
     fixed: &[(OP, 0x9b)],
     operands: &[V_D, V_1, V_2, LOHI, V_3],
     aliases: &[Alias { mnemonic: "vswz", when: &[], operands: &[LOHI, V_D, V_1, V_2, V_3] }],
-    doc: "Byte i of the result is a byte of `v1` or `v2`, as byte i of `v3` says: `lo` takes the byte's number from bits 0 to 3 and the vector \
-          from bit 4, `hi` from bits 4 to 7 and bit 0. 0 is `v1`.",
+    doc: "Selects bytes of `v1` and `v2`: byte i of `v3` selects byte i of the result. With `lo`, bits 0 to 3 of the \
+          selector are the byte number and bit 4 is the vector; with `hi`, bits 4 to 7 are the byte number and bit 0 \
+          is the vector. Vector 0 is `v1`.",
     examples: &["vswz $v16 $v23 $v3 hi $v28"],
     ..VP1
 };
 
 const LOHI: Operand = choice("lohi", M_SWZLOHI);
 
-const VSHR_S: &str = "Shifts each byte right by the low 4 bits of the second source, signed; a negative count shifts left. Copies of the sign come in. Of the result the low 8 bits are kept.\n\nzf of `vcd`: the stored byte is 0. sf: its bit 7.";
-const VSHR_U: &str = "Shifts each byte right by the low 4 bits of the second source, signed; a negative count shifts left. Zeros come in. Of the result the low 8 bits are kept.\n\nzf of `vcd`: the stored byte is 0. sf: its bit 7.";
+const VSHR_S: &str = "Shifts each byte right arithmetically by the low 4 bits of the second source, signed, and keeps \
+                      the low 8 bits of the result. A negative count shifts left.\n\n\
+                      zf of `vcd`: the stored byte is 0. sf: bit 7 of the stored byte.";
+const VSHR_U: &str = "Shifts each byte right logically by the low 4 bits of the second source, signed, and keeps the \
+                      low 8 bits of the result. A negative count shifts left.\n\n\
+                      zf of `vcd`: the stored byte is 0. sf: bit 7 of the stored byte.";
 
 /// Defines the alias of a right shift: `vsar` is arithmetic and `vshr` logical.
 macro_rules! shift_alias {
@@ -117,9 +124,10 @@ pub(crate) const VCMPAD: Row = Row {
     fixed: &[(OP, 0x8f)],
     operands: VCMPAD_OPERANDS,
     aliases: &[Alias { mnemonic: "vcmppad", when: &[], operands: VCMPAD_OPERANDS }],
-    doc: "Compares an absolute difference: with d = `|v2 - v1|` and t the second register of the pair, all bytes unsigned, zf of `vcd` is \
-          `d == t` and sf is bit `2 * (d < t) + f` of the table. f is the flag that the scalar unit of the bundle hands over; if it hands \
-          over none, that of `$vc[w & 3]`, sf if bit 2 of the word is 0 and zf otherwise.",
+    doc: "Compares an absolute difference: d is `|v2 - v1|` and t is the second register of the pair, all bytes \
+          unsigned. zf of `vcd` is `d == t`, and sf is bit `2 * (d < t) + f` of the table. f is the flag that the \
+          scalar unit of the bundle forwards. Without a forwarded flag, f is sf of `$vc[w & 3]` if bit 2 of the word w \
+          is 0, else zf of it.",
     examples: &["vcmpad 0xc $vc2 $v28d (slct $c0 sf $v1d)", "vcmpad 0x1 $vc0 $v15d $v31"],
     ..VP1
 };
@@ -129,41 +137,54 @@ pub(crate) const VCMPAD: Row = Row {
 macro_rules! product {
     ($what:literal, $out:literal) => {
         concat!(
-            $what, " `$va` gets the sum, 28 bits that wrap", $out, "\n\n\
-             A source under `u` is its byte, under `s` the signed byte, doubled under `fract`; products count 256 times under `int`. \
-             R is 16 - SHIFT under `int`, 8 - SHIFT for an unsigned result, 9 - SHIFT for a signed one. \
-             `rn` adds half of the last place that is read, less 1 if `$uccfg` breaks ties downward, unless that place has no bits below it. \
-             What is read is the sum shifted right by R - 8 and clipped to 16 bits of the result's sign; `hi` takes bits 8 to 15 of it, `lo` bits 0 to 7."
+            $what, " `$va` receives the sum, which wraps to 28 bits", $out, "\n\n\
+             A source with `u` is an unsigned byte, with `s` a signed byte, doubled with `fract`. `int` multiplies the \
+             products by 256. R is 16 - SHIFT with `int`, else 8 - SHIFT for an unsigned result and 9 - SHIFT for a \
+             signed one. `rn` adds half a unit of the lowest result bit, less 1 if `$uccfg` rounds ties down; if no \
+             bits are below the lowest result bit, nothing is added. The readout is the sum shifted right by R - 8 and \
+             clamped to 16 bits of the result's signedness; `hi` reads bits 8 to 15, `lo` bits 0 to 7."
         )
     };
 }
 
-const VMUL: &str = product!("Multiplies: `v1 * v2`.", ", and `vd` what is read.");
+const VMUL: &str = product!("Multiplies: `v1 * v2`.", ", and `vd` the readout.");
 const VMUL_VA: &str = product!("Multiplies: `v1 * v2`.", ".");
-const VMAC: &str = product!("Multiplies and accumulates: `$va + v1 * v2`.", ", and `vd` what is read.");
+const VMAC: &str = product!("Multiplies and accumulates: `$va + v1 * v2`.", ", and `vd` the readout.");
 const VMAC_VA: &str = product!("Multiplies and accumulates: `$va + v1 * v2`.", ".");
 const VMAD2: &str = product!(
-    "Two products with what the scalar unit of the bundle hands over, and a base: `(v2 << R) + v1 * f1 + v1' * f2`, with v1' the second register of the pair. Under `factor`, f1 and f2 are factors c and 2 + c, c being the component's flag; under `mask`, 0x100 or 0 by the two masks.",
-    ", and `vd` what is read."
+    "Multiplies two vectors by factors that the scalar unit of the bundle forwards, and adds a base: `(v2 << R) + v1 * \
+     f1 + v1' * f2`, where v1' is the second register of the pair. With `factor`, f1 and f2 are factors c and 2 + c, \
+     where c is the flag of the component; with `mask`, they are 0x100 or 0, selected by the two masks.",
+    ", and `vd` the readout."
 );
 const VMAD2_VA: &str = product!(
-    "Two products with what the scalar unit of the bundle hands over, and a base: `(v2 << R) + v1 * f1 + v1' * f2`, with v1' the second register of the pair. Under `factor`, f1 and f2 are factors c and 2 + c, c being the component's flag; under `mask`, 0x100 or 0 by the two masks.",
+    "Multiplies two vectors by factors that the scalar unit of the bundle forwards, and adds a base: `(v2 << R) + v1 * \
+     f1 + v1' * f2`, where v1' is the second register of the pair. With `factor`, f1 and f2 are factors c and 2 + c, \
+     where c is the flag of the component; with `mask`, they are 0x100 or 0, selected by the two masks.",
     "."
 );
 const VMAC2: &str = product!(
-    "Two products with what the scalar unit of the bundle hands over, accumulated: `$va + v1 * f1 + v1' * f2`, with v1' the second register of the pair. Under `factor`, f1 and f2 are factors c and 2 + c, c being the component's flag; under `mask`, 0x100 or 0 by the two masks.",
-    ", and `vd` what is read."
+    "Multiplies two vectors by factors that the scalar unit of the bundle forwards, and accumulates: `$va + v1 * f1 + \
+     v1' * f2`, where v1' is the second register of the pair. With `factor`, f1 and f2 are factors c and 2 + c, where \
+     c is the flag of the component; with `mask`, they are 0x100 or 0, selected by the two masks.",
+    ", and `vd` the readout."
 );
 const VMAC2_VA: &str = product!(
-    "Two products with what the scalar unit of the bundle hands over, accumulated: `$va + v1 * f1 + v1' * f2`, with v1' the second register of the pair. Under `factor`, f1 and f2 are factors c and 2 + c, c being the component's flag; under `mask`, 0x100 or 0 by the two masks.",
+    "Multiplies two vectors by factors that the scalar unit of the bundle forwards, and accumulates: `$va + v1 * f1 + \
+     v1' * f2`, where v1' is the second register of the pair. With `factor`, f1 and f2 are factors c and 2 + c, where \
+     c is the flag of the component; with `mask`, they are 0x100 or 0, selected by the two masks.",
     "."
 );
 const VMAC2_3: &str = product!(
-    "Two products with what the scalar unit of the bundle hands over, accumulated: `$va + v1 * f1 + v3 * f2`. Under `factor`, f1 and f2 are factors c and 2 + c, c being the component's flag; under `mask`, 0x100 or 0 by the two masks. SRC3 lies over HILO, SHIFT and RND, and all of them act.",
-    ", and `vd` what is read."
+    "Multiplies two vectors by factors that the scalar unit of the bundle forwards, and accumulates: `$va + v1 * f1 + \
+     v3 * f2`. With `factor`, f1 and f2 are factors c and 2 + c, where c is the flag of the component; with `mask`, \
+     they are 0x100 or 0, selected by the two masks. SRC3 overlaps HILO, SHIFT and RND; all of them take effect.",
+    ", and `vd` the readout."
 );
 const VMAC2_3_VA: &str = product!(
-    "Two products with what the scalar unit of the bundle hands over, accumulated: `$va + v1 * f1 + v3 * f2`. Under `factor`, f1 and f2 are factors c and 2 + c, c being the component's flag; under `mask`, 0x100 or 0 by the two masks. SRC3 lies over HILO, SHIFT and RND, and all of them act.",
+    "Multiplies two vectors by factors that the scalar unit of the bundle forwards, and accumulates: `$va + v1 * f1 + \
+     v3 * f2`. With `factor`, f1 and f2 are factors c and 2 + c, where c is the flag of the component; with `mask`, \
+     they are 0x100 or 0, selected by the two masks. SRC3 overlaps HILO, SHIFT and RND; all of them take effect.",
     "."
 );
 
@@ -214,8 +235,10 @@ const VC_F: Operand = choice("flag", M_VCSEL);
 macro_rules! lerp {
     ($what:literal) => {
         concat!(
-            $what, "\n\nq0 to q3 are the registers of the quad, the numbers rotated by bits 4 and 5 of `$c`; f1 and f2 are factors c and 2 + c of what the scalar \
-            unit of the bundle hands over, c being the component's flag in `vcs`. The arithmetic is that of `vmul` under `fract`, R being 8 - SHIFT for unsigned results and 9 - SHIFT for signed ones."
+            $what, "\n\n\
+            q0 to q3 are the registers of the quad, rotated by bits 4 and 5 of `$c`. f1 and f2 are factors c and 2 + c \
+            that the scalar unit of the bundle forwards, where c is the flag of the component in `vcs`. The arithmetic \
+            is that of `vmul` with `fract`: R is 8 - SHIFT for an unsigned result and 9 - SHIFT for a signed one."
         )
     };
 }
@@ -224,13 +247,14 @@ const VX_USE: Operand = implicit("vx", OperandRole::Use, RegFile::Vx);
 
 rows! {
     VP1 VLRP = 0x90; "vlrp" [ROUND, SHIFTED, V_D, V_1D, V_2] "vlrp rn -0x2 $v18 $v15d $v19",
-        "Interpolates between unsigned bytes: `v1' + ((v1 - v1') * v2 << SHIFT) / 256`, clipped, with v1' the second register of the pair. Rounds as `vmul`; does not write `$va`.";
+        "Interpolates between unsigned bytes: `v1' + ((v1 - v1') * v2 << SHIFT) / 256`, clamped, where v1' is the \
+         second register of the pair. Rounds like `vmul` and does not write `$va`.";
     VP1 VLRP2 = 0xb3; "vlrp2" [choice("signd", M_SIGND), mark("va", M_VAWRITE), ROUND, SHIFTED, V_D, choice("signs", M_SIGNS), mark("xor", M_LRP2X), V_1Q, C_ROTATE, VC_S, VC_F, VA_U]
-        "vlrp2 s va rd 0x1 $v29 u xor $v1q $c0 $vc3 zf", lerp!("Interpolates in two directions: `(q0 << R) + (q2 - q0) * f1 + (q3 - q0) * f2`, high half read. `xor` flips bit 7 of the base, not of the differences. `va` writes `$va`, too.");
+        "vlrp2 s va rd 0x1 $v29 u xor $v1q $c0 $vc3 zf", lerp!("Interpolates in two directions: `(q0 << R) + (q2 - q0) * f1 + (q3 - q0) * f2`, and reads the high half. `xor` inverts bit 7 of the base, but not in the differences. `va` also writes `$va`.");
     VP1 VLRP4A = 0xb4; "vlrp4a" [ROUND, SHIFTED, NONE, V_1Q, C_ROTATE, VC_S, VC_F, VA_D] "vlrp4a rn 0x3 # $v27q $c1 $vc2 sf",
-        lerp!("First half of an interpolation between four unsigned vectors: `$va` gets `(q0 << R) + (q2 - q0) * f1 + (q3 - q0) * f2`, rounded for the low half.");
+        lerp!("First half of an interpolation between four unsigned vectors: `$va` receives `(q0 << R) + (q2 - q0) * f1 + (q3 - q0) * f2`, rounded for a readout of the low half.");
     VP1 VLRPF = 0xb5; "vlrpf" [ROUND, SHIFTED, NONE, V_1Q, C_ROTATE, V_2, VC_S, VC_F, VA_D] "vlrpf rd -0x1 # $v18q $c3 $v22 $vc3 zf",
-        lerp!("Interpolates factors: `$va` gets `(v2 << R) + (q2 - q3) * f1 + q3 * f2`, v2 signed, rounded for the low half.");
+        lerp!("Interpolates factors: `$va` receives `(v2 << R) + (q2 - q3) * f1 + q3 * f2`, where v2 is signed, rounded for a readout of the low half.");
 }
 
 /// Defines `vlrp4b`, whose canonical text shows COND twice. The alias has the syntax of the seed,
@@ -244,8 +268,9 @@ macro_rules! vlrp4b {
             overlaps: &[COND],
             aliases: &[Alias { mnemonic: "vlrp4b", when: &[], operands: vlrp4b!(@ $sign, PREDICATE) }],
             doc: lerp!(
-                "Second half of an interpolation between four vectors: `$va + (s1 - s0) * f1 + ($vx - s0) * f2`, high half read; `$va` gets the \
-                sum. With the bit b20, s0 and s1 are q0 and q1; with any other both are the register of `v1`'s number xor the bit."
+                "Second half of an interpolation between four vectors: `$va` receives `$va + (s1 - s0) * f1 + ($vx - \
+                s0) * f2`, and `vd` the high half. With the bit b20, s0 and s1 are q0 and q1. With any other bit, both \
+                are the register whose number is that of `v1` xor the bit."
             ),
             examples: &[$example],
             ..VP1

@@ -35,7 +35,7 @@ use crate::trace::{ChangeKind, Report};
 /// The `legalise` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "legalise",
-    description: "makes ops that the target lacks out of those it has, by the rules of `expand.isle`, `bits.isle`, `fp8.isle` and `soft.isle`, or lane by lane",
+    description: "replaces ops that the target lacks, by the rules of `expand.isle`, `bits.isle`, `fp8.isle` and `soft.isle`, or lane by lane",
     order: &[],
     run,
 };
@@ -275,22 +275,22 @@ impl<'k> Legaliser<'k, '_, '_> {
             ChangeKind::Expanded { rules, candidates }
         } else if pieces::by_pieces(self, inst) {
             self.changed = true;
-            ChangeKind::Told("the target accesses no more at once than is aligned; done by parts")
+            ChangeKind::Told("the target requires aligned accesses; split into aligned parts")
         } else if pieces::concat(self, inst) {
             self.changed = true;
-            ChangeKind::Told("the target lacks it; put together from words")
+            ChangeKind::Told("the target lacks it; assembled from words")
         } else if pairs::by_pairs(self, inst) {
             self.changed = true;
-            ChangeKind::Told("the target lacks it; done by pairs of half-words")
+            ChangeKind::Told("the target lacks it; computed on pairs of half-words")
         } else if byte_planes::by_planes(self, inst) {
             self.changed = true;
-            ChangeKind::Told("the target lacks it; done by the bytes of all lanes")
+            ChangeKind::Told("the target lacks it; computed by byte planes")
         } else if packed_words::by_words(self, inst) {
             self.changed = true;
-            ChangeKind::Told("the target lacks it; done by words of four bytes")
+            ChangeKind::Told("the target lacks it; computed on words of four bytes")
         } else if lanes::by_lanes(self, inst) {
             self.changed = true;
-            ChangeKind::Told("the target lacks it; done lane by lane")
+            ChangeKind::Told("the target lacks it; computed lane by lane")
         } else {
             self.out.push(inst);
             ChangeKind::Expanded { rules: Vec::new(), candidates }

@@ -48,8 +48,8 @@ use vectorise::{check_streams, vectorise};
 /// The `pack` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "pack",
-    description: "makes a kernel one of several work items that share vectors, on targets where they do",
-    order: &[(Order::Before("legalise"), "what is done item by item may need expanding")],
+    description: "vectorises a kernel over work items, on targets whose items share vectors",
+    order: &[(Order::Before("legalise"), "operations item by item may need expanding")],
     run,
 };
 

@@ -25,7 +25,7 @@ impl<'n> Parameter<'n> {
 
     /// Returns the change that removed the parameter, if any.
     pub(super) fn gone(&self, text: &str) -> Option<Change> {
-        let how = "removed: what it was for is done without it, or by other values".to_owned();
+        let how = "removed: unused, or replaced by other values".to_owned();
         let (before, after) = (vec![text.to_owned()], Vec::new());
         Some(Change { pass: self.gone_by.clone()?, how, rule: None, notes: Vec::new(), before, after })
     }
@@ -50,7 +50,7 @@ pub(crate) fn change(pipeline: &Pipeline, event: &Event) -> Change {
         ChangeKind::Rule(rule) => ("rewritten by", lower_rule(pipeline, *rule)),
         ChangeKind::Expanded { rules, .. } => match rules.first() {
             Some(&rule) => ("the target lacks it; expanded by", lower_rule(pipeline, rule)),
-            None => ("the target lacks it alone, and no expansion makes it of what the target has", None),
+            None => ("the target lacks it, and no rule expands it to ops that the target has", None),
         },
     };
     let mut notes = Vec::new();
@@ -58,7 +58,7 @@ pub(crate) fn change(pipeline: &Pipeline, event: &Event) -> Change {
         let name = |rule: &u32| lower_rule(pipeline, *rule).map_or("", |rule| rule.name);
         let inner: Vec<&str> = rules.iter().skip(1).map(name).collect();
         if !inner.is_empty() {
-            notes.push(format!("what it makes is expanded by {}", inner.join(", ")));
+            notes.push(format!("the expansion is expanded by {}", inner.join(", ")));
         }
         let taken = candidates.iter().find(|(rule, _)| Some(rule) == rules.first());
         if let Some((_, Some(cost))) = taken {
@@ -67,7 +67,7 @@ pub(crate) fn change(pipeline: &Pipeline, event: &Event) -> Change {
         for (rule, cost) in candidates.iter().filter(|(rule, _)| Some(rule) != rules.first()) {
             notes.push(match cost {
                 Some(cost) => format!("{} would cost {}", name(rule), instructions(*cost)),
-                None => format!("{} makes what the target lacks", name(rule)),
+                None => format!("{} yields ops that the target lacks", name(rule)),
             });
         }
     }

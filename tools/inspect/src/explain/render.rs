@@ -34,19 +34,19 @@ impl Display for Text<'_> {
         writeln!(f, "{op}\n  {place}, @{kernel}, for {target}")?;
         if let Some(party) = meets {
             let party = party.name();
-            writeln!(f, "  items of a {party} meet here: it stays one op, and no access to memory is moved across it")?;
+            writeln!(f, "  collective operation of a {party}: it stays one op, and no memory access moves across it")?;
         }
         writeln!(f, "\npasses")?;
         history.iter().try_for_each(|change| self.change(f, change))?;
         if history.is_empty() {
-            writeln!(f, "  none changes it")?;
+            writeln!(f, "  no pass changes it")?;
         }
         if !parts.is_empty() || refused.is_empty() {
             writeln!(f, "\nselection")?;
         }
         parts.iter().try_for_each(|part| self.part(f, part))?;
         if parts.is_empty() && refused.is_empty() {
-            writeln!(f, "  nothing is left of it")?;
+            writeln!(f, "  nothing remains of it")?;
         }
         self.near(f)?;
         if !refused.is_empty() {
@@ -79,18 +79,18 @@ impl Text<'_> {
                 self.operands(f, operands)?;
             }
             Outcome::Native { operands } => {
-                writeln!(f, "    as it is")?;
+                writeln!(f, "    selected without a rule")?;
                 self.operands(f, operands)?;
             }
             Outcome::Merged(merged) => {
                 for Merged { into, rule } in merged {
-                    writeln!(f, "    no instruction of its own; done in {into}")?;
+                    writeln!(f, "    no instruction of its own; merged into {into}")?;
                     if let Some(rule) = rule {
                         writeln!(f, "      by {rule}, priority {}: {}", rule.priority, rule.pattern)?;
                     }
                 }
             }
-            Outcome::Unneeded => writeln!(f, "    no instruction: nothing needs it")?,
+            Outcome::Unneeded => writeln!(f, "    no instruction: its result is unused")?,
             Outcome::Refused => writeln!(f, "    no rule matches")?,
         }
         for Word { address, digits, text } in &part.words {
@@ -128,11 +128,11 @@ impl Text<'_> {
                 writeln!(f, "    {rule}, priority {}", rule.priority)?;
                 match miss {
                     Some(miss) => {
-                        write!(f, "      line {}: wanted {}", miss.line, miss.wanted)?;
+                        write!(f, "      line {}: expected {}", miss.line, miss.wanted)?;
                         let found = if miss.found.is_empty() { "" } else { ", found " };
                         writeln!(f, "{found}{}", miss.found)?;
                     }
-                    None => writeln!(f, "      matches too, but the rule of the highest priority is taken")?,
+                    None => writeln!(f, "      matches, but the rule with the highest priority is selected")?,
                 }
             }
             match group.len().saturating_sub(count) {

@@ -14,8 +14,8 @@ const GAP: usize = 3;
 
 /// Writes the chart of register lifetimes: one row per register, one column per instruction.
 pub(super) fn lifetimes(out: &mut Html, chart: &Lifetimes) {
-    out.raw("<figure data-panel=\"lifetimes\">\n<figcaption><h3>Register lifetimes</h3> A row a register, a column an instruction of the allocated code; ");
-    out.raw("a bar goes from what writes the register to what last reads that. Thin bars are read by nothing.</figcaption>\n");
+    out.raw("<figure data-panel=\"lifetimes\">\n<figcaption><h3>Register lifetimes</h3> Rows are registers, columns are instructions of the allocated code. ");
+    out.raw("A bar extends from a write of the register to the last read of the value. Thin bars are values that are never read.</figcaption>\n");
     let names: Vec<String> = chart.rows.iter().map(|(register, _)| name(*register)).collect();
     let (width, height) = (chart.columns.len() * COLUMN, names.len() * ROW);
     frame(out, &names, width, height, "Register lifetimes");
@@ -48,8 +48,8 @@ const UNITS: [&str; 4] = ["address", "scalar", "vector", "branch"];
 /// Writes the chart of bundles: one row per unit, one column per bundle. A table below shows the
 /// density of each block.
 pub(super) fn slots(out: &mut Html, chart: &Slots) {
-    out.raw("<figure data-panel=\"slots\">\n<figcaption><h3>Bundles</h3> A row a unit, a column a bundle; hollow instructions do nothing. ");
-    out.raw("Brackets go over the bundles of loops. Below, the instructions of the units that a block cannot be shorter than are bold.");
+    out.raw("<figure data-panel=\"slots\">\n<figcaption><h3>Bundles</h3> Rows are units, columns are bundles; hollow instructions are no-ops. ");
+    out.raw("Brackets mark the bundles of loops. In the table, bold numbers are the instructions of the units that bound the length of a block.");
     out.raw("</figcaption>\n");
     // The row above the units shows the names of the blocks.
     let names: Vec<String> = std::iter::once("").chain(UNITS).map(str::to_owned).collect();
@@ -91,7 +91,7 @@ pub(super) fn slots(out: &mut Html, chart: &Slots) {
     }
     out.raw("</tr>\n");
     for block in &chart.blocks {
-        let each = if block.pipelined { " an iteration" } else { "" };
+        let each = if block.pipelined { " per iteration" } else { "" };
         out.raw(format_args!("<tr><th>b{}<td>{}{each}<td>{}", block.block, block.bundles, block.bound));
         for words in block.words {
             // The count that determines the lower bound of the block is marked.

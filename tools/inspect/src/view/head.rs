@@ -14,9 +14,9 @@ const MOST_BUTTONS: usize = 4;
 /// state.
 const TOGGLES: [(&str, &str, &str, bool); 4] = [
     ("comments", "Comments", "Show comments and blank lines of the source", true),
-    ("digits", "Digits", "Show addresses and digits of machine code", true),
+    ("digits", "Digits", "Show addresses and encodings of machine code", true),
     ("rules", "Rules", "Show which rule selected each instruction", true),
-    ("colours", "Colours", "Give each line of the source a colour, and what comes of it the same", false),
+    ("colours", "Colours", "Colour each line of the source and the code that is compiled from it", false),
 ];
 
 /// Writes the title, the choices of kernel and target, and the tools.
@@ -96,8 +96,8 @@ fn counted(count: usize, of: &str) -> String {
 
 /// Writes the footer, which shows one panel at a time.
 pub(super) fn footer(out: &mut Html) {
-    out.raw("<aside id=\"about\" aria-live=\"polite\"><p>Point at a value or a line, or tap it, to see what came of it and by ");
-    out.raw("which rules. A click holds it; Escape lets go. Arrow keys go from line to line and from stage to stage, / searches.");
+    out.raw("<aside id=\"about\" aria-live=\"polite\"><p>Point at a value or a line, or tap it, to see its compiled code and ");
+    out.raw("the rules that produced it. A click pins it; Escape releases it. Arrow keys move between lines and stages, / searches.");
     out.raw("</p></aside>\n<footer><div class=\"tabs\" role=\"group\" aria-label=\"Panel\">");
     for (id, name) in [("about", "Explanation"), ("lifetimes", "Registers"), ("slots", "Bundles")] {
         out.raw(format_args!("<button type=\"button\" data-panel=\"{id}\" aria-pressed=\"false\">{name}</button>"));

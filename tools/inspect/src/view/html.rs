@@ -87,8 +87,8 @@ fn one(out: &mut Html, view: &View) {
     let code = if view.target.form() == KernelFormat::Text { "lines" } else { "instructions" };
     let meets = match view.meets.len() {
         0 => String::new(),
-        1 => ", items meet at <b>1</b> op".to_owned(),
-        count => format!(", items meet at <b>{count}</b> ops"),
+        1 => ", <b>1</b> collective op".to_owned(),
+        count => format!(", <b>{count}</b> collective ops"),
     };
     out.raw(format_args!(
         "<p class=\"counts\"><b>{}</b> ops in the source, <b>{}</b> after the passes, <b>{}</b> {code}{bundles}, \
@@ -144,7 +144,7 @@ fn choice_of_pass(out: &mut Html, view: &View) {
     let name = |number: usize, snapshot: &Snapshot| {
         if number == last { "after all".to_owned() } else { snapshot.name.clone() }
     };
-    out.raw(" <select class=\"pass\" aria-label=\"After which pass\" title=\"After which pass\">");
+    out.raw(" <select class=\"pass\" aria-label=\"After pass\" title=\"After pass\">");
     for (number, snapshot) in view.passes.iter().enumerate() {
         let selected = if number == last { " selected" } else { "" };
         out.raw(format_args!("<option value=\"{number}\"{selected}>")).text(&name(number, snapshot)).raw("</option>");
@@ -186,7 +186,7 @@ fn item(out: &mut Html, line: &Line, view: &View) {
         out.raw(format_args!(" data-s=\"{step}\""));
     }
     if let Some(party) = party {
-        out.raw(format_args!(" title=\"items of a {} meet here\"", party.name()));
+        out.raw(format_args!(" title=\"collective operation of a {}\"", party.name()));
     }
     out.raw("><i>").text(&line.margin).raw("</i>");
     let wide = |digits: &&String| digits.len() > 10;

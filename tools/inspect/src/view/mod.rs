@@ -239,10 +239,10 @@ mod tests {
         let text = "kernel @k(%y: out i32) {\n  shared %s: i32[64]\n^entry:\n  %i = local_id\n  store %i, %s[%i]\n  barrier\n  \
                     %all = const.i32 -1\n  %v = load %s[0]\n  %r = subgroup_reduce_add %v, %all\n  store %r, %y[%i]\n  ret\n}\n";
         let page = shown(text).unwrap();
-        let marked = |party: &str| page.matches(&format!("title=\"items of a {party} meet here\"")).count();
+        let marked = |party: &str| page.matches(&format!("title=\"collective operation of a {party}\"")).count();
         assert!(marked("group") >= 5 && marked("subgroup") >= 5, "{page}");
-        assert!(page.contains("items meet at <b>2</b> ops"));
-        assert!(!shown("kernel @k() {\n^entry:\n  ret\n}\n").unwrap().contains("items meet at"));
+        assert!(page.contains("<b>2</b> collective ops"));
+        assert!(!shown("kernel @k() {\n^entry:\n  ret\n}\n").unwrap().contains("collective op"));
     }
 
     /// A refusal is shown with its reason; the page is an error only if no target accepts the

@@ -128,7 +128,7 @@ fn reason(form: &OpForm, refusal: &Refusal) -> String {
     let reason = match &refusal.reason {
         Some(Reason { why, help: Some(help) }) => format!("{why}; {help}"),
         Some(Reason { why, help: None }) => why.to_string(),
-        None => "it has no such instruction, and no sequence is known".into(),
+        None => "it has no such instruction, and no expansion is known".into(),
     };
     other.unwrap_or_default() + &reason
 }

@@ -8,25 +8,26 @@ use halfbyte::ir::Op;
 use super::kernels::{OpForm, Variant};
 use super::{Cell, Measured, measure};
 
-const HEAD: &str = "# What each target has
+const HEAD: &str = "# Target support
 
-What every op becomes on every type, written by `halfbyte support`: it compiles the smallest kernel of each op and type and counts the
-instructions that are selected for the op, register moves and spills not counted. `halfbyte support --op fmul` prints the rows of one
-op, `--target vp1` one column.
+The code of every op on every type for each target, written by `halfbyte support`. The command compiles the smallest
+kernel of each op and type and counts the instructions that are selected for the op, without register moves and spills.
+`halfbyte support --op fmul` prints the rows of one op, `--target vp1` one column.
 
 | entry | meaning |
 |---|---|
-| `HADD2` | one instruction, and which |
-| 3 | a sequence of so many instructions, exact to the last bit |
-| none | no instruction of its own: the value is in a register already, or the instruction that uses it does it |
-| 2 for 16 items | VP1 computes the op for so many work items at once |
-| refused (a) | the target refuses the op on the type; what is under the table says why and what to write instead |
+| `HADD2` | one instruction, with this mnemonic |
+| 3 | a sequence of this many instructions, exact to the last bit |
+| none | no instruction of its own: the value is in a register already, or the instruction that uses it includes the op |
+| 2 for 16 items | VP1 computes the op for this many work items at once |
+| refused (a) | the target does not support the op on the type; the note under the table gives the reason and an alternative |
 
-PTX that differs from one SM to another is listed by the first SM of each kind. In `S -> T`, S is the type that is converted. A comparison is
-measured where its mask is expanded to integers; `select` and branches often take it into themselves, and VP1's `select` counts with
-it. Of modifiers and conditions, each is measured alone. `br`, `br_if`, `switch` and `ret` are on every target, and so are constants; an
-`intrinsic` is on the target that it names. Values of i16x16 and i32x16 are intermediates between vectors of bytes: HALU and PTX work on their
-lanes, and VP1 on the vectors of their bytes, of which its accumulator makes sums of products at once.
+If the code for PTX differs between SMs, the entry names the first SM of each variant. In `S -> T`, S is the type that is
+converted. A comparison is measured together with the expansion of its mask to integers; `select` and branches often
+include the comparison, and VP1's `select` is counted with its comparison. Each modifier and condition is measured on its
+own. Every target supports `br`, `br_if`, `switch`, `ret` and constants; an `intrinsic` belongs to the target that it
+names. Values of i16x16 and i32x16 are intermediates between vectors of bytes: HALU and PTX compute their lanes
+separately, and VP1 computes on the vectors of their bytes, with sums of products in its accumulator.
 ";
 
 /// A family of ops, which share a table.
@@ -56,7 +57,7 @@ const FAMILIES: [(OpGroup, &str); 16] = [
     (OpGroup::Shifts, "Shifts"),
     (OpGroup::Bits, "Bits"),
     (OpGroup::Choice, "Comparison and selection"),
-    (OpGroup::Across, "Sums and extremes across lanes"),
+    (OpGroup::Across, "Reductions across lanes"),
     (OpGroup::Widths, "Integer widths and masks"),
     (OpGroup::Floats, "Floating-point arithmetic"),
     (OpGroup::FloatModifiers, "Rounding and other modifiers"),
@@ -64,9 +65,9 @@ const FAMILIES: [(OpGroup, &str); 16] = [
     (OpGroup::FloatConversions, "Floating-point conversion"),
     (OpGroup::Lanes, "Lanes and parts"),
     (OpGroup::Memory, "Memory"),
-    (OpGroup::Places, "Where the work item is"),
-    (OpGroup::Meeting, "Items that meet"),
-    (OpGroup::Atomic, "Atomic access to memory"),
+    (OpGroup::Places, "Indices of the work item"),
+    (OpGroup::Meeting, "Collective operations"),
+    (OpGroup::Atomic, "Atomic memory access"),
 ];
 
 fn family(form: &OpForm) -> Option<OpGroup> {
@@ -368,15 +369,15 @@ fn alternatives(row: &Measured, number: usize, all: &[Measured], targets: &[Targ
     let types: Vec<String> = same.filter(|form| from.is_none() || form.ty == ty).map(|form| form.types()).collect();
     let mut ways = Vec::new();
     if types.iter().any(|types| !types.is_empty()) {
-        ways.push(format!("It has the op on {}", sources(&types)));
+        ways.push(format!("It supports the op on {}", sources(&types)));
     }
     if matches!(variant, Variant::Word(_))
         && here.iter().any(|form| form.variant == Variant::Plain && form.ty == ty && form.from == from)
     {
-        ways.push("It has the op without the modifier".into());
+        ways.push("It supports the op without the modifier".into());
     }
     if variant == Variant::Plain && here.iter().any(|form| form.variant == Variant::ByConstant && form.ty == ty) {
-        ways.push("It shifts the type by a constant".into());
+        ways.push("It supports shifts of the type by a constant".into());
     }
     let mut others: Vec<String> = Vec::new();
     let own = targets.get(number).map_or("", |target| target.name());
@@ -389,10 +390,10 @@ fn alternatives(row: &Measured, number: usize, all: &[Measured], targets: &[Targ
     }
     match others.as_slice() {
         [] => {}
-        [one] => ways.push(format!("{one} has it")),
-        more => ways.push(format!("{} have it", more.join(" and "))),
+        [one] => ways.push(format!("{one} supports it")),
+        more => ways.push(format!("{} support it", more.join(" and "))),
     }
     // If only one target was requested, another may support the form.
     let all_asked = targets.iter().any(|target| target.name() != own);
-    if ways.is_empty() && all_asked { "No target has it".into() } else { ways.join(". ") }
+    if ways.is_empty() && all_asked { "No target supports it".into() } else { ways.join(". ") }
 }

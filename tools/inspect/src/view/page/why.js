@@ -36,11 +36,11 @@ function becauseOf(step) {
     const [more, merged] = step.into;
     for (const [into, rule] of merged) {
       const by = rule === null ? [] : [' by ', ruleName(rule)];
-      made.append(sentence(['no instruction of its own, done in ', element('code', textOf(into)), ...by], 'made'));
+      made.append(sentence(['no instruction of its own, merged into ', element('code', textOf(into)), ...by], 'made'));
     }
     if (more > 0) made.append(element('p', `and in ${more} more`));
   } else {
-    made.append(element('p', step.unneeded ? 'no instruction: nothing needs it' : 'an instruction of the target as it stands', 'made'));
+    made.append(element('p', step.unneeded ? 'no instruction: its result is unused' : 'selected without a rule', 'made'));
   }
   for (const [operand, rule] of step.operands ?? []) {
     made.append(sentence([element('code', textOf(operand)), ' by ', ruleName(rule)], 'operand'));
@@ -54,9 +54,9 @@ function becauseOf(step) {
       const item = element('li', '');
       item.append(ruleName(rule));
       if (wanted === undefined) {
-        item.append(element('p', 'matches too, but a rule of higher priority is taken'));
+        item.append(element('p', 'matches, but a rule of higher priority is selected'));
       } else {
-        const parts = [`line ${line}: wanted `, element('code', textOf(wanted))];
+        const parts = [`line ${line}: expected `, element('code', textOf(wanted))];
         if (textOf(found)) parts.push(', found ', element('code', textOf(found).replaceAll('`', '')));
         item.append(sentence(parts));
       }
@@ -92,7 +92,7 @@ function reasons(from, origin) {
   };
   most(changes, changeBy, 'changes');
   most(steps, becauseOf, 'instructions');
-  if (!dataOf(view).told) made.append(element('p', 'The kernel is too large for the page to say what passes did.'));
+  if (!dataOf(view).told) made.append(element('p', 'The kernel is too large to show the changes of the passes.'));
   const ask = `halfbyte explain FILE --at ${from[0]} --target ${view.dataset.target} --kernel @${view.dataset.kernel} --all`;
   made.append(sentence(['More: ', element('code', ask)], 'ask'));
   return made;
