@@ -92,12 +92,12 @@ fn addresses_that_cannot_be() {
             assert!(!called.err.contains("panicked"), "{}", called.err);
         }
     };
-    fails(&["n=1", "y=[5, 7]", "x=&w"], "`w` is no parameter");
-    fails(&["n=1", "y=[5, 7]", "x=&n"], "`n` is no buffer that `x` could lie in");
-    fails(&["n=1", "y=[5, 7]", "x=&x"], "`x` is no buffer that `x` could lie in");
-    fails(&["n=1", "x=&y", "y=&x"], "`y` is no buffer that `x` could lie in");
-    fails(&["n=1", "y=[5, 7]", "x=&z"], "`z` is no buffer that `x` could lie in");
-    fails(&["n=&y", "y=[5, 7]", "x=[1, 2]"], "an address is given for `n`, which is a scalar");
+    fails(&["n=1", "y=[5, 7]", "x=&w"], "`w` is not a parameter");
+    fails(&["n=1", "y=[5, 7]", "x=&n"], "`n` is not a buffer that `x` can alias");
+    fails(&["n=1", "y=[5, 7]", "x=&x"], "`x` is not a buffer that `x` can alias");
+    fails(&["n=1", "x=&y", "y=&x"], "`y` is not a buffer that `x` can alias");
+    fails(&["n=1", "y=[5, 7]", "x=&z"], "`z` is not a buffer that `x` can alias");
+    fails(&["n=&y", "y=[5, 7]", "x=[1, 2]"], "`n` is a scalar and cannot be an alias");
     fails(&["n=1", "y=[5, 7]", "x=&y+9"], "`y` has 8 bytes");
     fails(&["n=1", "y=[5, 7]", "x=&y+-4"], "does not do here");
     fails(&["n=1", "y=[5, 7]", "x=&"], "a buffer's parameter");
@@ -124,7 +124,7 @@ fn run_lines_that_give_other_results_fail() {
         halfbyte(&["check", &file.path]).fails(1, message);
     };
     fails("; run: halu: @k items=2 y=[5, 7] x=&y -> y=[6, 8] z=[10, 14]", "z[0]");
-    fails("; run: halu: @k items=2 x=[5, 7] y=&x -> y=&x", "an address in another buffer is no contents of one");
+    fails("; run: halu: @k items=2 x=[5, 7] y=&x -> y=&x", "an alias cannot be the contents of a buffer");
     // A launch with a race cannot be compared.
     fails("; run: halu: @k items=2 x=[5, 7, 9] y=&x+4", "race on ir");
     fails("; run: vp1: @k items=2 y=[5, 7] x=&y", "vp1 cannot do `store.i32`: `%y` may overlap another buffer");

@@ -70,7 +70,7 @@ fn names_and_values_that_do_not_fit_the_kernel() {
         15,
         "there is no kernel `@cpy`; expected @copy; did you mean `@copy`?",
     );
-    fails("; run: halu: @copy items=1 x=[1] z=[1] -> y=[1]", 8, 34, "`z` is no parameter; expected one of: x, y");
+    fails("; run: halu: @copy items=1 x=[1] z=[1] -> y=[1]", 8, 34, "`z` is not a parameter; expected one of: x, y");
     fails(
         "; run: halu: @copy items=1 -> y=[1]",
         8,
@@ -83,12 +83,17 @@ fn names_and_values_that_do_not_fit_the_kernel() {
         48,
         "`x` is not written; expected an out or inout buffer: y",
     );
-    fails("; run: halu: @copy items=2 x=[1, 2] y=zeros(2) -> y=[1]", 8, 53, "1 elements are expected of a buffer of 2");
+    fails(
+        "; run: halu: @copy items=2 x=[1, 2] y=zeros(2) -> y=[1]",
+        8,
+        53,
+        "1 elements are expected, but the buffer has 2",
+    );
     fails(
         "; run: halu: @copy items=1 x=1 y=zeros(1)",
         8,
         30,
-        "one number is given for a buffer; expected a list such as [1, 2]",
+        "a single number is given for a buffer; expected a list such as [1, 2]",
     );
     fails(
         "; run: halu: @copy items=1 x=[1, 70000] y=zeros(2)",
@@ -159,7 +164,7 @@ kernel @race(%y: out i32) {
     let (line, column, message) = &found[0];
     assert_eq!((*line, *column), (4, 3));
     assert!(
-        message.starts_with("race on ir: @race, item 1 writes byte 0 of buffer `y`, which item 0 writes too"),
+        message.starts_with("data race on ir: @race, item 1 writes byte 0 of buffer `y`, which item 0 writes too"),
         "{message}"
     );
 }
@@ -182,7 +187,7 @@ fn refusals_must_be_expected_and_made() {
 
     let found = failures(&GROUP.replace("group_id\n", "group_id ; refuse: vp1: no such text\n"));
     assert_eq!(found.len(), 2, "{found:#?}");
-    assert_eq!(found[0], (4, 19, "vp1 does not refuse this with `no such text`".into()));
+    assert_eq!(found[0], (4, 19, "vp1 does not refuse this with a message that contains `no such text`".into()));
     assert!(found[1].2.contains("`group_id`"), "{found:#?}");
 
     let found = failures(&format!("{GROUP}; run: vp1: @group items=1 x=[0] y=[0]\n"));
@@ -191,7 +196,7 @@ fn refusals_must_be_expected_and_made() {
     assert!(found[0].2.contains("vp1 cannot do `group_id`"), "{found:#?}");
 
     let found = failures(&COPY.replace("load %x[%i]", "load %x[%i] ; refuse: halu: load"));
-    assert_eq!(found, [(4, 22, "halu does not refuse this with `load`".into())]);
+    assert_eq!(found, [(4, 22, "halu does not refuse this with a message that contains `load`".into())]);
 
     let expected = GROUP.replace("group_id\n", "group_id ; refuse: vp1: group_id\n");
     let found = failures(&format!("{expected}; run: vp1: @group items=1 x=[0] y=[0]\n"));

@@ -89,11 +89,11 @@ fn random_kernels_are_compared_with_the_device() {
 fn without_a_driver_all_is_skipped() {
     let check = ["check", "examples/baseline", "--engine", "cuda"];
     let said = without_driver(&check, "no-such-library").output().to_owned();
-    assert!(said.starts_with("skipped: there is no CUDA driver: "), "{said}");
+    assert!(said.starts_with("skipped: cannot load the CUDA driver: "), "{said}");
     assert!(said.ends_with("\n0 passed, 0 failed, 15 skipped\n"), "{said}");
     let random = ["random", "--engine", "cuda", "--target", "ptx", "--count", "1"];
     let said = without_driver(&random, "no-such-library").output().to_owned();
-    assert!(said.starts_with("skipped: there is no CUDA driver: "), "{said}");
+    assert!(said.starts_with("skipped: cannot load the CUDA driver: "), "{said}");
     let run = ["run", "examples/axpy.hb", "--target", "ptx", "--items", "1", "--engine", "cuda"];
     without_driver(&run, "no-such-library").fails(1, "there is no CUDA driver");
     without_driver(&run, "no-such-library").fails(1, "engine `interp` needs no GPU");
@@ -105,7 +105,7 @@ fn a_device_must_run_what_the_text_is_for() {
     let check = ["check", "examples/axpy.hb", "--engine", "cuda"];
     let said = called(&check, "86").output().to_owned();
     assert!(
-        said.starts_with("skipped: The host has compute capability 8.6, which does not run what is for sm_90"),
+        said.starts_with("skipped: The host has compute capability 8.6, which does not support target sm_90"),
         "{said}"
     );
     let said = called(&[&check[..], &["--sm", "80"]].concat(), "86").output().to_owned();
@@ -122,7 +122,7 @@ fn engine_cuda_is_for_ptx() {
     called(&[&run[..], &["halu"]].concat(), "90").fails(2, "engine `cuda` does not run what is for halu");
     let step = ["step", "--target", "halu", "--engine", "cuda", "--json"];
     let line = halfbyte_on(&step, b"{\"asm\": \"IADD3 R0, R1, R2, R3\"}\n");
-    assert!(line.output().contains("engine `cuda` has no steps"), "{}", line.out);
+    assert!(line.output().contains("engine `cuda` does not support steps"), "{}", line.out);
 }
 
 /// Runs a kernel with a single instruction on the first buffer, which has two words.
@@ -140,6 +140,6 @@ fn store(instruction: &str, more: &[&str]) -> Called {
 fn bad_accesses_are_noticed() {
     let words = ["--arg", "p=[1, 2]"];
     assert_eq!(store("st.global.b32 [%rd2+4], %r1;", &words).output(), "p=[1, 5]\n");
-    store("st.global.b32 [%rd2+8], %r1;", &words).fails(1, "kernel `k`: it stores next to buffer `p`");
+    store("st.global.b32 [%rd2+8], %r1;", &words).fails(1, "kernel `k`: the kernel stores outside of buffer `p`");
     store("st.global.b32 [%rd2+4096], %r1;", &words).fails(1, "an illegal memory access was encountered (700)");
 }

@@ -216,9 +216,9 @@ fn where_there_is_no_kernel_all_say_so() {
             &["reduce", "-"],
         ] {
             let called = halfbyte_on(call, text.as_bytes());
-            called.fails(1, "error: there is no kernel here\n --> <stdin>:1:1");
+            called.fails(1, "error: the file has no kernels\n --> <stdin>:1:1");
         }
-        halfbyte_on(&["test", "-"], text.as_bytes()).fails(1, "there is no test here");
+        halfbyte_on(&["test", "-"], text.as_bytes()).fails(1, "the file has no test");
     }
     // With a kernel, every kind of output is written, even without passes.
     for kind in ["ir", "lowered", "mach", "asm", "words", "listing"] {

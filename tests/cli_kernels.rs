@@ -107,7 +107,7 @@ fn words_trap_where_the_text_does() {
 #[test]
 fn arguments_that_do_not_fit_are_shown_with_a_mark() {
     run(&["x=[1.0, 3.0"]).fails(2, "arguments of @axpy:2:18");
-    run(&["z=[1.0, 3.0]"]).fails(2, "`z` is no parameter");
+    run(&["z=[1.0, 3.0]"]).fails(2, "`z` is not a parameter");
     run(&["x=[1.0, 3.0]"]).fails(2, "`y` has no value");
     run(&["x"]).fails(2, "expected NAME=VALUE");
     run(&["a=1"]).fails(2, "`a` is given twice");

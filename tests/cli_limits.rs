@@ -53,8 +53,8 @@ fn a_hostile_folder_ends_within_its_limits_and_says_which() {
         "--timeout SECONDS sets this limit",
         "200000000 elements of i8 are too many",
         "../secret: it lies outside",
-        "4294967295 work items; a launch has at most 268435456",
-        "g-zeros.hb: it has 16777217 bytes or more; at most 16777216 are read",
+        "the launch has 4294967295 work items; the limit is 268435456",
+        "g-zeros.hb: the file has at least 16777217 bytes; at most 16777216 are allowed",
     ] {
         checked.fails(1, message);
     }
@@ -62,7 +62,7 @@ fn a_hostile_folder_ends_within_its_limits_and_says_which() {
     assert!(checked.out.ends_with(&format!("1 passed, {files} failed\n")), "{}", checked.out);
     if cfg!(unix) {
         checked.fails(1, "f-link.hb: it is a link to a file outside the folder");
-        checked.fails(1, "h-pipe.hb: it is no regular file");
+        checked.fails(1, "h-pipe.hb: not a regular file");
     }
     assert!(!checked.err.contains("this is a secret") && !checked.out.contains("this is a secret"));
 }

@@ -145,7 +145,7 @@ fn what_is_wrong_is_shown_where_it_stands() {
     ] {
         let called = halfbyte(args);
         called.fails(1, "wrong.ptx:5:3");
-        called.fails(1, "an operation of the machine (`setmaxnreg`) is not supported");
+        called.fails(1, "a hardware control operation (`setmaxnreg`) is not supported");
         called.fails(1, "wrong.ptx:6:3");
     }
     // The run line states other bits than the kernel computes.

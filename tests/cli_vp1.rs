@@ -181,7 +181,7 @@ fn a_kernel_that_no_launch_can_run_is_refused() {
     // An item cannot access 16 KB either.
     let called = compile(&spread("i32", 2048));
     called.fails(1, "at least 16384 bytes of the data store, which has 8192");
-    called.fails(1, "access fewer bytes in each item, or make several kernels of it");
+    called.fails(1, "access fewer bytes per item, or split the kernel");
     // Kernels that fit the data store compile and run.
     for (ty, words) in [("i32", 256), ("i8", 64)] {
         let text = spread(ty, words);

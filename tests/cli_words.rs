@@ -136,7 +136,7 @@ fn instructions_have_pages() {
         assert!(page.starts_with("# ") && page.to_lowercase().contains(&name.to_lowercase()), "{page}");
     }
     assert!(list.contains("HFMA2") && list.contains("vadd4"));
-    halfbyte(&["isa", "frob"]).fails(2, "there is no instruction `frob`");
+    halfbyte(&["isa", "frob"]).fails(2, "there is not a valid instruction `frob`");
     let fma = halfbyte(&["isa", "fma.rn.f16x2"]);
     assert!(fma.output().starts_with("# fma\n") && fma.out.contains(".f16x2"), "{}", fma.out);
     assert_eq!(halfbyte(&["isa", "--target", "ptx", "FMA"]).output(), fma.out);
@@ -155,9 +155,9 @@ fn an_instruction_that_there_is_not_may_be_another() {
     halfbyte(&["isa", "HFMAA"]).fails(2, "; did you mean `HFMA2` of halu?");
     halfbyte(&["isa", "hfmaa.f32"]).fails(2, "; did you mean `HFMA2` of halu?");
     let elsewhere = halfbyte(&["isa", "--target", "ptx", "hfma2"]);
-    elsewhere.fails(2, "there is no instruction `hfma2` of ptx; halu has one: halfbyte isa hfma2 --target halu");
+    elsewhere.fails(2, "unknown instruction `hfma2` of ptx; halu has it: halfbyte isa hfma2 --target halu");
     let nothing = halfbyte(&["isa", "qqqqqqqqqqqq"]);
-    assert_eq!(nothing.err, "error: there is no instruction `qqqqqqqqqqqq`; `halfbyte isa` lists all\n");
+    assert_eq!(nothing.err, "error: unknown instruction `qqqqqqqqqqqq`; `halfbyte isa` lists all instructions\n");
 
     let asm = |target: &str, text: &str| halfbyte_on(&["asm", "--target", target], text.as_bytes());
     asm("halu", "hadd2 R0, R1, R2 ;\n").fails(1, "`hadd2`: unknown instruction; did you mean `HADD2`?");

@@ -120,7 +120,7 @@ fn numbers_may_be_off_by_their_margin() {
 #[test]
 fn a_line_that_is_no_launch_says_why() {
     for (members, reason) in [
-        (json!({}), "nothing says what is expected; give `expect` or `error`"),
+        (json!({}), "the expected result is missing; give `expect` or `error`"),
         (json!({ "expect": [], "error": "trap" }), "there are both `expect` and `error`; give one of them"),
         (json!({ "expect": {} }), "`expect` is not a list with an entry for each buffer"),
         (json!({ "expect": [null, "0"] }), "`expect` is not of strings of two hexadecimal digits a byte"),
@@ -162,7 +162,7 @@ fn files_may_be_compressed() {
 fn a_file_without_launches_is_told_of() {
     let called = halfbyte_on(&["corpus", "-"], b"\n");
     assert_eq!((called.code, called.out.as_str()), (0, "-: 0 launches of 0 kernels: 0 read, 0 run, 0 equal\n"));
-    assert!(called.err.contains("warning: -: there is no launch here"), "{}", called.err);
+    assert!(called.err.contains("warning: -: the file has no launches"), "{}", called.err);
     assert_eq!(halfbyte(&["corpus", "no/such.jsonl"]).code, 2);
 }
 
@@ -303,7 +303,7 @@ fn mutants_are_of_launches_in_ptx() {
         figure(called.output(), "results")
     });
     assert_eq!(shares.iter().sum::<u64>(), figure(called.output(), "results"));
-    halfbyte(&["corpus", &none, "--mutants", "1"]).fails(1, "no file has a launch of a text in PTX");
+    halfbyte(&["corpus", &none, "--mutants", "1"]).fails(1, "none of the files has a launch of PTX");
     halfbyte(&["corpus", &launches, "--mutants", "1", "--via", "ir"]).fails(2, "--via");
     halfbyte(&["corpus", &launches, "--seed", "1"]).fails(2, "--mutants");
 }

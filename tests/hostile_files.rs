@@ -79,7 +79,7 @@ fn no_include_leaves_the_folder_or_waits() {
     for (name, said) in HOSTILE {
         fs::write(&kernel, format!("include \"{name}.hb\"\n{KERNEL}")).unwrap();
         let said = match said {
-            "outside" => "a file that lies in the folder of this text after links are followed",
+            "outside" => "a file in the folder of this text, after symbolic links are resolved",
             said => said,
         };
         for command in commands {

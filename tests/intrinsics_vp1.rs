@@ -223,10 +223,10 @@ fn every_number_of_a_third_register() {
 fn what_is_no_intrinsic_is_refused() {
     for (intrinsic, reason) in [
         ("add $d $0 $r1", "register `$r1` cannot be named"),
-        ("add $d $0 $1", "`$1` is no placeholder"),
+        ("add $d $0 $1", "`$1` is not a valid positionholder"),
         ("lds $d $a0 0x0", "an intrinsic only computes"),
         ("vmac s rn int 0x0 hi $d s $0 s $0", "must be"),
-        ("add $d $0 (slct $c0 sf $0d)", "`$0d` is no placeholder"),
+        ("add $d $0 (slct $c0 sf $0d)", "`$0d` is not a valid positionholder"),
         ("addd $d $0 $0", "unknown instruction"),
         ("mov $vx $0; add $d $0 $0", "`$0` is in another register file"),
         ("mov $vx $0 & add $d $0 $0", "`mov $vx` stands for a store and a load"),
@@ -240,7 +240,7 @@ fn what_is_no_intrinsic_is_refused() {
     assert!(errors.contains("unknown instruction"), "{errors}");
     let other = unused.replace("vp1 \"addd", "halu \"IADD3");
     let errors = Module::parse(&other).unwrap().compile(halfbyte::VP1).unwrap_err().to_string();
-    assert!(errors.contains("it is an instruction of `halu`"), "{errors}");
+    assert!(errors.contains("the instruction belongs to target `halu`"), "{errors}");
     let wide = unused.replace("intrinsic.i32 vp1 \"addd", "intrinsic.i64 vp1 \"add");
     let errors = Module::parse(&wide).unwrap().compile(halfbyte::VP1).unwrap_err().to_string();
     assert!(errors.contains("its scalar registers hold 32 bits"), "{errors}");

@@ -192,7 +192,7 @@ fn test_answers_with_each_kernel() {
     assert_eq!(test["failures"][0]["line"], 11);
     let found = on(ADD);
     assert_eq!((&found["failed"], &found["files"][0]["tests"]), (&json!(1), &json!([])));
-    assert_eq!(found["diagnostics"][0]["message"], "nothing says what @add is tested for");
+    assert_eq!(found["diagnostics"][0]["message"], "there is no `; test:` line for @add");
     let called = halfbyte_on(&["test", "-", "--json", "--coverage"], right.replace("NO_SUCH", "LDG").as_bytes());
     assert!(object("test", &called)["rules"].as_array().unwrap().len() > 100);
     let folder = tempfile::tempdir().unwrap();

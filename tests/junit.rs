@@ -93,7 +93,7 @@ fn test_writes_what_cannot_be_read_as_an_error() {
     let [kernel, report] = ["bad.hb", "report.xml"].map(|name| folder.path().join(name).display().to_string());
     std::fs::write(&kernel, KERNEL).unwrap();
     let called = halfbyte(&["test", &kernel, "--junit", &report]);
-    called.fails(1, "nothing says what @k is tested for");
+    called.fails(1, "there is no `; test:` line for @k");
     assert!(called.out.ends_with("0 passed, 1 failed\n"), "{}", called.out);
     let elements = read(&std::fs::read_to_string(&report).unwrap());
     assert_eq!((elements[3].name.as_str(), elements[3].attribute("message")), ("error", "no tests can be read"));

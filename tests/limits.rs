@@ -184,8 +184,8 @@ fn kernels_that_are_too_large_are_not_compiled() {
     };
     let token = CancelToken::default();
     for (limits, message) in [
-        (Limits { ops: 5, ..Limits::NONE }, "<text>:2:8: @round: 12 ops; at most 5 are compiled"),
-        (Limits { blocks: 2, ..Limits::NONE }, "<text>:2:8: @round: 3 blocks; at most 2 are compiled"),
+        (Limits { ops: 5, ..Limits::NONE }, "<text>:2:8: @round: the kernel has 12 ops; the limit is 5"),
+        (Limits { blocks: 2, ..Limits::NONE }, "<text>:2:8: @round: the kernel has 3 blocks; the limit is 2"),
         (Limits { time: Some(Duration::ZERO), ..Limits::NONE }, "<text>:2:8: @round: not done after 0 s"),
     ] {
         assert_eq!(compiled(limits, &token), [message; 3]);

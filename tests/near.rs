@@ -120,7 +120,7 @@ fn what_cannot_be_compared_so_is_said() {
     for (found, message) in [
         (
             of_op("neg", "i32", "[1, 2]", "y~=[-1, -2]"),
-            "`y` has elements of type i32, whose bits are not approximated; expected `=`, or `within(f32)` after the value where they \
+            "`y` has elements of type i32, which is not a floating-point type; expected `=`, or `within(f32)` after the value where they \
              hold numbers of that type",
         ),
         (
@@ -133,12 +133,12 @@ fn what_cannot_be_compared_so_is_said() {
         ),
         (
             of_op("fexp2", "f32", "[0.0, 0.5]", "y~=[1.0, 1.4] within(rel=-1)"),
-            "`-1` does not do here; expected a number that is not negative, such as 1e-5",
+            "`-1` is invalid here; expected a number that is not negative, such as 1e-5",
         ),
         (of_op("fexp2", "f32", "[0.0, 0.5]", "y~=[1.0, 1.4] within(rel=1, rel=2)"), "`rel` is given twice"),
         (
             of_op("fexp2", "f32", "[0.0, 0.5]", "y=[1.0, 1.4] within(rel=1)"),
-            "a margin goes with `~=`; expected `NAME~=VALUE within(...)`",
+            "a margin requires `~=`; expected `NAME~=VALUE within(...)`",
         ),
         (
             of_op("fexp2", "f32", "~=[0.0, 0.5]", "y=[1.0, 1.4]"),
@@ -152,7 +152,7 @@ fn what_cannot_be_compared_so_is_said() {
                 %r = fcvt.f16 %e\n  store %r, %y[%i]\n  ret\n}\n; run: ptx: @k items=1 x=[0.5] -> y~=[1.414]\n";
     assert_eq!(
         failures("k.hb", text),
-        ["the manual's bound of `ex2.approx.f32` is not of numbers of type f16; expected a margin after the value: \
+        ["the manual's bound for `ex2.approx.f32` does not apply to type f16; expected a margin after the value: \
           `within(rel=N, abs=N)`"]
     );
 }

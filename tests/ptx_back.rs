@@ -50,7 +50,7 @@ fn a_kernel_without_packed_work_is_given_back_as_it_was() {
     ] {
         assert!(called.out.contains(kept), "{kept}: {}", called.out);
     }
-    assert!(called.err.contains("note: @k has no packed work, and is given back as it was"), "{}", called.err);
+    assert!(called.err.contains("note: @k has no packed operations, so its original PTX is kept"), "{}", called.err);
     assert_eq!(compiled(&kernel("", body), &["--quiet"]).err, "");
 }
 

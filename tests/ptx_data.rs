@@ -150,7 +150,7 @@ fn an_access_beyond_a_table_traps_everywhere() {
     let module = import("k.ptx", &text, Shape { grid: Some([1, 1, 1]), block: Some([3, 1, 1]) }).unwrap();
     let args = || vec![vec![0; 12]];
     let fault = evaluate(&module.ir().kernels[0], 3, &mut args()).unwrap_err().to_string();
-    assert!(fault.contains("4 bytes at 0xd00100000040008 lie in no buffer"), "{fault}");
+    assert!(fault.contains("4 bytes at 0xd00100000040008 are not within a buffer"), "{fault}");
     let host = Host::load("k.ptx", &text, "k").unwrap();
     let fault = host.launch((1, 3), &mut args()).unwrap_err().to_string();
     assert!(fault.contains("item 2") && fault.contains("`t`") && fault.contains("k.ptx:8:2"), "{fault}");

@@ -69,8 +69,8 @@ fn what_version_and_target_lack_is_an_error_of_the_text() {
         mixed
     };
     for (version, target, named) in [
-        ("6.5", "sm_75", "`tanh.approx.f32 %f0, %f0;` needs PTX 7.0 and sm_75; the text is for PTX 6.5 and sm_75"),
-        ("7.0", "sm_70", "the text is for PTX 7.0 and sm_70; PTX 6.3 and sm_75 are the least that are read"),
+        ("6.5", "sm_75", "`tanh.approx.f32 %f0, %f0;` needs PTX 7.0 and sm_75, but `.version` is 6.5 and sm_75"),
+        ("7.0", "sm_70", "PTX 7.0 and sm_70 are too old; at least PTX 6.3 and sm_75 are required"),
         ("7.0", "sm_77", "there is no target `sm_77`"),
     ] {
         let lacking = older(version, target);
@@ -124,7 +124,7 @@ fn compiling_gives_all_or_the_one_that_is_named() {
         assert_eq!(one.output(), file(&[TWICE]).compile(&["--emit", emit]).output(), "{emit}");
         let all = mixed.compile(&["--emit", emit]);
         all.fails(1, "a surface (`suld`) is not supported");
-        all.fails(1, "`--kernel NAME` takes one that is read: @twice");
+        all.fails(1, "select a supported kernel with `--kernel NAME`: @twice");
         assert_eq!(all.out, "", "{emit}");
         mixed.compile(&["--emit", emit, "--kernel", "paints"]).fails(1, "k.ptx:14:1");
     }
@@ -161,7 +161,7 @@ fn checking_says_how_far_each_kernel_came() {
     let called = file(&[TWICE, &copy("idle"), "// run: halu: @twice grid=1 block=3 x=[1, 2]\n"]).check(&[]);
     assert!(called.out.contains("read    @twice  1 launch: 0 run, 0 equal"), "{}", called.out);
     let called = file(&[TWICE, PAINTS, "// run: ptx: @paints grid=1 block=1 x=[1]\n"]).check(&[]);
-    called.fails(1, "`@paints` is refused, so it is not run");
+    called.fails(1, "`@paints` is refused and cannot be run");
     // A file with a single kernel gets only the line of the file, unless the kernel is refused.
     let called = file(&[TWICE, RUN]).check(&[]);
     assert!(called.output().ends_with("1 launch on ir, halu, ptx\n1 passed, 0 failed\n"), "{}", called.out);
@@ -176,10 +176,10 @@ fn a_refusal_can_be_expected() {
     assert!(called.output().contains("refused @paints  as expected, 14:1: a surface"), "{}", called.out);
     assert!(called.output().contains("1 launch on ir, halu, ptx; 1 refusal"), "{}", called.out);
     let other = paints.replace("ptx: surface", "ptx: a texture");
-    file(&[TWICE, &other, RUN]).check(&[]).fails(1, "does not refuse this with `a texture`");
+    file(&[TWICE, &other, RUN]).check(&[]).fails(1, "does not refuse this with a message that contains `a texture`");
     // A refuse line in a kernel that is accepted applies to that kernel.
     let twice = TWICE.replace("mov.u32 %r0, %tid.x;", "mov.u32 %r0, %tid.x; // refuse: ptx: surface");
-    file(&[&paints, &twice, RUN]).check(&[]).fails(1, "does not refuse this with `surface`");
+    file(&[&paints, &twice, RUN]).check(&[]).fails(1, "does not refuse this with a message that contains `surface`");
     let parts = PARTS.replace("[s+4];", "[s+4]; // refuse: halu: s");
     file(&[TWICE, &parts, RUN]).check(&[]).output();
 }

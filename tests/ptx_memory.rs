@@ -317,7 +317,7 @@ fn an_address_of_a_buffer_is_converted_to_no_other_space() {
     for cvta in ["cvta.to.shared", "cvta.to.local", "cvta.shared", "cvta.local"] {
         let refused = import("k.ptx", &text(cvta), SHAPE).unwrap_err().to_string();
         assert!(
-            refused.contains("this address is one in global memory, which `cvta` takes for another space"),
+            refused.contains("`cvta` treats this global address as an address in cluster shared memory"),
             "{refused}"
         );
     }

@@ -359,7 +359,7 @@ fn no_more_items_than_addresses_are_computed_for() {
     let (program, _) = program(with_items(code(1), 5));
     let mut bytes = [0; 24];
     let error = program.kernels()[0].launch(Launch::new(6, &mut [Arg::Buffer(&mut bytes)])).unwrap_err();
-    assert_eq!(error.to_string(), "kernel `k`: 6 work items are too many; it can be launched over 5 at most");
+    assert_eq!(error.to_string(), "kernel `k`: too many work items: 6; at most 5 are supported");
     program.kernels()[0].launch(Launch::new(5, &mut [Arg::Buffer(&mut bytes)])).unwrap();
 }
 

@@ -22,7 +22,7 @@ fn a_failure_is_made_small_and_written_for_check() {
 fn where_nothing_fails_there_is_nothing_to_reduce() {
     let called = halfbyte(&["reduce", "examples/axpy.hb"]);
     called.fails(1, "examples/axpy.hb: there is nothing to reduce: on halu");
-    called.fails(1, "machine code does what ir does");
+    called.fails(1, "machine code agrees with ir");
     assert!(!called.err.contains("refuse") && !called.err.contains("limit"), "{}", called.err);
     assert_eq!(called.out, "");
     // A trap of the kernel itself is not a failure of the target.
@@ -33,10 +33,10 @@ fn where_nothing_fails_there_is_nothing_to_reduce() {
     halfbyte_on(&["reduce", "-"], refused).fails(1, "vp1 refuses the kernel; `halfbyte compile` says why");
     // A race or an exceeded limit is not a failure.
     let race = b"kernel @k(%y: out i32) {\n^entry:\n  %i = item_id\n  store %i, %y\n  ret\n}\n; run: halu: @k items=2 y=zeros(1)\n";
-    halfbyte_on(&["reduce", "-"], race).fails(1, "nothing to reduce: the launch is at fault: on ir: ");
+    halfbyte_on(&["reduce", "-"], race).fails(1, "nothing to reduce: the launch itself is invalid: on ir: ");
     let long = b"kernel @k(%y: inout i32) {\n^entry:\n  %i = item_id\n  %v = load %y[%i]\n  %w = add.i32 %v, %v\n  store %w, %y[%i]\n  ret\n}\n; run: halu: @k items=1000000 y=zeros(1000000)\n";
     halfbyte_on(&["reduce", "-", "--max-work", "1000"], long)
-        .fails(1, "on halu, a limit is met: more than 1000 instructions");
+        .fails(1, "on halu, a limit is exceeded: more than 1000 instructions");
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn what_is_no_kernel_file_is_refused() {
     let lines = [
         ("; run: halu: @l items=1\n", "there is no kernel `@l`"),
         ("; run: halu: @k items=x\n", "expected a number of work items"),
-        ("; run: halu: @k items=1 a=2\n", "`a` is no parameter"),
+        ("; run: halu: @k items=1 a=2\n", "`a` is not a parameter"),
         ("; run: ir: @k items=1\n", "no run line launches a kernel on"),
     ];
     for (line, message) in lines {

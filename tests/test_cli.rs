@@ -64,7 +64,7 @@ fn each_kind_of_expectation_can_fail() {
         (
             "; check-dag: IMAD",
             "; check-dag: IADD3\n",
-            "`IADD3` is not in the output from here on, beside what the lines before it match",
+            "`IADD3` is not in the rest of the output, apart from the matches of earlier lines",
         ),
         ("", "; check-count-3: LDG\n", "`LDG` is in 2 lines of the output from here on, not in 3"),
         ("", ";= exit\n", "the output differs from here on"),
@@ -137,7 +137,7 @@ fn it_is_said_why_a_rule_is_not_taken() {
 fn what_a_target_refuses_is_tested_and_is_else_a_failure() {
     let kernel = test("k", "", "").replace("mul.i32 %a, %v", "atomic_add %a, %y[%v]");
     let refused = format!(
-        "; test: refuse vp1\n{kernel}; check: atomic_add %a, %y[%v]\n; next: work items that share vectors do not meet\n"
+        "; test: refuse vp1\n{kernel}; check: atomic_add %a, %y[%v]\n; next: work items that share vectors cannot synchronise\n"
     );
     assert_eq!(on(&refused).output(), "1 passed, 0 failed\n");
     on(&refused.replace("refuse vp1", "isel vp1")).fails(1, "vp1 cannot do `atomic_add.i32`");
@@ -187,7 +187,7 @@ fn folders_are_searched_and_bad_files_are_failures() {
     let called = halfbyte(&["test", &path.display().to_string()]);
     assert!(called.out.ends_with("1 passed, 1 failed\n"), "{}", called.out);
     assert!(called.out.contains("headless.hb: no tests can be read"), "{}", called.out);
-    called.fails(1, "nothing says what @k is tested for");
+    called.fails(1, "there is no `; test:` line for @k");
 }
 
 #[test]

@@ -97,9 +97,9 @@ fn arguments_that_do_not_fit_say_what_would() {
     fails(&["b=1.5", "w=1"], "^^^ expected an integer, -128 to 255");
     fails(
         &["b=1", "w=@examples/chelsea.npy"],
-        "examples/chelsea.npy: this is an array, and the parameter is no buffer but one i8x4",
+        "examples/chelsea.npy: the file is an array, but the parameter is a single i8x4",
     );
-    fails(&["b=@examples/chelsea-f16.npy", "w=1"], "this is an array, and the parameter is no buffer but one i8\n");
+    fails(&["b=@examples/chelsea-f16.npy", "w=1"], "the file is an array, but the parameter is a single i8\n");
     fails(&["b=1", "w=2", "v=3"], "^ expected one of: b, w, y");
     average(&["a=@examples/chelsea-f16.npy"])
         .fails(2, "the array's dtype is float16; i8x4 takes uint8, int8 or uint32");
@@ -130,13 +130,14 @@ fn arrays_keep_dtype_and_shape() {
     assert_eq!(written("u8", "24", &["--signed"]), "{'descr': '|i1', 'fortran_order': False, 'shape': (24,), }");
     for (value, message) in [
         ("f16:12", "expected uint8, int8 or uint32"),
-        ("f16:12", "x.bin:f16:12: the dtype is float16; i8x4 takes others\n"),
-        ("u8:25", "the file has 24 bytes, and 25 are asked for"),
-        ("i8:24", "`i8` is no dtype (the IR's integers have no sign)\n"),
+        ("f16:12", "x.bin:f16:12: the dtype float16 does not fit i8x4\n"),
+        ("u8:25", "the file has 24 bytes, but 25 are requested"),
+        ("i8:24", "`i8` is not a dtype (the IR's integers have no sign)\n"),
     ] {
         average(&[&format!("a=@{raw}:{value}")]).fails(2, message);
     }
-    average(&["a=@examples/chelsea.npy:u8:4"]).fails(2, "examples/chelsea.npy: such a file says itself what it holds");
+    average(&["a=@examples/chelsea.npy:u8:4"])
+        .fails(2, "examples/chelsea.npy: this format stores its own dtype and shape");
 }
 
 /// The `bfloat16` of ml_dtypes, which NumPy stores as two raw bytes.
@@ -175,7 +176,7 @@ fn pictures_come_in_and_go_out() {
     called.fails(2, "--items");
     let run = ["run", "examples/average.hb", "--target", "halu", "--items", "6", "--arg", &a, "--arg"];
     let called = halfbyte(&[&run[..], &["b=0x000000ff"]].concat());
-    called.fails(2, "one number is given for a buffer");
+    called.fails(2, "a single number is given for a buffer");
     let red = "b=[[1, 1, 2, 3], [5, 5, 6, 7], 8, 12, 16, 20]";
     let printed =
         "mean=[[1, 1, 2, 3], [5, 5, 6, 7], [8, 9, 9, 10], [12, 13, 13, 14], [16, 17, 17, 18], [20, 21, 21, 22]]\n";
@@ -213,7 +214,7 @@ fn pictures_come_in_and_go_out() {
     let unsized_ = ["--arg", "b=[5, 6]", "--out", &to];
     average(&["a=[1, 2]"]).fails(2, "`b` has no value");
     halfbyte(&[&AVERAGE[..], &["--arg", "a=[1, 2]"], &unsized_].concat())
-        .fails(2, "nothing says how wide the picture is; expected FILE.png:WIDTHxHEIGHT");
+        .fails(2, "the width of the picture is not given; expected FILE.png:WIDTHxHEIGHT");
     // The buffer has another size than the input picture.
     let grey = path(&folder, "grey.png");
     fs::write(&grey, picture::write(&[7; 24], halfbyte::ir::Type::I8, (6, 4)).unwrap()).unwrap();
@@ -228,7 +229,7 @@ fn pictures_come_in_and_go_out() {
     fs::write(&rgba, broken).unwrap();
     halfbyte(&[&run[..], &[red]].concat()).fails(2, "rgba.png: not a .png file");
     halfbyte(&["run", "examples/axpy.hb", "--target", "ir", "--items", "1", "--arg", &format!("x=@{rgba}")])
-        .fails(2, "a picture is of bytes, and this is a buffer of f16x2");
+        .fails(2, "a picture consists of bytes, but this is a buffer of f16x2");
 }
 
 /// Unsupported formats are not read as raw bytes, unless the call gives a dtype and a shape.
@@ -255,7 +256,7 @@ fn formats_that_are_not_read_are_refused() {
 fn a_forgotten_sign_before_a_file_is_asked_for() {
     for name in ["img.npy", "some/where/img.png", "x.bin:u8:4", "examples/average.hb"] {
         average(&[&format!("a={name}"), "b=[1, 2]"])
-            .fails(2, &format!("`{name}` is no value; did you mean `@{name}`?"));
+            .fails(2, &format!("`{name}` is not a value; did you mean `@{name}`?"));
     }
 }
 
@@ -325,7 +326,7 @@ fn a_wrong_launch_after_others_is_shown_at_its_line() {
             "; then: @blur_columns items=1 widht=1",
             2,
             31,
-            "`widht` is no parameter; expected one of: width, rows, blurred; did you mean `width`?",
+            "`widht` is not a parameter; expected one of: width, rows, blurred; did you mean `width`?",
         ),
         ("; then: @blur_columns items=2 width=1 blurred=zeros(3)", 26, 3, ""),
     ] {
@@ -348,10 +349,10 @@ fn a_wrong_launch_after_others_is_shown_at_its_line() {
     let found = failures(&blur(&format!("{rows}; then: @wide items=1\n{other}")));
     assert_eq!(
         found[0].2,
-        "`rows` has no value: before, it was a buffer of 12 bytes; expected `rows=[..]`, @file.npy, zeros(N) or random(N, SEED)"
+        "`rows` has no value: the previous launch had a buffer of 12 bytes; expected `rows=[..]`, @file.npy, zeros(N) or random(N, SEED)"
     );
     let found = failures(&blur(&format!("{rows}; then: @scalar items=1\n{other}")));
-    assert_eq!(found[0].2, "`rows` has no value: before, it was a buffer of 12 bytes; expected `rows=VALUE`");
+    assert_eq!(found[0].2, "`rows` has no value: the previous launch had a buffer of 12 bytes; expected `rows=VALUE`");
 }
 
 #[test]

@@ -100,7 +100,7 @@ pub enum Exceeded {
     #[error("cancelled")]
     Cancelled,
     /// [`Limits::text_bytes`].
-    #[error("the text has {found} bytes; at most {limit} are read")]
+    #[error("the text has {found} bytes; the limit is {limit}")]
     Text {
         /// Size of the text in bytes.
         found: u64,
@@ -108,7 +108,7 @@ pub enum Exceeded {
         limit: u64,
     },
     /// [`Limits::ops`].
-    #[error("{found} ops; at most {limit} are compiled")]
+    #[error("the kernel has {found} ops; the limit is {limit}")]
     Ops {
         /// Number of ops of the kernel.
         found: u64,
@@ -116,7 +116,7 @@ pub enum Exceeded {
         limit: u64,
     },
     /// [`Limits::blocks`].
-    #[error("{found} blocks; at most {limit} are compiled")]
+    #[error("the kernel has {found} blocks; the limit is {limit}")]
     Blocks {
         /// Number of blocks of the kernel.
         found: u64,
@@ -124,7 +124,7 @@ pub enum Exceeded {
         limit: u64,
     },
     /// [`Limits::live_values`].
-    #[error("{found} values are live at one place; at most {limit} are compiled")]
+    #[error("{found} values are live at one point; the limit is {limit}")]
     LiveValues {
         /// Number of live values.
         found: u64,
@@ -132,7 +132,7 @@ pub enum Exceeded {
         limit: u64,
     },
     /// [`Limits::buffer_bytes`].
-    #[error("the buffers have {found} bytes; a launch has at most {limit}")]
+    #[error("the buffers have {found} bytes; the limit is {limit}")]
     Buffers {
         /// Total size of the buffers in bytes.
         found: u64,
@@ -140,7 +140,7 @@ pub enum Exceeded {
         limit: u64,
     },
     /// [`Limits::items`].
-    #[error("{found} work items; a launch has at most {limit}")]
+    #[error("the launch has {found} work items; the limit is {limit}")]
     Items {
         /// Number of work items of the launch.
         found: u64,
@@ -208,6 +208,6 @@ mod tests {
         assert_eq!(Exceeded::Memory { limit: 0 }.to_string(), "more than 0 bytes of memory");
         assert_eq!(Exceeded::Time { limit: Duration::from_millis(1500) }.to_string(), "not done after 1.5 s");
         let ops = Exceeded::Ops { found: 7, limit: 5 };
-        assert_eq!((ops.to_string().as_str(), ops.name()), ("7 ops; at most 5 are compiled", "ops"));
+        assert_eq!((ops.to_string().as_str(), ops.name()), ("the kernel has 7 ops; the limit is 5", "ops"));
     }
 }

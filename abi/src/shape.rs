@@ -91,10 +91,12 @@ pub enum ShapeError {
     #[error("{0} has more than 1 along y or z; the kernel was compiled for launches along x")]
     Axes(Shape),
     /// Dynamic shared memory for a kernel that has none, or more than a group can have.
-    #[error("{0} bytes of shared memory are asked for, and the kernel has none, or no group has so many")]
+    #[error("{0} bytes of dynamic shared memory: the kernel declares none, or the size exceeds the limit")]
     Shared(u32),
     /// More items or blocks along an axis, or more items in a block, than a GPU supports.
-    #[error("{0} is more than a GPU takes: 1024 items of a block, 64 of them along z, and 65535 blocks along y and z")]
+    #[error(
+        "{0} exceeds the limits of a GPU: 1024 items per block, 64 of them along z, and 65535 blocks along y and z"
+    )]
     Gpu(Shape),
     /// More work items than 32 bits can number.
     #[error("{0} has more work items than 32 bits can number")]

@@ -48,7 +48,7 @@ pub struct Signature {
 pub enum SignatureError {
     /// The kernel's name is empty or contains control characters, so an object's symbol table
     /// cannot hold it.
-    #[error("{0:?} is no name for a kernel: it must not be empty nor hold control characters")]
+    #[error("invalid kernel name {0:?}: a name must not be empty or contain control characters")]
     Name(String),
     /// The parameters take more than [`MAX_PARAM_BYTES`].
     #[error("the parameters of `{kernel}` take more than {MAX_PARAM_BYTES} bytes from `{param}` on")]
@@ -78,7 +78,9 @@ pub enum SignatureError {
     },
     /// `may_alias` on a buffer that cannot overlap others: an `out` buffer, which starts as zeros,
     /// or a buffer with constant contents.
-    #[error("buffer `{param}` of `{kernel}` says `may_alias`; only an `in` or `inout` buffer without contents can")]
+    #[error(
+        "`may_alias` on buffer `{param}` of `{kernel}`; only an `in` or `inout` buffer without contents can have it"
+    )]
     Alias {
         /// The kernel.
         kernel: String,
@@ -86,7 +88,7 @@ pub enum SignatureError {
         param: String,
     },
     /// Contents of a parameter that is not an `in` buffer.
-    #[error("`{param}` of `{kernel}` has contents; only an `in` buffer behind all other parameters can")]
+    #[error("`{param}` of `{kernel}` has contents; only an `in` buffer after all other parameters can have them")]
     Contents {
         /// The kernel.
         kernel: String,

@@ -141,7 +141,7 @@ fn main() -> ExitCode {
             "--quick" => bench = Bench { rounds: Rounds::QUICK, fewer: 10 },
             // Cargo passes this option to every benchmark.
             "--bench" => {}
-            _ if arg.starts_with('-') => return failed(&format!("`{arg}` is no option; see --help")),
+            _ if arg.starts_with('-') => return failed(&format!("unknown option `{arg}`; see --help")),
             _ => names.push(arg),
         }
     }

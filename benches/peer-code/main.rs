@@ -203,7 +203,7 @@ fn main() -> ExitCode {
             processes::ALONE => return ended(processes::alone()),
             // Cargo passes this option to every benchmark.
             "--bench" => {}
-            _ if arg.starts_with('-') => return failed(&format!("`{arg}` is no option; see --help")),
+            _ if arg.starts_with('-') => return failed(&format!("unknown option `{arg}`; see --help")),
             _ => names.push(arg),
         }
     }

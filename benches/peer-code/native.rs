@@ -58,7 +58,7 @@ impl Peers {
             // SAFETY: the path is a string; what the object does when it is opened is nothing, as its sources show.
             let library = unsafe { dlopen(c_path.as_ptr(), RTLD_NOW) };
             if library.is_null() {
-                return Err(format!("{} cannot be opened; `benches/peers` makes it", path.display()));
+                return Err(format!("{} cannot be opened; run `benches/peers` to build it", path.display()));
             }
             Ok(Library(library))
         };
@@ -97,7 +97,7 @@ impl Peers {
         // SAFETY: the words are as many; the rest is the caller's promise.
         match unsafe { run(words.as_ptr(), words.len(), constants.as_ptr(), items) } {
             true => Ok(()),
-            false => Err("the naive loop does not know a word".into()),
+            false => Err("the naive interpreter does not support an instruction".into()),
         }
     }
 }

@@ -198,7 +198,7 @@ impl Case {
     pub fn native(&self, bench: &Bench, compiler: Compiler, of: Of) -> Result<Sample, String> {
         let kernel = self.kernel()?;
         if kernel.is_interpreted() {
-            return Err("there is no native code for it".into());
+            return Err("the kernel has no native code".into());
         }
         let peer = bench.peers.get_ptx(compiler, self.peer)?;
         let (read, start) = self.data(of);

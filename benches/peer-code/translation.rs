@@ -120,7 +120,7 @@ fn read_and_launch(text: &str) -> Result<Translation, String> {
     let mut args = [Arg::In(&[1; 4]), Arg::Buffer(&mut y)];
     let launch = Launch { engine: Engine::JIT, ..Launch::new(1, &mut args) };
     kernel.launch(launch).map_err(|error| error.to_string())?;
-    kernel.translation().ok_or_else(|| "it was not made native code".into())
+    kernel.translation().ok_or_else(|| "the kernel was not translated to native code".into())
 }
 
 /// Returns a VP1 kernel with this number of instructions, in bundles of up to three.
@@ -148,7 +148,7 @@ fn load_and_launch(object: &[u8]) -> Result<Translation, String> {
     let program = halfbyte::TARGETS.load(object).map_err(|error| error.to_string())?;
     let kernel = first(&program)?;
     launch(kernel, Engine::JIT, 1, 0, &[&[1; ITEM]], &mut [2; ITEM])?;
-    kernel.translation().ok_or_else(|| "it was not made native code".into())
+    kernel.translation().ok_or_else(|| "the kernel was not translated to native code".into())
 }
 
 fn time(bench: &Bench, limit: f64, load: impl Fn() -> Result<Translation, String>) -> Result<Sample, String> {

@@ -18,10 +18,10 @@ use crate::emitter::KernelCode;
 #[non_exhaustive]
 pub enum ObjectError {
     /// Two kernels have the same name.
-    #[error("there are two kernels of the name `{0}`")]
+    #[error("two kernels have the name `{0}`")]
     Duplicate(String),
     /// The target of a kernel differs from the target of the object.
-    #[error("kernel `{kernel}` has words of target {words}; the object is for {object}")]
+    #[error("kernel `{kernel}` is for target {words}, but the object is for {object}")]
     Target {
         /// Name of the kernel.
         kernel: String,
@@ -31,7 +31,7 @@ pub enum ObjectError {
         object: Target,
     },
     /// A VP1 kernel has no tiles, or a kernel for another target has some.
-    #[error("kernel `{0}` says how it is run by tiles, or does not, unlike those of its target")]
+    #[error("kernel `{0}` has tile information that does not match its target")]
     Tiles(String),
     /// The file exceeds the limits of the format.
     #[error("the object cannot be written: {0}")]
@@ -186,7 +186,7 @@ impl Strings {
         let place = u32::try_from(self.0.len());
         parts.iter().for_each(|part| self.0.extend_from_slice(part.as_bytes()));
         self.0.push(0);
-        place.map_err(|_| ObjectError::Format("the names take 4 GiB or more".to_owned()))
+        place.map_err(|_| ObjectError::Format("the string table exceeds 4 GiB".to_owned()))
     }
 
     /// Fails if a string occurs twice.

@@ -26,7 +26,7 @@ pub enum OpError {
 #[non_exhaustive]
 pub enum LayoutError {
     /// The function belongs to another backend.
-    #[error("the function is of another instruction set than what lays it out")]
+    #[error("internal error: the function belongs to another backend")]
     Backend,
     /// An instruction cannot be encoded.
     #[error("kernel `{kernel}`: {opcode} is not encodable: {error}")]
@@ -53,7 +53,7 @@ pub enum LayoutError {
         loc: Loc,
     },
     /// A branch to a block that does not exist.
-    #[error("kernel `{kernel}`: branch to block {block}; there are {blocks}")]
+    #[error("kernel `{kernel}`: branch to block {block}, but there are only {blocks} blocks")]
     Block {
         /// Name of the kernel.
         kernel: String,
@@ -63,7 +63,7 @@ pub enum LayoutError {
         blocks: usize,
     },
     /// A branch distance exceeds the range of its field.
-    #[error("kernel `{kernel}` has {words} words; a branch crosses at most {limit}")]
+    #[error("kernel `{kernel}` is too long: {words} words, but a branch reaches at most {limit}")]
     TooLong {
         /// Name of the kernel.
         kernel: String,
@@ -73,7 +73,7 @@ pub enum LayoutError {
         limit: usize,
     },
     /// The kernel needs more registers than PTX may declare.
-    #[error("kernel `{kernel}` has more than {MAX_REGISTERS} registers")]
+    #[error("kernel `{kernel}` needs more than {MAX_REGISTERS} registers")]
     Registers {
         /// Name of the kernel.
         kernel: String,
@@ -89,7 +89,7 @@ pub enum LayoutError {
         loc: Loc,
     },
     /// A call, a return, or a branch or exit before the end of its block.
-    #[error("kernel `{kernel}`: {opcode} is not one of the branches or the exit at the end of a block")]
+    #[error("kernel `{kernel}`: {opcode} is not allowed here: branches and exits must end a block")]
     Control {
         /// Name of the kernel.
         kernel: String,
@@ -99,7 +99,7 @@ pub enum LayoutError {
         loc: Loc,
     },
     /// The words decode into other bundles than planned.
-    #[error("kernel `{kernel}`: the bundle at word {word} is not the one that was planned")]
+    #[error("internal error: kernel `{kernel}`: the bundle at word {word} differs from the schedule")]
     Bundle {
         /// Name of the kernel.
         kernel: String,

@@ -186,7 +186,10 @@ fn functions_that_break_the_rules() {
     assert!(matches!(error(&[&["ret"]]), LayoutError::Control { opcode: "RET", .. }));
     let two = error(&[&["add $r1 $r1 0x1; mov $r2 0x5", "exit 0x0"]]);
     assert!(matches!(two, LayoutError::Operation { error: OpError::Bundle(BundleError::Order(1)), .. }), "{two}");
-    assert_eq!(message(&[&["exit 0x0"], &["xdwait st 0x2 0x2"]]), "kernel `k`: what DMA instructions do is not known");
+    assert_eq!(
+        message(&[&["exit 0x0"], &["xdwait st 0x2 0x2"]]),
+        "kernel `k`: the effect of DMA instructions is unknown"
+    );
     let mut func = func(0, &[&["exit 0x0"]]);
     func.blocks[0].insts[0].inst.insts.clear();
     let none = Vp1.layout(Box::new(func)).unwrap_err();

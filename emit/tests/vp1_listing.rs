@@ -89,7 +89,7 @@ fn a_listing_shows_bundles_streams_and_the_image() {
 // $m0 n: i32
 // $m1..$m4 w: i8x16
 // $m5 stream 0: reads 4 bytes of x at 4*item - 4*item_count + 8 + 4*k0 + (4*n)*k2 - 4; aligned to 2; k0 below 7; k2 below 3*n + 1 (signed), at least once
-// $m6 stream 1: 4 bytes tell whether an access is made
+// $m6 stream 1: 4 guard bytes
 // $m7 stream 2: writes 4 bytes of y at 4*item; if stream 1
 // $m8 stream 3: reads 4 bytes of x at 0; once for all items
 // image 0x0000: 01 02 03 04 05 06 07 08 09 0a 0b 0c 0d 0e 0f 10
@@ -112,9 +112,9 @@ fn words_are_those_of_the_target() {
     let header = |target| Header { target, source: "k.hb".into() };
     assert!(write_object(&header(halfbyte_isa::vp1::TARGET), &[code()]).is_ok());
     let error = write_object(&header(halfbyte_isa::halu::TARGET), &[code()]).unwrap_err();
-    assert_eq!(error.to_string(), "kernel `k` has words of target vp1; the object is for halu");
+    assert_eq!(error.to_string(), "kernel `k` is for target vp1, but the object is for halu");
     let mut without = code();
     without.info.tiles = None;
     let error = write_object(&header(halfbyte_isa::vp1::TARGET), &[without]).unwrap_err();
-    assert_eq!(error.to_string(), "kernel `k` says how it is run by tiles, or does not, unlike those of its target");
+    assert_eq!(error.to_string(), "kernel `k` has tile information that does not match its target");
 }

@@ -153,7 +153,7 @@ impl TooLarge {
     }
 
     fn help(&self) -> Option<&'static str> {
-        let help = "make two kernels of it with a buffer between them, or compile it for another target";
+        let help = "split the kernel in two with a buffer between them, or compile it for another target";
         matches!(self.limit, Limit::Target(_)).then_some(help)
     }
 }

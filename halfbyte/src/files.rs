@@ -18,13 +18,13 @@ const CHUNK: u64 = 1 << 20;
 #[non_exhaustive]
 pub enum FileError {
     /// The file lies outside the allowed folders.
-    #[error("it lies outside {}", list(.0))]
+    #[error("the file is outside of {}", list(.0))]
     Outside(Vec<PathBuf>),
     /// The path names a folder, a pipe, a socket or a device.
-    #[error("it is no regular file")]
+    #[error("not a regular file")]
     NotRegular,
     /// The file is larger than allowed.
-    #[error("it has {found} bytes or more; at most {most} are read")]
+    #[error("the file has at least {found} bytes; at most {most} are allowed")]
     TooLarge {
         /// Minimum size of the file in bytes.
         found: u64,
@@ -210,7 +210,7 @@ mod tests {
         for name in ["../secret", "../nothing", secret.as_str(), "/nothing/at/all", ".."] {
             let error = loader.read(name).unwrap_err();
             assert!(matches!(&error, FileError::Outside(folders) if folders.len() == 1), "{name}: {error}");
-            assert!(error.to_string().starts_with("it lies outside `"), "{error}");
+            assert!(error.to_string().starts_with("the file is outside of `"), "{error}");
         }
         assert!(matches!(loader.read("nothing"), Err(FileError::Io(_))));
         let allowed = loader.allow(&[folder.path().to_owned()]);
@@ -248,7 +248,7 @@ mod tests {
             Loader::within(&folder.path().join("in")).watched(Some(&watchdog)).read("x")
         };
         assert_eq!(limited(3).unwrap(), [1, 2, 3]);
-        assert_eq!(limited(2).unwrap_err().to_string(), "it has 3 bytes or more; at most 2 are read");
+        assert_eq!(limited(2).unwrap_err().to_string(), "the file has at least 3 bytes; at most 2 are allowed");
         let late = Watchdog::new(Limits { time: Some(std::time::Duration::ZERO), ..Limits::NONE });
         let found = Loader::within(&folder.path().join("in")).watched(Some(&late)).read("x");
         assert!(matches!(found, Err(FileError::Exceeded(Exceeded::Time { .. }))));

@@ -67,13 +67,13 @@ impl Includes for ModuleReader {
     fn open(&self, path: &str, from: &str) -> Result<Included, String> {
         let plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
         if !plain {
-            return Err("a path from the folder of this file, without `..`".into());
+            return Err("a path relative to the folder of this file, without `..`".into());
         }
         let file = Path::new(from).parent().unwrap_or(Path::new("")).join(path);
         let most = MOST.min(self.loader.limits().text_bytes);
         let bytes = self.loader.read_path(&file, most).map_err(|error| match error {
-            FileError::Outside(_) => "a file that lies in the folder of this text after links are followed".into(),
-            FileError::NotRegular => "a regular file, and no folder, pipe or device".into(),
+            FileError::Outside(_) => "a file in the folder of this text, after symbolic links are resolved".into(),
+            FileError::NotRegular => "a regular file, not a folder, pipe or device".into(),
             FileError::TooLarge { most, .. } => format!("a file of at most {most} bytes"),
             error => format!("a file that can be read: {error}"),
         })?;
@@ -154,7 +154,7 @@ mod tests {
             assert_eq!(including(folder.path(), path), None, "{path}");
         }
         for path in ["out.hb", "passwd.hb", "folder/lib.hb"] {
-            let expected = "a file that lies in the folder of this text after links are followed";
+            let expected = "a file in the folder of this text, after symbolic links are resolved";
             assert_eq!(including(folder.path(), path).as_deref(), Some(expected), "{path}");
         }
         let reader = ModuleReader::of(&inside.join("k.hb").display().to_string()).allow(&[folder.path().to_owned()]);
@@ -173,7 +173,7 @@ mod tests {
         fs::create_dir(inside.join("folder.hb")).unwrap();
         fs::write(inside.join("bytes.hb"), [0xff, 0xfe]).unwrap();
         fs::File::create(inside.join("sparse.hb")).unwrap().set_len(1 << 40).unwrap();
-        let kinds = "a regular file, and no folder, pipe or device";
+        let kinds = "a regular file, not a folder, pipe or device";
         for (path, expected) in [
             ("pipe.hb", kinds),
             ("socket.hb", kinds),

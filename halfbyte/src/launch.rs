@@ -156,15 +156,15 @@ impl std::fmt::Display for OrderDependence {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let order = match self.schedule {
             Schedule::Descending => "in descending order",
-            Schedule::RunOn { .. } => "where each runs on to its next barrier",
+            Schedule::RunOn { .. } => "if each item runs on to its next barrier",
             _ => "in another order",
         };
         match &self.difference {
             OrderDifference::Byte { byte, values: [first, other], .. } => {
-                write!(f, "byte {byte} is {first:#04x} where items run in ascending order and {other:#04x} {order}")
+                write!(f, "byte {byte} is {first:#04x} if items run in ascending order, and {other:#04x} {order}")
             }
             OrderDifference::Failure(error) => {
-                write!(f, "there is one where items run in ascending order, and {order} the launch ends: {error}")
+                write!(f, "the launch succeeds in ascending order, and fails {order}: {error}")
             }
         }
     }
@@ -430,7 +430,7 @@ pub fn fault_diagnostic(fault: &Fault, kernel: &halfbyte_ir::Kernel, shape: &Sha
                     0.. if (1 << 31..1 << 32).contains(&index) => {
                         let below = (1 << 32) - index;
                         format!(
-                            ": byte {offset} of buffer `{name}`; an index has no sign, and this one is 2^32 - {below}"
+                            ": byte {offset} of buffer `{name}`; indices are unsigned, and this one is 2^32 - {below}"
                         )
                     }
                     0.. => format!(": byte {offset} of buffer `{name}`"),
@@ -457,8 +457,9 @@ pub fn fault_diagnostic(fault: &Fault, kernel: &halfbyte_ir::Kernel, shape: &Sha
             };
             let [first_item, second_item] = [first, second]
                 .map(|access| format!("{} {}", shape.name(access.item), if access.write { "writes" } else { "reads" }));
-            let message =
-                format!("race on ir: @{name}, {second_item} byte {offset} of {memory}, which {first_item} too");
+            let message = format!(
+                "data data race on ir: @{name}, {second_item} byte {offset} of {memory}, which {first_item} too"
+            );
             Diagnostic::new(second.span, message).note(Some(first.span), format!("{first_item} it"))
         }
     }

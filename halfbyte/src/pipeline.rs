@@ -398,7 +398,7 @@ impl<'a> Compiler<'a> {
     fn support(&self) -> Result<&'static Support, CompileError> {
         let unknown = || {
             let (span, target) = (Span::default(), self.options.target.name());
-            let reason = Some(Reason::new("it is not in the list of targets"));
+            let reason = Some(Reason::new("the target is not in the list of targets"));
             let refusal = Refusal { op: None, span, target, reason };
             CompileError::Refused(vec![Refused { at: self.at("", span), refusal }])
         };

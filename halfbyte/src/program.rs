@@ -21,7 +21,7 @@ pub struct Program(runtime::Program);
 #[non_exhaustive]
 pub enum CallError {
     /// The program has no kernel with this name.
-    #[error("there is no kernel `@{name}`; there are {}", known.join(", "))]
+    #[error("no kernel `@{name}`; the program has {}", known.join(", "))]
     NoKernel {
         /// The requested name.
         name: String,

@@ -31,14 +31,14 @@ pub(crate) fn as_written(error: CompileError, kernels: &[Kernel], targets: &Targ
                 refusal.op = Some(op);
                 refusal.reason = refusal.reason.take().or_else(|| targets.legality(target).reason(op.0, op.1));
                 refusal.reason.get_or_insert_with(|| {
-                    Reason::from(format!("it takes {}, which {} has not", name(found), refusal.target))
+                    Reason::from(format!("lowering needs {}, which {} does not support", name(found), refusal.target))
                 });
             }
         }
         if refusal.reason.as_ref().is_none_or(|reason| reason.help.is_none())
             && let Some(op) = refusal.op
         {
-            let reason = refusal.reason.take().unwrap_or_else(|| Reason::new("it has no instruction for that"));
+            let reason = refusal.reason.take().unwrap_or_else(|| Reason::new("the target has no such instruction"));
             refusal.reason = Some(reason.help(elsewhere(targets, target, op)));
         }
     }
@@ -69,8 +69,8 @@ fn elsewhere(targets: &TargetSet, target: Target, (op, ty): (Op, Type)) -> Strin
     let having = others.filter(|&other| targets.legality(other).is_native(op, ty));
     let names: Vec<String> = having.map(|other| format!("`--target {}`", other.name())).collect();
     match names.is_empty() {
-        true => format!("make {} of other ops: `docs/ir.md` has all of them", name((op, ty))),
-        false => format!("{} has it", names.join(" or ")),
+        true => format!("replace {} by other ops: see `docs/ir.md` for the list", name((op, ty))),
+        false => format!("{} supports it", names.join(" or ")),
     }
 }
 

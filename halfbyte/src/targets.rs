@@ -121,7 +121,7 @@ impl TargetSet {
     /// list.
     pub fn select(&self, request: Request<'_>) -> Result<Selected, Vec<Refusal>> {
         let Some(support) = self.support(request.target) else {
-            let reason = Some(halfbyte_ir::Reason::new("it is not in the list of targets"));
+            let reason = Some(halfbyte_ir::Reason::new("the target is not in the list of targets"));
             let (span, target) = (request.kernel.span, request.target.name());
             return Err(vec![Refusal { op: None, span, target, reason }]);
         };
@@ -185,7 +185,7 @@ impl Intrinsics for Meanings {
     ) -> Result<IntrinsicFn<'a>, String> {
         let IntrinsicData { target, text } = intrinsic;
         let meaning = self.0.meaning(target);
-        meaning.ok_or_else(|| format!("instructions of `{target}` have no meaning here"))?(text, args, result)
+        meaning.ok_or_else(|| format!("intrinsics of `{target}` cannot be evaluated"))?(text, args, result)
     }
 }
 
@@ -250,7 +250,7 @@ mod intrinsics_in_kernels {
         let a: (Type, &[u64]) = (Type::I32, &[1]);
         for (text, reason) in [
             ("HADD2 $d, R7, $0", "register `R7` cannot be named"),
-            ("HADD2 $d, $1, $0", "`$1` is no placeholder"),
+            ("HADD2 $d, $1, $0", "`$1` is not a valid positionholder"),
             ("FROB $d, $0", "unknown instruction"),
             ("EXIT", "an intrinsic only computes"),
         ] {
@@ -311,11 +311,11 @@ mod intrinsics_in_kernels {
         let a: (Type, &[u64]) = (Type::I32, &[1]);
         for (target, text, result, reason) in [
             ("vp1", "add $d $0 $r7", Type::I32, "register `$r7` cannot be named"),
-            ("vp1", "add $d $0 $1", Type::I32, "`$1` is no placeholder"),
+            ("vp1", "add $d $0 $1", Type::I32, "`$1` is not a valid positionholder"),
             ("vp1", "add $d $0 0x1", Type::I64, "no register holds i64"),
             ("vp1", "add $d $0 0x1", Type::I1X2, "no register holds i1x2"),
             ("vp1", "add $d $0 0x1", Type::I8X16, "must be a `$r`"),
-            ("vp2", "add $d $0 0x1", Type::I32, "instructions of `vp2` have no meaning here"),
+            ("vp2", "add $d $0 0x1", Type::I32, "intrinsics of `vp2` cannot be evaluated"),
         ] {
             let error = run_on(target, text, &[a], result).unwrap_err();
             assert!(error.contains(reason), "{text}: {error}");

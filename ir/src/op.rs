@@ -541,7 +541,7 @@ ops! {
     Insert "insert" VECTOR [same lane] -> same, (Lane), Pure;
         "The vector with one lane replaced."; "%r = insert.f16x2 %a, %s, 1";
     Concat "concat" ANY [from] -> same, -, Pure, (whole_of_parts);
-        "Concatenation of operands of one type, the first lowest, as the named type."; "%r = concat.i8x16 %a, %b, %c, %d";
+        "Concatenation of operands of one type, lowest lane first, as the named type."; "%r = concat.i8x16 %a, %b, %c, %d";
     Split "split" ANY [from] -> same, (Lane), Pure, (part_of_whole);
         "The part with this number, as the named type; part 0 is the lowest."; "%r = split.i8x4 %v, 2";
     Bitcast "bitcast" ANY [from] -> same, -, Pure, (same_bits);

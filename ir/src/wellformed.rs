@@ -341,13 +341,13 @@ impl Verifier<'_> {
         }
         let expected = "letters, digits and `_`";
         if !is_name(&self.kernel.name) {
-            self.found(Subject::Kernel, format!("{:?} is no name for a kernel", self.kernel.name), expected);
+            self.found(Subject::Kernel, format!("{:?} is not a valid kernel name", self.kernel.name), expected);
         }
         let mut taken = HashSet::with_capacity(self.kernel.params.len());
         for (number, param) in self.kernel.launch_params().iter().enumerate() {
             let place = Subject::Param(number);
             if !is_name(&param.name) {
-                self.found(place, format!("{:?} is no name for a parameter", param.name), expected);
+                self.found(place, format!("{:?} is not a valid parameter name", param.name), expected);
             } else if !taken.insert(param.name.as_str()) {
                 self.found(place, format!("two parameters are `%{}`", param.name), "names that differ");
             }
@@ -360,8 +360,8 @@ impl Verifier<'_> {
             let place = Subject::Param(number);
             self.contents(place, param);
             if number > given && number < self.kernel.launch_params().len() && param.contents.is_none() {
-                let message = format!("`%{}` behind a parameter with contents", param.name);
-                self.found(place, message, "parameters with contents behind all others");
+                let message = format!("`%{}` follows a parameter with contents", param.name);
+                self.found(place, message, "parameters with contents after all others");
             }
             match param.kind {
                 ParamKind::Scalar(Type::PTR) => {
@@ -379,11 +379,11 @@ impl Verifier<'_> {
                     );
                 }
                 ParamKind::Buffer { direction: Direction::Out, may_alias: true, .. } => {
-                    let message = format!("`%{}` may overlap what it makes zero before the launch", param.name);
+                    let message = format!("`out` buffer `%{}` cannot have `may_alias`", param.name);
                     self.found(place, message, "`inout` with `may_alias`");
                 }
                 ParamKind::Buffer { may_alias: true, .. } if param.contents.is_some() => {
-                    let message = format!("`%{}` has contents of its own and overlaps nothing", param.name);
+                    let message = format!("`%{}` has contents and cannot have `may_alias`", param.name);
                     self.found(place, message, "no `may_alias`");
                 }
                 ParamKind::Buffer { align, .. } if !is_alignment(align) => {
@@ -429,7 +429,7 @@ impl Verifier<'_> {
             }
             let spot = InstPosition { block: block.as_u32(), order: order as u32 + 1 };
             if std::mem::replace(&mut self.placed[*inst], spot).order != 0 {
-                self.found(Subject::Inst(*inst, InstPart::Op), "an instruction stands in two places", "");
+                self.found(Subject::Inst(*inst, InstPart::Op), "an instruction occurs twice", "");
             }
             if is_terminator(inst) && order + 1 < data.insts.len() {
                 let message = format!("`{}` in the middle of a block", kernel.insts[*inst].op.name());
@@ -459,7 +459,7 @@ impl Verifier<'_> {
         self.operands(inst, data, row);
         self.attribute(inst, data, row);
         if self.kernel.packing.is_some() && data.op.orders_memory() {
-            let message = format!("{} in a packed kernel, whose items do not meet", mnemonic(data));
+            let message = format!("{} in a packed kernel, whose items cannot synchronise", mnemonic(data));
             self.found(Subject::Inst(inst, InstPart::Op), message, "an op of one item");
         }
         let expected = row.result_type(data.ty);
@@ -664,7 +664,7 @@ impl Verifier<'_> {
                 Some(_) => {}
                 None => self.found(place, "an intrinsic that does not exist", ""),
             },
-            _ => self.found(place, format!("{} carries something else than its row says", mnemonic(data)), ""),
+            _ => self.found(place, format!("{} has the wrong kind of attribute", mnemonic(data)), ""),
         }
     }
 
@@ -747,7 +747,7 @@ impl Verifier<'_> {
         let place = Subject::Inst(inst, InstPart::Target(target));
         if !self.layout.contains(call.block) {
             if !self.partial.incomplete {
-                self.found(place, "the target is no block of the kernel", "");
+                self.found(place, "the target is not a block of the kernel", "");
             }
             return;
         }
@@ -820,7 +820,7 @@ impl Verifier<'_> {
     fn wrong_use(&mut self, place: Subject, value: Value, exists: bool, is_later: bool) {
         let name = self.kernel.value_name(value).map_or("a value".into(), |name| format!("`%{name}`"));
         if exists {
-            let message = format!("{name} is not defined on every path that leads here");
+            let message = format!("{name} is not defined on every path to this use");
             self.related(place, message, "a definition that comes before", Some(value));
             let bare = self.kernel.value_name(value).unwrap_or("x");
             self.help(Some(match is_later {

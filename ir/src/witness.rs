@@ -103,7 +103,7 @@ pub fn witnesses(check: &str) -> Result<Vec<Witness>, CheckError> {
             }
         }
         if substituted.len() > 4096 {
-            return Err(fail("it stands for more than 4096 kernels".into()));
+            return Err(fail("it expands to more than 4096 kernels".into()));
         }
         texts = substituted;
     }
@@ -135,7 +135,7 @@ fn variables(check: &str) -> Result<(Vec<Variable<'_>>, &str), String> {
                 None => left.split_once(' ').unwrap_or((left, "")),
             };
             if let Some(class) = value.strip_prefix('@') {
-                let contains = class_of_types(class).ok_or_else(|| format!("`@{class}` is no class of types"))?;
+                let contains = class_of_types(class).ok_or_else(|| format!("`@{class}` is not a class of types"))?;
                 let types = Type::ALL.iter().filter(|&&ty| ty.bits() <= 128 && contains(ty));
                 choices.extend(types.map(|ty| vec![ty.name()]));
                 left = after.trim_start();
@@ -198,7 +198,7 @@ fn carrier(mask: Type) -> Type {
 fn result_type(inst: &str) -> Result<Type, String> {
     let word = inst.split(|c: char| c.is_whitespace()).next().unwrap_or_default();
     let name = word.split('.').next().unwrap_or_default();
-    let op = Op::from_name(name).ok_or_else(|| format!("`{name}` is no op"))?;
+    let op = Op::from_name(name).ok_or_else(|| format!("`{name}` is not an op"))?;
     let row = op.row();
     let suffix = word.rsplit('.').next().and_then(Type::from_name);
     let ty = match row.fixed_type() {
@@ -222,7 +222,7 @@ fn witness(text: &str) -> Result<Witness, String> {
         let (name, ty) = input.split_once(':').ok_or_else(|| format!("`{input}` is not `%name: type`"))?;
         let name = name.trim().strip_prefix('%').ok_or_else(|| format!("`{input}` does not begin with `%`"))?;
         let (kind, ty) = ty.trim().split_once(' ').unwrap_or(("", ty.trim()));
-        let ty = Type::from_name(ty.trim()).ok_or_else(|| format!("`{ty}` is no type"))?;
+        let ty = Type::from_name(ty.trim()).ok_or_else(|| format!("`{ty}` is not a type"))?;
         if ty == Type::PTR {
             return Err("an address cannot be an input; take a buffer".into());
         }

@@ -325,7 +325,7 @@ kernel @copy(%x: in i32, %y: out i32) {
         assert_eq!(trap, want);
         assert!(covered.ends_with(text), "{covered}");
     }
-    let shown = "item 3: 4 bytes at 0x1000000000c lie in no buffer";
+    let shown = "item 3: 4 bytes at 0x1000000000c are not within a buffer";
     assert_eq!(sizes(12, 32).0.to_string(), shown);
 }
 
@@ -443,7 +443,7 @@ impl Intrinsics for Doubling {
                     *out = lane * 2;
                 }
             })),
-            other => Err(format!("`{other}` is no instruction")),
+            other => Err(format!("`{other}` is not a valid instruction")),
         }
     }
 }
@@ -466,7 +466,7 @@ fn intrinsics() {
     let launch = Launch { intrinsics: Some(&Doubling), ..Launch::new(1) };
     let (unknown, _) = trap(&treble, &launch, &mut args);
     assert_eq!(unknown.inst, find(&kernel(&treble), Op::Intrinsic).0);
-    assert_eq!(unknown.to_string(), "item 0: `treble $d, $0` is no instruction");
+    assert_eq!(unknown.to_string(), "item 0: `treble $d, $0` is not a valid instruction");
     let (without, _) = trap(&double, &Launch::new(1), &mut args);
     let reason = "no meaning is given for instructions of halu".into();
     assert_eq!(without.kind, TrapKind::NoIntrinsic { reason });
@@ -619,7 +619,7 @@ fn arguments_that_may_not_overlap() {
     let (first, second, unique) = (1, 2, 2);
     let error = refused(&mut [buffer(0, &mut x), buffer(1, &mut y), alias(1, 4)]);
     assert_eq!(error, ArgError::MayNotAlias { first, second, unique });
-    assert_eq!(error.to_string(), "buffers 1 and 2 overlap, and 2 is written and does not say `may_alias`");
+    assert_eq!(error.to_string(), "buffers 1 and 2 overlap, but 2 is written without `may_alias`");
     // Two aliases of the same buffer overlap.
     let (first, second, unique) = (0, 2, 2);
     let error = refused(&mut [buffer(0, &mut x), alias(0, 0), alias(0, 4)]);

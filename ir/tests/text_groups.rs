@@ -74,7 +74,7 @@ fn declarations_are_checked() {
         ("shared %a: i32[0]", "shared %a: i32[0]: `%a` has no elements (at least 1)"),
         (
             "scratch %a: i32[]",
-            "scratch %a: i32[]: the size of `%a` is left to the launch, which says it of shared memory (a number of elements)",
+            "scratch %a: i32[]: `%a` has no size; only the size of shared memory can be set at launch (a number of elements)",
         ),
         ("shared %a: ptr[4]", "shared %a: ptr[4]: `%a` is an array of pointers (an element type other than `ptr`)"),
         ("shared %a: i32[4] align 3", "shared %a: i32[4] align 3: alignment 3 (a power of two up to 4096)"),
@@ -104,7 +104,7 @@ fn accesses_and_meetings_are_checked() {
         ("atomic_add %i, %x[0]", "%x: a store into `%x`, which is an `in` buffer (an `out` or `inout` buffer)"),
         (
             "atomic_add %i, %s[0]",
-            "%s: `atomic_add.i32` in `%s`, which no other item reaches (a buffer or a shared array)",
+            "%s: `atomic_add.i32` in `%s`, which is local to the item (a buffer or a shared array)",
         ),
         ("atomic_add %i, %y[0] align 8", "8: `atomic_add.i32` at an alignment of 8 (4)"),
         (
@@ -114,7 +114,7 @@ fn accesses_and_meetings_are_checked() {
         ("%v = atomic_load.release %y[0]", "release: `atomic_load.i32` is not `release` (`relaxed` or `acquire`)"),
         ("atomic_load %y[0]", "atomic_load: the result of `atomic_load` has no name (`%name = atomic_load`)"),
         ("%v = atomic_store %i, %y[0]", "%v: `atomic_store` has no result (the op alone)"),
-        ("fence.device", ".device: `fence` without what it orders (`acquire`, `release`, `acq_rel` or `seq_cst`)"),
+        ("fence.device", ".device: `fence` without a memory order (`acquire`, `release`, `acq_rel` or `seq_cst`)"),
         ("fence.acq_rel", ".acq_rel: `fence` without a scope (`group`, `device` or `system`)"),
         ("atomic_inc.i64 %i, %y[0]", "i64: `atomic_inc` does not take `i64` (i32)"),
         ("barrier_arrive %i", "barrier_arrive: `barrier_arrive` has 1 operand (2)"),

@@ -44,8 +44,8 @@ fn what_may_alias() {
     b.begin("entry", &[]);
     b.ret();
     let expected = [
-        "`%y` may overlap what it makes zero before the launch; expected `inout` with `may_alias`",
-        "`%t` has contents of its own and overlaps nothing; expected no `may_alias`",
+        "`out` buffer `%y` cannot have `may_alias`; expected `inout` with `may_alias`",
+        "`%t` has contents and cannot have `may_alias`; expected no `may_alias`",
     ];
     assert_eq!(found(&b.finish()), expected);
 }
@@ -105,7 +105,7 @@ fn instructions_in_two_places_or_none() {
     let mut twice = kernel.clone();
     let first = twice.blocks[entry].insts[0];
     twice.blocks[entry].insts.insert(0, first);
-    assert_eq!(found(&twice), ["an instruction stands in two places"]);
+    assert_eq!(found(&twice), ["an instruction occurs twice"]);
 
     let mut missing = kernel.clone();
     missing.blocks[entry].insts.insert(0, Inst::from_u32(77));
@@ -137,19 +137,19 @@ fn wrong_results() {
 
 #[test]
 fn attributes_of_another_kind() {
-    check(&["`neg.i32` carries something else than its row says"], |b, a, _| {
+    check(&["`neg.i32` has the wrong kind of attribute"], |b, a, _| {
         b.value(Op::Neg, Type::I32, Attr::Lane(0), &[a]);
         b.ret();
     });
-    check(&["`icmp.i32` carries something else than its row says"], |b, a, _| {
+    check(&["`icmp.i32` has the wrong kind of attribute"], |b, a, _| {
         b.value(Op::Icmp, Type::I32, Attr::None, &[a, a]);
         b.ret();
     });
-    check(&["`const.i8x16` carries something else than its row says"], |b, _, _| {
+    check(&["`const.i8x16` has the wrong kind of attribute"], |b, _, _| {
         b.value(Op::Const, Type::I8X16, Attr::Bits(0), &[]);
         b.ret();
     });
-    check(&["`fneg.f32` carries something else than its row says"], |b, a, _| {
+    check(&["`fneg.f32` has the wrong kind of attribute"], |b, a, _| {
         let s = b.op(Op::Bitcast, Type::F32, &[a]);
         b.float(Op::Fneg, Type::F32, FloatFlags::default(), &[s]);
         b.ret();
@@ -238,7 +238,7 @@ fn intrinsics_that_cannot_be_text() {
 
 #[test]
 fn targets() {
-    check(&["the target is no block of the kernel"], |b, _, _| {
+    check(&["the target is not a block of the kernel"], |b, _, _| {
         b.br(Block::from_u32(12), &[]);
     });
     let mut kernel = Kernel::new("k");
@@ -296,7 +296,7 @@ fn packed_kernels() {
         packed(|kernel| kernel.packing.as_mut().unwrap().streams.resize(6, Stream::default()))[0],
         "6 streams of @k, which has 5 parameters; expected a parameter a stream"
     );
-    let what = "`%v` is no stream; expected an `in` or `out` buffer aligned to 16";
+    let what = "`%v` is not a stream; expected an `in` or `out` buffer aligned to 16";
     let kind = |direction, align| ParamKind::Buffer { direction, elem: Type::I8X16, align, may_alias: false };
     assert_eq!(packed(|kernel| kernel.params[3].kind = kind(Direction::InOut, 16)), [what]);
     assert_eq!(packed(|kernel| kernel.params[3].kind = kind(Direction::In, 32)), [what]);
@@ -307,7 +307,7 @@ fn packed_kernels() {
 fn numbers_in_streams() {
     assert_eq!(
         packed(|kernel| stream(kernel).buffer = Some(17)),
-        ["parameter 17 is no buffer of the launch; expected a buffer parameter"]
+        ["parameter 17 is not a buffer of the launch; expected a buffer parameter"]
     );
     assert_eq!(
         packed(|kernel| stream(kernel).buffer = Some(4)),

@@ -93,7 +93,7 @@ pub trait MachineCode: Any + Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// Returns an empty string past the end of the code.
     fn text(&self, address: usize) -> String;
 
-    /// Returns the class of the instruction at an address, or `None` if the word is no instruction.
+    /// Returns the class of the instruction at an address, or `None` if the word is not a valid instruction.
     fn class(&self, address: usize) -> Option<InstClass>;
 
     /// Returns a copy of the code with the words at these addresses replaced by no-ops of the same

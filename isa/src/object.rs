@@ -99,10 +99,10 @@ pub enum RecordError {
     #[error("{0} bytes follow the record")]
     Trailing(usize),
     /// A string is not UTF-8.
-    #[error("the text at byte {0} is not UTF-8")]
+    #[error("the string at byte {0} is not UTF-8")]
     Utf8(usize),
     /// No target has this number and SM version.
-    #[error("there is no target {0} with SM version {1}")]
+    #[error("unknown target {0} with SM version {1}")]
     Target(u16, u16),
     /// A parameter has an undefined kind.
     #[error("parameter `{param}` is of unknown kind {kind}")]
@@ -121,16 +121,16 @@ pub enum RecordError {
         ty: String,
     },
     /// A parameter without contents follows one that has contents.
-    #[error("parameter `{0}` stands behind one with contents and has none")]
+    #[error("parameter `{0}` has no contents but follows a parameter with contents")]
     MissingContents(String),
     /// The local memory exceeds the addressable size.
-    #[error("an item takes {0} bytes of local memory; at most {MAX_LOCAL_BYTES} are possible")]
+    #[error("a work item uses {0} bytes of local memory; the maximum is {MAX_LOCAL_BYTES}")]
     LocalBytes(u32),
     /// The shared memory exceeds the maximum of a group.
-    #[error("a group takes {0} bytes of shared memory; at most {MAX_SHARED_BYTES} are possible")]
+    #[error("a group uses {0} bytes of shared memory; the maximum is {MAX_SHARED_BYTES}")]
     SharedBytes(u32),
     /// The kernel declares more local memory than a work item has.
-    #[error("the kernel declares {declared} bytes of local memory; an item has {held}")]
+    #[error("the kernel declares {declared} bytes of local memory; a work item has {held}")]
     ScratchBytes {
         /// Bytes that the kernel declares.
         declared: u32,
@@ -154,7 +154,7 @@ pub enum RecordError {
     #[error(transparent)]
     Tiles(#[from] TilesError),
     /// A partial access has a size that is no power of two, or exceeds the largest access.
-    #[error("an access of {bytes} bytes, {offset} bytes into that of word {word}, is no part of one")]
+    #[error("invalid partial access of word {word}: {bytes} bytes at offset {offset}")]
     Part {
         /// The address of the instruction word.
         word: u32,
@@ -480,17 +480,14 @@ mod tests {
             bytes[at..at + value.len()].copy_from_slice(value);
             KernelInfo::from_bytes(halu::TARGET, &bytes).unwrap_err().to_string()
         };
-        assert_eq!(
-            with(0, &[1, 0, 0, 1]),
-            "an item takes 16777217 bytes of local memory; at most 16777216 are possible"
-        );
+        assert_eq!(with(0, &[1, 0, 0, 1]), "a work item uses 16777217 bytes of local memory; the maximum is 16777216");
         // Byte 8 is the flag for shared memory.
         assert_eq!(with(8, &[2]), "byte 8 of the record is 2; expected at most 1");
-        assert_eq!(with(9, &[1, 192]), "a group takes 49153 bytes of shared memory; at most 49152 are possible");
-        assert_eq!(with(13, &[65]), "the kernel declares 65 bytes of local memory; an item has 64");
+        assert_eq!(with(9, &[1, 192]), "a group uses 49153 bytes of shared memory; the maximum is 49152");
+        assert_eq!(with(13, &[65]), "the kernel declares 65 bytes of local memory; a work item has 64");
         // Bytes 21..25 are the kernel's name, byte 34 is the kind of parameter `a`, and bytes
         // 39..44 are its type.
-        assert_eq!(with(21, &[0xff]), "the text at byte 21 is not UTF-8");
+        assert_eq!(with(21, &[0xff]), "the string at byte 21 is not UTF-8");
         assert_eq!(
             with(21, &[0]),
             "\"\\0xpy\" is no name for a kernel: it must not be empty nor hold control characters"
@@ -510,6 +507,6 @@ mod tests {
         let error = KernelInfo::from_bytes(halu::TARGET, &empty).unwrap_err().to_string();
         assert_eq!(error, "`u` of `axpy` holds 0 bytes; expected a positive multiple of 1");
         let error = Header::from_bytes(&[9, 0, 1, 0, 0, 0, 0, 0], &[halu::TARGET]).unwrap_err();
-        assert_eq!(error.to_string(), "there is no target 9 with SM version 1");
+        assert_eq!(error.to_string(), "unknown target 9 with SM version 1");
     }
 }

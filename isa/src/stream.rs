@@ -96,7 +96,7 @@ pub enum TilesError {
     #[error("the image and the spilled registers take {0} bytes; at most {MAX_FRAME_BYTES} are possible")]
     Frame(u32),
     /// The image is larger than the space before the streams.
-    #[error("the image has {image} bytes, of {frame} before the streams")]
+    #[error("the image has {image} bytes but only {frame} bytes precede the streams")]
     Image {
         /// Size of the image in bytes.
         image: usize,
@@ -133,21 +133,21 @@ pub enum TilesError {
 #[non_exhaustive]
 pub enum StreamError {
     /// The stream's buffer is not a buffer parameter.
-    #[error("parameter {0} is no buffer")]
+    #[error("parameter {0} is not a buffer")]
     Buffer(u32),
     /// A stream without a buffer is a guard; this one is not written, or has a guard itself.
-    #[error("a guard is written, and has no guard itself")]
+    #[error("a guard stream must be written and must not have a guard")]
     Guard,
     /// The stream that is named as guard is no guard, or its elements do not match this stream's
     /// one to one.
-    #[error("stream {0} is no guard for it")]
+    #[error("stream {0} is not a matching guard")]
     Guarded(u32),
     /// A window has properties that only streams of accesses may have.
-    #[error("a window is uniform, of single bytes, in a buffer, and has neither loops, address nor guard")]
+    #[error("a window must be uniform, of single bytes and in a buffer, without loops, address or guard")]
     Window,
     /// The window of a stream of offsets is no window of the same buffer, or the stream has an
     /// address besides its offsets.
-    #[error("stream {0} is no window for it")]
+    #[error("stream {0} is not a matching window")]
     InWindow(u32),
     /// The access size is invalid.
     #[error("an access of {0} bytes; expected 1, 2, 4, 8 or 16")]
@@ -159,16 +159,16 @@ pub enum StreamError {
     #[error("a uniform stream has a scale")]
     Uniform,
     /// The loops around the site are nested too deeply.
-    #[error("{0} loops around the site; at most {MAX_STEPS} are possible")]
+    #[error("{0} nested loops; the maximum is {MAX_STEPS}")]
     Steps(usize),
     /// An affine sum uses a parameter that is not a 32-bit scalar.
-    #[error("parameter {0} is no 32-bit scalar")]
+    #[error("parameter {0} is not a 32-bit scalar")]
     Factor(u32),
     /// The lower bound of a trip count is neither 0 nor 1.
-    #[error("a loop of at least {0} trips; expected 0 or 1")]
+    #[error("the lower bound of a trip count is {0}; expected 0 or 1")]
     AtLeast(u32),
     /// Two streams describe a loop differently, or a stream contains a loop twice.
-    #[error("loop {0} is not that of the streams before")]
+    #[error("loop {0} differs from its description in an earlier stream")]
     Loop(u32),
 }
 

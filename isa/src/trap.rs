@@ -307,7 +307,7 @@ impl fmt::Display for TrapKind {
                         write!(f, ": {} bytes before buffer `{buffer}`", offset.unsigned_abs())
                     }
                     Some(Near { buffer, offset, size }) => {
-                        write!(f, ": byte {offset} of buffer `{buffer}`, which has {size}")
+                        write!(f, ": byte {offset} of buffer `{buffer}`, which has {size} bytes")
                     }
                     None => Ok(()),
                 }
@@ -329,47 +329,56 @@ impl fmt::Display for TrapKind {
                     true => format!("by a copy that {item} has not waited for"),
                     false => format!("by {item} too"),
                 };
-                write!(f, "race: {access} of the byte at {space} address {address:#x}, which is {verb} {by}")?;
+                write!(
+                    f,
+                    "data data race: {access} of the byte at {space} address {address:#x}, which is {verb} {by}"
+                )?;
                 loc.filter(|loc| loc.is_known()).map_or(Ok(()), |loc| write!(f, ", at line {}", loc.line))
             }
             TrapKind::Uninitialised { address, bytes } => {
-                write!(f, "load of {bytes} bytes at shared address {address:#x}, which nothing has written")
+                write!(f, "load of {bytes} bytes at shared address {address:#x}, which is uninitialised")
             }
             TrapKind::Unwritten { of, reaches, loc, .. } => {
                 match of {
                     Unwritten::Register(name) => write!(f, "`{name}` is read before it is written")?,
                     Unwritten::Carry => f.write_str(
-                        "the carry flag is read and nothing has set it since the start, the last call or the last barrier",
+                        "the carry flag is read, but has not been set since the start, the last call or the last barrier",
                     )?,
                 }
                 write!(f, ", and {reaches} depends on it")?;
                 loc.filter(|loc| loc.is_known()).map_or(Ok(()), |loc| write!(f, ", at line {}", loc.line))
             }
-            TrapKind::Undefined { word, bytes } => write!(f, "{} is no instruction", digits(*word, *bytes)),
+            TrapKind::Undefined { word, bytes } => write!(f, "{} is not a valid instruction", digits(*word, *bytes)),
             TrapKind::Unknown(unknown) => unknown.fmt(f),
             TrapKind::Budget { limit } => write!(f, "more than {limit} backward branches taken"),
             TrapKind::RanPastEnd => f.write_str("runs past the end of the kernel"),
             TrapKind::BranchOutside { target, words } => {
-                write!(f, "branch to word {target}; the kernel has {words}")
+                write!(f, "branch to word {target}, outside of the kernel, which has {words} words")
             }
-            TrapKind::CallDepth { limit } => write!(f, "more than {limit} calls within each other"),
+            TrapKind::CallDepth { limit } => write!(f, "call depth exceeds {limit}"),
             TrapKind::ReturnWithoutCall => f.write_str("return without a call"),
-            TrapKind::Trap => f.write_str("the kernel asks for a trap"),
+            TrapKind::Trap => f.write_str("the kernel executed a trap instruction"),
             TrapKind::Collective(why, parties) => {
                 why.fmt(f)?;
                 write_parties(f, parties)
             }
             TrapKind::Deadlock(parties) => {
-                f.write_str("deadlock: waits for memory that no item will write")?;
+                f.write_str("deadlock: the item polls memory that no other item will write")?;
                 write_parties(f, parties)
             }
             TrapKind::AssertFailed { what, file, line, function } => {
                 write!(f, "{file}:{line}: {function}: assertion `{what}` failed")
             }
             TrapKind::StackOverflow { limit } => write!(f, "more than {limit} bytes of local memory"),
-            TrapKind::StackRestored { to } => write!(f, "the stack never reached to {to:#x} in this call"),
-            TrapKind::NoTarget { index, targets } => write!(f, "target {index} of {targets}, counted from 0"),
-            TrapKind::NoFunction => f.write_str("no function that may be called so is at this address"),
+            TrapKind::StackRestored { to } => {
+                write!(f, "invalid stack restore: {to:#x} is outside of the current stack frame")
+            }
+            TrapKind::NoTarget { index, targets } => {
+                write!(f, "branch index {index} is out of range: the table has {targets} targets")
+            }
+            TrapKind::NoFunction => {
+                f.write_str("indirect call to an address that is not a function of the expected prototype")
+            }
         }
     }
 }

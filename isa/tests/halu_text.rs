@@ -209,7 +209,7 @@ fn errors_say_where_what_and_what_else() {
     refused("EXIT R0 ;",
             "     ^^ `R0`: too many operands: EXIT takes none here");
     refused("HFMA2 R0, R1, UR2, UR3 ;",
-            "                   ^^^ `UR3`: at most one source may come from outside the GPRs");
+            "                   ^^^ `UR3`: at most one source may be something other than a GPR");
     refused("HADD2 R0, R255, R1 ;",
             "          ^^^^ `R255`: register number above 254: R0 to R254, or RZ");
     refused("@R0 HADD2 R0, R1, R2 ;",

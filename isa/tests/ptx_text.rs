@@ -362,7 +362,7 @@ fn a_kernel_that_is_not_taken_spoils_no_other() {
     assert_eq!(
         refused,
         [
-            ("meets", "8:48: an operation of the machine (`setmaxnreg`) is not supported".to_owned()),
+            ("meets", "8:48: a hardware control operation (`setmaxnreg`) is not supported".to_owned()),
             ("calls", "10:35: a variable in a kernel (`.global`) is not supported".to_owned()),
             ("shares", "13:58: a texture (`.tex`) is not supported".to_owned()),
             ("reads", "14:57: a texture (`.tex`) is not supported".to_owned()),
@@ -450,7 +450,7 @@ fn after_an_error_in_a_variable_reading_goes_on_behind_it() {
 ";
     let found: Vec<String> = read(text).unwrap_err().iter().map(ToString::to_string).collect();
     let expected = [
-        "2:27: more than 2 values",
+        "2:27: more than 2 initial values",
         "3:17: expected a number; found `{`",
         "5:17: `0f3f800000` does not fit .b8",
         "6:8: `k` is already defined",

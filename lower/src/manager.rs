@@ -34,7 +34,7 @@ pub enum LowerError {
     #[error("{}", .0.first().map_or(String::new(), Refusal::to_string))]
     Refused(Vec<Refusal>),
     /// A pass produced an ill-formed kernel.
-    #[error("pass `{pass}` left @{kernel} broken: {}", .diagnostics.first().map_or("", |d| d.message.as_str()))]
+    #[error("internal error: pass `{pass}` produced an invalid kernel @{kernel}: {}", .diagnostics.first().map_or("", |d| d.message.as_str()))]
     Broken {
         /// Name of the pass.
         pass: String,

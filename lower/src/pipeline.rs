@@ -12,7 +12,7 @@ use crate::rewrite::{RULES, RuleBook, rule_of};
 
 /// Error for an unknown pass name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("there is no pass `{name}`{}; the passes are {}", suggestion(.name, .known), .known.join(", "))]
+#[error("unknown pass `{name}`{}; the passes are {}", suggestion(.name, .known), .known.join(", "))]
 pub struct UnknownPass {
     /// The unknown name.
     pub name: String,
@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(pipeline.names().collect::<Vec<_>>(), ["a", "c", "c", "b", "dce", "d"]);
         assert_eq!(unedited.names().collect::<Vec<_>>(), ["canon", "gvn", "canon", "dce"]);
         let error = pipeline.insert_after("dces", Own("e")).unwrap_err();
-        assert_eq!(error.to_string(), "there is no pass `dces`, did you mean `dce`?; the passes are a, c, b, dce, d");
+        assert_eq!(error.to_string(), "unknown pass `dces`, did you mean `dce`?; the passes are a, c, b, dce, d");
     }
 
     #[test]

@@ -13,16 +13,16 @@ use crate::rewrite::{RULES, RuleBook};
 #[non_exhaustive]
 pub enum TrialError {
     /// The number does not belong to a rule of [`rules`].
-    #[error("rule {0} is not applied alone")]
+    #[error("rule {0} cannot be applied on its own")]
     NoRule(usize),
     /// The pass did not apply the rule.
-    #[error("the rule is not applied; the kernel becomes\n{0}")]
+    #[error("the rule does not fire; the result is\n{0}")]
     Unused(Box<Kernel>),
     /// The kernel lacks the op that the rule expands.
     #[error("the kernel has no `{0}`")]
     NoRoot(String),
     /// The result of the expansion contains the expanded op.
-    #[error("the rule leaves the op that it expands:\n{0}")]
+    #[error("the expansion contains the op that it expands:\n{0}")]
     Left(Box<Kernel>),
     /// Lowering failed.
     #[error(transparent)]

@@ -31,7 +31,7 @@ fn refuses(body: &str, expected: &[&str]) {
 /// Returns the expected reason for a non-affine index of an access with less than a word's
 /// alignment.
 fn not_affine(on: &str) -> String {
-    let why = "its index is not affine in the item's number, `i32` parameters and loop counters: it depends on";
+    let why = "its index is not affine in `item_id`, `i32` parameters and loop counters: it depends on";
     format!("{why} {on}, {ACROSS}")
 }
 
@@ -42,8 +42,8 @@ fn groups_of_the_launch() {
     refuses(
         "%l = local_id; %a = load %x[%l]; %g = group_id; store %a, %y[%i]; ret",
         &[
-            "test cannot do `local_id`: work items that share vectors have no groups of their own (%l = local_id)",
-            "test cannot do `group_id`: work items that share vectors have no groups of their own (%g = group_id)",
+            "test cannot do `local_id`: work items that share vectors have no group index (%l = local_id)",
+            "test cannot do `group_id`: work items that share vectors have no group index (%g = group_id)",
         ],
     );
 }
@@ -53,14 +53,14 @@ fn computed_addresses() {
     refuses(
         "%o = const.i64 8; %p = ptr_add %x, %o; %a = load.i8x4 %p[%i]; store %a, %y[%i]; ret",
         &[
-            "test cannot do `ptr_add`: buffers are copied piece by piece to where the kernel runs, and have no addresses there (%p = ptr_add %x, %o)",
+            "test cannot do `ptr_add`: this target copies buffers in pieces, so a buffer has no address (%p = ptr_add %x, %o)",
             "test cannot do `load.i8x4`: its address is not in a buffer of the signature (%a = load.i8x4 %p[%i])",
         ],
     );
     refuses(
         "%a = bitcast.i64 %x; %b = split.i8x4 %a, 0; store %b, %y[%i]; ret",
         &[
-            "test cannot do `bitcast.i64`: buffers are copied piece by piece to where the kernel runs, and have no addresses there (%a = bitcast.i64 %x)",
+            "test cannot do `bitcast.i64`: this target copies buffers in pieces, so a buffer has no address (%a = bitcast.i64 %x)",
         ],
     );
 }
@@ -127,7 +127,7 @@ fn a_counter_that_begins_with_a_product() {
 
 #[test]
 fn trips_that_are_not_known() {
-    let unknown = "the number of trips of a loop around it is not known when the kernel is launched (%a = load %x[%k])";
+    let unknown = "the trip count of an enclosing loop is not known at launch (%a = load %x[%k])";
     let unknown = format!("test cannot do `load.i8x4`: {unknown}");
     let first = "%zero = const.i32 0; %one = const.i32 1; %two = const.i32 2; %v = load %t[%i]; br ^loop(%zero)\n^loop(%k: i32):; ";
     let last = "\n^done:; store %a, %y[%i]; ret";
@@ -166,9 +166,7 @@ fn loops_in_loops_of_unknown_trips() {
   ret";
     refuses(
         body,
-        &[
-            "test cannot do `load.i8x4`: the number of trips of a loop around it is not known when the kernel is launched (%a = load %x[%k])",
-        ],
+        &["test cannot do `load.i8x4`: the trip count of an enclosing loop is not known at launch (%a = load %x[%k])"],
     );
     // The trip count of the inner loop is the counter of the outer loop.
     let triangle = body.replace("%k2, %n", "%k2, %j").replace("%j2, %v", "%j2, %n");
@@ -188,7 +186,7 @@ fn a_counter_behind_its_loop() {
   store %a, %y[%i]
   ret",
         &[&format!(
-            "test cannot do `load.i8x4`: its index depends on how often a loop before it was taken, {ACROSS} (%a = load %x[%k2] align 1)"
+            "test cannot do `load.i8x4`: its index depends on the final counter of an earlier loop, {ACROSS} (%a = load %x[%k2] align 1)"
         )],
     );
 }
@@ -211,9 +209,7 @@ fn a_step_that_items_keep() {
 ^done:
   store %a, %y[%i]
   ret",
-        &[
-            "test cannot do `load.i8x4`: the number of trips of a loop around it is not known when the kernel is launched (%a = load %x[%k])",
-        ],
+        &["test cannot do `load.i8x4`: the trip count of an enclosing loop is not known at launch (%a = load %x[%k])"],
     );
 }
 
@@ -221,17 +217,17 @@ fn a_step_that_items_keep() {
 fn loops_without_shape() {
     refuses(
         "%c = icmp.eq.i32 %n, %w; br_if %c, ^a, ^b\n^a:; br ^b\n^b:; %d = icmp.eq.i32 %n, %i; br_if %d, ^a, ^c\n^c:; ret",
-        &["test cannot do this: a loop is entered in more than one place (^a)"],
+        &["test cannot do this: the loop has several entries (irreducible control flow) (^a)"],
     );
     refuses(
         "%c = icmp.eq.i32 %n, %w; br_if %c, ^a, ^b\n^a:; br ^a\n^b:; ret",
-        &["test cannot do this: no way leads out of the loop (^a)"],
+        &["test cannot do this: the loop has no exit (^a)"],
     );
 }
 
 #[test]
 fn loads_of_what_was_stored() {
-    let read = "it may read what the same work item has written before, and not at the same address";
+    let read = "it may overlap an earlier store of the same work item at a different address";
     for (store, load) in [
         // Other bytes of the same element, other types, and addresses that may be equal.
         ("store %a, %y[%i]", "%b = load.i32 %y[%i] align 1"),
@@ -262,8 +258,9 @@ fn loads_and_stores_of_later_iterations() {
   ret"
         )
     };
-    let read = "test cannot do `load.i8x4`: it may read what the same work item has written before, and not at the same address";
-    let write = "test cannot do `store.i8x4`: it may write where another store of the loop writes in a later iteration";
+    let read =
+        "test cannot do `load.i8x4`: it may overlap an earlier store of the same work item at a different address";
+    let write = "test cannot do `store.i8x4`: it may overwrite bytes that another store of the loop writes in a later iteration";
     refuses(
         &kernel("store %v, %y[%o + 1]", "%a = load %y[%o] align 1"),
         &[&format!("{read} (%a = load %y[%o] align 1)")],
@@ -296,7 +293,7 @@ fn more_streams_than_there_are() {
 }";
     assert_eq!(
         refusals_of(text, 1),
-        ["test cannot do `store.i8x4`: the kernel needs 2 streams of memory, of which there are 1 (store %c, %y[%i])"]
+        ["test cannot do `store.i8x4`: the kernel needs 2 memory streams, but the target has 1 (store %c, %y[%i])"]
     );
     // Both loads have the same traversal and share a stream.
     assert!(try_lower(&mut kernel(text), "pack", &vectors(2)).is_ok());

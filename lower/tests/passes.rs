@@ -22,7 +22,7 @@ fn a_pass_is_found_by_name() {
     let names: Vec<&str> = PASSES.iter().map(|pass| pass.name).collect();
     let said = find("legalize").map(|_| ()).unwrap_err().to_string();
     let known = names.join(", ");
-    assert_eq!(said, format!("there is no pass `legalize`, did you mean `legalise`?; the passes are {known}"));
+    assert_eq!(said, format!("unknown pass `legalize`, did you mean `legalise`?; the passes are {known}"));
 }
 
 /// Observer that records the passes.
@@ -128,7 +128,7 @@ fn a_pass_that_breaks_a_kernel_is_told() {
     };
     assert!(by_own(false, takes_terminator).is_ok());
     let error = by_own(true, takes_terminator).unwrap_err();
-    assert!(error.to_string().starts_with("pass `own` left @k broken: "), "{error}");
+    assert!(error.to_string().starts_with("internal error: pass `own` produced an invalid kernel @k: "), "{error}");
 }
 
 #[test]

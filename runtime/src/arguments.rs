@@ -90,18 +90,18 @@ impl<'a> Arguments<'a> {
                 continue;
             };
             let Some(Some(buffer)) = self.buffers.0.get_mut(of) else {
-                return wrong(format!("argument {of}, which is no buffer of its own"));
+                return wrong(format!("argument {of}, which is not a buffer"));
             };
             let (name, bytes) = (buffer.name, buffer.bytes().len());
             if offset > bytes as u64 {
-                return wrong(format!("byte {offset} of `{name}`, which has {bytes}"));
+                return wrong(format!("byte {offset} of `{name}`, which has {bytes} bytes"));
             }
             if !offset.is_multiple_of(align.into()) {
-                return wrong(format!("byte {offset} of `{name}`, which is no multiple of {align}"));
+                return wrong(format!("byte {offset} of `{name}`; expected a multiple of {align}"));
             }
             if signature.given().get(param).is_some_and(Param::is_result) {
                 if matches!(buffer.bytes, Bytes::Shared(_)) {
-                    return wrong(format!("`{name}`, which is lent to be read"));
+                    return wrong(format!("`{name}`, which was passed as read-only"));
                 }
                 buffer.direction = Direction::InOut;
             }

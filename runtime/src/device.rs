@@ -16,7 +16,7 @@ pub enum CudaError {
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
     /// The driver rejected the PTX text.
-    #[error("the CUDA driver does not assemble it: {failed}\n{log}")]
+    #[error("the CUDA driver cannot assemble the kernel: {failed}\n{log}")]
     Assembly {
         /// The driver call that failed.
         failed: Failed,
@@ -27,19 +27,19 @@ pub enum CudaError {
     #[error(transparent)]
     Call(#[from] Failed),
     /// The kernel stored outside of every buffer, into the guard area next to one.
-    #[error("it stores next to buffer `{param}`")]
+    #[error("the kernel stores outside of buffer `{param}`")]
     Outside {
         /// Name of the buffer's parameter.
         param: String,
     },
     /// The kernel stored to an `in` buffer.
-    #[error("it stores to `{param}`, which is only read")]
+    #[error("the kernel stores to `in` buffer `{param}`")]
     ReadOnly {
         /// Name of the buffer's parameter.
         param: String,
     },
     /// The kernel did not end within the timeout.
-    #[error("it has not ended after {} seconds on the GPU, which knows no budget", KERNEL_TIMEOUT.as_secs())]
+    #[error("the kernel did not end within {} seconds on the GPU", KERNEL_TIMEOUT.as_secs())]
     Time,
 }
 
@@ -48,19 +48,19 @@ pub enum CudaError {
 #[non_exhaustive]
 pub enum Unavailable {
     /// This build has feature `cuda` disabled.
-    #[error("engine `cuda` needs feature `cuda`, which this build has not")]
+    #[error("engine `cuda` needs feature `cuda`, which is disabled in this build")]
     NotBuilt,
     /// The driver's library is missing or cannot be loaded.
-    #[error("there is no CUDA driver: {0}")]
+    #[error("cannot load the CUDA driver: {0}")]
     Library(String),
     /// The library lacks a required function: it is not the CUDA driver, or the driver is too old.
     #[error("the CUDA driver has no function `{0}`")]
     Function(&'static str),
     /// The driver does not initialise, or has no usable device.
-    #[error("the CUDA driver has no device: {0}")]
+    #[error("the CUDA driver finds no usable device: {0}")]
     Start(Failed),
     /// The device's compute capability does not fit the kernel's target.
-    #[error("{device} has compute capability {}.{}, which does not run what is for {target}", capability.0, capability.1)]
+    #[error("{device} has compute capability {}.{}, which does not support target {target}", capability.0, capability.1)]
     Capability {
         /// The device's name.
         device: String,

@@ -87,7 +87,7 @@ pub enum LaunchError {
     },
     /// Two parameters share memory, and one of them is written without `may_alias`.
     #[error(
-        "arguments `{first}` and `{second}` of kernel `{kernel}` overlap; `{unique}` is written and does not say `may_alias`"
+        "arguments `{first}` and `{second}` of kernel `{kernel}` overlap; `{unique}` is written and not declared `may_alias`"
     )]
     Unique {
         /// Name of the kernel.
@@ -118,7 +118,7 @@ pub enum LaunchError {
         error: ShapeError,
     },
     /// The block size contradicts the kernel's directives.
-    #[error("kernel `{kernel}` is for blocks of `{expected}`; {} x {} x {} were given", found[0], found[1], found[2])]
+    #[error("kernel `{kernel}` requires blocks of `{expected}`; found {} x {} x {}", found[0], found[1], found[2])]
     Blocks {
         /// Name of the kernel.
         kernel: String,
@@ -131,7 +131,7 @@ pub enum LaunchError {
     #[error(transparent)]
     Tile(#[from] Box<TooLarge>),
     /// The launch has more work items than the kernel's address computations support.
-    #[error("kernel `{kernel}`: {items} work items are too many; it can be launched over {limit} at most")]
+    #[error("kernel `{kernel}`: too many work items: {items}; at most {limit} are supported")]
     Items {
         /// Name of the kernel.
         kernel: String,
@@ -141,7 +141,7 @@ pub enum LaunchError {
         limit: u32,
     },
     /// The engine does not support the kernel's target.
-    #[error("kernel `{kernel}` is for {target}, which engine `{engine}` does not run")]
+    #[error("engine `{engine}` does not support {target}, the target of kernel `{kernel}`")]
     Engine {
         /// Name of the kernel.
         kernel: String,
@@ -211,10 +211,10 @@ impl fmt::Display for TooLarge {
         match buffer {
             Some(buffer) if *whole => write!(
                 f,
-                "are all of `{buffer}`, which is accessed at computed addresses: pass the part of it that these work items need"
+                "hold the whole buffer `{buffer}`, because it is accessed at computed addresses: pass only the part that these work items need"
             )?,
-            Some(buffer) => write!(f, "are what is accessed in `{buffer}`")?,
-            None => f.write_str("say whether an access is made")?,
+            Some(buffer) => write!(f, "hold the accessed elements of `{buffer}`")?,
+            None => f.write_str("hold the conditions of guarded accesses")?,
         }
         if loc.is_known() { write!(f, " ({source}:{}:{})", loc.line, loc.column) } else { Ok(()) }
     }

@@ -38,13 +38,13 @@ pub enum LoadError {
     #[error("the object has layout version {0}; expected {E_FLAGS}")]
     Version(u32),
     /// The sections' total size exceeds the file's size.
-    #[error("the object's sections overlap")]
+    #[error("the object's sections have more bytes than the file")]
     Overlap,
     /// Two sections have the same name.
-    #[error("there are two sections `{0}`")]
+    #[error("duplicate section `{0}`")]
     Duplicate(String),
     /// A required section is missing.
-    #[error("there is no section `{0}`")]
+    #[error("missing section `{0}`")]
     Missing(String),
     /// The record in a section is malformed.
     #[error("section `{section}`: {error}")]
@@ -65,7 +65,7 @@ pub enum LoadError {
         word_bytes: usize,
     },
     /// A text section is not the PTX text of one kernel for the object's target.
-    #[error("section `{section}` is no text of a kernel for {target}")]
+    #[error("section `{section}` is not the PTX text of one kernel for {target}")]
     Lines {
         /// Name of the section.
         section: String,
@@ -81,7 +81,7 @@ pub enum LoadError {
         error: String,
     },
     /// A record refers to an instruction word that the kernel does not have.
-    #[error("section `{section}` is about word {address}; the kernel has {words}")]
+    #[error("section `{section}` refers to word {address}; the kernel has {words} words")]
     Address {
         /// Name of the section.
         section: String,
@@ -92,7 +92,10 @@ pub enum LoadError {
     },
     /// The size of a location section is wrong: it holds one location per instruction word,
     /// followed by access parts.
-    #[error("section `{section}` has {bytes} bytes; expected {expected}, and {} more a part", PartialAccess::BYTES)]
+    #[error(
+        "section `{section}` has {bytes} bytes; expected {expected}, plus {} for each access part",
+        PartialAccess::BYTES
+    )]
     Locations {
         /// Name of the section.
         section: String,
@@ -102,7 +105,7 @@ pub enum LoadError {
         expected: usize,
     },
     /// The access parts are not sorted by instruction word.
-    #[error("section `{section}`: a part of word {word} stands behind one of a later word")]
+    #[error("section `{section}`: the access parts of word {word} are not in the order of words")]
     Order {
         /// Name of the section.
         section: String,

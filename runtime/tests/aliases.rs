@@ -87,17 +87,17 @@ fn what_may_not_overlap_is_refused() {
     let (mut x, mut y, mut z) = ([0; 8], [0; 8], [0; 8]);
     let at = |of, offset| Arg::Alias { of, offset };
     let found = message(&may_not, &mut [at(1, 0), Arg::Buffer(&mut y), Arg::Buffer(&mut z)]);
-    assert_eq!(found, "arguments `x` and `y` of kernel `k` overlap; `y` is written and does not say `may_alias`");
+    assert_eq!(found, "arguments `x` and `y` of kernel `k` overlap; `y` is written and not declared `may_alias`");
     let found = message(&may, &mut [Arg::Buffer(&mut x), at(0, 0), at(0, 4)]);
-    assert_eq!(found, "arguments `x` and `z` of kernel `k` overlap; `z` is written and does not say `may_alias`");
+    assert_eq!(found, "arguments `x` and `z` of kernel `k` overlap; `z` is written and not declared `may_alias`");
     let found = message(&may, &mut [at(1, 9), Arg::Buffer(&mut y), Arg::Buffer(&mut z)]);
     assert_eq!(found, "argument `x` of kernel `k` is the address of byte 9 of `y`, which has 8");
     let found = message(&may, &mut [at(1, 2), Arg::Buffer(&mut y), Arg::Buffer(&mut z)]);
-    assert_eq!(found, "argument `x` of kernel `k` is the address of byte 2 of `y`, which is no multiple of 4");
+    assert_eq!(found, "argument `x` of kernel `k` is the address of byte 2 of `y`; expected a multiple of 4");
     let found = message(&may, &mut [at(7, 0), Arg::Buffer(&mut y), Arg::Buffer(&mut z)]);
-    assert_eq!(found, "argument `x` of kernel `k` is the address of argument 7, which is no buffer of its own");
+    assert_eq!(found, "argument `x` of kernel `k` is the address of argument 7, which is not a buffer");
     let found = message(&may, &mut [Arg::In(&x), at(0, 0), Arg::Buffer(&mut z)]);
-    assert_eq!(found, "argument `y` of kernel `k` is the address of `x`, which is lent to be read");
+    assert_eq!(found, "argument `y` of kernel `k` is the address of `x`, which was passed as read-only");
     let found = message(&may, &mut [Arg::Scalar(0), at(0, 0), Arg::Buffer(&mut z)]);
     assert_eq!(found, "argument `x` of kernel `k` must be an `in` buffer of i32; found a scalar");
 }

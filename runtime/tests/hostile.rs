@@ -139,10 +139,13 @@ fn records_that_disagree() {
         refused(&|code| code.words = halfbyte_isa::halu::HaluCode(Vec::new()).into()),
         "section `.text.second` has 0 bytes; expected a positive multiple of 16"
     );
-    assert_eq!(refused(&|code| code.locs.clear()), "section `.loc.second` has 0 bytes; expected 8, and 16 more a part");
+    assert_eq!(
+        refused(&|code| code.locs.clear()),
+        "section `.loc.second` has 0 bytes; expected 8, plus 16 for each access part"
+    );
     assert_eq!(
         refused(&|code| code.info.local_bytes = u32::MAX),
-        "section `.info.second`: an item takes 4294967295 bytes of local memory; at most 16777216 are possible"
+        "section `.info.second`: a work item uses 4294967295 bytes of local memory; the maximum is 16777216"
     );
 
     // A changed name in the string table renames a section.
@@ -152,10 +155,10 @@ fn records_that_disagree() {
         bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
         Program::load(&bytes, &MACHINES).unwrap_err().to_string()
     };
-    assert_eq!(renamed(".info.second", ".info.Second"), "there is no section `.info.second`");
-    assert_eq!(renamed(".halfbyte", ".halfbite"), "there is no section `.halfbyte`");
-    assert_eq!(renamed(".loc.second", ".loc.secund"), "there is no section `.loc.second`");
-    assert_eq!(renamed(".text.second", ".text.secand"), "there is no section `.info.secand`");
+    assert_eq!(renamed(".info.second", ".info.Second"), "missing section `.info.second`");
+    assert_eq!(renamed(".halfbyte", ".halfbite"), "missing section `.halfbyte`");
+    assert_eq!(renamed(".loc.second", ".loc.secund"), "missing section `.loc.second`");
+    assert_eq!(renamed(".text.second", ".text.secand"), "missing section `.info.secand`");
 }
 
 fn part(word: u32, offset: u16, bytes: u16) -> PartialAccess {

@@ -174,21 +174,24 @@ fn calls_are_as_they_are_declared() {
         read(&text).unwrap_err().iter().map(|error| error.kind.to_string()).collect::<Vec<_>>().join("; ")
     };
     let f = ".func (.reg .b32 %s) f (.reg .b32 %k) { ret; }";
-    assert_eq!(refused(f, "call (%r0), f;"), "`f` is not called as it is declared: it has 1 argument, not 0");
-    assert_eq!(refused(f, "call f, (%r0);"), "`f` is not called as it is declared: it has 1 result, not 0");
+    assert_eq!(refused(f, "call (%r0), f;"), "call of `f` does not match its declaration: it has 1 argument, not 0");
+    assert_eq!(refused(f, "call f, (%r0);"), "call of `f` does not match its declaration: it has 1 result, not 0");
     assert_eq!(
         refused(f, "call (%r0), f, (%d0);"),
-        "`f` is not called as it is declared: argument 1 has 4 bytes of type .b32"
+        "call of `f` does not match its declaration: argument 1 has 4 bytes of type .b32"
     );
-    assert_eq!(refused(f, "call (%r0), %d0, (%r1);"), "expected `,` and what may be called; found `;`");
+    assert_eq!(refused(f, "call (%r0), %d0, (%r1);"), "expected `,` and a target list or prototype; found `;`");
     assert_eq!(refused(f, "call (%r0), g, (%r1);"), "unknown name `g`");
     assert_eq!(refused(f, "brx.idx %r0, nowhere;"), "label `nowhere` is not defined");
-    assert_eq!(refused(&format!("{f} .func f (.reg .b32 k);"), ""), "`f` is not as it was declared before");
+    assert_eq!(
+        refused(&format!("{f} .func f (.reg .b32 k);"), ""),
+        "declaration of `f` does not match the earlier one"
+    );
     assert_eq!(refused(&format!("{f} {f}"), ""), "`f` is already defined");
-    assert_eq!(refused(".func g ();", "call g;"), "what another file defines (`g`) is not supported");
+    assert_eq!(refused(".func g ();", "call g;"), "the external function `g` is not supported");
     assert!(
         refused(".func g () { setmaxnreg.inc.sync.aligned.u32 40; ret; }", "call g;")
-            .contains("an operation of the machine (`setmaxnreg`) is not supported")
+            .contains("a hardware control operation (`setmaxnreg`) is not supported")
     );
 }
 
@@ -202,10 +205,10 @@ fn blocks_are_what_the_kernel_says() {
         kernel.launch(Launch::new(([1, 1, 1], block), &mut [])).map(|_| ()).map_err(|error| error.to_string())
     };
     assert_eq!(launch(".reqntid 32, 4", [32, 4, 1]), Ok(()));
-    let error = "kernel `k` is for blocks of `.reqntid 32, 4, 1`; 128 x 1 x 1 were given";
+    let error = "kernel `k` requires blocks of `.reqntid 32, 4, 1`; found 128 x 1 x 1";
     assert_eq!(launch(".reqntid 32, 4", [128, 1, 1]), Err(error.to_owned()));
     assert_eq!(launch(".maxntid 32, 4 .minnctapersm 2", [64, 1, 2]), Ok(()));
-    let error = "kernel `k` is for blocks of `.maxntid 32, 4, 1`; 129 x 1 x 1 were given";
+    let error = "kernel `k` requires blocks of `.maxntid 32, 4, 1`; found 129 x 1 x 1";
     assert_eq!(launch(".maxntid 32, 4", [129, 1, 1]), Err(error.to_owned()));
     for directives in [".maxntid 32 .reqntid 32", ".reqntid 1, 2, 3, 4", ".maxntid 8, 0"] {
         read(&format!(".version 8.8 .target sm_90 .entry k() {directives} {{ ret; }}")).unwrap_err();

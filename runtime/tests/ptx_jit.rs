@@ -244,7 +244,7 @@ fn meetings() {
 #[test]
 fn ends_with_a_trap() {
     for (body, says) in [
-        ("setp.eq.u32 %p0, %r0, 70; @%p0 trap;", "the kernel asks for a trap"),
+        ("setp.eq.u32 %p0, %r0, 70; @%p0 trap;", "the kernel executed a trap instruction"),
         (
             "add.u64 %d2, %d1, 5120; st.global.b32 [%d2], %r0;",
             "is out of bounds: byte 6208 of buffer `y`, which has 6208",

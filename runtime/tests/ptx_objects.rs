@@ -94,10 +94,10 @@ fn a_part_of_an_access_traps_in_its_place() {
 fn what_does_not_agree_is_refused() {
     let mut other = code(TEXT);
     other.info.signature = Signature::new("k", signature().params()[..1].to_vec()).unwrap();
-    assert_eq!(refused(&other), "section `.text.k`: the kernel has not the parameters and variables of its signature");
+    assert_eq!(refused(&other), "section `.text.k`: the kernel's parameters or variables differ from its signature");
     assert_eq!(
         refused(&code(&TEXT.replace("ld.param.b32 %r0, [a]", "ld.param.b32 %r0, [a+4]"))),
-        "section `.text.k`: 1:1: `ld.param.b32 %r0, [a+4];` does not stay within `a`, which has 4 bytes"
+        "section `.text.k`: 1:1: `ld.param.b32 %r0, [a+4];` is out of bounds: `a` has 4 bytes"
     );
     let changed = |from: &str, to: &str| {
         let mut bytes = object(&code(TEXT));
@@ -106,7 +106,7 @@ fn what_does_not_agree_is_refused() {
         Program::load(&bytes, &MACHINES).unwrap_err().to_string()
     };
     for (from, to) in [("sm_90", "sm_80"), ("mul.wide", "mul.wade"), ("%r<3>", "%r<1>"), (".visible", "visible.")] {
-        assert_eq!(changed(from, to), "section `.text.k` is no text of a kernel for ptx sm_90", "{to}");
+        assert_eq!(changed(from, to), "section `.text.k` is not the PTX text of one kernel for ptx sm_90", "{to}");
     }
 }
 
@@ -135,7 +135,7 @@ fn contents_are_bound_and_must_agree() {
     let error =
         program.kernels()[0].launch(Launch::new(1, &mut [Arg::Scalar(7), Arg::Buffer(&mut bytes), Arg::In(&[])]));
     assert_eq!(error.unwrap_err().to_string(), "kernel `k` takes 2 arguments; found 3");
-    let wrong = "section `.text.k`: the kernel has not the parameters and variables of its signature";
+    let wrong = "section `.text.k`: the kernel's parameters or variables differ from its signature";
     for (table, contents) in
         [(TABLE, &[1, 2, 3, 4, 6, 0, 0, 0][..]), (TABLE, &[1, 2, 3, 4]), (".global .b8 t[8], u;", &[0; 8])]
     {

@@ -118,7 +118,7 @@ fn undefined_word() {
     assert_eq!(
         message("    .word 0x123\n    EXIT ;"),
         "kernel `k`, item 0, word 0x2 `.word 0x00000000000000000000000000000123` (test.s:3:5): \
-         0x00000000000000000000000000000123 is no instruction"
+         0x00000000000000000000000000000123 is not a valid instruction"
     );
     // An undefined word that is not executed does not trap.
     let program = program("", "    EXIT ;\n    .word 0xffffffffffffffffffffffffffffffff");

@@ -139,7 +139,7 @@ fn records_that_disagree() {
     );
     assert_eq!(
         refused(&|code| code.locs.truncate(1)),
-        "section `.loc.k` has 8 bytes; expected 320, and 16 more a part"
+        "section `.loc.k` has 8 bytes; expected 320, plus 16 for each access part"
     );
     let tiles = |code: &mut KernelCode, change: fn(&mut Tiles)| change(code.info.tiles.as_mut().unwrap());
     assert_eq!(

@@ -410,7 +410,7 @@ fn what_no_tile_can_hold_is_told() {
     let mut y = vec![7; 4 * 8];
     let error = run(&program, 8, &mut [Arg::Scalar(600), Arg::In(&x), Arg::Buffer(&mut y)]).unwrap_err();
     let message = "kernel `k`: 4 work items take 9616 bytes of the data store, which has 8192; \
-                   9600 of them are what is accessed in `x` (test.s:8:5)";
+                   9600 of them hold the accessed elements of `x` (test.s:8:5)";
     assert_eq!(error.to_string(), message);
     assert!(y.iter().all(|&byte| byte == 7), "nothing was written");
     // Three items need less memory than a whole group of four.

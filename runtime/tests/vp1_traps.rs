@@ -198,16 +198,16 @@ fn fault_of(tiles: Tiles, items: u32, bundles: &str) -> Trap {
 fn words_that_do_nothing_known() {
     assert_eq!(
         fault(".word 0xdb000123 | vnop"),
-        "kernel `k`, item 0, word 0x0 `.word 0xdb000123` (test.s:1:5): 0xdb000123 is no instruction"
+        "kernel `k`, item 0, word 0x0 `.word 0xdb000123` (test.s:1:5): 0xdb000123 is not a valid instruction"
     );
     assert_eq!(
         fault("snop\n    xdwait st 0x2 0x2 | snop | exit 0x0"),
-        "kernel `k`, item 0, word 0x4 `xdwait st 0x2 0x2` (test.s:2:5): what DMA instructions do is not known"
+        "kernel `k`, item 0, word 0x4 `xdwait st 0x2 0x2` (test.s:2:5): the effect of DMA instructions is unknown"
     );
     assert_eq!(
         fault("mov $sr8 $r3"),
         "kernel `k`, item 0, word 0x1 `mov $sr8 $r3` (test.s:1:5): \
-         what a move from or to this register of register file 8 does is not known"
+         the effect of a move from or to this register of register file 8 is unknown"
     );
 }
 
@@ -247,10 +247,7 @@ fn calls_and_returns() {
     let mut calls: String = (1..=17).map(|k| format!("    call {:#x}\n    snop\n", 8 * k)).collect();
     calls += "    snop";
     let message = fault(&calls);
-    assert_eq!(
-        message,
-        "kernel `k`, item 0, word 0x83 `call 0x88` (test.s:33:5): more than 16 calls within each other"
-    );
+    assert_eq!(message, "kernel `k`, item 0, word 0x83 `call 0x88` (test.s:33:5): call depth exceeds 16");
     // Returns also count as backward branches. Each of eight functions calls the next one twice.
     let mut doubling = String::new();
     for function in 0..8 {

@@ -203,7 +203,7 @@ fn triples_are_said_to_be_wrong() {
         ("i686-unknown-linux-gnu", "has not the little-endian 64-bit addresses that kernels have"),
         ("powerpc64le-unknown-linux-gnu", "Cranelift makes no code for `powerpc64le-unknown-linux-gnu`"),
         ("sparc-sun", "`sparc-sun` has not the little-endian 64-bit addresses"),
-        ("foo-bar", "`foo-bar` is no target triple: Unrecognized architecture: foo\n"),
+        ("foo-bar", "`foo-bar` is not a target triple: Unrecognized architecture: foo\n"),
         ("amd64", "did you mean `x86_64-unknown-linux-gnu`?"),
         ("nvptx64-nvidia-cuda", "invalid value 'nvptx64-nvidia-cuda'"),
         ("halo", "a similar value exists: 'halu'"),

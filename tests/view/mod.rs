@@ -58,5 +58,5 @@ fn what_cannot_be_shown_is_told() {
     halfbyte(&["view", "examples/axpy.hb", "--target", "gpu"]).fails(2, "gpu");
     halfbyte(&["view", "no-such.hb"]).fails(2, "no-such.hb");
     halfbyte_on(&["view", "-"], b"kernel").fails(1, "<stdin>:1:");
-    halfbyte_on(&["view", "-"], b"; nothing\n").fails(1, "there is no kernel here");
+    halfbyte_on(&["view", "-"], b"; nothing\n").fails(1, "the file has no kernels");
 }

@@ -83,7 +83,7 @@ pub enum SyncError {
     #[error("waits at a barrier that other items never reach")]
     BarrierDivergence,
     /// Some lanes of the mask never execute the operation.
-    #[error("waits for lanes of its subgroup that never come")]
+    #[error("waits for lanes of its subgroup that never execute the operation")]
     SubgroupDivergence,
     /// The mask does not include the lane itself, or the mask of an `elect` includes a lane that
     /// has ended.
@@ -107,7 +107,7 @@ pub enum SyncError {
 fn barrier_argument(id: u32, count: Option<u32>) -> String {
     match count {
         _ if id >= BARRIERS => format!("there is no barrier {id}; they are 0 to {}", BARRIERS - 1),
-        Some(count) => format!("a barrier waits for a multiple of {SUBGROUP} items that is not 0, not for {count}"),
+        Some(count) => format!("the item count of a barrier must be a positive multiple of {SUBGROUP}, not {count}"),
         None => format!("barrier {id}"),
     }
 }

@@ -52,8 +52,8 @@ impl fmt::Display for WaitState {
                     lanes => write!(f, "for lanes {}", numbers(lanes)),
                 }
             }
-            WaitState::Memory => f.write_str("for memory that nobody writes"),
-            WaitState::Passed => f.write_str("past the barrier, parted by a branch or guard"),
+            WaitState::Memory => f.write_str("for memory that no item writes"),
+            WaitState::Passed => f.write_str("past the barrier, diverged at a branch or guard"),
         }
     }
 }
@@ -134,7 +134,7 @@ mod tests {
         let many = party(&[0, 2, 4, 6, 8, 10, 11], WaitState::Memory);
         assert_eq!(
             many.to_string(),
-            "items 0, 2, 4, 6 and 3 others of the group wait for memory that nobody writes (line 13)"
+            "items 0, 2, 4, 6 and 3 others of the group wait for memory that no item writes (line 13)"
         );
         let barrier = WaitState::Barrier { id: 2, arrived: 32, expected: 64 };
         let one = WaitingItems { loc: Loc::default(), ..party(&[3], barrier) };

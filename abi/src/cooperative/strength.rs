@@ -6,10 +6,10 @@ words! {
     MemOrder {
         #[default]
         Relaxed "relaxed" "None.",
-        Acquire "acquire" "Those that come after it.",
-        Release "release" "Those that come before it.",
-        AcqRel "acq_rel" "Those before it and those after it.",
-        SeqCst "seq_cst" "Likewise, and all that say so have one order.",
+        Acquire "acquire" "Later accesses.",
+        Release "release" "Earlier accesses.",
+        AcqRel "acq_rel" "Earlier and later accesses.",
+        SeqCst "seq_cst" "Earlier and later accesses; all such operations have one total order.",
     }
 }
 
@@ -21,7 +21,7 @@ words! {
         Group "group" "The items of the group.",
         #[default]
         Device "device" "All items that the device runs.",
-        System "system" "Those of other devices, and the host, too.",
+        System "system" "All items of all devices, and the host.",
     }
 }
 

@@ -55,7 +55,7 @@ pub enum Error {
         error: FileError,
     },
     /// A kernel file is not valid UTF-8.
-    #[error("{}: it is not UTF-8 text", .0.display())]
+    #[error("{}: the file is not valid UTF-8", .0.display())]
     Text(PathBuf),
     /// An environment variable that Cargo sets for build scripts is missing.
     #[error("${name}: {error}")]
@@ -66,14 +66,14 @@ pub enum Error {
         error: VarError,
     },
     /// A folder has no kernel files.
-    #[error("{}: there is no *.hb or *.ptx in it", .0.display())]
+    #[error("{}: the folder has no *.hb or *.ptx files", .0.display())]
     Empty(PathBuf),
     /// A source text has errors, or a kernel cannot be compiled. The report quotes the source
     /// lines.
     #[error("{0}")]
     Report(String),
     /// Two kernels have the same name.
-    #[error("kernel `{kernel}` is in {first} and in {second}")]
+    #[error("kernel `{kernel}` is defined in {first} and in {second}")]
     Twice {
         /// The name of the kernels.
         kernel: String,

@@ -30,9 +30,9 @@ pub fn caught(what: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
         let message = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
             (Some(message), _) => message,
             (_, Some(message)) => message.as_str(),
-            _ => "something unknown",
+            _ => "unknown panic",
         };
-        Err(Error::new(Status::Internal, format!("a defect of halfbyte, please report it: {message}")))
+        Err(Error::new(Status::Internal, format!("internal error (please report this bug): {message}")))
     })
 }
 
@@ -129,7 +129,7 @@ fn check<T>(pointer: *const T, count: usize, name: &str) -> Result<(), Error> {
     match bytes.and_then(|bytes| pointer.addr().checked_add(bytes).filter(|_| isize::try_from(bytes).is_ok())) {
         _ if count == 0 => Ok(()),
         _ if pointer.is_null() => Err(null(name)),
-        None => wrong(format!("`{name}` has {count} elements, which is more than memory has")),
+        None => wrong(format!("`{name}` has {count} elements, which exceeds the address space")),
         Some(_) if !pointer.is_aligned() => wrong(format!("`{name}` is not aligned")),
         Some(_) => Ok(()),
     }
@@ -152,7 +152,7 @@ pub unsafe fn text<'a>(pointer: *const c_char, length: usize, name: &str) -> Res
         unsafe { slice(pointer.cast::<u8>(), length, name) }?
     };
     str::from_utf8(bytes).map_err(|error| {
-        let message = format!("`{name}` is no UTF-8 from byte {} on", error.valid_up_to());
+        let message = format!("`{name}` is not valid UTF-8 at byte {}", error.valid_up_to());
         Error::new(Status::InvalidArgument, message)
     })
 }

@@ -107,7 +107,10 @@ pub enum LaunchArg<'a> {
 /// ends, nothing else writes the bytes that it reads, or accesses the bytes that it may write.
 pub unsafe fn given<'a>(args: *const Arg, count: usize) -> Result<Vec<LaunchArg<'a>>, Error> {
     if count > MOST_ARGS {
-        return Err(Error::new(Status::Arguments, format!("{count} arguments; no kernel has so many parameters")));
+        return Err(Error::new(
+            Status::Arguments,
+            format!("{count} arguments exceed the maximum number of parameters"),
+        ));
     }
     // SAFETY: the caller upholds this function's contract.
     let args = unsafe { ffi::slice(args, count, "args") }?;
@@ -133,7 +136,7 @@ unsafe fn one<'a>(number: usize, arg: &Arg) -> Result<LaunchArg<'a>, Error> {
             HALFBYTE_ARG_BUFFER => LaunchArg::Buffer(ffi::slice_mut(data, bytes, &name)?),
             HALFBYTE_ARG_ALIAS => LaunchArg::Alias { of: of as usize, offset },
             _ => {
-                let message = format!("args[{number}].kind is {kind}; there is no such argument");
+                let message = format!("args[{number}].kind is {kind}, which is not a valid kind");
                 return Err(Error::new(Status::InvalidArgument, message));
             }
         }
@@ -174,8 +177,7 @@ impl<'a> LaunchArg<'a> {
                 runtime::Arg::Scalar(bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte)))
             }
             LaunchArg::Value(bytes) => {
-                let message =
-                    format!("args[{number}] is a value of {} bytes; no parameter has more than 16", bytes.len());
+                let message = format!("args[{number}] is a value of {} bytes; the maximum is 16", bytes.len());
                 return Err(Error::new(Status::Arguments, message));
             }
             LaunchArg::In(bytes) => runtime::Arg::In(bytes),

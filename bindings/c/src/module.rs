@@ -19,7 +19,7 @@ pub struct Object(Vec<u8>);
 /// Returns the target with the given name. `sm` selects the SM version of PTX; 0 means the default.
 fn target(name: &str, sm: u32) -> Result<Target, Error> {
     let unknown =
-        || Error::new(Status::NotFound, format!("there is no target `{name}`; there are {}", TARGETS.names()));
+        || Error::new(Status::NotFound, format!("unknown target `{name}`; expected one of {}", TARGETS.names()));
     let target = TARGETS.named(name).ok_or_else(unknown)?;
     if sm == 0 {
         return Ok(target);

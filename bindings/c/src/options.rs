@@ -117,7 +117,7 @@ impl Options {
         if found <= limit {
             return Ok(());
         }
-        Err(Error::new(Status::Limit, format!("the text has {found} bytes; at most {limit} are read")))
+        Err(Error::new(Status::Limit, format!("the text has {found} bytes; the limit is {limit}")))
     }
 
     /// Calls `what` with the output function of kernels.
@@ -169,7 +169,7 @@ pub unsafe extern "C" fn halfbyte_options_set_engine(options: *mut Options, engi
             (HALFBYTE_ENGINE_INTERP, _) => Engine::Interp,
             (HALFBYTE_ENGINE_JIT, Some(threads)) => Engine::Jit { threads },
             (HALFBYTE_ENGINE_JIT, None) => return Err(Error::new(Status::InvalidArgument, "`threads` is 0")),
-            _ => return Err(Error::new(Status::InvalidArgument, format!("there is no engine {engine}"))),
+            _ => return Err(Error::new(Status::InvalidArgument, format!("unknown engine {engine}"))),
         };
         Ok(())
     };
@@ -201,7 +201,7 @@ pub unsafe extern "C" fn halfbyte_options_set_limit(options: *mut Options, limit
                 limits.time = (value != u64::MAX).then(|| Duration::from_millis(value));
                 return Ok(());
             }
-            _ => return Err(Error::new(Status::InvalidArgument, format!("there is no limit {limit}"))),
+            _ => return Err(Error::new(Status::InvalidArgument, format!("unknown limit {limit}"))),
         };
         *place = value;
         Ok(())

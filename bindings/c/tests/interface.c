@@ -111,7 +111,7 @@ static void says_what_is_wrong(void) {
     CHECK(module == NULL && strstr(halfbyte_error_display(error), "k.hb:3:3") != NULL);
     WRONG(error, HALFBYTE_STATUS_PARSE, 3, "frob");
     halfbyte_module_parse(NULL, "\xff", 1, NULL, &module, &error);
-    WRONG(error, HALFBYTE_STATUS_INVALID_ARGUMENT, 0, "`text` is no UTF-8 from byte 0 on");
+    WRONG(error, HALFBYTE_STATUS_INVALID_ARGUMENT, 0, "`text` is not valid UTF-8 at byte 0");
     halfbyte_module_parse(NULL, NULL, 4, NULL, &module, &error);
     WRONG(error, HALFBYTE_STATUS_INVALID_ARGUMENT, 0, "`text` is null");
     halfbyte_module_parse(NULL, SCALE, SIZE_MAX - 1, NULL, &module, &error);

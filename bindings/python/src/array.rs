@@ -214,7 +214,8 @@ impl<'py> Array<'py> {
         let lanes = ty.lanes();
         let along = self.shape.last().copied().unwrap_or(1);
         if along % lanes != 0 {
-            let found = format!("{}; a {} was given, whose last axis is no multiple of {lanes}", what(), self.named());
+            let found =
+                format!("{}; a {} was given, whose last axis is not a multiple of {lanes}", what(), self.named());
             return Err(PyValueError::new_err(found));
         }
         Ok(())
@@ -260,7 +261,8 @@ pub(crate) fn refuse_masked(object: &Bound<'_, PyAny>, what: &dyn Fn() -> String
     {
         return Ok(());
     }
-    let reason = "a masked array was given, whose mask would be lost: give `.filled(value)` of it, or `.data` to use what is masked";
+    let reason =
+        "a masked array was given, and its mask would be lost: pass `.filled(value)`, or `.data` to ignore the mask";
     Err(PyTypeError::new_err(format!("{}; {reason}", what())))
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn check_text<'py>(
         Some("interp") => &[Engine::Interp],
         Some("jit") => &[Engine::JIT],
         Some("cuda") => &[Engine::Cuda],
-        Some(other) => return Err(PyValueError::new_err(format!("there is no engine {other:?}"))),
+        Some(other) => return Err(PyValueError::new_err(format!("unknown engine {other:?}"))),
     };
     let sm = sm.map_or(Ok(Sm::DEFAULT), keyword::sm)?;
     let outcome = watched(py, Limits::strict(), false, |watchdog| {

@@ -290,9 +290,7 @@ impl Kernel {
                     return Err(PyValueError::new_err(wrong));
                 }
                 if races {
-                    return Err(PyValueError::new_err(
-                        "races are looked for in a kernel's text, and an object has none",
-                    ));
+                    return Err(PyValueError::new_err("race detection needs a source text; an object file has none"));
                 }
                 compiled::call(py, kernel, &self.signature, &given, &launch, ("", ""))?;
             }

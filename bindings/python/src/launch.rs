@@ -62,7 +62,7 @@ impl Keywords<'_, '_> {
             (Some(items), None, None) => Shape::from(count(items, "items")?),
             (None, Some(grid), Some(block)) => Shape::from((counts(grid, "grid")?, counts(block, "block")?)),
             (Some(_), ..) => {
-                return Err(PyTypeError::new_err("items stands in place of grid and block, not beside them"));
+                return Err(PyTypeError::new_err("items cannot be combined with grid and block"));
             }
             (None, ..) => return Err(PyTypeError::new_err("give items=N, or grid= and block=")),
         };
@@ -95,7 +95,7 @@ impl EngineName {
             "jit" => Ok(EngineName::Jit),
             "cuda" => Ok(EngineName::Cuda),
             _ => {
-                Err(PyValueError::new_err(format!("there is no engine {name:?}; give \"interp\", \"jit\" or \"cuda\"")))
+                Err(PyValueError::new_err(format!("unknown engine {name:?}; expected \"interp\", \"jit\" or \"cuda\"")))
             }
         }
     }
@@ -126,11 +126,11 @@ pub(crate) fn is_shared(engine: Engine) -> bool {
 
 /// Returns the target, or the evaluator, with the given name.
 pub(crate) fn target(name: &str, sm: Option<&Bound<'_, PyAny>>) -> PyResult<Platform> {
-    let unknown = || PyValueError::new_err(format!("there is no target {name:?}; give one of {}", Platform::names()));
+    let unknown = || PyValueError::new_err(format!("unknown target {name:?}; expected one of {}", Platform::names()));
     let on = Platform::from_name(name).ok_or_else(unknown)?;
     let Some(sm) = sm else { return Ok(on) };
     let sm = keyword::sm(sm)?;
-    let without = || PyValueError::new_err(format!("sm says which GPU PTX is for; target {name:?} has none"));
+    let without = || PyValueError::new_err(format!("sm is only valid for PTX, not for target {name:?}"));
     match on {
         Platform::Words(target) => TARGETS.for_sm(target, sm).map(Platform::Words).ok_or_else(without),
         Platform::Ir => Err(without()),

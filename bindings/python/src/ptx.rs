@@ -100,7 +100,7 @@ impl PtxText {
 
     /// Returns the report of a text without kernels.
     pub fn without_kernel(&self) -> Report {
-        let wrong = Diagnostic::new(Span::default(), "there is no kernel here").expected("`.entry`");
+        let wrong = Diagnostic::new(Span::default(), "the text has no kernels").expected("`.entry`");
         Report::new(&*self.file, &*self.text, vec![wrong])
     }
 }

@@ -102,7 +102,7 @@ fn choose(py: Python<'_>, text: &PtxText, entry: Option<&str>) -> PyResult<usize
     }
     match entry {
         Some(entry) => {
-            Err(PyValueError::new_err(format!("there is no kernel {entry:?}; there are {}", names.join(", "))))
+            Err(PyValueError::new_err(format!("unknown kernel {entry:?}; the kernels are {}", names.join(", "))))
         }
         None => Err(error::of_report(py, &text.without_kernel())),
     }

@@ -72,7 +72,7 @@ fn write_stream(out: &mut String, signature: &Signature, stream: &Stream) -> fmt
                 write!(out, "; aligned to {}", stream.align)?;
             }
         }
-        None => write!(out, "{} bytes tell whether an access is made", stream.bytes)?,
+        None => write!(out, "{} guard bytes", stream.bytes)?,
     }
     write_conditions(out, signature, stream)
 }

@@ -31,7 +31,7 @@ pub struct StdOnly;
 
 impl Includes for StdOnly {
     fn open(&self, _: &str, _: &str) -> Result<Included, String> {
-        Err("no other file can be included in a text that is in none itself".into())
+        Err("a text without a file cannot include other files".into())
     }
 }
 

@@ -152,7 +152,7 @@ impl Loading<'_> {
             let (kernels, plain) = (self.ast.kernels.len(), self.ast.plain.len());
             self.parse(&text, base);
             for error in self.errors.iter_mut().skip(errors) {
-                let message = format!("this is said of {}", self.files.place(error.span));
+                let message = format!("the error is in {}", self.files.place(error.span));
                 error.notes = vec![Note { span: None, message }];
                 error.span = at;
             }

@@ -186,7 +186,7 @@ fn refused(lines: &str, parts: &[&str]) {
 
 #[test]
 fn the_part_that_is_not_known_is_named() {
-    let unknown = "a value that is not known while compiling";
+    let unknown = "this value is not a compile-time constant";
     refused("const c = twice(3) + a", &[unknown, "`a` is an argument of the launch"]);
     refused("let p = extract(w, twice(a))", &[unknown, "`a` is an argument"]);
     refused("y[a] = last(x[0] & 7)", &[unknown, "the result of `load` is not known"]);

@@ -109,7 +109,7 @@ impl Import<'_> {
                 let Some(is_in) = val.and_then(|val| self.is_in(val, space, MAX_STEPS)) else {
                     self.refuse(
                         "the space of this address is only known when the kernel runs",
-                        "a run of the text as it stands, with `--target ptx`",
+                        "direct execution with `--target ptx`",
                     );
                     return true;
                 };

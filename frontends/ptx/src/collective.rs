@@ -251,7 +251,7 @@ impl Import<'_> {
         if address.known_align < bytes {
             self.refuse(
                 "an atomic operation of several elements that are not shown to be aligned together has no counterpart in the IR",
-                "an address that is a multiple of all, or a run of the text as it stands, with `--target ptx`",
+                "an aligned address, or direct execution with `--target ptx`",
             );
             return None;
         }

@@ -272,7 +272,7 @@ pub fn import_one(
     options: impl Into<Options>,
 ) -> Result<(Kernel, Vec<ParameterRange>), Vec<Diagnostic>> {
     let places = LineMap::new(text);
-    let none = || vec![Diagnostic::new(Span::default(), format!("there is no kernel of number {number}"))];
+    let none = || vec![Diagnostic::new(Span::default(), format!("kernel number {number} does not exist"))];
     let Inlined { entry, locs } = inlined(read).nth(number).ok_or_else(none)?;
     let kernel = emit::kernel(&entry, &locs, &places, options.into())?;
     let (_, found) = emit::parameters(&entry, &locs, &places)?;
@@ -379,7 +379,7 @@ fn diagnostics(places: &LineMap<'_>, errors: &[text::Error]) -> Vec<Diagnostic> 
 /// Returns the verifier's errors in an imported kernel, which are bugs of the import.
 fn defects(kernel: &Kernel) -> Vec<Diagnostic> {
     let found = halfbyte_ir::verify(kernel).err().unwrap_or_default();
-    let message = |error: &Diagnostic| Diagnostic::new(error.span, format!("a defect of the import: {error}"));
+    let message = |error: &Diagnostic| Diagnostic::new(error.span, format!("internal error of the import: {error}"));
     found.iter().map(message).collect()
 }
 

@@ -175,7 +175,7 @@ impl Import<'_> {
             _ if is_atomic => self.atomic(inst),
             _ if strength(inst).is_some() && inst.ty(0) == PtxType::B128 => self.refuse(
                 "an ordered access of 128 bits has no counterpart in the IR",
-                "a run of the text as it stands, with `--target ptx`",
+                "direct execution with `--target ptx`",
             ),
             _ if is_store(inst) => self.store(inst),
             _ => self.load(inst),
@@ -317,7 +317,7 @@ impl Import<'_> {
         if inst.is_some_and(|inst| strength(inst).is_some()) {
             self.refuse(
                 "an ordered access of several elements that is not shown to be aligned has no counterpart in the IR",
-                "an address that is a multiple of its bytes, or a run of the text as it stands, with `--target ptx`",
+                "an address that is a multiple of its bytes, or direct execution with `--target ptx`",
             );
             return Err(());
         }
@@ -325,7 +325,7 @@ impl Import<'_> {
         if bytes > 16 {
             self.refuse(
                 format!("an access of {bytes} bytes that is not shown to be aligned has no counterpart in the IR"),
-                "an address that is a multiple of them, or a run of the text as it stands, with `--target ptx`",
+                "an address that is a multiple of them, or direct execution with `--target ptx`",
             );
             return Err(());
         }

@@ -423,14 +423,14 @@ impl Parameters {
         let is_constant = |place: &&Parameter| matches!(place.of, Origin::Variable(Var { space: Space::Const, .. }));
         let (spaces, sources) = (self.spaces(val), self.sources(val));
         if is_base && spaces & (OF_SHARED | OF_LOCAL) != 0 && (!sources.is_empty() || spaces.count_ones() > 1) {
-            let message = "which memory this address is in is only known when the kernel runs";
-            return Some((message, "a run of the text as it stands, with `--target ptx`"));
+            let message = "the address space of this address is only known at run time";
+            return Some((message, "direct execution with `--target ptx`"));
         }
         let converts = inst.opcode == Opcode::CVTA;
         let is_buffer = |&source: &ParameterId| self.places.get(source as usize).is_some_and(|place| place.is_buffer);
         let is_own = matches!(named_space(&inst.modifiers), Some(Space::Shared | Space::Local));
         if converts && is_own && sources.iter().any(is_buffer) {
-            let message = "this address is one in global memory, which `cvta` takes for another space";
+            let message = "`cvta` treats this global address as an address in cluster shared memory";
             return Some((message, "`cvta.global` or `cvta.to.global`"));
         }
         let says = |token| (is_base || converts) && inst.has(token);

@@ -13,7 +13,7 @@ use crate::LineMap;
 pub(crate) fn unsupported(entry: &Entry, locs: &[Loc], places: &LineMap<'_>) -> impl Iterator<Item = Diagnostic> {
     entry.body.insts.iter().zip(locs).filter_map(|(inst, &at)| {
         let message = format!("{} has no counterpart in the IR", unsupported_description(inst)?);
-        Some(Diagnostic::new(places.span(at), message).expected("a run of the text as it stands, with `--target ptx`"))
+        Some(Diagnostic::new(places.span(at), message).expected("direct execution with `--target ptx`"))
     })
 }
 
@@ -25,11 +25,11 @@ fn is_of_place(inst: &Inst) -> bool {
 /// Describes an instruction that the IR cannot express.
 fn unsupported_description(inst: &Inst) -> Option<&'static str> {
     let of_operand = inst.operands.iter().find_map(|operand| match operand {
-        Operand::Frame { var, .. } if var.space != Space::Local => Some("the address of what a call passes"),
+        Operand::Frame { var, .. } if var.space != Space::Local => Some("the address of a call parameter"),
         Operand::Parameter { .. } => Some("the address of a parameter"),
         Operand::Function(_) => Some("the address of a function"),
         Operand::Memory(address) => match address.base {
-            Base::Frame(var) if var.space != Space::Local => Some("what a call passes"),
+            Base::Frame(var) if var.space != Space::Local => Some("a call parameter"),
             Base::Register(_) if inst.has(Token::Param) => Some("a parameter by its address"),
             _ => None,
         },
@@ -48,7 +48,7 @@ fn unsupported_description(inst: &Inst) -> Option<&'static str> {
         _ if inst.multiplies_matrices() => "a product of matrices",
         _ if inst.is_warp_level() => "a move of matrices",
         Opcode::REDUX_F32 => "a reduction of f32",
-        Opcode::MOV_SPECIAL if !is_of_place(inst) => "what a machine says of itself",
+        Opcode::MOV_SPECIAL if !is_of_place(inst) => "a special register of the hardware",
         _ => return None,
     })
 }

@@ -61,8 +61,12 @@ impl RetainedBuffers {
         Some(match (param.kind, is_scalar) {
             (ParamKind::Scalar(_), true) if bytes.len() == size => Ok(bytes),
             (ParamKind::Buffer { .. }, false) if bytes.len() % size == 0 => Ok(bytes),
-            (_, true) => Err(format!("`{name}` has no value: before, it was a scalar of {} bytes", bytes.len())),
-            (_, false) => Err(format!("`{name}` has no value: before, it was a buffer of {} bytes", bytes.len())),
+            (_, true) => {
+                Err(format!("`{name}` has no value: the previous launch had a scalar of {} bytes", bytes.len()))
+            }
+            (_, false) => {
+                Err(format!("`{name}` has no value: the previous launch had a buffer of {} bytes", bytes.len()))
+            }
         })
     }
 }
@@ -118,7 +122,7 @@ pub fn bind_after(
     };
     let find = |(name, span): &Name| {
         let found = params.iter().enumerate().find(|(_, param)| param.name == *name);
-        let unknown = || Diagnostic::new(*span, format!("`{}` is no parameter", brief(name)));
+        let unknown = || Diagnostic::new(*span, format!("`{}` is not a parameter", brief(name)));
         found.ok_or_else(|| unknown().expected(format!("one of: {}", param_names(&names(&|_| true), name))))
     };
     let mut inside: Vec<(usize, &Name, u64, Span)> = Vec::new();
@@ -194,8 +198,11 @@ pub fn bind_after(
                     expected.push((number, bytes));
                 } else {
                     let size = params[number].ty().bytes() as usize;
-                    let message =
-                        format!("{} elements are expected of a buffer of {}", bytes.len() / size, before.len() / size);
+                    let message = format!(
+                        "{} elements are expected, but the buffer has {}",
+                        bytes.len() / size,
+                        before.len() / size
+                    );
                     errors.push(Diagnostic::new(value.span, message));
                 }
             }
@@ -232,11 +239,11 @@ fn alias(
     let name = |number: usize| params.get(number).map_or("", |param| param.name.as_str());
     let wrong = |message: String, expected: &str| Err(Diagnostic::new(span, message).expected(expected));
     if !is_buffer(param) {
-        return wrong(format!("an address is given for `{}`, which is a scalar", name(param)), "a number");
+        return wrong(format!("`{}` is a scalar and cannot be an alias", name(param)), "a number");
     }
     let Some(Some(bytes)) = args.get(of).filter(|_| is_buffer(of)) else {
         let expected = "a buffer whose contents are given, as `[..]`, @file.npy, zeros(N) or random(N, SEED)";
-        return wrong(format!("`{}` is no buffer that `{}` could lie in", name(of), name(param)), expected);
+        return wrong(format!("`{}` is not a buffer that `{}` can alias", name(of), name(param)), expected);
     };
     let size = bytes.len();
     if offset > size as u64 {

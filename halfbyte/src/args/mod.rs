@@ -136,9 +136,8 @@ impl Value {
         };
         let bytes = match &self.kind {
             ValueKind::Number(_) if !is_scalar => {
-                return Err(
-                    Diagnostic::new(self.span, "one number is given for a buffer").expected("a list such as [1, 2]")
-                );
+                return Err(Diagnostic::new(self.span, "a single number is given for a buffer")
+                    .expected("a list such as [1, 2]"));
             }
             ValueKind::List(list) if !is_scalar => {
                 let mut bytes = Vec::new();
@@ -158,8 +157,9 @@ impl Value {
                 loaded.bytes
             }
             ValueKind::Alias { .. } => {
-                return Err(Diagnostic::new(self.span, "an address in another buffer is no contents of one")
-                    .expected("a value"));
+                return Err(
+                    Diagnostic::new(self.span, "an alias cannot be the contents of a buffer").expected("a value")
+                );
             }
             &ValueKind::Zeros { ty: of, count } => vec![0; self.size(count, of.unwrap_or(ty), loader)?],
             &ValueKind::Random { count, seed } => {
@@ -213,7 +213,7 @@ impl Value {
                 };
                 return Err(Diagnostic::new(self.span, message).expected(expected));
             }
-            _ => return Err(Diagnostic::new(self.span, "this cannot stand in a list").expected("a number")),
+            _ => return Err(Diagnostic::new(self.span, "this value is invalid in a list").expected("a number")),
         }
         push(ty, &lanes, bytes);
         Ok(())
@@ -232,7 +232,9 @@ impl Value {
             let (message, mut expected) = match integers(ty.elem()) {
                 // For an integer out of range, the original message is clearer.
                 Some(_) if is_integer(magnitude) => (bad.message, bad.expected),
-                Some(range) => (format!("`{}` is no {}", brief(text), ty.lane_type()), format!("an integer, {range}")),
+                Some(range) => {
+                    (format!("`{}` is not a valid {}", brief(text), ty.lane_type()), format!("an integer, {range}"))
+                }
                 None => (bad.message, bad.expected),
             };
             if !ty.is_scalar() {
@@ -267,13 +269,15 @@ impl Value {
         let (path, said) = match raw::split(name) {
             None => {
                 if let Some(format) = unread_format(name) {
-                    return Err(wrong(name, format!("{format} is not read"))
+                    return Err(wrong(name, format!("{format} is not supported"))
                         .expected(".npy, .png, or raw bytes as `@FILE.bin` or `@FILE:u8:COUNT`"));
                 }
                 (name, None)
             }
             Some((path, ..)) if is(path, "npy") || is(path, "png") => {
-                return Err(wrong(path, "such a file says itself what it holds".into()).expected(format!("@{path}")));
+                return Err(
+                    wrong(path, "this format stores its own dtype and shape".into()).expected(format!("@{path}"))
+                );
             }
             Some((path, dtype, shape)) => {
                 let array = raw::array(dtype, shape, ty);
@@ -281,26 +285,23 @@ impl Value {
             }
         };
         let bytes = loader.read(path).map_err(|error| match error {
-            FileError::Outside(_) => wrong(path, format!("{error}; `--allow` lets it be read")),
+            FileError::Outside(_) => wrong(path, format!("{error}; add `--allow FOLDER` to read it")),
             error => wrong(path, error.to_string()),
         })?;
         let scalar = |reason: String| match kind {
-            ParamKind::Scalar(_) => {
-                wrong(path, format!("this is an array, and the parameter is no buffer but one {ty}")).expected(
-                    if ty.is_scalar() {
-                        "a number".into()
-                    } else {
-                        format!("a number, or a list of {} lanes", ty.lanes())
-                    },
-                )
-            }
+            ParamKind::Scalar(_) => wrong(path, format!("the file is an array, but the parameter is a single {ty}"))
+                .expected(if ty.is_scalar() {
+                    "a number".into()
+                } else {
+                    format!("a number, or a list of {} lanes", ty.lanes())
+                }),
             ParamKind::Buffer { .. } => wrong(path, reason),
         };
         if let Some(array) = said {
             let (expected, found) = (array.bytes(), bytes.len());
             return match expected == found as u128 {
                 true => Ok(Loaded { bytes, array: Some(array) }),
-                false => Err(wrong(path, format!("the file has {found} bytes, and {expected} are asked for"))),
+                false => Err(wrong(path, format!("the file has {found} bytes, but {expected} are requested"))),
             };
         }
         let loaded = if is(path, "npy") {
@@ -452,7 +453,7 @@ mod tests {
                 x,
                 "0..0: the line ends too early; expected a value: a number, a [list], @file.npy, zeros(N), random(N, SEED) or &BUFFER+BYTES",
             ),
-            ("5", x, "0..1: one number is given for a buffer; expected a list such as [1, 2]"),
+            ("5", x, "0..1: a single number is given for a buffer; expected a list such as [1, 2]"),
             ("[1.0, [2.0]]", x, "6..11: a list of 1 is given for one f16x2; expected a number, or a list of 2 lanes"),
             ("[1.0 2.0]", x, "5..6: unexpected `2`; expected `,` or `]`"),
             ("[1.0", x, "4..4: the line ends too early; expected `,` or `]`"),
@@ -467,8 +468,8 @@ mod tests {
                 x,
                 "1..7: `0x3c00` has 4 digits, the bits of f16x2 have 8; expected `0x00003c00` for the bits of the element, or `[0x3c00, 0x3c00]` for every lane",
             ),
-            ("zeros(x)", x, "6..7: `x` does not do here; expected a number of elements"),
-            ("zeros:f17:1", x, "6..9: `f17` is no type; expected a type such as i8x4, f16x2 or i32"),
+            ("zeros(x)", x, "6..7: `x` is invalid here; expected a number of elements"),
+            ("zeros:f17:1", x, "6..9: `f17` is not a type; expected a type such as i8x4, f16x2 or i32"),
             ("zeros:i8:3", x, "0..10: 3 bytes are given for f16x2; expected a multiple of 4"),
             ("random(5)", x, "8..9: unexpected `)`; expected `,`"),
             ("@", x, "1..1: the line ends too early; expected a file name"),
@@ -482,7 +483,7 @@ mod tests {
                 "1..4: `1e3` is no i16; expected an integer, -32768 to 65535; or the bits of all lanes in 0x hexadecimal",
             ),
             ("0x+1", a, "0..4: `0x+1` is not the bits of i8x4; expected 0x0 to 0xffffffff"),
-            ("zeros(+2)", x, "6..8: `+2` does not do here; expected a number of elements"),
+            ("zeros(+2)", x, "6..8: `+2` is invalid here; expected a number of elements"),
             ("zeros(2)", a, "0..8: 8 bytes are given for i8x4; expected 4 bytes"),
         ] {
             assert_eq!(read(text, kind), Err(message.into()), "{text}");

@@ -32,7 +32,7 @@ pub enum NpyError {
     #[error("the array is in Fortran order; save it with numpy.ascontiguousarray")]
     FortranOrder,
     /// The size of the data does not agree with the shape.
-    #[error("the shape asks for {expected} bytes of data, but the file has {found}")]
+    #[error("the shape needs {expected} bytes of data, but the file has {found}")]
     Size {
         /// The size according to the shape, in bytes.
         expected: u128,
@@ -120,7 +120,7 @@ pub fn write_array(bytes: &[u8], array: &Array) -> Vec<u8> {
 
 /// Splits a file into the text of the header and the data.
 fn split(file: &[u8]) -> Result<(&str, &[u8]), NpyError> {
-    let rest = file.strip_prefix(MAGIC).ok_or(NpyError::Format("it does not begin as one"))?;
+    let rest = file.strip_prefix(MAGIC).ok_or(NpyError::Format("the magic number is missing"))?;
     let truncated = NpyError::Format("the header is cut off");
     let (length, rest) = match rest {
         [1, 0, a, b, rest @ ..] => (usize::from(u16::from_le_bytes([*a, *b])), rest),
@@ -241,11 +241,11 @@ mod tests {
         assert_eq!(error(&halves, Type::F16X2), "3 numbers do not fill whole elements of f16x2");
         assert_eq!(
             error(&array("<f2", "(4294967295, 4294967295, 4294967295, 4294967295, 4294967295)", &[0; 6]), Type::F16),
-            format!("the shape asks for {} bytes of data, but the file has 6", u128::MAX)
+            format!("the shape needs {} bytes of data, but the file has 6", u128::MAX)
         );
         let fortran = file("{'descr': '<f2', 'fortran_order': True, 'shape': (2, 3), }", &[0; 12]);
         assert_eq!(read(&fortran, Type::F16), Err(NpyError::FortranOrder));
-        assert_eq!(error(b"\x93NUMPX", Type::F16), "not an .npy file: it does not begin as one");
+        assert_eq!(error(b"\x93NUMPX", Type::F16), "not an .npy file: the magic number is missing");
         for header in [
             "",
             "{",

@@ -27,7 +27,7 @@ pub enum PictureError {
     #[error("the picture is grey with alpha; grey, RGB and RGBA are read")]
     GreyAlpha,
     /// The buffer is not of bytes.
-    #[error("a picture is of bytes, and this is a buffer of {0}; expected elements i8, i8x4 or i8x16")]
+    #[error("a picture consists of bytes, but this is a buffer of {0}; expected elements i8, i8x4 or i8x16")]
     Type(Type),
     /// The picture is too large.
     #[error("the picture has {width} x {height} pixels, {bytes} bytes; at most {most} are read")]
@@ -54,7 +54,7 @@ pub enum PictureError {
         ty: Type,
     },
     /// The width of the picture is not given.
-    #[error("nothing says how wide the picture is; expected FILE.png:WIDTHxHEIGHT")]
+    #[error("the width of the picture is not given; expected FILE.png:WIDTHxHEIGHT")]
     NoSize,
     /// The given size does not agree with the size of the buffer.
     #[error(
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!(error(&grey, Type::I8, 2), "the picture has 3 x 1 pixels, 3 bytes; at most 2 are read");
         assert_eq!(
             error(&grey, Type::F16X2, MOST),
-            "a picture is of bytes, and this is a buffer of f16x2; expected elements i8, i8x4 or i8x16"
+            "a picture consists of bytes, but this is a buffer of f16x2; expected elements i8, i8x4 or i8x16"
         );
         let deep = file(ColorType::Grayscale, BitDepth::Sixteen, (1, 1), &[1, 2]);
         assert_eq!(error(&deep, Type::I8, MOST), "the picture has 16 bits a channel; 8 are read");

@@ -66,14 +66,14 @@ pub(super) fn array(dtype: &str, shape: &str, ty: Type) -> Result<Array, (String
     let expected = || Dtype::names(&fitting);
     let Some(dtype) = Dtype::from_name(dtype) else {
         let hint = match dtype {
-            "i1" => " (i1 is the IR's truth value, bool NumPy's)",
+            "i1" => " (i1 is the IR's boolean; NumPy's is bool)",
             "i8" | "i16" | "i32" | "i64" => " (the IR's integers have no sign)",
             _ => "",
         };
-        return Err((format!("`{}` is no dtype{hint}", brief(dtype)), expected()));
+        return Err((format!("`{}` is not a dtype{hint}", brief(dtype)), expected()));
     };
     if !fitting.contains(&dtype) {
-        return Err((format!("the dtype is {dtype}; {ty} takes others"), expected()));
+        return Err((format!("the dtype {dtype} does not fit {ty}"), expected()));
     }
     let large = |_| (format!("`{}` is too large a shape", brief(shape)), "dimensions such as 480x640".to_owned());
     let shape = shape.split('x').map(str::parse).collect::<Result<Vec<u64>, _>>().map_err(large)?;
@@ -118,11 +118,11 @@ mod tests {
         };
         assert_eq!(
             error("i1", "4", Type::I8),
-            "`i1` is no dtype (i1 is the IR's truth value, bool NumPy's); uint8 or int8"
+            "`i1` is not a dtype (i1 is the IR's boolean; NumPy's is bool); uint8 or int8"
         );
-        assert_eq!(error("i8", "4", Type::I8), "`i8` is no dtype (the IR's integers have no sign); uint8 or int8");
-        assert_eq!(error("half", "4", Type::F16), "`half` is no dtype; float16 or uint16");
-        assert_eq!(error("u8", "4", Type::F16X2), "the dtype is uint8; f16x2 takes others; float16, uint16 or uint32");
+        assert_eq!(error("i8", "4", Type::I8), "`i8` is not a dtype (the IR's integers have no sign); uint8 or int8");
+        assert_eq!(error("half", "4", Type::F16), "`half` is not a dtype; float16 or uint16");
+        assert_eq!(error("u8", "4", Type::F16X2), "the dtype uint8 does not fit f16x2; float16, uint16 or uint32");
         assert_eq!(
             error("u8", "4x99999999999999999999", Type::I8),
             "`4x99999999999999999999` is too large a shape; dimensions such as 480x640"

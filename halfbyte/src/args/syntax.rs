@@ -84,7 +84,7 @@ impl<'s> Cursor<'s> {
         if text.is_empty() {
             return Err(self.unexpected(what));
         }
-        let wrong = || Diagnostic::new(span, format!("`{}` does not do here", brief(text))).expected(what);
+        let wrong = || Diagnostic::new(span, format!("`{}` is invalid here", brief(text))).expected(what);
         magnitude(text).map(|value| (value, span)).ok_or_else(wrong)
     }
 
@@ -118,7 +118,7 @@ impl<'s> Cursor<'s> {
             ValueKind::Zeros { ty: None, count }
         } else if self.eat("zeros:") {
             let (name, span) = self.name("a type")?;
-            let unknown = || Diagnostic::new(span, format!("`{}` is no type", brief(name))).expected(TYPES);
+            let unknown = || Diagnostic::new(span, format!("`{}` is not a type", brief(name))).expected(TYPES);
             let ty = Type::from_name(name).ok_or_else(unknown)?;
             self.expect(":")?;
             ValueKind::Zeros { ty: Some(ty), count: self.integer(COUNT)?.0 }

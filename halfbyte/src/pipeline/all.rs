@@ -264,7 +264,7 @@ pub fn compile_ptx(
     watch: &mut Watch<'_>,
 ) -> Result<String, CompileError> {
     let Some(sm) = options.target.sm().filter(|_| options.target.form() == KernelFormat::Text) else {
-        let message = format!("target `{}` has words, not PTX text", options.target);
+        let message = format!("target `{}` is not PTX", options.target);
         return Err(CompileError::Internal { at: ErrorLocation::default(), message });
     };
     // PTX text rarely takes more than twice the size of its source.

@@ -148,7 +148,7 @@ pub enum ArgError {
         elem: u32,
     },
     /// An alias that refers to a parameter without its own buffer, or beyond the end of a buffer.
-    #[error("parameter {param} is given an address in parameter {of}, {offset} bytes on, where no buffer is")]
+    #[error("the alias of parameter {param} at byte {offset} of parameter {of} is in no buffer")]
     Alias {
         /// Number of the parameter that receives the alias.
         param: usize,
@@ -158,7 +158,7 @@ pub enum ArgError {
         offset: u64,
     },
     /// Two arguments are in the same buffer, and one of them is written without `may_alias`.
-    #[error("buffers {first} and {second} overlap, and {unique} is written and does not say `may_alias`")]
+    #[error("buffers {first} and {second} overlap, but {unique} is written without `may_alias`")]
     MayNotAlias {
         /// Number of the first parameter.
         first: usize,
@@ -216,7 +216,7 @@ pub struct Trap {
 #[non_exhaustive]
 pub enum TrapKind {
     /// An access that is not within one buffer.
-    #[error("{bytes} bytes at {address:#x} lie in no buffer")]
+    #[error("{bytes} bytes at {address:#x} are not within a buffer")]
     OutOfBounds {
         /// Address of the access.
         address: u64,
@@ -241,7 +241,7 @@ pub enum TrapKind {
     },
     /// In a packed kernel: an access to a stream out of order, or the end of a group that has not
     /// accessed all its bytes. Uniform streams outside loops can be accessed in any order.
-    #[error("byte {at} of a group in stream {stream} where byte {next} comes next")]
+    #[error("access to byte {at} of a group in stream {stream}, but byte {next} is next")]
     OutOfOrder {
         /// Number of the stream.
         stream: usize,
@@ -251,7 +251,7 @@ pub enum TrapKind {
         next: u64,
     },
     /// A read from shared memory that no item of the group has written.
-    #[error("{bytes} bytes at {address} of shared memory are read, and the group has not written them all")]
+    #[error("read of {bytes} bytes of uninitialised shared memory at offset {address}")]
     Uninitialised {
         /// Offset in shared memory of the first byte.
         address: u64,
@@ -263,7 +263,7 @@ pub enum TrapKind {
     #[error("{}{}", .0, others(.1))]
     Meets(SyncError, Vec<WaitingItems>),
     /// The item polls memory that no item will write, because all others have ended or also wait.
-    #[error("waits for memory that nobody writes any more{}", others(.0))]
+    #[error("waits for memory that no item will write{}", others(.0))]
     Deadlock(Vec<WaitingItems>),
     /// More backward branches than the launch allows.
     #[error("more than {budget} backward branches")]

@@ -349,7 +349,7 @@ impl<'k> Prepared<'k> {
             let types: SmallVec<[Type; 4]> = (self.operands(step).iter()).map(|operand| operand.ty).collect();
             let meaning = match launch.intrinsics {
                 Some(meanings) => meanings.resolve(intrinsic, &types, step.result.ty),
-                None => Err(format!("no meaning is given for instructions of {}", intrinsic.target)),
+                None => Err(format!("no implementation of {} instructions is available", intrinsic.target)),
             };
             Some((step.inst, meaning))
         };
@@ -611,7 +611,7 @@ impl<O: Observer> Machine<'_, O> {
                 missing => {
                     let reason = match missing {
                         Some(Err(reason)) => reason.clone(),
-                        _ => String::from("an intrinsic without text"),
+                        _ => String::from("the intrinsic has no text"),
                     };
                     return Err(self.trap(item, step.inst, TrapKind::NoIntrinsic { reason }));
                 }

@@ -232,7 +232,7 @@ impl<'s> Reader<'s> {
             }
             (_, Some(op)) => Ok(op),
             (_, None) if suggestions::no_op(word).is_some() => {
-                let failed = self.error(span, format!("`{word}` is no op"), "an op");
+                let failed = self.error(span, format!("`{word}` is not an op"), "an op");
                 self.help(suggestions::no_op(word).unwrap_or_default());
                 Err(failed)
             }
@@ -241,7 +241,7 @@ impl<'s> Reader<'s> {
                 let suffixes = suffixes.split(|c: char| c.is_whitespace()).next().unwrap_or_default();
                 let expected = suggestions::op_with(word, suffixes)
                     .map_or("an op".into(), |meant| format!("an op; did you mean {meant}?"));
-                Err(self.error(span, format!("`{word}` is no op"), expected))
+                Err(self.error(span, format!("`{word}` is not an op"), expected))
             }
         }
     }
@@ -313,7 +313,7 @@ impl<'s> Reader<'s> {
             }
             AttrKind::Fence if suffix.order.is_none() => {
                 let expected = wellformed::one_of(row.op.orders());
-                Err(self.error(self.since(start), format!("`{}` without what it orders", row.name), expected))
+                Err(self.error(self.since(start), format!("`{}` without a memory order", row.name), expected))
             }
             AttrKind::Fence if suffix.scope.is_none() => {
                 Err(self.error(self.since(start), without("scope"), wellformed::one_of(Scope::ALL)))
@@ -327,7 +327,7 @@ impl<'s> Reader<'s> {
         if row.attr == AttrKind::Axis {
             return self.error(
                 span,
-                format!("`{word}` is no axis"),
+                format!("`{word}` is not an axis"),
                 format!("{} or no suffix", wellformed::one_of(words)),
             );
         }
@@ -384,7 +384,7 @@ impl<'s> Reader<'s> {
     fn no_operand(&mut self) -> Failed {
         let rest = self.rest_of_line();
         let help = match self.tok() {
-            Tok::Punctuation(b'(') => Some("operands stand without brackets: `add.i32 %a, %b`".to_owned()),
+            Tok::Punctuation(b'(') => Some("write operands without parentheses: `add.i32 %a, %b`".to_owned()),
             Tok::Word => Op::from_name(self.text()).map(|op| {
                 let end = if rest.contains('[') { rest.find(']').map(|at| at + 1) } else { rest.find([',', ')']) };
                 let whole = end.and_then(|end| rest.get(..end)).unwrap_or(rest).trim_end();
@@ -751,7 +751,7 @@ impl<'s> Reader<'s> {
         let Some(ty) = known.map(|value| value.ty).filter(|&ty| ty != Type::PTR) else { return Ok(()) };
         let span = self.name_at(start).span;
         let name = self.source(span);
-        let failed = self.error(span, format!("`{name}` is no buffer: its type is `{ty}`"), "a buffer");
+        let failed = self.error(span, format!("`{name}` is not a buffer: its type is `{ty}`"), "a buffer");
         self.help(match self.body.kernel.param(base) {
             Some(_) => format!("`{name}: in {ty}` among the parameters is a buffer; a scalar is used by its name"),
             None => format!("a value is used by its name: `{name}`"),
@@ -800,8 +800,8 @@ impl<'s> Reader<'s> {
                 });
                 if misplaced {
                     self.help(match (indexed, address.wide) {
-                        (true, true) => "`wide` is said once",
-                        (true, false) => "`wide` stands after the value: `%x[%i wide + 3]`",
+                        (true, true) => "`wide` occurs twice",
+                        (true, false) => "`wide` follows the value: `%x[%i wide + 3]`",
                         (false, _) => {
                             "`wide` is how the value of an index is scaled; a number is added in 64 bits anyway"
                         }
@@ -835,7 +835,7 @@ impl<'s> Reader<'s> {
         let index = self.source(self.name_at(index).span);
         let failed = self.unexpected(if op == "mul" { "`]`, `+` or `-`" } else { "a number" });
         self.help(format!(
-            "an index is a value and a constant; compute others first: {before}`%at = {op}.i32 {index}, {right}`"
+            "an index is the sum of a value and a constant; compute any other index first: {before}`%at = {op}.i32 {index}, {right}`"
         ));
         failed
     }

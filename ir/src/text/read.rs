@@ -142,7 +142,7 @@ fn undefined_name<T: Copy>(sigil: char, named: &Named<T>, names: &Names<'_, T>) 
     let expected = near.map_or(what.into(), |near| format!("{what}; did you mean `{sigil}{near}`?"));
     let diagnostic = Diagnostic::new(named.span, format!("`{sigil}{name}` is not defined")).expected(expected);
     match suggestions::place(name).filter(|_| sigil == '%' && near.is_none()) {
-        Some(op) => diagnostic.help(format!("an op gives it: `%{name} = {op}`")),
+        Some(op) => diagnostic.help(format!("write an op to get it: `%{name} = {op}`")),
         None => diagnostic,
     }
 }

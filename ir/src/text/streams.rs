@@ -347,7 +347,7 @@ impl<'s> Reader<'s> {
         match self.body.param_number(name) {
             Some(number) => Ok((number, name.span)),
             None => {
-                let message = format!("`%{}` is no parameter", self.name_text(name));
+                let message = format!("`%{}` is not a parameter", self.name_text(name));
                 Err(self.error(name.span, message, "a parameter of the kernel"))
             }
         }
@@ -368,7 +368,7 @@ impl<'s> Reader<'s> {
                     }
                 }
                 None => {
-                    let message = format!("`%{}` is no stream", self.name_text(name));
+                    let message = format!("`%{}` is not a stream", self.name_text(name));
                     self.error(name.span, message, "an `out` stream of no buffer");
                 }
             }

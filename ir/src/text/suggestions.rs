@@ -82,9 +82,9 @@ const OPS: &[Advice] = &[
     ("`rotr`", &["ror", "rotate_right", "rotateright", "fshr", "__funnelshift_r"]),
     ("`popcount`", &["popc", "__popc", "__popcll", "popcnt", "ctpop", "bit_count", "bitcount"]),
     ("`clz`", &["__clz", "__clzll", "ctlz", "lzcnt", "leading_zeros"]),
-    ("`clz`: the number of the highest bit is the width less 1 less it", &["bfind", "flo", "find_leading_one"]),
+    ("`clz`: the number of the highest set bit is width - 1 - `clz`", &["bfind", "flo", "find_leading_one"]),
     ("`ctz`", &["cttz", "tzcnt", "trailing_zeros"]),
-    ("`ctz`, and 1 more", &["ffs", "__ffs", "__ffsll"]),
+    ("`ctz` plus 1", &["ffs", "__ffs", "__ffsll"]),
     ("`bit_reverse`", &["brev", "__brev", "__brevll", "bitreverse", "reverse_bits", "rbit", "bitrev"]),
     ("`any`", &["any_true"]),
     ("`all`", &["all_true"]),
@@ -107,7 +107,7 @@ const OPS: &[Advice] = &[
     ("`rem_s`", &["srem"]),
     ("`rem_u`", &["urem"]),
     ("`fsqrt`", &["sqrt", "sqrtf", "hsqrt"]),
-    ("`fdiv.f32` of 1 by it", &["rcp", "recip", "reciprocal"]),
+    ("`fdiv.f32` of 1 by the operand", &["rcp", "recip", "reciprocal"]),
     ("`frsqrt`", &["rsqrt", "rsqrtf", "inversesqrt"]),
     ("`fexp2`", &["exp2", "exp2f", "ex2"]),
     ("`fexp2` of the product with 1.442695", &["exp", "expf"]),
@@ -178,14 +178,14 @@ const OPS: &[Advice] = &[
     ("`match_all`", &["__match_all_sync"]),
     ("`active_mask`", &["__activemask", "activemask"]),
     ("`subgroup_reduce_add`", &["__reduce_add_sync", "redux"]),
-    ("the ops in place of the call: kernels call nothing", &["call", "invoke"]),
+    ("the ops of the called function: kernels have no calls", &["call", "invoke"]),
     ("a label: `^name:`", &["block", "label", "bb"]),
 ];
 
 /// Foreign words without an equivalent op, with the reason.
 const NONE: &[Advice] = &[
     (
-        "there are no copies that go on beside the item: `load` a value and `store` it",
+        "there are no asynchronous copies: `load` a value and `store` it",
         &["cp_async", "memcpy_async", "__pipeline_memcpy_async", "cp"],
     ),
     ("there are no textures: `load` from a buffer", &["tex", "tex2d", "tex1dfetch", "sample"]),

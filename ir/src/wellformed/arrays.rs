@@ -32,8 +32,7 @@ impl Verifier<'_> {
             match (array.space, array.count) {
                 (_, Some(0)) => self.found(place, format!("`%{name}` has no elements"), "at least 1"),
                 (Space::Scratch, None) => {
-                    let message =
-                        format!("the size of `%{name}` is left to the launch, which says it of shared memory");
+                    let message = format!("`%{name}` has no size; only the size of shared memory can be set at launch");
                     self.found(place, message, "a number of elements");
                 }
                 _ => {}
@@ -85,7 +84,7 @@ impl Verifier<'_> {
         let base = data.op.row().args.len().saturating_sub(1);
         let array = args.get(base).and_then(|&base| self.kernel.array(base));
         if let Some(array) = array.filter(|array| array.space == Space::Scratch) {
-            let message = format!("{} in `%{}`, which no other item reaches", mnemonic(data), array.name);
+            let message = format!("{} in `%{}`, which is local to the item", mnemonic(data), array.name);
             self.related(
                 Subject::Inst(inst, InstPart::Arg(base as u32)),
                 message,

@@ -165,7 +165,7 @@ impl Verifier<'_> {
             window.holds == StreamContents::Buffer && window.buffer == stream.buffer && window.guard.is_none()
         };
         if packing.streams.get(window as usize).filter(is_window).is_none() {
-            let message = format!("{name} is of accesses in a window that does not exist");
+            let message = format!("the window of {name} does not exist");
             self.found(place(StreamPart::Address), message, "a `whole` stream of the same buffer");
         }
         if !kind(number).is_some_and(is_written) {
@@ -198,7 +198,7 @@ impl Verifier<'_> {
             self.found(place(StreamPart::Align), format!("{name} is aligned in no buffer"), "no alignment of a guard");
         }
         if stream.guard.is_some() {
-            self.found(place(StreamPart::Guard), format!("{name} is a guard that has one itself"), "");
+            self.found(place(StreamPart::Guard), format!("guard {name} has a guard itself"), "");
         }
     }
 

@@ -119,7 +119,7 @@ impl Inst {
         Inst { opcode, word: opcode.derived().template }
     }
 
-    /// Decodes a word. Returns `None` if the word is no instruction.
+    /// Decodes a word. Returns `None` if the word is not a valid instruction.
     pub fn decode(word: u128) -> Option<Inst> {
         let inst = Inst { opcode: Opcode::of_word(word)?, word };
         inst.is_valid().then_some(inst)

@@ -53,29 +53,29 @@ pub struct Template {
 #[non_exhaustive]
 pub enum TemplateError {
     /// `$` followed by something other than `d` or an operand's number.
-    #[error("`${0}` is no placeholder: `$d` is the result, `$0` to `${last}` the operands", last = .1.saturating_sub(1))]
+    #[error("`${0}` is not a placeholder: use `$d` for the result and `$0` to `${last}` for the operands", last = .1.saturating_sub(1))]
     Placeholder(String, usize),
     /// An explicit register name.
-    #[error("register `{0}` cannot be named: use `$d` and `$0`, `$1`, ...")]
+    #[error("register `{0}` is not allowed: use `$d`, `$0`, `$1`, ...")]
     Register(String),
     /// More operands than the registers of a template can represent.
-    #[error("an instruction takes no {0} operands")]
+    #[error("an instruction cannot take {0} operands")]
     TooMany(usize),
     /// The text is no valid instruction. The column numbers refer to the text with the placeholders
     /// replaced.
     #[error("{0}")]
     Asm(AsmError),
     /// An instruction that accesses memory or changes control flow.
-    #[error("{0} reads or writes memory, or steers; an intrinsic only computes")]
+    #[error("{0} accesses memory or changes control flow; an intrinsic may only compute")]
     Class(&'static str),
     /// A guarded instruction, which might not execute.
-    #[error("an intrinsic has no guard: where it does not act, there would be no result")]
+    #[error("an intrinsic cannot have a guard: without execution there is no result")]
     Guarded,
     /// A placeholder in place of a register of another kind or width.
-    #[error("{0} stands where a register of another kind or width belongs")]
+    #[error("{0} has the wrong kind or width for this operand")]
     Kind(String),
     /// A constant with an explicit address.
-    #[error("`c[...]` cannot be named by its place: use `c[$0]` for a parameter of 32 bits")]
+    #[error("constant addresses are not allowed in `c[...]`: use `c[$0]` for a 32-bit parameter")]
     Constant,
     /// An unused result or operand.
     #[error("{0}")]
@@ -243,16 +243,13 @@ mod tests {
         assert_eq!(template.constant.map(|(_, operand)| operand), Some(1));
         assert_eq!(template.slots.len(), 3);
         let refused = |text: &str, second| Template::parse(text, WORD, &[WORD, second]).unwrap_err().to_string();
-        let by_place = "`c[...]` cannot be named by its place: use `c[$0]` for a parameter of 32 bits";
+        let by_place = "constant addresses are not allowed in `c[...]`: use `c[$0]` for a 32-bit parameter";
         for text in ["HADD2 $d, $0, c[0x0][0x160]", "HADD2 $d, $0, c[", "HADD2 $d, $0, c[]", "HADD2 $d, $0, c[$1"] {
             assert_eq!(refused(text, WORD), by_place, "{text}");
         }
-        assert!(refused("HADD2 $d, $0, c[$2]", WORD).starts_with("`$2` is no placeholder"));
-        assert!(refused("HADD2 $d, $0, c[$d]", WORD).starts_with("`$d` is no placeholder"));
-        assert_eq!(
-            refused("HADD2 $d, $0, c[$1]", TRUTH),
-            "c[$1] stands where a register of another kind or width belongs"
-        );
+        assert!(refused("HADD2 $d, $0, c[$2]", WORD).starts_with("`$2` is not a valid positionholder"));
+        assert!(refused("HADD2 $d, $0, c[$d]", WORD).starts_with("`$d` is not a valid positionholder"));
+        assert_eq!(refused("HADD2 $d, $0, c[$1]", TRUTH), "c[$1] has the wrong kind or width for this operand");
         assert!(refused("LDC $d, c[$1][$0]", WORD).contains("expected"));
         assert!(refused("ULDC UR4, c[$1]", WORD).starts_with("register `UR4`"));
     }
@@ -260,19 +257,16 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused() {
         let refused = |text: &str| Template::parse(text, WORD, &[WORD, WORD]).unwrap_err().to_string();
-        assert_eq!(refused("HADD2 $d, $0, R7"), "register `R7` cannot be named: use `$d` and `$0`, `$1`, ...");
-        assert_eq!(refused("HADD2 $d, $0, UR7"), "register `UR7` cannot be named: use `$d` and `$0`, `$1`, ...");
+        assert_eq!(refused("HADD2 $d, $0, R7"), "register `R7` is not allowed: use `$d`, `$0`, `$1`, ...");
+        assert_eq!(refused("HADD2 $d, $0, UR7"), "register `UR7` is not allowed: use `$d`, `$0`, `$1`, ...");
         assert_eq!(
             refused("HADD2 $d, $0, $2"),
-            "`$2` is no placeholder: `$d` is the result, `$0` to `$1` the operands"
+            "`$2` is not a placeholder: use `$d` for the result and `$0` to `$1` for the operands"
         );
         assert_eq!(refused("HADD2 $d, $0, $0"), "operand `$1` is not used");
         assert_eq!(refused("HADD2 RZ, $0, $1"), "the result `$d` is not written");
-        assert_eq!(refused("HADD2 $0, $0, $1"), "$0 stands where a register of another kind or width belongs");
-        assert_eq!(
-            refused("IMAD.WIDE.U32 $d, $0, $1, RZ"),
-            "$d stands where a register of another kind or width belongs"
-        );
+        assert_eq!(refused("HADD2 $0, $0, $1"), "$0 has the wrong kind or width for this operand");
+        assert_eq!(refused("IMAD.WIDE.U32 $d, $0, $1, RZ"), "$d has the wrong kind or width for this operand");
         assert!(refused("LDG $d, [$0.U32+URZ]").starts_with("LDG reads or writes memory"));
         assert!(refused("HADD3 $d, $0, $1").contains("unknown instruction"));
     }

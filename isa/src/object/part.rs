@@ -83,7 +83,7 @@ mod tests {
             assert_eq!(error, RecordError::Part { word: 5, offset, bytes });
         }
         let error = RecordError::Part { word: 5, offset: 16, bytes: 1 };
-        assert_eq!(error.to_string(), "an access of 1 bytes, 16 bytes into that of word 5, is no part of one");
+        assert_eq!(error.to_string(), "invalid partial access of word 5: 1 bytes at offset 16");
     }
 
     #[test]

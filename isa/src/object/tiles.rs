@@ -275,45 +275,54 @@ mod tests {
             read(&info).unwrap_err().to_string()
         };
         assert_eq!(refused(&|tiles| tiles.items = 2), "a group has 2 items; expected 1, 4 or 16");
-        assert_eq!(refused(&|tiles| tiles.image = vec![0; 65]), "the image has 65 bytes, of 64 before the streams");
+        assert_eq!(
+            refused(&|tiles| tiles.image = vec![0; 65]),
+            "the image has 65 bytes but only 64 bytes precede the streams"
+        );
         let streams = |tiles: &mut Tiles, count| tiles.streams = vec![tiles.streams[3].clone(); count];
         assert_eq!(refused(&|tiles| streams(tiles, 1025)), "there are 1025 streams; at most 1024 are possible");
         assert_eq!(refused(&|tiles| streams(tiles, 31)), "streams take 31 regions; at most 30 are possible");
 
         let stream = |change: &dyn Fn(&mut Stream)| refused(&|tiles| change(&mut tiles.streams[2]));
-        assert_eq!(stream(&|s| s.buffer = Some(0)), "stream 2: parameter 0 is no buffer");
-        assert_eq!(stream(&|s| s.buffer = Some(4)), "stream 2: parameter 4 is no buffer");
-        assert_eq!(stream(&|s| s.buffer = None), "stream 2: a guard is written, and has no guard itself");
+        assert_eq!(stream(&|s| s.buffer = Some(0)), "stream 2: parameter 0 is not a buffer");
+        assert_eq!(stream(&|s| s.buffer = Some(4)), "stream 2: parameter 4 is not a buffer");
+        assert_eq!(stream(&|s| s.buffer = None), "stream 2: a guard stream must be written and must not have a guard");
         let unwritten = refused(&|tiles| tiles.streams[1].site.written = false);
-        assert_eq!(unwritten, "stream 1: a guard is written, and has no guard itself");
+        assert_eq!(unwritten, "stream 1: a guard stream must be written and must not have a guard");
         for guard in [0, 2, 3, 4] {
-            assert_eq!(stream(&|s| s.guard = Some(guard)), format!("stream 2: stream {guard} is no guard for it"));
+            assert_eq!(stream(&|s| s.guard = Some(guard)), format!("stream 2: stream {guard} is not a matching guard"));
         }
-        assert_eq!(stream(&|s| s.steps.clear()), "stream 2: stream 1 is no guard for it");
-        assert_eq!(stream(&|s| s.uniform = true), "stream 2: stream 1 is no guard for it");
+        assert_eq!(stream(&|s| s.steps.clear()), "stream 2: stream 1 is not a matching guard");
+        assert_eq!(stream(&|s| s.uniform = true), "stream 2: stream 1 is not a matching guard");
         assert_eq!(stream(&|s| s.bytes = 3), "stream 2: an access of 3 bytes; expected 1, 2, 4, 8 or 16");
         assert_eq!(stream(&|s| s.align = 0), "stream 2: alignment 0 is not a power of two");
         assert_eq!(refused(&|tiles| tiles.streams[3].scale = 4.into()), "stream 3: a uniform stream has a scale");
         let per_item = refused(&|tiles| tiles.streams[2].scale.terms = vec![(AffineVariable::Param(1), 1)]);
-        assert_eq!(per_item, "stream 2: parameter 1 is no 32-bit scalar");
+        assert_eq!(per_item, "stream 2: parameter 1 is not a 32-bit scalar");
         let factor = |s: &mut Stream, param| s.index.terms = vec![(AffineVariable::Param(param), 1)];
-        assert_eq!(stream(&|s| factor(s, 1)), "stream 2: parameter 1 is no 32-bit scalar");
-        assert_eq!(stream(&|s| factor(s, 3)), "stream 2: parameter 3 is no 32-bit scalar");
-        assert_eq!(stream(&|s| factor(s, 4)), "stream 2: parameter 4 is no 32-bit scalar");
+        assert_eq!(stream(&|s| factor(s, 1)), "stream 2: parameter 1 is not a 32-bit scalar");
+        assert_eq!(stream(&|s| factor(s, 3)), "stream 2: parameter 3 is not a 32-bit scalar");
+        assert_eq!(stream(&|s| factor(s, 4)), "stream 2: parameter 4 is not a 32-bit scalar");
         let at_least = |s: &mut Stream| match &mut s.steps[0].trips {
             TripCount::Of { at_least, .. } => *at_least = 2,
             TripCount::Const(_) => {}
         };
-        assert_eq!(stream(&at_least), "stream 2: a loop of at least 2 trips; expected 0 or 1");
+        assert_eq!(stream(&at_least), "stream 2: the lower bound of a trip count is 2; expected 0 or 1");
 
         let first = |change: &dyn Fn(&mut Stream)| refused(&|tiles| change(&mut tiles.streams[0]));
         let deep = |s: &mut Stream| s.steps = vec![s.steps[1].clone(); 33];
-        assert_eq!(first(&deep), "stream 0: 33 loops around the site; at most 32 are possible");
-        assert_eq!(first(&|s| s.steps[1].loop_number = 5), "stream 0: loop 5 is not that of the streams before");
-        assert_eq!(first(&|s| s.steps.swap(0, 1)), "stream 1: loop 5 is not that of the streams before");
+        assert_eq!(first(&deep), "stream 0: 33 nested loops; the maximum is 32");
+        assert_eq!(
+            first(&|s| s.steps[1].loop_number = 5),
+            "stream 0: loop 5 differs from its description in an earlier stream"
+        );
+        assert_eq!(
+            first(&|s| s.steps.swap(0, 1)),
+            "stream 1: loop 5 differs from its description in an earlier stream"
+        );
         assert_eq!(
             first(&|s| s.steps[0].trips = TripCount::Const(1)),
-            "stream 1: loop 5 is not that of the streams before"
+            "stream 1: loop 5 differs from its description in an earlier stream"
         );
     }
 
@@ -367,10 +376,10 @@ mod tests {
             read(&info).unwrap_err().to_string()
         };
         let window =
-            "stream 4: a window is uniform, of single bytes, in a buffer, and has neither loops, address nor guard";
+            "stream 4: a window must be uniform, of single bytes and in a buffer, without loops, address or guard";
         assert_eq!(refused(&|s| s.uniform = false, 4), window);
         assert_eq!(refused(&|s| s.offset = 4, 4), window);
-        let in_it = "stream 5: stream 4 is no window for it";
+        let in_it = "stream 5: stream 4 is not a matching window";
         assert_eq!(refused(&|s| s.buffer = Some(2), 5), in_it);
         assert_eq!(refused(&|s| s.index = 4.into(), 5), in_it);
         // A store through a window needs a window that is written.

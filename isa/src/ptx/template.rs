@@ -43,25 +43,25 @@ pub const fn register_of(bits: u32) -> Option<Type> {
 #[non_exhaustive]
 pub enum TemplateError {
     /// There are too many operands.
-    #[error("an instruction takes no {0} operands")]
+    #[error("an intrinsic takes at most 6 operands, not {0}")]
     TooMany(usize),
     /// The text is not a valid instruction.
     #[error("{0}")]
     Text(text::ErrorKind),
     /// There is not exactly one instruction.
-    #[error("this is not one instruction; it stands without `;`")]
+    #[error("expected exactly one instruction without `;`")]
     NotOne,
     /// The instruction accesses memory or changes the control flow.
-    #[error("`{0}` reads or writes memory, or steers; an intrinsic only computes")]
+    #[error("`{0}` accesses memory or changes control flow, which is not allowed in an intrinsic")]
     Class(&'static str),
     /// The instruction reads or writes the carry flag, which outlives the instruction.
-    #[error("`{0}` has to do with the carry flag; an intrinsic only computes")]
+    #[error("`{0}` uses the carry flag, which is not allowed in an intrinsic")]
     Carry(&'static str),
     /// The instruction has a guard.
-    #[error("an intrinsic has no guard: where it does not act, there would be no result")]
+    #[error("a guard is not allowed in an intrinsic, because the result would be undefined")]
     Guarded,
     /// An operand is not a register or an immediate, such as a special register.
-    #[error("only `$d`, `$0`, `$1`, ... and numbers can stand in an intrinsic")]
+    #[error("operands of an intrinsic must be `$d`, `$0`, `$1`, ... or numbers")]
     Operand,
     /// A register is not used as required.
     #[error("{0}")]
@@ -160,7 +160,7 @@ fn check(inst: &Inst, operands: usize) -> Result<(), TemplateError> {
         }
     }
     if written != 1 {
-        return Err(TemplateError::Unused("the result `$d` is to be written once".into()));
+        return Err(TemplateError::Unused("the result `$d` must be written exactly once".into()));
     }
     match used.iter().position(|used| !used) {
         Some(number) => Err(TemplateError::Unused(format!("operand `${number}` is not used"))),

@@ -135,7 +135,7 @@ pub enum EncodeError {
     #[error("bit {0} is reserved and must be 0")]
     Reserved(u8),
     /// A field holds an undefined value.
-    #[error("{} does not take the value {value}", field.name)]
+    #[error("{} has the invalid value {value}", field.name)]
     Value {
         /// The field.
         field: Field,
@@ -324,7 +324,7 @@ pub fn self_check<'a>(
             named |= field.mask();
         }
         if let Err(e) = row.validate(row.template(), named) {
-            wrong(name, format!("its template is no instruction: {e}"));
+            wrong(name, format!("its template is not a valid instruction: {e}"));
         }
         let tested = row.forbids.iter().flat_map(|f| f.all);
         for &(field, is) in tested {
@@ -416,7 +416,7 @@ mod tests {
             forbids: &[InvalidCombination { all: &[(D, FieldTest::Eq(0))], why: "zero" }],
             ..GOOD
         };
-        assert_eq!(mistakes(&[("A", &UNDEFINED)]), ["A: its template is no instruction: zero"]);
+        assert_eq!(mistakes(&[("A", &UNDEFINED)]), ["A: its template is not a valid instruction: zero"]);
         const STRAY: Row = Row {
             forbids: &[InvalidCombination { all: &[(Field::new(13, 1, "x"), FieldTest::Eq(1))], why: "x" }],
             ..GOOD

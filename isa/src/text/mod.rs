@@ -78,7 +78,7 @@ pub enum AsmErrorKind {
         allowed: Vec<&'static str>,
     },
     /// A second source that is not a GPR.
-    #[error("at most one source may come from outside the GPRs")]
+    #[error("at most one source may be something other than a GPR")]
     TooManyNonGprSources,
     /// A register number past the last register of its file.
     #[error("{allowed}")]

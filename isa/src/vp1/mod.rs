@@ -136,7 +136,7 @@ impl Inst {
         Inst { opcode, word: opcode.derived().template }
     }
 
-    /// Decodes a word. Returns `None` if the word is no instruction.
+    /// Decodes a word. Returns `None` if the word is not a valid instruction.
     pub fn decode(word: u32) -> Option<Inst> {
         Some(Inst { opcode: Opcode::of_word(word)?, word })
     }

@@ -42,7 +42,7 @@ fn reason(op: Op, ty: Type, attr: &Attr) -> Option<Reason> {
             Some(Reason::with_help("bf16 arithmetic has no `ftz`", "leave out `ftz`: subnormals are kept"))
         }
         Attr::Float(_) if ty == Type::F32 => Some(Reason::with_help(
-            "f32 arithmetic keeps subnormals and clamps nothing",
+            "f32 arithmetic supports neither `ftz` nor clamps",
             "leave out the modifiers but for the rounding, or compute in f16",
         )),
         Attr::FloatCC { ftz: true, .. } if ty == Type::F32 => {

@@ -68,7 +68,7 @@ pub enum AllocError {
     Undefined(VReg),
     /// Operand that does not fit its field: wrong file, role, width, part, or class of the replaced
     /// register.
-    #[error("the operand at {field:?} of instruction {inst} does not belong there")]
+    #[error("instruction {inst} has an invalid operand at {field:?}")]
     Operand {
         /// Index of the instruction.
         inst: u32,
@@ -84,7 +84,7 @@ pub enum AllocError {
         field: Field,
     },
     /// Instruction that does not accept its operands.
-    #[error("instruction {0} does not take its operands")]
+    #[error("instruction {0} does not accept its operands")]
     Unfit(u32),
     /// Instruction whose operands are outside the list of operands.
     #[error("instruction {0} has operands outside the list")]
@@ -93,7 +93,7 @@ pub enum AllocError {
     #[error("{0:?} replaces another register but comes after 31 operands")]
     Replace(VReg),
     /// PTX instruction whose modifiers, guard or operands do not match its row.
-    #[error("instruction {inst}, {name}, is not what its row says")]
+    #[error("instruction {inst} ({name}) does not match its row")]
     Inst {
         /// Index of the instruction.
         inst: u32,
@@ -104,19 +104,19 @@ pub enum AllocError {
     #[error("instruction {0} touches predicates that are not among its operands")]
     AllPreds(u32),
     /// Empty bundle, or a bundle of instructions that cannot execute together.
-    #[error("instruction {0} is not what a bundle can hold")]
+    #[error("instruction {0} is not a valid bundle")]
     Bundle(u32),
     /// Read of `$va` by an instruction that does not directly follow the one that wrote the value.
-    #[error("instruction {0} reads $va, which the one before it does not write")]
+    #[error("instruction {0} reads $va, but the previous instruction does not write it")]
     Accumulator(u32),
     /// Block that does not exist, or whose instructions are out of range.
     #[error("block {0} is not in the code, or not all of its instructions are")]
     Block(BlockIndex),
     /// Block parameters that do not match the arguments of the edges.
-    #[error("block {0} has other parameters than arguments")]
+    #[error("the edges of block {0} pass arguments that do not match the parameters")]
     Arguments(BlockIndex),
     /// Block whose branch is not a branch, or has invalid operands.
-    #[error("block {0} does not end in a branch that reads what it may")]
+    #[error("block {0} ends in an invalid branch")]
     Branch(BlockIndex),
     /// Critical edge: from a block with several successors to a block with several predecessors.
     #[error("the edge from block {from} to block {to} is critical")]

@@ -98,7 +98,7 @@ impl Constants {
             }
         }
         if image.len() > MAX_FRAME_BYTES as usize {
-            return Err(format!("its constant vectors take {} bytes, and {MAX_FRAME_BYTES} is the most", image.len()));
+            return Err(format!("constant vectors take {} bytes; at most {MAX_FRAME_BYTES} are possible", image.len()));
         }
         Ok(image)
     }

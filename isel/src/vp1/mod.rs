@@ -25,12 +25,12 @@ use crate::rules::{Rule, VP1_RULES};
 use crate::{Backend, Refusal, Request, Scratch, Selected, Vp1, reasons};
 
 const NO_GROUPS: Reason = Reason::with_help(
-    "it knows no groups of items, only `item_id` and `item_count`",
+    "groups of items are not supported, only `item_id` and `item_count`",
     "compute them of `item_id`, with a parameter for the size of a group; `--target halu` and `--target ptx` have groups",
 );
 const NO_MEETING: Reason = Reason::with_help(
-    "its items are in no groups in which they could meet",
-    "let each item do its part alone, or compile it for `--target halu` or `--target ptx`",
+    "barriers, atomics and other communication between items are not supported",
+    "make each item independent of the others, or compile with `--target halu` or `--target ptx`",
 );
 const NO_FLOATS: Reason = Reason::with_help(
     "it has no floating-point arithmetic",
@@ -45,11 +45,11 @@ const NO_WIDE_LANES: Reason = Reason::with_help(
     "compute on `i8` lanes, or on scalars of 16 and 32 bits",
 );
 const NO_WIDE_PARAMETER: Reason = Reason::with_help(
-    "wide lanes are in no register, so that no block is passed any",
+    "vectors with wide lanes cannot be block arguments",
     "narrow to bytes before the branch, or run the pass `legalise`, which makes vectors of bytes of them",
 );
 const NO_EXACT_SUM: Reason = Reason::with_help(
-    "wide lanes are there only as sums of a few products of bytes, and this is none that its accumulator holds exactly",
+    "wide lanes are supported only for sums of a few byte products that fit the accumulator exactly",
     "narrow earlier: shift or clamp to bytes after a few products",
 );
 const NO_WIDE_SCALARS: Reason = Reason::with_help(
@@ -61,11 +61,11 @@ const NO_DIVISION: Reason = Reason::with_help(
     "divide unsigned numbers by powers of two (`shr_u`, `and`), or multiply by a scaled reciprocal and shift; `--target halu` and `--target ptx` divide",
 );
 const NO_POINTERS: Reason = Reason::with_help(
-    "it reaches memory by streams only, so that an address is no value",
-    "load and store by the buffer's parameter with an index: `%x[%i + 8]`",
+    "addresses are not values, because memory is accessed only by streams",
+    "access the buffer by its parameter and an index: `%x[%i + 8]`",
 );
 const NARROW_ACCESS: Reason = Reason::with_help(
-    "an access is of a vector, or of at most 32 bits",
+    "an access must be `i8x16` or at most 32 bits wide",
     "access `i8x16`, or scalars and words of at most 32 bits",
 );
 

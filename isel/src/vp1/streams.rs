@@ -41,7 +41,8 @@ fn too_large(
     let (number, most) = bytes(items).max_by_key(|&(_, bytes)| bytes)?;
     let stream = packing.streams.get(number)?;
     let name = stream.buffer.and_then(|param| kernel.params.get(param as usize)).map(|param| param.name.as_str());
-    let what = name.map_or("say whether an access is made".to_owned(), |name| format!("are accessed in `%{name}`"));
+    let what =
+        name.map_or("hold the conditions of guarded accesses".to_owned(), |name| format!("are accessed in `%{name}`"));
     let who = match items {
         1 => "one item takes".to_owned(),
         _ => format!("{items} items, which run as one group, take"),
@@ -56,7 +57,7 @@ fn too_large(
                 param.name
             )
         }
-        _ => "access fewer bytes in each item, or make several kernels of it".to_owned(),
+        _ => "access fewer bytes per item, or split the kernel".to_owned(),
     };
     Some((stream.site, Reason::from(reason).help(help)))
 }
@@ -125,8 +126,10 @@ impl Streams {
         if let Some(stream) = beyond.and_then(|(number, _)| packing.streams.get::<usize>(number)) {
             return Err(refuse(
                 stream.site,
-                Reason::from(format!("it is the access that needs stream {most} when {most} is the most"))
-                    .help("make several kernels of it, or load more bytes at once and take them apart"),
+                Reason::from(format!(
+                    "too many streams: this access needs stream {most}, but streams are numbered below {most}"
+                ))
+                .help("split the kernel, or load more bytes at once and extract the parts"),
             ));
         }
         if let Some((site, reason)) = too_large(kernel, packing, &of_tiles, &regions) {

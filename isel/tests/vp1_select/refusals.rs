@@ -51,7 +51,7 @@ fn ops_without_a_rule() {
 #[test]
 fn unpacked_kernels() {
     let kernel = read("kernel @k(%x: in i32) {\n^entry:\n  ret\n}");
-    assert_eq!(refusal(&kernel), "vp1 cannot do this: its work items are not packed");
+    assert_eq!(refusal(&kernel), "vp1 cannot do this: the work items are not packed");
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn streams() {
     assert!(select(&kernel(30, 31)).is_ok());
     assert_eq!(
         refusal(&kernel(31, 0)),
-        "vp1 cannot do this: it is the access that needs stream 30 when 30 is the most"
+        "vp1 cannot do this: too many streams: this access needs stream 30, but streams are numbered below 30"
     );
     assert!(refusal(&kernel(30, 32)).contains("when 29 is the most"));
 }
@@ -98,7 +98,7 @@ fn the_image() {
         on_vectors(&body.replace(&format!("%c{count} "), "%c "))
     };
     assert!(select(&kernel(128)).is_ok());
-    let reason = "vp1 cannot do this: its constant vectors take 2064 bytes, and 2048 is the most";
+    let reason = "vp1 cannot do this: constant vectors take 2064 bytes; at most 2048 are possible";
     assert_eq!(refusal(&kernel(129)), reason);
 }
 

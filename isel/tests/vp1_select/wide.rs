@@ -188,7 +188,7 @@ fn refused() {
     );
     let by_lanes =
         "%p = mul_wide_u.i8x16 %a, %b\n%n = zext.i16x16 %b\n%u = shr_u.i16x16 %p, %n\n%c = narrow_sat_uu.i8x16 %u";
-    assert_eq!(refusal(by_lanes), "vp1 cannot do `shr_u.i16x16`: wide lanes are shifted by one constant for all");
+    assert_eq!(refusal(by_lanes), "vp1 cannot do `shr_u.i16x16`: all wide lanes must be shifted by the same constant");
 }
 
 /// Random sums of random bytes: accepted sums match the evaluator, and refusals name the exceeded

@@ -270,11 +270,11 @@ pub enum LoadError {
     #[error("there is no kernel `{0}`")]
     Name(String),
     /// The parameters differ from those of the signature.
-    #[error("the kernel has not the parameters and variables of its signature")]
+    #[error("the kernel's parameters or variables differ from its signature")]
     Signature,
     /// The kernel uses a module-scope variable whose number exceeds the number of available
     /// addresses.
-    #[error("the kernel names variable {number} of the text; those of number {most} and above have no address")]
+    #[error("the kernel uses module-scope variable {number}; at most {most} variables are supported")]
     Variables {
         /// Number of the variable in the text.
         number: u32,
@@ -283,7 +283,7 @@ pub enum LoadError {
     },
     /// An instruction accesses a parameter or variable at an offset that is not a multiple of the
     /// access size.
-    #[error("{}:{}: `{instruction}` is at no multiple of the {bytes} bytes that it accesses", loc.line, loc.column)]
+    #[error("{}:{}: `{instruction}` is misaligned: the offset must be a multiple of {bytes}", loc.line, loc.column)]
     Misaligned {
         /// The instruction text.
         instruction: String,
@@ -293,7 +293,7 @@ pub enum LoadError {
         bytes: u64,
     },
     /// An instruction accesses memory beyond its parameter or variable.
-    #[error("{}:{}: `{instruction}` does not stay within `{param}`, which has {bytes} bytes", loc.line, loc.column)]
+    #[error("{}:{}: `{instruction}` is out of bounds: `{param}` has {bytes} bytes", loc.line, loc.column)]
     Parameter {
         /// The instruction text.
         instruction: String,
@@ -651,7 +651,7 @@ impl Kernel {
                     };
                     if offset > size as u64 {
                         let (kernel, param) = (self.code.entry.name.clone(), param.name.clone());
-                        let reason = format!("byte {offset} of argument {of}, which has {size}");
+                        let reason = format!("byte {offset} of argument {of}, which has {size} bytes");
                         return Err(LaunchError::Alias { kernel, param, reason });
                     }
                     (buffer_base(of) + offset).to_le_bytes().to_vec()

@@ -265,7 +265,7 @@ kernel @around(%n: i32, %x: in i32, %y: out i32) {
 }
 ; never: @{{!?}}P{{.}} STG
 
-; So does one with a loop on its way back: the branch to the next iteration is no instruction that a guard stands for.
+; So does one with a loop on its way back: the branch to the next iteration is not a valid instruction that a guard stands for.
 kernel @until(%n: i32, %x: inout i32) {
 ^entry:
   %0 = const.i32 0

@@ -35,4 +35,4 @@ kernel @another_targets_instruction(%a_in: in i8x16, %out: out i8x16) {
   ret
 }
 ;= %r = intrinsic.i8x16 vp1 "vabs s $d $0", %a
-;=     halu cannot do `intrinsic.i8x16`: it is an instruction of `vp1`
+;=     halu cannot do `intrinsic.i8x16`: the instruction belongs to target `vp1`

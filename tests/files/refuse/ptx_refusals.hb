@@ -64,7 +64,7 @@ kernel @of_another(%a_in: in i8x4, %out: out i8x4) {
   ret
 }
 ;= %r = intrinsic.i8x4 halu "lop3.lut $d, $0, RZ, RZ, 0x0f, !PT", %a
-;=     ptx cannot do `intrinsic.i8x4`: it is an instruction of `halu`
+;=     ptx cannot do `intrinsic.i8x4`: the instruction belongs to target `halu`
 
 ; An access is checked for alignment to its own size.
 kernel @aligned_beyond_its_size(%a_in: in i32 align 64, %out: out i32) {
@@ -75,7 +75,7 @@ kernel @aligned_beyond_its_size(%a_in: in i32 align 64, %out: out i32) {
   ret
 }
 ;= %a = load.i32 %a_in[%i] align 64
-;=     ptx cannot do `load.i32`: an access is checked for alignment to its own size, not to more
+;=     ptx cannot do `load.i32`: alignment beyond the size of the access is not supported
 
 ; test: refuse ptx sm=80
 ; Before sm_90 integers become bfloat16 by f32, which is rounded to nearest.

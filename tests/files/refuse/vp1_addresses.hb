@@ -10,7 +10,7 @@ kernel @masked(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
   ret
 }
 ;= %a = load %x[%j] align 1
-;=     vp1 cannot do `load.i8x4`: its index is not affine in the item's number, `i32` parameters and loop counters: it depends on `and.i32` (`%j`), and it may lie across two words of the data store
+;=     vp1 cannot do `load.i8x4`: its index is not affine in `item_id`, `i32` parameters and loop counters: it depends on `and.i32` (`%j`), and it may be unaligned in the data store
 
 kernel @squared(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
 ^entry:
@@ -21,7 +21,7 @@ kernel @squared(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
   ret
 }
 ;= store %a, %y[%j] align 1
-;=     vp1 cannot do `store.i8x4`: its index is not affine in the item's number, `i32` parameters and loop counters: it depends on `mul.i32` (`%j`, a product of two values that differ from item to item), and it may lie across two words of the data store
+;=     vp1 cannot do `store.i8x4`: its index is not affine in `item_id`, `i32` parameters and loop counters: it depends on `mul.i32` (`%j`, a product of two values that differ from item to item), and it may be unaligned in the data store
 
 ; A product of two parameters is known at the launch, but is no sum of parameters.
 kernel @product_of_parameters(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
@@ -33,7 +33,7 @@ kernel @product_of_parameters(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: ino
   ret
 }
 ;= %a = load %x[%j] align 1
-;=     vp1 cannot do `load.i8x4`: its index is not affine in the item's number, `i32` parameters and loop counters: it depends on `mul.i32` (`%j`, a product of two parameters), and it may lie across two words of the data store
+;=     vp1 cannot do `load.i8x4`: its index is not affine in `item_id`, `i32` parameters and loop counters: it depends on `mul.i32` (`%j`, a product of two parameters), and it may be unaligned in the data store
 
 ; An index that one of two ways chooses is no sum.
 kernel @chosen(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
@@ -51,7 +51,7 @@ kernel @chosen(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
   ret
 }
 ;= %a = load %x[%j] align 1
-;=     vp1 cannot do `load.i8x4`: its index is not affine in the item's number, `i32` parameters and loop counters: it depends on a value that depends on the path taken (`%j`), and it may lie across two words of the data store
+;=     vp1 cannot do `load.i8x4`: its index is not affine in `item_id`, `i32` parameters and loop counters: it depends on a value that depends on the path taken (`%j`), and it may be unaligned in the data store
 
 ; A buffer has no address where the kernel runs.
 kernel @pointer(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
@@ -64,7 +64,7 @@ kernel @pointer(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
   ret
 }
 ;= %p = ptr_add %x, %o
-;=     vp1 cannot do `ptr_add`: buffers are copied piece by piece to where the kernel runs, and have no addresses there
+;=     vp1 cannot do `ptr_add`: this target copies buffers in pieces, so a buffer has no address
 ;= %a = load.i8x4 %p[%i]
 ;=     vp1 cannot do `load.i8x4`: its address is not in a buffer of the signature
 
@@ -79,7 +79,7 @@ kernel @read_after_write(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8
   ret
 }
 ;= %b = load %y[%n] align 1
-;=     vp1 cannot do `load.i8x4`: it may read what the same work item has written before, and not at the same address
+;=     vp1 cannot do `load.i8x4`: it may overlap an earlier store of the same work item at a different address
 
 kernel @read_as_another_type(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
 ^entry:
@@ -92,7 +92,7 @@ kernel @read_as_another_type(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inou
   ret
 }
 ;= %b = load.i32 %y[%i] align 1
-;=     vp1 cannot do `load.i32`: it may read what the same work item has written before, and not at the same address
+;=     vp1 cannot do `load.i32`: it may overlap an earlier store of the same work item at a different address
 
 ; Contents are a buffer like any other.
 kernel @look_up(%x: in i32, %y: out i32, %table: in i32 = [1, 2, 4, 8]) {
@@ -104,4 +104,4 @@ kernel @look_up(%x: in i32, %y: out i32, %table: in i32 = [1, 2, 4, 8]) {
   ret
 }
 ;= %a = load %table[%k] align 1
-;=     vp1 cannot do `load.i32`: its index is not affine in the item's number, `i32` parameters and loop counters: it depends on `load.i32` (`%k`), and it may lie across two words of the data store
+;=     vp1 cannot do `load.i32`: its index is not affine in `item_id`, `i32` parameters and loop counters: it depends on `load.i32` (`%k`), and it may be unaligned in the data store

@@ -8,7 +8,7 @@ kernel @two(%x: in i8x4, %y: inout may_alias i8x4) {
   ret
 }
 ;= store %v, %y[%i]
-;=     vp1 cannot do `store.i8x4`: `%y` may overlap another buffer, and buffers are copied apart to where the kernel runs
+;=     vp1 cannot do `store.i8x4`: `%y` may overlap another buffer, but this target copies each buffer separately
 
 kernel @each(%y: inout may_alias i8x4, %z: inout may_alias i8x4) {
 ^entry:
@@ -19,6 +19,6 @@ kernel @each(%y: inout may_alias i8x4, %z: inout may_alias i8x4) {
   ret
 }
 ;= store %v, %z[%i]
-;=     vp1 cannot do `store.i8x4`: `%z` may overlap another buffer, and buffers are copied apart to where the kernel runs
+;=     vp1 cannot do `store.i8x4`: `%z` may overlap another buffer, but this target copies each buffer separately
 ;= store %v, %y[%i]
-;=     vp1 cannot do `store.i8x4`: `%y` may overlap another buffer, and buffers are copied apart to where the kernel runs
+;=     vp1 cannot do `store.i8x4`: `%y` may overlap another buffer, but this target copies each buffer separately

@@ -13,6 +13,6 @@ kernel @row(%x: in i8, %y: out i8) {
   ret
 }
 ;= %r = item_id.y
-;=     vp1 cannot do `item_id`: work items that share vectors are all along x, and there is no `item_id.y`
+;=     vp1 cannot do `item_id`: launches of this target are one-dimensional, so there is no `item_id.y`
 ;= %c = group_count
-;=     vp1 cannot do `group_count`: work items that share vectors have no groups of their own
+;=     vp1 cannot do `group_count`: work items that share vectors have no group index

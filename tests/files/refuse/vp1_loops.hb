@@ -19,7 +19,7 @@ kernel @bound_in_memory(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x
   ret
 }
 ;= %a = load %x[%k]
-;=     vp1 cannot do `load.i8x4`: the number of trips of a loop around it is not known when the kernel is launched
+;=     vp1 cannot do `load.i8x4`: the trip count of an enclosing loop is not known at launch
 
 ; By steps that a parameter says.
 kernel @step_of_a_parameter(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
@@ -38,7 +38,7 @@ kernel @step_of_a_parameter(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout
   ret
 }
 ;= %a = load %x[%k]
-;=     vp1 cannot do `load.i8x4`: the number of trips of a loop around it is not known when the kernel is launched
+;=     vp1 cannot do `load.i8x4`: the trip count of an enclosing loop is not known at launch
 
 ; Until what it loads is something.
 kernel @until_found(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
@@ -58,7 +58,7 @@ kernel @until_found(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
   ret
 }
 ;= %a = load %x[%k]
-;=     vp1 cannot do `load.i8x4`: the number of trips of a loop around it is not known when the kernel is launched
+;=     vp1 cannot do `load.i8x4`: the trip count of an enclosing loop is not known at launch
 
 ; How often a loop was taken is no part of an address after it.
 kernel @counter_behind(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
@@ -77,7 +77,7 @@ kernel @counter_behind(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4
   ret
 }
 ;= %a = load %x[%k2] align 1
-;=     vp1 cannot do `load.i8x4`: its index depends on how often a loop before it was taken, and it may lie across two words of the data store
+;=     vp1 cannot do `load.i8x4`: its index depends on the final counter of an earlier loop, and it may be unaligned in the data store
 
 kernel @endless(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
 ^entry:
@@ -90,7 +90,7 @@ kernel @endless(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
   ret
 }
 ;= ^a
-;=     vp1 cannot do this: no way leads out of the loop
+;=     vp1 cannot do this: the loop has no exit
 
 kernel @entered_twice(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
 ^entry:
@@ -106,4 +106,4 @@ kernel @entered_twice(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4)
   ret
 }
 ;= ^a
-;=     vp1 cannot do this: a loop is entered in more than one place
+;=     vp1 cannot do this: the loop has several entries (irreducible control flow)

@@ -66,7 +66,7 @@ kernel @group(%a_in: in i32, %out: out i32) {
   ret
 }
 ;= %g = group_id
-;=     vp1 cannot do `group_id`: work items that share vectors have no groups of their own
+;=     vp1 cannot do `group_id`: work items that share vectors have no group index
 
 kernel @another_targets_instruction(%a_in: in i8x4, %b_in: in i8x4, %out: out i8x4) {
 ^entry:
@@ -78,4 +78,4 @@ kernel @another_targets_instruction(%a_in: in i8x4, %b_in: in i8x4, %out: out i8
   ret
 }
 ;= %r = intrinsic.i8x4 halu "vadd4.u32.u32.u32 $d, $0, $1", %a, %b
-;=     vp1 cannot do `intrinsic.i8x4`: it is an instruction of `halu`
+;=     vp1 cannot do `intrinsic.i8x4`: the instruction belongs to target `halu`

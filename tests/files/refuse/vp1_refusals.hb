@@ -9,7 +9,7 @@ kernel @table(%t: in i32, %x: in i32, %y: out i32) {
   ret
 }
 ;= %r = load %t[%a] align 1
-;=     vp1 cannot do `load.i32`: its index is not affine in the item's number, `i32` parameters and loop counters: it depends on `load.i32` (`%a`), and it may lie across two words of the data store
+;=     vp1 cannot do `load.i32`: its index is not affine in `item_id`, `i32` parameters and loop counters: it depends on `load.i32` (`%a`), and it may be unaligned in the data store
 
 kernel @long(%x: in i8x4, %n: in i32, %y: out i8x4) {
 ^entry:
@@ -28,6 +28,6 @@ kernel @long(%x: in i8x4, %n: in i32, %y: out i8x4) {
   ret
 }
 ;= %a = load %x[%k]
-;=     vp1 cannot do `load.i8x4`: the number of trips of a loop around it is not known when the kernel is launched
+;=     vp1 cannot do `load.i8x4`: the trip count of an enclosing loop is not known at launch
 ;= store %a, %y[%i]
-;=     vp1 cannot do `store.i8x4`: the number of trips of a loop around it is not known when the kernel is launched
+;=     vp1 cannot do `store.i8x4`: the trip count of an enclosing loop is not known at launch

@@ -10,7 +10,7 @@ kernel @twice(%x: in i32, %y: out i32) {
   ret
 }
 ;= %a = load %x[%j wide]
-;=     vp1 cannot do `load.i32`: its index is `wide`, and may be 2^32 bytes and more, which streams count modulo 2^32
+;=     vp1 cannot do `load.i32`: its `wide` index may exceed 2^32 bytes, but streams use 32-bit offsets
 
 kernel @by_parameter(%n: i32, %x: in i32, %y: out i32) {
 ^entry:
@@ -20,7 +20,7 @@ kernel @by_parameter(%n: i32, %x: in i32, %y: out i32) {
   ret
 }
 ;= %a = load %x[%n wide]
-;=     vp1 cannot do `load.i32`: its index is `wide`, and may be 2^32 bytes and more, which streams count modulo 2^32
+;=     vp1 cannot do `load.i32`: its `wide` index may exceed 2^32 bytes, but streams use 32-bit offsets
 
 ; Not every item makes the access, so that one beyond the buffer need not trap before one that wraps.
 kernel @guarded(%x: in i32, %y: out i32) {
@@ -38,4 +38,4 @@ kernel @guarded(%x: in i32, %y: out i32) {
   ret
 }
 ;= store %a, %y[%i wide]
-;=     vp1 cannot do `store.i32`: its index is `wide`, and may be 2^32 bytes and more, which streams count modulo 2^32
+;=     vp1 cannot do `store.i32`: its `wide` index may exceed 2^32 bytes, but streams use 32-bit offsets

@@ -144,7 +144,7 @@ impl Compile {
         if self.emit == Emit::Obj && to_stdout(self.output.as_deref()) {
             if self.json {
                 return Err(Failure::Call(
-                    "an object file is no text that JSON could hold; name a file with -o FILE".into(),
+                    "an object file cannot be printed as JSON; write it to a file with -o FILE".into(),
                 ));
             }
             refuse_terminal("an object file", "name a file with -o FILE")?;
@@ -200,13 +200,15 @@ impl Compile {
         };
         let to_ptx = target.form() == KernelFormat::Text;
         if self.emit == Emit::Ptx && !to_ptx {
-            return Err(Failure::Call(format!("target `{target}` has words, not PTX text")));
+            return Err(Failure::Call(format!("target `{target}` has machine code, not PTX")));
         }
         if self.emit == Emit::Words && to_ptx {
-            return Err(Failure::Call(format!("target `{target}` has PTX text, not words; emit ptx or asm")));
+            return Err(Failure::Call(format!("target `{target}` has PTX, not machine code; use `--emit ptx`")));
         }
         if self.line_info && !(to_ptx && matches!(self.emit, Emit::Asm | Emit::Ptx)) {
-            return Err(Failure::Call("--line-info is for PTX text; objects and listings say it anyway".into()));
+            return Err(Failure::Call(
+                "--line-info is only valid for PTX; objects and listings always have line information".into(),
+            ));
         }
         if self.stats && matches!(self.emit, Emit::Ir | Emit::Lowered | Emit::Mach) {
             return Err(Failure::Call("--stats counts words; emit asm, words, listing or obj with it".into()));
@@ -277,7 +279,7 @@ impl Compile {
         let input = Input::read(&self.file)?;
         let name = input.name.clone();
         if self.contract && !is_ptx(&name) {
-            return Err(Failure::Call(format!("--contract is for PTX, and {name} is none")));
+            return Err(Failure::Call(format!("--contract is only valid for PTX input, and {name} is not PTX")));
         }
         let text = input.into_text()?;
         // If the output is PTX, instructions without a corresponding op are kept as intrinsics.
@@ -449,7 +451,7 @@ pub(super) fn select<'m>(module: &'m Module, name: Option<&str>) -> Result<&'m [
 
 /// Returns the error for a text without kernels.
 pub(super) fn no_kernels(file: &str, text: &str) -> Failure {
-    let wrong = Diagnostic::new(Span::default(), "there is no kernel here").expected("`kernel @name(...) { ... }`");
+    let wrong = Diagnostic::new(Span::default(), "the file has no kernels").expected("`kernel @name(...) { ... }`");
     Report::new(file, text, vec![wrong]).into()
 }
 
@@ -464,7 +466,7 @@ pub(super) fn refused(module: &Module, name: Option<&str>) -> Option<Report> {
     let kernels = &module.ir().kernels;
     let first = if name.is_none() && !kernels.is_empty() {
         let names: Vec<String> = kernels.iter().map(|kernel| format!("@{}", kernel.name)).collect();
-        first.note(None, format!("`--kernel NAME` takes one that is read: {}", names.join(", ")))
+        first.note(None, format!("select a supported kernel with `--kernel NAME`: {}", names.join(", ")))
     } else {
         first
     };

@@ -304,7 +304,7 @@ impl Corpus {
             })?;
         }
         if launches.is_empty() {
-            return Err(Failure::input("no file has a launch of a text in PTX".to_owned()));
+            return Err(Failure::input("none of the files has a launch of PTX".to_owned()));
         }
         let end = first.checked_add(count).filter(|&end| end <= MOST_MUTANTS);
         let beyond =
@@ -335,7 +335,7 @@ impl Corpus {
         })?;
         meter.clear();
         if found.counts.is_empty() && !interrupt::is_pending() {
-            say(&format!("warning: {}: there is no launch here", path.display()));
+            say(&format!("warning: {}: the file has no launches", path.display()));
         }
         Ok(found)
     }
@@ -513,14 +513,13 @@ fn wanted(members: &mut Members) -> Result<Wanted, Failed> {
         }
         (None, Some(_)) => Err(wrong("expect", "a list with an entry for each buffer")),
         (Some(_), Some(_)) => Err(Failed::arguments("there are both `expect` and `error`; give one of them")),
-        (None, None) => Err(Failed::arguments("nothing says what is expected; give `expect` or `error`")),
+        (None, None) => Err(Failed::arguments("the expected result is missing; give `expect` or `error`")),
     }
 }
 
 fn format_of(name: Option<&Value>, member: &str) -> Result<Format, Failed> {
     let format = name.and_then(Value::as_str).and_then(Format::from_name);
-    format
-        .ok_or_else(|| wrong(member, "a format that a margin can be said of: f16, bf16, f32, tf32, f64, e4m3 or e5m2"))
+    format.ok_or_else(|| wrong(member, "a format with margins: f16, bf16, f32, tf32, f64, e4m3 or e5m2"))
 }
 
 /// Parses a margin: `{"rel": R, "abs": A}`.

@@ -12,7 +12,7 @@ use super::{Done, Machine, json};
 /// Disassembles: prints one line per word, which `asm` turns back into machine code
 ///
 /// The input has one word per line: 0x and hexadecimal digits, most significant first, 32 digits
-/// for HALU and 8 for VP1. A word that is no instruction becomes `.word 0x..`. The assembled result
+/// for HALU and 8 for VP1. A word that is not a valid instruction becomes `.word 0x..`. The assembled result
 /// is the same word, or on VP1 possibly another encoding of the same text.
 ///
 /// With --json, lines {"word", "pos"} become {"text"} or {"error"}. "pos" is the word's address in

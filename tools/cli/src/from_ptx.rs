@@ -15,7 +15,7 @@ pub(super) fn given_back(name: &str, text: &str, compiled: Compiled) -> Result<V
         let GivenBack { code, is_own, .. } = give_back(&read, code, stats.is_packed);
         if is_own {
             let kernel = code.info.signature.name();
-            mention(&format!("note: @{kernel} has no packed work, and is given back as it was"));
+            mention(&format!("note: @{kernel} has no packed operations, so its original PTX is kept"));
         }
         code
     });
@@ -29,8 +29,7 @@ pub(super) fn mention_unsaid(name: &str, text: &str, kernel: Option<&str>) -> Re
         let of = ir_name(&entry.name);
         if unmasked_exchanges(entry) != 0 && kernel.is_none_or(|kernel| ir_name(kernel) == of) {
             mention(&format!(
-                "warning: @{of} exchanges values by `shfl` or `vote` without `.sync`: among the lanes that are there together, which no GPU since \
-                 sm_70 promises; `.sync` and a mask say who takes part"
+                "warning: @{of} uses `shfl` or `vote` without `.sync`, whose set of lanes is undefined since sm_70; use `.sync` with a member mask"
             ));
         }
     }
@@ -57,7 +56,7 @@ pub(super) fn mention_free_sums(name: &str, text: &str, kernel: Option<&str>) ->
         }
         let sums = if count == 1 { "a sum".to_owned() } else { format!("{count} sums") };
         mention(&format!(
-            "note: @{of} leaves it to the assembler to fuse {sums} with products; each is rounded here, and --contract fuses them"
+            "note: @{of} permits the assembler to fuse {sums} with products; they are rounded separately here, and --contract fuses them"
         ));
     }
     Ok(())

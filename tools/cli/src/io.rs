@@ -96,7 +96,7 @@ impl KernelFile {
         let name = name_of(&self.path);
         let bytes = Loader::within(folder).read_path(&self.path, most).map_err(|error| match error {
             FileError::Outside(_) => {
-                Failure::input(format!("{name}: it is a link to a file outside the folder; name it to have it read"))
+                Failure::input(format!("{name} is a link to a file outside the folder; pass it explicitly to read it"))
             }
             error => Failure::input(format!("{name}: {error}")),
         })?;
@@ -112,7 +112,7 @@ pub(super) fn kernel_files(paths: &[PathBuf]) -> Result<Vec<KernelFile>, Failure
         let before = files.len();
         find(path, &mut files)?;
         if files.len() == before {
-            return Err(Failure::input(format!("{}: there is no *.hb in this folder", path.display())));
+            return Err(Failure::input(format!("{}: the folder has no *.hb files", path.display())));
         }
     }
     Ok(files)

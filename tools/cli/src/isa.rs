@@ -110,19 +110,19 @@ impl Isa {
         if let Some(other) = others().next() {
             let other = other.name();
             return format!(
-                "there is no instruction `{written}`{here}; {other} has one: halfbyte isa {written} --target {other}"
+                "unknown instruction `{written}`{here}; {other} has it: halfbyte isa {written} --target {other}"
             );
         }
         let mnemonic = written.split('.').next().unwrap_or(written);
         let mine = self.target.and_then(|target| closest_name(mnemonic, target.mnemonics()));
         let near = mine.or_else(|| closest_name(mnemonic, there.clone().flat_map(Instructions::mnemonics)));
         let Some(near) = near else {
-            return format!("there is no instruction `{written}`{here}; `halfbyte isa` lists all");
+            return format!("unknown instruction `{written}`{here}; `halfbyte isa` lists all instructions");
         };
         let of: Vec<&str> =
             Instructions::ALL.iter().filter(|set| set.page(near).is_some()).map(|set| set.name()).collect();
         format!(
-            "there is no instruction `{written}`{here}; did you mean `{near}` of {}? `halfbyte isa` lists all",
+            "there is not a valid instruction `{written}`{here}; did you mean `{near}` of {}? `halfbyte isa` lists all",
             of.join(" and ")
         )
     }

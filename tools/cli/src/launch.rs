@@ -246,7 +246,7 @@ fn launches(list: &Value, room: &mut ArgumentBudget) -> Result<Vec<NextLaunch>, 
 fn then(launch: &Value, room: &mut ArgumentBudget) -> Result<NextLaunch, Failure> {
     let members = launch.as_object().ok_or_else(|| Failure::arguments("a launch of `then` is not an object"))?;
     if let Some(name) = ["ptx", "hb", "file", "sm", "then"].into_iter().find(|name| members.contains_key(*name)) {
-        return Err(Failure::arguments(format!("a launch of `then` has `{name}`, which stands in the line alone")));
+        return Err(Failure::arguments(format!("`{name}` is only valid in the line itself, not in `then`")));
     }
     Ok(NextLaunch {
         entry: entry(members)?,
@@ -291,9 +291,9 @@ fn small(value: &Value) -> Option<u32> {
 fn text(members: &mut Members, files: &Loader) -> Result<(Language, String, String), Failure> {
     let mut given = ["ptx", "hb", "file"].into_iter().filter_map(|name| Some((name, members.get_mut(name)?.take())));
     let (name, value) =
-        given.next().ok_or_else(|| Failure::arguments("there is no text; give one of `ptx`, `hb` and `file`"))?;
+        given.next().ok_or_else(|| Failure::arguments("the text is missing; give `ptx`, `hb` or `file`"))?;
     if given.next().is_some() {
-        return Err(Failure::arguments("there are two texts; give one of `ptx`, `hb` and `file`"));
+        return Err(Failure::arguments("several texts are given; give only one of `ptx`, `hb` and `file`"));
     }
     let Value::String(text) = value else { return Err(wrong(name, "a string")) };
     let (language, file, text) = match name {
@@ -312,7 +312,7 @@ fn text(members: &mut Members, files: &Loader) -> Result<(Language, String, Stri
 }
 
 fn too_long(bytes: u64) -> Failure {
-    Failure::new(FailureKind::Limit, format!("the text has {bytes} bytes; at most {MAX_TEXT_BYTES} are read"))
+    Failure::new(FailureKind::Limit, format!("the text has {bytes} bytes; the limit is {MAX_TEXT_BYTES}"))
 }
 
 /// Reads a text from a file.
@@ -337,7 +337,7 @@ fn size(members: &Members) -> Result<Size, Failure> {
     match (members.get("items"), axes("grid")?, axes("block")?) {
         (Some(items), None, None) => small(items).map(Size::Items).ok_or_else(|| wrong("items", "a number of 32 bits")),
         (None, Some(grid), Some(block)) => Ok(Size::Blocks { grid, block }),
-        (Some(_), ..) => Err(Failure::arguments("`items` stands in place of `grid` and `block`, not beside them")),
+        (Some(_), ..) => Err(Failure::arguments("`items` cannot be combined with `grid` and `block`")),
         (None, ..) => Err(Failure::arguments("give both `grid` and `block`, [x, y, z] each, or `items`")),
     }
 }

@@ -51,7 +51,7 @@ impl NativeArgs {
         ];
         match given.into_iter().find(|(_, is_given)| *is_given) {
             Some((option, _)) => {
-                let message = format!("{option} is for native code; target `{target}` is no triple of a computer");
+                let message = format!("{option} is only valid for native code; `{target}` is not a target triple");
                 Err(Failure::Call(message))
             }
             None => Ok(()),
@@ -64,7 +64,7 @@ impl NativeArgs {
             return Err(Failure::Call(format!("--target {triple}: native code is an object; write `--emit obj`")));
         }
         if has_statistics {
-            return Err(Failure::Call("--stats counts words of a target; native code has none".into()));
+            return Err(Failure::Call("--stats is not supported for native code".into()));
         }
         self.machine(triple)?;
         self.language().map(drop)

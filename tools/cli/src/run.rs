@@ -136,8 +136,7 @@ Examples:
   halfbyte run saxpy.ptx --target ptx --grid 4 --block 256 --arg n=1000 --arg x=@in.bin";
 
 /// Note about a kernel with approximate instructions, whose results may differ on a GPU.
-const APPROXIMATE: &str = "note: the kernel has an instruction that GPUs approximate: here it gives the nearest number, on a GPU one \
-     within the bound of the PTX manual";
+const APPROXIMATE: &str = "note: the kernel has an instruction that GPUs approximate: the result here is correctly rounded, but on a GPU only within the bound of the PTX manual";
 
 /// Returns the part of the help that lists dtypes.
 fn files() -> String {
@@ -205,7 +204,7 @@ impl Run {
         let (on, engine) = (self.on.on()?, self.engine().on_threads(self.threads));
         if on == Platform::Ir && engine != Engine::Interp {
             return Err(Failure::Call(format!(
-                "--engine {engine} runs machine code; target `ir` is evaluated as it stands"
+                "--engine {engine} is not valid with target `ir`, which is always evaluated"
             )));
         }
         if let Platform::Words(target) = on
@@ -233,10 +232,13 @@ impl Run {
         let (shape, items) = self.launched(&input.name)?;
         trace::check(self.trace, on, items)?;
         if self.contract && !is_ptx(&input.name) {
-            return Err(Failure::Call(format!("--contract is for PTX, and {} is none", input.name)));
+            return Err(Failure::Call(format!(
+                "--contract is only valid for PTX input, and {} is not PTX",
+                input.name
+            )));
         }
         if self.contract && self.on.is_text() {
-            let message = "--contract is for PTX that is translated: as it stands each product and sum is rounded";
+            let message = "--contract is only valid for imported PTX; direct execution rounds each product and sum";
             return Err(Failure::Call(format!("{message}; --target ir, halu or vp1")));
         }
         if is_ptx(&input.name) && self.on.is_text() {
@@ -329,7 +331,7 @@ impl Run {
             _ if is_ptx(file) => {
                 return wrong("a kernel in PTX is launched over --grid blocks of --block threads".into());
             }
-            (Some(_), ..) => return wrong("--items stands in place of --grid and --block, not beside them".into()),
+            (Some(_), ..) => return wrong("--items cannot be combined with --grid and --block".into()),
             (None, ..) => return wrong("give both --grid and --block, or --items".into()),
         };
         match shape.items() {
@@ -446,7 +448,7 @@ impl Run {
         };
         if let (Ready::Words(..), true) = (ready, self.races) {
             let Some(kernel) = kernel else {
-                return Err(Failure::Call("--races looks at what the text says, and an object has none".into()));
+                return Err(Failure::Call("--races needs a source text; an object file has none".into()));
             };
             let mut after = args.clone();
             let evaluated = evaluate(kernel, how, &mut after);
@@ -542,7 +544,7 @@ impl Run {
                     Platform::Words(target) if target == halfbyte::HALU => {
                         "; the interpreter ran it, for its items may wait by asking again and again"
                     }
-                    _ => "; the interpreter ran it: there is no native code for what it does",
+                    _ => "; native code does not support the kernel, so the interpreter ran it",
                 };
             }
             say(&text);
@@ -630,7 +632,7 @@ impl Run {
             }
             if is_like_file(text) {
                 let place = Span { start: span.end + 1, end: whole.end };
-                let message = format!("`{text}` is no value; did you mean `@{text}`?");
+                let message = format!("`{text}` is not a value; did you mean `@{text}`?");
                 errors.push(Diagnostic::new(place, message).expected("`@` before the name of a file"));
                 continue;
             }

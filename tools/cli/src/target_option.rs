@@ -24,8 +24,9 @@ pub(super) const THIS: &str = "native";
 /// Parses the name of a target, or a triple.
 pub(super) fn aim() -> impl TypedValueParser<Value = TargetOption> {
     let targets = TARGETS.defaults().map(|target| PossibleValue::new(target.name()).help(target.summary()));
-    let this = PossibleValue::new(THIS).help("This computer: --emit obj makes native code that C calls");
-    let triples = TRIPLES.map(|triple| PossibleValue::new(triple).help("Another one, likewise"));
+    let this = PossibleValue::new(THIS).help("This machine: native code for C with --emit obj");
+    let triples =
+        TRIPLES.map(|triple| PossibleValue::new(triple).help("Another machine: native code for C with --emit obj"));
     AimParser(Named(PossibleValuesParser::new(targets.chain([this]).chain(triples).collect::<Vec<_>>())))
 }
 

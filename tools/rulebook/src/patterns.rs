@@ -187,7 +187,7 @@ impl<'f> Patterns<'f> {
         };
         if of != ty {
             let Some(between) = self.declared.converters.get(&(ty.to_string(), of.clone())).cloned() else {
-                return wrong(format!("{name} is a {of} where a {ty} is wanted"));
+                return wrong(format!("{name} has type {of}, expected {ty}"));
             };
             let number = self.number(&between, true);
             let within = self.pattern(pattern, &of, variables, template)?;
@@ -252,7 +252,7 @@ impl<'f> Patterns<'f> {
                 Ok((literal(self.literal(&ty, &val.0)), ty))
             }
             Expr::ConstInt { val, .. } => {
-                let Some(ty) = ty else { return wrong("a number is no condition") };
+                let Some(ty) = ty else { return wrong("a number cannot be a condition") };
                 Ok((literal(self.literal(ty, &integer(*val, ty))), ty.to_string()))
             }
             Expr::Term { sym, args, .. } => {
@@ -267,14 +267,16 @@ impl<'f> Patterns<'f> {
                 for (arg, ty) in args.iter().zip(&types) {
                     let (code, found) = self.expr(arg, Some(ty), variables)?;
                     if found != *ty {
-                        return wrong(format!("a {found} where {} takes a {ty}", sym.0));
+                        return wrong(format!("{} expects {ty}, found {found}", sym.0));
                     }
                     operands += &code;
                     operands += ", ";
                 }
                 Ok((format!("Expr::Construct({number}, &[{operands}])"), of))
             }
-            Expr::ConstBool { .. } | Expr::Let { .. } => wrong("conditions are terms, variables and literals"),
+            Expr::ConstBool { .. } | Expr::Let { .. } => {
+                wrong("unsupported condition: use a term, a variable or a literal")
+            }
         }
     }
 

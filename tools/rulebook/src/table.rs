@@ -165,7 +165,7 @@ fn selected(rule: &RuleEntry, type_class: &dyn Fn(&str, Type) -> Option<bool>) -
         pattern = subpat;
     }
     let Pattern::Term { sym, args, .. } = pattern else {
-        return Err(RuleError(format!("{place}: the pattern of `lower` is no op")));
+        return Err(RuleError(format!("{place}: the pattern of `lower` is not an op")));
     };
     let ident =
         ["Indexed", "IdCount", "Id", "2", "4"].iter().find_map(|form| sym.0.strip_suffix(form)).unwrap_or(&sym.0);

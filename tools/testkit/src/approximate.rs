@@ -140,7 +140,7 @@ pub fn near(approximations: &[Approximation], format: Format) -> Result<Option<T
     let Some(first) = approximations.first() else { return Ok(None) };
     let of_format = || approximations.iter().filter(|approximation| approximation.format() == Some(format));
     if of_format().next().is_none() {
-        return Err(format!("the manual's bound of `{first}` is not of numbers of type {}", format.name()));
+        return Err(format!("the manual's bound for `{first}` does not apply to type {}", format.name()));
     }
     if let Some(unknown) = of_format().find(|approximation| approximation.bounds().next().is_none()) {
         return Err(format!("the manual has no bound for `{unknown}`"));
@@ -247,7 +247,7 @@ mod tests {
     fn the_manual_may_say_nothing() {
         let exp = kernel("f32", &["fexp2"]);
         let said = |list: &[Approximation], name| near(list, format(name)).unwrap_err();
-        assert_eq!(said(&exp, "f16"), "the manual's bound of `ex2.approx.f32` is not of numbers of type f16");
+        assert_eq!(said(&exp, "f16"), "the manual's bound for `ex2.approx.f32` does not apply to type f16");
         assert_eq!(near(&[], format("f32")), Ok(None));
         assert!(near(&kernel("f16", &["fexp2"]), format("f16x2")).unwrap().is_some());
         let words = vec![Token::Approx, Token::from_text("f64").unwrap()];

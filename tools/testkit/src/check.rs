@@ -209,7 +209,7 @@ pub fn check_with(setup: &Setup<'_>, file: &str, text: &str, folder: &Path) -> O
     let reader = ModuleReader::of(file).allow(allowed).watched(watchdog);
     let failures = match (reader.read_each(text, Options { may_alias, ..Options::default() }), lines) {
         (Ok(module), Ok(_)) if module.ir().kernels.is_empty() && module.refused_kernels().is_empty() => {
-            vec![Diagnostic::new(start, "there is no kernel here").expected("`kernel @name(...) { ... }`")]
+            vec![Diagnostic::new(start, "the file has no kernel").expected("`kernel @name(...) { ... }`")]
         }
         (Ok(module), Ok(mut lines)) => {
             lines.set_sm(sm);
@@ -369,7 +369,7 @@ impl Checker<'_> {
             let kernels = self.module.ir().kernels.iter().enumerate();
             let before = kernels.take_while(|(_, kernel)| kernel.span.start <= refusal.line.end);
             match before.last() {
-                None => self.failures.push(Diagnostic::new(refusal.span, "no kernel stands before this line")),
+                None => self.failures.push(Diagnostic::new(refusal.span, "there is no kernel before this line")),
                 Some((kernel, _)) => wanted.entry((kernel, refusal.target)).or_default().push(refusal),
             }
         }
@@ -489,8 +489,8 @@ impl Checker<'_> {
         let Some((number, kernel)) = kernels.iter().enumerate().find(|(_, kernel)| kernel.name == *name) else {
             if let Some(refused) = self.module.refused_kernels().iter().find(|refused| refused.name == *name) {
                 let first = refused.errors.first().map_or(refused.span, |first| first.span);
-                let failure = Diagnostic::new(*name_span, format!("`@{name}` is refused, so it is not run"));
-                self.failures.push(failure.note(Some(first), "this is why"));
+                let failure = Diagnostic::new(*name_span, format!("`@{name}` is refused and cannot be run"));
+                self.failures.push(failure.note(Some(first), "the reason is here"));
                 return None;
             }
             let unknown = Diagnostic::new(*name_span, format!("there is no kernel `@{}`", brief(name)));
@@ -529,7 +529,7 @@ impl Checker<'_> {
             Ok(found) => found,
             Err(fault) => {
                 let failure = fault_diagnostic(&fault, kernel, &line.shape, line.span);
-                self.failures.push(failure.note(Some(line.span), "in this launch, where items run in another order"));
+                self.failures.push(failure.note(Some(line.span), "in this launch, with items in another order"));
                 return None;
             }
         };
@@ -608,7 +608,10 @@ impl Checker<'_> {
         for &target in targets {
             let before = self.failures.len();
             if refused.contains(&(launch.kernel, target.name())) {
-                let message = format!("@{} cannot run on {target}: a refusal is expected in it", line.kernel.0);
+                let message = format!(
+                    "@{} cannot run on {target}: a refuse line in the kernel expects {target} to refuse it",
+                    line.kernel.0
+                );
                 self.failures.push(Diagnostic::new(line.span, message));
                 self.result(line, target.name(), None, before);
                 continue;
@@ -686,12 +689,12 @@ fn near_of(
     let ((name, span), ty) = (&result.name, param.ty());
     let wrong = |message: String, expected: &str| Diagnostic::new(*span, message).expected(expected);
     let format = result.format.or_else(|| Format::of(ty)).ok_or_else(|| {
-        let message = format!("`{name}` has elements of type {ty}, whose bits are not approximated");
-        wrong(message, "`=`, or `within(f32)` after the value where they hold numbers of that type")
+        let message = format!("`{name}` has elements of type {ty}, which is not a floating-point type");
+        wrong(message, "`=`, or `within(f32)` after the value if the elements contain that type")
     })?;
     if format.bits() != ty.elem().bits() {
         let (format, bits) = (format.name(), ty.elem().bits());
-        return Err(wrong(format!("`{name}` has lanes of {bits} bits, which are no {format}"), "a type as wide"));
+        return Err(wrong(format!("`{name}` has lanes of {bits} bits, but {format} does not"), "a type as wide"));
     }
     match &result.margin {
         Some((margin, said)) => Ok(Some(Tolerance::new(format, vec![*margin], format!("the margin {said}")))),
@@ -707,7 +710,8 @@ fn expected_of(refusal: &RefuseLine, made: &[Diagnostic]) -> Option<usize> {
 }
 
 fn not_refused(refusal: &RefuseLine) -> Diagnostic {
-    let message = format!("{} does not refuse this with `{}`", refusal.target, brief(&refusal.text));
+    let message =
+        format!("{} does not refuse this with a message that contains `{}`", refusal.target, brief(&refusal.text));
     Diagnostic::new(refusal.span, message)
 }
 

@@ -199,7 +199,7 @@ impl fmt::Display for Difference {
         let (expected, found) = (self.number(first.expected), self.number(first.found));
         write!(f, ", expected {expected} by {expected_of}, found {found}{}; ", self.apart(first))?;
         if let Some(near) = &self.near {
-            write!(f, "beyond {}; ", near.description)?;
+            write!(f, "outside {}; ", near.description)?;
         }
         write!(f, "{differing} of {elements} elements differ")
     }

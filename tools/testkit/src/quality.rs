@@ -75,7 +75,7 @@ type Refused = BTreeMap<String, Vec<String>>;
 /// of PTX share one table.
 pub fn page(modules: &[Module], targets: &[Target]) -> String {
     let mut page = String::from(
-        "# Quality of code\n\nWhat kernels become, by `halfbyte quality`. `compute` counts the instructions that compute data; making a constant is one of \
+        "# Quality of code\n\nThe code of compiled kernels, by `halfbyte quality`. `compute` counts the instructions that compute data; making a constant is one of \
          them,\nfinding an address, moving, reading and writing memory are not.\n",
     );
     let is_ptx = |target: &Target| target.form() == KernelFormat::Text;

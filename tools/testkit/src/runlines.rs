@@ -147,7 +147,7 @@ fn read_comments(source: &str, comment: fn(&str) -> Option<usize>) -> Result<Run
                 // The run line above may be present but invalid.
                 (Ok(_), None) if !errors.is_empty() => {}
                 (Ok(_), None) => {
-                    let alone = Diagnostic::new(comment, "no run line stands before this launch");
+                    let alone = Diagnostic::new(comment, "there is no run line before this launch");
                     errors.push(alone.expected("`; run: TARGETS: @KERNEL items=N ...` above"));
                 }
             }
@@ -158,7 +158,7 @@ fn read_comments(source: &str, comment: fn(&str) -> Option<usize>) -> Result<Run
             }
         } else if let Some(word) = almost(source.get(comment.start as usize..comment.end as usize).unwrap_or_default())
         {
-            let wrong = Diagnostic::new(comment, format!("this is almost a {word} line, and would be passed over"));
+            let wrong = Diagnostic::new(comment, format!("this is a misspelt {word} line, which would be ignored"));
             errors.push(wrong.expected(format!("`{word}:` in lower case at the start of the comment")));
         }
     }
@@ -200,7 +200,7 @@ fn run_line(cursor: &mut Cursor<'_>, span: Span) -> Result<RunLine, Diagnostic> 
             Some(Platform::Ir) => Vec::new(),
             None if name == ALL => TARGETS.defaults().collect(),
             None => {
-                let unknown = Diagnostic::new(place, format!("`{}` is no target", brief(name)));
+                let unknown = Diagnostic::new(place, format!("`{}` is not a target", brief(name)));
                 return Err(unknown.expected(one_of(&names, name)));
             }
         };
@@ -268,7 +268,7 @@ fn counts(cursor: &mut Cursor<'_>) -> Result<[u32; 3], Diagnostic> {
 
 fn count(cursor: &mut Cursor<'_>, expected: &str) -> Result<u32, Diagnostic> {
     let (number, place) = cursor.integer(expected)?;
-    let too_many = |_| Diagnostic::new(place, format!("{number} is too many")).expected(expected);
+    let too_many = |_| Diagnostic::new(place, format!("{number} is too large")).expected(expected);
     u32::try_from(number).map_err(too_many)
 }
 
@@ -321,7 +321,7 @@ fn bindings(
                 let mut rest = *cursor;
                 if near.is_some() && rest.eat(WITHIN) {
                     let alone =
-                        Diagnostic::new(cursor.since(rest.here() - WITHIN.len() as u32), "a margin goes with `~=`");
+                        Diagnostic::new(cursor.since(rest.here() - WITHIN.len() as u32), "a margin requires `~=`");
                     return Err(alone.expected("`NAME~=VALUE within(...)`"));
                 }
             }
@@ -348,7 +348,7 @@ fn within(cursor: &mut Cursor<'_>) -> Result<Within, Diagnostic> {
             "ulps" => &mut ulps,
             _ => {
                 let named = Format::from_name(word).filter(|_| format.is_none() && said.is_empty());
-                let unknown = || Diagnostic::new(span, format!("`{}` does not do here", brief(word))).expected(PARTS);
+                let unknown = || Diagnostic::new(span, format!("`{}` is invalid here", brief(word))).expected(PARTS);
                 format = Some(named.ok_or_else(unknown)?);
                 if cursor.eat(",") {
                     continue;
@@ -365,7 +365,7 @@ fn within(cursor: &mut Cursor<'_>) -> Result<Within, Diagnostic> {
             return Err(cursor.unexpected(DISTANCE));
         }
         let distance = text.parse().ok().filter(|distance: &f64| distance.is_finite() && *distance >= 0.0);
-        let wrong = || Diagnostic::new(span, format!("`{}` does not do here", brief(text))).expected(DISTANCE);
+        let wrong = || Diagnostic::new(span, format!("`{}` is invalid here", brief(text))).expected(DISTANCE);
         *part = Some(distance.ok_or_else(wrong)?);
         said.push(format!("{word}={text}"));
         if !cursor.eat(",") {
@@ -378,7 +378,7 @@ fn within(cursor: &mut Cursor<'_>) -> Result<Within, Diagnostic> {
     Ok((format, margin))
 }
 
-const PARTS: &str = "`rel=N`, `abs=N` or `ulps=N`, and before them a type of numbers such as f32";
+const PARTS: &str = "`rel=N`, `abs=N` or `ulps=N`, optionally after a floating-point type such as f32";
 
 const DISTANCE: &str = "a number that is not negative, such as 1e-5";
 
@@ -399,9 +399,9 @@ fn refuse_line(source: &str, cursor: &mut Cursor<'_>, span: Span, line: Span) ->
     let (name, place) = cursor.name(&format!("a target: {names}"))?;
     let target = match Platform::from_name(name) {
         Some(Platform::Words(target)) => target,
-        Some(Platform::Ir) => return Err(Diagnostic::new(place, "`ir` refuses nothing").expected(names)),
+        Some(Platform::Ir) => return Err(Diagnostic::new(place, "`ir` never refuses a kernel").expected(names)),
         None => {
-            let unknown = Diagnostic::new(place, format!("`{}` is no target", brief(name)));
+            let unknown = Diagnostic::new(place, format!("`{}` is not a target", brief(name)));
             return Err(unknown.expected(one_of(&names, name)));
         }
     };
@@ -508,7 +508,7 @@ mod tests {
             (
                 "; run: halo: @k items=1",
                 "       ^^^^",
-                "`halo` is no target; expected ir, halu, vp1, ptx, all; did you mean `halu`?",
+                "`halo` is not a target; expected ir, halu, vp1, ptx, all; did you mean `halu`?",
             ),
             ("; run: halu @k items=1", "            ^", "unexpected `@`; expected `:`"),
             ("; run: halu,: @k items=1", "            ^", "unexpected `:`; expected a target: ir, halu, vp1, ptx, all"),
@@ -525,12 +525,12 @@ mod tests {
             (
                 "; run: halu: @k items=x",
                 "                      ^",
-                "`x` does not do here; expected a number of work items, at most 4294967295",
+                "`x` is invalid here; expected a number of work items, at most 4294967295",
             ),
             (
                 "; run: halu: @k items=-1",
                 "                      ^^",
-                "`-1` does not do here; expected a number of work items, at most 4294967295",
+                "`-1` is invalid here; expected a number of work items, at most 4294967295",
             ),
             (
                 "; run: halu: @k items=4294967296",
@@ -569,22 +569,22 @@ mod tests {
             (
                 "; run: halu: @k items=1 -> y~=[1] within(",
                 "                                         ^",
-                "the line ends too early; expected `rel=N`, `abs=N` or `ulps=N`, and before them a type of numbers such as f32",
+                "the line ends too early; expected `rel=N`, `abs=N` or `ulps=N`, optionally after a floating-point type such as f32",
             ),
             (
                 "; run: halu: @k items=1 -> y~=[1] within(i32)",
                 "                                         ^^^",
-                "`i32` does not do here; expected `rel=N`, `abs=N` or `ulps=N`, and before them a type of numbers such as f32",
+                "`i32` is invalid here; expected `rel=N`, `abs=N` or `ulps=N`, optionally after a floating-point type such as f32",
             ),
             (
                 "; run: halu: @k items=1 -> y~=[1] within(rel=1, f32)",
                 "                                                ^^^",
-                "`f32` does not do here; expected `rel=N`, `abs=N` or `ulps=N`, and before them a type of numbers such as f32",
+                "`f32` is invalid here; expected `rel=N`, `abs=N` or `ulps=N`, optionally after a floating-point type such as f32",
             ),
             (
                 "; run: halu: @k items=1 -> y~=[1] within(rel=inf)",
                 "                                             ^^^",
-                "`inf` does not do here; expected a number that is not negative, such as 1e-5",
+                "`inf` is invalid here; expected a number that is not negative, such as 1e-5",
             ),
             (
                 "; run: halu: @k items=1 -> y~=[1] within(abs=1",
@@ -596,7 +596,7 @@ mod tests {
             (
                 "; then: @k items=x",
                 "                 ^",
-                "`x` does not do here; expected a number of work items, at most 4294967295",
+                "`x` is invalid here; expected a number of work items, at most 4294967295",
             ),
             ("; refuse: halu", "              ^", "the line ends too early; expected `:`"),
             (
@@ -604,8 +604,8 @@ mod tests {
                 "               ^",
                 "the line ends too early; expected a part of the refusal's message",
             ),
-            ("; refuse: gpu: x", "          ^^^", "`gpu` is no target; expected halu, vp1, ptx"),
-            ("; refuse: ir: x", "          ^^", "`ir` refuses nothing; expected halu, vp1, ptx"),
+            ("; refuse: gpu: x", "          ^^^", "`gpu` is not a target; expected halu, vp1, ptx"),
+            ("; refuse: ir: x", "          ^^", "`ir` never refuses a kernel; expected halu, vp1, ptx"),
         ];
         let source: String = table.iter().map(|(line, ..)| format!("{line}\n")).collect();
         let errors = read(&source).unwrap_err();

@@ -80,7 +80,7 @@ pub fn page(modules: &[Module]) -> String {
         }
     }
     let all: usize = found.iter().flat_map(|(.., places)| places).map(Vec::len).sum();
-    let mut page = format!("{all} of {words} words are spare by pattern\n");
+    let mut page = format!("{all} of {words} instructions match a pattern of redundant code\n");
     for (number, pattern) in PATTERNS.iter().enumerate() {
         let places = || found.iter().map(|(file, kernel, places)| (file, kernel, &places[number]));
         let count: usize = places().map(|(.., at)| at.len()).sum();

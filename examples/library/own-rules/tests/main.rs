@@ -66,7 +66,7 @@ fn an_expansion_makes_what_a_target_lacks() {
     let difference = "  %r = sub.i32 %a, %c\n";
     assert_eq!(
         compiled(difference, toy, false).unwrap_err(),
-        "<text>:5:3: toy cannot do `sub.i32`: it has no instruction for that"
+        "<text>:5:3: toy cannot do `sub.i32`: the target has no such instruction"
     );
     let (words, _) = compiled(difference, toy, true).unwrap();
     assert!(words.contains(", #65535") && words.contains("mul"), "{words}");

@@ -70,7 +70,7 @@ fn a_trap_names_its_line_and_its_buffer() {
 #[test]
 fn what_it_cannot_do_is_refused_by_name() {
     let text = AXPY.replace("mul.i32 %a, %xi", "sub.i32 %a, %xi");
-    assert_eq!(build(&text).unwrap_err(), "toy cannot do `sub.i32`: it has no instruction for that\n");
+    assert_eq!(build(&text).unwrap_err(), "toy cannot do `sub.i32`: the target has no such instruction\n");
     let squares: String = (0..20).map(|n| format!("  %v{} = mul.i32 %v{n}, %v{n}\n", n + 1)).collect();
     let stores: String = (0..20).map(|n| format!("  store %v{n}, %y[%v{n}]\n")).collect();
     let text = format!("kernel @k(%y: out i32) {{\n^entry:\n  %v0 = item_id\n{squares}{stores}  ret\n}}\n");

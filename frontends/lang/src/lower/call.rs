@@ -40,7 +40,8 @@ impl Lower<'_> {
         let args = ast.args(args);
         if args.len() != 1 && args.len() != ty.lanes() {
             let message = format!("`{ty}` of {} lanes", args.len());
-            let expected = if ty.is_scalar() { "one".into() } else { format!("{}, or one for all", ty.lanes()) };
+            let expected =
+                if ty.is_scalar() { "one".into() } else { format!("{}, or one value for all lanes", ty.lanes()) };
             return Err(self.error(span, message, expected));
         }
         let lane = ty.lane_type();
@@ -58,7 +59,7 @@ impl Lower<'_> {
                 _ => {}
             }
             if self.type_of(&operand).is_some_and(|from| from != lane) {
-                let message = format!("this is {}, and `{ty}(..)` converts nothing", self.described(&operand));
+                let message = format!("this is {}, and `{ty}(..)` does not convert", self.described(&operand));
                 let from = self.type_of(&operand).unwrap_or(lane);
                 return Err(match conversions(from, lane) {
                     Some(help) => self.error_help(at, message, format!("`{lane}`"), help),

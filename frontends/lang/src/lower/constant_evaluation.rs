@@ -135,9 +135,9 @@ impl Lower<'_> {
             let message = format!("this is {}", self.described(operand));
             return self.error(span, message, expected);
         }
-        let help = "known are numbers, constants, the number of an `unroll for`, parameters that are `const`, and what is computed from them alone";
+        let help = "compile-time constants are numbers, `const` items and parameters, the variable of an `unroll for`, and expressions of these";
         let mut diagnostic =
-            Diagnostic::new(span, "a value that is not known while compiling").expected(expected).help(help);
+            Diagnostic::new(span, "this value is not a compile-time constant").expected(expected).help(help);
         if let Operand::Value(value) = *operand {
             let (at, message) = self.unknown_part(value);
             diagnostic = diagnostic.note(at, message);
@@ -162,7 +162,7 @@ impl Lower<'_> {
                 }
                 Some(ValueDef::BlockParam(block, number)) => {
                     let why = match (kernel.block_name(block), number) {
-                        (Some("for"), 0) => "is the number of a `for`, which is no `unroll for`",
+                        (Some("for"), 0) => "is the variable of a `for` that is not unrolled",
                         _ => "depends on a loop or on a condition that is not known",
                     };
                     return (None, format!("{name} {why}"));

@@ -239,7 +239,7 @@ impl Lower<'_> {
                 span,
                 "a sum with an address",
                 "numbers",
-                "`ptr_add(p, n)` is an address so many bytes on",
+                "use `ptr_add(p, n)` to add n bytes to an address",
             )),
             (BinOp::Add, false) => plain(Op::Add),
             (BinOp::Add, true) => plain(Op::Fadd),
@@ -307,7 +307,7 @@ impl Lower<'_> {
             return self.error(span, format!("`{mark}` with a sign on floats"), format!("`{mark}`"));
         }
         let expected = format!("`{mark}_s` (signed) or `{mark}_u` (unsigned)");
-        self.error(span, format!("`{mark}` of integers does not say whether they are signed"), expected)
+        self.error(span, format!("`{mark}` on integers needs a signedness suffix"), expected)
     }
 
     /// Folds an operator on two untyped integers.
@@ -361,7 +361,7 @@ impl Lower<'_> {
         // A result beyond every type is an error, so that repeated folding cannot overflow `i128`.
         match value.filter(|value| (-(1i128 << 65)..1i128 << 65).contains(value)) {
             Some(value) => Ok(Some(Operand::whole(value))),
-            None => Err(self.error(span, "numbers of which this cannot be computed", "a result of at most 64 bits")),
+            None => Err(self.error(span, "the result of this operation overflows", "a result of at most 64 bits")),
         }
     }
 
@@ -393,7 +393,7 @@ impl Lower<'_> {
         Err(self.error_help(
             span,
             format!("{number} without a type"),
-            "a number of a type: its sign counts here",
+            "a number with a type, because its signedness matters here",
             &help,
         ))
     }

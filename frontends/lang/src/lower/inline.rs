@@ -106,7 +106,7 @@ impl Lower<'_> {
             match ty {
                 Some(ty) => known.push((sym, ty)),
                 None => {
-                    let message = format!("nothing says what `{}` of `{name}` is", self.symbols.text(sym));
+                    let message = format!("cannot infer type `{}` of `{name}`", self.symbols.text(sym));
                     return Err(self.error(span, message, format!("a type after its name: `{name}.i32(..)`")));
                 }
             }
@@ -151,7 +151,7 @@ impl Lower<'_> {
                         let expected = format!("a number, as `{name}` is `const`");
                         if self.type_of(&operand) == Some(Type::I1) || matches!(operand, Operand::Bool(_)) {
                             let help = format!("give 0 or 1, and compare: `if {name} == 1 {{ .. }}`");
-                            return Err(self.error_help(at, "a truth value, which is no number", expected, help));
+                            return Err(self.error_help(at, "this is a truth value, not a number", expected, help));
                         }
                         return Err(self.not_known(&operand, at, expected));
                     }
@@ -160,7 +160,7 @@ impl Lower<'_> {
                     if let Some(span) =
                         may_alias.or(contents.map(|(_, span)| span)).or(align.map(|align| ast.expr(align).span))
                     {
-                        let help = "a function's buffer is what it is called with";
+                        let help = "a function's buffer parameter has only a direction and a type";
                         return Err(self.error_help(span, "more than a direction and a type", "`,` or `)`", help));
                     }
                     let Operand::Buffer(buffer) = operand else {
@@ -328,7 +328,7 @@ impl Lower<'_> {
                 let at = self.ast.expr(value).span;
                 return Err(self.error_help(
                     at,
-                    "a kernel gives no value",
+                    "a kernel cannot return a value",
                     "`return` alone",
                     "results are stored in `out` buffers",
                 ));
@@ -350,7 +350,7 @@ impl Lower<'_> {
         if value.is_some() && results.is_empty() {
             return Err(self.error_help(
                 at,
-                "the function gives no value",
+                "the function returns no value",
                 "`return` alone",
                 "its result's type is after `->`",
             ));

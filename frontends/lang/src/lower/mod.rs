@@ -232,7 +232,7 @@ impl<'a> Lower<'a> {
         });
         if !self.files.is_main(span) {
             let within = called.map_or(String::new(), |(name, with, _)| format!(", in `{name}`{with}"));
-            let message = format!("this is said of {}{within}", self.files.place(span));
+            let message = format!("the error is in {}{within}", self.files.place(span));
             diagnostic.notes.insert(0, Note { span: None, message });
             diagnostic.span = self.placed(span);
         } else if let Some((name, with, call)) = called {
@@ -243,7 +243,7 @@ impl<'a> Lower<'a> {
                 }
                 None if with.is_empty() => {}
                 None => {
-                    let message = format!("nobody calls `{name}`: this is said of it{with}");
+                    let message = format!("`{name}` is never called; it was checked{with}");
                     diagnostic.notes.push(Note { span: None, message });
                 }
             }
@@ -373,7 +373,7 @@ impl<'a> Lower<'a> {
                 let name = self.symbols.text(constant.name.sym).to_owned();
                 return Err(self.error(
                     constant.name.span,
-                    format!("`{name}` is made of itself"),
+                    format!("`{name}` is defined in terms of itself"),
                     "a value that is known before",
                 ));
             }
@@ -434,7 +434,7 @@ impl<'a> Lower<'a> {
             return Err(self.error_help(name.span, format!("`{text}` is a structure"), "a type of values", help));
         }
         let expected = type_meant(text).map_or("a type".to_owned(), |meant| format!("a type; did you mean {meant}?"));
-        Err(self.error(name.span, format!("`{text}` is no type"), expected))
+        Err(self.error(name.span, format!("`{text}` is not a type"), expected))
     }
 
     fn elem(&mut self, name: Ident) -> Lowering<Elem> {

@@ -76,7 +76,7 @@ impl Lower<'_> {
         match operand {
             Operand::Tuple(parts) if parts.is_empty() => "nothing".into(),
             Operand::Tuple(parts) => format!("{} values", parts.len()),
-            Operand::Never => "nothing, as it never comes here".into(),
+            Operand::Never => "unreachable".into(),
             Operand::Number(number) if number.whole.is_some() => "a whole number".into(),
             Operand::Number(_) => "a number with a fraction".into(),
             Operand::Buffer(_) => "a buffer".into(),

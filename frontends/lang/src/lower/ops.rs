@@ -64,7 +64,7 @@ impl Lower<'_> {
     ) -> Lowering<Operand> {
         let row = op.row();
         let refused = match row.attr {
-            AttrKind::Targets => Some("`if`, `while`, `for`, `break` and `return` say where to go"),
+            AttrKind::Targets => Some("use `if`, `while`, `for`, `break` and `return` for control flow"),
             AttrKind::Const => Some("a constant of a type is `3i32`, `1.5f16x2` or `i8x4(1, 2, 3, 4)`"),
             _ if op == Op::Ret => Some("`return` ends the work item"),
             _ => None,

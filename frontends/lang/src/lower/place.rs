@@ -98,7 +98,7 @@ impl Lower<'_> {
             }
             (None, None, _) => Err(self.error_help(
                 span,
-                "an address does not say what is there",
+                "the element type of an address is unknown",
                 "a type",
                 "as in `load.i32(p[i])` or `store.i32(v, p[i])`",
             )),

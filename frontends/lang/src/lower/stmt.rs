@@ -43,7 +43,11 @@ impl Lower<'_> {
                     break;
                 }
                 if !failed {
-                    self.error(stmt.span, "nothing comes here", "no statement after `return`, `break` or `continue`");
+                    self.error(
+                        stmt.span,
+                        "this statement is unreachable",
+                        "no statement after `return`, `break` or `continue`",
+                    );
                 }
                 return Err(Failed);
             }
@@ -120,9 +124,9 @@ impl Lower<'_> {
                 let help = match node.kind {
                     ExprKind::Binary(BinOp::Compare(crate::ast::Compare::Eq, _), ..) => "a variable is set by `=`",
                     ExprKind::Binary(..) | ExprKind::Name(_) | ExprKind::Number(_) => "a value gets a name by `let`",
-                    _ => "a value that nobody needs is `let _ = ..`",
+                    _ => "use `let _ = ..` to discard a value",
                 };
-                Err(self.error_help(node.span, "a value that nobody uses", "a statement", help))
+                Err(self.error_help(node.span, "unused value", "a statement", help))
             }
         }
     }

@@ -238,9 +238,9 @@ impl Parser<'_> {
         let hex = number.starts_with("0x");
         if digits.is_empty() || hex && !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             let failed =
-                self.error(span, format!("`{text}` is no number"), "decimal digits, or `0x` and hexadecimal digits");
+                self.error(span, format!("`{text}` is not a number"), "decimal digits, or `0x` and hexadecimal digits");
             if hex {
-                self.help("a type stands after `_`: `0xff_i8`");
+                self.help("write the type after `_`: `0xff_i8`");
             }
             return Err(failed);
         }

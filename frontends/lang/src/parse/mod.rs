@@ -207,7 +207,7 @@ impl<'a> Parser<'a> {
             }
             Tok::Word if KEYWORDS.contains(&text) => {
                 let failed = self.unexpected(expected);
-                self.help(format!("`{text}` is a word of the language; `%{text}` is a name"));
+                self.help(format!("`{text}` is a keyword; write `%{text}` to use it as a name"));
                 Err(failed)
             }
             Tok::Word => {
@@ -223,7 +223,7 @@ impl<'a> Parser<'a> {
         let last = self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).copied();
         if let Some(token) = last.filter(|token| token.cut) {
             let at = self.placed(Span { start: token.span.end, end: token.span.end + 1 });
-            let failed = self.error(at, "`;` begins a comment, and what follows is none", "the end of the line");
+            let failed = self.error(at, "`;` begins a comment, but code follows", "the end of the line");
             self.help("statements end with their lines: write the next one on a line of its own, or a space before `;` and a comment");
             return Err(failed);
         }

@@ -23,7 +23,7 @@ impl Parser<'_> {
         if !self.at_mark("{") {
             let failed = self.unexpected("`{`");
             if self.errors.last().is_some_and(|last| last.help.is_none()) {
-                self.help("one statement stands in braces, too: `if c { return }`");
+                self.help("a single statement needs braces, too: `if c { return }`");
             }
             return Err(failed);
         }
@@ -178,12 +178,12 @@ impl Parser<'_> {
     fn expr_or_assignment(&mut self) -> Parsing<StmtKind> {
         if self.token().tok == Tok::Bad && self.text_of(self.token()) == "^" || self.at_mark("^") {
             let failed = self.unexpected("a statement");
-            self.help("labels are of plain IR, in which a kernel is `kernel @name`");
+            self.help("labels are valid only in plain IR: `kernel @name`");
             return Err(failed);
         }
         if ["+", "*", "&", "|", "&&", "||"].into_iter().any(|mark| self.at_mark(mark)) {
             let failed = self.unexpected("a statement");
-            self.help("an expression goes on in the next line where its line ends with the operator");
+            self.help("to continue an expression on the next line, end the line with the operator");
             return Err(failed);
         }
         let target = self.expr()?;
@@ -262,7 +262,7 @@ impl Parser<'_> {
         let from = self.expr()?;
         if !self.at_mark("..") {
             let failed = self.unexpected("`..`");
-            self.help("numbers are `0..n`, without n, and every second one `0..n step 2`");
+            self.help("a range is `0..n` (n excluded), or `0..n step 2`");
             return Err(failed);
         }
         self.bump();

@@ -89,24 +89,24 @@ fn says(param: &Param, length: Option<&str>) -> String {
     let ParamKind::Buffer { direction, align, may_alias, .. } = param.kind else {
         return match ty.lanes() {
             1 => format!("{ty}, {one}"),
-            lanes => format!("{ty}, {lanes} {many}, the first lowest"),
+            lanes => format!("{ty}, {lanes} {many}, lowest lane first"),
         };
     };
     let does = match direction {
         Direction::In => "read",
-        Direction::Out => "made zero, then written",
+        Direction::Out => "filled with zeros, then written",
         Direction::InOut => "read and written",
     };
     let what = match ty.lanes() {
         1 => many.to_owned(),
-        lanes => format!("elements of {lanes} {many}, the first lowest"),
+        lanes => format!("elements of {lanes} {many}, lowest lane first"),
     };
     let count = length.map_or(String::new(), |length| format!("{length} "));
     let aligned = if align > ty.bytes() { format!("; aligned to {align} bytes") } else { String::new() };
     let overlaps = match (may_alias, direction) {
-        (true, _) => "; may overlap others that say so",
+        (true, _) => "; may overlap other `may_alias` buffers",
         (false, Direction::In) => "",
-        (false, _) => "; overlaps no other",
+        (false, _) => "; must not overlap other buffers",
     };
     format!("{}, {does}: {count}{what}{aligned}{overlaps}", param.kind)
 }
@@ -115,7 +115,7 @@ fn says(param: &Param, length: Option<&str>) -> String {
 fn element(ty: Type) -> (&'static str, &'static str) {
     match ty.elem() {
         Elem::I1 if ty.is_scalar() => ("a truth value, 0 or 1", "truth values, 0 or 1"),
-        Elem::I1 => ("a truth value", "truth values of a bit"),
+        Elem::I1 => ("a truth value", "truth values of one bit each"),
         Elem::I8 => ("an 8-bit integer", "8-bit integers"),
         Elem::I16 => ("a 16-bit integer", "16-bit integers"),
         Elem::I32 => ("a 32-bit integer", "32-bit integers"),
@@ -173,15 +173,19 @@ mod tests {
     #[test]
     fn parameters_are_described() {
         let f16x2 = says(&param(ParamKind::Scalar(Type::F16X2)), None);
-        assert_eq!(f16x2, "f16x2, 2 IEEE halves, the first lowest");
+        assert_eq!(f16x2, "f16x2, 2 IEEE halves, lowest lane first");
         assert_eq!(says(&param(ParamKind::Scalar(Type::F32)), None), "f32, an IEEE single");
         let read = buffer(Direction::In, Type::I8X4, 16, false);
-        let expected = "in i8x4, read: x_len elements of 4 8-bit integers, the first lowest; aligned to 16 bytes";
+        let expected = "in i8x4, read: x_len elements of 4 8-bit integers, lowest lane first; aligned to 16 bytes";
         assert_eq!(says(&read, Some("x_len")), expected);
         let written = buffer(Direction::Out, Type::F32, 4, false);
-        assert_eq!(says(&written, None), "out f32, made zero, then written: IEEE singles; overlaps no other");
+        assert_eq!(
+            says(&written, None),
+            "out f32, filled with zeros, then written: IEEE singles; must not overlap other buffers"
+        );
         let shared = buffer(Direction::InOut, Type::I1, 1, true);
-        let expected = "inout may_alias i1, read and written: truth values, 0 or 1; may overlap others that say so";
+        let expected =
+            "inout may_alias i1, read and written: truth values, 0 or 1; may overlap other `may_alias` buffers";
         assert_eq!(says(&shared, None), expected);
     }
 

@@ -44,7 +44,10 @@ impl<'a> Reader<'a> {
     pub(super) fn constant(&mut self) -> Result<Literal<'a>, Error> {
         let at = self.ahead.at;
         let Term { plain, value } = self.conditional(0)?;
-        let found = || Error { at, kind: ErrorKind::Expression("a float is no part of an expression") };
+        let found = || Error {
+            at,
+            kind: ErrorKind::Expression("floating-point literals are not allowed in constant expressions"),
+        };
         match (plain, value) {
             (Some(plain), _) => Ok(plain),
             (None, Some(value)) => Ok(Literal::Computed(value)),
@@ -88,7 +91,7 @@ impl<'a> Reader<'a> {
             let at = self.ahead.at;
             let right = self.binary(depth + 1, binds + 1)?;
             let b = self.whole(right)?;
-            let zero = || Error { at, kind: ErrorKind::Expression("this divides by zero") };
+            let zero = || Error { at, kind: ErrorKind::Expression("division by zero in a constant expression") };
             left = computed(apply(operator, a, b).ok_or_else(zero)?);
         }
         Ok(left)
@@ -182,7 +185,8 @@ impl<'a> Reader<'a> {
 
     /// Returns the value of a subexpression, or an error for a floating-point literal.
     fn whole(&self, term: Term<'a>) -> Result<Integer64, Error> {
-        let wrong = || self.error(ErrorKind::Expression("a float is no part of an expression"));
+        let wrong =
+            || self.error(ErrorKind::Expression("floating-point literals are not allowed in constant expressions"));
         term.value.ok_or_else(wrong)
     }
 }

@@ -37,7 +37,7 @@ pub enum ErrorKind {
     /// A PTX feature that is not supported.
     #[error("{0} is not supported")]
     Unsupported(String),
-    /// There is no instruction with this name.
+    /// There is not a valid instruction with this name.
     #[error("unknown instruction `{0}`")]
     Mnemonic(String),
     /// The instruction has no such modifier.
@@ -49,7 +49,7 @@ pub enum ErrorKind {
         word: String,
     },
     /// The modifier is not allowed at this position.
-    #[error("`.{word}` cannot stand here in `{mnemonic}`")]
+    #[error("modifier `.{word}` is not allowed here in `{mnemonic}`")]
     Word {
         /// The mnemonic.
         mnemonic: &'static str,
@@ -68,7 +68,7 @@ pub enum ErrorKind {
         mnemonic: String,
     },
     /// The target needs a later PTX version.
-    #[error("`{target}` needs PTX {}.{}; the text is for PTX {}.{}", needs.0, needs.1, version.0, version.1)]
+    #[error("`{target}` needs PTX {}.{}, but `.version` is {}.{}", needs.0, needs.1, version.0, version.1)]
     EarlyVersion {
         /// The `.target` of the module.
         target: TargetName,
@@ -78,7 +78,7 @@ pub enum ErrorKind {
         version: (u8, u8),
     },
     /// The module's version or target lacks the instruction.
-    #[error("`{inst}` needs {needs}; the text is for PTX {}.{} and {target}", version.0, version.1)]
+    #[error("`{inst}` needs {needs}, but the file is for PTX {}.{} and {target}", version.0, version.1)]
     Missing {
         /// The instruction.
         inst: String,
@@ -90,7 +90,7 @@ pub enum ErrorKind {
         target: TargetName,
     },
     /// The module's version or target is older than every supported one.
-    #[error("the text is for PTX {}.{} and {target}; PTX 6.3 and sm_75 are the least that are read", version.0, version.1)]
+    #[error("PTX {}.{} and {target} are too old; at least PTX 6.3 and sm_75 are required", version.0, version.1)]
     Older {
         /// The `.version` of the module.
         version: (u8, u8),
@@ -98,7 +98,7 @@ pub enum ErrorKind {
         target: TargetName,
     },
     /// A required modifier is missing.
-    #[error("`{mnemonic}` needs a modifier for {slot} here")]
+    #[error("`{mnemonic}` is missing a modifier for the {slot} here")]
     MissingWord {
         /// The mnemonic.
         mnemonic: &'static str,
@@ -140,13 +140,13 @@ pub enum ErrorKind {
     #[error("{0}")]
     Expression(&'static str),
     /// More initial values than the variable has elements.
-    #[error("more than {0} values")]
+    #[error("more than {0} initial initial values")]
     Values(u32),
     /// The variables exceed the size of a state space.
     #[error("the `.{}` variables take more than {} bytes", .0.name(), .0.most_bytes())]
     Variables(Space),
     /// A type that variables cannot have.
-    #[error("there are no variables of type {0}")]
+    #[error("variables cannot have type {0}")]
     Type(Type),
     /// An undeclared identifier.
     #[error("unknown name `{0}`")]
@@ -155,7 +155,7 @@ pub enum ErrorKind {
     #[error("`{0}` is already defined")]
     Duplicate(String),
     /// A modifier that needs a later PTX version.
-    #[error("`.{what}` needs PTX {}.{}; the text is for {}.{}", needs.0, needs.1, version.0, version.1)]
+    #[error("`.{what}` needs PTX {}.{}, but `.version` is {}.{}", needs.0, needs.1, version.0, version.1)]
     Version {
         /// The modifier.
         what: String,
@@ -168,7 +168,7 @@ pub enum ErrorKind {
     #[error("label `{0}` is not defined")]
     Label(String),
     /// A call does not match the callee's declaration.
-    #[error("`{name}` is not called as it is declared: {what}")]
+    #[error("call of `{name}` does not match its declaration: {what}")]
     Call {
         /// The function, or the prototype.
         name: String,
@@ -176,7 +176,7 @@ pub enum ErrorKind {
         what: String,
     },
     /// A function does not match its earlier declaration.
-    #[error("`{0}` is not as it was declared before")]
+    #[error("declaration of `{0}` does not match the earlier one")]
     Redeclared(String),
     /// Too many registers.
     #[error("more than {MAX_REGISTERS} registers")]

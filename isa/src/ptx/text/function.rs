@@ -299,13 +299,11 @@ impl<'a> Reader<'a> {
             let function = functions.get(number as usize)?;
             match (refused.get(&number), &function.code) {
                 (Some(kind), _) => {
-                    Some(ErrorKind::Unsupported(format!("the function `{}`, for {kind}: it", function.name)))
+                    Some(ErrorKind::Unsupported(format!("the function `{}` ({kind}): it", function.name)))
                 }
                 (None, Some(_)) => None,
                 (None, None) if Builtin::of(function).is_some() => None,
-                (None, None) => {
-                    Some(ErrorKind::Unsupported(format!("what another file defines (`{}`)", function.name)))
-                }
+                (None, None) => Some(ErrorKind::Unsupported(format!("the external function `{}`", function.name))),
             }
         };
         let mut place = 0;

@@ -186,7 +186,7 @@ impl<'a> Reader<'a> {
         }
         let is_indirect = matches!(callee, Callee::Register(_));
         if is_indirect && table.is_none() {
-            return Err(self.expected("`,` and what may be called"));
+            return Err(self.expected("`,` and a target list or prototype"));
         }
         let call = Operand::Call { callee, results: results.len() as u8 };
         let table = table.filter(|_| is_indirect);
@@ -551,7 +551,7 @@ impl<'a> Parts<'a> {
         };
         let operand = match (raw, o.shape) {
             (Raw::Number(_), _) if is_of_128_bits && o.role == OperandRole::Use => {
-                return Err(ErrorKind::Unsupported("a number of 128 bits".to_owned()));
+                return Err(ErrorKind::Unsupported("a 128-bit immediate".to_owned()));
             }
             (
                 Raw::Operand(Operand::Vector(regs)),
@@ -636,7 +636,7 @@ impl<'a> Parts<'a> {
             Operand::Register(reg) if names.registers.ty(reg) == Some(Type::B128) => match o.shape {
                 _ if is_of_128_bits => Operand::Vector(Vector::of_pair(reg)),
                 OperandKind::Elements(_) => {
-                    return Err(ErrorKind::Unsupported("a register of 128 bits for what has less".to_owned()));
+                    return Err(ErrorKind::Unsupported("a 128-bit register for a narrower operand".to_owned()));
                 }
                 _ => return Err(wrong()),
             },

@@ -102,7 +102,7 @@ impl ParsedFile {
     }
 
     /// Returns the file name and source location from which the instruction at `at` was compiled.
-    /// Returns `None` if there is no instruction at `at`, or if no `.loc` precedes the instruction.
+    /// Returns `None` if there is not a valid instruction at `at`, or if no `.loc` precedes the instruction.
     ///
     /// ```
     /// use halfbyte_isa::object::Loc;

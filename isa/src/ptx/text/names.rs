@@ -216,7 +216,7 @@ impl<'a> Names<'a> {
     /// Returns a register that holds an immediate from the start of the body on.
     pub(super) fn register_for_immediate(&mut self, ty: Type, bits: u64) -> Result<Reg, ErrorKind> {
         if ty.bits() < 16 && ty != Type::Pred {
-            return Err(ErrorKind::Unsupported("a number among bytes in braces".to_owned()));
+            return Err(ErrorKind::Unsupported("an immediate in a vector of bytes".to_owned()));
         }
         self.hold(ty, Operand::Number(bits), "%number")
     }

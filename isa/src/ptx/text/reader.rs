@@ -438,7 +438,7 @@ impl<'a> Reader<'a> {
 
     /// Records that a symbol is external.
     fn is_elsewhere(&mut self, name: &'a str) {
-        self.note(name, ErrorKind::Unsupported(format!("what another file defines (`{name}`)")));
+        self.note(name, ErrorKind::Unsupported(format!("the external symbol `{name}`")));
     }
 
     /// Records the error that a use of the name causes.

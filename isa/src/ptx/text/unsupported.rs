@@ -10,8 +10,8 @@ pub(super) fn instruction(mnemonic: &str) -> Option<ErrorKind> {
         "tex" | "tld4" | "txq" | "istypep" => "a texture",
         "suld" | "sust" | "sured" | "suq" => "a surface",
         "tcgen05" => "a matrix operation",
-        "mapa" | "getctarank" => "an address in another space",
-        "setmaxnreg" | "clusterlaunchcontrol" | "tensormap" => "an operation of the machine",
+        "mapa" | "getctarank" => "an address in cluster shared memory",
+        "setmaxnreg" | "clusterlaunchcontrol" | "tensormap" => "a hardware control operation",
         "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vshl" | "vshr" | "vmad" | "vset" => {
             "a video instruction of this name"
         }
@@ -25,7 +25,7 @@ pub(super) fn word(mnemonic: &str, word: &str) -> Option<ErrorKind> {
     let what = match word {
         "shared::cluster" => "shared memory",
         "unified" => "an operation of the caches",
-        "bulk" | "reduce" | "mbarrier" if mnemonic == "cp" => "a copy by units of their own",
+        "bulk" | "reduce" | "mbarrier" if mnemonic == "cp" => "a bulk copy",
         "cluster" if mnemonic == "barrier" => "a barrier",
         "mbarrier_init" if mnemonic == "fence" => "a fence",
         "L2::cache_hint" if matches!(mnemonic, "atom" | "red") => "an atomic operation",
@@ -33,11 +33,11 @@ pub(super) fn word(mnemonic: &str, word: &str) -> Option<ErrorKind> {
         "sp" | "sp::ordered_metadata" | "block_scale" if matches!(mnemonic, "mma" | "wgmma") => {
             "a product of sparse or scaled matrices"
         }
-        "m16n16" | "m8n16" | "m16n8" if matches!(mnemonic, "ldmatrix" | "stmatrix") => "a move of other matrices",
+        "m16n16" | "m8n16" | "m16n8" if matches!(mnemonic, "ldmatrix" | "stmatrix") => "a matrix move of another shape",
         "m8n8k4" if mnemonic == "wmma" => "a product of f64",
-        "scaled" if mnemonic == "cvt" => "a conversion of newer machines",
-        "oob" => "a type of newer machines",
-        "s2f6x2" if mnemonic == "cvt" => "a type of newer machines",
+        "scaled" if mnemonic == "cvt" => "a conversion of newer SMs",
+        "oob" => "a type of newer SMs",
+        "s2f6x2" if mnemonic == "cvt" => "a type of newer SMs",
         _ => return None,
     };
     Some(ErrorKind::Unsupported(format!("{what} (`{mnemonic}.{word}`)")))

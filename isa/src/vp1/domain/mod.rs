@@ -346,12 +346,12 @@ pub enum Target {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unknown {
     /// A word with opcode 0xdb, whose effect is unknown.
-    #[error("what the word {0:#010x} does is not known")]
+    #[error("the effect of word {0:#010x} is unknown")]
     Instruction(u32),
     /// A DMA instruction.
-    #[error("what DMA instructions do is not known")]
+    #[error("the effect of DMA instructions is unknown")]
     Dma,
     /// A move from or to a register file outside the processor.
-    #[error("what a move from or to this register of register file {0} does is not known")]
+    #[error("the effect of a move from or to this register of register file {0} is unknown")]
     RegisterFile(u8),
 }

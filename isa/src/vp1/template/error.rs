@@ -22,18 +22,16 @@ pub struct TemplateError {
 #[non_exhaustive]
 pub enum TemplateErrorKind {
     /// A missing instruction.
-    #[error("an instruction is missing: `;` stands between bundles, `&` between the words of one")]
+    #[error("missing instruction: `;` separates bundles and `&` separates the words of a bundle")]
     Empty,
     /// An invalid placeholder, with the number of operands.
-    #[error("`{0}` is no placeholder: `$d` is the result, {operands} `$t0`, `$t1`, ... are temporary", operands = operands(*.1))]
+    #[error("`{0}` is not a valid positionholder: `$d` is the result, {operands} `$t0`, `$t1`, ... are temporary", operands = operands(*.1))]
     Placeholder(String, usize),
     /// An explicit register name.
-    #[error("register `{0}` cannot be named: use `$d`, `$0`, `$1`, ... and `$t0`, `$t1`, ...")]
+    #[error("register `{0}` is not allowed: use `$d`, `$0`, `$1`, ... and `$t0`, `$t1`, ...")]
     Register(String),
     /// A register file that intrinsics must not use.
-    #[error(
-        "`{mnemonic}` is a move from or to `{file}`: an intrinsic computes with `$r`, `$v`, `$c`, `$vc` and `$va` only"
-    )]
+    #[error("`{mnemonic}` accesses `{file}`: an intrinsic may use `$r`, `$v`, `$c`, `$vc` and `$va` only")]
     Outside {
         /// The instruction.
         mnemonic: &'static str,
@@ -41,13 +39,13 @@ pub enum TemplateErrorKind {
         file: &'static str,
     },
     /// More values than registers.
-    #[error("more than {max} values: the result, the operands and `$t0` to the last temporary", max = Template::MAX_VALUES)]
+    #[error("more than {max} initial values: the result, the operands and `$t0` to the last temporary", max = Template::MAX_VALUES)]
     TooMany,
     /// A word that is no valid instruction. The position is relative to the text.
     #[error("{0}")]
     Asm(AsmError),
     /// An instruction of the address or the branch unit.
-    #[error("`{0}` is for the address or the branch unit; an intrinsic only computes")]
+    #[error("`{0}` is an instruction of the address or branch unit; an intrinsic may only compute")]
     Unit(&'static str),
     /// An instruction without an effect.
     #[error("`{0}` has no effect")]
@@ -59,29 +57,29 @@ pub enum TemplateErrorKind {
     #[error("`{0}` is in another register file")]
     File(String),
     /// A write to an operand.
-    #[error("`{0}` is an operand, and cannot be written; copy it to a temporary")]
+    #[error("cannot write operand `{0}`; copy it to a temporary")]
     Written(String),
     /// Two writes to the same value in one bundle.
     #[error("`{0}` is written twice in one bundle")]
     Twice(String),
     /// A read of a value before its first write.
-    #[error("`{0}` is read, and no bundle before writes it")]
+    #[error("`{0}` is read before it is written")]
     Unwritten(String),
     /// A read of `$va` that the previous bundle has not written.
-    #[error("`{0}` reads `$va`, which the bundle before it does not write")]
+    #[error("`{0}` reads `$va`, which the previous bundle does not write")]
     Accumulator(&'static str),
     /// An invalid use of `mov $vx`.
-    #[error("`mov $vx` stands for a store and a load: it takes one vector, and stands alone")]
+    #[error("`mov $vx` takes one vector and must be alone in its bundle")]
     Extra,
     /// A read of flags that only other units write.
-    #[error("flags of `{0}` are read that the scalar unit does not write")]
+    #[error("reads flags of `{0}` that the scalar unit does not write")]
     Flags(String),
     /// A use of a copy of all `$vc` other than a read of one of its words.
-    #[error("`{0}` holds all `$vc`, whose numbers are not known yet: only its words can be read, by `mov`")]
+    #[error("`{0}` holds a copy of all `$vc`: only its words can be read, with `mov`")]
     AllFlags(String),
     /// A vector instruction that needs forwarded values, without a scalar instruction that forwards
     /// them.
-    #[error("`{0}` takes what the scalar unit hands over, and no word of its bundle hands anything over")]
+    #[error("`{0}` needs factors or flags from a scalar instruction in the same bundle")]
     Factors(&'static str),
     /// The template does not write the result.
     #[error("the result `$d` is not written")]

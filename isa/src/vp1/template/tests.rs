@@ -154,22 +154,22 @@ fn what_does_not_fit_is_refused() {
     let with = |text: &str, message: &str, found: &str| {
         assert_eq!(vector(text), (message.to_string(), found.to_string()), "{text}");
     };
-    with("vadd s $d $0 $v7", "register `$v7` cannot be named: use `$d`, `$0`, `$1`, ... and `$t0`, `$t1`, ...", "$v7");
+    with("vadd s $d $0 $v7", "register `$v7` is not allowed: use `$d`, `$0`, `$1`, ... and `$t0`, `$t1`, ...", "$v7");
     with(
         "add $r31 $r2d 0x0",
-        "register `$r31` cannot be named: use `$d`, `$0`, `$1`, ... and `$t0`, `$t1`, ...",
+        "register `$r31` is not allowed: use `$d`, `$0`, `$1`, ... and `$t0`, `$t1`, ...",
         "$r31",
     );
     let operands = "`$d` is the result, `$0` to `$1` the operands, `$t0`, `$t1`, ... are temporary";
-    with("vadd s $d $0 $2", &format!("`$2` is no placeholder: {operands}"), "$2");
-    with("vlrp rn 0x0 $d $1d $0", &format!("`$1d` is no placeholder: {operands}"), "$1d");
-    with("vadd s $d $0 $t", &format!("`$t` is no placeholder: {operands}"), "$t");
+    with("vadd s $d $0 $2", &format!("`$2` is not a valid positionholder: {operands}"), "$2");
+    with("vlrp rn 0x0 $d $1d $0", &format!("`$1d` is not a valid positionholder: {operands}"), "$1d");
+    with("vadd s $d $0 $t", &format!("`$t` is not a valid positionholder: {operands}"), "$t");
     with("vadd s $d $0 $0", "operand `$1` is not used", "vadd s $d $0 $0");
     with("vadd s $t0 $0 $1", "the result `$d` is not written", "");
-    with("vadd s $0 $0 $1", "`$0` is an operand, and cannot be written; copy it to a temporary", "$0");
-    with("vadd s $d $0 $t1", "`$t1` is read, and no bundle before writes it", "$t1");
-    with("vadd s $d $d $1", "`$d` is read, and no bundle before writes it", "$d");
-    with("mov $d 0x0 $t0", "`$d` is read, and no bundle before writes it", "$d");
+    with("vadd s $0 $0 $1", "cannot write operand `$0`; copy it to a temporary", "$0");
+    with("vadd s $d $0 $t1", "`$t1` is read before it is written", "$t1");
+    with("vadd s $d $d $1", "`$d` is read before it is written", "$d");
+    with("mov $d 0x0 $t0", "`$d` is read before it is written", "$d");
     with("vadd s $d $0", "too few operands: v2 is missing", "");
     with("vadd9 $d $0 $1 0x1", "`0x1`: v3 must be a `$v`", "0x1");
     with("vadx s $d $0 $1", "`vadx`: unknown instruction", "vadx");
@@ -181,7 +181,7 @@ fn what_does_not_fit_is_refused() {
     );
     with("vcmpad 0x3 $0d $1; vadd s $d $0 $1", "`vcmpad` has no effect", "vcmpad 0x3 $0d $1");
     with("mov 0x0 0x5; vadd s $d $0 $1", "`mov` has no effect", "mov 0x0 0x5");
-    let missing = "an instruction is missing: `;` stands between bundles, `&` between the words of one";
+    let missing = "missing instruction: `;` separates bundles and `&` separates the words of a bundle";
     with("", missing, "");
     with("vadd s $d $0 $1; ; vadd s $d $0 $1", missing, "");
     with("vadd s $d $0 $1 &", missing, "");
@@ -190,33 +190,37 @@ fn what_does_not_fit_is_refused() {
     with("vadd s $d $0 $1 & mov $t0 0x0", order, "mov $t0 0x0");
     with(
         "ldvh $d $a0 0x0",
-        "`ldvh` is for the address or the branch unit; an intrinsic only computes",
+        "`ldvh` is an instruction of the address or branch unit; an intrinsic may only compute",
         "ldvh $d $a0 0x0",
     );
-    with("exit 0x0", "`exit` is for the address or the branch unit; an intrinsic only computes", "exit 0x0");
+    with(
+        "exit 0x0",
+        "`exit` is an instruction of the address or branch unit; an intrinsic may only compute",
+        "exit 0x0",
+    );
     with("snop & vadd s $d $0 $1", "`snop` has no effect", "snop");
     with("vadd s $d $0 $1; vnop", "`vnop` has no effect", "vnop");
     with(
         "mov $t0 $m3; mov $t1 $0 0x0",
-        "`mov` is a move from or to `$m`: an intrinsic computes with `$r`, `$v`, `$c`, `$vc` and `$va` only",
+        "`mov` accesses `$m`: an intrinsic may use `$r`, `$v`, `$c`, `$vc` and `$va` only",
         "mov $t0 $m3",
     );
     with(
         "mov $uccfg 0x0",
-        "`mov` is a move from or to `$uc`: an intrinsic computes with `$r`, `$v`, `$c`, `$vc` and `$va` only",
+        "`mov` accesses `$uc`: an intrinsic may use `$r`, `$v`, `$c`, `$vc` and `$va` only",
         "mov $uccfg 0x0",
     );
     with(
         "vmac s rn int 0x0 hi $d s $0 s $1",
-        "`vmac` reads `$va`, which the bundle before it does not write",
+        "`vmac` reads `$va`, which the previous bundle does not write",
         "vmac s rn int 0x0 hi $d s $0 s $1",
     );
     let late = "vmul s rn int 0x0 hi # s $0 s $1; mov $t0 0x1; vmac s rn int 0x0 hi $d s $0 s $1";
-    assert_eq!(vector(late).0, "`vmac` reads `$va`, which the bundle before it does not write");
+    assert_eq!(vector(late).0, "`vmac` reads `$va`, which the previous bundle does not write");
     with("vmul s rn int 0x0 hi # s $0 s $1", "the result `$d` is not written", "");
     with(
         "bvec 0x0 $vc1 sf 0x0 & vmad2 s factor rn int 0x0 hi $d s $0d s $0",
-        "`$vc1` is read, and no bundle before writes it",
+        "`$vc1` is read before it is written",
         "$vc1",
     );
     let handed = "takes what the scalar unit hands over, and no word of its bundle hands anything over";
@@ -225,52 +229,52 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(vector("vcmpad 0x2 $vc0 $0d $0; vand $d $0 0x0").0, format!("`vcmpad` {handed}"));
     let chosen = "vand $d $vc0 $0 0x0; vec 0x0 0x0 $vc0 sf 0x0 & vlrp2 u rn 0x0 $d u $0q $c1 $vc0 sf";
     let quad = || refused(chosen, V, &[V; 4]);
-    assert_eq!(quad(), ("`$c1` is read, and no bundle before writes it".to_string(), "$c1".to_string()));
+    assert_eq!(quad(), ("`$c1` is read before it is written".to_string(), "$c1".to_string()));
     let last = "vec 0x0 0x0 $vc0 sf 0x0 & vlrp4b u rd 0x0 $d $0q $c0 $c0 false $vc0 zf";
-    assert_eq!(refused(last, V, &[V; 4]).0, "`$vx` is read, and no bundle before writes it");
+    assert_eq!(refused(last, V, &[V; 4]).0, "`$vx` is read before it is written");
     let summed = format!("vmul s rn int 0x0 hi # s $0 s $1; mov $vx $2; {last}");
     let flagged = format!("vsub u $t0 $vc0 $0 $1; {summed}");
-    assert_eq!(refused(&flagged, V, &[V; 4]).0, "`vlrp4b` reads `$va`, which the bundle before it does not write");
+    assert_eq!(refused(&flagged, V, &[V; 4]).0, "`vlrp4b` reads `$va`, which the previous bundle does not write");
     let summed = format!("mov $vx $2; vmul s rn int 0x0 hi # s $0 s $1; {last}");
-    assert_eq!(refused(&summed, V, &[V; 4]).0, "`$vc0` is read, and no bundle before writes it");
+    assert_eq!(refused(&summed, V, &[V; 4]).0, "`$vc0` is read before it is written");
     let conditions = summed.replace("$c0 $c0 false", "$c0 $c1 false");
     assert_eq!(refused(&conditions, V, &[V; 4]).0, "`$c0`: another part of the line gives COND another value");
-    let extra = "`mov $vx` stands for a store and a load: it takes one vector, and stands alone";
+    let extra = "`mov $vx` takes one vector and must be alone in its bundle";
     with("mov $vx $0 & vadd s $d $0 $1", extra, "mov $vx $0");
     with("mov $t0 0x1 & mov $vx $0; vadd s $d $0 $1", extra, "mov $vx $0");
     with("mov $vx 0x0; vadd s $d $0 $1", extra, "0x0");
     with("mov $vx; vadd s $d $0 $1", extra, "");
     with("mov $vx $0d; vadd s $d $0 $1", extra, "$0d");
     with("mov $vx $0 $1; vadd s $d $0 $1", extra, "$0 $1");
-    with("mov $vx $t0; vadd s $t0 $0 $1", "`$t0` is read, and no bundle before writes it", "$t0");
+    with("mov $vx $t0; vadd s $t0 $0 $1", "`$t0` is read before it is written", "$t0");
     with("mov $t0 0x1; mov $vx $t0; vadd s $d $0 $1", "`$t0` is in another register file", "$t0");
-    let copied = "`$t0` holds all `$vc`, whose numbers are not known yet: only its words can be read, by `mov`";
+    let copied = "`$t0` holds a copy of all `$vc`: only its words can be read, with `mov`";
     with("mov $t0 $vc; mov $vx $t0; vadd s $d $0 $1", copied, "$t0");
     with(
         "mov $t0 $vc; vadd s $d $t0 $0",
-        "`$t0` holds all `$vc`, whose numbers are not known yet: only its words can be read, by `mov`",
+        "`$t0` holds a copy of all `$vc`: only its words can be read, with `mov`",
         "$t0",
     );
-    with(
-        "mov $d $vc",
-        "`$d` holds all `$vc`, whose numbers are not known yet: only its words can be read, by `mov`",
-        "$d",
-    );
-    with("mov $t0 $vc; mov $t1 $t0 0x2", "`$vc2` is read, and no bundle before writes it", "$t0");
+    with("mov $d $vc", "`$d` holds a copy of all `$vc`: only its words can be read, with `mov`", "$d");
+    with("mov $t0 $vc; mov $t1 $t0 0x2", "`$vc2` is read before it is written", "$t0");
     with("vmov $t0 0x1; mov $t0 0x1 0x0 & vmov $t0 0x1", "`$t0` is written twice in one bundle", "$t0");
     let sums = "vmul s rn int 0x0 hi # s $0 s $1; vec 0x2 0x4 $vc0 sf 0x0 & vmac2 s mask rn int -0x2 hi $d u";
-    with(&format!("{sums} $0 $t0"), "`$t0` is read, and no bundle before writes it", "$t0");
+    with(&format!("{sums} $0 $t0"), "`$t0` is read before it is written", "$t0");
     with(
         &format!("{sums} $0 $v28"),
-        "register `$v28` cannot be named: use `$d`, `$0`, `$1`, ... and `$t0`, `$t1`, ...",
+        "register `$v28` is not allowed: use `$d`, `$0`, `$1`, ... and `$t0`, `$t1`, ...",
         "$v28",
     );
     with(
         "vec 0x2 0x4 $vc0 sf 0x0 & vmac2 s mask rn int -0x2 hi $d u $0 $1",
-        "`vmac2` reads `$va`, which the bundle before it does not write",
+        "`vmac2` reads `$va`, which the previous bundle does not write",
         "vec 0x2 0x4 $vc0 sf 0x0 & vmac2 s mask rn int -0x2 hi $d u $0 $1",
     );
-    with("vadd s $d $0 $t31", "more than 31 values: the result, the operands and `$t0` to the last temporary", "$t31");
+    with(
+        "vadd s $d $0 $t31",
+        "more than 31 initial values: the result, the operands and `$t0` to the last temporary",
+        "$t31",
+    );
 
     let scalar = |text: &str| refused(text, R, &[R, V]);
     assert_eq!(
@@ -278,24 +282,18 @@ fn what_does_not_fit_is_refused() {
         ("`$1`: r2 must be a `$r`, or `(slct $cN bit $rNd)` or an integer".into(), "$1".into())
     );
     assert_eq!(scalar("add $d $0 (slct $c0 true $0d)").0, "`$1` is in another register file");
-    assert_eq!(
-        scalar("add $t0 $c1 $0 0x1; mov $d $c1").0,
-        "flags of `$c1` are read that the scalar unit does not write"
-    );
+    assert_eq!(scalar("add $t0 $c1 $0 0x1; mov $d $c1").0, "reads flags of `$c1` that the scalar unit does not write");
     assert_eq!(
         scalar("add $t0 $c1 $0 0x1; add $d $0 (slct $c1 lzf $t0d)").0,
-        "flags of `$c1` are read that the scalar unit does not write"
+        "reads flags of `$c1` that the scalar unit does not write"
     );
-    assert_eq!(
-        scalar("add $d $0 (slct $c1 sf $t0d)"),
-        ("`$c1` is read, and no bundle before writes it".into(), "$c1".into())
-    );
+    assert_eq!(scalar("add $d $0 (slct $c1 sf $t0d)"), ("`$c1` is read before it is written".into(), "$c1".into()));
     assert_eq!(refused("mov $d 0x5", R, &[R]).0, "operand `$0` is not used");
     assert_eq!(
         refused("mov $d $1", R, &[]).0,
-        "`$1` is no placeholder: `$d` is the result, there are no operands, `$t0`, `$t1`, ... are temporary"
+        "`$1` is not a valid positionholder: `$d` is the result, there are no operands, `$t0`, `$t1`, ... are temporary"
     );
-    assert!(refused("mov $d 0x5", R, &[R; 31]).0.starts_with("more than 31 values"));
+    assert!(refused("mov $d 0x5", R, &[R; 31]).0.starts_with("more than 31 initial values"));
     assert!(Template::parse("mov $d 0x5", R, &[]).is_ok());
 }
 

@@ -29,7 +29,7 @@ fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<(Templa
     if let Some((_, operand)) = template.constant
         && parameter(kernel, inst, operand).is_none()
     {
-        let why = format!("`c[${operand}]` is the place of a parameter of 32 bits, and the operand is none");
+        let why = format!("`c[${operand}]` requires a 32-bit kernel parameter, but the operand is not one");
         return Err(Reason::from(why)
             .help("name the value by `$0`, `$1`, .. or let the operand be a scalar parameter of the kernel"));
     }

@@ -165,7 +165,7 @@ impl Lowering<'_> {
             (_, 32) => Reg::new(load(RegType::B32, 0)),
             (_, 64) => Reg::of_words(&[0, 4].map(|offset| load(RegType::B32, offset))),
             (_, 128) => Reg::of_words(&[0, 4, 8, 12].map(|offset| load(RegType::B32, offset))),
-            _ => return Err("no register holds it"),
+            _ => return Err("no register can hold its type"),
         };
         Ok(reg)
     }

@@ -116,7 +116,7 @@ impl AllocationRun {
             checker.run().map_err(|errors| AllocError::Unsound(format!("{errors:?}")))?;
         }
         if self.is_direct && !self.direct.agrees(&self.ctx.output) {
-            return Err(AllocError::Unsound("the short way led elsewhere".to_owned()));
+            return Err(AllocError::Unsound("the fast path and regalloc2 disagree".to_owned()));
         }
         Ok(())
     }

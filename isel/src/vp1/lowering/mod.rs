@@ -108,11 +108,11 @@ pub(crate) fn select(request: Request<'_>) -> Result<Selected, Vec<Refusal>> {
     let refuse = |why: &'static str| {
         vec![Refusal { op: None, span: kernel.span, target: TARGET.name(), reason: Some(Reason::new(why)) }]
     };
-    let packing = kernel.packing.as_ref().ok_or_else(|| refuse("its work items are not packed"))?;
+    let packing = kernel.packing.as_ref().ok_or_else(|| refuse("the work items are not packed"))?;
     if !packing.items.is_power_of_two() {
-        return Err(refuse("its groups are no power of two of work items"));
+        return Err(refuse("the group size is not a power of two"));
     }
-    let entry = kernel.entry().ok_or_else(|| refuse("it has no blocks"))?;
+    let entry = kernel.entry().ok_or_else(|| refuse("the kernel has no blocks"))?;
     let streams = Streams::new(kernel, packing, &signature).map_err(|refusal| vec![refusal])?;
     let flow = Flow::new(kernel);
     let lowering = Lowering {

@@ -82,8 +82,8 @@ pub(super) fn accesses(
             Ok(place) if windows.contains(&place.buffer) || known.is_err() => {
                 place.computed(kernel, site).map_err(|reason| match known {
                     Err(known) if reason == ACROSS_WORDS => {
-                        let why = format!("{}, and it may lie across two words of the data store", known.why);
-                        Reason::from(why).help("load bytes there and put them together by `concat`, or store the bytes that `split` makes; or let an item do all of a block")
+                        let why = format!("{}, and it may be unaligned in the data store", known.why);
+                        Reason::from(why).help("load single bytes and combine them with `concat`, or store the parts of a `split`; or process a whole block per item")
                     }
                     _ => reason,
                 })
@@ -123,7 +123,7 @@ impl AccessOperands {
         let stores = data.op == Op::Store;
         let args = kernel.args(site.inst).get(usize::from(stores)..).unwrap_or_default();
         let (Some(&base), Attr::Mem(mem)) = (args.first(), data.attr) else {
-            return Err(Reason::new("it has no address"));
+            return Err(Reason::new("the access has no address"));
         };
         let buffer = match (kernel.values[base].def, kernel.param(base).map(|param| param.kind)) {
             (ValueDef::Param(number), Some(ParamKind::Buffer { .. })) => number,
@@ -157,8 +157,8 @@ impl AccessOperands {
         let is_around = |header: Block| site.steps.iter().any(|step| step.header == header);
         if !counters.iter().all(|(header, _)| is_around(*header)) {
             return Err(Reason::with_help(
-                "its index depends on how often a loop before it was taken",
-                "use the bound that the loop counts to in place of its counter",
+                "its index depends on the final counter of an earlier loop",
+                "use the loop's bound instead of its counter",
             ));
         }
         let stride = |header: Block| {
@@ -257,12 +257,12 @@ fn not_affine(kernel: &Kernel, sums: &AffineAnalysis<'_>, index: Value) -> Reaso
             _ => ("a product of two values that differ from item to item", SUMS),
         },
         Some((Op::Load, _)) => {
-            ("", "an index that is computed of `item_id`, not loaded; of a table of few entries `select` the entry")
+            ("", "compute the index from `item_id` instead of loading it; for a small table, `select` the entry")
         }
-        Some((Op::Select, _)) | None => ("", "load by each of the indices, and `select` one of the loaded values"),
+        Some((Op::Select, _)) | None => ("", "load with each index and `select` one of the loaded values"),
         Some(_) => ("", SUMS),
     };
-    let why = "its index is not affine in the item's number, `i32` parameters and loop counters: it depends on";
+    let why = "its index is not affine in `item_id`, `i32` parameters and loop counters: it depends on";
     let more = match (name.as_deref(), what) {
         (None, "") => String::new(),
         (Some(only), "") | (None, only) => format!(" ({only})"),
@@ -272,27 +272,27 @@ fn not_affine(kernel: &Kernel, sums: &AffineAnalysis<'_>, index: Value) -> Reaso
 }
 
 const SUMS: &str =
-    "make indices of `item_id`, `i32` parameters and loop counters by `add`, `sub`, and `mul` by constants";
+    "compute indices from `item_id`, `i32` parameters and loop counters with `add`, `sub`, and `mul` by constants";
 
 const WIDE: Reason = Reason::with_help(
-    "its index is `wide`, and may be 2^32 bytes and more, which streams count modulo 2^32",
-    "leave `wide` out, where the index stays below that; `item_id` itself, where every item makes the access, may be `wide`",
+    "its `wide` index may exceed 2^32 bytes, but streams use 32-bit offsets",
+    "remove `wide` if the index stays below 2^32 bytes; a `wide` index `item_id` is allowed if every item makes the access",
 );
 
 /// Reason to refuse an access through a computed pointer.
 pub(super) const NO_BUFFER: Reason = Reason::with_help(
     "its address is not in a buffer of the signature",
-    "name the buffer's parameter, and let the index say where: `%x[%i + 8]`",
+    "access the buffer by its parameter and an index: `%x[%i + 8]`",
 );
 
 const ACROSS_WORDS: Reason = Reason::with_help(
-    "its buffer is accessed at addresses that are computed as the kernel runs, and it may lie across two words of the data store",
-    "load bytes there and put them together by `concat`, or store the bytes that `split` makes; or let an item do all of a block",
+    "its buffer is accessed at run-time addresses, and the access may be unaligned in the data store",
+    "load single bytes and combine them with `concat`, or store the parts of a `split`; or process a whole block per item",
 );
 
 const UNKNOWN_TRIPS: Reason = Reason::with_help(
-    "the number of trips of a loop around it is not known when the kernel is launched",
-    "let the loop count from an `i32` parameter or constant by a constant step to another, and do the rest by `select`",
+    "the trip count of an enclosing loop is not known at launch",
+    "use a counted loop with `i32` parameters or constants as bounds and a constant step, and handle the rest with `select`",
 );
 
 impl Access {

@@ -116,21 +116,19 @@ fn check(kernel: &Kernel, target: &'static str) -> Result<(), Vec<Refusal>> {
             let mut args = kernel.args(inst).iter().chain(targets).enumerate();
             if data.op.orders_memory() {
                 refuse(Reason::with_help(
-                    "work items that share vectors do not meet",
-                    "let each item do its part alone; `--target halu` and `--target ptx` have groups whose items meet",
+                    "work items that share vectors cannot synchronise",
+                    "remove the synchronisation; `--target halu` and `--target ptx` support cooperative kernels",
                 ));
             } else if data.op.tells_group() {
                 refuse(Reason::with_help(
-                    "work items that share vectors have no groups of their own",
+                    "work items that share vectors have no group index",
                     "use `item_id` and `item_count`; `--target halu` and `--target ptx` have groups",
                 ));
             } else if let Some(axis @ (Axis::Y | Axis::Z)) = data.attr.axis() {
-                let reason = format!(
-                    "work items that share vectors are all along x, and there is no `{}.{axis}`",
-                    data.op.name()
-                );
+                let reason =
+                    format!("launches of this target are one-dimensional, so there is no `{}.{axis}`", data.op.name());
                 refuse(Reason::from(reason).help(
-                    "let an item be a row, or count rows off `item_id` in a loop, by a parameter that says how long they are; `--target halu` and `--target ptx` have axes",
+                    "compute row and column from `item_id` and a row length parameter; `--target halu` and `--target ptx` support several axes",
                 ));
             } else if base.is_some_and(|base| kernel.args(inst).get(base).is_some_and(|&base| is_array(base))) {
                 // The array itself has already been refused.
@@ -141,18 +139,18 @@ fn check(kernel: &Kernel, target: &'static str) -> Result<(), Vec<Refusal>> {
                 && kernel.may_overlap(param)
             {
                 let reason = format!(
-                    "`%{}` may overlap another buffer, and buffers are copied apart to where the kernel runs",
+                    "`%{}` may overlap another buffer, but this target copies each buffer separately",
                     param.name
                 );
                 refuse(Reason::from(reason).help(
-                    "leave out `may_alias` where the arguments are apart; `--target halu` and `--target ptx` take buffers that overlap",
+                    "remove `may_alias` if the arguments do not overlap; `--target halu` and `--target ptx` support overlapping buffers",
                 ));
             } else if kernel.result(inst).is_some_and(|result| kernel.ty(result) == Type::PTR)
                 || args.any(|(number, &arg)| Some(number) != base && kernel.ty(arg) == Type::PTR)
             {
                 refuse(Reason::with_help(
-                    "buffers are copied piece by piece to where the kernel runs, and have no addresses there",
-                    "load and store by the buffer's parameter with an index: `%x[%i + 8]`",
+                    "this target copies buffers in pieces, so a buffer has no address",
+                    "access the buffer by its parameter and an index: `%x[%i + 8]`",
                 ));
             }
         }
@@ -165,12 +163,12 @@ fn strange(kernel: &Kernel, strange: &UnsupportedLoop, target: &'static str) -> 
         UnsupportedLoop::Irreducible(block) => (
             block,
             Reason::with_help(
-                "a loop is entered in more than one place",
-                "let all branches into the loop go to the same block",
+                "the loop has several entries (irreducible control flow)",
+                "branch to the same block from outside the loop",
             ),
         ),
         UnsupportedLoop::Endless(block) => {
-            (block, Reason::with_help("no way leads out of the loop", "leave it by `br_if %c, ^again, ^done`"))
+            (block, Reason::with_help("the loop has no exit", "add an exit: `br_if %c, ^again, ^done`"))
         }
     };
     let span = kernel.blocks[block].span;

@@ -59,7 +59,7 @@ fn found(accesses: &[Access]) -> Found<'_> {
                 wrong.push((
                     access,
                     Reason::with_help(
-                        "it may write where another store of the loop writes in a later iteration",
+                        "it may overwrite bytes that another store of the loop writes in a later iteration",
                         "carry the value around the loop in a block parameter, and store it once after the loop",
                     ),
                 ));
@@ -72,7 +72,7 @@ fn found(accesses: &[Access]) -> Found<'_> {
             Err(()) => wrong.push((
                 access,
                 Reason::with_help(
-                    "it may read what the same work item has written before, and not at the same address",
+                    "it may overlap an earlier store of the same work item at a different address",
                     "use the stored value itself, or read an `in` buffer and write another one",
                 ),
             )),

@@ -59,9 +59,10 @@ pub(super) fn check_streams<'a>(
     }
     let Some(&(_, beyond)) = needed.get(most) else { return Ok(()) };
     let needed = needed.len();
-    let reason = Reason::from(format!("the kernel needs {needed} streams of memory, of which there are {most}"));
-    let reason = reason
-        .help("make several kernels of it, or load more bytes at once and take them apart with `split` and `extract`");
+    let reason = Reason::from(format!("the kernel needs {needed} memory streams, but the target has {most}"));
+    let reason = reason.help(
+        "split the kernel into several, or load more bytes at once and extract the parts with `split` and `extract`",
+    );
     Err(vec![refusal(kernel, beyond, target, reason)])
 }
 
@@ -170,8 +171,8 @@ pub(super) fn vectorise(
     }
     if let Some(inst) = widener.refused {
         let reason = Reason::with_help(
-            "work items diverge here",
-            "`select` in place of the branch, or a condition that is the same for all items",
+            "this branch is divergent: work items take different paths",
+            "use `select` instead of the branch, or a uniform condition",
         );
         return Err(vec![refusal(from, inst, target, reason)]);
     }

@@ -60,10 +60,7 @@ impl Search {
         };
         let found = search(plan, |length| mention(&format!("programs of {length}"))).map_err(Failure::input)?;
         let Some(found) = found else {
-            return Err(Failure::input(format!(
-                "there is none of at most {} instructions of those tried",
-                plan.at_most
-            )));
+            return Err(Failure::input(format!("no sequence of at most {} instructions was found", plan.at_most)));
         };
         let mut text = format!("{form} @ sm_{sm}:\n");
         for line in lines(&found).map_err(Failure::input)? {

@@ -55,7 +55,7 @@ pub enum ExplainError {
         there: String,
     },
     /// The named value does not exist.
-    #[error("no value is called `%{name}`{}; there are {there}", near.as_ref().map_or(String::new(), |near| format!(", did you mean `%{near}`?")))]
+    #[error("there is no value `%{name}`{}; there are {there}", near.as_ref().map_or(String::new(), |near| format!(", did you mean `%{near}`?")))]
     Value {
         /// The requested name.
         name: String,
@@ -65,7 +65,7 @@ pub enum ExplainError {
         there: String,
     },
     /// Several kernels have a value of this name.
-    #[error("there is a value `%{name}` in {there}; say which by --kernel")]
+    #[error("several kernels have a value `%{name}`: {there}; select one with --kernel")]
     Ambiguous {
         /// The value's name.
         name: String,
@@ -73,13 +73,13 @@ pub enum ExplainError {
         there: String,
     },
     /// The position has invalid syntax.
-    #[error("`{at}` is no place; expected a value `%NAME`, `LINE` or `LINE:COLUMN`")]
+    #[error("`{at}` is not a valid position; expected a value `%NAME`, `LINE` or `LINE:COLUMN`")]
     Place {
         /// The requested position.
         at: String,
     },
     /// There is no op at the position.
-    #[error("no op stands at {at}{}", if text.is_empty() { String::new() } else { format!(": `{text}`") })]
+    #[error("there is no op at {at}{}", if text.is_empty() { String::new() } else { format!(": `{text}`") })]
     Nothing {
         /// The position.
         at: String,
@@ -87,7 +87,7 @@ pub enum ExplainError {
         text: String,
     },
     /// There are several ops on the line.
-    #[error("several ops stand on line {line}: {there}")]
+    #[error("there are several ops on line {line}: {there}")]
     Several {
         /// The line number.
         line: usize,

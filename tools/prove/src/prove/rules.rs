@@ -430,7 +430,7 @@ mod tests {
     fn a_rule_needs_a_check_that_can_be_read() {
         for (checks, reason) in [
             (&[] as &[&str], "it has no check"),
-            (&["(%a: i7): %r = neg.i8 %a"], "`i7` is no type"),
+            (&["(%a: i7): %r = neg.i8 %a"], "`i7` is not a type"),
             (&["(%a: i8): %r = neg.i8 %b"], "%b"),
         ] {
             let subject = planted(checks, true, |_| {});

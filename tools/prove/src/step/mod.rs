@@ -39,7 +39,7 @@ fn pre(members: &Members) -> Result<impl Iterator<Item = (&String, &Value)>, Lin
     }
 }
 
-const NO_GPU: &str = "engine `cuda` has no steps";
+const NO_GPU: &str = "engine `cuda` does not support steps";
 
 /// Executes the HALU instruction of a line. Returns all locations that the instruction writes.
 ///
@@ -58,7 +58,7 @@ pub fn halu(members: &Members, engine: Engine) -> Result<Members, LineError> {
     let mut post = Members::new();
     let Some(effects) = effects else { return Ok(post) };
     if effects.access.is_some() {
-        return Err(LineError::new("the instruction reaches memory, of which a step has none"));
+        return Err(LineError::new("the instruction accesses memory, which a step does not have"));
     }
     for write in effects.writes {
         let (name, value) = match write {
@@ -77,7 +77,8 @@ fn instruction(members: &Members) -> Result<Inst, LineError> {
         return json::text(members, "asm")?.parse::<Inst>().map_err(LineError::new);
     }
     let [word] = words(members)?.try_into().map_err(|_| LineError::new("`words` is not a list of one word"))?;
-    Inst::decode(word).ok_or_else(|| LineError::new(format_args!("{} is no instruction", json::word_text(word))))
+    Inst::decode(word)
+        .ok_or_else(|| LineError::new(format_args!("{} is not a valid instruction", json::word_text(word))))
 }
 
 /// The initial values of a line; all other locations are 0.

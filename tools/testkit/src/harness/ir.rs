@@ -120,7 +120,7 @@ impl Run<'_> {
                     evaluate(&mut args.clone())?;
                 }
                 let Some(words) = program.kernels().first() else {
-                    return Err(Failure::new(FailureKind::Refused, "the kernel has no words"));
+                    return Err(Failure::new(FailureKind::Refused, "the kernel has no machine code"));
                 };
                 match self.via {
                     #[cfg(feature = "aot")]
@@ -180,7 +180,7 @@ impl Run<'_> {
                     return Ok(Some(halfbyte::ptx(sm)));
                 }
                 let known = Sm::names();
-                Err(Failure::arguments(format!("PTX is not made for sm_{number}; `sm` is one of {known}")))
+                Err(Failure::arguments(format!("PTX cannot be generated for sm_{number}; `sm` is one of {known}")))
             }
         }
     }
@@ -237,8 +237,9 @@ impl Run<'_> {
             return Ok(());
         }
         let (via, name) = (self.via.name(), &param.name);
-        Err(self
-            .unsupported_argument(format!("via {via} `{name}` is at a multiple of {align}, and byte {offset} is none")))
+        Err(self.unsupported_argument(format!(
+            "via {via} `{name}` must be aligned to {align} bytes, but byte {offset} is not"
+        )))
     }
 
     /// Fails if several parameters point into one argument, and one of them is written and must not
@@ -255,7 +256,7 @@ impl Run<'_> {
         let help = if self.is_imported { "import it with `--alias`" } else { "say `may_alias` in its parameter" };
         let name = &unique.name;
         Err(Failure::arguments(format!(
-            "argument {arg} is the memory of several parameters, which the kernel writes as `{name}`; via {via} that overlaps no other: {help}"
+            "argument {arg} is the memory of several parameters, which the kernel writes as `{name}`; via {via} it may overlap no other parameter: {help}"
         )))
     }
 
@@ -317,7 +318,7 @@ impl Run<'_> {
         if !offset.is_multiple_of(WIDEST) {
             let (via, name) = (self.via.name(), &param.name);
             let message = format!(
-                "via {via} `{name}`, alone in its memory, is at a multiple of {WIDEST}, and byte {offset} is none"
+                "via {via} `{name}`, which alone points into its argument, must be aligned to {WIDEST} bytes, but byte {offset} is not"
             );
             return Err(self.unsupported_argument(message));
         }

@@ -290,12 +290,12 @@ fn bytes_of(args: &[Arg], number: usize) -> Option<&[u8]> {
 /// offset.
 fn address(args: &[Arg], number: usize, offset: u64, what: &str) -> Result<u64, Failure> {
     let Some(bytes) = bytes_of(args, number) else {
-        let message = format!("{what} is to point into argument {number}, which is neither `buffer` nor `zeros`");
+        let message = format!("{what} must point into a buffer; argument {number} is neither `buffer` nor `zeros`");
         return Err(Failure::arguments(message));
     };
     if offset > bytes.len() as u64 {
         let size = bytes.len();
-        let message = format!("{what} is to point to byte {offset} of argument {number}, which has {size} bytes");
+        let message = format!("{what} points to byte {offset} of argument {number}, which has {size} bytes");
         return Err(Failure::arguments(message));
     }
     Ok(buffer_base(number) + offset)
@@ -317,7 +317,7 @@ fn store_pointers(args: &mut [Arg]) -> Result<Vec<ReplacedBytes>, Failure> {
             let before = at.and_then(|at| Some((at, bytes.get(at..)?.first_chunk::<8>()?)));
             let Some((at, before)) = before else {
                 let (at, size) = (pointer.at, bytes.len());
-                let message = format!("{what} is to stand in the 8 bytes from {at} on; the buffer has {size} bytes");
+                let message = format!("{what} needs the 8 bytes from {at} on; the buffer has {size} bytes");
                 return Err(Failure::arguments(message));
             };
             wanted.push((number, at, *before, address));

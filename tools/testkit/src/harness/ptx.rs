@@ -83,9 +83,10 @@ fn check_target(text: &ParsedFile, request: &Request) -> Result<(), Failure> {
     }
     let target = text.module.target;
     match request.machine {
-        Some(machine) if !target.runs_on(machine) => {
-            Err(Failure::new(FailureKind::Refused, format!("the text is for {target}, which {machine} does not run")))
-        }
+        Some(machine) if !target.runs_on(machine) => Err(Failure::new(
+            FailureKind::Refused,
+            format!("the text is for {target}, which does not run on {machine}"),
+        )),
         _ => Ok(()),
     }
 }

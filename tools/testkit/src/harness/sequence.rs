@@ -69,7 +69,7 @@ type Bound = (Vec<Arg>, Vec<Option<usize>>);
 fn bind(wanted: Vec<NextArg>, first: &mut [Arg]) -> Result<Bound, Failure> {
     let (mut args, mut places): Bound = (Vec::new(), Vec::new());
     for (number, wanted) in wanted.into_iter().enumerate() {
-        let wrong = |what: String| Failure::arguments(format!("argument {number} is to be {what}"));
+        let wrong = |what: String| Failure::arguments(format!("argument {number} cannot be {what}"));
         let (arg, place) = match wanted {
             NextArg::New(arg) => (arg, None),
             NextArg::Same { arg: same, pointers } => {

@@ -44,7 +44,7 @@ pub enum FindError {
     #[error(transparent)]
     Report(#[from] Report),
     /// The named kernel does not exist.
-    #[error("{file} has no kernel `@{name}`; there are: {there}")]
+    #[error("{file} has no kernel `@{name}`; its kernels are: {there}")]
     Kernel {
         /// The file.
         file: String,
@@ -88,10 +88,10 @@ impl NoFailure {
     /// Returns the reason as a message about the given targets.
     fn on(&self, targets: &str) -> String {
         match self {
-            NoFailure::Agrees => format!("on {targets}, machine code does what ir does"),
+            NoFailure::Agrees => format!("on {targets}, machine code agrees with ir"),
             NoFailure::Refused => format!("{targets} refuses the kernel; `halfbyte compile` says why"),
-            NoFailure::Malformed(reason) => format!("the launch is at fault: {reason}"),
-            NoFailure::Exceeded(reason) => format!("on {targets}, a limit is met: {reason}"),
+            NoFailure::Malformed(reason) => format!("the launch itself is invalid: {reason}"),
+            NoFailure::Exceeded(reason) => format!("on {targets}, a limit is exceeded: {reason}"),
         }
     }
 }

@@ -103,7 +103,7 @@ impl Reader {
     pub fn read(&mut self, kind: CheckKind, text: &str, span: Span) -> Result<Check, Diagnostic> {
         let wrong = |message: String| Diagnostic::new(span, message);
         if text.is_empty() {
-            return Err(wrong(format!("`{}:` says nothing", kind.name())).expected("a text, or `{{regex}}`"));
+            return Err(wrong(format!("`{}:` has no pattern", kind.name())).expected("a text, or `{{regex}}`"));
         }
         if kind == CheckKind::Same && !self.has_match {
             return Err(wrong("`same:` has no match before it".into()).expected("`check:` first"));
@@ -114,16 +114,16 @@ impl Reader {
             match part {
                 PatternPart::Use(name) if here.contains(name) => {
                     return Err(
-                        wrong(format!("`[[{name}]]` is used on the line that gives it")).expected("a later line")
+                        wrong(format!("`[[{name}]]` is used on the line that binds it")).expected("a later line")
                     );
                 }
                 PatternPart::Use(name) if !self.bound.contains(name) => {
                     return Err(
-                        wrong(format!("`[[{name}]]` is not given")).expected(format!("`[[{name}:regex]]` before"))
+                        wrong(format!("`[[{name}]]` is not bound")).expected(format!("`[[{name}:regex]]` before"))
                     );
                 }
                 PatternPart::Bind(name, _) if !kind.is_match() => {
-                    return Err(wrong(format!("`{}:` cannot give `{name}`", kind.name())).expected("`{{regex}}`"));
+                    return Err(wrong(format!("`{}:` cannot bind `{name}`", kind.name())).expected("`{{regex}}`"));
                 }
                 PatternPart::Bind(name, _) if here.contains(name) => {
                     return Err(wrong(format!("`{name}` is given twice")));
@@ -143,7 +143,7 @@ impl Reader {
 fn reason(error: &regex::Error) -> String {
     let text = error.to_string();
     let last = text.lines().last().unwrap_or_default();
-    format!("this is no regular expression: {}", last.trim_start_matches("error: "))
+    format!("invalid regular expression: {}", last.trim_start_matches("error: "))
 }
 
 /// Splits a pattern into `{{regex}}`, `[[NAME:regex]]`, `[[NAME]]` and literal text.
@@ -169,7 +169,7 @@ fn parts(text: &str) -> Result<Vec<PatternPart>, String> {
                     && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
             };
             if !is_name(name) {
-                return Err(format!("`{name}` is no name for what is matched"));
+                return Err(format!("`{name}` is not a valid name"));
             }
             parts.push(match regex {
                 Some(regex) => PatternPart::Bind(name.to_owned(), regex.to_owned()),
@@ -352,7 +352,7 @@ impl<'o> Search<'o> {
             let Some((found, place)) = found else {
                 let what = match taken.len() {
                     0 => "is not in the output from here on",
-                    _ => "is not in the output from here on, beside what the lines before it match",
+                    _ => "is not in the rest of the output, apart from the matches of earlier lines",
                 };
                 return Err(self.missing(check, begin, what));
             };
@@ -541,7 +541,7 @@ mod tests {
         );
         assert_eq!(and(dag(&["mul", "add r1"]), &[(CheckKind::Same, "// 3")]), None);
         let (message, notes) = and(dag(&["mul", "sub"]), &[]).unwrap();
-        assert_eq!(message, "`sub` is not in the output from here on, beside what the lines before it match");
+        assert_eq!(message, "`sub` is not in the rest of the output, apart from the matches of earlier lines");
         assert!(notes.starts_with("the search began at line 1 of 5"), "{notes}");
         assert_eq!(and(dag(&["sub", "mul"]), &[]).unwrap().0, "`sub` is not in the output from here on");
     }
@@ -644,28 +644,28 @@ mod tests {
     #[test]
     fn bad_patterns_are_errors() {
         let table: &[(&[(CheckKind, &str)], &str)] = &[
-            (&[(CheckKind::Check, "")], "`check:` says nothing; expected a text, or `{{regex}}`"),
+            (&[(CheckKind::Check, "")], "`check:` has no pattern; expected a text, or `{{regex}}`"),
             (
                 &[(CheckKind::Not, "x"), (CheckKind::Same, "y")],
                 "`same:` has no match before it; expected `check:` first",
             ),
-            (&[(CheckKind::Dag, "")], "`check-dag:` says nothing; expected a text, or `{{regex}}`"),
+            (&[(CheckKind::Dag, "")], "`check-dag:` has no pattern; expected a text, or `{{regex}}`"),
             (
                 &[(CheckKind::Dag, "[[R]]"), (CheckKind::Dag, "[[R:x]]")],
-                "`[[R]]` is not given; expected `[[R:regex]]` before",
+                "`[[R]]` is not bound; expected `[[R:regex]]` before",
             ),
             (&[(CheckKind::Check, "a{{b")], "`{{` without `}}`"),
             (&[(CheckKind::Check, "a[[b")], "`[[` without `]]`"),
-            (&[(CheckKind::Check, "[[1:x]]")], "`1` is no name for what is matched"),
-            (&[(CheckKind::Check, "[[R]]")], "`[[R]]` is not given; expected `[[R:regex]]` before"),
+            (&[(CheckKind::Check, "[[1:x]]")], "`1` is not a valid name"),
+            (&[(CheckKind::Check, "[[R]]")], "`[[R]]` is not bound; expected `[[R:regex]]` before"),
             (
                 &[(CheckKind::Check, "[[R:x]] [[R]]")],
-                "`[[R]]` is used on the line that gives it; expected a later line",
+                "`[[R]]` is used on the line that binds it; expected a later line",
             ),
             (&[(CheckKind::Check, "[[R:x]] [[R:y]]")], "`R` is given twice"),
             (&[(CheckKind::Not, "[[R:x]]")], "`not:` cannot give `R`; expected `{{regex}}`"),
             (&[(CheckKind::Never, "[[R:x]]")], "`never:` cannot give `R`; expected `{{regex}}`"),
-            (&[(CheckKind::Check, "{{(}}")], "this is no regular expression: unclosed group"),
+            (&[(CheckKind::Check, "{{(}}")], "invalid regular expression: unclosed group"),
         ];
         for (lines, message) in table {
             assert_eq!(read(lines).unwrap_err(), *message);

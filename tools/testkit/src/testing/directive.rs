@@ -99,8 +99,7 @@ pub(super) fn misspelt(comment: &str) -> Option<Misspelt> {
             return None;
         }
         let end = text.len() - after.len();
-        let message =
-            format!("`{}:` is not a directive, and is taken for an ordinary comment", shown(text.get(..end)?));
+        let message = format!("`{}:` is not a directive; it is read as an ordinary comment", shown(text.get(..end)?));
         // `RUN:` in lit is a shell command, not a launch.
         let is_lit = meant == RUN && !(after.contains('@') && after.contains('='));
         let expected = if is_lit { format!("{TEST}, or {RUN} for `halfbyte check`") } else { meant.to_owned() };
@@ -262,8 +261,8 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said() {
         let message = |comment: &str| misspelt(comment).unwrap().message;
-        assert_eq!(message(" CHECK-NOT: x"), "`CHECK-NOT:` is not a directive, and is taken for an ordinary comment");
-        assert_eq!(message("; check: x"), "`;; check:` is not a directive, and is taken for an ordinary comment");
+        assert_eq!(message(" CHECK-NOT: x"), "`CHECK-NOT:` is not a directive; it is read as an ordinary comment");
+        assert_eq!(message("; check: x"), "`;; check:` is not a directive; it is read as an ordinary comment");
         assert_eq!(message(" check x"), "`check` without a colon is taken for an ordinary comment");
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn not_taken(module: &Module, options: &Options, rules: &[RuleId]) ->
         }
     }
     if found.is_empty() {
-        let nothing = |rule: &Rule| format!("no op is what {}:{} looks for: {}", rule.file, rule.line, rule.pattern);
+        let nothing = |rule: &Rule| format!("no op matches {}:{}: {}", rule.file, rule.line, rule.pattern);
         return rules.iter().filter_map(|id| id.rule()).map(nothing).collect();
     }
     found.sort_by_key(|(distance, _)| *distance);

@@ -151,7 +151,7 @@ impl Parser<'_> {
         let kernels = &module.ir().kernels;
         if kernels.is_empty() {
             let span = Span { start: 0, end: 0 };
-            return self.errors.push(Diagnostic::new(span, "there is no test here").expected("a kernel"));
+            return self.errors.push(Diagnostic::new(span, "the file has no test").expected("a kernel"));
         }
         // The kernel's span covers only its name, which the keyword `kernel` precedes.
         let word = |at: u32| self.text.get(..at as usize).and_then(|before| before.rfind("kernel")).unwrap_or(0);
@@ -176,7 +176,7 @@ impl Parser<'_> {
         self.finish();
         for (span, _, used) in &self.headers {
             if !used {
-                self.errors.push(Diagnostic::new(*span, "no kernel comes after this line"));
+                self.errors.push(Diagnostic::new(*span, "there is no kernel after this line"));
             }
         }
     }
@@ -189,7 +189,7 @@ impl Parser<'_> {
                 header.clone()
             }
             None => {
-                let wrong = Diagnostic::new(name, format!("nothing says what @{kernel} is tested for"));
+                let wrong = Diagnostic::new(name, format!("there is no `; test:` line for @{kernel}"));
                 self.errors.push(wrong.expected("a line `; test: STAGE TARGET` above it"));
                 None
             }
@@ -210,7 +210,7 @@ impl Parser<'_> {
     fn finish(&mut self) {
         let Some(test) = self.tests.last() else { return };
         if !self.is_expecting {
-            let wrong = Diagnostic::new(test.name, format!("nothing is expected of @{}", test.kernel));
+            let wrong = Diagnostic::new(test.name, format!("@{} has no expectation", test.kernel));
             self.errors.push(wrong.expected("`; check: TEXT`, `; rule: NAME`, or `;=` for its whole output"));
         }
     }
@@ -241,7 +241,7 @@ impl Parser<'_> {
         let place = span(shown.len() - rest.trim_start().len());
         match (word, CheckKind::named(word)) {
             ("test", _) if !is_alone => {
-                let wrong = Diagnostic::new(place, "a `; test:` line stands after other text");
+                let wrong = Diagnostic::new(place, "a `; test:` line follows other text");
                 self.errors.push(wrong.expected("it on a line of its own, above the kernels"));
             }
             ("test", _) => {
@@ -270,12 +270,12 @@ impl Parser<'_> {
         // An expected output within the kernel would shift the line numbers in the output whenever
         // it is updated.
         if range.start < self.last_inst {
-            let wrong = Diagnostic::new(span, format!("the expected output stands within @{}", test.kernel));
+            let wrong = Diagnostic::new(span, format!("the expected output is inside @{}", test.kernel));
             return self.errors.push(wrong.expected("it below the kernel"));
         }
         let whole = test.whole.get_or_insert(ExpectedOutput { range: range.start..range.start, lines: Vec::new() });
         if whole.range.end != range.start {
-            let wrong = Diagnostic::new(span, "the expected output goes on after other lines");
+            let wrong = Diagnostic::new(span, "the expected output is interrupted by other lines");
             return self.errors.push(wrong.expected("all its lines together"));
         }
         whole.range.end = range.end;
@@ -295,7 +295,7 @@ impl Parser<'_> {
                 Ok(rules) => test.rules.push(RuleCheck { name: name.to_owned(), span, is_wanted, rules }),
                 Err(near) => {
                     let expected = near.map_or("a rule".to_owned(), |near| format!("a rule; did you mean `{near}`?"));
-                    self.errors.push(Diagnostic::new(span, format!("no rule is called `{name}`")).expected(expected));
+                    self.errors.push(Diagnostic::new(span, format!("there is no rule `{name}`")).expected(expected));
                 }
             }
         }
@@ -310,19 +310,21 @@ impl Parser<'_> {
             );
         };
         let stage = Stage::ALL.into_iter().find(|stage| stage.name() == name);
-        let unknown = || Diagnostic::new(span, format!("no stage is called `{name}`")).expected(Stage::NAMES);
+        let unknown = || Diagnostic::new(span, format!("there is no stage `{name}`")).expected(Stage::NAMES);
         let stage = stage.ok_or_else(unknown)?;
         let target = match words.next_if(|(word, _)| !word.contains('=')) {
             Some((name, span)) => {
                 let target = match Platform::from_name(name) {
                     Some(Platform::Words(target)) => target,
-                    _ => return Err(Diagnostic::new(span, format!("`{name}` is no target")).expected(TARGETS.names())),
+                    _ => {
+                        return Err(Diagnostic::new(span, format!("`{name}` is not a target")).expected(TARGETS.names()));
+                    }
                 };
                 Some(target)
             }
             None if stage == Stage::Lower => None,
             None => {
-                let wrong = Diagnostic::new(span, format!("`{name}` is tested for a target"));
+                let wrong = Diagnostic::new(span, format!("stage `{name}` needs a target"));
                 return Err(wrong.expected(format!("{} after it", TARGETS.names())));
             }
         };
@@ -344,7 +346,7 @@ impl Parser<'_> {
                     let sm = number.parse().ok().and_then(Sm::new);
                     let with_sm = sm.and_then(|sm| TARGETS.for_sm(target?, sm));
                     let unknown = || {
-                        let wrong = Diagnostic::new(span, format!("`{number}` is no SM that PTX is made for"));
+                        let wrong = Diagnostic::new(span, format!("PTX cannot be generated for SM `{number}`"));
                         wrong.expected(Sm::names())
                     };
                     header.target = Some(with_sm.ok_or_else(unknown)?);
@@ -352,18 +354,19 @@ impl Parser<'_> {
                 Some(("block", counts)) if target.is_some() => {
                     let counts: Vec<u32> = counts.split(',').map_while(|count| count.parse().ok()).collect();
                     let block = <[u32; 3]>::try_from(counts).ok().filter(|block| !block.contains(&0));
-                    let unknown = || Diagnostic::new(span, format!("`{word}` is no block")).expected("`block=X,Y,Z`");
+                    let unknown =
+                        || Diagnostic::new(span, format!("`{word}` is not a valid block")).expected("`block=X,Y,Z`");
                     header.block = Some(block.ok_or_else(unknown)?);
                 }
                 Some(("without", ops)) if target.is_none() => {
                     header.without = ops.split(',').map(|op| missing(op, span)).collect::<Result<_, _>>()?;
                 }
                 Some(("without", _)) => {
-                    let wrong = Diagnostic::new(span, "what a target lacks is said by its rules");
+                    let wrong = Diagnostic::new(span, "`without=` cannot be combined with a target");
                     return Err(wrong.expected("`without=` after `lower` alone"));
                 }
                 _ => {
-                    let wrong = Diagnostic::new(span, format!("`{word}` does not do here"));
+                    let wrong = Diagnostic::new(span, format!("`{word}` is invalid here"));
                     return Err(wrong.expected("`passes=PASS,..`, or after `lower` alone `without=OP.TYPE,..`"));
                 }
             }
@@ -380,7 +383,7 @@ impl Header {
 }
 
 fn no_kernel(span: Span) -> Diagnostic {
-    Diagnostic::new(span, "no kernel stands before this line")
+    Diagnostic::new(span, "there is no kernel before this line")
 }
 
 /// Parses an op, or an op with a type.
@@ -478,32 +481,32 @@ mod tests {
             (
                 "select halu",
                 "select",
-                "no stage is called `select`; expected lower, isel, expand, regalloc, asm or refuse",
+                "there is no stage `select`; expected lower, isel, expand, regalloc, asm or refuse",
             ),
-            ("isel", "isel", "`isel` is tested for a target; expected halu, vp1 or ptx after it"),
-            ("isel passes=canon", "isel", "`isel` is tested for a target; expected halu, vp1 or ptx after it"),
-            ("isel hal", "hal", "`hal` is no target; expected halu, vp1 or ptx"),
+            ("isel", "isel", "stage `isel` needs a target; expected halu, vp1 or ptx after it"),
+            ("isel passes=canon", "isel", "stage `isel` needs a target; expected halu, vp1 or ptx after it"),
+            ("isel hal", "hal", "`hal` is not a target; expected halu, vp1 or ptx"),
             ("expand vp1", "expand", "`vp1` has nothing to expand; expected `expand ptx`"),
             (
                 "asm ptx sm=85",
                 "sm=85",
-                "`85` is no SM that PTX is made for; expected 75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121",
+                "PTX cannot be generated for SM `85`; expected 75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121",
             ),
             (
                 "asm halu sm=75",
                 "sm=75",
-                "`sm=75` does not do here; expected `passes=PASS,..`, or after `lower` alone `without=OP.TYPE,..`",
+                "`sm=75` is invalid here; expected `passes=PASS,..`, or after `lower` alone `without=OP.TYPE,..`",
             ),
-            ("asm ir", "ir", "`ir` is no target; expected halu, vp1 or ptx"),
+            ("asm ir", "ir", "`ir` is not a target; expected halu, vp1 or ptx"),
             (
                 "asm halu fast",
                 "fast",
-                "`fast` does not do here; expected `passes=PASS,..`, or after `lower` alone `without=OP.TYPE,..`",
+                "`fast` is invalid here; expected `passes=PASS,..`, or after `lower` alone `without=OP.TYPE,..`",
             ),
             (
                 "asm halu without=add",
                 "without=add",
-                "what a target lacks is said by its rules; expected `without=` after `lower` alone",
+                "`without=` cannot be combined with a target; expected `without=` after `lower` alone",
             ),
             (
                 "lower without=ad.i32",
@@ -526,18 +529,18 @@ mod tests {
     #[test]
     fn a_file_must_test_something() {
         let one = |text: &str| errors(text).remove(0);
-        assert_eq!(one("; nothing\n").2, "there is no test here; expected a kernel");
+        assert_eq!(one("; nothing\n").2, "the file has no test; expected a kernel");
         let headless = one(&format!("{KERNEL};=\n"));
         assert_eq!((headless.0, headless.1.as_str()), (1, "@k"));
-        assert_eq!(headless.2, "nothing says what @k is tested for; expected a line `; test: STAGE TARGET` above it");
+        assert_eq!(headless.2, "there is no `; test:` line for @k; expected a line `; test: STAGE TARGET` above it");
         let unexpecting = one(&format!("; test: asm halu\n{KERNEL}"));
         assert_eq!((unexpecting.0, unexpecting.1.as_str()), (2, "@k"));
         assert!(unexpecting.2.starts_with("nothing is expected of @k; expected `; check: TEXT`"), "{}", unexpecting.2);
         let below = one(&format!("; test: asm halu\n{KERNEL};=\n; test: asm vp1\n"));
-        assert_eq!((below.0, below.2.as_str()), (9, "no kernel comes after this line"));
+        assert_eq!((below.0, below.2.as_str()), (9, "there is no kernel after this line"));
         for line in ["; check: x", "; rule: int_add", ";= x"] {
             let above = one(&format!("; test: asm halu\n{line}\n{KERNEL};=\n"));
-            assert_eq!((above.0, above.2.as_str()), (2, "no kernel stands before this line"), "{line}");
+            assert_eq!((above.0, above.2.as_str()), (2, "there is no kernel before this line"), "{line}");
         }
         assert!(one("; test: asm halu\nkernel @k() {\n").2.contains("unexpected end"));
     }
@@ -587,7 +590,7 @@ mod tests {
         let beside =
             one(&format!("; test: isel halu\n{}; check: STG\n", KERNEL.replace("ret\n", "ret ; test: isel vp1\n")));
         assert_eq!((beside.0, beside.1.as_str()), (6, "isel vp1"));
-        assert!(beside.2.starts_with("a `; test:` line stands after other text"), "{beside:?}");
+        assert!(beside.2.starts_with("a `; test:` line follows other text"), "{beside:?}");
         let indented = one(&format!("; test: lower\n{KERNEL}  ;= kernel\n"));
         assert_eq!((indented.0, indented.1.as_str()), (8, ";= kernel"));
         assert!(indented.2.contains("expected `;=` at the start of the line"), "{indented:?}");
@@ -612,20 +615,20 @@ mod tests {
         let rule = one("; rule: int_add, int_addd\n");
         assert_eq!((rule.0, rule.1.as_str()), (8, "int_addd"));
         assert!(
-            rule.2.starts_with("no rule is called `int_addd`; expected a rule; did you mean `int_add"),
+            rule.2.starts_with("there is no rule `int_addd`; expected a rule; did you mean `int_add"),
             "{}",
             rule.2
         );
         // A rule of another target can never be applied, so the name is an error.
-        assert!(one("; no rule: vp1::word_add\n").2.starts_with("no rule is called `vp1::word_add`"));
+        assert!(one("; no rule: vp1::word_add\n").2.starts_with("there is no rule `vp1::word_add`"));
         assert_eq!(
             one(";= a\n\n;= b\n").2,
-            "the expected output goes on after other lines; expected all its lines together"
+            "the expected output is interrupted by other lines; expected all its lines together"
         );
         let within = KERNEL.replace("^entry:\n", "^entry:\n;= a\n");
         assert_eq!(
             errors(&format!("; test: lower\n{within};= b\n"))[0].2,
-            "the expected output stands within @k; expected it below the kernel"
+            "the expected output is inside @k; expected it below the kernel"
         );
     }
 }

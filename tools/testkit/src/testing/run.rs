@@ -270,7 +270,7 @@ fn differs(whole: &ExpectedOutput, output: &str) -> Option<(Diagnostic, String)>
         let _ = write!(note, "\nand {} more", lines(rest.len() - SHOWN));
     }
     let message =
-        if same < expected.len() { "the output differs from here on" } else { "the output goes on after this" };
+        if same < expected.len() { "the output differs from here on" } else { "the output continues after this" };
     let renewed = found.join("\n") + "\n";
     Some((Diagnostic::new(*place, message).note(None, note), renewed))
 }

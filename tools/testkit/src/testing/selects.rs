@@ -27,7 +27,7 @@ pub enum SelectsError {
     #[error(transparent)]
     Text(#[from] Report),
     /// A name is neither an instruction of the target nor a rule.
-    #[error("`{name}` is no instruction of {target} and no rule")]
+    #[error("`{name}` is neither an instruction of {target} nor a rule")]
     Unknown {
         /// The name.
         name: String,
@@ -35,7 +35,7 @@ pub enum SelectsError {
         target: Target,
     },
     /// A wanted instruction or rule is not selected.
-    #[error("`{name}` is not selected for {target}\n{reasons}selected are\n{selected}")]
+    #[error("`{name}` is not selected for {target}\n{reasons}selected instead:\n{selected}")]
     Missing {
         /// The name of the instruction or rule.
         name: String,
@@ -47,7 +47,7 @@ pub enum SelectsError {
         selected: String,
     },
     /// An unwanted instruction or rule is selected.
-    #[error("`{name}` is selected for {target}\nselected are\n{selected}")]
+    #[error("`{name}` is selected for {target}\nselected instead:\n{selected}")]
     Unwanted {
         /// The name of the instruction or rule.
         name: String,

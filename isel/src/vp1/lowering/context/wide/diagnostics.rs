@@ -73,7 +73,7 @@ impl Lowering<'_> {
                 if sum::count(kernel, count).is_none() =>
             {
                 Reason::with_help(
-                    "wide lanes are shifted by one constant for all",
+                    "all wide lanes must be shifted by the same constant",
                     "a constant for the count: `%n = const.i16x16 3`",
                 )
             }
@@ -88,7 +88,7 @@ impl Lowering<'_> {
             }
             (Op::Add | Op::Sub | Op::Neg | Op::Mul | Op::Shl, _) => too_large(),
             (Op::Const, _) => Reason::with_help(
-                "a constant of wide lanes is the same in all of them here",
+                "a constant with wide lanes must be equal in all lanes",
                 "let bytes differ from lane to lane, `const.i8x16 [..]`, and extend them: `zext.i16x16`",
             ),
             _ => Reason::with_help(
@@ -124,7 +124,7 @@ impl Lowering<'_> {
         let Quotient { sum, shift } = sum::quotient(self.kernel, value)?;
         let far = sum.terms.iter().map(|term| term.times).find(|times| !(-0x100..0x100).contains(times));
         let why = match far {
-            Some(times) => format!("a factor of {times}, where products take bytes: -256 to 255"),
+            Some(times) => format!("the factor {times} is outside -256 to 255"),
             None if sum.terms.is_empty() => "it is a constant".into(),
             None => format!("no shift of the accumulator divides its sum by 2^{shift} without clipping it"),
         };
