@@ -64,6 +64,7 @@ mod random_kernels;
 mod reach;
 mod reduce;
 mod reduce_cli;
+mod root_folder;
 mod std_page;
 mod support;
 mod support_matrix;

@@ -2,8 +2,8 @@
 //! and read again gives the same values.
 #![no_main]
 
-use halfbyte::ir::Type;
 use halfbyte::args::npy::{read, write};
+use halfbyte::ir::Type;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

@@ -2,9 +2,9 @@
 //! parsed values fit a type or are rejected, and their printed form parses to the same values.
 #![no_main]
 
+use halfbyte::args::{Loader, Value, ValueKind, list};
 use halfbyte::ir::{Direction, ParamKind, Type};
 use halfbyte_testkit::runlines::{RunLine, read, read_ptx};
-use halfbyte::args::{Loader, Value, ValueKind, list};
 use libfuzzer_sys::fuzz_target;
 
 /// Maximum number of elements of a generated buffer; more elements only take time.

@@ -237,5 +237,5 @@ fn every_instruction_of_halu_is_reached() {
     let mut reach = Reach::<Halu>::new();
     reach.idioms(more);
     intrinsics(&mut reach);
-    reach.is_complete(UNREACHED, "docs/reach/halu.md");
+    reach.is_complete(UNREACHED, "reach/halu.md");
 }

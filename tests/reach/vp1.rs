@@ -128,5 +128,5 @@ fn every_instruction_of_vp1_is_reached() {
     let mut reach = Reach::<Vp1>::new();
     reach.idioms(|_| {});
     intrinsics(&mut reach);
-    reach.is_complete(UNREACHED, "docs/reach/vp1.md");
+    reach.is_complete(UNREACHED, "reach/vp1.md");
 }

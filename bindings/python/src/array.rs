@@ -32,7 +32,7 @@ struct Interface {
 
 const C_CONTIGUOUS: c_int = 0x1;
 const NATIVE_BYTE_ORDER: c_int = 0x200;
-const WRITEABLE: c_int = 0x400;
+const WRITABLE: c_int = 0x400;
 
 /// Array that Python keeps alive as long as this value exists.
 pub(crate) struct Array<'py> {
@@ -189,7 +189,7 @@ impl<'py> Array<'py> {
 
     /// Returns `true` if the array is writable.
     pub fn is_writable(&self) -> bool {
-        self.flags & WRITEABLE != 0
+        self.flags & WRITABLE != 0
     }
 
     /// Returns `true` for a bool array whose lanes must be packed to the bits of a mask type with

@@ -16,7 +16,7 @@ use super::json_output::{JsonOutput, of_report};
 use super::junit::{self, Case, Suite};
 use super::limits::{LimitArgs, advice};
 use super::numbers::mismatch;
-use super::output::{mention, render, say, summarize};
+use super::output::{mention, render, say, summarise};
 use super::{AliasArgs, Done, EngineName, Failure, Message, SmArgs, interrupt, watch};
 
 /// Runs kernel files on the evaluator and on all targets of their run lines, and compares the
@@ -126,7 +126,7 @@ impl Check {
             let without = count(WITHOUT);
             let without = if without == 0 { String::new() } else { format!(", {without} without run lines") };
             let skipped = if skipped == 0 { String::new() } else { format!(", {skipped} skipped") };
-            summarize(&format!("{passed} passed, {failed} failed{without}{skipped}\n"))?;
+            summarise(&format!("{passed} passed, {failed} failed{without}{skipped}\n"))?;
         }
         done
     }
@@ -234,7 +234,7 @@ impl Checked {
                 if outcome.failures.is_some() {
                     print(line.as_bytes())?
                 } else {
-                    summarize(&line)?
+                    summarise(&line)?
                 }
                 outcome.failures.iter().for_each(|report| say(&render(report)));
                 outcome.warnings.iter().for_each(|report| mention(&render(report)));

@@ -1,11 +1,15 @@
 //! `halfbyte isa`
 
+use std::fs::{create_dir_all, write};
+use std::path::{Path, PathBuf};
+
 use clap::ValueEnum;
 use halfbyte::isa::docs::Set;
 use halfbyte::isa::ptx::docs as ptx;
 
 use super::io::print;
 use super::names::closest_name;
+use super::output::mention;
 use super::{Done, Failure};
 
 /// Prints the manual page of an instruction: encoding, meaning, examples
@@ -15,10 +19,15 @@ use super::{Done, Failure};
 #[command(after_help = EXAMPLES)]
 pub(super) struct Isa {
     /// Mnemonic; lists all instructions if omitted
+    #[arg(conflicts_with = "folder")]
     mnemonic: Option<String>,
     /// Search only this instruction set
     #[arg(long, value_enum)]
     target: Option<Instructions>,
+
+    /// Write the pages of all instructions to this folder, a folder for each instruction set; created if missing
+    #[arg(short = 'o', long = "output", value_name = "FOLDER")]
+    folder: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "\
@@ -27,7 +36,8 @@ Examples:
   halfbyte isa HFMA2
   halfbyte isa fma.rn.f16x2
   halfbyte isa --target vp1
-  halfbyte isa vadd --target vp1";
+  halfbyte isa vadd --target vp1
+  halfbyte isa -o pages";
 
 /// Instruction set.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -86,10 +96,29 @@ impl Instructions {
     }
 }
 
+impl Instructions {
+    /// Writes the index and a page per mnemonic to a folder.
+    fn write_pages(self, folder: &Path) -> Done {
+        let unwritten = |error: std::io::Error| Failure::Call(format!("{}: {error}", folder.display()));
+        create_dir_all(folder).map_err(unwritten)?;
+        write(folder.join("README.md"), self.index()).map_err(unwritten)?;
+        for mnemonic in self.mnemonics() {
+            let page = self.page(mnemonic).unwrap_or_default();
+            write(folder.join(format!("{mnemonic}.md")), page).map_err(unwritten)?;
+        }
+        Ok(())
+    }
+}
+
 impl Isa {
     pub(super) fn run(self) -> Done {
         let chosen = |of: &Instructions| self.target.is_none_or(|target| target == *of);
         let sets: Vec<Instructions> = Instructions::ALL.into_iter().filter(chosen).collect();
+        if let Some(folder) = &self.folder {
+            sets.iter().try_for_each(|set| set.write_pages(&folder.join(set.name())))?;
+            mention(&format!("written to {}", folder.display()));
+            return Ok(());
+        }
         let Some(written) = &self.mnemonic else {
             let lists: Vec<String> = sets.into_iter().map(Instructions::index).collect();
             return print(lists.join("\n").as_bytes());

@@ -86,7 +86,7 @@ pub(super) fn mention(text: &str) {
 }
 
 /// Writes a summary to standard output that `--quiet` suppresses.
-pub(super) fn summarize(text: &str) -> Done {
+pub(super) fn summarise(text: &str) -> Done {
     if is_quiet() { Ok(()) } else { print(text.as_bytes()) }
 }
 

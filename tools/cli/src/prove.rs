@@ -14,7 +14,7 @@ use super::io::write;
 use super::json_output::JsonOutput;
 use super::meter::{Meter, grouped, seconds};
 use super::names::closest_name;
-use super::output::{say, summarize};
+use super::output::{say, summarise};
 use super::{Done, Failure, Message};
 
 /// Tests rules, half-precision arithmetic and machine code on many cases
@@ -90,7 +90,7 @@ impl Prove {
                 seconds(start.elapsed()),
                 subjects.len(),
             );
-            summarize(&(table(&subjects, &findings, !self.filters.is_empty()) + &verdict))?;
+            summarise(&(table(&subjects, &findings, !self.filters.is_empty()) + &verdict))?;
         }
         let mut done = if failed == 0 { Ok(()) } else { Err(Failure::Input(Message::Said)) };
         let mut objects = Vec::new();

@@ -21,7 +21,7 @@ use halfbyte_prove::routes::memory_kernel;
 use super::io::{print, write};
 use super::limits::LimitArgs;
 use super::meter::{Meter, grouped, seconds};
-use super::output::{say, summarize};
+use super::output::{say, summarise};
 use super::routes::Comparison;
 use super::{Done, EngineName, Failure, Message, SmArgs, interrupt, silence_panics};
 
@@ -208,7 +208,7 @@ impl Random {
         });
         meter.clear();
         unwritten?;
-        summarize(&report(&plan, &summary, start.elapsed()))?;
+        summarise(&report(&plan, &summary, start.elapsed()))?;
         if summary.differences.is_empty() { Ok(()) } else { Err(Failure::Input(Message::Said)) }
     }
 }
@@ -288,7 +288,7 @@ impl Random {
         text += &format!("trapping     {}\n", grouped(summary.trapped));
         text += &format!("time         {}\n", seconds(start.elapsed()));
         text += &format!("differences  {}\n", summary.findings.len());
-        summarize(&text)?;
+        summarise(&text)?;
         if summary.findings.is_empty() { Ok(()) } else { Err(Failure::Input(Message::Said)) }
     }
 

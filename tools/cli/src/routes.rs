@@ -14,7 +14,7 @@ use halfbyte_testkit::harness::Request;
 use super::io::write;
 use super::limits::LimitArgs;
 use super::meter::{Meter, grouped, seconds};
-use super::output::{say, summarize};
+use super::output::{say, summarise};
 use super::{Done, Failure, Message, interrupt, silence_panics};
 
 /// Number of differences after which the run ends.
@@ -67,7 +67,7 @@ impl Comparison<'_> {
         });
         meter.clear();
         unwritten?;
-        summarize(&self.report(&summary, start.elapsed()))?;
+        summarise(&self.report(&summary, start.elapsed()))?;
         if summary.findings.is_empty() { Ok(()) } else { Err(Failure::Input(Message::Said)) }
     }
 

@@ -13,7 +13,7 @@ use super::io::{Input, kernel_files, print, refuse_input, to_stdout, write};
 use super::json_output::{JsonOutput, of_report};
 use super::junit::{self, Case, Suite};
 use super::limits::{LimitArgs, advice};
-use super::output::{render, say, summarize};
+use super::output::{render, say, summarise};
 use super::{Done, Failure, Message, interrupt, watch};
 
 /// Runs text tests: kernels with the expected output of a compiler stage
@@ -128,7 +128,7 @@ impl Test {
                 say(&format!("error: no test takes rule {row}"));
             }
             if is_shown {
-                summarize(&format!("{} passed, {} failed\n", results.passed(), results.failed()))?;
+                summarise(&format!("{} passed, {} failed\n", results.passed(), results.failed()))?;
             }
         }
         done

@@ -20,7 +20,7 @@ pub(super) fn items(reducer: &mut Reducer<'_>) {
         for axis in [2, 1, 0] {
             let along =
                 |case: &Case| u64::from(count(&mut case.launch().shape.clone(), of_grid, axis).map_or(0, |n| *n));
-            reducer.minimize(along, |draft, step| {
+            reducer.minimise(along, |draft, step| {
                 let shape = &mut draft.launch.shape;
                 if shape.is_along_x() {
                     return None;
@@ -32,11 +32,11 @@ pub(super) fn items(reducer: &mut Reducer<'_>) {
         }
     }
     let items = |case: &Case| u64::from(case.launch().shape.items().unwrap_or(0));
-    reducer.minimize(items, |draft, step| {
+    reducer.minimise(items, |draft, step| {
         draft.launch.shape = Shape::from(u32::try_from(items_of(draft).checked_sub(step)?).ok()?);
         Some(())
     });
-    reducer.minimize(items, without_first);
+    reducer.minimise(items, without_first);
 }
 
 fn items_of(draft: &Draft) -> u64 {
@@ -110,7 +110,7 @@ pub(super) fn buffers(reducer: &mut Reducer<'_>) {
         let size = elem.bytes() as usize;
         if number >= reducer.best.launch().args.len() {
             let contents = |case: &Case| case.kernel().params.get(number).and_then(|param| param.contents.clone());
-            reducer.minimize(
+            reducer.minimise(
                 |case| contents(case).map_or(0, |contents| contents.len() / size) as u64,
                 |draft, step| {
                     let contents = &mut draft.kernel.params.get_mut(number)?.contents;
@@ -122,7 +122,7 @@ pub(super) fn buffers(reducer: &mut Reducer<'_>) {
             continue;
         }
         let elements = |case: &Case| case.launch().args.get(number).map_or(0, |arg| arg.len() / size) as u64;
-        reducer.minimize(elements, |draft, step| {
+        reducer.minimise(elements, |draft, step| {
             let arg = draft.launch.args.get_mut(number)?;
             arg.truncate(arg.len().checked_sub(usize::try_from(step).ok()?.checked_mul(size)?)?);
             Some(())

@@ -184,7 +184,7 @@ impl Reducer<'_> {
 
     /// Reduces a number as long as `change`, given the amount to subtract, is accepted; large steps
     /// come first.
-    fn minimize(&mut self, value: impl Fn(&Case) -> u64, mut change: impl FnMut(&mut Draft, u64) -> Option<()>) {
+    fn minimise(&mut self, value: impl Fn(&Case) -> u64, mut change: impl FnMut(&mut Draft, u64) -> Option<()>) {
         let mut step = value(&self.best);
         while step > 0 && !self.is_over() {
             while step <= value(&self.best) && self.accepts(|draft| change(draft, step)) {}

@@ -317,7 +317,9 @@ impl Parser<'_> {
                 let target = match Platform::from_name(name) {
                     Some(Platform::Words(target)) => target,
                     _ => {
-                        return Err(Diagnostic::new(span, format!("`{name}` is not a target")).expected(TARGETS.names()));
+                        return Err(
+                            Diagnostic::new(span, format!("`{name}` is not a target")).expected(TARGETS.names())
+                        );
                     }
                 };
                 Some(target)

@@ -1,0 +1,53 @@
+//! The names at the top of the repository, which show the pipeline and what is beside it.
+
+use std::collections::BTreeSet;
+use std::fs::read_dir;
+
+use crate::common::root;
+
+/// The pipeline, in order, and the groups beside it.
+const FOLDERS: [&str; 16] = [
+    "abi",
+    "ir",
+    "frontends",
+    "lower",
+    "isa",
+    "isel",
+    "emit",
+    "native",
+    "runtime",
+    "halfbyte",
+    "bindings",
+    "tools",
+    "tests",
+    "benches",
+    "fuzz",
+    "examples",
+];
+const FILES: [&str; 12] = [
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "Cargo.lock",
+    "Cargo.toml",
+    "LICENSE",
+    "README.md",
+    "SECURITY.md",
+    "THIRD-PARTY.md",
+    "deny.toml",
+    "docs",
+    "rustfmt.toml",
+];
+/// Hidden folders, and the build output.
+const OTHERS: [&str; 6] = [".cargo", ".ci", ".git", ".github", ".gitignore", "target"];
+
+#[test]
+fn the_root_folder_has_no_stray_names() {
+    let known: BTreeSet<&str> = FOLDERS.into_iter().chain(FILES).chain(OTHERS).collect();
+    let names = read_dir(root()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let stray: Vec<String> = names.filter(|name| !known.contains(name.as_str())).collect();
+    assert!(stray.is_empty(), "stray names in the root folder: {stray:?}");
+    for name in FOLDERS.into_iter().chain(FILES) {
+        assert!(root().join(name).exists(), "{name} is missing");
+    }
+}
