@@ -4,7 +4,7 @@ use halfbyte::ir::Op;
 use halfbyte::{HALU, TARGETS, Target, VP1};
 use halfbyte_testkit::matrix::{Cell, OpForm, Variant, measure, page};
 
-use crate::common::{halfbyte, root};
+use crate::common::halfbyte;
 
 fn targets() -> Vec<Target> {
     TARGETS.defaults().flat_map(|target| TARGETS.representatives(target)).collect()
@@ -13,7 +13,7 @@ fn targets() -> Vec<Target> {
 #[test]
 fn the_page_has_a_row_for_every_op() {
     let page = page(&targets());
-    for op in Op::ALL.iter().filter(|&&op| !Form::of(op).is_empty()) {
+    for op in Op::ALL.iter().filter(|&&op| !OpForm::of(op).is_empty()) {
         assert!(page.contains(&format!("`{}`", op.name())), "{}", op.name());
     }
 }

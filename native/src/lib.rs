@@ -3,6 +3,8 @@
 //! [`halu`] and [`ptx`] run launches in memory, [`aot`] makes object files. The engine depends on neither the compiler nor an
 //! interpreter: a launch reaches its memory by [`jit::Reached`].
 
+#![allow(unreachable_pub)]
+
 #[cfg(feature = "aot")]
 pub mod aot;
 pub mod clif;

@@ -9,6 +9,7 @@ mod vp1;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
+use std::path::Path;
 
 use halfbyte::ir::witness::witnesses;
 use halfbyte::isa::isa::SharedCode;
