@@ -8,7 +8,7 @@ use halfbyte_ir::{Elem, Type};
 /// Returns whether `ty` belongs to the named class, or `None` if there is no such class. The
 /// function is inlined because rules pass a constant name, so no strings are compared at run time.
 #[inline(always)]
-pub fn type_class(class: &str, ty: Type) -> Option<bool> {
+pub(crate) fn type_class(class: &str, ty: Type) -> Option<bool> {
     Some(match class {
         "half" => ty.is_half(),
         "f16" => ty.elem() == Elem::F16,

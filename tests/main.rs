@@ -1,6 +1,6 @@
 //! The integration tests, in a single program with one module per subject. They are in the
 //! program's package, because only there does Cargo provide the program's path.
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::panic, unreachable_pub)]
 
 mod aliases;
 mod allocator;

@@ -3,6 +3,7 @@
 //! Each of [`KERNELS`] is generated in doubling sizes and passed to the program. The cost of the
 //! smallest kernel of the same kind is subtracted. The exponent is the slope of the remaining cost
 //! over the size on logarithmic scales: 1 means that twice the input costs twice as much.
+#![allow(unreachable_pub)]
 
 mod kernels;
 // The timing functions serve another benchmark.

@@ -1,5 +1,6 @@
 //! Launch overhead: typed slices compared with raw bytes, bound launches with one item, the memory
 //! of loaded programs, and the latency of cancellation.
+#![allow(unreachable_pub)]
 
 mod calls;
 mod cancels;

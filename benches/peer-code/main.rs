@@ -3,6 +3,7 @@
 //!
 //! `benches/peers` builds the peers and runs this benchmark. Each figure prints a line; [`FIGURES`]
 //! contains the required ratios.
+#![allow(unreachable_pub)]
 
 mod assembly;
 mod bytes;

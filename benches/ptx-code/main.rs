@@ -6,6 +6,7 @@
 //! followed by `ptxas`, compared with `ptxas` alone on hand-written PTX. `-- --time k11` measures
 //! the kernels whose names begin with `k11`. `-- --groups` counts the instructions of
 //! `examples/groups`, compared with the code of NVRTC for the same algorithms in CUDA.
+#![allow(unreachable_pub)]
 
 mod back;
 mod groups;

@@ -3,6 +3,7 @@
 //!
 //! `benches/throughput` installs LLVM and runs this benchmark. Each figure prints a line;
 //! [`FIGURES`] contains the required ratios.
+#![allow(unreachable_pub)]
 
 mod clif;
 mod functions;

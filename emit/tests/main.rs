@@ -1,5 +1,5 @@
 //! Tests of layout and listings.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
 
 mod layout;
 mod vp1_layout;

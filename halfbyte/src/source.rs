@@ -75,13 +75,13 @@ pub(crate) enum Locator<'a> {
 }
 
 impl<'a> Locator<'a> {
-    pub fn of_text(text: &'a str) -> Locator<'a> {
+    pub(crate) fn of_text(text: &'a str) -> Locator<'a> {
         Locator::Text(Arc::new(Lines::new(text)))
     }
 
     /// Returns the line and column of a span. The lookup is fast if the span is on line `near` of
     /// the text or on an adjacent line.
-    pub fn locate(&self, span: Span, near: u32) -> Loc {
+    pub(crate) fn locate(&self, span: Span, near: u32) -> Loc {
         match self {
             Locator::None => Loc::default(),
             // Instructions that passes insert have no location.

@@ -90,7 +90,7 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
-    pub fn diagnostic(&self, kernel: &Kernel, span: Span) -> Diagnostic {
+    pub(crate) fn diagnostic(&self, kernel: &Kernel, span: Span) -> Diagnostic {
         let mut diagnostic = Diagnostic::new(span, self.message.clone());
         diagnostic.expected = self.expected.clone();
         diagnostic.help = self.help.clone();

@@ -1,6 +1,6 @@
 //! Tests of the instruction sets: rows, encodings, assembly text and semantics, with the test
 //! vectors.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
 
 mod approx;
 mod approx_precise;

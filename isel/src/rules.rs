@@ -3,18 +3,21 @@
 
 pub use halfbyte_ir::Rule;
 
+#[allow(unreachable_pub)]
 mod halu {
     use super::Rule;
     use halfbyte_ir::{Op, Type};
     include!(concat!(env!("OUT_DIR"), "/halu_rules.rs"));
 }
 
+#[allow(unreachable_pub)]
 mod ptx {
     use super::Rule;
     use halfbyte_ir::{Op, Type};
     include!(concat!(env!("OUT_DIR"), "/ptx_rules.rs"));
 }
 
+#[allow(unreachable_pub)]
 mod vp1 {
     use super::Rule;
     use halfbyte_ir::{Op, Type};

@@ -181,6 +181,7 @@ macro_rules! compiled_rules {
             non_snake_case,
             irrefutable_let_patterns,
             missing_docs,
+            unreachable_pub,
             clippy::all
         )]
         pub(crate) mod rules {

@@ -1,5 +1,5 @@
 //! Tests of instruction selection and register allocation.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
 
 mod ptx_expand;
 mod regalloc_errors;

@@ -34,6 +34,7 @@ pub type AxisOf = Option<Axis>;
     non_snake_case,
     non_camel_case_types,
     missing_docs,
+    unreachable_pub,
     clippy::all
 )]
 mod generated {
@@ -42,6 +43,7 @@ mod generated {
     include!(concat!(env!("OUT_DIR"), "/lower_terms.rs"));
 }
 
+#[allow(unreachable_pub)]
 mod table {
     use super::*;
     include!(concat!(env!("OUT_DIR"), "/lower_rules.rs"));

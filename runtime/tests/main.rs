@@ -1,5 +1,5 @@
 //! Tests of the loader, the engines and the launch interface.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
 
 mod aliases;
 mod arguments;

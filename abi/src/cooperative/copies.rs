@@ -37,19 +37,19 @@ impl Copies {
         &mut self.closed[local]
     }
 
-    pub fn begin(&mut self, local: u32, copy: AsyncCopy) {
+    pub(super) fn begin(&mut self, local: u32, copy: AsyncCopy) {
         let group = *self.closed(local);
         self.begun.push((copy, group));
     }
 
     /// Commits the copies that an item has started since the last commit as a copy group.
-    pub fn close(&mut self, local: u32) {
+    pub(super) fn close(&mut self, local: u32) {
         *self.closed(local) += 1;
     }
 
     /// Completes and returns the copies that an item waits for. If `but` is `None`, these are all
     /// copies. Otherwise they exclude the newest `but` committed groups and all uncommitted copies.
-    pub fn wait(&mut self, local: u32, item: u32, but: Option<u32>) -> Vec<AsyncCopy> {
+    pub(super) fn wait(&mut self, local: u32, item: u32, but: Option<u32>) -> Vec<AsyncCopy> {
         let closed = *self.closed(local);
         let is_awaited = |&(copy, group): &(AsyncCopy, u32)| {
             copy.item == item && but.is_none_or(|but| group < closed.saturating_sub(but))
@@ -61,7 +61,7 @@ impl Copies {
 
     /// Finds a pending copy that an access conflicts with. Returns the copy, the first common byte,
     /// and `true` if the copy writes that byte.
-    pub fn against(
+    pub(super) fn against(
         &self,
         place: SharedLocation,
         offset: u64,

@@ -104,7 +104,7 @@ impl Default for Path {
 
 impl Path {
     /// Enters the region of a branch.
-    pub fn branch(&mut self, Branch { inst, taken, join, depth }: Branch) {
+    pub(super) fn branch(&mut self, Branch { inst, taken, join, depth }: Branch) {
         let is_first = self.0.len() == 1;
         match self.0.last_mut() {
             // A loop is one region until its exit, however often its branches are executed.
@@ -122,7 +122,7 @@ impl Path {
     }
 
     /// Leaves the regions that end at an instruction or block.
-    pub fn reach(&mut self, at: u32, depth: u32) {
+    pub(super) fn reach(&mut self, at: u32, depth: u32) {
         while let [.., Region { join: Some(join), depth: of, .. }] = self.0[..]
             && (join, of) == (at, depth)
         {
@@ -132,7 +132,7 @@ impl Path {
 
     /// Leaves the regions of a function that returns to a caller at call depth `depth`. `ends` is
     /// `true` if the caller only returns after the call.
-    pub fn ret(&mut self, depth: u32, ends: bool) {
+    pub(super) fn ret(&mut self, depth: u32, ends: bool) {
         while let [_, .., last] = &mut self.0[..]
             && last.depth > depth
         {
@@ -154,7 +154,7 @@ impl Path {
 
     /// Returns the branch at which the item diverged from another item. The other item must have
     /// left the branch's region, and this item must still be in it.
-    pub fn passed_by(&self, other: &Path) -> Option<u32> {
+    pub(super) fn passed_by(&self, other: &Path) -> Option<u32> {
         for (number, (ours, theirs)) in self.0.iter().zip(&other.0).enumerate() {
             if ours.taken != theirs.taken || (ours.join, ours.depth) != (theirs.join, theirs.depth) {
                 return None;

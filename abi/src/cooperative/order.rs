@@ -13,12 +13,12 @@ pub(super) struct VectorClock(Vec<(u32, Arc<[u32]>)>);
 
 impl VectorClock {
     /// Returns the vector clock at the start of a group, in which nothing happens before.
-    pub fn nothing(group: u32, items: u32) -> VectorClock {
+    pub(super) fn nothing(group: u32, items: u32) -> VectorClock {
         VectorClock(vec![(group, vec![0; items as usize].into())])
     }
 
     /// Returns `true` if a clock of an item happens before.
-    pub fn includes(&self, group: u32, local: u32, clock: u32) -> bool {
+    pub(super) fn includes(&self, group: u32, local: u32, clock: u32) -> bool {
         self.of(group).and_then(|clocks| clocks.get(local as usize)).is_some_and(|&known| clock <= known)
     }
 
@@ -28,7 +28,7 @@ impl VectorClock {
     }
 
     /// Records that a clock of an item happens before.
-    pub fn learn(&mut self, group: u32, local: u32, clock: u32) {
+    pub(super) fn learn(&mut self, group: u32, local: u32, clock: u32) {
         let Some((_, clocks)) = self.0.iter_mut().find(|(of, _)| *of == group) else { return };
         if let Some(known) = Arc::make_mut(clocks).get_mut(local as usize) {
             *known = clock.max(*known);
@@ -36,7 +36,7 @@ impl VectorClock {
     }
 
     /// Joins another vector clock into this one: takes the maximum of each component.
-    pub fn join(&mut self, other: &VectorClock) {
+    pub(super) fn join(&mut self, other: &VectorClock) {
         for (group, theirs) in &other.0 {
             match self.0.iter_mut().find(|(of, _)| of == group) {
                 None => self.0.push((*group, theirs.clone())),
@@ -69,7 +69,7 @@ pub(super) struct Release {
 impl Release {
     /// Returns `true` if an acquire with `scope` by an item of `group` synchronises with the
     /// release: the scope of each side includes the other.
-    pub fn reaches(&self, group: u32, scope: Scope) -> bool {
+    pub(super) fn reaches(&self, group: u32, scope: Scope) -> bool {
         self.group == group || self.scope > Scope::Group && scope > Scope::Group
     }
 }
@@ -88,18 +88,18 @@ pub(super) struct ItemClock {
 
 impl ItemClock {
     /// Returns the clock of an item at the start of a group.
-    pub fn start(known: &VectorClock) -> ItemClock {
+    pub(super) fn start(known: &VectorClock) -> ItemClock {
         ItemClock { now: 1, known: known.clone(), fenced: None, read: Vec::new() }
     }
 
     /// Returns the vector clock that also includes all that the item itself has done.
-    pub fn all(&self, group: u32, local: u32) -> VectorClock {
+    pub(super) fn all(&self, group: u32, local: u32) -> VectorClock {
         let mut all = self.known.clone();
         all.learn(group, local, self.now);
         all
     }
 
-    pub fn fence(&mut self, group: u32, local: u32, ordering: MemOrder, scope: Scope) {
+    pub(super) fn fence(&mut self, group: u32, local: u32, ordering: MemOrder, scope: Scope) {
         if ordering.acquires() {
             for (release, of_read) in std::mem::take(&mut self.read) {
                 if release.reaches(group, scope.min(of_read)) {
@@ -115,7 +115,7 @@ impl ItemClock {
 
     /// Acquires the releases that a load has read, or records them for a later fence if the load is
     /// relaxed.
-    pub fn acquire(&mut self, group: u32, releases: &[Arc<Release>], strength: Strength) {
+    pub(super) fn acquire(&mut self, group: u32, releases: &[Arc<Release>], strength: Strength) {
         let Strength { order, scope, bytes } = strength;
         for release in releases.iter().filter(|release| release.bytes == bytes && release.reaches(group, scope)) {
             if order.acquires() {
@@ -127,7 +127,7 @@ impl ItemClock {
     }
 
     /// Returns the release of a store or an atomic operation, if any.
-    pub fn release(&mut self, group: u32, local: u32, strength: Strength) -> Option<Arc<Release>> {
+    pub(super) fn release(&mut self, group: u32, local: u32, strength: Strength) -> Option<Arc<Release>> {
         let Strength { order, scope, bytes } = strength;
         let (known, scope) = if order.releases() {
             let all = self.all(group, local);

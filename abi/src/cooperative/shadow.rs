@@ -23,7 +23,7 @@ const BYTES: u32 = 27;
 const STRENGTH: u32 = !0 << BYTES;
 
 impl AccessRecord {
-    pub fn new(item: u32, clock: u32, place: u32, strength: Option<Strength>) -> AccessRecord {
+    pub(super) fn new(item: u32, clock: u32, place: u32, strength: Option<Strength>) -> AccessRecord {
         let flags = |Strength { scope, bytes, .. }: Strength| {
             let of_group = if scope == Scope::Group { OF_GROUP } else { 0 };
             STRONG | of_group | bytes.trailing_zeros().min(7) << BYTES
@@ -31,37 +31,37 @@ impl AccessRecord {
         AccessRecord { item: item.saturating_add(1), clock, place: place & !STRENGTH | strength.map_or(0, flags) }
     }
 
-    pub fn is_any(self) -> bool {
+    pub(super) fn is_any(self) -> bool {
         self.item != 0
     }
 
-    pub fn item(self) -> u32 {
+    pub(super) fn item(self) -> u32 {
         self.item.saturating_sub(1)
     }
 
-    pub fn clock(self) -> u32 {
+    pub(super) fn clock(self) -> u32 {
         self.clock
     }
 
-    pub fn place(self) -> u32 {
+    pub(super) fn place(self) -> u32 {
         self.place & !STRENGTH
     }
 
     /// Returns the bits for strong, group scope and element size.
-    pub fn strength(self) -> u32 {
+    pub(super) fn strength(self) -> u32 {
         self.place & STRENGTH
     }
 
     /// Returns log2 of the element size of a strong access in bytes.
-    pub fn size(self) -> u32 {
+    pub(super) fn size(self) -> u32 {
         self.place >> BYTES & 7
     }
 
-    pub fn is_strong(self) -> bool {
+    pub(super) fn is_strong(self) -> bool {
         self.place & STRONG != 0
     }
 
-    pub fn is_of_group(self) -> bool {
+    pub(super) fn is_of_group(self) -> bool {
         self.place & OF_GROUP != 0
     }
 }
@@ -115,7 +115,7 @@ pub(super) struct Lists {
 
 impl Lists {
     /// Removes all accesses, because they happen before an access that is kept.
-    pub fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         self.reads.clear();
         self.strong_writes.clear();
         self.strong_reads.clear();
@@ -138,13 +138,13 @@ pub(super) struct Shadow {
 
 impl Shadow {
     /// Starts a chain of writes.
-    pub fn chain(&mut self) -> ChainPosition {
+    pub(super) fn chain(&mut self) -> ChainPosition {
         self.chains = self.chains.wrapping_add(1);
         ChainPosition { chain: self.chains, number: 0 }
     }
 
     /// Returns the cell of a byte, and its lists if it has any.
-    pub fn byte(&mut self, at: usize) -> (&mut ByteState, Option<&mut Lists>) {
+    pub(super) fn byte(&mut self, at: usize) -> (&mut ByteState, Option<&mut Lists>) {
         let (number, within) = (at / PAGE, at % PAGE);
         if self.pages.len() <= number {
             self.pages.resize_with(number + 1, || None);
@@ -157,7 +157,7 @@ impl Shadow {
     }
 
     /// Returns the lists of a byte, and creates them if necessary.
-    pub fn lists(&mut self, at: usize) -> &mut Lists {
+    pub(super) fn lists(&mut self, at: usize) -> &mut Lists {
         let next = self.lists.len() as u32 + 1;
         let (cell, _) = self.byte(at);
         let number = if cell.lists == 0 { next } else { cell.lists };
@@ -169,7 +169,7 @@ impl Shadow {
     }
 
     /// Returns `true` if a byte has been written.
-    pub fn is_written(&self, at: usize) -> bool {
+    pub(super) fn is_written(&self, at: usize) -> bool {
         let page = self.pages.get(at / PAGE).and_then(Option::as_ref);
         let Some(cell) = page.and_then(|page| page.get(at % PAGE)) else { return false };
         let lists = (cell.lists as usize).checked_sub(1).and_then(|number| self.lists.get(number));

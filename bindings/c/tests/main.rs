@@ -1,5 +1,5 @@
 //! Tests that the header matches the library's source, and that C and C++ programs work with it.
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::panic, unreachable_pub)]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -50,13 +50,13 @@ pub(crate) struct Array<'py> {
 impl<'py> Array<'py> {
     /// Returns the array of an object that is an array or implements an array protocol, or `None`
     /// for other objects.
-    pub fn of(object: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
+    pub(crate) fn of(object: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
         Ok(Array::of_any(object)?.0)
     }
 
     /// Like [`Array::of`]. If the array is a copy of the object's data, also returns a callback
     /// that writes the copy back.
-    pub fn of_any(object: &Bound<'py, PyAny>) -> PyResult<(Option<Array<'py>>, Option<Bound<'py, PyAny>>)> {
+    pub(crate) fn of_any(object: &Bound<'py, PyAny>) -> PyResult<(Option<Array<'py>>, Option<Bound<'py, PyAny>>)> {
         if let Some(array) = Array::by_interface(object)? {
             return Ok((Some(array), None));
         }
@@ -96,22 +96,22 @@ impl<'py> Array<'py> {
     }
 
     /// Returns the array's Python object.
-    pub fn object(&self) -> &Bound<'py, PyAny> {
+    pub(crate) fn object(&self) -> &Bound<'py, PyAny> {
         &self.object
     }
 
     /// Returns `true` for an array without dimensions, such as a NumPy scalar.
-    pub fn is_number(&self) -> bool {
+    pub(crate) fn is_number(&self) -> bool {
         self.shape.is_empty()
     }
 
     /// Returns the kind and size of the elements, such as `(b'f', 2)`.
-    pub fn dtype(&self) -> (u8, usize) {
+    pub(crate) fn dtype(&self) -> (u8, usize) {
         (self.kind, self.item_bytes)
     }
 
     /// Returns the dtype's name in NumPy.
-    pub fn dtype_name(&self) -> String {
+    pub(crate) fn dtype_name(&self) -> String {
         let bits = self.item_bytes * 8;
         match self.kind {
             b'f' => format!("float{bits}"),
@@ -130,7 +130,7 @@ impl<'py> Array<'py> {
     }
 
     /// Describes the array for messages, such as `float16 array of shape (4, 2)`.
-    pub fn named(&self) -> String {
+    pub(crate) fn named(&self) -> String {
         let shape: Vec<String> = self.shape.iter().map(usize::to_string).collect();
         let comma = if shape.len() == 1 { "," } else { "" };
         format!("{} array of shape ({}{comma})", self.dtype_name(), shape.join(", "))
@@ -140,7 +140,7 @@ impl<'py> Array<'py> {
     ///
     /// # Errors
     /// Fails if the array cannot be used in place. `what` describes the parameter.
-    pub fn memory(&self, written: bool, what: impl Fn() -> String) -> PyResult<Memory> {
+    pub(crate) fn memory(&self, written: bool, what: impl Fn() -> String) -> PyResult<Memory> {
         let wrong = |reason: &str| PyValueError::new_err(format!("{}; {reason}", what()));
         // The elements are object references, which only Python may write.
         if self.has_objects() {
@@ -163,19 +163,19 @@ impl<'py> Array<'py> {
     }
 
     /// Returns the array's size in bytes.
-    pub fn byte_count(&self) -> usize {
+    pub(crate) fn byte_count(&self) -> usize {
         self.bytes
     }
 
     /// Returns a copy of the bytes of a C-contiguous array.
-    pub fn contents(&self, what: impl Fn() -> String) -> PyResult<Vec<u8>> {
+    pub(crate) fn contents(&self, what: impl Fn() -> String) -> PyResult<Vec<u8>> {
         let memory = self.memory(false, what)?;
         // SAFETY: Python keeps the array alive, and the GIL is held while the slice is in use.
         Ok(unsafe { memory.read() }.to_vec())
     }
 
     /// Returns the bits of a scalar of at most 16 bytes.
-    pub fn bits(&self) -> u128 {
+    pub(crate) fn bits(&self) -> u128 {
         let memory = Memory::new(self.data, self.bytes.min(16), false);
         // SAFETY: as in `contents`.
         unsafe { memory.read() }.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte))
@@ -188,13 +188,13 @@ impl<'py> Array<'py> {
     }
 
     /// Returns `true` if the array is writable.
-    pub fn is_writable(&self) -> bool {
+    pub(crate) fn is_writable(&self) -> bool {
         self.flags & WRITABLE != 0
     }
 
     /// Returns `true` for a bool array whose lanes must be packed to the bits of a mask type with
     /// several lanes.
-    pub fn is_unpacked_mask(&self, ty: Type) -> bool {
+    pub(crate) fn is_unpacked_mask(&self, ty: Type) -> bool {
         ty.elem() == Elem::I1 && ty.lanes() > 1 && self.kind == b'b'
     }
 
@@ -203,7 +203,7 @@ impl<'py> Array<'py> {
     ///
     /// # Errors
     /// Fails if dtype or shape do not match.
-    pub fn check(&self, ty: Type, what: impl Fn() -> String) -> PyResult<()> {
+    pub(crate) fn check(&self, ty: Type, what: impl Fn() -> String) -> PyResult<()> {
         if self.is_words_of(ty) {
             return Ok(());
         }

@@ -49,24 +49,24 @@ pub(crate) struct BoundArguments<'py> {
 
 impl Signature {
     /// Creates the signature of a kernel whose text and messages have the same names.
-    pub fn new(kernel: String, params: Vec<Parameter>) -> Signature {
+    pub(crate) fn new(kernel: String, params: Vec<Parameter>) -> Signature {
         Signature { kernel, label: None, params }
     }
 
     /// Returns the signature with other names of the kernel and of its first parameters in messages.
-    pub fn labelled(&self, py: Python<'_>, kernel: String, labels: Vec<String>) -> Signature {
+    pub(crate) fn labelled(&self, py: Python<'_>, kernel: String, labels: Vec<String>) -> Signature {
         let mut labels = labels.into_iter();
         let params = self.params.iter().map(|param| param.labelled(py, labels.next())).collect();
         Signature { kernel: self.kernel.clone(), label: Some(kernel), params }
     }
 
     /// Returns the name of the kernel in messages.
-    pub fn shown(&self) -> &str {
+    pub(crate) fn shown(&self) -> &str {
         self.label.as_deref().unwrap_or(&self.kernel)
     }
 
     /// Replaces the names of the text by those of messages.
-    pub fn relabelled(&self, message: &str) -> String {
+    pub(crate) fn relabelled(&self, message: &str) -> String {
         let params = self.params.iter().map(|param| (param.name.as_str(), param.shown_name()));
         let names = params.chain([(self.kernel.as_str(), self.shown())]);
         names.fold(message.to_owned(), |message, (name, label)| replace_word(&message, name, label))
@@ -77,7 +77,7 @@ impl Signature {
     /// # Errors
     /// Fails for too many, missing or unknown arguments, and for arguments that do not match their
     /// parameter.
-    pub fn bind<'py>(
+    pub(crate) fn bind<'py>(
         &self,
         args: &Bound<'py, PyTuple>,
         keywords: Option<&Bound<'py, PyDict>>,
@@ -245,7 +245,7 @@ impl Default for BoundArguments<'_> {
 impl<'py> BoundArguments<'py> {
     /// Returns the array of an argument. If its memory is not in this process, the array is a copy
     /// that is written back.
-    pub fn array(&mut self, object: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
+    pub(crate) fn array(&mut self, object: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
         let (array, after) = Array::of_any(object)?;
         self.after.extend(after);
         Ok(array)
@@ -272,7 +272,7 @@ impl<'py> BoundArguments<'py> {
 
     /// Returns a function that describes a parameter by number, or by name if the number is out of
     /// range.
-    pub fn describer<'a>(&'a self, signature: &'a Signature) -> impl Fn(usize, &str) -> Option<String> + 'a {
+    pub(crate) fn describer<'a>(&'a self, signature: &'a Signature) -> impl Fn(usize, &str) -> Option<String> + 'a {
         |number, name| {
             let by_name = || signature.params.iter().position(|param| param.name == name);
             let number = if number < signature.params.len() { Some(number) } else { by_name() };
@@ -281,13 +281,13 @@ impl<'py> BoundArguments<'py> {
     }
 
     /// Returns the memory of each parameter.
-    pub fn memory(&self) -> SmallVec<[Option<Memory>; 8]> {
+    pub(crate) fn memory(&self) -> SmallVec<[Option<Memory>; 8]> {
         let memory = |value: &Value| if let Value::Memory(memory) = value { Some(*memory) } else { None };
         self.values.iter().map(memory).collect()
     }
 
     /// Writes copies back after the launch, and returns the written arrays by parameter name.
-    pub fn finish(self, py: Python<'py>, params: &[Parameter]) -> PyResult<Bound<'py, PyDict>> {
+    pub(crate) fn finish(self, py: Python<'py>, params: &[Parameter]) -> PyResult<Bound<'py, PyDict>> {
         for after in &self.after {
             after.call0()?;
         }

@@ -58,7 +58,7 @@ struct Counts {
 }
 
 impl Compiled {
-    pub fn new(
+    pub(crate) fn new(
         py: Python<'_>,
         module: Arc<Module>,
         number: usize,

@@ -164,7 +164,7 @@ impl Launched<'_> {
     }
 
     /// Converts an error of a launch of machine code or PTX.
-    pub fn error(&self, py: Python<'_>, error: &LaunchError) -> PyErr {
+    pub(crate) fn error(&self, py: Python<'_>, error: &LaunchError) -> PyErr {
         let lines = Lines::new(self.text);
         match error {
             LaunchError::Trap(trap) => self.trap(py, trap, self.diagnostic(error, &lines)),
@@ -228,7 +228,7 @@ impl Launched<'_> {
     }
 
     /// Converts a fault of the evaluator.
-    pub fn fault(&self, py: Python<'_>, fault: &Fault, kernel: &Kernel) -> PyErr {
+    pub(crate) fn fault(&self, py: Python<'_>, fault: &Fault, kernel: &Kernel) -> PyErr {
         let diagnostic = fault_diagnostic(fault, kernel, &self.shape, kernel.span);
         let text = Lines::new(self.text);
         let line = |span: Span| (span.end != 0).then(|| text.position(span.start).line);

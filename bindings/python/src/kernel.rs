@@ -89,7 +89,7 @@ pub(crate) enum Failed {
 }
 
 impl Kernel {
-    pub fn new(source: KernelOrigin, signature: Signature) -> Kernel {
+    pub(crate) fn new(source: KernelOrigin, signature: Signature) -> Kernel {
         let params = signature.params.iter().map(|param| param.shown()).collect();
         Kernel { source, signature: Arc::new(signature), params, programs: Mutex::default() }
     }
@@ -152,14 +152,14 @@ impl Run<'_> {
     }
 
     /// Runs the launch on the evaluator.
-    pub fn evaluate(&self, args: &mut [Arg<'_>], watchdog: &Watchdog) -> Result<(), Failed> {
+    pub(crate) fn evaluate(&self, args: &mut [Arg<'_>], watchdog: &Watchdog) -> Result<(), Failed> {
         evaluate_on(self.kernel, self.evaluation(watchdog), args)
             .map(drop)
             .map_err(|fault| Failed::Fault(Box::new(fault)))
     }
 
     /// Runs the launch as machine code, after a race check by the evaluator if requested.
-    pub fn execute(
+    pub(crate) fn execute(
         &self,
         words: &runtime::Kernel,
         engine: Engine,
@@ -431,7 +431,7 @@ impl Kernel {
 
 impl Failed {
     /// Converts the error to a Python exception.
-    pub fn raise(
+    pub(crate) fn raise(
         self,
         py: Python<'_>,
         module: &Module,

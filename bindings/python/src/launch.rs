@@ -57,7 +57,7 @@ impl Keywords<'_, '_> {
     ///
     /// # Errors
     /// Fails if a keyword is invalid.
-    pub fn launch(&self) -> PyResult<Launch> {
+    pub(crate) fn launch(&self) -> PyResult<Launch> {
         let shape = match (self.items, self.grid, self.block) {
             (Some(items), None, None) => Shape::from(count(items, "items")?),
             (None, Some(grid), Some(block)) => Shape::from((counts(grid, "grid")?, counts(block, "block")?)),
@@ -103,7 +103,7 @@ impl EngineName {
 
 impl Launch {
     /// Returns the requested engine; the default is native code.
-    pub fn engine(&self) -> Engine {
+    pub(crate) fn engine(&self) -> Engine {
         match self.engine {
             Some(EngineName::Interp) => Engine::Interp,
             Some(EngineName::Cuda) => Engine::Cuda,
@@ -113,7 +113,7 @@ impl Launch {
 
     /// Returns the engine for machine code of a target: the requested one, or native code if the
     /// target supports it.
-    pub fn engine_for(&self, target: Target) -> Engine {
+    pub(crate) fn engine_for(&self, target: Target) -> Engine {
         let engine = self.engine();
         if self.engine.is_none() && !TARGETS.runs(engine, target) { Engine::Interp } else { engine }
     }

@@ -25,17 +25,17 @@ unsafe impl Sync for Memory {}
 
 impl Memory {
     /// Creates the memory of `bytes` bytes at an address.
-    pub fn new(data: *mut u8, bytes: usize, written: bool) -> Memory {
+    pub(crate) fn new(data: *mut u8, bytes: usize, written: bool) -> Memory {
         Memory { data, bytes, written }
     }
 
     /// Creates the memory of a null pointer.
-    pub fn none() -> Memory {
+    pub(crate) fn none() -> Memory {
         Memory { data: ptr::null_mut(), bytes: 0, written: false }
     }
 
     /// Returns `true` for the memory of a null pointer.
-    pub fn is_null(&self) -> bool {
+    pub(crate) fn is_null(&self) -> bool {
         self.data.is_null()
     }
 
@@ -55,7 +55,7 @@ impl Memory {
     ///
     /// # Safety
     /// While the slice is in use, the memory stays alive and Rust code does not write it.
-    pub unsafe fn read<'a>(self) -> &'a [u8] {
+    pub(crate) unsafe fn read<'a>(self) -> &'a [u8] {
         // An empty array may have any address, even null.
         if self.bytes == 0 {
             return &[];
@@ -68,7 +68,7 @@ impl Memory {
     ///
     /// # Safety
     /// While the slice is in use, the memory stays alive and no other Rust code reads or writes it.
-    pub unsafe fn write<'a>(self) -> &'a mut [u8] {
+    pub(crate) unsafe fn write<'a>(self) -> &'a mut [u8] {
         if self.bytes == 0 {
             return &mut [];
         }

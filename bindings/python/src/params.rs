@@ -43,7 +43,7 @@ impl Param {
 
 impl Param {
     /// Formats the parameter as in a declaration: `x: in f16x2`.
-    pub fn declaration(&self) -> String {
+    pub(crate) fn declaration(&self) -> String {
         let direction = self.direction.map_or(String::new(), |direction| format!("{direction} "));
         let may_alias = if self.may_alias { "may_alias " } else { "" };
         format!("{}: {direction}{may_alias}{}", self.name, self.r#type)
@@ -72,26 +72,26 @@ pub(crate) struct Parameter {
 }
 
 impl Parameter {
-    pub fn new(py: Python<'_>, declared: &Declared) -> Parameter {
+    pub(crate) fn new(py: Python<'_>, declared: &Declared) -> Parameter {
         Parameter::of(py, &declared.name, ParamClass::Declared(declared.kind))
     }
 
-    pub fn of(py: Python<'_>, name: &str, kind: ParamClass) -> Parameter {
+    pub(crate) fn of(py: Python<'_>, name: &str, kind: ParamClass) -> Parameter {
         Parameter { name: name.to_owned(), label: None, key: PyString::intern(py, name).unbind(), kind }
     }
 
     /// Returns the parameter with another name in messages.
-    pub fn labelled(&self, py: Python<'_>, label: Option<String>) -> Parameter {
+    pub(crate) fn labelled(&self, py: Python<'_>, label: Option<String>) -> Parameter {
         Parameter { label, ..Parameter::of(py, &self.name, self.kind.clone()) }
     }
 
     /// Returns the name in messages.
-    pub fn shown_name(&self) -> &str {
+    pub(crate) fn shown_name(&self) -> &str {
         self.label.as_deref().unwrap_or(&self.name)
     }
 
     /// Looks up the argument among keywords, by the name in the text or in messages.
-    pub fn keyword<'py>(&self, keywords: &Bound<'py, PyDict>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    pub(crate) fn keyword<'py>(&self, keywords: &Bound<'py, PyDict>) -> PyResult<Option<Bound<'py, PyAny>>> {
         match (keywords.get_item(&self.key)?, &self.label) {
             (None, Some(label)) => keywords.get_item(label),
             (found, _) => Ok(found),
@@ -99,7 +99,7 @@ impl Parameter {
     }
 
     /// Describes the parameter and the accepted arguments, for messages.
-    pub fn described(&self, kernel: &str) -> String {
+    pub(crate) fn described(&self, kernel: &str) -> String {
         let name = self.shown_name();
         match &self.kind {
             ParamClass::Declared(ParamKind::Buffer { direction, elem, .. }) => {
@@ -125,7 +125,7 @@ impl Parameter {
     }
 
     /// Returns the parameter as a Python object.
-    pub fn shown(&self) -> Param {
+    pub(crate) fn shown(&self) -> Param {
         let used = match &self.kind {
             ParamClass::Declared(kind) => Some(*kind),
             ParamClass::Ptx(param) => param.used,

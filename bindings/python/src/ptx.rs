@@ -85,21 +85,21 @@ const MOST_IMPORTS: usize = 16;
 
 impl PtxText {
     /// Parses a text. Errors of single kernels are kept in the result.
-    pub fn read(file: &str, text: &str) -> Result<PtxText, Report> {
+    pub(crate) fn read(file: &str, text: &str) -> Result<PtxText, Report> {
         let read = import_ptx::read_each(file, text)?;
         let (file, text, globals) = (file.to_owned(), text.to_owned(), Globals::default());
         Ok(PtxText { file, text, read, globals })
     }
 
     /// Returns the report of an unsupported kernel.
-    pub fn report(&self, refused: &RejectedKernel) -> Report {
+    pub(crate) fn report(&self, refused: &RejectedKernel) -> Report {
         let lines = Lines::new(&self.text);
         let wrong = |error: &Error| Diagnostic::new(span_of(&lines, error.at), error.kind.to_string());
         Report::new(&*self.file, &*self.text, refused.errors.iter().map(wrong).collect::<Vec<_>>())
     }
 
     /// Returns the report of a text without kernels.
-    pub fn without_kernel(&self) -> Report {
+    pub(crate) fn without_kernel(&self) -> Report {
         let wrong = Diagnostic::new(Span::default(), "the text has no kernels").expected("`.entry`");
         Report::new(&*self.file, &*self.text, vec![wrong])
     }
@@ -107,7 +107,7 @@ impl PtxText {
 
 impl PtxKernel {
     /// Creates the kernel with a number.
-    pub fn new(text: &Arc<PtxText>, number: usize) -> Result<PtxKernel, String> {
+    pub(crate) fn new(text: &Arc<PtxText>, number: usize) -> Result<PtxKernel, String> {
         let name = text.read.module.entries.get(number).map_or("", |entry| entry.name.as_str());
         let kernel = machine::Kernel::load_with(&text.read, name, text.file.as_str(), &text.globals)
             .map_err(|error| error.to_string())?;
@@ -115,7 +115,7 @@ impl PtxKernel {
     }
 
     /// Returns the name and parameters of the kernel, with the inferred kinds of the parameters.
-    pub fn signature(&self, py: Python<'_>) -> Signature {
+    pub(crate) fn signature(&self, py: Python<'_>) -> Signature {
         let entry = self.kernel.entry();
         let (params, parts) = match signature(&self.text.text, &self.text.read, &entry.name) {
             Ok(known) => (given(&known.kernel), known.parts),
@@ -146,7 +146,7 @@ impl PtxKernel {
     }
 
     /// Imports the kernel into the IR, without assumptions about its launches.
-    pub fn imported(&self, py: Python<'_>) -> PyResult<Module> {
+    pub(crate) fn imported(&self, py: Python<'_>) -> PyResult<Module> {
         let PtxText { file, text, read, .. } = &*self.text;
         let made =
             watched(py, limits(None)?, false, |_| import_one(file, text, read, self.number, Options::default()))?;
@@ -154,7 +154,7 @@ impl PtxKernel {
     }
 
     /// Launches the kernel.
-    pub fn call(
+    pub(crate) fn call(
         &self,
         py: Python<'_>,
         signature: &Signature,
@@ -174,7 +174,7 @@ impl PtxKernel {
     }
 
     /// Executes the PTX directly.
-    pub fn run(
+    pub(crate) fn run(
         &self,
         py: Python<'_>,
         signature: &Signature,
@@ -338,7 +338,7 @@ fn bytes_of(signature: &Signature, values: &SmallVec<[Value; 8]>) -> Vec<Vec<u8>
 
 impl PtxParam {
     /// Converts an argument: an array to memory, a number to a value.
-    pub fn take<'py>(
+    pub(crate) fn take<'py>(
         &self,
         given: &mut BoundArguments<'py>,
         object: &Bound<'py, PyAny>,

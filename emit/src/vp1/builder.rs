@@ -23,7 +23,7 @@ pub(super) struct Builder {
 
 impl Builder {
     /// Creates an empty builder. `labels` is the first unused label.
-    pub fn new(labels: Label) -> Builder {
+    pub(super) fn new(labels: Label) -> Builder {
         Builder { pieces: Vec::new(), bundles: 0, names: Vec::new(), labels }
     }
 
@@ -33,20 +33,20 @@ impl Builder {
     }
 
     /// Attaches the pending labels to the current end of the code.
-    pub fn add_names(&mut self) {
+    pub(super) fn add_names(&mut self) {
         for label in std::mem::take(&mut self.names) {
             self.add(Some(label), &[], &[]);
         }
     }
 
     /// Appends a block.
-    pub fn add_block(&mut self, label: Label, block: &[Op], schedule: &Schedule) {
+    pub(super) fn add_block(&mut self, label: Label, block: &[Op], schedule: &Schedule) {
         self.add_names();
         self.add(Some(label), block, &schedule.bundles);
     }
 
     /// Appends a pipelined loop. Control leaves it to `exit`, by falling through if `falls` is set.
-    pub fn add_loop(&mut self, label: Label, pipelined: &Pipelined, exit: Label, falls: bool) {
+    pub(super) fn add_loop(&mut self, label: Label, pipelined: &Pipelined, exit: Label, falls: bool) {
         let starts = pipelined.starts();
         let kernel = self.labels;
         let label_of = |part: PipelinePart| match part {

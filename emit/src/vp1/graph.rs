@@ -81,7 +81,7 @@ impl Accesses {
 
 impl Graph {
     /// Builds the graph of operations in program order.
-    pub fn new(ops: &[Op]) -> Graph {
+    pub(super) fn new(ops: &[Op]) -> Graph {
         let mut edges: Vec<Edge> = Vec::new();
         let mut users = vec![Users::default(); Locations::PLACES];
         let (mut streams, mut others) = (BTreeMap::new(), Accesses::default());
@@ -154,25 +154,25 @@ impl Graph {
     }
 
     /// Returns the edges to the successors of an operation.
-    pub fn after(&self, op: u32) -> impl Iterator<Item = &Edge> {
+    pub(super) fn after(&self, op: u32) -> impl Iterator<Item = &Edge> {
         let at = |index: usize| self.starts.get(index).map_or(0, |&start| start as usize);
         let range = at(op as usize)..at(op as usize + 1);
         self.order.get(range).unwrap_or_default().iter().filter_map(|&edge| self.edges.get(edge as usize))
     }
 
     /// Returns all edges, sorted by their later operation.
-    pub fn edges(&self) -> &[Edge] {
+    pub(super) fn edges(&self) -> &[Edge] {
         &self.edges
     }
 
     /// Returns the number of operations.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
     /// Returns the height of each operation: the bundles of the longest chain from it to the end,
     /// its own bundle included. `own` gives the bundles that an operation itself takes.
-    pub fn heights(&self, own: impl Fn(u32) -> u32) -> Vec<u32> {
+    pub(super) fn heights(&self, own: impl Fn(u32) -> u32) -> Vec<u32> {
         let mut heights: Vec<u32> = (0..self.len() as u32).map(own).collect();
         for op in (0..self.len() as u32).rev() {
             let height = self.after(op).filter_map(|edge| Some(heights.get(edge.to as usize)? + edge.latency)).max();

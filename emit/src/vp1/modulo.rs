@@ -97,7 +97,7 @@ const TRIES: u64 = 6;
 impl<'a> Loop<'a> {
     /// Analyses a loop whose back branch is last; `live` is live after the loop. Returns `None` if
     /// the loop has no modulo schedule.
-    pub fn new(ops: &'a [Op], values: &Values, live: Locations) -> Option<Loop<'a>> {
+    pub(super) fn new(ops: &'a [Op], values: &Values, live: Locations) -> Option<Loop<'a>> {
         let (nodes, node_of) = nodes(ops, values);
         let resources = pressure(ops).into_iter().max().unwrap_or(0).max(LEAST_INTERVAL);
         let mut looped = Loop {
@@ -157,7 +157,7 @@ impl<'a> Loop<'a> {
     }
 
     /// Finds a schedule with an initiation interval of `interval` bundles that `accept` approves.
-    pub fn schedule(&mut self, interval: u32, mut accept: impl FnMut(&Times) -> bool) -> Option<Times> {
+    pub(super) fn schedule(&mut self, interval: u32, mut accept: impl FnMut(&Times) -> bool) -> Option<Times> {
         let heights = self.heights(interval as i32)?;
         for seed in 0..TRIES {
             for ahead in 0..=MAX_AHEAD {

@@ -37,7 +37,7 @@ pub(crate) struct Op {
 impl Op {
     /// Creates an operation from instructions in bundle order. `zero` is an `$a` register that
     /// always holds 0.
-    pub fn new(
+    pub(super) fn new(
         insts: &[Inst],
         stream: Option<u32>,
         target: Option<Label>,
@@ -56,53 +56,53 @@ impl Op {
     }
 
     /// Returns the operation with other instructions, if these form an operation.
-    pub fn with_insts(&self, insts: &[Inst], zero: Option<u8>) -> Option<Op> {
+    pub(super) fn with_insts(&self, insts: &[Inst], zero: Option<u8>) -> Option<Op> {
         let op = Op::new(insts, self.stream, self.target, self.loc, zero).ok()?;
         Some(op.with_group(self.group))
     }
 
     /// Returns an unconditional branch with the same source location.
-    pub fn jump_to(&self, target: Label) -> Option<Op> {
+    pub(super) fn jump_to(&self, target: Label) -> Option<Op> {
         Op::new(&Vp1::jump().insts, None, Some(target), self.loc, None).ok()
     }
 
     /// Returns the operation with its `group` flag set to `group`.
-    pub fn with_group(self, group: bool) -> Op {
+    pub(super) fn with_group(self, group: bool) -> Op {
         Op { group, ..self }
     }
 
     /// Returns the instructions in bundle order.
-    pub fn insts(&self) -> impl Iterator<Item = Inst> {
+    pub(super) fn insts(&self) -> impl Iterator<Item = Inst> {
         self.profiles.iter().map(Profile::inst)
     }
 
     /// Returns the instruction for a unit.
-    pub fn inst(&self, unit: Unit) -> Option<Inst> {
+    pub(super) fn inst(&self, unit: Unit) -> Option<Inst> {
         self.insts().find(|inst| inst.unit() == unit)
     }
 
     /// Returns `true` for a branch, a call, a return or an exit.
-    pub fn is_control(&self) -> bool {
+    pub(super) fn is_control(&self) -> bool {
         self.footprint.next != Next::Fall || self.takes_target()
     }
 
     /// Returns `true` if the operation needs a target block.
-    pub fn takes_target(&self) -> bool {
+    pub(super) fn takes_target(&self) -> bool {
         self.insts().any(|inst| target_field(&inst).is_some())
     }
 
     /// Returns `true` if control never falls through the operation.
-    pub fn is_final(&self) -> bool {
+    pub(super) fn is_final(&self) -> bool {
         matches!(self.footprint.next, Next::Jump { taken: None, .. } | Next::Exit { .. } | Next::Return)
     }
 
     /// Returns `true` if the operation has no effect other than control flow.
-    pub fn has_no_effect(&self) -> bool {
+    pub(super) fn has_no_effect(&self) -> bool {
         self.footprint.writes.is_empty() && self.footprint.access.is_none()
     }
 
     /// Returns the branch with the opposite condition.
-    pub fn with_opposite(&self) -> Option<Op> {
+    pub(super) fn with_opposite(&self) -> Option<Op> {
         let [branch] = self.profiles.as_ref() else { return None };
         let mut group = Group::from(branch.inst());
         Vp1::invert(&mut group);
@@ -110,31 +110,31 @@ impl Op {
     }
 
     /// Returns `true` if one more bundle executes before control leaves.
-    pub fn has_delay_slot(&self) -> bool {
+    pub(super) fn has_delay_slot(&self) -> bool {
         matches!(self.footprint.next, Next::Jump { .. } | Next::Return)
     }
 
     /// Returns `true` if two operations share a unit or a port, or if one forwards a value to the
     /// other.
-    pub fn interacts(&self, other: &Op) -> bool {
+    pub(super) fn interacts(&self, other: &Op) -> bool {
         // `Op::new` has already rejected instructions with unknown effects.
         let interact = |a: &Profile, b: &Profile| a.interacts(b).unwrap_or(true);
         self.profiles.iter().any(|a| other.profiles.iter().any(|b| interact(a, b)))
     }
 
     /// Returns `true` if the operation writes the data store.
-    pub fn stores(&self) -> bool {
+    pub(super) fn stores(&self) -> bool {
         self.footprint.access.is_some_and(|access| access.store)
     }
 
     /// Returns `true` if the operation accesses the stack frame at a known address.
-    pub fn is_in_frame(&self) -> bool {
+    pub(super) fn is_in_frame(&self) -> bool {
         self.stream.is_none() && self.footprint.access.is_some_and(|access| access.is_known())
     }
 
     /// Returns `true` if two accesses to the data store must keep their order. Streams are disjoint
     /// from each other and from the stack frame. Frame accesses are those with known addresses.
-    pub fn conflicts(&self, other: &Op) -> bool {
+    pub(super) fn conflicts(&self, other: &Op) -> bool {
         let (Some(a), Some(b)) = (self.footprint.access, other.footprint.access) else { return false };
         match (self.stream, other.stream) {
             (Some(x), Some(y)) => x == y && (a.store || b.store),

@@ -19,20 +19,20 @@ const MAX_KNOWN: usize = 1024;
 
 impl<'a> Pairs<'a> {
     /// Creates an empty cache.
-    pub fn new(ops: &'a [Op]) -> Pairs<'a> {
+    pub(super) fn new(ops: &'a [Op]) -> Pairs<'a> {
         let pairs = if ops.len() <= MAX_KNOWN { ops.len() * ops.len() } else { 0 };
         let units = ops.iter().map(|op| op.insts().fold(0, |units, inst| units | 1 << inst.unit() as u8)).collect();
         Pairs { ops, units, known: vec![Cell::new(None); pairs] }
     }
 
     /// Returns the bit set of the units that an operation uses.
-    pub fn units(&self, op: u32) -> u8 {
+    pub(super) fn units(&self, op: u32) -> u8 {
         self.units.get(op as usize).copied().unwrap_or(u8::MAX)
     }
 
     /// Returns `true` if two operations share a unit or a port, or if one forwards a value to the
     /// other.
-    pub fn interact(&self, a: u32, b: u32) -> bool {
+    pub(super) fn interact(&self, a: u32, b: u32) -> bool {
         let (low, high) = (a.min(b), a.max(b));
         let known = self.known.get(low as usize * self.ops.len() + high as usize);
         known.and_then(Cell::get).unwrap_or_else(|| {
@@ -44,7 +44,7 @@ impl<'a> Pairs<'a> {
     }
 
     /// Returns `true` if an operation may join the others of a bundle.
-    pub fn fits(&self, bundle: &[u32], op: u32) -> bool {
+    pub(super) fn fits(&self, bundle: &[u32], op: u32) -> bool {
         let disjoint = |other: u32| {
             let pair = self.ops.get(op as usize).zip(self.ops.get(other as usize));
             pair.is_some_and(|(a, b)| a.footprint.is_disjoint(&b.footprint))

@@ -167,34 +167,34 @@ fn at(times: &Times, row: u32, stage: impl Fn(u32) -> bool) -> impl Iterator<Ite
 
 impl Pipelined {
     /// Returns the initiation interval in bundles.
-    pub fn interval(&self) -> u32 {
+    pub(super) fn interval(&self) -> u32 {
         self.times.interval
     }
 
     /// Returns the number of start intervals before the kernel, which is the index of an
     /// iteration's last stage.
-    pub fn starts(&self) -> u32 {
+    pub(super) fn starts(&self) -> u32 {
         let last = self.times.times.iter().max().copied().unwrap_or(0);
         last / self.times.interval
     }
 
     /// Returns the stage whose end holds the back branch. It is also the number of the first start
     /// interval with a branch.
-    pub fn decides(&self) -> u32 {
+    pub(super) fn decides(&self) -> u32 {
         self.times.times.last().map_or(0, |time| time / self.times.interval)
     }
 
     /// Returns `true` if start intervals must continue by backward branches. A launch counts the
     /// taken backward branches, so a pipelined loop takes as many as the original one. The loop
     /// over groups is not counted.
-    pub fn counts(&self) -> bool {
+    pub(super) fn counts(&self) -> bool {
         let group = self.ops.last().is_some_and(|branch| branch.group);
         !group && self.starts() > self.decides()
     }
 
     /// Returns the parts in layout order. Exits from the loop are forward branches. If branches are
     /// counted, start intervals lie after the parts to which they branch backward.
-    pub fn order(&self) -> Vec<PipelinePart> {
+    pub(super) fn order(&self) -> Vec<PipelinePart> {
         let (starts, decides) = (self.starts(), self.decides());
         let mut order = Vec::new();
         if self.counts() {
@@ -213,7 +213,7 @@ impl Pipelined {
     }
 
     /// Returns the bundles of a part.
-    pub fn bundles(&self, part: PipelinePart) -> Vec<Members> {
+    pub(super) fn bundles(&self, part: PipelinePart) -> Vec<Members> {
         let (starts, decides) = (self.starts(), self.decides());
         match part {
             // A start interval without a branch needs no bundle for a delay slot.

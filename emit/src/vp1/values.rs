@@ -98,7 +98,7 @@ struct Finder<'a> {
 
 impl Values {
     /// Finds the values of a loop whose back branch is last. `live` is live after the loop.
-    pub fn of_loop(ops: &[Op], live: Locations) -> Values {
+    pub(super) fn of_loop(ops: &[Op], live: Locations) -> Values {
         let mut finder = Finder {
             ops,
             values: Vec::new(),

@@ -333,63 +333,63 @@ fn extend<T>(arena: &mut Vec<T>, items: impl IntoIterator<Item = T>) -> Range {
 }
 
 impl Ast {
-    pub fn expr(&self, id: ExprId) -> Expr {
+    pub(crate) fn expr(&self, id: ExprId) -> Expr {
         self.exprs.get(id.0 as usize).copied().unwrap_or(NO_EXPR)
     }
 
-    pub fn block(&self, id: BlockId) -> Block {
+    pub(crate) fn block(&self, id: BlockId) -> Block {
         self.blocks.get(id.0 as usize).copied().unwrap_or(NO_BLOCK)
     }
 
-    pub fn stmts(&self, block: BlockId) -> &[Stmt] {
+    pub(crate) fn stmts(&self, block: BlockId) -> &[Stmt] {
         slice(&self.stmts, self.block(block).stmts)
     }
 
-    pub fn idents(&self, range: Range) -> &[Ident] {
+    pub(crate) fn idents(&self, range: Range) -> &[Ident] {
         slice(&self.idents, range)
     }
 
-    pub fn args(&self, range: Range) -> &[Arg] {
+    pub(crate) fn args(&self, range: Range) -> &[Arg] {
         slice(&self.args, range)
     }
 
-    pub fn list(&self, range: Range) -> &[ExprId] {
+    pub(crate) fn list(&self, range: Range) -> &[ExprId] {
         slice(&self.lists, range)
     }
 
     /// Returns the expressions that begin within `span`, which lies in one item. Expressions of an
     /// item are contiguous and ordered by position.
-    pub fn exprs_in(&self, span: Span) -> impl Iterator<Item = &Expr> {
+    pub(crate) fn exprs_in(&self, span: Span) -> impl Iterator<Item = &Expr> {
         let first = self.exprs.partition_point(|expr| expr.span.start < span.start);
         self.exprs.iter().skip(first).take_while(move |expr| expr.span.start < span.end)
     }
 
     /// Returns the statements of a body, including those of nested blocks.
-    pub fn stmts_in(&self, body: Span) -> impl Iterator<Item = &Stmt> {
+    pub(crate) fn stmts_in(&self, body: Span) -> impl Iterator<Item = &Stmt> {
         let first = self.stmts.partition_point(|stmt| stmt.span.start < body.start);
         self.stmts.iter().skip(first).take_while(move |stmt| stmt.span.start < body.end)
     }
 
-    pub fn add_expr(&mut self, kind: ExprKind, span: Span) -> ExprId {
+    pub(crate) fn add_expr(&mut self, kind: ExprKind, span: Span) -> ExprId {
         self.exprs.push(Expr { kind, span });
         ExprId(self.exprs.len() as u32 - 1)
     }
 
-    pub fn add_block(&mut self, stmts: Vec<Stmt>, span: Span) -> BlockId {
+    pub(crate) fn add_block(&mut self, stmts: Vec<Stmt>, span: Span) -> BlockId {
         let stmts = extend(&mut self.stmts, stmts);
         self.blocks.push(Block { stmts, span });
         BlockId(self.blocks.len() as u32 - 1)
     }
 
-    pub fn add_idents(&mut self, idents: Vec<Ident>) -> Range {
+    pub(crate) fn add_idents(&mut self, idents: Vec<Ident>) -> Range {
         extend(&mut self.idents, idents)
     }
 
-    pub fn add_args(&mut self, args: Vec<Arg>) -> Range {
+    pub(crate) fn add_args(&mut self, args: Vec<Arg>) -> Range {
         extend(&mut self.args, args)
     }
 
-    pub fn add_list(&mut self, list: Vec<ExprId>) -> Range {
+    pub(crate) fn add_list(&mut self, list: Vec<ExprId>) -> Range {
         extend(&mut self.lists, list)
     }
 }

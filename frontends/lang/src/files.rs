@@ -53,13 +53,13 @@ pub(crate) struct Files {
 
 impl Files {
     /// Creates the set of files for a main file of `main` bytes.
-    pub fn new(main: u32) -> Files {
+    pub(crate) fn new(main: u32) -> Files {
         Files { main, others: Vec::new() }
     }
 
     /// Adds a file that the `include` at `at` led to, and returns the base of its positions.
     /// Returns `None` if the position would overflow 32 bits.
-    pub fn add(&mut self, Included { name, text }: Included, at: Span) -> Option<u32> {
+    pub(crate) fn add(&mut self, Included { name, text }: Included, at: Span) -> Option<u32> {
         let base = match self.others.last() {
             Some(file) => file.base.checked_add(file.text.len() as u32)?.checked_add(1)?,
             None => self.main.checked_add(1)?,
@@ -70,7 +70,7 @@ impl Files {
     }
 
     /// Returns `true` if `span` is in the main file.
-    pub fn is_main(&self, span: Span) -> bool {
+    pub(crate) fn is_main(&self, span: Span) -> bool {
         span.start <= self.main
     }
 
@@ -80,17 +80,17 @@ impl Files {
     }
 
     /// Returns `true` if `span` is in the standard library.
-    pub fn is_library(&self, span: Span) -> bool {
+    pub(crate) fn is_library(&self, span: Span) -> bool {
         self.file(span).is_some_and(|file| std_lib::text(&file.name).is_some())
     }
 
     /// Returns the `include` of the main file that led to the included file of `span`.
-    pub fn included_at(&self, span: Span) -> Option<Span> {
+    pub(crate) fn included_at(&self, span: Span) -> Option<Span> {
         self.file(span).map(|file| file.at)
     }
 
     /// Formats a position in an included file for messages: `file:line:column`.
-    pub fn place(&self, span: Span) -> String {
+    pub(crate) fn place(&self, span: Span) -> String {
         match self.file(span) {
             Some(file) => {
                 let at = position(&file.text, span.start - file.base);

@@ -16,7 +16,7 @@ pub(crate) struct Symbols {
 
 impl Symbols {
     /// Interns a name.
-    pub fn sym(&mut self, name: &str) -> Sym {
+    pub(crate) fn sym(&mut self, name: &str) -> Sym {
         if let Some(&sym) = self.numbers.get(name) {
             return sym;
         }
@@ -29,12 +29,12 @@ impl Symbols {
     }
 
     /// Returns the index of a name that was interned before.
-    pub fn find(&self, name: &str) -> Option<Sym> {
+    pub(crate) fn find(&self, name: &str) -> Option<Sym> {
         self.numbers.get(name).copied()
     }
 
     /// Returns the text of an interned name.
-    pub fn text(&self, sym: Sym) -> &str {
+    pub(crate) fn text(&self, sym: Sym) -> &str {
         let span = self.spans.get(sym.0 as usize);
         span.and_then(|&(start, end)| self.text.get(start as usize..end as usize)).unwrap_or_default()
     }

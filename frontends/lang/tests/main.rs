@@ -1,5 +1,5 @@
 //! Tests of the language.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, unreachable_pub)]
 
 mod formats;
 mod grammar;

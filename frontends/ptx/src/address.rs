@@ -53,7 +53,7 @@ pub(crate) struct Address {
 
 impl Address {
     /// Returns the memory attribute of an access `bytes` bytes after the address.
-    pub fn mem(&self, bytes: u32, align: u32) -> Option<MemAttr> {
+    pub(crate) fn mem(&self, bytes: u32, align: u32) -> Option<MemAttr> {
         let offset = self.offset.checked_add_unsigned(bytes)?;
         Some(MemAttr { scale: self.scale, offset, align, wide: self.wide })
     }
@@ -61,7 +61,7 @@ impl Address {
 
 impl Import<'_> {
     /// Returns the address in a register plus `offset`, for elements of `bytes` bytes.
-    pub fn address(&mut self, val: Val, offset: i32, bytes: u32) -> Address {
+    pub(crate) fn address(&mut self, val: Val, offset: i32, bytes: u32) -> Address {
         self.element(val, offset, bytes).unwrap_or_else(|| {
             let value = self.value(val);
             let base = self.code.cast(value, Type::PTR);
@@ -77,7 +77,7 @@ impl Import<'_> {
     }
 
     /// Returns the address at a constant offset in a buffer.
-    pub fn in_buffer(&mut self, source: ParameterId, offset: i32, size: u32) -> Option<Address> {
+    pub(crate) fn in_buffer(&mut self, source: ParameterId, offset: i32, size: u32) -> Option<Address> {
         self.indexed(source, &Offset::default(), None, offset, size)
     }
 
@@ -262,7 +262,7 @@ impl Import<'_> {
     }
 
     /// Returns the constant that a value is a copy of.
-    pub fn constant_of(&self, val: Val) -> Option<u64> {
+    pub(crate) fn constant_of(&self, val: Val) -> Option<u64> {
         let mut val = val;
         for _ in 0..DEPTH {
             let &Def::Inst(number, None) = self.function.def(val) else { return None };
@@ -283,7 +283,7 @@ impl Import<'_> {
     }
 
     /// Returns the special register that a value is a copy of.
-    pub fn special_of(&self, val: Val) -> Option<Special> {
+    pub(crate) fn special_of(&self, val: Val) -> Option<Special> {
         let mut val = val;
         for _ in 0..DEPTH {
             let &Def::Inst(number, None) = self.function.def(val) else { return None };
@@ -301,7 +301,7 @@ impl Import<'_> {
 
     /// Returns the axis for which an instruction computes the work item's number: block number
     /// times block size plus thread number.
-    pub fn makes_item(&self, number: usize, inst: &Inst) -> Option<Axis> {
+    pub(crate) fn makes_item(&self, number: usize, inst: &Inst) -> Option<Axis> {
         Axis::ALL.into_iter().find(|&axis| self.makes_item_along(axis, number, inst))
     }
 
@@ -347,7 +347,7 @@ impl Import<'_> {
     }
 
     /// Returns the unsigned range of a value, if the value is known to fit 32 bits.
-    pub fn bounds(&self, val: Val) -> Option<(u64, u64)> {
+    pub(crate) fn bounds(&self, val: Val) -> Option<(u64, u64)> {
         let bits = self.function.entry.body.registers.held(self.function.reg(val)).map_or(64, PtxType::bits);
         Some(self.range(val, DEPTH)).filter(|&(_, high)| bits <= 32 || high <= u32::MAX.into())
     }

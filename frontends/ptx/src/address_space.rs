@@ -44,7 +44,7 @@ fn window(space: PtxSpace) -> u64 {
 
 impl Import<'_> {
     /// Declares the arrays.
-    pub fn declare_arrays(&mut self) {
+    pub(crate) fn declare_arrays(&mut self) {
         let entry = self.function.entry;
         let names = |name: &str| {
             let mut name = name.to_owned();
@@ -70,7 +70,7 @@ impl Import<'_> {
     }
 
     /// Returns the space and the address of a shared or frame variable in that space.
-    pub fn private_address(&self, operand: &Operand) -> Option<(PtxSpace, u64)> {
+    pub(crate) fn private_address(&self, operand: &Operand) -> Option<(PtxSpace, u64)> {
         let (space, start, offset) = match *operand {
             Operand::Variable { var: Var { number, space: PtxSpace::Shared }, offset } => {
                 let layout = self.function.entry.shared_layout();
@@ -86,7 +86,7 @@ impl Import<'_> {
     }
 
     /// Imports an instruction that computes a shared or local address; returns `false` for others.
-    pub fn own_addresses(&mut self, inst: &Inst) -> bool {
+    pub(crate) fn own_addresses(&mut self, inst: &Inst) -> bool {
         let bits = inst.ty(0).bits();
         let value = match (inst.opcode, inst.operands.get(1)) {
             (Opcode::MOV_ADDRESS | Opcode::CVTA_ADDRESS, Some(operand)) => {
@@ -155,7 +155,7 @@ impl Import<'_> {
     }
 
     /// Returns the address of an access to shared or local memory.
-    pub fn own_place(&mut self, inst: &Inst, space: PtxSpace) -> Option<Address> {
+    pub(crate) fn own_place(&mut self, inst: &Inst, space: PtxSpace) -> Option<Address> {
         let address = inst.operands.iter().find_map(|operand| match operand {
             Operand::Memory(address) => Some(*address),
             _ => None,

@@ -12,7 +12,7 @@ use crate::types::{integer, of_ptx};
 
 impl Import<'_> {
     /// Imports a collective or ordering instruction; returns `false` for others.
-    pub fn collective(&mut self, inst: &Inst) -> bool {
+    pub(crate) fn collective(&mut self, inst: &Inst) -> bool {
         use Opcode::*;
         match inst.opcode {
             BAR_SYNC | BARRIER_SYNC => self.barrier(inst, Op::Barrier, None, 0, None),
@@ -177,7 +177,7 @@ impl Import<'_> {
     }
 
     /// Imports an atomic operation.
-    pub fn atomic(&mut self, inst: &Inst) {
+    pub(crate) fn atomic(&mut self, inst: &Inst) {
         use Opcode::*;
         let is_signed = inst.ty(0).is_signed() && inst.ty(0).kind() == TypeKind::Integer;
         let is_float = matches!(inst.ty(0).kind(), TypeKind::Float | TypeKind::Packed);
@@ -246,7 +246,7 @@ impl Import<'_> {
 impl Import<'_> {
     /// Returns the address of an atomic operation on several adjacent elements, which must be
     /// aligned to their total size. Reports the instruction if that is not proved.
-    pub fn place_of_all(&mut self, inst: &Inst, bytes: u32) -> Option<Address> {
+    pub(crate) fn place_of_all(&mut self, inst: &Inst, bytes: u32) -> Option<Address> {
         let address = self.place_of(inst)?;
         if address.known_align < bytes {
             self.refuse(

@@ -24,24 +24,24 @@ pub(crate) struct IrBuilder {
 }
 
 impl IrBuilder {
-    pub fn new(builder: Builder) -> IrBuilder {
+    pub(crate) fn new(builder: Builder) -> IrBuilder {
         IrBuilder { builder, constants: HashMap::new(), casts: HashMap::new() }
     }
 
     /// Switches to a block and forgets the constants of other blocks.
-    pub fn go_to(&mut self, block: halfbyte_ir::Block) {
+    pub(crate) fn go_to(&mut self, block: halfbyte_ir::Block) {
         self.builder.go_to(block);
         self.constants.clear();
         self.casts.clear();
     }
 
     /// Returns the type of a value.
-    pub fn ty(&self, value: Value) -> Type {
+    pub(crate) fn ty(&self, value: Value) -> Type {
         self.builder.kernel().ty(value)
     }
 
     /// Returns a constant with the given bits, lane 0 lowest.
-    pub fn constant(&mut self, ty: Type, bits: u64) -> Value {
+    pub(crate) fn constant(&mut self, ty: Type, bits: u64) -> Value {
         if let Some(&value) = self.constants.get(&(ty, bits)) {
             return value;
         }
@@ -53,7 +53,7 @@ impl IrBuilder {
     }
 
     /// Returns the bits of a value that is a constant.
-    pub fn known(&self, value: Value) -> Option<u64> {
+    pub(crate) fn known(&self, value: Value) -> Option<u64> {
         let kernel = self.builder.kernel();
         let inst = kernel.def_inst(value)?;
         let data = kernel.insts.get(inst)?;
@@ -64,12 +64,12 @@ impl IrBuilder {
     }
 
     /// Emits an op.
-    pub fn op(&mut self, op: Op, ty: Type, args: &[Value]) -> Value {
+    pub(crate) fn op(&mut self, op: Op, ty: Type, args: &[Value]) -> Value {
         self.builder.op(op, ty, args)
     }
 
     /// Casts a value to a type of the same width.
-    pub fn cast(&mut self, value: Value, ty: Type) -> Value {
+    pub(crate) fn cast(&mut self, value: Value, ty: Type) -> Value {
         if self.ty(value) == ty {
             return value;
         }
@@ -86,7 +86,7 @@ impl IrBuilder {
     }
 
     /// Zero-extends a value of at most 32 bits to a word.
-    pub fn word_of(&mut self, value: Value) -> Value {
+    pub(crate) fn word_of(&mut self, value: Value) -> Value {
         match self.ty(value).bits() {
             32 => self.cast(value, Type::I32),
             bits => {
@@ -100,7 +100,7 @@ impl IrBuilder {
     }
 
     /// Truncates a word to a type of at most 32 bits.
-    pub fn of_word(&mut self, word: Value, ty: Type) -> Value {
+    pub(crate) fn of_word(&mut self, word: Value, ty: Type) -> Value {
         match ty.bits() {
             32 => self.cast(word, ty),
             bits => {
@@ -145,7 +145,7 @@ impl IrBuilder {
     }
 
     /// Concatenates two words, low word first, to a type of 64 bits.
-    pub fn whole(&mut self, words: [Value; 2], ty: Type) -> Value {
+    pub(crate) fn whole(&mut self, words: [Value; 2], ty: Type) -> Value {
         if let [Some(low), Some(high)] = words.map(|word| self.known(word)) {
             return self.constant(ty, high << 32 | low);
         }

@@ -321,7 +321,7 @@ impl<'a> Import<'a> {
     }
 
     /// Reports that the current instruction cannot be imported.
-    pub fn refuse(&mut self, message: impl Into<String>, expected: &str) {
+    pub(crate) fn refuse(&mut self, message: impl Into<String>, expected: &str) {
         let span = self.places.span(self.loc(self.number));
         self.errors.push(Diagnostic::new(span, message).expected(expected));
     }
@@ -342,7 +342,7 @@ impl<'a> Import<'a> {
     }
 
     /// Returns the IR value of a PTX value.
-    pub fn value(&mut self, val: Val) -> Value {
+    pub(crate) fn value(&mut self, val: Val) -> Value {
         let val = self.function.resolve(val);
         match self.values.get(val.0 as usize).copied().flatten() {
             Some(value) => value,
@@ -351,7 +351,7 @@ impl<'a> Import<'a> {
     }
 
     /// Returns the value of a register before the current instruction.
-    pub fn register(&mut self, reg: Reg) -> Value {
+    pub(crate) fn register(&mut self, reg: Reg) -> Value {
         match self.function.read(self.number, reg) {
             Some(val) => self.value(val),
             None => self.code.constant(Type::I32, 0),
@@ -359,7 +359,7 @@ impl<'a> Import<'a> {
     }
 
     /// Returns the PTX value of a register operand.
-    pub fn operand_val(&self, inst: &Inst, i: usize) -> Option<Val> {
+    pub(crate) fn operand_val(&self, inst: &Inst, i: usize) -> Option<Val> {
         match inst.operands.get(i) {
             Some(&Operand::Register(reg)) => self.function.read(self.number, reg),
             _ => None,
@@ -367,7 +367,7 @@ impl<'a> Import<'a> {
     }
 
     /// Casts a value to a type of any width, with truncation or zero extension.
-    pub fn convert(&mut self, value: Value, ty: Type) -> Value {
+    pub(crate) fn convert(&mut self, value: Value, ty: Type) -> Value {
         let (from, to) = (self.code.ty(value).bits(), ty.bits());
         if from == to {
             return self.code.cast(value, ty);
@@ -383,7 +383,7 @@ impl<'a> Import<'a> {
     }
 
     /// Returns a register or constant operand as a value of a type.
-    pub fn operand(&mut self, inst: &Inst, i: usize, ty: Type) -> Value {
+    pub(crate) fn operand(&mut self, inst: &Inst, i: usize, ty: Type) -> Value {
         match inst.operands.get(i) {
             Some(&(Operand::Register(reg) | Operand::Lanes { reg, .. })) => {
                 let value = self.register(reg);
@@ -402,7 +402,7 @@ impl<'a> Import<'a> {
     }
 
     /// Returns the constant value of an operand.
-    pub fn known(&self, inst: &Inst, i: usize) -> Option<u64> {
+    pub(crate) fn known(&self, inst: &Inst, i: usize) -> Option<u64> {
         match inst.operands.get(i) {
             Some(&Operand::Number(bits)) => Some(bits),
             _ => {
@@ -414,7 +414,7 @@ impl<'a> Import<'a> {
 
     /// Defines a register that the current instruction writes. If the guard is false, the register
     /// keeps its old value.
-    pub fn define(&mut self, reg: Reg, value: Value) {
+    pub(crate) fn define(&mut self, reg: Reg, value: Value) {
         let Some((_, val)) = self.function.writes(self.number).find(|(written, _)| *written == reg) else { return };
         let ty = self.types.get(val);
         let mut value = self.convert(value, ty);
@@ -430,7 +430,7 @@ impl<'a> Import<'a> {
     }
 
     /// Defines the first operand.
-    pub fn result(&mut self, inst: &Inst, value: Value) {
+    pub(crate) fn result(&mut self, inst: &Inst, value: Value) {
         if let Some(&(Operand::Register(reg) | Operand::Lanes { reg, .. })) = inst.operands.first() {
             self.define(reg, value);
         }

@@ -11,7 +11,7 @@ use crate::types::{integer, of_ptx};
 
 impl Import<'_> {
     /// Imports an instruction that has a corresponding op; returns `false` for others.
-    pub fn float(&mut self, inst: &Inst) -> bool {
+    pub(crate) fn float(&mut self, inst: &Inst) -> bool {
         use Opcode::*;
         let value = match inst.opcode {
             ADD_F16 | ADD_BF16 | ADD_F32 | ADD_F64 => self.arithmetic(inst, Op::Fadd),

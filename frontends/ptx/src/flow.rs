@@ -39,7 +39,7 @@ pub(crate) enum End {
 
 impl End {
     /// Returns the successors.
-    pub fn targets(self) -> impl Iterator<Item = usize> {
+    pub(crate) fn targets(self) -> impl Iterator<Item = usize> {
         let (first, second) = match self {
             End::Jump(to) => (Some(to), None),
             End::Branch(_, then, otherwise) => (Some(then), Some(otherwise)),

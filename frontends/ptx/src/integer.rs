@@ -11,7 +11,7 @@ use crate::types::{integer, of_ptx};
 
 impl Import<'_> {
     /// Imports an instruction that has a corresponding op; returns `false` for others.
-    pub fn integer(&mut self, inst: &Inst) -> bool {
+    pub(crate) fn integer(&mut self, inst: &Inst) -> bool {
         use Opcode::*;
         let ty = inst.ty(0);
         let signed = ty.is_signed();
@@ -159,7 +159,7 @@ impl Import<'_> {
     }
 
     /// Emits an op on all source operands.
-    pub fn lanewise(&mut self, inst: &Inst, op: Op, ty: Type) -> Value {
+    pub(crate) fn lanewise(&mut self, inst: &Inst, op: Op, ty: Type) -> Value {
         let args: Vec<Value> = (1..inst.operands.len()).map(|i| self.operand(inst, i, ty)).collect();
         self.code.op(op, ty, &args)
     }
@@ -339,7 +339,7 @@ impl Import<'_> {
     }
 
     /// Combines a predicate with the boolean operand, if there is one.
-    pub fn combined(&mut self, inst: &Inst, p: Value) -> Value {
+    pub(crate) fn combined(&mut self, inst: &Inst, p: Value) -> Value {
         let gate = match () {
             () if inst.has(Token::And) => IrBuilder::both,
             () if inst.has(Token::Or) => IrBuilder::either,
@@ -352,7 +352,7 @@ impl Import<'_> {
 
     /// Writes a predicate, and its complement if there is a second destination, each combined with
     /// the boolean operand.
-    pub fn define_predicates(&mut self, inst: &Inst, p: Value) {
+    pub(crate) fn define_predicates(&mut self, inst: &Inst, p: Value) {
         match inst.operands.first() {
             Some(&Operand::Pair([first, second])) => {
                 if let Some(reg) = first {
@@ -373,7 +373,7 @@ impl Import<'_> {
     }
 
     /// Returns all ones or zero, or 1.0 or 0.0 if the destination type is a float.
-    pub fn truth(&mut self, inst: &Inst, p: Value) -> Value {
+    pub(crate) fn truth(&mut self, inst: &Inst, p: Value) -> Value {
         let ty = of_ptx(inst.ty(0)).unwrap_or(Type::I32);
         let one = match inst.ty(0) {
             PtxType::F32 => 0x3F80_0000,
@@ -399,7 +399,7 @@ impl Import<'_> {
     }
 
     /// Extends or truncates an integer of type `ty` to `bits` bits.
-    pub fn extended(&mut self, value: Value, ty: PtxType, bits: u32) -> Value {
+    pub(crate) fn extended(&mut self, value: Value, ty: PtxType, bits: u32) -> Value {
         if bits > ty.bits() && ty.is_signed() {
             return self.code.op(Op::Sext, integer(bits), &[value]);
         }

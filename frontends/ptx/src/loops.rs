@@ -11,7 +11,7 @@ use crate::types::integer;
 
 impl Import<'_> {
     /// Emits a separate loop for each element of 16 or 32 bits.
-    pub fn atomic_loops(&mut self, inst: &Inst) {
+    pub(crate) fn atomic_loops(&mut self, inst: &Inst) {
         let (into, operands) = elements(inst);
         let ty = integer(inst.element().bits());
         let Some(address) = self.place_of_all(inst, ty.bytes() * operands.len() as u32) else { return };

@@ -27,7 +27,7 @@ struct Accesses {
 
 impl Import<'_> {
     /// Declares the kernel's parameters.
-    pub fn declare(&mut self) {
+    pub(crate) fn declare(&mut self) {
         let parameters = self.parameters;
         let accesses = self.accesses();
         let scalars = self.scalars();
@@ -162,7 +162,7 @@ impl Import<'_> {
     }
 
     /// Imports a memory access; returns `false` for other instructions.
-    pub fn memory(&mut self, inst: &Inst) -> bool {
+    pub(crate) fn memory(&mut self, inst: &Inst) -> bool {
         if inst.row().class != InstClass::Memory {
             return false;
         }
@@ -351,7 +351,7 @@ impl Import<'_> {
         })
     }
 
-    pub fn mem(&mut self, address: &Address, bytes: u32, align: u32) -> Option<MemAttr> {
+    pub(crate) fn mem(&mut self, address: &Address, bytes: u32, align: u32) -> Option<MemAttr> {
         let mem = address.mem(bytes, align);
         if mem.is_none() {
             self.refuse("this offset does not fit 32 bits", "less");
@@ -360,7 +360,7 @@ impl Import<'_> {
     }
 
     /// Returns the address of the first element.
-    pub fn place_of(&mut self, inst: &Inst) -> Option<Address> {
+    pub(crate) fn place_of(&mut self, inst: &Inst) -> Option<Address> {
         if let Some(space) = self.parameters.private_space(self.function, self.number, inst) {
             return self.own_place(inst, space);
         }

@@ -51,7 +51,7 @@ pub(crate) enum Origin {
 
 impl Origin {
     /// Returns the kernel parameter, unless the origin is a variable.
-    pub fn param(self, entry: &Entry) -> Option<&Param> {
+    pub(crate) fn param(self, entry: &Entry) -> Option<&Param> {
         match self {
             Origin::Param(number) => entry.params.get(number as usize),
             Origin::Variable(_) => None,
@@ -94,7 +94,7 @@ pub(crate) enum ParameterError {
 }
 
 impl Parameters {
-    pub fn new(function: &Function<'_>, wrong: &mut Vec<ParameterError>) -> Parameters {
+    pub(crate) fn new(function: &Function<'_>, wrong: &mut Vec<ParameterError>) -> Parameters {
         let places = places(function, wrong);
         let (of, spaces) = (vec![Provenance::new(); function.defs.len()], vec![0; function.defs.len()]);
         let mut parameters = Parameters { places, of, spaces };
@@ -105,7 +105,7 @@ impl Parameters {
     }
 
     /// Returns the parameter of the IR that contains an offset of a PTX parameter.
-    pub fn place(&self, param: u32, offset: u32) -> Option<(ParameterId, &Parameter)> {
+    pub(crate) fn place(&self, param: u32, offset: u32) -> Option<(ParameterId, &Parameter)> {
         let holds = |place: &Parameter| {
             place.of == Origin::Param(param) && (place.offset..place.offset + place.bytes).contains(&offset)
         };
@@ -114,12 +114,12 @@ impl Parameters {
     }
 
     /// Returns the parameter of the IR for a module variable.
-    pub fn variable(&self, var: Var) -> Option<ParameterId> {
+    pub(crate) fn variable(&self, var: Var) -> Option<ParameterId> {
         self.places.iter().position(|place| place.of == Origin::Variable(var)).map(|found| found as u32)
     }
 
     /// Returns the buffers that a memory access may reach.
-    pub fn accessed(&self, function: &Function<'_>, number: usize, inst: &Inst) -> Provenance {
+    pub(crate) fn accessed(&self, function: &Function<'_>, number: usize, inst: &Inst) -> Provenance {
         if inst.row().class != InstClass::Memory || self.private_space(function, number, inst).is_some() {
             return Provenance::new();
         }
@@ -132,7 +132,7 @@ impl Parameters {
 
     /// Returns `true` if nothing is known of the address of a memory access, so that it may reach
     /// any buffer. The IR cannot express such an access.
-    pub fn is_untraced(&self, function: &Function<'_>, number: usize, inst: &Inst) -> bool {
+    pub(crate) fn is_untraced(&self, function: &Function<'_>, number: usize, inst: &Inst) -> bool {
         let is_elsewhere = || self.private_space(function, number, inst).is_some() || loads_parameter(inst);
         if inst.row().class != InstClass::Memory
             || inst.operands.iter().any(|o| o.variable().is_some())
@@ -145,7 +145,7 @@ impl Parameters {
     }
 
     /// Returns the space of an access to shared or local memory.
-    pub fn private_space(&self, function: &Function<'_>, number: usize, inst: &Inst) -> Option<Space> {
+    pub(crate) fn private_space(&self, function: &Function<'_>, number: usize, inst: &Inst) -> Option<Space> {
         if inst.row().class != InstClass::Memory {
             return None;
         }
@@ -158,7 +158,7 @@ impl Parameters {
 
     /// Returns the space that a generic address points to, if it is known. The result is `.global`
     /// only for an address in a buffer.
-    pub fn space_of(&self, val: Val) -> Option<Space> {
+    pub(crate) fn space_of(&self, val: Val) -> Option<Space> {
         match (self.spaces(val), self.sources(val)) {
             (OF_SHARED, []) => Some(Space::Shared),
             (OF_LOCAL, []) => Some(Space::Local),
@@ -168,23 +168,23 @@ impl Parameters {
     }
 
     /// Returns `true` if the value may be an address.
-    pub fn has_space(&self, val: Val) -> bool {
+    pub(crate) fn has_space(&self, val: Val) -> bool {
         self.spaces(val) != 0
     }
 
     /// Returns the parameters from which a value may derive.
-    pub fn sources(&self, val: Val) -> &[ParameterId] {
+    pub(crate) fn sources(&self, val: Val) -> &[ParameterId] {
         self.of.get(val.0 as usize).map_or(&[], SmallVec::as_slice)
     }
 
     /// Returns the buffers from which a value may derive.
-    pub fn buffers(&self, val: Val) -> impl Iterator<Item = ParameterId> {
+    pub(crate) fn buffers(&self, val: Val) -> impl Iterator<Item = ParameterId> {
         let is_buffer = |source: &ParameterId| self.places.get(*source as usize).is_some_and(|place| place.is_buffer);
         self.sources(val).iter().copied().filter(is_buffer)
     }
 
     /// Returns `true` if a value may derive from a buffer.
-    pub fn is_address(&self, val: Val) -> bool {
+    pub(crate) fn is_address(&self, val: Val) -> bool {
         self.buffers(val).next().is_some()
     }
 

@@ -12,7 +12,7 @@ const WARP: u32 = 32;
 impl Import<'_> {
     /// Imports reads of special registers, computations of the item number or item count, and
     /// addresses of variables.
-    pub fn special_inst(&mut self, inst: &Inst) -> bool {
+    pub(crate) fn special_inst(&mut self, inst: &Inst) -> bool {
         let value = if let Some(axis) = self.makes_item(self.number, inst) {
             self.item(axis)
         } else if self.makes_count(inst) {

@@ -52,7 +52,7 @@ pub(crate) struct Function<'e> {
 type State = HashMap<Reg, Val>;
 
 impl<'e> Function<'e> {
-    pub fn new(entry: &'e Entry) -> Function<'e> {
+    pub(crate) fn new(entry: &'e Entry) -> Function<'e> {
         let nodes = crate::flow::nodes(entry);
         let order = order(&nodes);
         let mut preds = vec![Vec::new(); nodes.len()];
@@ -81,7 +81,7 @@ impl<'e> Function<'e> {
     }
 
     /// Returns the representative of a value.
-    pub fn resolve(&self, val: Val) -> Val {
+    pub(crate) fn resolve(&self, val: Val) -> Val {
         let mut val = val;
         while let Some(&next) = self.same.get(val.0 as usize).filter(|&&next| next != val) {
             val = next;
@@ -90,28 +90,28 @@ impl<'e> Function<'e> {
     }
 
     /// Returns the definition of a value.
-    pub fn def(&self, val: Val) -> &Def {
+    pub(crate) fn def(&self, val: Val) -> &Def {
         self.defs.get(self.resolve(val).0 as usize).map_or(&Def::Zero, |(def, _)| def)
     }
 
     /// Returns the register of a value.
-    pub fn reg(&self, val: Val) -> Reg {
+    pub(crate) fn reg(&self, val: Val) -> Reg {
         self.defs.get(val.0 as usize).map_or(Reg(0), |(_, reg)| *reg)
     }
 
     /// Returns the value of a register that an instruction reads.
-    pub fn read(&self, inst: usize, reg: Reg) -> Option<Val> {
+    pub(crate) fn read(&self, inst: usize, reg: Reg) -> Option<Val> {
         let reads = self.reads.get(inst)?;
         reads.iter().find(|(read, _)| *read == reg).map(|(_, val)| self.resolve(*val))
     }
 
     /// Returns the values that an instruction writes.
-    pub fn writes(&self, inst: usize) -> impl Iterator<Item = (Reg, Val)> {
+    pub(crate) fn writes(&self, inst: usize) -> impl Iterator<Item = (Reg, Val)> {
         self.writes.get(inst).into_iter().flatten().copied()
     }
 
     /// Returns the instruction with a number.
-    pub fn inst(&self, inst: usize) -> Option<&'e Inst> {
+    pub(crate) fn inst(&self, inst: usize) -> Option<&'e Inst> {
         self.entry.body.insts.get(inst)
     }
 

@@ -17,11 +17,11 @@ use crate::ssa::{Def, Function, Val};
 pub(crate) struct Types(Vec<Type>);
 
 impl Types {
-    pub fn get(&self, val: Val) -> Type {
+    pub(crate) fn get(&self, val: Val) -> Type {
         self.0.get(val.0 as usize).copied().unwrap_or(Type::I32)
     }
 
-    pub fn new(function: &Function<'_>, parameters: &Parameters) -> Types {
+    pub(crate) fn new(function: &Function<'_>, parameters: &Parameters) -> Types {
         let mut classes = UnionFind((0..function.defs.len() as u32).collect());
         for number in 0..function.defs.len() as u32 {
             let val = function.resolve(Val(number));

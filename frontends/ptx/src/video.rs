@@ -11,7 +11,7 @@ use crate::types::packed;
 
 impl Import<'_> {
     /// Imports a video instruction that ops can express; returns `false` for others.
-    pub fn video(&mut self, inst: &Inst) -> bool {
+    pub(crate) fn video(&mut self, inst: &Inst) -> bool {
         let lanes = match inst.row().operands.first().map(|o| o.shape) {
             Some(OperandKind::Masked(lanes)) => lanes,
             _ => return false,

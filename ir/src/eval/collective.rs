@@ -31,7 +31,7 @@ pub(super) enum ScheduleAction {
 }
 
 impl ScheduleAction {
-    pub fn at(op: Op) -> ScheduleAction {
+    pub(super) fn at(op: Op) -> ScheduleAction {
         match op.row().effect {
             Effect::Convergent => ScheduleAction::Meets,
             Effect::Atomic => ScheduleAction::Yields,

@@ -75,8 +75,8 @@ pub(super) struct AccessProperties {
 }
 
 impl AccessProperties {
-    pub const READ: AccessProperties = AccessProperties { reads: true, writes: false, strong: None };
-    pub const WRITE: AccessProperties = AccessProperties { reads: false, writes: true, strong: None };
+    pub(super) const READ: AccessProperties = AccessProperties { reads: true, writes: false, strong: None };
+    pub(super) const WRITE: AccessProperties = AccessProperties { reads: false, writes: true, strong: None };
 }
 
 /// Local memory of the running item and shared memory of its group.
@@ -96,7 +96,7 @@ pub(super) struct DeclaredMemory {
 impl DeclaredMemory {
     /// Creates the memory of a kernel in groups of `size` items, with `shared` bytes of dynamic
     /// shared memory. `watch` enables race detection.
-    pub fn new(kernel: &Kernel, size: u32, shared: u32, watch: bool) -> DeclaredMemory {
+    pub(super) fn new(kernel: &Kernel, size: u32, shared: u32, watch: bool) -> DeclaredMemory {
         let meets = is_cooperative(kernel);
         let placements = Space::ALL.map(|space| kernel.placement(space));
         let [of_group, of_item] = [0, 1].map(|number: usize| placements.get(number).map_or(0, |of| of.bytes) as usize);
@@ -111,14 +111,14 @@ impl DeclaredMemory {
     }
 
     /// Returns the address of an array, by its number.
-    pub fn start(&self, space: Space, number: usize) -> u64 {
+    pub(super) fn start(&self, space: Space, number: usize) -> u64 {
         let of = |(of, _): &(Space, &Placement)| *of == space;
         let placed = Space::ALL.into_iter().zip(&self.placements).find(of);
         space.base() + placed.and_then(|(_, placed)| placed.starts.get(number)).copied().unwrap_or(0)
     }
 
     /// Begins a group.
-    pub fn begin(&mut self, group: u32) {
+    pub(super) fn begin(&mut self, group: u32) {
         self.shared.fill(0);
         if let Some(races) = &mut self.races {
             races.begin(group);
@@ -134,7 +134,7 @@ impl DeclaredMemory {
 
     /// Returns the memory space of an access and the offset in it. Returns `None` if the access is
     /// in no space, or an error if it is partly outside the space of its array.
-    pub fn find(&self, at: AccessSite, bytes: u32) -> Option<Result<(Space, usize), TrapKind>> {
+    pub(super) fn find(&self, at: AccessSite, bytes: u32) -> Option<Result<(Space, usize), TrapKind>> {
         let inside = |space: Space| {
             let held = if space == Space::Shared { &self.shared } else { &self.scratch };
             let start = at.address.wrapping_sub(space.base());
@@ -148,7 +148,7 @@ impl DeclaredMemory {
     }
 
     /// Returns the bytes of a valid access, and records it for race detection.
-    pub fn reach(
+    pub(super) fn reach(
         &mut self,
         (space, start): (Space, usize),
         at: AccessSite,

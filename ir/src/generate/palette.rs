@@ -47,12 +47,12 @@ pub(super) struct OpForm {
 
 impl OpForm {
     /// Returns the form of an op whose operand types depend only on its controlling type.
-    pub const fn plain(op: Op, ty: Type) -> OpForm {
+    pub(super) const fn plain(op: Op, ty: Type) -> OpForm {
         OpForm { op, ty, from: None, condition: None, attr: Attr::None, constant: false }
     }
 
     /// Returns the operand types, or `None` for a form that is not generated.
-    pub fn operands(&self) -> Option<Vec<Type>> {
+    pub(super) fn operands(&self) -> Option<Vec<Type>> {
         if self.op == Op::Concat {
             return self.from.map(|from| vec![from; (self.ty.bits() / from.bits()) as usize]);
         }

@@ -118,7 +118,7 @@ fn outside_name(bytes: u64) -> u64 {
 
 impl<'s> Lexer<'s> {
     /// Creates a lexer. The source must be shorter than 4 GiB, because spans have 32-bit offsets.
-    pub fn new(source: &'s str) -> Lexer<'s> {
+    pub(super) fn new(source: &'s str) -> Lexer<'s> {
         let at = if source.starts_with('\u{feff}') { 3 } else { 0 };
         let mut lexer =
             Lexer { source, at, tok: Tok::End, next_line: Tok::End, fresh_line: false, free: true, end: 0, start: 0 };
@@ -130,29 +130,29 @@ impl<'s> Lexer<'s> {
 
     /// Returns the kind of the next token; [`Tok::End`] at the end of the line or source.
     #[inline]
-    pub fn tok(&self) -> Tok {
+    pub(super) fn tok(&self) -> Tok {
         self.tok
     }
 
     /// Returns the kind of the next token on this line or a later one.
     #[inline]
-    pub fn tok_of_any_line(&self) -> Tok {
+    pub(super) fn tok_of_any_line(&self) -> Tok {
         if self.tok == Tok::End { self.next_line } else { self.tok }
     }
 
     /// Returns `true` if the next token is the first on its line.
-    pub fn fresh_line(&self) -> bool {
+    pub(super) fn fresh_line(&self) -> bool {
         self.fresh_line
     }
 
     /// Returns the start of the next token.
     #[inline]
-    pub fn at(&self) -> u32 {
+    pub(super) fn at(&self) -> u32 {
         self.at as u32
     }
 
     /// Returns the span of the next token.
-    pub fn span(&self) -> Span {
+    pub(super) fn span(&self) -> Span {
         Span { start: self.at as u32, end: (self.at + self.len()) as u32 }
     }
 
@@ -177,29 +177,29 @@ impl<'s> Lexer<'s> {
 
     /// Returns the end of the previous token.
     #[inline]
-    pub fn end(&self) -> u32 {
+    pub(super) fn end(&self) -> u32 {
         self.end as u32
     }
 
     /// Begins a line, label or header.
-    pub fn begin(&mut self) {
+    pub(super) fn begin(&mut self) {
         self.start = self.at;
         self.free = false;
         self.tok = self.tok_of_any_line();
     }
 
     /// Returns `true` if a token of the current line, label or header has been consumed.
-    pub fn has_begun(&self) -> bool {
+    pub(super) fn has_begun(&self) -> bool {
         self.end > self.start
     }
 
     /// Returns `true` if line breaks are ignored.
-    pub fn is_free(&self) -> bool {
+    pub(super) fn is_free(&self) -> bool {
         self.free
     }
 
     /// Sets whether line breaks are ignored.
-    pub fn free(&mut self, free: bool) {
+    pub(super) fn free(&mut self, free: bool) {
         self.free = free;
         self.set_kind(self.tok_of_any_line());
     }
@@ -213,19 +213,19 @@ impl<'s> Lexer<'s> {
     // Consuming tokens.
 
     /// Consumes the next token.
-    pub fn bump(&mut self) -> Span {
+    pub(super) fn bump(&mut self) -> Span {
         self.take(self.len())
     }
 
     /// Consumes a punctuation token.
     #[inline]
-    pub fn mark(&mut self) -> Span {
+    pub(super) fn mark(&mut self) -> Span {
         self.take(1)
     }
 
     /// Consumes a name with its sigil.
     #[inline]
-    pub fn name(&mut self) -> Name {
+    pub(super) fn name(&mut self) -> Name {
         let name = self.name_from(self.at());
         self.skip(name.span.len());
         name
@@ -233,21 +233,21 @@ impl<'s> Lexer<'s> {
 
     /// Returns the name whose sigil is at `start`.
     #[inline]
-    pub fn name_from(&self, start: u32) -> Name {
+    pub(super) fn name_from(&self, start: u32) -> Name {
         let (len, head) = self.name_at(start as usize + 1);
         Name { span: Span { start, end: start + 1 + len as u32 }, head }
     }
 
     /// Returns the span of the next token, which is a word.
     #[inline]
-    pub fn word(&self) -> Span {
+    pub(super) fn word(&self) -> Span {
         let (len, _) = self.name_at(self.at);
         Span { start: self.at(), end: self.at() + len as u32 }
     }
 
     /// Returns `true` if the next token, which is a word, equals `word`.
     #[inline]
-    pub fn is_word(&self, word: &str) -> bool {
+    pub(super) fn is_word(&self, word: &str) -> bool {
         let rest = self.source.as_bytes().get(self.at..).and_then(|rest| rest.strip_prefix(word.as_bytes()));
         rest.is_some_and(|rest| !rest.first().is_some_and(|&byte| in_name(byte)))
     }
@@ -277,7 +277,7 @@ impl<'s> Lexer<'s> {
 
     /// Consumes the next token, which has length `len`. The fast path covers the usual case: the
     /// token is followed directly, or after one space, by another token.
-    pub fn skip(&mut self, len: usize) {
+    pub(super) fn skip(&mut self, len: usize) {
         self.end = self.at + len;
         self.at = self.end + usize::from(self.byte(self.end) == Some(b' '));
         match self.here() {

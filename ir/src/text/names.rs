@@ -55,14 +55,14 @@ const LONG: u64 = 1 << 63;
 const FEW: usize = 128;
 
 impl<'s, T: Copy> Names<'s, T> {
-    pub fn new(source: &'s str) -> Names<'s, T> {
+    pub(super) fn new(source: &'s str) -> Names<'s, T> {
         let factor = RandomState::new().hash_one(source.len()) | 1;
         let (slots, shift) = (vec![TableSlot::default(); FEW], u64::BITS - FEW.ilog2());
         Names { source, slots, shift, factor, round: 1, named: Vec::new() }
     }
 
     /// Removes all names.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.named.clear();
         self.round = self.round.wrapping_add(1);
         if self.round == 0 {
@@ -72,29 +72,29 @@ impl<'s, T: Copy> Names<'s, T> {
     }
 
     /// Returns a name's text without its sigil.
-    pub fn text(&self, span: Span) -> &'s str {
+    pub(super) fn text(&self, span: Span) -> &'s str {
         self.source.get(span.start as usize + 1..span.end as usize).unwrap_or_default()
     }
 
     /// Returns the entries in the order of their first occurrence.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Named<T>> {
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &Named<T>> {
         self.named.iter()
     }
 
     /// Returns the entry of a name.
-    pub fn get(&self, name: Name) -> Option<&Named<T>> {
+    pub(super) fn get(&self, name: Name) -> Option<&Named<T>> {
         self.find(name).ok().and_then(|number| self.named.get(number))
     }
 
     /// Returns the entry of a name, or its insertion point.
     #[inline]
-    pub fn entry(&mut self, name: Name) -> Result<&mut Named<T>, Vacant> {
+    pub(super) fn entry(&mut self, name: Name) -> Result<&mut Named<T>, Vacant> {
         self.find(name).map(|number| &mut self.named[number])
     }
 
     /// Inserts an entry.
     #[inline]
-    pub fn insert(&mut self, Vacant { key, at }: Vacant, named: Named<T>) {
+    pub(super) fn insert(&mut self, Vacant { key, at }: Vacant, named: Named<T>) {
         if let Some(slot) = self.slots.get_mut(at) {
             *slot = TableSlot { key, round: self.round, number: self.named.len() as u32 };
         }

@@ -113,7 +113,7 @@ impl<'k> Printer<'k> {
         }
     }
 
-    pub fn value(&self, f: &mut Formatter<'_>, value: Value) -> fmt::Result {
+    pub(super) fn value(&self, f: &mut Formatter<'_>, value: Value) -> fmt::Result {
         self.values.write(f, '%', value, self.kernel.value_name(value))
     }
 

@@ -48,7 +48,7 @@ pub(super) struct Body<'s> {
 
 impl<'s> Body<'s> {
     /// Returns the number of the parameter with a name.
-    pub fn param_number(&self, name: Name) -> Option<u32> {
+    pub(super) fn param_number(&self, name: Name) -> Option<u32> {
         let named = self.values.get(name).filter(|named| named.defined)?;
         match self.kernel.values.get(named.entity)?.def {
             ValueDef::Param(number) if (number as usize) < self.kernel.params.len() => Some(number),
@@ -57,7 +57,7 @@ impl<'s> Body<'s> {
     }
 
     /// Returns `true` if the definition of a name failed to parse.
-    pub fn is_unknown(&self, name: Name) -> bool {
+    pub(super) fn is_unknown(&self, name: Name) -> bool {
         self.values.get(name).is_some_and(|named| self.partial.unknown.contains(named.entity))
     }
 
@@ -70,7 +70,7 @@ impl<'s> Body<'s> {
     }
 
     /// Removes the recorded parts of a stream that failed to parse.
-    pub fn forget_stream(&mut self, number: usize) {
+    pub(super) fn forget_stream(&mut self, number: usize) {
         self.stream_parts.retain(|&(stream, ..)| stream != number);
         self.guards.retain(|&(stream, ..)| stream != number);
     }
@@ -158,7 +158,7 @@ pub(super) struct Reader<'s> {
 }
 
 impl<'s> Reader<'s> {
-    pub fn new(source: &'s str) -> Reader<'s> {
+    pub(super) fn new(source: &'s str) -> Reader<'s> {
         Reader {
             source,
             lexer: Lexer::new(source),
@@ -172,54 +172,54 @@ impl<'s> Reader<'s> {
 
     /// Returns the kind of the next token; [`Tok::End`] at the end of the line.
     #[inline]
-    pub fn tok(&self) -> Tok {
+    pub(super) fn tok(&self) -> Tok {
         self.lexer.tok()
     }
 
     /// Returns the start of the next token.
     #[inline]
-    pub fn at(&self) -> u32 {
+    pub(super) fn at(&self) -> u32 {
         self.lexer.at()
     }
 
     /// Returns the span of the next token.
-    pub fn span(&self) -> Span {
+    pub(super) fn span(&self) -> Span {
         self.lexer.span()
     }
 
     /// Returns the span from `start` to the end of the last consumed token.
     #[inline]
-    pub fn since(&self, start: u32) -> Span {
+    pub(super) fn since(&self, start: u32) -> Span {
         Span { start, end: self.lexer.end().max(start) }
     }
 
     #[inline]
-    pub fn source(&self, span: Span) -> &'s str {
+    pub(super) fn source(&self, span: Span) -> &'s str {
         self.source.get(span.start as usize..span.end as usize).unwrap_or_default()
     }
 
     /// Returns the text from `start` on.
-    pub fn source_from(&self, start: u32) -> &'s str {
+    pub(super) fn source_from(&self, start: u32) -> &'s str {
         self.source.get(start as usize..).unwrap_or_default()
     }
 
     /// Returns a name's text, without its sigil.
     #[inline]
-    pub fn name_text(&self, Name { span: Span { start, end }, .. }: Name) -> &'s str {
+    pub(super) fn name_text(&self, Name { span: Span { start, end }, .. }: Name) -> &'s str {
         self.source(Span { start: start + 1, end })
     }
 
     /// Returns the text of the next token.
-    pub fn text(&self) -> &'s str {
+    pub(super) fn text(&self) -> &'s str {
         self.source(self.span())
     }
 
-    pub fn bump(&mut self) -> Span {
+    pub(super) fn bump(&mut self) -> Span {
         self.lexer.bump()
     }
 
     #[inline]
-    pub fn eat(&mut self, mark: u8) -> bool {
+    pub(super) fn eat(&mut self, mark: u8) -> bool {
         let found = self.tok() == Tok::Punctuation(mark);
         if found {
             self.lexer.mark();
@@ -228,7 +228,7 @@ impl<'s> Reader<'s> {
     }
 
     #[inline]
-    pub fn mark(&mut self, mark: u8) -> Reading<Span> {
+    pub(super) fn mark(&mut self, mark: u8) -> Reading<Span> {
         match self.tok() == Tok::Punctuation(mark) {
             true => Ok(self.lexer.mark()),
             false => Err(self.unexpected(format!("`{}`", char::from(mark)))),
@@ -236,7 +236,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Consumes a token of a kind.
-    pub fn expect(&mut self, tok: Tok, expected: &str) -> Reading<(&'s str, Span)> {
+    pub(super) fn expect(&mut self, tok: Tok, expected: &str) -> Reading<(&'s str, Span)> {
         if self.tok() != tok {
             return Err(self.unexpected(expected));
         }
@@ -247,18 +247,18 @@ impl<'s> Reader<'s> {
     /// Consumes the next token, which is a name. Names are the most frequent tokens, so the
     /// function is always inlined.
     #[inline(always)]
-    pub fn take_name(&mut self) -> Name {
+    pub(super) fn take_name(&mut self) -> Name {
         self.lexer.name()
     }
 
     /// Returns the name whose sigil is at `start`. The sigil may be missing.
-    pub fn name_at(&self, start: u32) -> Name {
+    pub(super) fn name_at(&self, start: u32) -> Name {
         self.lexer.name_from(start)
     }
 
     /// Consumes the name of a value or block, which is a token of kind `tok`.
     #[inline]
-    pub fn name(&mut self, tok: Tok, expected: &str) -> Reading<Name> {
+    pub(super) fn name(&mut self, tok: Tok, expected: &str) -> Reading<Name> {
         match self.tok() == tok {
             true => Ok(self.lexer.name()),
             false => Err(self.unexpected(expected)),
@@ -267,7 +267,7 @@ impl<'s> Reader<'s> {
 
     /// Consumes a word.
     #[inline]
-    pub fn word(&mut self, expected: &str) -> Reading<Span> {
+    pub(super) fn word(&mut self, expected: &str) -> Reading<Span> {
         if self.tok() != Tok::Word {
             return Err(self.unexpected(expected));
         }
@@ -278,7 +278,7 @@ impl<'s> Reader<'s> {
 
     /// Records the span of a part of the current instruction, if spans are recorded.
     #[inline]
-    pub fn part(&mut self, part: InstPart, span: Span) {
+    pub(super) fn part(&mut self, part: InstPart, span: Span) {
         if self.notes_parts {
             self.body.parts.push((self.body.kernel.insts.next_key(), part, span));
         }
@@ -286,7 +286,7 @@ impl<'s> Reader<'s> {
 
     /// Reassigns the parts recorded for `inst` to the next instruction. Used when a constant is
     /// inserted before the current instruction.
-    pub fn put_off(&mut self, inst: Inst) {
+    pub(super) fn put_off(&mut self, inst: Inst) {
         let next = self.body.kernel.insts.next_key();
         for (of, ..) in self.body.parts.iter_mut().rev().take_while(|(of, ..)| *of == inst) {
             *of = next;
@@ -294,23 +294,23 @@ impl<'s> Reader<'s> {
     }
 
     /// Returns the position of the next token, for backtracking.
-    pub fn place(&self) -> Lexer<'s> {
+    pub(super) fn place(&self) -> Lexer<'s> {
         self.lexer.clone()
     }
 
     /// Returns to a position.
-    pub fn go_to(&mut self, place: Lexer<'s>) {
+    pub(super) fn go_to(&mut self, place: Lexer<'s>) {
         self.lexer = place;
     }
 
     #[inline]
-    pub fn at_word(&self, word: &str) -> bool {
+    pub(super) fn at_word(&self, word: &str) -> bool {
         self.tok() == Tok::Word && self.lexer.is_word(word)
     }
 
     /// Consumes a word if it is the next token.
     #[inline]
-    pub fn eat_word(&mut self, word: &str) -> bool {
+    pub(super) fn eat_word(&mut self, word: &str) -> bool {
         let found = self.at_word(word);
         if found {
             self.lexer.skip(word.len());
@@ -319,28 +319,28 @@ impl<'s> Reader<'s> {
     }
 
     /// Sets whether line breaks are ignored. Must be called before the bracket is consumed.
-    pub fn free(&mut self, free: bool) {
+    pub(super) fn free(&mut self, free: bool) {
         self.lexer.free(free);
     }
 
-    pub fn is_free(&self) -> bool {
+    pub(super) fn is_free(&self) -> bool {
         self.lexer.is_free()
     }
 
     // Errors.
 
-    pub fn report(&mut self, diagnostic: Diagnostic) -> Failed {
+    pub(super) fn report(&mut self, diagnostic: Diagnostic) -> Failed {
         self.diagnostics.push(diagnostic);
         self.body.partial.incomplete = true;
         Failed
     }
 
-    pub fn error(&mut self, span: Span, message: impl Into<String>, expected: impl Into<String>) -> Failed {
+    pub(super) fn error(&mut self, span: Span, message: impl Into<String>, expected: impl Into<String>) -> Failed {
         self.report(Diagnostic::new(span, message).expected(expected))
     }
 
     /// Adds a help text to the last diagnostic.
-    pub fn help(&mut self, help: impl Into<String>) {
+    pub(super) fn help(&mut self, help: impl Into<String>) {
         if let Some(last) = self.diagnostics.last_mut() {
             last.help = Some(help.into());
         }
@@ -354,7 +354,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Reports the next token as unexpected.
-    pub fn unexpected(&mut self, expected: impl Into<String>) -> Failed {
+    pub(super) fn unexpected(&mut self, expected: impl Into<String>) -> Failed {
         let mut expected = expected.into();
         let (end, span) = (self.lexer.end(), self.span());
         let (span, message) = match (self.tok(), self.lexer.tok_of_any_line()) {
@@ -385,12 +385,12 @@ impl<'s> Reader<'s> {
     }
 
     /// Returns `true` if an error has been reported.
-    pub fn has_faults(&self) -> bool {
+    pub(super) fn has_faults(&self) -> bool {
         !self.diagnostics.is_empty()
     }
 
     /// Returns the diagnostics in the order in which they were found.
-    pub fn into_diagnostics(self) -> Vec<Diagnostic> {
+    pub(super) fn into_diagnostics(self) -> Vec<Diagnostic> {
         self.diagnostics
     }
 
@@ -421,7 +421,7 @@ impl<'s> Reader<'s> {
     /// Parses the line that declares the language version, if the text begins with one. If the
     /// version is not supported, the rest of the text is skipped, because further errors would be
     /// misleading.
-    pub fn version(&mut self) {
+    pub(super) fn version(&mut self) {
         if self.lexer.tok_of_any_line() == Tok::End {
             return;
         }
@@ -450,7 +450,7 @@ impl<'s> Reader<'s> {
 
     /// Finds the next kernel. Returns `false` if there is none, or if there are too many errors to
     /// continue.
-    pub fn find_kernel(&mut self) -> bool {
+    pub(super) fn find_kernel(&mut self) -> bool {
         while self.lexer.tok_of_any_line() != Tok::End && !self.gives_up() {
             self.lexer.begin();
             if self.at_word("kernel") {
@@ -475,7 +475,7 @@ impl<'s> Reader<'s> {
 
     /// Parses a kernel. The first faulty kernel is parsed again with the spans of instruction
     /// parts, for its diagnostics.
-    pub fn kernel_with_parts(&mut self) -> (&'s str, Span) {
+    pub(super) fn kernel_with_parts(&mut self) -> (&'s str, Span) {
         let (start, reported) = (self.lexer.clone(), self.diagnostics.len());
         let (name, span) = self.kernel();
         if self.notes_parts || self.diagnostics.len() == reported {
@@ -596,7 +596,7 @@ impl<'s> Reader<'s> {
         Ok(ParamKind::Buffer { direction: Direction::InOut, elem, align: elem.bytes(), may_alias: false })
     }
 
-    pub fn type_name(&mut self, expected: &str) -> Reading<Type> {
+    pub(super) fn type_name(&mut self, expected: &str) -> Reading<Type> {
         if self.tok() != Tok::Word {
             return Err(self.unexpected(expected));
         }
@@ -718,11 +718,11 @@ impl<'s> Reader<'s> {
     }
 
     /// Returns `true` if a statement can end here: at the end of the line or of the kernel.
-    pub fn at_end(&self) -> bool {
+    pub(super) fn at_end(&self) -> bool {
         matches!(self.tok(), Tok::End | Tok::Punctuation(b'}'))
     }
 
-    pub fn end_of_line(&mut self) -> Reading<()> {
+    pub(super) fn end_of_line(&mut self) -> Reading<()> {
         if self.at_end() { Ok(()) } else { Err(self.unexpected("the end of the line")) }
     }
 
@@ -767,7 +767,7 @@ impl<'s> Reader<'s> {
     // Names.
 
     /// Returns the value with a name, and creates it if it is not defined yet.
-    pub fn value(&mut self, name: Name) -> Value {
+    pub(super) fn value(&mut self, name: Name) -> Value {
         let Body { kernel, values, .. } = &mut self.body;
         match values.entry(name) {
             Ok(named) => named.entity,
@@ -781,7 +781,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Returns the block with a name, and creates it if it is not defined yet.
-    pub fn block(&mut self, name: Name) -> Block {
+    pub(super) fn block(&mut self, name: Name) -> Block {
         let Body { kernel, blocks, .. } = &mut self.body;
         match blocks.entry(name) {
             Ok(named) => named.entity,
@@ -794,7 +794,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Binds a name to an existing value, unless the name is already in use.
-    pub fn claim(&mut self, name: Name, span: Span, entity: Value) {
+    pub(super) fn claim(&mut self, name: Name, span: Span, entity: Value) {
         match self.body.values.entry(name) {
             Ok(named) => {
                 let first = named.span;
@@ -812,7 +812,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Defines a value.
-    pub fn define_value(&mut self, name: Name, ty: Type, def: ValueDef) -> Value {
+    pub(super) fn define_value(&mut self, name: Name, ty: Type, def: ValueDef) -> Value {
         let data = ValueData { ty, def };
         let text = self.name_text(name);
         let Body { kernel, values, .. } = &mut self.body;
@@ -837,7 +837,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Defines a value of unknown type.
-    pub fn poison(&mut self, name: Name) {
+    pub(super) fn poison(&mut self, name: Name) {
         let known = self.body.values.get(name).is_some_and(|named| named.defined);
         if !known {
             let value = self.define_value(name, Type::I32, ValueDef::Param(u32::MAX));

@@ -110,7 +110,7 @@ pub(super) enum NumberError {
 
 impl<'a> Number<'a> {
     /// Parses a number with an optional sign.
-    pub fn parse(text: &'a str) -> Option<Number<'a>> {
+    pub(super) fn parse(text: &'a str) -> Option<Number<'a>> {
         let signless = text.strip_prefix(['-', '+']);
         let negative = text.starts_with('-');
         let body = match (signless, signless.unwrap_or(text)) {
@@ -127,7 +127,7 @@ impl<'a> Number<'a> {
     }
 
     /// Returns the number as a signed integer.
-    pub fn integer(self) -> Result<i128, NumberError> {
+    pub(super) fn integer(self) -> Result<i128, NumberError> {
         let (digits, radix) = match self.body {
             Body::Hex(digits) => (digits, 16),
             Body::Decimal(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => (digits, 10),
@@ -140,7 +140,7 @@ impl<'a> Number<'a> {
 
     /// Returns the number's bits in a format. A decimal is rounded once, to nearest even, and is
     /// out of range if it rounds to infinity. Hexadecimal digits are the bit pattern itself.
-    pub fn float(self, format: FloatFormat) -> Result<u32, NumberError> {
+    pub(super) fn float(self, format: FloatFormat) -> Result<u32, NumberError> {
         let magnitude = match self.body {
             Body::Hex(_) if self.negative => return Err(NumberError::Sort),
             Body::Hex(_) => {

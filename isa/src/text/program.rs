@@ -13,7 +13,7 @@ pub struct Program<W> {
 }
 
 /// A function that resolves a label to the index of its word.
-pub type Label<'a> = &'a dyn Fn(&str) -> Option<i64>;
+pub(crate) type Label<'a> = &'a dyn Fn(&str) -> Option<i64>;
 
 /// Assembles a text with at most one label and one word per line. `word` encodes a line, given the
 /// index of its word. Returns the errors of all lines.

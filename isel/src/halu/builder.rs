@@ -92,11 +92,11 @@ pub(crate) struct Builder {
 
 impl Builder {
     /// Creates an empty builder that reuses the memory of these lists.
-    pub fn new(vregs: Vec<RegClass>, operands: Vec<Operand<Halu>>, insts: Vec<InstDraft<Halu>>) -> Builder {
+    pub(super) fn new(vregs: Vec<RegClass>, operands: Vec<Operand<Halu>>, insts: Vec<InstDraft<Halu>>) -> Builder {
         Builder { vregs, operands, insts, access: None.into(), loc: Loc::default(), joins_words: false, start: 0 }
     }
 
-    pub fn vreg(&mut self, class: RegClass) -> VReg {
+    pub(super) fn vreg(&mut self, class: RegClass) -> VReg {
         let vreg = VReg(self.vregs.len() as u32);
         self.vregs.push(class);
         vreg
@@ -109,11 +109,11 @@ impl Builder {
         }
     }
 
-    pub fn read(&mut self, field: Field, reg: Reg) {
+    pub(super) fn read(&mut self, field: Field, reg: Reg) {
         self.operand(field, reg, Access::Use);
     }
 
-    pub fn read_pred(&mut self, inst: &mut Inst, field: Field, not: Field, pred: Pred) {
+    pub(super) fn read_pred(&mut self, inst: &mut Inst, field: Field, not: Field, pred: Pred) {
         inst.set(field, u64::from(PT));
         inst.set(not, pred.not.into());
         if let Some(vreg) = pred.vreg {
@@ -122,14 +122,14 @@ impl Builder {
     }
 
     /// Adds a definition of a whole new register, or of the first word of a wide one.
-    pub fn define(&mut self, field: Field, class: RegClass) -> VReg {
+    pub(super) fn define(&mut self, field: Field, class: RegClass) -> VReg {
         let vreg = self.vreg(class);
         self.operand(field, Reg::new(vreg), Access::Def);
         vreg
     }
 
     /// Adds a definition of word `part`; the other words keep the contents of `old`.
-    pub fn replace(&mut self, field: Field, old: VReg, part: u8) -> VReg {
+    pub(super) fn replace(&mut self, field: Field, old: VReg, part: u8) -> VReg {
         let class = self.vregs.get(old.0 as usize).copied().unwrap_or(RegClass::Word);
         let vreg = self.vreg(class);
         self.operand(field, Reg { vreg: Some(vreg), part }, Access::UpdateInPlace(old));
@@ -137,7 +137,7 @@ impl Builder {
     }
 
     /// Finishes the instruction. Its operands are those added since the previous one.
-    pub fn push(&mut self, inst: Inst) {
+    pub(super) fn push(&mut self, inst: Inst) {
         let end = self.operands.len() as u32;
         let inst = VInst { inst, operands: self.start..end, loc: self.loc };
         self.insts.push(InstDraft { inst, access: self.access.take().into() });
@@ -145,7 +145,7 @@ impl Builder {
     }
 
     /// Finishes an instruction that belongs to a terminator instead of a block.
-    pub fn branch(&mut self, inst: Inst) -> VInst<Halu> {
+    pub(super) fn branch(&mut self, inst: Inst) -> VInst<Halu> {
         let end = self.operands.len() as u32;
         let branch = VInst { inst, operands: self.start..end, loc: self.loc };
         self.start = end;
@@ -153,14 +153,14 @@ impl Builder {
     }
 
     /// Finishes an instruction whose result is a new word.
-    pub fn word(&mut self, inst: Inst) -> Reg {
+    pub(super) fn word(&mut self, inst: Inst) -> Reg {
         let vreg = self.define(RD, RegClass::Word);
         self.push(inst);
         Reg::new(vreg)
     }
 
     /// Finishes an instruction whose result is a new predicate.
-    pub fn pred(&mut self, inst: Inst, field: Field) -> Pred {
+    pub(super) fn pred(&mut self, inst: Inst, field: Field) -> Pred {
         let vreg = self.define(field, RegClass::Pred);
         self.push(inst);
         Pred { vreg: Some(vreg), not: false }
@@ -187,7 +187,7 @@ impl Builder {
     }
 
     /// Moves the source into a register if necessary, and keeps its modifiers.
-    pub fn in_reg(&mut self, src: Src) -> Src {
+    pub(super) fn in_reg(&mut self, src: Src) -> Src {
         let reg = match src.place {
             SourceLocation::Reg(_) => return src,
             SourceLocation::Imm(bits) => self.word(Inst::new(Opcode::MOV_I).with(IMM32, bits.into())),
@@ -197,7 +197,7 @@ impl Builder {
     }
 
     /// Returns a source without modifiers as a register.
-    pub fn reg(&mut self, src: Src) -> Reg {
+    pub(super) fn reg(&mut self, src: Src) -> Reg {
         match self.in_reg(src).place {
             SourceLocation::Reg(reg) => reg,
             _ => Reg::ZERO,
@@ -205,7 +205,7 @@ impl Builder {
     }
 
     /// Starts an instruction of one source, which is moved to a register if necessary.
-    pub fn one(&mut self, opcode: Opcode, number: Number, a: Src) -> Inst {
+    pub(super) fn one(&mut self, opcode: Opcode, number: Number, a: Src) -> Inst {
         let a = self.in_reg(a.folded(number));
         let mut inst = Inst::new(opcode);
         self.place(&mut inst, SLOT_B, a);
@@ -213,7 +213,7 @@ impl Builder {
     }
 
     /// Starts an instruction of one source that reads one half of a register.
-    pub fn one_half(&mut self, opcode: Opcode, a: Src) -> Inst {
+    pub(super) fn one_half(&mut self, opcode: Opcode, a: Src) -> Inst {
         let mut inst = Inst::new(opcode);
         if a.half == Half::High {
             inst.set(LANE, choice!(M_LANE, "H1"));
@@ -224,7 +224,7 @@ impl Builder {
     }
 
     /// Starts an instruction of two sources. The first source is moved to a register if necessary.
-    pub fn two(&mut self, forms: TwoForms, number: Number, a: Src, b: Src) -> Inst {
+    pub(super) fn two(&mut self, forms: TwoForms, number: Number, a: Src, b: Src) -> Inst {
         let a = self.in_reg(a.folded(number));
         let b = b.folded(number);
         let mut inst = Inst::new(match b.place {
@@ -238,18 +238,18 @@ impl Builder {
     }
 
     /// Starts a commutative instruction of two sources, swapped if that puts a register first.
-    pub fn two_commuting(&mut self, forms: TwoForms, number: Number, a: Src, b: Src) -> Inst {
+    pub(super) fn two_commuting(&mut self, forms: TwoForms, number: Number, a: Src, b: Src) -> Inst {
         if b.is_reg() && !a.is_reg() { self.two(forms, number, b, a) } else { self.two(forms, number, a, b) }
     }
 
     /// Starts an instruction of three sources whose first two commute.
-    pub fn three(&mut self, forms: ThreeForms, number: Number, a: Src, b: Src, c: Src) -> Inst {
+    pub(super) fn three(&mut self, forms: ThreeForms, number: Number, a: Src, b: Src, c: Src) -> Inst {
         let (a, b) = if b.is_reg() && !a.is_reg() { (b, a) } else { (a, b) };
         self.three_in_order(forms, number, a, b, c)
     }
 
     /// Starts an instruction of three sources.
-    pub fn three_in_order(&mut self, forms: ThreeForms, number: Number, a: Src, b: Src, c: Src) -> Inst {
+    pub(super) fn three_in_order(&mut self, forms: ThreeForms, number: Number, a: Src, b: Src, c: Src) -> Inst {
         let a = self.in_reg(a.folded(number));
         let b = b.folded(number);
         let mut c = c.folded(number);
@@ -284,7 +284,7 @@ impl Builder {
 
     /// Moves a source into word `part` of a register of the class; the other words keep their
     /// contents.
-    pub fn move_into(&mut self, class: RegClass, so_far: Option<VReg>, part: u8, src: Src) -> VReg {
+    pub(super) fn move_into(&mut self, class: RegClass, so_far: Option<VReg>, part: u8, src: Src) -> VReg {
         let src = src.folded(Number::Int);
         let mut inst = Inst::new(match src.place {
             SourceLocation::Reg(_) => Opcode::MOV_R,
@@ -296,7 +296,7 @@ impl Builder {
     }
 
     /// Finishes an instruction whose result is word `part` of a register of the class.
-    pub fn put(&mut self, inst: Inst, class: RegClass, so_far: Option<VReg>, part: u8) -> VReg {
+    pub(super) fn put(&mut self, inst: Inst, class: RegClass, so_far: Option<VReg>, part: u8) -> VReg {
         let vreg = match so_far {
             None => self.define(RD, class),
             Some(old) => self.replace(RD, old, part),
@@ -306,7 +306,7 @@ impl Builder {
     }
 
     /// Builds a wide register from words.
-    pub fn wide(&mut self, class: RegClass, words: &[Src]) -> Reg {
+    pub(super) fn wide(&mut self, class: RegClass, words: &[Src]) -> Reg {
         self.joins_words = true;
         let mut so_far = None;
         for (part, &word) in words.iter().enumerate() {

@@ -14,14 +14,14 @@ pub(crate) struct Reg {
 }
 
 impl Reg {
-    pub const ZERO: Reg = Reg { vreg: None, part: 0 };
+    pub(super) const ZERO: Reg = Reg { vreg: None, part: 0 };
 
-    pub const fn new(vreg: VReg) -> Reg {
+    pub(super) const fn new(vreg: VReg) -> Reg {
         Reg { vreg: Some(vreg), part: 0 }
     }
 
     /// Returns the register `k` words further.
-    pub const fn part(self, k: u8) -> Reg {
+    pub(super) const fn part(self, k: u8) -> Reg {
         match self.vreg {
             Some(_) => Reg { vreg: self.vreg, part: self.part + k },
             None => Reg::ZERO,
@@ -38,9 +38,9 @@ pub(crate) struct Pred {
 }
 
 impl Pred {
-    pub const TRUE: Pred = Pred { vreg: None, not: false };
+    pub(super) const TRUE: Pred = Pred { vreg: None, not: false };
 
-    pub const fn inverted(self) -> Pred {
+    pub(super) const fn inverted(self) -> Pred {
         Pred { vreg: self.vreg, not: !self.not }
     }
 }
@@ -53,7 +53,7 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    pub const fn plain(value: Value) -> Index {
+    pub(super) const fn plain(value: Value) -> Index {
         Index { value, factor: 1 }
     }
 }
@@ -93,34 +93,34 @@ pub(crate) struct Src {
 }
 
 impl Src {
-    pub const ZERO: Src = Src::plain(SourceLocation::Reg(Reg::ZERO));
+    pub(super) const ZERO: Src = Src::plain(SourceLocation::Reg(Reg::ZERO));
 
-    pub const fn plain(place: SourceLocation) -> Src {
+    pub(super) const fn plain(place: SourceLocation) -> Src {
         Src { place, neg: false, abs: false, half: Half::Both }
     }
 
     /// Returns an immediate. Zero becomes RZ, which every source field accepts.
-    pub const fn imm(bits: u32) -> Src {
+    pub(super) const fn imm(bits: u32) -> Src {
         match bits {
             0 => Src::ZERO,
             _ => Src::plain(SourceLocation::Imm(bits)),
         }
     }
 
-    pub const fn is_reg(self) -> bool {
+    pub(super) const fn is_reg(self) -> bool {
         matches!(self.place, SourceLocation::Reg(_))
     }
 
-    pub const fn negated(self) -> Src {
+    pub(super) const fn negated(self) -> Src {
         Src { neg: !self.neg, ..self }
     }
 
-    pub const fn absolute(self) -> Src {
+    pub(super) const fn absolute(self) -> Src {
         Src { abs: true, neg: false, ..self }
     }
 
     /// Returns the source with both lanes read from lane `lane`.
-    pub const fn broadcast(self, lane: u8) -> Src {
+    pub(super) const fn broadcast(self, lane: u8) -> Src {
         let half = match (self.half, lane) {
             (Half::Both, 0) => Half::Low,
             (Half::Both, _) => Half::High,
@@ -130,7 +130,7 @@ impl Src {
     }
 
     /// Applies the modifiers of an immediate to its bits, because no instruction has both.
-    pub fn folded(self, number: Number) -> Src {
+    pub(super) fn folded(self, number: Number) -> Src {
         let SourceLocation::Imm(bits) = self.place else {
             return self;
         };
@@ -162,12 +162,12 @@ pub(crate) struct Lanes {
 }
 
 impl Lanes {
-    pub const fn plain(reg: Reg) -> Lanes {
+    pub(super) const fn plain(reg: Reg) -> Lanes {
         Lanes { reg, map: [0, 1, 2, 3] }
     }
 
     /// Returns the source with every lane read from lane `lane`.
-    pub fn broadcast(self, lane: u8) -> Lanes {
+    pub(super) fn broadcast(self, lane: u8) -> Lanes {
         let from = self.map.get(usize::from(lane)).copied().unwrap_or(0);
         Lanes { reg: self.reg, map: [from; 4] }
     }

@@ -35,7 +35,7 @@ pub(crate) struct Builder {
 
 impl Builder {
     /// Creates a builder with capacity for `ops` ops.
-    pub fn with_capacity(ops: usize) -> Builder {
+    pub(super) fn with_capacity(ops: usize) -> Builder {
         Builder {
             types: Vec::with_capacity(4 * ops),
             insts: Vec::with_capacity(16),
@@ -46,23 +46,23 @@ impl Builder {
         }
     }
 
-    pub fn reg(&mut self, ty: Type) -> Reg {
+    pub(super) fn reg(&mut self, ty: Type) -> Reg {
         self.types.push(ty);
         Reg(self.types.len() as u32 - 1)
     }
 
     /// Returns a new 128-bit register, which takes two numbers, as an operand.
-    pub fn reg_of_128_bits(&mut self) -> Operand {
+    pub(super) fn reg_of_128_bits(&mut self) -> Operand {
         let low = self.reg(Type::B128);
         self.reg(Type::B128);
         Operand::Vector(Vector::of_pair(low))
     }
 
-    pub fn ty(&self, reg: Reg) -> Type {
+    pub(super) fn ty(&self, reg: Reg) -> Type {
         self.types.get(reg.0 as usize).copied().unwrap_or(Type::B32)
     }
 
-    pub fn push(&mut self, opcode: Opcode, words: &[Token], operands: &[Operand]) {
+    pub(super) fn push(&mut self, opcode: Opcode, words: &[Token], operands: &[Operand]) {
         self.append(opcode, words, operands.iter().cloned().collect());
     }
 
@@ -76,12 +76,12 @@ impl Builder {
     }
 
     /// Returns and resets the requirements of the instructions emitted since the last call.
-    pub fn take_since(&mut self) -> Requirements {
+    pub(super) fn take_since(&mut self) -> Requirements {
         std::mem::replace(&mut self.since, Requirements::ALWAYS)
     }
 
     /// Appends an instruction whose first operand is a new register of type `ty`.
-    pub fn define(&mut self, ty: Type, opcode: Opcode, words: &[Token], sources: &[Operand]) -> Reg {
+    pub(super) fn define(&mut self, ty: Type, opcode: Opcode, words: &[Token], sources: &[Operand]) -> Reg {
         let reg = self.reg(ty);
         let mut operands = SmallVec::new();
         operands.push(Operand::Register(reg));
@@ -91,19 +91,19 @@ impl Builder {
     }
 
     /// Appends an instruction whose result is a new 32-bit register.
-    pub fn word(&mut self, opcode: Opcode, words: &[Token], sources: &[Operand]) -> Reg {
+    pub(super) fn word(&mut self, opcode: Opcode, words: &[Token], sources: &[Operand]) -> Reg {
         self.define(Type::B32, opcode, words, sources)
     }
 
     /// Appends an instruction whose result is a new predicate.
-    pub fn pred(&mut self, opcode: Opcode, words: &[Token], sources: &[Operand]) -> Pred {
+    pub(super) fn pred(&mut self, opcode: Opcode, words: &[Token], sources: &[Operand]) -> Pred {
         Pred::new(self.define(Type::Pred, opcode, words, sources))
     }
 
     /// Returns a register that holds a constant. The constant is loaded in the entry, or in the
     /// current block if the entry already loads many: a value that is live everywhere costs compile
     /// time in every block.
-    pub fn number(&mut self, bits: u32) -> Reg {
+    pub(super) fn number(&mut self, bits: u32) -> Reg {
         if let Some(&reg) = self.numbers.get(&bits).or_else(|| self.numbers_here.get(&bits)) {
             return reg;
         }
@@ -113,12 +113,12 @@ impl Builder {
     }
 
     /// Returns `true` if the entry loads its maximum number of constants.
-    pub fn is_crowded(&self) -> bool {
+    pub(super) fn is_crowded(&self) -> bool {
         self.numbers.len() >= MOST_NUMBERS
     }
 
     /// Returns an operand in a register.
-    pub fn in_reg(&mut self, src: Src) -> Reg {
+    pub(super) fn in_reg(&mut self, src: Src) -> Reg {
         match src {
             Src::Reg(reg) => reg,
             Src::Number(bits) => self.number(bits),
@@ -126,14 +126,14 @@ impl Builder {
     }
 
     /// Packs parts into a value of type `B32` or `B64`.
-    pub fn pack(&mut self, ty: Type, parts: &[Reg]) -> Reg {
+    pub(super) fn pack(&mut self, ty: Type, parts: &[Reg]) -> Reg {
         let parts = Operand::Vector(parts.iter().copied().map(Some).collect());
         self.define(ty, Opcode::MOV_PACK, &[Token::Type(ty)], &[parts])
     }
 
     /// Unpacks a value of type `ty` into its two halves. The result for a half that is not wanted
     /// is unspecified.
-    pub fn unpack(&mut self, ty: Type, wanted: [bool; 2], from: Reg) -> [Reg; 2] {
+    pub(super) fn unpack(&mut self, ty: Type, wanted: [bool; 2], from: Reg) -> [Reg; 2] {
         let part = if ty == Type::B64 { Type::B32 } else { Type::B16 };
         let parts = wanted.map(|wanted| wanted.then(|| self.reg(part)));
         let vector = Operand::Vector(parts.into_iter().collect());
@@ -142,12 +142,12 @@ impl Builder {
     }
 
     /// Returns half `k` of a word in a 16-bit register.
-    pub fn half(&mut self, k: u8, from: Reg) -> Reg {
+    pub(super) fn half(&mut self, k: u8, from: Reg) -> Reg {
         self.unpack(Type::B32, [k == 0, k == 1], from)[usize::from(k == 1)]
     }
 
     /// Returns two words as a 64-bit value.
-    pub fn pair(&mut self, low: Reg, high: Reg) -> Reg {
+    pub(super) fn pair(&mut self, low: Reg, high: Reg) -> Reg {
         self.pack(Type::B64, &[low, high])
     }
 }

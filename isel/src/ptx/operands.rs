@@ -12,27 +12,27 @@ pub(crate) struct Reg {
 
 impl Reg {
     /// Number of words of the widest value.
-    pub const MOST: usize = 4;
+    pub(super) const MOST: usize = 4;
     /// Result of an op without a result, such as a store.
-    pub const NONE: Reg = Reg { words: [ptx::Reg(u32::MAX); Reg::MOST] };
+    pub(super) const NONE: Reg = Reg { words: [ptx::Reg(u32::MAX); Reg::MOST] };
 
-    pub const fn new(reg: ptx::Reg) -> Reg {
+    pub(super) const fn new(reg: ptx::Reg) -> Reg {
         Reg { words: [reg; Reg::MOST] }
     }
 
     /// Creates a value from its words. The other words must not be accessed.
-    pub fn of_words(words: &[ptx::Reg]) -> Reg {
+    pub(super) fn of_words(words: &[ptx::Reg]) -> Reg {
         let mut all = Reg::NONE;
         all.words.iter_mut().zip(words).for_each(|(slot, &word)| *slot = word);
         all
     }
 
-    pub const fn word(self, k: u8) -> ptx::Reg {
+    pub(super) const fn word(self, k: u8) -> ptx::Reg {
         self.words[k as usize % Reg::MOST]
     }
 
     /// Returns the words from `k` on.
-    pub fn part(self, k: u8) -> Reg {
+    pub(super) fn part(self, k: u8) -> Reg {
         Reg::of_words(self.words.get(usize::from(k)..).unwrap_or(&[]))
     }
 }
@@ -46,11 +46,11 @@ pub(crate) struct Pred {
 }
 
 impl Pred {
-    pub const fn new(reg: ptx::Reg) -> Pred {
+    pub(super) const fn new(reg: ptx::Reg) -> Pred {
         Pred { reg: Some(reg), not: false }
     }
 
-    pub const fn inverted(self) -> Pred {
+    pub(super) const fn inverted(self) -> Pred {
         Pred { reg: self.reg, not: !self.not }
     }
 }
@@ -63,7 +63,7 @@ pub(crate) enum Src {
 }
 
 impl Src {
-    pub const fn is_zero(self) -> bool {
+    pub(crate) const fn is_zero(self) -> bool {
         matches!(self, Src::Number(0))
     }
 }

@@ -21,11 +21,11 @@ pub(crate) struct Builder {
 }
 
 impl Builder {
-    pub fn new() -> Builder {
+    pub(super) fn new() -> Builder {
         Builder { vregs: Vec::new(), operands: Vec::new(), insts: Vec::new(), loc: Loc::default(), start: 0 }
     }
 
-    pub fn vreg(&mut self, class: Class) -> VReg {
+    pub(super) fn vreg(&mut self, class: Class) -> VReg {
         let vreg = VReg(self.vregs.len() as u32);
         self.vregs.push(class);
         vreg
@@ -38,12 +38,12 @@ impl Builder {
         }
     }
 
-    pub fn read(&mut self, place: impl Into<GroupRegisterPosition>, reg: Reg) {
+    pub(super) fn read(&mut self, place: impl Into<GroupRegisterPosition>, reg: Reg) {
         self.operand(place.into(), reg, 0, Access::Use);
     }
 
     /// Adds the use of a tuple of registers.
-    pub fn read_tuple(&mut self, place: impl Into<GroupRegisterPosition>, regs: &[Reg]) {
+    pub(super) fn read_tuple(&mut self, place: impl Into<GroupRegisterPosition>, regs: &[Reg]) {
         let place = place.into();
         for (part, &reg) in (0..).zip(regs) {
             self.operand(place, reg, part, Access::Use);
@@ -51,14 +51,14 @@ impl Builder {
     }
 
     /// Adds the definition of a new register.
-    pub fn define(&mut self, place: impl Into<GroupRegisterPosition>, class: Class) -> VReg {
+    pub(super) fn define(&mut self, place: impl Into<GroupRegisterPosition>, class: Class) -> VReg {
         let vreg = self.vreg(class);
         self.operand(place.into(), Reg::new(vreg), 0, Access::Def);
         vreg
     }
 
     /// Adds a definition of a part; the other parts keep the contents of `old`.
-    pub fn replace(&mut self, place: impl Into<GroupRegisterPosition>, old: VReg) -> VReg {
+    pub(super) fn replace(&mut self, place: impl Into<GroupRegisterPosition>, old: VReg) -> VReg {
         let class = self.vregs.get(old.0 as usize).copied().unwrap_or(Class::R);
         let vreg = self.vreg(class);
         self.operand(place.into(), Reg::new(vreg), 0, Access::UpdateInPlace(old));
@@ -66,35 +66,35 @@ impl Builder {
     }
 
     /// Finishes the instruction. Its operands are those added since the previous one.
-    pub fn push(&mut self, group: impl Into<Group>) {
+    pub(super) fn push(&mut self, group: impl Into<Group>) {
         let end = self.operands.len() as u32;
         self.insts.push(VInst { inst: group.into(), operands: self.start..end, loc: self.loc }.into());
         self.start = end;
     }
 
     /// Finishes an instruction whose result is a new `$r`.
-    pub fn word(&mut self, group: impl Into<Group>) -> Reg {
+    pub(super) fn word(&mut self, group: impl Into<Group>) -> Reg {
         let vreg = self.define(DST, Class::R);
         self.push(group);
         Reg::new(vreg)
     }
 
     /// Finishes an instruction whose result is a new `$v`.
-    pub fn vector(&mut self, group: impl Into<Group>) -> Reg {
+    pub(super) fn vector(&mut self, group: impl Into<Group>) -> Reg {
         let vreg = self.define(DST, Class::V);
         self.push(group);
         Reg::new(vreg)
     }
 
     /// Finishes an instruction of which only the flags, in a new `$c`, are used.
-    pub fn flags(&mut self, group: impl Into<Group>) -> VReg {
+    pub(super) fn flags(&mut self, group: impl Into<Group>) -> VReg {
         let c = self.define(CDST, Class::C);
         self.push(group);
         c
     }
 
     /// Finishes an instruction of which only the flags, in a new `$vc`, are used.
-    pub fn vector_flags(&mut self, group: impl Into<Group>) -> VReg {
+    pub(super) fn vector_flags(&mut self, group: impl Into<Group>) -> VReg {
         let vc = self.define(CDST, Class::Vc);
         self.define(DST, Class::V);
         self.push(group);
@@ -102,7 +102,7 @@ impl Builder {
     }
 
     /// Finishes an instruction that belongs to a terminator instead of a block.
-    pub fn branch(&mut self, inst: Inst) -> VInst<Vp1> {
+    pub(super) fn branch(&mut self, inst: Inst) -> VInst<Vp1> {
         let end = self.operands.len() as u32;
         let branch = VInst { inst: inst.into(), operands: self.start..end, loc: self.loc };
         self.start = end;
@@ -110,7 +110,7 @@ impl Builder {
     }
 
     /// Reads a word from a `$m`.
-    pub fn method_register(&mut self, number: u8) -> Reg {
+    pub(super) fn method_register(&mut self, number: u8) -> Reg {
         self.word(method_register(number))
     }
 }

@@ -39,17 +39,17 @@ pub(crate) struct Constants {
 impl Constants {
     /// Returns the `$r` that holds a word. Zero gets a register too, because `$r31` cannot be part
     /// of every tuple.
-    pub fn word(&mut self, out: &mut Builder, word: u32) -> Reg {
+    pub(super) fn word(&mut self, out: &mut Builder, word: u32) -> Reg {
         self.get(out, Constant::Word(word), Class::R)
     }
 
     /// Returns the `$v` that holds the bytes.
-    pub fn bytes(&mut self, out: &mut Builder, bytes: [u8; 16]) -> Reg {
+    pub(super) fn bytes(&mut self, out: &mut Builder, bytes: [u8; 16]) -> Reg {
         self.get(out, Constant::Bytes(bytes), Class::V)
     }
 
     /// Reserves room in the image for passing a value through memory.
-    pub fn pass_through_memory(&mut self) {
+    pub(super) fn pass_through_memory(&mut self) {
         self.passes = true;
     }
 
@@ -66,7 +66,7 @@ impl Constants {
     ///
     /// # Errors
     /// Fails if the image is larger than the range addressable from address 0.
-    pub fn load(self, out: &mut Builder) -> Result<Vec<u8>, String> {
+    pub(super) fn load(self, out: &mut Builder) -> Result<Vec<u8>, String> {
         let mut image = Vec::new();
         if self.passes {
             image.extend([0; 16]);

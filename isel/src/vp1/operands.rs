@@ -10,9 +10,9 @@ pub(crate) struct Reg {
 }
 
 impl Reg {
-    pub const ZERO: Reg = Reg { vreg: None };
+    pub(super) const ZERO: Reg = Reg { vreg: None };
 
-    pub const fn new(vreg: VReg) -> Reg {
+    pub(super) const fn new(vreg: VReg) -> Reg {
         Reg { vreg: Some(vreg) }
     }
 }
@@ -30,7 +30,7 @@ pub(crate) enum Src {
 
 impl Src {
     /// Returns the byte of a splat constant.
-    pub fn splat_byte(self) -> Option<u8> {
+    pub(super) fn splat_byte(self) -> Option<u8> {
         match self {
             Src::Reg(_) => None,
             Src::Word(word) => {
@@ -42,19 +42,19 @@ impl Src {
     }
 
     /// Returns the constant if it fits the signed immediate of scalar instructions.
-    pub fn imm11(self) -> Option<i32> {
+    pub(super) fn imm11(self) -> Option<i32> {
         match self {
             Src::Word(word) if (-(1 << 10)..1 << 10).contains(&(word as i32)) => Some(word as i32),
             _ => None,
         }
     }
 
-    pub const fn is_reg(self) -> bool {
+    pub(super) const fn is_reg(self) -> bool {
         matches!(self, Src::Reg(_))
     }
 
     /// Returns the constant of a scalar register; `$r31` counts as 0.
-    pub const fn known_word(self) -> Option<u32> {
+    pub(super) const fn known_word(self) -> Option<u32> {
         match self {
             Src::Word(word) => Some(word),
             Src::Reg(Reg { vreg: None }) => Some(0),
@@ -63,7 +63,7 @@ impl Src {
     }
 
     /// Returns the byte of a splat constant; `$r31` counts as 0.
-    pub fn known_byte(self) -> Option<u8> {
+    pub(super) fn known_byte(self) -> Option<u8> {
         if self == Src::Reg(Reg::ZERO) { Some(0) } else { self.splat_byte() }
     }
 }
@@ -83,7 +83,7 @@ pub(crate) enum Flag {
 }
 
 impl Flag {
-    pub const fn inverted(self) -> Flag {
+    pub(super) const fn inverted(self) -> Flag {
         match self {
             Flag::Known(value) => Flag::Known(!value),
             Flag::Bit { c, bit, not } => Flag::Bit { c, bit, not: !not },
@@ -103,7 +103,7 @@ pub(crate) struct VFlag {
 }
 
 impl VFlag {
-    pub const fn inverted(self) -> VFlag {
+    pub(super) const fn inverted(self) -> VFlag {
         VFlag { not: !self.not, ..self }
     }
 }

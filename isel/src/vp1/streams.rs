@@ -84,7 +84,7 @@ impl Streams {
     ///
     /// # Errors
     /// Fails if the kernel has more parameters or streams than the machine supports.
-    pub fn new(kernel: &Kernel, packing: &ir::Packing, signature: &Signature) -> Result<Streams, Refusal> {
+    pub(super) fn new(kernel: &Kernel, packing: &ir::Packing, signature: &Signature) -> Result<Streams, Refusal> {
         let params = kernel.launch_params();
         let refuse = |span, reason: Reason| Refusal { op: None, span, target: TARGET.name(), reason: Some(reason) };
         let mut next = 0;
@@ -143,46 +143,46 @@ impl Streams {
     }
 
     /// Returns the number of streams.
-    pub fn count(&self) -> u32 {
+    pub(super) fn count(&self) -> u32 {
         self.of_tiles.len() as u32
     }
 
     /// Returns `true` if the stream holds a single element that is only loaded, so that its loads
     /// can be hoisted before the loop over groups.
-    pub fn is_read_once(&self, number: u32) -> bool {
+    pub(super) fn is_read_once(&self, number: u32) -> bool {
         let is_read = |stream: &isa::Stream| stream.holds == StreamContents::Elements && !stream.site.written;
         self.get(number).is_some_and(|stream| stream.uniform && stream.steps.is_empty() && is_read(stream))
     }
 
     /// Returns `true` if the stream is traversed element by element and is the first of its region.
-    pub fn has_cursor(&self, number: u32) -> bool {
+    pub(super) fn has_cursor(&self, number: u32) -> bool {
         let first = self.regions.iter().position(|&region| region == self.region(number));
         first == Some(number as usize) && self.get(number).is_some_and(|stream| stream.holds != StreamContents::Buffer)
     }
 
     /// Returns `true` if every group restarts at the first element.
-    pub fn starts_again(&self, number: u32) -> bool {
+    pub(super) fn starts_again(&self, number: u32) -> bool {
         self.get(number).is_some_and(|stream| stream.uniform) && !self.is_read_once(number)
     }
 
     /// Returns `true` if all accesses are to the first element, so the cursor does not move.
-    pub fn stays(&self, number: u32) -> bool {
+    pub(super) fn stays(&self, number: u32) -> bool {
         self.get(number).is_some_and(|stream| stream.uniform && stream.steps.is_empty())
             && self.accesses.get(number as usize) == Some(&1)
     }
 
     /// Returns the region of a stream.
-    pub fn region(&self, number: u32) -> u32 {
+    pub(super) fn region(&self, number: u32) -> u32 {
         self.regions.get(number as usize).copied().unwrap_or(number)
     }
 
     /// Returns the word of `$m` with the start of a stream's region.
-    pub fn method_register(&self, number: u32) -> u8 {
+    pub(super) fn method_register(&self, number: u32) -> u8 {
         self.first_word + self.region(number) as u8
     }
 
     /// Returns the words of `$m` with a scalar parameter.
-    pub fn param_words(&self, number: u32, ty: Type) -> Option<std::ops::Range<u8>> {
+    pub(super) fn param_words(&self, number: u32, ty: Type) -> Option<std::ops::Range<u8>> {
         let first = *self.param_words.get(number as usize)?;
         Some(first..first + ty.bits().div_ceil(32) as u8)
     }

@@ -15,7 +15,7 @@ pub(crate) struct Uniform {
 
 impl Uniform {
     /// Analyses a packed kernel.
-    pub fn new(kernel: &Kernel, flow: &Flow, streams: &Streams) -> Uniform {
+    pub(super) fn new(kernel: &Kernel, flow: &Flow, streams: &Streams) -> Uniform {
         let mut uniform = Uniform { insts: Vec::new(), set: EntitySet::new() };
         for block in flow.reverse_postorder() {
             for &inst in &kernel.blocks[block].insts {
@@ -29,7 +29,7 @@ impl Uniform {
     }
 
     /// Returns `true` if an instruction is uniform.
-    pub fn contains(&self, inst: Inst) -> bool {
+    pub(super) fn contains(&self, inst: Inst) -> bool {
         self.set.contains(inst)
     }
 
@@ -47,7 +47,7 @@ impl Uniform {
     }
 
     /// Returns `true` if a value is the same for all groups.
-    pub fn has(&self, kernel: &Kernel, value: Value) -> bool {
+    pub(super) fn has(&self, kernel: &Kernel, value: Value) -> bool {
         match kernel.values[value].def {
             ValueDef::Param(_) | ValueDef::Array(_) => true,
             ValueDef::BlockParam(..) => false,

@@ -10,7 +10,7 @@ use crate::pass::{BuiltIn, Context, Order};
 use crate::trace::{ChangeKind, Report};
 
 /// The `axes` pass.
-pub const PASS: BuiltIn = BuiltIn {
+pub(super) const PASS: BuiltIn = BuiltIn {
     name: "axes",
     description: "lowers work-item indices to those that the target has: per axis, or along x only",
     order: &[

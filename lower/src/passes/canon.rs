@@ -16,7 +16,7 @@ use crate::rewrite::Rewriter;
 use crate::trace::{ChangeKind, Report};
 
 /// The `canon` pass.
-pub const PASS: BuiltIn = BuiltIn {
+pub(crate) const PASS: BuiltIn = BuiltIn {
     name: "canon",
     description: "canonicalises instructions and branches and applies the rules of `simplify.isle` and `idioms.isle`",
     order: &[(Order::Before("legalise"), "its rules would restore the op that the target lacks")],

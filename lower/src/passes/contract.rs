@@ -10,7 +10,7 @@ use crate::pass::{BuiltIn, Context, Order};
 use crate::trace::{ChangeKind, Report};
 
 /// The `contract` pass.
-pub const PASS: BuiltIn = BuiltIn {
+pub(crate) const PASS: BuiltIn = BuiltIn {
     name: "contract",
     description: "fuses a sum and a product operand into one op, if both have `contract`",
     order: &[(Order::First, "the source defines which sum and product fuse, and other passes change operands")],

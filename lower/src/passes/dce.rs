@@ -11,7 +11,7 @@ use crate::pass::{BuiltIn, Context, Order};
 use crate::trace::{ChangeKind, Report};
 
 /// The `dce` pass.
-pub const PASS: BuiltIn = BuiltIn {
+pub(crate) const PASS: BuiltIn = BuiltIn {
     name: "dce",
     description: "removes unused instructions, unused block parameters and unreachable blocks",
     order: &[(Order::Last, "other passes leave unused values behind")],

@@ -10,7 +10,7 @@ use crate::rewrite::{constant_lanes, constant_result, has_constants_alone};
 use crate::trace::{ChangeKind, Report};
 
 /// The `fold` pass.
-pub const PASS: BuiltIn = BuiltIn {
+pub(super) const PASS: BuiltIn = BuiltIn {
     name: "fold",
     description: "folds constant expressions and constant branches",
     order: &[(Order::Before("legalise"), "it would fold an expansion back into the op that the target lacks")],

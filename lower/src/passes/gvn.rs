@@ -27,7 +27,7 @@ use crate::passes::dce::keep_parameters;
 use crate::trace::{ChangeKind, Report, Trace};
 
 /// The `gvn` pass.
-pub const PASS: BuiltIn = BuiltIn {
+pub(crate) const PASS: BuiltIn = BuiltIn {
     name: "gvn",
     description: "removes redundant computations, redundant loads and equal block parameters",
     order: &[(Order::Again("legalise"), "expansions of different ops have common subexpressions")],

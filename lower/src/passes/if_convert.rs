@@ -17,7 +17,7 @@ use crate::pass::{BuiltIn, Context, Order};
 use crate::trace::{ChangeKind, Report};
 
 /// The `if_convert` pass.
-pub const PASS: BuiltIn = BuiltIn {
+pub(super) const PASS: BuiltIn = BuiltIn {
     name: "if_convert",
     description: "converts branches with cheap sides to selects",
     order: &[(

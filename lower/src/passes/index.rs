@@ -12,7 +12,7 @@ use crate::range::{self, Range, is_in, signed_lanes};
 use crate::trace::{ChangeKind, Report};
 
 /// The `index` pass.
-pub const PASS: BuiltIn = BuiltIn {
+pub(super) const PASS: BuiltIn = BuiltIn {
     name: "index",
     description: "scales indices in 64 or 32 bits, as the target prefers, and folds constants into offsets, if the \
                   ranges of the indices permit both",

@@ -19,7 +19,7 @@ use crate::passes::loops::{LoopId, Loops};
 use crate::trace::{ChangeKind, Report};
 
 /// The `licm` pass.
-pub const PASS: BuiltIn = BuiltIn {
+pub(super) const PASS: BuiltIn = BuiltIn {
     name: "licm",
     description: "hoists loop-invariant code",
     order: &[(Order::Again("legalise"), "parts of an expansion may be loop-invariant")],

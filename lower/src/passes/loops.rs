@@ -32,7 +32,7 @@ pub(super) enum UnsupportedLoop {
 }
 
 impl Loops {
-    pub fn new(kernel: &Kernel, flow: &Flow) -> Result<Loops, UnsupportedLoop> {
+    pub(super) fn new(kernel: &Kernel, flow: &Flow) -> Result<Loops, UnsupportedLoop> {
         let mut number: SecondaryMap<Block, u32> = SecondaryMap::new();
         for (place, block) in flow.reverse_postorder().enumerate() {
             number[block] = place as u32;
@@ -83,36 +83,36 @@ impl Loops {
         self.loops.push(Loop { header, parent, latches, blocks });
     }
 
-    pub fn ids(&self) -> impl DoubleEndedIterator<Item = LoopId> + use<> {
+    pub(super) fn ids(&self) -> impl DoubleEndedIterator<Item = LoopId> + use<> {
         (0..self.loops.len()).map(LoopId::new)
     }
 
-    pub fn get(&self, id: LoopId) -> &Loop {
+    pub(super) fn get(&self, id: LoopId) -> &Loop {
         &self.loops[id.index()]
     }
 
     /// Returns the innermost loop of a block.
-    pub fn innermost_of(&self, block: Block) -> Option<LoopId> {
+    pub(super) fn innermost_of(&self, block: Block) -> Option<LoopId> {
         self.innermost[block].expand()
     }
 
     /// Returns the loops around a block, innermost first.
-    pub fn nest(&self, block: Block) -> impl Iterator<Item = LoopId> + '_ {
+    pub(super) fn nest(&self, block: Block) -> impl Iterator<Item = LoopId> + '_ {
         std::iter::successors(self.innermost_of(block), |&id| self.get(id).parent)
     }
 
     /// Returns `true` if the block is in the loop `region`, or if `region` is `None`.
-    pub fn is_in(&self, block: Block, region: Option<LoopId>) -> bool {
+    pub(super) fn is_in(&self, block: Block, region: Option<LoopId>) -> bool {
         region.is_none_or(|id| self.get(id).contains(block))
     }
 }
 
 impl Loop {
-    pub fn contains(&self, block: Block) -> bool {
+    pub(super) fn contains(&self, block: Block) -> bool {
         self.blocks.contains(block)
     }
 
-    pub fn blocks(&self) -> impl Iterator<Item = Block> + '_ {
+    pub(super) fn blocks(&self) -> impl Iterator<Item = Block> + '_ {
         self.blocks.iter()
     }
 }

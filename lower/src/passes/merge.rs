@@ -12,7 +12,7 @@ use halfbyte_ir::{Block, Flow, Kernel, Op, Value};
 use crate::pass::{BuiltIn, Context, Order};
 
 /// The `merge` pass.
-pub const PASS: BuiltIn = BuiltIn {
+pub(super) const PASS: BuiltIn = BuiltIn {
     name: "merge",
     description: "merges a block into its only predecessor",
     order: &[

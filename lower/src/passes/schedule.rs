@@ -12,7 +12,7 @@ use halfbyte_ir::{Block, Flow, Inst, Kernel, Op, Type, Value};
 use crate::pass::{BuiltIn, Context, Order};
 
 /// The `schedule` pass.
-pub const PASS: BuiltIn = BuiltIn {
+pub(super) const PASS: BuiltIn = BuiltIn {
     name: "schedule",
     description: "reorders packed kernels item by item to reduce register pressure",
     order: &[

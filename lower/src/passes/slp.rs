@@ -22,7 +22,7 @@ use crate::pass::{BuiltIn, Context, Order};
 use crate::trace::{ChangeKind, Report, Trace};
 
 /// The `slp` pass.
-pub const PASS: BuiltIn = BuiltIn {
+pub(super) const PASS: BuiltIn = BuiltIn {
     name: "slp",
     description: "packs equal operations on neighbouring scalars into operations on a word",
     order: &[

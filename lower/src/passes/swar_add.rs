@@ -16,7 +16,7 @@ use crate::rewrite::constant_lanes;
 use crate::trace::{ChangeKind, Report};
 
 /// The `bias` pass.
-pub const PASS: BuiltIn = BuiltIn {
+pub(super) const PASS: BuiltIn = BuiltIn {
     name: "bias",
     description: "computes sums and differences of packed half-words on 32-bit words, with a bias that prevents carries",
     order: &[

@@ -31,7 +31,7 @@ use crate::rewrite::constant_lanes;
 use crate::trace::{Before, ChangeKind, Report};
 
 /// The `unroll` pass.
-pub const PASS: BuiltIn = BuiltIn {
+pub(super) const PASS: BuiltIn = BuiltIn {
     name: "unroll",
     description: "fully unrolls short loops with a constant trip count",
     order: &[

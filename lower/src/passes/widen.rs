@@ -21,7 +21,7 @@ use crate::pass::{BuiltIn, Context, Order};
 use crate::trace::{ChangeKind, Report, Trace};
 
 /// The `widen` pass.
-pub const PASS: BuiltIn = BuiltIn {
+pub(super) const PASS: BuiltIn = BuiltIn {
     name: "widen",
     description: "combines neighbouring loads or stores into wide accesses, if parts of a wide register are free",
     order: &[

@@ -33,7 +33,7 @@ thread_local! {
 impl LaunchCache {
     /// Takes the cached state of this thread's last launch of a kernel, if that launch can be
     /// relaunched.
-    pub fn of_thread(jit: &Jit) -> Option<Box<LaunchCache>> {
+    pub(super) fn of_thread(jit: &Jit) -> Option<Box<LaunchCache>> {
         let take = |last: &RefCell<Last>| {
             let last = &mut *last.borrow_mut();
             let is_of = |kept: &LaunchCache| kept.repeat.as_ref().is_some_and(|repeat| jit.is_of(repeat));
@@ -45,7 +45,7 @@ impl LaunchCache {
 
     /// Caches the state for this thread's next launch of the kernel, if it can be relaunched. If
     /// the cache is full, the least recently used state is evicted.
-    pub fn leave_to_thread(self: Box<LaunchCache>) {
+    pub(super) fn leave_to_thread(self: Box<LaunchCache>) {
         if self.repeat.is_none() {
             return;
         }
@@ -61,7 +61,7 @@ impl LaunchCache {
     }
 
     /// Writes the item and group counts of a launch to constant bank 0.
-    pub fn launch(&mut self, items: u32, shape: &Shape) {
+    pub(super) fn launch(&mut self, items: u32, shape: &Shape) {
         if self.shape == Some(*shape) {
             return;
         }

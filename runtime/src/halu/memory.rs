@@ -32,7 +32,7 @@ pub(super) enum MemorySpace {
 }
 
 impl MemorySpace {
-    pub fn space(self) -> Space {
+    pub(super) fn space(self) -> Space {
         match self {
             MemorySpace::Constant(bank) => Space::Constant(bank),
             MemorySpace::Local | MemorySpace::Scratch => Space::Local,
@@ -44,7 +44,7 @@ impl MemorySpace {
 
 impl Memory<'_> {
     /// Loads bytes from an address into `out`.
-    pub fn load(&self, part: MemorySpace, address: u64, out: &mut [u8]) -> Result<(), TrapKind> {
+    pub(super) fn load(&self, part: MemorySpace, address: u64, out: &mut [u8]) -> Result<(), TrapKind> {
         let count = out.len();
         check_aligned(Access::Load, part.space(), address, count)?;
         let held = match part {
@@ -65,7 +65,7 @@ impl Memory<'_> {
     }
 
     /// Stores `data` to an address.
-    pub fn store(&mut self, part: MemorySpace, address: u64, data: &[u8]) -> Result<(), TrapKind> {
+    pub(super) fn store(&mut self, part: MemorySpace, address: u64, data: &[u8]) -> Result<(), TrapKind> {
         let bytes = self.written(part, address, data.len())?;
         let is_changed = bytes != data;
         bytes.copy_from_slice(data);
@@ -75,7 +75,7 @@ impl Memory<'_> {
 
     /// Returns the bytes at an address for an atomic operation. Local memory has no atomic
     /// operations.
-    pub fn change(&mut self, part: MemorySpace, address: u64, count: usize) -> Result<&mut [u8], TrapKind> {
+    pub(super) fn change(&mut self, part: MemorySpace, address: u64, count: usize) -> Result<&mut [u8], TrapKind> {
         if part.space() == Space::Local {
             check_aligned(Access::Store, Space::Local, address, count)?;
             return Err(self.refusal(Access::Store, Space::Local, address, count));

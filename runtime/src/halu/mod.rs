@@ -96,7 +96,7 @@ pub(crate) struct DecodedKernel {
 }
 
 impl DecodedKernel {
-    pub fn new(words: &[u128], info: &KernelInfo) -> DecodedKernel {
+    pub(crate) fn new(words: &[u128], info: &KernelInfo) -> DecodedKernel {
         let has_shared = info.shared_bytes.is_some();
         let words: Vec<Word> = words.iter().copied().map(Word::decode).collect();
         let special = |word: &Word| match word {

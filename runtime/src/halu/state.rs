@@ -21,28 +21,28 @@ pub(super) struct Registers {
 
 impl Registers {
     /// Creates the registers for the items of a launch.
-    pub fn new(shape: Shape) -> Registers {
+    pub(super) fn new(shape: Shape) -> Registers {
         Registers { gprs: [0; 256], urs: [0; 64], preds: [false; 8], item: 0, shape }
     }
 
     /// Resets the registers for the start of an item. The kernel names only general registers below
     /// `gprs`.
-    pub fn start(&mut self, item: u32, gprs: usize) {
+    pub(super) fn start(&mut self, item: u32, gprs: usize) {
         self.gprs.iter_mut().take(gprs).for_each(|gpr| *gpr = 0);
         self.urs = [0; 64];
         self.preds = [false; 8];
         self.item = item;
     }
 
-    pub fn set_gpr(&mut self, n: u8, word: u32) {
+    pub(super) fn set_gpr(&mut self, n: u8, word: u32) {
         self.gprs[usize::from(n)] = word;
     }
 
-    pub fn set_ur(&mut self, n: u8, word: u32) {
+    pub(super) fn set_ur(&mut self, n: u8, word: u32) {
         self.urs[usize::from(n & 63)] = word;
     }
 
-    pub fn set_pred(&mut self, n: u8, truth: bool) {
+    pub(super) fn set_pred(&mut self, n: u8, truth: bool) {
         self.preds[usize::from(n & 7)] = truth;
     }
 }

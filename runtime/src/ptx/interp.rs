@@ -118,17 +118,17 @@ pub(super) struct View<'a> {
 
 impl<'a> View<'a> {
     /// Creates the view of a thread's current instruction.
-    pub fn new(thread: &'a Thread<'a>, item: Item<'a>, memory: &'a Memory<'a>) -> View<'a> {
+    pub(super) fn new(thread: &'a Thread<'a>, item: Item<'a>, memory: &'a Memory<'a>) -> View<'a> {
         View { frame: &thread.frame, item, memory, executed: thread.stats.instructions }
     }
 
     /// Returns the registers of the current body.
-    pub fn registers(&self) -> &'a Registers {
+    pub(super) fn registers(&self) -> &'a Registers {
         &self.frame.registers
     }
 
     /// Returns the current body.
-    pub fn body(&self) -> &'a Body {
+    pub(super) fn body(&self) -> &'a Body {
         self.frame.code.body
     }
 }
@@ -217,7 +217,7 @@ pub(super) enum Stop {
 impl<'p> Thread<'p> {
     /// Creates a thread at the start of a kernel. The allocations of `registers` are reused. The
     /// thread's local memory is the stack in `memory`.
-    pub fn start(
+    pub(super) fn start(
         program: &'p Program<'p>,
         mut registers: Registers,
         memory: &mut Memory<'_>,
@@ -229,28 +229,28 @@ impl<'p> Thread<'p> {
     }
 
     /// Returns the kernel's registers, so that the next item can reuse their allocation.
-    pub fn into_registers(self) -> Registers {
+    pub(super) fn into_registers(self) -> Registers {
         self.waiting.into_iter().next().unwrap_or(self.frame).registers
     }
 
     /// Returns the address of the next instruction in the program.
-    pub fn address(&self) -> usize {
+    pub(super) fn address(&self) -> usize {
         self.frame.code.first + self.frame.next
     }
 
     /// Sets a register.
-    pub fn set(&mut self, reg: Reg, value: u64) {
+    pub(super) fn set(&mut self, reg: Reg, value: u64) {
         self.frame.registers.set(reg, value, &self.frame.code.types);
     }
 
     /// Sets the results of a collective operation, and advances past the instruction.
-    pub fn resume(&mut self, results: &[(Reg, u64)]) {
+    pub(super) fn resume(&mut self, results: &[(Reg, u64)]) {
         results.iter().for_each(|&(reg, value)| self.set(reg, value));
         self.frame.next += 1;
     }
 
     /// Returns the state that determines the thread's further execution, apart from memory.
-    pub fn position(&self) -> Position {
+    pub(super) fn position(&self) -> Position {
         let of = |frame: &Frame<'_>| (frame.code.first + frame.next, frame.registers.held.clone());
         self.waiting.iter().map(of).chain([of(&self.frame)]).collect()
     }
@@ -265,7 +265,7 @@ impl<'p> Thread<'p> {
 
     /// Runs until the thread ends or waits. Reaching the end of a body has the same effect as
     /// `ret`.
-    pub fn run(
+    pub(super) fn run(
         &mut self,
         program: &'p Program<'p>,
         item: Item<'_>,

@@ -75,7 +75,7 @@ enum ResolvedAddress {
 
 impl<'a> Memory<'a> {
     /// Creates the memory of a launch without race detection, before its first item.
-    pub fn new(
+    pub(super) fn new(
         params: Vec<Vec<u8>>,
         param_places: Vec<u64>,
         buffers: Buffers<'a>,
@@ -102,14 +102,14 @@ impl<'a> Memory<'a> {
 
 impl<'a> Memory<'a> {
     /// Returns `true` if a generic address points to a variable in constant memory.
-    pub fn is_constant(&self, address: u64) -> bool {
+    pub(super) fn is_constant(&self, address: u64) -> bool {
         let mut constants = self.variables.iter().filter(|bound| bound.space == VariableSpace::Const);
         let slot = buffer_slot(address);
         slot.is_some() && constants.any(|bound| buffer_slot(bound.address) == slot)
     }
 
     /// Loads `count` bytes from a location.
-    pub fn load(&mut self, place: Location<u32>, count: usize, by: AccessOrigin) -> Result<&[u8], TrapKind> {
+    pub(super) fn load(&mut self, place: Location<u32>, count: usize, by: AccessOrigin) -> Result<&[u8], TrapKind> {
         let at = self.at(Access::Load, place, count)?;
         let out_of_bounds = |space, address| outside(Access::Load, space, address, count);
         match at {
@@ -140,7 +140,12 @@ impl<'a> Memory<'a> {
     }
 
     /// Returns the bytes at a location for writing.
-    pub fn store(&mut self, place: Location<u32>, count: usize, by: AccessOrigin) -> Result<&mut [u8], TrapKind> {
+    pub(super) fn store(
+        &mut self,
+        place: Location<u32>,
+        count: usize,
+        by: AccessOrigin,
+    ) -> Result<&mut [u8], TrapKind> {
         match self.at(Access::Store, place, count)? {
             ResolvedAddress::Shared(address) => {
                 self.in_shared(Access::Store, address, count)?;
@@ -163,7 +168,7 @@ impl<'a> Memory<'a> {
 
     /// Returns the bytes at a location for an atomic operation. `reads` is `false` if the operation
     /// ignores the old value. Local memory has no atomic operations.
-    pub fn change(
+    pub(super) fn change(
         &mut self,
         place: Location<u32>,
         count: usize,
@@ -192,7 +197,7 @@ impl<'a> Memory<'a> {
 
     /// Copies `bytes` bytes from global to shared memory (`cp.async`). Only the first `taken` bytes
     /// are read; the rest is filled with zeros. `inst` is the instruction that starts the copy.
-    pub fn copy(
+    pub(super) fn copy(
         &mut self,
         from: Location<u32>,
         to: Location<u32>,
@@ -323,7 +328,7 @@ impl<'a> Memory<'a> {
 
     /// Reads the NUL-terminated string at a generic address. The string ends early at the end of
     /// the memory; invalid UTF-8 is replaced.
-    pub fn string(&mut self, address: u64) -> String {
+    pub(super) fn string(&mut self, address: u64) -> String {
         /// Maximum length in bytes.
         const MOST: u64 = 1 << 12;
         let mut byte = |offset: u64| {
@@ -347,7 +352,7 @@ impl<'a> Memory<'a> {
     }
 
     /// Returns `true` if a location is in global memory.
-    pub fn is_global(&self, place: Location<u32>) -> bool {
+    pub(super) fn is_global(&self, place: Location<u32>) -> bool {
         matches!(self.at(Access::Load, place, 1), Ok(ResolvedAddress::Global(_)))
     }
 

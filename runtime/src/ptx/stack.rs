@@ -19,18 +19,18 @@ pub(super) struct Stack {
 
 impl Stack {
     /// Resets the stack for the start of an item.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.bytes.clear();
         self.calls = 0;
     }
 
     /// Returns the address of the stack's top.
-    pub fn top(&self) -> u64 {
+    pub(super) fn top(&self) -> u64 {
         LOCAL_START + self.bytes.len() as u64
     }
 
     /// Allocates zeroed memory with an alignment, and returns its address.
-    pub fn take(&mut self, bytes: u64, align: u32) -> Result<u64, TrapKind> {
+    pub(super) fn take(&mut self, bytes: u64, align: u32) -> Result<u64, TrapKind> {
         let start = self.top().next_multiple_of(u64::from(align).max(1));
         let end = start.saturating_add(bytes);
         if end - LOCAL_START + self.calls > MAX_LOCAL.into() {
@@ -41,7 +41,7 @@ impl Stack {
     }
 
     /// Frees everything above `top`. Returns `false` if `top` is outside the used part.
-    pub fn truncate(&mut self, top: u64) -> bool {
+    pub(super) fn truncate(&mut self, top: u64) -> bool {
         let is_within = (LOCAL_START..=self.top()).contains(&top);
         if is_within {
             self.bytes.truncate((top - LOCAL_START) as usize);
@@ -50,22 +50,22 @@ impl Stack {
     }
 
     /// Accounts for a call.
-    pub fn enter(&mut self) {
+    pub(super) fn enter(&mut self) {
         self.calls += CALL_BYTES;
     }
 
     /// Accounts for the return from a call.
-    pub fn leave(&mut self) {
+    pub(super) fn leave(&mut self) {
         self.calls = self.calls.saturating_sub(CALL_BYTES);
     }
 
     /// Returns `count` bytes at an address, if they are in use.
-    pub fn get(&self, address: u64, count: usize) -> Option<&[u8]> {
+    pub(super) fn get(&self, address: u64, count: usize) -> Option<&[u8]> {
         range(&self.bytes, address.checked_sub(LOCAL_START)?, count)
     }
 
     /// Returns `count` bytes at an address for writing, if they are in use.
-    pub fn get_mut(&mut self, address: u64, count: usize) -> Option<&mut [u8]> {
+    pub(super) fn get_mut(&mut self, address: u64, count: usize) -> Option<&mut [u8]> {
         range_mut(&mut self.bytes, address.checked_sub(LOCAL_START)?, count)
     }
 }

@@ -48,7 +48,7 @@ pub(super) type Spread = SmallVec<[(Reg, Bits); 2]>;
 
 impl Undefined {
     /// Creates the state at the start of a body, with all registers undefined.
-    pub fn new(types: &[Type]) -> Undefined {
+    pub(super) fn new(types: &[Type]) -> Undefined {
         let whole = |ty: &Type| Bits { bits: ty.truncate(u64::MAX), origin: None };
         Undefined { registers: types.iter().map(whole).collect(), carry: Bits { bits: 1, origin: None } }
     }
@@ -71,7 +71,7 @@ impl Undefined {
     }
 
     /// Marks a register as fully defined.
-    pub fn define(&mut self, reg: Reg) {
+    pub(super) fn define(&mut self, reg: Reg) {
         self.set(reg, NONE.clone());
     }
 
@@ -86,21 +86,21 @@ impl Undefined {
 
 impl Registers {
     /// Marks bits of registers as undefined.
-    pub fn spread(&mut self, spread: Spread) {
+    pub(super) fn spread(&mut self, spread: Spread) {
         if let Some(undefined) = &mut self.undefined {
             spread.into_iter().for_each(|(reg, bits)| undefined.set(reg, bits));
         }
     }
 
     /// Marks the carry flag as undefined.
-    pub fn lose_carry(&mut self) {
+    pub(super) fn lose_carry(&mut self) {
         if let Some(undefined) = &mut self.undefined {
             undefined.carry = Bits { bits: 1, origin: None };
         }
     }
 
     /// Copies the undefined bits of another body's register to a register.
-    pub fn inherit(&mut self, to: Reg, from: &Registers, reg: Reg) {
+    pub(super) fn inherit(&mut self, to: Reg, from: &Registers, reg: Reg) {
         if let (Some(undefined), Some(from)) = (&mut self.undefined, &from.undefined) {
             undefined.set(to, from.get(reg).clone());
         }

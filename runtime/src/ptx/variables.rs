@@ -51,7 +51,7 @@ pub(super) struct Variables {
 impl Variables {
     /// Creates the variables of a kernel. A variable that `globals` does not contain yet is
     /// initialised.
-    pub fn new(module: &Module, entry: &Entry, globals: &Globals) -> Variables {
+    pub(super) fn new(module: &Module, entry: &Entry, globals: &Globals) -> Variables {
         let (numbers, first) = (entry.used_variables(), first_of(module));
         let variables = Variables { numbers, first, globals: globals.clone() };
         let mut held = variables.held();
@@ -63,13 +63,13 @@ impl Variables {
     }
 
     /// Returns the buffer number of a variable, if the kernel uses the variable.
-    pub fn buffer(&self, number: u32) -> Option<usize> {
+    pub(super) fn buffer(&self, number: u32) -> Option<usize> {
         self.numbers.binary_search(&number).ok().map(|_| self.first + number as usize)
     }
 
     /// Locks and returns the contents of all variables in `globals`. A launch holds the lock until
     /// it ends.
-    pub fn held(&self) -> MutexGuard<'_, Held> {
+    pub(super) fn held(&self) -> MutexGuard<'_, Held> {
         self.globals.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

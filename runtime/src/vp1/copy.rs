@@ -140,7 +140,7 @@ impl<'a> Copier<'a> {
     /// Fills the data store: the program's image at its start, then the input streams, and zeros
     /// elsewhere. Elements that cannot be read become zero. Returns the number of bytes copied from
     /// buffers.
-    pub fn fill(&mut self, image: &[u8], buffers: &Buffers<'_>) -> u64 {
+    pub(super) fn fill(&mut self, image: &[u8], buffers: &Buffers<'_>) -> u64 {
         if let Some(moves) = self.plan.moves(self.tile) {
             return moves.fill(self.store, image, self.tile, buffers);
         }
@@ -208,7 +208,7 @@ impl<'a> Copier<'a> {
 
     /// Returns the first invalid access of the lowest item that makes one, among the accesses that
     /// the run has reached.
-    pub fn first_fault(&self, buffers: &Buffers<'_>, stop: Option<&Stop>) -> Option<(u32, Fault)> {
+    pub(super) fn first_fault(&self, buffers: &Buffers<'_>, stop: Option<&Stop>) -> Option<(u32, Fault)> {
         let mut found: Option<(u32, Fault)> = None;
         let plan = self.plan;
         if plan.is_always_valid() {
@@ -244,7 +244,7 @@ impl<'a> Copier<'a> {
 
     /// Copies the output streams to the buffers. All their accesses must be valid. Returns the
     /// number of bytes copied.
-    pub fn copy_out(&mut self, buffers: &mut Buffers<'_>) -> u64 {
+    pub(super) fn copy_out(&mut self, buffers: &mut Buffers<'_>) -> u64 {
         if let Some(moves) = self.plan.moves(self.tile) {
             return moves.copy_out(self.store, self.tile, buffers);
         }

@@ -27,7 +27,7 @@ pub(super) struct Bundles {
 }
 
 impl Bundles {
-    pub fn new(words: &[u32]) -> Bundles {
+    pub(super) fn new(words: &[u32]) -> Bundles {
         let bundles: Vec<(u32, Bundle)> = bundles(words).collect();
         let begins_line = |&(_, &(address, _)): &(u32, &(u32, Bundle))| address.is_multiple_of(LINE);
         let lines = (0..).zip(&bundles).filter(begins_line).map(|(number, _)| number).collect();
@@ -36,18 +36,18 @@ impl Bundles {
 
     /// Creates a program of a single bundle.
     #[cfg(feature = "jit")]
-    pub fn once(bundle: &Bundle) -> Bundles {
+    pub(super) fn once(bundle: &Bundle) -> Bundles {
         Bundles { bundles: vec![(0, *bundle)], lines: vec![0], words: bundle.words() }
     }
 
     /// Returns the number of bundles.
     #[cfg(feature = "jit")]
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.bundles.len()
     }
 
     /// Returns a bundle with the address of its first word.
-    pub fn get(&self, number: usize) -> Option<&(u32, Bundle)> {
+    pub(super) fn get(&self, number: usize) -> Option<&(u32, Bundle)> {
         self.bundles.get(number)
     }
 
@@ -57,14 +57,14 @@ impl Bundles {
     }
 
     /// Returns the address of a unit's word in a bundle.
-    pub fn address_of(&self, number: usize, unit: Unit) -> u32 {
+    pub(super) fn address_of(&self, number: usize, unit: Unit) -> u32 {
         let before =
             |bundle: &Bundle| Unit::ALL.iter().filter(|&&u| u < unit && *bundle.slot(u) != UnitSlot::Empty).count();
         self.address(number) + self.get(number).map_or(0, |(_, bundle)| before(bundle) as u32)
     }
 
     /// Returns the bundle that a jump in bundle `from` leads to.
-    pub fn target(&self, from: usize, target: Target) -> Result<usize, TrapKind> {
+    pub(super) fn target(&self, from: usize, target: Target) -> Result<usize, TrapKind> {
         let line = match target {
             Target::Relative(lines) => i64::from(self.address_of(from, Unit::Branch) / LINE) + i64::from(lines),
             Target::Absolute(line) => line.into(),
@@ -109,7 +109,7 @@ pub(super) struct Run<'a> {
 
 impl<'a> Run<'a> {
     /// Creates a run that starts at the first bundle.
-    pub fn new(program: &'a Bundles, tiles: &Tiles, groups: u32, budget: u64, work: Work<'a>) -> Run<'a> {
+    pub(super) fn new(program: &'a Bundles, tiles: &Tiles, groups: u32, budget: u64, work: Work<'a>) -> Run<'a> {
         Run {
             program,
             group_branch: tiles.group_branch,
@@ -128,18 +128,18 @@ impl<'a> Run<'a> {
     }
 
     /// Returns the number of the current group, counted from 0.
-    pub fn group(&self) -> u32 {
+    pub(super) fn group(&self) -> u32 {
         self.done.min(self.groups.saturating_sub(1))
     }
 
     /// Runs until an exit, regardless of its exit code.
-    pub fn finish(&mut self, state: &mut State) -> Result<(), Halt> {
+    pub(super) fn finish(&mut self, state: &mut State) -> Result<(), Halt> {
         while self.step(state)?.is_continue() {}
         Ok(())
     }
 
     /// Runs one bundle. Breaks at an exit.
-    pub fn step(&mut self, state: &mut State) -> Result<ControlFlow<()>, Halt> {
+    pub(super) fn step(&mut self, state: &mut State) -> Result<ControlFlow<()>, Halt> {
         let (at, next) = (self.at, self.next);
         let Some((_, bundle)) = self.program.get(at) else {
             let address = self.program.address(self.last + 1).saturating_sub(1);

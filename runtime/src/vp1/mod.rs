@@ -92,7 +92,7 @@ const ROW: usize = 16;
 const TILES_OF_A_THREAD: usize = 32;
 
 impl DecodedKernel {
-    pub fn new(words: &[u32], tiles: Tiles) -> DecodedKernel {
+    pub(crate) fn new(words: &[u32], tiles: Tiles) -> DecodedKernel {
         DecodedKernel { bundles: Bundles::new(words), tiles: Arc::new(tiles), jit: Jit::default() }
     }
 }

@@ -26,7 +26,7 @@ pub(super) struct BulkCopy {
 
 impl BulkCopy {
     /// Creates a copy, given the address of item 0's access.
-    pub fn new(written: bool, region: u32, address: u64, bytes: u32) -> Option<BulkCopy> {
+    pub(super) fn new(written: bool, region: u32, address: u64, bytes: u32) -> Option<BulkCopy> {
         let (buffer, start) = buffer_of(address)?;
         Some(BulkCopy { written, region, buffer, start: usize::try_from(start).ok()?, bytes })
     }
@@ -55,7 +55,7 @@ pub(super) struct BulkCopies {
 impl BulkCopies {
     /// Creates the copies for tiles of `items` items with the given layout. Returns `None` if
     /// streams overlap or exceed the data store, whose size is `store` bytes.
-    pub fn new(
+    pub(super) fn new(
         moves: &[BulkCopy],
         items: u32,
         places: &StreamLayout,
@@ -88,7 +88,7 @@ impl BulkCopies {
     }
 
     /// Fills the data store. Returns the number of bytes copied from buffers.
-    pub fn fill(&self, store: &mut [u8], image: &[u8], tile: Tile, buffers: &Buffers<'_>) -> u64 {
+    pub(super) fn fill(&self, store: &mut [u8], image: &[u8], tile: Tile, buffers: &Buffers<'_>) -> u64 {
         if let (Some(place), Some(image)) = (store.get_mut(..self.image), image.get(..self.image)) {
             place.copy_from_slice(image);
         }
@@ -117,7 +117,7 @@ impl BulkCopies {
     }
 
     /// Copies the output streams to the buffers. Returns the number of bytes copied.
-    pub fn copy_out(&self, store: &[u8], tile: Tile, buffers: &mut Buffers<'_>) -> u64 {
+    pub(super) fn copy_out(&self, store: &[u8], tile: Tile, buffers: &mut Buffers<'_>) -> u64 {
         let mut copied = 0;
         for (of, start) in &self.writes {
             let held = buffers.0.get_mut(of.buffer).and_then(Option::as_mut).and_then(Buffer::written);

@@ -159,7 +159,12 @@ fn margin(stream: &Stream) -> u64 {
 impl Tiling {
     /// Chooses the largest tile size that fits: all items, or a multiple of the group size and of 4
     /// items. The multiple is 16 items if an access has the size of a byte.
-    pub fn new(kernel: &Kernel, tiles: &Arc<Tiles>, items: u32, args: &Arguments<'_>) -> Result<Tiling, Box<TooLarge>> {
+    pub(super) fn new(
+        kernel: &Kernel,
+        tiles: &Arc<Tiles>,
+        items: u32,
+        args: &Arguments<'_>,
+    ) -> Result<Tiling, Box<TooLarge>> {
         let (values, streams) = (Values { items, scalars: &args.scalars }, tiles.streams.as_slice());
         let rounds = |stream: &Stream| {
             if stream.holds == StreamContents::Buffer {
@@ -224,12 +229,12 @@ impl Tiling {
     }
 
     /// Returns the streams, indexed by number.
-    pub fn streams(&self) -> &[Stream] {
+    pub(super) fn streams(&self) -> &[Stream] {
         &self.tiles.streams
     }
 
     /// Returns the tiles, in ascending order of items.
-    pub fn tiles(&self) -> impl Iterator<Item = Tile> {
+    pub(super) fn tiles(&self) -> impl Iterator<Item = Tile> {
         let step = self.tile_items.max(1);
         (0..self.items).step_by(step as usize).map(move |first| {
             let items = step.min(self.items - first);
@@ -238,36 +243,36 @@ impl Tiling {
     }
 
     /// Returns the layout of a tile.
-    pub fn places(&self, tile: Tile) -> &StreamLayout {
+    pub(super) fn places(&self, tile: Tile) -> &StreamLayout {
         let [whole, last] = &self.places;
         if self.is_whole(tile) { whole } else { last }
     }
 
     /// Returns the number of groups that `items` items form.
-    pub fn groups(&self, items: u32) -> u32 {
+    pub(super) fn groups(&self, items: u32) -> u32 {
         items.div_ceil(self.group)
     }
 
     /// Returns `true` if a tile has the full number of items.
-    pub fn is_whole(&self, tile: Tile) -> bool {
+    pub(super) fn is_whole(&self, tile: Tile) -> bool {
         tile.items == self.tile_items
     }
 
     /// Returns the size and the layout of whole tiles, and of a last tile with fewer items.
-    pub fn sizes(&self) -> [(u32, &StreamLayout); 2] {
+    pub(super) fn sizes(&self) -> [(u32, &StreamLayout); 2] {
         let [whole, last] = &self.places;
         let left = self.items.checked_rem(self.tile_items).unwrap_or(0);
         [(self.tile_items, whole), (left, last)]
     }
 
     /// Returns the copies of a tile, if they are known to be valid.
-    pub fn moves(&self, tile: Tile) -> Option<&BulkCopies> {
+    pub(super) fn moves(&self, tile: Tile) -> Option<&BulkCopies> {
         let [whole, last] = self.moves.as_ref()?;
         Some(if self.is_whole(tile) { whole } else { last })
     }
 
     /// Returns `true` if all accesses of the launch are known to be valid.
-    pub fn is_always_valid(&self) -> bool {
+    pub(super) fn is_always_valid(&self) -> bool {
         self.moves.is_some()
     }
 

@@ -62,7 +62,7 @@ fn render(name: &str, out_dir: &Path, defs: &[Def]) -> Result<String, RuleError>
     let (rules, terms, table) = (part("")?, part("_terms")?, part("_rules")?);
     let (leads, own) = methods(defs)?;
     let allow = "#[allow(dead_code, unused_imports, unused_variables, unused_mut, unused_assignments, unreachable_code, \
-                 unreachable_patterns, irrefutable_let_patterns, non_snake_case, non_camel_case_types, missing_docs, clippy::all, \
+                 unreachable_patterns, irrefutable_let_patterns, non_snake_case, non_camel_case_types, missing_docs, unreachable_pub, clippy::all, \
                  clippy::pedantic)]";
     let mut out = format!(
         "{allow}\nmod generated {{\nuse ::halfbyte_lower::terms::*;\nuse super::*;\n\n{}\n{rules}\n{terms}\n}}\n\n\

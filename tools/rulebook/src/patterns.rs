@@ -64,7 +64,7 @@ fn wrong<T>(what: impl Into<String>) -> Result<T, RuleError> {
 }
 
 impl<'f> Patterns<'f> {
-    pub fn new(defs: &[Def], files: &'f Files) -> Patterns<'f> {
+    pub(crate) fn new(defs: &[Def], files: &'f Files) -> Patterns<'f> {
         let mut declared = Declared::default();
         for def in defs {
             declared.add(def);
@@ -82,7 +82,7 @@ impl<'f> Patterns<'f> {
     }
 
     /// Converts a rule to data. Binds the root term's operand to a variable.
-    pub fn rule(&mut self, pattern: &mut Pattern, guards: &[IfLet]) -> Result<RuleData, RuleError> {
+    pub(crate) fn rule(&mut self, pattern: &mut Pattern, guards: &[IfLet]) -> Result<RuleData, RuleError> {
         let Pattern::Term { sym, args, .. } = pattern else { return wrong("a rule matches no term") };
         let Some((types, ..)) = self.declared.terms.get(&sym.0) else {
             return wrong(format!("{} is not declared", sym.0));
@@ -281,7 +281,7 @@ impl<'f> Patterns<'f> {
     }
 
     /// Generates the templates that the table's patterns refer to.
-    pub fn templates(&self) -> String {
+    pub(crate) fn templates(&self) -> String {
         let mut out = String::from("use halfbyte_ir::rule::{Expr, Guard, Pattern, PatternKind};\n\n");
         for (number, data) in self.templates.values() {
             let _ = writeln!(out, "static TEMPLATE_{number}: Pattern = {data};");
@@ -291,7 +291,7 @@ impl<'f> Patterns<'f> {
 
     /// Generates the definitions that the numbers refer to: `Datum`, and `Terms`, which calls the
     /// rules' `Context`.
-    pub fn vocabulary(&self) -> Result<String, RuleError> {
+    pub(crate) fn vocabulary(&self) -> Result<String, RuleError> {
         let mut out = String::from(
             "/// What rules pass about.\n#[allow(non_camel_case_types)]\n#[derive(Clone)]\npub enum Datum {\n",
         );

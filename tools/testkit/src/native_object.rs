@@ -30,7 +30,7 @@ impl NativeKernel {
     ///
     /// # Errors
     /// Fails if the engine has a defect.
-    pub fn new(kernel: &Kernel, budget: u32) -> Result<Option<NativeKernel>, Error> {
+    pub(crate) fn new(kernel: &Kernel, budget: u32) -> Result<Option<NativeKernel>, Error> {
         match NativeKernel::load(kernel, budget.into()) {
             Ok(ahead) => Ok(Some(ahead)),
             Err(Error::Refused { .. }) => Ok(None),
@@ -42,7 +42,7 @@ impl NativeKernel {
     ///
     /// # Errors
     /// Fails if objects do not support the kernel, or if the engine has a defect.
-    pub fn load(kernel: &Kernel, budget: u64) -> Result<NativeKernel, Error> {
+    pub(crate) fn load(kernel: &Kernel, budget: u64) -> Result<NativeKernel, Error> {
         let mut options = Options::default();
         options.budget = budget;
         Ok(NativeKernel(load(&[("kernel", kernel)], &options)?))
@@ -50,12 +50,12 @@ impl NativeKernel {
 
     /// Returns `true` if the function takes a grid and a block. Any other function numbers its
     /// items along x alone.
-    pub fn takes_grid(&self) -> bool {
+    pub(crate) fn takes_grid(&self) -> bool {
         self.0.functions.first().is_some_and(|function| function.takes_grid)
     }
 
     /// Calls the function. Each buffer has exactly the alignment of its parameter, and no more.
-    pub fn call(&self, launch: &Launch) -> LaunchResult {
+    pub(crate) fn call(&self, launch: &Launch) -> LaunchResult {
         let params = self.0.functions.first().map_or(&[][..], |function| &function.parameters);
         let alias_of = |number: usize| launch.aliases.iter().find(|alias| alias.param == number);
         let aligns = params.iter().map(|param| match param.kind {
@@ -158,7 +158,7 @@ impl LaunchResult {
     /// Returns `true` if the function stopped at the trap that the evaluator found. Native code may
     /// split an access into parts, so any address within the access matches. Addresses are not
     /// compared if `is_own` is set: private memory of an item lies elsewhere.
-    pub fn has_same_trap(&self, found: &Trapped, trap: &eval::Trap, line: u32, is_own: bool) -> bool {
+    pub(crate) fn has_same_trap(&self, found: &Trapped, trap: &eval::Trap, line: u32, is_own: bool) -> bool {
         if found.item != trap.item {
             return false;
         }

@@ -169,7 +169,7 @@ pub(crate) struct Lower<'a> {
 
 impl<'a> Lower<'a> {
     /// Creates the lowering of a module. `is_whole` is set if all files were parsed without errors.
-    pub fn new(ast: &'a Ast, symbols: &'a Symbols, files: &'a Files, is_whole: bool) -> Lower<'a> {
+    pub(crate) fn new(ast: &'a Ast, symbols: &'a Symbols, files: &'a Files, is_whole: bool) -> Lower<'a> {
         let types = Type::ALL.iter().filter_map(|ty| Some((symbols.find(ty.name())?, *ty))).collect();
         let mut lower = Lower {
             ast,
@@ -202,7 +202,7 @@ impl<'a> Lower<'a> {
         lower
     }
 
-    pub fn into_errors(self) -> Vec<Diagnostic> {
+    pub(crate) fn into_errors(self) -> Vec<Diagnostic> {
         self.errors
     }
 
@@ -466,7 +466,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Lowers a kernel, or returns `None` if it has errors.
-    pub fn kernel(&mut self, number: usize) -> Option<Kernel> {
+    pub(crate) fn kernel(&mut self, number: usize) -> Option<Kernel> {
         let kernel = self.ast.kernels.get(number)?;
         let before = self.errors.len();
         self.clear(self.symbols.text(kernel.name.sym));

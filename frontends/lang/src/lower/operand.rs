@@ -34,9 +34,9 @@ pub(crate) enum Operand {
 }
 
 impl Operand {
-    pub const NOTHING: Operand = Operand::Tuple(Vec::new());
+    pub(super) const NOTHING: Operand = Operand::Tuple(Vec::new());
 
-    pub fn whole(value: i128) -> Operand {
+    pub(super) fn whole(value: i128) -> Operand {
         Operand::Number(Number { whole: Some(value), text: None, negative: false })
     }
 }

@@ -34,7 +34,7 @@ const FEW: [Type; 10] = [
 
 impl Lower<'_> {
     /// Checks every function that no kernel called. Must be called after all kernels.
-    pub fn uncalled(&mut self) {
+    pub(crate) fn uncalled(&mut self) {
         let ast = self.ast;
         let mut left = MAX_OF_ALL;
         for (number, function) in ast.functions.iter().enumerate() {

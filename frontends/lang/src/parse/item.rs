@@ -12,7 +12,7 @@ const ITEMS: [&str; 5] = ["kernel", "fn", "const", "struct", "include"];
 
 impl Parser<'_> {
     /// Parses the file.
-    pub fn file(mut self) {
+    pub(crate) fn file(mut self) {
         self.version();
         loop {
             if let Some(token) = self.tokens.get_mut(self.at) {

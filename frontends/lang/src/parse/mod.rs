@@ -48,7 +48,7 @@ pub(crate) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    pub fn new(
+    pub(crate) fn new(
         source: &'a str,
         base: u32,
         ast: &'a mut Ast,

@@ -22,21 +22,21 @@ pub(crate) struct Float {
 }
 
 impl Float {
-    pub const F16: Float = Float::ieee(5, 10, 0x7FFF);
-    pub const BF16: Float = Float::ieee(8, 7, 0x7FFF);
+    pub(crate) const F16: Float = Float::ieee(5, 10, 0x7FFF);
+    pub(crate) const BF16: Float = Float::ieee(8, 7, 0x7FFF);
     /// TF32: the high 19 bits of an f32.
-    pub const TF32: Float = Float::ieee(8, 10, 0x3_FFFF);
-    pub const F32: Float = Float::ieee(8, 23, 0x7FFF_FFFF);
-    pub const F64: Float = Float::ieee(11, 52, 0x7FF8_0000_0000_0000);
+    pub(crate) const TF32: Float = Float::ieee(8, 10, 0x3_FFFF);
+    pub(crate) const F32: Float = Float::ieee(8, 23, 0x7FFF_FFFF);
+    pub(crate) const F64: Float = Float::ieee(11, 52, 0x7FF8_0000_0000_0000);
     /// The high word of an f64.
-    pub const F64_HIGH: Float = Float::ieee(11, 20, 0x7FFF_FFFF);
+    pub(crate) const F64_HIGH: Float = Float::ieee(11, 20, 0x7FFF_FFFF);
     /// The exponent bits of [`Float::F64_HIGH`].
-    pub const F64_HIGH_EXPONENT: u32 = 0x7FF0_0000;
-    pub const E5M2: Float = Float::ieee(5, 2, 0x7F);
-    pub const E4M3: Float = Float { exponent_bits: 4, fraction_bits: 3, most: 0x7E, infinity: None, nan: 0x7F };
-    pub const E2M3: Float = Float::finite(2, 3);
-    pub const E3M2: Float = Float::finite(3, 2);
-    pub const E2M1: Float = Float::finite(2, 1);
+    pub(crate) const F64_HIGH_EXPONENT: u32 = 0x7FF0_0000;
+    pub(crate) const E5M2: Float = Float::ieee(5, 2, 0x7F);
+    pub(crate) const E4M3: Float = Float { exponent_bits: 4, fraction_bits: 3, most: 0x7E, infinity: None, nan: 0x7F };
+    pub(crate) const E2M3: Float = Float::finite(2, 3);
+    pub(crate) const E3M2: Float = Float::finite(3, 2);
+    pub(crate) const E2M1: Float = Float::finite(2, 1);
 
     const fn ieee(exponent_bits: u32, fraction_bits: u32, nan: u64) -> Float {
         let infinity = ((1 << exponent_bits) - 1) << fraction_bits;
@@ -50,7 +50,7 @@ impl Float {
     }
 
     /// Returns the width of the format in bits, sign included.
-    pub const fn bits(self) -> u32 {
+    pub(crate) const fn bits(self) -> u32 {
         1 + self.exponent_bits + self.fraction_bits
     }
 

@@ -1,15 +1,15 @@
 //! The rows of HALU, one module per group of instructions, and the operands that they share.
 
-pub mod atomic;
-pub mod base;
-pub mod collective;
-pub mod double;
-pub mod float;
-pub mod half;
-pub mod integer;
-pub mod memory;
-pub mod shared;
-pub mod video;
+pub(super) mod atomic;
+pub(super) mod base;
+pub(super) mod collective;
+pub(super) mod double;
+pub(super) mod float;
+pub(super) mod half;
+pub(super) mod integer;
+pub(super) mod memory;
+pub(super) mod shared;
+pub(super) mod video;
 
 use super::fields::*;
 use crate::row::{Guard, InstClass, Modifier, ModifierOrder, Operand, OperandKind, OperandRole, RegFile, Row, Suffix};

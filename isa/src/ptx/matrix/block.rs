@@ -43,15 +43,15 @@ pub(super) struct Float {
 }
 
 impl Float {
-    pub const F32: Float = Float::new(8, 23);
-    pub const F16: Float = Float::new(5, 10);
+    pub(super) const F32: Float = Float::new(8, 23);
+    pub(super) const F16: Float = Float::new(5, 10);
 
     const fn new(exponent: u32, fraction: u32) -> Float {
         Float { fraction, exponent, has_infinities: true, unused: 0 }
     }
 
     /// Returns the format of an element type, or `None` for an integer type.
-    pub const fn of(ty: Type) -> Option<Float> {
+    pub(super) const fn of(ty: Type) -> Option<Float> {
         Some(match ty {
             Type::F32 => Float::F32,
             Type::F16 => Float::F16,
@@ -76,11 +76,11 @@ impl Float {
     }
 
     /// Returns the NaN that products return.
-    pub const fn nan(self) -> u32 {
+    pub(super) const fn nan(self) -> u32 {
         u32::MAX >> (31 - self.exponent - self.fraction) >> 1
     }
 
-    pub const fn read(self, bits: u32) -> Number {
+    pub(super) const fn read(self, bits: u32) -> Number {
         let bits = bits >> self.unused;
         let fraction = bits & ((1 << self.fraction) - 1);
         let field = bits >> self.fraction & ((1 << self.exponent) - 1);
@@ -208,7 +208,7 @@ pub(super) struct Adder {
 
 impl Adder {
     /// Returns `c` plus the dot products of the row and each column.
-    pub fn add(&self, a: &Row, b: &Columns, mut c: [u32; COLUMNS]) -> [u32; COLUMNS] {
+    pub(super) fn add(&self, a: &Row, b: &Columns, mut c: [u32; COLUMNS]) -> [u32; COLUMNS] {
         let count = a.factors.len().min(b.values.len());
         for first in (0..count).step_by(self.at_once) {
             let block = first..count.min(first + self.at_once);

@@ -46,7 +46,7 @@ pub const CONST_SPACE: u64 = 1 << 63;
 /// Start of the parameters in the generic address space.
 pub const PARAM_WINDOW: u64 = 2 << 36;
 /// Start of the functions in the generic address space.
-pub const CODE_WINDOW: u64 = 3 << 36;
+pub(super) const CODE_WINDOW: u64 = 3 << 36;
 /// Distance between the addresses of consecutive functions in bytes.
 const FUNCTION_BYTES: u64 = 16;
 

@@ -1,22 +1,22 @@
 //! The rows of PTX, grouped into files, and the slots and operands that they share.
 
-pub mod approx;
-pub mod atomic;
-pub mod bits;
-pub mod collective;
-pub mod compare;
-pub mod control;
-pub mod convert;
-pub mod copy;
-pub mod double;
-pub mod float;
-pub mod half;
-pub mod hints;
-pub mod integer;
-pub mod matrix;
-pub mod memory;
-pub mod video;
-pub mod warpgroup;
+pub(super) mod approx;
+pub(super) mod atomic;
+pub(super) mod bits;
+pub(super) mod collective;
+pub(super) mod compare;
+pub(super) mod control;
+pub(super) mod convert;
+pub(super) mod copy;
+pub(super) mod double;
+pub(super) mod float;
+pub(super) mod half;
+pub(super) mod hints;
+pub(super) mod integer;
+pub(super) mod matrix;
+pub(super) mod memory;
+pub(super) mod video;
+pub(super) mod warpgroup;
 
 use super::row::{Accuracy, Carry, Choice, InstClass, Lanes, ModifierSlot, OperandKind, OperandRow, Row, Ty};
 use super::types::{Requirements, Space, Suffix, Token, Type};

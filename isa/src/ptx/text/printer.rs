@@ -68,25 +68,25 @@ pub(super) struct Printer {
 }
 
 impl Printer {
-    pub fn with_capacity(bytes: usize) -> Printer {
+    pub(super) fn with_capacity(bytes: usize) -> Printer {
         Printer { out: String::with_capacity(bytes) }
     }
 
-    pub fn of_head((major, minor): (u8, u8), target: TargetName) -> Printer {
+    pub(super) fn of_head((major, minor): (u8, u8), target: TargetName) -> Printer {
         let out = format!(".version {major}.{minor}\n.target {target}\n.address_size 64\n");
         Printer { out }
     }
 
     /// Returns the number of bytes written so far.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.out.len()
     }
 
-    pub fn into_text(self) -> String {
+    pub(super) fn into_text(self) -> String {
         self.out
     }
 
-    pub fn all(&mut self, parts: &[&str]) {
+    pub(super) fn all(&mut self, parts: &[&str]) {
         parts.iter().for_each(|part| self.out.push_str(part));
     }
 
@@ -106,7 +106,7 @@ impl Printer {
     }
 
     /// Writes an empty line and the variables, one per line.
-    pub fn variables(&mut self, variables: &Variables, functions: &[Function]) {
+    pub(super) fn variables(&mut self, variables: &Variables, functions: &[Function]) {
         if !variables.is_empty() {
             self.out.push('\n');
         }
@@ -126,7 +126,7 @@ impl Printer {
     }
 
     /// Writes an empty line and the declarations of the functions in `which`.
-    pub fn declare(&mut self, functions: &[Function], which: &[u32]) {
+    pub(super) fn declare(&mut self, functions: &[Function], which: &[u32]) {
         self.out.push_str(if which.is_empty() { "" } else { "\n" });
         for function in which.iter().filter_map(|&number| functions.get(number as usize)) {
             self.head(function, None);
@@ -135,7 +135,7 @@ impl Printer {
     }
 
     /// Writes the definitions of the functions in `which`, each after an empty line.
-    pub fn define(&mut self, functions: &[Function], which: &[u32], variables: &[Variable]) {
+    pub(super) fn define(&mut self, functions: &[Function], which: &[u32], variables: &[Variable]) {
         for function in which.iter().filter_map(|&number| functions.get(number as usize)) {
             let Some(code) = &function.code else { continue };
             self.out.push('\n');
@@ -255,7 +255,7 @@ impl Printer {
     }
 
     /// Writes a kernel after an empty line.
-    pub fn separate(&mut self, entry: &Entry, locs: &[Loc]) {
+    pub(super) fn separate(&mut self, entry: &Entry, locs: &[Loc]) {
         self.out.push('\n');
         self.entry(entry, locs);
     }

@@ -1,11 +1,11 @@
 //! The rows of VP1, one module per unit and one for the moves between register files, and the
 //! operands that they share.
 
-pub mod address;
-pub mod branch;
-pub mod scalar;
-pub mod transfer;
-pub mod vector;
+pub(super) mod address;
+pub(super) mod branch;
+pub(super) mod scalar;
+pub(super) mod transfer;
+pub(super) mod vector;
 
 use super::fields::*;
 use crate::row::{Alias, InstClass, Modifier, ModifierOrder, Operand, OperandKind, OperandRole, RegFile, Row};

@@ -117,7 +117,7 @@ impl Lowering<'_> {
     }
 
     /// Selects a collective operation.
-    pub fn collective(&mut self, inst: Inst) -> Reg {
+    pub(crate) fn collective(&mut self, inst: Inst) -> Reg {
         use Opcode::*;
         let kernel = self.kernel;
         let InstData { op, ty, attr, .. } = kernel.insts[inst];
@@ -271,14 +271,14 @@ impl Lowering<'_> {
     }
 
     /// Returns the lane index of the item in its warp.
-    pub fn lane_number(&mut self) -> Reg {
+    pub(crate) fn lane_number(&mut self) -> Reg {
         let item = self.out.word(Word::new(Opcode::S2R).with(SREG, choice!(M_SREG, "SR_TID")));
         self.out.read(RA, item);
         self.out.word(Word::new(Opcode::LOP3_RIR).with(IMM32, 31).with(LUT, 0xc0))
     }
 
     /// Selects a fence. No instruction is needed if the kernel has no shared data.
-    pub fn fence_of(&mut self, fence: FenceAttr) -> Reg {
+    pub(crate) fn fence_of(&mut self, fence: FenceAttr) -> Reg {
         if shares(self.kernel) {
             let word = Word::new(Opcode::MEMBAR).with(SCOPE, scope(fence.scope));
             self.out.push(word.with(SC, u64::from(fence.order == MemOrder::SeqCst)));
@@ -287,7 +287,7 @@ impl Lowering<'_> {
     }
 
     /// Selects an atomic operation, or a strong load or store.
-    pub fn atomic_at(&mut self, inst: Inst) -> Reg {
+    pub(crate) fn atomic_at(&mut self, inst: Inst) -> Reg {
         let kernel = self.kernel;
         let InstData { op, ty, attr, .. } = kernel.insts[inst];
         let Attr::Atomic(AtomicAttr { mem, order: of, scope: among }) = attr else { return Reg::ZERO };

@@ -110,7 +110,7 @@ impl Lowering<'_> {
     }
 
     /// Returns the generic address of an array.
-    pub fn array_address(&mut self, number: usize) -> Reg {
+    pub(crate) fn array_address(&mut self, number: usize) -> Reg {
         let window = match self.kernel.arrays.get(number).map(|array| array.space) {
             Some(Space::Scratch) => LOCAL_WINDOW,
             _ => SHARED_WINDOW,
@@ -190,7 +190,7 @@ impl Lowering<'_> {
         }
     }
 
-    pub fn load_from(&mut self, ty: Type, mem: MemAttr, base: Value, index: Option<Index>) -> Reg {
+    pub(crate) fn load_from(&mut self, ty: Type, mem: MemAttr, base: Value, index: Option<Index>) -> Reg {
         self.load_in(ty, mem, base, index, None)
     }
 
@@ -226,7 +226,7 @@ impl Lowering<'_> {
         so_far.map_or(Reg::ZERO, Reg::new)
     }
 
-    pub fn store_to(&mut self, ty: Type, mem: MemAttr, value: Value, base: Value, index: Option<Index>) -> Reg {
+    pub(crate) fn store_to(&mut self, ty: Type, mem: MemAttr, value: Value, base: Value, index: Option<Index>) -> Reg {
         self.store_in(ty, mem, value, (base, index), None)
     }
 

@@ -160,7 +160,7 @@ impl Lowering<'_> {
     }
 
     /// Returns the register of a value, which its definition will write later.
-    pub fn value_reg(&mut self, value: Value) -> Reg {
+    pub(super) fn value_reg(&mut self, value: Value) -> Reg {
         if let Some(vreg) = self.value_regs[value] {
             return Reg::new(vreg);
         }
@@ -237,7 +237,7 @@ impl Lowering<'_> {
         }
     }
 
-    pub fn param_offset(&self, number: u32) -> Option<u16> {
+    pub(super) fn param_offset(&self, number: u32) -> Option<u16> {
         self.offsets.get(number as usize).copied()
     }
 

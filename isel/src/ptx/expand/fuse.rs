@@ -16,7 +16,7 @@ use crate::Ptx;
 use crate::vcode::{BlockIndex, VCode, VInst};
 
 /// Copies each value that fuses at all of its uses.
-pub fn fuse(code: &mut VCode<Ptx>) {
+pub(super) fn fuse(code: &mut VCode<Ptx>) {
     let insts = || code.insts.iter().map(|inst| &inst.inst);
     if insts().filter(|inst| kind(inst).is_some()).nth(1).is_none() {
         return;

@@ -68,7 +68,7 @@ impl Tree {
 }
 
 /// Splits trees of extrema if it pays.
-pub fn split(code: &mut VCode<Ptx>) {
+pub(super) fn split(code: &mut VCode<Ptx>) {
     let has = |opcode: Opcode| opcode.row().since.is_supported_by(code.extra.sm);
     if !has(Opcode::MIN_X2) || has(Opcode::MIN_X4) {
         return;

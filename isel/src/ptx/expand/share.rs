@@ -37,7 +37,7 @@ enum Fate {
 const MOST_HOISTED: usize = 255;
 
 /// Shares values between instructions if one dominates the other.
-pub fn share(code: &mut VCode<Ptx>) {
+pub(super) fn share(code: &mut VCode<Ptx>) {
     let flow = Flow::new(code);
     let entry = Node::new(0);
     let mut known: HashTable<Known> = HashTable::with_capacity(code.insts.len());

@@ -17,7 +17,7 @@ use crate::Ptx;
 use crate::vcode::{BlockIndex, VCode, VReg};
 
 /// Replaces sign changes whose result is observed bit by bit.
-pub fn keep_nans(code: &mut VCode<Ptx>) {
+pub(super) fn keep_nans(code: &mut VCode<Ptx>) {
     let changed: FxHashSet<Reg> =
         code.insts.iter().filter_map(|inst| bitwise(&inst.inst).and(pure(&inst.inst))).collect();
     if changed.is_empty() {

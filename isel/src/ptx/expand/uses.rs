@@ -17,7 +17,7 @@ fn result(inst: &Inst) -> Option<Reg> {
 
 /// Returns the only register that an instruction writes, if the instruction has no other effect and
 /// depends only on its operands.
-pub fn pure(inst: &Inst) -> Option<Reg> {
+pub(super) fn pure(inst: &Inst) -> Option<Reg> {
     let row = inst.row();
     let computes = match inst.opcode {
         Opcode::LD_PARAM => true,
@@ -31,7 +31,7 @@ pub fn pure(inst: &Inst) -> Option<Reg> {
 }
 
 /// Returns the number of reads of each register.
-pub fn uses(code: &VCode<Ptx>) -> Vec<u32> {
+pub(super) fn uses(code: &VCode<Ptx>) -> Vec<u32> {
     let mut uses = vec![0; code.vregs.len()];
     let mut count = |reg: VReg| uses.get_mut(reg.0 as usize).into_iter().for_each(|n| *n += 1);
     for inst in &code.insts {
@@ -46,12 +46,12 @@ pub fn uses(code: &VCode<Ptx>) -> Vec<u32> {
 }
 
 /// Returns the registers that an instruction reads.
-pub fn read(inst: &Inst) -> impl Iterator<Item = Reg> {
+pub(super) fn read(inst: &Inst) -> impl Iterator<Item = Reg> {
     inst.registers().filter(|&(role, _)| role != OperandRole::Def).map(|(_, reg)| reg)
 }
 
 /// Removes computations whose result is unused.
-pub fn remove_unused(code: &mut VCode<Ptx>) {
+pub(super) fn remove_unused(code: &mut VCode<Ptx>) {
     let mut uses = uses(code);
     let mut unused = FxHashSet::default();
     loop {

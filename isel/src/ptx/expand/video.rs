@@ -51,7 +51,7 @@ impl Operands {
 ///
 /// # Errors
 /// Fails if the table of sequences is malformed.
-pub fn append(
+pub(super) fn append(
     inst: VInst<Ptx>,
     sm: u16,
     registers: &mut Registers<'_>,

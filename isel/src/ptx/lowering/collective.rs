@@ -98,7 +98,7 @@ impl Lowering<'_> {
     }
 
     /// Selects a collective operation.
-    pub fn collective(&mut self, inst: Inst) -> Reg {
+    pub(crate) fn collective(&mut self, inst: Inst) -> Reg {
         let kernel = self.kernel;
         let InstData { op, ty, attr, .. } = kernel.insts[inst];
         let args = kernel.args(inst);
@@ -226,13 +226,13 @@ impl Lowering<'_> {
         Reg::new(self.out.word(opcode, &[Token::Sync, of, Token::Type(ty)], &operands))
     }
 
-    pub fn fence_of(&mut self, fence: FenceAttr) -> Reg {
+    pub(crate) fn fence_of(&mut self, fence: FenceAttr) -> Reg {
         self.out.push(Opcode::FENCE_OF_ORDER, &[order(fence.order), scope(fence.scope)], &[]);
         Reg::NONE
     }
 
     /// Selects an atomic operation, or a strong load or store.
-    pub fn atomic_at(&mut self, inst: Inst) -> Reg {
+    pub(crate) fn atomic_at(&mut self, inst: Inst) -> Reg {
         let kernel = self.kernel;
         let InstData { op, ty, attr, .. } = kernel.insts[inst];
         let Attr::Atomic(AtomicAttr { mem, order: of, scope: among }) = attr else { return Reg::NONE };

@@ -78,7 +78,7 @@ impl Lowering<'_> {
     }
 
     /// Loads the buffers' addresses.
-    pub fn bases(&mut self) {
+    pub(crate) fn bases(&mut self) {
         for (number, wanted) in std::mem::take(&mut self.addresses.bases) {
             let reg = self.read_address(number);
             self.define(wanted, reg);
@@ -87,7 +87,7 @@ impl Lowering<'_> {
 
     /// Returns the state space of an access through a base value. A computed base has the generic
     /// space if it may point into an array.
-    pub fn space(&self, base: Value) -> &'static [Token] {
+    pub(crate) fn space(&self, base: Value) -> &'static [Token] {
         match self.kernel.values[base].def {
             ValueDef::Array(_) => match self.kernel.array(base).map(|array| array.space) {
                 Some(halfbyte_ir::Space::Scratch) => &[Token::Local],
@@ -100,7 +100,7 @@ impl Lowering<'_> {
     }
 
     /// Returns the generic address of an array.
-    pub fn generic(&mut self, number: usize) -> Reg {
+    pub(crate) fn generic(&mut self, number: usize) -> Reg {
         let kernel = self.kernel;
         let space = match kernel.arrays.get(number).map(|array| array.space) {
             Some(halfbyte_ir::Space::Scratch) => Token::Local,
@@ -143,7 +143,7 @@ impl Lowering<'_> {
     }
 
     /// Loads a parameter into registers.
-    pub fn parameter(&mut self, number: u32, ty: Type) -> Result<Reg, &'static str> {
+    pub(crate) fn parameter(&mut self, number: u32, ty: Type) -> Result<Reg, &'static str> {
         let mut load = |width: RegType, offset: i32| {
             let param = Operand::Memory(Address { base: Base::Parameter(number), offset });
             self.out.word(Opcode::LD_PARAM, &[Token::Param, Token::Type(width)], &[param])
@@ -171,7 +171,7 @@ impl Lowering<'_> {
     }
 
     /// Returns a pair as one 64-bit register.
-    pub fn whole(&mut self, pair: Reg) -> ptx::Reg {
+    pub(crate) fn whole(&mut self, pair: Reg) -> ptx::Reg {
         self.out.pair(pair.word(0), pair.word(1))
     }
 
@@ -191,7 +191,7 @@ impl Lowering<'_> {
     }
 
     /// Returns the address of an access: a register and a byte displacement.
-    pub fn address(&mut self, mem: MemAttr, base: Value, index: Option<Index>) -> (ptx::Reg, i64) {
+    pub(crate) fn address(&mut self, mem: MemAttr, base: Value, index: Option<Index>) -> (ptx::Reg, i64) {
         let displacement = i64::from(mem.offset);
         let buffer = self.buffer(base);
         let Some(Index { value, factor, plus }) = index else {
@@ -224,7 +224,7 @@ impl Lowering<'_> {
 
     /// Emits the addresses indexed by a value, directly after its definition. Uses are visited
     /// backwards, so the addresses are emitted in reverse order of request.
-    pub fn addresses_of(&mut self, value: Value) {
+    pub(crate) fn addresses_of(&mut self, value: Value) {
         let known = self.addresses.known.get_mut(value).map(std::mem::take).unwrap_or_default();
         for (key, wanted) in known.into_iter().rev() {
             let base = self.base(key.buffer);
@@ -264,7 +264,7 @@ impl Lowering<'_> {
     }
 
     /// Returns the memory operand `plus` bytes after an address.
-    pub fn operand(&mut self, (base, displacement): (ptx::Reg, i64), plus: i64) -> Operand {
+    pub(crate) fn operand(&mut self, (base, displacement): (ptx::Reg, i64), plus: i64) -> Operand {
         let (reg, offset) = match i32::try_from(displacement + plus) {
             Ok(offset) => (base, offset),
             Err(_) => {
@@ -275,7 +275,7 @@ impl Lowering<'_> {
         Operand::Memory(Address { base: Base::Register(reg), offset })
     }
 
-    pub fn load_from(&mut self, ty: Type, mem: MemAttr, base: Value, index: Option<Index>) -> Reg {
+    pub(crate) fn load_from(&mut self, ty: Type, mem: MemAttr, base: Value, index: Option<Index>) -> Reg {
         let is_constant = matches!(self.buffer(base), Some((_, Direction::In)))
             && self.kernel.param(base).is_some_and(|param| !self.kernel.may_overlap(param));
         let address = self.address(mem, base, index);
@@ -303,7 +303,7 @@ impl Lowering<'_> {
         Reg::of_words(&loaded)
     }
 
-    pub fn store_to(&mut self, ty: Type, mem: MemAttr, value: Value, base: Value, index: Option<Index>) -> Reg {
+    pub(crate) fn store_to(&mut self, ty: Type, mem: MemAttr, value: Value, base: Value, index: Option<Index>) -> Reg {
         let address = self.address(mem, base, index);
         let space = self.space(base);
         if ty.bytes() <= 4 {

@@ -128,7 +128,7 @@ impl Lowering<'_> {
     // Values ------------------------------------------------------------------------------------------------------------
 
     /// Returns the registers of a value, which its definition will write later.
-    pub fn value_reg(&mut self, value: Value) -> Reg {
+    pub(super) fn value_reg(&mut self, value: Value) -> Reg {
         if let Some(reg) = self.value_regs[value] {
             return reg;
         }
@@ -148,7 +148,7 @@ impl Lowering<'_> {
     }
 
     /// Returns the words of a constant in registers.
-    pub fn constant_words(&mut self, inst: Inst) -> Reg {
+    pub(super) fn constant_words(&mut self, inst: Inst) -> Reg {
         let bits = register_bits(self.kernel, inst).unwrap_or_default();
         let count = self.kernel.insts[inst].ty.bits().div_ceil(32);
         let word = |k: u32| (bits[(k / 2) as usize % 8] >> (32 * (k % 2))) as u32;
@@ -158,7 +158,7 @@ impl Lowering<'_> {
     }
 
     /// Records that the value of `reg` is in `at`.
-    pub fn define(&mut self, reg: ptx::Reg, at: ptx::Reg) {
+    pub(super) fn define(&mut self, reg: ptx::Reg, at: ptx::Reg) {
         let index = reg.0 as usize;
         if self.aliases.len() <= index {
             self.aliases.resize(index + 1, None);
@@ -182,7 +182,7 @@ impl Lowering<'_> {
     }
 
     /// Returns the register of the negated value, which is computed at the value's definition.
-    pub fn opposite_of(&mut self, value: Value) -> Reg {
+    pub(super) fn opposite_of(&mut self, value: Value) -> Reg {
         let reg = self.opposites[value].unwrap_or_else(|| self.out.reg(ptx::types::Type::B32));
         self.opposites[value] = Some(reg);
         Reg::new(reg)

@@ -10,7 +10,7 @@ use super::Lowering;
 
 impl Lowering<'_> {
     /// Clears the scratch arrays from which an item may load data that it has not stored.
-    pub fn clear_scratch(&mut self, flow: &Flow<Block>) {
+    pub(crate) fn clear_scratch(&mut self, flow: &Flow<Block>) {
         let kernel = self.kernel;
         let arrays = kernel.arrays.iter().filter(|array| array.space == Space::Scratch);
         for (number, array) in (0..).zip(arrays) {

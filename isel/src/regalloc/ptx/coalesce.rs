@@ -32,7 +32,7 @@ pub(super) struct Ranges<'a> {
 }
 
 impl<'a> Ranges<'a> {
-    pub fn new(code: &VCode<Ptx>, flow: &'a Flow, liveness: &'a Liveness) -> Ranges<'a> {
+    pub(super) fn new(code: &VCode<Ptx>, flow: &'a Flow, liveness: &'a Liveness) -> Ranges<'a> {
         let mut ranges = Ranges { ranges: vec![Range::default(); code.vregs.len()], flow, liveness };
         for (rank, block) in flow.blocks(code) {
             let rank = rank as u32;
@@ -63,7 +63,7 @@ impl<'a> Ranges<'a> {
     }
 
     /// Returns `true` if the register has a use.
-    pub fn is_read(&self, reg: VReg) -> bool {
+    pub(super) fn is_read(&self, reg: VReg) -> bool {
         self.ranges.get(reg.0 as usize).is_some_and(|range| !range.uses.is_empty())
     }
 

@@ -181,7 +181,7 @@ impl Lowering<'_> {
     // Values ------------------------------------------------------------------------------------------------------------
 
     /// Returns the register of a value, which its definition will write later.
-    pub fn value_reg(&mut self, value: Value) -> Reg {
+    pub(super) fn value_reg(&mut self, value: Value) -> Reg {
         let vreg = match self.value_regs[value] {
             Some(vreg) => vreg,
             None => {
@@ -208,13 +208,13 @@ impl Lowering<'_> {
     }
 
     /// Returns the register with the window's `$m`, whose lower half is the address of the window.
-    pub fn window_start(&mut self, stream: u32) -> Reg {
+    pub(super) fn window_start(&mut self, stream: u32) -> Reg {
         Reg::new(self.window(stream).start)
     }
 
     /// Returns the register with the offset past the end of a window, to which out-of-bounds stores
     /// are redirected.
-    pub fn window_bound(&mut self, stream: u32) -> Reg {
+    pub(super) fn window_bound(&mut self, stream: u32) -> Reg {
         let at = self.window(stream);
         let bound = at.bound.unwrap_or_else(|| self.out.vreg(Class::R));
         self.windows.iter_mut().filter(|of| of.stream == stream).for_each(|of| of.bound = Some(bound));
@@ -249,13 +249,13 @@ impl Lowering<'_> {
     }
 
     /// Returns `true` if a value has a single use and is defined in the current block.
-    pub fn is_for_here(&self, value: Value) -> bool {
+    pub(super) fn is_for_here(&self, value: Value) -> bool {
         let made = self.kernel.def_inst(value).map(|inst| self.blocks[inst].expand());
         self.uses.is_single(value) && made == Some(self.block)
     }
 
     /// Returns the register with a word of a vector, which is the given value.
-    pub fn word_here(&mut self, value: Value, vector: Value, word: u8) -> Reg {
+    pub(super) fn word_here(&mut self, value: Value, vector: Value, word: u8) -> Reg {
         if let Some(&(_, reg)) = self.words_here.iter().find(|known| known.0 == value) {
             return reg;
         }
@@ -266,7 +266,7 @@ impl Lowering<'_> {
     }
 
     /// Returns the register with the group number.
-    pub fn group_number(&mut self) -> VReg {
+    pub(super) fn group_number(&mut self) -> VReg {
         match self.group_number {
             Some(vreg) => vreg,
             None => *self.group_number.insert(self.out.vreg(Class::R)),

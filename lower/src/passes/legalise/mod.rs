@@ -33,7 +33,7 @@ use crate::rewrite::{Candidate, Rewriter, constant_lanes};
 use crate::trace::{ChangeKind, Report};
 
 /// The `legalise` pass.
-pub const PASS: BuiltIn = BuiltIn {
+pub(crate) const PASS: BuiltIn = BuiltIn {
     name: "legalise",
     description: "replaces ops that the target lacks, by the rules of `expand.isle`, `bits.isle`, `fp8.isle` and `soft.isle`, or lane by lane",
     order: &[],
@@ -227,7 +227,7 @@ pub(super) struct Legaliser<'k, 'c, 'l> {
 }
 
 impl<'k> Legaliser<'k, '_, '_> {
-    pub fn kernel(&self) -> &Kernel {
+    pub(super) fn kernel(&self) -> &Kernel {
         self.rewriter.kernel()
     }
 
@@ -240,7 +240,7 @@ impl<'k> Legaliser<'k, '_, '_> {
     }
 
     /// Returns the current replacement of a value.
-    pub fn current(&self, mut value: Value) -> Value {
+    pub(super) fn current(&self, mut value: Value) -> Value {
         while let Some(next) = self.replaced[value].expand() {
             value = next;
         }
@@ -332,7 +332,7 @@ impl<'k> Legaliser<'k, '_, '_> {
 
     /// Makes an instruction and places it or its expansion. Returns `None` if the target supports
     /// neither.
-    pub fn place(&mut self, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Option<Value> {
+    pub(super) fn place(&mut self, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Option<Value> {
         let value = self.rewriter.make(op, ty, attr, args);
         for inst in self.rewriter.take_made() {
             if self.has(inst) {
@@ -347,7 +347,7 @@ impl<'k> Legaliser<'k, '_, '_> {
 
     /// Runs an attempt and undoes its placed instructions if it fails. The caches of the block are
     /// cleared, because they may refer to these instructions.
-    pub fn attempt<T>(&mut self, make: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+    pub(super) fn attempt<T>(&mut self, make: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let (placed, fuel) = (self.out.len(), self.fuel);
         let made = make(self);
         if made.is_none() {
@@ -362,7 +362,7 @@ impl<'k> Legaliser<'k, '_, '_> {
     }
 
     /// Places a store of a packed word as a store of the integer `word`.
-    pub fn store_instead(&mut self, inst: Inst, word: Value) {
+    pub(super) fn store_instead(&mut self, inst: Inst, word: Value) {
         let kernel = self.kernel_mut();
         let data = &mut kernel.insts[inst];
         data.ty = Type::I32;
@@ -373,61 +373,61 @@ impl<'k> Legaliser<'k, '_, '_> {
     }
 
     /// Returns the attribute of a constant.
-    pub fn constant_attr(&mut self, ty: Type, bits: [u64; 8]) -> Attr {
+    pub(super) fn constant_attr(&mut self, ty: Type, bits: [u64; 8]) -> Attr {
         self.kernel_mut().const_attr(ty, bits)
     }
 
     /// Places a store.
-    pub fn place_store(&mut self, ty: Type, attr: Attr, args: &[Value], span: Span) {
+    pub(super) fn place_store(&mut self, ty: Type, attr: Attr, args: &[Value], span: Span) {
         let inst = self.kernel_mut().make_inst(Op::Store, ty, attr, args, None, span);
         self.out.push(inst);
     }
 
     /// Returns `true` if the target has an op on a type.
-    pub fn is_native(&self, op: Op, ty: Type) -> bool {
+    pub(super) fn is_native(&self, op: Op, ty: Type) -> bool {
         self.context.legality.is_native(op, ty)
     }
 
     /// Returns `true` if the target's ops on two half-words cost no more than those on one.
-    pub fn has_half_word_pairs(&self) -> bool {
+    pub(super) fn has_half_word_pairs(&self) -> bool {
         self.context.legality.has_half_word_pairs()
     }
 
     /// Returns `true` if the target processes wide lanes as byte planes.
-    pub fn has_planes(&self) -> bool {
+    pub(super) fn has_planes(&self) -> bool {
         self.narrowings.is_some()
     }
 
     /// Returns `true` if the target computes the result of a narrowing at once.
-    pub fn narrows(&self, inst: Inst) -> bool {
+    pub(super) fn narrows(&self, inst: Inst) -> bool {
         self.narrowings.as_ref().is_some_and(|of| of(self.kernel(), inst))
     }
 
     /// Makes an instruction without placing it, for ops on wide lanes that the target executes
     /// together with a narrowing.
-    pub fn draft(&mut self, draft: &mut Vec<Inst>, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Value {
+    pub(super) fn draft(&mut self, draft: &mut Vec<Inst>, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Value {
         let value = self.rewriter.make(op, ty, attr, args);
         draft.extend(self.rewriter.take_made());
         value
     }
 
     /// Places drafted instructions.
-    pub fn place_drafted(&mut self, draft: &[Inst]) {
+    pub(super) fn place_drafted(&mut self, draft: &[Inst]) {
         self.out.extend(draft);
     }
 
     /// Returns `true` if an access must be split into aligned parts.
-    pub fn needs_pieces(&self, inst: Inst) -> bool {
+    pub(super) fn needs_pieces(&self, inst: Inst) -> bool {
         pieces::are_needed(self.kernel(), self.context.legality, inst)
     }
 
     /// Keeps the instruction itself beside its words or lanes.
-    pub fn keep(&mut self, inst: Inst) {
+    pub(super) fn keep(&mut self, inst: Inst) {
         self.out.push(inst);
     }
 
     /// Replaces a value by another one.
-    pub fn replace(&mut self, value: Value, with: Value) {
+    pub(super) fn replace(&mut self, value: Value, with: Value) {
         self.replaced[value] = with.into();
         self.kernel_mut().inherit_value_name(with, value);
     }

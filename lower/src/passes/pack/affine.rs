@@ -70,12 +70,12 @@ impl<S: Copy + PartialEq> AffineExpr<S> {
     }
 
     /// Returns the sum if it is known at launch, independent of items and loops.
-    pub fn at_launch(&self) -> Option<&Affine> {
+    pub(super) fn at_launch(&self) -> Option<&Affine> {
         (is_zero(&self.item) && self.counters.is_empty()).then_some(&self.launch_term)
     }
 
     /// Returns `self + other * times`.
-    pub fn plus(&self, other: &AffineExpr<S>, times: u32) -> AffineExpr<S> {
+    pub(super) fn plus(&self, other: &AffineExpr<S>, times: u32) -> AffineExpr<S> {
         let mut sum = self.clone();
         sum.item = plus(&sum.item, &other.item, times);
         sum.launch_term = plus(&sum.launch_term, &other.launch_term, times);
@@ -122,7 +122,7 @@ pub(super) struct AffineAnalysis<'k> {
 }
 
 impl<'k> AffineAnalysis<'k> {
-    pub fn new(kernel: &'k Kernel, flow: &Flow, loops: &Loops) -> AffineAnalysis<'k> {
+    pub(super) fn new(kernel: &'k Kernel, flow: &Flow, loops: &Loops) -> AffineAnalysis<'k> {
         let mut sums = AffineAnalysis {
             kernel,
             sums: SecondaryMap::new(),
@@ -249,7 +249,7 @@ impl<'k> AffineAnalysis<'k> {
     }
 
     /// Returns the affine expression of an `i32` value.
-    pub fn of(&self, value: Value) -> Option<Linear> {
+    pub(super) fn of(&self, value: Value) -> Option<Linear> {
         self.resolve(self.sums[value].as_ref()?)
     }
 
@@ -268,7 +268,7 @@ impl<'k> AffineAnalysis<'k> {
 
     /// Returns the cause for a value that is not affine: a value that is not affine although its
     /// operands are.
-    pub fn blame(&self, value: Value) -> Value {
+    pub(super) fn blame(&self, value: Value) -> Value {
         let mut value = value;
         let mut blamed = self.blamed.borrow_mut();
         // Many values may share a cause at the end of a long chain, so results are cached.

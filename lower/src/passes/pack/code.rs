@@ -12,7 +12,7 @@ pub(super) struct KernelBuilder {
 
 impl KernelBuilder {
     /// Appends an instruction with a result.
-    pub fn value(&mut self, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Value {
+    pub(super) fn value(&mut self, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Value {
         let result = op.row().result_type(ty).unwrap_or(ty);
         let inst = self.kernel.push_inst(self.block, op, ty, attr, args, Some(result), self.span);
         // `push_inst` always creates the result.
@@ -20,30 +20,30 @@ impl KernelBuilder {
     }
 
     /// Appends an op without attributes.
-    pub fn op(&mut self, op: Op, ty: Type, args: &[Value]) -> Value {
+    pub(super) fn op(&mut self, op: Op, ty: Type, args: &[Value]) -> Value {
         self.value(op, ty, Attr::None, args)
     }
 
     /// Appends a constant given as 64-bit words, lane 0 in the lowest bits.
-    pub fn constant(&mut self, ty: Type, bits: [u64; 8]) -> Value {
+    pub(super) fn constant(&mut self, ty: Type, bits: [u64; 8]) -> Value {
         let attr = self.kernel.const_attr(ty, bits);
         self.value(Op::Const, ty, attr, &[])
     }
 
-    pub fn zero(&mut self, ty: Type) -> Value {
+    pub(super) fn zero(&mut self, ty: Type) -> Value {
         self.constant(ty, [0; 8])
     }
 
-    pub fn word(&mut self, number: u32) -> Value {
+    pub(super) fn word(&mut self, number: u32) -> Value {
         self.constant(Type::I32, [u64::from(number), 0, 0, 0, 0, 0, 0, 0])
     }
 
-    pub fn icmp(&mut self, cc: IntCC, ty: Type, a: Value, b: Value) -> Value {
+    pub(super) fn icmp(&mut self, cc: IntCC, ty: Type, a: Value, b: Value) -> Value {
         self.value(Op::Icmp, ty, Attr::IntCC(cc), &[a, b])
     }
 
     /// Ends the block with a branch.
-    pub fn branch(&mut self, op: Op, args: &[Value], targets: &[(Block, &[Value])]) {
+    pub(super) fn branch(&mut self, op: Op, args: &[Value], targets: &[(Block, &[Value])]) {
         let pool = &mut self.kernel.pool;
         let call =
             |&(block, args): &(Block, &[Value])| BlockCall { block, args: ValueList::from_slice(args, pool), case: 0 };
@@ -52,7 +52,7 @@ impl KernelBuilder {
         self.kernel.push_inst(self.block, op, Type::I32, attr, args, None, self.span);
     }
 
-    pub fn ret(&mut self) {
+    pub(super) fn ret(&mut self) {
         self.kernel.push_inst(self.block, Op::Ret, Type::I32, Attr::None, &[], None, self.span);
     }
 }

@@ -15,7 +15,7 @@ pub(super) struct Condition {
 }
 
 impl Condition {
-    pub const fn complement(self) -> Condition {
+    pub(super) const fn complement(self) -> Condition {
         Condition { value: self.value, negated: !self.negated }
     }
 }
@@ -25,7 +25,7 @@ pub(super) type Mask = Option<Condition>;
 
 impl KernelBuilder {
     /// Returns a condition as a value.
-    pub fn truth(&mut self, condition: Condition) -> Value {
+    pub(super) fn truth(&mut self, condition: Condition) -> Value {
         match condition.negated {
             false => condition.value,
             true => self.op(Op::Not, Type::I1, &[condition.value]),
@@ -33,7 +33,7 @@ impl KernelBuilder {
     }
 
     /// Returns the intersection of two masks.
-    pub fn both(&mut self, a: Mask, b: Mask) -> Mask {
+    pub(super) fn both(&mut self, a: Mask, b: Mask) -> Mask {
         let (Some(a), Some(b)) = (a, b) else { return a.or(b) };
         if a == b {
             return Some(a);
@@ -42,7 +42,7 @@ impl KernelBuilder {
     }
 
     /// Returns the union of two masks.
-    pub fn either(&mut self, a: Mask, b: Mask) -> Mask {
+    pub(super) fn either(&mut self, a: Mask, b: Mask) -> Mask {
         let (a, b) = (a?, b?);
         match a == b {
             true => Some(a),
@@ -62,7 +62,7 @@ impl KernelBuilder {
     }
 
     /// Selects `then` for items in the mask and `otherwise` for other items.
-    pub fn choose(&mut self, mask: Mask, then: Value, otherwise: Value) -> Value {
+    pub(super) fn choose(&mut self, mask: Mask, then: Value, otherwise: Value) -> Value {
         let Some(condition) = mask.filter(|_| then != otherwise) else { return then };
         let (then, otherwise) = if condition.negated { (otherwise, then) } else { (then, otherwise) };
         let ty = self.kernel.ty(then);
@@ -92,13 +92,13 @@ pub(super) struct Masks {
 }
 
 impl Masks {
-    pub fn new(entering: Mask, nodes: usize) -> Masks {
+    pub(super) fn new(entering: Mask, nodes: usize) -> Masks {
         let ways = (0..nodes).map(|_| Vec::new()).collect();
         Masks { entering, ways, back: Vec::new(), leaving: Vec::new(), known: HashMap::new() }
     }
 
     /// Returns the mask of a node, relative to the items at `base`, which dominates the node.
-    pub fn among(&mut self, code: &mut KernelBuilder, graph: &Region, node: Node, base: Node) -> Mask {
+    pub(super) fn among(&mut self, code: &mut KernelBuilder, graph: &Region, node: Node, base: Node) -> Mask {
         // A dominator has a lower number than the nodes it dominates. A base at or below the
         // highest node with the same items therefore also has the same items.
         let node = graph.same_items(node);
@@ -124,20 +124,27 @@ impl Masks {
     }
 
     /// Returns the mask of an edge out of node `from`, relative to the items at `base`.
-    pub fn along(&mut self, code: &mut KernelBuilder, graph: &Region, from: Node, taken: Mask, base: Node) -> Mask {
+    pub(super) fn along(
+        &mut self,
+        code: &mut KernelBuilder,
+        graph: &Region,
+        from: Node,
+        taken: Mask,
+        base: Node,
+    ) -> Mask {
         let there = self.among(code, graph, from, base);
         code.both(there, taken)
     }
 
     /// Returns the mask of a node.
-    pub fn at(&mut self, code: &mut KernelBuilder, graph: &Region, node: Node) -> Mask {
+    pub(super) fn at(&mut self, code: &mut KernelBuilder, graph: &Region, node: Node) -> Mask {
         let among = self.among(code, graph, node, 0);
         code.both(self.entering, among)
     }
 
     /// Merges the values of edges. Differing values are selected by the edges' masks, relative to
     /// the dominating node `base`.
-    pub fn merge(
+    pub(super) fn merge(
         &mut self,
         code: &mut KernelBuilder,
         graph: &Region,

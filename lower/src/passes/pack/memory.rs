@@ -298,7 +298,7 @@ const UNKNOWN_TRIPS: Reason = Reason::with_help(
 impl Access {
     /// Returns the stream of the access. `uniform` means that all items read the same value.
     /// `window` is the stream of the access's window, if any.
-    pub fn stream(&self, kernel: &Kernel, uniform: bool, guard: Option<u32>, window: Option<u32>) -> Stream {
+    pub(super) fn stream(&self, kernel: &Kernel, uniform: bool, guard: Option<u32>, window: Option<u32>) -> Stream {
         let step = |step: &AccessStep| Step {
             loop_number: step.number,
             trips: step.trips.clone(),

@@ -46,7 +46,7 @@ use uniformity::{Regions, Uniformity, Varying};
 use vectorise::{check_streams, vectorise};
 
 /// The `pack` pass.
-pub const PASS: BuiltIn = BuiltIn {
+pub(super) const PASS: BuiltIn = BuiltIn {
     name: "pack",
     description: "vectorises a kernel over work items, on targets whose items share vectors",
     order: &[(Order::Before("legalise"), "operations item by item may need expanding")],

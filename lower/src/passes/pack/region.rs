@@ -40,7 +40,7 @@ pub(super) struct Region {
 }
 
 impl Region {
-    pub fn new(kernel: &Kernel, flow: &Flow, loops: &Loops, region: Option<LoopId>) -> Region {
+    pub(super) fn new(kernel: &Kernel, flow: &Flow, loops: &Loops, region: Option<LoopId>) -> Region {
         let head = region.map_or(kernel.entry(), |id| Some(loops.get(id).header));
         let mut built = Region {
             nodes: Vec::new(),
@@ -112,28 +112,28 @@ impl Region {
     }
 
     /// Returns the node of a block; for an inner loop, only the header has one.
-    pub fn node(&self, block: Block) -> Option<Node> {
+    pub(super) fn node(&self, block: Block) -> Option<Node> {
         Some(self.place[block] as Node).filter(|&node| node < self.nodes.len())
     }
 
     /// Returns the immediate dominator. The first node is its own dominator.
-    pub fn dominator(&self, node: Node) -> Node {
+    pub(super) fn dominator(&self, node: Node) -> Node {
         self.dominator[node]
     }
 
     /// Returns the immediate post-dominator; `None` if paths from the node leave the region without
     /// reconverging.
-    pub fn postdominator(&self, node: Node) -> Option<Node> {
+    pub(super) fn postdominator(&self, node: Node) -> Option<Node> {
         Some(self.postdominator[node]).filter(|&node| node < self.nodes.len())
     }
 
     /// Returns the first node that exactly the items of this node execute: it dominates this node,
     /// which post-dominates it.
-    pub fn same_items(&self, node: Node) -> Node {
+    pub(super) fn same_items(&self, node: Node) -> Node {
         self.same_items[node]
     }
 
-    pub fn dominates(&self, above: Node, mut node: Node) -> bool {
+    pub(super) fn dominates(&self, above: Node, mut node: Node) -> bool {
         while node > above {
             node = self.dominator[node];
         }
@@ -141,7 +141,7 @@ impl Region {
     }
 
     /// Returns `true` if every path from `node` passes through `below`.
-    pub fn postdominates(&self, below: Node, mut node: Node) -> bool {
+    pub(super) fn postdominates(&self, below: Node, mut node: Node) -> bool {
         while node < below {
             node = self.postdominator[node];
         }
@@ -150,7 +150,7 @@ impl Region {
 
     /// Returns for each node whether a marked node lies on a path from it to its post-dominator, or
     /// to the region's exit.
-    pub fn leads_to(&self, marked: &[bool]) -> Vec<bool> {
+    pub(super) fn leads_to(&self, marked: &[bool]) -> Vec<bool> {
         let count = self.nodes.len();
         let mut leads = vec![false; count];
         // Number of marked or leading nodes on the chain of post-dominators from each node.
@@ -164,7 +164,7 @@ impl Region {
     }
 
     /// Returns the nodes on paths from `from` to `to`, or to the region's exit, without both ends.
-    pub fn between(&self, from: Node, to: Option<Node>) -> Vec<Node> {
+    pub(super) fn between(&self, from: Node, to: Option<Node>) -> Vec<Node> {
         // A hash set, because the result may be small compared with the region.
         let mut reached = FxHashSet::default();
         let mut found = Vec::new();

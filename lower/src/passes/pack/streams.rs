@@ -57,7 +57,7 @@ const ALIGN: u32 = 16;
 
 impl Streams {
     /// Creates the streams and adds their parameters to the packed kernel.
-    pub fn new(values: &mut Values<'_>, source: ConvertedKernel<'_>) -> Streams {
+    pub(super) fn new(values: &mut Values<'_>, source: ConvertedKernel<'_>) -> Streams {
         let ConvertedKernel { kernel, accesses, uniformity, .. } = source;
         let uses = Uses::new(kernel);
         let mut streams = Streams { streams: Vec::new(), places: Vec::new(), trips: Vec::new() };
@@ -137,18 +137,18 @@ impl Streams {
         values.code.kernel.add_param(name, kind, span)
     }
 
-    pub fn into_streams(self) -> Vec<Stream> {
+    pub(super) fn into_streams(self) -> Vec<Stream> {
         self.streams
     }
 
     /// Returns the streams of an access.
-    pub fn place(&self, access: usize) -> Option<AccessStreams> {
+    pub(super) fn place(&self, access: usize) -> Option<AccessStreams> {
         self.places.get(access).copied()
     }
 
     /// Returns the index of the first of the `elements` elements of a group in the current
     /// iteration. `group` is `None` for a uniform stream. The result `None` means index 0.
-    pub fn index(
+    pub(super) fn index(
         &mut self,
         values: &mut Values<'_>,
         access: &Access,
@@ -176,7 +176,7 @@ impl Streams {
 
     /// Returns the attribute and the address operands of the element that is `after` elements after
     /// `index`.
-    pub fn element(
+    pub(super) fn element(
         &self,
         values: &Values<'_>,
         stream: Value,

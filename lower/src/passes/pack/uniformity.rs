@@ -38,7 +38,7 @@ pub(super) struct Uniformity {
 
 impl Uniformity {
     /// Analyses a kernel. The branches and loops in `known` are divergent in any case.
-    pub fn new(
+    pub(super) fn new(
         kernel: &Kernel,
         flow: &Flow,
         loops: &Loops,
@@ -68,7 +68,7 @@ impl Uniformity {
     }
 
     /// Analyses a kernel whose branches are all taken uniformly.
-    pub fn without_branches(kernel: &Kernel, flow: &Flow, varying_load: &dyn Fn(Inst) -> bool) -> Uniformity {
+    pub(super) fn without_branches(kernel: &Kernel, flow: &Flow, varying_load: &dyn Fn(Inst) -> bool) -> Uniformity {
         let mut home = SecondaryMap::new();
         for &block in &kernel.layout {
             let params = kernel.block_params(block).iter().copied();
@@ -90,12 +90,12 @@ impl Uniformity {
     }
 
     /// Returns the defining block of a value; `None` for a kernel parameter.
-    pub fn home(&self, value: Value) -> Option<Block> {
+    pub(super) fn home(&self, value: Value) -> Option<Block> {
         self.defining_block[value]
     }
 
     /// Returns `true` if a value is divergent in its defining block.
-    pub fn varies(&self, value: Value) -> bool {
+    pub(super) fn varies(&self, value: Value) -> bool {
         self.values.contains(value)
     }
 
@@ -109,7 +109,7 @@ impl Uniformity {
     }
 
     /// Returns `true` if items may diverge at the end of a block.
-    pub fn branch_varies(&self, kernel: &Kernel, loops: &Loops, block: Block) -> bool {
+    pub(super) fn branch_varies(&self, kernel: &Kernel, loops: &Loops, block: Block) -> bool {
         let Some(branch) = kernel.terminator(block) else { return false };
         self.divergent_branches.contains(block)
             || kernel.args(branch).iter().any(|&arg| self.varies_in(Some(loops), arg, block))
@@ -230,7 +230,7 @@ pub(super) struct Regions {
 }
 
 impl Regions {
-    pub fn new(kernel: &Kernel, flow: &Flow, loops: &Loops) -> Regions {
+    pub(super) fn new(kernel: &Kernel, flow: &Flow, loops: &Loops) -> Regions {
         Regions {
             outside: Region::new(kernel, flow, loops, None),
             inside: loops.ids().map(|id| Region::new(kernel, flow, loops, Some(id))).collect(),
@@ -238,7 +238,7 @@ impl Regions {
     }
 
     /// Returns the region of a loop, or the region outside of all loops.
-    pub fn get(&self, region: Option<LoopId>) -> &Region {
+    pub(super) fn get(&self, region: Option<LoopId>) -> &Region {
         use cranelift_entity::EntityRef;
         region.and_then(|id| self.inside.get(id.index())).unwrap_or(&self.outside)
     }

@@ -67,7 +67,7 @@ fn is_pair(ty: Type) -> bool {
 }
 
 impl<'a> Values<'a> {
-    pub fn new(
+    pub(super) fn new(
         from: &'a Kernel,
         flow: &'a Flow,
         mut code: KernelBuilder,
@@ -91,7 +91,7 @@ impl<'a> Values<'a> {
     }
 
     /// Returns the number of vector lanes per item, if values of the type are kept in vectors.
-    pub fn lanes(&self, ty: Type) -> Option<usize> {
+    pub(super) fn lanes(&self, ty: Type) -> Option<usize> {
         match ty {
             Type::I8 | Type::I1 if self.count == LANES => Some(1),
             Type::I8X4 | Type::I1X4 if self.count >= WORD => Some(WORD),
@@ -100,36 +100,36 @@ impl<'a> Values<'a> {
     }
 
     /// Returns `true` if values of the type can be laid out in vectors.
-    pub fn fits(&self, ty: Type) -> bool {
+    pub(super) fn fits(&self, ty: Type) -> bool {
         self.lanes(ty).is_some() || self.count >= WORD && ty.bits() == 32 && !ty.is_mask()
     }
 
     /// Returns the number of vectors per group.
-    pub fn parts(&self, ty: Type) -> usize {
+    pub(super) fn parts(&self, ty: Type) -> usize {
         if ty.lanes() == 1 && ty.elem().bits() <= 8 { self.count / LANES } else { self.count / WORD }
     }
 
-    pub fn ty(&self, value: Value) -> Type {
+    pub(super) fn ty(&self, value: Value) -> Type {
         self.from.ty(value)
     }
 
-    pub fn uniform(&self, value: Value) -> Option<Value> {
+    pub(super) fn uniform(&self, value: Value) -> Option<Value> {
         self.forms[value].uniform
     }
 
-    pub fn set_uniform(&mut self, value: Value, by: Value) {
+    pub(super) fn set_uniform(&mut self, value: Value, by: Value) {
         self.forms[value].uniform = Some(by);
         self.name(by, value);
     }
 
-    pub fn set_items(&mut self, value: Value, items: Items) {
+    pub(super) fn set_items(&mut self, value: Value, items: Items) {
         if let &[only] = items.as_slice() {
             self.name(only, value);
         }
         self.forms[value].items = Some((self.at, items));
     }
 
-    pub fn set_vector(&mut self, value: Value, parts: Parts) {
+    pub(super) fn set_vector(&mut self, value: Value, parts: Parts) {
         if let &[only] = parts.as_slice() {
             self.name(only, value);
         }
@@ -149,7 +149,7 @@ impl<'a> Values<'a> {
     }
 
     /// Returns `true` if the vector form exists or can be made from wide lanes.
-    pub fn has_vector(&self, value: Value) -> bool {
+    pub(super) fn has_vector(&self, value: Value) -> bool {
         let forms = &self.forms[value];
         self.known(forms.vector.as_ref()).is_some()
             || is_pair(self.ty(value)) && self.known(forms.wide.as_ref()).is_some()
@@ -185,7 +185,7 @@ impl<'a> Values<'a> {
     }
 
     /// Returns the `items` form of a value.
-    pub fn items(&mut self, value: Value) -> Items {
+    pub(super) fn items(&mut self, value: Value) -> Items {
         let forms = &self.forms[value];
         if let Some(uniform) = forms.uniform {
             return smallvec![uniform; self.count];
@@ -241,7 +241,7 @@ impl<'a> Values<'a> {
     }
 
     /// Returns the `vector` form of a value.
-    pub fn vector(&mut self, value: Value) -> Parts {
+    pub(super) fn vector(&mut self, value: Value) -> Parts {
         if let Some(parts) = self.known(self.forms[value].vector.as_ref()) {
             return parts;
         }
@@ -315,7 +315,7 @@ impl<'a> Values<'a> {
 
     /// Returns vectors in which a byte fills the four lanes of its item. A truth value fills them
     /// with all ones or all zeros.
-    pub fn words(&mut self, value: Value) -> Parts {
+    pub(super) fn words(&mut self, value: Value) -> Parts {
         if let Some(parts) = self.known(self.forms[value].words.as_ref()) {
             return parts;
         }
@@ -357,7 +357,7 @@ impl<'a> Values<'a> {
     }
 
     /// Returns masks in which a truth value fills the four lanes of its item.
-    pub fn masks(&mut self, value: Value) -> Parts {
+    pub(super) fn masks(&mut self, value: Value) -> Parts {
         if let Some(parts) = self.known(self.forms[value].masks.as_ref()) {
             return parts;
         }
@@ -375,17 +375,17 @@ impl<'a> Values<'a> {
     // -----------------------------------------------------------------------------------------------
 
     /// Returns the number of wide vectors per group.
-    pub fn wide_parts(&self, ty: Type) -> usize {
+    pub(super) fn wide_parts(&self, ty: Type) -> usize {
         if ty.is_scalar() { self.count / LANES } else { self.count / WORD }
     }
 
-    pub fn set_wide(&mut self, value: Value, parts: Parts) {
+    pub(super) fn set_wide(&mut self, value: Value, parts: Parts) {
         self.forms[value].wide = Some((self.at, parts));
     }
 
     /// Returns the wide vector type for values of a type: pairs of half-words, and integers if an
     /// item has one lane.
-    pub fn wide_type(&self, ty: Type) -> Option<Type> {
+    pub(super) fn wide_type(&self, ty: Type) -> Option<Type> {
         match ty {
             _ if !self.has_wide_lanes => None,
             Type::I16X2 if self.count >= WORD => Some(Type::I16X16),
@@ -397,18 +397,18 @@ impl<'a> Values<'a> {
 
     /// Returns `true` if the wide form of a value exists, or if a pair has a vector form to make it
     /// from.
-    pub fn has_wide(&self, value: Value) -> bool {
+    pub(super) fn has_wide(&self, value: Value) -> bool {
         self.known(self.forms[value].wide.as_ref()).is_some() || self.ty(value) == Type::I16X2 && self.has_vector(value)
     }
 
     /// Returns `true` if the wide form of a value exists and its vector form does not.
-    pub fn is_only_wide(&self, value: Value) -> bool {
+    pub(super) fn is_only_wide(&self, value: Value) -> bool {
         let forms = &self.forms[value];
         self.known(forms.wide.as_ref()).is_some() && self.known(forms.vector.as_ref()).is_none()
     }
 
     /// Returns the wide form of a value; `None` for a type without one.
-    pub fn wide(&mut self, value: Value) -> Option<Parts> {
+    pub(super) fn wide(&mut self, value: Value) -> Option<Parts> {
         if let Some(parts) = self.known(self.forms[value].wide.as_ref()) {
             return Some(parts);
         }
@@ -461,7 +461,7 @@ impl<'a> Values<'a> {
     }
 
     /// Returns the low bytes of pairs in wide lanes, each in the first byte of its half-word.
-    pub fn low_bytes(&mut self, value: Value) -> Option<Parts> {
+    pub(super) fn low_bytes(&mut self, value: Value) -> Option<Parts> {
         let parts = self.known(self.forms[value].wide.as_ref()).filter(|_| !self.ty(value).is_mask())?;
         Some(parts.iter().map(|&wide| self.code.op(Op::Trunc, Type::I8X16, &[wide])).collect())
     }
@@ -520,7 +520,7 @@ impl<'a> Values<'a> {
     }
 
     /// Begins a block and creates the packed parameters for its parameters.
-    pub fn begin(&mut self, block: Block, to: Block, varies: &dyn Fn(Value) -> bool) {
+    pub(super) fn begin(&mut self, block: Block, to: Block, varies: &dyn Fn(Value) -> bool) {
         self.at = block;
         self.code.block = to;
         for &param in self.from.block_params(block) {
@@ -543,7 +543,7 @@ impl<'a> Values<'a> {
     }
 
     /// Returns the packed arguments that a branch passes for a block's parameter.
-    pub fn argument(&mut self, param: Value, varies: bool, value: Value) -> Items {
+    pub(super) fn argument(&mut self, param: Value, varies: bool, value: Value) -> Items {
         if !varies {
             return self.uniform(value).into_iter().collect();
         }

@@ -127,7 +127,7 @@ impl Drop for Context {
 
 impl Device {
     /// Returns the device, and initialises it on first use.
-    pub fn get() -> Result<&'static Device, Unavailable> {
+    pub(super) fn get() -> Result<&'static Device, Unavailable> {
         static DEVICE: OnceLock<Result<Device, Unavailable>> = OnceLock::new();
         DEVICE.get_or_init(Device::open).as_ref().map_err(Clone::clone)
     }
@@ -169,14 +169,14 @@ impl Device {
     }
 
     /// Returns the name and the compute capability, such as `NVIDIA H100 (9.0)`.
-    pub fn description(&self) -> String {
+    pub(super) fn description(&self) -> String {
         format!("{} ({}.{})", self.name, self.capability.0, self.capability.1)
     }
 
     /// Checks that the device runs code for a target. Plain targets run on every later device,
     /// family-specific targets only within their family, and architecture-specific targets only on
     /// that architecture.
-    pub fn check_runs(&self, target: TargetName) -> Result<(), Unavailable> {
+    pub(super) fn check_runs(&self, target: TargetName) -> Result<(), Unavailable> {
         let (of_target, of_device) = ((target.sm / 10, target.sm % 10), self.capability);
         let runs = match target.suffix {
             None => of_device >= of_target,
@@ -191,7 +191,7 @@ impl Device {
 
     /// Makes the device's context current on the calling thread, and creates the context on first
     /// use.
-    pub fn enter(&'static self) -> Result<(), Failed> {
+    pub(super) fn enter(&'static self) -> Result<(), Failed> {
         CONTEXT.with_borrow_mut(|context| {
             let f = &self.functions;
             let handle = match context {
@@ -211,12 +211,12 @@ impl Device {
 
     /// Destroys the calling thread's context after a fault. No [`Memory`] and no [`Module`] of the
     /// context may exist any more.
-    pub fn leave() {
+    pub(super) fn leave() {
         CONTEXT.take();
     }
 
     /// Assembles PTX text. On failure the second component of the error is the driver's log.
-    pub fn assemble(&self, text: &CStr) -> Result<Module<'_>, (Failed, String)> {
+    pub(super) fn assemble(&self, text: &CStr) -> Result<Module<'_>, (Failed, String)> {
         let f = &self.functions;
         let mut log = vec![0u8; 8 << 10];
         let options = [JIT_ERROR_LOG_BUFFER, JIT_ERROR_LOG_BUFFER_BYTES];
@@ -235,7 +235,7 @@ impl Device {
     }
 
     /// Allocates device memory.
-    pub fn allocate(&self, bytes: usize) -> Result<Memory<'_>, Failed> {
+    pub(super) fn allocate(&self, bytes: usize) -> Result<Memory<'_>, Failed> {
         let mut pointer = 0;
         // SAFETY: the driver writes the address to `pointer`.
         let code = unsafe { (self.functions.allocate)(&raw mut pointer, bytes) };
@@ -272,7 +272,7 @@ impl Module<'_> {
     ///
     /// # Safety
     /// The parameters must match the kernel's parameters in number and size.
-    pub unsafe fn run(
+    pub(super) unsafe fn run(
         &self,
         name: &CStr,
         shape: &Shape,
@@ -323,12 +323,12 @@ pub(super) struct Memory<'d> {
 
 impl Memory<'_> {
     /// Returns the device address.
-    pub fn address(&self) -> u64 {
+    pub(super) fn address(&self) -> u64 {
         self.pointer
     }
 
     /// Copies bytes to the start of the allocation, at most its size.
-    pub fn upload(&self, bytes: &[u8]) -> Result<(), Failed> {
+    pub(super) fn upload(&self, bytes: &[u8]) -> Result<(), Failed> {
         let f = &self.device.functions;
         let count = bytes.len().min(self.bytes);
         // SAFETY: both sides have at least `count` bytes.
@@ -336,7 +336,7 @@ impl Memory<'_> {
     }
 
     /// Copies the allocation's contents to `bytes`, at most its length.
-    pub fn download(&self, bytes: &mut [u8]) -> Result<(), Failed> {
+    pub(super) fn download(&self, bytes: &mut [u8]) -> Result<(), Failed> {
         let f = &self.device.functions;
         let count = bytes.len().min(self.bytes);
         // SAFETY: both sides have at least `count` bytes.

@@ -37,7 +37,7 @@ mod avx2 {
     /// # Safety
     /// As for [`Dots`](super::Dots). The computer must support AVX2.
     #[target_feature(enable = "avx2")]
-    pub unsafe extern "C" fn dots<const X: bool, const Y: bool>(
+    pub(super) unsafe extern "C" fn dots<const X: bool, const Y: bool>(
         x: *const Row,
         y: *const Row,
         count: usize,

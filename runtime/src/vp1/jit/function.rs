@@ -35,7 +35,7 @@ const GO: u64 = 1 << 63;
 
 impl ExitCode {
     /// The program has exited.
-    pub const EXIT: ExitCode = ExitCode(u64::MAX);
+    pub(super) const EXIT: ExitCode = ExitCode(u64::MAX);
 
     fn go(at: u32) -> ExitCode {
         ExitCode(ExitCode::stop(at).0 | GO)
@@ -47,12 +47,12 @@ impl ExitCode {
     }
 
     /// Returns the next bundle.
-    pub fn at(self) -> usize {
+    pub(super) fn at(self) -> usize {
         self.0 as u32 as usize
     }
 
     /// Returns `true` if execution may continue in native code.
-    pub fn may_go(self) -> bool {
+    pub(super) fn may_go(self) -> bool {
         self.0 & GO != 0
     }
 }

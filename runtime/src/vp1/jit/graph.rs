@@ -60,7 +60,7 @@ pub(super) struct Graph {
 const FUNCTION_SIZE: u32 = 2000;
 
 impl Graph {
-    pub fn new(program: &Bundles, group_branch: Option<u32>) -> Graph {
+    pub(super) fn new(program: &Bundles, group_branch: Option<u32>) -> Graph {
         let mut graph = Graph {
             flows: Vec::with_capacity(program.len()),
             marks: vec![BundleFlags::default(); program.len()],
@@ -83,7 +83,7 @@ impl Graph {
     }
 
     /// Creates the graph of a single bundle, after which the program exits.
-    pub fn single_bundle(program: &Bundles) -> Graph {
+    pub(super) fn single_bundle(program: &Bundles) -> Graph {
         Graph {
             flows: vec![Flow::Exit],
             marks: vec![BundleFlags { reached: true, leader: true, entry: true }],
@@ -93,22 +93,22 @@ impl Graph {
         }
     }
 
-    pub fn flow(&self, at: u32) -> Flow {
+    pub(super) fn flow(&self, at: u32) -> Flow {
         self.flows.get(at as usize).copied().unwrap_or(Flow::Stop)
     }
 
     /// Returns the registers that a bundle reads and writes, if known.
-    pub fn footprint(&self, at: u32) -> Option<&Footprint> {
+    pub(super) fn footprint(&self, at: u32) -> Option<&Footprint> {
         self.footprints.get(at as usize)?.as_ref()
     }
 
     /// Returns the registers that any bundle writes.
-    pub fn written(&self) -> Locations {
+    pub(super) fn written(&self) -> Locations {
         self.footprints.iter().flatten().fold(Locations::EMPTY, |written, footprint| written.union(footprint.writes))
     }
 
     /// Returns the number of bundles.
-    pub fn len(&self) -> u32 {
+    pub(super) fn len(&self) -> u32 {
         self.flows.len() as u32
     }
 
@@ -117,12 +117,12 @@ impl Graph {
     }
 
     /// Returns `true` if a basic block begins at a bundle.
-    pub fn is_leader(&self, at: u32) -> bool {
+    pub(super) fn is_leader(&self, at: u32) -> bool {
         self.marks(at).leader
     }
 
     /// Returns `true` if a function can be entered at a bundle.
-    pub fn is_entry(&self, at: u32) -> bool {
+    pub(super) fn is_entry(&self, at: u32) -> bool {
         self.marks(at).entry
     }
 
@@ -216,7 +216,7 @@ impl Graph {
     }
 
     /// Returns `true` if a function contains a loop.
-    pub fn has_loop(&self, first: u32, end: u32) -> bool {
+    pub(super) fn has_loop(&self, first: u32, end: u32) -> bool {
         (first..end).any(|at| match self.flow(at) {
             Flow::Jump { to, .. } => (first..=at).contains(&to),
             Flow::Return => true,

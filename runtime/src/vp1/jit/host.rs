@@ -66,7 +66,7 @@ unsafe impl Sync for HostFunctions {}
 
 impl HostFunctions {
     /// Returns the thunks of this process.
-    pub fn get() -> Result<&'static HostFunctions, NativeError> {
+    pub(super) fn get() -> Result<&'static HostFunctions, NativeError> {
         static FUNCTIONS: OnceLock<Result<HostFunctions, NativeError>> = OnceLock::new();
         FUNCTIONS.get_or_init(HostFunctions::new).as_ref().map_err(Clone::clone)
     }
@@ -85,7 +85,7 @@ impl HostFunctions {
     }
 
     /// Returns the address of a thunk, whose calling convention is [`CallConv::PreserveAll`].
-    pub fn address(&self, host: Host) -> i64 {
+    pub(super) fn address(&self, host: Host) -> i64 {
         self.addresses.get(host as usize).map_or(0, |&address| address as i64)
     }
 }

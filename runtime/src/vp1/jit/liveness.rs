@@ -24,7 +24,7 @@ impl Liveness {
     /// Computes the liveness of a program, given the live registers at its exits. The address
     /// registers are also live wherever a run may trap, because they show how far it has advanced
     /// in its streams.
-    pub fn new(graph: &Graph, at_exit: Locations) -> Liveness {
+    pub(super) fn new(graph: &Graph, at_exit: Locations) -> Liveness {
         let at_trap = at_exit.union(Locations::file(RegFile::A));
         let mut liveness = Liveness { before: vec![Locations::EMPTY; graph.len() as usize], at_exit };
         let mut changed = true;
@@ -63,7 +63,7 @@ impl Liveness {
     }
 
     /// Returns the live registers before a bundle.
-    pub fn before(&self, at: u32) -> Locations {
+    pub(super) fn before(&self, at: u32) -> Locations {
         self.before.get(at as usize).copied().unwrap_or_else(all)
     }
 }

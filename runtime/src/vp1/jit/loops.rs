@@ -76,7 +76,7 @@ pub(super) struct Load {
 impl Load {
     /// Returns the offset of the row that the vector instruction reads, from the pointer's value at
     /// the start of the iteration.
-    pub fn read(&self) -> i32 {
+    pub(super) fn read(&self) -> i32 {
         if self.is_before { self.offset } else { self.offset - self.pointer.step as i32 }
     }
 }
@@ -103,7 +103,7 @@ pub(super) enum ExitCondition {
 
 impl ExitCondition {
     /// Returns the flag's bit in the `$c`.
-    pub fn bit(self) -> u32 {
+    pub(super) fn bit(self) -> u32 {
         match self {
             ExitCondition::Limit(_) => 1 << AEF,
             ExitCondition::Zero(_) => 1 << ZF,
@@ -127,7 +127,7 @@ fn moving_access(inst: &Inst) -> Option<(u8, i64, u32)> {
 
 impl Loop {
     /// Recognises a loop that begins at a basic block.
-    pub fn at(program: &Bundles, graph: &Graph, first: u32) -> Option<Loop> {
+    pub(super) fn at(program: &Bundles, graph: &Graph, first: u32) -> Option<Loop> {
         let mut jump = first;
         let group = loop {
             match graph.flow(jump) {

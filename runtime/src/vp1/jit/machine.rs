@@ -57,43 +57,43 @@ pub(in crate::vp1) struct Machine {
 pub(super) mod at {
     use super::*;
 
-    pub const STORE: usize = offset_of!(Machine, store);
-    pub const V: usize = offset_of!(Machine, v);
-    pub const VX: usize = offset_of!(Machine, vx);
-    pub const VA: usize = offset_of!(Machine, va);
-    pub const VECTOR: usize = offset_of!(Machine, vector);
-    pub const WORD: usize = offset_of!(Machine, word);
-    pub const R: usize = offset_of!(Machine, r);
-    pub const A: usize = offset_of!(Machine, a);
-    pub const M: usize = offset_of!(Machine, m);
-    pub const X: usize = offset_of!(Machine, x);
-    pub const VC: usize = offset_of!(Machine, vc);
-    pub const C: usize = offset_of!(Machine, c);
-    pub const L: usize = offset_of!(Machine, l);
-    pub const UCCFG: usize = offset_of!(Machine, uccfg);
-    pub const DEPTH: usize = offset_of!(Machine, depth);
-    pub const CALLS: usize = offset_of!(Machine, calls);
-    pub const REST: usize = offset_of!(Machine, rest);
-    pub const ISSUED: usize = offset_of!(Machine, issued);
-    pub const BUDGET: usize = offset_of!(Machine, budget);
-    pub const LEFT: usize = offset_of!(Machine, left);
-    pub const COUNTED: usize = offset_of!(Machine, counted);
+    pub(crate) const STORE: usize = offset_of!(Machine, store);
+    pub(crate) const V: usize = offset_of!(Machine, v);
+    pub(crate) const VX: usize = offset_of!(Machine, vx);
+    pub(crate) const VA: usize = offset_of!(Machine, va);
+    pub(crate) const VECTOR: usize = offset_of!(Machine, vector);
+    pub(crate) const WORD: usize = offset_of!(Machine, word);
+    pub(crate) const R: usize = offset_of!(Machine, r);
+    pub(crate) const A: usize = offset_of!(Machine, a);
+    pub(crate) const M: usize = offset_of!(Machine, m);
+    pub(crate) const X: usize = offset_of!(Machine, x);
+    pub(crate) const VC: usize = offset_of!(Machine, vc);
+    pub(crate) const C: usize = offset_of!(Machine, c);
+    pub(crate) const L: usize = offset_of!(Machine, l);
+    pub(crate) const UCCFG: usize = offset_of!(Machine, uccfg);
+    pub(crate) const DEPTH: usize = offset_of!(Machine, depth);
+    pub(crate) const CALLS: usize = offset_of!(Machine, calls);
+    pub(crate) const REST: usize = offset_of!(Machine, rest);
+    pub(crate) const ISSUED: usize = offset_of!(Machine, issued);
+    pub(crate) const BUDGET: usize = offset_of!(Machine, budget);
+    pub(crate) const LEFT: usize = offset_of!(Machine, left);
+    pub(crate) const COUNTED: usize = offset_of!(Machine, counted);
 }
 
 impl Machine {
     /// Returns a machine in the reset state whose data store must still be filled. Reuses the
     /// thread's spare machine, if any.
-    pub fn take() -> Box<Machine> {
+    pub(crate) fn take() -> Box<Machine> {
         SPARE.try_with(Cell::take).ok().flatten().unwrap_or_else(Machine::new)
     }
 
     /// Keeps the machine for this thread's next launch. A thread that is ending drops it.
-    pub fn recycle(self: Box<Machine>) {
+    pub(crate) fn recycle(self: Box<Machine>) {
         let _ = SPARE.try_with(|spare| spare.set(Some(self)));
     }
 
     /// Creates a machine in the reset state.
-    pub fn new() -> Box<Machine> {
+    pub(crate) fn new() -> Box<Machine> {
         let mut machine = Box::new(Machine {
             store: [0; DATA_STORE_BYTES],
             v: [[0; 16]; 32],
@@ -123,7 +123,7 @@ impl Machine {
     }
 
     /// Resets the registers, and lets a callback set `$m`.
-    pub fn reset(&mut self, m: impl FnOnce(&mut [u32; 64])) {
+    pub(crate) fn reset(&mut self, m: impl FnOnce(&mut [u32; 64])) {
         if !self.is_reset {
             self.set_registers(&RESET);
             self.is_reset = true;
@@ -134,22 +134,22 @@ impl Machine {
 
     /// Records that native code has stored registers. At an exit no register is live, so that only
     /// `$m` and `$x` have changed; on every other way out the registers lose their reset values.
-    pub fn mark_dirty(&mut self) {
+    pub(crate) fn mark_dirty(&mut self) {
         self.is_reset = false;
     }
 
     /// Returns the data store in the order of addresses.
-    pub fn data(&mut self) -> &mut [u8] {
+    pub(crate) fn data(&mut self) -> &mut [u8] {
         &mut self.store
     }
 
     /// Returns the address registers `$a`.
-    pub fn cursors(&self) -> &[u32; 32] {
+    pub(crate) fn cursors(&self) -> &[u32; 32] {
         &self.a
     }
 
     /// Copies a complete state into the machine.
-    pub fn set(&mut self, state: &State) {
+    pub(crate) fn set(&mut self, state: &State) {
         self.set_registers(state);
         for (row, address) in self.store.as_chunks_mut::<ROW>().0.iter_mut().zip((0..).step_by(ROW)) {
             *row = state.data.load(Shape::Horizontal, address);
@@ -169,7 +169,7 @@ impl Machine {
     }
 
     /// Copies the machine into a complete state.
-    pub fn get(&self, state: &mut State) {
+    pub(crate) fn get(&self, state: &mut State) {
         let (r, _) = self.r.split_at(state.r.len());
         state.r.copy_from_slice(r);
         (state.v, state.vx, state.va) = (self.v, self.vx, self.va);
@@ -227,32 +227,32 @@ impl Machine {
         }
     }
 
-    pub extern "C" fn load_row(&mut self, address: u32, _: u32) {
+    pub(crate) extern "C" fn load_row(&mut self, address: u32, _: u32) {
         self.load(Shape::Horizontal, address);
     }
 
-    pub extern "C" fn load_column(&mut self, address: u32, _: u32) {
+    pub(crate) extern "C" fn load_column(&mut self, address: u32, _: u32) {
         self.load(Shape::Vertical, address);
     }
 
-    pub extern "C" fn load_banks(&mut self, address: u32, _: u32) {
+    pub(crate) extern "C" fn load_banks(&mut self, address: u32, _: u32) {
         self.load(Shape::Banks, address);
     }
 
-    pub extern "C" fn store_row(&mut self, address: u32, _: u32) {
+    pub(crate) extern "C" fn store_row(&mut self, address: u32, _: u32) {
         self.store(Shape::Horizontal, address);
     }
 
-    pub extern "C" fn store_column(&mut self, address: u32, _: u32) {
+    pub(crate) extern "C" fn store_column(&mut self, address: u32, _: u32) {
         self.store(Shape::Vertical, address);
     }
 
-    pub extern "C" fn store_banks(&mut self, address: u32, _: u32) {
+    pub(crate) extern "C" fn store_banks(&mut self, address: u32, _: u32) {
         self.store(Shape::Banks, address);
     }
 
     /// Gathers bytes. The `vector` field holds the rows on entry and the result on return.
-    pub extern "C" fn gather(&mut self, address: u32, _: u32) {
+    pub(crate) extern "C" fn gather(&mut self, address: u32, _: u32) {
         let banks = DataStore::cells_of(Shape::Banks, address).into_iter().zip(self.vector);
         let mut gathered = [0; 16];
         for (place, ((row, bank), more)) in gathered.iter_mut().zip(banks) {
@@ -261,12 +261,12 @@ impl Machine {
         self.vector = gathered;
     }
 
-    pub extern "C" fn load_word(&mut self, address: u32, _: u32) {
+    pub(crate) extern "C" fn load_word(&mut self, address: u32, _: u32) {
         let bytes = DataStore::cells_of_word(address).map(|cell| self.byte(cell).map_or(0, |byte| *byte));
         self.word = u32::from_le_bytes(bytes);
     }
 
-    pub extern "C" fn store_word(&mut self, address: u32, word: u32) {
+    pub(crate) extern "C" fn store_word(&mut self, address: u32, word: u32) {
         for (cell, value) in DataStore::cells_of_word(address).into_iter().zip(word.to_le_bytes()) {
             if let Some(byte) = self.byte(cell) {
                 *byte = value;

@@ -49,7 +49,7 @@ impl fmt::Debug for Jit {
 
 impl Jit {
     /// Returns the code, and generates it on the first call.
-    pub fn get(
+    pub(super) fn get(
         &self,
         program: &Bundles,
         group_branch: Option<u32>,
@@ -59,7 +59,7 @@ impl Jit {
     }
 
     /// Returns the statistics of the translation, if it has taken place.
-    pub fn translation(&self) -> Option<Translation> {
+    pub(super) fn translation(&self) -> Option<Translation> {
         self.0.get()?.as_ref().ok().map(|compiled| compiled.translation)
     }
 }
@@ -100,7 +100,7 @@ const LEAST_SLICE: u64 = if cfg!(test) { 1 } else { 1 << 8 };
 const MAX_SWITCHES: u32 = 100;
 
 impl Compiled {
-    pub fn new(
+    pub(super) fn new(
         program: &Bundles,
         group_branch: Option<u32>,
         purpose: CompileMode,
@@ -153,12 +153,12 @@ impl Compiled {
     }
 
     /// Returns a machine for the code to run on.
-    pub fn machine(&self) -> Box<Machine> {
+    pub(super) fn machine(&self) -> Box<Machine> {
         Machine::take()
     }
 
     /// Keeps a machine for this thread's next launch.
-    pub fn spare(&self, machine: Box<Machine>) {
+    pub(super) fn spare(&self, machine: Box<Machine>) {
         machine.recycle();
     }
 
@@ -167,7 +167,7 @@ impl Compiled {
     }
 
     /// Runs until an exit, regardless of its exit code.
-    pub fn finish(&self, machine: &mut Machine, run: &mut Run<'_>) -> Result<(), Halt> {
+    pub(super) fn finish(&self, machine: &mut Machine, run: &mut Run<'_>) -> Result<(), Halt> {
         let mut switches = 0;
         loop {
             let mut is_slice = false;

@@ -27,7 +27,7 @@ const TEMPORARY: u32 = 7;
 
 /// Parameters of a search.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub(super) struct Plan {
     /// Form of the video instruction.
     pub form: VideoForm,
     /// SM version, which determines the available instructions.
@@ -75,7 +75,7 @@ struct Search<'a> {
 ///
 /// # Errors
 /// Returns an error if a template is invalid, which does not occur.
-pub fn search(plan: Plan, mut watch: impl FnMut(usize)) -> Result<Option<Vec<Inst>>, String> {
+pub(super) fn search(plan: Plan, mut watch: impl FnMut(usize)) -> Result<Option<Vec<Inst>>, String> {
     let mut random = Random(1);
     let form = plan.form;
     let operands: [Row<WIDTH>; 3] = [0; 3].map(|_| [0; WIDTH].map(|_| random.bits() as u32));

@@ -62,12 +62,12 @@ pub(crate) fn select(
 
 impl Choices<'_> {
     /// Sets the known texts of instructions.
-    pub fn with_texts(self, texts: HashMap<Inst, String>) -> Self {
+    pub(crate) fn with_texts(self, texts: HashMap<Inst, String>) -> Self {
         Choices { texts, ..self }
     }
 
     /// Returns the text of an instruction.
-    pub fn text(&self, inst: Inst) -> String {
+    pub(crate) fn text(&self, inst: Inst) -> String {
         self.texts.get(&inst).cloned().unwrap_or_else(|| print_inst(self.kernel, inst))
     }
 
@@ -122,7 +122,7 @@ impl Choices<'_> {
     }
 
     /// Returns the outcome of an instruction that is not refused.
-    pub fn outcome(&self, inst: Inst) -> Outcome {
+    pub(crate) fn outcome(&self, inst: Inst) -> Outcome {
         match self.selection(inst) {
             Some(selection) => {
                 let operands = self.operands(selection);
@@ -139,7 +139,7 @@ impl Choices<'_> {
     }
 
     /// Returns the users that a value without instructions of its own is merged into.
-    pub fn merged(&self, value: Value) -> Vec<Merged> {
+    pub(crate) fn merged(&self, value: Value) -> Vec<Merged> {
         let mut merged: Vec<Merged> = Vec::new();
         for user in self.users.emitted(value, &|inst| self.selection(inst).is_some()) {
             let Some(selection) = self.selection(user) else { continue };
@@ -157,7 +157,7 @@ impl Choices<'_> {
     }
 
     /// Returns the rules that match an instruction in part, by descending priority.
-    pub fn near_of(&self, inst: Inst) -> Vec<NearMiss> {
+    pub(crate) fn near_of(&self, inst: Inst) -> Vec<NearMiss> {
         let Some(selection) = self.selection(inst) else { return Vec::new() };
         let own = selection.near.iter().filter(|near| near.at == Found::Inst(inst));
         let mut own: Vec<NearMiss> = own.filter_map(|near| Some(self.near(selection, near)?.1)).collect();
@@ -166,7 +166,7 @@ impl Choices<'_> {
     }
 
     /// Returns a near miss with its rule, or `None` if the rule was applied.
-    pub fn near(&self, selection: &Selection, near: &PartialMatch) -> Option<(&'static Rule, NearMiss)> {
+    pub(crate) fn near(&self, selection: &Selection, near: &PartialMatch) -> Option<(&'static Rule, NearMiss)> {
         let rule = self.rule(near.rule)?;
         let is_taken =
             |at| selection.taken.iter().any(|taken| taken.rule == near.rule && taken.at.as_ref() == Some(at));

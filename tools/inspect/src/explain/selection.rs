@@ -41,7 +41,7 @@ pub(super) struct Selected<'k> {
 
 impl<'k> Selected<'k> {
     /// Selects a kernel, and traces the given instructions.
-    pub fn new(kernel: &'k Kernel, target: Target, asked: Vec<Inst>) -> Selected<'k> {
+    pub(super) fn new(kernel: &'k Kernel, target: Target, asked: Vec<Inst>) -> Selected<'k> {
         let (choices, selected) = choices::select(kernel, target, asked);
         let result = match selected {
             Ok(code) => words(code, target).map_err(Failed::Defect),
@@ -54,7 +54,7 @@ impl<'k> Selected<'k> {
         Selected { kernel, choices, addresses, result }
     }
 
-    pub fn part(&self, inst: Inst) -> ReplacementInst {
+    pub(super) fn part(&self, inst: Inst) -> ReplacementInst {
         let outcome = match self.choices.outcome(inst) {
             Outcome::Native { .. } if self.is_refused(inst) => Outcome::Refused,
             outcome => outcome,
@@ -86,7 +86,7 @@ impl<'k> Selected<'k> {
     }
 
     /// Returns the outcome for a parameter.
-    pub fn parameter(&self, name: &str) -> Option<ReplacementInst> {
+    pub(super) fn parameter(&self, name: &str) -> Option<ReplacementInst> {
         let value = place::named(self.kernel, name)?;
         let merged = self.choices.merged(value);
         let outcome = if merged.is_empty() { Outcome::Unneeded } else { Outcome::Merged(merged) };
@@ -101,7 +101,7 @@ impl<'k> Selected<'k> {
 
     /// Returns the rules that match in part: for the requested instructions, their operands, and
     /// their users.
-    pub fn near(&self, asked: &[Inst]) -> Vec<NearMiss> {
+    pub(super) fn near(&self, asked: &[Inst]) -> Vec<NearMiss> {
         let asked: &HashSet<Inst> = &asked.iter().copied().collect();
         let mut own = Vec::new();
         let mut others = Vec::new();

@@ -10,12 +10,12 @@ pub(super) struct Html(String);
 
 impl Html {
     /// Returns the page.
-    pub fn finish(self) -> String {
+    pub(super) fn finish(self) -> String {
         self.0
     }
 
     /// Appends markup without escaping.
-    pub fn raw(&mut self, markup: impl Display) -> &mut Html {
+    pub(super) fn raw(&mut self, markup: impl Display) -> &mut Html {
         // Writing to a string cannot fail.
         let _ = write!(self.0, "{markup}");
         self
@@ -23,7 +23,7 @@ impl Html {
 
     /// Appends escaped text, for an element or a double-quoted attribute. Invisible characters are
     /// shown as Unicode escapes.
-    pub fn text(&mut self, text: &str) -> &mut Html {
+    pub(super) fn text(&mut self, text: &str) -> &mut Html {
         for c in text.chars() {
             match c {
                 '&' => self.0.push_str("&amp;"),
@@ -40,7 +40,7 @@ impl Html {
     }
 
     /// Appends an attribute that lists places, unless there are none.
-    pub fn places(&mut self, name: &str, places: impl IntoIterator<Item = impl Display>) -> &mut Html {
+    pub(super) fn places(&mut self, name: &str, places: impl IntoIterator<Item = impl Display>) -> &mut Html {
         let mut places = places.into_iter().peekable();
         if places.peek().is_none() {
             return self;

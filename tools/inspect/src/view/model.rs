@@ -29,12 +29,12 @@ const MOST_PLACES: usize = 32;
 
 impl Origins {
     /// Creates an empty set.
-    pub fn new() -> Origins {
+    pub(super) fn new() -> Origins {
         Origins::default()
     }
 
     /// Adds origins. Returns `true` if the set has changed.
-    pub fn add<'p>(&mut self, places: impl IntoIterator<Item = &'p Origin>) -> bool {
+    pub(super) fn add<'p>(&mut self, places: impl IntoIterator<Item = &'p Origin>) -> bool {
         let before = self.0.len();
         for &place in places {
             if self.0.len() < MOST_PLACES {
@@ -45,12 +45,12 @@ impl Origins {
     }
 
     /// Returns `true` if the set is empty.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Returns the origins in the order of the text.
-    pub fn iter(&self) -> impl Iterator<Item = &Origin> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Origin> {
         self.0.iter()
     }
 }
@@ -76,12 +76,12 @@ impl<'p> IntoIterator for &'p Origins {
 
 impl Origin {
     /// Returns the origin of a source location, if the location is known.
-    pub fn of_loc(loc: Loc) -> Option<Origin> {
+    pub(super) fn of_loc(loc: Loc) -> Option<Origin> {
         loc.is_known().then_some(Origin { line: loc.line, column: loc.column })
     }
 
     /// Returns the origin at the start of a span, if the span is known.
-    pub fn of_span(lines: &Lines<'_>, span: Span) -> Option<Origin> {
+    pub(super) fn of_span(lines: &Lines<'_>, span: Span) -> Option<Origin> {
         let position = lines.position(span.start);
         (span != Span::default()).then_some(Origin { line: position.line as u32, column: position.column as u32 })
     }
@@ -158,18 +158,18 @@ pub(super) struct Line {
 
 impl Line {
     /// Creates a line. The margin of an instruction shows the line number of the source.
-    pub fn new(shape: Shape, place: Option<Origin>, tokens: Vec<Token>) -> Line {
+    pub(super) fn new(shape: Shape, place: Option<Origin>, tokens: Vec<Token>) -> Line {
         let margin = place.filter(|_| shape == Shape::Inst).map_or(String::new(), |place| place.line.to_string());
         Line { shape, place, more: Vec::new(), margin, tokens, digits: None, opens: false, step: None, rule: None }
     }
 
     /// Returns all origins of the line.
-    pub fn places(&self) -> impl Iterator<Item = &Origin> {
+    pub(super) fn places(&self) -> impl Iterator<Item = &Origin> {
         self.place.iter().chain(&self.more)
     }
 
     /// Returns the text of the line.
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let text = |token: &Token| match token {
             Token::Plain(text) | Token::Comment(text) | Token::Op(text, _) | Token::Name { text, .. } => text.clone(),
         };

@@ -19,7 +19,7 @@ pub(super) struct Instruction {
 
 impl Instruction {
     /// Assembles, encodes and decodes an instruction, and checks that its printed text parses back.
-    pub fn new(text: String, sources: Vec<Option<String>>) -> Result<Instruction, Box<Counterexample>> {
+    pub(super) fn new(text: String, sources: Vec<Option<String>>) -> Result<Instruction, Box<Counterexample>> {
         let fail = |reason: String| {
             Box::new(Counterexample { subject: text.clone(), reason, reproduction: Reproduction::None })
         };
@@ -49,7 +49,7 @@ impl Instruction {
     }
 
     /// Executes the instruction and compares its result.
-    pub fn check(&self, words: [u32; 3], p0: bool, expected: u32) -> Result<(), Box<Counterexample>> {
+    pub(super) fn check(&self, words: [u32; 3], p0: bool, expected: u32) -> Result<(), Box<Counterexample>> {
         let found = self.execute(words, p0);
         if found == Some(expected) { Ok(()) } else { Err(self.counterexample(words, p0, expected, found)) }
     }
@@ -74,12 +74,12 @@ pub(super) struct Trial {
 }
 
 impl Trial {
-    pub fn new(spec: Spec) -> Result<Trial, Box<Counterexample>> {
+    pub(super) fn new(spec: Spec) -> Result<Trial, Box<Counterexample>> {
         Ok(Trial { spec, instruction: Instruction::of(&spec)? })
     }
 
     /// Compares the instruction's result with the specification's.
-    pub fn check(&self, words: [u32; 3], p0: bool) -> Result<(), Box<Counterexample>> {
+    pub(super) fn check(&self, words: [u32; 3], p0: bool) -> Result<(), Box<Counterexample>> {
         self.instruction.check(words, p0, self.spec.result(words, p0))
     }
 }

@@ -105,7 +105,7 @@ pub(super) enum SourceKind {
 
 impl SourceKind {
     /// Returns the name of the location of source `number`, or `None` for an immediate.
-    pub fn name(self, number: usize) -> Option<String> {
+    pub(super) fn name(self, number: usize) -> Option<String> {
         match self {
             SourceKind::Register => Some(format!("R{}", number + 1)),
             SourceKind::Uniform => Some(format!("UR{}", number + 1)),
@@ -126,7 +126,7 @@ pub(super) struct ModifiedSource {
 
 impl ModifiedSource {
     /// A register without modifiers.
-    pub const PLAIN: ModifiedSource =
+    pub(super) const PLAIN: ModifiedSource =
         ModifiedSource { neg: false, abs: false, halves: Halves::Both, place: SourceKind::Register };
 
     fn text(self, number: usize) -> String {
@@ -174,19 +174,19 @@ pub(super) struct Spec {
 
 impl Spec {
     /// Creates an operation on `f16` registers, without modifiers.
-    pub fn new(op: Op) -> Spec {
+    pub(super) fn new(op: Op) -> Spec {
         let [rounding, ..] = ROUNDINGS;
         let sources = [ModifiedSource::PLAIN; 3];
         Spec { op, bf16: false, ftz: false, clamp: Clamp::None, rounding, sources, not: false }
     }
 
     /// Returns the number of sources.
-    pub fn arity(&self) -> usize {
+    pub(super) fn arity(&self) -> usize {
         if matches!(self.op, Op::Fma) { 3 } else { 2 }
     }
 
     /// Returns the value of R0 after the instruction. For `HSETP2`, bit 0 is P1 and bit 1 is P2.
-    pub fn result(&self, words: [u32; 3], p0: bool) -> u32 {
+    pub(super) fn result(&self, words: [u32; 3], p0: bool) -> u32 {
         if self.bf16 { self.result_in::<BFloat>(words, p0) } else { self.result_in::<Half>(words, p0) }
     }
 

@@ -10,7 +10,7 @@ const TIME: Duration = Duration::from_secs(30);
 
 /// Removes lines from a launch's text, in smaller and smaller groups, as long as routes disagree in
 /// the same way.
-pub fn shrink(
+pub(super) fn shrink(
     mut request: Request,
     mut difference: Box<Disagreement>,
     patience: &Patience,

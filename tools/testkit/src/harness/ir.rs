@@ -97,7 +97,7 @@ pub(super) struct Run<'a> {
 
 impl Run<'_> {
     /// Runs the kernel on the request's arguments.
-    pub fn launch(&self, request: &mut Request, how: &LaunchOptions<'_>) -> Result<(), Failure> {
+    pub(super) fn launch(&self, request: &mut Request, how: &LaunchOptions<'_>) -> Result<(), Failure> {
         let Some(kernel) = self.module.ir().kernels.get(self.kernel) else {
             return Err(Failure::arguments("the text has no kernel"));
         };

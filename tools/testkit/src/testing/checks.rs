@@ -43,7 +43,7 @@ impl CheckKind {
         [CheckKind::Check, CheckKind::Dag, CheckKind::Next, CheckKind::Same, CheckKind::Not, CheckKind::Never];
 
     /// Returns the kind with a name, which is the text before the colon.
-    pub fn named(word: &str) -> Option<CheckKind> {
+    pub(super) fn named(word: &str) -> Option<CheckKind> {
         if let Some(number) = word.strip_prefix(COUNT) {
             let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
             return number.parse().ok().filter(|_| is_number).map(CheckKind::Count);
@@ -100,7 +100,7 @@ pub(super) struct Reader {
 
 impl Reader {
     /// Parses the pattern of a check line at `span`.
-    pub fn read(&mut self, kind: CheckKind, text: &str, span: Span) -> Result<Check, Diagnostic> {
+    pub(super) fn read(&mut self, kind: CheckKind, text: &str, span: Span) -> Result<Check, Diagnostic> {
         let wrong = |message: String| Diagnostic::new(span, message);
         if text.is_empty() {
             return Err(wrong(format!("`{}:` has no pattern", kind.name())).expected("a text, or `{{regex}}`"));

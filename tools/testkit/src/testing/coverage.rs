@@ -52,7 +52,7 @@ pub(super) struct RuleId {
 }
 
 impl RuleId {
-    pub fn rule(self) -> Option<&'static Rule> {
+    pub(super) fn rule(self) -> Option<&'static Rule> {
         self.part.rules().get(self.number)
     }
 }

@@ -379,7 +379,7 @@ impl Parser<'_> {
 
 impl Header {
     /// Returns the passes over the IR.
-    pub fn pipeline(&self) -> Pipeline {
+    pub(super) fn pipeline(&self) -> Pipeline {
         self.passes.clone().unwrap_or_default()
     }
 }

@@ -61,7 +61,7 @@ fn arithmetic(inst: &Inst) -> Option<Reg> {
 }
 
 /// Expands half-precision extrema on machines that lack them.
-pub fn expand(code: &mut VCode<Ptx>) {
+pub(super) fn expand(code: &mut VCode<Ptx>) {
     let sm = code.extra.sm;
     if !code.insts.iter().any(|inst| is_expanded(&inst.inst) && !inst.inst.since().is_supported_by(sm)) {
         return;

@@ -27,7 +27,7 @@ pub(super) struct Split {
 }
 
 impl Split {
-    pub fn extremum(&mut self, writer: &mut Writer<'_>, extremum: Extremum, all: &Extrema) {
+    pub(super) fn extremum(&mut self, writer: &mut Writer<'_>, extremum: Extremum, all: &Extrema) {
         let [a, b] = extremum.sources.map(|source| self.halves(writer, source, all));
         let both = [0, 1].map(|half: usize| {
             let sources = [a, b].map(|halves| Operand::Register(if half == 0 { halves[0] } else { halves[1] }));
@@ -41,7 +41,7 @@ impl Split {
         }
     }
 
-    pub fn begin_block(&mut self) {
+    pub(super) fn begin_block(&mut self) {
         self.leaves.clear();
     }
 

@@ -180,7 +180,7 @@ pub(super) struct Converter<'a> {
 
 impl<'a> Converter<'a> {
     /// Returns the current replacement of a value.
-    pub fn current(&self, mut value: Value) -> Value {
+    pub(super) fn current(&self, mut value: Value) -> Value {
         while let Some(next) = self.now[value].expand() {
             value = next;
         }
@@ -195,20 +195,20 @@ impl<'a> Converter<'a> {
     }
 
     /// Returns the current argument of an edge for a parameter.
-    pub fn argument(&self, edge: Edge, number: usize) -> Option<Value> {
+    pub(super) fn argument(&self, edge: Edge, number: usize) -> Option<Value> {
         let branch = self.of.kernel.terminator(edge.from)?;
         let call = self.of.kernel.targets(branch).get(edge.number)?;
         Some(self.current(*self.of.kernel.call_args(call).get(number)?))
     }
 
-    pub fn go_on_in(&mut self, block: Block) {
+    pub(super) fn go_on_in(&mut self, block: Block) {
         self.code.block = block;
         self.layout.push(block);
     }
 
     /// Creates the back edge to a loop's header. If nothing follows the exit test, the test itself
     /// branches to the header.
-    pub fn go_back(&mut self, header: Block, args: &[Value]) {
+    pub(super) fn go_back(&mut self, header: Block, args: &[Value]) {
         let kernel = &mut self.code.kernel;
         if let (Some((test, on)), true) = (self.tested, kernel.blocks[self.code.block].insts.is_empty())
             && on == self.code.block
@@ -227,13 +227,13 @@ impl<'a> Converter<'a> {
     }
 
     /// Creates a block that is not yet in the layout.
-    pub fn new_block(&mut self) -> Block {
+    pub(super) fn new_block(&mut self) -> Block {
         self.code.kernel.blocks.push(BlockData::default())
     }
 
     /// Returns the condition that the item belongs to the launch. In an incomplete group, other
     /// items must not keep a loop running.
-    pub fn is_in_launch(&mut self) -> Condition {
+    pub(super) fn is_in_launch(&mut self) -> Condition {
         let value = self.real.unwrap_or_else(|| {
             let kernel = &mut self.code.kernel;
             let mut make = |op, ty, attr, args: &[Value], result| {
@@ -252,7 +252,7 @@ impl<'a> Converter<'a> {
     }
 
     /// Returns `true` if a block contains loads or stores.
-    pub fn accesses(&self, block: Block) -> bool {
+    pub(super) fn accesses(&self, block: Block) -> bool {
         let effect = |&inst: &Inst| self.of.kernel.insts[inst].op.row().effect;
         self.of.kernel.blocks[block].insts.iter().any(|inst| matches!(effect(inst), Effect::Read | Effect::Write))
     }
@@ -278,7 +278,7 @@ impl<'a> Converter<'a> {
 
     /// Converts the nodes of a region in order. The parameters of the first node already have their
     /// values.
-    pub fn region(&mut self, graph: &'a Region, masks: &mut Masks, mut state: Option<&mut LoopState>) {
+    pub(super) fn region(&mut self, graph: &'a Region, masks: &mut Masks, mut state: Option<&mut LoopState>) {
         let mut kept: EntitySet<Block> = EntitySet::new();
         let plain = self.plain(graph);
         for (node, (&block, &inner)) in graph.nodes.iter().zip(&graph.inner).enumerate() {

@@ -21,12 +21,12 @@ const STRIDE: u32 = 3 << 30;
 
 impl Emitter<'_, '_> {
     /// Loads a 32-bit field of the machine state.
-    pub fn field(&mut self, offset: usize) -> Word {
+    pub(crate) fn field(&mut self, offset: usize) -> Word {
         let value = self.b.ins().load(I32, machine_mem_flags(), self.machine, offset as i32);
         self.any(value)
     }
 
-    pub fn set_field(&mut self, offset: usize, word: Word) {
+    pub(crate) fn set_field(&mut self, offset: usize, word: Word) {
         let value = self.value(word);
         self.b.ins().store(machine_mem_flags(), value, self.machine, offset as i32);
     }
@@ -110,7 +110,7 @@ impl Emitter<'_, '_> {
         self.call(host, address, Word::Const(0));
     }
 
-    pub fn load_vector(&mut self, shape: Shape, address: Word) -> Bytes {
+    pub(crate) fn load_vector(&mut self, shape: Shape, address: Word) -> Bytes {
         let value = match shape {
             Shape::Horizontal => {
                 let loaded = self.by_stride(
@@ -133,7 +133,7 @@ impl Emitter<'_, '_> {
         Bytes::Value(value)
     }
 
-    pub fn store_vector(&mut self, shape: Shape, address: Word, bytes: Bytes) {
+    pub(crate) fn store_vector(&mut self, shape: Shape, address: Word, bytes: Bytes) {
         let bytes = self.bytes_value(bytes);
         match shape {
             Shape::Horizontal => {
@@ -156,7 +156,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    pub fn load_word(&mut self, address: Word) -> Word {
+    pub(crate) fn load_word(&mut self, address: Word) -> Word {
         let loaded = self.by_stride(
             address,
             Some(I32),
@@ -172,7 +172,7 @@ impl Emitter<'_, '_> {
         loaded.map_or(Word::Const(0), |value| self.any(value))
     }
 
-    pub fn store_word(&mut self, address: Word, word: Word) {
+    pub(crate) fn store_word(&mut self, address: Word, word: Word) {
         let value = self.value(word);
         self.by_stride(
             address,
@@ -189,14 +189,14 @@ impl Emitter<'_, '_> {
         );
     }
 
-    pub fn gather(&mut self, address: Word, rows: Bytes) -> Bytes {
+    pub(crate) fn gather(&mut self, address: Word, rows: Bytes) -> Bytes {
         let rows = self.bytes_value(rows);
         self.set_vector_field(rows);
         Bytes::Value(self.called_load(Host::Gather, address))
     }
 
     /// Converts a word to a truth value.
-    pub fn truth(&mut self, word: Word) -> Value {
+    pub(crate) fn truth(&mut self, word: Word) -> Value {
         match word {
             Word::Truth { value, .. } => value,
             Word::Const(value) => self.b.ins().iconst(I8, i64::from(value != 0)),

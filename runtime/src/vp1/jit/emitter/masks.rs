@@ -25,7 +25,7 @@ pub(in crate::vp1::jit) enum Mask {
 
 impl Emitter<'_, '_> {
     /// Returns the mask as an `i8x16`.
-    pub fn mask_bytes(&mut self, mask: Mask) -> Value {
+    pub(crate) fn mask_bytes(&mut self, mask: Mask) -> Value {
         match mask {
             Mask::Bits(Word::Const(bits)) => {
                 self.vector(I8X16, std::array::from_fn(|i| if bits >> i & 1 != 0 { 0xff } else { 0 }))
@@ -48,7 +48,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Returns the mask as two `i16x8`.
-    pub fn mask_halves(&mut self, mask: Mask) -> [Value; 2] {
+    pub(crate) fn mask_halves(&mut self, mask: Mask) -> [Value; 2] {
         match mask {
             Mask::Halves(halves) => halves,
             Mask::Words([a, b, c, d]) => [self.b.ins().snarrow(a, b), self.b.ins().snarrow(c, d)],
@@ -60,7 +60,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Returns the mask as four `i32x4`.
-    pub fn mask_words(&mut self, mask: Mask) -> [Value; 4] {
+    pub(crate) fn mask_words(&mut self, mask: Mask) -> [Value; 4] {
         if let Mask::Words(words) = mask {
             return words;
         }
@@ -73,7 +73,7 @@ impl Emitter<'_, '_> {
         ]
     }
 
-    pub fn bits_of_mask(&mut self, mask: Mask) -> Word {
+    pub(crate) fn bits_of_mask(&mut self, mask: Mask) -> Word {
         match mask {
             Mask::Bits(bits) => self.and_mask(bits, 0xffff),
             mask => {
@@ -83,7 +83,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    pub fn logic_masks(&mut self, table: Logic, a: Mask, b: Mask) -> Mask {
+    pub(crate) fn logic_masks(&mut self, table: Logic, a: Mask, b: Mask) -> Mask {
         match (a, b) {
             (Mask::Bits(Word::Const(a)), Mask::Bits(Word::Const(b))) => {
                 Mask::Bits(Word::Const(Concrete.mask_logic(table, a as u16, b as u16).into()))
@@ -103,7 +103,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    pub fn shuffle_masks(&mut self, a: Mask, b: Mask, index: &[u8; 16]) -> Mask {
+    pub(crate) fn shuffle_masks(&mut self, a: Mask, b: Mask, index: &[u8; 16]) -> Mask {
         if index.iter().zip(0..).all(|(&i, k): (&u8, u8)| i == k) {
             return a;
         }

@@ -49,7 +49,7 @@ pub(super) enum Bytes {
 }
 
 impl<'a, 'f> Emitter<'a, 'f> {
-    pub fn new(b: &'a mut FunctionBuilder<'f>, machine: Value, host: &'static HostFunctions) -> Emitter<'a, 'f> {
+    pub(super) fn new(b: &'a mut FunctionBuilder<'f>, machine: Value, host: &'static HostFunctions) -> Emitter<'a, 'f> {
         Emitter {
             b,
             machine,
@@ -62,26 +62,26 @@ impl<'a, 'f> Emitter<'a, 'f> {
     }
 
     /// Discards the state of the previous bundle.
-    pub fn start_bundle(&mut self) {
+    pub(super) fn start_bundle(&mut self) {
         self.pieces.clear();
         self.low_sum = None;
     }
 
     /// Emits a constant vector.
-    pub fn vector(&mut self, ty: Type, bytes: [u8; 16]) -> Value {
+    pub(super) fn vector(&mut self, ty: Type, bytes: [u8; 16]) -> Value {
         let constant = self.b.func.dfg.constants.insert(bytes.as_slice().into());
         self.b.ins().vconst(ty, constant)
     }
 
     /// Emits a splat of a constant.
-    pub fn vector_of(&mut self, ty: Type, number: i64) -> Value {
+    pub(super) fn vector_of(&mut self, ty: Type, number: i64) -> Value {
         let lane = ty.lane_type().bytes() as usize;
         let number = number.to_le_bytes();
         self.vector(ty, std::array::from_fn(|i| number.get(i % lane).copied().unwrap_or(0)))
     }
 
     /// Reinterprets a 128-bit value as another type.
-    pub fn cast(&mut self, ty: Type, value: Value) -> Value {
+    pub(super) fn cast(&mut self, ty: Type, value: Value) -> Value {
         if self.b.func.dfg.value_type(value) == ty {
             return value;
         }
@@ -89,7 +89,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
     }
 
     /// Returns the bytes as an `i8x16`.
-    pub fn bytes_value(&mut self, bytes: Bytes) -> Value {
+    pub(super) fn bytes_value(&mut self, bytes: Bytes) -> Value {
         match bytes {
             Bytes::Const(bytes) => self.vector(I8X16, bytes),
             Bytes::Value(value) => value,
@@ -97,7 +97,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
     }
 
     /// Applies a truth table to each bit.
-    pub fn table(&mut self, table: Logic, x: Value, y: Value) -> Value {
+    pub(super) fn table(&mut self, table: Logic, x: Value, y: Value) -> Value {
         let negated = table.table() & 1 != 0;
         let value = match if negated { !table.table() & 0xf } else { table.table() } {
             0b0010 => self.b.ins().band_not(y, x),
@@ -113,7 +113,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
     }
 
     /// Shuffles the components of two byte vectors. Indices are those of [`Domain::swizzle`].
-    pub fn shuffle(&mut self, a: Value, b: Value, index: [u8; 16]) -> Value {
+    pub(super) fn shuffle(&mut self, a: Value, b: Value, index: [u8; 16]) -> Value {
         let (a, b) = (self.cast(I8X16, a), self.cast(I8X16, b));
         let index = index.map(|i| i & 31);
         let index = self.b.func.dfg.immediates.push(index.as_slice().into());

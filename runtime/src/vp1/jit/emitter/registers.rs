@@ -161,7 +161,7 @@ pub(in crate::vp1::jit) struct Registers {
 impl Registers {
     /// Creates an empty set. `zero` are the registers that always hold 0, a subset of
     /// [`zero_after_reset`].
-    pub fn new(zero: Locations) -> Registers {
+    pub(crate) fn new(zero: Locations) -> Registers {
         Registers {
             variables: [None; MAX_VARIABLES],
             touched: Vec::new(),
@@ -174,7 +174,7 @@ impl Registers {
 
     /// Turns the low half of an address register into a pointer. The low half must be a multiple of
     /// `align` within the data store.
-    pub fn start_pointer(&mut self, e: &mut Emitter<'_, '_>, register: u8, align: u32) {
+    pub(crate) fn start_pointer(&mut self, e: &mut Emitter<'_, '_>, register: u8, align: u32) {
         let low = self.get(e, VariableHome::ALow(register));
         let low = e.b.ins().uextend(I64, low);
         let pointer = e.b.ins().iadd(e.machine, low);
@@ -184,12 +184,12 @@ impl Registers {
     }
 
     /// Starts an unrolled loop body. Until its end, sums of products are deferred.
-    pub fn start_unrolled_body(&mut self, e: &mut Emitter<'_, '_>) {
+    pub(crate) fn start_unrolled_body(&mut self, e: &mut Emitter<'_, '_>) {
         self.sums = Some(Wide::of_words([0, 1, 2, 3].map(|k| self.get(e, VariableHome::Va(k)))));
     }
 
     /// Ends an unrolled loop body: computes deferred sums, and updates the pointers.
-    pub fn end_unrolled_body(&mut self, e: &mut Emitter<'_, '_>) {
+    pub(crate) fn end_unrolled_body(&mut self, e: &mut Emitter<'_, '_>) {
         if let Some(sums) = self.sums.take() {
             self.set_sums(e, sums);
         }
@@ -201,14 +201,14 @@ impl Registers {
     }
 
     /// Returns the address of the row at an offset from a pointer.
-    pub fn row(&self, e: &mut Emitter<'_, '_>, register: u8, offset: i32) -> Option<Value> {
+    pub(crate) fn row(&self, e: &mut Emitter<'_, '_>, register: u8, offset: i32) -> Option<Value> {
         let pointer = self.pointers.iter().find(|pointer| pointer.register == register)?;
         let start = e.b.use_var(pointer.variable);
         Some(e.b.ins().iadd_imm_s(start, at::STORE as i64 + i64::from(offset)))
     }
 
     /// Advances a pointer by `by` bytes.
-    pub fn advance(&mut self, e: &mut Emitter<'_, '_>, register: u8, by: Value) {
+    pub(crate) fn advance(&mut self, e: &mut Emitter<'_, '_>, register: u8, by: Value) {
         if let Some(pointer) = self.pointers.iter().find(|pointer| pointer.register == register) {
             let start = e.b.use_var(pointer.variable);
             let moved = e.b.ins().iadd(start, by);
@@ -217,7 +217,7 @@ impl Registers {
     }
 
     /// Turns all pointers back into low halves of address registers, after the loop.
-    pub fn drop_pointers(&mut self, e: &mut Emitter<'_, '_>) {
+    pub(crate) fn drop_pointers(&mut self, e: &mut Emitter<'_, '_>) {
         for Pointer { register, variable, plus, align } in std::mem::take(&mut self.pointers) {
             let pointer = e.b.use_var(variable);
             let low = e.value(Word::StoreAddress { pointer, plus, align });
@@ -233,12 +233,12 @@ impl Registers {
         })
     }
 
-    pub fn get(&mut self, e: &mut Emitter<'_, '_>, place: VariableHome) -> Value {
+    pub(crate) fn get(&mut self, e: &mut Emitter<'_, '_>, place: VariableHome) -> Value {
         let variable = self.variable(e, place);
         e.b.use_var(variable)
     }
 
-    pub fn set(&mut self, e: &mut Emitter<'_, '_>, place: VariableHome, value: Value) {
+    pub(crate) fn set(&mut self, e: &mut Emitter<'_, '_>, place: VariableHome, value: Value) {
         let variable = self.variable(e, place);
         if let Some(written) = self.written.get_mut(place.number()) {
             *written = true;
@@ -251,7 +251,7 @@ impl Registers {
     }
 
     /// Loads the variables of `wanted` registers on entry to the function.
-    pub fn load(&mut self, e: &mut Emitter<'_, '_>, wanted: Locations) {
+    pub(crate) fn load(&mut self, e: &mut Emitter<'_, '_>, wanted: Locations) {
         for place in self.touched.clone().into_iter().filter(|place| place.is_wanted(wanted)) {
             let offset = place.offset();
             let value = match place {
@@ -283,7 +283,7 @@ impl Registers {
 
     /// Stores the variables that the function has written, on exit: its counters, and the `wanted`
     /// registers.
-    pub fn store(&mut self, e: &mut Emitter<'_, '_>, wanted: Locations) {
+    pub(crate) fn store(&mut self, e: &mut Emitter<'_, '_>, wanted: Locations) {
         for place in self.touched.clone() {
             if !self.is_written(place) || !place.is_wanted(wanted) {
                 continue;
@@ -327,13 +327,13 @@ impl Registers {
     }
 
     /// Returns a bit of a `$c` that forms a group by itself, as a truth value.
-    pub fn flag(&mut self, e: &mut Emitter<'_, '_>, n: u8, bit: u32) -> Option<Value> {
+    pub(crate) fn flag(&mut self, e: &mut Emitter<'_, '_>, n: u8, bit: u32) -> Option<Value> {
         let part = FLAG_GROUPS.iter().position(|&part| part == bit)?;
         Some(self.get(e, VariableHome::C(n, part as u8)))
     }
 
     /// Clears such a bit.
-    pub fn clear_flag(&mut self, e: &mut Emitter<'_, '_>, n: u8, bit: u32) {
+    pub(crate) fn clear_flag(&mut self, e: &mut Emitter<'_, '_>, n: u8, bit: u32) {
         let Some(part) = FLAG_GROUPS.iter().position(|&part| part == bit) else { return };
         let clear = e.b.ins().iconst(I8, 0);
         self.set(e, VariableHome::C(n, part as u8), clear);
@@ -425,7 +425,7 @@ impl Registers {
     }
 
     /// Performs a write.
-    pub fn commit(&mut self, e: &mut Emitter<'_, '_>, write: &Write<Emitter<'_, '_>>) {
+    pub(crate) fn commit(&mut self, e: &mut Emitter<'_, '_>, write: &Write<Emitter<'_, '_>>) {
         match *write {
             Write::R(n, word) if n < R_ZERO => {
                 let value = e.value(word);

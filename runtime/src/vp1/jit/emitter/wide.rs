@@ -99,7 +99,7 @@ impl Wide {
     }
 
     /// Creates a vector of four `i32x4` with an unknown value range.
-    pub fn of_words(words: [Value; 4]) -> Wide {
+    pub(crate) fn of_words(words: [Value; 4]) -> Wide {
         Wide::words_within(words, (i64::MIN, i64::MAX))
     }
 
@@ -158,7 +158,7 @@ impl Wide {
     }
 
     /// Returns the operands if the vector is a sum of words and one product of bytes.
-    pub fn as_product_added(self) -> Option<ProductAdded> {
+    pub(crate) fn as_product_added(self) -> Option<ProductAdded> {
         match self {
             Wide { lanes: Lanes::Sum(Sum { base, sum: None, product: Some((a, b)), scale }), shift: 0, .. } => {
                 let (Narrow::Bytes(a, x), Narrow::Bytes(b, y)) = (a, b) else { return None };
@@ -198,11 +198,11 @@ fn zip<const N: usize>(
 }
 
 impl Emitter<'_, '_> {
-    pub fn wide_splat(&mut self, word: Word) -> Wide {
+    pub(crate) fn wide_splat(&mut self, word: Word) -> Wide {
         Wide::new(Lanes::Splat(word), self.range_of(word))
     }
 
-    pub fn wide_of_bytes(&mut self, signed: bool, bytes: Bytes) -> Wide {
+    pub(crate) fn wide_of_bytes(&mut self, signed: bool, bytes: Bytes) -> Wide {
         if let Bytes::Const(bytes) = bytes
             && let [first, ..] = bytes
             && bytes == [first; 16]
@@ -281,7 +281,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Returns the vector as four `i32x4`.
-    pub fn words(&mut self, wide: Wide) -> [Value; 4] {
+    pub(crate) fn words(&mut self, wide: Wide) -> [Value; 4] {
         let lanes = match wide.lanes {
             Lanes::Splat(Word::Const(value)) => {
                 return [self.vector_of(WORDS, i64::from((value << wide.shift) as i32)); 4];
@@ -416,7 +416,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Returns a value for the accumulator that may keep its deferred sum beyond the bundle.
-    pub fn sums(&mut self, wide: Wide) -> Wide {
+    pub(crate) fn sums(&mut self, wide: Wide) -> Wide {
         match wide {
             Wide { lanes: Lanes::Sum(_), shift: 0, .. } => wide,
             wide => Wide::of_words(self.words(wide)),
@@ -480,7 +480,7 @@ impl Emitter<'_, '_> {
         Wide { shift, ..Wide::words_within(zip(self, x, y, f), within) }
     }
 
-    pub fn add_wide(&mut self, a: Wide, b: Wide) -> Wide {
+    pub(crate) fn add_wide(&mut self, a: Wide, b: Wide) -> Wide {
         match (a.constant_value(), b.constant_value()) {
             (Some(0), _) => return b,
             (_, Some(0)) => return a,
@@ -501,7 +501,7 @@ impl Emitter<'_, '_> {
         self.combine(a, b, |a, b| (a.0 + b.0, a.1 + b.1), |e, x, y| e.b.ins().iadd(x, y))
     }
 
-    pub fn sub_wide(&mut self, a: Wide, b: Wide) -> Wide {
+    pub(crate) fn sub_wide(&mut self, a: Wide, b: Wide) -> Wide {
         match (a.constant_value(), b.constant_value()) {
             (_, Some(0)) => return a,
             (Some(a), Some(b)) => return Wide::constant(a.wrapping_sub(b)),
@@ -510,7 +510,7 @@ impl Emitter<'_, '_> {
         self.combine(a, b, |a, b| (a.0 - b.1, a.1 - b.0), |e, x, y| e.b.ins().isub(x, y))
     }
 
-    pub fn mul_wide(&mut self, a: Wide, b: Wide) -> Wide {
+    pub(crate) fn mul_wide(&mut self, a: Wide, b: Wide) -> Wide {
         for (wide, factor) in [(a, b.constant_value()), (b, a.constant_value())] {
             match factor {
                 Some(0) => return Wide::constant(0),
@@ -543,7 +543,7 @@ impl Emitter<'_, '_> {
         Wide { shift, ..Wide::words_within(zip(self, x, y, |e, x, y| e.b.ins().imul(x, y)), within) }
     }
 
-    pub fn shl_wide(&mut self, wide: Wide, count: u32) -> Wide {
+    pub(crate) fn shl_wide(&mut self, wide: Wide, count: u32) -> Wide {
         let wide = if let Lanes::Product(..) = wide.lanes { wide } else { self.settled(wide) };
         match wide.shift + count {
             32.. => Wide::constant(0),
@@ -551,7 +551,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    pub fn sar_wide(&mut self, wide: Wide, count: u32) -> Wide {
+    pub(crate) fn sar_wide(&mut self, wide: Wide, count: u32) -> Wide {
         if let Some(value) = wide.constant_value() {
             return Wide::constant(value >> count.min(31));
         }
@@ -596,7 +596,7 @@ impl Emitter<'_, '_> {
         Wide::new(Lanes::Shifted(self.words(wide), count), bounds)
     }
 
-    pub fn sar_wide_each(&mut self, wide: Wide, counts: Wide) -> Wide {
+    pub(crate) fn sar_wide_each(&mut self, wide: Wide, counts: Wide) -> Wide {
         if let Some(count) = counts.constant_value() {
             return self.sar_wide(wide, count as u32 & 15);
         }
@@ -671,7 +671,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    pub fn max_wide(&mut self, a: Wide, b: Wide) -> Wide {
+    pub(crate) fn max_wide(&mut self, a: Wide, b: Wide) -> Wide {
         let (a, b) = (self.settled_product(a), self.settled_product(b));
         let (a, b) = if a.constant_value().is_some() { (b, a) } else { (a, b) };
         if let (Some(a), Some(b)) = (a.constant_value(), b.constant_value()) {
@@ -701,7 +701,7 @@ impl Emitter<'_, '_> {
         self.choose(a, b, bounds, |e, signed, x, y| if signed { e.b.ins().smax(x, y) } else { e.b.ins().umax(x, y) })
     }
 
-    pub fn min_wide(&mut self, a: Wide, b: Wide) -> Wide {
+    pub(crate) fn min_wide(&mut self, a: Wide, b: Wide) -> Wide {
         let (a, b) = (self.settled_product(a), self.settled_product(b));
         let (a, b) = if a.constant_value().is_some() { (b, a) } else { (a, b) };
         if let (Some(a), Some(b)) = (a.constant_value(), b.constant_value()) {
@@ -765,7 +765,7 @@ impl Emitter<'_, '_> {
         Some(Wide::new(Lanes::Bytes(bytes), bounds))
     }
 
-    pub fn select_wide(&mut self, p: Mask, a: Wide, b: Wide) -> Wide {
+    pub(crate) fn select_wide(&mut self, p: Mask, a: Wide, b: Wide) -> Wide {
         match (p, a.lanes, b.lanes) {
             (Mask::Bits(Word::Const(0)), ..) => return b,
             (_, Lanes::Splat(x), Lanes::Splat(y)) if a.shift == b.shift && same(x, y) => return a,
@@ -797,7 +797,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Compares for equality or for the order of signed integers.
-    pub fn compare_wide(&mut self, cond: IntCC, a: Wide, b: Wide) -> Mask {
+    pub(crate) fn compare_wide(&mut self, cond: IntCC, a: Wide, b: Wide) -> Mask {
         let (a, b) = (self.settled(a), self.settled(b));
         match Self::common_width(a, b) {
             (Width::Byte, signed) => {
@@ -816,7 +816,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Truncates each component to 8 bits.
-    pub fn wide_narrow(&mut self, wide: Wide) -> Bytes {
+    pub(crate) fn wide_narrow(&mut self, wide: Wide) -> Bytes {
         if let Some(value) = wide.constant_value() {
             return Bytes::Const([value as u8; 16]);
         }

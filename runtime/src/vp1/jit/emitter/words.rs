@@ -65,10 +65,10 @@ pub(in crate::vp1::jit) struct ValueFacts {
 
 impl ValueFacts {
     /// No known facts.
-    pub const NOTHING: ValueFacts = ValueFacts { mask: u32::MAX, low: i32::MIN, high: i32::MAX };
+    pub(crate) const NOTHING: ValueFacts = ValueFacts { mask: u32::MAX, low: i32::MIN, high: i32::MAX };
 
     /// Returns the facts of a word whose bits outside `mask` are 0.
-    pub fn within(mask: u32) -> ValueFacts {
+    pub(crate) fn within(mask: u32) -> ValueFacts {
         match i32::try_from(mask) {
             Ok(high) => ValueFacts { mask, low: 0, high },
             Err(_) => ValueFacts { mask, ..ValueFacts::NOTHING },
@@ -94,12 +94,12 @@ pub(in crate::vp1::jit) struct LowSum {
 
 impl Emitter<'_, '_> {
     /// Returns a word without known facts.
-    pub fn any(&self, value: Value) -> Word {
+    pub(crate) fn any(&self, value: Value) -> Word {
         Word::Value(value, ValueFacts::NOTHING)
     }
 
     /// Returns the bits that may be set.
-    pub fn mask_of(&self, word: Word) -> u32 {
+    pub(crate) fn mask_of(&self, word: Word) -> u32 {
         match word {
             Word::Const(value) => value,
             Word::Truth { at, .. } => 1 << at,
@@ -111,7 +111,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Returns the minimum and the maximum as signed numbers.
-    pub fn range_of(&self, word: Word) -> (i64, i64) {
+    pub(crate) fn range_of(&self, word: Word) -> (i64, i64) {
         let known = match word {
             Word::Const(value) => return (i64::from(value as i32), i64::from(value as i32)),
             Word::Value(_, known) => known,
@@ -131,7 +131,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Returns the word as an `i32`.
-    pub fn value(&mut self, word: Word) -> Value {
+    pub(crate) fn value(&mut self, word: Word) -> Value {
         match word {
             Word::Const(value) => self.b.ins().iconst(I32, i64::from(value)),
             Word::Value(value, _) => value,
@@ -161,7 +161,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Returns a value that is nonzero if the word is nonzero.
-    pub fn condition(&mut self, word: Word) -> Value {
+    pub(crate) fn condition(&mut self, word: Word) -> Value {
         match word {
             Word::Truth { value, .. } => value,
             _ => self.value(word),
@@ -169,7 +169,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Negates a truth value.
-    pub fn not(&mut self, truth: Value) -> Value {
+    pub(crate) fn not(&mut self, truth: Value) -> Value {
         let dfg = &self.b.func.dfg;
         if let ValueDef::Result(inst, _) = dfg.value_def(truth)
             && let InstructionData::IntCompare { cond, args: [a, b], .. } = dfg.insts[inst]
@@ -192,7 +192,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Computes `a | b` for words that have no set bits in common.
-    pub fn union(&mut self, a: Word, b: Word) -> Word {
+    pub(crate) fn union(&mut self, a: Word, b: Word) -> Word {
         match (a, b) {
             (Word::Const(0), word) | (word, Word::Const(0)) => return word,
             (Word::Const(a), Word::Const(b)) => return Word::Const(a | b),
@@ -211,7 +211,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Computes `word & mask`.
-    pub fn and_mask(&mut self, word: Word, mask: u32) -> Word {
+    pub(crate) fn and_mask(&mut self, word: Word, mask: u32) -> Word {
         let may = self.mask_of(word);
         if may & mask == 0 {
             return Word::Const(0);
@@ -301,7 +301,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    pub fn word_shl(&mut self, a: Word, count: Word) -> Word {
+    pub(crate) fn word_shl(&mut self, a: Word, count: Word) -> Word {
         let by = |e: &mut Self, count: u32| {
             e.each_piece(a, |e, piece| match piece {
                 Word::Const(value) => Word::Const(value << count),
@@ -321,7 +321,7 @@ impl Emitter<'_, '_> {
         self.shift(a, count, Concrete::shl, by, |e, a, count| e.b.ins().ishl(a, count))
     }
 
-    pub fn word_shr(&mut self, a: Word, count: Word) -> Word {
+    pub(crate) fn word_shr(&mut self, a: Word, count: Word) -> Word {
         let by = |e: &mut Self, count: u32| {
             e.each_piece(a, |e, piece| match (piece, e.mask_of(piece) >> count) {
                 (_, 0) => Word::Const(0),
@@ -337,7 +337,7 @@ impl Emitter<'_, '_> {
         self.shift(a, count, Concrete::shr, by, |e, a, count| e.b.ins().ushr(a, count))
     }
 
-    pub fn word_sar(&mut self, a: Word, count: Word) -> Word {
+    pub(crate) fn word_sar(&mut self, a: Word, count: Word) -> Word {
         let by = |e: &mut Self, count: u32| {
             let (low, high) = e.range_of(a);
             let value = e.value(a);
@@ -347,7 +347,7 @@ impl Emitter<'_, '_> {
         self.shift(a, count, Concrete::sar, by, |e, a, count| e.b.ins().sshr(a, count))
     }
 
-    pub fn word_add(&mut self, a: Word, b: Word) -> Word {
+    pub(crate) fn word_add(&mut self, a: Word, b: Word) -> Word {
         match (a, b) {
             (Word::Const(a), Word::Const(b)) => return Word::Const(a.wrapping_add(b)),
             (word, Word::Const(0)) | (Word::Const(0), word) => return word,
@@ -363,7 +363,7 @@ impl Emitter<'_, '_> {
         Word::Value(sum, ValueFacts::between(a_low + b_low, a_high + b_high))
     }
 
-    pub fn word_sub(&mut self, a: Word, b: Word) -> Word {
+    pub(crate) fn word_sub(&mut self, a: Word, b: Word) -> Word {
         match (a, b) {
             (Word::Const(a), Word::Const(b)) => return Word::Const(a.wrapping_sub(b)),
             (word, Word::Const(0)) => return word,
@@ -374,7 +374,7 @@ impl Emitter<'_, '_> {
         Word::Value(self.b.ins().isub(x, y), ValueFacts::between(a_low - b_high, a_high - b_low))
     }
 
-    pub fn word_mul(&mut self, a: Word, b: Word) -> Word {
+    pub(crate) fn word_mul(&mut self, a: Word, b: Word) -> Word {
         match (a, b) {
             (Word::Const(a), Word::Const(b)) => return Word::Const(a.wrapping_mul(b)),
             (_, Word::Const(0)) | (Word::Const(0), _) => return Word::Const(0),
@@ -394,7 +394,7 @@ impl Emitter<'_, '_> {
         Word::Value(self.b.ins().imul(x, y), ValueFacts { mask: known.mask & mask, ..known })
     }
 
-    pub fn word_equal(&mut self, a: Word, b: Word) -> Word {
+    pub(crate) fn word_equal(&mut self, a: Word, b: Word) -> Word {
         match (a, b) {
             (Word::Const(a), Word::Const(b)) => return Word::Const((a == b).into()),
             (Word::Truth { value, .. }, Word::Const(0)) | (Word::Const(0), Word::Truth { value, .. }) => {
@@ -406,7 +406,7 @@ impl Emitter<'_, '_> {
         Word::Truth { value: self.b.ins().icmp(IntCC::Equal, a, b), at: 0 }
     }
 
-    pub fn word_less(&mut self, signed: bool, a: Word, b: Word) -> Word {
+    pub(crate) fn word_less(&mut self, signed: bool, a: Word, b: Word) -> Word {
         if let (Word::Const(a), Word::Const(b)) = (a, b) {
             return Word::Const(Concrete.less(signed, a, b));
         }
@@ -415,7 +415,7 @@ impl Emitter<'_, '_> {
         Word::Truth { value: self.b.ins().icmp(less, a, b), at: 0 }
     }
 
-    pub fn word_select(&mut self, p: Word, a: Word, b: Word) -> Word {
+    pub(crate) fn word_select(&mut self, p: Word, a: Word, b: Word) -> Word {
         match (p, a, b) {
             (Word::Const(0), _, b) => return b,
             (Word::Const(_), a, _) => return a,
@@ -435,7 +435,7 @@ impl Emitter<'_, '_> {
         Word::Value(self.b.ins().select(p, x, y), ValueFacts { mask, ..known })
     }
 
-    pub fn word_logic(&mut self, table: Logic, a: Word, b: Word) -> Word {
+    pub(crate) fn word_logic(&mut self, table: Logic, a: Word, b: Word) -> Word {
         match (table, a, b) {
             (_, Word::Const(a), Word::Const(b)) => return Word::Const(Concrete.logic(table, a, b)),
             (Logic::AND, word, Word::Const(mask)) | (Logic::AND, Word::Const(mask), word) => {

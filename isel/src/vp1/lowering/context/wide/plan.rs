@@ -75,19 +75,19 @@ const NOTHING: Operand = Operand::Number(0);
 
 impl Chain {
     /// Splits off the last step.
-    pub fn split_last(&self) -> Option<(Chain, Addend)> {
+    pub(crate) fn split_last(&self) -> Option<(Chain, Addend)> {
         let count = self.count.checked_sub(1)?;
         let last = *self.steps.get(count)?;
         Some((Chain { count, ..*self }, last))
     }
 
     /// Returns `true` if there are no steps.
-    pub const fn is_empty(&self) -> bool {
+    pub(crate) const fn is_empty(&self) -> bool {
         self.count == 0
     }
 
     /// Returns the base of a leading pair.
-    pub const fn base(&self) -> Operand {
+    pub(crate) const fn base(&self) -> Operand {
         self.base
     }
 }
@@ -118,7 +118,7 @@ const MAX_SCALE: u32 = 8;
 
 impl Facts<'_> {
     /// Returns the plan for the bytes of a quotient, if they can be computed exactly.
-    pub fn plan(&self, quotient: &Quotient, clip: Clip) -> Option<Plan> {
+    pub(super) fn plan(&self, quotient: &Quotient, clip: Clip) -> Option<Plan> {
         if quotient.sum.terms.is_empty() {
             return None;
         }

@@ -98,7 +98,7 @@ impl Sum {
     }
 
     /// Returns the range of the sum.
-    pub fn range(&self, kernel: &Kernel) -> Range {
+    pub(super) fn range(&self, kernel: &Kernel) -> Range {
         self.terms.iter().fold(self.number..=self.number, |sum, term| {
             let one = bytes::range(kernel, term.byte.value, term.byte.sign);
             let one = match term.by {
@@ -186,13 +186,13 @@ impl Quotient {
     }
 
     /// Returns the range of the quotient.
-    pub fn range(&self, kernel: &Kernel) -> Range {
+    pub(super) fn range(&self, kernel: &Kernel) -> Range {
         let range = self.sum.range(kernel);
         range.start() >> self.shift..=range.end() >> self.shift
     }
 
     /// Returns the quotient if lanes of `bits` bits hold it exactly as a number of the sign.
-    pub fn exact(self, kernel: &Kernel, bits: u32, sign: Sign) -> Option<Quotient> {
+    pub(super) fn exact(self, kernel: &Kernel, bits: u32, sign: Sign) -> Option<Quotient> {
         let all = match sign {
             Sign::U => 0..=(1 << bits) - 1,
             Sign::S => -(1 << (bits - 1))..=(1 << (bits - 1)) - 1,

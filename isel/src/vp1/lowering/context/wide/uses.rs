@@ -7,7 +7,7 @@ use halfbyte_ir::{Inst, Kernel, Op, Value};
 pub(crate) struct Uses(SecondaryMap<Value, (u32, Option<Inst>)>);
 
 impl Uses {
-    pub fn new(kernel: &Kernel) -> Uses {
+    pub(crate) fn new(kernel: &Kernel) -> Uses {
         let mut uses = SecondaryMap::<Value, (u32, Option<Inst>)>::new();
         for &inst in kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts) {
             let calls = kernel.targets(inst).iter().flat_map(|call| kernel.call_args(call));
@@ -21,13 +21,13 @@ impl Uses {
     }
 
     /// Returns `true` if the value has a single use.
-    pub fn is_single(&self, value: Value) -> bool {
+    pub(crate) fn is_single(&self, value: Value) -> bool {
         self.0[value].0 == 1
     }
 
     /// Returns `true` if bytes are used in one place only, directly or extended, so that a pair of
     /// them there is not shared.
-    pub fn is_fresh(&self, kernel: &Kernel, value: Value) -> bool {
+    pub(crate) fn is_fresh(&self, kernel: &Kernel, value: Value) -> bool {
         let (count, user) = self.0[value];
         let is_used_once = |inst: Inst| match kernel.insts[inst].op {
             Op::Zext | Op::Sext => kernel.result(inst).is_some_and(|wide| self.is_single(wide)),
