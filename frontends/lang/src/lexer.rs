@@ -163,32 +163,3 @@ pub(crate) fn tokens(source: &str) -> Vec<Token> {
         (at, fresh) = (at + len, false);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn shown(source: &str) -> Vec<&str> {
-        let spans = tokens(source).into_iter().map(|token| token.span);
-        spans.map(|span| &source[span.start as usize..span.end as usize]).collect()
-    }
-
-    #[test]
-    fn signs_of_operators_are_theirs_and_names_are_names() {
-        assert_eq!(shown("a <_u b"), ["a", "<_u", "b", ""]);
-        assert_eq!(shown("a <_sum"), ["a", "<", "_sum", ""]);
-        assert_eq!(shown("a>>_u=2"), ["a", ">>_u=", "2", ""]);
-        assert_eq!(shown("%in + 1.5f16"), ["%in", "+", "1.5f16", ""]);
-        assert_eq!(shown("0..n 1e5..2"), ["0", "..", "n", "1e5", "..", "2", ""]);
-        assert_eq!(shown("0xff_i8 1_e4m3 2e"), ["0xff_i8", "1_e4m3", "2e", ""]);
-    }
-
-    #[test]
-    fn a_comment_that_cuts_a_line_is_noticed() {
-        let cut = |source: &str| tokens(source).iter().any(|token| token.cut);
-        assert!(cut("let a = 1; let b = 2"));
-        assert!(!cut("let a = 1 ; one"));
-        assert!(!cut("let a = 1;\nlet b = 2;"));
-        assert!(!cut("; let a = 1; let b"));
-    }
-}

@@ -145,3 +145,20 @@ fn all_lines_end_as_the_first_does() {
     assert_eq!(format(&of_two(text)).unwrap(), of_two(&written));
     assert_eq!(format(&of_two(&written)).unwrap(), of_two(&written));
 }
+
+#[test]
+fn blanks_lines_and_comments() {
+    let text = "\n\n; head\ninclude \"std/x\"\n\n\n; run: halu: @k items=1\nkernel   k(a:i32,\n x :in f16x2 , %in: i8){ ; why\n\n let p=-a*( a+ - 1 ) ;\n\n\n  ; a remark\n  if p<_s 3&&a==1{p()}else{ }\n  let (q,r) = f(p,\n a) +\n g.rz(!p)\n  y[ i*4+j wide+1 ] = load.f16( b[i].q[2] align 2 )\n  return  \n ; last\n\n}\nfn f<T,U>(a:T)->(T,U){ (a,a) }\nstruct s{d:f16,q:i8[ 3 ]}\n\n\n";
+    let written = format(text).unwrap();
+    let wanted = "; head\ninclude \"std/x\"\n\n; run: halu: @k items=1\nkernel k(a: i32,\n  x: in f16x2, %in: i8) { ; why\n  let p = -a * (a + -1)\n\n  ; a remark\n  if p <_s 3 && a == 1 { p() } else { }\n  let (q, r) = f(p,\n    a) +\n    g.rz(!p)\n  y[i * 4 + j wide + 1] = load.f16(b[i].q[2] align 2)\n  return\n  ; last\n}\nfn f<T, U>(a: T) -> (T, U) { (a, a) }\nstruct s { d: f16, q: i8[3] }\n";
+    assert_eq!(written, wanted);
+    assert_eq!(format(&written).unwrap(), written);
+}
+
+#[test]
+fn plain_ir_stays_as_it_is() {
+    let plain = "; c\nkernel @k(%a:  i32) {\n^entry:\n      %r   = add.i32 %a, 3\n  ret }\n";
+    assert_eq!(format(plain).unwrap(), plain);
+    let both = format!("fn  f( ) {{ }}\n\n{plain}\nconst N=3\n");
+    assert_eq!(format(&both).unwrap(), format!("fn f() {{ }}\n\n{plain}\nconst N = 3\n"));
+}

@@ -8,5 +8,7 @@ mod hostile;
 mod known;
 mod library;
 mod mistakes;
+mod outline;
 mod random;
 mod reads;
+mod tokens;
