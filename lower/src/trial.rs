@@ -1,12 +1,14 @@
-//! Application of single rules to the witness kernels of their checks, for proofs of the rules.
+//! Application of single rules to the witness kernels of their checks, for proofs of the rules. The
+//! module also has entry points for tests of private parts.
 
-use halfbyte_ir::{Inst, Kernel, Legality, Op, Rule, Type};
+use halfbyte_ir::{Inst, Kernel, Legality, Op, Rule, Type, Value};
 
 use crate::manager::LowerError;
 use crate::pass::Context;
 use crate::passes::{CANON, LEGALISE};
 use crate::pipeline::Pipeline;
-use crate::rewrite::{RULES, RuleBook};
+use crate::range::{self, Range};
+use crate::rewrite::{RULES, Rewriter, RuleBook};
 
 /// Error of applying a rule to a witness kernel.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -118,4 +120,26 @@ fn rewrite(rule: usize, kernel: &mut Kernel, pipeline: &Pipeline, mut context: C
     pipeline.run(kernel, &mut context, &mut ())?;
     let fired = context.fired().get(rule).is_some_and(|&count| count > 0);
     if fired { Ok(()) } else { Err(TrialError::Unused(Box::new(kernel.clone()))) }
+}
+
+// Entry points for the tests of this crate.
+
+/// Returns the range of the lanes of an integer value, as signed numbers. `tests/range.rs` checks
+/// it.
+pub fn value_range(kernel: &Kernel, value: Value) -> Range {
+    range::of(kernel, value)
+}
+
+/// Returns the rules of `simplify` that match an instruction as a whole when they are interpreted,
+/// with their numbers in [`RULES`]. `tests/trace.rs` compares them with [`applied_rule`].
+pub fn matching_rules(kernel: &mut Kernel, inst: Inst) -> Vec<(u32, &'static Rule)> {
+    let walks = Rewriter::new(kernel, &[]).walk_simplify(inst);
+    walks.into_iter().filter(|(.., walk)| walk.miss.is_none()).map(|(number, rule, _)| (number, rule)).collect()
+}
+
+/// Returns the number of the rule of `simplify` that the compiled rules apply to an instruction, if
+/// any. `tests/trace.rs` compares it with [`matching_rules`].
+pub fn applied_rule(kernel: &mut Kernel, inst: Inst) -> Option<u32> {
+    let mut rewriter = Rewriter::new(kernel, &[]);
+    rewriter.simplify(inst).and_then(|_| rewriter.fired().first().copied())
 }

@@ -105,27 +105,3 @@ pub fn documentation() -> String {
     }
     out
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::pass::Order;
-
-    #[test]
-    fn the_order_keeps_what_each_pass_says_of_its_place() {
-        for pass in PASSES {
-            assert!(ORDER.contains(&pass.name), "{} is not in the order", pass.name);
-            for (order, reason) in pass.order {
-                assert!(order.is_kept(pass.name, ORDER), "{} runs {order}: {reason}", pass.name);
-                let mut wrong: Vec<&str> = ORDER.iter().copied().filter(|&other| other != pass.name).collect();
-                let at = if matches!(order, Order::First | Order::Before(_)) { wrong.len() } else { 0 };
-                wrong.insert(at, pass.name);
-                assert!(!order.is_kept(pass.name, &wrong), "{} {order}: {wrong:?}", pass.name);
-                if let Order::Before(other) | Order::After(other) | Order::Again(other) = order {
-                    assert!(PASSES.iter().any(|pass| pass.name == *other), "{other} is no pass");
-                }
-            }
-        }
-        assert!(ORDER.iter().all(|name| PASSES.iter().any(|pass| pass.name == *name)));
-    }
-}
