@@ -8,7 +8,9 @@ mod backend;
 #[path = "../classes.rs"]
 mod classes;
 mod driver;
-mod halu;
+// Public for `tests/halu_combine.rs`. The module is not part of the stable interface.
+#[doc(hidden)]
+pub mod halu;
 mod intrinsics;
 pub mod mach;
 pub mod print;

@@ -1,12 +1,12 @@
 //! Selection for HALU.
 
 mod builder;
-mod combine;
+pub mod combine;
 mod hoist;
 mod in_place;
 mod lowering;
 pub(crate) mod machine;
-mod operands;
+pub mod operands;
 mod predicate;
 
 use halfbyte_abi::Target;

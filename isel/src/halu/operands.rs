@@ -6,7 +6,7 @@ use crate::vcode::VReg;
 
 /// General register, one word of a wide register, or RZ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Reg {
+pub struct Reg {
     /// `None` is RZ, or PT for a predicate.
     pub vreg: Option<VReg>,
     /// First word used of a wide register.
@@ -60,7 +60,7 @@ impl Index {
 
 /// Location of a source word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum SourceLocation {
+pub enum SourceLocation {
     Reg(Reg),
     Imm(u32),
     /// Byte offset in constant bank 0.
@@ -69,7 +69,7 @@ pub(crate) enum SourceLocation {
 
 /// Halves of a register that the two lanes read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Half {
+pub enum Half {
     Both,
     Low,
     High,
@@ -77,7 +77,7 @@ pub(crate) enum Half {
 
 /// Number format, which determines the meaning of a sign modifier.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Number {
+pub enum Number {
     Half,
     Single,
     Int,
@@ -85,7 +85,7 @@ pub(crate) enum Number {
 
 /// Source operand. Its modifiers apply in order: half selection, absolute value, negation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Src {
+pub struct Src {
     pub place: SourceLocation,
     pub neg: bool,
     pub abs: bool,

@@ -213,6 +213,13 @@ impl Allocator {
         allocator
     }
 
+    /// Returns `true` if the fast path made the last allocation, predicates aside. The result does
+    /// not show which allocator ran. Public for `tests/regalloc_fast_path.rs`.
+    #[doc(hidden)]
+    pub fn took_fast_path(&self) -> bool {
+        self.main.is_direct()
+    }
+
     /// Assigns hardware registers and spill slots to the virtual registers, and writes the register
     /// numbers into the instructions.
     ///

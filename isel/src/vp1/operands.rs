@@ -4,7 +4,7 @@ use crate::vcode::VReg;
 
 /// Register of any file, or `$r31`, which is zero.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Reg {
+pub struct Reg {
     /// `None` is `$r31`.
     pub vreg: Option<VReg>,
 }
@@ -19,7 +19,7 @@ impl Reg {
 
 /// Value as an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Src {
+pub enum Src {
     /// Value in a register.
     Reg(Reg),
     /// Constant of a scalar register.
@@ -110,14 +110,14 @@ impl VFlag {
 
 /// Signedness of numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Sign {
+pub enum Sign {
     U,
     S,
 }
 
 /// Operation on bytes, four in a `$r` or sixteen in a `$v`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Bytes {
+pub enum Bytes {
     Add,
     Sub,
     Min,
@@ -127,7 +127,7 @@ pub(crate) enum Bytes {
 
 /// Operation on 32 bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Alu {
+pub enum Alu {
     Add,
     Sub,
     /// Product of the signed low halves.

@@ -10,7 +10,7 @@ use crate::vcode::VReg;
 
 /// Contents of a byte of a word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Byte {
+pub enum Byte {
     Zero,
     /// Byte of a register, or eight copies of its sign bit.
     Of {
@@ -34,7 +34,8 @@ impl Byte {
     }
 }
 
-fn own_byte(reg: Reg, byte: usize) -> Byte {
+/// Returns a byte of a register.
+pub fn own_byte(reg: Reg, byte: usize) -> Byte {
     Byte::Of { reg, byte: byte as u8, sign: false }
 }
 
@@ -61,7 +62,7 @@ fn permuted(selector: u16, maps: [Map; 2]) -> Map {
 
 /// Input byte of a bitwise function.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Bits {
+pub enum Bits {
     /// All bits have this value.
     All(bool),
     Unknown(Option<Byte>),
@@ -77,7 +78,7 @@ fn with_bit(table: u8, source: usize, bit: bool) -> u8 {
 }
 
 /// Returns one byte of a LOP3 result, if it is a byte of a source or zero.
-fn byte_of_function(mut table: u8, sources: [Bits; 3]) -> Option<Byte> {
+pub fn byte_of_function(mut table: u8, sources: [Bits; 3]) -> Option<Byte> {
     for (source, &bits) in sources.iter().enumerate() {
         match bits {
             Bits::All(bit) => table = with_bit(table, source, bit),
@@ -265,37 +266,5 @@ impl Combiner<'_> {
             self.forward(at, vreg);
         }
         true
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-
-    use super::*;
-
-    /// Checks every table over a byte, another byte, ones, zeros and an arbitrary number. If a byte
-    /// is found, all its bits agree with the function.
-    #[test]
-    fn a_byte_of_a_function_is_that_for_all_bits() {
-        let [x, y] = [0, 1].map(|byte| own_byte(Reg::new(VReg(7)), byte));
-        let kinds =
-            [Bits::All(false), Bits::All(true), Bits::Unknown(Some(x)), Bits::Unknown(Some(y)), Bits::Unknown(None)];
-        let value = |bits: Bits| match bits {
-            Bits::All(bit) => 0u8.wrapping_sub(bit.into()),
-            Bits::Unknown(Some(byte)) if byte == x => 0b0000_1111,
-            Bits::Unknown(Some(_)) => 0b0011_0011,
-            Bits::Unknown(None) => 0b0101_0101,
-        };
-        for table in 0..=u8::MAX {
-            for (a, b, c) in kinds.iter().flat_map(|&a| kinds.iter().flat_map(move |&b| kinds.map(|c| (a, b, c)))) {
-                let Some(byte) = byte_of_function(table, [a, b, c]) else { continue };
-                let [p, q, r] = [a, b, c].map(value);
-                let bit = |n: u8| table >> ((p >> n & 1) << 2 | (q >> n & 1) << 1 | r >> n & 1) & 1;
-                let made = (0..8).fold(0, |made, n| made | bit(n) << n);
-                let expected = if byte == Byte::Zero { 0 } else { value(Bits::Unknown(Some(byte))) };
-                assert_eq!(made, expected, "{table:#x}");
-            }
-        }
     }
 }

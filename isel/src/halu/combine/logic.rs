@@ -10,7 +10,7 @@ use crate::halu::operands::{Reg, SourceLocation, Src};
 const WORDS: [u32; 5] = [0xaaaa_aaaa, 0xcccc_cccc, 0xf0f0_f0f0, 0xff00_ff00, 0xffff_0000];
 
 /// Applies a LOP3 table to three functions.
-fn apply(table: u8, [a, b, c]: [u32; 3]) -> u32 {
+pub fn apply(table: u8, [a, b, c]: [u32; 3]) -> u32 {
     let pick = |word: u32, bit: u8| if bit == 1 { word } else { !word };
     let case = |case: u8| pick(a, case >> 2 & 1) & pick(b, case >> 1 & 1) & pick(c, case & 1);
     (0..8).filter(|n| table >> n & 1 == 1).fold(0, |all, n| all | case(n))
@@ -18,11 +18,11 @@ fn apply(table: u8, [a, b, c]: [u32; 3]) -> u32 {
 
 /// Distinct input words of a function.
 #[derive(Default)]
-struct Words(ArrayVec<Src, 5>);
+pub struct Words(ArrayVec<Src, 5>);
 
 impl Words {
     /// Adds a source, and returns it as a function of these words.
-    fn add(&mut self, source: Src) -> Option<u32> {
+    pub fn add(&mut self, source: Src) -> Option<u32> {
         match source.place {
             SourceLocation::Reg(Reg { vreg: None, .. }) => return Some(0),
             SourceLocation::Imm(u32::MAX) => return Some(u32::MAX),
@@ -42,7 +42,7 @@ impl Words {
 
     /// Returns a function as one LOP3, if it depends on at most three words. A word that is not a
     /// register becomes the second source.
-    fn one(&self, function: u32) -> Option<(u8, [Src; 3])> {
+    pub fn one(&self, function: u32) -> Option<(u8, [Src; 3])> {
         let matters = |&number: &usize| {
             let (word, step) = (WORDS.get(number).copied().unwrap_or(0), 1 << number);
             (function & word) >> step != function & !word
@@ -114,53 +114,5 @@ impl Combiner<'_> {
     /// grow.
     pub(super) fn is_continued(&self, reg: Reg) -> bool {
         reg.vreg.is_some_and(|reg| self.known[reg.0 as usize].is_continued)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-
-    use super::*;
-    use crate::vcode::VReg;
-
-    fn reg(number: u32) -> Src {
-        Src::plain(SourceLocation::Reg(Reg::new(VReg(number))))
-    }
-
-    /// Checks every table inside every other table, at each source, over equal and different
-    /// registers, numbers and complements. A combined LOP3 must compute the same bits.
-    #[test]
-    fn one_table_has_the_bits_of_two() {
-        let values = |source: Src| match source.place {
-            SourceLocation::Reg(Reg { vreg: Some(VReg(number)), .. }) => {
-                [0x8c4e_31f5u32, 0x5a93_d06e, 0x39c5_a71b][number as usize]
-            }
-            SourceLocation::Imm(bits) => bits,
-            _ => 0,
-        };
-        let run = |table: u8, sources: [Src; 3]| apply(table, sources.map(values));
-        let number = Src::imm(0x00ff_0ff0);
-        for (of, others) in [
-            ([reg(0), reg(1), Src::ZERO], [reg(2), Src::ZERO]),
-            ([reg(0), reg(1), Src::ZERO], [reg(1), reg(0)]),
-            ([reg(0), number, Src::ZERO], [reg(2), Src::ZERO]),
-            ([reg(0), number, Src::ZERO], [Src::imm(!0x00ff_0ff0), reg(1)]),
-            ([reg(0), reg(1), reg(2)], [reg(2), number]),
-        ] {
-            let mut ones = 0;
-            for (inner, table) in (0..=u8::MAX).flat_map(|inner| (0..=u8::MAX).map(move |table| (inner, table))) {
-                let mut words = Words::default();
-                let [a, b, c] = of.map(|source| words.add(source).unwrap());
-                let taken = apply(inner, [a, b, c]);
-                let [d, e] = others.map(|source| words.add(source).unwrap());
-                let Some((one, sources)) = words.one(apply(table, [taken, d, e])) else { continue };
-                ones += 1;
-                assert!(sources[0].is_reg() && sources[2].is_reg());
-                let [x, y] = others.map(values);
-                assert_eq!(run(one, sources), apply(table, [run(inner, of), x, y]), "{inner:#x} in {table:#x}");
-            }
-            assert!(ones > 10_000, "{of:?} in {others:?}: {ones}");
-        }
     }
 }

@@ -10,8 +10,8 @@
 //! Instructions are combined only within a block, so that no live range grows beyond its block.
 //! Instructions without remaining uses are removed.
 
-mod bytes;
-mod logic;
+pub mod bytes;
+pub mod logic;
 mod sums;
 mod word;
 

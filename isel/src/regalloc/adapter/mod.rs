@@ -138,7 +138,6 @@ impl AllocationRun {
     }
 
     /// Returns `true` if the result is that of the fast path.
-    #[cfg(test)]
     pub(super) fn is_direct(&self) -> bool {
         self.is_direct
     }

@@ -45,31 +45,3 @@ pub(super) fn sequence(moves: &[(Reg, Reg)], mut temporary: impl FnMut(Reg) -> R
     }
     done
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Every assignment of four registers to four registers is sequenced with the effect of a
-    /// parallel move.
-    #[test]
-    fn the_order_of_moves_does_not_show() {
-        for number in 0..4u32.pow(4) {
-            let moves: Vec<(Reg, Reg)> = (0..4).map(|to| (Reg(to), Reg(number / 4u32.pow(to) % 4))).collect();
-            let mut held: Vec<u32> = (0..8).collect();
-            let mut next = 4;
-            let ordered = sequence(&moves, |_| {
-                next += 1;
-                Reg(next - 1)
-            });
-            for &(to, from) in &ordered {
-                held[to.0 as usize] = held[from.0 as usize];
-            }
-            let expected: Vec<u32> = moves.iter().map(|&(_, from)| from.0).collect();
-            assert_eq!(held[..4], expected);
-            // Each cycle adds one move, and there are at most two cycles.
-            let own = moves.iter().filter(|(to, from)| to != from).count();
-            assert!(ordered.len() <= own + 2, "{moves:?}: {ordered:?}");
-        }
-    }
-}

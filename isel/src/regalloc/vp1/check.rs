@@ -6,7 +6,7 @@ use halfbyte_isa::word::Field;
 
 use super::super::AllocError;
 use super::super::verify::class;
-use super::shape::{RegisterField, accumulates, class_of, is_optional, slot_at, slots};
+use super::shape::{RegisterField, accumulates, is_optional, slot_at, slots};
 use crate::vcode::{Access, Operand, VBlock, VCode, VInst};
 use crate::vp1::machine::Vp1;
 use crate::vp1::{Class, GroupRegisterPosition};
@@ -105,4 +105,15 @@ fn belong(code: &VCode<Vp1>, operands: &[Operand<Vp1>], slot: &RegisterField) ->
     let ascend = operands.windows(2).all(|pair| pair[0].part < pair[1].part);
     let may_lack = slot.shape.allows_missing_parts() && slot.role == OperandRole::Use;
     ascend && operands.iter().all(fits) && (may_lack || operands.len() == usize::from(slot.shape.parts()))
+}
+
+/// Returns the register class of a file, if its registers are allocated.
+const fn class_of(file: RegFile) -> Option<Class> {
+    match file {
+        RegFile::R => Some(Class::R),
+        RegFile::V => Some(Class::V),
+        RegFile::C => Some(Class::C),
+        RegFile::Vc => Some(Class::Vc),
+        _ => None,
+    }
 }

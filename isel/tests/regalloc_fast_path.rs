@@ -1,0 +1,68 @@
+//! Tests of which code the fast path of register allocation accepts.
+
+use halfbyte_ir::text::read;
+use halfbyte_isa::halu::TARGET;
+use halfbyte_isa::object::Loc;
+use halfbyte_isel::regalloc::{Allocator, Options};
+use halfbyte_isel::{Backend, Halu, Request, Scratch};
+
+/// Returns `true` if a kernel for HALU takes the fast path. regalloc2 and its checker also run.
+fn is_direct(body: &str) -> bool {
+    let text =
+        format!("kernel @k(%x: in f16x2, %y: out f16x2, %n: i32) {{\n^entry:\n  %i = item_id\n{body}  ret\n}}\n");
+    let module = read(&text).unwrap();
+    let request = Request::new(&module.kernels[0], TARGET, &|_| Loc::default());
+    let selected = Halu.select(request, &mut Scratch::default()).unwrap();
+    let mut allocator = Allocator::default();
+    selected.code.allocate(&mut allocator, &Options { check: true, ..Options::default() }).unwrap();
+    allocator.took_fast_path()
+}
+
+/// Returns code that loads `words` words first and then adds them up.
+fn sum(words: usize) -> String {
+    let loads = (0..words).map(|k| format!("  %v{k} = load %x[%i + {k}]\n"));
+    let adds = (1..words).map(|k| {
+        let before = if k == 1 { "%v0".to_owned() } else { format!("%s{}", k - 1) };
+        format!("  %s{k} = fadd.f16x2 {before}, %v{k}\n")
+    });
+    loads.chain(adds).collect::<String>() + &format!("  store %s{}, %y[%i]\n", words - 1)
+}
+
+/// Returns a loop that passes on two values, in the given order.
+fn rounds(first: &str, second: &str) -> String {
+    format!(
+        "  %a = load %x[%i]\n  %b = load %x[%i + 1]\n  br ^loop(%n, %a, %b)\n\
+         ^loop(%k: i32, %p: f16x2, %q: f16x2):\n  %one = const.i32 1\n  %next = sub.i32 %k, %one\n  \
+         %zero = const.i32 0\n  %more = icmp.ne.i32 %next, %zero\n  \
+         br_if %more, ^loop(%next, {first}, {second}), ^done\n\
+         ^done:\n  %r = fsub.f16x2 %p, %q\n  store %r, %y[%i]\n"
+    )
+}
+
+#[test]
+fn what_fits_goes_the_short_way() {
+    assert!(is_direct(""));
+    assert!(is_direct(&sum(8)));
+    assert!(is_direct(&sum(50)));
+    assert!(is_direct(&rounds("%p", "%q")));
+}
+
+#[test]
+fn what_is_passed_and_needed_further_on_is_moved() {
+    assert!(is_direct(&rounds("%a", "%b")));
+    assert!(is_direct(&rounds("%a", "%a")));
+    assert!(is_direct(&rounds("%q", "%q")));
+}
+
+#[test]
+fn what_is_passed_and_never_named_goes_the_long_way() {
+    let passed = "  %a = load %x[%i]\n  %c = icmp.eq.i32 %i, %n\n  br_if %c, ^one(%a), ^two\n\
+                  ^one(%p: f16x2):\n  store %a, %y[%i]\n  br ^two\n^two:\n";
+    assert!(!is_direct(passed));
+}
+
+#[test]
+fn what_is_exchanged_or_takes_memory_goes_the_long_way() {
+    assert!(!is_direct(&rounds("%q", "%p")));
+    assert!(!is_direct(&sum(300)));
+}
