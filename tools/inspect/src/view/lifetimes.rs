@@ -9,7 +9,7 @@ use super::registers::{Contents, Held, Node, Register};
 
 /// A live range: a range of instructions over which a register holds one value.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct LiveRange {
+pub struct LiveRange {
     /// The start in half columns: 2n is before instruction n, 2n + 1 after it.
     pub start: usize,
     /// The end, exclusive.
@@ -22,7 +22,7 @@ pub(super) struct LiveRange {
 
 /// The chart of register lifetimes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Lifetimes {
+pub struct Lifetimes {
     /// The registers, each with its live ranges in order.
     pub rows: Vec<(Register, Vec<LiveRange>)>,
     /// The origin of each instruction.
@@ -48,12 +48,7 @@ const FILES: [RegFile; 11] = [
 
 /// Creates the chart of a function from its nodes and the contents of registers. `columns` has the
 /// origin of each node.
-pub(super) fn of_nodes(
-    nodes: &[Node],
-    contents: &Contents,
-    columns: Vec<Option<Origin>>,
-    blocks: Vec<usize>,
-) -> Lifetimes {
+pub fn of_nodes(nodes: &[Node], contents: &Contents, columns: Vec<Option<Origin>>, blocks: Vec<usize>) -> Lifetimes {
     let mut rows: HashMap<Register, Timeline> = HashMap::new();
     for Held { register, start, end, defs } in &contents.held {
         let stretch = LiveRange { start: *start, end: *end, defs: (**defs).clone(), is_used: true };
@@ -123,37 +118,5 @@ impl Timeline {
             }
         }
         stretches
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::super::registers::{Cell, contents};
-    use super::*;
-
-    const R: fn(u8) -> Cell = |number| ((RegFile::Gpr, number), 0);
-
-    fn line(number: usize, reads: &[u8], writes: &[u8]) -> Node {
-        let place = Some(Origin { line: number as u32, column: 1 });
-        Node {
-            reads: reads.iter().map(|&register| R(register)).collect(),
-            writes: writes.iter().map(|&register| (R(register), place)).collect(),
-            may_skip: false,
-            successors: vec![number + 1],
-        }
-    }
-
-    #[test]
-    fn a_stretch_goes_from_a_definition_to_the_last_use() {
-        let nodes = [line(0, &[], &[2]), line(1, &[2], &[1]), line(2, &[2, 1], &[2]), line(3, &[2], &[9])];
-        let chart = of_nodes(&nodes, &contents(&nodes), Vec::new(), vec![0]);
-        let shown: Vec<_> = (chart.rows.iter())
-            .map(|(register, stretches)| {
-                (register.1, stretches.iter().map(|s| (s.start, s.end, s.is_used)).collect::<Vec<_>>())
-            })
-            .collect();
-        let expected = [(1, vec![(3, 5, true)]), (2, vec![(1, 5, true), (5, 7, true)]), (9, vec![(7, 8, false)])];
-        assert_eq!(shown, expected);
     }
 }

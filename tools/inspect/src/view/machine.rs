@@ -200,7 +200,7 @@ fn is_end(inst: &halu::Inst) -> bool {
 }
 
 /// Returns the nodes of HALU machine code, one per instruction.
-fn halu_nodes(words: &[u128], locs: &[Loc]) -> Vec<Node> {
+pub fn halu_nodes(words: &[u128], locs: &[Loc]) -> Vec<Node> {
     let node = |(address, (&word, &loc)): (usize, (&u128, &Loc))| {
         let Some(inst) = halu::Inst::decode(word) else { return Node::default() };
         let target = inst.row().operands.iter().find_map(|operand| match operand.kind {
@@ -247,7 +247,7 @@ fn target_of(next: Next<()>, word: u32, numbers: &HashMap<u32, usize>) -> Option
 }
 
 /// Returns the nodes of VP1 machine code, one per bundle.
-fn vp1_nodes(words: &[u32], locs: &[Loc]) -> Vec<Node> {
+pub fn vp1_nodes(words: &[u32], locs: &[Loc]) -> Vec<Node> {
     let numbers: HashMap<u32, usize> = bundles(words).map(|(start, _)| start).zip(0..).collect();
     let mut nodes = Vec::new();
     // The control transfer of the previous bundle, which takes effect after this one, and the
@@ -285,7 +285,7 @@ pub(super) fn is_nop(word: u32) -> bool {
 
 /// Returns the backward jumps of VP1 machine code: the indices of the target bundle and of the
 /// jumping bundle.
-pub(super) fn loops(words: &[u32]) -> Vec<(usize, usize)> {
+pub fn loops(words: &[u32]) -> Vec<(usize, usize)> {
     let numbers: HashMap<u32, usize> = bundles(words).map(|(start, _)| start).zip(0..).collect();
     let backward = |(number, (start, bundle)): (usize, (u32, Bundle))| {
         let branch = bundle.inst(Unit::Branch)?;
@@ -294,40 +294,4 @@ pub(super) fn loops(words: &[u32]) -> Vec<(usize, usize)> {
         (to <= number).then_some((to, number))
     };
     bundles(words).enumerate().filter_map(backward).collect()
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    /// A VP1 branch takes effect one bundle later.
-    #[test]
-    fn jumps_leave_after_the_delay_slot() {
-        let text =
-            "mov $r1 0x4\nanop\nsnop\nvnop\nsub $r1 $c0 $r1 0x1\nbra not $c0 zf 0x4\nadd $r2 $r1 0x1\nbnop\nexit 0x0\n";
-        let words = vp1::assemble(text).unwrap().words;
-        let locs: Vec<Loc> = (1..).take(words.len()).map(|line| Loc { line, column: 1 }).collect();
-        let starts: Vec<u32> = bundles(&words).map(|(start, _)| start).collect();
-        let nodes = vp1_nodes(&words, &locs);
-        let at = |address: u32| starts.iter().rposition(|&start| start <= address).unwrap();
-        assert_eq!(nodes[at(6)].successors, [at(6) + 1, at(4)]);
-        assert_eq!(nodes[at(5)].successors, [at(5) + 1]);
-        assert!(nodes[at(8)].successors.is_empty());
-        assert_eq!(loops(&words), [(at(4), at(5))]);
-        let found = contents(&nodes).uses;
-        let sub = found.iter().find(|of| of.register == (RegFile::R, 1) && of.node == at(4)).unwrap();
-        assert_eq!(sub.defs.iter().map(|place| place.line).collect::<Vec<_>>(), [1, 5]);
-    }
-
-    #[test]
-    fn branches_of_halu_count_from_themselves() {
-        let words =
-            halu::assemble("MOV R1, R2 ;\nx:\n@P0 IADD3 R1, R1, R1, RZ ;\n@P1 BRA x ;\nEXIT ;\n").unwrap().words;
-        let nodes = halu_nodes(&words, &[Loc::default(); 4]);
-        assert_eq!(nodes[2].successors, [3, 1]);
-        assert!(nodes[3].successors.is_empty());
-        assert!(nodes[1].may_skip && !nodes[0].may_skip);
-        assert!(nodes[2].reads.contains(&((RegFile::Pred, 1), 0)));
-    }
 }

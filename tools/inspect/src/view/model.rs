@@ -11,7 +11,7 @@ use halfbyte_isa::row::Row;
 /// A position in the text. It relates the stages: an op and everything derived from it carry the
 /// same position.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct Origin {
+pub struct Origin {
     /// The line, from 1.
     pub line: u32,
     /// The column, from 1.
@@ -22,7 +22,7 @@ pub(super) struct Origin {
 /// along many branches would have all earlier positions as origins, and the page would grow
 /// quadratically with the text.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Origins(BTreeSet<Origin>);
+pub struct Origins(BTreeSet<Origin>);
 
 /// The largest number of origins in a set.
 const MOST_PLACES: usize = 32;
@@ -95,7 +95,7 @@ impl fmt::Display for Origin {
 
 /// The description of a machine instruction: the opcode's name and its row.
 #[derive(Clone, Copy)]
-pub(super) struct Entry {
+pub struct Entry {
     /// The opcode's name, which is unique even if rows share a mnemonic.
     pub opcode: &'static str,
     /// The row.
@@ -103,7 +103,7 @@ pub(super) struct Entry {
 }
 
 /// A token of a line.
-pub(super) enum Token {
+pub enum Token {
     /// Any other text.
     Plain(String),
     /// A comment of the text.
@@ -123,7 +123,7 @@ pub(super) enum Token {
 
 /// The kind of a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub enum Shape {
     /// A comment, or another line without code.
     Other,
     /// A label, or the head of a kernel.
@@ -135,7 +135,7 @@ pub(super) enum Shape {
 }
 
 /// A line of a stage.
-pub(super) struct Line {
+pub struct Line {
     /// The kind.
     pub shape: Shape,
     /// The origin, if any.

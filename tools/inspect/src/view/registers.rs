@@ -9,14 +9,14 @@ use halfbyte_isa::row::RegFile;
 use super::model::{Entry, Origin, Origins, Token};
 
 /// A hardware register: its file and number.
-pub(super) type Register = (RegFile, u8);
+pub type Register = (RegFile, u8);
 
 /// An independently written part of a register: the register and, for flags, the bit.
-pub(super) type Cell = (Register, u8);
+pub type Cell = (Register, u8);
 
 /// A node of the control-flow graph: an instruction or a bundle.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Node {
+pub struct Node {
     /// The register parts that the node reads.
     pub reads: Vec<Cell>,
     /// The register parts that the node writes, with the origins of the writing instructions.
@@ -29,7 +29,7 @@ pub(super) struct Node {
 
 /// A use of a register.
 #[derive(Clone, Debug)]
-pub(super) struct Use {
+pub struct Use {
     /// The register.
     pub register: Register,
     /// The node that reads the register.
@@ -40,7 +40,7 @@ pub(super) struct Use {
 
 /// A live range of a register.
 #[derive(Clone, Debug)]
-pub(super) struct Held {
+pub struct Held {
     /// The register.
     pub register: Register,
     /// The start: 2n is before node n, 2n + 1 after it.
@@ -53,7 +53,7 @@ pub(super) struct Held {
 
 /// The contents of registers.
 #[derive(Debug, Default)]
-pub(super) struct Contents {
+pub struct Contents {
     /// The uses of registers that an earlier node writes.
     pub uses: Vec<Use>,
     /// The live ranges; those of one register part are in order.
@@ -62,7 +62,7 @@ pub(super) struct Contents {
 
 /// Computes the contents of the nodes' registers. Each register part is analysed separately, at the
 /// nodes where it is live.
-pub(super) fn contents(nodes: &[Node]) -> Contents {
+pub fn contents(nodes: &[Node]) -> Contents {
     let mut predecessors = vec![Vec::new(); nodes.len()];
     for (number, node) in nodes.iter().enumerate() {
         for &to in &node.successors {
@@ -214,7 +214,7 @@ impl Search<'_> {
 
 /// The registers that an instruction reads and writes.
 #[derive(Default)]
-pub(super) struct Touched {
+pub struct Touched {
     /// The registers that are read, with the origins of their values.
     pub reads: HashMap<Register, Origins>,
     /// The registers that are written.
@@ -250,7 +250,7 @@ pub(super) fn without_end(assembly: &str) -> &str {
 }
 
 /// Splits a line of assembly into tokens. `place` is the line's origin.
-pub(super) fn tokens(assembly: &str, entry: Option<Entry>, touched: &Touched, place: Option<Origin>) -> Vec<Token> {
+pub fn tokens(assembly: &str, entry: Option<Entry>, touched: &Touched, place: Option<Origin>) -> Vec<Token> {
     let mut tokens: Vec<Token> = Vec::new();
     let mut guarded = false;
     let mut has_op = false;
@@ -329,71 +329,4 @@ pub(super) fn parts(text: &str) -> impl Iterator<Item = &str> {
         rest = after;
         Some(part)
     })
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    const R0: Cell = ((RegFile::Gpr, 0), 0);
-
-    fn place(line: u32) -> Option<Origin> {
-        Some(Origin { line, column: 1 })
-    }
-
-    fn lines(found: &Use) -> Vec<u32> {
-        found.defs.iter().map(|place| place.line).collect()
-    }
-
-    #[test]
-    fn a_use_finds_every_definition_that_reaches_it() {
-        // Node 0 writes; node 1 branches to 2 or 3; node 2 writes; node 3 reads and branches back
-        // to 1.
-        let node = |writes: bool, line, successors: &[usize]| Node {
-            writes: if writes { vec![(R0, place(line))] } else { Vec::new() },
-            successors: successors.to_vec(),
-            ..Node::default()
-        };
-        let mut nodes = vec![node(true, 1, &[1]), node(false, 2, &[2, 3]), node(true, 3, &[3]), node(false, 4, &[1])];
-        nodes[3].reads = vec![R0];
-        let found = contents(&nodes);
-        assert_eq!(lines(&found.uses[0]), [1, 3]);
-        let held: Vec<usize> = found.held.iter().flat_map(|held| held.start..held.end).collect();
-        assert_eq!(held, [1, 2, 3, 5, 6, 7], "after 0, around 1, after 2, around 3");
-        nodes[2].may_skip = true;
-        nodes[1].successors = vec![2];
-        assert_eq!(lines(&contents(&nodes).uses[0]), [1, 3], "what may be skipped keeps what was there");
-        nodes[2].may_skip = false;
-        assert_eq!(lines(&contents(&nodes).uses[0]), [3]);
-    }
-
-    #[test]
-    fn what_nothing_writes_is_no_use() {
-        let node = Node { reads: vec![R0], ..Node::default() };
-        let found = contents(&[node]);
-        assert!(found.uses.is_empty() && found.held.is_empty());
-    }
-
-    #[test]
-    fn registers_in_assembly_are_found() {
-        let v = |number| (RegFile::V, number);
-        let mut touched = Touched::default();
-        touched.reads.insert(v(7), place(1).into_iter().collect());
-        touched.reads.insert(v(9), place(2).into_iter().collect());
-        touched.writes.push(v(7));
-        let shown = |assembly: &str| -> Vec<String> {
-            let name = |token: Token| match token {
-                Token::Name { text, is_def, defs } => {
-                    Some(format!("{text} {is_def} {}", defs.iter().next().map_or(0, |p| p.line)))
-                }
-                _ => None,
-            };
-            tokens(assembly, None, &touched, place(3)).into_iter().filter_map(name).collect()
-        };
-        assert_eq!(shown("vmin u $v7 $v7 $v9"), ["$v7 true 3", "$v7 false 1", "$v9 false 2"]);
-        assert_eq!(shown("x $v8d $v1d"), ["$v8d false 2"]);
-        assert_eq!(shown("x $v4q"), ["$v4q true 3"]);
-        assert_eq!(shown(""), Vec::<String>::new());
-    }
 }

@@ -45,29 +45,3 @@ pub(super) fn of_code(code: &KernelCode) -> Option<Slots> {
     let bundles = bundles(words).map(|(start, bundle)| in_units(start, start + bundle.words())).collect();
     Some(Slots { bundles, blocks: code.stats.clone(), loops: loops(words) })
 }
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::panic)]
-mod tests {
-
-    use super::*;
-    use halfbyte::Module;
-
-    /// Blocks are contiguous, and the width of a loop's bracket is the initiation interval.
-    #[test]
-    fn blocks_and_loops_are_where_they_are_said_to_be() {
-        let module = Module::parse(include_str!("../../../../examples/median.hb")).unwrap();
-        let binary = module.compile(halfbyte::VP1).unwrap();
-        let chart = of_code(&binary.code[0]).unwrap();
-        let ends = chart.blocks.iter().skip(1).map(|block| block.start).chain([chart.bundles.len() as u32]);
-        for (block, end) in chart.blocks.iter().zip(ends) {
-            let bundles = end - block.start;
-            assert!(if block.pipelined { bundles > block.bundles } else { bundles == block.bundles }, "{block:?}");
-        }
-        let [(to, from)] = chart.loops[..] else { panic!("{:?}", chart.loops) };
-        let pipelined = chart.blocks.iter().find(|block| block.pipelined).unwrap();
-        // The delay slot is the last bundle of an iteration.
-        assert_eq!((from + 2 - to) as u32, pipelined.bundles);
-        assert!(chart.bundles.iter().flatten().flatten().all(|slot| slot.is_nop == slot.text.ends_with("nop")));
-    }
-}

@@ -1,11 +1,9 @@
 //! Tests of the page's colours: each text has a contrast of at least 4.5:1 with its background, by
 //! WCAG 2.
 
-#![allow(clippy::unwrap_used)]
-
 use std::collections::HashMap;
 
-const STYLE: &str = include_str!("page/base.css");
+const STYLE: &str = include_str!("../src/view/page/base.css");
 
 type Colours = HashMap<String, String>;
 

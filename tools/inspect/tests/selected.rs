@@ -1,0 +1,11 @@
+//! Tests of the places of operands in assembly.
+
+use halfbyte_inspect::view::selected::only_difference;
+
+#[test]
+fn a_difference_is_found_where_it_is_the_only_one() {
+    assert_eq!(only_difference(&["a", "b"], &["a", "c"]), Some(1));
+    assert_eq!(only_difference(&["a", "b"], &["c", "d"]), None);
+    assert_eq!(only_difference(&["a", "b"], &["a", "b"]), None);
+    assert_eq!(only_difference(&["a"], &["b", "c"]), None);
+}
