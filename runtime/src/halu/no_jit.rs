@@ -12,7 +12,7 @@ use halfbyte_abi::Stats;
 use halfbyte_isa::halu::Word;
 use halfbyte_isa::trap::Fault;
 use halfbyte_native::clif::{NativeError, Translation};
-use halfbyte_native::launch::Order;
+use halfbyte_native::launch::LaunchOptions;
 use halfbyte_native::launch::Pointer;
 
 /// Stub of a kernel's native code, which is never generated.
@@ -23,11 +23,11 @@ pub(super) struct Jit(());
 pub(super) enum Repeat {}
 
 impl Repeat {
-    pub fn is(&self, _: &mut Memory<'_>, _: &Order<'_>, _: NonZero<u16>) -> bool {
+    pub fn is(&self, _: &mut Memory<'_>, _: &LaunchOptions<'_>, _: NonZero<u16>) -> bool {
         match *self {}
     }
 
-    pub fn run(&mut self, _: &mut Memory<'_>, _: &Order<'_>) -> Result<Stats, Stop> {
+    pub fn run(&mut self, _: &mut Memory<'_>, _: &LaunchOptions<'_>) -> Result<Stats, Stop> {
         match *self {}
     }
 }
@@ -64,7 +64,7 @@ impl Jit {
         _: &Kernel<'_>,
         _: Groups<'_>,
         _: &mut Memory<'_>,
-        _: Order<'_>,
+        _: LaunchOptions<'_>,
         _: NonZero<u16>,
         _: &mut Option<Box<Repeat>>,
     ) -> Option<Result<Stats, Stop>> {

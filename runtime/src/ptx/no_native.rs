@@ -5,11 +5,11 @@ use std::num::NonZero;
 
 use halfbyte_isa::ptx::module::Kernel;
 
-use super::Ended;
+use super::HostLaunchError;
 use super::memory::Memory;
 use halfbyte_abi::Stats;
 use halfbyte_native::clif::{NativeError, Translation};
-use halfbyte_native::launch::Order;
+use halfbyte_native::launch::LaunchOptions;
 
 /// Stub of a kernel's native code, which is never generated.
 #[derive(Clone, Debug, Default)]
@@ -19,11 +19,11 @@ pub(super) struct Jit(());
 pub(super) fn launch(
     _: &Jit,
     _: &Kernel,
-    _: &Order<'_>,
+    _: &LaunchOptions<'_>,
     _: &mut Memory<'_>,
     _: NonZero<u16>,
-) -> Option<Result<Stats, Ended>> {
-    Some(Err(Ended::Native(NativeError::NotBuilt)))
+) -> Option<Result<Stats, HostLaunchError>> {
+    Some(Err(HostLaunchError::Native(NativeError::NotBuilt)))
 }
 
 impl Jit {
