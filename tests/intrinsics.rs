@@ -108,7 +108,7 @@ fn instructions_of_ptx_evaluated_and_compiled_agree() {
 fn what_is_no_intrinsic_is_refused() {
     for (intrinsic, reason) in [
         ("HADD2 $d, $0, R1", "register `R1` cannot be named"),
-        ("HADD2 $d, $0, $1", "`$1` is not a valid positionholder"),
+        ("HADD2 $d, $0, $1", "`$1` is not a valid placeholder"),
         ("LDG $d, [$0.U32+URZ]", "an intrinsic only computes"),
         ("@!PT HADD2 $d, $0, $0", "an intrinsic has no guard"),
         ("IMAD.WIDE.U32 $d, $0, $0, RZ", "register of another kind or width"),

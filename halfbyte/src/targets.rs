@@ -250,7 +250,7 @@ mod intrinsics_in_kernels {
         let a: (Type, &[u64]) = (Type::I32, &[1]);
         for (text, reason) in [
             ("HADD2 $d, R7, $0", "register `R7` cannot be named"),
-            ("HADD2 $d, $1, $0", "`$1` is not a valid positionholder"),
+            ("HADD2 $d, $1, $0", "`$1` is not a valid placeholder"),
             ("FROB $d, $0", "unknown instruction"),
             ("EXIT", "an intrinsic only computes"),
         ] {
@@ -311,7 +311,7 @@ mod intrinsics_in_kernels {
         let a: (Type, &[u64]) = (Type::I32, &[1]);
         for (target, text, result, reason) in [
             ("vp1", "add $d $0 $r7", Type::I32, "register `$r7` cannot be named"),
-            ("vp1", "add $d $0 $1", Type::I32, "`$1` is not a valid positionholder"),
+            ("vp1", "add $d $0 $1", Type::I32, "`$1` is not a valid placeholder"),
             ("vp1", "add $d $0 0x1", Type::I64, "no register holds i64"),
             ("vp1", "add $d $0 0x1", Type::I1X2, "no register holds i1x2"),
             ("vp1", "add $d $0 0x1", Type::I8X16, "must be a `$r`"),

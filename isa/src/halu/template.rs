@@ -53,7 +53,7 @@ pub struct Template {
 #[non_exhaustive]
 pub enum TemplateError {
     /// `$` followed by something other than `d` or an operand's number.
-    #[error("`${0}` is not a placeholder: use `$d` for the result and `$0` to `${last}` for the operands", last = .1.saturating_sub(1))]
+    #[error("`${0}` is not a valid placeholder: use `$d` for the result and `$0` to `${last}` for the operands", last = .1.saturating_sub(1))]
     Placeholder(String, usize),
     /// An explicit register name.
     #[error("register `{0}` is not allowed: use `$d`, `$0`, `$1`, ...")]
@@ -247,8 +247,8 @@ mod tests {
         for text in ["HADD2 $d, $0, c[0x0][0x160]", "HADD2 $d, $0, c[", "HADD2 $d, $0, c[]", "HADD2 $d, $0, c[$1"] {
             assert_eq!(refused(text, WORD), by_place, "{text}");
         }
-        assert!(refused("HADD2 $d, $0, c[$2]", WORD).starts_with("`$2` is not a valid positionholder"));
-        assert!(refused("HADD2 $d, $0, c[$d]", WORD).starts_with("`$d` is not a valid positionholder"));
+        assert!(refused("HADD2 $d, $0, c[$2]", WORD).starts_with("`$2` is not a valid placeholder"));
+        assert!(refused("HADD2 $d, $0, c[$d]", WORD).starts_with("`$d` is not a valid placeholder"));
         assert_eq!(refused("HADD2 $d, $0, c[$1]", TRUTH), "c[$1] has the wrong kind or width for this operand");
         assert!(refused("LDC $d, c[$1][$0]", WORD).contains("expected"));
         assert!(refused("ULDC UR4, c[$1]", WORD).starts_with("register `UR4`"));
@@ -261,7 +261,7 @@ mod tests {
         assert_eq!(refused("HADD2 $d, $0, UR7"), "register `UR7` is not allowed: use `$d`, `$0`, `$1`, ...");
         assert_eq!(
             refused("HADD2 $d, $0, $2"),
-            "`$2` is not a placeholder: use `$d` for the result and `$0` to `$1` for the operands"
+            "`$2` is not a valid placeholder: use `$d` for the result and `$0` to `$1` for the operands"
         );
         assert_eq!(refused("HADD2 $d, $0, $0"), "operand `$1` is not used");
         assert_eq!(refused("HADD2 RZ, $0, $1"), "the result `$d` is not written");

@@ -25,7 +25,7 @@ pub enum TemplateErrorKind {
     #[error("missing instruction: `;` separates bundles and `&` separates the words of a bundle")]
     Empty,
     /// An invalid placeholder, with the number of operands.
-    #[error("`{0}` is not a valid positionholder: `$d` is the result, {operands} `$t0`, `$t1`, ... are temporary", operands = operands(*.1))]
+    #[error("`{0}` is not a valid placeholder: `$d` is the result, {operands} `$t0`, `$t1`, ... are temporary", operands = operands(*.1))]
     Placeholder(String, usize),
     /// An explicit register name.
     #[error("register `{0}` is not allowed: use `$d`, `$0`, `$1`, ... and `$t0`, `$t1`, ...")]

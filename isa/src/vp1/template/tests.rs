@@ -161,9 +161,9 @@ fn what_does_not_fit_is_refused() {
         "$r31",
     );
     let operands = "`$d` is the result, `$0` to `$1` the operands, `$t0`, `$t1`, ... are temporary";
-    with("vadd s $d $0 $2", &format!("`$2` is not a valid positionholder: {operands}"), "$2");
-    with("vlrp rn 0x0 $d $1d $0", &format!("`$1d` is not a valid positionholder: {operands}"), "$1d");
-    with("vadd s $d $0 $t", &format!("`$t` is not a valid positionholder: {operands}"), "$t");
+    with("vadd s $d $0 $2", &format!("`$2` is not a valid placeholder: {operands}"), "$2");
+    with("vlrp rn 0x0 $d $1d $0", &format!("`$1d` is not a valid placeholder: {operands}"), "$1d");
+    with("vadd s $d $0 $t", &format!("`$t` is not a valid placeholder: {operands}"), "$t");
     with("vadd s $d $0 $0", "operand `$1` is not used", "vadd s $d $0 $0");
     with("vadd s $t0 $0 $1", "the result `$d` is not written", "");
     with("vadd s $0 $0 $1", "cannot write operand `$0`; copy it to a temporary", "$0");
@@ -291,7 +291,7 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(refused("mov $d 0x5", R, &[R]).0, "operand `$0` is not used");
     assert_eq!(
         refused("mov $d $1", R, &[]).0,
-        "`$1` is not a valid positionholder: `$d` is the result, there are no operands, `$t0`, `$t1`, ... are temporary"
+        "`$1` is not a valid placeholder: `$d` is the result, there are no operands, `$t0`, `$t1`, ... are temporary"
     );
     assert!(refused("mov $d 0x5", R, &[R; 31]).0.starts_with("more than 31 initial values"));
     assert!(Template::parse("mov $d 0x5", R, &[]).is_ok());
