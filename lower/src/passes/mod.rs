@@ -63,7 +63,7 @@ pub const PASSES: &[BuiltIn] = &[
 #[rustfmt::skip]
 pub const ORDER: &[&str] = &[
     "contract", "axes", "fold", "canon", "unroll", "gvn", "if_convert", "canon", "merge", "licm", "dce", "index",
-    "pack", "slp", "widen", "bias", "legalise",
+    "pack", "slp", "widen", "swar_add", "legalise",
     "gvn", "licm", "schedule", "dce",
 ];
 

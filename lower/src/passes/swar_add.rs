@@ -15,9 +15,9 @@ use crate::range::{self, Range, is_in, signed_lanes};
 use crate::rewrite::constant_lanes;
 use crate::trace::{ChangeKind, Report};
 
-/// The `bias` pass.
+/// The `swar_add` pass.
 pub(super) const PASS: BuiltIn = BuiltIn {
-    name: "bias",
+    name: "swar_add",
     description: "computes sums and differences of packed half-words on 32-bit words, with a bias that prevents carries",
     order: &[
         (Order::After("slp"), "it creates the packed half-words"),
