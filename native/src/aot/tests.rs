@@ -1,6 +1,6 @@
 //! Arithmetic that is code of the object, run by this computer, against what it stands for.
 //!
-//! `HALFBYTE_SOFT_CASES=2000000 cargo test --release -p halfbyte-runtime --features aot soft` looks at so many cases of each operation.
+//! `HALFBYTE_SOFT_CASES=2000000 cargo test --release -p halfbyte-native --features aot soft` looks at so many cases of each operation.
 #![allow(clippy::unwrap_used)]
 
 use cranelift_codegen::ir::condcodes::IntCC;
