@@ -50,7 +50,7 @@ impl Origins {
     }
 
     /// Returns the origins in the order of the text.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Origin> {
+    pub fn iter(&self) -> impl Iterator<Item = &Origin> {
         self.0.iter()
     }
 }
