@@ -4,7 +4,7 @@
 //! `cargo bench --bench video_forms` writes `docs/ptx/forms.md`. With names of forms after `--` it
 //! prints their instructions instead. It needs `ptxas` and `nvdisasm` of CUDA 13.5, on the path or
 //! as Python packages.
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::panic, unreachable_pub)]
 
 mod sass;
 

@@ -14,9 +14,9 @@ pub struct Reg {
 }
 
 impl Reg {
-    pub(super) const ZERO: Reg = Reg { vreg: None, part: 0 };
+    pub const ZERO: Reg = Reg { vreg: None, part: 0 };
 
-    pub(super) const fn new(vreg: VReg) -> Reg {
+    pub const fn new(vreg: VReg) -> Reg {
         Reg { vreg: Some(vreg), part: 0 }
     }
 
@@ -93,21 +93,21 @@ pub struct Src {
 }
 
 impl Src {
-    pub(super) const ZERO: Src = Src::plain(SourceLocation::Reg(Reg::ZERO));
+    pub const ZERO: Src = Src::plain(SourceLocation::Reg(Reg::ZERO));
 
-    pub(super) const fn plain(place: SourceLocation) -> Src {
+    pub const fn plain(place: SourceLocation) -> Src {
         Src { place, neg: false, abs: false, half: Half::Both }
     }
 
     /// Returns an immediate. Zero becomes RZ, which every source field accepts.
-    pub(super) const fn imm(bits: u32) -> Src {
+    pub const fn imm(bits: u32) -> Src {
         match bits {
             0 => Src::ZERO,
             _ => Src::plain(SourceLocation::Imm(bits)),
         }
     }
 
-    pub(super) const fn is_reg(self) -> bool {
+    pub const fn is_reg(self) -> bool {
         matches!(self.place, SourceLocation::Reg(_))
     }
 

@@ -10,9 +10,9 @@ pub struct Reg {
 }
 
 impl Reg {
-    pub(super) const ZERO: Reg = Reg { vreg: None };
+    pub const ZERO: Reg = Reg { vreg: None };
 
-    pub(super) const fn new(vreg: VReg) -> Reg {
+    pub const fn new(vreg: VReg) -> Reg {
         Reg { vreg: Some(vreg) }
     }
 }
@@ -49,7 +49,7 @@ impl Src {
         }
     }
 
-    pub(super) const fn is_reg(self) -> bool {
+    pub const fn is_reg(self) -> bool {
         matches!(self, Src::Reg(_))
     }
 
