@@ -227,7 +227,7 @@ fn run_lines_and_calls_have_grids_and_blocks() {
         ("grid=4,2,1,1 block=1", "expected `block`"),
         ("grid=4", "expected `block`"),
         ("grid=x block=1", "a number along an axis"),
-        ("grid=1 block=4294967296", "is too many"),
+        ("grid=1 block=4294967296", "is too large"),
         ("grid=65536,65536 block=1", "more work items than 32 bits can number"),
         ("grid=1 block=2 y=zeros(1)", "out of bounds"),
     ] {
@@ -256,8 +256,8 @@ fn run_lines_and_calls_have_grids_and_blocks() {
     }
     run("halu", &["--grid", "1"]).fails(2, "give both --grid and --block, or --items");
     // A launch of PTX must not exceed the limits of a GPU.
-    run("ptx", &["--grid", "1", "--block", "1025"]).fails(1, "more than a GPU takes");
-    run("ptx", &["--grid", "1,65536", "--block", "1"]).fails(1, "more than a GPU takes");
+    run("ptx", &["--grid", "1", "--block", "1025"]).fails(1, "exceeds the limits of a GPU");
+    run("ptx", &["--grid", "1,65536", "--block", "1"]).fails(1, "exceeds the limits of a GPU");
     run("vp1", &["--items", "8"]).fails(1, "all along x, and there is no `item_id.y`");
     halfbyte(&["run", "examples/axpy.hb", "--target", "halu", "--grid", "1"]).fails(2, "--block");
 }

@@ -200,7 +200,10 @@ fn refusals_must_be_expected_and_made() {
 
     let expected = GROUP.replace("group_id\n", "group_id ; refuse: vp1: group_id\n");
     let found = failures(&format!("{expected}; run: vp1: @group items=1 x=[0] y=[0]\n"));
-    assert_eq!(found, [(8, 3, "@group cannot run on vp1: a refusal is expected in it".into())]);
+    assert_eq!(
+        found,
+        [(8, 3, "@group cannot run on vp1: a refuse line in the kernel expects vp1 to refuse it".into())]
+    );
 }
 
 #[test]

@@ -181,7 +181,7 @@ fn options_that_would_be_ignored_are_refused() {
     }
     for engine in ["jit", "cuda"] {
         halfbyte(&[&run[..], &["--target", "ir", "--engine", engine]].concat())
-            .fails(2, "target `ir` is evaluated as it stands");
+            .fails(2, "--engine jit is not valid with target `ir`");
     }
     halfbyte(&[&run[..], &["--target", "ir", "--engine", "interp"]].concat()).output();
     for call in [
@@ -216,7 +216,7 @@ fn where_there_is_no_kernel_all_say_so() {
             &["reduce", "-"],
         ] {
             let called = halfbyte_on(call, text.as_bytes());
-            called.fails(1, "error: the file has no kernels\n --> <stdin>:1:1");
+            called.fails(1, "error: the file has no kernel");
         }
         halfbyte_on(&["test", "-"], text.as_bytes()).fails(1, "the file has no test");
     }
@@ -236,7 +236,7 @@ fn names_are_suggested() {
         (["--kernel", "axpi"], "has no kernel `@axpi`; did you mean `@axpy`? It has @axpy"),
         (["--print-after", "canom"], "no step `canom` is taken; did you mean `canon`?"),
         (["--print-after", "isell"], "no step `isell` is taken; did you mean `isel`?"),
-        (["--passes", "gvm"], "there is no pass `gvm`, did you mean `gvn`?"),
+        (["--passes", "gvm"], "unknown pass `gvm`, did you mean `gvn`?"),
     ] {
         halfbyte(&[&compile[..], &more].concat()).fails(2, said);
     }

@@ -139,7 +139,8 @@ fn calls_that_cannot_be_exit_with_2() {
     halfbyte(&["check", "no/such/path"]).fails(2, "no/such/path");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "ptx", "--sm", "85"])
         .fails(2, "expected one of 75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121");
-    halfbyte(&["compile", "examples/axpy.hb", "--target", "ptx", "--emit", "words"]).fails(2, "PTX text, not words");
+    halfbyte(&["compile", "examples/axpy.hb", "--target", "ptx", "--emit", "words"])
+        .fails(2, "has PTX, not machine code");
     halfbyte(&["run", "examples/axpy.hb", "--target", "vp1", "--engine", "cuda", "--items", "1"])
         .fails(2, "engine `cuda` does not run what is for vp1; `interp` does");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--emit", "ptx"]).fails(2, "not PTX text");
@@ -176,7 +177,7 @@ fn input_that_is_wrong_exits_with_1_and_shows_every_place() {
 fn a_folder_without_kernels_is_no_success() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().display().to_string();
-    halfbyte(&["check", &path]).fails(1, "there is no *.hb in this folder");
+    halfbyte(&["check", &path]).fails(1, "the folder has no *.hb files");
     fs::create_dir(folder.path().join("below")).unwrap();
     let kernel = "kernel @k() {\n^entry:\n  ret\n}\n; run: halu: @k items=1\n";
     fs::write(folder.path().join("below/k.hb"), kernel).unwrap();

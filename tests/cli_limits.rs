@@ -52,7 +52,7 @@ fn a_hostile_folder_ends_within_its_limits_and_says_which() {
         "@long: not done after 0.2 s",
         "--timeout SECONDS sets this limit",
         "200000000 elements of i8 are too many",
-        "../secret: it lies outside",
+        "../secret: the file is outside of",
         "the launch has 4294967295 work items; the limit is 268435456",
         "g-zeros.hb: the file has at least 16777217 bytes; at most 16777216 are allowed",
     ] {
@@ -76,7 +76,7 @@ fn run_lines_read_other_folders_where_that_is_allowed() {
     write(&inside, "k.hb", &format!("{EMPTY}; run: halu: @k items=1 y=@../data -> y=[120]\n"));
     let (file, outside) = (inside.join("k.hb"), folder.path().to_str().unwrap());
     let file = file.to_str().unwrap();
-    halfbyte(&["check", file]).fails(1, "it lies outside");
+    halfbyte(&["check", file]).fails(1, "the file is outside of");
     assert!(halfbyte(&["check", file, "--allow", outside]).output().ends_with("1 passed, 0 failed\n"));
 }
 

@@ -60,7 +60,7 @@ fn a_launch_is_over_blocks_of_threads() {
     run(&["--target", "halu", "--grid", "4", "--block", "1025"]).fails(2, "at most 1024");
     run(&["--target", "halu", "--grid", "65537", "--block", "1024"]).fails(2, "more than 67108864");
     run(&["--target", "ptx", "--grid", "1", "--block", "32,33"]).fails(2, "at most 1024");
-    run(&["--target", "ptx", "--grid", "1", "--block", "1,1,65"]).fails(2, "more than a GPU takes");
+    run(&["--target", "ptx", "--grid", "1", "--block", "1,1,65"]).fails(2, "exceeds the limits of a GPU");
     run(&["--target", "ptx", "--grid", "many", "--block", "4"]).fails(2, "invalid digit");
     run(&["--target", "ptx", "--kernel", "other", "--grid", "1", "--block", "1"]).fails(2, "it has axpy");
 }
@@ -196,7 +196,7 @@ done: ld.param.u64 %d0, [y]; mul.wide.u32 %d1, %r0, 4; add.u64 %d2, %d0, %d1; st
         fs::write(&path, text(version, exchange)).unwrap();
         halfbyte(&["run", &path, "--target", target, "--grid", "1", "--block", "5", "--arg", "y=zeros:i32:5"])
     };
-    let warning = "warning: @k exchanges values by `shfl` or `vote` without `.sync`";
+    let warning = "warning: @k uses `shfl` or `vote` without `.sync`";
     for (exchange, expected) in [
         // Lane 2 is inactive.
         ("vote.ballot.b32 %r2, %p0;", "y=[27, 27, 0, 27, 27]\n"),
@@ -273,7 +273,7 @@ fn a_text_for_an_older_machine_is_refused_once() {
     let older = LOST.replace("9.1", "4.2").replace("sm_90", "sm_52");
     let called = run_text(&older, &["--target", "ptx", "--arg", "x=[1]", "--arg", "y=[1]"]);
     assert_eq!(called.err.matches("error: ").count(), 1, "{}", called.err);
-    assert!(called.err.contains("PTX 6.3 and sm_75 are the least"), "{}", called.err);
+    assert!(called.err.contains("at least PTX 6.3 and sm_75 are required"), "{}", called.err);
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn check_runs_again_when_a_file_changes_comes_or_goes() {
     watching.says(&["gone ", "1 passed, 0 failed"]);
     // The command continues when a folder has no more kernels.
     std::fs::remove_file(&b).unwrap();
-    watching.says(&["there is no *.hb in this folder", "watching 0 files"]);
+    watching.says(&["the folder has no *.hb files", "watching 0 files"]);
     std::fs::write(&b, RIGHT).unwrap();
     watching.says(&["1 passed, 0 failed", "watching 1 file"]);
     assert_eq!(watching.interrupt(), Some(130));

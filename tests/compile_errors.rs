@@ -88,7 +88,7 @@ fn names_that_no_text_could_have_are_invalid() {
         b.begin("entry", &[]);
         b.ret();
         let shown = invalid(b.finish());
-        assert!(shown.contains("is no name for a kernel"), "{name:?}: {shown}");
+        assert!(shown.contains("is not a valid kernel name"), "{name:?}: {shown}");
         let mut b = Builder::new("k");
         b.scalar(name, Type::I32);
         b.begin("entry", &[]);

@@ -126,7 +126,7 @@ fn a_line_that_is_no_launch_says_why() {
         (json!({ "expect": [null, "0"] }), "`expect` is not of strings of two hexadecimal digits a byte"),
         (json!({ "expect": [null, 7] }), "`expect` is not a list of strings and nulls"),
         (json!({ "error": 7 }), "`error` is not the name of a kind of errors"),
-        (json!({ "expect": [null, ""], "tol": [null, {}] }), "`dtype` is not a format that a margin can be said of"),
+        (json!({ "expect": [null, ""], "tol": [null, {}] }), "`dtype` is not a format with margins"),
         (json!({ "expect": [null, ""], "tol": [null, 1], "dtype": ["f32", "f32"] }), "`tol` is not a list of"),
         (json!({ "expect": [null, ""], "out_format": "u8", "ulp": 1 }), "`out_format` is not a format"),
         (json!({ "expect": [null, ""], "out_format": "f32", "ulp": -1 }), "`ulp` is not a number of units"),

@@ -170,7 +170,7 @@ fn lines_of_launches_name_regular_files() {
     for name in ["out", "passwd", "zero"] {
         fs::write(&corpus, line(&inside.join(format!("{name}.ptx")))).unwrap();
         let counted = ends(&["corpus", text(&corpus)], "").out;
-        assert!(counted.contains("it lies outside"), "{name}: {counted}");
+        assert!(counted.contains("the file is outside of"), "{name}: {counted}");
     }
 }
 

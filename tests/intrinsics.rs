@@ -88,8 +88,8 @@ fn instructions_of_ptx_evaluated_and_compiled_agree() {
         ("not.b32 $d, %r1", "%r1"),
         ("not.b32 $d, $1", "$1"),
         ("ld.global.b32 $d, [$0]", "64"),
-        ("mov.u32 $d, %tid.x", "only `$d`, `$0`, `$1`"),
-        ("not.b32 $d, $0; not.b32 $d, $0", "not one instruction"),
+        ("mov.u32 $d, %tid.x", "operands of an intrinsic must be `$d`, `$0`, `$1`"),
+        ("not.b32 $d, $0; not.b32 $d, $0", "expected exactly one instruction"),
         ("@$0 not.b32 $d, $0", "pred"),
         ("frob.b32 $d, $0", "unknown instruction"),
     ] {
@@ -107,11 +107,11 @@ fn instructions_of_ptx_evaluated_and_compiled_agree() {
 #[test]
 fn what_is_no_intrinsic_is_refused() {
     for (intrinsic, reason) in [
-        ("HADD2 $d, $0, R1", "register `R1` cannot be named"),
+        ("HADD2 $d, $0, R1", "register `R1` is not allowed"),
         ("HADD2 $d, $0, $1", "`$1` is not a valid placeholder"),
-        ("LDG $d, [$0.U32+URZ]", "an intrinsic only computes"),
-        ("@!PT HADD2 $d, $0, $0", "an intrinsic has no guard"),
-        ("IMAD.WIDE.U32 $d, $0, $0, RZ", "register of another kind or width"),
+        ("LDG $d, [$0.U32+URZ]", "an intrinsic may only compute"),
+        ("@!PT HADD2 $d, $0, $0", "an intrinsic cannot have a guard"),
+        ("IMAD.WIDE.U32 $d, $0, $0, RZ", "has the wrong kind or width"),
         ("HADD9 $d, $0, $0", "unknown instruction"),
     ] {
         let message = outcome(&kernel(&["i32"], "i32", intrinsic)).unwrap();

@@ -222,9 +222,9 @@ fn every_number_of_a_third_register() {
 #[test]
 fn what_is_no_intrinsic_is_refused() {
     for (intrinsic, reason) in [
-        ("add $d $0 $r1", "register `$r1` cannot be named"),
+        ("add $d $0 $r1", "register `$r1` is not allowed"),
         ("add $d $0 $1", "`$1` is not a valid placeholder"),
-        ("lds $d $a0 0x0", "an intrinsic only computes"),
+        ("lds $d $a0 0x0", "an intrinsic may only compute"),
         ("vmac s rn int 0x0 hi $d s $0 s $0", "must be"),
         ("add $d $0 (slct $c0 sf $0d)", "`$0d` is not a valid placeholder"),
         ("addd $d $0 $0", "unknown instruction"),

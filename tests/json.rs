@@ -198,7 +198,7 @@ fn test_answers_with_each_kernel() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().display().to_string();
     let found = object("test", &halfbyte(&["test", &path, "--json"]));
-    assert!(found["diagnostics"][0]["message"].as_str().unwrap().contains("there is no *.hb in this folder"));
+    assert!(found["diagnostics"][0]["message"].as_str().unwrap().contains("the folder has no *.hb files"));
 }
 
 #[test]

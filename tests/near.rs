@@ -67,7 +67,7 @@ fn what_is_beyond_it_fails_and_says_by_how_much() {
         of_op("fexp2", "f32", "[0.0, 0.5]", "y~=[1.0, 0x3fb504f6]"),
         [
             "@k on ir: y[1], written by item 1, expected 1.4142139 (0x3fb504f6) by the run line, found 1.4142135 (0x3fb504f3), 3 \
-          ulps apart, off by 3.576e-7; beyond the manual's bound, 2 ulps of `ex2.approx.f32`; 1 of 2 elements differ"
+          ulps apart, off by 3.576e-7; outside the manual's bound, 2 ulps of `ex2.approx.f32`; 1 of 2 elements differ"
         ]
     );
     let sines = of_op("fsin", "f32", "[0.5, 10.0]", "y~=[0.47942555, -0.5439]");
@@ -104,10 +104,10 @@ fn a_line_has_a_margin_of_its_own() {
         assert_eq!(of(within), NONE, "{within}");
     }
     for (within, said) in [
-        ("rel=1e-6", "beyond the margin rel=1e-6"),
-        ("abs=3e-6, ulps=2", "beyond the margin abs=3e-6, ulps=2"),
-        ("f32, ulps=29", "30 ulps apart, off by 3.576e-6; beyond the margin ulps=29"),
-        ("f32", "beyond the manual's bound, 2 ulps"),
+        ("rel=1e-6", "outside the margin rel=1e-6"),
+        ("abs=3e-6, ulps=2", "outside the margin abs=3e-6, ulps=2"),
+        ("f32, ulps=29", "30 ulps apart, off by 3.576e-6; outside the margin ulps=29"),
+        ("f32", "outside the manual's bound, 2 ulps"),
     ] {
         let found = of(within);
         assert!(found.len() == 1 && found[0].contains(said), "{within}: {found:?}");

@@ -116,7 +116,7 @@ fn which_way_a_free_sum_was_taken_is_said() {
     // (1 + 2^-23) squared is 1 + 2^-22 + 2^-46; only a fused subtraction keeps the last term.
     let rounded = run(&["--target", "halu"]);
     assert_eq!(rounded.out.trim(), "x=[0x34000000]");
-    assert!(rounded.err.contains("note: @k leaves it to the assembler to fuse a sum with products"), "{}", rounded.err);
+    assert!(rounded.err.contains("note: @k permits the assembler to fuse a sum with products"), "{}", rounded.err);
     assert_eq!(run(&["--target", "ptx"]).out, rounded.out);
     for target in ["halu", "ir"] {
         let fused = run(&["--target", target, "--contract"]);
@@ -161,7 +161,7 @@ fn functions_are_given_back_with_the_kernels_that_call_them() {
     assert_eq!(called.code, 0, "{}", called.err);
     for name in ["@k", "@also"] {
         assert!(
-            called.err.contains(&format!("note: {name} has no packed work, and is given back as it was")),
+            called.err.contains(&format!("note: {name} has no packed operations, so its original PTX is kept")),
             "{}",
             called.err
         );

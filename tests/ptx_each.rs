@@ -69,7 +69,7 @@ fn what_version_and_target_lack_is_an_error_of_the_text() {
         mixed
     };
     for (version, target, named) in [
-        ("6.5", "sm_75", "`tanh.approx.f32 %f0, %f0;` needs PTX 7.0 and sm_75, but `.version` is 6.5 and sm_75"),
+        ("6.5", "sm_75", "`tanh.approx.f32 %f0, %f0;` needs PTX 7.0 and sm_75, but the file is for PTX 6.5 and sm_75"),
         ("7.0", "sm_70", "PTX 7.0 and sm_70 are too old; at least PTX 6.3 and sm_75 are required"),
         ("7.0", "sm_77", "there is no target `sm_77`"),
     ] {

@@ -128,7 +128,7 @@ fn it_is_said_why_a_rule_is_not_taken() {
     let called = on(&[HEADER, &test("k", "", "; rule: pair_add\n")].concat());
     called.fails(1, "wanted $I64, found i32");
     let called = on(&[HEADER, &test("k", "", "; rule: half_fmin\n")].concat());
-    called.fails(1, "no op is what isel/rules/halu/half.isle:");
+    called.fails(1, "no op matches isel/rules/halu/half.isle:");
     let called = on(&[HEADER, &test("k", "", "; rule: int_add3\n")].concat());
     called.fails(1, "wanted (Add $I32 a b), found `%m = mul.i32 %a, %v`");
 }
@@ -196,7 +196,7 @@ fn wrong_calls_are_told_from_wrong_tests() {
     halfbyte(&["test", "no/such.hb"]).fails(2, "no/such.hb");
     halfbyte(&["test", "--bless", "-"]).fails(2, "standard input cannot be rewritten");
     let (_folder, path) = folder(&[]);
-    halfbyte(&["test", &path.display().to_string()]).fails(1, "there is no *.hb in this folder");
+    halfbyte(&["test", &path.display().to_string()]).fails(1, "the folder has no *.hb files");
     halfbyte_on(&["test", "-"], b"\xff").fails(1, "this is not UTF-8 text");
     let help = halfbyte(&["test", "--help"]);
     assert!(help.output().contains("; check: TEXT") && help.output().contains("Examples:"), "{}", help.out);

@@ -93,7 +93,7 @@ fn arguments_that_do_not_fit_say_what_would() {
         let called = [&["run", "-", "--target", "ir", "--items", "1"], &args[..]].concat();
         halfbyte_on(&called, text.as_bytes()).fails(2, message);
     };
-    fails(&["b=1.5", "w=1"], "error: `1.5` is no i8\n");
+    fails(&["b=1.5", "w=1"], "error: `1.5` is not a valid i8\n");
     fails(&["b=1.5", "w=1"], "^^^ expected an integer, -128 to 255");
     fails(
         &["b=1", "w=@examples/chelsea.npy"],
@@ -239,7 +239,7 @@ fn formats_that_are_not_read_are_refused() {
     let (jpeg, text) = (path(&folder, "t.jpg"), path(&folder, "o.txt"));
     fs::write(&jpeg, [1, 2, 3, 4, 5, 6, 7, 8]).unwrap();
     let called = average(&[&format!("a=@{jpeg}"), "b=[0, 0]"]);
-    called.fails(2, "JPEG is not read");
+    called.fails(2, "JPEG is not supported");
     called.fails(2, "expected .npy, .png, or raw bytes as `@FILE.bin` or `@FILE:u8:COUNT`");
     let said = format!("a=@{jpeg}:u8:8");
     assert_eq!(average(&[&said, "b=[0, 0]"]).output(), "mean=[[1, 1, 2, 2], [3, 3, 4, 4]]\n");

@@ -107,7 +107,7 @@ fn functions_that_break_the_rules() {
         Halu.layout(Box::new(func)).unwrap_err()
     };
     let error = change(&|inst| inst.target = inst.target.map(|_| 2 as BlockIndex));
-    assert_eq!(error.to_string(), "kernel `k`: branch to block 2; there are 2");
+    assert_eq!(error.to_string(), "kernel `k`: branch to block 2, but there are only 2 blocks");
     let error = change(&|inst| inst.target = None);
     assert_eq!(error.to_string(), "kernel `k`: BRA has no target");
     let error = change(&|inst| inst.target = Some(1));

@@ -176,7 +176,7 @@ fn functions_that_break_the_rules() {
     assert_eq!(message(&[&["bra 0x0"]]), "kernel `k`: BRA has no target");
     assert_eq!(message(&[&["exit 0x0 -> 0"]]), "kernel `k`: EXIT takes no target");
     assert_eq!(message(&[&["vadd u $v1 $v2 $v3 -> 0"]]), "kernel `k`: VADD_U_RR takes no target");
-    assert_eq!(message(&[&["bra 0x0 -> 1"]]), "kernel `k`: branch to block 1; there are 1");
+    assert_eq!(message(&[&["bra 0x0 -> 1"]]), "kernel `k`: branch to block 1, but there are only 1 blocks");
     for early in ["exit 0x0", "bra $c0 zf 0x0 -> 0"] {
         let error = error(&[&[early, "add $r1 $r1 0x1"]]);
         assert!(matches!(error, LayoutError::Control { loc: Loc { line: 1, .. }, .. }), "{error}");

@@ -457,9 +457,8 @@ pub fn fault_diagnostic(fault: &Fault, kernel: &halfbyte_ir::Kernel, shape: &Sha
             };
             let [first_item, second_item] = [first, second]
                 .map(|access| format!("{} {}", shape.name(access.item), if access.write { "writes" } else { "reads" }));
-            let message = format!(
-                "data data race on ir: @{name}, {second_item} byte {offset} of {memory}, which {first_item} too"
-            );
+            let message =
+                format!("data race on ir: @{name}, {second_item} byte {offset} of {memory}, which {first_item} too");
             Diagnostic::new(second.span, message).note(Some(first.span), format!("{first_item} it"))
         }
     }

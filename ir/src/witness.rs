@@ -606,7 +606,7 @@ mod tests {
         for (check, reason) in [
             ("[t i8]: (%a: $t): %r = neg.$t %a", "is not `[name: values]`"),
             ("[t,m: i8] (%a: $t): %r = neg.$t %a", "does not give 2 values"),
-            ("(%a: i7): %r = neg.i8 %a", "is no type"),
+            ("(%a: i7): %r = neg.i8 %a", "is not a type"),
             ("(%a: i8): %r = neg %a", "needs its type as suffix"),
             ("(%a: i8): %r = frob.i8 %a", "is no op"),
             ("(%a: i8)", "a `:` stands"),

@@ -468,7 +468,7 @@ fn intrinsics() {
     assert_eq!(unknown.inst, find(&kernel(&treble), Op::Intrinsic).0);
     assert_eq!(unknown.to_string(), "item 0: `treble $d, $0` is not a valid instruction");
     let (without, _) = trap(&double, &Launch::new(1), &mut args);
-    let reason = "no meaning is given for instructions of halu".into();
+    let reason = "no implementation of halu instructions is available".into();
     assert_eq!(without.kind, TrapKind::NoIntrinsic { reason });
     run(&double, &launch, &mut args).unwrap();
     assert_eq!(bytes, [0x02, 0xfe, 0x80, 0x00]);

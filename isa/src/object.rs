@@ -490,7 +490,7 @@ mod tests {
         assert_eq!(with(21, &[0xff]), "the string at byte 21 is not UTF-8");
         assert_eq!(
             with(21, &[0]),
-            "\"\\0xpy\" is no name for a kernel: it must not be empty nor hold control characters"
+            "invalid kernel name \"\\0xpy\": a name must not be empty or contain control characters"
         );
         for kind in [5, 8, 10, 12, 255] {
             assert_eq!(with(34, &[kind]), format!("parameter `a` is of unknown kind {kind}"));

@@ -329,10 +329,7 @@ impl fmt::Display for TrapKind {
                     true => format!("by a copy that {item} has not waited for"),
                     false => format!("by {item} too"),
                 };
-                write!(
-                    f,
-                    "data data race: {access} of the byte at {space} address {address:#x}, which is {verb} {by}"
-                )?;
+                write!(f, "data race: {access} of the byte at {space} address {address:#x}, which is {verb} {by}")?;
                 loc.filter(|loc| loc.is_known()).map_or(Ok(()), |loc| write!(f, ", at line {}", loc.line))
             }
             TrapKind::Uninitialised { address, bytes } => {

@@ -327,11 +327,11 @@ fn errors_outside_kernels() {
         ("{head}.common .const .b32 x;", "4:9: expected `.global`; found `.const`"),
         (
             "{head}.extern .global .b32 x; .entry k() { .reg .b64 %d; mov.u64 %d, x; }",
-            "4:64: the external function `x` is not supported",
+            "4:64: the external symbol `x` is not supported",
         ),
         (
             "{head}.extern .const .b32 x[4]; .entry k() { .reg .b32 %r; ld.const.b32 %r, [x]; }",
-            "4:72: the external function `x` is not supported",
+            "4:72: the external symbol `x` is not supported",
         ),
         ("{head}.shared .b8 x[49153];", "4:13: the `.shared` variables take more than 49152 bytes"),
         ("{head}.shared .b32 x = 1;", "4:16: expected `,` or `;`; found `=`"),

@@ -35,7 +35,7 @@ fn not_affine(on: &str) -> String {
     format!("{why} {on}, {ACROSS}")
 }
 
-const ACROSS: &str = "and it may lie across two words of the data store";
+const ACROSS: &str = "and it may be unaligned in the data store";
 
 #[test]
 fn groups_of_the_launch() {

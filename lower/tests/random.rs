@@ -175,7 +175,7 @@ fn packing_keeps_the_meaning() {
                         let known = [
                             "it may read what",
                             "it may write where",
-                            "the number of trips",
+                            "the trip count",
                             "its index",
                             "no way leads out",
                         ];

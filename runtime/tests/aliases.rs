@@ -91,7 +91,7 @@ fn what_may_not_overlap_is_refused() {
     let found = message(&may, &mut [Arg::Buffer(&mut x), at(0, 0), at(0, 4)]);
     assert_eq!(found, "arguments `x` and `z` of kernel `k` overlap; `z` is written and not declared `may_alias`");
     let found = message(&may, &mut [at(1, 9), Arg::Buffer(&mut y), Arg::Buffer(&mut z)]);
-    assert_eq!(found, "argument `x` of kernel `k` is the address of byte 9 of `y`, which has 8");
+    assert_eq!(found, "argument `x` of kernel `k` is the address of byte 9 of `y`, which has 8 bytes");
     let found = message(&may, &mut [at(1, 2), Arg::Buffer(&mut y), Arg::Buffer(&mut z)]);
     assert_eq!(found, "argument `x` of kernel `k` is the address of byte 2 of `y`; expected a multiple of 4");
     let found = message(&may, &mut [at(7, 0), Arg::Buffer(&mut y), Arg::Buffer(&mut z)]);

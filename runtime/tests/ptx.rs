@@ -137,7 +137,7 @@ fn bytes_of_parameters() {
     let mut y = vec![0; 4];
     kernel.launch(Launch::new((1, 1), &mut [Arg::Buffer(&mut y), Arg::Value(&[0, 0, 0, 0, 0, 0xFE])])).unwrap();
     assert_eq!(word(&y, 0), 0xFFFF_FFFE);
-    let beyond = "does not stay within `s`, which has 6 bytes";
+    let beyond = "is out of bounds: `s` has 6 bytes";
     for (read, what) in [
         ("b32 %r0, [s+4]", beyond),
         ("b32 %r0, [s+2]", "is at no multiple of the 4 bytes that it accesses"),
@@ -172,7 +172,7 @@ fn traps() {
     assert_eq!(
         message("  ld.global.b32 %r0, [%d0+8];"),
         "kernel `k`, item 0, word 0x2 `ld.global.b32 %r0, [%d0+8];` (k.ptx:7:3): \
-         load of 4 bytes at global address 0xd00000000000008 is out of bounds: byte 8 of buffer `x`, which has 8"
+         load of 4 bytes at global address 0xd00000000000008 is out of bounds: byte 8 of buffer `x`, which has 8 bytes"
     );
     assert_eq!(
         message("st.global.b32 [%d0], %r0;"),
@@ -187,7 +187,7 @@ fn traps() {
     assert_eq!(
         message("st.global.v4.b32 [%d1], {%r0, %r1, %r2, %r3};"),
         "kernel `k`, item 0, word 0x2 `st.global.v4.b32 [%d1], {%r0, %r1, %r2, %r3};` (k.ptx:7:1): \
-         store of 16 bytes at global address 0xd00100000040000 is out of bounds: byte 0 of buffer `y`, which has 8"
+         store of 16 bytes at global address 0xd00100000040000 is out of bounds: byte 0 of buffer `y`, which has 8 bytes"
     );
     assert_eq!(
         message("ld.b8 %r0, [%d2+-1];"),

@@ -247,7 +247,7 @@ fn ends_with_a_trap() {
         ("setp.eq.u32 %p0, %r0, 70; @%p0 trap;", "the kernel executed a trap instruction"),
         (
             "add.u64 %d2, %d1, 5120; st.global.b32 [%d2], %r0;",
-            "is out of bounds: byte 6208 of buffer `y`, which has 6208",
+            "is out of bounds: byte 6208 of buffer `y`, which has 6208 bytes",
         ),
         (
             "setp.eq.u32 %p0, %r0, 33; selp.b64 %d2, 2, 0, %p0; add.u64 %d2, %d1, %d2; ld.b32 %r5, [%d2];",

@@ -22,13 +22,13 @@ fn out_of_bounds() {
     assert_eq!(
         message("    LDG R0, [RZ.U32+UR0+0x8] ;"),
         "kernel `k`, item 0, word 0x2 `LDG R0, [RZ.U32+UR0+0x8] ;` (test.s:3:5): \
-         load of 4 bytes at global address 0xd00000000000008 is out of bounds: byte 8 of buffer `x`, which has 8"
+         load of 4 bytes at global address 0xd00000000000008 is out of bounds: byte 8 of buffer `x`, which has 8 bytes"
     );
     // An access that is partly in bounds is out of bounds.
     assert_eq!(
         message("    STG.128 [RZ.U32+UR2], R0 ;"),
         "kernel `k`, item 0, word 0x2 `STG.128 [RZ.U32+UR2], R0 ;` (test.s:3:5): \
-         store of 16 bytes at global address 0xd00100000040000 is out of bounds: byte 0 of buffer `y`, which has 8"
+         store of 16 bytes at global address 0xd00100000040000 is out of bounds: byte 0 of buffer `y`, which has 8 bytes"
     );
     // An address just before a buffer is reported relative to the buffer's start. Near null, and
     // past the last buffer, no buffer is named.
@@ -137,7 +137,7 @@ fn leaving_the_text() {
     );
     assert_eq!(
         message("    BRA .+2 ;\n    EXIT ;"),
-        "kernel `k`, item 0, word 0x2 `BRA .+2 ;` (test.s:3:5): branch to word 4; the kernel has 4"
+        "kernel `k`, item 0, word 0x2 `BRA .+2 ;` (test.s:3:5): branch to word 4, outside of the kernel, which has 4 words"
     );
     assert_eq!(
         message("    BRA .-3 ;"),

@@ -144,11 +144,11 @@ fn records_that_disagree() {
     let tiles = |code: &mut KernelCode, change: fn(&mut Tiles)| change(code.info.tiles.as_mut().unwrap());
     assert_eq!(
         refused(&|code| tiles(code, |tiles| tiles.streams[3].site.word = 40)),
-        "section `.info.k` is about word 40; the kernel has 40"
+        "section `.info.k` refers to word 40; the kernel has 40 words"
     );
     assert_eq!(
         refused(&|code| tiles(code, |tiles| tiles.group_branch = Some(u32::MAX - 1))),
-        "section `.info.k` is about word 4294967294; the kernel has 40"
+        "section `.info.k` refers to word 4294967294; the kernel has 40 words"
     );
     assert_eq!(
         refused(&|code| tiles(code, |tiles| tiles.items = 0)),

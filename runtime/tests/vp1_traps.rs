@@ -93,7 +93,7 @@ fn store_to_an_in_buffer() {
     );
     // A store beyond the end of an `in` buffer is reported as out of bounds.
     let trap = message(0, 2000, |streams| (streams[0].buffer, streams[1].buffer) = (Some(2), Some(1)));
-    assert!(trap.ends_with("is out of bounds: byte 0 of buffer `x`, which has 0"), "{trap}");
+    assert!(trap.ends_with("is out of bounds: byte 0 of buffer `x`, which has 0 bytes"), "{trap}");
     // The store also traps if the caller passed a writable slice.
     let program = program("x: in i32", Tiles { streams: vec![writes(0, 4, 0)], ..tiles(1, 0, vec![]) }, "    exit 0x0");
     let mut x = bytes(&[7]);
@@ -224,11 +224,11 @@ fn past_the_end() {
     );
     assert_eq!(
         fault("bra 0xc\n    snop\n    snop"),
-        "kernel `k`, item 0, word 0x3 `bra 0xc` (test.s:1:5): branch to word 12; the kernel has 12"
+        "kernel `k`, item 0, word 0x3 `bra 0xc` (test.s:1:5): branch to word 12, outside of the kernel, which has 12 words"
     );
     assert_eq!(
         fault("abra 0x9438"),
-        "kernel `k`, item 0, word 0x3 `abra 0x9438` (test.s:1:5): branch to word 37944; the kernel has 4"
+        "kernel `k`, item 0, word 0x3 `abra 0x9438` (test.s:1:5): branch to word 37944, outside of the kernel, which has 4 words"
     );
     let back = halfbyte_isa::vp1::Inst::new(halfbyte_isa::vp1::Opcode::BRA)
         .with(halfbyte_isa::vp1::fields::BTARG, -2i64 as u64)

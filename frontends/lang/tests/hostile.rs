@@ -93,8 +93,8 @@ fn evaluation_without_end() {
                 fn endless() -> i32 {\n  var s = 0\n  while s == s { s += 1 }\n  s\n}\n";
     let text = |lines: &str| format!("{long}{}", kernel(lines));
     assert_eq!(answer(&text("  n = long(0x7fffffff)")), Vec::<String>::new());
-    refused(&text("  n = x[0]\n  var v: i32[4]\n  v[long(0x7fffffff)] = 1"), "not known while compiling");
-    refused(&text("  const c = long(65538)"), "not known while compiling");
+    refused(&text("  n = x[0]\n  var v: i32[4]\n  v[long(0x7fffffff)] = 1"), "is not a compile-time constant");
+    refused(&text("  const c = long(65538)"), "is not a compile-time constant");
     assert_eq!(answer(&text("  const c = long(65537)\n  n = c")), Vec::<String>::new());
     answer(&text("  n = endless()"));
     // Many such calls, one after another or nested.

@@ -191,7 +191,7 @@ fn the_part_that_is_not_known_is_named() {
     refused("let p = extract(w, twice(a))", &[unknown, "`a` is an argument"]);
     refused("y[a] = last(x[0] & 7)", &[unknown, "the result of `load` is not known"]);
     refused("let i = item_id()\n unroll for k in 0..i + 1 { }", &[unknown, "the result of `item_id` is not known"]);
-    refused("for i in 0..4 { let p = extract(w, i) }", &[unknown, "`i` is the number of a `for`"]);
+    refused("for i in 0..4 { let p = extract(w, i) }", &[unknown, "`i` is the variable of a `for`"]);
     refused("var n = 0\n for i in 0..4 { n += 1 }\n let p = extract(w, n)", &[unknown, "depends on a loop"]);
     refused("let p = extract(w, if a == 0 { 1 } else { 2 })", &[unknown, "depends on a loop or on a condition"]);
     refused("let p = extract(w, sum_to(a))", &[unknown, "depends on a loop"]);

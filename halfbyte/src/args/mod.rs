@@ -475,7 +475,7 @@ mod tests {
             ("@", x, "1..1: the line ends too early; expected a file name"),
             ("[1.0] x", x, "6..7: unexpected `x`; expected the end of the value"),
             ("256", a, "0..3: 256 does not fit i8; expected -128 to 255; or the bits of all lanes in 0x hexadecimal"),
-            ("1.5", ParamKind::Scalar(Type::I8), "0..3: `1.5` is no i8; expected an integer, -128 to 255"),
+            ("1.5", ParamKind::Scalar(Type::I8), "0..3: `1.5` is not a valid i8; expected an integer, -128 to 255"),
             ("true", ParamKind::Scalar(Type::I1), "0..4: `true` is no i1; expected an integer, 0 to 1"),
             (
                 "[1e3]",

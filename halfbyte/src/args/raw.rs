@@ -100,7 +100,7 @@ mod tests {
         for name in ["t", "t.bin", "t.raw", "t.npy", "t.png", "t.dat", "jpg", "t.jpg:u8:4"] {
             assert_eq!(unread_format(name), None, "{name}");
         }
-        for text in ["img.npy", "a/b.png", "x.bin:u8:4", "X.RAW", "src/values/raw.rs"] {
+        for text in ["img.npy", "a/b.png", "x.bin:u8:4", "X.RAW", "src/args/raw.rs"] {
             assert!(is_like_file(text), "{text}");
         }
         for text in

@@ -22,7 +22,7 @@ pub struct Machine {
 #[non_exhaustive]
 pub enum MachineError {
     /// It is no triple.
-    #[error("`{triple}` is no target triple: {reason}")]
+    #[error("`{triple}` is not a target triple: {reason}")]
     Triple {
         /// What was asked for.
         triple: String,

@@ -535,7 +535,7 @@ mod tests {
             (
                 "; run: halu: @k items=4294967296",
                 "                      ^^^^^^^^^^",
-                "4294967296 is too many; expected a number of work items, at most 4294967295",
+                "4294967296 is too large; expected a number of work items, at most 4294967295",
             ),
             ("; run: halu: @k items=1 x", "                         ^", "the line ends too early; expected `=`"),
             (

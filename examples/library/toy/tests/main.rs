@@ -63,7 +63,7 @@ fn a_trap_names_its_line_and_its_buffer() {
     let mut args = [Arg::Scalar(7), Arg::In(&x), Arg::Buffer(&mut y)];
     let Err(LaunchError::Trap(trap)) = program.kernels()[0].launch(Launch::new(2, &mut args)) else { panic!() };
     let expected = "kernel `axpy`, item 1, word 0x2 `load r2, #2, r0` (<text>:6:3): load of 4 bytes at global address \
-                    0xd00200000100004 is out of bounds: byte 4 of buffer `y`, which has 4";
+                    0xd00200000100004 is out of bounds: byte 4 of buffer `y`, which has 4 bytes";
     assert_eq!(trap.to_string(), expected);
 }
 

@@ -140,7 +140,7 @@ pub enum ErrorKind {
     #[error("{0}")]
     Expression(&'static str),
     /// More initial values than the variable has elements.
-    #[error("more than {0} initial initial values")]
+    #[error("more than {0} initial values")]
     Values(u32),
     /// The variables exceed the size of a state space.
     #[error("the `.{}` variables take more than {} bytes", .0.name(), .0.most_bytes())]

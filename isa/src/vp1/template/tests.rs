@@ -223,7 +223,7 @@ fn what_does_not_fit_is_refused() {
         "`$vc1` is read before it is written",
         "$vc1",
     );
-    let handed = "takes what the scalar unit hands over, and no word of its bundle hands anything over";
+    let handed = "needs factors or flags from a scalar instruction in the same bundle";
     assert_eq!(vector("vmad2 s factor rn int 0x0 hi $d s $0d s $0").0, format!("`vmad2` {handed}"));
     assert_eq!(vector("mov $t0 0x0 & vmad2 s mask rn int 0x0 hi $d s $0d s $0").0, format!("`vmad2` {handed}"));
     assert_eq!(vector("vcmpad 0x2 $vc0 $0d $0; vand $d $0 0x0").0, format!("`vcmpad` {handed}"));

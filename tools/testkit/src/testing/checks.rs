@@ -663,7 +663,7 @@ mod tests {
                 "`[[R]]` is used on the line that binds it; expected a later line",
             ),
             (&[(CheckKind::Check, "[[R:x]] [[R:y]]")], "`R` is given twice"),
-            (&[(CheckKind::Not, "[[R:x]]")], "`not:` cannot give `R`; expected `{{regex}}`"),
+            (&[(CheckKind::Not, "[[R:x]]")], "`not:` cannot bind `R`; expected `{{regex}}`"),
             (&[(CheckKind::Never, "[[R:x]]")], "`never:` cannot give `R`; expected `{{regex}}`"),
             (&[(CheckKind::Check, "{{(}}")], "invalid regular expression: unclosed group"),
         ];

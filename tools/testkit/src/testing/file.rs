@@ -537,7 +537,7 @@ mod tests {
         assert_eq!(headless.2, "there is no `; test:` line for @k; expected a line `; test: STAGE TARGET` above it");
         let unexpecting = one(&format!("; test: asm halu\n{KERNEL}"));
         assert_eq!((unexpecting.0, unexpecting.1.as_str()), (2, "@k"));
-        assert!(unexpecting.2.starts_with("nothing is expected of @k; expected `; check: TEXT`"), "{}", unexpecting.2);
+        assert!(unexpecting.2.starts_with("@k has no expectation; expected `; check: TEXT`"), "{}", unexpecting.2);
         let below = one(&format!("; test: asm halu\n{KERNEL};=\n; test: asm vp1\n"));
         assert_eq!((below.0, below.2.as_str()), (9, "there is no kernel after this line"));
         for line in ["; check: x", "; rule: int_add", ";= x"] {
@@ -613,7 +613,7 @@ mod tests {
     fn wrong_expectations_are_shown_at_their_lines() {
         let one = |lines: &str| errors(&format!("; test: isel halu\n{KERNEL}{lines}")).remove(0);
         assert_eq!(one("; check: a{{b\n"), (8, "a{{b".to_owned(), "`{{` without `}}`".to_owned()));
-        assert_eq!(one("; check:\n").2, "`check:` says nothing; expected a text, or `{{regex}}`");
+        assert_eq!(one("; check:\n").2, "`check:` has no pattern; expected a text, or `{{regex}}`");
         let rule = one("; rule: int_add, int_addd\n");
         assert_eq!((rule.0, rule.1.as_str()), (8, "int_addd"));
         assert!(

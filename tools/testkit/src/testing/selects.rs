@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn what_is_missing_or_unwanted_is_told_with_what_was_selected() {
         let missing = selects(MAD, halfbyte::HALU, &["IADD3"], &[]).unwrap_err().to_string();
-        assert!(missing.starts_with("`IADD3` is not selected for halu\nselected are\n"), "{missing}");
+        assert!(missing.starts_with("`IADD3` is not selected for halu\nselected instead:\n"), "{missing}");
         assert!(
             missing.contains("  %r = add.i32 %m, %v\n      by int_mad (isel/rules/halu/integer.isle:"),
             "{missing}"
