@@ -229,7 +229,7 @@ fn what_is_no_intrinsic_is_refused() {
         ("add $d $0 (slct $c0 sf $0d)", "`$0d` is not a valid placeholder"),
         ("addd $d $0 $0", "unknown instruction"),
         ("mov $vx $0; add $d $0 $0", "`$0` is in another register file"),
-        ("mov $vx $0 & add $d $0 $0", "`mov $vx` stands for a store and a load"),
+        ("mov $vx $0 & add $d $0 $0", "`mov $vx` takes one vector"),
         ("mov $d $vx; add $d $d $0", "`$vx`: imm must be an integer"),
     ] {
         let message = outcome(&kernel(&["i32"], "i32", intrinsic)).unwrap();

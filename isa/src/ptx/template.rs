@@ -235,7 +235,7 @@ mod tests {
             ("not.b32 $d, $0; not.b32 $d, $0", "expected exactly one instruction"),
             ("} .entry l() { ret", "expected exactly one instruction"),
             ("", "expected exactly one instruction"),
-            ("ret", "an intrinsic only computes"),
+            ("ret", "changes control flow"),
             ("ld.global.b32 $d, [$0]", "64"),
             ("add.cc.u32 $d, $0, $0", "carry flag"),
             ("mov.u32 $d, %tid.x", "`$d`, `$0`"),

@@ -151,7 +151,7 @@ impl Isa {
         let of: Vec<&str> =
             Instructions::ALL.iter().filter(|set| set.page(near).is_some()).map(|set| set.name()).collect();
         format!(
-            "there is not a valid instruction `{written}`{here}; did you mean `{near}` of {}? `halfbyte isa` lists all",
+            "there is no instruction `{written}`{here}; did you mean `{near}` of {}? `halfbyte isa` lists all",
             of.join(" and ")
         )
     }

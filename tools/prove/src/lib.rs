@@ -1,5 +1,5 @@
 //! Proofs of the compiler and the engines by running: each rule and instruction on both its sides ([`prove`](mod@prove)), random kernels
-//! ([`campaign`]), random machine words ([`words`]), and random memory kernels and mutants of PTX on every route ([`routes`]).
+//! ([`campaign`]), random machine words ([`random_code`]), and random memory kernels and mutants of PTX on every route ([`routes`]).
 
 pub mod campaign;
 pub mod json;

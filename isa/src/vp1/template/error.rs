@@ -39,7 +39,7 @@ pub enum TemplateErrorKind {
         file: &'static str,
     },
     /// More values than registers.
-    #[error("more than {max} initial values: the result, the operands and `$t0` to the last temporary", max = Template::MAX_VALUES)]
+    #[error("more than {max} values: the result, the operands and `$t0` to the last temporary", max = Template::MAX_VALUES)]
     TooMany,
     /// A word that is no valid instruction. The position is relative to the text.
     #[error("{0}")]
