@@ -163,11 +163,11 @@ impl Function<'_> {
     }
 }
 
-const HEAD: &str = "# The library of functions
+const HEAD: &str = "# The standard library
 
-The standard library has functions that kernels often need: activations, colour conversion,
-reductions, pixel arithmetic and rounding divisions. This page lists them with their errors and
-costs. To use a function, include its file:
+The standard library of the kernel language has functions that kernels often need: activations,
+colour conversion, reductions, pixel arithmetic and rounding divisions. This page lists the
+functions with their errors and costs. To use a library function, include its file:
 
 ```
 include \"std/pixel\"
@@ -180,19 +180,21 @@ kernel fade(x: in i8x4, by: i16x2, y: out i8x4) {
 }
 ```
 
-The compiler inlines all functions. `include \"std/pixel\"` includes
+The compiler inlines all library functions. The line `include \"std/pixel\"` includes
 [`frontends/lang/std/pixel.hb`](../frontends/lang/std/pixel.hb). Lane 0 of a vector type is the
 lowest lane.
 
-**Error** is the largest distance from the exact value, in units in the last place (ulp) if the
-table says so. Tests measure it, over all values if there are few enough. A function without an
-error is exact. All targets and engines give the same bits. On a GPU,
-[approximate](ir.md#approximate) ops may differ in the last places; functions with such ops say so.
+The column **error** gives the largest distance from the exact value, in units in the last place
+(ulp) if the table says so. Tests measure the error of each function, over all values if there are
+few enough. A function without an error is exact. All targets and engines give the same bits. On a
+GPU, [approximate](ir.md#approximate) ops may differ in the last places; the table names the
+functions with approximate ops.
 
-**HALU, VP1 and PTX** give the number of instructions of a call with operands in registers. The
-number includes instructions for constants, and for accesses to the buffers that a function takes.
-Constant operands reduce it. The numbers for PTX are those of sm_90. On VP1, `6 for 4` means six
-instructions for four items, and `-` means that VP1 refuses the kernel.
+The columns **HALU, VP1 and PTX** give the number of instructions of a call with operands in
+registers. The number includes instructions for constants, and for accesses to the buffers that a
+function takes. Constant operands reduce the number of instructions. The numbers in the column PTX
+are those of sm_90. In the column VP1, `6 for 4` means six instructions for four items, and `-`
+means that VP1 refuses the kernel.
 ";
 
 fn page() -> String {

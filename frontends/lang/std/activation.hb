@@ -1,4 +1,4 @@
-; Activation functions in `f32`, with one rounding per op. `fexp2` and `ftanh` are approximate on a GPU. Errors are measured over all halves, as `f32`.
+; The functions of `std/activation` are activations in `f32`, with one rounding per op. The ops `fexp2` and `ftanh` are approximate on a GPU. The errors are measured over all halves, converted to `f32`.
 
 ; Returns e to the power of a. Error: 4e-6, relative to the larger of the value and 1.
 fn exp(a: f32) -> f32 { fexp2(a * 1.442695) }

@@ -1,5 +1,5 @@
-; Conversions of 8-bit RGB to luma and chroma of limited range (16 to 235, 16 to 240) and back, in the usual integer forms of decoders with
-; 8-bit coefficients. `_601` and `_709` are the matrices of BT.601 and BT.709. Errors are measured against the real matrix, over all bytes.
+; The functions of `std/colour` convert 8-bit RGB to luma and chroma of limited range (16 to 235, 16 to 240) and back. The functions of `std/colour` use the usual integer formulas of decoders with 8-bit
+; coefficients. The suffixes `_601` and `_709` select the matrices of BT.601 and BT.709. The errors are measured against the matrix in real numbers, over all bytes.
 
 include "std/pixel"
 

@@ -1,6 +1,6 @@
-; Reductions over a subgroup or group, and softmax of rows. These are collective operations: all items call them, and each item gets the result.
-; A group must have a multiple of 32 items, and provides `parts`, a shared array of 32 elements. Softmax uses `fexp2`, which is approximate on
-; a GPU; its error is measured over the rows of the tests.
+; The functions of `std/group` are reductions over a subgroup or group, and softmax of rows. All reductions are collective operations: all items of the group call the function,
+; and each item gets the result. A group must have a multiple of 32 items, and the kernel passes `parts`, a shared array of 32 elements. The softmax
+; functions use `fexp2`, which is approximate on a GPU; the error of softmax is measured over the rows of the tests.
 
 include "std/half"
 

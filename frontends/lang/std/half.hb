@@ -1,5 +1,5 @@
-; Functions of pairs of halves. Those that end in `_h2` use ops that GPUs have, mostly in `f32`. Those that end in `_poly` or `_newton` use no ops that are approximate on a GPU. Errors are the
-; largest over all halves.
+; The functions of `std/half` compute on pairs of halves. Functions that end in `_h2` use ops that GPUs have, mostly in `f32`. Functions that end in
+; `_poly` or `_newton` use no ops that are approximate on a GPU. Each error is the largest error over all halves.
 
 include "std/activation"
 

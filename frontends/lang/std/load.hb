@@ -1,4 +1,4 @@
-; Loads and stores with conversion. An index counts elements of the buffer.
+; The functions of `std/load` load and store with conversion. The index of an access counts elements of the buffer.
 
 include "std/pixel"
 

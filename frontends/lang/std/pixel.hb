@@ -1,4 +1,4 @@
-; Operations on the bytes of pictures: widening, narrowing, division and mixing.
+; The functions of `std/pixel` widen, narrow, divide and mix the bytes of pictures.
 
 ; Returns bytes 0 and 1, zero-extended: lane k is byte k.
 fn low(v: i8x4) -> i16x2 { bitcast.i16x2(shuffle(v, i8x4(0), [0, 4, 1, 4])) }

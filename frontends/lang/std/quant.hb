@@ -1,4 +1,4 @@
-; Quantised weights.
+; The functions of `std/quant` convert quantised weights.
 
 ; Returns the low and the high nibbles of four bytes, 0 to 15.
 fn nibbles(v: i8x4) -> (i8x4, i8x4) { (v & 15, v >>_u 4) }

@@ -1,4 +1,4 @@
-; Divisions with a defined rounding.
+; The functions of `std/round` divide integers with a defined rounding.
 
 ; Returns a / b rounded up, unsigned, for a + b - 1 below 2^32.
 fn div_up(a: i32, b: i32) -> i32 { (a + b - 1) /_u b }

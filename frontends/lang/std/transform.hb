@@ -1,4 +1,4 @@
-; Steps of transforms, for any type with addition.
+; The functions of `std/transform` are steps of transforms, for any type with addition.
 
 ; Returns the sum and the difference. Error: for floats, one rounding.
 fn butterfly<T>(a: T, b: T) -> (T, T) { (a + b, a - b) }
