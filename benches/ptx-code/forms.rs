@@ -29,10 +29,11 @@ const SMS: [u16; 3] = [75, 90, 120];
 const HEAD: &str = "# Forms of video instructions in machine instructions
 
 This page compares the [sequences](sequences.md) of halfbyte for video instructions with the code of
-ptxas 13.5. For each form and SM, the first number is for the sequence of `isel/rules/ptx/video`,
-and the second number is for the video instruction itself. The kernel loads a, b and c and stores d.
-The numbers do not count instructions for memory, control, addresses, parameters and constants.
-`cargo bench --bench video_forms` writes this page.
+ptxas 13.5. For each form and SM version, the first number of the table is for the sequence of
+`isel/rules/ptx/video`. The second number is for the video instruction itself, compiled by ptxas.
+Each measured kernel loads a, b and c and stores d. The numbers do not count instructions for
+memory, control, addresses, parameters and constants. The command `cargo bench --bench video_forms`
+writes this page.
 
 ";
 

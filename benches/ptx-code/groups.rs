@@ -35,12 +35,12 @@ const MOST: f64 = 1.05;
 
 const HEAD: &str = "# Cooperative kernels in machine instructions
 
-This page compares the code size of halfbyte with that of CUDA. Each cell is `halfbyte (CUDA)`, in
-machine instructions of ptxas 13.5, up to the last `EXIT`. The first number is for the kernels of
-`examples/groups`, compiled by halfbyte. The second number is for the same algorithms in CUDA C++
-(`examples/groups/cuda`), compiled by NVRTC 13.5. If the CUDA kernel has a fixed block size,
-halfbyte gets the same size by `--block`. `cargo bench --bench ptx -- --groups --write` writes this
-page.
+This page compares the code size of cooperative kernels of halfbyte with that of CUDA. Each cell of
+the table is `halfbyte (CUDA)`, in machine instructions of ptxas 13.5, up to the last `EXIT`. The
+first number of a cell is for a kernel of `examples/groups`, compiled by halfbyte. The second number
+is for the same algorithm in CUDA C++ (`examples/groups/cuda`), compiled by NVRTC 13.5. If the CUDA
+kernel has a fixed block size, halfbyte compiles its kernel for this block size with `--block`. The
+command `cargo bench --bench ptx -- --groups --write` writes this page.
 
 ";
 

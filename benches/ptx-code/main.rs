@@ -52,15 +52,16 @@ const TIMED_SM: Sm = Sm::SM_90;
 
 const HEAD: &str = "# Baseline kernels in machine instructions
 
-This page compares the code size of halfbyte with that of PTX written by hand. Each cell is
-`total / compute (total / compute)`, in machine instructions of ptxas 13.5, up to the last `EXIT`.
-The first pair is for the kernels of `examples/baseline`, compiled by halfbyte. The second pair is
-for the same kernels written in PTX (`tests/ptx/baseline`). Below sm_90, the second pair is for the
-file for sm_75; from sm_90 on, it is for the file for sm_90. `-` means that the kernel is refused,
-or that ptxas cannot assemble it for the SM. `cargo bench --bench ptx -- --write` writes this page.
+This page compares the code size of halfbyte with that of PTX written by hand. Each cell of the
+tables is `total / compute (total / compute)`, in machine instructions of ptxas 13.5, up to the last
+`EXIT`. The first pair of a cell is for a kernel of `examples/baseline`, compiled by halfbyte. The
+second pair of a cell is for the same kernel written in PTX (`tests/ptx/baseline`). Below sm_90, the
+second pair is for the PTX file for sm_75; from sm_90 on, the second pair is for the PTX file for
+sm_90. A cell `-` means that the kernel is refused, or that ptxas cannot assemble it for the SM. The
+command `cargo bench --bench ptx -- --write` writes this page.
 
-sm_75 has no maximum of halves. There, both versions of `k06_h2_max8` compare and select
-(`examples/baseline/sm75`).
+The SM version sm_75 has no maximum instruction for halves. Therefore the two versions of
+`k06_h2_max8` for sm_75 compare and select (`examples/baseline/sm75`).
 
 ";
 
@@ -68,14 +69,16 @@ sm_75 has no maximum of halves. There, both versions of `k06_h2_max8` compare an
 const EXACT: &str = "k06_h2_max8";
 
 const EXACTLY: &str = "
-A compare and a select give NaN for a number and NaN, and do not distinguish -0 from +0. `fmax` of
-the IR handles both cases, and takes more instructions on an SM without a maximum. This table is for
-the same kernel with `fmax` on every SM, compared with the same PTX files:
+For a number and NaN, the compare and select of `k06_h2_max8` return NaN. For -0 and +0, the compare
+and select return either zero. The op `fmax` of the IR handles NaN and -0, and takes more
+instructions on an SM without a maximum instruction. The following table is for `k06_h2_max8` with
+`fmax` on every SM, compared with the same PTX files:
 
 ";
 
 const READ_IN: &str = "
-This table is for the PTX files, [imported](../ptx.md#import) and compiled to PTX for the SM:
+The following table is for the PTX files, [imported](../ptx.md#import) by halfbyte and compiled to
+PTX for the SM:
 
 ";
 

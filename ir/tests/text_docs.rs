@@ -155,7 +155,7 @@ fn conversion_table() -> String {
         }
     }
     let mut table = String::from(
-        "\nS is the type of the converted operand. The table lists the conversions S -> T:\n\n| op | conversions |\n|---|---|\n",
+        "\nIn a conversion S -> T, S is the type of the operand. The table lists all conversions S -> T:\n\n| op | conversions |\n|---|---|\n",
     );
     for (types, ops) in rows {
         let ops: Vec<String> = ops.iter().map(|op| format!("`{op}`")).collect();
