@@ -452,7 +452,7 @@ fn after_an_error_in_a_variable_reading_goes_on_behind_it() {
     let expected = [
         "2:27: more than 2 initial values",
         "3:17: expected a number; found `{`",
-        "5:17: `0f3f800000` does not fit .b8",
+        "5:17: `0f3f800000` is not a value of type .b8",
         "6:8: `k` is already defined",
     ];
     assert_eq!(found, expected);

@@ -174,11 +174,14 @@ fn calls_are_as_they_are_declared() {
         read(&text).unwrap_err().iter().map(|error| error.kind.to_string()).collect::<Vec<_>>().join("; ")
     };
     let f = ".func (.reg .b32 %s) f (.reg .b32 %k) { ret; }";
-    assert_eq!(refused(f, "call (%r0), f;"), "call of `f` does not match its declaration: it has 1 argument, not 0");
-    assert_eq!(refused(f, "call f, (%r0);"), "call of `f` does not match its declaration: it has 1 result, not 0");
+    assert_eq!(
+        refused(f, "call (%r0), f;"),
+        "call of `f` does not match its declaration: expected 1 argument; found 0"
+    );
+    assert_eq!(refused(f, "call f, (%r0);"), "call of `f` does not match its declaration: expected 1 result; found 0");
     assert_eq!(
         refused(f, "call (%r0), f, (%d0);"),
-        "call of `f` does not match its declaration: argument 1 has 4 bytes of type .b32"
+        "call of `f` does not match its declaration: argument 1 must have 4 bytes of type .b32"
     );
     assert_eq!(refused(f, "call (%r0), %d0, (%r1);"), "expected `,` and a target list or prototype; found `;`");
     assert_eq!(refused(f, "call (%r0), g, (%r1);"), "unknown name `g`");

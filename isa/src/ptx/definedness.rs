@@ -21,42 +21,44 @@ use crate::halu::domain::{
 };
 use crate::row::{InstClass, OperandRole};
 
-/// Domain that computes undefined bits, together with the values if they are known.
+/// Domain of the analysis of undefined bits. It also computes the values of known words.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Definedness;
 
-/// A word with a mask of its undefined bits.
+/// A 32-bit word with a mask of its undefined bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Word {
-    /// The value, if it is known; undefined bits have a value too.
+    /// The value of the word, if the analysis knows it. In a known value, undefined bits are 0 or
+    /// 1, too.
     pub value: Option<u32>,
-    /// The undefined bits.
+    /// Mask of the undefined bits of the word.
     pub undefined: u32,
 }
 
 /// A truth value that may be undefined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Truth {
-    /// The value, if it is known.
+    /// The truth value, if the analysis knows it.
     pub value: Option<bool>,
-    /// `true` if it is undefined.
+    /// `true` if the truth value is undefined.
     pub undefined: bool,
 }
 
 impl Word {
-    /// Returns the mask of bits that are known and defined: the ones if `ones` is set, otherwise
-    /// the zeros.
+    /// Returns the mask of the bits whose value is known and defined: the one bits if `ones` is
+    /// set, otherwise the zero bits.
     fn known(self, ones: bool) -> u32 {
         self.value.map_or(0, |value| if ones { value } else { !value }) & !self.undefined
     }
 
-    /// Returns the minimum and the maximum unsigned value over all settings of the undefined bits.
+    /// Returns the minimum and the maximum unsigned value of the word over all values of its
+    /// undefined bits. Returns `None` if the value of the word is unknown.
     fn range(self) -> Option<[u32; 2]> {
         self.value.map(|value| [value & !self.undefined, value | self.undefined])
     }
 }
 
-/// Returns the union of the undefined bits of the words.
+/// Returns the bitwise OR of the undefined-bit masks of the words.
 fn union(words: &[Word]) -> u32 {
     words.iter().fold(0, |undefined, word| undefined | word.undefined)
 }
@@ -66,12 +68,13 @@ fn all_of(bits: u32, words: &[Word]) -> u32 {
     if union(words) == 0 { 0 } else { bits }
 }
 
-/// Returns the bits from the lowest undefined one up, all of which depend on it in a sum.
+/// Returns the mask of the bits of a sum that can be undefined: all bits from the lowest set bit of
+/// `undefined` upward, because of carries.
 fn upward(undefined: u32) -> u32 {
     undefined | undefined.wrapping_neg()
 }
 
-/// Returns the mask of all 16-bit halves that contain an undefined bit.
+/// Returns a mask with all bits set in each 16-bit half of `undefined` that is not zero.
 fn halves(undefined: u32) -> u32 {
     [0xFFFF, 0xFFFF_0000].into_iter().filter(|half| undefined & half != 0).fold(0, |all, half| all | half)
 }
@@ -92,7 +95,8 @@ fn truth<const N: usize>(words: [Word; N], undefined: bool, value: impl FnOnce([
     Truth { value: values(words).map(value), undefined }
 }
 
-/// Computes a pair of words. The bits of `mask` are undefined if any bit of an operand is.
+/// Computes a 64-bit value as two words. If any operand bit is undefined, the result bits in `mask`
+/// are undefined.
 fn pair<const N: usize>(
     operands: [[Word; 2]; N],
     mask: u64,
@@ -112,7 +116,8 @@ fn pair<const N: usize>(
         .map(|(half, undefined)| Word { value: value.map(|value: [u32; 2]| value[half]), undefined })
 }
 
-/// Replaces the operands that the operation does not have by `none`, so that they count as defined.
+/// Replaces the operands beyond the operand count of `kind` by `none`, so that unused operands
+/// count as defined.
 fn operands_of<T>(kind: FloatKind, operands: [T; 3], none: T) -> [T; 3]
 where
     T: Copy,
@@ -122,7 +127,7 @@ where
     [a, if count > 1 { b } else { none }, if count > 2 { c } else { none }]
 }
 
-/// Returns the mask of the bits of a format.
+/// Returns the mask of the result bits that a number of the format occupies.
 fn bits(form: NumberFormat) -> u64 {
     match form {
         NumberFormat::Int { bits, .. } => u64::MAX >> (64 - bits.clamp(1, 64)),
@@ -206,7 +211,7 @@ impl Domain for Definedness {
     }
 
     fn less(&mut self, signed: bool, a: Word, b: Word) -> Truth {
-        // Signed order is unsigned order after the sign bits are inverted.
+        // A signed comparison is an unsigned comparison of the operands with inverted sign bits.
         let flipped = |x: Word| Word { value: x.value.map(|value| value ^ (u32::from(signed) << 31)), ..x };
         let is_certain = match (flipped(a).range(), flipped(b).range()) {
             (Some([least_a, most_a]), Some([least_b, most_b])) => most_a < least_b || least_a >= most_b,
@@ -357,7 +362,8 @@ impl Domain for Definedness {
     }
 }
 
-/// Returns the undefined bits of a shift result; `shift` shifts a mask.
+/// Returns the mask of the undefined bits of a shift result. `shift` shifts the mask of `a` by a
+/// known count.
 fn shifted(a: Word, count: Word, shift: impl FnOnce(u32, u32) -> u32) -> u32 {
     match count.value {
         Some(number) if count.undefined & 31 == 0 => shift(a.undefined, number),
@@ -373,7 +379,7 @@ pub enum Use {
     Store,
     /// The value is a memory address.
     Address,
-    /// The value is a guard or the target of a branch.
+    /// The value is a guard, the index of an indirect branch or the address of an indirect call.
     Branch,
 }
 
@@ -387,15 +393,16 @@ impl fmt::Display for Use {
     }
 }
 
-/// The registers with undefined bits that an instruction writes: the register, its undefined bits,
-/// and the register that these come from.
+/// The registers with undefined bits that an instruction writes. Each entry holds the written
+/// register, the mask of its undefined bits, and the register that was read with undefined bits.
 pub type Spread = SmallVec<[(Reg, u64, Reg); 2]>;
 
-/// Propagates the undefined bits that an instruction reads. `undefined` returns those of a
-/// register. The caller handles arguments of calls and exchanges within a warp.
+/// Returns the registers to which an instruction propagates undefined bits. `undefined` returns the
+/// mask of the undefined bits of a register. The caller handles arguments of calls and exchanges
+/// within a warp.
 ///
 /// # Errors
-/// Returns the register and the use if the instruction makes an undefined value observable.
+/// Returns the register and its use if the instruction makes an undefined value observable.
 pub fn propagate(
     inst: &Inst,
     undefined: impl Fn(Reg) -> u64,
@@ -462,7 +469,8 @@ pub fn propagate(
     Ok(written.filter(|(_, bits, _)| *bits != 0).collect())
 }
 
-/// Returns the undefined bits of a pair of words, low word first.
+/// Returns the mask of the undefined bits of a 64-bit value, which is given as two words, low word
+/// first.
 pub fn whole([low, high]: [Word; 2]) -> u64 {
     u64::from(high.undefined) << 32 | u64::from(low.undefined)
 }

@@ -26,7 +26,7 @@ pub fn page(mnemonic: &str) -> Option<String> {
     let mut text = format!("# {}\n", first.row().mnemonic);
     // Consecutive rows with the same description share one section.
     for group in forms.chunk_by(|a, b| a.row().doc == b.row().doc) {
-        // Writing to a string cannot fail.
+        // The result can be ignored, because writing to a string cannot fail.
         let _ = meaning(&mut text, group);
     }
     Some(text)
@@ -54,7 +54,7 @@ const INDEX: &str = "# PTX instructions\n\n\
     Every variant needs at least PTX 6.3 and sm_75; higher requirements are listed.\n\n\
     | mnemonic | class | |\n|---|---|---|\n";
 
-/// Returns the first clause of a description.
+/// Returns the first clause of a description: the text before the first `: ` or `. `.
 fn summary(doc: &str) -> &str {
     let paragraph = doc.lines().next().unwrap_or("").trim_end_matches('.');
     let end = [": ", ". "].iter().filter_map(|mark| paragraph.find(mark)).min();
@@ -75,7 +75,8 @@ fn meaning(out: &mut String, group: &[Opcode]) -> fmt::Result {
     group.iter().try_for_each(|&opcode| form(out, opcode))
 }
 
-/// Returns the syntax of a variant: `{}` around optional parts, `|` between alternatives.
+/// Returns the syntax of an instruction variant: `{}` around optional parts, `|` between
+/// alternatives.
 fn syntax(row: &Row) -> String {
     let mut line = format!("{{@{{!}}p}} {}", row.mnemonic);
     for slot in row.slots {
@@ -118,7 +119,7 @@ fn operand(o: &OperandRow) -> String {
     }
 }
 
-/// Writes the section of one variant: modifiers and operands.
+/// Writes the documentation of one instruction variant: modifiers and operands.
 fn form(out: &mut String, opcode: Opcode) -> fmt::Result {
     let row = opcode.row();
     writeln!(out, "\n## {}\n\nClass: {:?}.{}", opcode.name(), row.class, needs(row.since, " Needs ", "."))?;
@@ -165,7 +166,7 @@ fn choices(slot: &ModifierSlot) -> String {
     all.join(", ")
 }
 
-/// Replaces the middle of a very long list by an ellipsis.
+/// Replaces the middle of a list of 32 or more entries by an ellipsis.
 fn abbreviate(all: &mut Vec<String>) {
     const MOST: usize = 32;
     if all.len() >= MOST {
@@ -173,12 +174,13 @@ fn abbreviate(all: &mut Vec<String>) {
     }
 }
 
-/// Formats the requirements beyond those of every instruction.
+/// Formats target requirements between `open` and `close`. Returns an empty text for requirements
+/// that every supported target meets.
 fn needs(since: Requirements, open: &str, close: &str) -> String {
     if since == Requirements::ALWAYS { String::new() } else { format!("{open}{since}{close}") }
 }
 
-/// Describes the valid operands of a kind, whatever the modifiers.
+/// Returns a description of the valid operands of a kind, for all modifiers together.
 fn describe(shape: OperandKind) -> String {
     let of = |ty: Ty| match ty {
         Ty::Is(ty) => format!("of type `{ty}`"),

@@ -8,8 +8,8 @@ use super::operand::{Operand, Reg};
 use super::row::{self, Carry, MAX_MODIFIERS, OperandKind, OperandRole, OperandRow, Row};
 use super::types::{Requirements, Token, Type};
 
-/// An instruction: the opcode selects the row, and the other fields fill the row's modifier slots
-/// and operands.
+/// A PTX instruction: the opcode selects the row, and the other fields hold the modifiers and
+/// operands that the row describes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Inst {
     /// The instruction variant.
@@ -26,7 +26,7 @@ pub struct Inst {
 /// false.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Guard {
-    /// The predicate.
+    /// The predicate register.
     pub reg: Reg,
     /// `true` if the instruction executes when the predicate is false.
     pub not: bool,
@@ -43,7 +43,7 @@ impl Inst {
         self.modifiers.contains(&token)
     }
 
-    /// Returns the `n`th type among the modifiers, counted from 0.
+    /// Returns the type modifier with index `n`, counted from 0 among the types of the instruction.
     pub fn ty(&self, n: u8) -> Type {
         row::Ty::Named(n).resolve(&self.modifiers).0
     }
@@ -137,14 +137,14 @@ impl Inst {
         }
     }
 
-    /// Returns the registers that the instruction reads or writes.
+    /// Returns the registers that the instruction reads or writes, with their roles.
     pub fn registers(&self) -> impl Iterator<Item = (OperandRole, Reg)> {
         let mut all: SmallVec<[(OperandRole, Reg); 8]> = SmallVec::new();
         self.visit_registers(|role, reg| all.push((role, reg)));
         all.into_iter()
     }
 
-    /// Replaces each register that the instruction reads or writes.
+    /// Replaces each register that the instruction reads or writes by the result of `to`.
     pub fn rename(&mut self, mut to: impl FnMut(OperandRole, Reg) -> Reg) {
         if let Some(guard) = &mut self.guard {
             guard.reg = to(OperandRole::Use, guard.reg);
@@ -162,8 +162,8 @@ impl Inst {
         self.row().since(&self.modifiers)
     }
 
-    /// Returns `true` if modifiers, guard and operands fit the row. `types` returns the type of a
-    /// register.
+    /// Returns `true` if modifiers, guard and operands match the row of the opcode. `types` returns
+    /// the type of a register.
     pub fn is_valid(&self, types: impl Fn(Reg) -> Option<Type>) -> bool {
         let row = self.row();
         let guard = self.guard.is_none_or(|g| types(g.reg) == Some(Type::Pred));
@@ -173,7 +173,7 @@ impl Inst {
         guard && row.fit(&self.modifiers).is_ok() && self.operands.iter().all(&mut is_admitted) && places.are_filled()
     }
 
-    /// Returns the number of results if the instruction is a call.
+    /// Returns the number of result operands if the instruction is a call, otherwise 0.
     fn results(&self) -> u8 {
         match self.operands.first() {
             Some(&Operand::Call { results, .. }) => results,
@@ -190,16 +190,16 @@ impl Inst {
     }
 }
 
-/// Iterator over the descriptions of an instruction's operands. It repeats the description of
-/// results and arguments as often as necessary.
+/// Iterator over the operand descriptions of an instruction. The description of a call's results is
+/// repeated for each result, and that of the arguments for each argument.
 struct OperandRows<I: Iterator<Item = &'static OperandRow>> {
     rows: std::iter::Peekable<I>,
-    /// The number of results not yet visited.
+    /// The number of results of a call for which the iterator still returns a description.
     results: u8,
 }
 
 impl<I: Iterator<Item = &'static OperandRow>> OperandRows<I> {
-    /// Returns `true` if no operand is missing.
+    /// Returns `true` if the instruction has at least as many operands as its row describes.
     fn are_filled(&mut self) -> bool {
         self.rows.peek().is_none_or(|o| match o.shape {
             OperandKind::Results => self.results == 0,

@@ -17,34 +17,34 @@ use halfbyte_abi::{self, Contents, ParamKind, Signature};
 pub struct Module {
     /// `.version`: the PTX version, major and minor.
     pub version: (u8, u8),
-    /// `.target`
+    /// `.target`: the target name.
     pub target: TargetName,
     /// The module's variables, in order.
     pub variables: Variables,
     /// The functions, in order.
     pub functions: Functions,
-    /// The kernels, in order. Each shares all variables and functions of the module.
+    /// The kernels, in order. All kernels share the variables and functions of the module.
     pub entries: Vec<Entry>,
 }
 
 /// A module with a single kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Kernel {
-    /// `.version`
+    /// `.version`: the PTX version, major and minor.
     pub version: (u8, u8),
-    /// `.target`
+    /// `.target`: the target name.
     pub target: TargetName,
     /// The kernel.
     pub entry: Entry,
 }
 
 impl Kernel {
-    /// Wraps a kernel for an SM. Chooses the lowest PTX version and the least specific target that
-    /// support all instructions of the kernel and its functions.
+    /// Creates a module with a single kernel for an SM. Chooses the lowest PTX version and the
+    /// least specific target that support all instructions of the kernel and its functions.
     pub fn for_sm(sm: Sm, entry: Entry) -> Kernel {
         let insts = entry.reached_bodies().flat_map(|body| &body.insts);
         let needs = insts.map(Inst::since).fold(Requirements::first(sm), Requirements::and);
-        // Target names with the suffix `f` exist from this version on.
+        // Target names with the suffix `f` exist only from PTX 8.8 on.
         let is_family = needs.suffix == Some(Suffix::Family);
         let version = if is_family { needs.version.max((8, 8)) } else { needs.version };
         Kernel { version, target: TargetName { sm: sm.number(), suffix: needs.suffix }, entry }
@@ -70,21 +70,21 @@ pub const LOCAL_START: u64 = MAX_ALIGN as u64;
 /// A variable of a module.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Variable {
-    /// Its name.
+    /// Name of the variable.
     pub name: String,
-    /// The state space.
+    /// The state space that holds the variable.
     pub space: Space,
     /// The linkage.
     pub linkage: Linkage,
     /// The type of the variable, or the element type of an array.
     pub ty: Type,
-    /// The number of elements, if the variable is an array.
+    /// The number of elements, or `None` if the variable is not an array.
     pub count: Option<u32>,
-    /// The alignment in bytes, if it is declared.
+    /// The declared alignment in bytes, if any.
     pub align: Option<u32>,
-    /// The initial contents, low bytes first, with the size of the variable.
+    /// The initial contents of the variable, low bytes first.
     pub bytes: Contents,
-    /// The addresses in the initial contents, which are resolved at launch; their bytes in `bytes`
+    /// The addresses in the initial contents, which are resolved at launch. Their bytes in `bytes`
     /// are zero.
     pub addresses: Vec<AddressInitializer>,
 }
@@ -92,14 +92,14 @@ pub struct Variable {
 /// A 64-bit address in the initial contents of a variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AddressInitializer {
-    /// Byte offset in the variable.
+    /// Byte offset in the variable at which the address is stored.
     pub at: u32,
     /// The symbol whose address is stored.
     pub of: Symbol,
     /// Byte offset that is added to the symbol's address.
     pub offset: i64,
-    /// `true` for `generic(..)`: a generic address instead of an address in the variable's state
-    /// space.
+    /// `true` for `generic(..)`, a generic address; `false` for an address in the state space of
+    /// the symbol.
     pub is_generic: bool,
 }
 
@@ -119,20 +119,20 @@ impl Variable {
         matches!(ty, B8 | B16 | B32 | B64 | U8 | U16 | U32 | U64 | S8 | S16 | S32 | S64 | F32 | F64)
     }
 
-    /// Returns the alignment in bytes, a power of two.
+    /// Returns the alignment of the variable in bytes, a power of two.
     pub fn alignment(&self) -> u32 {
         self.align.unwrap_or(self.ty.bits() / 8)
     }
 
-    /// Returns `true` if the variables differ in nothing but their names.
+    /// Returns `true` if the variables are equal apart from their names.
     pub(super) fn is_like(&self, other: &Variable) -> bool {
         let of = |v: &Variable| (v.space, v.linkage, v.ty, v.count, v.align);
         of(self) == of(other) && self.bytes == other.bytes && self.addresses == other.addresses
     }
 }
 
-/// Returns the module variables that hold the parameters with fixed contents, for a stand-alone
-/// kernel. Their names differ from those of the kernel and its parameters.
+/// Returns the module variables that hold the kernel parameters with fixed contents, for a module
+/// with one kernel. The names of the variables differ from those of the kernel and its parameters.
 pub fn variables_of(signature: &Signature) -> Variables {
     if signature.contents().is_empty() {
         return Variables::default();
@@ -154,28 +154,28 @@ pub fn variables_of(signature: &Signature) -> Variables {
     params.map(variable).collect()
 }
 
-/// Returns `name`, or `name` with a numeric suffix if it is taken, and marks the result as taken.
+/// Returns `name`, or `name` with a numeric suffix if `taken` contains it. Adds the returned name
+/// to `taken`.
 pub(super) fn unused(taken: &mut HashSet<String>, name: &str) -> String {
     let mut names = std::iter::once(name.to_owned()).chain((1u32..).map(|number| format!("{name}_{number}")));
     names.find(|name| taken.insert(name.clone())).unwrap_or_default()
 }
 
-/// A target name: `sm_90`, `sm_90a`, `sm_120f`.
+/// A target name, such as `sm_90`, `sm_90a` or `sm_120f`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TargetName {
-    /// The SM version.
+    /// The SM version, such as 90.
     pub sm: u16,
-    /// The suffix: `a` for features of one architecture, `f` for features of its family.
+    /// The suffix, if any: `a` for features of one architecture, `f` for features of its family.
     pub suffix: Option<Suffix>,
 }
 
-/// The other SM versions besides those of [`Sm`]. A PTX file may target them, but the compiler does
-/// not.
+/// SM versions that a PTX file may target, but for which the compiler generates no code.
 const OTHERS: [u16; 16] = [20, 21, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 88, 101];
 
 impl TargetName {
-    /// Parses the part of a target name after `sm_`: `90`, `90a`, `120f`. The target need not
-    /// exist.
+    /// Parses the part of a target name after `sm_`, such as `90`, `90a` or `120f`. Does not check
+    /// that the target exists.
     pub fn from_number(number: &str) -> Option<TargetName> {
         let (number, suffix) = match (number.strip_suffix('a'), number.strip_suffix('f')) {
             (Some(number), _) => (number, Some(Suffix::Architecture)),
@@ -186,7 +186,7 @@ impl TargetName {
         Some(TargetName { sm, suffix })
     }
 
-    /// Returns `true` if the target exists.
+    /// Returns `true` if NVIDIA has a target with this name.
     pub fn is_known(self) -> bool {
         let least = match self.suffix {
             None => 0,
@@ -197,7 +197,8 @@ impl TargetName {
     }
 
     /// Returns `true` if code for this target runs on `machine`. Code without a suffix runs on this
-    /// and later SMs, code with `f` only within the family, code with `a` only on this SM.
+    /// SM and later SMs. Code with `f` runs only within the family, and code with `a` only on this
+    /// SM.
     pub fn runs_on(self, machine: TargetName) -> bool {
         match self.suffix {
             None => self.sm <= machine.sm,
@@ -233,13 +234,13 @@ pub enum Linkage {
 /// A kernel.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Entry {
-    /// Its name.
+    /// Name of the kernel.
     pub name: String,
     /// The linkage.
     pub linkage: Linkage,
-    /// The parameters, in order.
+    /// The parameters of the kernel, in order.
     pub params: Vec<Param>,
-    /// The valid block sizes.
+    /// The block sizes with which the kernel may be launched.
     pub blocks: BlockLimit,
     /// Directives that are hints for the assembler only, such as `.maxnreg 32` and `.pragma
     /// "nounroll";`.
@@ -287,10 +288,10 @@ impl fmt::Display for BlockLimit {
     }
 }
 
-/// The declarations to which the indices in an instruction refer.
+/// The declarations to which the indices in an instruction's operands refer.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope<'a> {
-    /// The parameters of the kernel. Empty for a function, whose parameters are frame variables or
+    /// The parameters of the kernel. Empty in a function, whose parameters are frame variables or
     /// registers.
     pub params: &'a [Param],
     /// The body that contains the instruction.
@@ -304,32 +305,34 @@ pub struct Scope<'a> {
 /// The body of a kernel or function: its declarations and instructions.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Body {
-    /// Its registers.
+    /// The registers that the body declares.
     pub registers: Registers,
-    /// The variables in the stack frame. Each call has its own copies.
+    /// The variables in the stack frame. Each call of the function has its own frame.
     pub frame: Vec<FrameVariable>,
-    /// Its instructions.
+    /// The instructions, in order.
     pub insts: Vec<Inst>,
     /// The labels, ordered by position.
     pub labels: Vec<LabelName>,
-    /// The targets of indirect branches and calls.
+    /// The target lists and prototypes of indirect branches and calls.
     pub tables: Vec<TargetList>,
-    /// The pragmas at positions in the body, in order. For example, a pragma can forbid the
-    /// unrolling of a loop.
+    /// The pragmas of the body, ordered by position. For example, a pragma can forbid the unrolling
+    /// of a loop.
     pub pragmas: Vec<Pragma>,
 }
 
-/// A `.pragma` of a body.
+/// A `.pragma` directive in a body.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pragma {
     /// The text between `.pragma` and the `;`, such as `"nounroll"`.
     pub text: String,
-    /// Index of the instruction that follows, or the number of instructions at the end of the body.
+    /// Index of the instruction after the pragma. At the end of the body, the number of
+    /// instructions.
     pub at: u32,
 }
 
 impl Body {
-    /// Returns the byte offset of each frame variable, and the frame size in bytes.
+    /// Returns the byte offset of each frame variable in the stack frame, and the frame size in
+    /// bytes.
     pub fn layout(&self) -> (Vec<u32>, u32) {
         let mut end = 0u32;
         let place = |variable: &FrameVariable| {
@@ -345,14 +348,14 @@ impl Body {
 /// Layout of a kernel's shared variables.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SharedLayout {
-    /// Byte offset of each variable of the module, by index.
+    /// Byte offset of each variable of the module, by the variable's index.
     pub places: Vec<u64>,
     /// Total size in bytes of the variables of fixed size.
     pub fixed: u64,
-    /// Maximum alignment of the variables of fixed size.
+    /// Maximum alignment in bytes of the variables of fixed size.
     pub align: u32,
-    /// Maximum alignment of the variables whose size the launch determines; `None` if there are
-    /// none.
+    /// Maximum alignment in bytes of the variables whose size the launch determines; `None` if
+    /// there are no such variables.
     pub open_align: Option<u32>,
     /// Byte offset of the shared memory whose size the launch determines.
     pub bytes: u64,
@@ -368,40 +371,41 @@ impl SharedLayout {
 /// A variable of a stack frame.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FrameVariable {
-    /// Its name.
+    /// Name of the variable.
     pub name: String,
-    /// The state space: `.local`, or `.param` for a variable that a call passes.
+    /// The state space: `.local`, or `.param` for a variable that passes an argument or result of a
+    /// call.
     pub space: Space,
     /// The type of the variable, or the element type of an array.
     pub ty: Type,
-    /// The number of elements, if the variable is an array.
+    /// The number of elements, or `None` if the variable is not an array.
     pub count: Option<u32>,
-    /// The alignment in bytes, if it is declared.
+    /// The declared alignment in bytes, if any.
     pub align: Option<u32>,
 }
 
 impl FrameVariable {
-    /// Returns the size in bytes.
+    /// Returns the size of the variable in bytes.
     pub fn bytes(&self) -> u32 {
         (self.ty.bits() / 8).saturating_mul(self.count.unwrap_or(1))
     }
 
-    /// Returns the alignment in bytes, a power of two.
+    /// Returns the alignment of the variable in bytes, a power of two.
     pub fn alignment(&self) -> u32 {
         self.align.unwrap_or(self.ty.bits() / 8).max(1)
     }
 }
 
-/// The declared targets of an indirect branch or call.
+/// A named target list or prototype of an indirect branch or call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TargetList {
-    /// Its name.
+    /// Name of the target list or prototype.
     pub name: String,
-    /// The targets.
+    /// The possible targets.
     pub of: Targets,
 }
 
-/// The targets of an indirect branch or call.
+/// The possible targets of an indirect branch or call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Targets {
     /// `.branchtargets`: the indices of labels.
@@ -412,7 +416,7 @@ pub enum Targets {
     Prototype(Prototype),
 }
 
-/// The signature of a function.
+/// The signature of a function: the types of its results and parameters.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Prototype {
     /// The results.
@@ -422,8 +426,8 @@ pub struct Prototype {
 }
 
 impl Prototype {
-    /// Returns `true` if the prototypes are compatible: a caller that uses one may call a function
-    /// with the other.
+    /// Returns `true` if a caller with this prototype may call a function with the prototype
+    /// `other`.
     pub fn is_compatible(&self, other: &Prototype) -> bool {
         let same = |ours: &[Formal], theirs: &[Formal]| {
             let bytes = |formals: &[Formal]| formals.iter().map(Formal::bytes).collect::<Vec<_>>();
@@ -433,21 +437,21 @@ impl Prototype {
     }
 }
 
-/// A parameter or result, as a function's signature declares it.
+/// A parameter or result in a function's signature.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Formal {
-    /// `true` for `.param`, which is passed in memory; `false` for `.reg`.
+    /// `true` for `.param`, a value that is passed in memory; `false` for `.reg`.
     pub in_memory: bool,
     /// The type of the value, or the element type of an array.
     pub ty: Type,
-    /// The number of elements, if the value is an array.
+    /// The number of elements, or `None` if the value is not an array.
     pub count: Option<u32>,
-    /// The alignment in bytes, if it is declared.
+    /// The declared alignment in bytes, if any.
     pub align: Option<u32>,
 }
 
 impl Formal {
-    /// Returns the size in bytes.
+    /// Returns the size of the value in bytes.
     pub fn bytes(&self) -> u32 {
         (self.ty.bits() / 8).saturating_mul(self.count.unwrap_or(1))
     }
@@ -456,23 +460,23 @@ impl Formal {
 /// The functions of a module, by index.
 pub type Functions = Arc<[Function]>;
 
-/// A function.
+/// A function of a module.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Function {
-    /// Its name.
+    /// Name of the function.
     pub name: String,
     /// The linkage.
     pub linkage: Linkage,
-    /// The signature.
+    /// The types of the results and parameters.
     pub prototype: Prototype,
     /// `true` if the function has `.noreturn`.
     pub no_return: bool,
-    /// The function's code; `None` if the function is only declared. No accepted kernel calls such
-    /// a function unless it is a builtin.
+    /// The function's code, or `None` if the function is only declared. The parser rejects kernels
+    /// that call a function without code, unless the function is a builtin.
     pub code: Option<FunctionCode>,
 }
 
-/// A function that the CUDA driver provides on hardware and that the engines provide here.
+/// A function that the CUDA driver provides on a GPU, and that the engines provide instead.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Builtin {
     /// `vprintf`: prints formatted text. Its arguments are the format and the address of the
@@ -484,8 +488,8 @@ pub enum Builtin {
 }
 
 impl Builtin {
-    /// Returns the builtin that a function without code stands for, judged by its name and the
-    /// number of its parameters and results.
+    /// Returns the builtin for a function without code. The builtin is determined by the function's
+    /// name and by the number of its parameters and results.
     pub fn of(function: &Function) -> Option<Builtin> {
         let (of, results, params) = match function.name.as_str() {
             "vprintf" => (Builtin::Print, 1, 2),
@@ -498,21 +502,21 @@ impl Builtin {
     }
 }
 
-/// The definition of a function.
+/// The definition of a function: its body, and the locations of its results and parameters.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FunctionCode {
     /// The body.
     pub body: Body,
-    /// The locations of the results, in the order of the prototype.
+    /// The locations of the results in the body, in the order of the prototype.
     pub results: Vec<FormalLocation>,
-    /// The locations of the parameters.
+    /// The locations of the parameters in the body, in the order of the prototype.
     pub params: Vec<FormalLocation>,
 }
 
-/// The location of a parameter or result in a body.
+/// The location of a parameter or result in the body of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FormalLocation {
-    /// In a register.
+    /// In this register.
     Register(Reg),
     /// In the frame variable with this index.
     Frame(u32),
@@ -524,13 +528,15 @@ impl Entry {
         Scope { params: &self.params, body: &self.body, variables: &self.variables, functions: &self.functions }
     }
 
-    /// Returns the declarations to which the instructions of one of the functions refer.
+    /// Returns the declarations to which the instructions of a function refer. `function` is the
+    /// index of the function.
     pub fn scope_of(&self, function: u32) -> Option<Scope<'_>> {
         let body = &self.functions.get(function as usize)?.code.as_ref()?.body;
         Some(Scope { params: &[], body, variables: &self.variables, functions: &self.functions })
     }
 
-    /// Returns the functions reachable from the kernel, in the order of the module.
+    /// Returns the indices of the functions that the kernel can call, directly or indirectly, in
+    /// the order of the module.
     pub fn reached_functions(&self) -> Vec<u32> {
         let mut found = vec![false; self.functions.len()];
         let mut work = vec![&self.body];
@@ -540,8 +546,8 @@ impl Entry {
                 Targets::Functions(all) => all.as_slice(),
                 _ => &[],
             });
-            // An indirect call may load its target from any variable, so every stored function
-            // address counts.
+            // An indirect call may load its target from any variable. Therefore, a function is
+            // reachable if a variable stores its address.
             let is_indirect = |operand: &Operand| matches!(operand, Operand::Call { callee: Callee::Register(_), .. });
             let any = body.insts.iter().any(|inst| inst.operands.first().is_some_and(is_indirect));
             let held = self.variables.iter().filter(|_| any).flat_map(|variable| &variable.addresses);
@@ -568,8 +574,8 @@ impl Entry {
     }
 
     /// Returns the layout of the shared variables that the kernel uses. Variables of fixed size
-    /// come first, in the order of the module and each at its alignment. The variables whose size
-    /// the launch determines follow, all at one address.
+    /// come first, in the order of the module, each at a multiple of its alignment. The variables
+    /// whose size the launch determines follow, all at the same address.
     pub fn shared_layout(&self) -> SharedLayout {
         let used = self.used_variables();
         let named = |is_open: bool| {
@@ -598,12 +604,12 @@ impl Entry {
         layout
     }
 
-    /// Returns the variables that the kernel or a reachable function uses, in the order of the
-    /// module.
+    /// Returns the indices of the variables that the kernel or a reachable function uses, in the
+    /// order of the module.
     pub fn used_variables(&self) -> Vec<u32> {
         let operands = self.reached_bodies().flat_map(|body| &body.insts).flat_map(|inst| &inst.operands);
         let mut used: Vec<u32> = operands.filter_map(Operand::variable).map(|var| var.number).collect();
-        // Variables whose addresses are stored in used variables are used, too.
+        // A variable is also used if a used variable stores its address.
         let mut seen = 0;
         while let Some(&number) = used.get(seen) {
             seen += 1;
@@ -622,43 +628,44 @@ impl Entry {
     }
 }
 
-/// A label and its position.
+/// A label of a body, with its position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LabelName {
-    /// Its name.
+    /// Name of the label.
     pub name: String,
-    /// Index of the instruction that follows, or the number of instructions at the end of the body.
+    /// Index of the instruction after the label. At the end of the body, the number of
+    /// instructions.
     pub at: u32,
 }
 
 /// A parameter of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Param {
-    /// Its name.
+    /// Name of the parameter.
     pub name: String,
     /// The type of the parameter, or the element type of an array.
     pub ty: Type,
-    /// The number of elements, if the parameter is an array.
+    /// The number of elements, or `None` if the parameter is not an array.
     pub count: Option<u32>,
-    /// The alignment in bytes, if it is declared.
+    /// The declared alignment in bytes, if any.
     pub align: Option<u32>,
-    /// `Some` if the parameter is a pointer to global memory, with the declared alignment of that
-    /// memory, if any.
+    /// `Some` if the parameter is declared as a pointer to global memory. The inner value is the
+    /// declared alignment of that memory in bytes, if any.
     pub pointer: Option<Option<u32>>,
 }
 
 impl Param {
-    /// Returns the size in bytes.
+    /// Returns the size of the parameter in bytes.
     pub fn bytes(&self) -> u64 {
         u64::from(self.ty.bits() / 8) * u64::from(self.count.unwrap_or(1))
     }
 
-    /// Returns the alignment in bytes, a power of two.
+    /// Returns the alignment of the parameter in bytes, a power of two.
     pub fn alignment(&self) -> u64 {
         self.align.unwrap_or(self.ty.bits() / 8).into()
     }
 
-    /// Returns the offset of each parameter in parameter memory.
+    /// Returns the byte offset of each parameter in parameter memory.
     pub fn offsets(params: &[Param]) -> Vec<u64> {
         let mut end = 0u64;
         let offset = |param: &Param| {
@@ -680,18 +687,19 @@ pub struct Registers {
 /// A declaration of one register, or of a numbered range of registers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RegisterDeclaration {
-    /// The name, or the prefix of all names of the range.
+    /// The name of the register, or the common prefix of the names in the range.
     pub name: String,
-    /// The type.
+    /// The type of each declared register.
     pub ty: Type,
-    /// The number of registers, if the declaration is a range such as `%r<80>`.
+    /// The number of registers if the declaration is a range such as `%r<80>`, otherwise `None`.
     pub count: Option<u32>,
-    /// The first register index. A 128-bit register has two indices, that of its low half first.
+    /// The index of the first register. A 128-bit register has two indices; the first one is its
+    /// low half.
     pub first: Reg,
 }
 
 impl RegisterDeclaration {
-    /// Returns the number of indices that each register has.
+    /// Returns the number of indices of each declared register: two for 128 bits, otherwise one.
     pub(super) fn width(&self) -> u32 {
         width(self.ty)
     }
@@ -701,13 +709,14 @@ impl RegisterDeclaration {
         (self.first.0..self.first.0 + self.count.unwrap_or(1) * self.width()).map(Reg)
     }
 
-    /// Returns the type of the value behind one index: `.b64` for the halves of `.b128`.
+    /// Returns the type that one register index holds: `.b64` for a half of a `.b128` register,
+    /// otherwise the declared type.
     pub fn held(&self) -> Type {
         held(self.ty)
     }
 }
 
-/// Returns the number of indices that a register of this type has.
+/// Returns the number of indices of a register of type `ty`: two for 128 bits, otherwise one.
 pub(super) fn width(ty: Type) -> u32 {
     if ty == Type::B128 { 2 } else { 1 }
 }
@@ -720,8 +729,8 @@ fn held(ty: Type) -> Type {
 pub const MAX_REGISTERS: u32 = 1 << 20;
 
 impl Registers {
-    /// Declares one register, or a range of `count` registers. Returns `None` if the total exceeds
-    /// [`MAX_REGISTERS`].
+    /// Declares one register, or a range of `count` registers. Returns the index of the first
+    /// register, or `None` if the total exceeds [`MAX_REGISTERS`].
     pub fn declare(&mut self, name: impl Into<String>, ty: Type, count: Option<u32>) -> Option<Reg> {
         let first = Reg(self.count);
         let total = self
@@ -733,41 +742,42 @@ impl Registers {
         Some(first)
     }
 
-    /// Renames the declaration with this index.
+    /// Changes the name in the declaration with the index `declaration`.
     pub(super) fn rename(&mut self, declaration: usize, name: String) {
         if let Some(family) = self.families.get_mut(declaration) {
             family.name = name;
         }
     }
 
-    /// Returns the declarations, in order.
+    /// Returns the register declarations, in order.
     pub fn families(&self) -> &[RegisterDeclaration] {
         &self.families
     }
 
-    /// Returns the name of a register, if it is declared.
+    /// Returns the name of the register with an index, or `None` if the index is not declared.
     pub fn name(&self, reg: Reg) -> Option<String> {
         let family = self.family(reg)?;
         let number = (reg.0 - family.first.0) / family.width();
         Some(family.count.map_or_else(|| family.name.clone(), |_| format!("{}{number}", family.name)))
     }
 
-    /// Returns the number of register indices.
+    /// Returns the number of declared register indices.
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// Returns the declaration of a register.
+    /// Returns the declaration that contains a register index, if any.
     pub fn family(&self, reg: Reg) -> Option<&RegisterDeclaration> {
         if reg.0 >= self.count {
             return None;
         }
-        // An empty range has the same first index as the next declaration.
+        // A declaration of an empty range has the same first index as the declaration after it.
         let after = self.families.partition_point(|family| family.first <= reg);
         self.families.get(after.checked_sub(1)?)
     }
 
-    /// Returns the type of a register; the carry flag is a predicate.
+    /// Returns the declared type of a register, or `None` if the register is not declared. The
+    /// carry flag is a predicate.
     pub fn ty(&self, reg: Reg) -> Option<Type> {
         if reg == Reg::CARRY {
             return Some(Type::Pred);
@@ -775,13 +785,14 @@ impl Registers {
         self.family(reg).map(|family| family.ty)
     }
 
-    /// Returns the type of the value behind one index: `.b64` for the halves of a 128-bit register.
+    /// Returns the type that one register index holds: `.b64` for a half of a 128-bit register,
+    /// otherwise the declared type.
     pub fn held(&self, reg: Reg) -> Option<Type> {
         self.ty(reg).map(held)
     }
 }
 
-/// The kernel or function that contains an instruction.
+/// The kernel or function whose body contains an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Owner {
     /// The kernel with this index.
@@ -795,9 +806,9 @@ pub enum Owner {
 pub struct UnsupportedInst {
     /// The kernel or function that contains the instruction.
     pub of: Owner,
-    /// The index of the instruction.
+    /// The index of the instruction in the body.
     pub inst: usize,
-    /// The target requirements of the instruction.
+    /// The target requirements that the instruction has.
     pub since: Requirements,
 }
 
@@ -828,7 +839,8 @@ impl Module {
         })
     }
 
-    /// Returns an instruction by its index, with the declarations to which it refers.
+    /// Returns the instruction with index `inst` in the body of `of`, with the declarations to
+    /// which its operands refer.
     pub fn inst(&self, of: Owner, inst: usize) -> Option<(&Inst, Scope<'_>)> {
         let scope = match of {
             Owner::Entry(number) => self.entries.get(number)?.scope(),

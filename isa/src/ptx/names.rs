@@ -5,10 +5,10 @@ use std::fmt::Write;
 
 use super::types::Type;
 
-/// A predefined constant of PTX, which is not available as an identifier.
+/// A predefined constant of PTX, whose name cannot be declared.
 const RESERVED: &str = "WARP_SZ";
 
-/// Returns the name prefix for registers of a type; a number follows the prefix.
+/// Returns the prefix of register names of a type, such as `%r`. A number follows the prefix.
 pub const fn register_prefix(ty: Type) -> &'static str {
     match ty {
         Type::Pred => "%p",
@@ -25,14 +25,14 @@ pub const fn register_prefix(ty: Type) -> &'static str {
         Type::S16 => "%sh",
         Type::F16 => "%fh",
         Type::F16x2 => "%fx",
-        // No register has another type.
+        // Registers cannot be declared with any other type.
         _ => "%o",
     }
 }
 
-/// Returns a name as a PTX identifier. A valid identifier is returned unchanged. Any other name is
-/// escaped: it gets the prefix `$`, and invalid characters become their hexadecimal code between
-/// two `$`. The mapping is injective.
+/// Returns a name as a PTX identifier. A valid identifier is returned unchanged. Any other name
+/// gets the prefix `$`, and each invalid character is replaced by its hexadecimal code between two
+/// `$`. Different names always give different identifiers.
 pub fn identifier(name: &str) -> Cow<'_, str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let is_plain = name.chars().all(plain)
@@ -44,7 +44,7 @@ pub fn identifier(name: &str) -> Cow<'_, str> {
     }
     let mut escaped = String::from("$");
     for c in name.chars() {
-        // Writing to a string cannot fail.
+        // The result can be ignored, because writing to a string cannot fail.
         let _ = if plain(c) { write!(escaped, "{c}") } else { write!(escaped, "${:x}$", u32::from(c)) };
     }
     Cow::Owned(escaped)

@@ -1,8 +1,8 @@
-//! The PTX opcodes, grouped by the file that holds their rows, each with its semantics: a method of
-//! the context in [`super::meaning`]. Variants with the same method differ only in the location of
-//! their operands.
+//! The PTX opcodes, grouped by the file that holds their rows. Each opcode is listed with its
+//! semantics, a method of the context in [`super::meaning`]. Opcodes with the same method and the
+//! same arguments differ only in the kinds of their operands.
 
-/// Passes the opcode list to the macro `$with`; `m` is the context.
+/// Passes the list of opcodes to the macro `$with`. `m` names the context in the listed methods.
 macro_rules! opcodes {
     ($with:ident) => {
         $with! {

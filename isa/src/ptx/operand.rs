@@ -21,63 +21,64 @@ impl Reg {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Label(pub u32);
 
-/// An operand.
+/// An operand of an instruction.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Operand {
     /// A register.
     Register(Reg),
-    /// `!p`
+    /// A negated predicate register: `!p`.
     Not(Reg),
-    /// `p|q`; `None` is `_`.
+    /// A register and a predicate, or two predicates: `p|q`. `None` is `_`.
     Pair([Option<Reg>; 2]),
-    /// An immediate, as its bits; bits beyond the width of its type are zero.
+    /// An immediate, as its bits. Bits beyond the width of the operand's type are zero.
     Number(u64),
     /// A special register.
     Special(Special),
-    /// `{a, b}`
+    /// A vector of registers: `{a, b}`.
     Vector(Vector),
-    /// A register with a mask (one bit per lane) or a selector (one element index per lane), lane 0
-    /// in the lowest bits. A mask of all lanes and the default selector are represented as
-    /// [`Register`](Operand::Register).
+    /// A register with a lane mask (one bit for each lane) or a selector (one element index for
+    /// each lane), lane 0 in the lowest bits. A mask of all lanes and the default selector are
+    /// represented as [`Register`](Operand::Register).
     Lanes {
-        /// The register.
+        /// The register that holds the lanes.
         reg: Reg,
-        /// The mask or the selector.
+        /// The bits of the lane mask or of the selector.
         digits: u16,
     },
-    /// `[base+offset]`
+    /// A memory address: `[base+offset]`.
     Memory(Address),
     /// `variable+offset`: an address in the state space of the variable.
     Variable {
-        /// The variable.
+        /// The module variable.
         var: Var,
         /// Offset from the variable's start in bytes.
         offset: i32,
     },
-    /// A label.
+    /// A label, the target of a branch.
     Label(Label),
-    /// `variable+offset` with a frame variable: an address in the state space of the variable, or a
-    /// variable that a call passes.
+    /// `variable+offset` with a frame variable: an address in the state space of the variable. In a
+    /// call, the variable itself, as an argument or result.
     Frame {
-        /// The variable.
+        /// The frame variable.
         var: FrameVar,
         /// Offset from the variable's start in bytes.
         offset: i32,
     },
     /// `parameter+offset`: an address in the `.param` state space.
     Parameter {
-        /// The index of the parameter.
+        /// The index of the kernel parameter.
         number: u32,
         /// Offset from the parameter's start in bytes.
         offset: i32,
     },
-    /// The address of the function with this index.
+    /// The generic address of the function with this index.
     Function(u32),
-    /// The callee of a call.
+    /// The callee of a call, with the number of results.
     Call {
-        /// The callee.
+        /// The called function, or the register that holds its address.
         callee: Callee,
-        /// The number of result operands that follow.
+        /// The number of operands after the callee that are results. The operands after these are
+        /// arguments.
         results: u8,
     },
     /// The index of the target list or prototype of an indirect branch or call.
@@ -96,7 +97,7 @@ pub enum Callee {
 /// A variable of a stack frame, identified by its index in the order of the body.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FrameVar {
-    /// The index.
+    /// The index of the variable.
     pub number: u32,
     /// The variable's state space.
     pub space: Space,
@@ -105,7 +106,7 @@ pub struct FrameVar {
 /// A variable of the module, identified by its index in the order of the text.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Var {
-    /// The index.
+    /// The index of the variable.
     pub number: u32,
     /// The variable's state space.
     pub space: Space,
@@ -114,18 +115,18 @@ pub struct Var {
 /// A memory address: a base and an offset.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Address {
-    /// The base.
+    /// The base: a register, parameter or variable.
     pub base: Base,
     /// Offset from the base in bytes.
     pub offset: i32,
 }
 
-/// The base of an address.
+/// The base of a memory address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Base {
-    /// The value of a 64-bit register.
+    /// The value of this 64-bit register.
     Register(Reg),
-    /// The parameter with this index.
+    /// The kernel parameter with this index.
     Parameter(u32),
     /// A variable of the module.
     Variable(Var),
@@ -134,7 +135,7 @@ pub enum Base {
 }
 
 impl Address {
-    /// Returns the base register, if the base is a register.
+    /// Returns the base register of the address, or `None` if the base is a symbol.
     pub fn register(&self) -> Option<Reg> {
         match self.base {
             Base::Register(reg) => Some(reg),
@@ -174,7 +175,7 @@ impl Operand {
         all.into_iter()
     }
 
-    /// Returns the module variable that the operand names.
+    /// Returns the module variable that the operand names, if any.
     pub fn variable(&self) -> Option<Var> {
         match *self {
             Operand::Variable { var, .. } | Operand::Memory(Address { base: Base::Variable(var), .. }) => Some(var),
@@ -182,7 +183,7 @@ impl Operand {
         }
     }
 
-    /// Returns a mutable reference to the module variable that the operand names.
+    /// Returns a mutable reference to the module variable that the operand names, if any.
     pub fn variable_mut(&mut self) -> Option<&mut Var> {
         match self {
             Operand::Variable { var, .. } | Operand::Memory(Address { base: Base::Variable(var), .. }) => Some(var),
@@ -190,7 +191,7 @@ impl Operand {
         }
     }
 
-    /// Returns the index of the function that the operand names.
+    /// Returns the index of the function that the operand names, if any.
     pub fn function(&self) -> Option<u32> {
         match *self {
             Operand::Function(number) | Operand::Call { callee: Callee::Function(number), .. } => Some(number),
@@ -222,23 +223,24 @@ impl Operand {
     }
 }
 
-/// `{a, b}`: a list of registers, in which `None` is `_`. Up to eight registers are stored inline
-/// in three bytes each, to keep [`Operand`] small: most operands are not vectors.
+/// A list of registers: `{a, b}`, in which `None` is `_`. Up to eight registers are stored inline
+/// in three bytes each. This keeps [`Operand`] small, because most operands are not vectors.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Vector(VectorStorage);
 
-/// Register indices, low byte first.
+/// The register indices of a vector, in three bytes each, low byte first.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum VectorStorage {
-    /// An array and the number of entries in use; the unused entries are `BLANK`.
+    /// Up to eight registers: an array and the number of entries in use. The unused entries are
+    /// `BLANK`.
     Few([[u8; 3]; FEW], u8),
-    /// More registers than fit inline.
+    /// More than eight registers.
     Many(Box<[[u8; 3]]>),
 }
 
 const FEW: usize = 8;
 
-/// The encoding of `_`. No register has this index, because [`MAX_REGISTERS`] is smaller.
+/// The stored bytes of `_`. No register has this index, because [`MAX_REGISTERS`] is smaller.
 const BLANK: [u8; 3] = [u8::MAX; 3];
 
 const _: () = assert!(MAX_REGISTERS < (1 << 24) - 1, "three bytes hold the number of every register, and one more");
@@ -253,15 +255,17 @@ fn unpacked([low, middle, high]: [u8; 3]) -> Reg {
 }
 
 impl Vector {
-    /// Maximum number of registers: the 64 × 256 accumulator of a `wgmma` takes 128 in each thread.
+    /// Maximum number of registers of a vector. The 64 × 256 accumulator of `wgmma` takes 128
+    /// registers in each thread.
     pub const MAX_LEN: usize = 128;
 
-    /// Creates the vector of a 128-bit register from the index of its low half.
+    /// Creates the two-element vector that represents a 128-bit register. `low` is the index of the
+    /// register's low half.
     pub fn of_pair(low: Reg) -> Vector {
         Vector::from_iter([Some(low), Some(Reg(low.0.wrapping_add(1)))])
     }
 
-    /// Returns the two halves if the vector is a 128-bit register: two consecutive indices.
+    /// Returns the two halves if the vector can be a 128-bit register: two consecutive indices.
     pub fn pair(&self) -> Option<[Reg; 2]> {
         let mut regs = self.iter();
         let (low, high) = (regs.next()??, regs.next()??);
@@ -275,7 +279,7 @@ impl Vector {
         }
     }
 
-    /// Returns the number of registers.
+    /// Returns the number of registers of the vector.
     pub fn len(&self) -> usize {
         self.held().len()
     }
@@ -285,12 +289,12 @@ impl Vector {
         self.held().is_empty()
     }
 
-    /// Returns the registers in order.
+    /// Returns the registers of the vector, in order; `None` is `_`.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = Option<Reg>> + ExactSizeIterator + Clone {
         self.held().iter().map(|&reg| (reg != BLANK).then(|| unpacked(reg)))
     }
 
-    /// Calls `each` with a mutable reference to every register.
+    /// Calls `each` with a mutable reference to every register of the vector.
     pub fn registers_mut(&mut self, mut each: impl FnMut(&mut Reg)) {
         let held = match &mut self.0 {
             VectorStorage::Few(regs, _) => &mut regs[..],

@@ -10,31 +10,33 @@ use crate::ptx::types::{Space, Type};
 use crate::ptx::{Inst, Opcode, Operand};
 use halfbyte_abi::cooperative::post_dominators;
 
-/// The placement of a module-scope variable in a launch.
+/// A module variable, as it is placed for a launch.
 #[derive(Clone, Copy, Debug)]
 pub struct PlacedVariable {
-    /// Its address as `cvta` gives it; zero where the kernel does not name it.
+    /// Generic address of the variable, as `cvta` returns it. The address is 0 if the kernel does
+    /// not use the variable.
     pub address: u64,
-    /// The space that it is declared in.
+    /// The state space that holds the variable.
     pub space: Space,
 }
 
-/// A kernel and its functions.
+/// A kernel and the functions that it calls, prepared for execution. The instructions of the kernel
+/// and of all reachable functions are numbered consecutively.
 pub struct Program<'a> {
-    /// The kernel's entry.
+    /// The kernel as the module declares it.
     pub entry: &'a Entry,
-    /// The kernel's own body.
+    /// The body of the kernel, prepared for execution.
     pub kernel: FunctionBody<'a>,
-    /// The functions, indexed by number; `Callable::None` if unreachable.
+    /// The functions of the module, by index. `Callable::None` stands for an unreachable function.
     functions: Vec<Callable<'a>>,
     is_of_groups: bool,
-    /// The warp-level instructions, keyed by their number in the program.
+    /// The warp-level instructions, by their instruction number in the program.
     pub collectives: BTreeMap<usize, WarpInst>,
 }
 
 /// The target of a call.
 pub enum Callable<'a> {
-    /// A missing or unreachable function.
+    /// A function that is not reachable, or has no definition.
     None,
     /// A function with a body.
     Code(FunctionBody<'a>, &'a FunctionCode),
@@ -42,21 +44,22 @@ pub enum Callable<'a> {
     Builtin(Builtin),
 }
 
-/// A function body.
+/// The body of a kernel or function, prepared for execution.
 pub struct FunctionBody<'a> {
-    /// The instructions.
+    /// The declarations and instructions of the body.
     pub body: &'a Body,
-    /// Number of the first instruction in the program.
+    /// The number in the program of the body's first instruction.
     pub first: usize,
-    /// The type of each register.
+    /// The type that each register index of the body holds.
     pub types: Vec<Type>,
-    /// Offset of each variable in the frame, in bytes.
+    /// Byte offset of each frame variable in the stack frame.
     pub places: Vec<u32>,
-    /// Size of the frame in bytes.
+    /// Size of the stack frame in bytes.
     pub frame_bytes: u32,
-    /// Alignment of the frame in bytes.
+    /// Alignment of the stack frame in bytes.
     pub frame_align: u32,
-    /// The reconvergence point of each divergent instruction, computed on first use.
+    /// The reconvergence point of each instruction at which items can diverge, computed on first
+    /// use. `None` stands for the return of the function.
     joins: OnceLock<BTreeMap<usize, Option<usize>>>,
 }
 
@@ -71,13 +74,14 @@ impl<'a> FunctionBody<'a> {
 }
 
 impl FunctionBody<'_> {
-    /// Returns the reconvergence point of an instruction. The outer `None` means that items cannot
-    /// diverge there; the inner one means that they reconverge only at the return.
+    /// Returns the index of the instruction at which items reconverge that diverge at `inst`.
+    /// Returns `None` if items cannot diverge there, and `Some(None)` if they reconverge only at
+    /// the return.
     pub fn join_of(&self, inst: usize) -> Option<Option<usize>> {
         self.joins.get_or_init(|| self.joins()).get(&inst).copied()
     }
 
-    /// Returns `true` if only unguarded branches lie between an instruction and the return.
+    /// Returns `true` if only unguarded branches lie on the path from an instruction to the return.
     pub fn only_returns(&self, mut inst: usize) -> bool {
         // The limit ends the search in a cycle of branches.
         for _ in 0..=self.body.labels.len() {
@@ -95,7 +99,8 @@ impl FunctionBody<'_> {
         self.body.labels.get(label.0 as usize).map_or(self.body.insts.len(), |label| label.at as usize)
     }
 
-    /// Returns the successors of a branch, a guarded barrier or a guarded call; `None` for other instructions.
+    /// Returns the possible next instructions of a branch, return or trap, and of a guarded barrier
+    /// or call. Returns `None` for an instruction that always continues with the next one.
     fn successors(&self, inst: usize) -> Option<Vec<usize>> {
         let (of, end) = (self.body.insts.get(inst)?, self.body.insts.len());
         let leads_to = match (of.row().mnemonic, of.operands.as_slice()) {
@@ -136,7 +141,7 @@ impl FunctionBody<'_> {
             let block = dominators.get(block_of(inst)).copied().flatten()?;
             starts.get(block).copied().filter(|&start| !self.only_returns(start))
         };
-        // An unguarded branch to a label does not diverge.
+        // Items diverge at guarded instructions, indirect branches and calls.
         let parts = |inst: &usize| {
             let of = insts.get(*inst);
             of.is_some_and(|of| of.guard.is_some() || matches!(of.row().mnemonic, "brx" | "call"))
@@ -146,7 +151,7 @@ impl FunctionBody<'_> {
 }
 
 impl<'a> Program<'a> {
-    /// Prepares a kernel.
+    /// Prepares a kernel and the functions that it calls for execution.
     pub fn new(Kernel { entry, target, .. }: &'a Kernel) -> Program<'a> {
         let kernel = FunctionBody::new(&entry.body, 0);
         let mut functions: Vec<Callable<'a>> = entry.functions.iter().map(|_| Callable::None).collect();
@@ -177,20 +182,20 @@ impl<'a> Program<'a> {
         Program { entry, kernel, functions, is_of_groups, collectives }
     }
 
-    /// Returns `true` if the kernel runs in groups: its items synchronise, share memory, or read
-    /// memory that other items may write at the same time.
+    /// Returns `true` if the items of a group must run together: they synchronise, use shared
+    /// memory, or have strong accesses to memory.
     pub fn is_of_groups(&self) -> bool {
         self.is_of_groups
     }
 
-    /// Returns the function with the given number.
+    /// Returns the function with index `number`.
     pub fn function(&self, number: u32) -> &Callable<'a> {
         self.functions.get(number as usize).unwrap_or(&Callable::None)
     }
 }
 
-/// Returns the reachable functions of a kernel, each with the number of its first instruction in
-/// the program.
+/// Returns the indices of the functions that the kernel can reach, each with the number in the
+/// program of the function's first instruction.
 fn firsts(entry: &Entry) -> Vec<(u32, usize)> {
     let mut next = entry.body.insts.len();
     let first = |number: u32| {
@@ -202,8 +207,8 @@ fn firsts(entry: &Entry) -> Vec<(u32, usize)> {
     entry.reached_functions().into_iter().map(first).collect()
 }
 
-/// Returns the function that contains an instruction of the program, and the instruction's index in
-/// its body. The function is `None` for the kernel's own body.
+/// Finds the instruction with the number `address` in the program. Returns the index of its
+/// function (`None` for the kernel) and the instruction's index in the body.
 pub fn locate(entry: &Entry, address: usize) -> (Option<u32>, usize) {
     if address < entry.body.insts.len() {
         return (None, address);
@@ -212,7 +217,7 @@ pub fn locate(entry: &Entry, address: usize) -> (Option<u32>, usize) {
     found.map_or((None, address), |(number, first)| (Some(number), address - first))
 }
 
-/// Returns the text of an instruction of the program.
+/// Returns the text of the instruction with the number `address` in the program.
 pub fn text_of(entry: &Entry, address: usize) -> String {
     let (function, place) = locate(entry, address);
     let scope = match function {

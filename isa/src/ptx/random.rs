@@ -9,8 +9,8 @@ use super::operand::{Address, Base, Callee, FrameVar, Label, Operand, Reg, Var, 
 use super::row::{LINE_SIZE, Lanes, MINUS_ONE, NO_SELECTOR, OperandKind, OperandRole, Ty, elements};
 use super::types::{Space, Special, Token, Type, TypeKind};
 
-/// State of a draw: the declarations to choose from, the modifiers drawn so far, and the random
-/// source.
+/// State while a random instruction is drawn: the declarations from which operands are chosen, the
+/// modifiers drawn so far, and the source of random bits.
 struct Draw<'a> {
     entry: &'a Entry,
     words: ArrayVec<Token, { super::row::MAX_MODIFIERS }>,
@@ -23,7 +23,7 @@ impl Inst {
     /// register, parameter or label that the instruction needs. `next` returns random bits.
     pub fn random(opcode: Opcode, entry: &Entry, next: &mut dyn FnMut() -> u64) -> Option<Inst> {
         let row = opcode.row();
-        // Most draws succeed, because few combinations of modifiers exclude each other.
+        // Some combinations of modifiers are invalid, so up to 64 instructions are drawn.
         let mut draws = (0..64).map_while(|_| {
             let mut draw = Draw { entry, words: ArrayVec::new(), next: &mut *next };
             for slot in row.slots {
@@ -38,8 +38,8 @@ impl Inst {
         Inst::random_of(opcode, &words, entry, next)
     }
 
-    /// Creates a random instruction like [`Inst::random`], with these modifiers, which must fit the
-    /// opcode's row.
+    /// Creates a random instruction like [`Inst::random`], but with the given modifiers. The
+    /// modifiers must fit the row of the opcode.
     pub fn random_of(opcode: Opcode, words: &[Token], entry: &Entry, next: &mut dyn FnMut() -> u64) -> Option<Inst> {
         let row = opcode.row();
         row.fit(words).ok()?;
@@ -61,9 +61,9 @@ impl Inst {
     }
 
     /// Creates a random chain of `count` instructions that pass the carry flag, from the
-    /// declarations of `entry`. The first instruction sets the flag, the others read it, and all
-    /// but the last set it. Sums, differences and products alternate at random. Returns `None` if
-    /// the entry lacks a register for one of the instructions.
+    /// declarations of `entry`. The first instruction sets the flag, and the later ones read it.
+    /// Every instruction before the last one sets it. Sums, differences and products are chosen at
+    /// random. Returns `None` if `entry` lacks a register for one of the instructions.
     pub fn random_carry_chain(count: usize, entry: &Entry, next: &mut dyn FnMut() -> u64) -> Option<Vec<Inst>> {
         let one_of = |all: [Opcode; 3], next: &mut dyn FnMut() -> u64| all.get((next() % 3) as usize).copied();
         let link = |number: usize| {
@@ -173,8 +173,8 @@ impl<'a> Draw<'a> {
                 let offset = if self.one_in(2) { 0 } else { i32::from((self.next)() as i16) };
                 let all = self.named().map(|base| match base {
                     Base::Variable(var) => Some(Operand::Variable { var, offset }),
-                    // A `.param` variable has an address only if it is a parameter of the function
-                    // itself.
+                    // A `.param` frame variable has an address only if it is a parameter of the
+                    // function.
                     Base::Frame(var) if var.space == Space::Local => Some(Operand::Frame { var, offset }),
                     Base::Frame(_) => None,
                     Base::Parameter(number) => Some(Operand::Parameter { number, offset }),
@@ -208,7 +208,7 @@ impl<'a> Draw<'a> {
         })
     }
 
-    /// Returns a random table that satisfies the predicate.
+    /// Returns a random target list or prototype that satisfies the predicate `will_do`.
     fn table(&mut self, will_do: impl Fn(&Targets) -> bool) -> Option<(Operand, &'a Targets)> {
         let tables = (0..).zip(&self.entry.body.tables).filter(|(_, table)| will_do(&table.of));
         let tables: Vec<_> = tables.map(|(number, table)| (Operand::Table(number), &table.of)).collect();
@@ -239,7 +239,7 @@ impl<'a> Draw<'a> {
         Some(())
     }
 
-    /// Draws an operand for a parameter or result of a call.
+    /// Draws an operand that is valid for a parameter or result of a call.
     fn passed(&mut self, formal: &Formal) -> Option<Operand> {
         if !formal.in_memory {
             return self.register(Ty::Is(formal.ty)).map(Operand::Register);
@@ -272,8 +272,7 @@ impl<'a> Draw<'a> {
         Some(Operand::Memory(Address { base, offset: offset.into() }))
     }
 
-    /// Returns everything that has a name and an address: module variables, frame variables and
-    /// parameters.
+    /// Returns all symbols with an address: module variables, frame variables and parameters.
     fn named(&self) -> impl Iterator<Item = Base> + 'a {
         let entry = self.entry;
         let vars =
@@ -283,14 +282,14 @@ impl<'a> Draw<'a> {
         vars.chain(frame).chain((0..).zip(&entry.params).map(|(number, _)| Base::Parameter(number)))
     }
 
-    /// Returns a random operand among those that are valid for the shape.
+    /// Returns a random operand among those in `all` that are valid for the operand kind `shape`.
     fn admitted(&mut self, all: Vec<Operand>, role: OperandRole, shape: OperandKind) -> Option<Operand> {
         let admitted: Vec<&Operand> =
             all.iter().filter(|operand| shape.admits(role, &self.words, operand, &|_| None)).collect();
         self.one_of(&admitted).copied().cloned()
     }
 
-    /// Returns a random named base of an address.
+    /// Returns a random symbol that is valid as the base of an address operand.
     fn base(&mut self, role: OperandRole, shape: OperandKind) -> Option<Base> {
         let all = self.named().map(|base| Operand::Memory(Address { base, offset: 0 })).collect();
         match self.admitted(all, role, shape) {
@@ -299,7 +298,7 @@ impl<'a> Draw<'a> {
         }
     }
 
-    /// Draws an immediate of the type: a small number or any number.
+    /// Draws an immediate of a type: a small number or uniformly random bits.
     fn number(&mut self, ty: Type) -> u64 {
         let bits = (self.next)();
         let bits = if self.one_in(2) { bits } else { u64::from(bits as u8).wrapping_sub(16) };
@@ -310,7 +309,7 @@ impl<'a> Draw<'a> {
     }
 }
 
-/// Returns the mask of the bits of a selector.
+/// Returns the mask of the bits that a selector uses.
 fn selector_mask(lanes: Lanes) -> u16 {
     (1 << (lanes.count() * lanes.index_bits())) - 1
 }

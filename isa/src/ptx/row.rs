@@ -2,8 +2,8 @@
 //! roles, target requirements, the documentation and random instructions are all derived from the
 //! rows.
 //!
-//! PTX is text: rows of other targets place bit fields in an instruction word, rows of PTX place
-//! modifiers and operands in a line.
+//! PTX is text. Rows of other targets describe bit fields of an instruction word; rows of PTX
+//! describe the modifiers and operands in a line.
 
 use std::fmt;
 
@@ -36,56 +36,56 @@ pub struct Row {
     pub class: InstClass,
     /// Effect on the carry flag.
     pub carry: Carry,
-    /// Target requirements of the instruction, whatever its modifiers.
+    /// Target requirements that the instruction has with any modifiers.
     pub since: Requirements,
     /// Accuracy of the result on hardware.
     pub accuracy: Accuracy,
-    /// Description of the semantics, for the documentation.
+    /// Description of the semantics, for the instruction's page in the documentation.
     pub doc: &'static str,
-    /// Examples of valid lines.
+    /// Examples of the instruction: valid lines of PTX.
     pub examples: &'static [&'static str],
 }
 
 /// Effect of an instruction on the carry flag, which is an implicit operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Carry {
-    /// Neither reads nor writes the flag.
+    /// Neither reads nor writes the carry flag.
     None,
-    /// Writes the flag.
+    /// Writes the carry flag.
     Out,
-    /// Reads the flag, and also writes it if the modifier `.cc` is present.
+    /// Reads the carry flag, and also writes it if the modifier `.cc` is present.
     In,
 }
 
-/// Accuracy of a result on hardware.
+/// Accuracy of an instruction's result on hardware.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Accuracy {
     /// Every bit of the result is defined.
     Exact,
-    /// The result is approximate, within these bounds of the PTX manual. The list is empty if the
-    /// manual states no bounds.
+    /// The result is approximate, with an error within these bounds of the PTX manual. The list is
+    /// empty if the manual states no bounds.
     Approximate(&'static [Bound]),
 }
 
 /// A bound that the PTX manual states on the error of an approximation.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bound {
-    /// The modifier that the bound requires, if the bounds differ between modifiers.
+    /// The modifier with which the bound applies; `None` if it applies with all modifiers.
     pub word: Option<Token>,
     /// The maximum error.
     pub distance: Distance,
-    /// The operands or results to which the bound applies; empty if it applies to all.
+    /// The operands or results for which the bound holds, in words; empty if it holds for all.
     pub of: &'static str,
 }
 
-/// Maximum distance from the exact result.
+/// Maximum distance of an approximate result from the exact result.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Distance {
-    /// Units in the last place.
+    /// A number of units in the last place.
     Ulps(u32),
-    /// A power of two, relative to the result.
+    /// Base-2 logarithm of the maximum relative error.
     Relative(f64),
-    /// A power of two, absolute.
+    /// Base-2 logarithm of the maximum absolute error.
     Absolute(f64),
 }
 
@@ -111,20 +111,20 @@ impl fmt::Display for Bound {
     }
 }
 
-/// A position after the mnemonic that takes one of several modifiers.
+/// A position after the mnemonic at which one of several modifiers is written.
 #[derive(Clone, Copy, Debug)]
 pub struct ModifierSlot {
-    /// Name of the property that the modifiers choose.
+    /// Name of the property that the modifiers select, such as `rounding`.
     pub name: &'static str,
     /// The modifiers that the slot accepts.
     pub choices: &'static [Choice],
     /// `true` if the slot may be empty.
     pub optional: bool,
-    /// `true` if a modifier has requirements that not every target meets.
+    /// `true` if one of the modifiers has requirements that not every supported target meets.
     has_needs: bool,
 }
 
-/// A modifier of a slot.
+/// A modifier that a slot accepts, with its target requirements.
 #[derive(Clone, Copy, Debug)]
 pub struct Choice {
     /// The modifier.
@@ -141,32 +141,32 @@ const fn have_needs(choices: &[Choice]) -> bool {
 }
 
 impl ModifierSlot {
-    /// Creates a slot that must hold a modifier.
+    /// Creates a modifier slot that must not be empty.
     pub const fn one_of(name: &'static str, choices: &'static [Choice]) -> ModifierSlot {
         ModifierSlot { name, choices, optional: false, has_needs: have_needs(choices) }
     }
 
-    /// Creates a slot that may be empty.
+    /// Creates a modifier slot that may be empty.
     pub const fn optional(name: &'static str, choices: &'static [Choice]) -> ModifierSlot {
         ModifierSlot { name, choices, optional: true, has_needs: have_needs(choices) }
     }
 
-    /// Returns the slot's entry for a modifier, if the slot accepts the modifier.
+    /// Returns the slot's entry for a modifier, or `None` if the slot does not accept the modifier.
     pub fn choice(&self, token: Token) -> Option<&Choice> {
         self.choices.iter().find(|c| c.token == token)
     }
 }
 
-/// The type of an operand, fixed or named by the modifiers.
+/// The type of an operand: a fixed type, or one that the modifiers determine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ty {
     /// A fixed type.
     Is(Type),
-    /// The nth type among the modifiers, counted from 0.
+    /// The type modifier with this index, counted from 0 among the types of the instruction.
     Named(u8),
-    /// Twice the width of the first type among the modifiers.
+    /// A type of twice the width of the first type modifier.
     Wide,
-    /// The nth type among the modifiers, held in a register that may be wider.
+    /// The type modifier with this index, counted from 0. The register may be wider than the type.
     Within(u8),
 }
 
@@ -175,64 +175,65 @@ pub enum Ty {
 pub struct OperandRow {
     /// The operand's name in the documentation.
     pub name: &'static str,
-    /// Tells whether the operand is read, written or both.
+    /// `Def`, `Use` or `Update`: the operand is written, read, or read and written.
     pub role: OperandRole,
-    /// The kind of operand.
+    /// The kind of operand, such as a register or an address.
     pub shape: OperandKind,
-    /// The modifier slot on which the operand depends: the operand is present if the slot holds a
-    /// modifier. `None` if the operand is always present.
+    /// Name of the modifier slot on which the operand depends: the operand is present only if the
+    /// slot holds a modifier. `None` if the operand is always present.
     pub with: Option<&'static str>,
 }
 
-/// Kinds of operands.
+/// The kinds of operands of PTX instructions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OperandKind {
-    /// A register.
+    /// A register of this type.
     Register(Ty),
-    /// A register or an immediate.
+    /// A register or an immediate of this type.
     Value(Ty),
-    /// A predicate `p`, or a pair of predicates `p|q` of which at most one is `_`.
+    /// A predicate `p`, or a pair of predicates `p|q`. At most one predicate of the pair is `_`.
     Predicates,
     /// A register and a predicate: `d|p`.
     WithPredicate {
         /// The register's type.
         ty: Ty,
-        /// `true` if the register may be `_`.
+        /// `true` if the register may be `_`, which discards the value.
         blank: bool,
-        /// `true` if the predicate may be `_`.
+        /// `true` if the predicate may be `_`, which discards the predicate.
         silent: bool,
     },
     /// A predicate or its negation: `p`, `!p`.
     Condition,
     /// A register with a mask of the lanes that are written: `r.b320`, `r.h1`.
     Masked(Lanes),
-    /// A register with a selector that names the source element of each lane: `r.b3210`, `r.h32`. A
-    /// register without a selector has this default.
+    /// A register with a selector that names the source element of each lane: `r.b3210`, `r.h32`.
+    /// The number is the default selector of a register without one.
     Selected(Lanes, u16),
-    /// A vector of this many registers: `{a, b}`. A written element may be `_`.
+    /// A vector of this type and number of registers: `{a, b}`. In a written vector, a register may
+    /// be `_`.
     Vector(Ty, u8),
-    /// A register or, with the modifier `.v2`, `.v4` or `.v8`, a vector of that many registers:
-    /// `{a, b}`. A written element may be `_`. An operand that is read may be an immediate.
+    /// A register; with the modifier `.v2`, `.v4` or `.v8`, a vector of that many registers: `{a,
+    /// b}`. In a written operand, a register may be `_`. An operand that is only read may be an
+    /// immediate.
     Elements(Ty),
     /// A vector of the registers that hold a fragment of this matrix: `{a, b}`. The modifiers
-    /// determine the number of registers. A written element may be `_`.
+    /// determine the number of registers. In a written vector, a register may be `_`.
     Fragment(MatrixOperand),
     /// A vector with one register for each matrix that `ldmatrix` or `stmatrix` moves.
     Matrices,
-    /// A vector of two or four registers that together hold one value of the type, lowest part
+    /// A vector of two or four registers that together hold one value of this type, lowest bits
     /// first.
     Parts(Ty),
-    /// `[register+offset]` with a 64-bit register, or `[variable+offset]` with a variable of the
-    /// state space named by the modifiers (`.global` if none is). In `.param` the variable is a
-    /// kernel parameter or a variable that a call passes.
+    /// A memory address: `[register+offset]` with a 64-bit register, or `[variable+offset]`. The
+    /// modifiers name the state space of the variable; without one it is `.global`. In `.param` the
+    /// variable is a kernel parameter, or a variable that passes an argument or result of a call.
     Memory,
-    /// A memory operand like [`Memory`](Shape::Memory), but in this state space whatever the
-    /// modifiers name.
+    /// A memory address like [`Memory`](OperandKind::Memory), but always in this state space.
     MemoryIn(Space),
-    /// `[variable+offset]` with a `.param` variable that a call passes.
+    /// `[variable+offset]` with a `.param` variable that passes an argument or result of a call.
     CallMemory,
-    /// `variable+offset`, an address. With a state space among the modifiers, the address is of a
-    /// variable or parameter in that space. Without a state space, a function is accepted too.
+    /// The address `variable+offset`. If the modifiers name a state space, the symbol is a variable
+    /// or parameter in that space. Otherwise, the symbol may also be a function.
     Variable,
     /// A special register.
     Special,
@@ -254,7 +255,7 @@ pub enum OperandKind {
     LineSize,
     /// The immediate 1 or -1.
     Sign,
-    /// The immediate 0 or 1.
+    /// The immediate 0 or 1, a flag.
     Flag,
     /// A 32-bit register or an 8-bit immediate, used as a bit position or length.
     BitPosition,
@@ -289,46 +290,48 @@ impl Lanes {
         }
     }
 
-    /// Returns the mask of all lanes.
+    /// Returns the lane mask in which all lanes are set.
     pub const fn all(self) -> u16 {
         (1 << self.count()) - 1
     }
 }
 
 impl OperandRow {
-    /// Describes an operand that is written.
+    /// Creates the description of an operand that is written.
     pub const fn def(name: &'static str, shape: OperandKind) -> OperandRow {
         OperandRow { name, role: OperandRole::Def, shape, with: None }
     }
 
-    /// Describes an operand that is read.
+    /// Creates the description of an operand that is read.
     pub const fn used(name: &'static str, shape: OperandKind) -> OperandRow {
         OperandRow { name, role: OperandRole::Use, shape, with: None }
     }
 
-    /// Describes an operand that is read and then written.
+    /// Creates the description of an operand that is read and then written.
     pub const fn updated(name: &'static str, shape: OperandKind) -> OperandRow {
         OperandRow { name, role: OperandRole::Update, shape, with: None }
     }
 
-    /// Describes an operand that is read and that is present only if a slot holds a modifier.
+    /// Creates the description of an operand that is read, and that is present only if the modifier
+    /// slot `slot` holds a modifier.
     pub const fn with(slot: &'static str, name: &'static str, shape: OperandKind) -> OperandRow {
         OperandRow { name, role: OperandRole::Use, shape, with: Some(slot) }
     }
 }
 
-/// The reason why the modifiers of an instruction do not fit a row.
+/// The reason why the modifiers of an instruction do not match a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mismatch {
-    /// Index of the first modifier that no slot accepts; the number of modifiers if one is missing
-    /// at the end.
+    /// Index of the first modifier that no slot accepts. If a modifier is missing at the end, the
+    /// number of modifiers.
     pub word: usize,
-    /// The slot whose modifier is missing at that position, if one is.
+    /// Name of the slot whose modifier is missing at the index `word`, if one is missing.
     pub missing: Option<&'static str>,
 }
 
 impl Row {
-    /// Checks that the modifiers fill the slots in canonical order.
+    /// Checks that the modifiers fill the slots of the row, in canonical order, and are not an
+    /// excluded combination.
     ///
     /// # Errors
     /// Returns the first modifier that no slot accepts, or the first required slot that stays
@@ -358,9 +361,9 @@ impl Row {
         }
     }
 
-    /// Returns the modifiers in canonical order, if they fill the slots in an order that `ptxas`
-    /// accepts. Types and modifiers that select the instruction variant must keep their order. All
-    /// other modifiers may follow the leading modifiers in any order.
+    /// Returns the modifiers in canonical order. Returns `None` if they do not match the row, or if
+    /// `ptxas` does not accept their order. `ptxas` requires a fixed order for types and for
+    /// modifiers that select the instruction variant.
     pub fn canonicalize(&self, words: &[Token]) -> Option<ArrayVec<Token, MAX_MODIFIERS>> {
         let mut rest: ArrayVec<Token, MAX_MODIFIERS> = words.iter().copied().collect();
         let mut arranged = ArrayVec::new();
@@ -378,8 +381,7 @@ impl Row {
         (rest.is_empty() && keeps_order && keeps_first && self.fit(&arranged).is_ok()).then_some(arranged)
     }
 
-    /// Returns `true` if every modifier whose slot follows that of this one must also follow in the
-    /// text.
+    /// Returns `true` if a modifier with a later slot cannot be written before this modifier.
     fn must_come_first(&self, token: Token) -> bool {
         use Token::*;
         match token {
@@ -395,7 +397,7 @@ impl Row {
         }
     }
 
-    /// Returns `true` if `ptxas` accepts the modifier at any position after the mnemonic.
+    /// Returns `true` if `ptxas` accepts this modifier at any position after the mnemonic.
     fn is_movable(&self, token: Token) -> bool {
         use Token::*;
         match token {
@@ -446,19 +448,20 @@ impl Row {
         if !self.slots.iter().any(|slot| slot.has_needs) {
             return self.since;
         }
-        // The modifiers are in the order of the slots, so one pass over the slots is enough.
+        // `find_map` continues in the iterator over the slots, because modifiers have the order of
+        // the slots.
         let mut slots = self.slots.iter();
         let mut of_word = |&token: &Token| slots.find_map(|s| s.choice(token)).map(|choice| choice.since);
         words.iter().filter_map(&mut of_word).fold(self.since, Requirements::and)
     }
 
-    /// Returns `true` if hardware approximates the result.
+    /// Returns `true` if hardware approximates the result of the instruction.
     pub fn is_approximate(&self) -> bool {
         self.accuracy != Accuracy::Exact
     }
 
-    /// Returns the manual's error bounds for an instruction with these modifiers. The iterator is
-    /// empty if the instruction is exact or the manual states no bounds.
+    /// Returns the error bounds of the PTX manual for an instruction with the modifiers `words`.
+    /// The iterator is empty if the instruction is exact or the manual states no bounds.
     pub fn bounds(&self, words: &[Token]) -> impl Iterator<Item = &'static Bound> {
         let all = match self.accuracy {
             Accuracy::Exact => &[],
@@ -467,7 +470,7 @@ impl Row {
         all.iter().filter(move |bound| bound.word.is_none_or(|word| words.contains(&word)))
     }
 
-    /// Returns the operands of an instruction with these modifiers.
+    /// Returns the operand descriptions of an instruction with the modifiers `words`.
     pub fn operands_with(&self, words: &[Token]) -> impl Iterator<Item = &'static OperandRow> {
         let slots = self.slots;
         let has_word = move |name: &str| {
@@ -479,8 +482,8 @@ impl Row {
 }
 
 impl Ty {
-    /// Returns the type in an instruction with these modifiers, and `true` if the register may be
-    /// wider.
+    /// Returns the operand's type in an instruction with the modifiers `words`. The second value is
+    /// `true` if the register may be wider.
     pub fn resolve(self, words: &[Token]) -> (Type, bool) {
         let named = |n: u8| {
             let mut types = words.iter().filter_map(|t| if let Token::Type(ty) = t { Some(*ty) } else { None });
@@ -502,7 +505,8 @@ impl Ty {
         }
     }
 
-    /// Returns `true` if a register of type `register` is a valid operand.
+    /// Returns `true` if a register of type `register` is valid for an operand of this type, in an
+    /// instruction with the modifiers `words`.
     pub fn admits(self, words: &[Token], register: Type) -> bool {
         match self.resolve(words) {
             (ty, true) => ty.fits_in(register),
@@ -512,8 +516,8 @@ impl Ty {
 }
 
 impl OperandKind {
-    /// Returns `true` if `operand` is valid in an instruction with these modifiers. `types` returns
-    /// the type of a register.
+    /// Returns `true` if `operand` is valid for this kind, in an instruction with the modifiers
+    /// `words`. `types` returns the type of a register.
     pub fn admits(
         self,
         role: OperandRole,
@@ -521,8 +525,8 @@ impl OperandKind {
         operand: &Operand,
         types: &impl Fn(Reg) -> Option<Type>,
     ) -> bool {
-        // A 128-bit register is valid only where an operand has 128 bits, and appears as its two
-        // halves.
+        // Only an operand of 128 bits may be a 128-bit register, and the register appears as its
+        // two halves.
         let is = |reg: Reg, ty: Ty| types(reg).is_some_and(|found| found != Type::B128 && ty.admits(words, found));
         let is_half = |reg: &Reg| types(*reg) == Some(Type::B128);
         let predicate = |reg: Reg| is(reg, Ty::Is(Type::Pred));
@@ -627,7 +631,8 @@ impl OperandKind {
             (OperandKind::Byte | OperandKind::BitPosition, &Operand::Number(bits)) => bits < 256,
             (OperandKind::Event, &Operand::Number(bits)) => bits < 16,
             (OperandKind::CopySize, &Operand::Number(bits)) => copy_sizes(words).contains(&bits),
-            // The copy size is another operand, so only the greatest size is checked here.
+            // `src-size` must not exceed `cp-size`, but `cp-size` is another operand. Only the
+            // largest valid value is checked here.
             (OperandKind::SourceSize, &Operand::Number(bits)) => bits <= 16,
             (OperandKind::SourceSize, &Operand::Register(reg)) => word(reg),
             (OperandKind::Count, &Operand::Number(bits)) => bits <= u32::MAX.into(),
@@ -642,8 +647,8 @@ impl OperandKind {
 }
 
 impl OperandKind {
-    /// Returns the state space of an address operand, if the modifiers or the operand's kind name
-    /// one.
+    /// Returns the state space of an address operand, or `None` if neither the operand's kind nor
+    /// the modifiers name one.
     pub fn space(self, words: &[Token]) -> Option<Space> {
         match self {
             OperandKind::MemoryIn(space) => Some(space),
@@ -652,7 +657,7 @@ impl OperandKind {
     }
 
     /// Returns the element type and the number of registers of a vector operand that holds
-    /// matrices.
+    /// matrices, or `None` for another kind of operand.
     pub fn vector(self, words: &[Token]) -> Option<(Type, usize)> {
         match self {
             OperandKind::Fragment(part) => {
@@ -664,8 +669,8 @@ impl OperandKind {
         }
     }
 
-    /// Describes the valid operands of this kind in an instruction with these modifiers, for error
-    /// messages.
+    /// Describes the valid operands of this kind for error messages. The instruction has the
+    /// modifiers `words`.
     pub fn describe(self, role: OperandRole, words: &[Token]) -> String {
         let of = |ty: Ty| match ty.resolve(words) {
             (ty, false) => format!("of type {ty}"),
@@ -674,9 +679,9 @@ impl OperandKind {
         match self {
             OperandKind::Register(ty) => format!("a register {}", of(ty)),
             OperandKind::Value(ty) => format!("a register or a number {}", of(ty)),
-            OperandKind::Predicates => "a predicate, or two as in `p|q`".to_owned(),
+            OperandKind::Predicates => "a predicate, or a pair of predicates such as `p|q`".to_owned(),
             OperandKind::WithPredicate { ty, .. } => format!("a register {} and a predicate, as in `d|p`", of(ty)),
-            OperandKind::Condition => "a predicate, or one as in `!p`".to_owned(),
+            OperandKind::Condition => "a predicate such as `p`, or a negated predicate such as `!p`".to_owned(),
             OperandKind::Masked(lanes) | OperandKind::Selected(lanes, _) => {
                 let example = match (self, lanes) {
                     (OperandKind::Masked(_), Lanes::Four) => ".b320",
@@ -689,7 +694,8 @@ impl OperandKind {
             OperandKind::Vector(ty, count) => format!("{count} registers in braces, {}", of(ty)),
             OperandKind::Fragment(_) | OperandKind::Matrices => {
                 let (ty, count) = self.vector(words).unwrap_or((Type::B32, 1));
-                // A fragment of a type that registers cannot have is held in `.b32` registers.
+                // If registers cannot be declared with the element type, `.b32` registers hold the
+                // fragment.
                 let ty = if ty.is_of_registers() { ty } else { Type::B32 };
                 let noun = if count == 1 { "register" } else { "registers" };
                 format!("{count} {noun} in braces, {}", of(Ty::Is(ty)))
@@ -700,7 +706,7 @@ impl OperandKind {
                 count => format!("{count} registers in braces, {}", of(ty)),
             },
             OperandKind::Parts(ty) => {
-                format!("2 or 4 registers in braces that make {} bits", ty.resolve(words).0.bits())
+                format!("2 or 4 registers in braces, with {} bits in total", ty.resolve(words).0.bits())
             }
             OperandKind::Memory | OperandKind::MemoryIn(_) => {
                 let space = self.space(words).unwrap_or(Space::Global);
@@ -708,7 +714,7 @@ impl OperandKind {
                     Space::Param => "`[parameter+number]`".to_owned(),
                     space => format!("`[variable+number]` of a `.{}` variable", space.name()),
                 };
-                format!("an address `[register+number]`, the register of 64 bits, or {what}")
+                format!("an address `[register+number]` with a 64-bit register, or {what}")
             }
             OperandKind::CallMemory => "an address `[variable+number]` of a `.param` variable of this body".to_owned(),
             OperandKind::Variable => match named_space(words) {
@@ -717,22 +723,22 @@ impl OperandKind {
                 None => "the address `variable+number` of a variable, or a function".to_owned(),
             },
             OperandKind::Special => "a special register".to_owned(),
-            OperandKind::Byte => "a number of 8 bits".to_owned(),
-            OperandKind::Event => "a number of 4 bits".to_owned(),
+            OperandKind::Byte => "an 8-bit number".to_owned(),
+            OperandKind::Event => "a 4-bit number".to_owned(),
             OperandKind::CopySize => match copy_sizes(words) {
                 [only] => format!("the number {only}"),
                 _ => "the number 4, 8 or 16".to_owned(),
             },
-            OperandKind::SourceSize => "a register of type .u32 or a number up to the size".to_owned(),
-            OperandKind::Count => "a number of 32 bits".to_owned(),
+            OperandKind::SourceSize => "a register of type .u32 or a number up to the size of the copy".to_owned(),
+            OperandKind::Count => "a 32-bit number".to_owned(),
             OperandKind::Alignment => "a power of two up to 128".to_owned(),
             OperandKind::LineSize => "the number 128".to_owned(),
             OperandKind::Sign => "the number 1 or -1".to_owned(),
             OperandKind::Flag => "the number 0 or 1".to_owned(),
-            OperandKind::BitPosition => "a register of type .u32 or a number of 8 bits".to_owned(),
+            OperandKind::BitPosition => "a register of type .u32 or an 8-bit number".to_owned(),
             OperandKind::Label => "a label".to_owned(),
-            OperandKind::Table => "a list of targets, or a prototype".to_owned(),
-            OperandKind::Call => "a function, or a register of 64 bits with the address of one".to_owned(),
+            OperandKind::Table => "a target list, or a prototype".to_owned(),
+            OperandKind::Call => "a function, or a 64-bit register with the address of a function".to_owned(),
             OperandKind::Results => "a register or a `.param` variable for each result".to_owned(),
             OperandKind::Arguments => "a register, a number or a `.param` variable for each parameter".to_owned(),
         }
@@ -742,18 +748,19 @@ impl OperandKind {
 /// Size of a cache line in bytes.
 pub(super) const LINE_SIZE: u64 = 128;
 
-/// -1 as an 8-bit number.
+/// The bits of -1 as an 8-bit integer.
 pub(super) const MINUS_ONE: u64 = 0xFF;
 
-/// Returns the valid values of `cp-size` of a copy with these modifiers.
+/// Returns the valid values of the operand `cp-size` of a `cp.async` with the modifiers `words`.
 fn copy_sizes(words: &[Token]) -> &'static [u64] {
     if words.contains(&Token::CacheGlobal) { &[16] } else { &[4, 8, 16] }
 }
 
-/// The selector `.b1024`, which is not accepted because `ptxas` reads it as a type name.
+/// The selector `.b1024`. The parser rejects this selector, because `ptxas` reads it as a type
+/// name.
 pub(super) const NO_SELECTOR: u16 = 0o1024;
 
-/// Returns the type of each part if a value is split into `parts` equal parts.
+/// Returns the type of each part if a value of type `whole` is split into `parts` equal parts.
 pub fn part_of(whole: Type, parts: usize) -> Option<Type> {
     match (whole.bits(), parts) {
         (32, 4) => Some(Type::B8),
@@ -764,7 +771,7 @@ pub fn part_of(whole: Type, parts: usize) -> Option<Type> {
     }
 }
 
-/// Returns the number of elements that a memory access with these modifiers has.
+/// Returns the number of elements of a memory access with the modifiers `words`.
 pub fn elements(words: &[Token]) -> usize {
     let count = |word: &Token| match word {
         Token::V2 => Some(2),
@@ -775,7 +782,7 @@ pub fn elements(words: &[Token]) -> usize {
     words.iter().find_map(count).unwrap_or(1)
 }
 
-/// Returns the number of matrices that an instruction with these modifiers moves.
+/// Returns the number of matrices that `ldmatrix` or `stmatrix` with the modifiers `words` moves.
 pub fn matrices(words: &[Token]) -> usize {
     let count = |word: &Token| match word {
         Token::Two => Some(2),
@@ -785,7 +792,7 @@ pub fn matrices(words: &[Token]) -> usize {
     words.iter().find_map(count).unwrap_or(1)
 }
 
-/// Returns the state space that the modifiers name.
+/// Returns the state space that the modifiers name, if any.
 pub fn named_space(words: &[Token]) -> Option<Space> {
     words.iter().find_map(|word| match word {
         Token::Global => Some(Space::Global),

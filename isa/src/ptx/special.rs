@@ -1,15 +1,15 @@
-//! Values of special registers.
+//! Values of the special registers of PTX.
 
 use crate::halu::domain::Domain;
 use crate::ptx::types::{Special, SpecialGroup};
 use halfbyte_abi::Shape;
 use halfbyte_abi::cooperative::SUBGROUP;
 
-/// Allocation granularity of a block's shared memory, in bytes.
+/// Granularity in bytes with which a block's shared memory is allocated.
 const SHARED_UNIT: u64 = 128;
 
-/// Returns the value of a special register that is constant throughout a launch. Returns `None` for
-/// other registers. `shared_bytes` is the size of a block's shared memory.
+/// Returns the value of a special register that is constant throughout a launch, or `None` for any
+/// other register. `shared_bytes` is the size of a block's shared memory.
 pub fn of_launch(special: Special, shape: &Shape, shared_bytes: u64) -> Option<u64> {
     let axis = |of: [u32; 3]| special.axis.of(of).into();
     Some(match special.group {
@@ -24,8 +24,8 @@ pub fn of_launch(special: Special, shape: &Shape, shared_bytes: u64) -> Option<u
     })
 }
 
-/// Returns the value of a special register that depends on a thread's linear index in its block.
-/// Returns `None` for other registers.
+/// Returns the value of a special register that depends only on the thread's linear index in its
+/// block, `number`. Returns `None` for any other register.
 pub fn of_thread<D: Domain>(d: &mut D, group: SpecialGroup, number: D::Word) -> Option<D::Word> {
     let [last, by, one] = [SUBGROUP - 1, SUBGROUP.ilog2(), 1].map(|word| d.word(word));
     if group == SpecialGroup::Warp {

@@ -1,5 +1,5 @@
-//! Instruction templates, with which intrinsics of the IR name any PTX instruction that only
-//! computes.
+//! Instruction templates: the text with which an intrinsic of the IR names a PTX instruction. The
+//! instruction must compute its result only from its operands.
 //!
 //! A template is a PTX instruction in which `$d` is the result register and `$0`, `$1`, ... are the
 //! operand registers. PTX identifiers may begin with `$`, so the ordinary parser reads a template
@@ -21,7 +21,7 @@ pub const RESULT: Reg = Reg(0);
 /// Maximum number of operands of a template.
 pub const MAX_OPERANDS: usize = 6;
 
-/// Returns the register `$0`, `$1`, ... of a template.
+/// Returns the operand register `$0`, `$1`, ... of a template; `number` is the number in the name.
 pub const fn operand(number: u8) -> Reg {
     Reg(1 + number as u32)
 }
@@ -42,33 +42,34 @@ pub const fn register_of(bits: u32) -> Option<Type> {
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum TemplateError {
-    /// There are too many operands.
+    /// The intrinsic has too many operands; the value is their number.
     #[error("an intrinsic takes at most 6 operands, not {0}")]
     TooMany(usize),
     /// The text is not a valid instruction.
     #[error("{0}")]
     Text(text::ErrorKind),
-    /// There is not exactly one instruction.
+    /// The text is not exactly one instruction.
     #[error("expected exactly one instruction without `;`")]
     NotOne,
-    /// The instruction accesses memory or changes the control flow.
+    /// The instruction accesses memory or changes the control flow. The value is its mnemonic.
     #[error("`{0}` accesses memory or changes control flow, which is not allowed in an intrinsic")]
     Class(&'static str),
-    /// The instruction reads or writes the carry flag, which outlives the instruction.
+    /// The instruction reads or writes the carry flag, which outlives the instruction. The value is
+    /// its mnemonic.
     #[error("`{0}` uses the carry flag, which is not allowed in an intrinsic")]
     Carry(&'static str),
     /// The instruction has a guard.
     #[error("a guard is not allowed in an intrinsic, because the result would be undefined")]
     Guarded,
-    /// An operand is not a register or an immediate, such as a special register.
+    /// An operand is neither a register nor an immediate; for example, it is a special register.
     #[error("operands of an intrinsic must be `$d`, `$0`, `$1`, ... or numbers")]
     Operand,
-    /// A register is not used as required.
+    /// A register is not used as a template requires. The value says how.
     #[error("{0}")]
     Unused(String),
 }
 
-/// Returns the name of a template register.
+/// Returns the name of a template register: `$d`, `$0`, `$1`, ...
 fn name(reg: Reg) -> String {
     match reg.0.checked_sub(1) {
         None => "$d".to_owned(),
@@ -76,7 +77,7 @@ fn name(reg: Reg) -> String {
     }
 }
 
-/// Declares the registers of a template: the result, then the operands.
+/// Declares the registers of a template: the result first, then the operands.
 fn registers(result: Type, operands: &[Type]) -> Result<Registers, TemplateError> {
     if operands.len() > MAX_OPERANDS {
         return Err(TemplateError::TooMany(operands.len()));
@@ -88,12 +89,13 @@ fn registers(result: Type, operands: &[Type]) -> Result<Registers, TemplateError
     Ok(registers)
 }
 
-/// Parses a template for a result and operands in registers of these types: `.pred`, `.b16`, `.b32`
-/// or `.b64`. The instruction's registers are [`RESULT`] and those of [`operand`].
+/// Parses a template. The result and the operands are in registers of the given types: `.pred`,
+/// `.b16`, `.b32` or `.b64`. The registers of the returned instruction are [`RESULT`] and those of
+/// [`operand`].
 ///
 /// # Errors
-/// Returns an error if the text is not an instruction, does more than compute, or does not match
-/// the types.
+/// Returns an error if the text is not an instruction, if the instruction has other effects than
+/// its result, or if it does not match the types.
 pub fn parse(line: &str, result: Type, operands: &[Type]) -> Result<Inst, TemplateError> {
     use std::fmt::Write;
 
@@ -120,7 +122,9 @@ pub fn parse(line: &str, result: Type, operands: &[Type]) -> Result<Inst, Templa
     Ok(inst.clone())
 }
 
-/// Checks the restrictions on instructions in templates.
+/// Checks that a template may contain the instruction. Its operands must be registers or
+/// immediates. It must write `$d` once and read each of the registers `$0`, `$1`, ...; `operands`
+/// is their number.
 fn check(inst: &Inst, operands: usize) -> Result<(), TemplateError> {
     let mnemonic = inst.row().mnemonic;
     if inst.guard.is_some() {
@@ -168,9 +172,9 @@ fn check(inst: &Inst, operands: usize) -> Result<(), TemplateError> {
     }
 }
 
-/// Returns the template of an instruction, and the registers that its operands refer to, in order.
-/// `types` returns the type of a register. Returns `None` if the instruction does more than
-/// compute, or does not write exactly one register.
+/// Returns the template of an instruction, and the registers that replace `$0`, `$1`, ... in order.
+/// `types` returns the type of a register. Returns `None` if a template cannot contain the
+/// instruction, or if the instruction does not write exactly one register.
 pub fn of(inst: &Inst, types: impl Fn(Reg) -> Option<Type>) -> Option<(String, Vec<Reg>)> {
     let mut inst = Inst { guard: None, ..inst.clone() };
     let (mut result, mut operands) = (Vec::new(), Vec::new());
@@ -247,6 +251,6 @@ mod tests {
             let error = error(line, &word);
             assert!(error.contains(reason), "{line}: {error}");
         }
-        assert!(error("mov.b32 $d, $0", &[Type::B32; 7]).contains("7 operands"));
+        assert!(error("mov.b32 $d, $0", &[Type::B32; 7]).contains("not 7"));
     }
 }

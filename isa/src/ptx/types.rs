@@ -4,19 +4,20 @@ use std::fmt;
 
 use halfbyte_abi::{Axis, Sm};
 
-/// The kind of a type. Values of different kinds do not mix unless one of the types is an untyped
-/// `.bN`.
+/// The kind of a type. An operand and a register may have types of different kinds only if one of
+/// the types is an untyped `.bN`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TypeKind {
-    /// A truth value.
+    /// The type of a predicate.
     Predicate,
-    /// Untyped bits of this width.
+    /// Untyped bits, such as `.b32`.
     Bits,
     /// An integer.
     Integer,
-    /// A floating-point number, or a packed pair.
+    /// A floating-point number, or a packed pair of them.
     Float,
-    /// Packed values or a value in a special format; registers cannot be declared with such a type.
+    /// Packed values, or a value in a special format. Registers cannot be declared with such a
+    /// type.
     Packed,
 }
 
@@ -28,15 +29,15 @@ macro_rules! types {
         pub enum Type { $($name,)* }
 
         impl Type {
-            /// Every type.
+            /// Every PTX type.
             pub const ALL: &'static [Type] = &[$(Type::$name,)*];
 
-            /// Returns the name without the dot.
+            /// Returns the name of the type without its dot.
             pub const fn name(self) -> &'static str {
                 match self { $(Type::$name => $text,)* }
             }
 
-            /// Returns the width in bits; 1 for a predicate.
+            /// Returns the width of the type in bits. A predicate has 1 bit.
             pub const fn bits(self) -> u32 {
                 match self { $(Type::$name => $bits,)* }
             }
@@ -46,12 +47,12 @@ macro_rules! types {
                 match self { $(Type::$name => TypeKind::$kind,)* }
             }
 
-            /// Returns `true` for a signed integer type.
+            /// Returns `true` if the type is a signed integer.
             pub const fn is_signed(self) -> bool {
                 match self { $(Type::$name => $signed,)* }
             }
 
-            /// Returns the type with this name.
+            /// Returns the type with this name, which has no dot.
             pub fn from_name(name: &str) -> Option<Type> {
                 match name { $($text => Some(Type::$name),)* _ => None }
             }
@@ -107,14 +108,14 @@ types! {
 }
 
 impl Type {
-    /// Returns `true` if an operand of this type may be a register of type `register`: both have
-    /// the same width, and the same kind or one of them is untyped.
+    /// Returns `true` if an operand of this type may be a register of type `register`. Both types
+    /// must have the same width. Their kinds must be equal, or one type must be untyped.
     pub fn accepts(self, register: Type) -> bool {
         self.bits() == register.bits() && self.is_compatible(register)
     }
 
-    /// Returns `true` if an operand of this type may be a register of type `register`, possibly
-    /// wider, as in loads, stores and most conversions.
+    /// Returns `true` if an operand of this type may be a register of type `register`, which may be
+    /// wider. Loads, stores and most conversions accept wider registers.
     pub fn fits_in(self, register: Type) -> bool {
         let is_of_class = match self.kind() {
             TypeKind::Float => register.kind() == TypeKind::Bits,
@@ -153,7 +154,7 @@ impl fmt::Display for Type {
 
 macro_rules! tokens {
     ($($name:ident $text:literal)*) => {
-        /// A modifier: the text after a dot in a mnemonic.
+        /// A modifier: the text after a dot of an instruction, such as `rn` in `add.rn.f32`.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[allow(missing_docs)] // The variant names are the modifier names; the rows describe their effects.
         pub enum Token { Type(Type), Warpgroup(WarpgroupShape), $($name,)* }
@@ -189,7 +190,7 @@ pub struct WarpgroupShape {
     inner: Inner,
 }
 
-/// The inner dimension: the number of elements in 32 bytes.
+/// The inner dimension of a `wgmma` product: the number of elements in 32 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Inner {
     K8,
@@ -204,7 +205,7 @@ impl Inner {
 
 macro_rules! warpgroup_shapes {
     ($($columns:literal)*) => {
-        /// The names of the shapes, by inner dimension and number of columns.
+        /// The names of the `wgmma` shapes, by inner dimension and number of columns.
         const WARPGROUP_SHAPES: [[&str; 32]; 4] = [
             [$(concat!("m64n", $columns, "k8")),*],
             [$(concat!("m64n", $columns, "k16")),*],
@@ -231,12 +232,12 @@ impl WarpgroupShape {
         WarpgroupShape { columns, inner }
     }
 
-    /// Returns the number of columns of B, C and D.
+    /// Returns the number of columns of the matrices B, C and D.
     pub const fn columns(self) -> u32 {
         self.columns as u32
     }
 
-    /// Returns the number of columns of A, which is the number of rows of B.
+    /// Returns the inner dimension: the number of columns of A, which is the number of rows of B.
     pub const fn inner(self) -> u32 {
         match self.inner {
             Inner::K8 => 8,
@@ -246,12 +247,12 @@ impl WarpgroupShape {
         }
     }
 
-    /// Returns the text of the modifier without the dot.
+    /// Returns the name of the shape, such as `m64n128k16`.
     pub const fn name(self) -> &'static str {
         WARPGROUP_SHAPES[self.inner as usize][self.columns as usize / 8 - 1]
     }
 
-    /// Returns the shape with this name.
+    /// Returns the shape with this name, if there is one.
     pub fn from_name(name: &str) -> Option<WarpgroupShape> {
         let of = |(inner, names): (Inner, &[&str; 32])| {
             let columns = (8..).step_by(8).zip(names).find(|(_, known)| **known == name)?.0;
@@ -295,17 +296,18 @@ impl fmt::Display for Token {
     }
 }
 
-/// The suffix of a target name. Features of a family are present in each of its architectures.
+/// The suffix of a target name. A feature of a family is present in each architecture of the
+/// family.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Suffix {
-    /// `f`: features of a family.
+    /// The suffix `f`, for features of an architecture's family.
     Family,
-    /// `a`: features of one architecture.
+    /// The suffix `a`, for features of a single architecture.
     Architecture,
 }
 
 impl Suffix {
-    /// Returns the suffix letter.
+    /// Returns the letter of the suffix: `f` or `a`.
     pub const fn letter(self) -> &'static str {
         match self {
             Suffix::Family => "f",
@@ -314,23 +316,23 @@ impl Suffix {
     }
 }
 
-/// Target requirements: the PTX version and the SM version that a construct needs.
+/// Target requirements: the PTX version and the SM version that an instruction or modifier needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Requirements {
     /// The minimum PTX version, major and minor.
     pub version: (u8, u8),
     /// The minimum SM version.
     pub sm: u16,
-    /// The minimum suffix of the target name. For example, a feature may need `sm_120f` or
+    /// The suffix that the target name needs, if any. For example, a feature may need `sm_120f` or
     /// `sm_120a` and not just `sm_120`.
     pub suffix: Option<Suffix>,
     /// `true` if only SMs of the same family as `sm` have the feature.
     pub one_family: bool,
-    /// A lower PTX version that is enough from the given SM version on.
+    /// A PTX version lower than `version`, and the SM version from which it is enough.
     pub earlier: Option<((u8, u8), u16)>,
-    /// The last PTX version with the feature, if it was removed.
+    /// The last PTX version with the feature, if a later version removed it.
     pub until: Option<(u8, u8)>,
-    /// The last SM version with the feature, if later ones lack it.
+    /// The last SM version with the feature, if later SMs lack it.
     pub last_sm: Option<u16>,
 }
 
@@ -338,7 +340,7 @@ impl Requirements {
     /// Requirements that every supported target meets.
     pub const ALWAYS: Requirements = Requirements::new(6, 3, 75);
 
-    /// Creates requirements of a PTX version and an SM version.
+    /// Creates requirements of the PTX version `major.minor` and an SM version.
     pub const fn new(major: u8, minor: u8, sm: u16) -> Requirements {
         Requirements {
             version: (major, minor),
@@ -351,12 +353,14 @@ impl Requirements {
         }
     }
 
-    /// Returns the requirements of the target name alone: the first PTX version that knows this SM.
+    /// Returns the requirements of a target name alone: the first PTX version that has this SM
+    /// version.
     pub const fn first(sm: Sm) -> Requirements {
         Requirements::new(sm.ptx_version().0, sm.ptx_version().1, sm.number())
     }
 
-    /// Returns `true` if an SM meets the requirements, assuming the suffix that they need.
+    /// Returns `true` if an SM meets the requirements. The target name is assumed to have the
+    /// required suffix.
     pub fn is_supported_by(self, sm: Sm) -> bool {
         let (least, number) = (self.sm, sm.number());
         number >= least
@@ -365,14 +369,14 @@ impl Requirements {
             && (!self.one_family || number / 10 == least / 10)
     }
 
-    /// Returns `true` if the requirements exceed [`ALWAYS`](Since::ALWAYS).
+    /// Returns `true` if the requirements exceed [`ALWAYS`](Requirements::ALWAYS).
     pub const fn is_more(self) -> bool {
         let Requirements { version: (major, minor), sm, suffix, .. } = self;
         let Requirements { version: (least_major, least_minor), sm: least_sm, .. } = Requirements::ALWAYS;
         major > least_major || major == least_major && minor > least_minor || sm > least_sm || suffix.is_some()
     }
 
-    /// Combines two sets of requirements.
+    /// Returns the requirements that are met if both `self` and `other` are met.
     #[must_use]
     pub fn and(self, other: Requirements) -> Requirements {
         Requirements {
@@ -409,19 +413,19 @@ impl fmt::Display for Requirements {
 /// A special register, which the hardware sets.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Special {
-    /// The name without a component.
+    /// The special register without its component.
     pub group: SpecialGroup,
-    /// The component; `x` if the register has only one.
+    /// The component. A register without components has `x`.
     pub axis: Axis,
 }
 
-/// The class of a special register. It determines the number of components, their width, and the
-/// source of the value: the position of the work item in the launch, or the machine.
+/// The class of a special register. The class determines the number of components, their width, and
+/// whether the value depends on the work item's position or on the machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum SpecialClass {
-    /// Three 32-bit components that depend on the work item's position.
+    /// Three 32-bit components that depend on the work item's position in the launch.
     Axes,
-    /// One 32-bit value that depends on the work item's position.
+    /// One 32-bit value that depends on the work item's position in the launch.
     Place,
     /// One 32-bit value that depends on the machine.
     Machine,
@@ -431,17 +435,17 @@ enum SpecialClass {
 
 macro_rules! special_groups {
     ($($variant:ident $name:literal $sort:ident $doc:literal;)*) => {
-        /// The special registers, each with all its components.
+        /// The special registers, without their components.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub enum SpecialGroup {
             $(#[doc = concat!("`", $name, "`: ", $doc)] $variant,)*
         }
 
         impl SpecialGroup {
-            /// All names, in the order of their declaration.
+            /// All special registers, in the order of their declaration.
             pub const ALL: &'static [SpecialGroup] = &[$(SpecialGroup::$variant,)*];
 
-            /// Returns the name, with the `%`.
+            /// Returns the name of the special register, with the `%`.
             pub const fn name(self) -> &'static str {
                 match self { $(SpecialGroup::$variant => $name,)* }
             }
@@ -450,7 +454,7 @@ macro_rules! special_groups {
                 match self { $(SpecialGroup::$variant => SpecialClass::$sort,)* }
             }
 
-            /// Returns the description for the documentation.
+            /// Returns the description of the special register for the documentation.
             pub const fn doc(self) -> &'static str {
                 match self { $(SpecialGroup::$variant => $doc,)* }
             }
@@ -494,7 +498,7 @@ impl Special {
         SpecialGroup::ALL.iter().flat_map(of)
     }
 
-    /// Returns the width in bits.
+    /// Returns the width of the special register in bits.
     pub fn bits(self) -> u32 {
         if self.group.sort() == SpecialClass::Wide { 64 } else { 32 }
     }
@@ -535,15 +539,15 @@ pub const MAX_LOCAL: u32 = 1 << 19;
 /// A state space of PTX.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Space {
-    /// `.global`
+    /// `.global`: memory that all work items share.
     Global,
-    /// `.const`
+    /// `.const`: read-only memory that all work items share.
     Const,
     /// `.local`: private to each work item.
     Local,
-    /// `.param`: kernel parameters, or variables that a call passes.
+    /// `.param`: kernel parameters, and variables that pass arguments and results of calls.
     Param,
-    /// `.shared`: shared by the work items of a block.
+    /// `.shared`: memory that the work items of a block share.
     Shared,
 }
 
@@ -551,7 +555,7 @@ impl Space {
     /// All state spaces.
     pub const ALL: [Space; 5] = [Space::Global, Space::Const, Space::Local, Space::Param, Space::Shared];
 
-    /// Returns the modifier without the dot.
+    /// Returns the name of the state space without its dot.
     pub const fn name(self) -> &'static str {
         match self {
             Space::Global => "global",
@@ -562,8 +566,8 @@ impl Space {
         }
     }
 
-    /// Returns the maximum number of bytes that the variables of a file, or of a call, occupy in
-    /// the state space. For constants and local memory this is the limit of the hardware.
+    /// Returns the maximum total size in bytes of the variables in the state space, in a file or
+    /// for a call. For constants and local memory this is the limit of the hardware.
     pub const fn most_bytes(self) -> u32 {
         match self {
             Space::Global => 1 << 20,

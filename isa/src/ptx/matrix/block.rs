@@ -1,10 +1,10 @@
-//! Sums of products as tensor cores compute them: all terms are aligned to the largest exponent,
-//! truncated a fixed number of bits below it, added exactly and rounded once.
+//! Sums of products as tensor cores compute them. All terms are aligned to the largest exponent and
+//! truncated a fixed number of bits below it. The exact sum of the terms is rounded once.
 //!
 //! The rule is that of MMA-Sim (arXiv 2511.10909), which was measured on NVIDIA hardware. Another
-//! model (arXiv 2512.07004) differs in three cases for which no measurement is known. Here, a zero
-//! times a number with a large exponent counts as a term of that exponent. A zero accumulator
-//! counts as a term of exponent -126. Subnormal f16 accumulators are not normalised.
+//! model (arXiv 2512.07004) differs in three cases for which no measurement is known. In this file,
+//! a zero times a number with a large exponent counts as a term of that exponent. A zero
+//! accumulator counts as a term of exponent -126. Subnormal f16 accumulators are not normalised.
 
 use std::ops::Range;
 
@@ -19,8 +19,8 @@ enum FloatClass {
     Nan,
 }
 
-/// A matrix element: `significand * 2^(exponent - fraction)`, where `fraction` is the number of
-/// fraction bits of its format. Subnormal numbers are not normalised.
+/// A matrix element or accumulator: `significand * 2^(exponent - fraction)`, where `fraction` is
+/// the number of fraction bits of its format. Subnormal numbers are not normalised.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Number {
     kind: FloatClass,
@@ -29,7 +29,7 @@ pub(super) struct Number {
     exponent: i32,
 }
 
-/// A floating-point format of elements or accumulators.
+/// A floating-point format of matrix elements or accumulators.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Float {
     /// Number of fraction bits.
@@ -38,7 +38,7 @@ pub(super) struct Float {
     /// `true` if the format has infinities and several NaNs; otherwise only the all-ones magnitude
     /// is NaN.
     has_infinities: bool,
-    /// Number of low bits that are ignored.
+    /// Number of low bits of an element that are ignored: 13 for tf32, otherwise 0.
     unused: u32,
 }
 
@@ -50,7 +50,7 @@ impl Float {
         Float { fraction, exponent, has_infinities: true, unused: 0 }
     }
 
-    /// Returns the format of an element type, or `None` for an integer type.
+    /// Returns the format of a floating-point element type, or `None` for another type.
     pub(super) const fn of(ty: Type) -> Option<Float> {
         Some(match ty {
             Type::F32 => Float::F32,
@@ -75,7 +75,7 @@ impl Float {
         ((1 << self.exponent) - 1) << self.fraction
     }
 
-    /// Returns the NaN that products return.
+    /// Returns the bits of the NaN that a matrix product in this format returns.
     pub(super) const fn nan(self) -> u32 {
         u32::MAX >> (31 - self.exponent - self.fraction) >> 1
     }
@@ -93,7 +93,7 @@ impl Float {
             _ => FloatClass::Finite,
         };
         let (significand, exponent) = match (field, fraction) {
-            // A zero has this exponent in every format.
+            // The hardware gives a zero the exponent -126 in every format.
             (0, 0) => (0, -126),
             (0, _) => (fraction, self.least_exponent()),
             _ => (fraction | 1 << self.fraction, field as i32 - self.bias()),
@@ -101,8 +101,9 @@ impl Float {
         Number { kind, negative, significand, exponent }
     }
 
-    /// Rounds `magnitude * 2^exponent` to `kept` fraction bits, to nearest even if `nearest` is set
-    /// and otherwise toward zero. Overflow gives infinity.
+    /// Rounds `magnitude * 2^exponent` to `kept` fraction bits and returns the bits of the result.
+    /// The rounding is to nearest even if `nearest` is set, otherwise toward zero. Overflow gives
+    /// infinity.
     fn round(self, negative: bool, magnitude: u64, exponent: i32, kept: u32, nearest: bool) -> u32 {
         if magnitude == 0 {
             return 0;
@@ -122,7 +123,7 @@ impl Float {
         };
         let field = if is_normal { (place + self.bias() - 1) as u64 } else { 0 };
         let infinity = u64::from(self.infinity());
-        // The addition carries the hidden bit into the exponent field.
+        // The leading one of the significand adds one to the exponent field.
         let bits = (field << self.fraction).saturating_add(significand << (self.fraction - kept)).min(infinity);
         match significand {
             0 => 0,
@@ -131,16 +132,16 @@ impl Float {
     }
 }
 
-/// Number of columns that are computed together.
+/// Number of columns of B that one call of [`Adder::add`] multiplies.
 pub(super) const COLUMNS: usize = 8;
 
-/// A number in the form in which it is multiplied. An f64 represents it exactly, and also the
-/// product of two such numbers.
+/// A matrix element, prepared for multiplication as an f64. An f64 represents each element exactly,
+/// and also the product of two elements.
 #[derive(Clone, Copy)]
 struct Factor {
     /// The signed value: `significand * 2^exponent`.
     value: f64,
-    /// `2^exponent`
+    /// The scale of the element: `2^exponent`.
     power: f64,
     kind: FloatClass,
 }
@@ -157,7 +158,7 @@ fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(u64::from((1023 + exponent).cast_unsigned()) << 52)
 }
 
-/// A row of A.
+/// A row of the matrix A.
 pub(super) struct Row {
     factors: Vec<Factor>,
     is_finite: bool,
@@ -171,7 +172,7 @@ impl FromIterator<Number> for Row {
     }
 }
 
-/// Adjacent columns of B, stored row by row.
+/// Adjacent columns of the matrix B, stored row by row.
 pub(super) struct Columns {
     values: Vec<[f64; COLUMNS]>,
     powers: Vec<[f64; COLUMNS]>,
@@ -200,14 +201,15 @@ pub(super) struct Adder {
     pub to: Float,
     /// Number of products that are added in one step.
     pub at_once: usize,
-    /// Number of bits of each term that are kept below the largest exponent.
+    /// Number of bits below the largest exponent to which each term is truncated.
     pub kept: u32,
-    /// Number of fraction bits of the result: those of the format, or fewer.
+    /// Number of fraction bits to which the sum is rounded: those of the accumulator's format, or
+    /// fewer.
     pub rounded: u32,
 }
 
 impl Adder {
-    /// Returns `c` plus the dot products of the row and each column.
+    /// Returns the accumulators `c` plus the dot products of the row `a` with each column of `b`.
     pub(super) fn add(&self, a: &Row, b: &Columns, mut c: [u32; COLUMNS]) -> [u32; COLUMNS] {
         let count = a.factors.len().min(b.values.len());
         for first in (0..count).step_by(self.at_once) {
@@ -224,8 +226,8 @@ impl Adder {
         c
     }
 
-    /// Adds one block of products as if all numbers were finite. Each step processes all columns,
-    /// so that the compiler can vectorise the loops.
+    /// Adds the products of the indices in `block` to `c`, as if all numbers were finite. Each loop
+    /// processes all columns, so that the compiler can vectorise it.
     fn add_finite(&self, a: &Row, b: &Columns, block: Range<usize>, c: [Number; COLUMNS]) -> [u32; COLUMNS] {
         let (factors, values, powers) = (&a.factors[block.clone()], &b.values[block.clone()], &b.powers[block]);
         let c = c.map(Factor::from);
@@ -258,7 +260,8 @@ impl Adder {
         all
     }
 
-    /// Returns the result of a column if a term is NaN or infinite, otherwise `None`.
+    /// Returns the result of a column if the accumulator or a product is NaN or infinite, otherwise
+    /// `None`.
     fn special(&self, a: &Row, b: &Columns, block: Range<usize>, column: usize, c: Number) -> Option<u32> {
         let mut infinite = [false; 2];
         let mut is_nan = c.kind == FloatClass::Nan;
@@ -286,10 +289,11 @@ impl Adder {
     }
 }
 
-/// Truncates a number below 2^28 toward zero. An f64 holds the sum of all such terms exactly.
+/// Truncates a number with a magnitude below 2^28 to an integer, toward zero. An f64 holds the sum
+/// of all such integers exactly.
 #[inline(always)]
 fn truncate(number: f64) -> f64 {
-    // From this value on an f64 has no fraction bits, so adding the constant rounds to an integer.
+    // An f64 of at least 2^52 has no fraction bits, so adding 2^52 rounds to an integer.
     const INTEGERS: f64 = (1u64 << 52) as f64;
     let exact = number.abs();
     let nearest = exact + INTEGERS - INTEGERS;
@@ -297,7 +301,7 @@ fn truncate(number: f64) -> f64 {
     below.copysign(number)
 }
 
-/// Converts an 8-bit float to f16, which is exact.
+/// Converts an 8-bit float exactly to f16.
 pub(super) fn in_half(of: Float, bits: u32) -> u32 {
     let Number { kind, negative, significand, exponent } = of.read(bits);
     let sign = u32::from(negative) << 15;
@@ -308,7 +312,7 @@ pub(super) fn in_half(of: Float, bits: u32) -> u32 {
     }
 }
 
-/// Returns the sum of two accumulators by an ordinary addition in their format.
+/// Returns the sum of two accumulators, rounded to nearest even in their format.
 pub(super) fn sum(to: Float, a: u32, b: u32) -> u32 {
     if to == Float::F16 {
         let sum = crate::half::HalfMode::new(Format::F16, Rounding::Nearest).add(a as u16, b as u16);

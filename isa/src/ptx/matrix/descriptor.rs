@@ -1,26 +1,26 @@
 //! Addresses of a `wgmma` matrix in shared memory, from its matrix descriptor.
 //!
-//! The matrix is stored in pieces of 16 bytes. Rows of A and columns of B are called lines here. If
-//! the inner dimension is contiguous, a piece holds consecutive elements of one line. If the matrix
-//! is transposed, a piece holds elements of consecutive lines at one index of the inner dimension.
-//! The source is the PTX manual's section on shared memory layouts of `wgmma.mma_async`, with its
-//! canonical layouts.
+//! The matrix is stored in pieces of 16 bytes. Rows of A and columns of B are called lines in this
+//! file. If the matrix is not transposed, a piece holds consecutive elements of one line. If the
+//! matrix is transposed, a piece holds elements of consecutive lines at one index of the inner
+//! dimension. The source is the PTX manual's section on shared memory layouts of `wgmma.mma_async`,
+//! with its canonical layouts.
 
 /// Decoded matrix descriptor of a matrix in shared memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Descriptor {
     start: u32,
-    /// The leading dimension byte offset.
+    /// The leading dimension byte offset of the PTX manual.
     leading: u32,
-    /// The stride dimension byte offset.
+    /// The stride dimension byte offset of the PTX manual.
     stride: u32,
-    /// The base offset: start of the swizzle pattern, in units of 128 bytes.
+    /// The base offset of the PTX manual: start of the swizzle pattern, in units of 128 bytes.
     base: u32,
-    /// Bytes from one line of the swizzle pattern to the next: 32, 64 or 128; 16 without swizzling.
+    /// Size of a row of the swizzle pattern in bytes: 32, 64 or 128; 16 without swizzling.
     width: u32,
 }
 
-/// Size of a piece in bytes.
+/// Size in bytes of a piece, the unit in which a matrix is stored and swizzled.
 pub const PIECE: u32 = 16;
 
 impl Descriptor {
@@ -44,14 +44,16 @@ impl Descriptor {
         }
     }
 
-    /// Returns the address of a piece of a line in a matrix that is not transposed.
+    /// Returns the shared-memory address of piece `piece` of row or column `line`, in a matrix that
+    /// is not transposed.
     pub const fn along(self, line: u32, piece: u32) -> u32 {
         let next = if self.width == PIECE { self.leading } else { PIECE };
         self.swizzle(line % 8 * self.width + line / 8 * self.stride + piece * next)
     }
 
-    /// Returns the address of the piece of the `group`th group of lines at index `k` of the inner
-    /// dimension, in a transposed matrix.
+    /// Returns the shared-memory address of a piece in a transposed matrix. The piece holds the
+    /// elements at index `k` of the inner dimension, for the group `group` of consecutive rows or
+    /// columns.
     pub const fn across(self, group: u32, k: u32) -> u32 {
         let each = self.width / PIECE;
         let [of_groups, of_k] =
@@ -59,7 +61,8 @@ impl Descriptor {
         self.swizzle(group % each * PIECE + group / each * of_groups + k % 8 * self.width + k / 8 * of_k)
     }
 
-    /// Permutes the pieces within a line of the swizzle pattern.
+    /// Returns the address of the piece at a byte offset, permuted within its row of the swizzle
+    /// pattern.
     const fn swizzle(self, offset: u32) -> u32 {
         let address = self.start.wrapping_add(offset);
         let line = (address / 128).wrapping_sub(self.base);
@@ -77,7 +80,7 @@ mod tests {
 
     #[test]
     fn nothing_is_swizzled_in_core_matrices() {
-        // A core matrix: eight lines of 16 bytes, one after the other.
+        // A core matrix of the PTX manual: eight lines of 16 bytes, one after the other.
         let of = descriptor(0x400, 128, 256, 0);
         assert_eq!([0, 1, 7, 8, 15].map(|line| of.along(line, 0)), [0x400, 0x410, 0x470, 0x500, 0x570]);
         assert_eq!([0, 1, 8].map(|line| of.along(line, 1)), [0x480, 0x490, 0x580]);

@@ -1,4 +1,4 @@
-//! Mapping of matrix elements to the registers of a warp.
+//! Mapping of matrix elements to the registers of a warp's lanes.
 
 use super::{LANES, Matrix, ProductShape};
 
@@ -12,7 +12,8 @@ pub enum MatrixOperand {
     D,
 }
 
-/// The position of an element among the products of an instruction.
+/// The position of an element: its product, if an instruction computes several, and its row and
+/// column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ElementPosition {
     /// The index of the product.
@@ -24,8 +25,8 @@ pub struct ElementPosition {
 }
 
 impl ProductShape {
-    /// Returns the position of element `i` in a register of a lane's fragment; elements are counted
-    /// from the low bits.
+    /// Returns the matrix position of element `i` of a register in a lane's fragment. Elements of a
+    /// register are counted from the low bits.
     #[inline]
     pub const fn place(&self, part: MatrixOperand, lane: u32, register: u32, i: u32) -> ElementPosition {
         if self.is_of_quads() {
@@ -48,9 +49,9 @@ impl ProductShape {
         ElementPosition { product: 0, row, column }
     }
 
-    /// Returns the position of an element if the matrix is larger than a 16 × 8 product. The
-    /// product then consists of several tiles, side by side or one below the other. The shape of 8
-    /// rows and 32 columns is computed as the transposed product.
+    /// Returns the position of an element of a product that is larger than 16 × 8. The product
+    /// consists of several tiles, side by side or one below the other. A product of 8 rows and 32
+    /// columns is computed as the transposed product.
     const fn place_in_tiles(&self, part: MatrixOperand, lane: u32, register: u32, i: u32) -> ElementPosition {
         if self.m == 8 {
             let [d, a, b, c] = self.types;
@@ -65,7 +66,7 @@ impl ProductShape {
         }
         let tile = if self.m > 16 { ProductShape { m: 16, ..*self } } else { ProductShape { n: 8, ..*self } };
         let each = tile.distinct(part) as u32;
-        // Registers beyond the last tile repeat the first ones.
+        // Registers after those of the last tile repeat the first registers.
         let tiles = self.m / tile.m * (self.n / tile.n);
         let (number, within) = (register / each % tiles, tile.place(part, lane, register % each, i));
         match part {
@@ -100,7 +101,7 @@ impl ProductShape {
 /// Maximum number of registers of a fragment of `wmma` or `mma`.
 pub const MAX_REGISTERS: usize = 8;
 
-/// One word for each lane.
+/// The 32-bit words that one register holds in each lane of a warp.
 pub type Words = [u32; LANES as usize];
 
 /// The location of each matrix element in the registers of a warp.
@@ -109,7 +110,7 @@ pub struct Fragment {
     extent: [u32; 2],
     bits: u32,
     registers: usize,
-    /// The locations, ordered by product, row and column.
+    /// The register positions of the elements, ordered by product, row and column.
     slots: Vec<RegisterPosition>,
 }
 
@@ -122,7 +123,7 @@ struct RegisterPosition {
 }
 
 impl Fragment {
-    /// Returns the mapping for a matrix of an instruction.
+    /// Returns the register positions of the elements of one matrix of a product.
     pub fn new(form: &ProductShape, part: MatrixOperand) -> Fragment {
         let extent @ [rows, columns] = form.extent(part);
         let mut slots = vec![RegisterPosition::default(); (form.products() * rows * columns) as usize];
@@ -145,7 +146,7 @@ impl Fragment {
         self.extent.iter().product::<u32>().max(1) as usize
     }
 
-    /// Extracts the matrices, one per product, from the registers that hold their fragments.
+    /// Returns the matrices, one for each product, whose fragments are in the registers `held`.
     pub fn gather(&self, held: &[Words]) -> Vec<Matrix> {
         let mask = u32::MAX >> (32 - self.bits);
         let element = |slot: &RegisterPosition| {

@@ -1,9 +1,9 @@
-//! Matrix products of a warp: the distribution of the elements over the threads' registers, and the
+//! Matrix products of a warp: the distribution of the elements over the lanes' registers, and the
 //! results.
 //!
-//! Each thread holds a fragment of each matrix (`fragment.rs`). Floating-point results depend on
-//! the SM: it determines how many products are added before rounding, and how many of their bits
-//! are kept (`product.rs`, `block.rs`).
+//! Each lane holds a fragment of each matrix (`fragment.rs`). Floating-point results depend on the
+//! SM, which determines how many products are added before rounding and how far the terms are
+//! truncated (`product.rs`, `block.rs`).
 
 mod block;
 mod descriptor;
@@ -15,18 +15,18 @@ pub use descriptor::{Descriptor, PIECE};
 pub use fragment::{ElementPosition, Fragment, MAX_REGISTERS, MatrixOperand, Words};
 pub use product::multiply;
 
-/// Number of threads that compute a product together.
+/// Number of lanes of a warp.
 pub const LANES: u32 = 32;
 
-/// The instruction family of a product.
+/// The instruction family of a matrix product.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Family {
-    /// `mma`
+    /// The `mma` instructions.
     Mma,
-    /// `wmma`, whose fragments have an unspecified layout.
+    /// The `wmma` instructions, whose fragments have an unspecified layout.
     Wmma,
-    /// `wgmma`, of which each warp computes 16 rows. B is in shared memory; A is in shared memory
-    /// or in registers.
+    /// The `wgmma` instructions, of which each warp computes 16 rows. B is in shared memory; A is
+    /// in shared memory or in registers.
     Wgmma,
 }
 
@@ -43,8 +43,8 @@ pub struct ProductShape {
     pub k: u32,
     /// The types of D, A, B and C.
     pub types: [Type; 4],
-    /// `true` for each of A and B whose layout is `.row`. Only `.m8n8k4` supports both layouts; the
-    /// layout determines the elements of each thread.
+    /// `true` for A, and then for B, if the modifier `.row` gives the layout of the matrix. Only
+    /// `.m8n8k4` supports both layouts; the layout determines the elements of each lane.
     pub by_rows: [bool; 2],
     /// `true` if integer sums saturate at 32 bits.
     pub saturates: bool,
@@ -54,7 +54,8 @@ pub struct ProductShape {
     pub family: Family,
 }
 
-/// Returns the number of rows of A, the number of columns of B, and the inner dimension.
+/// Returns the number of rows of A, the number of columns of B, and the inner dimension, if the
+/// modifier is a shape.
 const fn size(word: Token) -> Option<[u32; 3]> {
     Some(match word {
         Token::M8n8k4 => [8, 8, 4],
@@ -78,7 +79,8 @@ const fn size(word: Token) -> Option<[u32; 3]> {
 }
 
 impl ProductShape {
-    /// Returns the shape and types of an instruction with these modifiers.
+    /// Returns the shape and types of an instruction with the modifiers `words`, or `None` if no
+    /// modifier is a shape.
     pub fn of(words: &[Token]) -> Option<ProductShape> {
         let [m, n, k] = words.iter().find_map(|&word| size(word))?;
         let mut named = words.iter().filter_map(|word| if let Token::Type(ty) = *word { Some(ty) } else { None });
@@ -124,7 +126,7 @@ impl ProductShape {
     }
 
     /// Returns the number of products that the instruction computes: four for `.m8n8k4`, each in
-    /// lanes of its own.
+    /// eight lanes; otherwise one.
     #[inline]
     pub const fn products(&self) -> u32 {
         if self.is_of_quads() { 4 } else { 1 }
@@ -160,14 +162,15 @@ impl ProductShape {
         }
     }
 
-    /// Returns the number of registers that are not copies of others; they come first.
+    /// Returns the number of registers at the start of a fragment that hold distinct elements. The
+    /// registers after these are copies.
     #[inline]
     const fn distinct(&self, part: MatrixOperand) -> usize {
         let [rows, columns] = self.extent(part);
         (self.products() * rows * columns * self.bits(part) / (32 * LANES)) as usize
     }
 
-    /// Returns the type of a fragment's registers.
+    /// Returns the type of the registers that hold a fragment.
     pub const fn held(&self, part: MatrixOperand) -> Type {
         match self.ty(part) {
             Type::F16 => Type::F16x2,
@@ -183,7 +186,7 @@ impl ProductShape {
     }
 }
 
-/// A matrix, stored row by row, with each element in the low bits of a word.
+/// A matrix, stored row by row, with each element in the low bits of a 32-bit word.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Matrix {
     columns: u32,
@@ -221,7 +224,7 @@ impl Matrix {
         Matrix { columns: rows, elements: elements.collect() }
     }
 
-    /// Negates each element, a floating-point number of type `ty`.
+    /// Negates each element, which is a floating-point number of type `ty`.
     pub fn negate(&mut self, ty: Type) {
         self.elements.iter_mut().for_each(|element| *element ^= 1 << (ty.bits() - 1));
     }

@@ -10,13 +10,13 @@ use crate::ptx::types::Type;
 struct Unit {
     /// Number of products that are added in one step.
     at_once: u32,
-    /// Number of bits of each term that are kept below the largest exponent.
+    /// Number of bits below the largest exponent to which each term is truncated.
     kept: u32,
-    /// Number of fraction bits of an f32 result.
+    /// Number of fraction bits to which an f32 result is rounded.
     rounded: u32,
-    /// `true` if `ptxas` emulates products of 8-bit floats with halves. The elements in the low
-    /// halves of the registers are multiplied first, then those in the high halves. The result is
-    /// added to C by an ordinary addition.
+    /// `true` if `ptxas` emulates products of 8-bit floats by products of halves. The elements in
+    /// the low halves of the registers are multiplied first, then those in the high halves. An
+    /// ordinary addition adds C.
     as_halves: bool,
 }
 
@@ -25,11 +25,11 @@ impl Unit {
         Unit { at_once, kept, rounded: Float::F32.fraction, as_halves: false }
     }
 
-    /// Returns the parameters of an SM for a product.
+    /// Returns the parameters with which an SM computes a product.
     const fn of(form: &ProductShape, sm: u16) -> Unit {
         let k = form.k;
         match (form.ty(MatrixOperand::A), sm) {
-            // `ptxas` splits this product into two with `k` = 4.
+            // For `wmma`, `ptxas` splits this product into two products with `k` = 4.
             (Type::Tf32, 90..) if matches!(form.family, Family::Wmma) => Unit::new(4, 25),
             (Type::E4m3 | Type::E5m2, _) if matches!(form.family, Family::Wgmma) => {
                 Unit { rounded: 13, ..Unit::new(k, 13) }
@@ -62,7 +62,7 @@ fn floats(form: &ProductShape, sm: u16, of: [Float; 2], to: Float, [a, b, c]: [&
         true => Float::F16.read(in_half(of, bits)),
         false => of.read(bits),
     };
-    // The elements in the low halves of the registers come first.
+    // If `ptxas` emulates 8-bit floats, the elements in the low halves of the registers come first.
     let order: Vec<u32> = match unit.as_halves {
         true => (0..form.k).filter(|k| k & 2 == 0).chain((0..form.k).filter(|k| k & 2 != 0)).collect(),
         false => (0..form.k).collect(),
@@ -75,7 +75,7 @@ fn floats(form: &ProductShape, sm: u16, of: [Float; 2], to: Float, [a, b, c]: [&
     let adder = Adder { of, to, at_once: unit.at_once as usize, kept: unit.kept, rounded };
     let is_widened = form.ty(MatrixOperand::C) != form.ty(MatrixOperand::D);
     let mut d = Matrix::new(form.extent(MatrixOperand::D));
-    // Every shape has a multiple of eight columns.
+    // The number of columns is a multiple of eight in every product shape.
     for first in (0..form.n).step_by(COLUMNS) {
         let columns: Columns = order.iter().map(|&k| of_b(first, k)).collect();
         for (row, of_a) in (0..).zip(&rows) {

@@ -1,4 +1,5 @@
-//! Semantics of instructions that hardware approximates: the exact result, rounded to nearest.
+//! Semantics of instructions that hardware approximates. The engines return the exact result,
+//! rounded to nearest.
 
 use super::exact::{self, Finish, Float, Number, RoundingMode};
 use super::{Context, Reader};
@@ -11,9 +12,9 @@ const MAGNITUDE: u32 = 0x7FFF_FFFF;
 const SIGN: u32 = 0x8000_0000;
 const INFINITY: u32 = 0x7F80_0000;
 const NAN: u32 = 0x7FFF_FFFF;
-/// The smallest normal number, 2^-126.
+/// Bits of the smallest normal f32, 2^-126.
 const LEAST: u32 = 0x0080_0000;
-/// 2^126
+/// Bits of the f32 2^126, the largest divisor that `.approx` supports.
 const LARGE: u32 = 0x7E80_0000;
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
@@ -36,7 +37,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// Executes `div` with `.approx` or `.full`.
+    /// Executes `div.approx.f32` or `div.full.f32`.
     pub(super) fn approximate_quotient(&mut self) {
         let (a, b) = (self.operand_float(1), self.operand_float(2));
         let mut result = self.d.fdiv(a, b);
@@ -45,8 +46,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let zero = self.d.and(signs, sign);
         let (of_a, of_b) = (self.d.and(a, magnitude), self.d.and(b, magnitude));
         if self.has(Token::Ftz) {
-            // A quotient that rounds up to the smallest normal number is tiny before rounding. The
-            // product that detects this case is exact.
+            // With `.ftz`, a quotient below the smallest normal number becomes zero, even if it
+            // rounds up to that number. The product that detects this case is exact.
             let least = self.d.word(LEAST);
             let of_result = self.d.and(result, magnitude);
             let is_least = self.d.equal(of_result, least);

@@ -13,7 +13,8 @@ use crate::ptx::row::MAX_ELEMENTS;
 use crate::ptx::types::{Token, Type, TypeKind};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// Executes an atomic operation; `into` tells whether it returns the old value.
+    /// Executes an atomic operation. `into` is `true` if the instruction writes the old value to a
+    /// register.
     pub(super) fn atomic(&mut self, into: bool) {
         let first = usize::from(into);
         let Some(place) = self.place(first) else { return };
@@ -28,7 +29,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.effects.access = Some(Access::Atomic { place, element: self.inst.element(), operands, into });
     }
 
-    /// Returns the elements of an operand.
+    /// Returns the elements of the operand with index `i`, or no elements if the operand is
+    /// missing.
     fn each(&mut self, i: usize) -> ArrayVec<[D::Word; 2], MAX_ELEMENTS> {
         let inst = self.inst;
         match inst.operands.get(i) {
@@ -42,8 +44,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 }
 
-/// Returns the new values of memory elements that an atomic instruction finds with the values
-/// `old`. `flushes` tells whether they are in global memory, where f32 sums flush subnormals.
+/// Returns the new values of the memory elements that an atomic instruction updates; `old` holds
+/// their old values. `flushes` is `true` for global memory, where f32 sums flush subnormals.
 pub fn atomically<D: Domain>(
     inst: &Inst,
     domain: &mut D,

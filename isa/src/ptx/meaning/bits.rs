@@ -83,8 +83,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// Executes `lop3` with a predicate result: `true` if the result is not 0, combined with
-    /// another predicate.
+    /// Executes `lop3` with a predicate result. The predicate is `true` if the bitwise result is
+    /// not 0, combined with another predicate by `.and` or `.or`.
     pub(super) fn lop3_bool(&mut self) {
         let result = self.by_table();
         let (zero, q) = (self.d.word(0), self.predicate(5));
@@ -97,7 +97,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// Applies the truth table of `lop3` to three words.
+    /// Applies the truth table of `lop3` to the first three source operands.
     fn by_table(&mut self) -> D::Word {
         let (a, b, c) = (self.word(1), self.word(2), self.word(3));
         let lut = match self.operand(4) {
@@ -144,8 +144,9 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// Executes `bfind`: finds the highest bit that differs from the sign, and returns its position
-    /// or the left shift that brings it to the top.
+    /// Executes `bfind`: finds the highest bit that differs from the sign. Returns the bit's
+    /// position, or with `.shiftamt` the number of bits above it. Returns all ones if there is no
+    /// such bit.
     pub(super) fn bfind(&mut self) {
         let ty = self.ty(0);
         let mut a = self.wide_int(1, ty);
@@ -166,14 +167,15 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// Executes `fns`: finds the `offset`th set bit from the position `base`, upward or downward.
+    /// Executes `fns`: finds the `n`th set bit of a mask, counted from the bit position `base`,
+    /// where `n` is the operand `offset`. A negative `offset` counts downward.
     pub(super) fn fns(&mut self) {
         let (mask, base, offset) = (self.word(1), self.word(2), self.word(3));
         let (zero, one, last) = (self.d.word(0), self.d.word(1), self.d.word(31));
         let downward = wide::is_negative(self.d, offset);
         let itself = self.d.equal(offset, zero);
-        // The downward search is an upward search in the reversed bits. An offset of 0 tests only
-        // the bit at the base.
+        // A downward search is an upward search in the reversed bits. An offset of 0 tests only the
+        // bit at the base.
         let turned = self.d.reverse_bits(mask);
         let from_top = self.d.sub(last, base);
         let (up, down) = (self.d.shr(mask, base), self.d.shr(turned, from_top));
@@ -207,7 +209,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// Returns a count that is clamped to 32, or taken modulo 32 with `.wrap`.
+    /// Returns operand `i` as a bit count: clamped to 32, or taken modulo 32 with `.wrap`.
     fn counted(&mut self, i: usize) -> D::Word {
         let count = self.word(i);
         if self.has(Token::Wrap) {
@@ -252,7 +254,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// Returns the number of leading zeros of a value of the type.
+    /// Returns the number of leading zeros of an integer of type `ty`.
     fn zeros_above(&mut self, [low, high]: [D::Word; 2], ty: Type) -> D::Word {
         let of_low = self.d.leading_zeros(low);
         if ty.bits() == 64 {
@@ -273,13 +275,13 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(result);
     }
 
-    /// Returns an operand modulo 256.
+    /// Returns operand `i` modulo 256, as `bfe` and `bfi` use positions and lengths.
     fn amount(&mut self, i: usize) -> D::Word {
         let (word, byte) = (self.word(i), self.d.word(0xFF));
         self.d.and(word, byte)
     }
 
-    /// Returns a mask with the low `count` bits set.
+    /// Returns a 64-bit mask with the low `count` bits set.
     fn ones(&mut self, count: D::Word) -> [D::Word; 2] {
         let all = wide::constant(self.d, u64::MAX);
         let above = wide::shl(self.d, all, count);
@@ -372,7 +374,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(result);
     }
 
-    /// Returns both halves of a 128-bit operand.
+    /// Returns the two 64-bit halves of a 128-bit operand, low half first.
     fn pair(&mut self, i: usize) -> [[D::Word; 2]; 2] {
         let none = wide::constant(self.d, 0);
         let pair = match self.operand(i) {

@@ -1,22 +1,23 @@
 //! Semantics of extended-precision additions and subtractions with the carry flag.
 //!
 //! The flag is always a carry, never a borrow. Hardware computes `a - b` as `a + ~b + 1`, and the
-//! carry of that sum is 1 if there is no borrow. Chains of only additions or only subtractions
-//! cannot tell the difference.
+//! carry of that sum is 1 if there is no borrow. The difference is observable only in chains that
+//! mix additions and subtractions.
 
 use super::wide::{self, Wide};
 use super::{Context, Reader};
 use crate::halu::domain::Domain;
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// Computes `a + b`, plus the flag if `carried`, and sets the flag to the carry.
+    /// Computes `a + b`, plus the carry flag if `carried` is set, and sets the flag to the carry of
+    /// the sum.
     pub(super) fn add_with_carry(&mut self, carried: bool) {
         let (a, b) = (self.value(1), self.value(2));
         self.define_carried_sum(a, b, carried);
     }
 
-    /// Computes a half of a product plus `c`, plus the flag if `carried`, and sets the flag to the
-    /// carry.
+    /// Computes the low or high half of `a * b`, plus `c`, plus the carry flag if `carried` is set.
+    /// Sets the flag to the carry of the sum.
     pub(super) fn mad_with_carry(&mut self, carried: bool) {
         let (half, c) = (self.half_product(), self.value(3));
         self.define_carried_sum(half, c, carried);
@@ -36,14 +37,14 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_carry(carry);
     }
 
-    /// Computes `a + ~b + 1`, or `a + ~b` plus the flag if `carried`, and sets the flag to the
-    /// carry of that sum.
+    /// Computes `a + ~b + 1`, or `a + ~b` plus the carry flag if `carried` is set, and sets the
+    /// flag to the carry of that sum.
     pub(super) fn sub_with_carry(&mut self, carried: bool) {
         let (a, b) = (self.value(1), self.value(2));
         let mut difference = self.wrapped(wide::sub, D::sub, a, b);
         let mut borrow = self.is_below(a, b);
         if carried {
-            // The sum of all three is `a - b - 1` if the flag is clear.
+            // The sum of `a`, `~b` and the flag is `a - b - 1` if the flag is clear.
             let carry = self.carry();
             let borrowed = self.d.negate(carry);
             let one = self.one_if(borrowed);
@@ -56,12 +57,13 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_carry(carry);
     }
 
-    /// Returns 1 if the predicate is true, otherwise 0.
+    /// Returns the 64-bit integer 1 if the predicate is true, otherwise 0.
     fn one_if(&mut self, p: D::Pred) -> [D::Word; 2] {
         [wide::one_if(self.d, p), self.d.word(0)]
     }
 
-    /// Applies an operation of the type's width, modulo 2^32 or 2^64.
+    /// Applies `pair` to a 64-bit type and `word` to a narrower type. The result is modulo 2^64 or
+    /// 2^32.
     fn wrapped(
         &mut self,
         pair: fn(&mut D, Wide<D>, Wide<D>) -> Wide<D>,

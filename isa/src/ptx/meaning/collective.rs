@@ -11,7 +11,8 @@ use crate::ptx::operand::Operand;
 use crate::ptx::types::Token;
 use crate::row::InstClass;
 
-/// Returns the collective operation of an instruction whose effect is [`Next::Meet`].
+/// Returns the collective operation of an instruction whose effect is [`Next::Collective`], or
+/// `None` for any other instruction.
 pub fn collective<D: Domain>(
     inst: &Inst,
     domain: &mut D,
@@ -110,17 +111,16 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         SyncOp::Subgroup { mask: self.word(mask), of }
     }
 
-    /// Returns an exchange among the lanes of the member mask, or among the lanes that execute the
-    /// instruction together if it has no mask.
+    /// Returns a subgroup operation of the lanes in the member mask, which is operand `mask`.
+    /// Without a member mask, the lanes that execute the instruction together take part.
     fn exchange_among(&mut self, mask: usize, of: SubgroupOp<D::Word, D::Pred>) -> SyncOp<D::Word, D::Pred> {
         if self.inst.has_no_member_mask() { SyncOp::Converged { of } } else { self.exchange(mask, of) }
     }
 }
 
-/// Returns the ordering, scope and size of a strong memory access, or `None` if the access is weak,
-/// as most are.
+/// Returns the ordering, scope and size of a strong memory access, or `None` if the access is weak.
 pub fn strength(inst: &Inst) -> Option<Strength> {
-    // Local memory is private to a thread.
+    // Accesses of local memory are weak, because local memory is private to a thread.
     if inst.row().class != InstClass::Memory || inst.has(Token::Local) {
         return None;
     }
@@ -136,20 +136,21 @@ pub fn strength(inst: &Inst) -> Option<Strength> {
     // The default scope of an atomic operation is the device.
     let scope = scope(inst).unwrap_or(if is_atomic { Scope::Device } else { Scope::System });
     let bytes = match inst.ty(0) {
-        // Packed halves are updated independently of each other.
+        // An atomic operation updates the two halves independently of each other.
         Type::F16x2 | Type::Bf16x2 if is_atomic => 2,
         ty => ty.bits() / 8,
     };
     Some(Strength { order, scope, bytes })
 }
 
-/// Returns the scope of a fence, or `None` if the instruction is not a fence.
+/// Returns the scope of a fence or memory barrier, or `None` if the instruction is neither.
 pub fn fence(inst: &Inst) -> Option<Scope> {
     let is_fence = matches!(inst.opcode, Opcode::MEMBAR | Opcode::FENCE_OF_ORDER);
     is_fence.then(|| scope(inst).unwrap_or(Scope::Device))
 }
 
-/// Returns the scope that the modifiers name. A cluster consists of one block.
+/// Returns the scope that the modifiers name, if any. The scope `.cluster` is that of a block,
+/// because a cluster consists of one block.
 fn scope(inst: &Inst) -> Option<Scope> {
     match () {
         () if inst.has(Token::Cta) || inst.has(Token::Cluster) => Some(Scope::Group),
@@ -164,8 +165,8 @@ pub fn written_registers(inst: &Inst) -> impl Iterator<Item = crate::ptx::Reg> {
     inst.registers().filter(|(role, _)| *role != crate::row::OperandRole::Use).map(|(_, reg)| reg)
 }
 
-/// Returns the result registers of a collective operation: one for a number or predicate, and one
-/// for a predicate in addition to a number.
+/// Returns the result registers of a collective operation. The first register receives a number or
+/// a predicate. The second one receives the predicate of a pair such as `d|p`.
 pub fn results(inst: &Inst) -> [Option<crate::ptx::Reg>; 2] {
     match inst.operands.first() {
         Some(&Operand::Register(reg))
@@ -178,9 +179,10 @@ pub fn results(inst: &Inst) -> [Option<crate::ptx::Reg>; 2] {
     }
 }
 
-/// Returns `true` if a thread yields after an instruction, which is a strong access. The lanes of a
-/// warp execute such an access one after another, and no lane continues before the last one has
-/// executed it. A lane whose guard is false yields too, because a guard does not diverge the warp.
+/// Returns `true` if a thread yields after the instruction, because the instruction is a strong
+/// access. The lanes of a warp execute such an access one after another, and no lane continues
+/// before the last lane has executed it. A lane whose guard is false yields, too, because a guard
+/// does not diverge the warp.
 pub fn yields(inst: &Inst) -> bool {
     strength(inst).is_some()
 }

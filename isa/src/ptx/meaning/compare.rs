@@ -97,10 +97,12 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.holds(ty, a, b)
     }
 
-    /// Returns `true` if the comparison that the modifiers name holds for two integers of a type.
+    /// Compares two integers of a type by the comparison operator among the modifiers. Returns the
+    /// predicate.
     pub(super) fn holds(&mut self, ty: Type, a: [D::Word; 2], b: [D::Word; 2]) -> D::Pred {
         let has = |tokens: [Token; 2]| tokens.iter().any(|&token| self.inst.has(token));
-        // For unsigned integers, `lo` is the same as `lt`, and so on.
+        // For unsigned integers, the operators `lo`, `ls`, `hi` and `hs` are `lt`, `le`, `gt` and
+        // `ge`.
         let (swapped, negated) = match () {
             () if has([Token::Eq, Token::Ne]) => {
                 let equal = self.equal(ty, a, b);
@@ -132,7 +134,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.half_compare(&op, a, b)
     }
 
-    /// Combines `p` with the last operand, if the instruction has a Boolean modifier.
+    /// Returns `p`, combined with the last operand if the instruction has `.and`, `.or` or `.xor`.
     fn combine(&mut self, p: D::Pred) -> D::Pred {
         let gate = match () {
             () if self.has(Token::And) => D::both,
@@ -144,7 +146,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         gate(self.d, p, c)
     }
 
-    /// Writes the result and its negation, each combined with the last operand.
+    /// Writes `p` and its negation, each combined with the last operand if the instruction has
+    /// `.and`, `.or` or `.xor`.
     fn define_both(&mut self, p: D::Pred) {
         let opposite = self.d.negate(p);
         let both = [p, opposite].map(|p| self.combine(p));
@@ -161,7 +164,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// Writes all ones or zero for an integer type, and 1.0 or 0.0 for a float type.
+    /// Writes the result of `set`: all ones or zero for an integer type, 1.0 or 0.0 for a float
+    /// type.
     fn define_truth(&mut self, p: D::Pred) {
         let truth = match self.ty(0) {
             Type::F32 => ONE,
@@ -175,7 +179,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 }
 
-/// Returns the float comparison that the modifiers name.
+/// Returns the floating-point comparison that the modifiers name.
 fn compare(words: &[Token]) -> Compare {
     let named = |token: &Token| {
         Some(match token {

@@ -15,7 +15,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// Executes `brx.idx`: branches to one of the labels of a target list.
+    /// Executes `brx.idx`: branches to the label with a given index in a target list.
     pub(super) fn branch_by(&mut self) {
         let index = self.word(0);
         if let Some(&Operand::Table(table)) = self.operand(1) {
@@ -36,7 +36,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 }
 
-/// Returns the arguments of a call, in order.
+/// Returns the arguments of a call, in the order of the operands.
 pub fn arguments<D: Domain>(inst: &Inst, domain: &mut D, read: &mut impl Reader<D>) -> SmallVec<[Value<D::Word>; 8]> {
     let arguments = inst.operands_with_rows().filter(|(o, _)| o.shape == OperandKind::Arguments);
     let value = |(_, operand): (_, &Operand)| match *operand {

@@ -6,7 +6,7 @@ use crate::halu::domain::Domain;
 use crate::halu::domain::float::{Integral, clamped};
 use crate::ptx::types::{Token, Type};
 
-/// Treatment of an integer that an f32 cannot represent.
+/// Rounding of an integer that an f32 cannot represent exactly.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Inexact {
     /// Rounding in this direction.
@@ -31,8 +31,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(result);
     }
 
-    /// Clamps two integers and packs them, the second one lowest. With `below`, packs them below
-    /// the low bits of `c`.
+    /// Executes `cvt.pack`: clamps two integers and packs them into the low bits of a word, the
+    /// second integer lowest. The bits above are zero, or with `below` the low bits of `c`.
     pub(super) fn pack_clamped(&mut self, below: bool) {
         let ty = self.ty(0);
         let bits = ty.bits();
@@ -75,7 +75,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 
     pub(super) fn narrow(&mut self, format: Format) {
-        // Hardware ignores `.ftz` here: a subnormal is rounded like any other number.
+        // When hardware rounds an f32 to a half, it ignores `.ftz`: a subnormal is rounded like any
+        // other number.
         let a = self.word(1);
         let a = self.saturated(a);
         let half = self.half_of_float(format, a);
@@ -129,7 +130,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// Returns the rounding that the modifiers name.
+    /// Returns the rounding mode that the modifiers name; to nearest if they name none.
     pub(super) fn rounding(&self) -> Rounding {
         match () {
             () if self.has(Token::Rz) || self.has(Token::Rzi) => Rounding::Zero,
@@ -153,11 +154,11 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.select(infinite, greatest, half)
     }
 
-    /// Converts the integer operand to f32.
+    /// Converts the integer source operand to f32.
     fn float_of_int(&mut self, inexact: Inexact) -> D::Word {
         let ty = self.ty(1);
         let value = self.wide_int(1, ty);
-        // An f32 represents these integers exactly, so the rounding does not matter.
+        // An f32 represents integers of less than 24 bits exactly, so the rounding does not matter.
         let is_nearest = ty.bits() < 24 || inexact == Inexact::Round(Rounding::Nearest);
         if ty.bits() <= 32 && is_nearest {
             return self.d.int_to_float(ty.is_signed(), value[0]);
@@ -182,7 +183,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let [low, high] = top;
         let eight = self.d.word(8);
         let significand = self.d.shr(high, eight);
-        // The discarded bits as a fraction of 2^32, with a sticky bit.
+        // `rest` holds the discarded bits as a fraction of 2^32; its lowest bit is a sticky bit.
         let twenty_four = self.d.word(24);
         let rest = self.d.shl(high, twenty_four);
         let nothing = self.d.equal(low, zero);
@@ -194,7 +195,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let exponent = self.d.sub(exponent, shifted);
         let position = self.d.word(23);
         let exponent = self.d.shl(exponent, position);
-        // The leading one adds one to the exponent, and so does a carry.
+        // In the final addition, the leading one of the significand adds one to the exponent. A
+        // carry from rounding also adds one.
         let significand = match inexact {
             Inexact::Round(rounding) => {
                 let up = exact::rounds_up(self.d, rounding, negative, significand, rest);
@@ -214,7 +216,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.select(negative, signed, float)
     }
 
-    /// Rounds an f32 that is not NaN to an integer, as the modifiers say.
+    /// Rounds an f32 that is not NaN to an integer, in the rounding mode that the modifiers name.
     fn integral(&mut self, a: D::Word) -> Integral<D::Word, D::Pred> {
         let negative = wide::is_negative(self.d, a);
         let (position, zero) = (self.d.word(23), self.d.word(0));
@@ -251,7 +253,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Integral { magnitude, overflow, negative, already }
     }
 
-    /// Writes an f32 as an integer.
+    /// Writes the f32 `a`, rounded to an integer and clamped to the result type.
     fn define_int_of(&mut self, a: D::Word) {
         let ty = self.ty(0);
         if ty.bits() == 32 && self.rounding() == Rounding::Zero {
@@ -267,8 +269,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(result);
     }
 
-    /// Rounds an f32 to an integral value if the modifiers name a rounding, and makes NaN
-    /// canonical.
+    /// Returns the f32 `a`, rounded to an integral value if the modifiers name a rounding. NaN
+    /// becomes the canonical NaN.
     fn integral_float(&mut self, a: D::Word) -> D::Word {
         let rounds = [Token::Rni, Token::Rzi, Token::Rmi, Token::Rpi].into_iter().any(|token| self.has(token));
         let mut result = a;

@@ -5,14 +5,14 @@ use crate::halu::domain::Domain;
 use crate::ptx::operand::Operand;
 use crate::ptx::types::Space;
 
-/// The number of bytes that a copy reads.
+/// The number of bytes that an asynchronous copy reads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Taken {
-    /// All bytes.
+    /// All bytes of the copy.
     All,
-    /// The number in the operand `src-size`.
+    /// The value of the operand `src-size`, at most the size of the copy.
     Bytes,
-    /// None if the predicate `ignore-src` is true, otherwise all.
+    /// No bytes if the predicate `ignore-src` is true, otherwise all bytes of the copy.
     Unless,
 }
 

@@ -1,4 +1,4 @@
-//! Semantics of f64 instructions. An f64 is a pair of words.
+//! Semantics of f64 instructions. The domain represents an f64 as two 32-bit words.
 
 use super::exact::{self, Finish, Float, RoundingMode};
 use super::float::Arith;
@@ -27,7 +27,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(result);
     }
 
-    /// Executes `neg` or, if `neg` is false, `abs`.
+    /// Executes `neg.f64` or, if `neg` is false, `abs.f64`.
     pub(super) fn double_sign(&mut self, neg: bool) {
         let a = self.value(1);
         let result = if neg {
@@ -39,10 +39,10 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(result);
     }
 
-    /// Performs the conversion if the modifiers need no further steps, and returns `true` if it
-    /// did.
+    /// Executes a conversion that the domain supports in one step. Returns `false` if the modifiers
+    /// require further steps; nothing is executed then.
     fn converted(&mut self) -> bool {
-        // Integer results are clamped in any case.
+        // Integer results are clamped with or without `.sat`.
         let clamps = self.has(Token::Sat) && self.ty(0).kind() != TypeKind::Integer;
         let plain = !self.has(Token::Ftz) && !clamps;
         let (Some(from), Some(to), true) = (form_of(self.ty(1)), form_of(self.ty(0)), plain) else { return false };
@@ -50,8 +50,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let rounding = self.rounding();
         let result = self.d.convert(&Conversion { from, to, rounding }, a);
         let ty = self.ty(0);
-        // The result, including that of NaN, has the width of the type; a wider register gets its
-        // extension.
+        // An integer result has the width of its type, also for a NaN operand. In a wider register
+        // it is sign-extended or zero-extended.
         let is_integer = ty.kind() == TypeKind::Integer && ty.bits() < 64;
         let result = if is_integer { wide::extend(self.d, ty.bits(), ty.is_signed(), result) } else { result };
         self.define(result);
@@ -126,7 +126,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 }
 
-/// Returns the format of a floating-point type; of a packed type, that of its elements.
+/// Returns the format of a floating-point type. For a packed type, returns the format of its
+/// elements.
 pub(super) fn float_of(ty: Type) -> Float {
     match ty {
         Type::F16 | Type::F16x2 => Float::F16,
@@ -136,7 +137,7 @@ pub(super) fn float_of(ty: Type) -> Float {
     }
 }
 
-/// Returns the conversion format of a scalar type.
+/// Returns the conversion format of a scalar type, if conversions support the type.
 fn form_of(ty: Type) -> Option<NumberFormat> {
     Some(match ty {
         Type::F16 => NumberFormat::F16,

@@ -9,19 +9,20 @@ use crate::ptx::operand::{FrameVar, Label, Reg, Var};
 use crate::ptx::row::MAX_ELEMENTS;
 use crate::ptx::types::{Special, Type};
 
-/// The state before the instruction.
+/// Access to the state of a work item before an instruction.
 pub trait Reader<D: Domain> {
-    /// Returns a register that is not a predicate as 64 bits, low word first. Bits beyond the
-    /// register's width are zero.
+    /// Returns the 64-bit value of a register that is not a predicate, low word first. Bits beyond
+    /// the register's width are zero.
     fn register(&mut self, domain: &mut D, reg: Reg) -> [D::Word; 2];
-    /// Returns a predicate.
+    /// Returns the value of a predicate register.
     fn predicate(&mut self, domain: &mut D, reg: Reg) -> D::Pred;
-    /// Returns a special register, low word first.
+    /// Returns the 64-bit value of a special register, low word first.
     fn special(&mut self, domain: &mut D, special: Special) -> [D::Word; 2];
     /// Returns the generic address of a variable, as `cvta` returns it, low word first.
     fn variable(&mut self, domain: &mut D, var: Var) -> [D::Word; 2];
 
-    // The following have defaults for readers that only execute computing instructions.
+    // The methods from here on have defaults for readers that execute only instructions without
+    // memory accesses.
 
     /// Returns `true` if a generic address is that of a constant variable.
     fn is_constant(&mut self, domain: &mut D, _: [D::Word; 2]) -> D::Pred {
@@ -43,9 +44,9 @@ pub trait Reader<D: Domain> {
 /// other bits. The difference exposes programs that confuse the two kinds of address.
 pub const CONST_SPACE: u64 = 1 << 63;
 
-/// Start of the parameters in the generic address space.
+/// First generic address of kernel parameters.
 pub const PARAM_WINDOW: u64 = 2 << 36;
-/// Start of the functions in the generic address space.
+/// First generic address of functions.
 pub(super) const CODE_WINDOW: u64 = 3 << 36;
 /// Distance between the addresses of consecutive functions in bytes.
 const FUNCTION_BYTES: u64 = 16;
@@ -55,7 +56,7 @@ pub const fn function_address(number: u32) -> u64 {
     CODE_WINDOW + FUNCTION_BYTES * (number as u64 + 1)
 }
 
-/// Returns the function with this address, if there is one.
+/// Returns the index of the function with this generic address, if there is one.
 pub const fn function_at(address: u64) -> Option<u32> {
     let offset = address.wrapping_sub(CODE_WINDOW);
     let is_one = offset < WINDOW_BYTES && offset.is_multiple_of(FUNCTION_BYTES) && offset != 0;
@@ -65,20 +66,21 @@ pub const fn function_at(address: u64) -> Option<u32> {
 /// The effects of an instruction on given inputs.
 #[derive(Clone, Debug)]
 pub struct Effects<W: Copy, P: Copy> {
-    /// The registers written.
+    /// The register writes, without those of a load.
     pub writes: ArrayVec<Write<W, P>, 4>,
-    /// The memory access. The registers that a load writes are not in `writes`.
+    /// The memory access, if any. The registers that a load writes are not in `writes`.
     pub access: Option<Access<W>>,
-    /// The next instruction.
+    /// The control flow after the instruction.
     pub next: Next<W>,
 }
 
 /// A register write.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Write<W: Copy, P: Copy> {
-    /// Writes the low bits of a value to a register.
+    /// Writes the low bits of a 64-bit value to a register. The value is given as two words, low
+    /// word first.
     Register(Reg, [W; 2]),
-    /// Writes a predicate.
+    /// Writes a predicate register.
     Predicate(Reg, P),
 }
 
@@ -88,99 +90,101 @@ pub enum Write<W: Copy, P: Copy> {
 pub enum Access<W: Copy> {
     /// Loads from memory to registers, and extends each element as its type requires.
     Load {
-        /// The location.
+        /// The location of the first element.
         place: Location<W>,
         /// The element type.
         element: Type,
-        /// The register for each element; `None` discards the element.
+        /// The register that receives each element; `None` discards the element.
         into: Vector,
     },
-    /// Stores the low bits of values to memory.
+    /// Stores the low bits of 64-bit values to memory.
     Store {
-        /// The location.
+        /// The location of the first element.
         place: Location<W>,
         /// The element type.
         element: Type,
-        /// The value of each element.
+        /// The 64-bit value for each element, low word first.
         data: ArrayVec<[W; 2], MAX_ELEMENTS>,
     },
     /// Updates memory atomically, as [`atomically`](super::atomically) defines.
     Atomic {
-        /// The location.
+        /// The location of the first element.
         place: Location<W>,
         /// The element type.
         element: Type,
-        /// The operands for each element, low word first.
+        /// The two operands for each element, each a 64-bit value, low word first.
         operands: ArrayVec<[[W; 2]; 2], MAX_ELEMENTS>,
-        /// The registers for the old values, one per element; empty if the old values are
-        /// discarded.
+        /// The registers that receive the old values, one for each element. The vector is empty if
+        /// the old values are discarded.
         into: Vector,
     },
-    /// Copies bytes asynchronously. If `taken` is less than `bytes`, the engine accesses each byte
-    /// on its own and writes zeros for the rest. The engine performs the copy at once; a program
-    /// must not access either location before it has waited for the copy.
+    /// Copies bytes asynchronously. If `taken` is less than `bytes`, the engine accesses the bytes
+    /// one by one and writes zeros for the bytes that are not read. The engine performs the copy at
+    /// once. A program must not access either location before it has waited for the copy.
     Copy {
-        /// The source.
+        /// The location from which the bytes are read.
         from: Location<W>,
-        /// The destination.
+        /// The location to which the bytes are written.
         to: Location<W>,
-        /// The size: 4, 8 or 16 bytes. Both addresses must be multiples of it.
+        /// The number of bytes that are written: 4, 8 or 16. Both addresses must be multiples of
+        /// this number.
         bytes: u32,
-        /// The number of bytes that are read, at most `bytes`; the bytes after them become zero.
+        /// The number of bytes that are read, at most `bytes`. Zeros are written for the other
+        /// bytes.
         taken: W,
     },
     /// Groups the copies that the work item has started since the last commit.
     CommitCopies,
-    /// Waits for the work item's copies, except for the newest `but` groups and the copies that are
-    /// in no group yet.
+    /// Waits for the asynchronous copies of the work item, except for the newest `but` groups and
+    /// the copies that are in no group yet.
     AwaitCopies {
-        /// The number of groups that may be pending; `None` waits for all copies.
+        /// The number of copy groups that may be pending; `None` waits for all copies.
         but: Option<u32>,
     },
     /// Allocates bytes on the stack and writes their address to a register.
     Allocate {
-        /// The register.
+        /// The register that receives the address.
         into: Reg,
-        /// The number of bytes, low word first.
+        /// The number of bytes to allocate, low word first.
         bytes: [W; 2],
-        /// The alignment of the address.
+        /// The alignment of the address in bytes.
         align: u32,
     },
     /// Writes the stack pointer to a register.
     SaveStack {
-        /// The register.
+        /// The register that receives the stack pointer.
         into: Reg,
     },
     /// Restores the stack pointer to a saved value.
     RestoreStack {
-        /// The saved value, low word first.
+        /// The saved stack pointer, low word first.
         to: [W; 2],
     },
 }
 
-/// A location in memory.
+/// A location in memory, in a state space or as a generic address.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Location<W: Copy> {
     /// A generic address: `base + offset` modulo 2^64.
     Flat {
         /// A 64-bit address, low word first.
         base: [W; 2],
-        /// Offset in bytes.
+        /// Offset from the base in bytes.
         offset: i32,
     },
     /// An address in global memory: `base + offset` modulo 2^64.
     Global {
         /// A 64-bit address, low word first.
         base: [W; 2],
-        /// Offset in bytes.
+        /// Offset from the base in bytes.
         offset: i32,
     },
-    /// An address in constant memory: `base + offset` modulo 2^64. It differs from the generic
-    /// address by [`CONST_SPACE`].
+    /// An address in constant memory: `base + offset` modulo 2^64. The generic address differs by
+    /// [`CONST_SPACE`].
     Constant {
         /// A 64-bit address, low word first.
         base: [W; 2],
-        /// Offset in bytes.
+        /// Offset from the base in bytes.
         offset: i32,
     },
     /// An address in local memory: `base + offset` modulo 2^64. The generic address is higher by
@@ -188,7 +192,7 @@ pub enum Location<W: Copy> {
     Local {
         /// A 64-bit address, low word first.
         base: [W; 2],
-        /// Offset in bytes.
+        /// Offset from the base in bytes.
         offset: i32,
     },
     /// An address in parameter memory: `base + offset` modulo 2^64. The generic address is higher
@@ -196,7 +200,7 @@ pub enum Location<W: Copy> {
     Param {
         /// A 64-bit address, low word first.
         base: [W; 2],
-        /// Offset in bytes.
+        /// Offset from the base in bytes.
         offset: i32,
     },
     /// An address in shared memory: `base + offset` modulo 2^64. The generic address is higher by
@@ -204,19 +208,19 @@ pub enum Location<W: Copy> {
     Shared {
         /// A 64-bit address, low word first, or a 32-bit address.
         base: [W; 2],
-        /// Offset in bytes.
+        /// Offset from the base in bytes.
         offset: i32,
     },
-    /// A frame variable.
+    /// An address in a variable of the stack frame.
     Frame {
-        /// The index of the variable.
+        /// The index of the frame variable.
         number: u32,
         /// Offset from the variable's start in bytes.
         offset: i32,
     },
-    /// A parameter.
+    /// An address in a kernel parameter.
     Parameter {
-        /// The index of the parameter.
+        /// The index of the kernel parameter.
         number: u32,
         /// Offset from the parameter's start in bytes.
         offset: i32,
@@ -224,7 +228,7 @@ pub enum Location<W: Copy> {
 }
 
 impl<W: Copy> Location<W> {
-    /// Returns the location `bytes` bytes further on.
+    /// Returns the location that is `bytes` bytes after this location.
     #[must_use]
     pub fn plus(mut self, bytes: i32) -> Location<W> {
         let (Location::Flat { offset, .. }
@@ -245,11 +249,11 @@ impl<W: Copy> Location<W> {
 pub enum Called<W: Copy> {
     /// The function with this index.
     Function(u32),
-    /// The function at an address, which must be one of the declared targets.
+    /// The function at a generic address. The address must be that of one of the declared targets.
     At {
-        /// The address, low word first.
+        /// The generic address, low word first.
         address: [W; 2],
-        /// The index of the target list or prototype.
+        /// The index of the target list or prototype that declares the possible callees.
         table: u32,
     },
 }
@@ -257,35 +261,35 @@ pub enum Called<W: Copy> {
 /// An argument or result of a call.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Value<W: Copy> {
-    /// Bits, low word first.
+    /// A 64-bit value, low word first.
     Bits([W; 2]),
-    /// The contents of the frame variable with this index.
+    /// The contents of the frame variable with this index, which is passed in memory.
     Frame(u32),
 }
 
-/// Control flow after the instruction.
+/// Control flow after an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next<W: Copy> {
     /// Continues with the next instruction.
     Fall,
     /// Branches to a label.
     Branch(Label),
-    /// Branches to a label of a target list, by its index from 0.
+    /// Branches to one of the labels in a target list.
     Indexed {
         /// The index of the target list.
         table: u32,
-        /// The index of the label in the list.
+        /// The index of the label in the target list, counted from 0.
         index: W,
     },
     /// Calls a function with the arguments that [`arguments`](super::arguments) returns.
     Call(Called<W>),
-    /// Returns to the instruction after the call; in a kernel, ends the work item.
+    /// Returns to the instruction after the call. In a kernel body, ends the work item.
     Return,
     /// Ends the work item.
     Exit,
-    /// Traps.
+    /// Ends the launch with a trap.
     Trap,
-    /// Performs the collective operation that [`meeting`](super::meeting) returns, then continues
-    /// with the next instruction.
+    /// Performs the collective operation that [`collective`](super::collective) returns, then
+    /// continues with the next instruction.
     Collective,
 }

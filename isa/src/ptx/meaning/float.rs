@@ -7,7 +7,7 @@ use crate::halu::domain::float::rounded_single;
 use crate::halu::domain::{Domain, FloatKind, FloatOp, float_minmax};
 use crate::ptx::types::{Token, Type};
 
-/// An arithmetic operation. A reciprocal is the quotient 1 / a.
+/// An f32 operation. A reciprocal is computed as the quotient 1 / a.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Arith {
     kind: FloatKind,
@@ -30,18 +30,18 @@ impl Arith {
 
 const SIGN: u32 = 0x8000_0000;
 const EXPONENT: u32 = 0x7F80_0000;
-/// The exponent bits in the high word of an f64.
+/// Mask of the exponent field in the high word of an f64.
 const DOUBLE_EXPONENT: u32 = 0x7FF0_0000;
 const ONE: u32 = 0x3F80_0000;
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// Returns an operand; with `.ftz`, subnormals are flushed to zero.
+    /// Returns the f32 operand with index `i`. With `.ftz`, a subnormal operand is flushed to zero.
     pub(super) fn operand_float(&mut self, i: usize) -> D::Word {
         let word = self.word(i);
         self.flushed(word)
     }
 
-    /// With `.ftz`, replaces a subnormal by the zero of its sign.
+    /// Returns an f32; with `.ftz`, a subnormal is replaced by the zero of its sign.
     pub(super) fn flushed(&mut self, a: D::Word) -> D::Word {
         if !self.has(Token::Ftz) {
             return a;
@@ -53,7 +53,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.select(small, flushed, a)
     }
 
-    /// With `.sat`, clamps to the range 0 to 1; NaN and -0 become +0.
+    /// Returns an f32; with `.sat`, the f32 is clamped to the range 0 to 1, and NaN and -0 become
+    /// +0.
     pub(super) fn saturated(&mut self, a: D::Word) -> D::Word {
         if !self.has(Token::Sat) {
             return a;
@@ -64,7 +65,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.select(positive, clamped, zero)
     }
 
-    /// Returns the operation with the rounding that the modifiers name.
+    /// Returns the operation of the domain, with the rounding mode that the modifiers name.
     pub(super) fn operation(&self, arith: Arith) -> FloatOp {
         FloatOp { kind: arith.kind, rounding: self.rounding() }
     }
@@ -96,7 +97,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// Executes an operation in which all operands but the last are halves.
+    /// Executes an f32 operation in which all operands but the last are halves.
     pub(super) fn float_of_half(&mut self, arith: Arith) {
         let format = if self.ty(1) == Type::F16 { Format::F16 } else { Format::Bf16 };
         let last = if arith == Arith::FMA { 3 } else { 2 };
@@ -108,7 +109,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// Executes an operation on a pair of f32, low one first.
+    /// Executes an operation on a packed pair of f32, with the first f32 in the low word.
     pub(super) fn float_pair(&mut self, arith: Arith) {
         let [a, b, c] = [1, 2, 3].map(|i| self.value(i));
         let result = [self.single(arith, [a[0], b[0], c[0]]), self.single(arith, [a[1], b[1], c[1]])];
@@ -153,7 +154,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.and(a, magnitudes)
     }
 
-    /// Executes `copysign`: the second operand with the sign of the first.
+    /// Executes `copysign`: returns the second operand with the sign of the first operand.
     pub(super) fn copy_sign(&mut self) {
         let (a, b, sign) = (self.value(1), self.value(2), self.d.word(SIGN));
         let top = if self.ty(0) == Type::F64 { 1 } else { 0 };
@@ -168,7 +169,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     pub(super) fn test_property(&mut self) {
         let a = self.value(1);
         let zero = self.d.word(0);
-        // For an f64: the high word, with a sticky bit for the low word.
+        // An f64 is represented by its high word, whose lowest bit becomes a sticky bit for the low
+        // word.
         let (word, exponent) = if self.ty(0) == Type::F64 {
             let empty = self.d.equal(a[0], zero);
             let any = self.d.negate(empty);
@@ -200,7 +202,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_predicate(result);
     }
 
-    /// Executes `neg` or, if `neg` is false, `abs`.
+    /// Executes `neg.f32` or, if `neg` is false, `abs.f32`.
     pub(super) fn float_sign(&mut self, neg: bool) {
         let (a, sign) = (self.operand_float(1), self.d.word(SIGN));
         let result = if neg { self.d.xor(a, sign) } else { self.magnitude(a) };

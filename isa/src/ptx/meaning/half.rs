@@ -8,13 +8,13 @@ use crate::ptx::types::Token;
 const SIGNS: u32 = 0x8000_8000;
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// Executes `add`, `mul` or `fma`.
+    /// Executes `add`, `mul` or `fma` on halves.
     pub(super) fn half(&mut self, kind: HalfKind, format: Format) {
         let (a, b, c) = (self.word(1), self.word(2), self.word(3));
         self.half_of(kind, format, [a, b, c]);
     }
 
-    /// Executes `sub`.
+    /// Executes `sub` on halves.
     pub(super) fn half_sub(&mut self, format: Format) {
         let (a, b, signs) = (self.word(1), self.word(2), self.d.word(SIGNS));
         let b = self.d.xor(b, signs);
@@ -26,7 +26,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let (ftz, clamp) = (self.has(Token::Ftz), if self.has(Token::Sat) { Clamp::Sat } else { Clamp::None });
         let mode = HalfMode { format, rounding: Rounding::Nearest, ftz, clamp };
         let mut result = self.d.half(&HalfOp { kind, mode }, a, b, c);
-        // A tiny sum is exact, so rounding cannot make it normal.
+        // A sum below the smallest normal number is exact, so rounding cannot make it normal.
         if ftz && kind != HalfKind::Add {
             result = self.zero_if_tiny(kind, format, operands, result);
         }
@@ -34,9 +34,11 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// Returns `rounded`, with the zero of its sign in each lane whose exact result is below the
-    /// smallest normal number. Such a result may round up to that number, which [`Mode::ftz`]
-    /// keeps. Rounded toward zero it is subnormal and therefore flushed.
+    /// Returns `rounded`, except in lanes whose exact result is below the smallest normal number.
+    /// These lanes become the zero of their sign. The exact result of such a lane may round up to
+    /// the smallest normal number, which [`HalfMode::ftz`](crate::half::HalfMode::ftz) does not
+    /// flush. The method therefore computes the result again, rounded toward zero: it is then
+    /// subnormal and flushed.
     fn zero_if_tiny(&mut self, kind: HalfKind, format: Format, [a, b, c]: [D::Word; 3], rounded: D::Word) -> D::Word {
         let mode = HalfMode { ftz: true, ..HalfMode::new(format, Rounding::Zero) };
         let truncated = self.d.half(&HalfOp { kind, mode }, a, b, c);
@@ -51,7 +53,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.and(rounded, mask)
     }
 
-    /// With `.relu`, replaces negative lanes and -0 by +0. NaN stays.
+    /// Returns a pair of halves; with `.relu`, negative halves and -0 become +0. NaN is not
+    /// changed.
     pub(super) fn rectified(&mut self, format: Format, a: D::Word) -> D::Word {
         if !self.has(Token::Relu) {
             return a;
@@ -68,8 +71,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// Executes `min` or `max` with `.xorsign.abs`: compares the magnitudes and gives the result
-    /// the exclusive or of the signs.
+    /// Executes `min` or `max` with `.xorsign.abs` on halves. The magnitudes are compared, and the
+    /// sign of the result is the exclusive or of the operands' signs.
     pub(super) fn half_minmax_signed(&mut self, min: bool, format: Format) {
         let op = HalfMinMax { format, ftz: self.has(Token::Ftz), nan: self.has(Token::Nan) };
         let (a, b, min, signs) = (self.word(1), self.word(2), self.d.truth(min), self.d.word(SIGNS));
@@ -90,7 +93,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(signed);
     }
 
-    /// Executes `neg` or, if `neg` is false, `abs`.
+    /// Executes `neg` or, if `neg` is false, `abs` on halves.
     pub(super) fn half_sign(&mut self, neg: bool, format: Format) {
         let mut a = self.word(1);
         if self.has(Token::Ftz) {
@@ -106,7 +109,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// Replaces subnormal lanes by the zero of their sign.
+    /// Returns a pair of halves with each subnormal replaced by the zero of its sign.
     pub(super) fn flush_halves(&mut self, format: Format, a: D::Word) -> D::Word {
         let mut kept = a;
         for position in [0, 16] {

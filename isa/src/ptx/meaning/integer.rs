@@ -8,7 +8,7 @@ type WordOp<D> = fn(&mut D, <D as Domain>::Word, <D as Domain>::Word) -> <D as D
 type WideOp<D> = fn(&mut D, [<D as Domain>::Word; 2], [<D as Domain>::Word; 2]) -> [<D as Domain>::Word; 2];
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// Executes a wrapping operation.
+    /// Executes a wrapping integer operation: `word` for up to 32 bits, `wide` for 64 bits.
     pub(super) fn integer(&mut self, word: WordOp<D>, wide: WideOp<D>) {
         let (a, b) = (self.value(1), self.value(2));
         if self.ty(0).bits() == 64 {
@@ -55,7 +55,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_sum(result, add);
     }
 
-    /// Returns the low or the high half of a product.
+    /// Returns the low or the high half of the product of the first two source operands.
     pub(super) fn half_product(&mut self) -> [D::Word; 2] {
         let (ty, high) = (self.ty(0), self.has(Token::Hi));
         if ty.bits() == 64 {
@@ -76,13 +76,13 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// Executes `mad.hi.sat`: the high half of a product plus `c`, clamped to s32.
+    /// Executes `mad.hi.sat.s32`: the high half of a product plus `c`, clamped to s32.
     pub(super) fn mad_saturating(&mut self) {
         let [high, _] = self.half_product();
         self.define_clamped_sum(high);
     }
 
-    /// Writes a word plus `c`, clamped to s32.
+    /// Writes the sum of `a` and the operand `c`, clamped to s32.
     fn define_clamped_sum(&mut self, a: D::Word) {
         let a = wide::extend(self.d, 32, true, [a, a]);
         let c = self.wide_int(3, Type::S32);
@@ -109,8 +109,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_clamped_sum(high);
     }
 
-    /// Returns bits 0 to 31 of the product of the low 24 bits of both operands, or bits 16 to 47
-    /// with `.hi`.
+    /// Returns bits 0 to 31 of the 48-bit product of two 24-bit operands, or bits 16 to 47 with
+    /// `.hi`.
     fn product24(&mut self) -> D::Word {
         let signed = self.ty(0).is_signed();
         let [a, b] = [1, 2].map(|i| {
@@ -126,7 +126,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.or(low, high)
     }
 
-    /// Executes `div` or `rem`.
+    /// Executes `div` or, if `remainder` is set, `rem` on integers.
     pub(super) fn divide(&mut self, remainder: bool) {
         let ty = self.ty(0);
         let op = Divide { signed: ty.is_signed(), remainder };
@@ -220,7 +220,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// Executes an operation on packed integers, as the video instruction on all lanes.
+    /// Executes an operation on packed integers, as the video instruction of kind `kind` on all
+    /// lanes.
     pub(super) fn packed(&mut self, kind: VideoKind, lanes: Lanes) {
         let (a, b) = (self.word(1), self.word(2));
         let result = self.all_lanes(kind, lanes, a, b);

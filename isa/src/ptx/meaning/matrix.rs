@@ -1,6 +1,6 @@
 //! Semantics of warp-level matrix instructions: products, and moves of fragments.
 //!
-//! A [`Domain`](crate::halu::domain::Domain) describes a single work item. These instructions are
+//! A [`Domain`](crate::halu::domain::Domain) describes a single work item. A matrix instruction is
 //! instead executed on concrete values for all lanes of a warp at once, through the trait [`Warp`].
 
 use super::{Context, Effects, Location, Next, Reader};
@@ -14,7 +14,7 @@ use crate::ptx::operand::{Address, Base, Operand, Reg};
 use crate::ptx::row::{matrices, named_space};
 use crate::ptx::types::{Space, Token, Type};
 
-/// The threads of a warp, identified by their lanes, all at the same instruction.
+/// Access to the lanes of a warp, all of which are at the same instruction.
 pub trait Warp {
     /// The error of an invalid memory access.
     type Fault;
@@ -22,22 +22,22 @@ pub trait Warp {
     /// Returns the index of the warp in its block.
     fn number(&self) -> u32;
 
-    /// Returns access to the state of a lane.
+    /// Returns a reader of the state of a lane.
     fn reader(&mut self, lane: u32) -> impl Reader<Concrete>;
 
-    /// Sets a 32-bit register of a lane.
+    /// Writes a 32-bit register of a lane.
     fn set(&mut self, lane: u32, reg: Reg, word: u32);
 
-    /// Loads bytes from memory for a lane. The address must be a multiple of their number.
+    /// Loads bytes from memory for a lane. The address must be a multiple of the number of bytes.
     ///
     /// # Errors
-    /// Returns an error if the lane must not access the memory.
+    /// Returns an error if the access is invalid for the lane.
     fn load(&mut self, lane: u32, place: Location<u32>, into: &mut [u8]) -> Result<(), Self::Fault>;
 
-    /// Stores bytes to memory for a lane. The address must be a multiple of their number.
+    /// Stores bytes to memory for a lane. The address must be a multiple of the number of bytes.
     ///
     /// # Errors
-    /// Returns an error if the lane must not access the memory.
+    /// Returns an error if the access is invalid for the lane.
     fn store(&mut self, lane: u32, place: Location<u32>, bytes: &[u8]) -> Result<(), Self::Fault>;
 }
 
@@ -69,10 +69,11 @@ impl WarpInst {
         &self.inst
     }
 
-    /// Executes the instruction. All inputs are read before a register is written.
+    /// Executes the instruction for all lanes. All inputs are read before a register is written.
     ///
     /// # Errors
-    /// Returns an error if a lane must not access its memory. No register has changed in this case.
+    /// Returns an error if a memory access is invalid for a lane. No register has changed in this
+    /// case.
     pub fn execute<W: Warp>(&self, warp: &mut W) -> Result<(), W::Fault> {
         use Opcode::*;
         let mut warp = WholeWarp { inst: &self.inst, warp };
@@ -101,7 +102,7 @@ impl WarpInst {
     }
 }
 
-/// A part of a lane's fragment, a register or an element, and its location in memory.
+/// A register or an element of a lane's fragment, with its location in memory.
 struct Held {
     register: usize,
     shift: u32,
@@ -109,13 +110,14 @@ struct Held {
     bytes: usize,
 }
 
-/// A warp at an instruction.
+/// A warp with the instruction that all its lanes execute.
 pub(super) struct WholeWarp<'a, W> {
     pub inst: &'a Inst,
     pub warp: &'a mut W,
 }
 
-/// Returns the word of a lane in the transposed 8 × 8 matrix of halves.
+/// Returns the word of a lane after the transposition of an 8 × 8 matrix of halves. `held` holds
+/// one word of the matrix for each lane.
 fn transposed(held: &Words, lane: u32) -> u32 {
     let (column, row) = (lane >> 2, 2 * (lane & 3));
     let half =
@@ -124,7 +126,7 @@ fn transposed(held: &Words, lane: u32) -> u32 {
 }
 
 impl<W: Warp> WholeWarp<'_, W> {
-    /// Returns the registers of an operand and their positions in it; skips `_`.
+    /// Returns the registers of an operand, each with its index in the operand; skips `_`.
     fn registers(&self, operand: usize) -> impl Iterator<Item = (usize, Reg)> + use<W> {
         let regs: smallvec::SmallVec<[(usize, Reg); 8]> = match self.inst.operands.get(operand) {
             Some(&Operand::Register(reg)) => [(0, reg)].into_iter().collect(),
@@ -139,7 +141,7 @@ impl<W: Warp> WholeWarp<'_, W> {
         std::array::from_fn(|lane| warp.reader(lane as u32).register(&mut Concrete, reg)[0])
     }
 
-    /// Returns the words of an operand's registers.
+    /// Returns the values of an operand's registers, one 32-bit word for each lane and register.
     pub(super) fn operand(&mut self, operand: usize) -> Vec<Words> {
         self.registers(operand).map(|(_, reg)| self.held(reg)).collect()
     }
@@ -148,8 +150,8 @@ impl<W: Warp> WholeWarp<'_, W> {
         self.operand(operand).first().copied().unwrap_or([0; LANES as usize])
     }
 
-    /// Writes the registers of the first operand; `word` returns the value for a lane and a
-    /// position.
+    /// Writes the registers of the first operand. `word` returns the value for a lane and the index
+    /// of a register in the operand.
     pub(super) fn write(&mut self, word: impl Fn(u32, usize) -> u32) {
         for (place, reg) in self.registers(0) {
             for lane in 0..LANES {
@@ -165,8 +167,9 @@ impl<W: Warp> WholeWarp<'_, W> {
         self.write(|lane, place| given.get(place).and_then(|words| words.get(lane as usize)).copied().unwrap_or(0));
     }
 
-    /// Returns the location that a lane's address operand names: in shared memory, or a generic
-    /// address if the modifiers name no state space and the address has 64 bits.
+    /// Returns the location of a lane's address operand. The location is a generic address if the
+    /// modifiers name no state space and the address has more than 32 bits; otherwise it is in
+    /// shared memory.
     fn place(&mut self, lane: u32, operand: usize) -> Option<Location<u32>> {
         let inst = self.inst;
         let effects = Effects { writes: Default::default(), access: None, next: Next::Fall };
@@ -182,7 +185,7 @@ impl<W: Warp> WholeWarp<'_, W> {
         cx.place_in(operand, Some(Space::Shared).filter(|_| !is_flat))
     }
 
-    /// Executes `ldmatrix`. Lane `8 * q + r` has the address of row `r` of matrix `q`.
+    /// Executes `ldmatrix`. Lane `8 * q + r` supplies the address of row `r` of matrix `q`.
     fn load_matrices(&mut self) -> Result<(), W::Fault> {
         let mut rows = [[0; ROW]; LANES as usize];
         let count = 8 * matrices(&self.inst.modifiers);
@@ -231,11 +234,11 @@ impl<W: Warp> WholeWarp<'_, W> {
         Ok(())
     }
 
-    /// Returns the parts of a lane's fragment with their locations in memory.
+    /// Returns the registers or elements of a lane's fragment, with their locations in memory.
     fn places(&mut self, form: &ProductShape, part: MatrixOperand, lane: u32, operand: usize) -> Option<Vec<Held>> {
         let is_by_row = self.inst.has(Token::Row);
         let [rows, columns] = form.extent(part);
-        // An element of single bits is a word of 32 bits.
+        // A matrix of single bits stores 32 bits in each element.
         let per = if form.ty(part) == Type::B1 { 32 } else { 1 };
         let inst = self.inst;
         let mut reader = self.warp.reader(lane);
@@ -248,7 +251,8 @@ impl<W: Warp> WholeWarp<'_, W> {
         let start = cx.place(operand)?;
         let each = form.in_register(part);
         let bits = 32 / each;
-        // Elements narrower than a byte have the same layout in a register as in memory.
+        // Elements narrower than a byte have the same layout in a register as in memory, so a whole
+        // register is moved at once.
         let at_once = if bits < 8 { each } else { 1 };
         let mut all = Vec::with_capacity(form.registers(part) * (each / at_once) as usize);
         for register in 0..form.registers(part) {
@@ -298,7 +302,7 @@ impl<W: Warp> WholeWarp<'_, W> {
     }
 }
 
-/// Returns the location `bytes` bytes further on, modulo 2^64.
+/// Returns the location that is `bytes` bytes after `place`, modulo 2^64.
 fn after(place: Location<u32>, bytes: u64) -> Location<u32> {
     let plus = |[low, high]: [u32; 2]| {
         let address = (u64::from(high) << 32 | u64::from(low)).wrapping_add(bytes);
@@ -308,7 +312,7 @@ fn after(place: Location<u32>, bytes: u64) -> Location<u32> {
         Location::Flat { base, offset } => Location::Flat { base: plus(base), offset },
         Location::Global { base, offset } => Location::Global { base: plus(base), offset },
         Location::Shared { base, offset } => Location::Shared { base: plus(base), offset },
-        // These instructions access no other state space.
+        // Matrix instructions access no other state space.
         place => place,
     }
 }

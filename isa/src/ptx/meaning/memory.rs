@@ -38,7 +38,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.place_in(i, self.space())
     }
 
-    /// Returns the location that an operand names, in a state space or as a generic address.
+    /// Returns the location of the address operand with index `i`. The address is in `space`, or
+    /// generic if `space` is `None`.
     pub(super) fn place_in(&mut self, i: usize, space: Option<Space>) -> Option<Location<D::Word>> {
         let Some(&Operand::Memory(address)) = self.operand(i) else { return None };
         let offset = address.offset;
@@ -61,7 +62,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         })
     }
 
-    /// Returns the state space that the modifiers name.
+    /// Returns the state space that the modifiers name, if any.
     fn space(&self) -> Option<Space> {
         named_space(&self.inst.modifiers)
     }
@@ -98,7 +99,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// Writes the address of a symbol, in its state space or as a generic address.
+    /// Writes the address of a symbol: an address in its state space if `in_space` is set,
+    /// otherwise a generic address.
     pub(super) fn address_of(&mut self, in_space: bool) {
         let (base, space, offset) = match self.operand(1) {
             Some(&Operand::Variable { var, offset }) => {
@@ -120,7 +122,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(address);
     }
 
-    /// Executes `cvta`, in either direction.
+    /// Executes `cvta`: converts an address to a generic address, or with `.to` in the other
+    /// direction.
     pub(super) fn convert_address(&mut self) {
         let address = self.value(1);
         let space = self.space().unwrap_or(Space::Global);
@@ -152,7 +155,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
                 let is_other = self.d.either(is_constant, is_window);
                 self.d.negate(is_other)
             }
-            // There is no such state space.
+            // An `isspacep` without a state space is false for every address.
             (None, None) => self.d.truth(false),
         };
         self.define_predicate(is_in);
@@ -178,15 +181,16 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.effects.access = Some(Access::RestoreStack { to });
     }
 
-    /// Executes `createpolicy`. A cache policy has no effect, so its value is 0.
+    /// Executes `createpolicy` as a move of 0, because a cache policy has no effect here.
     pub(super) fn no_policy(&mut self) {
         let none = wide::constant(self.d, 0);
         self.define(none);
     }
 }
 
-/// Returns the register values of a load of `count` elements from the words that it finds, lowest
-/// first. A single element narrower than a word is already extended to a word.
+/// Returns the register values of a load of `count` elements, in the order of their addresses. The
+/// words in memory are given lowest address first. A single element narrower than a word is already
+/// extended to a word.
 pub fn elements<D: Domain>(
     d: &mut D,
     element: Type,
@@ -209,8 +213,8 @@ pub fn elements<D: Domain>(
     (0..count.min(MAX_ELEMENTS)).map(element).collect()
 }
 
-/// Returns the words that the elements occupy in memory, lowest first. If they occupy only part of
-/// a word, the other bits are unspecified.
+/// Returns the 32-bit words that the elements occupy in memory, lowest address first. If the
+/// elements occupy only part of a word, the other bits of the word are unspecified.
 pub fn words_of_elements<D: Domain>(
     d: &mut D,
     element: Type,

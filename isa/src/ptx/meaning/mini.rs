@@ -1,4 +1,4 @@
-//! Semantics of conversions from and to formats of at most 19 bits.
+//! Semantics of conversions from and to floating-point formats of at most 19 bits.
 
 use super::double::float_of;
 use super::exact::{self, Finish, Float, RoundingMode};
@@ -8,13 +8,13 @@ use crate::halu::domain::Domain;
 use crate::ptx::operand::Operand;
 use crate::ptx::types::{Token, Type};
 
-/// The packing of numbers of one format in a word.
+/// The layout of packed numbers of one format in a 32-bit word.
 #[derive(Clone, Copy)]
 struct Packing {
     format: Float,
-    /// Distance between consecutive numbers in bits.
+    /// Distance between consecutive numbers in the word, in bits.
     stride: u32,
-    /// Number of random bits that each number uses.
+    /// Number of random bits with which stochastic rounding rounds each number.
     random_bits: u32,
 }
 
@@ -46,8 +46,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// Converts a number to another format, with the saturation and clamping that the modifiers
-    /// name.
+    /// Rounds a number to another format, with `.satfinite` and `.relu` if the modifiers name them.
     fn rounded(&mut self, from: Float, to: Float, a: D::Word, towards: RoundingMode<D::Word>) -> D::Word {
         let zero = self.d.word(0);
         let number = exact::unpack(self.d, from, [a, zero]);
@@ -56,7 +55,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         exact::round(self.d, to, number, towards, finish, None)[0]
     }
 
-    /// Converts two or four f32 and packs them, the first one highest.
+    /// Rounds two or four f32 to a smaller format and packs them, the first number highest.
     pub(super) fn minis_of_floats(&mut self) {
         let packing = Packing::of(self.ty(0));
         let last = self.inst.operands.len().saturating_sub(1);
@@ -81,7 +80,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// Returns the random bits of the high or the low half, in the top bits of a word.
+    /// Returns the random bits in the high or the low half of `bits`, shifted to the top of a word.
     fn random_bits(&mut self, packing: Packing, bits: D::Word, high: bool) -> D::Word {
         let (half, top) = (self.d.word(16), self.d.word(32 - packing.random_bits));
         let bits = if high { self.d.shr(bits, half) } else { bits };
@@ -94,7 +93,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.or(above, part)
     }
 
-    /// Converts a packed pair to another packed format.
+    /// Converts a packed pair of numbers to another packed format.
     pub(super) fn convert_packed(&mut self) {
         let (to, from) = (Packing::of(self.ty(0)), Packing::of(self.ty(1)));
         let a = self.word(1);
@@ -130,14 +129,15 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// Converts an f32 to a scale: its exponent as a power of two.
+    /// Converts an f32 to a scale factor `ue8m0`: a power of two, represented by its biased
+    /// exponent.
     fn scale_of(&mut self, a: D::Word) -> D::Word {
         let (magnitudes, position) = (self.d.word(0x7FFF_FFFF), self.d.word(23));
         let magnitude = self.d.and(a, magnitudes);
         let mut scale = self.d.shr(magnitude, position);
         let infinity = self.d.word(0x7F80_0000);
         if self.has(Token::Rp) {
-            // Numbers below 2^-126 round up only if they exceed 2^-127.
+            // The scale of a subnormal f32 is 2^-127; only numbers above 2^-127 round up to 2^-126.
             let (fractions, zero, least) = (self.d.word(0x7F_FFFF), self.d.word(0), self.d.word(0x40_0000));
             let fraction = self.d.and(magnitude, fractions);
             let small = self.d.equal(scale, zero);

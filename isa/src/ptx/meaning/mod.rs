@@ -1,6 +1,7 @@
 //! Semantics of every PTX instruction, defined once over any [`Domain`].
 //!
-//! Each instruction group has its own file; this file dispatches, and reads and writes operands.
+//! Each group of instructions has its own file. This file selects the method for an opcode, and
+//! reads and writes operands.
 
 mod approx;
 mod atomic;
@@ -46,16 +47,17 @@ use crate::approx::Function;
 use crate::half::Format;
 use crate::halu::domain::{Domain, HalfKind, Lanes, VideoKind, exact, wide};
 
-/// Returns the condition under which the instruction executes, or `None` if it has no guard. If the
-/// condition is false, the engine commits no effects and continues with the next instruction.
+/// Returns the guard of an instruction as a predicate, or `None` if the instruction has no guard.
+/// If the predicate is false, the engine commits no effects and continues with the next
+/// instruction.
 pub fn guard<D: Domain>(inst: &Inst, domain: &mut D, read: &mut impl Reader<D>) -> Option<D::Pred> {
     let guard = inst.guard?;
     let p = read.predicate(domain, guard.reg);
     Some(if guard.not { domain.negate(p) } else { p })
 }
 
-/// Returns the effects of a valid instruction whose guard is true. All inputs are read through
-/// `read` before any effect.
+/// Returns the effects of a valid instruction whose guard is true. The inputs are read through
+/// `read` before any effect is committed.
 pub fn meaning<D: Domain>(inst: &Inst, domain: &mut D, read: &mut impl Reader<D>) -> Effects<D::Word, D::Pred> {
     let effects = Effects { writes: ArrayVec::new(), access: None, next: Next::Fall };
     let mut cx = Context { inst, d: domain, read, effects };
@@ -63,7 +65,7 @@ pub fn meaning<D: Domain>(inst: &Inst, domain: &mut D, read: &mut impl Reader<D>
     cx.effects
 }
 
-/// State of the translation of an instruction to its effects.
+/// State while the effects of one instruction are computed.
 struct Context<'a, D: Domain, R: Reader<D>> {
     inst: &'a Inst,
     d: &'a mut D,
@@ -72,7 +74,7 @@ struct Context<'a, D: Domain, R: Reader<D>> {
 }
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// Calls the method for the opcode.
+    /// Calls the method that implements the opcode.
     #[rustfmt::skip]
     fn execute(&mut self) {
         macro_rules! dispatch {
@@ -96,7 +98,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.inst.operands.get(i)
     }
 
-    /// Returns a register or immediate as 64 bits; bits beyond its width are zero.
+    /// Returns the value of the register or immediate operand `i` as 64 bits, low word first. Bits
+    /// beyond the operand's width are zero.
     fn value(&mut self, i: usize) -> [D::Word; 2] {
         match self.operand(i) {
             Some(&(Operand::Register(reg) | Operand::Lanes { reg, .. })) => self.read.register(self.d, reg),
@@ -105,26 +108,27 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// Returns the low word of [`Context::value`].
+    /// Returns the low 32-bit word of operand `i`, a register or an immediate.
     fn word(&mut self, i: usize) -> D::Word {
         let [low, _] = self.value(i);
         low
     }
 
-    /// Returns an integer operand of at most 32 bits, extended to a word.
+    /// Returns the integer operand `i` of at most 32 bits, sign-extended or zero-extended to 32
+    /// bits.
     fn narrow_int(&mut self, i: usize, ty: Type) -> D::Word {
         let word = self.word(i);
         wide::extend_word(self.d, ty.bits(), ty.is_signed(), word)
     }
 
-    /// Returns an integer operand, extended to 64 bits.
+    /// Returns the integer operand `i`, sign-extended or zero-extended to 64 bits, low word first.
     fn wide_int(&mut self, i: usize, ty: Type) -> [D::Word; 2] {
         let value = self.value(i);
         wide::extend(self.d, ty.bits(), ty.is_signed(), value)
     }
 
-    /// Returns `a < b` for extended integers of a type. For types of at most 32 bits the low words
-    /// are enough.
+    /// Returns the predicate `a < b` for integers of type `ty`, extended to 64 bits. For types of
+    /// at most 32 bits, only the low words are compared.
     fn less(&mut self, ty: Type, a: [D::Word; 2], b: [D::Word; 2]) -> D::Pred {
         match ty.bits() {
             64 => wide::less(self.d, ty.is_signed(), a, b),
@@ -132,7 +136,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// Returns `a == b` for extended integers of a type.
+    /// Returns the predicate `a == b` for integers of type `ty`, extended to 64 bits.
     fn equal(&mut self, ty: Type, a: [D::Word; 2], b: [D::Word; 2]) -> D::Pred {
         match ty.bits() {
             64 => wide::equal(self.d, a, b),
@@ -140,7 +144,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// Returns a predicate operand, which may be negated.
+    /// Returns the value of the predicate operand `i`, which may be negated.
     fn predicate(&mut self, i: usize) -> D::Pred {
         match self.operand(i) {
             Some(&Operand::Register(reg)) => self.read.predicate(self.d, reg),
@@ -158,7 +162,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.read.predicate(self.d, Reg::CARRY)
     }
 
-    /// Writes the carry flag if the instruction does so.
+    /// Writes the carry flag if the row or the modifier `.cc` says that the instruction writes the
+    /// flag.
     fn define_carry(&mut self, carry: D::Pred) {
         if self.inst.writes_carry() {
             self.effects.writes.push(Write::Predicate(Reg::CARRY, carry));
@@ -169,20 +174,20 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.effects.writes.push(Write::Register(reg, value));
     }
 
-    /// Writes the first operand.
+    /// Writes a 64-bit value to the first operand, a register.
     fn define(&mut self, value: [D::Word; 2]) {
         if let Some(&(Operand::Register(reg) | Operand::Lanes { reg, .. })) = self.operand(0) {
             self.define_reg(reg, value);
         }
     }
 
-    /// Writes the first operand, which has at most 32 bits.
+    /// Writes a 32-bit word to the first operand, a register.
     fn define_word(&mut self, word: D::Word) {
         let zero = self.d.word(0);
         self.define([word, zero]);
     }
 
-    /// Writes the first operand, which is a predicate.
+    /// Writes a predicate to the first operand, a predicate register.
     fn define_predicate(&mut self, p: D::Pred) {
         if let Some(&Operand::Register(reg)) = self.operand(0) {
             self.effects.writes.push(Write::Predicate(reg, p));

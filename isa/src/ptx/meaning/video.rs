@@ -1,4 +1,5 @@
-//! Semantics of video instructions: arithmetic and comparisons on half-words or bytes of registers.
+//! Semantics of video instructions: arithmetic and comparisons on the half-words or bytes of a
+//! register.
 
 use super::{Context, Reader, wide};
 use crate::halu::domain::{Domain, Lanes, VideoKind, VideoMerge, VideoOp};
@@ -28,7 +29,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// Returns the source element of each lane, from an operand's selector or its default.
+    /// Returns the index of the source element for each lane, from the selector of operand `i` or
+    /// its default selector.
     fn elements(&self, i: usize, lanes: Lanes) -> [u8; 4] {
         let default = match self.inst.row().operands.get(i).map(|o| o.shape) {
             Some(OperandKind::Selected(_, default)) => default,
@@ -42,7 +44,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         [0, 1, 2, 3].map(|lane| (selector >> (lane * bits)) as u8 & ((1 << bits) - 1))
     }
 
-    /// Returns the mask of the lanes that are written or summed.
+    /// Returns the mask of the lanes that the instruction writes or accumulates.
     fn mask(&self, lanes: Lanes) -> u8 {
         match self.operand(0) {
             Some(&Operand::Lanes { digits, .. }) => digits as u8,
@@ -50,7 +52,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// Executes a lane-wise comparison with the result 1 or 0 in each lane.
+    /// Executes `vset2` or `vset4`: compares the lanes and writes 1 or 0 to each lane.
     pub(super) fn video_set(&mut self, lanes: Lanes) {
         let bits = 32 / lanes.count();
         let sources = [self.word(1), self.word(2)];
@@ -83,8 +85,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// Returns an element of two registers, extended to 32 bits; signed and unsigned elements then
-    /// compare as s32.
+    /// Returns an element of two registers, extended to 32 bits. After the extension, signed and
+    /// unsigned elements compare as s32.
     fn element(&mut self, sources: [D::Word; 2], number: u8, bits: u32, signed: bool) -> D::Word {
         let number = u32::from(number) * bits;
         let word = if number < 32 { sources[0] } else { sources[1] };

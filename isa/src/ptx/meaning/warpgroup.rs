@@ -1,4 +1,4 @@
-//! Semantics of `wgmma`: the share of one warp in the product of a warpgroup.
+//! Semantics of `wgmma`: the rows of a warpgroup's product that one warp computes.
 
 use super::matrix::{Warp, WholeWarp};
 use super::{Location, Reader};
@@ -9,20 +9,20 @@ use crate::ptx::operand::Operand;
 /// Number of warps in a warpgroup.
 const WARPS: u32 = 4;
 
-/// Number of pieces in a line of the inner dimension.
+/// Number of 16-byte pieces in which the inner dimension of a matrix is stored.
 const PIECES: u32 = 2;
 
-/// Indices of the operands.
+/// Indices of the operands of `wgmma`.
 const A: usize = 1;
 const B: usize = 2;
 const SCALE_D: usize = 3;
 const SCALE_A: usize = 4;
 const SCALE_B: usize = 5;
-/// The index of `trans_a` if A is in memory; otherwise this is the index of `trans_b`.
+/// The index of `trans_a` if A is in shared memory; otherwise the index of `trans_b`.
 const TRANS_A: usize = 6;
 
 impl<W: Warp> WholeWarp<'_, W> {
-    /// Computes this warp's rows of the product.
+    /// Computes the rows of the product that belong to this warp.
     pub(super) fn multiply_rows(
         &mut self,
         form: &ProductShape,
@@ -36,7 +36,7 @@ impl<W: Warp> WholeWarp<'_, W> {
             true => of_a.gather(&self.operand(A)).into_iter().next().unwrap_or_else(|| empty(MatrixOperand::A)),
             false => self.lines(form, MatrixOperand::A, self.warp.number() % WARPS * form.m, trans_a)?,
         };
-        // B is read as columns.
+        // `lines` returns the columns of B as rows.
         let mut b = self.lines(form, MatrixOperand::B, 0, trans_b)?.transposed();
         if self.number(SCALE_A).is_some_and(|scale| scale != 1) {
             a.negate(form.ty(MatrixOperand::A));
@@ -51,7 +51,8 @@ impl<W: Warp> WholeWarp<'_, W> {
         Ok(())
     }
 
-    /// Loads rows of A or columns of B from shared memory, starting at line `first`.
+    /// Loads rows of A or columns of B from shared memory, beginning with row or column `first`.
+    /// Each row of the returned matrix holds one of them.
     fn lines(
         &mut self,
         form: &ProductShape,
@@ -85,15 +86,15 @@ impl<W: Warp> WholeWarp<'_, W> {
         Ok(lines)
     }
 
-    /// Loads the piece at an address of shared memory.
+    /// Loads the 16-byte piece at an address of shared memory.
     fn piece(&mut self, address: u32) -> Result<u128, W::Fault> {
         let mut bytes = [0; PIECE as usize];
-        // The access is the same for all lanes, so lane 0 performs it.
+        // All lanes access the same address, so only lane 0 loads.
         self.warp.load(0, Location::Shared { base: [address, 0], offset: 0 }, &mut bytes)?;
         Ok(u128::from_le_bytes(bytes))
     }
 
-    /// Returns a register or immediate operand, which is the same for all lanes.
+    /// Returns the value of a register or immediate operand, which all lanes share.
     fn value(&mut self, operand: usize) -> u64 {
         match self.inst.operands.get(operand) {
             Some(&Operand::Register(reg)) => {
@@ -112,7 +113,7 @@ impl<W: Warp> WholeWarp<'_, W> {
         }
     }
 
-    /// Returns the value of a predicate operand, which is the same for all lanes.
+    /// Returns the value of a predicate operand, which all lanes share.
     fn holds(&mut self, operand: usize) -> bool {
         match self.inst.operands.get(operand) {
             Some(&Operand::Register(reg)) => self.warp.reader(0).predicate(&mut Concrete, reg),

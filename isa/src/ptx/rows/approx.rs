@@ -1,5 +1,5 @@
-//! Instructions that hardware approximates. This implementation returns the exact result rounded to
-//! nearest, which is within every bound of the PTX manual.
+//! Instructions that hardware approximates. The engines return the exact result rounded to nearest,
+//! which is within every bound of the PTX manual.
 
 use super::*;
 use crate::ptx::row::Bound;
@@ -15,7 +15,7 @@ const BF16S: ModifierSlot = ty(types!(Bf16 Bf16x2));
 /// Requirements of `tanh`, and of `ex2` on f16.
 const SM_75: Requirements = Requirements::new(7, 0, 75);
 
-/// For larger angles the manual states no bound.
+/// Error bounds of `sin` and `cos`. The PTX manual states no bound for larger angles.
 const ANGLES: &[Bound] = &[
     Bound::new(Absolute(-20.5), "angles of -2 pi to 2 pi"),
     Bound::new(Absolute(-14.7), "angles of -100 pi to 100 pi"),
@@ -37,7 +37,8 @@ macro_rules! nearest {
     };
 }
 
-/// Declares approximate rows with the manual's error bounds, one row per line with its examples.
+/// Declares rows of approximate instructions, one row per line: variant, mnemonic, slots, operands,
+/// requirements, error bounds of the PTX manual, description and examples.
 macro_rules! approximations {
     ($($name:ident $mnemonic:literal $slots:expr, $operands:expr, $since:expr, $bounds:expr, $doc:expr, $($example:literal)+;)*) => { $(
         pub(crate) const $name: Row = Row {

@@ -1,16 +1,16 @@
-//! Atomic operations.
+//! Rows of atomic operations.
 
 use super::*;
 
-/// Requirements of `add` on bfloat16.
+/// Target requirements of `add` on bfloat16.
 const BFLOAT: Requirements = Requirements::new(7, 8, 90);
-/// Requirements of vector atomics.
+/// Target requirements of atomic operations on vectors.
 const VECTORS: Requirements = Requirements::new(8, 1, 90);
-/// Requirements of 128-bit atomics.
+/// Target requirements of 128-bit atomic operations.
 const OF_128: Requirements = Requirements::new(8, 3, 90);
-/// Requirements of 128-bit atomics with the scope `.sys`.
+/// Target requirements of 128-bit atomic operations with the scope `.sys`.
 const OF_128_OF_SYSTEM: Requirements = Requirements::new(8, 4, 90);
-/// Requirements of the scope `.cluster`.
+/// Target requirements of the scope `.cluster`.
 const CLUSTERS: Requirements = Requirements::new(7, 8, 90);
 
 const ORDER: ModifierSlot = ModifierSlot::optional("order", words!(Relaxed Acquire Release AcquireRelease));
@@ -50,7 +50,7 @@ const UP_TO_4: ModifierSlot = ModifierSlot::one_of("elements", words!(V2 V4));
 const UP_TO_8: ModifierSlot = ModifierSlot::one_of("elements", words!(V2 V4 V8));
 const SINGLES: ModifierSlot = ty(types!(F32));
 const SHORT: ModifierSlot = ty(types!(F16 F16x2 Bf16 Bf16x2));
-/// At most 16 bytes per access.
+/// Invalid combinations: an access must have at most 16 bytes.
 const UP_TO_16: &[[&[Token]; 2]] = &[[&[Token::V8], &[Token::Type(Type::F16x2), Token::Type(Type::Bf16x2)]]];
 
 const ALL_D_A_B: &[OperandRow] = &[

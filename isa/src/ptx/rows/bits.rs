@@ -1,4 +1,4 @@
-//! Bitwise, shift and byte instructions.
+//! Rows of bitwise, shift and byte instructions.
 
 use super::*;
 
@@ -13,9 +13,9 @@ const COUNT: &[OperandRow] = &[def("d", U32), value("a", T)];
 const MODES: ModifierSlot = ModifierSlot::one_of("mode", words!(F4e B4e Rc8 Ecl Ecr Rc16));
 const COUNTS: ModifierSlot = ModifierSlot::one_of("counts", words!(Clamp Wrap));
 const TABLE: OperandRow = OperandRow::used("lut", OperandKind::Byte);
-/// Requirements of `bmsk` and `szext`.
+/// Target requirements of `bmsk` and `szext`.
 const BY_WIDTH: Requirements = Requirements::new(7, 6, 75);
-/// Requirements of `lop3` with a predicate.
+/// Target requirements of `lop3` with a predicate result.
 const TABLE_BOOL: Requirements = Requirements::new(8, 2, 75);
 const FUNNEL: &[OperandRow] = &[def("d", B32), value("a", B32), value("b", B32), value("c", U32)];
 

@@ -1,15 +1,15 @@
-//! Collective operations: barriers, and exchanges within a warp.
+//! Rows of collective operations: barriers, and exchanges within a warp.
 
 use super::*;
 
-/// Requirements of `redux`.
+/// Target requirements of `redux` on integers.
 const REDUCTIONS: Requirements = Requirements::new(7, 0, 80);
-/// Requirements of `redux` on f32.
+/// Target requirements of `redux` on f32.
 const OF_FLOATS: Requirements =
     Requirements { suffix: Some(Suffix::Architecture), one_family: true, ..Requirements::new(8, 6, 100) };
-/// Last PTX version of lane exchanges without a member mask.
+/// Target requirements of lane exchanges without a member mask: at most PTX 6.3.
 const UNSAID: Requirements = Requirements { until: Some((6, 3)), ..Requirements::ALWAYS };
-/// Requirements of `elect`.
+/// Target requirements of `elect`.
 const ELECTIONS: Requirements = Requirements::new(8, 0, 90);
 
 const CTA: ModifierSlot = ModifierSlot::optional("scope", &[since(OF_BLOCK, Token::Cta)]);

@@ -1,4 +1,4 @@
-//! Comparisons and selections.
+//! Rows of comparisons and selections.
 
 use super::*;
 
@@ -16,7 +16,7 @@ const F16: &[Choice] = types!(F16);
 const F16X2: &[Choice] = types!(F16x2);
 const BF16S: &[Choice] = types!(Bf16);
 const BF16X2: &[Choice] = types!(Bf16x2);
-/// Requirements of `set` on halves with an integer result.
+/// Target requirements of `set` on halves with an integer result.
 const WITH_TRUTHS: Requirements = Requirements::new(6, 5, 75);
 const ONE_HALF: &[Choice] = &[
     word(Token::Type(Type::F16)),
@@ -31,7 +31,7 @@ const TWO_HALVES: &[Choice] = &[
     since(WITH_TRUTHS, Token::Type(Type::U32)),
     since(WITH_TRUTHS, Token::Type(Type::S32)),
 ];
-/// The result types of a scalar `set`.
+/// Modifier slot for the result type of a scalar `set`.
 const TRUTH: ModifierSlot = ty(&[
     word(Token::Type(Type::U32)),
     word(Token::Type(Type::S32)),
@@ -40,7 +40,7 @@ const TRUTH: ModifierSlot = ty(&[
     since(BF16, Token::Type(Type::Bf16)),
 ]);
 
-/// A `set` with a bfloat16 result has no `.ftz`.
+/// Invalid combination: a `set` with a bfloat16 result has no `.ftz`.
 const FLUSHED_BF16: &[[&[Token]; 2]] = &[[&[Token::Ftz], &[Token::Type(Type::Bf16)]]];
 
 const P: OperandRow = OperandRow::def("p", OperandKind::Predicates);

@@ -1,4 +1,4 @@
-//! Control flow instructions.
+//! Rows of control flow instructions.
 
 use super::*;
 

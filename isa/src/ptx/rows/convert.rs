@@ -1,4 +1,4 @@
-//! Conversions, and moves that pack or unpack values.
+//! Rows of conversions, and of moves that pack or unpack values.
 
 use super::*;
 
@@ -13,16 +13,17 @@ const MUST_SAT: ModifierSlot = ModifierSlot::one_of("clamping", words!(Sat));
 const PACK: ModifierSlot = ModifierSlot::one_of("packing", words!(Pack));
 
 const S: Ty = Ty::Named(1);
-/// Both registers may be wider than their types.
+/// Operands of integer conversions; both registers may be wider than their types.
 const INT_INT: &[OperandRow] = &[def("d", Ty::Within(0)), value("a", Ty::Within(1))];
 const FLOAT_INT: &[OperandRow] = &[def("d", Ty::Within(0)), value("a", Ty::Within(1))];
-/// The integer types of conversions from and to bfloat16, whose registers must not be wider.
+/// The integer types of conversions from and to bfloat16. The registers must not be wider than the
+/// types.
 const EXACT_INTEGERS: &[Choice] = types!(U8 S8 U16 U32 U64 S16 S32 S64);
 const BF16_INT: &[OperandRow] = &[def("d", T), value("a", S)];
 const INT_BF16: &[OperandRow] = &[def("d", T), reg("a", S)];
 const INT_FLOAT: &[OperandRow] = &[def("d", Ty::Within(0)), reg("a", Ty::Within(1))];
 const FLOAT_FLOAT: &[OperandRow] = &[def("d", Ty::Within(0)), reg("a", Ty::Within(1))];
-/// Operands of formats whose registers must not be wider.
+/// Operands of conversions whose registers must not be wider than their types.
 const EXACT: &[OperandRow] = &[def("d", T), reg("a", S)];
 const RANDOM_PAIR: &[OperandRow] = &[def("d", T), reg("a", S), reg("b", S), reg("r", Ty::Is(Type::U16x2))];
 const RANDOM_FOUR: &[OperandRow] =
@@ -67,14 +68,14 @@ macro_rules! convert {
 }
 
 const MUST_SATFINITE: ModifierSlot = ModifierSlot::one_of("limit", words!(Satfinite));
-/// The optional saturation of bfloat16 and half results.
+/// Optional modifier slot for the saturation of bfloat16 and half results.
 const MAYBE_SATFINITE: ModifierSlot = ModifierSlot::optional("limit", &[since(LIMITED, Token::Satfinite)]);
 const ANY_SATFINITE: ModifierSlot = ModifierSlot::optional("limit", words!(Satfinite));
 const ANY_RELU: ModifierSlot = ModifierSlot::optional("clamping", words!(Relu));
 const LIMITED: Requirements = Requirements::new(8, 1, 80);
-/// Requirements of conversions to packed 8-bit floats.
+/// Target requirements of conversions to packed 8-bit floats.
 const FP8: Requirements = Requirements { earlier: Some(((7, 8), 90)), ..Requirements::new(8, 1, 89) };
-/// Requirements of 4-bit and 6-bit float formats.
+/// Target requirements of 4-bit and 6-bit float formats.
 const SMALL: Requirements = Requirements { suffix: Some(Suffix::Family), ..Requirements::new(8, 6, 100) };
 const STOCHASTIC: Requirements =
     Requirements { suffix: Some(Suffix::Architecture), one_family: true, ..Requirements::new(8, 7, 100) };
@@ -127,8 +128,7 @@ const F16: &[Choice] = types!(F16);
 const BF16S: &[Choice] = types!(Bf16);
 const F32: &[Choice] = types!(F32);
 
-/// Result types with the source types whose values always fit. These combinations are invalid with
-/// `.sat`.
+/// Result types with the source types whose values always fit. These pairs are invalid with `.sat`.
 const IN_RANGE: &[[&[Token]; 2]] = &[
     [tokens!(U8), tokens!(U8)],
     [tokens!(U16), tokens!(U8 U16)],

@@ -1,12 +1,12 @@
-//! Asynchronous copies to shared memory, and the instructions that wait for them.
+//! Rows of asynchronous copies to shared memory, and of the instructions that wait for them.
 
 use super::*;
 
-/// Requirements of `cp.async`.
+/// Target requirements of `cp.async`.
 const COPIES: Requirements = Requirements::new(7, 0, 80);
-/// Requirements of the predicate operand `ignore-src`.
+/// Target requirements of the predicate operand `ignore-src` of `cp.async`.
 const PREDICATES: Requirements = Requirements::new(8, 3, 80);
-/// Requirements of cache hints and prefetch sizes.
+/// Target requirements of cache hints and prefetch sizes of `cp.async`.
 const LEVELS: Requirements = Requirements::new(7, 4, 80);
 
 const ASYNC: ModifierSlot = ModifierSlot::one_of("operation", words!(Async));

@@ -1,4 +1,4 @@
-//! f64 arithmetic.
+//! Rows of f64 arithmetic.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! f32 arithmetic.
+//! Rows of f32 arithmetic.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Arithmetic on f16 and bfloat16, scalar or as a packed pair.
+//! Rows of arithmetic on f16 and bfloat16, scalar or as a packed pair.
 
 use super::*;
 
@@ -7,7 +7,7 @@ const BF16S: ModifierSlot = ty(types!(Bf16 Bf16x2));
 const RELU: ModifierSlot = ModifierSlot::optional("clamping", &[since(SM_80, Token::Relu)]);
 const CLAMP: ModifierSlot = ModifierSlot::optional("clamping", &[word(Token::Sat), since(SM_80, Token::Relu)]);
 
-/// Requirements of `abs` on f16; `neg` needs less.
+/// Target requirements of `abs` on f16; `neg` on f16 has lower ones.
 const WITH_ABS: Requirements = Requirements::new(6, 5, 75);
 
 macro_rules! arithmetic {

@@ -1,19 +1,19 @@
-//! Instructions that change no values: cache hints, sleeping, and fences.
+//! Rows of instructions that change no values: cache hints, sleeping, and fences.
 
 use super::*;
 
-/// Requirements of L2 cache policies.
+/// Target requirements of L2 cache policies.
 const POLICIES: Requirements = Requirements::new(7, 4, 80);
-/// Requirements of `griddepcontrol`.
+/// Target requirements of `griddepcontrol`.
 const GRIDS: Requirements = Requirements::new(7, 8, 90);
 
-/// Requirements of the scope `.cluster`.
+/// Target requirements of the scope `.cluster`.
 const CLUSTERS: Requirements = Requirements::new(7, 8, 90);
-/// Requirements of proxy fences.
+/// Target requirements of proxy fences.
 const PROXIES: Requirements = Requirements::new(7, 5, 75);
-/// Requirements of fences for the asynchronous proxy.
+/// Target requirements of fences for the asynchronous proxy.
 const ASYNC_PROXIES: Requirements = Requirements::new(8, 0, 90);
-/// Requirements of one-directional fences.
+/// Target requirements of one-directional fences: `.acquire` and `.release`.
 const HALF_FENCES: Requirements = Requirements::new(8, 6, 90);
 
 const LEVEL: ModifierSlot = ModifierSlot::one_of("level", words!(L1 L2));

@@ -1,4 +1,4 @@
-//! Integer arithmetic.
+//! Rows of integer arithmetic.
 
 use super::*;
 

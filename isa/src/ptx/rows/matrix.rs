@@ -1,22 +1,23 @@
-//! Warp-level matrix instructions: products, and moves between registers and memory.
+//! Rows of warp-level matrix instructions: products, and moves between registers and memory.
 
 use super::*;
 use crate::ptx::matrix::MatrixOperand;
 
-/// Requirements of `.m8n8k4` on f16. Later SMs emulate it with other instructions.
+/// Target requirements of `.m8n8k4` on f16. SMs after sm_75 emulate the product with other
+/// instructions.
 const QUADS: Requirements = Requirements { last_sm: Some(75), ..Requirements::new(6, 4, 75) };
 const SM_75: Requirements = Requirements::new(6, 5, 75);
-/// Requirements of products of single bits.
+/// Target requirements of products of single bits.
 const BITS: Requirements = Requirements::new(7, 0, 75);
-/// Requirements of products of single bits with `.and`.
+/// Target requirements of products of single bits with `.and`.
 const BITS_AND: Requirements = Requirements::new(7, 1, 80);
-/// Requirements of products of 8-bit floats.
+/// Target requirements of products of 8-bit floats.
 const FP8: Requirements = Requirements::new(8, 4, 89);
-/// Requirements of products of 8-bit floats with `k` = 16 or an f16 result.
+/// Target requirements of products of 8-bit floats with `k` = 16 or an f16 result.
 const FP8_MORE: Requirements = Requirements::new(8, 7, 89);
-/// Requirements of `stmatrix`.
+/// Target requirements of `stmatrix`.
 const STORES: Requirements = Requirements::new(7, 8, 90);
-/// Requirements of `movmatrix`.
+/// Target requirements of `movmatrix`.
 const MOVES: Requirements = Requirements::new(7, 8, 75);
 
 pub(super) const SYNC: ModifierSlot = ModifierSlot::one_of("operation", words!(Sync));
@@ -56,7 +57,7 @@ const D_A_B_C: &[OperandRow] = &[
     OperandRow::used("c", OperandKind::Fragment(MatrixOperand::C)),
 ];
 
-/// Modifier slots of an `mma`: shape, layouts of A and B, and element types.
+/// Expands to the modifier slots of an `mma`: shape, layouts of A and B, and element types.
 macro_rules! product {
     ($shapes:expr, $d:expr, $a:expr, $b:expr, $c:expr) => {
         &[SYNC, ALIGNED, shape($shapes), ROW, COLUMN, of(OF_D, $d), of(OF_A, $a), of(OF_B, $b), of(OF_C, $c)]
@@ -90,7 +91,7 @@ macro_rules! product {
     };
 }
 
-/// The bitwise operation of a product of single bits.
+/// Modifier slot for the bitwise operation of a product of single bits.
 const BITWISE: ModifierSlot = ModifierSlot::one_of("product", &[word(Token::Xor), since(BITS_AND, Token::And)]);
 pub(super) const COUNTED: ModifierSlot = ModifierSlot::one_of("sum", words!(Popc));
 const OF_K8_K16: &[Choice] = &[word(Token::M16n8k8), since(SM_80, Token::M16n8k16)];
@@ -180,8 +181,8 @@ const NO_BITS: &[Token] = &these([Type::F16, Type::Bf16, Type::S8, Type::U8, Typ
 const SMALL: &[Token] = &these([Type::Tf32, Type::S4, Type::U4, Type::B1]);
 const LARGE: &[Token] = &[Token::M16n16k16, Token::M8n32k16, Token::M32n8k16];
 const LEAST: &[Token] = &[Token::M8n8k32, Token::M8n8k128];
-/// Invalid combinations: each special shape requires its element types. Elements narrower than a
-/// byte require row-major A and column-major B.
+/// Invalid combinations for a matrix load. Some shapes require certain element types. Elements
+/// narrower than a byte require row-major A and column-major B.
 const IN_A: &[[&[Token]; 2]] = &[
     [LARGE, SMALL],
     [&[Token::M16n16k8], NO_TF32],
@@ -198,7 +199,7 @@ const IN_B: &[[&[Token]; 2]] = &[
 ];
 const IN_SUMS: &[[&[Token]; 2]] =
     &[[&[Token::M16n16k8], &these([Type::F16, Type::S32])], [LEAST, &these([Type::F16, Type::F32])]];
-/// A and B must have the same type.
+/// Invalid combinations: A and B must have the same type.
 pub(super) const ONE_TYPE: &[[&[Token]; 2]] = &[
     [&these([Type::S8]), &these([Type::U8])],
     [&these([Type::U8]), &these([Type::S8])],
@@ -206,14 +207,14 @@ pub(super) const ONE_TYPE: &[[&[Token]; 2]] = &[
     [&these([Type::U4]), &these([Type::S4])],
 ];
 
-/// Modifier slots of a matrix load or store.
+/// Expands to the modifier slots of a matrix load or store.
 macro_rules! moved {
     ($operation:ident $part:ident, $types:expr) => {
         &[$operation, of("matrix", words!($part)), SYNC, ALIGNED, of("layout", words!(Row Column)), shape(ALL_SHAPES), ANYWHERE, ty($types)]
     };
 }
 
-/// Modifier slots of a `wmma.mma`.
+/// Expands to the modifier slots of a `wmma.mma`.
 macro_rules! fragments {
     ($layouts:expr, $shapes:expr, $($of:expr),+) => {
         &[MMA, SYNC, ALIGNED, $layouts.0, $layouts.1, shape($shapes), $($of),+]

@@ -1,23 +1,23 @@
-//! Loads, stores and addresses.
+//! Rows of loads, stores, stack operations and address conversions.
 
 use super::*;
 
-/// Requirements of cache eviction priorities.
+/// Target requirements of cache eviction priorities.
 const LEVELS: Requirements = Requirements::new(7, 4, 75);
-/// Requirements of 256-byte prefetches and of cache policies.
+/// Target requirements of 256-byte prefetches and of cache policies.
 const POLICIES: Requirements = Requirements::new(7, 4, 80);
-/// Requirements of generic addresses of parameters.
+/// Target requirements of generic addresses of parameters.
 const PARAMETERS: Requirements = Requirements::new(7, 7, 75);
-/// Requirements of `alloca`.
+/// Target requirements of `alloca` and the other stack operations.
 const STACK: Requirements = Requirements::new(7, 3, 75);
-/// Requirements of the scope `.cluster`.
+/// Target requirements of the scope `.cluster`.
 const CLUSTERS: Requirements = Requirements::new(7, 8, 90);
-/// Requirements of `.mmio`.
+/// Target requirements of `.mmio`.
 const DEVICES: Requirements = Requirements::new(8, 2, 75);
-/// Requirements of 32-byte accesses.
+/// Target requirements of 32-byte accesses.
 const BYTES_32: Requirements = Requirements::new(8, 8, 100);
 
-/// Requirements of 128-bit accesses with the scope `.sys`.
+/// Target requirements of 128-bit accesses with the scope `.sys`.
 const BYTES_16_OF_SYSTEM: Requirements = Requirements::new(8, 4, 75);
 
 macro_rules! words_and_128_bits {
@@ -42,7 +42,7 @@ macro_rules! words_and_128_bits {
     };
 }
 
-/// The element types of an access, with `.b128`.
+/// The element types of a memory access, including `.b128`.
 const ALL_WORDS: &[Choice] = words_and_128_bits!(BYTES_16);
 const SYSTEM_WORDS: &[Choice] = words_and_128_bits!(BYTES_16_OF_SYSTEM);
 const WORDS: &[Choice] = types!(B8 B16 B32 B64 U8 U16 U32 U64 S8 S16 S32 S64 F32 F64);
@@ -64,8 +64,8 @@ const STORE_SPACE: ModifierSlot = ModifierSlot::optional(
 const GLOBAL: ModifierSlot = ModifierSlot::one_of("space", words!(Global));
 const ORDERED_SPACE: ModifierSlot =
     ModifierSlot::optional("space", &[word(Token::Global), word(Token::Shared), since(OF_BLOCK, Token::SharedCta)]);
-/// The state spaces of a volatile access. Local memory is private to a thread, but volatile
-/// accesses may name it.
+/// Modifier slot for the state space of a volatile access. Local memory is private to a thread, but
+/// a volatile access may name `.local`, too.
 const VOLATILE_SPACE: ModifierSlot = ModifierSlot::optional(
     "space",
     &[
@@ -112,7 +112,7 @@ const SCOPE: ModifierSlot = ModifierSlot::one_of(
     "scope",
     &[word(Token::Cta), since(CLUSTERS, Token::Cluster), word(Token::Gpu), word(Token::Sys)],
 );
-/// The scopes of a 128-bit access.
+/// Modifier slot for the scope of a strong 128-bit access.
 const SCOPE_128: ModifierSlot = ModifierSlot::one_of(
     "scope",
     &[word(Token::Cta), since(CLUSTERS, Token::Cluster), word(Token::Gpu), since(BYTES_16_OF_SYSTEM, Token::Sys)],
@@ -176,13 +176,14 @@ const ADDRESS: OperandRow = OperandRow::used("a", OperandKind::Memory);
 const WIDE_TYPES: &[Token] =
     &[Token::Type(Type::B64), Token::Type(Type::U64), Token::Type(Type::S64), Token::Type(Type::F64)];
 
-/// At most 16 bytes per access.
+/// Invalid combinations: an access must have at most 16 bytes.
 const UP_TO_16: &[[&[Token]; 2]] = &[[&[Token::V4], WIDE_TYPES], ONE_128];
-/// A 128-bit access has a single element.
+/// Invalid combination: a 128-bit access has a single element.
 const ONE_128: [&[Token]; 2] = [&[Token::V2, Token::V4], &[Token::Type(Type::B128)]];
-/// At most 16 bytes per access; cache modifiers require global memory.
+/// Invalid combinations: an access must have at most 16 bytes, and cache modifiers require global
+/// memory.
 const UP_TO_16_LEVELS: &[[&[Token]; 2]] = &[[&[Token::V4], WIDE_TYPES], ONE_128, [ELSEWHERE, OF_LEVELS]];
-/// Cache modifiers require global memory.
+/// Invalid combination: cache modifiers require global memory.
 const LEVELS_OF_GLOBAL: &[[&[Token]; 2]] = &[[ELSEWHERE, OF_LEVELS]];
 const ELSEWHERE: &[Token] = &[Token::Local, Token::Const, Token::Shared, Token::SharedCta];
 const OF_LEVELS: &[Token] = &[
@@ -196,7 +197,7 @@ const OF_LEVELS: &[Token] = &[
     Token::L1Last,
     Token::L1NoAllocate,
 ];
-/// Exactly 32 bytes per access.
+/// Invalid combinations: an access must have exactly 32 bytes.
 const ALL_32: &[[&[Token]; 2]] = &[
     [&[Token::V8], WIDE_TYPES],
     [&[Token::V4], &[Token::Type(Type::B32), Token::Type(Type::U32), Token::Type(Type::S32), Token::Type(Type::F32)]],

@@ -1,4 +1,5 @@
-//! The rows of PTX, grouped into files, and the slots and operands that they share.
+//! The rows of PTX, grouped into files, and the modifier slots and operands that several rows
+//! share.
 
 pub(super) mod approx;
 pub(super) mod atomic;
@@ -21,7 +22,7 @@ pub(super) mod warpgroup;
 use super::row::{Accuracy, Carry, Choice, InstClass, Lanes, ModifierSlot, OperandKind, OperandRow, Row, Ty};
 use super::types::{Requirements, Space, Suffix, Token, Type};
 
-/// Default field values of a row.
+/// A row with the default value of each field, except for the mnemonic.
 const PTX: Row = Row {
     mnemonic: "",
     slots: &[],
@@ -35,16 +36,16 @@ const PTX: Row = Row {
     examples: &[],
 };
 
-/// Requirements of packed 16-bit integers.
+/// Target requirements of packed 16-bit integers.
 const PACKED_16: Requirements = Requirements::new(8, 0, 90);
-/// Requirements of packed 8-bit integers.
+/// Target requirements of packed 8-bit integers.
 const PACKED_8: Requirements =
     Requirements { suffix: Some(Suffix::Family), one_family: true, ..Requirements::new(9, 2, 120) };
-/// Requirements of `cvt.pack`.
+/// Target requirements of `cvt.pack`.
 const PACKING: Requirements = Requirements::new(6, 5, 75);
-/// Requirements of bfloat16 arithmetic and comparisons.
+/// Target requirements of bfloat16 arithmetic and comparisons.
 const BF16: Requirements = Requirements::new(7, 8, 90);
-/// Requirements of bfloat16, and of `min`, `max` and `.relu` on halves.
+/// Target requirements of most bfloat16 operations, and of `min`, `max` and `.relu` on halves.
 const SM_80: Requirements = Requirements::new(7, 0, 80);
 
 const fn word(token: Token) -> Choice {
@@ -55,16 +56,17 @@ const fn since(since: Requirements, token: Token) -> Choice {
     Choice { token, since }
 }
 
-/// Modifiers without requirements.
+/// Expands to modifiers without target requirements.
 macro_rules! words {
     ($($token:ident)*) => { &[$(word(Token::$token)),*] };
 }
 
-/// Types without requirements.
+/// Expands to type modifiers without target requirements.
 macro_rules! types {
     ($($ty:ident)*) => { &[$(word(Token::Type(Type::$ty))),*] };
 }
-/// Declares rows of one class, one row per line with its requirements and examples.
+/// Declares rows of one instruction class, one row per line: variant, mnemonic, slots, operands,
+/// requirements, description and examples.
 macro_rules! rows_of {
     ($class:ident: $($name:ident $(exclusions $exclusions:ident)? $mnemonic:literal $slots:expr, $operands:expr, $since:expr, $doc:expr, $($example:literal)+;)*) => { $(
         pub(crate) const $name: Row = Row {
@@ -94,29 +96,29 @@ macro_rules! accesses {
 }
 use {accesses, controls, rows, rows_of, types, words};
 
-/// Requirements of packed pairs of f32, and of f32 arithmetic with a half operand.
+/// Target requirements of packed pairs of f32, and of f32 arithmetic with a half operand.
 const MIXED: Requirements = Requirements::new(8, 6, 100);
-/// Requirements of `min` and `max` with `.xorsign`.
+/// Target requirements of `min` and `max` with `.xorsign`.
 const XORSIGNS: Requirements = Requirements::new(7, 2, 86);
 
-/// Requirements of the state space `.shared::cta`.
+/// Target requirements of the state space `.shared::cta`.
 const OF_BLOCK: Requirements = Requirements::new(7, 8, 75);
-/// Requirements of 128-bit registers.
+/// Target requirements of 128-bit registers.
 const BYTES_16: Requirements = Requirements::new(8, 3, 75);
 const BITS_128: &[Choice] = &[since(BYTES_16, Token::Type(Type::B128))];
 const F64: ModifierSlot = ty(types!(F64));
-/// A required rounding modifier.
+/// Modifier slot for a required rounding mode.
 const ROUND: ModifierSlot = ModifierSlot::one_of("rounding", words!(Rn Rz Rm Rp));
-/// An optional rounding modifier.
+/// Modifier slot for an optional rounding mode.
 const MAYBE_ROUND: ModifierSlot = ModifierSlot::optional("rounding", words!(Rn Rz Rm Rp));
 const XORSIGN: ModifierSlot = ModifierSlot::one_of("sign", words!(Xorsign));
 const OF_MAGNITUDES: ModifierSlot = ModifierSlot::one_of("magnitudes", words!(Abs));
 const FTZ: ModifierSlot = ModifierSlot::optional("subnormals", words!(Ftz));
 const SAT: ModifierSlot = ModifierSlot::optional("clamping", words!(Sat));
 const NAN: ModifierSlot = ModifierSlot::optional("NaN", &[since(SM_80, Token::Nan)]);
-/// An optional `.rn`.
+/// Modifier slot for an optional `.rn`.
 const MAYBE_RN: ModifierSlot = ModifierSlot::optional("rounding", words!(Rn));
-/// A required `.rn`.
+/// Modifier slot for a required `.rn`.
 const RN: ModifierSlot = ModifierSlot::one_of("rounding", words!(Rn));
 const BOOL: ModifierSlot = ModifierSlot::optional("combination", words!(And Or Xor));
 
@@ -140,19 +142,19 @@ const fn reg(name: &'static str, ty: Ty) -> OperandRow {
     OperandRow::used(name, OperandKind::Register(ty))
 }
 
-/// The first or only type among the modifiers.
+/// The first or only type modifier, as the type of an operand.
 const T: Ty = Ty::Named(0);
 const B32: Ty = Ty::Is(Type::B32);
 const U32: Ty = Ty::Is(Type::U32);
 const PRED: Ty = Ty::Is(Type::Pred);
 
-/// `d, a`
+/// The operands `d, a`: a register and a register or immediate.
 const D_A: &[OperandRow] = &[def("d", T), value("a", T)];
-/// `d, a, b`
+/// The operands `d, a, b`: a register and two registers or immediates.
 const D_A_B: &[OperandRow] = &[def("d", T), value("a", T), value("b", T)];
-/// `d, a, b, c`
+/// The operands `d, a, b, c`: a register and three registers or immediates.
 const D_A_B_C: &[OperandRow] = &[def("d", T), value("a", T), value("b", T), value("c", T)];
-/// Operands that must be registers.
+/// The operands `d, a`, which must be registers.
 const REGS_1: &[OperandRow] = &[def("d", T), reg("a", T)];
 const REGS_2: &[OperandRow] = &[def("d", T), reg("a", T), reg("b", T)];
 const REGS_3: &[OperandRow] = &[def("d", T), reg("a", T), reg("b", T), reg("c", T)];

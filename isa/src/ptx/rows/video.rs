@@ -1,5 +1,5 @@
-//! Video instructions: arithmetic on two half-words or four bytes of a register, with element
-//! selection and a merge or accumulation.
+//! Rows of video instructions: arithmetic on two half-words or four bytes of a register, with
+//! element selection and a merge or accumulation.
 
 use super::*;
 

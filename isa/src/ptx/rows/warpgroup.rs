@@ -1,4 +1,4 @@
-//! Asynchronous matrix products of a warpgroup: `wgmma`.
+//! Rows of `wgmma`: asynchronous matrix products of a warpgroup.
 
 use super::matrix::{
     ALIGNED, B1, BF16, BYTES, COUNTED, F16, F32, INTEGERS_8, LIMITED, OF_A, OF_B, OF_D, ONE_TYPE, S32, SYNC, TF32, of,
@@ -8,14 +8,14 @@ use super::*;
 use crate::ptx::matrix::MatrixOperand;
 use crate::ptx::types::WarpgroupShape;
 
-/// Requirements of `wgmma`: only sm_90a supports it.
+/// Target requirements of `wgmma`: only sm_90a supports it.
 const HOPPER: Requirements =
     Requirements { suffix: Some(Suffix::Architecture), last_sm: Some(90), ..Requirements::new(8, 0, 90) };
 
-/// Requirements of products of signed with unsigned bytes.
+/// Target requirements of products of signed with unsigned bytes.
 const MIXED_BYTES: Requirements = Requirements { version: (8, 4), ..HOPPER };
 
-/// Returns all shapes for elements of `bits` bits.
+/// Returns the modifiers of all 32 shapes of a `wgmma` product whose elements have `bits` bits.
 const fn all(bits: u32) -> [Choice; 32] {
     let mut choices = [word(Token::Sync); 32];
     let mut i = 0;
@@ -26,8 +26,8 @@ const fn all(bits: u32) -> [Choice; 32] {
     choices
 }
 
-/// Returns the shapes for integers or single bits: the number of columns is 8, 24 or a multiple of
-/// 16.
+/// Returns the modifiers of the `wgmma` shapes for integers or single bits. The number of columns
+/// is 8, 24 or a multiple of 16. `bits` is the size of an element.
 const fn some(bits: u32) -> [Choice; 18] {
     let mut choices = [word(Token::Sync); 18];
     let columns = [8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256];
@@ -48,7 +48,7 @@ const F16_OR_F32: &[Choice] = types!(F16 F32);
 const ASYNC: ModifierSlot = of("operation", words!(MmaAsync));
 const BITWISE: ModifierSlot = of("product", words!(And));
 
-/// Modifier slots of a `wgmma`: shape and element types.
+/// Expands to the modifier slots of a `wgmma`: shape and element types.
 macro_rules! product {
     ($shapes:expr, $d:expr, $ab:expr $(, $more:expr)*) => {
         &[ASYNC, SYNC, ALIGNED, shape($shapes), of(OF_D, $d), of(OF_A, $ab), of(OF_B, $ab) $(, $more)*]

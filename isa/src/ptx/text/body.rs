@@ -12,7 +12,8 @@ use crate::ptx::module::{
 };
 use crate::ptx::types::{Space, Type};
 
-/// A parsed body, with the location and `.loc` source of each instruction.
+/// A parsed body. For each instruction, it holds the location in the PTX text and the source
+/// location from `.loc`.
 pub(super) struct ParsedBody {
     pub body: Body,
     pub locs: Vec<Loc>,
@@ -20,8 +21,8 @@ pub(super) struct ParsedBody {
 }
 
 impl<'a> Reader<'a> {
-    /// Parses a kernel. A kernel whose first error is an unsupported feature is rejected on its
-    /// own; the rest of the file is still read.
+    /// Parses a kernel. If the first error of a kernel is an unsupported feature, only this kernel
+    /// is rejected, and the following text is still parsed.
     pub(super) fn entry(&mut self, linkage: Linkage, text: &mut ParsedFile) -> Result<(), Error> {
         self.bump()?;
         let at = self.ahead.at;
@@ -50,12 +51,12 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Returns the result of parsing a kernel or function together with its errors: those after the
-    /// first `before`, in the order of the text. If parsing stopped at an unsupported feature,
-    /// skips to the end of the body.
+    /// Returns the result of parsing a kernel or function, together with its errors in the order of
+    /// the text. Errors before the index `before` belong to earlier text. If parsing stopped at an
+    /// unsupported feature, skips to the end of the body.
     ///
     /// # Errors
-    /// Returns an error that ends the parsing of the file.
+    /// Returns an error after which the file cannot be parsed further.
     pub(super) fn settle<T>(
         &mut self,
         read: Result<T, Error>,
@@ -80,7 +81,7 @@ impl<'a> Reader<'a> {
         Ok((read, errors))
     }
 
-    /// Parses a kernel from its parameters on.
+    /// Parses the parameters, the directives and the body of a kernel, after its name.
     fn body(&mut self, name: &str, linkage: Linkage) -> Result<(Entry, Vec<Loc>, Vec<SourceLocation>), Error> {
         let mut names = Names::default();
         let mut params = Vec::new();
@@ -107,7 +108,7 @@ impl<'a> Reader<'a> {
                     }
                     blocks = if word == "reqntid" { BlockLimit::Exactly(counts) } else { BlockLimit::AtMost(counts) };
                 }
-                // These directives are hints for the assembler.
+                // These directives are hints for the assembler and do not change results.
                 "minnctapersm" | "maxnctapersm" | "maxnreg" => {
                     self.bump()?;
                     hints.push(format!(".{word} {}", self.count()?));
@@ -124,7 +125,7 @@ impl<'a> Reader<'a> {
         Ok((Entry { name, linkage, params, blocks, hints, body, variables, functions }, locs, sources))
     }
 
-    /// Parses block dimensions: `128`, `16, 8`, `4, 4, 4`.
+    /// Parses one to three block dimensions: `128`, `16, 8` or `4, 4, 4`.
     fn axes(&mut self) -> Result<[u32; 3], Error> {
         let mut counts = [self.count()?, 1, 1];
         for count in counts.iter_mut().skip(1) {
@@ -136,7 +137,7 @@ impl<'a> Reader<'a> {
         Ok(counts)
     }
 
-    /// Parses declarations and instructions in braces.
+    /// Parses the declarations and instructions of a body, in braces.
     pub(super) fn code(&mut self, mut names: Names<'a>) -> Result<ParsedBody, Error> {
         self.expect('{', "`{`")?;
         let (mut insts, mut locs, mut sources) = (Vec::new(), Vec::new(), Vec::new());
@@ -168,8 +169,8 @@ impl<'a> Reader<'a> {
             }
         }
         self.bump()?;
-        // The instructions that initialise registers with immediates are inserted before all
-        // others.
+        // Instructions that initialise registers with immediates or special registers are inserted
+        // before all other instructions.
         let held = names.held();
         locs.splice(0..0, std::iter::repeat_n(Loc::default(), held));
         sources.splice(0..0, std::iter::repeat_n(SourceLocation::default(), held));
@@ -179,15 +180,16 @@ impl<'a> Reader<'a> {
         Ok(ParsedBody { body, locs, sources })
     }
 
-    /// Returns `true` if the error is about a directive that declares an unsupported feature.
+    /// Returns `true` if the error is an unsupported feature in a declaration that begins with the
+    /// token `first`.
     fn declares(&self, first: Token<'a>, error: &Error) -> bool {
         matches!(first, Token::Dotted(_))
             && matches!(self.ahead.token, Token::Dotted(_))
             && error.kind.verdict() == Verdict::Unsupported
     }
 
-    /// Parses a parameter: `.param .u64 p`, `.param .u64 .ptr .global .align 16 p`, `.param .align
-    /// 8 .b8 p[24]`.
+    /// Parses a kernel parameter: `.param .u64 p`, `.param .u64 .ptr .global .align 16 p`, `.param
+    /// .align 8 .b8 p[24]`.
     fn param(&mut self) -> Result<(Param, &'a str, Loc), Error> {
         self.directive("param", "`.param`")?;
         let (mut ty, mut align, mut pointer) = (None, None, None);
@@ -224,8 +226,8 @@ impl<'a> Reader<'a> {
         Ok((Param { name: name.to_owned(), ty, count, align, pointer }, name, at))
     }
 
-    /// Parses a declaration, a label or an instruction; `place` is the index of the next
-    /// instruction.
+    /// Parses a declaration, a label or an instruction. `place` is the index that the next
+    /// instruction of the body gets.
     fn statement(&mut self, names: &mut Names<'a>, place: u32) -> Result<Option<(Inst, Loc)>, Error> {
         let at = self.ahead.at;
         match self.ahead.token {
@@ -270,7 +272,7 @@ impl<'a> Reader<'a> {
     /// Parses a target list or prototype: `.branchtargets L0, L1;`, `.calltargets f, g;`,
     /// `.callprototype (.param .b32 _) _ (.param .b32 _);`.
     fn targets(&mut self, names: &mut Names<'a>) -> Result<Targets, Error> {
-        let Token::Dotted(word) = self.ahead.token else { return Err(self.expected("a list of targets")) };
+        let Token::Dotted(word) = self.ahead.token else { return Err(self.expected("a target list or a prototype")) };
         self.bump()?;
         let of = match word {
             "branchtargets" => {
@@ -311,7 +313,7 @@ impl<'a> Reader<'a> {
                     self.bump()?;
                     align = Some(self.power_of_two(if space == Space::Param { MAX_PARAM_ALIGN } else { MAX_ALIGN })?);
                 }
-                "v2" | "v4" => return Err(self.error(ErrorKind::Unsupported("a variable of vectors".to_owned()))),
+                "v2" | "v4" => return Err(self.error(ErrorKind::Unsupported("a vector variable".to_owned()))),
                 _ if ty.is_some() => break,
                 _ => {
                     let at = self.ahead.at;
@@ -371,7 +373,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns the type if variables in memory may have it.
+/// Returns `Some(ty)` if a variable in memory may have the type `ty`, otherwise `None`.
 pub(super) fn in_memory(ty: Type) -> Option<Type> {
     crate::ptx::module::Variable::admits(ty).then_some(ty)
 }

@@ -6,17 +6,17 @@ use super::lexer::Token;
 use super::number::{Integer64, Literal};
 use super::reader::Reader;
 
-/// Maximum nesting depth of parentheses, unary operators and conditionals.
+/// Maximum nesting depth of parentheses, unary operators and conditional expressions.
 const MAX_DEPTH: u32 = 64;
 
-/// A subexpression: the literal, if it is only a literal, and its value. Floating-point literals
-/// have no value.
+/// A subexpression: its literal, if it consists of only a literal, and its value. A floating-point
+/// literal has no value.
 struct Term<'a> {
     plain: Option<Literal<'a>>,
     value: Option<Integer64>,
 }
 
-/// A binary operator.
+/// A binary operator in a constant expression.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Binary {
     Mul,
@@ -80,7 +80,8 @@ impl<'a> Reader<'a> {
         Ok(computed(if condition.bits != 0 { yes } else { no }))
     }
 
-    /// Parses binary operators whose precedence is at least `least`.
+    /// Parses a chain of binary operators whose precedence is at least `least`, with their
+    /// operands.
     fn binary(&mut self, depth: u32, least: u32) -> Result<Term<'a>, Error> {
         let mut left = self.unary(depth)?;
         while let Some((operator, binds, length)) = self.operator().filter(|(_, binds, _)| *binds >= least) {
@@ -97,7 +98,7 @@ impl<'a> Reader<'a> {
         Ok(left)
     }
 
-    /// Returns the next operator, its precedence and its length in characters.
+    /// Returns the operator at the next token, its precedence and its length in characters.
     fn operator(&self) -> Option<(Binary, u32, u32)> {
         use Binary::*;
         let Token::Punct(first) = self.ahead.token else { return None };
@@ -126,7 +127,7 @@ impl<'a> Reader<'a> {
 
     fn unary(&mut self, depth: u32) -> Result<Term<'a>, Error> {
         if depth > MAX_DEPTH {
-            return Err(self.expected("a simpler expression"));
+            return Err(self.expected("an expression with at most 64 nested operators and parentheses"));
         }
         match self.ahead.token {
             Token::Punct('-') => {
@@ -166,7 +167,7 @@ impl<'a> Reader<'a> {
                 }
                 let of = self.conditional(depth + 1)?;
                 self.expect(')', "`)`")?;
-                // A parenthesised floating-point literal is still a literal.
+                // A floating-point literal in parentheses is still a literal.
                 Ok(Term { plain: of.plain.filter(|_| of.value.is_none()), value: of.value })
             }
             _ => {
@@ -199,8 +200,8 @@ fn truth(value: bool) -> Integer64 {
     Integer64 { bits: value.into(), is_signed: true }
 }
 
-/// Evaluates an operator. Returns `None` for a division by zero. The operation is signed if both
-/// operands are; a shift is signed if its first operand is.
+/// Evaluates a binary operator. Returns `None` for a division by zero. The operation is signed if
+/// both operands are signed. A shift is signed if its first operand is signed.
 fn apply(operator: Binary, a: Integer64, b: Integer64) -> Option<Integer64> {
     let is_signed = a.is_signed && b.is_signed;
     let (x, y) = (a.bits, b.bits);

@@ -6,41 +6,41 @@ use crate::object::Loc;
 use crate::ptx::module::{MAX_REGISTERS, TargetName};
 use crate::ptx::types::{Requirements, Space, Special, Type};
 
-/// A parse error and its location.
+/// A parse error with its location in the PTX text.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{}:{}: {kind}", at.line, at.column)]
 pub struct Error {
-    /// Location of the first offending character; columns count bytes from 1.
+    /// Location of the first character of the error; columns count bytes from 1.
     pub at: Loc,
-    /// The kind of error.
+    /// The kind of error, which determines the message.
     pub kind: ErrorKind,
 }
 
-/// Kinds of parse errors.
+/// Kinds of errors of the PTX parser.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// Another token was expected.
     #[error("expected {expected}; found {found}")]
     Expected {
-        /// The expected token.
+        /// Description of the expected token.
         expected: &'static str,
-        /// The token found.
+        /// Description of the token that was found.
         found: String,
     },
-    /// A character that PTX does not allow outside comments and strings.
+    /// A character that PTX allows only in comments and strings.
     #[error("unexpected character {0:?}")]
     Character(char),
-    /// An unterminated comment or string.
+    /// A comment or string without an end.
     #[error("{0} is not closed")]
     Unclosed(&'static str),
     /// A PTX feature that is not supported.
     #[error("{0} is not supported")]
     Unsupported(String),
-    /// There is not a valid instruction with this name.
+    /// No instruction has this mnemonic, or no variant of the instruction matches.
     #[error("unknown instruction `{0}`")]
     Mnemonic(String),
-    /// The instruction has no such modifier.
+    /// The instruction has no modifier with this name.
     #[error("unknown modifier `.{word}` of `{mnemonic}`")]
     UnknownWord {
         /// The mnemonic.
@@ -56,10 +56,10 @@ pub enum ErrorKind {
         /// The modifier.
         word: &'static str,
     },
-    /// There is no such target.
+    /// NVIDIA has no target with this name.
     #[error("there is no target `{0}`")]
     Target(TargetName),
-    /// A special register is used as an operand where this is not allowed.
+    /// A special register is used as an operand of an instruction that cannot read it.
     #[error("`{special}` cannot be an operand of `{mnemonic}`; read it with `mov` first")]
     SpecialOperand {
         /// The special register.
@@ -77,7 +77,7 @@ pub enum ErrorKind {
         /// The `.version` of the module.
         version: (u8, u8),
     },
-    /// The module's version or target lacks the instruction.
+    /// The module's PTX version or target does not support the instruction.
     #[error("`{inst}` needs {needs}, but the file is for PTX {}.{} and {target}", version.0, version.1)]
     Missing {
         /// The instruction.
@@ -89,7 +89,8 @@ pub enum ErrorKind {
         /// The `.target` of the module.
         target: TargetName,
     },
-    /// The module's version or target is older than every supported one.
+    /// The module's PTX version or target is older than every version and target that the parser
+    /// supports.
     #[error("PTX {}.{} and {target} are too old; at least PTX 6.3 and sm_75 are required", version.0, version.1)]
     Older {
         /// The `.version` of the module.
@@ -102,7 +103,7 @@ pub enum ErrorKind {
     MissingWord {
         /// The mnemonic.
         mnemonic: &'static str,
-        /// The property that the missing modifier chooses.
+        /// The property that the missing modifier selects.
         slot: &'static str,
     },
     /// The number of operands is wrong.
@@ -125,24 +126,24 @@ pub enum ErrorKind {
         /// Description of the valid operands.
         expected: String,
     },
-    /// A number does not fit its type.
-    #[error("`{number}` does not fit {ty}")]
+    /// A number is outside its valid range.
+    #[error("`{number}` is not {ty}")]
     Range {
         /// The number, as written.
         number: String,
-        /// The type, or another description of the valid range.
+        /// Description of the valid numbers, such as `a value of type .u8`.
         ty: String,
     },
     /// A malformed number.
     #[error("`{0}` is not a number")]
     Number(String),
-    /// A constant expression without a value.
+    /// A constant expression that cannot be evaluated. The value is the message.
     #[error("{0}")]
     Expression(&'static str),
-    /// More initial values than the variable has elements.
+    /// A variable has more initial values than elements. The value is the number of elements.
     #[error("more than {0} initial values")]
     Values(u32),
-    /// The variables exceed the size of a state space.
+    /// The variables of a state space together exceed its size.
     #[error("the `.{}` variables take more than {} bytes", .0.name(), .0.most_bytes())]
     Variables(Space),
     /// A type that variables cannot have.
@@ -170,15 +171,15 @@ pub enum ErrorKind {
     /// A call does not match the callee's declaration.
     #[error("call of `{name}` does not match its declaration: {what}")]
     Call {
-        /// The function, or the prototype.
+        /// The name of the function or prototype.
         name: String,
-        /// The difference.
+        /// Description of the difference.
         what: String,
     },
     /// A function does not match its earlier declaration.
     #[error("declaration of `{0}` does not match the earlier one")]
     Redeclared(String),
-    /// Too many registers.
+    /// A body declares more registers than the maximum.
     #[error("more than {MAX_REGISTERS} registers")]
     Registers,
     /// The maximum number of reported errors is reached.
@@ -186,7 +187,7 @@ pub enum ErrorKind {
     TooMany,
 }
 
-/// Classification of a text with an error.
+/// Classification of a PTX text that has an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// The text is not valid PTX.
@@ -198,7 +199,7 @@ pub enum Verdict {
 }
 
 impl ErrorKind {
-    /// Returns the classification of a text with this error.
+    /// Returns the classification of a PTX text that has this error.
     pub fn verdict(&self) -> Verdict {
         match self {
             ErrorKind::Unsupported(_) => Verdict::Unsupported,

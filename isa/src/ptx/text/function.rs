@@ -17,18 +17,18 @@ use crate::ptx::operand::{Callee, Operand};
 use crate::ptx::row::OperandKind;
 use crate::ptx::types::{Space, Type};
 
-/// The functions declared so far.
+/// The functions that the file has declared so far.
 #[derive(Default)]
 pub(super) struct Declared<'a> {
     by_name: HashMap<&'a str, u32>,
     pub(super) all: Vec<Function>,
     locs: Vec<Vec<Loc>>,
     sources: Vec<Vec<SourceLocation>>,
-    /// The reason why a function is rejected, by index.
+    /// For each rejected function, by its index, the error because of which it is rejected.
     refused: HashMap<u32, ErrorKind>,
 }
 
-/// The signature of a function, and the locations of its parameters and results in its body.
+/// The signature of a function, with the locations of its parameters and results in the body.
 struct Head<'a> {
     prototype: Prototype,
     names: Names<'a>,
@@ -42,8 +42,8 @@ impl<'a> Reader<'a> {
         self.functions.by_name.get(name).copied()
     }
 
-    /// Parses a function definition `.func (.param .b32 r) f (.param .b32 a) { .. }`, or a
-    /// declaration, which ends with `;`.
+    /// Parses a function: a definition such as `.func (.param .b32 r) f (.param .b32 a) { .. }`, or
+    /// a declaration, which ends with `;` instead of a body.
     pub(super) fn function(&mut self, linkage: Linkage, text: &mut ParsedFile) -> Result<(), Error> {
         self.bump()?;
         let mut head =
@@ -78,7 +78,7 @@ impl<'a> Reader<'a> {
         self.define(number, (name, at), head, text)
     }
 
-    /// Declares a function, possibly for the second time, and returns its index.
+    /// Declares a function and returns its index. A function may be declared several times.
     fn declare(&mut self, name: &'a str, at: Loc, function: Function, text: &ParsedFile) -> Result<u32, Error> {
         if let Some(number) = self.function_of(name) {
             let before = self.functions.all.get(number as usize);
@@ -98,8 +98,8 @@ impl<'a> Reader<'a> {
         Ok(number)
     }
 
-    /// Parses the body of a function. If it uses an unsupported feature, kernels that call the
-    /// function are rejected.
+    /// Parses the body of a function. If the body uses an unsupported feature, the kernels that
+    /// call the function are rejected.
     fn define(
         &mut self,
         number: u32,
@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Parses a list of formal parameters after the opening parenthesis.
+    /// Parses a list of parameters or results after its opening parenthesis.
     fn formals(&mut self, head: &mut Head<'a>, are_params: bool) -> Result<(), Error> {
         if self.accept(')')? {
             return Ok(());
@@ -168,7 +168,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Parses a formal parameter: `.reg .b32 %a`, `.param .align 8 .b8 a[16]`.
+    /// Parses a parameter or result in a signature: `.reg .b32 %a`, `.param .align 8 .b8 a[16]`.
     fn formal(&mut self) -> Result<(Formal, &'a str, Loc), Error> {
         let in_memory_of = match self.ahead.token {
             Token::Dotted("param") => true,
@@ -183,7 +183,8 @@ impl<'a> Reader<'a> {
                     self.bump()?;
                     align = Some(self.power_of_two(MAX_PARAM_ALIGN)?);
                 }
-                // The target of a pointer does not change how the pointer is passed.
+                // The state space to which a pointer points does not change how the pointer is
+                // passed.
                 "ptr" | "global" | "const" | "local" | "shared" | "param" if ty.is_some() && in_memory_of => {
                     self.bump()?
                 }
@@ -298,9 +299,7 @@ impl<'a> Reader<'a> {
         let missing = |number: u32| {
             let function = functions.get(number as usize)?;
             match (refused.get(&number), &function.code) {
-                (Some(kind), _) => {
-                    Some(ErrorKind::Unsupported(format!("the function `{}` ({kind}): it", function.name)))
-                }
+                (Some(kind), _) => Some(ErrorKind::Unsupported(format!("a call of `{}` ({kind})", function.name))),
                 (None, Some(_)) => None,
                 (None, None) if Builtin::of(function).is_some() => None,
                 (None, None) => Some(ErrorKind::Unsupported(format!("the external function `{}`", function.name))),
@@ -324,7 +323,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Describes the first difference between a call and the prototype.
+/// Describes the first difference between a call and the prototype. Returns `None` if the call
+/// matches.
 fn difference(inst: &crate::ptx::Inst, prototype: &Prototype, body: &Body) -> Option<String> {
     let of = |shape: OperandKind| {
         inst.operands_with_rows().filter(move |(o, _)| o.shape == shape).map(|(_, operand)| operand)
@@ -335,17 +335,18 @@ fn difference(inst: &crate::ptx::Inst, prototype: &Prototype, body: &Body) -> Op
         let found = of(shape).count();
         if found != formals.len() {
             let s = if formals.len() == 1 { "" } else { "s" };
-            return Some(format!("it has {} {what}{s}, not {found}", formals.len()));
+            return Some(format!("expected {} {what}{s}; found {found}", formals.len()));
         }
         let mut wrong =
             of(shape).zip(formals).zip(1..).filter(|((operand, formal), _)| !is_passed_as(operand, formal, body));
-        wrong
-            .next()
-            .map(|((_, formal), number)| format!("{what} {number} has {} bytes of type {}", formal.bytes(), formal.ty))
+        wrong.next().map(|((_, formal), number)| {
+            format!("{what} {number} must have {} bytes of type {}", formal.bytes(), formal.ty)
+        })
     })
 }
 
-/// Returns `true` if the operand may be passed for the formal parameter.
+/// Returns `true` if the operand may be passed for a parameter or result with the declaration
+/// `formal`.
 fn is_passed_as(operand: &Operand, formal: &Formal, body: &Body) -> bool {
     match *operand {
         Operand::Register(reg) => {

@@ -21,7 +21,8 @@ use crate::ptx::row::{Lanes, OperandKind, OperandRole, OperandRow, Ty, elements,
 use crate::ptx::types::{Space, Special, Token, Type, TypeKind};
 use crate::ptx::{Opcode, Vector};
 
-/// The opcodes by mnemonic; those of one mnemonic are in the order of [`Opcode::ALL`].
+/// The opcodes of each mnemonic, sorted by mnemonic. The opcodes of one mnemonic have the order of
+/// [`Opcode::ALL`].
 static BY_MNEMONIC: LazyLock<Vec<(&'static str, Vec<Opcode>)>> = LazyLock::new(|| {
     let mut table: Vec<(&'static str, Vec<Opcode>)> = Vec::new();
     for &opcode in Opcode::ALL {
@@ -34,25 +35,25 @@ static BY_MNEMONIC: LazyLock<Vec<(&'static str, Vec<Opcode>)>> = LazyLock::new(|
     table
 });
 
-/// The predefined constant with the number of threads in a warp, and its value.
+/// The name of the predefined constant that is the number of threads in a warp.
 pub(super) const WARP_SIZE: &str = "WARP_SZ";
 pub(super) const WARP_THREADS: &str = "32";
 
-/// A parsed operand whose kind depends on the row.
+/// A parsed operand. Its operand kind is determined later, when a row is selected.
 #[derive(Clone)]
 enum Raw<'a> {
     Operand(Operand),
     Number(Literal<'a>),
-    /// `{a, 0}`: a vector with an immediate among its elements.
+    /// A vector with at least one immediate among its elements: `{a, 0}`.
     Mixed(SmallVec<[Element<'a>; 8]>),
     Name(&'a str),
-    /// The address of a named symbol: a variable, a parameter or a function.
+    /// The name of a variable, parameter or function, and the operand for its address.
     Address(&'a str, Operand),
-    /// A register and the suffix after its dot.
+    /// A register with a suffix after a dot, such as `%r1.b0`.
     Dotted(Reg, &'a str),
 }
 
-/// An element of a vector operand.
+/// An element of a parsed vector operand.
 #[derive(Clone, Copy)]
 enum Element<'a> {
     /// A register or `_`.
@@ -60,15 +61,16 @@ enum Element<'a> {
     Number(Literal<'a>),
 }
 
-/// The reason why an instruction does not match a row. `reach` orders the reasons by how far the
-/// instruction matches. It holds `true` if all modifiers match, the index of the first wrong
-/// modifier or operand, and `true` if that operand is a vector or symbol as the row expects.
+/// The reason why an instruction does not match a row. `reach` tells how far the instruction
+/// matches, so that the error for the best row can be reported. Its parts are `true` if all
+/// modifiers match, the index of the first wrong modifier or operand, and `true` if that operand
+/// has the expected form.
 struct Refusal {
     reach: (bool, usize, bool),
     error: Error,
 }
 
-/// The parsed parts of an instruction.
+/// The parsed modifiers and operands of an instruction, before a row is selected.
 #[derive(Clone)]
 struct Parts<'a> {
     mnemonic: &'static str,
@@ -94,7 +96,7 @@ impl<'a> Reader<'a> {
         Ok(Guard { reg, not })
     }
 
-    /// Parses the rest of an instruction after its mnemonic.
+    /// Parses the modifiers and operands of an instruction, after its mnemonic.
     pub(super) fn instruction(
         &mut self,
         mnemonic: &str,
@@ -164,7 +166,7 @@ impl<'a> Reader<'a> {
             SmallVec::new()
         };
         let at = self.ahead.at;
-        let name = self.name("a function, or a register with the address of one")?;
+        let name = self.name("a function, or a register with the address of a function")?;
         let callee = match (names.register(name), self.function_of(name)) {
             (Some(reg), _) => Callee::Register(reg),
             (None, Some(function)) => Callee::Function(function),
@@ -197,7 +199,7 @@ impl<'a> Reader<'a> {
     /// the addresses of functions.
     fn call_table(&mut self, names: &mut Names<'a>) -> Result<Operand, Error> {
         let at = self.ahead.at;
-        let name = self.name("a list of targets or a prototype")?;
+        let name = self.name("a target list or a prototype")?;
         if let Some(var) = self.variable(name).filter(|_| !names.has_table(name)) {
             let held = self.variables.get(var.number as usize).map_or(&[][..], |variable| &variable.addresses);
             let functions = held.iter().filter_map(|address| match address.of {
@@ -234,7 +236,7 @@ impl<'a> Reader<'a> {
                 }
             });
             if all.len() > usize::from(u8::MAX) {
-                return Err(self.expected("fewer values"));
+                return Err(self.expected("at most 255 values"));
             }
             if !self.accept(',')? {
                 self.expect(')', "`,` or `)`")?;
@@ -280,7 +282,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Parses an index such as `[3]` after a module variable and returns the byte offset of the
+    /// Parses an index such as `[3]` after a module variable. Returns the byte offset of the
     /// element.
     fn element_offset(&mut self, base: Base) -> Result<i32, Error> {
         let Base::Variable(var) = base else { return Ok(0) };
@@ -293,7 +295,8 @@ impl<'a> Reader<'a> {
         Ok(offset)
     }
 
-    /// Parses what may follow a register or `_`: a suffix, or a second predicate.
+    /// Parses the tokens that may follow a register or `_`: a suffix, or `|` and a second
+    /// predicate.
     fn after_register(&mut self, name: &'a str, reg: Option<Reg>, names: &Names<'a>) -> Result<Raw<'a>, Error> {
         if self.accept('|')? {
             let second = self.element(names)?;
@@ -309,13 +312,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Parses a special register, or a name whose meaning depends on the operand.
+    /// Parses a special register, or another name whose meaning depends on the kind of operand.
     fn after_name(&mut self, name: &'a str) -> Result<Raw<'a>, Error> {
         let Lexeme::Dotted(component) = self.ahead.token else {
             return Ok(Special::from_name(name).map_or(Raw::Name(name), |of| Raw::Operand(Operand::Special(of))));
         };
         if component == "w" && Special::from_name(&format!("{name}.x")).is_some() {
-            // The fourth component of a special register always reads zero.
+            // The component `.w` of a special register always reads zero.
             self.bump()?;
             return Ok(Raw::Operand(Operand::Number(0)));
         }
@@ -399,26 +402,26 @@ impl<'a> Reader<'a> {
         Ok(Raw::Operand(Operand::Memory(address)))
     }
 
-    /// Parses an optional offset: `+4`, `+-4`.
+    /// Parses an optional byte offset: `+4`, `+-4`. Returns 0 if there is no offset.
     pub(super) fn offset(&mut self) -> Result<i32, Error> {
         if self.accept('+')? { self.bytes(1) } else { Ok(0) }
     }
 
-    /// Parses a number of elements and returns it in bytes; `size` is the size of an element.
+    /// Parses a number of elements of `size` bytes and returns the number of bytes.
     fn bytes(&mut self, size: u32) -> Result<i32, Error> {
         let at = self.ahead.at;
         let literal = self.constant()?;
         let count = literal.integer().map_err(|kind| Error { at, kind })?;
         i32::try_from(count.saturating_mul(size.into())).map_err(|_| {
-            let kind = ErrorKind::Range { number: count.to_string(), ty: "an offset of 32 bits".to_owned() };
+            let kind = ErrorKind::Range { number: count.to_string(), ty: "an offset that fits in 32 bits".to_owned() };
             Error { at, kind }
         })
     }
 }
 
 impl<'a> Parts<'a> {
-    /// Returns the instruction for the first row that matches, or the error for the row that
-    /// matches best.
+    /// Returns the instruction for the first opcode whose row matches. If no row matches, returns
+    /// the error for the row that matches best.
     fn choose(&self, opcodes: &[Opcode], guard: Option<Guard>, names: &mut Names<'a>) -> Result<Inst, Error> {
         let mut best: Option<Refusal> = None;
         for &opcode in opcodes {
@@ -428,7 +431,7 @@ impl<'a> Parts<'a> {
                 Err(_) => {}
             }
         }
-        // If the modifiers match no row in canonical order, another order may be valid.
+        // `ptxas` also accepts some modifiers in another order than the canonical one.
         for &opcode in opcodes.iter().filter(|opcode| opcode.row().fit(&self.words).is_err()) {
             let Some(words) = opcode.row().canonicalize(&self.words) else { continue };
             let arranged = Parts { words: words.clone(), ..self.clone() };
@@ -442,7 +445,8 @@ impl<'a> Parts<'a> {
         Err(best.map_or_else(unknown, |best| best.error))
     }
 
-    /// Returns the call instruction with these operands.
+    /// Returns the call instruction with these operands. The opcode depends on whether the call is
+    /// indirect.
     fn call(&self, opcodes: &[Opcode], guard: Option<Guard>, operands: SmallVec<[Operand; 4]>) -> Result<Inst, Error> {
         let is_indirect = matches!(operands.get(1), Some(Operand::Table(_)));
         let has_table =
@@ -489,7 +493,7 @@ impl<'a> Parts<'a> {
             };
             let refuse = |kind| Refusal { reach: (true, place, braces), error: Error { at: *at, kind } };
             let operand = self.fit(o, raw, *at, names).map_err(refuse)?;
-            // The `src-size` of a copy must not exceed its `cp-size`.
+            // The operand `src-size` of a copy must not exceed `cp-size`, the operand before it.
             if let (OperandKind::SourceSize, Operand::Number(part), Some(Operand::Number(size))) =
                 (o.shape, &operand, operands.last())
                 && part > size
@@ -501,8 +505,8 @@ impl<'a> Parts<'a> {
         Ok(operands)
     }
 
-    /// Returns a vector in which registers replace the immediates. Returns `None` if the operand
-    /// does not take this number of elements.
+    /// Returns a vector operand in which initialised registers replace the immediates. Returns
+    /// `None` if the operand does not take this number of elements.
     fn mixed(
         &self,
         all: &[Element<'a>],
@@ -540,7 +544,7 @@ impl<'a> Parts<'a> {
         ErrorKind::Operand { mnemonic: self.mnemonic, name: o.name, expected }
     }
 
-    /// Converts a parsed operand to the operand that the row describes.
+    /// Converts a parsed operand to an operand of the kind that the row describes.
     fn fit(&self, o: &OperandRow, raw: &Raw<'a>, at: Loc, names: &mut Names<'a>) -> Result<Operand, ErrorKind> {
         let wrong = || self.wrong(o);
         let is_of_128_bits = match o.shape {
@@ -557,14 +561,14 @@ impl<'a> Parts<'a> {
                 Raw::Operand(Operand::Vector(regs)),
                 OperandKind::Value(_) | OperandKind::Register(_) | OperandKind::Elements(_),
             ) if self.takes_vectors() && (regs.len() == 1 || elements(&self.words) == 1) => {
-                // A vector of one register is equivalent to the register.
+                // `ptxas` accepts a vector of one register in place of the register.
                 let mut regs = regs.iter();
                 match (regs.next(), regs.next()) {
                     (Some(Some(reg)), None) => Operand::Register(reg),
                     _ => return Err(wrong()),
                 }
             }
-            // For A and B, `ptxas` accepts only registers; the exception is A of `wgmma`.
+            // `ptxas` accepts immediates in a fragment only for C, and for A of `wgmma`.
             (Raw::Mixed(all), OperandKind::Fragment(part))
                 if part == MatrixOperand::C || part == MatrixOperand::A && self.mnemonic == "wgmma" =>
             {
@@ -603,7 +607,7 @@ impl<'a> Parts<'a> {
             ) => Operand::Number(literal.within(Type::U8)?),
             (Raw::Number(literal), OperandKind::Sign) => Operand::Number(literal.within(Type::S8)?),
             (Raw::Number(literal), OperandKind::Count) => Operand::Number(literal.within(Type::U32)?),
-            // The old value of the atomic operation is discarded.
+            // A `_` as the result of `atom` discards the old value of the memory.
             (Raw::Name("_"), OperandKind::Register(ty)) if self.mnemonic == "atom" && o.role == OperandRole::Def => {
                 Operand::Register(names.discard_register(ty.resolve(&self.words).0.bits())?)
             }
@@ -646,7 +650,7 @@ impl<'a> Parts<'a> {
         if o.shape.admits(o.role, &self.words, &operand, &types) {
             return Ok(operand);
         }
-        // Name the unsupported feature if the operand is valid PTX.
+        // If the operand is valid PTX, the error names the unsupported feature.
         Err(match (operand, o.shape) {
             (Operand::Special(special), OperandKind::Value(_)) if self.converts_integers() => {
                 ErrorKind::Unsupported(format!("`{special}` as an operand of `{}`", self.mnemonic))
@@ -659,7 +663,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Returns the operand for the address `offset` bytes after a symbol.
+/// Returns the operand for the address that is `offset` bytes after a symbol.
 fn address_of(base: Base, offset: i32) -> Operand {
     match base {
         Base::Variable(var) => Operand::Variable { var, offset },
@@ -700,7 +704,7 @@ fn selector(text: &str, lanes: Lanes) -> Option<u16> {
     })
 }
 
-/// Returns a register that holds an immediate truth value.
+/// Returns a register that holds a truth value, which an immediate gives.
 fn truth(number: &Literal<'_>, names: &mut Names<'_>) -> Result<Operand, ErrorKind> {
     names.register_for_immediate(Type::Pred, number.within(Type::Pred)?).map(Operand::Register)
 }

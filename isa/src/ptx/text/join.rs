@@ -9,13 +9,14 @@ use crate::ptx::operand::Operand;
 /// The variables and functions that the kernels of a module share.
 pub(super) struct Joined {
     pub variables: Variables,
-    /// For each source module, its functions and the indices of those that the kernels reach.
+    /// For each source module, its functions and the indices of the functions that the kernels
+    /// reach.
     pub functions: Vec<(Functions, Vec<u32>)>,
 }
 
-/// Merges the variables and functions of `entries`, kernels from several modules. Equal variables
-/// with the same name are merged, and kernels with equal functions share them. Other symbols with
-/// the same name are renamed. `names` are the names of all kernels of the new module.
+/// Merges the variables and functions of kernels from several modules into one module. Equal
+/// variables with the same name are merged, and so are equal function lists. Other symbols with the
+/// same name are renamed. `names` are the names of all kernels of the new module.
 pub(super) fn join<'e>(names: Vec<String>, entries: impl Iterator<Item = &'e mut Entry>) -> Joined {
     let mut entries: Vec<&mut Entry> = entries.collect();
     if entries.is_empty() {
@@ -65,12 +66,13 @@ pub(super) fn join<'e>(names: Vec<String>, entries: impl Iterator<Item = &'e mut
     Joined { variables, functions }
 }
 
-/// Kernels from one source module, which have the same functions and variables.
+/// The kernels that come from one source module, and therefore have the same functions and
+/// variables.
 struct Text {
     entries: Vec<usize>,
     functions: Functions,
     variables: Variables,
-    /// The functions that a kernel reaches, in ascending order.
+    /// The indices of the functions that one of the kernels reaches, in ascending order.
     reached: Vec<u32>,
 }
 
@@ -98,7 +100,7 @@ fn texts(entries: &[&mut Entry]) -> Vec<Text> {
     texts
 }
 
-/// Replaces the variable indices of a body by those of the merged module.
+/// Replaces the variable indices in a body. `numbers` holds the new index for each old one.
 fn renumber(body: &mut Body, numbers: &[u32]) {
     for var in body.insts.iter_mut().flat_map(|inst| &mut inst.operands).filter_map(Operand::variable_mut) {
         var.number = numbers.get(var.number as usize).copied().unwrap_or(var.number);

@@ -3,24 +3,24 @@
 use super::error::{Error, ErrorKind};
 use crate::object::Loc;
 
-/// A token.
+/// A token of PTX.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Token<'a> {
     /// An identifier: `add`, `%r1`, `_`.
     Name(&'a str),
     /// A directive or modifier, without its dot: `s32` of `.s32`.
     Dotted(&'a str),
-    /// A numeric literal, as written.
+    /// A numeric literal, as it is written in the text.
     Number(&'a str),
     /// A string literal, without its quotes.
     String(&'a str),
-    /// Any other character.
+    /// Any other character, such as `,` or `{`.
     Punct(char),
     /// The end of the text.
     End,
 }
 
-/// A token and its location.
+/// A token and its location in the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spanned<'a> {
     pub token: Token<'a>,
@@ -110,7 +110,7 @@ impl<'a> Lexer<'a> {
         self.take(bytes);
     }
 
-    /// Consumes `bytes` bytes, all of them on one line.
+    /// Consumes `bytes` bytes of one line and returns them.
     fn take(&mut self, bytes: usize) -> &'a str {
         let (taken, rest) = self.rest.split_at_checked(bytes).unwrap_or((self.rest, ""));
         self.rest = rest;
@@ -123,8 +123,8 @@ impl<'a> Lexer<'a> {
         self.take(length)
     }
 
-    /// Consumes a directive or modifier after its dot: an identifier, or two with `::` between them
-    /// such as `L2::128B`.
+    /// Consumes a directive or modifier after its dot. The modifier consists of one identifier, or
+    /// of two with `::` between them, such as `L2::128B`.
     fn word(&mut self) -> &'a str {
         let name = |bytes: &[u8]| bytes.iter().take_while(|&&b| is_name(b)).count();
         let bytes = self.rest.as_bytes();
@@ -136,8 +136,8 @@ impl<'a> Lexer<'a> {
         self.take(if second == 0 { first } else { first + 2 + second })
     }
 
-    /// Consumes a numeric literal: digits and letters, in a decimal number also a point and a
-    /// signed exponent.
+    /// Consumes a numeric literal: digits and letters. A decimal number may also contain a point
+    /// and a signed exponent.
     fn number(&mut self) -> &'a str {
         let bytes = self.rest.as_bytes();
         let prefixed = matches!(bytes, [b'0', b'x' | b'X' | b'b' | b'B' | b'f' | b'F' | b'd' | b'D', ..]);

@@ -1,5 +1,5 @@
-//! PTX as text. [`read`] parses a [`Module`], and a printed module parses to the same module. A
-//! [`Writer`] writes modules kernel by kernel.
+//! PTX as text. [`read`] parses a [`Module`], and the text of a printed module parses to the same
+//! module. A [`Writer`] writes modules kernel by kernel.
 
 mod body;
 mod constant;
@@ -29,43 +29,43 @@ use crate::object::Loc;
 pub struct ParsedFile {
     /// The module.
     pub module: Module,
-    /// The location of each instruction of each kernel: its first character; columns count bytes
-    /// from 1.
+    /// For each kernel, the location of the first character of each instruction; columns count
+    /// bytes from 1.
     pub locs: Vec<Vec<Loc>>,
-    /// The source location that `.loc` gives for each instruction of each kernel.
+    /// For each kernel, the source location of each instruction, from `.loc` directives.
     pub sources: Vec<Vec<SourceLocation>>,
-    /// The file names that `.file` declares, with their indices.
+    /// The source files that `.file` directives declare, each with its index.
     pub files: Vec<(u32, String)>,
-    /// The kernels that use unsupported features.
+    /// The kernels that are rejected because they use unsupported features.
     pub refused: Vec<RejectedKernel>,
-    /// The location of each instruction of each function; empty for a function without a
-    /// definition.
+    /// For each function, the location of the first character of each instruction. Empty for a
+    /// function without a definition.
     pub function_locs: Vec<Vec<Loc>>,
-    /// The source location that `.loc` gives for each instruction of each function.
+    /// For each function, the source location of each instruction, from `.loc` directives.
     pub function_sources: Vec<Vec<SourceLocation>>,
-    /// Errors about unsupported features outside kernels, such as unsupported functions. Kernels
-    /// that use them are rejected.
+    /// Errors about unsupported features outside kernels, such as unsupported functions. A kernel
+    /// that uses such a feature is rejected.
     pub unsupported: Vec<Error>,
 }
 
 /// A kernel that is rejected because it uses an unsupported feature.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RejectedKernel {
-    /// The kernel's name.
+    /// Name of the kernel.
     pub name: String,
-    /// The location of the name.
+    /// The location of the kernel's name in the PTX text.
     pub at: Loc,
-    /// The errors, in the order of the text. The first one is about the unsupported feature; the
-    /// others may result from it.
+    /// The errors of the kernel, in the order of the text. The first error is about the unsupported
+    /// feature; the errors after it may be consequences.
     pub errors: Vec<Error>,
 }
 
 /// The source location of an instruction, from `.loc`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SourceLocation {
-    /// The index of the file.
+    /// The index of the source file, as `.file` declares it.
     pub file: u32,
-    /// The line and column in the file; unknown if no `.loc` precedes the instruction.
+    /// The line and column in the source file. Unknown if no `.loc` precedes the instruction.
     pub loc: Loc,
 }
 
@@ -78,9 +78,9 @@ impl ParsedFile {
         errors
     }
 
-    /// Returns an error for each instruction that the module's own `.version` and `.target` do not
-    /// support, as an assembler reports them. If the module is older than every supported version,
-    /// returns only one error.
+    /// Returns an error for each instruction that the `.version` and `.target` of the module do not
+    /// support, as an assembler does. If the module is older than every supported version, returns
+    /// only one error.
     pub fn missing(&self) -> Vec<Error> {
         let Module { version, target, .. } = self.module;
         let is_older = !self.module.provides(Requirements::ALWAYS);
@@ -101,8 +101,9 @@ impl ParsedFile {
         self.module.missing().take(most).map(error).collect()
     }
 
-    /// Returns the file name and source location from which the instruction at `at` was compiled.
-    /// Returns `None` if there is not a valid instruction at `at`, or if no `.loc` precedes the instruction.
+    /// Returns the source file and the source location of the instruction at the location `at` of
+    /// the PTX text. Returns `None` if no instruction begins at `at`, or if no `.loc` precedes the
+    /// instruction.
     ///
     /// ```
     /// use halfbyte_isa::object::Loc;
@@ -121,28 +122,28 @@ impl ParsedFile {
         Some((self.file(source.file)?, source.loc))
     }
 
-    /// Returns the name of the file with this index.
+    /// Returns the name of the source file with this index, if `.file` declares it.
     pub fn file(&self, number: u32) -> Option<&str> {
         self.files.iter().find(|(of, _)| *of == number).map(|(_, name)| name.as_str())
     }
 }
 
-/// Parses a PTX file that must be supported as a whole.
+/// Parses a PTX file, of which every part must be supported.
 ///
 /// # Errors
-/// Returns the errors and unsupported features, in the order of the text. After an error in an
-/// instruction or declaration, parsing continues with the next one.
+/// Returns the errors, including those about unsupported features, in the order of the text. After
+/// an error in an instruction or declaration, parsing continues with the next one.
 pub fn read(text: &str) -> Result<ParsedFile, Vec<Error>> {
     let read = reader::read(text)?;
     let errors = read.unsupported_errors();
     if errors.is_empty() { Ok(read) } else { Err(errors) }
 }
 
-/// Parses a PTX file kernel by kernel; kernels with unsupported features are listed in
-/// [`Text::refused`].
+/// Parses a PTX file kernel by kernel. Kernels with unsupported features are listed in
+/// [`ParsedFile::refused`].
 ///
 /// # Errors
-/// Returns the errors that an assembler would report, together with the unsupported features.
+/// If an assembler would reject the file, returns its errors and those about unsupported features.
 pub fn read_each(text: &str) -> Result<ParsedFile, Vec<Error>> {
     reader::read(text)
 }

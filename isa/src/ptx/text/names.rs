@@ -13,10 +13,10 @@ use crate::ptx::module::{Body, FrameVariable, LabelName, Pragma, Registers, Targ
 use crate::ptx::operand::{Base, FrameVar, Label, Operand, Reg};
 use crate::ptx::types::{Special, Token, Type};
 
-/// Maximum number of digits in a register's number.
+/// Maximum number of digits in the name of a register of a numbered range.
 const MAX_DIGITS: usize = 7;
 
-/// The symbols of a body.
+/// The symbol table of a body.
 #[derive(Default)]
 pub(super) struct Names<'a> {
     /// The registers declared so far.
@@ -28,12 +28,12 @@ pub(super) struct Names<'a> {
     frame: Vec<FrameVariable>,
     frame_names: HashMap<&'a str, FrameSymbol>,
     tables: HashMap<&'a str, u32>,
-    /// The target lists, in the order of their first use, which is their index.
+    /// The target lists, in the order of their first use. A list is identified by its index.
     lists: Vec<List<'a>>,
     labels: HashMap<&'a str, Label>,
-    /// The labels, in the order of their first use, which is their index.
+    /// The labels, in the order of their first use. A label is identified by its index.
     mentioned: Vec<LabelUse<'a>>,
-    /// The defined labels, in the order of the text.
+    /// The labels that have been defined, in the order of the text.
     placed: Vec<Label>,
     /// The names declared outside all scopes. Registers, variables, parameters and labels share one
     /// namespace.
@@ -42,15 +42,15 @@ pub(super) struct Names<'a> {
     scopes: Vec<Scope<'a>>,
     /// `true` if the body has at least one scope.
     has_blocks: bool,
-    /// The indices of the register declarations in scopes.
+    /// The indices of the register declarations inside scopes.
     nested: Vec<usize>,
     /// The registers that are initialised at the start of the body, with their types and values.
-    /// They replace immediates in vectors, and special registers as operands of instructions other
-    /// than `mov`.
+    /// These registers replace immediates in vectors, and special registers as operands of
+    /// instructions other than `mov`.
     held: Vec<(Reg, Type, Operand)>,
-    /// The registers that replace `_`.
+    /// The registers that replace the operand `_`. They are written but never read.
     unread: Vec<(Type, Reg)>,
-    /// The indices of the frame variables declared in scopes.
+    /// The indices of the frame variables that are declared inside scopes.
     nested_frame: Vec<usize>,
     pragmas: Vec<Pragma>,
 }
@@ -59,10 +59,10 @@ pub(super) struct Names<'a> {
 struct Declared {
     first: Reg,
     count: u32,
-    /// The number of register indices of each register.
+    /// The number of register indices for each declared register: two for 128 bits, otherwise one.
     width: u32,
     at: Loc,
-    /// The number of enclosing scopes.
+    /// The number of scopes that enclose the declaration.
     depth: usize,
 }
 
@@ -87,11 +87,11 @@ struct LabelUse<'a> {
     alias: Option<Label>,
 }
 
-/// A scope, and the symbols of enclosing scopes that it shadows.
+/// A scope in braces, with the declarations of enclosing scopes that it shadows.
 #[derive(Default)]
 struct Scope<'a> {
     declared: HashSet<&'a str>,
-    /// The number of shared variables of the body before the scope.
+    /// The number of shared variables that the body declares before the scope.
     shared: usize,
     single: Vec<(&'a str, Option<Declared>)>,
     families: Vec<(&'a str, Option<Declared>)>,
@@ -100,31 +100,33 @@ struct Scope<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Returns the register with this name in the innermost scope that declares one.
+    /// Returns the register with this name. If several scopes declare the name, the innermost scope
+    /// takes precedence.
     pub(super) fn register(&self, name: &str) -> Option<Reg> {
         let (depth, reg) = self.innermost(name)?;
         let is_hidden = !self.scopes.is_empty() && self.frame_names.get(name).is_some_and(|of| of.depth > depth);
         (!is_hidden).then_some(reg)
     }
 
-    /// Returns the frame variable with this name.
+    /// Returns the frame variable with this name, if one is visible.
     pub(super) fn frame_variable(&self, name: &str) -> Option<FrameVar> {
         self.frame_names.get(name).map(|of| of.var)
     }
 
-    /// Returns the register with this name and its scope depth.
+    /// Returns the register with this name, and the number of scopes that enclose its declaration.
     fn innermost(&self, name: &str) -> Option<(usize, Reg)> {
         let single = self.single.get(name).map(|declared| (declared.depth, declared.first));
-        // Outside scopes a name has one meaning; if scopes give it two, the inner one takes
-        // precedence.
+        // Outside scopes a name has one meaning. If scopes declare the name both as a single
+        // register and in a range, the inner declaration takes precedence.
         match (single, self.scopes.is_empty()) {
             (Some(found), true) => Some(found),
             (single, _) => single.into_iter().chain(self.numbered(name)).max_by_key(|(depth, _)| *depth),
         }
     }
 
-    /// Returns the register with a numbered name such as `%r12`. The prefix may end in digits
-    /// itself, so every split is tried.
+    /// Returns the register with a numbered name such as `%r12`, and the number of scopes that
+    /// enclose its declaration. The prefix may end in digits, too, so every split into prefix and
+    /// number is tried.
     fn numbered(&self, name: &str) -> Option<(usize, Reg)> {
         let digits = name.bytes().rev().take(MAX_DIGITS).take_while(u8::is_ascii_digit).count();
         (1..=digits).rev().find_map(|digits| {
@@ -138,7 +140,7 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// Reserves a name in the current scope.
+    /// Reserves a name in the innermost open scope.
     pub(super) fn take(&mut self, name: &'a str, at: Loc) -> Result<(), Error> {
         let declared = self.scopes.last_mut().map_or(&mut self.declared, |scope| &mut scope.declared);
         match declared.insert(name) {
@@ -167,7 +169,7 @@ impl<'a> Names<'a> {
         Ok(())
     }
 
-    /// Declares a frame variable.
+    /// Declares a frame variable and returns its index.
     pub(super) fn declare_frame(&mut self, name: &'a str, variable: FrameVariable, at: Loc) -> Result<u32, Error> {
         self.take(name, at)?;
         let depth = self.scopes.len();
@@ -182,7 +184,8 @@ impl<'a> Names<'a> {
         Ok(number)
     }
 
-    /// Returns the index of a target list; the first use of a name creates it.
+    /// Returns the index of the target list with this name. The first use of a name creates the
+    /// list.
     pub(super) fn table(&mut self, name: &'a str, at: Loc) -> u32 {
         let lists = &mut self.lists;
         *self.tables.entry(name).or_insert_with(|| {
@@ -191,7 +194,7 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// Defines a target list.
+    /// Defines the targets of the target list with this name.
     pub(super) fn define_table(&mut self, name: &'a str, of: Targets, at: Loc) -> Result<(), Error> {
         let number = self.table(name, at);
         match self.lists.get_mut(number as usize) {
@@ -213,7 +216,7 @@ impl<'a> Names<'a> {
         self.held.len()
     }
 
-    /// Returns a register that holds an immediate from the start of the body on.
+    /// Returns a register that is initialised with an immediate at the start of the body.
     pub(super) fn register_for_immediate(&mut self, ty: Type, bits: u64) -> Result<Reg, ErrorKind> {
         if ty.bits() < 16 && ty != Type::Pred {
             return Err(ErrorKind::Unsupported("an immediate in a vector of bytes".to_owned()));
@@ -221,8 +224,8 @@ impl<'a> Names<'a> {
         self.hold(ty, Operand::Number(bits), "%number")
     }
 
-    /// Returns a register that holds a 32-bit special register from the start of the body on. The
-    /// special register must be constant for each thread.
+    /// Returns a register that is initialised with a 32-bit special register at the start of the
+    /// body. The value of the special register must not change while a thread runs.
     pub(super) fn holding_special(&mut self, special: Special) -> Result<Reg, ErrorKind> {
         self.hold(Type::U32, Operand::Special(special), "%special")
     }
@@ -237,7 +240,7 @@ impl<'a> Names<'a> {
         Ok(reg)
     }
 
-    /// Returns a register of this width that is never read, to replace `_`.
+    /// Returns a register of `bits` bits that is never read. The register replaces the operand `_`.
     pub(super) fn discard_register(&mut self, bits: u32) -> Result<Reg, ErrorKind> {
         let ty = match bits {
             16 => Type::B16,
@@ -254,14 +257,14 @@ impl<'a> Names<'a> {
         Ok(reg)
     }
 
-    /// Opens a scope; `shared` is the number of shared variables of the body so far.
+    /// Opens a scope. `shared` is the number of shared variables that the body has declared so far.
     pub(super) fn open(&mut self, shared: usize) {
         self.scopes.push(Scope { shared, ..Scope::default() });
         self.has_blocks = true;
     }
 
-    /// Closes the innermost scope and returns the number of shared variables before it. Returns
-    /// `None` if no scope is open.
+    /// Closes the innermost scope. Returns the number of shared variables that the body declares
+    /// before the scope, or `None` if no scope is open.
     pub(super) fn close(&mut self) -> Option<usize> {
         let scope = self.scopes.pop()?;
         let restore = |table: &mut HashMap<&'a str, Declared>, hidden: Vec<(&'a str, Option<Declared>)>| {
@@ -294,7 +297,7 @@ impl<'a> Names<'a> {
         Some(scope.shared)
     }
 
-    /// Declares a parameter.
+    /// Declares the parameter with index `number`.
     pub(super) fn param(&mut self, name: &'a str, number: u32, at: Loc) -> Result<(), Error> {
         self.take(name, at)?;
         self.params.insert(name, number);
@@ -312,7 +315,8 @@ impl<'a> Names<'a> {
         of_frame.or_else(|| self.params.get(name).copied().map(Base::Parameter))
     }
 
-    /// Returns the label with this name; the first use of a name creates it.
+    /// Returns the label with this name in the innermost scope. The first use of a name creates the
+    /// label.
     pub(super) fn label(&mut self, name: &'a str, at: Loc) -> Label {
         let mentioned = &mut self.mentioned;
         let labels = self.scopes.last_mut().map_or(&mut self.labels, |scope| &mut scope.labels);
@@ -333,9 +337,9 @@ impl<'a> Names<'a> {
         Ok(())
     }
 
-    /// Builds the body from its instructions. Labels are renumbered in the order of the text, and
-    /// the instructions are updated. Symbols of scopes are renamed if their names are not unique;
-    /// `around` are the names of the module's variables.
+    /// Builds the body from its instructions, in which it updates label indices. Labels are
+    /// renumbered in the order of the text. Symbols of scopes are renamed if their names are not
+    /// unique. `around` are the names of the module's variables.
     pub(super) fn finish(
         mut self,
         mut insts: Vec<Inst>,
@@ -354,7 +358,7 @@ impl<'a> Names<'a> {
         let mut order = vec![Label(0); self.mentioned.len()];
         let mut labels = Vec::with_capacity(self.placed.len());
         let mut taken = Taken::default();
-        // Names can shadow each other only if there are scopes or implicit registers.
+        // Names can collide only if there are scopes or implicit registers.
         if self.has_blocks || !self.nested.is_empty() {
             around.for_each(|name| taken.insert(name.to_owned()));
             self.params.keys().for_each(|&name| taken.insert(name.to_owned()));
@@ -418,7 +422,7 @@ impl<'a> Names<'a> {
         Body { registers: self.registers, frame: self.frame, insts, labels, tables, pragmas }
     }
 
-    /// Renames the registers and variables of scopes to unique names.
+    /// Renames the registers and frame variables that are declared inside scopes to unique names.
     fn rename_nested(&mut self, taken: &mut Taken) {
         for &number in &self.nested {
             if let Some(family) = self.registers.families().get(number) {
@@ -434,14 +438,14 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The names that are in use.
+/// The names that are in use in a body.
 #[derive(Default)]
 struct Taken {
     names: HashSet<String>,
     /// The names in use that end in digits, without these digits. A numbered range must not use
     /// such a name as its prefix.
     stems: HashSet<String>,
-    /// For each name, the number of variants created from it.
+    /// For each name, the number of variants with a suffix that have been created.
     made: HashMap<String, u32>,
 }
 
@@ -463,7 +467,8 @@ impl Taken {
         self.is_free(name) && !self.stems.contains(name) && self.is_free(stem(name))
     }
 
-    /// Reserves the name, or the name with a suffix if it is not free, and returns it.
+    /// Reserves and returns the name. If the name is not free, reserves and returns a variant with
+    /// a suffix.
     fn unused(&mut self, name: &str, is_free: impl Fn(&Taken, &str) -> bool) -> String {
         let mut chosen = name.to_owned();
         while !is_free(self, &chosen) {

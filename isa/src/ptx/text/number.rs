@@ -3,21 +3,21 @@
 use super::error::ErrorKind;
 use crate::ptx::types::{Type, TypeKind};
 
-/// A numeric constant, whose interpretation depends on the type of the operand.
+/// A numeric constant, whose bits depend on the type of the operand.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Literal<'a> {
-    /// A literal of the text.
+    /// A literal, as it is written in the text.
     Written {
         /// `true` if a minus sign precedes the literal.
         negative: bool,
-        /// The literal without its sign.
+        /// The text of the literal without its sign.
         text: &'a str,
     },
     /// The value of a constant expression.
     Computed(Integer64),
 }
 
-/// A 64-bit integer.
+/// A 64-bit integer constant, signed or unsigned.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Integer64 {
     pub bits: u64,
@@ -28,10 +28,10 @@ pub(super) struct Integer64 {
 enum Value {
     /// The magnitude of an integer.
     Integer(u64),
-    /// The bits of a hexadecimal single such as `0f3f800000`.
+    /// The bits of a hexadecimal f32 such as `0f3f800000`.
     Single(u32),
-    /// The bits of a hexadecimal double such as `0d3ff0000000000000`, or of a decimal number such
-    /// as `1.5`.
+    /// The bits of a hexadecimal f64 such as `0d3ff0000000000000`, or of a decimal number such as
+    /// `1.5`.
     Double(u64),
 }
 
@@ -44,7 +44,7 @@ impl Literal<'_> {
         }
     }
 
-    /// Returns `true` if the constant is negative, and its magnitude.
+    /// Returns the sign of the constant (`true` if it is negative) and its magnitude.
     fn value(&self) -> Result<(bool, Value), ErrorKind> {
         match *self {
             Literal::Written { negative, text } => Ok((negative, self.magnitude(text)?)),
@@ -55,8 +55,8 @@ impl Literal<'_> {
         }
     }
 
-    /// Returns the value as a 64-bit integer, or `None` for a floating-point literal. The integer
-    /// is signed unless it has the suffix `U` or needs bit 63.
+    /// Returns the constant as a 64-bit integer, or `None` for a floating-point literal. The
+    /// integer is signed unless the literal has the suffix `U` or a magnitude of at least 2^63.
     pub(super) fn whole(&self) -> Result<Option<Integer64>, ErrorKind> {
         Ok(match self.value()? {
             (negative, Value::Integer(magnitude)) => {
@@ -90,8 +90,7 @@ impl Literal<'_> {
         }
     }
 
-    /// Returns the bits of the constant converted to the type. Integers are truncated, as `ptxas`
-    /// does.
+    /// Returns the bits of the constant in the type `ty`. Integers are truncated, as in `ptxas`.
     pub(super) fn bits(&self, ty: Type) -> Result<u64, ErrorKind> {
         let (negative, value) = self.value()?;
         let sign = |width: u32| u64::from(negative) << (width - 1);
@@ -109,7 +108,8 @@ impl Literal<'_> {
         }
     }
 
-    /// Returns the bits of the constant, which must be in the range of the type.
+    /// Returns the bits of the constant in the type `ty`. Returns an error if the type cannot
+    /// represent the constant.
     pub(super) fn within(&self, ty: Type) -> Result<u64, ErrorKind> {
         if let (negative, Value::Integer(magnitude)) = self.value()? {
             let limit = if negative { 1u128 << (ty.bits() - 1) } else { (1u128 << ty.bits()) - 1 };
@@ -121,12 +121,13 @@ impl Literal<'_> {
     }
 
     fn range(&self, ty: Type) -> ErrorKind {
-        ErrorKind::Range { number: self.written(), ty: ty.to_string() }
+        ErrorKind::Range { number: self.written(), ty: format!("a value of type {ty}") }
     }
 
-    /// Returns the constant as an offset or a count; the magnitude must fit in 32 bits.
+    /// Returns the constant as an integer for an offset or a count. The magnitude must fit in 32
+    /// bits.
     pub(super) fn integer(&self) -> Result<i64, ErrorKind> {
-        let range = || ErrorKind::Range { number: self.written(), ty: "an integer of 32 bits".to_owned() };
+        let range = || ErrorKind::Range { number: self.written(), ty: "an integer that fits in 32 bits".to_owned() };
         match self.value()? {
             (negative, Value::Integer(magnitude)) => {
                 let magnitude = u32::try_from(magnitude).map_err(|_| range())?;

@@ -1,4 +1,4 @@
-//! Printer of PTX. The printed text parses to the same module.
+//! Printer of PTX. The printed text of a module parses to the same module.
 
 use std::fmt;
 
@@ -105,7 +105,7 @@ impl Printer {
         self.integer(number.unsigned_abs());
     }
 
-    /// Writes an empty line and the variables, one per line.
+    /// Writes an empty line and the module variables, one variable per line.
     pub(super) fn variables(&mut self, variables: &Variables, functions: &[Function]) {
         if !variables.is_empty() {
             self.out.push('\n');
@@ -116,8 +116,8 @@ impl Printer {
         }
     }
 
-    /// Writes function declarations, variables and function definitions in this order. Variables
-    /// may hold function addresses, and functions may use variables.
+    /// Writes the declarations of functions, then the variables, then the definitions of functions.
+    /// Variables may hold function addresses, and functions may use variables.
     fn functions(&mut self, functions: &[Function], variables: &Variables) {
         let all: Vec<u32> = (0..functions.len() as u32).collect();
         self.declare(functions, &all);
@@ -161,8 +161,8 @@ impl Printer {
         self.out.push_str(if function.no_return { " .noreturn" } else { "" });
     }
 
-    /// Writes formal parameters: `(.param .b32 a, .reg .b32 %r)`. Without a body, their names are
-    /// the prefix and an index, or `_` if the prefix is empty.
+    /// Writes a list of parameters or results: `(.param .b32 a, .reg .b32 %r)`. Without a body, the
+    /// names are `prefix` with an index, or `_` if `prefix` is empty.
     fn formals(&mut self, formals: &[Formal], prefix: &str, names: Option<(&FunctionCode, &[FormalLocation])>) {
         self.out.push('(');
         for (i, formal) in formals.iter().enumerate() {
@@ -237,7 +237,7 @@ impl Printer {
             }
             match variable.ty {
                 Type::F64 => self.out.push_str(&format!("0d{value:016x}")),
-                // A decimal number is the shortest form of a byte.
+                // A byte is shortest as a decimal number.
                 Type::B8 => self.integer(value),
                 ty => self.number(value, ty),
             }
@@ -274,9 +274,9 @@ impl Printer {
         self.body(entry.scope(), None, locs);
     }
 
-    /// Writes declarations and instructions in braces, with a `.loc` before each instruction whose
-    /// source location differs from the previous one. Formal parameters of a function are already
-    /// declared by its signature.
+    /// Writes the declarations and instructions of a body in braces. A `.loc` precedes each
+    /// instruction whose source location differs from that of the previous one. The signature of a
+    /// function already declares its parameters and results.
     fn body(&mut self, scope: Scope<'_>, function: Option<&FunctionCode>, locs: &[Loc]) {
         let Body { registers, frame, insts, labels, tables, pragmas } = scope.body;
         let passed =

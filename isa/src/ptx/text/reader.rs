@@ -50,25 +50,28 @@ pub(super) fn read(text: &str) -> Result<ParsedFile, Vec<Error>> {
     }
 }
 
-/// State of the parser.
+/// State of the parser of a PTX file.
 pub(super) struct Reader<'a> {
     pub(super) lexer: Lexer<'a>,
-    /// The next token.
+    /// The next token, which is not consumed yet.
     pub ahead: Spanned<'a>,
     pub(super) errors: Vec<Error>,
     /// The `.version` of the module.
     version: (u8, u8),
-    /// The source location from the last `.loc`.
+    /// The source location that the last `.loc` gives.
     pub(super) source: SourceLocation,
     files: Vec<(u32, String)>,
     pub(super) variables: Vec<Variable>,
     /// The variables by name.
     pub(super) vars: HashMap<&'a str, Var>,
-    /// The variable names that the current body has declared, with their previous meanings.
+    /// The names of the shared variables that the current body has declared. Each has the module
+    /// variable that the name meant before, if any.
     pub(super) of_body: Vec<(&'a str, Option<Var>)>,
-    /// The names of external or unsupported symbols, with the error that a use causes.
+    /// The names of external or unsupported symbols, each with the error that a use of the name
+    /// causes.
     unsupported: HashMap<&'a str, ErrorKind>,
-    /// The names that the current kernel has added to `unsupported`, with their previous errors.
+    /// The names that the current kernel has added to `unsupported`, each with its previous error
+    /// there, if any.
     pub(super) noted: Vec<(&'a str, Option<ErrorKind>)>,
     /// The functions declared so far.
     pub(super) functions: Declared<'a>,
@@ -93,12 +96,12 @@ impl<'a> Reader<'a> {
         Error { at: self.ahead.at, kind }
     }
 
-    /// Creates an error that says that another token was expected.
+    /// Creates an error at the next token that names the expected token.
     pub(super) fn expected(&self, expected: &'static str) -> Error {
         self.error(ErrorKind::Expected { expected, found: self.ahead.token.describe() })
     }
 
-    /// Consumes the character if it is next.
+    /// Consumes the character `c` if it is the next token. Returns `true` if it was.
     pub(super) fn accept(&mut self, c: char) -> Result<bool, Error> {
         let found = self.ahead.token == Token::Punct(c);
         if found {
@@ -107,12 +110,13 @@ impl<'a> Reader<'a> {
         Ok(found)
     }
 
-    /// Consumes the character, which must be next.
+    /// Consumes the character `c`. Returns an error that names `expected` if another token is next.
     pub(super) fn expect(&mut self, c: char, expected: &'static str) -> Result<(), Error> {
         if self.accept(c)? { Ok(()) } else { Err(self.expected(expected)) }
     }
 
-    /// Consumes an identifier.
+    /// Consumes an identifier and returns it. Returns an error that names `expected` if another
+    /// token is next.
     pub(super) fn name(&mut self, expected: &'static str) -> Result<&'a str, Error> {
         let Token::Name(name) = self.ahead.token else { return Err(self.expected(expected)) };
         self.bump()?;
@@ -139,7 +143,7 @@ impl<'a> Reader<'a> {
         if count == 0 { Err(zero) } else { Ok(count) }
     }
 
-    /// Returns the next token as a number of at most 32 bits.
+    /// Returns the value of the next token, which must be a number of at most 32 bits.
     fn number_here(&self) -> Result<u32, Error> {
         let Token::Number(text) = self.ahead.token else { return Err(self.expected("a number")) };
         let value = Literal::Written { negative: false, text }.integer().map_err(|kind| self.error(kind))?;
@@ -156,7 +160,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Consumes a type, which may be `.b128`.
+    /// Consumes the type of a register, which may be `.b128`.
     pub(super) fn type_of_register(&mut self) -> Result<Type, Error> {
         let Token::Dotted(word) = self.ahead.token else { return Err(self.expected("a type")) };
         let Some(ty) = Type::from_name(word) else { return Err(self.expected("a type")) };
@@ -168,13 +172,13 @@ impl<'a> Reader<'a> {
         Ok(ty)
     }
 
-    /// Records an error. Returns an error itself if the maximum number is reached.
+    /// Records an error. Fails if the maximum number of errors is reached.
     pub(super) fn keep(&mut self, error: Error) -> Result<(), Error> {
         self.errors.push(error);
         if self.errors.len() >= MAX_ERRORS { Err(self.error(ErrorKind::TooMany)) } else { Ok(()) }
     }
 
-    /// Records an error outside kernels and skips to the next directive: past a `;` or past a body.
+    /// Records an error outside kernels. Skips past the next `;` or body, to the next directive.
     fn recover_outside(&mut self, error: Error) -> Result<(), Error> {
         self.keep(error)?;
         let mut depth = 0u32;
@@ -193,9 +197,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Skips an unsupported declaration, past its `;` or its body, and adds the names that it
-    /// declares to `unsupported`. In a kernel, a closing brace without an opening one ends the
-    /// skipping. Outside kernels, braces after `=` enclose a list of values.
+    /// Skips an unsupported declaration, past its `;` or its body. The names that it declares are
+    /// added to `unsupported`. In a kernel, skipping ends before a closing brace of the kernel.
+    /// Outside kernels, braces after `=` enclose a list of values.
     pub(super) fn skip_unsupported(&mut self, kind: &ErrorKind, is_in_kernel: bool) {
         let (mut braces, mut brackets, mut has_value) = (0u32, 0u32, false);
         loop {
@@ -226,7 +230,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Records an error in a variable and skips past its `;`, or to the start of a kernel.
+    /// Records an error in the declaration of a variable. Skips past its `;`, or to the start of a
+    /// kernel.
     fn recover_variable(&mut self, error: Error) -> Result<(), Error> {
         if error.kind.verdict() == Verdict::Unsupported {
             return Err(error);
@@ -242,7 +247,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Records an error and skips to the next statement. Returns an error if the maximum number is
+    /// Records an error and skips to the next statement. Fails if the maximum number of errors is
     /// reached.
     pub(super) fn recover(&mut self, error: Error) -> Result<(), Error> {
         self.keep(error)?;
@@ -287,7 +292,7 @@ impl<'a> Reader<'a> {
                     self.finish_functions(&mut text);
                     return Ok(text);
                 }
-                // The closing brace of a construct that could not be parsed.
+                // This closing brace ends a construct that could not be parsed.
                 Token::Punct('}') if !self.errors.is_empty() => self.bump()?,
                 _ => match self.top(&mut text) {
                     Ok(()) => {}
@@ -301,8 +306,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the module's variables with unique names. The shared variables of bodies become
-    /// module variables, so their names may collide.
+    /// Returns the module's variables with unique names. Names may collide, because the shared
+    /// variables of bodies become module variables.
     fn named_apart(&mut self, module: &Module) -> Vec<Variable> {
         let mut variables = std::mem::take(&mut self.variables);
         let entries = module.entries.iter().map(|entry| entry.name.clone());
@@ -362,7 +367,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Parses a directive outside kernels.
+    /// Parses a directive that is not inside a kernel.
     fn top(&mut self, text: &mut ParsedFile) -> Result<(), Error> {
         let Token::Dotted(word) = self.ahead.token else { return Err(self.expected("a directive")) };
         let linkage = match word {
@@ -402,8 +407,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Parses an external variable or function. An external variable causes an error only if a
-    /// kernel uses it.
+    /// Parses the declaration of an external variable or function. An external variable causes an
+    /// error only if a kernel uses it.
     fn defined_elsewhere(&mut self, text: &mut ParsedFile) -> Result<(), Error> {
         self.bump()?;
         if self.ahead.token == Token::Dotted("func") {
@@ -436,18 +441,18 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Records that a symbol is external.
+    /// Records that a symbol is external, so that a use of it causes an error.
     fn is_elsewhere(&mut self, name: &'a str) {
         self.note(name, ErrorKind::Unsupported(format!("the external symbol `{name}`")));
     }
 
-    /// Records the error that a use of the name causes.
+    /// Records the error that a use of this name causes.
     pub(super) fn note(&mut self, name: &'a str, kind: ErrorKind) {
         let before = self.unsupported.insert(name, kind);
         self.noted.push((name, before));
     }
 
-    /// Restores the errors that the current kernel has added or replaced.
+    /// Restores the errors of names that the current kernel has added or replaced.
     pub(super) fn forget_noted(&mut self) {
         while let Some((name, before)) = self.noted.pop() {
             match before {
@@ -462,7 +467,8 @@ impl<'a> Reader<'a> {
         self.vars.contains_key(name) || self.function_of(name).is_some()
     }
 
-    /// Returns the error for a use of an external or unsupported symbol.
+    /// Returns the error that a use of this name causes, if it is an external or unsupported
+    /// symbol.
     pub(super) fn unsupported(&self, name: &str) -> Option<ErrorKind> {
         self.unsupported.get(name).filter(|_| !self.vars.contains_key(name)).cloned()
     }
@@ -483,7 +489,8 @@ impl<'a> Reader<'a> {
         Ok(texts.join(", "))
     }
 
-    /// Parses a directive without effect on the program's behaviour, such as debug information.
+    /// Parses a directive that does not change the behaviour of the program, such as debug
+    /// information.
     pub(super) fn debug_directive(&mut self, word: &str) -> Result<(), Error> {
         match word {
             "file" => {
@@ -491,7 +498,7 @@ impl<'a> Reader<'a> {
                 let number = self.number()?;
                 let Token::String(name) = self.ahead.token else { return Err(self.expected("the name of a file")) };
                 self.files.push((number, name.to_owned()));
-                // A timestamp and a file size may follow.
+                // A timestamp and a file size may follow in the line.
                 self.lexer.skip_line();
                 self.bump()
             }
@@ -500,7 +507,7 @@ impl<'a> Reader<'a> {
                 let (file, line) = (self.number()?, self.number()?);
                 let column = self.number_here()?;
                 self.source = SourceLocation { file, loc: Loc { line, column } };
-                // Inlining information may follow.
+                // Information about inlining may follow in the line.
                 self.lexer.skip_line();
                 self.bump()
             }
@@ -538,7 +545,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns the state space that a variable directive names.
+/// Returns the state space of a variable that is declared with the directive `word`.
 fn space(word: &str) -> Option<Space> {
     [Space::Global, Space::Const].into_iter().find(|space| space.name() == word)
 }

@@ -12,17 +12,17 @@ use crate::ptx::module::{AddressInitializer, Linkage, MAX_ALIGN, Symbol, Variabl
 use crate::ptx::operand::Var;
 use crate::ptx::types::{Space, Type, TypeKind};
 
-/// The number of elements, the bytes, and the addresses among them.
+/// The array size of a variable, its initial bytes, and the addresses in these bytes.
 type Contents = (Option<u32>, Vec<u8>, Vec<AddressInitializer>);
 
 impl<'a> Reader<'a> {
-    /// Returns the variable with this name.
+    /// Returns the module variable with this name, if it is declared.
     pub(super) fn variable(&self, name: &str) -> Option<Var> {
         self.vars.get(name).copied()
     }
 
-    /// Parses variables: `.const .align 4 .b8 table[256] = {1, 2};`, `.global .f32 a = 0f3f800000,
-    /// b;`.
+    /// Parses module variables: `.const .align 4 .b8 table[256] = {1, 2};`, `.global .f32 a =
+    /// 0f3f800000, b;`.
     pub(super) fn variables(&mut self, linkage: Linkage, space: Space, text: &ParsedFile) -> Result<(), Error> {
         self.bump()?;
         let (mut ty, mut align) = (None, None);
@@ -32,7 +32,7 @@ impl<'a> Reader<'a> {
                     self.bump()?;
                     align = Some(self.power_of_two(MAX_ALIGN)?);
                 }
-                "v2" | "v4" => return Err(self.error(ErrorKind::Unsupported("a variable of vectors".to_owned()))),
+                "v2" | "v4" => return Err(self.error(ErrorKind::Unsupported("a vector variable".to_owned()))),
                 "texref" | "samplerref" | "surfref" => return Err(self.error(unsupported::directive(word))),
                 _ if ty.is_some() => break,
                 _ => {
@@ -73,7 +73,8 @@ impl<'a> Reader<'a> {
 
     /// Parses shared variables of the module, or of a body if `names` is given: `.shared .align 16
     /// .b8 a[64], b;`. After `.extern`, parses `.shared .align 16 .b8 rest[];`, whose size the
-    /// launch determines. All such variables start at the same address, after the others.
+    /// launch determines. All variables of such a size start at the same address, after those of
+    /// fixed size.
     pub(super) fn shared_variables(&mut self, is_extern: bool, mut names: Option<&mut Names<'a>>) -> Result<(), Error> {
         self.bump()?;
         let (mut ty, mut align) = (None, None);
@@ -105,7 +106,7 @@ impl<'a> Reader<'a> {
             }
             if is_open != is_extern {
                 let missing = if is_extern { "`[]`" } else { "the number of elements" };
-                return Err(Error { at, kind: ErrorKind::Expected { expected: missing, found: name.to_owned() } });
+                return Err(Error { at, kind: ErrorKind::Expected { expected: missing, found: format!("`{name}`") } });
             }
             let bytes = if is_extern { 0 } else { count.unwrap_or(1).saturating_mul(size) };
             if bytes > Space::Shared.most_bytes() {
@@ -145,8 +146,8 @@ impl<'a> Reader<'a> {
         ((variable.space, variable.ty) == (Space::Shared, ty)).then_some(variable)
     }
 
-    /// Removes the names of the shared variables that the current body has declared, except for the
-    /// first `but`.
+    /// Removes the names of shared variables that the current body has declared. The first `but`
+    /// names stay declared.
     pub(super) fn forget_variables(&mut self, but: usize) {
         for (name, before) in self.of_body.drain(but.min(self.of_body.len())..).rev() {
             match before {
@@ -156,7 +157,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Parses the array size and initialiser of a variable; `at` is the location of its name.
+    /// Parses the array size and the initialiser of a variable. `at` is the location of the
+    /// variable's name.
     fn contents(&mut self, space: Space, ty: Type, at: Loc) -> Result<Contents, Error> {
         let size = ty.bits() / 8;
         let taken = self.taken.get(&space).copied().unwrap_or(0);
@@ -167,7 +169,7 @@ impl<'a> Reader<'a> {
             if self.ahead.token == Token::Punct(']') {
                 open = Some(self.expected("the number of elements"));
             } else {
-                let zero = ErrorKind::Range { number: "0".to_owned(), ty: "a number of elements".to_owned() };
+                let zero = ErrorKind::Range { number: "0".to_owned(), ty: "a valid number of elements".to_owned() };
                 let zero = self.error(zero);
                 count = Some(self.number()?);
                 if count == Some(0) {
@@ -188,7 +190,7 @@ impl<'a> Reader<'a> {
             if !is_array {
                 self.element_of(ty, &mut bytes, &mut addresses)?;
             } else if self.expect('{', "`{`").map(|()| self.accept('}'))?? {
-                // An empty initialiser sets all elements to zero.
+                // The empty initialiser `{}` sets all elements to zero.
             } else {
                 let mut values = 0;
                 loop {
@@ -239,7 +241,7 @@ impl<'a> Reader<'a> {
         Ok(AddressInitializer { at, of, offset: self.offset()?.into(), is_generic })
     }
 
-    /// Parses one value of an initialiser.
+    /// Parses one value of the initialiser of a variable.
     fn element_of(
         &mut self,
         ty: Type,
@@ -250,7 +252,7 @@ impl<'a> Reader<'a> {
             && name != WARP_SIZE
         {
             if ty.bits() != 64 {
-                return Err(self.error(ErrorKind::Unsupported(format!("an address in {} bits (`{name}`)", ty.bits()))));
+                return Err(self.error(ErrorKind::Unsupported(format!("a {}-bit address (`{name}`)", ty.bits()))));
             }
             addresses.push(self.address_in(bytes.len() as u32)?);
             bytes.extend([0; 8]);

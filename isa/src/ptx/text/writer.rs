@@ -8,11 +8,12 @@ use halfbyte_abi::Sm;
 use super::join::{Joined, join};
 use super::printer::Printer;
 
-/// Writes a module kernel by kernel and keeps only the text. Kernels with variables or functions
-/// are deferred, because the names of these symbols depend on the names of all kernels.
+/// Writes a module kernel by kernel and keeps only the text in memory. Kernels with variables or
+/// functions are written last, because the names of these symbols depend on the names of all
+/// kernels.
 pub struct Writer {
     sm: Sm,
-    /// The name of the source file, if the module gets `.loc` directives.
+    /// The name of the source file. `None` if the module gets no `.loc` directives.
     source: Option<String>,
     version: (u8, u8),
     suffix: Option<Suffix>,
@@ -20,11 +21,11 @@ pub struct Writer {
     text: Printer,
     /// The names of the kernels.
     names: Vec<String>,
-    /// The deferred kernels, in order.
+    /// The kernels with variables or functions, which are written last.
     waiting: Vec<Waiting>,
 }
 
-/// A kernel that is written after all others are known.
+/// A kernel that is written after the names of all kernels are known.
 struct Waiting {
     /// Byte offset in the text at which the kernel is inserted.
     at: usize,
@@ -33,19 +34,19 @@ struct Waiting {
 }
 
 impl Writer {
-    /// Creates a module without kernels for an SM; `capacity` is the initial capacity of the text
-    /// in bytes. With the name of the source file, the module contains `.file` and `.loc`
-    /// directives for assembler and debugger.
+    /// Creates a writer of a module for an SM; `capacity` is the initial capacity of the text in
+    /// bytes. If `source` names a source file, the module contains `.file` and `.loc` directives
+    /// for assembler and debugger.
     pub fn new(sm: Sm, source: Option<&str>, capacity: usize) -> Writer {
-        // A PTX string cannot contain a line break or a quote.
+        // In PTX, a string cannot contain a line break or a quote.
         let source = source.map(|name| name.replace(|c: char| c == '"' || c.is_control(), "_"));
         let text = Printer::with_capacity(capacity);
         let version = Requirements::first(sm).version;
         Writer { sm, source, version, suffix: None, text, names: Vec::new(), waiting: Vec::new() }
     }
 
-    /// Adds a kernel. The module gets the lowest PTX version and the least specific target that
-    /// support all kernels. `locs` are the source locations of the kernel's instructions.
+    /// Adds a kernel. Raises the PTX version and the target to the lowest ones that support all
+    /// kernels. `locs` are the source locations of the kernel's instructions.
     pub fn add(&mut self, kernel: Kernel, locs: &[Loc]) {
         self.version = self.version.max(kernel.version);
         self.suffix = self.suffix.max(kernel.target.suffix);
@@ -60,7 +61,7 @@ impl Writer {
         }
     }
 
-    /// Returns the text of the module.
+    /// Returns the text of the module with all kernels.
     pub fn finish(self) -> String {
         let Writer { sm, source, version, suffix, text, names, mut waiting } = self;
         let Joined { variables, functions } = join(names, waiting.iter_mut().map(|kernel| &mut kernel.entry));
