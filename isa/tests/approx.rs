@@ -1,9 +1,10 @@
-//! Elementary functions, compared with values computed by mpmath.
+//! Tests of the elementary functions, against values computed by mpmath.
 
 use halfbyte_isa::approx::Function;
 use halfbyte_isa::half::Format;
 
-/// Operands and results, computed by mpmath with 400 bits and rounded to nearest even.
+/// The function, its f32 operand and its result. mpmath computed the results with 400 bits, rounded
+/// to nearest even.
 #[rustfmt::skip]
 const VALUES: &[(Function, u32, u32)] = &[
     (Function::Ex2, 0xc2fc0001, 0x007fffd4), (Function::Ex2, 0xc314ffff, 0x00000001), (Function::Ex2, 0x42ffffff, 0x7f7fffa7), (Function::Ex2, 0x33000001, 0x3f800000),
@@ -45,7 +46,8 @@ fn special_values_are_the_manual_s() {
     const INFINITY: u32 = 0x7F80_0000;
     const MINUS: u32 = 0x8000_0000;
     const ONE: u32 = 0x3F80_0000;
-    // The results for -infinity, -1, -0, +0 and +infinity; `None` for an ordinary value.
+    // The results of each function for -infinity, -1, -0, +0 and +infinity. `None` stands for a
+    // result that is not special.
     let special = [
         (Function::Ex2, [Some(0), Some(0x3F00_0000), Some(ONE), Some(ONE), Some(INFINITY)]),
         (Function::Lg2, [Some(NAN), Some(NAN), Some(MINUS | INFINITY), Some(MINUS | INFINITY), Some(INFINITY)]),
@@ -70,7 +72,8 @@ fn special_values_are_the_manual_s() {
 
 #[test]
 fn halves_are_rounded_once() {
-    // The nearest f32 is the midpoint between two halves, but the exact result lies above it.
+    // The f32 nearest to the exact result is the midpoint between two halves, but the exact result
+    // is above the midpoint.
     assert_eq!(Function::Ex2.half(Format::F16, 0x11C5), 0x3C01);
     assert_eq!(Function::Ex2.half(Format::F16, 0xCE40), 0x0000, "2^-25 is half of the least");
     assert_eq!(Function::Ex2.half(Format::F16, 0xCE3F), 0x0001);

@@ -1,6 +1,6 @@
-//! Elementary functions, compared with an independent multiple-precision implementation in Rust.
-//! `HALFBYTE_APPROX_SAMPLE` sets the number of operands for each function and format; the default
-//! is small.
+//! Tests of the elementary functions, against an independent multiple-precision implementation in
+//! Rust. `HALFBYTE_APPROX_SAMPLE` sets the number of operands for each function and format; the
+//! default is 400.
 
 use astro_float_num::{BigFloat, Consts, RoundingMode, Sign};
 use halfbyte_isa::approx::Function;
@@ -9,11 +9,11 @@ use halfbyte_isa::half::Format;
 use crate::ptx_meaning::same;
 use crate::random::{FLOATS, Random};
 
-/// Precision in bits. The hardest f32 operands need about 60 bits, and operands near 1 or results
-/// near the operand twice as many.
+/// Precision of the reference in bits. The f32 operands that are hardest to round need about 60
+/// bits. Operands near 1, or results near the operand, need twice as many.
 const BITS: usize = 192;
 
-/// A binary format: the number of fraction bits, and the smallest normal exponent.
+/// A binary floating-point format: the number of fraction bits, and the smallest normal exponent.
 #[derive(Clone, Copy)]
 struct Shape {
     fraction: u32,
@@ -22,7 +22,7 @@ struct Shape {
 
 const F32: Shape = Shape { fraction: 23, least: -126 };
 const F64: Shape = Shape { fraction: 52, least: -1022 };
-/// The high word of an f64 as a format.
+/// The high word of an f64, as a floating-point format.
 const F64_HIGH: Shape = Shape { fraction: 20, least: -1022 };
 
 fn shape(format: Format) -> Shape {
@@ -32,7 +32,8 @@ fn shape(format: Format) -> Shape {
     }
 }
 
-/// Rounds to the nearest number of a format, ties to even, and returns its bits.
+/// Rounds a number to the nearest number of a format, ties to even, and returns the bits of the
+/// result.
 fn nearest(of: &BigFloat, Shape { fraction, least }: Shape) -> u64 {
     let exponents = 2 * u64::from(least.unsigned_abs()) + 3;
     let infinity = exponents << fraction;
@@ -45,8 +46,8 @@ fn nearest(of: &BigFloat, Shape { fraction, least }: Shape) -> u64 {
     if of.is_zero() {
         return sign;
     }
-    // The number is `0.m * 2^exponent` where the first bit of `m` is one, so the leading bit has
-    // the value 2^(exponent - 1).
+    // The value of the number is `0.m * 2^exponent`, and the first bit of `m` is one. Therefore,
+    // the leading bit has the value 2^(exponent - 1).
     let top = words[words.len() - 1];
     let beyond = words[..words.len() - 1].iter().any(|word| *word != 0);
     let lost = (least - (exponent - 1)).max(0) as u32;
@@ -57,7 +58,7 @@ fn nearest(of: &BigFloat, Shape { fraction, least }: Shape) -> u64 {
         _ => return sign,
     };
     let up = rest > half || rest == half && (beyond || kept & 1 == 1);
-    // The leading one adds one to the exponent field.
+    // The leading one of the significand adds one to the exponent field.
     let field = if lost > 0 { 0 } else { (exponent - 1 - least) as u64 };
     sign + ((field << fraction) + kept + u64::from(up)).min(infinity)
 }
@@ -71,15 +72,15 @@ fn number(x: f64) -> BigFloat {
     BigFloat::from_f64(x * scale, BITS).div(&BigFloat::from_f64(scale, BITS), BITS, RoundingMode::None)
 }
 
-/// Returns the exact function value for an operand in the function's domain.
+/// Returns the function value, computed with 192 bits, for an operand in the function's domain.
 fn of(function: Function, x: f64, consts: &mut Consts) -> BigFloat {
     // With another rounding mode, exact results would never terminate. The error of
     // `RoundingMode::None` is far below the bits that decide the rounding.
     let rm = RoundingMode::None;
     let a = number(x);
     match function {
-        // Beyond these bounds the result is zero or infinite in every format, and the computation
-        // is slow.
+        // Beyond these bounds the result of `ex2` is zero or infinite in every format, and the
+        // reference would be slow.
         Function::Ex2 => {
             let a = BigFloat::from_f64(x.clamp(-2000.5, 2000.5), BITS);
             BigFloat::from_f64(2.0, BITS).pow(&a, BITS, rm, consts)
@@ -92,8 +93,8 @@ fn of(function: Function, x: f64, consts: &mut Consts) -> BigFloat {
     }
 }
 
-/// Returns `true` if the function has an ordinary value at `x` that is not halfway between two
-/// numbers of a format.
+/// Returns `true` if `x` is in the function's domain, the result is not special, and the result
+/// cannot be halfway between two numbers of a format.
 fn has_value(function: Function, x: f64) -> bool {
     let is_within = match function {
         Function::Ex2 => x != x.trunc(),
@@ -107,8 +108,8 @@ fn sample() -> usize {
     std::env::var("HALFBYTE_APPROX_SAMPLE").map_or(400, |count| count.parse().unwrap())
 }
 
-/// Returns a random operand: near a special value, anywhere, or in the range in which the functions
-/// are not constant.
+/// Returns the bits of a random f32 operand: near an edge case, uniformly random, or in the range
+/// in which the functions are not constant.
 fn operand(random: &mut Random) -> u32 {
     let bits = random.next();
     let near = |least: u32, count: u32| (bits as u32 & 0x807F_FFFF) | (least + (bits >> 40) as u32 % count) << 23;
@@ -154,7 +155,8 @@ fn halves_are_the_nearest() {
     }
 }
 
-/// Returns a random f64: near a special value, with few bits, or anywhere.
+/// Returns the bits of a random f64: near an edge case, with few fraction bits, or uniformly
+/// random.
 fn double(random: &mut Random) -> u64 {
     const EDGES: [u64; 16] = [
         0,
@@ -177,7 +179,7 @@ fn double(random: &mut Random) -> u64 {
     let bits = random.next();
     match bits % 4 {
         0 => EDGES[(bits >> 8) as usize % EDGES.len()] | bits & 1 << 63,
-        // With few bits, a square root may be exact.
+        // The square root of a number with few fraction bits can be exact.
         1 => bits & 0xFFFF_8000_0000_0000,
         _ => bits,
     }
@@ -229,7 +231,7 @@ fn the_high_words_of_f64_are_the_nearest() {
             assert_eq!(op.d(&[("%a", a)]), expected << 32, "{name} of {a:#018x}");
         }
     }
-    // Special values: the operand, then the reciprocal and the reciprocal square root.
+    // Operands that are edge cases, each with its reciprocal and its reciprocal square root.
     const NAN: u64 = 0x7FFF_FFFF_0000_0000;
     for (a, d) in [
         (0, [0x7FF0_0000_0000_0000; 2]),

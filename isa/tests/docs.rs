@@ -1,12 +1,13 @@
-//! Checks the pages of instructions. `HALFBYTE_BLESS=1 cargo test -p halfbyte-isa docs::` rewrites the
-//! expected pages in `tests/pages`.
+//! Tests of the generated documentation pages of instructions. `HALFBYTE_BLESS=1 cargo test -p
+//! halfbyte-isa docs::` rewrites the expected pages in `tests/pages`.
 
 use std::path::Path;
 
 use halfbyte_isa::docs::Set;
 use halfbyte_isa::{halu, ptx, vp1};
 
-/// A simple and a packed instruction of each instruction set, with their pages.
+/// Compares the pages of a simple and a packed instruction of each instruction set with the
+/// expected pages.
 #[test]
 fn pages_are_as_expected() {
     let of = |set: Set, folder: &'static str, names: [&'static str; 2]| {
@@ -24,7 +25,7 @@ fn pages_are_as_expected() {
     }
 }
 
-/// Every link of an index leads to a page of its instruction set.
+/// Every link of an index must lead to a page of the same instruction set.
 #[test]
 fn indexes_link_to_pages() {
     let of_set = |set: Set| (set.index(), set.mnemonics());

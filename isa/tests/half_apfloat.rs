@@ -1,5 +1,5 @@
-//! Half arithmetic, compared with rustc_apfloat: every value of one operand, edge cases and random
-//! values of the others, every rounding, both formats.
+//! Tests of half arithmetic against rustc_apfloat, with every rounding in both formats. One operand
+//! has every value; the other operands have edge cases and random values.
 
 use std::cmp::Ordering;
 
@@ -8,8 +8,8 @@ use halfbyte_isa::half::{Clamp, Compare, Format, HalfMode, NAN, NAN_F32, Relatio
 use rustc_apfloat::ieee::{BFloat, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round};
 
-/// Edge cases of both formats: zeros, smallest and largest subnormals, smallest normals, neighbours
-/// of one, largest finite numbers, infinities, NaNs.
+/// Edge cases of f16 and bfloat16: zeros, smallest and largest subnormals, smallest normals,
+/// neighbours of one, largest finite numbers, infinities, NaNs.
 const EDGES: [u16; 22] = [
     0x0000, 0x8000, 0x0001, 0x8001, 0x03FF, 0x0400, 0x8400, 0x007F, 0x0080, 0x3C00, 0xBC00, 0x3BFF, 0x3F80, 0xBF81,
     0x7BFF, 0xFBFF, 0x7C00, 0x7F7F, 0xFF7F, 0x7F80, 0xFF80, 0x7FFF,
@@ -41,7 +41,8 @@ fn round(rounding: Rounding) -> Round {
     }
 }
 
-/// Computes the operation as the listing of seed 001 does, on apfloat values.
+/// Computes an operation on halves with apfloat, in the steps that the listing of seed 001 (the
+/// HALU reference) prescribes.
 fn oracle<F: Float>(op: Op, mode: HalfMode, operands: [u16; 3]) -> u16 {
     let flush = |x: F| {
         if mode.ftz && x.is_denormal() { F::ZERO.copy_sign(x) } else { x }
@@ -78,13 +79,14 @@ fn check(op: Op, mode: HalfMode, operands: [u16; 3]) {
     assert_eq!(got, want, "{op:?} {mode:?} of {operands:04x?}: {got:04x}, apfloat {want:04x}");
 }
 
-/// Returns an edge case or a uniformly random pattern with equal probability.
+/// Returns the bits of a half: an edge case or uniformly random bits, with equal probability.
 fn any(random: &mut Random) -> u16 {
     let bits = random.next();
     if bits & 1 == 0 { EDGES[(bits >> 1) as usize % EDGES.len()] } else { (bits >> 16) as u16 }
 }
 
-/// Returns a random number whose exponent is near that of `a`, so that sums cancel and round.
+/// Returns the bits of a random half whose exponent is near that of `a`. The sum with `a` then
+/// often cancels, and is rounded.
 fn near(random: &mut Random, a: u16) -> u16 {
     let bits = random.next();
     a.wrapping_add(bits as u16 & 0x3FFF).wrapping_sub(0x2000) ^ ((bits >> 48) as u16 & 0x8000)
@@ -111,7 +113,8 @@ fn every_first_operand() {
                 let (y, z) = (any(&mut random), any(&mut random));
                 check(Op::Fma, mode, [x, y, z]);
                 check(Op::Fma, mode, [y, z, x]);
-                // An addend near the product tests that the product is exact.
+                // An addend near the product in magnitude detects a product that was rounded before
+                // the addition.
                 let product = mode.mul(x, y);
                 check(Op::Fma, mode, [x, y, near(&mut random, product)]);
                 check(Op::Fma, mode, [x, y, product ^ 0x8000]);
@@ -242,7 +245,8 @@ fn narrowing_rounds_once() {
     }
     let mut random = Random(4);
     for half in 0..=u16::MAX {
-        // Values around every half, around the midpoints between neighbours, and random values.
+        // Tests values around every half and around the midpoints between neighbouring halves, and
+        // random values.
         for (bits, middle) in [(Format::F16.widen(half), 0x1000), (Format::Bf16.widen(half), 0x8000)] {
             for offset in [0, 1, middle - 1, middle, middle + 1, !0] {
                 check::<Half>(Format::F16, bits.wrapping_add(offset));

@@ -1,4 +1,5 @@
-//! Checks that the fields of the packed-half rows are at exactly the bit positions of seed 001.
+//! Checks that the bit fields of packed-half instructions have the positions that seed 001 (the
+//! HALU reference) gives.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,11 +7,12 @@ use halfbyte_isa::halu::Opcode;
 use halfbyte_isa::halu::fields::{M_CMP, M_RND};
 use halfbyte_isa::row::{Operand, OperandKind, Suffix};
 
-/// Opcode, then `lo,width,name` of each field.
+/// The bit fields in seed 001. Each line holds an opcode and `lo,width,name` for each of its
+/// fields.
 const SEED: &str = include_str!("../vectors/halu-fields.txt");
 
-/// Returns the fields that the seed lacks, by mnemonic: the rounding, which the seed comments out,
-/// and `.F32`.
+/// Returns the fields of a mnemonic that our rows have but seed 001 does not, as low bit and width.
+/// They are the rounding, which is commented out in the seed, and `.F32`.
 fn ours(mnemonic: &str) -> &'static [(u8, u8)] {
     match mnemonic {
         "HADD2" => &[(78, 2), (92, 1)],
@@ -19,7 +21,7 @@ fn ours(mnemonic: &str) -> &'static [(u8, u8)] {
     }
 }
 
-/// Bit positions of a source operand's fields: register, sign, absolute value, half selector.
+/// Bit positions of the fields of a source operand: register, sign, absolute value, half selector.
 type SourceFields = [Option<u8>; 4];
 
 fn source(operand: &Operand) -> SourceFields {
@@ -47,7 +49,8 @@ fn fields_are_where_the_seed_has_them() {
         for field in fields.split(' ') {
             let [lo, width, name] = field.split(',').collect::<Vec<_>>()[..] else { panic!("{field}") };
             let (lo, width) = (lo.parse::<u8>().unwrap(), width.parse::<u8>().unwrap());
-            // The seed describes constant memory as one field: offset, bank, and a zero bit.
+            // Seed 001 describes constant memory as one field of 22 bits: offset, bank, and a zero
+            // bit.
             if width == 22 {
                 seed.extend([(lo, 16), (lo + 16, 5)]);
             } else {

@@ -1,5 +1,5 @@
-//! HALU assembly: the test vectors, the seeds' examples, lines that must be rejected, and round
-//! trips.
+//! Tests of HALU assembly: the test vectors, the examples of the HALU references, lines that must
+//! be rejected, and round trips.
 
 use crate::random::Random;
 use halfbyte_isa::halu::{self, Inst, Opcode, assemble, disassemble, read_word, word_text};
@@ -12,8 +12,8 @@ fn vectors(name: &str) -> Vec<serde_json::Value> {
     text.lines().map(|l| serde_json::from_str(l).unwrap()).collect()
 }
 
-/// Assembles a line and checks that its word decodes, and that its disassembly assembles to the
-/// same word.
+/// Assembles a line and checks that its instruction word decodes, and that its disassembly
+/// assembles to the same word. Returns the word.
 fn round_trip(line: &str) -> u128 {
     let word = read_word(line).unwrap_or_else(|e| panic!("{line}: {e}"));
     let inst = Inst::decode(word).unwrap_or_else(|| panic!("{line}: {word:#034x} does not decode"));
@@ -70,7 +70,7 @@ fn the_seeds_examples_assemble() {
     for line in lines {
         round_trip(line);
     }
-    // A mistake in seed 002: a mask that names lane 0 twice.
+    // Seed 002 (the video reference) has this mistake: a mask that names lane 0 twice.
     let slip = read_word("vmin4.s32.u32.u32.add  r1.b00, r2.b0000, r3.b2222, r1;").unwrap_err();
     assert!(matches!(slip.kind, Kind::Suffix { operand: "rd", .. }), "{slip}");
 }
@@ -78,7 +78,7 @@ fn the_seeds_examples_assemble() {
 #[test]
 fn words_are_where_the_seeds_put_their_fields() {
     let word = |line| read_word(line).unwrap();
-    // From the right: optype (8 bits), stype (4), guard (4), rd (8), ra (8), rb.
+    // The fields from bit 0 upward: optype (8 bits), stype (4), guard (4), rd (8), ra (8), rb.
     assert_eq!(word("HADD2 R1, R2, R3 ;"), 0x0003_0201_7230);
     assert_eq!(word("@!P2 HADD2 R1, R2, R3 ;"), 0x0003_0201_a230);
     assert_eq!(word("HFMA2 R1, R2, 1, 2, R4 ;"), 0x0004_3c00_4000_0201_7831);
@@ -115,7 +115,7 @@ fn text_is_canonical() {
     }
 }
 
-/// Returns `true` if the error has the reason that the vectors state.
+/// Returns `true` if the kind of the error corresponds to the reason that the test vectors state.
 fn same_cause(reason: &str, found: &str, kind: &Kind) -> bool {
     let about = reason.split(": ").next().unwrap_or("");
     let says = |part: &str| reason.contains(part);
@@ -166,8 +166,8 @@ fn what_must_be_refused_is_refused_for_its_reason() {
     }
 }
 
-/// Checks that a line is rejected with the expected span and message. The second line marks the
-/// span with `^`, and the message follows.
+/// Checks that the assembler rejects a line with the expected message and span. In `marked`, `^`
+/// marks the span, and the message follows.
 fn refused(line: &str, marked: &str) {
     let start = marked.find('^').unwrap();
     let marks = marked[start..].find(|c| c != '^').unwrap();
@@ -279,7 +279,8 @@ fn random_words_come_back() {
     let mut decoded = 0;
     for i in 0..200_000 {
         let bits = u128::from(random.next()) << 64 | u128::from(random.next());
-        // Few random words decode, so half of the words are one bit away from a valid instruction.
+        // Few random instruction words decode. Therefore, half of the tested words differ in one
+        // bit from a valid instruction.
         let word = match i % 4 {
             0 => bits,
             1 => bits & u128::from(random.next()) << 64 | bits & 0xffff_ffff_ffff_ffff,
@@ -347,7 +348,7 @@ fn undefined_values_do_not_decode() {
 #[test]
 fn programs_come_back() {
     let text = "\
-// A comment, an empty line, labels alone and before an instruction.
+// Tests comments, an empty line, and labels alone or before an instruction.
 
 start:
     ISETP.LT.U32.AND P0, PT, R1, R2 ;  // the head
@@ -382,7 +383,7 @@ L7:
 "
     );
     assert_eq!(assemble(&listing).unwrap().words, program.words);
-    // A branch to a target outside the program keeps its distance.
+    // A branch to a target outside the program is printed with its distance.
     assert_eq!(disassemble(&[read_word("BRA .-1").unwrap()]), "    BRA .-1 ;\n");
 }
 

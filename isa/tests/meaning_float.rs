@@ -1,4 +1,4 @@
-//! f32 instructions and conversions, compared with rustc_apfloat.
+//! Tests of HALU's f32 instructions and conversions against rustc_apfloat.
 
 use crate::machine::Machine;
 use crate::random::{FLOATS, INTEGERS, Random};
@@ -9,7 +9,7 @@ use rustc_apfloat::{Float, Round};
 
 const ROUND: Round = Round::NearestTiesToEven;
 
-/// Runs a three-source instruction on the words and returns R0.
+/// Executes an instruction with the words in its source registers R1, R2 and R3, and returns R0.
 fn run(inst: Inst, [a, b, c]: [u32; 3]) -> u32 {
     inst.validate().unwrap();
     let mut m = Machine::default();
@@ -18,7 +18,7 @@ fn run(inst: Inst, [a, b, c]: [u32; 3]) -> u32 {
     m.gpr[0]
 }
 
-/// Returns `op` with the single source R1.
+/// Returns an instruction with the opcode `op`, the destination R0 and the single source R1.
 fn unary(op: Opcode) -> Inst {
     Inst::new(op).with(f::RD, 0).with(f::R32, 1)
 }
@@ -35,7 +35,7 @@ fn bits(x: Single) -> u32 {
     if x.is_nan() { 0x7FFF_FFFF } else { x.to_bits() as u32 }
 }
 
-/// Computes the square root, correctly rounded, from an integer square root.
+/// Returns the correctly rounded square root of an f32, computed by an integer square root.
 fn root(x: Single) -> Single {
     if x.is_zero() || x.is_nan() || (x.is_infinite() && !x.is_negative()) {
         return x;
@@ -43,8 +43,8 @@ fn root(x: Single) -> Single {
     if x.is_negative() {
         return Single::NAN;
     }
-    // x = m * 2^(2k), where m has 72 to 75 bits. The integer root of m has over 35 bits, enough to
-    // round once with a sticky bit.
+    // x = m * 2^(2k), where the integer m has 76 or 77 bits. The integer square root of m has at
+    // least 38 bits, which is enough to round once with a sticky bit.
     let raw = x.to_bits() as u32;
     let exponent = (raw >> 23).max(1) as i32 - 150;
     let significand = if raw >> 23 == 0 { raw & 0x7F_FFFF } else { raw & 0x7F_FFFF | 0x80_0000 };
@@ -68,7 +68,7 @@ fn arithmetic_rounds_to_nearest() {
         assert_eq!(run(binary(Opcode::FDIV_RR), words), bits(x.div_r(y, ROUND).value), "{a:x} / {b:x}");
         assert_eq!(run(ffma, words), bits(x.mul_add_r(y, z, ROUND).value), "{a:x} * {b:x} + {c:x}");
         assert_eq!(run(unary(Opcode::FSQRT_R), words), bits(root(x)), "root of {a:x}");
-        // An addend that cancels the product except for its lowest bits.
+        // This addend cancels the product except for the bits that rounding discards.
         let product = bits(x.mul_r(y, ROUND).value) ^ 0x8000_0000;
         assert_eq!(run(ffma, [a, b, product]), bits(x.mul_add_r(y, single(product), ROUND).value));
     }
@@ -119,7 +119,7 @@ fn integers_and_floats() {
         let signed = i128::from(int as i32);
         assert_eq!(run(i2f.with(f::SIGN, 1), [int, 0, 0]), bits(Single::from_i128_r(signed, ROUND).value), "{signed}");
 
-        // Besides edge cases, numbers with all exponents from -8 to 39.
+        // Besides edge cases, the operands are numbers with all exponents from -8 to 39.
         let float = random.word(&FLOATS);
         let float = float & 0x807F_FFFF | (0x3B80_0000 + (float >> 3) % 48 * 0x80_0000);
         for float in [float, random.word(&FLOATS)] {

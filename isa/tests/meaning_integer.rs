@@ -1,17 +1,18 @@
-//! Integer instructions, compared with plain 64-bit arithmetic.
+//! Tests of HALU's integer instructions against plain 64-bit arithmetic.
 
 use crate::machine::Machine;
 use crate::random::{INTEGERS, Random};
 use halfbyte_isa::halu::{Inst, Opcode, fields as f};
 
-/// Returns a machine with the words in R0 and the following registers.
+/// Returns a machine that holds the words in R0, R1 and so on.
 fn machine(words: &[u32]) -> Machine {
     let mut m = Machine::default();
     m.gpr[..words.len()].copy_from_slice(words);
     m
 }
 
-/// Returns `op` with the sources R1, R2 and R3 and the destination R8, or R8 and R9.
+/// Returns an instruction with the opcode `op`, the sources R1, R2 and R3, and the destination R8
+/// (or R8 and R9).
 fn three(op: Opcode) -> Inst {
     Inst::new(op).with(f::RD, 8).with(f::RA, 1).with(f::R32, 2).with(f::R64, 3)
 }
@@ -179,7 +180,7 @@ fn prmt_with_every_selector() {
 
 type Relation = fn(i64, i64) -> bool;
 
-/// The relations by their encodings.
+/// The comparison operators, each with its encoding in the instruction word.
 const RELATIONS: [(u64, Relation); 6] = [
     (1, |a, b| a < b),
     (2, |a, b| a == b),

@@ -1,11 +1,11 @@
-//! Moves, predicates, guards, memory accesses and control flow.
+//! Tests of HALU's moves, predicates, guards, memory accesses and control flow.
 
 use crate::machine::Machine;
 use crate::random::Random;
 use halfbyte_isa::halu::domain::{Access, Address, ControlFlow, Width, Write};
 use halfbyte_isa::halu::{Inst, Opcode, fields as f};
 
-/// Returns the writes of an instruction that has no other effect.
+/// Returns the register writes of an instruction, and checks that it has no other effect.
 fn writes(m: &mut Machine, inst: Inst) -> Vec<Write<u32, bool>> {
     inst.validate().unwrap();
     let effects = m.effects(&inst).unwrap();
@@ -13,7 +13,7 @@ fn writes(m: &mut Machine, inst: Inst) -> Vec<Write<u32, bool>> {
     effects.writes.into_iter().collect()
 }
 
-/// Returns the memory access of an instruction that has no other effect.
+/// Returns the memory access of an instruction, and checks that it has no other effect.
 fn access(m: &mut Machine, inst: Inst) -> Access<u32> {
     inst.validate().unwrap();
     let effects = m.effects(&inst).unwrap();
@@ -130,14 +130,14 @@ fn addresses() {
     let constant = Inst::new(Opcode::LDC_32).with(f::RD, 8).with(f::RA, 1).with(f::CMEM_BANK, 3);
     let constant = constant.with(f::CMEM_OFFSET, 0xFFFC);
     assert_eq!(access(&mut m, constant), load(Address::Constant { bank: 3, offset: 1001, imm: 0xFFFC }));
-    // A load to RZ still accesses memory.
+    // A load to RZ, which discards the value, still accesses memory.
     let dst = 255;
     let kept_nowhere = Access::Load { address: Address::Local { imm: 0 }, width, signed, dst };
     assert_eq!(access(&mut m, Inst::new(Opcode::LDL_32)), kept_nowhere);
 }
 
-/// The width of every load and store matches its row: the bytes at the address, and the data
-/// registers.
+/// The width of every load and store must match its row, both in the number of bytes at the address
+/// and in the number of data registers.
 #[test]
 fn widths_are_those_of_the_rows() {
     use halfbyte_isa::row::{OperandKind, RegFile};

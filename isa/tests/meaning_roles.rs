@@ -1,5 +1,5 @@
-//! Checks that the register roles in the rows match the semantics: an instruction writes exactly
-//! the registers that its row defines, and reads exactly those that its row uses.
+//! Checks that the operand roles in the rows of HALU match the semantics. An instruction must write
+//! exactly the registers that its row defines, and read exactly those that its row uses.
 
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::{Access, ControlFlow, Reader, SpecialReg, Write};
@@ -7,7 +7,7 @@ use halfbyte_isa::halu::meaning::{collective, collective_result, guard, meaning}
 use halfbyte_isa::halu::{Inst, Opcode, fields as f};
 use halfbyte_isa::row::{OperandRole, RegFile};
 
-/// A reader that records the registers that are read.
+/// A reader that records which registers the semantics reads.
 #[derive(Default)]
 struct Recorder {
     reads: Vec<(RegFile, u8)>,
@@ -51,8 +51,8 @@ fn every_opcode_keeps_to_its_roles() {
             inst.set(f::X, 1);
         }
         let (mut defs, mut uses) = (Vec::new(), Vec::new());
-        // Each position gets a distinct register number, a multiple of four so that it can start a
-        // register tuple.
+        // Each register operand gets a distinct register number. The number is a multiple of four,
+        // so that it can start a register tuple.
         for (slot, n) in inst.registers().iter().zip(0u8..) {
             let first = if slot.file == RegFile::Pred { n } else { 4 * n };
             inst.set(slot.field, first.into());

@@ -1,5 +1,6 @@
-//! Video instructions on every pair of bytes and on random half-words, compared with the seeds'
-//! listings on 64-bit integers. The test vectors cover the special cases.
+//! Tests of HALU's video instructions on every pair of bytes and on random half-words. The expected
+//! results follow the listings of the references, on 64-bit integers. Other test vectors cover the
+//! special cases.
 
 use crate::machine::Machine;
 use crate::random::Random;
@@ -26,13 +27,14 @@ fn lane(kind: usize, x: i64, y: i64) -> i64 {
     }
 }
 
-/// Extends a lane's bits to an integer.
+/// Returns the low `bits` bits of `x` as an integer, sign-extended if `signed` is set.
 fn extend(bits: u32, x: u64, signed: bool) -> i64 {
     let x = (x & ((1 << bits) - 1)) as i64;
     if signed && x >> (bits - 1) != 0 { x - (1 << bits) } else { x }
 }
 
-/// Checks one operation on lanes of `bits` bits with every combination of types and merge modes.
+/// Checks one video operation on lanes of `bits` bits, with every combination of types and merge
+/// modes. `mask` selects the lanes that are written.
 fn check(bits: u32, kind: usize, [a, b, c]: [u32; 3], mask: u64) {
     let op = if bits == 16 { KINDS[kind].0 } else { KINDS[kind].1 };
     for choice in 0..24u64 {

@@ -1,5 +1,6 @@
-//! Comparison with NVIDIA's `ptxas`: it must accept every printed instruction, every variant at its
-//! row's PTX version, and exactly the modifier orders that the parser accepts.
+//! Comparison of the PTX parser and printer with NVIDIA's `ptxas`. `ptxas` must accept every
+//! printed instruction, and every variant at the PTX version of its row. It must accept exactly the
+//! orders of modifiers that the parser accepts.
 
 use std::collections::{BTreeMap, HashSet};
 use std::num::NonZero;
@@ -47,7 +48,7 @@ fn an_assembler_takes_every_instruction() {
     }
 }
 
-/// Returns `true` if the instruction accesses 32 bytes.
+/// Returns `true` if the opcode is a memory access of 32 bytes.
 fn is_wide(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::LD_WIDE | Opcode::LD_NC_WIDE | Opcode::ST_WIDE)
 }
@@ -60,8 +61,8 @@ fn is_fatal(inst: &Inst, entry: &Entry) -> bool {
     inst.has(Token::V8) && vector.flat_map(Operand::registers).any(is_wider)
 }
 
-/// Returns the errors that `ptxas` reports for the instructions. ptxas 13.5 also crashes on kernels
-/// with many 32-byte accesses, so these get kernels of their own.
+/// Returns the errors that `ptxas` reports for the instructions. ptxas 13.5 crashes on kernels with
+/// many 32-byte accesses, so each four of them are assembled in a separate kernel.
 fn refused_of(ptxas: &Path, (version, target): ((u8, u8), TargetName), empty: &Entry, insts: Vec<Inst>) -> Vec<String> {
     let taken = insts.into_iter().filter(|inst| !is_fatal(inst, empty));
     let (wide, plain): (Vec<Inst>, Vec<Inst>) = taken.partition(|inst| is_wide(inst.opcode));
@@ -70,7 +71,8 @@ fn refused_of(ptxas: &Path, (version, target): ((u8, u8), TargetName), empty: &E
     kernels.flat_map(refused).collect()
 }
 
-/// Returns the errors that `ptxas` reports for a module, one per mnemonic, with the instruction.
+/// Returns the errors that `ptxas` reports for a module: the first error for each mnemonic, with
+/// its instruction.
 fn refused(ptxas: &Path, module: &Module) -> Vec<String> {
     let text = module.to_string();
     let Err(said) = crate::ptx::assemble(ptxas, module.target, &text) else { return Vec::new() };
@@ -85,7 +87,7 @@ fn refused(ptxas: &Path, module: &Module) -> Vec<String> {
     shown.into_values().collect()
 }
 
-/// Returns every combination of modifiers that fits a row.
+/// Returns every combination of modifiers that is valid for a row.
 fn all_words(row: &Row) -> Vec<Vec<Token>> {
     row.slots
         .iter()
@@ -102,19 +104,20 @@ fn all_words(row: &Row) -> Vec<Vec<Token>> {
         .collect()
 }
 
-/// Returns a kernel with these instructions.
+/// Returns a copy of the kernel `empty` with these instructions.
 fn with(empty: &Entry, insts: Vec<Inst>) -> Entry {
     let mut entry = empty.clone();
     entry.body.insts = insts;
     entry
 }
 
-/// The requirements in a module's header: the PTX version and the SM suffix.
+/// The parts of a module's header that depend on requirements: the PTX version and the target
+/// suffix.
 type Header = ((u8, u8), Option<Suffix>);
 
-/// Assembles every instruction on each SM with a sample of its modifier combinations, which differs
-/// between SMs. The header has exactly the PTX version that the row requires, so a version that is
-/// too low fails.
+/// Assembles every instruction on each SM, with a sample of its modifier combinations that differs
+/// between SMs. The module has exactly the PTX version that the row requires. If the row's version
+/// is too low, `ptxas` reports an error.
 #[test]
 fn an_assembler_takes_every_form_at_the_version_of_its_row() {
     let Some(ptxas) = crate::ptx::ptxas() else { return };
@@ -137,15 +140,15 @@ fn an_assembler_takes_every_form_at_the_version_of_its_row() {
     assert!(count > 10_000, "{count}");
 }
 
-/// Returns the number of instructions that an SM supports, and the errors that `ptxas` reports for
-/// them.
+/// Returns the number of instructions that `ptxas` assembled for an SM, and the errors that it
+/// reported.
 fn refused_on(ptxas: &Path, sm: Sm) -> (usize, Vec<String>) {
     let empty = crate::ptx::empty_entry();
     let (mut random, mut count, mut wrong) = (Random(21 + u64::from(sm.number())), 0, Vec::new());
     let mut by_header: BTreeMap<Header, Vec<Inst>> = BTreeMap::new();
     for &opcode in Opcode::ALL {
-        // For matrix instructions, `ptxas` generates hundreds of other instructions if the hardware
-        // lacks them.
+        // If the hardware lacks a matrix instruction, `ptxas` generates hundreds of other
+        // instructions for it.
         let is_long = matches!(opcode.row().mnemonic, "mma" | "wmma" | "wgmma");
         let most = match (is_wide(opcode), is_long) {
             (_, true) => 4,
@@ -171,8 +174,8 @@ fn refused_on(ptxas: &Path, sm: Sm) -> (usize, Vec<String>) {
     (count, wrong)
 }
 
-/// Returns at most `most` of the modifier combinations. Memory accesses have more combinations than
-/// `ptxas` assembles in a minute.
+/// Returns a random sample of at most `most` modifier combinations. Memory accesses have more
+/// combinations than `ptxas` can assemble in a minute.
 fn some_of(mut forms: Vec<Vec<Token>>, most: usize, random: &mut Random) -> Vec<Vec<Token>> {
     while forms.len() > most {
         forms.swap_remove(random.next() as usize % forms.len());
@@ -180,8 +183,8 @@ fn some_of(mut forms: Vec<Vec<Token>>, most: usize, random: &mut Random) -> Vec<
     forms
 }
 
-/// The parser must accept another order of the modifiers exactly if `ptxas` does. The test moves
-/// each modifier to each other position in a sample of every row's combinations.
+/// The parser and `ptxas` must accept the same orders of modifiers. The test moves each modifier to
+/// each other position, in a sample of every row's combinations.
 #[test]
 fn words_stand_where_an_assembler_takes_them() {
     let Some(ptxas) = crate::ptx::ptxas() else { return };
@@ -193,8 +196,8 @@ fn words_stand_where_an_assembler_takes_them() {
     let (mut random, mut lines) = (Random(5), Vec::new());
     for &opcode in Opcode::ALL {
         let mnemonic = opcode.row().mnemonic;
-        // For these instructions `ptxas` accepts more orders than the parser. It crashes on 32-byte
-        // accesses.
+        // `ptxas` accepts more orders of these modifiers than the parser. On 32-byte accesses,
+        // `ptxas` crashes.
         let is_apart = matches!(mnemonic, "createpolicy" | "movmatrix" | "mma" | "wmma" | "ldmatrix" | "stmatrix")
             || opcode == Opcode::FENCE_PROXY_ASYNC
             || is_wide(opcode);
@@ -220,7 +223,8 @@ fn words_stand_where_an_assembler_takes_them() {
     lines.dedup();
     let mut differ = Vec::new();
     for lines in lines.chunks(400) {
-        // A syntax error keeps `ptxas` from also reporting errors about addresses.
+        // The line `nothing;` is a syntax error. After it, `ptxas` does not report errors about
+        // addresses.
         let text = format!("{before}\n{}\nnothing;\n}}{after}", lines.join("\n"));
         let said = crate::ptx::assemble(&ptxas, target, &text).err().unwrap_or_default();
         let number = |line: &str| line.split("line ").nth(1)?.split(';').next()?.parse::<usize>().ok();

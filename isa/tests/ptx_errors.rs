@@ -1,13 +1,14 @@
-//! Error messages for texts that are invalid or use unsupported PTX: location and reason.
+//! Tests of the PTX parser's errors, for texts that are invalid or use unsupported features:
+//! location and message.
 
 use halfbyte_isa::ptx::text::read;
 
 use crate::ptx_text::kernel;
 
-/// Returns the messages for a text.
+/// Returns the error messages of the parser for a text.
 fn errors_of(text: &str) -> Vec<String> {
     match read(text) {
-        Ok(_) => vec!["it is read".to_owned()],
+        Ok(_) => vec!["the text is valid".to_owned()],
         Err(errors) => errors.iter().map(ToString::to_string).collect(),
     }
 }

@@ -1,13 +1,14 @@
-//! Floating-point operations that PTX semantics compute on integers: every rounding, compared with
-//! rustc_apfloat and, for square roots, with the host.
+//! Tests of the floating-point operations that PTX semantics compute on integers, with every
+//! rounding. The expected results are those of rustc_apfloat, and for square roots those of the
+//! host.
 
 use crate::ptx_meaning::{Op, ROUNDINGS, same};
 use crate::random::{FLOATS, Random};
 use rustc_apfloat::ieee::{BFloat, Double, Float8E4M3FN, Float8E5M2, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, StatusAnd};
 
-/// Zeros, subnormals, the ends of the normal range, neighbours of one, integers at the ends of i32
-/// and i64, infinities, NaNs.
+/// Edge cases of f64: zeros, subnormals, the ends of the normal range, neighbours of one, integers
+/// at the ends of i32 and i64, infinities, NaNs.
 const DOUBLES: [u64; 22] = [
     0,
     1 << 63,
@@ -38,7 +39,7 @@ fn double(random: &mut Random) -> u64 {
     match random.next() % 4 {
         0 => DOUBLES[bits as usize % DOUBLES.len()],
         1 => bits,
-        // Exponents close to each other, and few fraction bits.
+        // These operands have exponents close to each other, and few fraction bits.
         2 => bits & 0x8000_0000_FFFF_FFFF | (1010 + (bits >> 32) % 30) << 52,
         _ => bits & 0x800F_FFFF_FFFF_FFFF | (1015 + (bits >> 53) % 16) << 52,
     }
@@ -116,8 +117,8 @@ fn roots_are_the_nearest_below_and_above() {
         }
         assert_eq!(near.to_bits(), host.to_bits(), "{a:#x}");
         assert_eq!(zero.to_bits(), down.to_bits(), "{a:#x}");
-        // For normal operands away from the ends of the range, the FMA computes the distance
-        // between the square and `a` exactly.
+        // For a normal operand away from the ends of the range, one FMA computes the difference
+        // between the rounded root's square and `a` exactly.
         if (0x0400_0000_0000_0000..0x7FF0_0000_0000_0000).contains(&a) {
             let over = host.mul_add(host, -f64::from_bits(a));
             let below = if over > 0.0 { host.next_down() } else { host };
@@ -132,7 +133,8 @@ fn roots_are_the_nearest_below_and_above() {
             continue;
         }
         let nearest = host as f32;
-        // No square root is so close to an f32 that rounding to f64 would give that f32.
+        // The f64 result shows in which direction the nearest f32 was rounded. No inexact square
+        // root is so close to an f32 that its f64 is equal to this f32.
         let below = if f64::from(nearest) > host { nearest.next_down() } else { nearest };
         let above = if f64::from(nearest) < host { nearest.next_up() } else { nearest };
         assert_eq!(found.map(f32::to_bits), [nearest, below, below, above].map(f32::to_bits), "{a:#x}");

@@ -1,4 +1,5 @@
-//! Semantics of PTX instructions, checked by examples and against independent exact arithmetic.
+//! Tests of the semantics of PTX instructions, by examples and against independent exact
+//! arithmetic.
 
 use std::collections::HashMap;
 
@@ -12,7 +13,7 @@ use halfbyte_isa::ptx::{FrameVar, Reg, Var};
 use rustc_apfloat::ieee::{BFloat, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, StatusAnd};
 
-/// A reader with the values of the registers.
+/// A reader that holds the values of the registers.
 struct Machine<'a> {
     registers: &'a Registers,
     held: HashMap<Reg, u64>,
@@ -49,13 +50,13 @@ impl Reader<Concrete> for Machine<'_> {
     }
 }
 
-/// A short instruction sequence with its registers, ready to run.
+/// A short sequence of PTX instructions with its registers, prepared for execution.
 pub struct Op {
     entry: halfbyte_isa::ptx::module::Entry,
 }
 
 impl Op {
-    /// Creates the sequence; `declared` declares the registers, as in `b32 %a; pred %p;`.
+    /// Parses an instruction sequence. `declared` declares its registers, as in `b32 %a; pred %p;`.
     pub fn new(declared: &str, inst: &str) -> Op {
         let regs: String =
             declared.split(';').filter(|d| !d.trim().is_empty()).map(|d| format!(".reg .{};", d.trim())).collect();
@@ -68,8 +69,8 @@ impl Op {
         self.entry.body.registers.families().iter().find(|f| f.name == name).unwrap_or_else(|| panic!("{name}")).first
     }
 
-    /// Runs the instructions and returns a lookup of the final register values. `before` sets
-    /// initial values; the other registers are zero.
+    /// Executes the instructions and returns a function from register names to final values.
+    /// `before` holds initial values; the registers without one are zero.
     fn run(&self, before: &[(&str, u64)]) -> impl Fn(&str) -> u64 + use<> {
         let registers = &self.entry.body.registers;
         let mut held: HashMap<Reg, u64> = (0..registers.count()).map(|n| (Reg(n), 0)).collect();
@@ -100,13 +101,13 @@ impl Op {
         move |name| names[name]
     }
 
-    /// Runs the instructions and returns `%d`.
+    /// Executes the instructions with the initial values `before`, and returns the register `%d`.
     pub fn d(&self, before: &[(&str, u64)]) -> u64 {
         self.run(before)("%d")
     }
 }
 
-/// Creates an instruction on registers `%d`, `%a`, `%b`, `%c` of one type.
+/// Parses an instruction on the registers `%d`, `%a`, `%b` and `%c`, all of the type `ty`.
 pub fn same(ty: &str, inst: &str) -> Op {
     let declared: Vec<String> = ["%d", "%a", "%b", "%c"].map(|name| format!("{ty} {name}")).into();
     Op::new(&declared.join(";"), inst)
@@ -131,10 +132,11 @@ fn what_is_of_128_bits_is_made_of_parts_and_taken_apart() {
 
 #[test]
 fn examples() {
-    // The type of all registers, the instruction, the values of a, b and c, and the expected d.
+    // Each case is the type of all registers, the instruction, the values of a, b and c, and the
+    // expected value of d.
     let cases: &[(&str, &str, [u64; 3], u64)] = &[
         ("b16", "add.u16 %d, %a, %b", [0xFFFF, 2, 0], 1),
-        // The result for NaN is sign-extended in a wider register, too.
+        // In a register wider than the result type, the result for NaN is sign-extended, too.
         ("b64", "cvt.rzi.s32.f64 %d, %a", [u64::MAX, 0, 0], 0xFFFF_FFFF_8000_0000),
         ("b64", "cvt.rni.s16.f64 %d, %a", [u64::MAX, 0, 0], 0xFFFF_FFFF_FFFF_8000),
         ("b64", "cvt.rzi.u32.f64 %d, %a", [u64::MAX, 0, 0], 0x8000_0000),
@@ -172,7 +174,7 @@ fn examples() {
         ("b32", "min.s16x2 %d, %a, %b", [0x8000_0001, 0x0001_8000, 0], 0x8000_8000),
         ("b32", "add.sat.u8x4 %d, %a, %b", [0xFF01_8001, 0x0101_8001, 0], 0xFF02_FF02),
         ("b32", "sub.sat.s8x4 %d, %a, %b", [0x807F_0001, 0x01FF_0002, 0], 0x807F_00FF),
-        // Shift counts are not taken modulo the width.
+        // A shift by the operand width or more gives 0, or the sign of an arithmetic shift.
         ("b32", "shl.b32 %d, %a, %b", [1, 31, 0], 0x8000_0000),
         ("b32", "shl.b32 %d, %a, %b", [1, 32, 0], 0),
         ("b32", "shl.b32 %d, %a, %b", [1, 0xFFFF_FFFF, 0], 0),
@@ -299,7 +301,7 @@ fn examples() {
         ("b32", "sub.cc.u32 %d, %a, %b; subc.u32 %d, %c, 0", [0, 1, 5], 4),
         ("b64", "sub.cc.u64 %d, %a, %b; subc.cc.u64 %d, %c, 0; subc.u64 %d, 0, 0", [0, 1, 0], u64::MAX),
         ("b32", "mad.lo.cc.u32 %d, %a, %b, %c; madc.hi.u32 %d, %a, %b, 0", [0xFFFF_FFFF, 2, 2], 2),
-        // The flag is a carry after a subtraction, too: it is clear if there is a borrow.
+        // A subtraction sets the flag to a carry, too: the flag is clear if there is a borrow.
         ("b32", "sub.cc.u32 %d, %a, %b; addc.u32 %d, 0, 0", [1, 2, 0], 0),
         ("b32", "sub.cc.u32 %d, %a, %b; addc.u32 %d, 0, 0", [2, 2, 0], 1),
         ("b32", "sub.cc.s32 %d, %a, %b; madc.lo.s32 %d, %c, %c, 0", [2, 1, 3], 10),
@@ -309,7 +311,7 @@ fn examples() {
         ("b64", "sub.cc.u64 %d, %a, %b; addc.cc.u64 %d, %c, 0; subc.u64 %d, 5, 5", [1, 0, u64::MAX], 0),
         ("b32", "subc.cc.u32 %d, %a, %b; addc.u32 %d, 0, 0", [3, 3, 0], 0),
         ("b32", "subc.u32 %d, %a, %b", [3, 3, 0], 0xFFFF_FFFF),
-        // Video instructions have the semantics of HALU.
+        // PTX video instructions have the semantics of those of HALU.
         ("b32", "vadd4.u32.u32.u32.sat %d, %a, %b, %c", [0xFF01_8001, 0x0101_8001, 0], 0xFF02_FF02),
         ("b32", "vabsdiff4.u32.u32.u32.add %d, %a, %b, %c", [0x0105_0300, 0x0301_0300, 100], 106),
         ("b32", "vsub2.s32.s32.s32.sat %d.h1, %a.h32, %b.h10, %c", [1, 0x7FFF_0003, 0x1234_5678], 0x7FFF_5678),
@@ -330,7 +332,8 @@ fn examples() {
     }
 }
 
-/// This is the behaviour of the hardware, which differs from the manual.
+/// Comparisons of video elements compare exact integers, whatever their types. Hardware behaves
+/// like this, but the PTX manual differs.
 #[test]
 fn comparisons_of_elements_are_of_exact_integers() {
     let mut random = Random(7);
@@ -441,7 +444,7 @@ fn a_table_with_a_predicate() {
     }
 }
 
-/// An instruction whose guard is false does not change the flag.
+/// An instruction whose guard is false must not change the carry flag.
 #[test]
 fn a_carry_goes_around_a_guard() {
     let declared = "b32 %d; b32 %a; pred %p";
@@ -585,7 +588,7 @@ fn floats_to_integers_agree_with_apfloat() {
         ] {
             let op = Op::new("b64 %d; f32 %a", &format!("cvt.r{mark}i.{ty}.f32 %d, %a"));
             for _ in 0..3000 {
-                // Exponents near those of the limits of integer types are frequent.
+                // Many of the operands have exponents near those of the limits of integer types.
                 let bits_of = random.word(&FLOATS);
                 let a = if random.next() & 1 == 0 {
                     bits_of

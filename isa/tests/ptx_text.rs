@@ -1,5 +1,5 @@
-//! PTX text: printed modules parse to themselves, `ptxas` accepts them, and errors have the right
-//! location.
+//! Tests of PTX text. A printed module must parse to itself, and `ptxas` must accept it. Errors
+//! must have the right location.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use halfbyte_isa::ptx::{Inst, Opcode};
 pub const SM_90: TargetName = TargetName { sm: 90, suffix: None };
 pub const SM_120F: TargetName = TargetName { sm: 120, suffix: Some(Suffix::Family) };
 
-/// Returns random instructions of an opcode.
+/// Returns `count` random instructions of an opcode.
 pub fn instructions(opcode: Opcode, count: usize) -> Vec<Inst> {
     let entry = crate::ptx::empty_entry();
     let mut random = Random(opcode as u64);
@@ -37,8 +37,8 @@ fn every_instruction_reads_as_it_prints() {
     }
 }
 
-/// Functions, all kinds of calls, local memory and indirect branches. Tests the text and its
-/// printed form.
+/// `ptxas` must accept a file with functions, all kinds of calls, local memory and indirect
+/// branches, and also the printed form of the file.
 #[test]
 fn an_assembler_takes_functions_as_they_are_printed() {
     let text = include_str!("ptx/functions.ptx");
@@ -51,7 +51,8 @@ fn an_assembler_takes_functions_as_they_are_printed() {
     }
 }
 
-/// Declares the registers of a row's example, with the types that the operands require.
+/// Returns declarations of the registers in a row's example, with the types that the operands
+/// require.
 fn declarations(row: &Row, example: &str) -> String {
     let example = example.trim_end_matches(';');
     let mut declared = BTreeMap::new();
@@ -105,7 +106,7 @@ fn declarations(row: &Row, example: &str) -> String {
     declared.iter().map(|(name, ty)| format!(".reg {ty} {name};\n")).collect()
 }
 
-/// Returns a kernel with this body, together with declarations that bodies use.
+/// Returns the text of a kernel with this body, and with declarations that the bodies of tests use.
 pub(crate) fn kernel(body: &str) -> String {
     let head = ".version 9.2\n.target sm_120f\n.address_size 64\n.global .b32 g0[4]; .const .b32 c0[4];";
     format!("{head}.entry k(.param .u64 p0)\n{{\n{body}\n}}\n")
@@ -148,7 +149,7 @@ fn the_baselines_read_as_they_print() {
         assert_eq!(module.missing().collect::<Vec<_>>(), [], "{path}");
         let again = read(&module.to_string()).unwrap();
         assert!(again.module == module, "{path}");
-        // The location of each instruction is correct in the text.
+        // The parser must report the right location of each instruction.
         let lines: Vec<&str> = text.lines().collect();
         for (inst, loc) in module.entries[0].body.insts.iter().zip(&locs[0]) {
             let rest = &lines[loc.line as usize - 1][loc.column as usize - 1..];
@@ -266,7 +267,8 @@ out:
     assert_eq!(text, expected);
     assert!(read(&text).unwrap().module == read_once);
 
-    // Names of other kinds of symbols, and names of module variables, must not collide either.
+    // Registers must get other names than the other kinds of symbols, and other names than the
+    // variables of the module.
     let body = ".reg .b32 a; .shared .b8 s[4]; { .reg .b32 s, g0; .shared .b8 t[4]; .local .b8 u[4]; mov.b32 s, t; mov.b32 g0, u; }
 { .shared .b8 s[8], t[8]; .reg .b32 u; mov.b32 u, s; mov.b32 u, t; a: ret; } mov.b32 a, s; ld.b32 a, [g0];";
     let read_once = read(&kernel(body)).unwrap_or_else(|errors| panic!("{errors:?}")).module;
@@ -282,13 +284,13 @@ out:
     assert_eq!(lines, expected);
     assert!(read(&text).unwrap().module == read_once);
 
-    // Implicit registers must not collide with declared names.
+    // The registers that the parser adds must get other names than the declared symbols.
     let body =
         ".reg .b32 %number, %special, %r; .reg .b16 %h; .reg .b64 %d; mov.b32 %r, {1, %h}; cvt.u64.u32 %d, %tid.x;";
     let read_once = read(&kernel(body)).unwrap().module;
     assert!(read(&read_once.to_string()).unwrap().module == read_once);
 
-    // A declaration ends with its scope.
+    // A name that is declared in a scope is unknown after the scope.
     let errors = |body: &str| read(&kernel(body)).unwrap_err().iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(errors("{ .reg .b32 t; } mov.b32 t, 0;"), ["6:26: unknown name `t`"]);
     assert_eq!(errors("{ bra L; } { L: ret; }"), ["6:7: label `L` is not defined"]);
@@ -371,7 +373,7 @@ fn a_kernel_that_is_not_taken_spoils_no_other() {
     );
     let outside: Vec<String> = found.unsupported.iter().map(ToString::to_string).collect();
     assert_eq!(outside.len(), 3, "{outside:?}");
-    // `read` reports the same errors for the file as a whole.
+    // `read` must report the same errors for the whole file.
     assert_eq!(read(text).unwrap_err().len(), found.unsupported_errors().len());
 }
 
@@ -409,7 +411,7 @@ fn a_vector_of_one_register_is_the_register() {
 
 #[test]
 fn variables_read_as_they_print() {
-    // As written, and as printed.
+    // Each case is the text of a declaration, and its printed form.
     let cases = [
         (".const .align 4 .b8 t[8] = {1, 2, 0xff, -1, 0};", ".const .align 4 .b8 t[8] = {1, 2, 255, 255};"),
         (".global .u32 t[] = {1,\n2, /* and */ 3};", ".global .u32 t[3] = {1, 2, 3};"),
@@ -522,7 +524,7 @@ fn kernels_that_share_a_variable_have_it_once() {
     let module = read(&text).unwrap().module;
     assert_eq!(module.entries.iter().map(|entry| entry.name.as_str()).collect::<Vec<_>>(), ["k", "u_1", "l", "m"]);
     assert_eq!(module.to_string(), text);
-    // A kernel on its own has its own copy of the variables.
+    // A module with a single kernel has its own copy of the variables.
     let kernel = Kernel::for_sm(Sm::SM_90, first);
     assert_eq!(read(&kernel.to_string()).unwrap().module, kernel.into());
 }
@@ -566,8 +568,8 @@ fn features_are_checked() {
     assert_eq!(needs("sm_75"), "0 PTX 7.0 and sm_80, 1 PTX 7.8 and sm_90, 2 PTX 9.2 and sm_120f");
 }
 
-/// Unsupported instructions of functions are reported, even if no kernel calls the function, as in
-/// `ptxas`.
+/// Unsupported instructions of a function must be reported even if no kernel calls the function, as
+/// in `ptxas`.
 #[test]
 fn features_of_functions_are_checked() {
     let text = |head: &str, call: &str| {
@@ -607,7 +609,7 @@ fn features_of_functions_are_checked() {
     }
 }
 
-/// 128-bit registers: accepted and rejected uses, compared with `ptxas`.
+/// The parser and `ptxas` must accept and reject the same uses of 128-bit registers.
 #[test]
 fn registers_of_128_bits() {
     let text = |version: &str, body: &str| {
@@ -667,7 +669,7 @@ fn registers_of_128_bits() {
         ("ld.global.b128 {%q1, %q2}, [%q1];", Verdict::Wrong),
         ("ld.global.b32 %r1, [%w1];", Verdict::Wrong),
         ("st.global.b128 [%q1], {%q1, %q2};", Verdict::Wrong),
-        // These are valid PTX but not supported.
+        // The following instructions are valid PTX, but halfbyte does not support them.
         ("mov.b128 %w0, 1;", Verdict::Unsupported),
         ("st.global.b128 [%q1], 0;", Verdict::Unsupported),
         ("ld.global.b64 %w0, [%q1];", Verdict::Unsupported),

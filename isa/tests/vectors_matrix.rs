@@ -1,5 +1,5 @@
-//! Matrix products: the test vectors, cases in which SMs give different bits, and the layout of
-//! fragments.
+//! Tests of matrix products: the test vectors, cases in which SMs give different bits, and the
+//! layout of fragments.
 
 use std::collections::HashSet;
 use std::fs;
@@ -14,8 +14,8 @@ fn form(op: &str) -> ProductShape {
     ProductShape::of(&words).expect(op)
 }
 
-/// Returns the elements of a matrix that is given as bytes in hexadecimal. Elements narrower than a
-/// byte are packed from the low bits up.
+/// Parses the elements of a matrix from bytes in hexadecimal. Elements narrower than a byte are
+/// packed from the low bits up.
 fn elements(text: &str, bits: u32) -> Vec<u32> {
     let bytes: Vec<u8> =
         (0..text.len() / 2).map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).unwrap()).collect();
@@ -73,7 +73,8 @@ fn products_are_those_of_the_vectors() {
     assert_eq!(lines, 1492);
 }
 
-/// Returns the only nonzero element of a product: a row times a column, plus `c`.
+/// Computes a matrix product in which only one element is not zero, and returns the bits of this
+/// element: the dot product of the pairs, plus `c`.
 fn dot(op: &str, sm: u16, pairs: &[(u32, u32)], c: u32) -> u32 {
     let form = form(op);
     let [mut a, mut b, mut of_c] =
@@ -90,14 +91,14 @@ fn dot(op: &str, sm: u16, pairs: &[(u32, u32)], c: u32) -> u32 {
 fn machines_add_in_their_own_ways() {
     let op = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32";
     let old = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32";
-    // The factors of the products: 2^-12 and 2^-12, and 2^-13 and 2^-12.
+    // The factors of two products: `small` is 2^-12 and 2^-12, `smaller` is 2^-13 and 2^-12.
     let (small, smaller) = ((0x0C00, 0x0C00), (0x0800, 0x0C00));
     assert_eq!(dot(old, 75, &[small; 8], 0x3F80_0000), 0x3F80_0004);
     for sm in [80, 86, 87, 89, 90, 100, 120] {
         assert_eq!(dot(op, sm, &[small; 8], 0x3F80_0000), 0x3F80_0004, "sm_{sm}");
         let expected = if sm < 90 { 0x3F80_0000 } else { 0x3F80_0002 };
         assert_eq!(dot(op, sm, &[smaller; 8], 0x3F80_0000), expected, "sm_{sm}");
-        // 1 - 1 + 2^-26: the small term is truncated.
+        // The exact sum is 1 - 1 + 2^-26, but the last term is truncated to zero.
         assert_eq!(dot(op, sm, &[(0x3C00, 0x3C00), (0x0800, 0x0800)], 0xBF80_0000), 0, "sm_{sm}");
     }
     let halves = "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16";
@@ -106,7 +107,7 @@ fn machines_add_in_their_own_ways() {
     assert_eq!(dot(halves, 80, &pairs, 0x6800), 0x6800);
     assert_eq!(dot(halves, 90, &pairs, 0x6800), 0x6801);
     let bytes = "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32";
-    // The factors are 1 and 1 in one product, and 2^-7 and 2^-7 in all others.
+    // The factors are 1 and 1 in the first product, and 2^-7 and 2^-7 in all other products.
     let mut pairs = [(0x04, 0x04); 32];
     pairs[0] = (0x38, 0x38);
     assert_eq!(dot(bytes, 89, &pairs, 0), 0x3F80_0000);
@@ -116,8 +117,8 @@ fn machines_add_in_their_own_ways() {
     assert_eq!(dot(quads, 75, &[small; 4], 0x3F80_0000), 0x3F80_0002);
 }
 
-/// Each register element of a fragment belongs to one lane, and all matrix elements occur. In
-/// `wmma` several registers may hold the same element.
+/// Each element of a fragment's registers must belong to one lane, and all matrix elements must
+/// occur. In `wmma`, several registers may hold the same element.
 #[test]
 fn fragments_have_each_element_once() {
     let ops = [

@@ -1,5 +1,5 @@
-//! Executes every line of the packed-half and video test vectors. The registers and predicates in
-//! `post` must have their values, and nothing else may change.
+//! Executes every line of the packed-half and video test vectors. Afterwards, the registers and
+//! predicates in `post` must have the expected values, and all others must be unchanged.
 
 use std::fs;
 use std::path::Path;

@@ -1,10 +1,10 @@
-//! Grouping of VP1 words into bundles.
+//! Tests of the grouping of VP1 instruction words into bundles.
 
 use halfbyte_isa::vp1::{Bundle, BundleError, Inst, Opcode, Unit, UnitSlot, bundles};
 
 const NOPS: [Opcode; 4] = [Opcode::ANOP, Opcode::SNOP, Opcode::VNOP, Opcode::BNOP];
 
-/// Returns the nop of a unit; the units are in bundle order.
+/// Returns the nop of the unit with index `rank`; the units are in bundle order.
 fn nop(rank: usize) -> u32 {
     Inst::new(NOPS[rank]).word()
 }
@@ -32,7 +32,7 @@ fn units_are_ranges_of_the_opcode() {
     }
 }
 
-/// Tests every sequence of eight words of the four units: 4^8 programs.
+/// Tests every sequence of eight instruction words of the four units: 4^8 programs.
 #[test]
 fn every_order_of_eight_words_splits_by_the_rank_rule() {
     for pattern in 0..1 << 16 {

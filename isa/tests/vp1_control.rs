@@ -1,4 +1,4 @@
-//! Control flow of VP1 bundles, and bundles that trap.
+//! Tests of the control flow of VP1 bundles, and of bundles that trap.
 
 use halfbyte_isa::vp1::domain::{Jump, Next, Target, Unknown};
 use halfbyte_isa::vp1::fields::{self as f, ALWAYS};
@@ -35,8 +35,8 @@ fn jumps() {
     assert_eq!(next(Inst::new(Opcode::VNOP)), Next::Fall);
 }
 
-/// The condition uses the flags from before the bundle, even if its counter or scalar unit changes
-/// them.
+/// A loop instruction tests the flags from before its bundle, even if the bundle changes these
+/// flags.
 #[test]
 fn a_loop_tests_old_flags() {
     let mut state = State { c: [0x8000; 4], l: [1; 4], ..State::default() };
@@ -50,8 +50,7 @@ fn a_loop_tests_old_flags() {
     assert!(matches!(next, Next::Jump { taken: Some(0), .. }));
 }
 
-/// An instruction with unknown semantics traps and leaves the state unchanged, whatever else the
-/// bundle contains.
+/// A bundle traps and leaves the state unchanged if one of its instructions has unknown semantics.
 #[test]
 fn unknown_effects_trap() {
     let set = Inst::new(Opcode::MOV_I).with(f::DST, 1).with(f::IMM19, 5).word();
@@ -67,7 +66,7 @@ fn unknown_effects_trap() {
     }
 }
 
-/// `$uccfg` is `$uc16`, of which three bits are writable.
+/// `$uccfg` is the register `$uc16`, in which three bits are writable.
 #[test]
 fn rounding_is_configured_through_uc16() {
     let mut state = State::default();
@@ -80,7 +79,7 @@ fn rounding_is_configured_through_uc16() {
     assert_eq!(state.r[4], 0x111);
 }
 
-/// Every bundle of random words either has effects or traps.
+/// Every bundle of random instruction words must either have effects or trap.
 #[test]
 fn every_word_has_an_outcome() {
     let mut random = crate::random::Random(7);

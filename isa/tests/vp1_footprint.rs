@@ -1,5 +1,5 @@
-//! Checks that footprints match the semantics: a location outside the footprint does not influence
-//! the bundle and does not change.
+//! Checks that the footprints of VP1 bundles match the semantics. A location that the footprint
+//! does not read must not influence the bundle. A location that it does not write must not change.
 
 use crate::random::Random;
 use halfbyte_isa::row::RegFile;
@@ -26,7 +26,7 @@ fn random_state(random: &mut Random) -> State {
     state
 }
 
-/// Returns `state` with the locations in `places` taken from `other`.
+/// Returns `state`, in which the locations in `places` have the values of `other`.
 fn mixed(mut state: State, other: &State, places: Locations) -> State {
     for (file, n) in places.registers() {
         let n = usize::from(n);
@@ -53,7 +53,7 @@ fn mixed(mut state: State, other: &State, places: Locations) -> State {
     state
 }
 
-/// Returns the set of all locations.
+/// Returns the set of all locations of the processor.
 fn all() -> Locations {
     let files = [
         (RegFile::R, 32),
@@ -115,13 +115,14 @@ fn only_what_is_read_matters_and_only_what_is_written_changes() {
         let (before, other) = (random_state(&mut random), random_state(&mut random));
         let mut after = before.clone();
         let next = after.step(&bundle, |_| {});
-        // Locations that the bundle does not write keep their values; only a store changes the data
-        // store.
+        // A location outside the footprint's writes must keep its value. Only a store may change
+        // the data store.
         let kept = mixed(before.clone(), &after, footprint.writes);
         let stores = footprint.access.is_some_and(|access| access.store);
         assert!(stores || after.data == before.data, "{bundle:x?}");
         assert!(State { data: after.data.clone(), ..kept } == after, "{bundle:x?}");
-        // Locations that the bundle does not read do not influence the values that it writes.
+        // A location outside the footprint's reads must not influence the values that the bundle
+        // writes.
         let start = mixed(before.clone(), &other, everything.minus(footprint.reads));
         let mut end = start.clone();
         assert_eq!(end.step(&bundle, |_| {}), next, "{bundle:x?}");
@@ -143,8 +144,8 @@ fn what_does_not_interact_can_be_in_one_bundle() {
         if interact(&a, &b) || !x.is_disjoint(&y) {
             continue;
         }
-        // The bundle must be equivalent to each order of the instructions in which the first one
-        // does not write a location that the second one reads.
+        // The bundle must give the same state as the two instructions in sequence. An order is
+        // excluded if its first instruction writes a location that the second one reads.
         let orders = [(one, two, x.writes.intersects(y.reads)), (two, one, y.writes.intersects(x.reads))];
         for (first, second, disturbed) in orders {
             if disturbed {
@@ -173,13 +174,13 @@ fn inst(text: &str) -> Inst {
 #[test]
 fn ports_and_what_is_handed_over() {
     let interacting = [
-        // The instructions share one of the four read ports.
+        // The two instructions of these pairs need the same one of the four read ports.
         ("mov $r1 $v3 0x0", "stvh $v5 $a1 0x0"),
         ("mov $m1 $r2", "sts $r3 $a1 0x0"),
         ("bvecmad $r0 $r0q $c0 false $vc0 sf 0x4", "sts $r5 $a1 0x0"),
         ("mov $r1 $l0", "exit 0x0"),
-        // The vector instruction takes its factors from the scalar unit; the last two pairs pass
-        // nothing.
+        // The vector instruction takes its factors from the scalar unit. In the last two pairs, the
+        // scalar instruction passes no factors.
         ("vec 0x1 0x2 $vc1 sf 0x0", "vmad2 s factor rd int 0x0 hi $v27 u $v18d u $v27"),
         ("add $r1 $r2 $r3", "vmad2 s mask rd int 0x0 hi $v27 u $v18d u $v27"),
         ("vec 0x1 0x2 $vc1 sf 0x0", "vcmpad 0x1 $vc0 $v15d $v31"),
@@ -214,7 +215,7 @@ fn some_footprints() {
     let post = footprint("ldavh $v4 $a7 0x10");
     assert_eq!((post.reads, post.writes), (set(&[(A, 7)]), set(&[(A, 7), (V, 4)])));
     let add = footprint("add $r4 $c2 $r5 (slct $c1 b19 $r6d)");
-    // A register that a flag selects may be any register of its quad.
+    // If a flag selects a register, the register can be any of the four registers of its quad.
     assert_eq!(add.reads, set(&[(R, 4), (R, 5), (R, 6), (R, 7)]).union(Locations::flags(1, 1 << 2)));
     assert_eq!(add.writes, set(&[(R, 4)]).union(Locations::flags(2, 0xff)));
     let extra = footprint("ldaxh $v7q $a10 (slct $c3 b19a $a12d)");
@@ -225,7 +226,8 @@ fn some_footprints() {
     assert_eq!(footprint("mov $r1 $c2").reads, Locations::flags(2, 0xffff));
     assert_eq!(footprint("mov $r1 0x5").reads, Locations::EMPTY);
     assert_eq!(footprint("xor $r31 $r1 0x0").writes, Locations::EMPTY);
-    // Accesses relative to the frame are compared by address; accesses to streams always conflict.
+    // Accesses relative to the stack frame conflict if their addresses overlap. Accesses to streams
+    // always conflict.
     let conflict = |a: &str, b: &str| footprint(a).access.unwrap().conflicts(footprint(b).access.unwrap());
     assert!(conflict("stvh $v1 $a31 0x10", "lds $r1 $a31 0x14"));
     assert!(!conflict("stvh $v1 $a31 0x10", "lds $r1 $a31 0x24"));

@@ -1,6 +1,6 @@
-//! Checks that the register roles in the rows match the semantics. An instruction reads only
-//! registers that its row uses. It writes only registers that its row defines or updates, and all
-//! that its row defines.
+//! Checks that the operand roles in the rows of VP1 match the semantics. An instruction may read
+//! only registers that its row uses, and write only registers that its row defines or updates. It
+//! must write all registers that its row defines.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use halfbyte_isa::vp1::meaning::meaning;
 use halfbyte_isa::vp1::{Bundle, Inst, Opcode, Unit, fields as f};
 use halfbyte_isa::word::Field;
 
-/// Registers, as pairs of register file and number.
+/// A set of registers, each as its register file and number.
 type Registers = BTreeSet<(u8, u8)>;
 
-/// A reader with the values of the flags, which records the registers that are read.
+/// A reader that holds the values of the flags and records which registers the semantics reads.
 struct Recorder {
     c: u32,
     reads: Registers,
@@ -27,7 +27,7 @@ impl Recorder {
     }
 }
 
-/// Returns the number of a register.
+/// Returns the number of a register from its index operand.
 fn number(index: Index<u32>) -> u8 {
     match index {
         Index::Fixed(n) => n,
@@ -74,13 +74,15 @@ fn target(write: &Write<Concrete>) -> Option<(u8, u8)> {
     Some((file as u8, n))
 }
 
-/// Returns the registers that an operand may refer to, and those that it always refers to.
+/// Returns two sets of registers: those to which an operand may refer, and those to which it
+/// certainly refers.
 fn registers(inst: &Inst, operand: &Operand) -> (Registers, Registers) {
     let of = |file: RegFile, numbers: &[u8]| numbers.iter().map(|&n| (file as u8, n)).collect::<Registers>();
     let get = |field: Field| inst.get(field) as u8;
     let quad = |n: u8| [n & !3, n & !3 | 1, n & !3 | 2, n & !3 | 3];
     match operand.kind {
-        // Reads take the number modulo 4; writes to a number above 3 are dropped.
+        // A read takes the number of an `$l` register modulo 4. A write to a number above 3 is
+        // dropped.
         OperandKind::Reg { file: RegFile::L, field, .. } if get(field) > 3 => {
             (of(RegFile::L, &[get(field) & 3]), Registers::new())
         }
@@ -115,8 +117,8 @@ fn every_opcode_keeps_to_its_roles() {
         for _ in 0..200 {
             let inst = Inst::random(op, &mut next);
             let mut recorder = Recorder { c: 0x8000 | next() as u32 & 0x27ff, reads: Registers::new() };
-            // A `vec` in the bundle passes operands to the vector unit, so that the unit does not
-            // use stale ones.
+            // A vector instruction is bundled with a `vec`, which passes operands to the vector
+            // unit. Otherwise, the unit would use operands of an earlier bundle.
             let vec = Inst::new(Opcode::VEC);
             let words = [vec.word(), inst.word()];
             let words = if inst.unit() == Unit::Vector { &words[..] } else { &words[1..] };

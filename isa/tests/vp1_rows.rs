@@ -1,4 +1,4 @@
-//! Consistency of the VP1 description.
+//! Checks that the rows of VP1 are consistent.
 
 use halfbyte_isa::vp1::{self, Inst, Opcode};
 

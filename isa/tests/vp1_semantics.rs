@@ -1,5 +1,5 @@
 //! Executes every line of the VP1 test vectors. Exactly the locations in `post` must be written,
-//! with their values, and nothing else may change.
+//! with the expected values, and all other locations must be unchanged.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,14 +15,14 @@ fn hex(value: &Value) -> u32 {
     u32::from_str_radix(text.trim_start_matches("0x"), 16).expect("hexadecimal digits")
 }
 
-/// Parses sixteen bytes, component 0 first.
+/// Parses the sixteen bytes of a vector, component 0 first.
 fn bytes(value: &Value) -> [u8; 16] {
     let text = value.as_str().expect("a string of hexadecimal digits");
     assert_eq!(text.len(), 32, "{text}");
     std::array::from_fn(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).expect("hexadecimal digits"))
 }
 
-/// Sets the locations that an object names, and returns them.
+/// Sets the locations that a JSON object names, and returns the set of these locations.
 fn set(state: &mut State, object: &Map<String, Value>) -> BTreeSet<Location> {
     let mut locations = BTreeSet::new();
     for (file, value) in object {
@@ -71,7 +71,7 @@ fn set_one(state: &mut State, file: &str, index: &str, value: &Value) -> Locatio
     }
 }
 
-/// Checks one line; the error describes what is wrong.
+/// Checks one line of the test vectors. Returns an error that describes the difference.
 fn check(vector: &Map<String, Value>) -> Result<(), String> {
     let words: Vec<u32> = vector["words"].as_array().expect("words").iter().map(hex).collect();
     let bundle = Bundle::new(&words).map_err(|e| e.to_string())?;
@@ -93,7 +93,7 @@ fn check(vector: &Map<String, Value>) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the lines that differ between the descriptions of two states.
+/// Returns the lines of text in which the descriptions of two states differ.
 fn difference(got: &State, want: &State) -> Vec<String> {
     let (got, want) = (format!("{got:#x?}"), format!("{want:#x?}"));
     got.lines()

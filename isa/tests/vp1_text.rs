@@ -1,5 +1,5 @@
-//! VP1 assembly: the test vectors, the seed's spellings, lines that must be rejected, and round
-//! trips.
+//! Tests of VP1 assembly: the test vectors, the spellings of the VP1 reference, lines that must be
+//! rejected, and round trips.
 
 use crate::random::Random;
 use halfbyte_isa::vp1::{Inst, Opcode, assemble, disassemble, read_word, word_text};
@@ -22,7 +22,7 @@ fn vectors() -> Vec<Vector> {
         Vector {
             word: number(&v["word"]),
             at: number(&v["pos"]),
-            // The text of an instruction does not include bits that belong to no field.
+            // The disassembly of an instruction does not include the bits that belong to no field.
             text: text.split(" [unknown").next().unwrap().to_owned(),
             unclaimed: number(&v["unclaimed"]),
         }
@@ -40,8 +40,8 @@ fn every_vector_disassembles() {
     }
 }
 
-/// The bits that no field of a row covers are those that the reference decoder ignores, and ignored
-/// bits do not change the text.
+/// The reference decoder must ignore exactly the bits that no field of the row covers. Ignored bits
+/// must not change the disassembly.
 #[test]
 fn what_is_ignored_is_what_no_field_claims() {
     for v in vectors() {
@@ -54,7 +54,8 @@ fn what_is_ignored_is_what_no_field_claims() {
     }
 }
 
-/// Assembles the disassembly of a word and checks that the result has the same text.
+/// Assembles the disassembly of an instruction word. Checks that the resulting word has the same
+/// disassembly, and returns it.
 fn read_back(word: u32, at: u32) -> u32 {
     let text = word_text(word, at);
     let read = read_word(&text, at).unwrap_or_else(|e| panic!("{word:#010x} {text}: {e}"));
@@ -81,16 +82,17 @@ fn every_example_of_a_row_is_canonical() {
     }
 }
 
-/// The bits of an opcode's words that its text does not determine.
+/// The bits of an opcode's instruction words that the disassembly does not determine.
 #[derive(Default, Clone, Copy)]
 struct Untold {
-    /// Bits that never change the text.
+    /// Bits that never change the disassembly.
     always: u32,
-    /// Bits that change the text of some words but not of others.
+    /// Bits that change the disassembly of some instruction words but not of others.
     sometimes: u32,
 }
 
-/// Determines these bits by flipping each bit of random words of an opcode.
+/// Finds the bits of an opcode that the disassembly does not determine, by flipping each bit of
+/// random instruction words.
 fn untold(op: Opcode, random: &mut Random) -> Untold {
     let mut changes = 0;
     let mut untold = Untold::default();
@@ -113,8 +115,8 @@ const EQUAL_TEXTS_HEAD: &str = "\
 # In addition, an opcode with several values of OP is assembled with the first value.
 ";
 
-/// Every disassembly must assemble to a word with the same text. The word must also be the same,
-/// except for the classes in the checked-in list.
+/// Every disassembly must assemble to an instruction word with the same disassembly. The word must
+/// also be the same, except for the cases in the file `vp1_equal_texts.txt`.
 #[test]
 fn words_of_one_text_are_listed() {
     let mut random = Random(4);
@@ -208,7 +210,7 @@ fn fields_are_where_the_seed_puts_them() {
         word("vlrp4b s rn -0x4 $v1 $v4q $c2 $c2 lzf $vc1 sf"),
         0xb7 << 24 | 1 << 19 | 4 << 14 | 4 << 11 | 1 << 9 | 13 << 5 | 2 << 3 | 1
     );
-    // No flags are written, and the source is a plain register.
+    // This instruction writes no flags, and its source is a plain register.
     assert_eq!(word("add $r1 $r2 $r3"), 0x4c << 24 | 1 << 19 | 2 << 14 | 3 << 9 | 14 << 5 | 7);
     assert_eq!(word("bra 0x8"), 0xe0 << 24 | 2 << 9 | 15 << 5 | 7);
     assert_eq!(word("vnop"), 0xbfff_ffff);
@@ -228,8 +230,8 @@ fn the_seeds_spellings_are_read() {
         ("vlrp4b u rn 0x0 $v1 $v4q $c2 lzf $vc1 sf", "vlrp4b u rn 0x0 $v1 $v4q $c2 $c2 lzf $vc1 sf"),
         ("mov $vc1 $v1 $v2", "mov $v1 $vc1 $v2"),
         ("vmov $vc0 $v1 0x80", "vmov $v1 $vc0 0x80"),
-        // Additional spellings: decimal numbers, `$r31` by its name, names of special registers,
-        // blanks, a comment.
+        // The assembler also accepts decimal numbers, `$r31` by its name, names of special
+        // registers, blanks and comments.
         ("  add  $r1 $r31   -1 // decrement", "add $r1 0x0 -0x1"),
         ("mov $r1 $sr30", "mov $r1 $tick"),
         ("mov $uc16 $r31", "mov $uccfg 0x0"),
@@ -257,8 +259,8 @@ fn branches_are_relative_to_the_group() {
 }
 
 /// Tests every branch and call with every predicate, flag register and counter, at several
-/// addresses and with extreme distances. The predicate is omitted if it is `$c0 true`, but never
-/// after `not`.
+/// addresses and with the largest distances. The disassembly must omit the predicate `$c0 true`,
+/// but never after `not`.
 #[test]
 fn branches_leave_out_a_predicate_only_where_it_is_plainly_true() {
     let bits = [
@@ -299,8 +301,8 @@ fn branches_leave_out_a_predicate_only_where_it_is_plainly_true() {
     }
 }
 
-/// Three registers outside the processor have names. The direction of the move and unused bits make
-/// no difference.
+/// The disassembly must name three registers that are outside the processor. Neither the direction
+/// of the move nor unused bits change the names.
 #[test]
 fn moves_name_special_registers() {
     for (file, prefix) in [(8, "$sr"), (9, "$mi"), (10, "$uc")] {
@@ -323,7 +325,7 @@ fn moves_name_special_registers() {
     }
 }
 
-/// For every opcode, no pattern of the bits outside the row's fields changes the text.
+/// The bits outside the row's fields must not change the disassembly of any opcode.
 #[test]
 fn what_no_field_claims_changes_no_text() {
     const PATTERNS: u32 = 1 << 10;
@@ -333,7 +335,7 @@ fn what_no_field_claims_changes_no_text() {
         let claimed = op.row().fields().fold(0xff << 24, |mask, field| mask | field.mask() as u32);
         let word = Inst::random(op, &mut || random.next()).word();
         let text = word_text(word, 0x2_269a);
-        // All patterns if there are few bits, otherwise random ones.
+        // Tests all patterns of these bits if there are few bits, otherwise random patterns.
         let bits: Vec<u32> = (0..32).map(|bit| 1 << bit).filter(|bit| claimed & bit == 0).collect();
         for pattern in 0..PATTERNS.min(1u32.checked_shl(bits.len() as u32).unwrap_or(PATTERNS)) {
             let pattern = if 1 << bits.len() <= PATTERNS { pattern } else { random.next() as u32 };
@@ -346,8 +348,8 @@ fn what_no_field_claims_changes_no_text() {
     assert!(changed > 5_000, "only {changed} words differ in what is not claimed");
 }
 
-/// Checks that a line is rejected with the expected span and message. The second line marks the
-/// span with `^`, and the message follows.
+/// Checks that the assembler rejects a line with the expected message and span. In `marked`, `^`
+/// marks the span, and the message follows.
 fn refused(line: &str, marked: &str) {
     let start = marked.find('^').unwrap();
     let marks = marked[start..].find(|c| c != '^').unwrap();

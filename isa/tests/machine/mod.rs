@@ -1,4 +1,4 @@
-//! A machine with one work item over the concrete domain, which executes single instructions and
+//! A HALU machine with one work item over the concrete domain. It executes single instructions and
 //! straight-line code.
 
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::{ControlFlow, Effects, Reader, SpecialReg, Write};
 use halfbyte_isa::halu::meaning::{guard, meaning};
 
-/// The state that an instruction can read, including the registers that it can write.
+/// The registers, predicates and constants that an instruction can read or write.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machine {
     pub gpr: [u32; 255],
@@ -50,7 +50,7 @@ impl Machine {
         acts.then(|| meaning(inst, &mut Concrete, self))
     }
 
-    /// Executes one instruction that only writes registers.
+    /// Executes one instruction whose only effects are register writes.
     pub fn step(&mut self, inst: &Inst) {
         let Some(effects) = self.effects(inst) else {
             return;

@@ -1,4 +1,4 @@
-//! A kernel for random instructions, and access to `ptxas`.
+//! Declarations for random PTX instructions, and access to `ptxas`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,12 +15,13 @@ use halfbyte_isa::ptx::row;
 use halfbyte_isa::ptx::types::Type;
 use halfbyte_isa::ptx::types::{Space, Token};
 
-/// Returns the types that registers may have.
+/// Returns the types with which PTX registers can be declared.
 pub fn register_types() -> impl Iterator<Item = Type> {
     Type::ALL.iter().copied().filter(|ty| ty.is_of_registers())
 }
 
-/// Returns variables of every type in both state spaces, and shared variables.
+/// Returns variables of every type in the state spaces `.global` and `.const`, and shared
+/// variables.
 pub fn variables() -> Variables {
     let types = Type::ALL.iter().copied().filter(|&ty| Variable::admits(ty));
     let all = types.flat_map(|ty| [(ty, Space::Global), (ty, Space::Const)]).zip(0u8..).map(|((ty, space), number)| {
@@ -55,7 +56,7 @@ pub fn variables() -> Variables {
     all.chain([shared("held", Linkage::Plain, Some(9)), shared("rest", Linkage::Extern, None)]).collect()
 }
 
-/// Returns frame variables in both state spaces.
+/// Returns frame variables in the state spaces `.local` and `.param`.
 fn frame() -> Vec<FrameVariable> {
     let of = |name: &str, space| FrameVariable {
         name: name.into(),
@@ -67,7 +68,7 @@ fn frame() -> Vec<FrameVariable> {
     vec![of("depot", Space::Local), of("passed", Space::Param)]
 }
 
-/// A parameter that is passed in memory, of the same size as the frame variables.
+/// Declaration of a parameter that is passed in memory. Its size is that of the frame variables.
 const IN_MEMORY: Formal = Formal { in_memory: true, ty: Type::B8, count: Some(1 << 10), align: Some(64) };
 
 /// Returns functions with parameters and results in registers and in memory.
@@ -123,8 +124,8 @@ pub fn empty_entry() -> Entry {
     empty_entry_of((9, 2))
 }
 
-/// Returns such a kernel for a PTX version. Register types that older versions lack are declared
-/// last.
+/// Returns a kernel without instructions for a PTX version, like [`empty_entry`]. Register types
+/// that older versions lack are declared last.
 pub fn empty_entry_of(version: (u8, u8)) -> Entry {
     let mut registers = Registers::default();
     let types = register_types().filter(|ty| *ty != Type::B128);
@@ -150,7 +151,7 @@ pub fn empty_entry_of(version: (u8, u8)) -> Entry {
     }
 }
 
-/// Returns a module with one kernel for a target.
+/// Returns a module for a target, with one kernel.
 pub fn module(version: (u8, u8), target: TargetName, mut entry: Entry) -> Module {
     for label in &mut entry.body.labels {
         label.at = entry.body.insts.len() as u32;
@@ -159,9 +160,9 @@ pub fn module(version: (u8, u8), target: TargetName, mut entry: Entry) -> Module
     Module { version, target, variables, functions, entries: vec![entry] }
 }
 
-/// Changes a valid instruction so that `ptxas` accepts its values, too. Addresses become aligned
-/// and stay within the parameter, barrier numbers exist, and barriers have whole warps of threads.
-/// A guarded instruction has no omitted result.
+/// Changes the operands of a valid instruction so that `ptxas` accepts their values, too. Addresses
+/// become aligned and stay within the parameter. Barrier numbers exist, and barriers have whole
+/// warps of threads. A guarded instruction has no omitted result.
 pub fn make_assemblable(inst: &mut Inst) {
     let row = inst.row();
     if matches!(row.mnemonic, "bar" | "barrier") && !inst.has(Token::Warp) {
@@ -174,7 +175,7 @@ pub fn make_assemblable(inst: &mut Inst) {
         }
     }
     let elements = row::elements(&inst.modifiers) as i32;
-    // A matrix instruction accesses rows.
+    // A matrix instruction accesses memory in rows of 16 bytes.
     let size = if inst.is_warp_level() { 16 } else { (inst.ty(0).bits() / 8) as i32 * elements };
     let is_product = matches!(row.mnemonic, "mma" | "wmma");
     for operand in &mut inst.operands {
@@ -199,8 +200,8 @@ pub fn make_assemblable(inst: &mut Inst) {
     }
 }
 
-/// Returns `true` if the instruction is part of a call sequence, which `ptxas` accepts only as a
-/// whole.
+/// Returns `true` if the instruction is part of a call sequence. `ptxas` accepts only complete call
+/// sequences.
 pub fn is_of_a_call(inst: &Inst) -> bool {
     let passes = |operand: &Operand| {
         matches!(operand, Operand::Call { .. })
@@ -212,8 +213,8 @@ pub fn is_of_a_call(inst: &Inst) -> bool {
     inst.operands.iter().any(passes)
 }
 
-/// Returns the path of `ptxas`, on `PATH` or in a Python package. Prints a message if there is
-/// none; on CI this is a failure.
+/// Returns the path of `ptxas`, which is on `PATH` or in a Python package. Returns `None` after a
+/// message if there is no `ptxas`; on CI the test fails instead.
 pub fn ptxas() -> Option<PathBuf> {
     let found = find_ptxas();
     if found.is_none() {
@@ -238,7 +239,10 @@ fn find_ptxas() -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-/// Assembles a text and returns the errors that `ptxas` prints, if it rejects the text.
+/// Assembles a PTX text with `ptxas`.
+///
+/// # Errors
+/// Returns the output of `ptxas` if it rejects the text.
 pub fn assemble(ptxas: &Path, target: TargetName, text: &str) -> Result<(), String> {
     static RUNS: AtomicU32 = AtomicU32::new(0);
     let (process, run) = (std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed));

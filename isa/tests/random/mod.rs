@@ -1,6 +1,6 @@
-//! Deterministic random numbers for the tests.
+//! Random numbers for the tests, the same in each run.
 
-/// A SplitMix64 generator.
+/// The state of a SplitMix64 generator.
 pub struct Random(pub u64);
 
 impl Random {
@@ -12,7 +12,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Returns one of `edges` or a random word with equal probability.
+    /// Returns one of `edges` or a random 32-bit word, with equal probability.
     pub fn word(&mut self, edges: &[u32]) -> u32 {
         let bits = self.next();
         if bits & 1 == 0 { edges[(bits >> 1) as usize % edges.len()] } else { (bits >> 32) as u32 }
@@ -22,8 +22,8 @@ impl Random {
 /// Edge cases of integer operations.
 pub const INTEGERS: [u32; 8] = [0, 1, 2, 31, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFE, 0xFFFF_FFFF];
 
-/// Edge cases of f32: zeros, subnormals, the ends of the normal range, halves, integers at the ends
-/// of i32 and u32, infinities, NaNs.
+/// Bits of f32 edge cases: zeros, subnormals, the ends of the normal range, halves, integers at the
+/// ends of i32 and u32, infinities, NaNs.
 pub const FLOATS: [u32; 22] = [
     0x0000_0000,
     0x8000_0000,
