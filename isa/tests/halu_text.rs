@@ -348,7 +348,7 @@ fn undefined_values_do_not_decode() {
 #[test]
 fn programs_come_back() {
     let text = "\
-// Tests comments, an empty line, and labels alone or before an instruction.
+// A comment, an empty line, labels alone and before an instruction.
 
 start:
     ISETP.LT.U32.AND P0, PT, R1, R2 ;  // the head

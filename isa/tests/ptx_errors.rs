@@ -260,12 +260,13 @@ fn errors_are_where_they_are() {
         ("cvta.to.const.u64 %d1, c0;", "7:24: operand `a` of `cvta` must be a register of type .u64"),
         ("cvta.u64 %d1, c0;", "7:5: modifier `.u64` is not allowed here in `cvta`"),
         ("ld.global.u32 %r1, [%d1-4];", "7:24: expected `+` or `]`; found `-`"),
-        // The order of these modifiers is fixed.
+        // `ptxas` requires a fixed order of the modifiers in the following lines.
         ("bar.sync.cta 0;", "7:9: modifier `.cta` is not allowed here in `bar`"),
         ("bar.sync.warp -1;", "7:9: modifier `.warp` is not allowed here in `bar`"),
         ("mad.sat.hi.s32 %r1, %r1, %r1, %r1;", "7:4: modifier `.sat` is not allowed here in `mad`"),
         ("cp.async.ca.global.shared [%d1], [%d1], 4;", "7:12: modifier `.global` is not allowed here in `cp`"),
-        // Every value of the source type is in range, so `.sat` is invalid.
+        // `.sat` is invalid here, because every value of the source type is in the range of the
+        // result type.
         ("cvt.sat.u32.u16 %r1, %h1;", "7:12: modifier `.u16` is not allowed here in `cvt`"),
         ("cvt.sat.s32.s32 %r1, %r2;", "7:12: modifier `.s32` is not allowed here in `cvt`"),
         ("add.u64 %d1, c0, 4;", "7:14: operand `a` of `add` must be a register or a number of type .u64"),
@@ -304,7 +305,7 @@ fn errors_are_where_they_are() {
     let mut wrong = Vec::new();
     for (body, expected) in cases {
         let found = errors_of(&kernel(&format!("{regs}{body}")));
-        // Ignore the consequential error at the end of the text.
+        // Ignore the error at the end of the text, which is a consequence of an earlier error.
         let found: Vec<&str> = found.iter().map(String::as_str).filter(|e| !e.contains("end of the text")).collect();
         if found.join(", ") != *expected {
             wrong.push(format!("{body}\n    {}\n    {expected}", found.join(", ")));
