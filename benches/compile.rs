@@ -2,10 +2,11 @@
 //! each stage.
 //!
 //! The module has 2,000 generated kernels of about 40 ops on `f16x2`, `i8x4` and `i32`, with loads
-//! and stores, branches and loops. `compile` measures the whole pipeline from text to an object
-//! file. The other lines measure its stages; `verify` is part of `read`. The time of a stage on a
-//! kernel is the minimum of several rounds, to exclude the effects of other processes. `language`
-//! parses the kernels of `examples/known`, which are written in the kernel language.
+//! and stores, branches and loops. The output line `compile` measures the whole pipeline from text
+//! to an object file. The other output lines measure its stages; `verify` is part of `read`. The
+//! time of a stage on a kernel is the minimum of several rounds, to exclude the effects of other
+//! processes. `language` measures the front end on the kernels of `examples/known`, which are
+//! written in the kernel language.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -90,7 +91,7 @@ fn text() -> String {
 }
 
 /// Compiles the text and returns the time of each stage for each kernel. Work that is done once for
-/// the module counts for the first kernel.
+/// the whole module is included in the times of the first kernel.
 fn compile(text: &str) -> Vec<[Duration; PARTS.len()]> {
     let mut times = vec![[Duration::ZERO; PARTS.len()]; KERNELS];
     let mut last = Instant::now();

@@ -1,5 +1,5 @@
-//! Evaluator benchmark: the cost of race detection, in kernels that synchronise only by barriers
-//! and in others.
+//! Evaluator benchmark: the cost of race detection, both in kernels that synchronise only by
+//! barriers and in other kernels.
 #![allow(clippy::unwrap_used)]
 
 use std::time::{Duration, Instant};
@@ -11,8 +11,8 @@ use halfbyte::{Module, Shape};
 
 const ROUNDS: usize = 9;
 
-/// A kernel, its launch, the sizes of its buffers in bytes, and the maximum slowdown by race
-/// detection.
+/// A kernel, its launch, the sizes of its buffers in bytes, and the maximum slowdown that race
+/// detection may cause.
 struct Case {
     name: &'static str,
     text: &'static str,
@@ -82,8 +82,8 @@ fn main() {
 }
 
 impl Case {
-    /// Returns the time of a launch without and with race detection: the minimum of several rounds,
-    /// which alternate.
+    /// Returns the time of a launch without race detection, and then with it. Each time is the
+    /// minimum of several rounds, in which the two launches alternate.
     fn times(&self) -> [Duration; 2] {
         let module = Module::parse(self.text).unwrap();
         let kernel = module.ir().kernels.first().unwrap();

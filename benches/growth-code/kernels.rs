@@ -1,14 +1,15 @@
-//! Kernel generators for the growth benchmark, with a size parameter.
+//! Generators of kernels of a given size, for the growth benchmark.
 
 use std::fmt::Write;
 
-/// A kernel generator.
+/// A generator of kernels of a given size.
 pub struct Kernel {
-    /// The name, both in this benchmark and in the text.
+    /// The name of the generator, which is also the name of the kernel in the text.
     pub name: &'static str,
-    /// The workloads to run, by the first component of their names.
+    /// The first parts of the names of the workloads that run on the kernel, such as `explain`
+    /// for `explain-halu`.
     pub works: &'static [&'static str],
-    /// Generates the kernel of a size. The kernel defines a value `%r`.
+    /// Returns the text of a kernel of the given size. The kernel defines a value `%r`.
     pub write: fn(usize) -> String,
 }
 
@@ -31,7 +32,7 @@ fn text(name: &str, params: &str, body: impl FnOnce(&mut String)) -> String {
     text + "  ret\n}\n"
 }
 
-/// Generates one `switch` with `size` cases that branch to a common block.
+/// Generates a kernel with one `switch`, whose `size` cases branch to a common block.
 fn switch(size: usize) -> String {
     text("switch", "%x: in i32, %y: out i32", |text| {
         let cases: Vec<String> = (0..size).map(|k| format!("{k}: ^c{k}")).collect();
@@ -44,7 +45,7 @@ fn switch(size: usize) -> String {
     })
 }
 
-/// Generates `size` values that are live at the same time.
+/// Generates a kernel with `size` values that are live at the same time.
 fn live(size: usize) -> String {
     text("live", "%x: in i8x4, %y: out i8x4", |text| {
         let _ = writeln!(text, "  %v0 = load %x[%i]");
@@ -59,8 +60,8 @@ fn live(size: usize) -> String {
     })
 }
 
-/// Generates a kernel on `size` adjacent bytes, which are all loaded and processed before they are
-/// stored.
+/// Generates a kernel on `size` adjacent bytes. All bytes are loaded and processed before the first
+/// one is stored.
 fn bytes(size: usize) -> String {
     text("bytes", "%x: in i8 align 4, %y: in i8 align 4, %z: out i8 align 4", |text| {
         let bytes = size.next_multiple_of(4);
@@ -76,7 +77,7 @@ fn bytes(size: usize) -> String {
     })
 }
 
-/// Generates `size` if-then-else branches in sequence.
+/// Generates a kernel with `size` if-then-else branches in sequence.
 fn diamonds(size: usize) -> String {
     text("diamonds", "%x: in i32, %y: out i32", |text| {
         let _ = writeln!(text, "  %v0 = load %x[%i]");
@@ -89,8 +90,8 @@ fn diamonds(size: usize) -> String {
     })
 }
 
-/// Generates `size` if-then branches in sequence. The conditional block contains a load, which
-/// prevents if-conversion.
+/// Generates a kernel with `size` if-then branches in sequence. Each conditional block contains a
+/// load, which prevents if-conversion.
 fn skips(size: usize) -> String {
     text("skips", "%x: in i32, %y: out i32", |text| {
         let _ = writeln!(text, "  %v0 = load %x[%i]\n  %three = const.i32 3");
@@ -103,7 +104,8 @@ fn skips(size: usize) -> String {
     })
 }
 
-/// Generates `size` if-then-else branches in sequence, with a load in one of the two blocks.
+/// Generates a kernel with `size` if-then-else branches in sequence. One of the two blocks of each
+/// branch contains a load.
 fn branches(size: usize) -> String {
     text("branches", "%x: in i32, %y: out i32", |text| {
         let _ = writeln!(text, "  %v0 = load %x[%i]\n  %three = const.i32 3");

@@ -1,12 +1,12 @@
-//! Growth of the compiler's costs with the size of the input: executed instructions and memory.
+//! Growth of the compiler's costs with the size of its input: executed instructions and memory.
 //!
-//! Each of [`KERNELS`] is generated in doubling sizes and passed to the program. The cost of the
-//! smallest kernel of the same kind is subtracted. The exponent is the slope of the remaining cost
+//! Each kernel of [`KERNELS`] is generated in doubling sizes, and the program `halfbyte` compiles
+//! it. The cost of the smallest size is subtracted. The exponent is the slope of the remaining cost
 //! over the size on logarithmic scales: 1 means that twice the input costs twice as much.
 #![allow(unreachable_pub)]
 
 mod kernels;
-// The timing functions serve another benchmark.
+// The throughput benchmark uses the functions of this module that are unused here.
 #[allow(dead_code)]
 #[path = "../throughput-code/process.rs"]
 mod process;
@@ -21,13 +21,14 @@ use process::{Took, measure as start};
 const FIRST: usize = 1000;
 const LAST: usize = 16_000;
 
-/// A measured quantity.
+/// A cost of the compiler that is measured.
 struct Cost {
     name: &'static str,
     unit: &'static str,
-    /// The maximum exponent.
+    /// The largest exponent that is accepted.
     asked: f64,
-    /// Growth below this value since the smallest kernel is treated as zero.
+    /// A cost below this value, in the unit of `unit`, is replaced by this value. Small costs
+    /// therefore do not count as growth.
     nothing: f64,
 }
 
@@ -36,7 +37,8 @@ const COSTS: [Cost; 2] = [
     Cost { name: "memory", unit: "MB", asked: 1.1, nothing: 8.0 },
 ];
 
-/// The workloads: command lines of the program. `explain` asks about the value `%r`.
+/// The workloads: names, and arguments of the program `halfbyte`. `explain` is asked about the
+/// value `%r`.
 #[rustfmt::skip]
 const WORKS: &[(&str, &[&str])] = &[
     ("halu",         &["compile", "--emit", "obj", "-o", "/dev/null", "--target", "halu"]),
@@ -51,24 +53,24 @@ const WORKS: &[(&str, &[&str])] = &[
 ];
 
 const HELP: &str = "\
-Measures what the stages cost as their input grows
+Measures how the costs of the compiler grow with the size of its input
 
 Usage: cargo bench --bench growth -- [OPTIONS] [NAME]...
 
 Arguments:
-  [NAME]...  Only kernels and works of these names
+  [NAME]...  Kernels and workloads to measure; all by default
 
 Options:
-      --last SIZE  The largest size, in place of 16000
-  -h, --help       Prints this
+      --last SIZE  Largest size of a kernel [default: 16000]
+  -h, --help       Prints this help
 
-A line is a kernel and what is done with it. Of the instructions executed and of the most memory that was resident it has the
-exponent over all sizes, the exponent of the last doubling, and the value at the largest size without that of a kernel of size 1.
-Sizes double from 1,000 to 16,000. Instructions are counted by `perf stat` where the machine lets it, else by valgrind's
-cachegrind, which takes some minutes for all.
+Each output line is for a kernel and a workload. For the executed instructions and for the peak memory, the line contains the
+exponent over all sizes, the exponent of the last doubling, and the cost at the largest size, minus that of size 1.
+Sizes double from 1,000 to 16,000. `perf stat` counts the instructions if the machine permits it. Otherwise, valgrind's
+cachegrind counts them, which takes several minutes for all kernels.
 
-Exit codes: 0 no exponent over all sizes is above what is asked, 1.2 of instructions and 1.1 of memory; 1 one is; 2 it could
-not be measured.
+Exit codes: 0 if no exponent over all sizes exceeds its limit, which is 1.2 for instructions and 1.1 for memory; 1 if an
+exponent exceeds its limit; 2 if a measurement failed.
 ";
 
 fn main() -> ExitCode {
@@ -82,7 +84,7 @@ fn main() -> ExitCode {
             }
             "--last" => match args.next().and_then(|size| size.parse().ok()) {
                 Some(size) if size >= 2 * FIRST => last = size,
-                _ => return failed(&format!("--last is a number of at least {}", 2 * FIRST)),
+                _ => return failed(&format!("the size after `--last` must be at least {}", 2 * FIRST)),
             },
             // Cargo passes this option to every benchmark.
             "--bench" => {}
@@ -101,14 +103,15 @@ fn failed(message: &str) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// Prints a line for each selected kernel and workload. Returns `true` if all meet the limits.
+/// Measures each selected kernel with each selected workload and prints a line for it. Returns
+/// `true` if no exponent exceeds its limit.
 fn measure(names: &[String], last: usize) -> Result<bool, String> {
     let is_kernel = |name: &String| KERNELS.iter().any(|kernel| kernel.name == name);
     let is_work = |name: &String| WORKS.iter().any(|work| work.0 == name);
     if let Some(name) = names.iter().find(|name| !is_kernel(name) && !is_work(name)) {
-        return Err(format!("no kernel and no work has the name `{name}`; see --help"));
+        return Err(format!("there is no kernel or workload named `{name}`; `--help` describes the arguments"));
     }
-    // If no kernel is named, all kernels are selected. The same holds for workloads.
+    // If `names` contains no kernel, all kernels are selected. The same holds for workloads.
     let is_asked = |name: &str, kind: &dyn Fn(&String) -> bool| {
         let mut named = names.iter().filter(|name| kind(name)).peekable();
         named.peek().is_none() || named.any(|wanted| wanted == name)
@@ -129,7 +132,7 @@ fn measure(names: &[String], last: usize) -> Result<bool, String> {
     Ok(all_grow_well)
 }
 
-/// Prints the growth of each cost. Returns `true` if no exponent exceeds its limit.
+/// Prints the exponent of each cost. Returns `true` if no exponent exceeds its limit.
 fn grows_well(
     name: &str,
     last: usize,
@@ -151,14 +154,14 @@ fn grows_well(
         let most = costs.last().map_or(0.0, |cost| cost[number] - base[number]);
         line += &format!(" {of}={all:.2} last={end:.2} most={most:.0} {unit}");
         if all > *asked {
-            missed += &format!("{name}: the exponent of {of} is {all:.2}; at most {asked} is asked\n");
+            missed += &format!("{name}: the exponent of {of} is {all:.2}, but the limit is {asked}\n");
         }
     }
     println!("{line}\n{missed}");
     Ok(missed.is_empty())
 }
 
-/// Returns the slope of the least-squares line through the points.
+/// Returns the slope of the least-squares line through the points, each with its x and its y.
 fn slope(points: &[[f64; 2]]) -> f64 {
     let mean = |at: usize| points.iter().map(|point| point[at]).sum::<f64>() / points.len() as f64;
     let [x, y] = [0, 1].map(mean);
@@ -170,16 +173,17 @@ fn slope(points: &[[f64; 2]]) -> f64 {
     both / square
 }
 
-/// Runs a program. A rejected kernel is not an error.
+/// Runs a program and returns its resource usage. Exit code 1, by which the compiler rejects a
+/// kernel, is not an error.
 fn run(command: &mut Command) -> Result<Took, String> {
     let took = start(command.stdout(Stdio::null()).stderr(Stdio::null()))?;
     match took.code {
         Some(0 | 1) => Ok(took),
-        _ => Err(format!("{} fails", command.get_program().to_string_lossy())),
+        _ => Err(format!("`{}` failed", command.get_program().to_string_lossy())),
     }
 }
 
-/// Runs the program and measures its costs.
+/// Runs the program `halfbyte` and measures its costs.
 struct Meter<'f> {
     folder: &'f Path,
     /// `true` if `perf stat` can count instructions on this machine.
@@ -193,7 +197,8 @@ impl Meter<'_> {
         meter
     }
 
-    /// Returns the cost of a run: millions of instructions, and MB of memory.
+    /// Returns the costs of the program on a kernel of the given size: millions of executed
+    /// instructions, and MB of memory.
     fn run(&self, kernel: &Kernel, size: usize, args: &[&str]) -> Result<[f64; COSTS.len()], String> {
         let file = self.folder.join(format!("{}.hb", kernel.name));
         fs::write(&file, (kernel.write)(size)).map_err(|error| format!("{}: {error}", file.display()))?;
@@ -204,7 +209,7 @@ impl Meter<'_> {
         Ok([self.instructions(&args)? / 1e6, took.bytes / 1e6])
     }
 
-    /// Returns the number of instructions that the program executes.
+    /// Returns the number of instructions that the program executes with these arguments.
     fn instructions(&self, args: &[&str]) -> Result<f64, String> {
         let log = self.folder.join("instructions");
         let mut command = if self.has_perf {
@@ -224,6 +229,8 @@ impl Meter<'_> {
             false => text.lines().find_map(|line| line.split_once("I   refs:")).map(|(_, count)| count),
         };
         let count = count.and_then(|count| count.trim().replace(',', "").parse().ok());
-        count.ok_or_else(|| "neither `perf stat` nor valgrind counts instructions here".to_owned())
+        count.ok_or_else(|| {
+            "cannot count instructions; install valgrind, or permit `perf stat` to count them".to_owned()
+        })
     }
 }

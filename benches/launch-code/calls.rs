@@ -1,11 +1,11 @@
-//! Bound launches with one item.
+//! Measurements of bound launches with one item.
 
 use halfbyte::{Bound, Engine, Program};
 
 use crate::texts::Text;
 use crate::{Bench, Found};
 
-/// Measures the time of a launch in microseconds.
+/// Measures the time of a bound launch in microseconds.
 pub fn time(bench: &Bench, text: &Text) -> Result<Found, String> {
     let program = text.program(0)?;
     let (x, mut y, mut z) = ([1_u32], [1], [0]);
@@ -16,7 +16,7 @@ pub fn time(bench: &Bench, text: &Text) -> Result<Found, String> {
     Ok(Found { value: one.min(two) * 1e6, note: "a bound launch of one item on native code".into() })
 }
 
-/// Counts the allocations of a thousand launches.
+/// Returns the number of memory allocations of 1,000 bound launches.
 pub fn allocations(text: &Text) -> Result<Found, String> {
     let program = text.program(0)?;
     let (x, mut y, mut z) = ([1_u32], [1], [0]);

@@ -1,4 +1,4 @@
-//! Latency of cancellation.
+//! Measurements of the latency of cancellation.
 
 use std::fmt::Write;
 use std::thread;
@@ -11,10 +11,10 @@ use halfbyte::{Engine, HALU, Module, Program, TARGETS, VP1};
 
 use crate::Found;
 
-/// Running time before the cancellation.
+/// Time from the start of the work to its cancellation.
 const BEFORE: Duration = Duration::from_millis(100);
 const ROUNDS: usize = 5;
-/// Number of ops of the kernel whose compilation is cancelled.
+/// Number of ops of the kernel for which compilation is cancelled.
 const OPS: usize = 1_000_000;
 
 /// A kernel with an endless loop.
@@ -33,7 +33,8 @@ kernel @k(%n: i32, %y: out i32) {
   ret
 }";
 
-/// Measures the maximum latency over all engines in milliseconds.
+/// Measures the time from the cancellation of a launch to its end, in milliseconds. The value is
+/// the maximum over all engines.
 pub fn launch() -> Result<Found, String> {
     let mut slowest = (Duration::ZERO, String::new());
     for target in [HALU, VP1] {
@@ -60,7 +61,8 @@ pub fn launch() -> Result<Found, String> {
     Ok(Found { value: slowest.0.as_secs_f64() * 1e3, note: slowest.1 })
 }
 
-/// Measures the maximum latency over all targets in milliseconds.
+/// Measures the time from the cancellation of a compilation to its end, in milliseconds. The value
+/// is the maximum over all targets.
 pub fn compile() -> Result<Found, String> {
     let module = Module::parse(&large()).map_err(|error| error.to_string())?;
     let mut slowest = (Duration::ZERO, String::new());
@@ -94,8 +96,8 @@ fn cancelled(work: impl FnOnce(&Watchdog) -> Result<Option<Exceeded>, String>) -
     cancelled_after(BEFORE, work)
 }
 
-/// Returns the time from the cancellation to the end of the work. `work` returns the limit that
-/// ended it.
+/// Returns the time from the cancellation to the end of `work`, which is cancelled after `before`.
+/// `work` returns the limit that ended it, or `None` if it completed.
 fn cancelled_after(
     before: Duration,
     work: impl FnOnce(&Watchdog) -> Result<Option<Exceeded>, String>,
@@ -115,7 +117,7 @@ fn cancelled_after(
         match met {
             Some(Exceeded::Cancelled) => Ok(end.saturating_duration_since(asked)),
             Some(other) => Err(other.to_string()),
-            None => Err("the work was done before it was cancelled".to_owned()),
+            None => Err("the work ended before it was cancelled".to_owned()),
         }
     })
 }

@@ -4,7 +4,7 @@
 
 mod calls;
 mod cancels;
-// Some comparisons in this file serve other benchmarks.
+// Other benchmarks use the functions of this module that are unused here.
 #[allow(dead_code)]
 #[path = "../peer-code/measure.rs"]
 mod measure;
@@ -18,64 +18,64 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use measure::Rounds;
 
-/// The system's allocator with a counter of the allocations.
+/// The system's allocator, extended by a counter of the allocations.
 struct Counting;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 
-// SAFETY: every call is the system's.
+// SAFETY: every method calls the same method of the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as for this.
+        // SAFETY: the caller guarantees what the method of the system's allocator requires.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as for this.
+        // SAFETY: the caller guarantees what the method of the system's allocator requires.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, start: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as for this.
+        // SAFETY: the caller guarantees what the method of the system's allocator requires.
         unsafe { System.realloc(start, layout, size) }
     }
 
     unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
-        // SAFETY: as for this.
+        // SAFETY: the caller guarantees what the method of the system's allocator requires.
         unsafe { System.dealloc(start, layout) }
     }
 }
 
-/// Returns the number of allocations of the process so far.
+/// Returns the number of memory allocations of this process so far.
 fn allocations() -> u64 {
     ALLOCATIONS.load(Ordering::Relaxed)
 }
 
-/// A figure to measure.
+/// A quantity that the benchmark measures, with its limit.
 struct Figure {
     name: &'static str,
     unit: &'static str,
-    /// The maximum acceptable value.
+    /// The largest value that is accepted.
     asked: f64,
     measure: fn(&Bench) -> Result<Found, String>,
 }
 
-/// A measured value.
+/// A measured value with an explanation.
 struct Found {
     value: f64,
-    /// An explanation for readers.
+    /// The explanation, which the benchmark prints after the value.
     note: String,
 }
 
-/// The extent of the measurements.
+/// The number and duration of the measurements.
 struct Bench {
     rounds: Rounds,
-    /// The number of programs is divided by this factor.
+    /// The factor by which the number of programs is reduced.
     fewer: usize,
 }
 
@@ -90,7 +90,7 @@ const fn figure(
 
 #[rustfmt::skip]
 const FIGURES: &[Figure] = &[
-    // Typed slices compared with bytes: bound and run once.
+    // Time of launches with typed slices, divided by the time of the same launches with bytes.
     figure("typed_f16",         "x", 1.2,     typed::halves),
     figure("typed_u8x4",        "x", 1.2,     typed::bytes),
     figure("typed_u32",         "x", 1.2,     typed::words),
@@ -99,7 +99,7 @@ const FIGURES: &[Figure] = &[
     figure("bound_halu_allocs", "allocations", 0.0, |_| calls::allocations(&texts::HALU)),
     figure("bound_vp1",         "us", 0.8,    |b| calls::time(b, &texts::VP1)),
     figure("bound_vp1_allocs",  "allocations", 0.0, |_| calls::allocations(&texts::VP1)),
-    // Memory of programs after one launch on native code, not counting that code.
+    // Memory of programs after one launch on native code, without the native code.
     figure("program_halu",      "KB", 64.0,   |b| memory::program(b, &texts::HALU)),
     figure("program_vp1",       "KB", 64.0,   |b| memory::program(b, &texts::VP1)),
     figure("programs_10000",    "GB", 1.5,    memory::programs),
@@ -110,20 +110,20 @@ const FIGURES: &[Figure] = &[
 ];
 
 const HELP: &str = "\
-Measures what a launch costs besides its kernel
+Measures the overhead of launches
 
 Usage: cargo bench --bench launch -- [--quick] [NAME]...
 
 Arguments:
-  [NAME]...  Only figures of these names, or of names that contain them
+  [NAME]...  Figures to measure, by their names or parts of the names; all by default
 
 Options:
-      --quick  Fewer and shorter rounds, a tenth of the programs
-      --list   Prints the names of the figures, and what is asked of them
-  -h, --help   Prints this
+      --quick  Runs fewer and shorter rounds, and a tenth of the programs
+      --list   Prints the names and limits of the figures
+  -h, --help   Prints this help
 
-A line is a figure: NAME=VALUE UNIT asked=VALUE, and how it came about. Less is better. Memory is what is resident, as Linux has it.
-Exit codes: 0 no figure is above what is asked, 1 one is, 2 it could not be measured.
+Each output line is a figure, NAME=VALUE UNIT asked=LIMIT, with an explanation. Lower values are better. Memory is resident memory.
+Exit codes: 0 if no figure exceeds its limit, 1 if a figure exceeds its limit, 2 if a measurement failed.
 ";
 
 fn main() -> ExitCode {
@@ -142,12 +142,12 @@ fn main() -> ExitCode {
             "--quick" => bench = Bench { rounds: Rounds::QUICK, fewer: 10 },
             // Cargo passes this option to every benchmark.
             "--bench" => {}
-            _ if arg.starts_with('-') => return failed(&format!("unknown option `{arg}`; see --help")),
+            _ if arg.starts_with('-') => return failed(&format!("unknown option `{arg}`; `--help` lists the options")),
             _ => names.push(arg),
         }
     }
     if let Some(name) = names.iter().find(|name| !FIGURES.iter().any(|figure| figure.name.contains(name.as_str()))) {
-        return failed(&format!("no figure has `{name}` in its name; see --list"));
+        return failed(&format!("no figure has `{name}` in its name; `--list` prints the names"));
     }
     let is_wanted = |figure: &&Figure| names.is_empty() || names.iter().any(|name| figure.name.contains(name.as_str()));
     let (mut asked_for, mut missed) = (0, 0);
@@ -161,7 +161,7 @@ fn main() -> ExitCode {
         println!("{name}={value:.2} {unit} asked={asked}{mark} ({note})");
         (asked_for, missed) = (asked_for + 1, missed + usize::from(is_missed));
     }
-    println!("{} of {asked_for} figures are as asked", asked_for - missed);
+    println!("{} of {asked_for} figures are within their limits", asked_for - missed);
     if missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 

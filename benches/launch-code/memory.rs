@@ -1,4 +1,4 @@
-//! Memory usage of programs after a launch on native code.
+//! Measurements of the memory of programs after a launch on native code.
 
 use std::thread;
 
@@ -7,7 +7,8 @@ use halfbyte::{Engine, Program};
 use crate::texts::{HALU, Text, VP1};
 use crate::{Bench, Found};
 
-/// Measures the memory of a program besides its code in KB, averaged over 1,000 programs.
+/// Measures the memory of a program without its native code, in KB. The value is the mean over
+/// 1,000 programs.
 pub fn program(bench: &Bench, text: &Text) -> Result<Found, String> {
     let count = 1000 / bench.fewer;
     drop(launched(text, 0)?);
@@ -19,7 +20,8 @@ pub fn program(bench: &Bench, text: &Text) -> Result<Found, String> {
     Ok(Found { value: (bytes - code) / 1e3, note: format!("{:.1} KB of code, {count} live programs", code / 1e3) })
 }
 
-/// Measures the resident memory with 10,000 live programs in GB, half of them for each machine.
+/// Measures the resident memory of the process with 10,000 live programs, in GB. Half of the
+/// programs are for HALU, and half for VP1.
 pub fn programs(bench: &Bench) -> Result<Found, String> {
     let count = 10_000 / bench.fewer;
     let text = |number| if number % 2 == 0 { &HALU } else { &VP1 };
@@ -29,8 +31,8 @@ pub fn programs(bench: &Bench) -> Result<Found, String> {
     Ok(Found { value, note: format!("{count} live programs") })
 }
 
-/// Measures the growth of the resident memory in MB while four threads compile, launch and drop
-/// kernels. The first tenth of the kernels is not counted.
+/// Measures the growth of the resident memory, in MB, while four threads compile, launch and drop
+/// kernels. An initial tenth of the kernels runs before the measurement.
 pub fn churn(bench: &Bench) -> Result<Found, String> {
     let count = 10_000 / bench.fewer;
     let churn = |count: usize| {
@@ -53,7 +55,8 @@ pub fn churn(bench: &Bench) -> Result<Found, String> {
     Ok(Found { value: (after as f64 - before as f64) / 1e6, note })
 }
 
-/// Returns a program after one launch, with enough items for several rows of the native engine.
+/// Returns a program after one launch of its kernel, which has enough items for several rows of the
+/// native engine.
 fn launched(text: &Text, number: usize) -> Result<Program, String> {
     const ITEMS: usize = 300;
     let program = text.program(number)?;
@@ -63,7 +66,7 @@ fn launched(text: &Text, number: usize) -> Result<Program, String> {
     bound.engine(Engine::JIT).run(ITEMS as u32).map_err(|error| error.to_string())?;
     match (y[ITEMS - 1], z[ITEMS - 1]) == (1 + 2 + 1 + 2 - 2, number as u32) {
         true => Ok(program),
-        false => Err(format!("a launch gives {} and {}", y[ITEMS - 1], z[ITEMS - 1])),
+        false => Err(format!("the launch gave the wrong results {} and {}", y[ITEMS - 1], z[ITEMS - 1])),
     }
 }
 

@@ -2,12 +2,12 @@
 
 use halfbyte::{Module, Program, Target};
 
-/// A kernel that adds a scalar to each element of a buffer.
+/// Type and op of a kernel that adds a scalar to each element of a buffer.
 pub struct Text {
     pub target: Target,
     /// The element type.
     pub ty: &'static str,
-    /// The name of the op.
+    /// The IR op that adds.
     pub op: &'static str,
 }
 
@@ -17,8 +17,8 @@ pub const HALVES: Text = Text { target: halfbyte::HALU, ty: "f16x2", op: "fadd" 
 pub const BYTES: Text = Text { target: halfbyte::HALU, ty: "i8x4", op: "add_sat_u" };
 
 impl Text {
-    /// Returns the text of the kernel `@k` with the parameters `%a`, `in %x` and `inout %y`. A
-    /// different `number` gives a different constant, and thus a different kernel.
+    /// Returns the text of the kernel `@k` with the parameters `%a`, `in %x` and `inout %y`.
+    /// `number` is a constant in the kernel, so that different numbers give different kernels.
     pub fn kernel(&self, number: usize) -> String {
         let Text { ty, op, .. } = self;
         format!(
@@ -37,7 +37,7 @@ impl Text {
         )
     }
 
-    /// Compiles and loads the kernel.
+    /// Compiles and loads the kernel with the constant `number`.
     pub fn program(&self, number: usize) -> Result<Program, String> {
         let module = Module::parse(&self.kernel(number)).map_err(|error| error.to_string())?;
         let binary = module.compile(self.target).map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! Typed slices compared with the same data as bytes.
+//! Measurements of launches with typed slices, compared with launches on the same data as bytes.
 
 use std::cell::RefCell;
 
@@ -7,17 +7,17 @@ use halfbyte::{Arg, Data, Engine, f16, runtime};
 use crate::texts::{BYTES, HALU, HALVES, Text};
 use crate::{Bench, Found};
 
-/// Compares on 2^18 halves, two per element.
+/// Compares the launches on 2^18 halves, two in each element.
 pub fn halves(bench: &Bench) -> Result<Found, String> {
     compare(bench, &HALVES, 1 << 17, [f16::from_f32(0.5); 2], vec![f16::ONE; 1 << 18])
 }
 
-/// Compares on 2^20 elements of four bytes.
+/// Compares the launches on 2^20 elements of four bytes.
 pub fn bytes(bench: &Bench) -> Result<Found, String> {
     compare(bench, &BYTES, 1 << 20, [1_u8; 4], vec![[1_u8; 4]; 1 << 20])
 }
 
-/// Compares on 2^18 words.
+/// Compares the launches on 2^18 32-bit words.
 pub fn words(bench: &Bench) -> Result<Found, String> {
     compare(bench, &HALU, 1 << 18, 1_u32, vec![1_u32; 1 << 18])
 }
@@ -31,7 +31,7 @@ fn compare<A: Data, T: Data + PartialEq>(
 ) -> Result<Found, String> {
     let program = text.program(0)?;
     let kernel = program.kernel("k").map_err(|error| error.to_string())?;
-    // Both sides use the same memory, so that only the launch overhead differs.
+    // Both launches use the same memory, so that only their overhead differs.
     let (y, z) = (RefCell::new(x.clone()), RefCell::new(vec![0_u32; items as usize]));
     let mut typed = || {
         let (mut y, mut z) = (y.borrow_mut(), z.borrow_mut());

@@ -1,4 +1,4 @@
-//! Programs from assembly, loaded through an object.
+//! Programs that are assembled from assembly text and loaded through an object.
 
 use halfbyte::Target;
 use halfbyte::abi::{Direction, Param, ParamKind, Signature, Type};
@@ -20,7 +20,7 @@ pub fn buffer(name: &str, direction: Direction, ty: &str) -> Result<Param, Strin
 }
 
 fn elem(ty: &str) -> Result<Type, String> {
-    Type::from_name(ty).ok_or_else(|| format!("no type `{ty}`"))
+    Type::from_name(ty).ok_or_else(|| format!("there is no type `{ty}`"))
 }
 
 /// Assembles a HALU kernel and returns its object.
@@ -29,7 +29,7 @@ pub fn halu_object(params: Vec<Param>, text: &str) -> Result<Vec<u8>, String> {
     object(halfbyte::HALU, params, halfbyte::isa::halu::HaluCode(program.words).into(), None)
 }
 
-/// Assembles a VP1 kernel and returns its object. Each buffer has a stream with 16 bytes per item.
+/// Assembles a VP1 kernel and returns its object. The stream of each buffer has 16 bytes per item.
 pub fn vp1_object(params: Vec<Param>, text: &str, group_branch: Option<u32>) -> Result<Vec<u8>, String> {
     let program = vp1::assemble(text).map_err(|errors| format!("{errors:?}"))?;
     let stream = |(buffer, param): (u32, &Param)| {

@@ -1,13 +1,13 @@
 // Operations on bytes: plain C for the compiler to vectorise, and AVX2 intrinsics.
 //
-// Each function takes n bytes at x and n bytes at y, which it updates. n is a multiple of 32. The
-// scalar is unused.
+// Each function reads n bytes at x and n bytes at y, and writes the bytes at y. n is a multiple of
+// 32. The scalar is unused.
 
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
 
-// y = x + y, at most 255
+// Computes y = x + y, saturated at 255.
 void add_sat(uint32_t scalar, const uint8_t *restrict x, uint8_t *restrict y, size_t n) {
     (void)scalar;
     for (size_t i = 0; i < n; i++) {
@@ -25,7 +25,7 @@ void add_sat_avx2(uint32_t scalar, const uint8_t *x, uint8_t *y, size_t n) {
     }
 }
 
-// y = max(|avg(x, y) - x|, y)
+// Computes y = max(|avg(x, y) - x|, y).
 void video(uint32_t scalar, const uint8_t *restrict x, uint8_t *restrict y, size_t n) {
     (void)scalar;
     for (size_t i = 0; i < n; i++) {

@@ -1,4 +1,4 @@
-//! Operations on bytes, four per word.
+//! Comparisons of operations on bytes, four bytes in each 32-bit word.
 
 use std::ffi::CStr;
 
@@ -9,14 +9,14 @@ use crate::data::{Aligned, Results, compare, compare_bound, first, halu, launch}
 use crate::measure::Sample;
 use crate::native::Compiler::Gcc;
 
-/// Size of a buffer such that two fit in the first-level cache.
+/// Size of a buffer in bytes, of which two fit in the first-level cache.
 pub const SMALL: usize = 8 << 10;
-/// Size of a buffer such that two fit in the second-level cache.
+/// Size of a buffer in bytes, of which two fit in the second-level cache.
 pub const CACHED: usize = 128 << 10;
-/// Size of a buffer that fits in no cache.
+/// Size in bytes of a buffer that fits in no cache.
 pub const LARGE: usize = 64 << 20;
 
-/// Memory accesses per element: both buffers are read, and one is written.
+/// Number of memory accesses per element: two loads, from both buffers, and one store.
 const ACCESSES: f64 = 3.0;
 
 const ADD_SAT: &str = "
@@ -64,7 +64,7 @@ fn against(bench: &Bench, text: &str, bytes: usize, peer: &CStr) -> Result<Sampl
     let items = bytes as u32 / 4;
     let mut ours = |y: &mut [u8]| launch(kernel, Engine::JIT, items, 0, &[&x], y);
     let mut peer = |y: &mut [u8]| {
-        // SAFETY: it updates the bytes of y, which are as many as those of x.
+        // SAFETY: the function reads x and updates y, which have the same number of bytes.
         unsafe { peer.run(0, &x, y) };
         Ok(())
     };
@@ -72,14 +72,15 @@ fn against(bench: &Bench, text: &str, bytes: usize, peer: &CStr) -> Result<Sampl
     Ok(Sample::of_speeds(ACCESSES * bytes as f64 / 1e9, seconds))
 }
 
-/// Compares a kernel that is bound to its buffers once and then launched repeatedly with a peer.
+/// Compares a bound kernel that computes a saturating sum with a peer. The kernel is bound to its
+/// buffers once and launched repeatedly.
 pub fn add_sat_bound(bench: &Bench, bytes: usize, peer: &CStr) -> Result<Sample, String> {
     let program = halu(ADD_SAT)?;
     let kernel = first(&program)?;
     let peer = bench.peers.get(Gcc, peer)?;
     let [x, y] = [1, 2].map(|seed| Aligned::of_random(bytes, seed, |bits| bits as u16));
     let mut peer = |y: &mut [u8]| {
-        // SAFETY: it updates the bytes of y, which are as many as those of x.
+        // SAFETY: the function reads x and updates y, which have the same number of bytes.
         unsafe { peer.run(0, &x, y) };
         Ok(())
     };
@@ -87,17 +88,18 @@ pub fn add_sat_bound(bench: &Bench, bytes: usize, peer: &CStr) -> Result<Sample,
     Ok(Sample::of_speeds(ACCESSES * bytes as f64 / 1e9, seconds))
 }
 
-/// Measures a saturating sum.
+/// Compares a kernel that computes a saturating sum with a peer.
 pub fn add_sat(bench: &Bench, bytes: usize, peer: &CStr) -> Result<Sample, String> {
     against(bench, ADD_SAT, bytes, peer)
 }
 
-/// Measures vavrg4, vabsdiff4 and vmax4.
+/// Compares a kernel with the video instructions `vavrg4`, `vabsdiff4` and `vmax4` with a peer.
 pub fn video(bench: &Bench, peer: &CStr) -> Result<Sample, String> {
     against(bench, VIDEO, CACHED, peer)
 }
 
-/// Compares an `out` buffer, which the launch fills with zeros, with an `inout` buffer.
+/// Compares the speed of a kernel with an `out` buffer, which the launch fills with zeros, with
+/// that of the same kernel with an `inout` buffer.
 pub fn out(bench: &Bench) -> Result<Sample, String> {
     let programs = [halu(&brighten("out"))?, halu(&brighten("inout"))?];
     let [out, inout] = [first(&programs[0])?, first(&programs[1])?];

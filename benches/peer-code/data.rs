@@ -1,4 +1,4 @@
-//! Input data, and launches on them.
+//! Input data of the comparisons, and launches on these data.
 
 use halfbyte::Module;
 use halfbyte::ir::witness::Random;
@@ -7,8 +7,8 @@ use halfbyte::runtime::{Arg, Engine, Kernel, Launch, Program};
 use crate::Bench;
 use crate::measure::Side;
 
-/// Page-aligned bytes. Both sides need buffers with the same alignment, because it changes the time
-/// by up to 5 %.
+/// Page-aligned bytes. Our code and its peer need buffers with the same alignment, because the
+/// alignment changes the time by up to 5 %.
 pub struct Aligned {
     bytes: Vec<u8>,
     start: usize,
@@ -18,7 +18,7 @@ pub struct Aligned {
 const ALIGN: usize = 4096;
 
 impl Aligned {
-    /// Copies the bytes.
+    /// Copies bytes to a page-aligned buffer.
     pub fn new(from: &[u8]) -> Aligned {
         let mut bytes = vec![0; from.len() + ALIGN];
         let start = bytes.as_ptr().align_offset(ALIGN);
@@ -26,7 +26,7 @@ impl Aligned {
         Aligned { bytes, start, len: from.len() }
     }
 
-    /// Creates 16-bit elements from random bits.
+    /// Creates a buffer of 16-bit elements. `element` returns an element from random bits.
     pub fn of_random(bytes: usize, seed: u64, mut element: impl FnMut(u64) -> u16) -> Aligned {
         let mut random = Random(seed);
         let elements = (0..bytes / 2).flat_map(|_| element(random.bits()).to_le_bytes());
@@ -48,7 +48,7 @@ impl std::ops::DerefMut for Aligned {
     }
 }
 
-/// Compiles and loads a module with one kernel.
+/// Compiles a module with one kernel for HALU, and loads it.
 pub fn halu(text: &str) -> Result<Program, String> {
     let module = Module::parse(text).map_err(|report| report.to_string())?;
     let binary = module.compile(halfbyte::HALU).map_err(|error| error.to_string())?;
@@ -57,10 +57,11 @@ pub fn halu(text: &str) -> Result<Program, String> {
 
 /// Returns the first kernel of a program.
 pub fn first(program: &Program) -> Result<&Kernel, String> {
-    program.kernels().first().ok_or_else(|| "no kernel".into())
+    program.kernels().first().ok_or_else(|| "the program has no kernel".into())
 }
 
-/// Launches a kernel on an engine. The scalar comes first if the kernel has one.
+/// Launches a kernel on an engine. If the kernel has a scalar parameter, `scalar` is its first
+/// argument.
 pub fn launch(
     kernel: &Kernel,
     engine: Engine,
@@ -79,7 +80,7 @@ pub fn launch(
 }
 
 /// Compares a bound kernel, which updates its last argument, with a peer that updates the same
-/// bytes. Both sides run once to compare the results, and are then measured.
+/// bytes. The results are compared once before the time is measured. Returns the seconds of both.
 pub fn compare_bound(
     bench: &Bench,
     kernel: &Kernel,
@@ -100,18 +101,21 @@ pub fn compare_bound(
     bench.rounds.compare(ours, peer)
 }
 
-/// Checks that both sides computed the same bytes.
+/// Checks that our code and its peer have computed the same bytes.
 fn agree(ours: &[u8], peer: &[u8]) -> Result<(), String> {
     match ours.iter().zip(peer).position(|(ours, peer)| ours != peer) {
-        Some(at) => Err(format!("byte {at} is {:#04x} here and {:#04x} there", ours[at], peer[at])),
+        Some(at) => Err(format!(
+            "the results differ: byte {at} is {:#04x}, but {:#04x} in the result of the peer",
+            ours[at], peer[at]
+        )),
         None => Ok(()),
     }
 }
 
-/// A side of a comparison that updates bytes.
+/// One of the two sides of a comparison: a function that updates bytes.
 pub type Update<'a> = &'a mut dyn FnMut(&mut [u8]) -> Result<(), String>;
 
-/// Relation between the results of both sides.
+/// Required relation between the results of our code and its peer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Results {
     /// The results must be equal.
@@ -120,7 +124,8 @@ pub enum Results {
     Differ,
 }
 
-/// Runs both sides once, each on a copy of the bytes, compares the results, and then measures both.
+/// Compares our code with a peer; each side updates a copy of the bytes. The results are compared
+/// once before the time is measured. Returns the seconds of both.
 pub fn compare(
     bench: &Bench,
     start: &[u8],

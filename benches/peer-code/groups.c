@@ -1,7 +1,7 @@
-// Cooperative kernels as loops: the code that a programmer would write for one core instead of the
-// kernels of examples/groups, tile by tile.
+// Cooperative kernels as loops in C: the code that a programmer would write for one core in place
+// of the kernels of examples/groups. Each loop processes tile by tile.
 //
-// Each function takes a scalar, n bytes at x, and bytes at y, which it writes.
+// Each function takes a scalar and n bytes at x, and writes its results at y.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -9,7 +9,7 @@
 
 enum { GROUP = 256, TILE = 16 };
 
-// Computes the sum of each group of 256 words by a tree reduction.
+// Computes the sum of each group of 256 32-bit words by a tree reduction.
 void block_sum(uint32_t scalar, const uint8_t *x, uint8_t *y, size_t n) {
     (void)scalar;
     const uint32_t *from = (const uint32_t *)x;
@@ -24,8 +24,8 @@ void block_sum(uint32_t scalar, const uint8_t *x, uint8_t *y, size_t n) {
     }
 }
 
-// Counts the byte values. The scalar is the number of groups, which process blocks of 256 bytes in
-// turn.
+// Counts how often each byte value occurs. The scalar is the number of groups, which process blocks
+// of 256 bytes in turn.
 void histogram(uint32_t groups, const uint8_t *x, uint8_t *y, size_t n) {
     uint32_t *counts = (uint32_t *)y;
     for (size_t g = 0; g < groups; g++) {
@@ -38,7 +38,7 @@ void histogram(uint32_t groups, const uint8_t *x, uint8_t *y, size_t n) {
     }
 }
 
-// Transposes a square float matrix in tiles of 16 by 16; the scalar is the number of rows.
+// Transposes a square matrix of floats in tiles of 16 by 16. The scalar is the number of rows.
 void transpose(uint32_t rows, const uint8_t *x, uint8_t *y, size_t n) {
     (void)n;
     const float *from = (const float *)x;
@@ -56,8 +56,8 @@ void transpose(uint32_t rows, const uint8_t *x, uint8_t *y, size_t n) {
     }
 }
 
-// Multiplies two square half matrices, stored one after the other at x, in tiles of 16 by 16 with
-// float accumulators. The scalar is the number of rows.
+// Multiplies two square matrices of halves in tiles of 16 by 16, with float accumulators. The
+// matrices are stored one after the other at x. The scalar is the number of rows.
 void tiled_product(uint32_t rows, const uint8_t *x, uint8_t *y, size_t n) {
     const _Float16 *a = (const _Float16 *)x, *b = (const _Float16 *)(x + n / 2);
     _Float16 *c = (_Float16 *)y;

@@ -11,10 +11,10 @@ use crate::halves::f16;
 use crate::measure::Sample;
 use crate::native::Compiler::Clang;
 
-/// A kernel and its launch.
+/// A kernel of `examples/groups` with its launch and its peer.
 pub struct Case {
     text: &'static str,
-    /// The name of the peer function.
+    /// The name of the C function that is the peer.
     peer: &'static CStr,
     shape: Shape,
     scalars: &'static [u32],
@@ -22,12 +22,12 @@ pub struct Case {
     inputs: &'static [usize],
     /// Size of the output buffer in bytes.
     output: usize,
-    /// The scalar that the peer takes.
+    /// The scalar argument of the peer.
     peer_scalar: u32,
     element: fn(u64) -> u16,
 }
 
-/// A peer, which reads the inputs and writes the output.
+/// A peer: a function that reads the inputs and writes the output.
 type Peer<'a> = &'a mut dyn FnMut(&[u8], &mut [u8]) -> Result<(), String>;
 
 const ROWS: usize = 256;
@@ -79,17 +79,17 @@ pub const TILED_PRODUCT: Case = Case {
     element: f16,
 };
 
-/// Compares native code with the loops of a C compiler.
+/// Compares the kernel on native code with a loop in C.
 pub fn native(bench: &Bench, case: &Case) -> Result<Sample, String> {
     let peer = bench.peers.get(Clang, case.peer)?;
     case.measure(bench, &mut |input, y| {
-        // SAFETY: it reads the bytes of x, and writes those of y, of which there are as many as it writes for these.
+        // SAFETY: for an input of this size, the function writes at most as many bytes as y has.
         unsafe { peer.run(case.peer_scalar, input, y) };
         Ok(())
     })
 }
 
-/// Compares native code with the interpreter.
+/// Compares the kernel on native code with the same kernel on the interpreter.
 pub fn interpreted(bench: &Bench, case: &Case) -> Result<Sample, String> {
     let program = halu(case.text)?;
     let kernel = first(&program)?;
@@ -109,7 +109,7 @@ impl Case {
         Ok(Sample::of_speeds(f64::from(items) / 1e6, seconds))
     }
 
-    /// Launches the kernel; `input` holds all inputs, one after the other.
+    /// Launches the kernel. `input` holds the contents of all input buffers, one after the other.
     fn launch(&self, kernel: &Kernel, engine: Engine, mut input: &[u8], y: &mut [u8]) -> Result<(), String> {
         let mut args: Vec<Arg<'_>> = self.scalars.iter().map(|&scalar| Arg::Scalar(scalar.into())).collect();
         for &bytes in self.inputs {

@@ -1,4 +1,4 @@
-//! Costs of control flow, and the speedup of threads.
+//! Comparisons that show the cost of control flow and the speedup by threads.
 
 use std::ffi::CStr;
 use std::num::NonZero;
@@ -11,8 +11,8 @@ use crate::halves;
 use crate::measure::Sample;
 use crate::native::Compiler::Gcc;
 
-/// Returns a kernel that branches on the last bit of a word: `%p` differs between items, `%t` is
-/// uniform.
+/// Returns the text of a kernel that branches on the last bit of a word. The word is `%p`, which
+/// differs between items, or `%t`, which is uniform.
 fn branch(word: &str) -> String {
     format!(
         "kernel @branch(%t: i8x4, %x: in i8x4, %y: inout i8x4) {{
@@ -61,10 +61,10 @@ pub fn divergent(bench: &Bench) -> Result<Sample, String> {
 
 /// Size in bytes of a buffer that is large enough for two threads.
 const SHARED: usize = 4 << 20;
-/// Millions of lane operations of the polynomial on that buffer.
+/// Millions of lane operations if the polynomial is evaluated on a buffer of this size.
 const SHARED_WORK: f64 = 16.0 * SHARED as f64 / 2.0 / 1e6;
 
-/// Compares two threads with one on the polynomial.
+/// Compares the polynomial on two threads with the polynomial on one thread.
 pub fn threads(bench: &Bench) -> Result<Sample, String> {
     let program = halu(&halves::polynomial_text())?;
     let kernel = first(&program)?;
@@ -77,11 +77,12 @@ pub fn threads(bench: &Bench) -> Result<Sample, String> {
     Ok(Sample::of_speeds(SHARED_WORK, seconds))
 }
 
-/// Compares two threads with one in C code, which shows the possible speedup on this computer.
+/// Compares C code on two threads with the same code on one thread. The ratio is the speedup that
+/// this computer allows.
 pub fn native_threads(bench: &Bench, peer: &CStr) -> Result<Sample, String> {
     let peer = bench.peers.get(Gcc, peer)?;
     let x = Aligned::of_random(SHARED, 1, halves::f16);
-    // SAFETY: it updates the bytes of y, which are as many as those of x.
+    // SAFETY: the function reads x and updates y, which have the same number of bytes.
     let run = |x: &[u8], y: &mut [u8]| unsafe { peer.run(0, x, y) };
     let mut two = |y: &mut [u8]| {
         let (x_parts, y_parts) = (x.split_at(SHARED / 2), y.split_at_mut(SHARED / 2));

@@ -1,8 +1,8 @@
-//! Benchmark of native code against peers: kernels on the native engine and the same work in C,
-//! measured alternately in one run.
+//! Benchmark of native code against peers. The same work is done by kernels on the native engine
+//! and by C code, which are measured alternately in one run.
 //!
-//! `benches/peers` builds the peers and runs this benchmark. Each figure prints a line; [`FIGURES`]
-//! contains the required ratios.
+//! `benches/peers` builds the peers and runs this benchmark. Each comparison prints a line;
+//! [`FIGURES`] contains the required ratios.
 #![allow(unreachable_pub)]
 
 mod assembly;
@@ -25,18 +25,18 @@ use native::Compiler::{Clang, Clang128};
 use native::Peers;
 use ptx::Of::{Few, Many};
 
-/// A comparison with a peer.
+/// A comparison of our code with a peer.
 struct Figure {
     name: &'static str,
-    /// The unit of both values.
+    /// The unit of our value and of the peer's value.
     unit: &'static str,
     peer: &'static str,
-    /// The minimum ratio, if one is required.
+    /// The minimum ratio of our speed to the peer's, if one is required.
     asked: Option<f64>,
     measure: fn(&Bench) -> Result<Sample, String>,
 }
 
-/// The context of all measurements.
+/// The settings and the C functions that all measurements share.
 struct Bench {
     rounds: Rounds,
     peers: Peers,
@@ -47,18 +47,20 @@ const BYTES: &str = "GB/s";
 const VECTORS: &str = "Mvectors/s";
 const ITEMS: &str = "Mitems/s";
 
-/// Minimum ratio of each PTX kernel to C with 128-bit vectors. [`LEAST_V3`] is the minimum ratio to
-/// C with vectors of any width, and [`MEAN`] the minimum of the mean ratio.
+/// Minimum ratio of the speed of a PTX kernel to that of C code with 128-bit vectors. [`LEAST_V3`]
+/// is the minimum ratio to C code with vectors of any width. [`MEAN`] is the minimum geometric mean
+/// of the ratios to C code with 128-bit vectors.
 const LEAST: f64 = 0.6;
 const LEAST_V3: f64 = 0.35;
 const MEAN: f64 = 0.8;
 
-/// Minimum ratio of a function in an object to native code in memory.
+/// Minimum ratio of the speed of a function in a native object to that of native code in memory.
 const AHEAD: f64 = 0.95;
 
-/// Directed rounding may be at most twice as slow.
+/// Minimum ratio of the speed with directed rounding to that with rounding to nearest.
 const DIRECTED: f64 = 0.5;
-/// Minimum ratio at which the time per instruction counts as constant.
+/// Minimum ratio at which the translation time per instruction counts as independent of the
+/// kernel's size.
 const LINEAR: f64 = 0.67;
 
 const fn figure(
@@ -73,7 +75,7 @@ const fn figure(
 
 #[rustfmt::skip]
 const FIGURES: &[Figure] = &[
-    // Packed halves. A lane operation is one multiply-add of one half.
+    // Operations on packed halves. A lane operation is one multiply-add of one half.
     figure("half2_axpy",                LANE_OPS,  "avx2",        Some(0.8),      |b| halves::axpy(b, c"axpy_f16")),
     figure("half2_axpy_twosum",         LANE_OPS,  "twosum",      None,           |b| halves::axpy(b, c"axpy_f16_by_error")),
     figure("half2_axpy_naive",          LANE_OPS,  "naive",       Some(40.0),     halves::axpy_naive),
@@ -84,7 +86,7 @@ const FIGURES: &[Figure] = &[
     figure("half2_poly16",              LANE_OPS,  "avx2",        Some(1.0),      |b| halves::polynomial(b, c"polynomial_f16")),
     figure("half2_poly16_unrolled",     LANE_OPS,  "unrolled",    None,           |b| halves::polynomial(b, c"polynomial_f16_unrolled")),
     figure("bf16x2_axpy",               LANE_OPS,  "avx2",        None,           |b| halves::axpy_bf16(b, c"axpy_bf16")),
-    // Bytes that are read plus bytes that are written.
+    // Operations on bytes. The unit counts the bytes that are read and those that are written.
     figure("vadd4_sat",                 BYTES,     "gcc",         Some(1.5),      |b| bytes::add_sat(b, bytes::CACHED, c"add_sat")),
     figure("vadd4_sat_intrinsics",      BYTES,     "avx2",        Some(0.9),      |b| bytes::add_sat(b, bytes::CACHED, c"add_sat_avx2")),
     figure("vadd4_sat_bound",           BYTES,     "avx2",        Some(0.9),      |b| bytes::add_sat_bound(b, bytes::CACHED, c"add_sat_avx2")),
@@ -93,11 +95,11 @@ const FIGURES: &[Figure] = &[
     figure("vadd4_sat_dram_intrinsics", BYTES,     "avx2",        Some(0.9),      |b| bytes::add_sat(b, bytes::LARGE, c"add_sat_avx2")),
     figure("vadd4_sat_out",             BYTES,     "inout",       Some(1.0),      bytes::out),
     figure("vavrg4_vabsdiff4_vmax4",    BYTES,     "gcc",         Some(1.0),      |b| bytes::video(b, c"video")),
-    // VP1. A vector is one vmac or vadd on data in the data store.
+    // VP1 kernels. A vector is one `vmac` or `vadd` on data in the data store.
     figure("vp1_vmac",                  VECTORS,   "clang",       Some(0.8),      |b| vp1::vmac(b, c"vmac")),
     figure("vp1_vadd",                  VECTORS,   "clang",       Some(2.0),      |b| vp1::vadd(b, c"vadd")),
     figure("vp1_copies",                BYTES,     "memcpy",      Some(0.5),      vp1::copies),
-    // Launches.
+    // Cost of control flow, and speedup by threads.
     figure("divergent",                 ITEMS,     "uniform",     Some(0.25),     launches::divergent),
     figure("two_threads",               LANE_OPS,  "one",         Some(1.8),      launches::threads),
     figure("two_threads_avx2",          LANE_OPS,  "one",         None,           |b| launches::native_threads(b, c"polynomial_f16")),
@@ -110,9 +112,9 @@ const FIGURES: &[Figure] = &[
     figure("interp_histogram",          ITEMS,     "interp",      None,           |b| groups::interpreted(b, &groups::HISTOGRAM)),
     figure("interp_transpose",          ITEMS,     "interp",      None,           |b| groups::interpreted(b, &groups::TRANSPOSE)),
     figure("interp_tiled_product",      ITEMS,     "interp",      None,           |b| groups::interpreted(b, &groups::TILED_PRODUCT)),
-    // PTX kernels as compilers write them, executed directly. Launches with a hundred thousand
-    // items are compared with C code of 128-bit vectors and of any vectors, launches with few items
-    // only with the former.
+    // PTX kernels as compilers generate them, executed directly. Launches with a hundred thousand
+    // items are compared with C code of 128-bit vectors and with C code of any vectors. Launches
+    // with few items are compared only with C code of 128-bit vectors.
     figure("ptx_saxpy",                 ITEMS,     "clang128",    Some(LEAST),    |b| ptx::native(b, "saxpy", Clang128, Many)),
     figure("ptx_saxpy_v3",              ITEMS,     "clang",       Some(LEAST_V3), |b| ptx::native(b, "saxpy", Clang, Many)),
     figure("ptx_saxpy_few",             ITEMS,     "clang128",    None,           |b| ptx::native(b, "saxpy", Clang128, Few)),
@@ -140,7 +142,7 @@ const FIGURES: &[Figure] = &[
     figure("ptx_blend",                 ITEMS,     "clang128",    Some(LEAST),    |b| ptx::native(b, "blend", Clang128, Many)),
     figure("ptx_blend_v3",              ITEMS,     "clang",       Some(LEAST_V3), |b| ptx::native(b, "blend", Clang, Many)),
     figure("ptx_blend_few",             ITEMS,     "clang128",    None,           |b| ptx::native(b, "blend", Clang128, Few)),
-    // The same kernels as functions of native objects, compared with native code in memory.
+    // The same PTX kernels as functions of native objects, compared with native code in memory.
     figure("ahead_saxpy",                ITEMS,     "memory",      Some(AHEAD),    |b| ptx::ahead(b, "saxpy")),
     figure("ahead_polynomial",           ITEMS,     "memory",      Some(AHEAD),    |b| ptx::ahead(b, "polynomial")),
     figure("ahead_mandelbrot",           ITEMS,     "memory",      Some(AHEAD),    |b| ptx::ahead(b, "mandelbrot")),
@@ -150,7 +152,7 @@ const FIGURES: &[Figure] = &[
     figure("ahead_gemv",                 ITEMS,     "memory",      Some(AHEAD),    |b| ptx::ahead(b, "gemv")),
     figure("ahead_dequantize",           ITEMS,     "memory",      Some(AHEAD),    |b| ptx::ahead(b, "dequantize")),
     figure("ahead_blend",                ITEMS,     "memory",      Some(AHEAD),    |b| ptx::ahead(b, "blend")),
-    // Translation, from the bytes of an object to the end of a launch with one item.
+    // Translation time, from the bytes of an object to the end of a launch with one item.
     figure("load_halu_100",             "ms",      "limit",       Some(1.0),      |b| translation::halu_time(b, 100)),
     figure("threads_ptx_polynomial",    ITEMS,     "processes",   Some(0.9),      processes::threads),
     figure("load_ptx_100",              "ms",      "limit",       Some(1.0),      |b| translation::ptx_time(b, 100)),
@@ -166,22 +168,23 @@ const FIGURES: &[Figure] = &[
 ];
 
 const HELP: &str = "\
-Measures kernels on the engine against their peers, in turn in one run
+Compares kernels on the native engine with C code and other peers, alternately in one run
 
 Usage: benches/peers [--quick] [NAME]...
 
 Arguments:
-  [NAME]...  Only figures of these names, or of names that contain them
+  [NAME]...  Figures to measure, by their names or parts of the names; all by default
 
 Options:
-      --quick  Fewer and shorter rounds
-      --list   Prints the names of the figures, and the ratios asked of them
-  -h, --help   Prints this
+      --quick  Runs fewer and shorter rounds
+      --list   Prints the names of the figures and the required ratios
+  -h, --help   Prints this help
 
-A line is a figure: NAME ours=VALUE UNIT peer=PEER VALUE ratio=R. Values are medians; the ratio is that of the speeds, so that
-more is better, of times too. `ptx_mean` is the geometric mean of those beside `clang128`. Before they are measured both sides run once, and must give the same bytes.
-Pin it to a core, but for `two_threads` and `threads_ptx`, which need two.
-Exit codes: 0 every figure reaches what is asked, 1 one does not, 2 it could not be measured.
+Each output line is a figure: NAME ours=VALUE UNIT peer=PEER VALUE ratio=R. Values are medians. The ratio is our speed divided
+by the peer's, so higher is better, also for times. `ptx_mean` is the geometric mean of the ratios to `clang128`. Before the
+measurement, both sides run once and must give the same bytes.
+Pin the benchmark to one core, except for `two_threads` and `threads_ptx`, which need two cores.
+Exit codes: 0 if every figure reaches its required ratio, 1 if a figure does not, 2 if a measurement failed.
 ";
 
 fn main() -> ExitCode {
@@ -200,16 +203,17 @@ fn main() -> ExitCode {
                 return ExitCode::SUCCESS;
             }
             "--quick" => rounds = Rounds::QUICK,
-            // The benchmark starts itself with this option as a peer process of two threads.
+            // To compare two threads with two processes, the benchmark starts itself with this
+            // option.
             processes::ALONE => return ended(processes::alone()),
             // Cargo passes this option to every benchmark.
             "--bench" => {}
-            _ if arg.starts_with('-') => return failed(&format!("unknown option `{arg}`; see --help")),
+            _ if arg.starts_with('-') => return failed(&format!("unknown option `{arg}`; `--help` lists the options")),
             _ => names.push(arg),
         }
     }
     if let Some(name) = names.iter().find(|name| !FIGURES.iter().any(|figure| figure.name.contains(name.as_str()))) {
-        return failed(&format!("no figure has `{name}` in its name; see --list"));
+        return failed(&format!("no figure has `{name}` in its name; `--list` prints the names"));
     }
     let is_whole = |name: &str| FIGURES.iter().any(|figure| figure.name == name);
     let selects = |name: &str, figure: &Figure| match is_whole(name) {
@@ -250,7 +254,7 @@ fn run(bench: &Bench, figures: &[&Figure]) -> ExitCode {
         let Some(asked) = *asked else { continue };
         asked_for += 1;
         if ratio < asked {
-            missed.push(format!("{name} has ratio {ratio:.2}; asked are {asked}"));
+            missed.push(format!("{name}: the ratio is {ratio:.2}, but {asked} is required"));
         }
     }
     for (name, asked, logarithms) in [("ptx_mean", Some(MEAN), many), ("ptx_mean_few", None, few)] {
@@ -262,11 +266,11 @@ fn run(bench: &Bench, figures: &[&Figure]) -> ExitCode {
         let Some(asked) = asked else { continue };
         asked_for += 1;
         if mean < asked {
-            missed.push(format!("{name} is {mean:.2}; asked are {asked}"));
+            missed.push(format!("{name}: the mean ratio is {mean:.2}, but {asked} is required"));
         }
     }
     missed.iter().for_each(|missed| println!("{missed}"));
-    println!("{} of {asked_for} figures reach what is asked", asked_for - missed.len());
+    println!("{} of {asked_for} figures reach their required ratios", asked_for - missed.len());
     if missed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 

@@ -1,6 +1,6 @@
-// A naive interpreter of HALU code, which processes one item after the other and decodes each
-// instruction word when it is reached. It supports the instructions of the axpy kernel, including
-// every form of HFMA2 with rounding to nearest.
+// A naive interpreter of HALU code. It executes one item after the other, and decodes each
+// instruction word again whenever it executes the word. It supports the instructions of the axpy
+// kernel, including all variants of HFMA2 with rounding to nearest.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static uint16_t fma_half(uint16_t a_bits, uint16_t b_bits, uint16_t c_bits) {
     if (c.is_infinite)
         return c_bits;
 
-    // In units of 2^-48, the smallest positive product.
+    // The product is an integer in units of 2^-48, the smallest positive product of two halves.
     i128 product = (i128)(a.significand * b.significand) << (a.exponent + b.exponent - 2);
     i128 addend = (i128)c.significand << (c.exponent - 25 + 48);
     i128 sum = (negative ? -product : product) + (c.negative ? -addend : addend);
@@ -63,8 +63,8 @@ static uint16_t fma_half(uint16_t a_bits, uint16_t b_bits, uint16_t c_bits) {
     u128 magnitude = (u128)(below ? -sum : sum);
     uint64_t upper = (uint64_t)(magnitude >> 64);
     int top = upper ? 127 - __builtin_clzll(upper) : 63 - __builtin_clzll((uint64_t)magnitude);
-    // The position of the last bit of the result: eleven significant bits, but not below the
-    // smallest subnormal.
+    // The position of the last bit of the result. The result has eleven significant bits, but no
+    // bit below the smallest subnormal.
     int last = top - 10 > 24 ? top - 10 : 24;
     uint32_t kept = (uint32_t)(magnitude >> last);
     u128 rest = magnitude - ((u128)kept << last), tie = (u128)1 << (last - 1);
@@ -73,7 +73,7 @@ static uint16_t fma_half(uint16_t a_bits, uint16_t b_bits, uint16_t c_bits) {
     return (uint16_t)(below << 15 | (bits > INFINITY_BITS ? INFINITY_BITS : bits));
 }
 
-// Returns a packed source operand: halves are selected, then made absolute, then negated.
+// Returns a packed source operand: the halves are selected, then made absolute, then negated.
 static uint32_t source(uint32_t bits, uint32_t select, uint32_t negate, uint32_t absolute) {
     uint32_t low = select == 3 ? bits >> 16 : bits & 0xffff;
     uint32_t high = select == 2 ? bits & 0xffff : bits >> 16;
@@ -83,8 +83,8 @@ static uint32_t source(uint32_t bits, uint32_t select, uint32_t negate, uint32_t
     return negate ? both ^ 0x80008000u : both;
 }
 
-// Executes the words for `items` items. `constants` is constant bank 0, and addresses are those of
-// this process. Returns false if a word is not supported.
+// Executes the instruction words for `items` items. `constants` is constant bank 0, whose buffer
+// addresses are addresses in this process. Returns false if an instruction word is not supported.
 bool naive_run(const u128 *words, size_t count, const uint8_t *constants, uint32_t items) {
     uint32_t r[256] = {0};
     uint64_t ur[64] = {0};

@@ -14,12 +14,13 @@ use crate::data::Aligned;
 use crate::measure::Sample;
 use crate::ptx::{BLOCK, case};
 
-/// The option with which a process measures launches on one thread until its input is closed.
+/// The option with which the benchmark starts itself as a process that launches on one thread. The
+/// process launches once for each line of its input.
 pub const ALONE: &str = "--ptx-alone";
-/// Number of items per thread or process; large enough for threads to be worthwhile.
+/// Number of items per thread or process. It is so large that two threads are worthwhile.
 const SHARED: usize = 1 << 22;
 
-/// A kernel for launches of the polynomial, with its data.
+/// The PTX kernel of the polynomial, with its input and output.
 struct Shared {
     kernel: Kernel,
     x: Aligned,
@@ -43,7 +44,8 @@ impl Shared {
     }
 }
 
-/// Performs a launch on one thread for each line of input, and prints its time in seconds.
+/// Launches the kernel on one thread for each line of the input, and prints the time of each launch
+/// in seconds.
 pub fn alone() -> Result<(), String> {
     let mut shared = Shared::new(SHARED)?;
     for line in std::io::stdin().lines() {
@@ -55,7 +57,7 @@ pub fn alone() -> Result<(), String> {
     Ok(())
 }
 
-/// A process that launches on one thread.
+/// A child process that launches on one thread, with its pipes.
 struct Process {
     ask: ChildStdin,
     answers: Lines<BufReader<ChildStdout>>,
@@ -68,7 +70,7 @@ impl Process {
         let mut child =
             Command::new(program).arg(ALONE).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(said)?;
         let (Some(ask), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err("a process has no pipes".into());
+            return Err("a child process has no pipes".into());
         };
         Ok(Process { ask, answers: BufReader::new(answers).lines() })
     }
@@ -78,13 +80,13 @@ impl Process {
     }
 
     fn seconds(&mut self) -> Result<f64, String> {
-        let answer = self.answers.next().ok_or("a process has ended")?.map_err(|error| error.to_string())?;
-        answer.parse().map_err(|_| format!("a process answers `{answer}`"))
+        let answer = self.answers.next().ok_or("a child process ended early")?.map_err(|error| error.to_string())?;
+        answer.parse().map_err(|_| format!("a child process printed `{answer}` in place of a time"))
     }
 }
 
-/// Compares a launch on two threads with two processes that launch at the same time. Each process
-/// has half of the items.
+/// Compares a launch on two threads with two processes that launch at the same time, each on one
+/// thread. Each process has half of the items.
 pub fn threads(bench: &Bench) -> Result<Sample, String> {
     let two = Engine::Jit { threads: NonZero::<u16>::MIN.saturating_add(1) };
     let mut shared = Shared::new(2 * SHARED)?;
@@ -92,7 +94,7 @@ pub fn threads(bench: &Bench) -> Result<Sample, String> {
     let mut both = || -> Result<f64, String> {
         processes.iter_mut().try_for_each(Process::ask)?;
         let seconds = processes.iter_mut().map(Process::seconds).collect::<Result<Vec<_>, _>>()?;
-        // The combined throughput of both processes, as a time.
+        // The time of the whole work at the combined speed of both processes.
         Ok(2.0 / seconds.iter().map(|seconds| 1.0 / seconds).sum::<f64>())
     };
     both()?;

@@ -1,4 +1,5 @@
-// The kernels of ptx/ as loops over their items, as a programmer would write them for one core.
+// The kernels of the folder ptx as loops over their items, as a programmer would write them for one
+// core.
 //
 // Each function takes the scalars, the inputs and the output. The first scalar is the number of
 // items or of columns.
@@ -86,7 +87,7 @@ void ptx_stencil(const uint32_t *scalars, const void *const *in, void *out) {
     }
 }
 
-// Computes in floats, so results are rounded twice.
+// Computes in floats, so each result is rounded twice: to f32 and to f16.
 void ptx_half2_axpy(const uint32_t *scalars, const void *const *in, void *out) {
     int n = 2 * (int)scalars[0];
     _Float16 a;
@@ -121,7 +122,7 @@ void ptx_dequantize(const uint32_t *scalars, const void *const *in, void *out) {
 
 void ptx_blend(const uint32_t *scalars, const void *const *in, void *out) {
     int n = 4 * (int)scalars[0];
-    // The bytes of the tint are equal, so one byte is enough.
+    // The bytes of the scalar `tint` are equal, so one byte is enough.
     unsigned tint = scalars[1] & 255;
     const uint8_t *restrict x = in[0];
     uint8_t *restrict y = out;

@@ -1,5 +1,5 @@
-//! PTX kernels as compilers write them, executed directly: compared with the same loops in C, and
-//! with a GPU emulator.
+//! Comparisons of PTX kernels with the same loops in C. The kernels are written as compilers
+//! generate them, and are executed directly.
 //!
 //! Native code must compute the same bits as the interpreter, and also the same as the C code if
 //! both have the same semantics.
@@ -17,31 +17,31 @@ use crate::data::{Aligned, Results, compare};
 use crate::measure::Sample;
 use crate::native::Compiler;
 
-/// A kernel with its launches.
+/// A PTX kernel with its launches and its C function.
 pub struct Case {
     pub name: &'static str,
     pub text: &'static str,
     peer: &'static CStr,
-    /// Launch sizes: few items, whose data stay in a cache, and a hundred thousand items.
+    /// The two launch sizes: few items, whose data stay in a cache, and a hundred thousand items.
     sizes: [Size; 2],
-    /// Returns the sizes in bytes of the input buffers and of the output buffer for a number of
-    /// items along both axes.
+    /// Returns the sizes in bytes of the input buffers, and of the output buffer. The argument is
+    /// the number of items along both axes.
     bytes: fn([usize; 2]) -> (Vec<usize>, usize),
-    /// Returns two bytes of input data from random bits.
+    /// Returns 16 bits of input data from random bits.
     pub element: fn(u64) -> u16,
-    /// Tells whether the C code has the same semantics.
+    /// `Equal` if the C code has the same semantics as the kernel, otherwise `Differ`.
     results: Results,
 }
 
-/// The size of a launch.
+/// The number of items and the scalar arguments of a launch.
 struct Size {
-    /// Number of items along both axes.
+    /// Number of items along the axes x and y.
     items: [usize; 2],
-    /// The scalars, which are the first arguments.
+    /// The scalar arguments, which precede the buffers.
     scalars: &'static [u32],
 }
 
-/// The selection of a launch size.
+/// The choice between the two launch sizes of a case.
 #[derive(Clone, Copy)]
 pub enum Of {
     Few = 0,
@@ -61,7 +61,7 @@ fn any(bits: u64) -> u16 {
     bits as u16
 }
 
-/// Returns 16-bit words, of which each pair is a float of ordinary magnitude.
+/// Returns 16 bits of input data. Two successive values form a float of ordinary magnitude.
 fn floats(bits: u64) -> u16 {
     0x3C00 | bits as u16 & 0x83FF
 }
@@ -176,7 +176,7 @@ impl Case {
         Shape { grid: [along.div_ceil(BLOCK), down, 1], block: [BLOCK, 1, 1], shared: 0 }
     }
 
-    /// Returns the inputs, and the initial contents of the output.
+    /// Returns the contents of the input buffers, and the initial contents of the output buffer.
     fn data(&self, of: Of) -> (Vec<Aligned>, Vec<u8>) {
         let (read, written) = (self.bytes)(self.sizes[of as usize].items);
         let read = (1..).zip(read).map(|(seed, bytes)| Aligned::of_random(bytes, seed, self.element));
@@ -194,7 +194,7 @@ impl Case {
         kernel.launch(launch).map(drop).map_err(|error| error.to_string())
     }
 
-    /// Compares native code with loops in C.
+    /// Compares the kernel on native code with a loop in C.
     pub fn native(&self, bench: &Bench, compiler: Compiler, of: Of) -> Result<Sample, String> {
         let kernel = self.kernel()?;
         if kernel.is_interpreted() {
@@ -211,7 +211,8 @@ impl Case {
         let size = &self.sizes[of as usize];
         let mut ours = |y: &mut [u8]| self.launch(&kernel, Engine::JIT, of, &read, y);
         let mut theirs = |y: &mut [u8]| {
-            // SAFETY: it takes these scalars, and reads and writes as many bytes as they say, which there are.
+            // SAFETY: the function takes these scalars, and the buffers have the sizes that the
+            // scalars determine.
             unsafe { peer.run(size.scalars, &read.iter().map(|bytes| &**bytes).collect::<Vec<_>>(), y) };
             Ok(())
         };
@@ -220,8 +221,8 @@ impl Case {
         Ok(Sample::of_speeds((along * down) as f64 / 1e6, seconds))
     }
 
-    /// Compares a function in a native object with native code in memory; both have the same
-    /// machine code.
+    /// Compares the kernel as a function of a native object with native code in memory. Both have
+    /// the same machine code.
     fn ahead(&self, bench: &Bench, of: Of) -> Result<Sample, String> {
         let module =
             include::open_each(&format!("{}.ptx", self.name), self.text.to_owned(), import_ptx::Options::default());
@@ -255,17 +256,17 @@ impl Case {
     }
 }
 
-/// Compares a function in a native object with native code in memory.
+/// Compares the kernel `name`, as a function of a native object, with native code in memory.
 pub fn ahead(bench: &Bench, name: &str) -> Result<Sample, String> {
     case(name)?.ahead(bench, Of::Many)
 }
 
-/// Returns the case with this name.
+/// Returns the case of the kernel with this name.
 pub fn case(name: &str) -> Result<&'static Case, String> {
     const { &CASES }.iter().find(|case| case.name == name).ok_or_else(|| format!("there is no kernel `{name}`"))
 }
 
-/// Compares native code with the compiled loop in C.
+/// Compares the kernel `name` on native code with a loop in C, built by `compiler`.
 pub fn native(bench: &Bench, name: &str, compiler: Compiler, of: Of) -> Result<Sample, String> {
     case(name)?.native(bench, compiler, of)
 }

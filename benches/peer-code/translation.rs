@@ -1,4 +1,4 @@
-//! Time to load a kernel and to translate it to native code.
+//! Measurements of the time in which a kernel is loaded and translated to native code.
 
 use halfbyte::abi::{Direction, Param};
 use halfbyte::import_ptx::{self, Globals};
@@ -12,23 +12,24 @@ use crate::data::{first, launch};
 use crate::measure::Sample;
 
 /// Maximum time in milliseconds from the object or text of a kernel of 100 instructions to the end
-/// of its launch.
+/// of its launch, on HALU and for PTX.
 const LIMIT: f64 = 1.0;
-/// The same limit for VP1.
+/// Maximum time in milliseconds from the object of a VP1 kernel of 100 instructions to the end of
+/// its launch.
 const LIMIT_VP1: f64 = 5.0;
 /// Maximum translation time per instruction in microseconds.
 const LIMIT_OF_ONE: f64 = 4.0;
-/// Number of instructions of the kernel with which larger ones are compared.
+/// Number of instructions of the small kernel with which a large kernel is compared.
 const FEW: usize = 1000;
-/// Size of an item in bytes.
+/// Size in bytes of the data of one item.
 const ITEM: usize = 16;
 
 fn params() -> Result<Vec<Param>, String> {
     Ok(vec![buffer("x", Direction::In, "i8x16")?, buffer("y", Direction::InOut, "i8x16")?])
 }
 
-/// Returns a HALU kernel with this number of instructions: operations on halves, bytes and
-/// integers, and a branch after every fifty.
+/// Returns the object of a HALU kernel with this number of instructions: operations on halves,
+/// bytes and integers, and a branch after every fifty instructions.
 fn halu(instructions: usize) -> Result<Vec<u8>, String> {
     let mut lines: Vec<String> = [
         "ULDC.64 UR2, c[0x0][0x160]",
@@ -41,7 +42,7 @@ fn halu(instructions: usize) -> Result<Vec<u8>, String> {
     .into();
     let mut random = Random(1);
     let mut labels = 0;
-    // The branch over the last instructions leads to the store.
+    // The last branch leads to the store at the end of the kernel.
     while lines.len() < instructions + labels - 2 {
         let [d, a, b, c] = [0; 4].map(|_| 1 + random.below(12));
         lines.push(match lines.len() % 50 {
@@ -65,8 +66,8 @@ fn halu(instructions: usize) -> Result<Vec<u8>, String> {
     halu_object(params()?, &lines.join("\n"))
 }
 
-/// Returns a PTX kernel with this number of instructions: operations on floats, halves, bytes and
-/// integers, and a branch after every fifty.
+/// Returns the text of a PTX kernel with this number of instructions: operations on floats, halves,
+/// bytes and integers, and a branch after every fifty instructions.
 fn ptx(instructions: usize) -> String {
     let mut lines: Vec<String> = [
         "ld.param.u64 %rd1, [k_param_0];",
@@ -113,7 +114,8 @@ fn ptx(instructions: usize) -> String {
     )
 }
 
-/// Parses a PTX text and launches its kernel with one item, which translates it to native code.
+/// Parses a PTX text and launches its kernel with one item, which translates the kernel to native
+/// code.
 fn read_and_launch(text: &str) -> Result<Translation, String> {
     let kernel = import_ptx::load("k.ptx", text, None, &Globals::default()).map_err(|report| report.to_string())?;
     let mut y = [2; 4];
@@ -123,7 +125,7 @@ fn read_and_launch(text: &str) -> Result<Translation, String> {
     kernel.translation().ok_or_else(|| "the kernel was not translated to native code".into())
 }
 
-/// Returns a VP1 kernel with this number of instructions, in bundles of up to three.
+/// Returns the object of a VP1 kernel with this number of instructions, in bundles of up to three.
 fn vp1(instructions: usize) -> Result<Vec<u8>, String> {
     let mut lines: Vec<String> = ["mov $r0 $m0", "mov $r1 $m1", "mov $a0 $r0", "mov $a1 $r1"].map(str::to_owned).into();
     let mut random = Random(1);
@@ -143,7 +145,8 @@ fn vp1(instructions: usize) -> Result<Vec<u8>, String> {
     vp1_object(params()?, &lines.join("\n"), None)
 }
 
-/// Loads an object and launches its kernel with one item, which translates it to native code.
+/// Loads an object and launches its kernel with one item, which translates the kernel to native
+/// code.
 fn load_and_launch(object: &[u8]) -> Result<Translation, String> {
     let program = halfbyte::TARGETS.load(object).map_err(|error| error.to_string())?;
     let kernel = first(&program)?;
@@ -156,14 +159,15 @@ fn time(bench: &Bench, limit: f64, load: impl Fn() -> Result<Translation, String
     Ok(Sample::of_times(seconds * 1e3, limit))
 }
 
-/// Measures the translation time per instruction in microseconds.
+/// Compares the translation time per instruction, in microseconds, with its limit. `count` is the
+/// number of instructions.
 fn of_one(bench: &Bench, count: usize, load: impl Fn() -> Result<Translation, String>) -> Result<Sample, String> {
     let times = bench.rounds.each(|| Ok(load()?.time.as_secs_f64()))?;
     Ok(Sample::of_times(times * 1e6 / count as f64, LIMIT_OF_ONE))
 }
 
-/// Measures the microseconds per instruction of a large kernel and of one with [`FEW`]
-/// instructions.
+/// Compares the time per instruction, in microseconds, of a large kernel with that of a kernel with
+/// [`FEW`] instructions. `many` is the number of instructions of the large kernel.
 fn growth(bench: &Bench, many: usize, object: &[u8], few: &[u8]) -> Result<Sample, String> {
     let [large, small] = bench
         .rounds
@@ -172,42 +176,42 @@ fn growth(bench: &Bench, many: usize, object: &[u8], few: &[u8]) -> Result<Sampl
     Ok(Sample::of_times(large * 1e6 / many as f64, small * 1e6 / FEW as f64))
 }
 
-/// Measures the milliseconds for a HALU kernel.
+/// Compares the time to load and launch a HALU kernel, in milliseconds, with its limit.
 pub fn halu_time(bench: &Bench, instructions: usize) -> Result<Sample, String> {
     let object = halu(instructions)?;
     time(bench, LIMIT, || load_and_launch(&object))
 }
 
-/// Measures the milliseconds for a PTX kernel.
+/// Compares the time to parse and launch a PTX kernel, in milliseconds, with its limit.
 pub fn ptx_time(bench: &Bench, instructions: usize) -> Result<Sample, String> {
     let text = ptx(instructions);
     time(bench, LIMIT, || read_and_launch(&text))
 }
 
-/// Measures the translation time per instruction for HALU in microseconds.
+/// Compares the translation time per instruction of a HALU kernel, in microseconds, with its limit.
 pub fn halu_each(bench: &Bench, instructions: usize) -> Result<Sample, String> {
     let object = halu(instructions)?;
     of_one(bench, instructions, || load_and_launch(&object))
 }
 
-/// Measures the translation time per instruction for PTX in microseconds.
+/// Compares the translation time per instruction of a PTX kernel, in microseconds, with its limit.
 pub fn ptx_each(bench: &Bench, instructions: usize) -> Result<Sample, String> {
     let text = ptx(instructions);
     of_one(bench, instructions, || read_and_launch(&text))
 }
 
-/// Measures the milliseconds for a VP1 kernel.
+/// Compares the time to load and launch a VP1 kernel, in milliseconds, with its limit.
 pub fn vp1_time(bench: &Bench, instructions: usize) -> Result<Sample, String> {
     let object = vp1(instructions)?;
     time(bench, LIMIT_VP1, || load_and_launch(&object))
 }
 
-/// Measures the microseconds per instruction of HALU kernels.
+/// Compares the time per instruction, in microseconds, of a large and a small HALU kernel.
 pub fn halu_growth(bench: &Bench, instructions: usize) -> Result<Sample, String> {
     growth(bench, instructions, &halu(instructions)?, &halu(FEW)?)
 }
 
-/// Measures the microseconds per instruction of VP1 kernels.
+/// Compares the time per instruction, in microseconds, of a large and a small VP1 kernel.
 pub fn vp1_growth(bench: &Bench, instructions: usize) -> Result<Sample, String> {
     growth(bench, instructions, &vp1(instructions)?, &vp1(FEW)?)
 }

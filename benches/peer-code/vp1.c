@@ -1,5 +1,5 @@
 // The VP1 kernels in plain C, for a compiler to vectorise. Each function processes the same n bytes
-// repeatedly; they would fit in VP1's data store.
+// repeatedly. The bytes would fit in the data store of VP1.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -7,7 +7,7 @@
 // Size of a vector in bytes.
 enum { LANES = 16 };
 
-// A barrier for the optimiser, so that every pass is executed.
+// A barrier for the compiler, which must therefore execute every pass over the data.
 #define MEMORY_MAY_CHANGE() __asm__ volatile("" ::: "memory")
 
 // Adds the vectors of the first half of x to those of the second half, with sums saturated at 255.

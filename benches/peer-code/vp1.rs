@@ -1,5 +1,5 @@
-//! VP1 kernels on data in the data store. They process one tile repeatedly, so that the copies to
-//! and from the data store do not count.
+//! Comparisons of VP1 kernels on data in the data store. A kernel processes one tile repeatedly, so
+//! that the copies to and from the data store take no significant time.
 
 use std::ffi::CStr;
 
@@ -19,7 +19,8 @@ const VECTORS: usize = 128;
 /// Number of passes over the data in a launch.
 const PASSES: u32 = 1000;
 
-/// `y = x + w`. The loop consists of three bundles and stores a vector while it adds the next one.
+/// Assembly of `y = x + w`. The loop consists of three bundles. It stores a vector while it adds
+/// the next one.
 const VADD: &str = "
              |  mov $r9 $m0         |                      |
              |  mov $r0 $m1         |                      |
@@ -41,11 +42,11 @@ const VADD: &str = "
                            |        |                      |
                            |        |                      | exit 0x0
 ";
-/// The branch of the loop over the vectors.
+/// The number of the instruction word that is the branch of the loop over the vectors.
 const VADD_BRANCH: u32 = 4 * 11 + 3;
 
-/// Accumulates the products of x and w; the highest bytes of the sums are the first vector of y.
-/// The loop consists of two bundles.
+/// Assembly of a kernel that accumulates the products of x and w. The highest bytes of the sums are
+/// the first vector of y. The loop consists of two bundles.
 const VMAC: &str = "
              |  mov $r9 $m0         |                      |
              |  mov $r0 $m1         |                      |
@@ -66,10 +67,10 @@ const VMAC: &str = "
     stavh $v2 $a2 0x10     |        |                      |
                            |        |                      | exit 0x0
 ";
-/// The branch of the loop over the vectors.
+/// The number of the instruction word that is the branch of the loop over the vectors.
 const VMAC_BRANCH: u32 = 4 * 8 + 3;
 
-/// Expands lines with one column per unit to bundles of four words each.
+/// Converts lines with one column for each unit to bundles of four instruction words each.
 fn bundles(columns: &str) -> String {
     let mut text = String::new();
     for line in columns.lines().map(str::trim) {
@@ -107,7 +108,7 @@ fn against(bench: &Bench, columns: &str, group_branch: u32, peer: &CStr) -> Resu
     let start = [0; VECTORS * VECTOR];
     let mut ours = |y: &mut [u8]| launch(kernel, Engine::JIT, VECTORS as u32, PASSES, &[x, w], y);
     let mut peer = |y: &mut [u8]| {
-        // SAFETY: it writes half as many bytes as it reads.
+        // SAFETY: the function writes half as many bytes as it reads, and y has that many.
         unsafe { peer.run(PASSES, &sources, y) };
         Ok(())
     };
@@ -115,17 +116,17 @@ fn against(bench: &Bench, columns: &str, group_branch: u32, peer: &CStr) -> Resu
     Ok(Sample::of_speeds(VECTORS as f64 * f64::from(PASSES) / 1e6, seconds))
 }
 
-/// Measures a saturating sum of two streams, which is stored.
+/// Compares a kernel that stores the saturating sum of two streams with a C function.
 pub fn vadd(bench: &Bench, peer: &CStr) -> Result<Sample, String> {
     against(bench, VADD, VADD_BRANCH, peer)
 }
 
-/// Measures the accumulated products of two streams.
+/// Compares a kernel that accumulates the products of two streams with a C function.
 pub fn vmac(bench: &Bench, peer: &CStr) -> Result<Sample, String> {
     against(bench, VMAC, VMAC_BRANCH, peer)
 }
 
-/// Measures the copies to the data store and back, tile by tile, for a program that exits at once.
+/// Measures how fast tiles are copied to the data store and back. The kernel exits at once.
 pub fn copies(bench: &Bench) -> Result<Sample, String> {
     const BYTES: usize = 256 << 10;
     let params = vec![buffer("x", Direction::In, "i8x16")?, buffer("y", Direction::InOut, "i8x16")?];

@@ -1,5 +1,5 @@
-//! PTX recompilation: machine instructions of kernels before and after they are imported and
-//! printed as PTX again.
+//! Recompilation of PTX: the number of machine instructions of kernels before and after they are
+//! imported and printed as PTX again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -16,7 +16,8 @@ use crate::sass::Tools;
 
 const SMS: [Sm; 2] = [Sm::SM_80, Sm::SM_90];
 
-/// Machine instructions of a kernel before and after, and whether it has packed operations.
+/// Number of machine instructions of a kernel before and after recompilation. `is_packed` is `true`
+/// if the recompiled kernel has packed operations.
 struct Count {
     name: String,
     sm: Sm,
@@ -25,8 +26,8 @@ struct Count {
     is_packed: bool,
 }
 
-/// Imports a kernel and returns its PTX for an SM, and whether it has packed operations. Returns
-/// the reason if the kernel cannot be converted.
+/// Recompiles a PTX kernel for an SM. Returns its PTX, and `true` if it has packed operations.
+/// Returns an error with the reason if the kernel cannot be recompiled.
 pub fn given_back(text: &str, kernel: Option<&str>, sm: Sm) -> Result<(String, bool), String> {
     let options = import_ptx::Options { keep: true, ..import_ptx::Options::default() };
     let module = Module::open_each("k.ptx", text, options).map_err(|report| report.to_string())?;
@@ -50,8 +51,8 @@ pub fn given_back(text: &str, kernel: Option<&str>, sm: Sm) -> Result<(String, b
     Ok((ptx_text(code, sm, None), is_packed))
 }
 
-/// Returns the texts in a file, which is PTX or a list of launches for `halfbyte corpus`. Each text
-/// occurs once with its kernel.
+/// Returns the PTX texts in a file, which is PTX or a list of launches for `halfbyte corpus`. Each
+/// text is returned once for each kernel, with the kernel's name if the list gives one.
 fn texts(file: &str) -> Result<Vec<(String, Option<String>)>, String> {
     let path = Path::new(file);
     let wrong = |error: std::io::Error| format!("{file}: {error}");
@@ -83,7 +84,7 @@ fn count(tools: &Tools, text: &str, kernel: Option<&str>, sm: Sm) -> Result<Coun
 }
 
 /// Prints every kernel with packed operations, every other kernel that became longer, the number of
-/// kernels that cannot be converted, and the geometric means.
+/// kernels that cannot be recompiled, and the geometric means of the ratios.
 pub fn compare(tools: &Tools, files: &[String]) -> Result<(), String> {
     let mut counts = Vec::new();
     let mut refused: BTreeMap<String, usize> = BTreeMap::new();

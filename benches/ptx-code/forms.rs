@@ -1,9 +1,9 @@
-//! Number of machine instructions that `ptxas` generates for each form of video instruction,
-//! unmodified and expanded.
+//! Number of machine instructions that `ptxas` generates for each variant of a video instruction,
+//! both for the instruction itself and for our sequence of simpler instructions.
 //!
-//! `cargo bench --bench video_forms` writes `docs/ptx/forms.md`. With names of forms after `--` it
-//! prints their instructions instead. It needs `ptxas` and `nvdisasm` of CUDA 13.5, on the path or
-//! as Python packages.
+//! `cargo bench --bench video_forms` writes `docs/ptx/forms.md`. With names of variants after `--`,
+//! the benchmark prints their machine instructions instead. It needs `ptxas` and `nvdisasm` of CUDA
+//! 13.5, on the path or as Python packages.
 #![allow(clippy::unwrap_used, clippy::panic, unreachable_pub)]
 
 mod sass;
@@ -61,7 +61,7 @@ fn main() {
     println!("{}", path.display());
 }
 
-/// The machine code of a kernel for each form, by its name.
+/// The machine code for each variant, by the name of its kernel.
 type Kernels = BTreeMap<String, Sass>;
 
 fn name(number: usize) -> String {
@@ -107,7 +107,8 @@ fn table(forms: &[VideoForm], sides: &[[Kernels; 2]; 3]) -> String {
     text
 }
 
-/// Returns a module with a kernel for each form, expanded or not.
+/// Returns a module with a kernel for each variant of video instructions. If `expanded` is set, our
+/// sequences replace the video instructions.
 fn module(sm: u16, forms: &[VideoForm], expanded: bool) -> String {
     let entries = forms.iter().enumerate().map(|(number, form)| {
         let entry = kernel(number, *form);

@@ -1,5 +1,5 @@
-//! Cooperative kernels: the machine instructions of PTX generated from IR, compared with the same
-//! algorithms in CUDA, compiled by NVRTC.
+//! Comparison of the machine code of cooperative kernels. Our PTX, generated from IR, is compared
+//! with the same algorithms in CUDA, compiled by NVRTC.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,7 +14,7 @@ use crate::sass::{Sass, Tools, output};
 use crate::{read, root};
 
 const SMS: [Sm; 4] = [Sm::SM_80, Sm::SM_90, Sm::SM_100, Sm::SM_120];
-/// The files, with the block size if the CUDA code has a fixed one.
+/// The kernel files, each with the block size if the CUDA code has a fixed one.
 const KERNELS: [(&str, Option<[u32; 3]>); 13] = [
     ("block_sum_shuffle", None),
     ("block_sum_tree", None),
@@ -30,7 +30,7 @@ const KERNELS: [(&str, Option<[u32; 3]>); 13] = [
     ("bitonic_sort", None),
     ("smith_waterman", None),
 ];
-/// Ratios of instruction counts above this value are reported.
+/// A ratio of instruction counts above this value is reported.
 const MOST: f64 = 1.05;
 
 const HEAD: &str = "# Cooperative kernels in machine instructions
@@ -44,7 +44,8 @@ command `cargo bench --bench ptx -- --groups --write` writes this page.
 
 ";
 
-/// Counts the instructions, and writes the documentation page if `write` is set.
+/// Prints the instruction counts of all kernels, and writes the documentation page if `write` is
+/// set.
 pub fn compare(tools: &Tools, write: bool) -> Result<(), String> {
     let heads = SMS.map(|sm| sm.to_string()).join(" | ");
     let mut page = format!("{HEAD}| kernel | {heads} |\n|---|{}\n", "---|".repeat(SMS.len()));
@@ -64,7 +65,7 @@ pub fn compare(tools: &Tools, write: bool) -> Result<(), String> {
             }
         }
         for (name, cells) in rows {
-            // Writing to a string cannot fail.
+            // The result can be ignored, because writing to a string cannot fail.
             let _ = writeln!(page, "| `{file}`: `{name}` | {} |", cells.join(" | "));
         }
     }

@@ -40,13 +40,13 @@ const KERNELS: [&str; 14] = [
     "k14_v4_median9",
 ];
 
-/// The kernels whose time is measured, all with video instructions.
+/// The kernels whose compile time is measured, all with video instructions.
 const TIMED: [&str; 5] =
     ["k10_v4_brighten", "k11_v4_sad16", "k12_v4_bilinear", "k13_v2_smith_waterman", "k14_v4_median9"];
-/// Number of copies of a kernel in a file.
+/// Number of copies of a kernel in a file whose compile time is measured.
 const COPIES: usize = 200;
-/// Number of times that each side is measured. The sides alternate, and every second round swaps
-/// their order.
+/// Number of times that each side is measured. The two sides run alternately, and every second
+/// round swaps their order.
 const ROUNDS: usize = 31;
 const TIMED_SM: Sm = Sm::SM_90;
 
@@ -65,7 +65,7 @@ The SM version sm_75 has no maximum instruction for halves. Therefore the two ve
 
 ";
 
-/// The kernel that is written differently for sm_75.
+/// The kernel of which sm_75 has its own variant.
 const EXACT: &str = "k06_h2_max8";
 
 const EXACTLY: &str = "
@@ -108,35 +108,35 @@ fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Reads a kernel's file; for older SMs the variant for sm_75, if there is one.
+/// Reads the file of a kernel. For older SMs, reads the variant for sm_75 if there is one.
 fn file(folder: &str, name: &str, is_older: bool) -> Result<String, String> {
     let folder = root().join(folder);
     let older = folder.join("sm75").join(name);
     if is_older && older.exists() { read(&older) } else { read(&folder.join(name)) }
 }
 
-/// Returns the IR of the kernel, in the variant for an SM.
+/// Returns the IR text of a kernel, in the variant for an SM.
 fn source(name: &str, sm: Sm) -> Result<String, String> {
     file("examples/baseline", &format!("{name}.hb"), sm < Sm::SM_80)
 }
 
-/// Returns the IR of the kernel in the variant that is the same for all SMs.
+/// Returns the IR text of the kernel variant that is the same for all SMs.
 fn exact(name: &str) -> Result<String, String> {
     file("examples/baseline", &format!("{name}.hb"), false)
 }
 
-/// Returns the hand-written PTX of the kernel for an SM.
+/// Returns the hand-written PTX of a kernel, in the variant for an SM.
 fn plain(name: &str, sm: Sm) -> Result<String, String> {
     file("tests/ptx/baseline", &format!("{name}.ptx"), sm < Sm::SM_90)
 }
 
-/// Compiles the kernels of a text to PTX.
+/// Compiles the kernels of an IR text to PTX for an SM.
 fn ours(text: &str, sm: Sm) -> Result<String, String> {
     let ptx = compile_ptx(text, &Options::new(halfbyte::ptx(sm)), None, &mut |_| {});
     ptx.map_err(|error| error.to_string())
 }
 
-/// Imports a PTX text and returns it as PTX for an SM.
+/// Imports a PTX text, compiles it to PTX for an SM, and returns the new text.
 fn read_in(text: &str, sm: Sm) -> Result<String, String> {
     back::given_back(text, None, sm).map(|(text, _)| text)
 }
@@ -162,8 +162,8 @@ fn counts(tools: &Tools, write: bool) -> Result<(), String> {
     fs::write(&path, page).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Returns a table of the instruction counts of PTX that `make` generates, with those of the
-/// hand-written files.
+/// Returns a Markdown table of instruction counts: those of the PTX that `make` returns, and those
+/// of the hand-written PTX.
 fn table(tools: &Tools, kernels: &[&str], make: impl Fn(&str, Sm) -> Result<String, String>) -> String {
     let heads = SMS.map(|sm| sm.to_string()).join(" | ");
     let mut table = format!("| kernel | {heads} |\n|---|{}\n", "---|".repeat(SMS.len()));
@@ -181,13 +181,14 @@ fn table(tools: &Tools, kernels: &[&str], make: impl Fn(&str, Sm) -> Result<Stri
             }
             format!("{} ({})", shown(ours), shown(theirs))
         });
-        // Writing to a string cannot fail.
+        // The result can be ignored, because writing to a string cannot fail.
         let _ = writeln!(table, "| `{name}` | {} |", cells.join(" | "));
     }
     table
 }
 
-/// Returns a text with [`COPIES`] copies of its kernel.
+/// Returns a text with [`COPIES`] copies of its kernel. `marker` is the text at which the kernel
+/// begins.
 fn copies(text: &str, name: &str, marker: &str) -> String {
     let head = text.find(marker).unwrap_or(0);
     let (head, kernel) = text.split_at(head);

@@ -1,4 +1,4 @@
-//! The machine instructions that NVIDIA's `ptxas` generates, read through the disassembler. Both
+//! Machine instructions that NVIDIA's `ptxas` generates, as the disassembler prints them. Both
 //! tools run without a GPU.
 
 use std::collections::BTreeMap;
@@ -13,35 +13,35 @@ pub struct Tools {
     nvdisasm: PathBuf,
 }
 
-/// The instructions of a kernel and of the functions that it calls, up to the last instruction that
-/// ends one of them.
+/// The machine instructions of a kernel and of the functions that it calls. Instructions after the
+/// last return or exit are left out.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Sass {
     /// The instructions, as the disassembler prints them.
     pub insts: Vec<String>,
 }
 
-/// Opcodes that do not count as computation.
+/// Opcodes that do not count as computation, such as memory accesses and control flow.
 const OTHERS: [&str; 16] = [
     "LDC", "ULDC", "LDCU", "LDG", "STG", "LDS", "STS", "S2R", "S2UR", "R2UR", "UMOV", "EXIT", "BRA", "NOP", "BSSY",
     "BSYNC",
 ];
 
 impl Tools {
-    /// Finds the tools on the path, or in a Python package.
+    /// Finds the tools on the path or in a Python package. Returns an error if a tool is missing.
     pub fn find() -> Result<Tools, String> {
         let find = |name| tool(name).ok_or_else(|| format!("{name} is missing; pip install nvidia-cuda-nvcc"));
         Ok(Tools { ptxas: find("ptxas")?, nvdisasm: find("nvdisasm")? })
     }
 
-    /// Assembles a file and returns the time that this takes.
+    /// Assembles a file and returns the duration of the assembly.
     pub fn assemble(&self, arch: &str, source: &Path, cubin: &Path) -> Result<Duration, String> {
         let start = Instant::now();
         output(Command::new(&self.ptxas).args(["-O3", "-arch", arch]).arg(source).arg("-o").arg(cubin))?;
         Ok(start.elapsed())
     }
 
-    /// Assembles a text and returns the machine code of each kernel by name.
+    /// Assembles a PTX text and returns the machine code of each kernel, by the kernel's name.
     pub fn kernels(&self, arch: &str, text: &str) -> Result<BTreeMap<String, Sass>, String> {
         let folder = std::env::temp_dir().join(format!("halfbyte-sass-{}", std::process::id()));
         fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
@@ -70,7 +70,8 @@ impl Sass {
     }
 }
 
-/// Parses a disassembly listing.
+/// Parses a listing of the disassembler. Returns the machine code of each kernel, by the kernel's
+/// name.
 fn kernels(listing: &str) -> BTreeMap<String, Sass> {
     let mut kernels: BTreeMap<String, Sass> = BTreeMap::new();
     let mut current = None;

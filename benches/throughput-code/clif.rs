@@ -1,6 +1,6 @@
-//! Translation of the benchmark's functions to Cranelift IR. Cranelift supports neither halves in
-//! vectors nor 32-bit vectors on this machine. The translation therefore uses its 16-byte vectors:
-//! four `f32` for two halves, and sixteen bytes for four.
+//! Translation of the benchmark's functions to Cranelift IR. For this machine, Cranelift supports
+//! neither vectors of halves nor 32-bit vectors. The translation therefore uses 16-byte vectors:
+//! four `f32` in place of two halves, and sixteen bytes in place of four.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use halfbyte::ir::{Attr, Inst, Kernel, Op, Type, Value, ValueDef};
 /// Size of a vector in bytes.
 const VECTOR: i32 = 16;
 
-/// Translates the functions of a text to Cranelift IR, value for value.
+/// Translates the functions of an IR text to Cranelift IR, value by value.
 pub fn clif(ours: &str) -> Result<String, String> {
     let module = Module::parse(ours).map_err(|errors| errors.to_string())?;
     let mut text = String::new();
@@ -35,7 +35,7 @@ pub fn isa() -> Result<OwnedTargetIsa, String> {
     isa.finish(settings::Flags::new(flags)).map_err(|error| error.to_string())
 }
 
-/// Parses and compiles functions, and returns the size of their code in bytes.
+/// Parses and compiles functions in Cranelift IR, and returns the size of their code in bytes.
 pub fn compile(text: &str, isa: &OwnedTargetIsa) -> Result<usize, String> {
     let functions = cranelift_reader::parse_functions(text).map_err(|error| error.to_string())?;
     let isa = Arc::clone(isa);
@@ -52,17 +52,17 @@ pub fn compile(text: &str, isa: &OwnedTargetIsa) -> Result<usize, String> {
 struct Writer<'a> {
     kernel: &'a Kernel,
     text: &'a mut String,
-    /// The number of the next value that does not exist in our IR.
+    /// The number of the next Cranelift value that has no counterpart in our IR.
     extra: usize,
 }
 
 impl Writer<'_> {
     fn line(&mut self, line: &str) {
-        // Writing to a string cannot fail.
+        // The result can be ignored, because writing to a string cannot fail.
         let _ = writeln!(self.text, "    {line}");
     }
 
-    /// Defines a value that does not exist in our IR.
+    /// Defines a Cranelift value that has no counterpart in our IR, and returns its name.
     fn extra(&mut self, what: &str) -> String {
         let name = format!("v{}", self.extra);
         self.extra += 1;
@@ -79,7 +79,7 @@ impl Writer<'_> {
         let entry = kernel.entry();
         let is_param = |value: &Value| matches!(kernel.values[*value].def, ValueDef::Param(_));
         let params: Vec<Value> = kernel.values.keys().filter(is_param).collect();
-        // The item index is an additional parameter.
+        // In Cranelift IR, the item index is an additional parameter.
         let item = self.extra;
         self.extra += 1;
         let mut params = self.typed(&params)?;
@@ -163,6 +163,6 @@ fn ty(ours: Type) -> Result<&'static str, String> {
         Type::I32 => "i32",
         Type::I1 => "i8",
         Type::PTR => "i64",
-        _ => return Err(format!("Cranelift is not given {ours}")),
+        _ => return Err(format!("the translation to Cranelift IR does not support the type {ours}")),
     })
 }

@@ -12,7 +12,7 @@ use halfbyte::ir::witness::Random;
 /// Number of ops between the loads and the stores.
 const OPS: usize = 28;
 
-/// An op in both languages; in LLVM an instruction or an intrinsic.
+/// An op in our IR, and the LLVM instruction or intrinsic with the same effect.
 struct Op {
     ours: &'static str,
     llvm: &'static str,
@@ -23,11 +23,11 @@ const fn op(ours: &'static str, llvm: &'static str, operands: usize) -> Op {
     Op { ours, llvm, operands }
 }
 
-/// A packed type with its ops.
+/// A packed type, with the ops of the benchmark on this type.
 struct Packed {
     ours: &'static str,
     llvm: &'static str,
-    /// The suffix of LLVM intrinsics for this type.
+    /// The suffix for this type in the names of LLVM intrinsics.
     suffix: &'static str,
     ops: &'static [Op],
 }
@@ -62,13 +62,14 @@ const BYTES: Packed = Packed {
     ],
 };
 
-/// The same functions in both languages.
+/// The text of the same functions in our IR and in LLVM IR.
 pub struct Texts {
     pub ours: String,
     pub llvm: String,
 }
 
-/// Generates `count` functions, named `@k0`, `@k1` and so on. The result is deterministic.
+/// Generates `count` functions, named `@k0`, `@k1` and so on. The functions are the same in each
+/// run.
 pub fn functions(count: usize) -> Texts {
     let mut writer = Writer { ours: String::new(), llvm: declarations(), random: Random(1), values: 0 };
     (0..count).for_each(|number| writer.function(number));
@@ -91,11 +92,11 @@ fn declarations() -> String {
 }
 
 fn line(text: &mut String, line: &str) {
-    // Writing to a string cannot fail.
+    // The result can be ignored, because writing to a string cannot fail.
     let _ = writeln!(text, "{line}");
 }
 
-/// The available values of a type. The last one depends on all values before it.
+/// The values of one type that the next op can use. The last value depends on all values before it.
 #[derive(Clone)]
 struct Pool {
     names: Vec<String>,
@@ -107,7 +108,7 @@ impl Pool {
     }
 }
 
-/// The available values of both types.
+/// The values of both types that the next op can use.
 #[derive(Clone)]
 struct Values {
     halves: Pool,
@@ -187,7 +188,7 @@ impl Writer {
         );
     }
 
-    /// Generates ops of both types alternately. Each op uses the last value of its type.
+    /// Generates `count` ops, alternately of both types. Each op uses the last value of its type.
     fn ops(&mut self, values: &mut Values, count: usize) {
         for number in 0..count {
             match number % 2 {
@@ -215,7 +216,7 @@ impl Writer {
         pool.names.push(value);
     }
 
-    /// Generates a branch that depends on the item.
+    /// Generates a branch that depends on the item index.
     fn branch(&mut self, values: &mut Values) {
         self.both(
             "  %c = icmp.lt_u.i32 %i, %n\n  br_if %c, ^then, ^else\n^then:",
@@ -239,7 +240,7 @@ impl Writer {
         values.bytes.names.push("%w".to_owned());
     }
 
-    /// Generates a loop of `n` iterations, at least one.
+    /// Generates a loop of `n` iterations, where `n` is at least 1.
     fn repeat(&mut self, values: &mut Values) {
         let (half, byte) = (values.halves.last(), values.bytes.last());
         line(&mut self.ours, "  %zero = const.i32 0\n  %one = const.i32 1");

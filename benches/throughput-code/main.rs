@@ -1,7 +1,7 @@
-//! Compile-time benchmark against LLVM: 2,000 functions of about 40 packed ops, from text to a
-//! file, measured alternately in one run.
+//! Compile-time benchmark against LLVM. Both compile 2,000 functions of about 40 packed ops, from
+//! text to a file, and are measured alternately in one run.
 //!
-//! `benches/throughput` installs LLVM and runs this benchmark. Each figure prints a line;
+//! `benches/throughput` installs LLVM and runs this benchmark. Each comparison prints a line;
 //! [`FIGURES`] contains the required ratios.
 #![allow(unreachable_pub)]
 
@@ -18,46 +18,46 @@ use halfbyte::Module;
 use halfbyte::pipeline::{Options, PASSES, compile_object};
 use process::{Took, run};
 
-/// The allocator of the `halfbyte` program.
+/// The allocator that the program `halfbyte` uses, too.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const FUNCTIONS: usize = 2000;
-/// Number of functions of the larger text.
+/// Number of functions in the larger of the two inputs.
 const MANY: usize = 10 * FUNCTIONS;
 
-/// Minimum number of rounds; [`AT_LEAST`] is the minimum duration. The minimum time of all rounds
-/// counts.
+/// Minimum number of rounds. The rounds also take at least [`AT_LEAST`] together. The minimum time
+/// of all rounds is reported.
 const ROUNDS: usize = 5;
 const AT_LEAST: Duration = Duration::from_secs(4);
 
-/// The result of a comparison.
+/// The result of a comparison of our compiler with a peer.
 struct Sample {
     ours: f64,
     peer: f64,
-    /// The factor by which our value is better.
+    /// The factor by which our value is better than the peer's.
     ratio: f64,
 }
 
 impl Sample {
-    /// Creates a sample of values for which higher is better.
+    /// Creates a result whose values are better if they are higher.
     fn more(ours: f64, peer: f64) -> Sample {
         Sample { ours, peer, ratio: ours / peer }
     }
 
-    /// Creates a sample of values for which lower is better.
+    /// Creates a result whose values are better if they are lower.
     fn less(ours: f64, peer: f64) -> Sample {
         Sample { ours, peer, ratio: peer / ours }
     }
 }
 
-/// A comparison with a peer, or with a limit.
+/// A comparison of our compiler with a peer, or with a limit.
 struct Figure {
     name: &'static str,
-    /// The unit of both values.
+    /// The unit of our value and of the peer's value.
     unit: &'static str,
     peer: &'static str,
-    /// The minimum ratio.
+    /// The minimum ratio that is accepted.
     asked: f64,
     measure: fn(&Bench) -> Result<Sample, String>,
 }
@@ -66,15 +66,15 @@ struct Figure {
 /// loop-invariant code motion and unrolling.
 const SLOW: &[&str] = &["gvn", "licm", "unroll"];
 
-/// Minimum Mops/s with the default passes.
+/// Minimum speed with the default passes, in millions of ops per second.
 const DEFAULT: f64 = 0.5;
-/// Minimum Mops/s without the passes in [`SLOW`].
+/// Minimum speed without the passes in [`SLOW`], in millions of ops per second.
 const PLAIN: f64 = 0.7;
-/// Minimum Mops/s of parsing alone.
+/// Minimum speed of parsing alone, in millions of ops per second.
 const READ: f64 = 2.5;
-/// Maximum bytes of memory per op.
+/// Maximum peak memory of the compiler, in bytes per op.
 const MEMORY: f64 = 300.0;
-/// Maximum factor by which the time per op may grow with the number of functions.
+/// Maximum ratio of the time per op with 20,000 functions to the time per op with 2,000 functions.
 const GROWTH: f64 = 1.2;
 
 #[rustfmt::skip]
@@ -90,36 +90,36 @@ const FIGURES: &[Figure] = &[
 ];
 
 const HELP: &str = "\
-Measures the compiler against LLVM's on the same functions, in turn in one run
+Compares the speed of the compiler with that of LLVM on the same functions, alternately in one run
 
 Usage: benches/throughput [NAME]...
 
 Arguments:
-  [NAME]...  Only figures of these names
+  [NAME]...  Figures to measure; all by default
 
 Options:
-  -h, --help  Prints this
+  -h, --help  Prints this help
 
-A line is a figure: NAME ours=VALUE UNIT peer=PEER VALUE ratio=R. The ratio is that of the speeds, so that more is better, of
-times and memory too. Both compilers are run as programs on one thread, and read and write files. Times are of the processor,
-the least of several runs.
+Each output line is a figure: NAME ours=VALUE UNIT peer=PEER VALUE ratio=R. A higher ratio is better, also for times and memory.
+Both compilers run as programs on one thread, and read and write files. Times are processor times, the minimum of several runs.
 
-  compile          2,000 functions of about 40 packed ops; ours counts our ops a second, and so does the peer
-  cranelift        the same from text in memory to code there, beside Cranelift's reader and compiler (opt_level=speed, its own
-                   vector types); both in this program
-  cores            20,000 functions on two threads, beside two programs at once that compile as many each on one; by the clock
-  compile_default  the first alone, beside what is asked
-  compile_plain    the same without gvn, licm and unroll
-  read             reading and verifying the text, in this program
-  memory           the most that was resident, of 20,000 functions
-  growth           the time an op takes of 20,000 functions, beside that of 2,000
+  compile          speed on 2,000 functions of about 40 packed ops, compared with llc; both speeds count the ops of our IR
+  cranelift        the same from text to code in memory, compared with Cranelift's parser and compiler (opt_level=speed, its own
+                   vector types); both run in the process of the benchmark
+  cores            wall-clock speed on 20,000 functions with two threads, compared with two processes that each compile 20,000
+                   functions on one thread at the same time
+  compile_default  speed on 2,000 functions, compared with its limit
+  compile_plain    the same without the passes gvn, licm and unroll
+  read             speed of parsing and verification in the process of the benchmark
+  memory           peak resident memory per op for 20,000 functions
+  growth           time per op for 20,000 functions, compared with that for 2,000 functions
 
-Exit codes: 0 every figure reaches what is asked, 1 one does not, 2 it could not be measured.
+Exit codes: 0 if every figure reaches its required ratio, 1 if a figure does not, 2 if a measurement failed.
 ";
 
-/// The option with which the benchmark starts itself to write functions. It takes the number of
-/// functions and a folder. A separate process is necessary because the memory of this process would
-/// count for the peak of every child process.
+/// The option with which the benchmark starts itself to write functions. Its arguments are the
+/// number of functions and a folder. Linux adds the peak memory of this process to that of each
+/// child process, so the functions are generated in a separate process.
 const WRITE: &str = "--write";
 
 fn main() -> ExitCode {
@@ -146,7 +146,7 @@ fn main() -> ExitCode {
         }
     }
     if let Some(name) = names.iter().find(|name| !FIGURES.iter().any(|figure| figure.name == name.as_str())) {
-        return failed(&format!("no figure has the name `{name}`; see --help"));
+        return failed(&format!("there is no figure named `{name}`; `--help` lists the names"));
     }
     match Bench::new().and_then(|bench| figures(&bench, &names)) {
         Ok(code) => code,
@@ -169,19 +169,19 @@ fn figures(bench: &Bench, names: &[String]) -> Result<ExitCode, String> {
         let Sample { ours, peer: value, ratio } = measure(bench).map_err(|error| format!("{name}: {error}"))?;
         println!("{name} ours={ours:.3} {unit} peer={peer} {value:.3} ratio={ratio:.2}");
         if ratio < *asked {
-            missed.push(format!("{name} has ratio {ratio:.2}; asked are {asked:.2}"));
+            missed.push(format!("{name}: the ratio is {ratio:.2}, but {asked:.2} is required"));
         }
     }
     missed.iter().for_each(|missed| println!("{missed}"));
     Ok(if missed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Returns the paths of the files with `count` functions in a folder.
+/// Returns the paths of the two files with `count` functions: our IR and LLVM IR.
 fn files(folder: &Path, count: usize) -> [PathBuf; 2] {
     ["hb", "ll"].map(|extension| folder.join(format!("functions-{count}.{extension}")))
 }
 
-/// Writes the files with `count` functions, and returns the number of ops.
+/// Writes the two files with `count` functions, and returns the number of ops in our IR.
 fn write(folder: &Path, count: usize) -> Result<usize, String> {
     let Texts { ours, llvm } = functions(count);
     for (path, text) in files(folder, count).iter().zip([&ours, &llvm]) {
@@ -192,7 +192,7 @@ fn write(folder: &Path, count: usize) -> Result<usize, String> {
     Ok(blocks.map(|block| block.insts.len()).sum())
 }
 
-/// Files with functions, and the number of their ops.
+/// The files with generated functions in our IR and in LLVM IR, with the number of ops.
 struct Input {
     ops: f64,
     ours: PathBuf,
@@ -211,9 +211,9 @@ impl Input {
     }
 }
 
-/// The context of all measurements.
+/// The inputs that all measurements share.
 struct Bench {
-    /// The folder with the files, which is deleted on drop.
+    /// The temporary folder of the input files, which is deleted when this value is dropped.
     folder: tempfile::TempDir,
     few: Input,
     many: Input,
@@ -259,7 +259,8 @@ impl Bench {
         Ok(Sample::more(self.few.ops / 1e6 / ours, self.few.ops / 1e6 / peer))
     }
 
-    /// Compares one process on two threads with two processes on one thread each.
+    /// Compares one compilation on two threads with two compilations that run at the same time,
+    /// each on one thread.
     fn cores(&self) -> Result<Sample, String> {
         let start = |threads: &str, object: &str| {
             let mut command = Command::new(env!("CARGO_BIN_EXE_halfbyte"));
@@ -269,7 +270,7 @@ impl Bench {
         };
         let wait = |mut child: Child| match child.wait() {
             Ok(status) if status.success() => Ok(()),
-            Ok(status) => Err(format!("halfbyte ends with {status}")),
+            Ok(status) => Err(format!("halfbyte failed: {status}")),
             Err(error) => Err(error.to_string()),
         };
         let [ours, peer] = least(|| {
@@ -314,7 +315,8 @@ fn timed<T>(work: impl FnOnce() -> Result<T, String>) -> Result<f64, String> {
     Ok(seconds)
 }
 
-/// Returns the minimum time of each side over several rounds, in which the sides alternate.
+/// Returns the minimum time of each side over several rounds. In each round, the sides run one
+/// after the other.
 fn least<const SIDES: usize>(round: impl Fn() -> Result<[f64; SIDES], String>) -> Result<[f64; SIDES], String> {
     let mut least = [f64::INFINITY; SIDES];
     let (start, mut rounds) = (Instant::now(), 0);
