@@ -1,5 +1,5 @@
-//! Every text is assembled or rejected. The disassembly of an assembled program assembles to the
-//! same words.
+//! Every text is assembled as HALU code or rejected. The disassembly of an assembled program
+//! assembles to the same instruction words.
 #![no_main]
 
 use halfbyte::isa::halu::{Inst, assemble, disassemble};

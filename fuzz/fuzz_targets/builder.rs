@@ -1,6 +1,6 @@
-//! Every sequence of builder calls creates a valid or an invalid kernel. The text of a valid kernel
-//! parses to the same kernel. The kernel compiles to code with the evaluator's results, or is
-//! rejected.
+//! Every sequence of builder calls creates a kernel, or an error. The text of a valid kernel parses
+//! to the same kernel. The kernel compiles to code with the evaluator's results, or the compiler
+//! rejects it.
 #![no_main]
 
 use halfbyte::Module;
@@ -14,7 +14,8 @@ use libfuzzer_sys::fuzz_target;
 /// Maximum number of builder calls.
 const MOST: usize = 40;
 
-/// Input bytes that determine the choices; 0 after the end.
+/// The input bytes, which determine the choices of the test. After the end of the input, every byte
+/// is 0.
 struct Bytes<'d>(&'d [u8]);
 
 impl Bytes<'_> {
@@ -34,7 +35,7 @@ impl Bytes<'_> {
     }
 }
 
-/// Returns a value of the type, if there is one; occasionally a value of any type.
+/// Returns a value of the type `ty`, if there is one. Occasionally returns a value of any type.
 fn value(bytes: &mut Bytes<'_>, b: &Builder, values: &[Value], ty: Option<Type>) -> Option<Value> {
     let at = bytes.next();
     let fitting: Vec<Value> = values.iter().copied().filter(|&v| ty.is_none_or(|ty| b.kernel().ty(v) == ty)).collect();
@@ -173,7 +174,8 @@ fuzz_target!(|data: &[u8]| {
         let printed = kernel.to_string();
         let module = match text::read(&printed) {
             Ok(module) => module,
-            // Passes may create such a store, which traps, but the parser rejects it.
+            // Passes may create a store to a read-only buffer, which traps. The parser rejects such
+            // a store.
             Err(errors) if errors.iter().all(|error| error.message.starts_with("a store into")) => return,
             Err(errors) => panic!("{errors:?}\n{printed}"),
         };

@@ -1,5 +1,6 @@
-//! Every valid kernel is compiled or rejected, with passes and without. Compiled code gives the
-//! evaluator's results and traps on the same inputs, on the interpreter and as native code.
+//! Every valid kernel is compiled or rejected, both with all passes and with few. On the
+//! interpreter and as native code, compiled code gives the evaluator's results, and traps on the
+//! same inputs.
 #![no_main]
 
 use halfbyte::Module;

@@ -1,5 +1,5 @@
-//! Every word is an instruction or `.word`. Its disassembly assembles to the same word, alone and
-//! in a program.
+//! Every 128-bit word decodes to a HALU instruction or prints as `.word`. Its disassembly assembles
+//! to the same word, alone and in a program.
 #![no_main]
 
 use halfbyte::isa::halu::{Inst, assemble, disassemble, read_word, word_text};

@@ -1,5 +1,5 @@
-//! Every VP1 word is an instruction or `.word`. Its disassembly assembles to a word with the same
-//! disassembly, alone and in a program.
+//! Every 32-bit word decodes to a VP1 instruction or prints as `.word`. Its disassembly assembles
+//! to a word with the same disassembly, alone and in a program.
 #![no_main]
 
 use halfbyte::isa::vp1::{Inst, assemble, disassemble, read_word, word_text};

@@ -1,4 +1,5 @@
-//! Every text is parsed or rejected. The printed form of a parsed module parses to the same module.
+//! Every text is parsed as IR or rejected. The printed form of a parsed module parses to the same
+//! module.
 #![no_main]
 
 use halfbyte::ir::diag::Diagnostics;

@@ -1,5 +1,5 @@
-//! Every byte sequence is an `.npy` file for a type or is rejected. A file that is read, written
-//! and read again gives the same values.
+//! Every byte sequence is an `.npy` file for a type, or it is rejected. If the values of a file are
+//! written and read again, they are the same.
 #![no_main]
 
 use halfbyte::args::npy::{read, write};

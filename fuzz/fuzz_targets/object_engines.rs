@@ -1,5 +1,5 @@
-//! The kernels of every object behave the same on the interpreter and as native code, on one thread
-//! and on several.
+//! The kernels of every object give the same results on the interpreter and as native code, on one
+//! thread and on several.
 #![no_main]
 
 use halfbyte_fuzz::engines::agree;

@@ -1,4 +1,5 @@
-//! Every byte sequence is an object or is rejected. The kernels of a loaded object run or trap.
+//! Every byte sequence is a valid object, or it is rejected. The kernels of a loaded object end or
+//! trap.
 #![no_main]
 
 use halfbyte::abi::ParamKind;

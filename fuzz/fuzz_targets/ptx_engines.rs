@@ -1,4 +1,4 @@
-//! Every PTX kernel that can be imported behaves the same when it is executed directly.
+//! Every PTX kernel that can be imported gives the same results when it is executed directly.
 #![no_main]
 
 use halfbyte::import_ptx::{Host, Shape, import};
@@ -26,8 +26,8 @@ fuzz_target!(|text: &str| {
         match (text_ran, ir_ran) {
             // Results may differ if the items have a race or the launch exceeds its budget.
             (_, Err(Fault::Race(_))) => {}
-            // An address of a read-only buffer that was derived from another buffer's address. The
-            // import determines that nothing is stored to the buffer.
+            // The kernel stores to a buffer at an address that it derives from another buffer's
+            // address. The import does not see such a store, and declares the buffer read-only.
             (Ok(_), Err(Fault::Trap(trap))) if matches!(trap.kind, TrapKind::ReadOnly { .. }) => {}
             (Err(text), _) if text.to_string().contains("backward") => {}
             (_, Err(ir)) if ir.to_string().contains("backward") => {}

@@ -1,5 +1,5 @@
-//! The run lines of every text are parsed, or rejected with errors at locations in the text. The
-//! parsed values fit a type or are rejected, and their printed form parses to the same values.
+//! The run lines of every text are parsed, or rejected with errors at locations in the text. A
+//! parsed value fits a type or is rejected. Its printed form parses to the same value.
 #![no_main]
 
 use halfbyte::args::{Loader, Value, ValueKind, list};
@@ -7,7 +7,7 @@ use halfbyte::ir::{Direction, ParamKind, Type};
 use halfbyte_testkit::runlines::{RunLine, read, read_ptx};
 use libfuzzer_sys::fuzz_target;
 
-/// Maximum number of elements of a generated buffer; more elements only take time.
+/// Maximum number of elements of a generated buffer. More elements would only take more time.
 const MOST: u64 = 256;
 
 fuzz_target!(|text: &str| {
@@ -32,8 +32,8 @@ fuzz_target!(|text: &str| {
     }
 });
 
-/// Checks that the bytes of a value print and parse to the same bytes, for some types that `seed`
-/// determines.
+/// Checks that the bytes of a value can be printed and parsed to the same bytes, for several types.
+/// `seed` determines the types.
 fn values(value: &Value, seed: usize) {
     match value.kind {
         // The contents of files on this machine must not influence the result.

@@ -1,5 +1,5 @@
-//! Every JSON line is executed on both machines or rejected. Native code gives the same results as
-//! the interpreter.
+//! Every line of JSON is executed as a test vector on HALU and on VP1, or rejected. Native code
+//! gives the same results as the interpreter.
 #![no_main]
 
 use halfbyte::launch::Engine;

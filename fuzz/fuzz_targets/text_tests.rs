@@ -1,5 +1,5 @@
-//! Every file of text tests is parsed or rejected, and its tests run. After differing outputs are
-//! updated, the file parses again and no output differs.
+//! Every file of text tests is parsed or rejected, and its tests run. If expected outputs differ,
+//! they are updated. The updated file parses again, and no output differs.
 #![no_main]
 
 use halfbyte_testkit::testing::TestFile;
@@ -15,7 +15,7 @@ fuzz_target!(|text: &str| match TestFile::read("fuzzed.hb", text) {
     Err(report) => drop(report.to_string()),
 });
 
-/// Returns the text with updated outputs, if any differ.
+/// Returns the text of the tests with updated expected outputs, or `None` if no output differs.
 fn renew(text: &str) -> Option<String> {
     let file = TestFile::read("fuzzed.hb", text).unwrap_or_else(|report| panic!("{report}\n{text}"));
     file.blessed(&file.run())

@@ -1,5 +1,5 @@
-//! HALU instructions behave the same on the interpreter and as native code, on one thread and on
-//! several.
+//! HALU instructions give the same results on the interpreter and as native code, on one thread and
+//! on several.
 #![no_main]
 
 use halfbyte::abi::{Direction, Param, ParamKind, Signature, Type};
@@ -9,11 +9,11 @@ use halfbyte::isa::object::{Header, KernelInfo, Loc};
 use halfbyte_fuzz::engines::{agree, load};
 use libfuzzer_sys::fuzz_target;
 
-/// Maximum number of instructions of a program.
+/// Maximum number of generated instructions in a program.
 const MOST: usize = 48;
 
-/// The start of every program: it loads the addresses of the buffers and of the item's own words,
-/// and values to compute with.
+/// The first instructions of every program. They load the addresses of the buffers, and three words
+/// at the item's position as operands.
 const HEAD: &str = "\
     ULDC.64 UR0, c[0x0][0x160] ;
     ULDC.64 UR2, c[0x0][0x168] ;
@@ -60,8 +60,8 @@ fuzz_target!(|data: &[u8]| {
     program.kernels().iter().for_each(|kernel| agree(&program, kernel, data.len() % 4));
 });
 
-/// Returns the word if it is an instruction, otherwise an instruction whose opcode and fields the
-/// bytes determine.
+/// Returns the instruction word in the bytes if it is valid. Otherwise, returns an instruction word
+/// whose opcode and fields the bytes determine.
 fn instruction(bytes: &[u8; 16]) -> u128 {
     let word = u128::from_le_bytes(*bytes);
     if Inst::decode(word).is_some() {
@@ -74,7 +74,7 @@ fn instruction(bytes: &[u8; 16]) -> u128 {
         (state >> 64) as u64
     };
     let inst = Inst::random(opcode, &mut next);
-    // A small range of register numbers makes dependencies more frequent.
+    // With few different register numbers, instructions depend on each other more often.
     let near = opcode.registers().iter().fold(inst, |mut inst, slot| {
         inst.set(slot.field, next() % 8 / u64::from(slot.span) * u64::from(slot.span));
         inst

@@ -1,4 +1,5 @@
-//! VP1 words behave the same on the interpreter and as native code, on one thread and on several.
+//! VP1 instructions give the same results on the interpreter and as native code, on one thread and
+//! on several.
 #![no_main]
 
 use halfbyte::emit::Code;
@@ -7,7 +8,7 @@ use halfbyte::isa::vp1::{Inst, Opcode};
 use halfbyte_fuzz::engines::{agree, load};
 use libfuzzer_sys::fuzz_target;
 
-/// Maximum number of words that precede the words of the seed object.
+/// Maximum number of generated instruction words in a program. The words of the seed object follow.
 const MOST: usize = 64;
 
 const STREAMS: &[u8] = include_bytes!("../seeds/objects/vp1_streams.o");
@@ -20,7 +21,7 @@ fuzz_target!(|data: &[u8]| {
     let Some(halfbyte::isa::vp1::Code(own)) = kernel.words().downcast_ref() else { return };
     let mut words: Vec<u32> =
         rest.as_chunks().0.iter().take(MOST).map(|&bytes| word(u32::from_le_bytes(bytes))).collect();
-    // Branch targets are aligned to four words.
+    // A branch target must be at a multiple of four instruction words.
     words.truncate(words.len() / 4 * 4);
     words.extend_from_slice(own);
     let code = Code {
@@ -34,8 +35,8 @@ fuzz_target!(|data: &[u8]| {
     program.kernels().iter().for_each(|kernel| agree(&program, kernel, data.len() % 4));
 });
 
-/// Returns the word, with another opcode if it would trap: an undefined instruction, a DMA
-/// instruction, or a move from or to a register outside the processor.
+/// Returns the instruction word, with another opcode if the word would trap. An undefined
+/// instruction, a DMA instruction, and a move from or to a register outside the processor trap.
 fn word(word: u32) -> u32 {
     use Opcode::*;
     let traps = |op: Opcode| {

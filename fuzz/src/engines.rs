@@ -1,4 +1,4 @@
-//! Comparison of the interpreter and native code on machine code.
+//! Comparison of kernels on the interpreter with the same kernels as native code.
 
 use std::num::NonZero;
 
@@ -8,25 +8,27 @@ use halfbyte::isa::halu::{Inst, Opcode, assemble};
 use halfbyte::isa::object::{Header, Loc};
 use halfbyte::runtime::{Arg, Engine, Kernel, Launch, LaunchError, Program, Stats};
 
-/// Number of items of a large launch: more than native code executes side by side.
+/// Number of items of a large launch. Native code executes fewer items at the same time.
 const ITEMS: u32 = 70;
-/// Size of a buffer in bytes.
+/// Size in bytes of each buffer argument.
 const BYTES: usize = 1 << 11;
-/// Maximum number of backward branches per item.
+/// Maximum number of backward branches that an item may take.
 const BUDGET: u64 = 16;
-/// Maximum number of words of a kernel. The translation of longer kernels takes too long.
+/// Maximum number of instruction words of a kernel. The translation of longer kernels takes too
+/// long.
 const WORDS: usize = 400;
 
 const THREADS: Engine = Engine::Jit { threads: NonZero::new(4).unwrap() };
 
-/// The outcome of a launch.
+/// The result of a launch, with the contents of the buffers after it.
 #[derive(PartialEq, Debug)]
 struct Outcome {
     result: Result<Stats, LaunchError>,
     buffers: Vec<Vec<u8>>,
 }
 
-/// Launches the kernel with `items` items. Buffers begin `offset` bytes after an aligned address.
+/// Launches the kernel with `items` items. The buffers begin `offset` bytes after an aligned
+/// address.
 fn launch(kernel: &Kernel, engine: Engine, items: u32, buffers: &[Vec<u8>], offset: usize) -> Outcome {
     let given = kernel.signature().given();
     let mut memory: Vec<Vec<u8>> = buffers.iter().map(|bytes| [vec![0; offset], bytes.clone()].concat()).collect();
@@ -42,7 +44,7 @@ fn launch(kernel: &Kernel, engine: Engine, items: u32, buffers: &[Vec<u8>], offs
     Outcome { result, buffers: memory.into_iter().map(|bytes| bytes[offset..].to_vec()).collect() }
 }
 
-/// Returns the initial contents of each buffer; a scalar has none.
+/// Returns the initial contents of each buffer argument. The contents are empty for a scalar.
 fn buffers(kernel: &Kernel) -> Vec<Vec<u8>> {
     let bytes = |param: &halfbyte::abi::Param| match param.kind {
         ParamKind::Scalar(_) => Vec::new(),
@@ -54,9 +56,9 @@ fn buffers(kernel: &Kernel) -> Vec<Vec<u8>> {
     kernel.signature().given().iter().map(bytes).collect()
 }
 
-/// Runs a kernel on the interpreter and as native code, on one thread and on several. The launches
-/// have one item, and many items if the items are independent. Panics if memory, statistics or
-/// traps differ.
+/// Runs a kernel on the interpreter and as native code, on one thread and on several. A launch with
+/// one item is compared, and one with many items if the items are independent. Panics if buffers,
+/// statistics or traps differ.
 pub fn agree(program: &Program, kernel: &Kernel, offset: usize) {
     if kernel.words().len() > WORDS {
         return;
@@ -66,7 +68,7 @@ pub fn agree(program: &Program, kernel: &Kernel, offset: usize) {
     for items in [1, ITEMS] {
         let expected = launch(kernel, Engine::Interp, items, &before, 0);
         for engine in [Engine::JIT, THREADS] {
-            // Tiles on different threads do not see each other's stores.
+            // On VP1, tiles on different threads do not see each other's stores.
             if !halu && engine == THREADS && is_updated(kernel) {
                 continue;
             }
@@ -95,9 +97,9 @@ fn is_updated(kernel: &Kernel) -> bool {
     kinds.any(|kind| matches!(kind, ParamKind::Buffer { direction: Direction::InOut, .. }))
 }
 
-/// Returns `true` if the items of a HALU kernel are independent: each behaves the same on the
-/// memory before the launch and on the memory after all others. Only then the result does not
-/// depend on the order of the items.
+/// Returns `true` if the items of a HALU kernel are independent. Each item must behave the same on
+/// the memory before the launch and on the memory after the stores of all items. Only then is the
+/// result the same in every order of the items.
 fn is_independent(program: &Program, kernel: &Kernel, items: u32, before: &[Vec<u8>]) -> bool {
     let Some(halfbyte::isa::halu::Code(words)) = kernel.words().downcast_ref() else { return true };
     // An item can see another item's registers through a uniform register.
@@ -114,7 +116,7 @@ fn is_independent(program: &Program, kernel: &Kernel, items: u32, before: &[Vec<
     };
     let first: Option<Vec<Outcome>> = alone.iter().map(|program| run(program, before)).collect();
     let Some(first) = first else { return false };
-    // The combined stores of all items; no two items may write the same byte.
+    // `after` combines the stores of all items. No two items may write the same byte.
     let mut after = before.to_vec();
     let mut writers: Vec<Vec<Option<usize>>> = before.iter().map(|bytes| vec![None; bytes.len()]).collect();
     for (item, outcome) in first.iter().enumerate() {
@@ -138,7 +140,7 @@ fn is_independent(program: &Program, kernel: &Kernel, items: u32, before: &[Vec<
     })
 }
 
-/// Returns a program in which only one item executes the kernel.
+/// Returns a program that executes the kernel only for the item with index `item`.
 fn only(program: &Program, kernel: &Kernel, words: &[u128], item: u32) -> Option<Program> {
     let head = format!(
         "S2R R254, SR_ITEM ;\nLOP3 R254, R254, {item:#x}, RZ, 0x3c ;\nISETP.GT.U32.AND P6, PT, R254, 0x0 ;\n\

@@ -1,4 +1,4 @@
-//! Comparison of the evaluator with compiled kernels, with passes and without.
+//! Comparison of the evaluator with compiled kernels, with all passes and with few.
 
 use halfbyte::ir::Kernel;
 use halfbyte::ir::eval::{Fault, TrapKind};
@@ -12,8 +12,8 @@ use halfbyte::{CompileError, Module, TARGETS, Target};
 const ITEMS: u32 = 3;
 const BUDGET: u32 = 64;
 
-/// Compiles the kernels for every target and runs them. Panics unless they give the evaluator's
-/// results or its trap.
+/// Compiles the kernels for every target and runs them. Panics unless each kernel gives the
+/// evaluator's results, or the same trap as the evaluator.
 pub fn agree(module: &Module) {
     let ways: Vec<Options> = TARGETS.defaults().flat_map(ways).collect();
     for kernel in &module.ir().kernels {
@@ -49,10 +49,11 @@ fn agree_on<T>(
         let how = How { budget: BUDGET.into(), ..engine.into() };
         match (outcome, execute(loaded, how, ITEMS, &mut found)) {
             (Ok(_), Ok(_)) => assert_eq!(found, expected, "{engine}: {kernel}"),
-            // An op that is optimised away does not trap.
+            // The op that traps in the evaluator may have been optimised away in the compiled
+            // kernel.
             (Err(Fault::Trap(trap)), _) if matches!(trap.kind, TrapKind::NoIntrinsic { .. }) => {}
-            // Machine code may take fewer backward branches, and items that share a vector share
-            // their budget.
+            // Machine code may take fewer backward branches than the evaluator. Items that share a
+            // vector also share their budget.
             (Err(Fault::Trap(trap)), _) if matches!(trap.kind, TrapKind::Budget { .. }) => {}
             (Err(Fault::Trap(expected)), Err(LaunchError::Trap(found))) => {
                 assert_eq!(expected.item, found.item, "{engine}: {expected}, {found}\n{kernel}");
@@ -63,7 +64,7 @@ fn agree_on<T>(
     }
 }
 
-/// Returns options with all passes, and with only the pass that the target requires.
+/// Returns two sets of options: only the pass that a target requires, and all passes.
 fn ways(target: Target) -> [Options; 2] {
     let all = Options { verify: true, ..Options::new(target) };
     let mut least = all.clone();
