@@ -62,7 +62,7 @@ fn is_fatal(inst: &Inst, entry: &Entry) -> bool {
 }
 
 /// Returns the errors that `ptxas` reports for the instructions. ptxas 13.5 crashes on kernels with
-/// many 32-byte accesses, so each four of them are assembled in a separate kernel.
+/// many 32-byte accesses. Therefore, a kernel contains at most four such instructions.
 fn refused_of(ptxas: &Path, (version, target): ((u8, u8), TargetName), empty: &Entry, insts: Vec<Inst>) -> Vec<String> {
     let taken = insts.into_iter().filter(|inst| !is_fatal(inst, empty));
     let (wide, plain): (Vec<Inst>, Vec<Inst>) = taken.partition(|inst| is_wide(inst.opcode));

@@ -37,8 +37,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_carry(carry);
     }
 
-    /// Computes `a + ~b + 1`, or `a + ~b` plus the carry flag if `carried` is set, and sets the
-    /// flag to the carry of that sum.
+    /// Computes `a + ~b`, plus the carry flag if `carried` is set, otherwise plus 1. Sets the flag
+    /// to the carry of that sum.
     pub(super) fn sub_with_carry(&mut self, carried: bool) {
         let (a, b) = (self.value(1), self.value(2));
         let mut difference = self.wrapped(wide::sub, D::sub, a, b);

@@ -43,7 +43,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Parses a function: a definition such as `.func (.param .b32 r) f (.param .b32 a) { .. }`, or
-    /// a declaration, which ends with `;` instead of a body.
+    /// a declaration. A declaration ends with `;` in place of the body.
     pub(super) fn function(&mut self, linkage: Linkage, text: &mut ParsedFile) -> Result<(), Error> {
         self.bump()?;
         let mut head =
