@@ -1,5 +1,5 @@
-//! The instructions of a kernel that GPUs approximate, and the margins that their results must keep
-//! to.
+//! Instructions that GPUs approximate, and the tolerances for comparing their results with
+//! correctly rounded results.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,8 +14,8 @@ use halfbyte_isa::ptx::{Inst, NAME, Opcode, template};
 
 use crate::tolerance::{Format, Margin, Tolerance};
 
-/// A PTX instruction that GPUs approximate: one of a kernel in PTX, or the one that an op of the IR
-/// is compiled to.
+/// A PTX instruction that GPUs approximate. A PTX kernel contains the instruction itself; an IR
+/// kernel contains an op that is compiled to it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Approximation {
     opcode: Opcode,
@@ -28,9 +28,9 @@ impl Approximation {
         inst.row().is_approximate().then(|| Approximation { opcode: inst.opcode, words: inst.modifiers.to_vec() })
     }
 
-    /// Returns the PTX instruction that an op of the IR stands for, or `None` if that instruction
-    /// is exact. For halves this is the instruction on halves. The code that is generated for
-    /// halves computes in f32 and is at least as accurate.
+    /// Returns the PTX instruction to which an op of the IR corresponds, or `None` if that
+    /// instruction is exact. For an op on halves, the result is the PTX instruction on halves. The
+    /// PTX that halfbyte generates for the op computes in f32 and is at least as accurate.
     fn of_op(op: Op, ty: Type) -> Option<Approximation> {
         let (of_f32, of_f16, of_bf16) = match op {
             Op::Fexp2 => (Opcode::EX2_F32, Opcode::EX2_F16, Opcode::EX2_BF16),
@@ -54,7 +54,7 @@ impl Approximation {
         })
     }
 
-    /// Returns the format of the results.
+    /// Returns the floating-point format of the instruction's result.
     fn format(&self) -> Option<Format> {
         self.words.iter().find_map(|word| if let Token::Type(ty) = word { Format::from_name(ty.name()) } else { None })
     }
@@ -71,9 +71,9 @@ impl fmt::Display for Approximation {
     }
 }
 
-/// Returns the kernels of a module that have approximated instructions, with each such instruction
-/// once. Kernels in PTX are searched as PTX, because some approximated instructions are imported as
-/// exact ops of the IR.
+/// Returns the kernels of a module that contain approximated instructions, by name. Each list names
+/// an instruction once. PTX kernels are searched as PTX, because some approximated instructions are
+/// imported as exact ops of the IR.
 pub fn approximations(module: &Module) -> BTreeMap<String, Vec<Approximation>> {
     let mut found = BTreeMap::<String, Vec<Approximation>>::new();
     let mut add = |name: String, approximation: Approximation| {
@@ -130,9 +130,9 @@ fn named(kernel: &Kernel, inst: ir::Inst) -> Option<Inst> {
     template::parse(&of.text, register(kernel.insts.get(inst)?.ty)?, &operands?).ok()
 }
 
-/// Returns the margin of the results of these instructions in a format. A result must be within at
-/// least one of the manual's bounds. Returns `None` if there are no such instructions; results must
-/// then agree bit for bit.
+/// Returns the tolerance for the results of these instructions in a format. A result is accepted if
+/// it is within the bound that the PTX manual gives for at least one of them. Returns `None` if the
+/// list is empty; then the results must be bit-identical.
 ///
 /// # Errors
 /// Fails if the manual has no bound for one of the instructions in this format.
@@ -154,8 +154,9 @@ pub fn near(approximations: &[Approximation], format: Format) -> Result<Option<T
     Ok(Some(Tolerance::new(format, margins, said)))
 }
 
-/// Returns the margin between a GPU's result and the one computed here. The latter is at most half
-/// an ulp from the exact result.
+/// Returns the accepted distance between a GPU's result and the evaluator's result. The evaluator's
+/// result is at most half an ulp from the exact result, so half an ulp is added to the manual's
+/// bound.
 fn margin(bound: &Bound) -> Margin {
     let (absolute, relative, ulps) = match bound.distance {
         Distance::Ulps(ulps) => (0.0, 0.0, ulps.into()),

@@ -30,36 +30,36 @@ use halfbyte::include::ModuleReader;
 /// The result of checking a file.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// The number of launches.
+    /// The number of launches in run lines.
     pub runs: usize,
     /// The number of expected refusals that occurred.
     pub refusals: usize,
-    /// The names of the targets that results were computed on, without `ir`.
+    /// The names of the targets on which results were computed, without the evaluator (`ir`).
     pub compared: BTreeSet<&'static str>,
     /// The errors, or `None` if the file passes.
     pub failures: Option<Report>,
-    /// The warnings about reads of PTX registers or the carry flag before any write.
+    /// The warnings about a PTX register or the carry flag that is read before it is written.
     pub warnings: Option<Report>,
-    /// The result of each launch, on `ir` and on each target and engine, and of each expected
-    /// refusal.
+    /// The result of each launch on the evaluator (`ir`) and on each target and engine, and of each
+    /// expected refusal.
     pub results: Vec<CheckResult>,
-    /// The launches whose result depends on the order of items.
+    /// The launches whose results depend on the execution order of the items.
     pub order_dependent: Vec<OrderWarning>,
-    /// The result of each kernel, in the order of the text.
+    /// The result of each kernel, in the order of the file.
     pub kernels: Vec<CheckedKernel>,
     /// The text of the file.
     pub text: Arc<str>,
 }
 
-/// A launch whose result depends on the order of items.
+/// A launch whose result depends on the execution order of the items.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OrderWarning {
-    /// The cause of the dependence.
+    /// The reason why the result depends on the order of the items.
     pub cause: OrderCause,
-    /// The kernel's name, and the difference that another order makes.
+    /// The kernel's name, and the difference between the results of two execution orders.
     pub launch: String,
-    /// `true` if targets are still compared, because all of them must give the result of ascending
-    /// order.
+    /// `true` if targets are compared despite the warning. Every target must then give the result
+    /// of items that run in ascending order.
     pub is_compared: bool,
 }
 
@@ -70,18 +70,19 @@ pub struct CheckedKernel {
     pub name: String,
     /// The span of the kernel.
     pub place: Span,
-    /// The errors with which the kernel was refused; empty if it was read and imported.
+    /// The errors with which the kernel was refused; empty if the kernel was parsed and imported.
     pub refused: Vec<Diagnostic>,
-    /// `true` if every error is expected by a refuse line.
+    /// `true` if refuse lines expect all errors of the kernel.
     pub as_expected: bool,
-    /// `true` if the kernel has an instruction that GPUs approximate. Its results here are
-    /// correctly rounded; those of a GPU may differ slightly.
+    /// `true` if the kernel has an instruction that GPUs approximate. halfbyte rounds its result
+    /// correctly, so the result of a GPU may differ slightly.
     pub approximate: bool,
     /// The number of launches in run lines.
     pub launches: usize,
-    /// The number of launches that completed, on `ir` and on each target and engine.
+    /// The number of launches that completed on the evaluator (`ir`) and on each target and engine.
     pub run: usize,
-    /// The number of launches with the expected bits everywhere.
+    /// The number of launches whose results have the expected bits on the evaluator and on each
+    /// target and engine.
     pub equal: usize,
 }
 
@@ -91,13 +92,13 @@ impl CheckedKernel {
         CheckedKernel { name, place, refused, as_expected: false, approximate: false, launches: 0, run: 0, equal: 0 }
     }
 
-    /// Returns `true` if the kernel was refused unexpectedly.
+    /// Returns `true` if the kernel was refused with an error that no refuse line expects.
     pub fn is_refused(&self) -> bool {
         !self.refused.is_empty() && !self.as_expected
     }
 
-    /// Returns the state of the kernel: `refused`, `read`, `run` if all launches completed, or
-    /// `equal` if all results are as expected.
+    /// Returns the state of the kernel: `refused`, `read` (parsed), `run` if all launches
+    /// completed, or `equal` if all results are as expected.
     pub fn state(&self) -> &'static str {
         match self.launches {
             _ if !self.refused.is_empty() => "refused",
@@ -114,30 +115,31 @@ impl CheckedKernel {
 pub struct CheckResult {
     /// The kernel's name, without `@`.
     pub kernel: String,
-    /// The span of the run line, or of the comment that expects a refusal.
+    /// The span of the run line or of the refuse line.
     pub place: Span,
-    /// The line number of `place`.
+    /// The line number of the run line or of the refuse line.
     pub line: usize,
-    /// The target's name; `ir` for the evaluator and for errors in the launch itself.
+    /// The target's name, or `ir` for the evaluator and for an invalid run line.
     pub target: &'static str,
-    /// The engine that executed machine code; `None` on `ir` and if nothing was executed.
+    /// The engine that executed machine code; `None` for the evaluator, or if no machine code was
+    /// executed.
     pub engine: Option<Engine>,
-    /// The verdict.
+    /// The outcome of the comparison.
     pub verdict: Verdict,
-    /// The errors.
+    /// The errors of this launch or refusal.
     pub failures: Vec<Diagnostic>,
     /// The buffers that differ from the expected contents.
     pub differences: Vec<Difference>,
 }
 
-/// The verdict on a launch or a refusal.
+/// The verdict on a launch or on an expected refusal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// The launch gave the expected bits.
+    /// The launch gave the expected bits, or the expected refusal occurred.
     Passed,
     /// The launch failed or gave other bits, or an expected refusal is missing.
     Failed,
-    /// The target refuses the kernel, as expected.
+    /// The target refuses the kernel, as a refuse line expects.
     Refused,
 }
 
@@ -151,28 +153,29 @@ impl Outcome {
 /// Options of a check.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup<'a> {
-    /// The SM that PTX is generated for.
+    /// The SM version for which PTX is generated.
     pub sm: Sm,
     /// The engines that execute machine code.
     pub engines: &'a [Engine],
-    /// Folders, besides the file's own, from which the text may read files.
+    /// Folders from which the text may read files, in addition to the folder of the file itself.
     pub allowed: &'a [PathBuf],
-    /// The limits of the file. Each file needs its own watchdog.
+    /// The limits for checking one file. Each file needs its own watchdog.
     pub watchdog: Option<&'a Watchdog>,
     /// `true` if pointers of a PTX kernel may alias.
     pub may_alias: bool,
-    /// `true` to detect races also in PTX kernels that are executed directly.
+    /// `true` to detect races in PTX kernels that are executed directly. The evaluator always
+    /// detects races.
     pub races: bool,
 }
 
 impl<'a> Setup<'a> {
-    /// Creates options for the default SM, without limits.
+    /// Creates options for the default SM version, without limits.
     pub const fn new(engines: &'a [Engine]) -> Setup<'a> {
         Setup { sm: Sm::DEFAULT, engines, allowed: &[], watchdog: None, may_alias: false, races: false }
     }
 }
 
-/// The largest number of errors reported for one file.
+/// Maximum number of errors that are reported for one file.
 const MAX_FAILURES: usize = 100;
 
 /// Checks the text of a file. Relative file names in the text are resolved in `folder`.
@@ -180,13 +183,13 @@ pub fn check(file: &str, text: &str, folder: &Path, engines: &[Engine]) -> Outco
     check_with(&Setup::new(engines), file, text, folder)
 }
 
-/// Checks the text of a file, with PTX generated for the given SM.
+/// Checks the text of a file, with PTX generated for the given SM version.
 pub fn check_for_sm(sm: Sm, file: &str, text: &str, folder: &Path, engines: &[Engine]) -> Outcome {
     check_with(&Setup { sm, ..Setup::new(engines) }, file, text, folder)
 }
 
-/// Checks the text of a file with the given options. The check ends when a limit is exceeded, which
-/// is then the last error.
+/// Checks the text of a file with the given options. If a limit is exceeded, the check ends, and
+/// the exceeded limit is reported as the last error.
 pub fn check_with(setup: &Setup<'_>, file: &str, text: &str, folder: &Path) -> Outcome {
     let mut outcome = Outcome::default();
     let Setup { sm, engines, allowed, watchdog, may_alias, races } = *setup;
@@ -252,8 +255,8 @@ pub fn check_with(setup: &Setup<'_>, file: &str, text: &str, folder: &Path) -> O
     outcome
 }
 
-/// Returns the kernels of a module, including refused ones, in the order of the text and with no
-/// launches counted yet.
+/// Returns the kernels of a module, including refused ones, in the order of the file. All their
+/// counts of launches are zero.
 fn kernels_of(module: &Module, approximations: &BTreeMap<String, Vec<Approximation>>) -> Vec<CheckedKernel> {
     let read = module.ir().kernels.iter().map(|kernel| CheckedKernel {
         approximate: approximations.contains_key(&kernel.name),
@@ -266,20 +269,20 @@ fn kernels_of(module: &Module, approximations: &BTreeMap<String, Vec<Approximati
     kernels
 }
 
-/// The target under which direct execution of PTX is reported. Its SM does not matter.
+/// Target under which the direct execution of PTX is reported. Its SM version has no effect.
 const TEXT: Target = halfbyte::ptx(Sm::DEFAULT);
 
 struct Checker<'a> {
     module: &'a Module,
-    /// The approximated instructions of each kernel.
+    /// The approximated instructions of each kernel, by the kernel's name.
     approximations: BTreeMap<String, Vec<Approximation>>,
     lines: Lines<'a>,
     loader: Loader,
     watchdog: Option<&'a Watchdog>,
     races: bool,
     engines: &'a [Engine],
-    /// The compiled programs, by the kernel's number, the target, and whether launches have several
-    /// axes.
+    /// The compiled programs. The key is the kernel's index in the module, the target, and whether
+    /// the code supports launches over several axes.
     programs: HashMap<(usize, Target, bool), Result<Program, Vec<Diagnostic>>>,
     outcome: &'a mut Outcome,
     failures: Vec<Diagnostic>,
@@ -301,7 +304,8 @@ impl Checker<'_> {
         self.failures
     }
 
-    /// Returns `true` if the check of the file is to stop.
+    /// Returns `true` if the check of the file must stop: it has too many errors, or a limit is
+    /// exceeded.
     fn is_over(&self) -> bool {
         self.failures.len() >= MAX_FAILURES || self.watchdog.is_some_and(|watchdog| watchdog.poll().is_err())
     }
@@ -313,8 +317,8 @@ impl Checker<'_> {
             let kernels = module.ir().kernels.get(kernel..=kernel).unwrap_or_default();
             let options = pipeline::Options { watchdog, several_axes, ..pipeline::Options::new(target) };
             let binary = pipeline::compile(module, kernels, &options, &mut |_| {})?;
-            // An object that does not load is the compiler's own fault; the kernel's span shows
-            // where.
+            // An object that does not load is a defect of the compiler. The error points to the
+            // kernel.
             let span = kernels.first().map_or_else(Default::default, |kernel| kernel.span);
             halfbyte::TARGETS
                 .load(&binary.object)
@@ -322,8 +326,8 @@ impl Checker<'_> {
         })
     }
 
-    /// Reports the errors of refused kernels, except the expected ones. Returns the refuse lines
-    /// that belong to other kernels.
+    /// Reports the errors of the kernels that were refused on import, except the errors that refuse
+    /// lines expect. Returns the refuse lines of all other kernels.
     fn refused_kernels<'l>(&mut self, expected: &'l [RefuseLine]) -> Vec<&'l RefuseLine> {
         let module = self.module;
         let starts: Vec<u32> = (module.ir().kernels.iter().map(|kernel| kernel.span.start))
@@ -338,8 +342,8 @@ impl Checker<'_> {
             (wanted, others) = others.into_iter().partition(|refusal| holds(kernel.span.start, refusal.line));
             let mut made = kernel.errors.clone();
             for refusal in wanted {
-                // A kernel that is not read is refused by every target, so the refuse line may name
-                // any.
+                // A kernel that cannot be imported is refused by every target, so the target of the
+                // refuse line does not matter.
                 let found = expected_of(refusal, &made);
                 let failure = found.is_none().then(|| not_refused(refusal));
                 match found {
@@ -362,7 +366,8 @@ impl Checker<'_> {
         others
     }
 
-    /// Checks the refuse lines. Returns the pairs of kernel and target that they expect to fail.
+    /// Checks the refuse lines. Returns the kernels, by index, and targets that they name: each
+    /// such pair must fail to compile.
     fn refusals(&mut self, expected: &[&RefuseLine]) -> BTreeSet<(usize, &'static str)> {
         let mut wanted: HashMap<(usize, Target), Vec<&RefuseLine>> = HashMap::new();
         for &refusal in expected {
@@ -412,8 +417,8 @@ impl Checker<'_> {
         keys.into_iter().map(|(kernel, target)| (kernel, target.name())).collect()
     }
 
-    /// Runs the launches of a run line. Each launch continues with the memory that the previous one
-    /// left. After a failure, the rest are skipped.
+    /// Runs the launches of a run line and its `then` lines. Each launch starts with the memory
+    /// that the previous launch left. The first failure ends the sequence.
     fn run(&mut self, run: &RunLine, refused: &BTreeSet<(usize, &'static str)>) {
         let mut kept = RetainedBuffers::default();
         for line in run.launches() {
@@ -432,7 +437,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Counts a launch whose results start at index `from`.
+    /// Counts a launch in the result of its kernel. The results of the launch start at index `from`
+    /// in `outcome.results`.
     fn count(&mut self, line: &LaunchLine, from: usize) {
         let is_over = self.is_over();
         let made = self.outcome.results.get(from..).unwrap_or_default();
@@ -445,15 +451,15 @@ impl Checker<'_> {
         kernel.equal += usize::from(is_equal);
     }
 
-    /// Records the result of a launch on one target. The launch has failed if there are more than
-    /// `before` errors.
+    /// Records the result of a launch on one target. `before` is the number of errors before the
+    /// launch; the launch has failed if there are more now.
     fn result(&mut self, line: &LaunchLine, target: &'static str, engine: Option<Engine>, before: usize) {
         let failures = self.failures.get(before..).unwrap_or_default().to_vec();
         let verdict = if failures.is_empty() { Verdict::Passed } else { Verdict::Failed };
         self.push_result(line.kernel.0.clone(), line.span, target, engine, verdict, failures);
     }
 
-    /// Records a result for a kernel, by the kernel's number and a span.
+    /// Records a result for the kernel with an index in the module, at a span.
     fn note(
         &mut self,
         (kernel, place): (usize, Span),
@@ -481,8 +487,8 @@ impl Checker<'_> {
         self.outcome.results.push(result);
     }
 
-    /// Evaluates one launch on `ir`, and compares it with the expected results. Returns `None` if
-    /// the launch fails.
+    /// Executes one launch on the evaluator, and compares its results with those in the run line.
+    /// Returns `None` if the launch fails.
     fn evaluate<'l>(&mut self, line: &'l LaunchLine, kept: &RetainedBuffers) -> Option<EvaluatedLaunch<'l>> {
         let kernels = &self.module.ir().kernels;
         let (name, name_span) = &line.kernel;
@@ -553,7 +559,8 @@ impl Checker<'_> {
         found.is_defined().then_some(launch)
     }
 
-    /// Returns the margin of each parameter's results; `None` for exact comparison.
+    /// Returns the tolerance for each parameter's buffer, or `None` for a buffer that is compared
+    /// exactly.
     fn near(&self, line: &LaunchLine, params: &[Param]) -> Result<Vec<Option<Tolerance>>, Vec<Diagnostic>> {
         let (mut all, mut errors) = (vec![None; params.len()], Vec::new());
         let approximations = self.approximations.get(&line.kernel.0).map(Vec::as_slice).unwrap_or_default();
@@ -568,7 +575,8 @@ impl Checker<'_> {
         if errors.is_empty() { Ok(all) } else { Err(errors) }
     }
 
-    /// Compares the contents of a parameter's buffer, within a margin if there is one.
+    /// Compares the contents of a parameter's buffer with the expected contents, exactly or within
+    /// the given tolerance.
     fn compare(
         &mut self,
         launch: &EvaluatedLaunch<'_>,
@@ -619,7 +627,8 @@ impl Checker<'_> {
             if let Err(errors) = self.program(launch.kernel, target, !line.shape.is_along_x()) {
                 let errors = errors.clone();
                 self.note((launch.kernel, line.span), target.name(), None, Verdict::Failed, &errors);
-                // Several run lines may name one kernel; its compile errors are reported once.
+                // Several run lines may launch the same kernel, but its compile errors are reported
+                // only once.
                 let fresh: Vec<Diagnostic> =
                     errors.into_iter().filter(|error| !self.failures.contains(error)).collect();
                 self.failures.extend(fresh);
@@ -680,7 +689,7 @@ impl Checker<'_> {
     }
 }
 
-/// Returns the margin for a result that was recorded on a GPU.
+/// Returns the tolerance for a result that was recorded on a GPU.
 fn near_of(
     result: &NearResult,
     param: &Param,
@@ -703,7 +712,7 @@ fn near_of(
     }
 }
 
-/// Returns the index of the error that a refuse line expects.
+/// Returns the index of the error that a refuse line expects, or `None` if there is no such error.
 fn expected_of(refusal: &RefuseLine, made: &[Diagnostic]) -> Option<usize> {
     let on_line = |made: &Diagnostic| (refusal.line.start..=refusal.line.end).contains(&made.span.start);
     made.iter().position(|made| on_line(made) && made.to_string().contains(&refusal.text))
@@ -715,14 +724,14 @@ fn not_refused(refusal: &RefuseLine) -> Diagnostic {
     Diagnostic::new(refusal.span, message)
 }
 
-/// A launch on the evaluator, as the reference for other targets.
+/// A launch and its results on the evaluator. Other targets are compared with these results.
 struct EvaluatedLaunch<'a> {
     line: &'a LaunchLine,
-    /// The kernel's number in the module.
+    /// The kernel's index in the module.
     kernel: usize,
     params: Vec<Param>,
     bound: Bound,
-    /// The margin of each parameter's results, if any.
+    /// The tolerance for each parameter's buffer; `None` for exact comparison.
     near: Vec<Option<Tolerance>>,
     results: Vec<Vec<u8>>,
     writers: Writers,
@@ -733,8 +742,8 @@ impl EvaluatedLaunch<'_> {
         self.near.get(param)?.as_ref()
     }
 
-    /// Returns the margin for an engine's results. Only results of a GPU may differ from the
-    /// evaluator's.
+    /// Returns the tolerance for a parameter's buffer on an engine. Only results of a GPU may
+    /// differ from the evaluator's results.
     fn near_on(&self, engine: Engine, param: usize) -> Option<&Tolerance> {
         if engine == Engine::Cuda { self.near(param) } else { None }
     }

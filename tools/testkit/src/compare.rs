@@ -1,4 +1,4 @@
-//! Comparison of results, bit for bit or within a margin.
+//! Comparison of buffer contents, bit for bit or within a tolerance.
 
 use std::fmt;
 
@@ -9,20 +9,20 @@ use halfbyte_ir::{Elem, Type};
 use crate::tolerance::Tolerance;
 use halfbyte::args::print::{Sign, lane_value, lanes};
 
-/// The name of the computation or run line that a result comes from.
+/// Source of a result for messages: a target with its engine, or the run line.
 pub type Origin = String;
 
-/// The largest number of differing lanes that are shown.
+/// Maximum number of differing lanes that a message shows.
 const SHOWN: usize = 8;
 
-/// The first lanes in which two results differ, and the number of differing elements.
+/// The difference between two contents of a buffer.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Difference {
     /// The kernel's name, without `@`.
     pub kernel: String,
-    /// The origin of the expected bits.
+    /// The source of the expected bits.
     pub expected_of: Origin,
-    /// The origin of the bits that were found.
+    /// The source of the bits that were found.
     pub found_of: Origin,
     /// The name of the buffer.
     pub buffer: String,
@@ -30,11 +30,11 @@ pub struct Difference {
     pub ty: Type,
     /// The signedness with which integers are printed.
     pub sign: Sign,
-    /// The margin of the comparison; `None` for exact comparison.
+    /// The tolerance of the comparison; `None` for exact comparison.
     pub near: Option<Tolerance>,
     /// The first lane that differs.
     pub first: Lane,
-    /// The next few differing lanes.
+    /// The differing lanes after the first, at most seven.
     pub next: Vec<Lane>,
     /// The number of differing lanes.
     pub lanes: usize,
@@ -44,14 +44,14 @@ pub struct Difference {
     pub elements: usize,
 }
 
-/// A differing lane of an element.
+/// A lane of a buffer element whose bits differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lane {
-    /// The element's index.
+    /// The index of the element in the buffer.
     pub element: usize,
-    /// The lane's index; 0 for a scalar.
+    /// The index of the lane in the element; 0 for a scalar.
     pub lane: usize,
-    /// The item that writes the lane on `ir`, if any.
+    /// The number of the item that last writes the lane on the evaluator, if any.
     pub item: Option<u32>,
     /// The expected bits.
     pub expected: u64,
@@ -60,7 +60,7 @@ pub struct Lane {
 }
 
 /// Compares two contents of a parameter's buffer, which must have the same size. Returns `None` if
-/// they are equal or within the margin.
+/// the contents are equal or within the tolerance.
 pub fn compare(
     kernel: &str,
     (number, param): (usize, &Param),
@@ -82,7 +82,8 @@ pub fn compare(
         }
         differing += 1;
         if pairs.is_empty() {
-            // The difference is in padding bits of a mask's byte, which belong to no lane.
+            // The elements are masks that differ only in the padding bits of their last byte.
+            // Padding bits belong to no lane, so the whole byte is shown.
             let byte = |element: &[u8]| element.last().copied().unwrap_or(0).into();
             pairs.push((0, (byte(expected), byte(found))));
         }
@@ -113,8 +114,8 @@ pub fn compare(
     })
 }
 
-/// Returns the distance of two numbers in units in the last place. Returns `None` for a NaN, or if
-/// the type has no ulps.
+/// Returns the distance of two numbers in units in the last place. Returns `None` for a NaN, or for
+/// a type that is not floating-point.
 pub fn ulps(elem: Elem, a: u64, b: u64) -> Option<u64> {
     let infinity = match elem {
         Elem::F16 => 0x7c00,
@@ -140,18 +141,19 @@ impl Difference {
         Difference { sign, ..self }
     }
 
-    /// Returns the text of a place: the buffer's element, and the lane if the element has several.
+    /// Returns the position of a lane as text: the buffer with the element's index, and the lane's
+    /// index if the element has several lanes.
     pub fn place(&self, lane: &Lane) -> String {
         let Difference { buffer, ty, .. } = self;
         let Lane { element, lane, .. } = lane;
         if ty.is_scalar() { format!("{buffer}[{element}]") } else { format!("{buffer}[{element}] lane {lane}") }
     }
 
-    /// Returns a lane's value with its bits, such as `1.5 (0x3e00)`.
+    /// Returns the value of a lane with its bits, such as `1.5 (0x3e00)`.
     pub fn number(&self, bits: u64) -> String {
         let elem = self.ty.elem();
         let (value, digits) = (lane_value(elem, bits, self.sign), elem.bits().div_ceil(4) as usize);
-        // `lane_value` gives the bits of a NaN with a payload, and of an address.
+        // For an address and for a NaN with a payload, `lane_value` returns only the bits.
         let value = if elem == Elem::Ptr || !value.starts_with("0x") { value } else { "nan".into() };
         format!("{value} ({bits:#0width$x})", width = digits + 2)
     }
@@ -168,12 +170,14 @@ impl Difference {
         apart
     }
 
-    /// Returns the distance of a lane from its expected value, if the comparison has a margin.
+    /// Returns the distance between the expected and the found value of a lane. Returns `None` for
+    /// an exact comparison.
     pub fn distance(&self, lane: &Lane) -> Option<f64> {
         self.near.as_ref()?.distance(lane.expected, lane.found)
     }
 
-    /// Returns one line for each lane after the first, and the number of lanes that are not shown.
+    /// Returns one line of text for each shown lane after the first, and a line with the number of
+    /// lanes that are not shown.
     pub fn notes(&self) -> Vec<String> {
         let line = |lane: &Lane| {
             let (expected, found) = (self.number(lane.expected), self.number(lane.found));

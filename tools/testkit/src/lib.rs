@@ -1,6 +1,9 @@
-//! Tests of kernels: run lines beside a kernel are checked on all engines ([`check`](mod@check)), text tests say what a stage makes of a
-//! kernel ([`testing`]), launches of one description run on every route ([`harness`]), and what differs is made small
-//! ([`reduce`](mod@reduce)).
+//! Tests of kernels:
+//!
+//! * [`check`](mod@check) checks the run lines of a kernel file on all engines.
+//! * [`testing`] runs text tests, which check the output of one compiler stage.
+//! * [`harness`] executes launches that are described by a text, a shape and arguments.
+//! * [`reduce`](mod@reduce) makes a failing kernel smaller.
 
 pub mod approximate;
 pub mod check;

@@ -14,22 +14,22 @@ use memmap2::{MmapMut, MmapOptions};
 /// A kernel's native function, loaded from an object.
 pub(crate) struct NativeKernel(Loaded);
 
-/// The outcome of a launch.
+/// The result of a call of a native function.
 pub(crate) struct LaunchResult {
     /// The trap that stopped the launch, if any.
     pub stopped: Option<Trapped>,
-    /// The arguments after the launch.
+    /// The contents of the arguments after the launch.
     pub args: Vec<Vec<u8>>,
     /// The address of each parameter's buffer; `None` for a scalar.
     bases: Vec<Option<u64>>,
 }
 
 impl NativeKernel {
-    /// Compiles and loads the function of a kernel. Returns `None` if objects do not support the
-    /// kernel.
+    /// Compiles a kernel to a native object and loads its function. Returns `None` if native
+    /// objects do not support the kernel.
     ///
     /// # Errors
-    /// Fails if the engine has a defect.
+    /// Fails if the native engine has a defect.
     pub(crate) fn new(kernel: &Kernel, budget: u32) -> Result<Option<NativeKernel>, Error> {
         match NativeKernel::load(kernel, budget.into()) {
             Ok(ahead) => Ok(Some(ahead)),
@@ -38,23 +38,24 @@ impl NativeKernel {
         }
     }
 
-    /// Compiles and loads the function of a kernel.
+    /// Compiles a kernel to a native object and loads its function.
     ///
     /// # Errors
-    /// Fails if objects do not support the kernel, or if the engine has a defect.
+    /// Fails if native objects do not support the kernel, or if the native engine has a defect.
     pub(crate) fn load(kernel: &Kernel, budget: u64) -> Result<NativeKernel, Error> {
         let mut options = Options::default();
         options.budget = budget;
         Ok(NativeKernel(load(&[("kernel", kernel)], &options)?))
     }
 
-    /// Returns `true` if the function takes a grid and a block. Any other function numbers its
-    /// items along x alone.
+    /// Returns `true` if the function takes the sizes of a grid and a block. Any other function
+    /// takes only a number of items along x.
     pub(crate) fn takes_grid(&self) -> bool {
         self.0.functions.first().is_some_and(|function| function.takes_grid)
     }
 
-    /// Calls the function. Each buffer has exactly the alignment of its parameter, and no more.
+    /// Calls the function. To find wrong assumptions on alignment, each buffer's address is a
+    /// multiple of its parameter's alignment, but not of a larger power of two.
     pub(crate) fn call(&self, launch: &Launch) -> LaunchResult {
         let params = self.0.functions.first().map_or(&[][..], |function| &function.parameters);
         let alias_of = |number: usize| launch.aliases.iter().find(|alias| alias.param == number);
@@ -90,8 +91,8 @@ impl NativeKernel {
 }
 
 /// The memory of a launch's arguments. The address of each argument is a multiple of its alignment,
-/// but not of twice its alignment. The arguments are so far apart that an invalid access to one of
-/// them cannot reach another.
+/// but not of twice its alignment. The distance between arguments is so large that an out-of-bounds
+/// access to one of them cannot reach another.
 struct Memory {
     bytes: Bytes,
     /// The byte range of each argument.
@@ -105,7 +106,8 @@ enum Bytes {
     Allocated(Vec<u8>),
 }
 
-/// Bytes from one argument to the next: the range of a 32-bit index times 64, plus an offset.
+/// Distance in bytes between the addresses of two arguments: 64 times the range of a 32-bit index
+/// (2^38 bytes), twice over to leave room for an offset.
 const SPACING: usize = 1 << 39;
 
 impl Memory {
@@ -155,15 +157,17 @@ impl Memory {
 }
 
 impl LaunchResult {
-    /// Returns `true` if the function stopped at the trap that the evaluator found. Native code may
-    /// split an access into parts, so any address within the access matches. Addresses are not
-    /// compared if `is_own` is set: private memory of an item lies elsewhere.
+    /// Returns `true` if the function's trap is the one that the evaluator found. Native code may
+    /// split an access into parts, so any address within the access matches. If `is_own` is set,
+    /// the access is to an array that the kernel declares; its address differs in native code and
+    /// is not compared.
     pub(crate) fn has_same_trap(&self, found: &Trapped, trap: &eval::Trap, line: u32, is_own: bool) -> bool {
         if found.item != trap.item {
             return false;
         }
         let (status, at, bytes) = match trap.kind {
-            // The evaluator and the function may exceed the budget at different branches.
+            // The evaluator and the function may exceed the budget at different branches, so the
+            // line is not compared.
             eval::TrapKind::Budget { .. } => return found.status == Status::Budget,
             eval::TrapKind::OutOfBounds { address, bytes } => (Status::OutOfBounds, address, bytes.into()),
             eval::TrapKind::Misaligned { address, .. } => (Status::Misaligned, address, 1),

@@ -11,20 +11,21 @@ use halfbyte_isa::row::InstClass;
 /// The quality of a compiled kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Quality {
-    /// The number of instructions that compute data, including those that materialise constants.
+    /// The number of instructions that compute data, including the instructions that load constants
+    /// into registers.
     pub compute: usize,
     /// The number of instruction words; on VP1 including no-ops in bundles.
     pub words: usize,
-    /// The number of general-purpose registers.
+    /// The number of general-purpose registers that the kernel uses.
     pub registers: u32,
     /// The number of spilled values.
     pub spills: u32,
-    /// The bundles, on a target with bundles.
+    /// The numbers of bundles; `None` for a target without bundles.
     pub bundles: Option<Bundles>,
 }
 
-/// The number of bundles, with its lower bound: the most words of one unit, or the longest
-/// dependence chain.
+/// The number of VP1 bundles, each with a lower bound. The bound is the larger of two numbers: the
+/// instructions of the busiest unit, and the length of the longest dependence chain.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Bundles {
     /// The number of bundles in all blocks, and its lower bound.
@@ -33,7 +34,7 @@ pub struct Bundles {
     pub loops: Vec<(u32, u32)>,
 }
 
-/// A kernel's name, and its quality or the reason why the target refuses it.
+/// A kernel's name, and the quality of its code or the reason why the target refuses the kernel.
 pub type Measured = (String, Result<Quality, String>);
 
 /// Compiles each kernel of a module with default options, and measures the code.
@@ -68,11 +69,11 @@ pub fn measure(module: &Module, target: Target) -> Vec<Measured> {
     measured
 }
 
-/// The reasons of refusals, each with the names of its kernels.
+/// The reasons of refusals, each with the names of the refused kernels.
 type Refused = BTreeMap<String, Vec<String>>;
 
-/// Returns a Markdown page about kernel files, with one table per target and the refusals. All SMs
-/// of PTX share one table.
+/// Returns a Markdown page about the code quality of some modules: one table for each target, and
+/// the refusals. All SM versions of PTX share one table.
 pub fn page(modules: &[Module], targets: &[Target]) -> String {
     let mut page = String::from(
         "# Quality of code\n\nThe code of compiled kernels, by `halfbyte quality`. `compute` counts the instructions that compute data; making a constant is one of \
@@ -131,7 +132,7 @@ fn section(page: &mut String, name: &str, head: &str, rows: &str, refused: Refus
     }
 }
 
-/// Writes one row for each kernel that at least one SM accepts.
+/// Writes one table row for each kernel that at least one SM version accepts.
 fn ptx_rows(rows: &mut String, refused: &mut Refused, module: &Module, sms: &[Target]) {
     let by_sm: Vec<Vec<Measured>> = sms.iter().map(|&target| measure(module, target)).collect();
     for (number, kernel) in module.ir().kernels.iter().enumerate() {
@@ -143,7 +144,7 @@ fn ptx_rows(rows: &mut String, refused: &mut Refused, module: &Module, sms: &[Ta
                 Err(reason) => {
                     cells.push("-".to_owned());
                     let (kernels, name) = (refused.entry(reason.clone()).or_default(), format!("`@{}`", kernel.name));
-                    // Several SMs may give the same reason.
+                    // Several SM versions may refuse the same kernel for the same reason.
                     if kernels.last() != Some(&name) {
                         kernels.push(name);
                     }

@@ -5,13 +5,18 @@
 //! ; then: @scale items=2 by=0.5 -> y=[1.0, 3.0]
 //!   %r = swizzle.i8x16 %a, %b     ; refuse: halu: swizzle
 //! ```
-//! A run line launches a kernel, over `items=N` or over `grid=4,2 block=32,4`, with blocks and
+//! A run line launches a kernel, over `items=N` or over `grid=4,2 block=32,4`, with groups and
 //! their items along x, y and z. The evaluator always runs the launch. The named targets (`all` for
-//! every target) must give the same bits. The expected buffer contents follow `->`. After `~=`
-//! stands a result that was recorded on a GPU, from which approximations may differ. A `then` line
-//! adds another launch on the same targets. A parameter without a value then keeps the last value
-//! of its name. A refuse line expects that a target refuses the op on the same line, with a message
-//! that contains the text.
+//! every target) must give the same bits.
+//!
+//! The expected buffer contents follow `->`. A result that was recorded on a GPU is written
+//! `NAME~=VALUE`; approximated instructions may make it differ slightly.
+//!
+//! A `then` line adds another launch on the same targets. A parameter without a value keeps the
+//! last value of the parameter with that name.
+//!
+//! A refuse line expects that a target refuses the op on the same line. The target's message must
+//! contain the text of the refuse line.
 
 use std::collections::HashSet;
 
@@ -30,11 +35,11 @@ use halfbyte::args::{Cursor, Value, brief, element_bits, list};
 /// A run line with its `then` lines.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RunLine {
-    /// The targets to run on, without `ir`.
+    /// The targets on which the launches run, without the evaluator (`ir`).
     pub targets: Vec<Target>,
     /// The first launch.
     pub first: LaunchLine,
-    /// The launches of `then` lines, which continue with the memory of the previous launch.
+    /// The launches of the `then` lines. Each continues with the memory of the launch before.
     pub then: Vec<LaunchLine>,
 }
 
@@ -54,33 +59,34 @@ pub struct LaunchLine {
     pub kernel: Name,
     /// The shape of the launch.
     pub shape: Shape,
-    /// The values of parameters.
+    /// The values of the parameters, by name.
     pub args: Vec<(Name, Value)>,
-    /// The expected contents of buffers after the launch.
+    /// The expected contents of buffers after the launch, by name.
     pub results: Vec<(Name, Value)>,
-    /// The results that are given with `~=`, and may differ within a margin.
+    /// The expected results that are written with `~=`, from which numbers may differ within a
+    /// tolerance.
     pub near: Vec<NearResult>,
 }
 
-/// A result that may differ within a margin.
+/// An expected result from which numbers may differ within a tolerance.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NearResult {
     /// The buffer's name.
     pub name: Name,
-    /// The format of the numbers, if the line gives one.
+    /// The format of the numbers, if the run line specifies one.
     pub format: Option<Format>,
-    /// The margin and its text in the line; `None` for the manual's bounds.
+    /// The tolerance and its text in the run line; `None` for the bounds of the PTX manual.
     pub margin: Option<(Margin, String)>,
 }
 
-/// A refuse line.
+/// A refuse line: a comment that expects a target to refuse the op on the same line.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RefuseLine {
     /// The span of the comment.
     pub span: Span,
-    /// The span of the whole line, which also contains the op.
+    /// The span of the whole line, which contains the op and the comment.
     pub line: Span,
-    /// The target that must refuse.
+    /// The target that must refuse the op.
     pub target: Target,
     /// The text that the message must contain.
     pub text: String,
@@ -96,7 +102,7 @@ pub struct RunLines {
 }
 
 impl RunLines {
-    /// Sets the SM of all PTX targets.
+    /// Sets the SM version of all PTX targets.
     pub fn set_sm(&mut self, sm: Sm) {
         let runs = self.runs.iter_mut().flat_map(|run| &mut run.targets);
         for target in runs.chain(self.refusals.iter_mut().map(|refusal| &mut refusal.target)) {
@@ -124,7 +130,7 @@ pub fn read_ptx(source: &str) -> Result<RunLines, Vec<Diagnostic>> {
 fn read_comments(source: &str, comment: fn(&str) -> Option<usize>) -> Result<RunLines, Vec<Diagnostic>> {
     let mut lines = RunLines::default();
     let mut errors = Vec::new();
-    // The IR parser reports longer texts.
+    // Spans are 32-bit offsets. The parser of the IR reports a text that is too long for them.
     let all = source.get(..u32::MAX as usize).unwrap_or(source);
     let mut start = 0;
     for text in all.split_inclusive('\n') {
@@ -144,7 +150,8 @@ fn read_comments(source: &str, comment: fn(&str) -> Option<usize>) -> Result<Run
             match (launch_line(&mut cursor, comment), lines.runs.last_mut()) {
                 (Ok(launch), Some(run)) => run.then.push(launch),
                 (Err(error), _) => errors.push(error),
-                // The run line above may be present but invalid.
+                // A run line may precede this `then` line but be invalid; its error has been
+                // reported.
                 (Ok(_), None) if !errors.is_empty() => {}
                 (Ok(_), None) => {
                     let alone = Diagnostic::new(comment, "there is no run line before this launch");
@@ -165,7 +172,8 @@ fn read_comments(source: &str, comment: fn(&str) -> Option<usize>) -> Result<Run
     if errors.is_empty() { Ok(lines) } else { Err(errors) }
 }
 
-/// Returns the offset of a line's comment text: after the first `;` that is not in a string.
+/// Returns the byte offset of the text of a line's comment, after the first `;` that is not in a
+/// string.
 pub(crate) fn comment(line: &str) -> Option<usize> {
     let mut quoted = false;
     let semicolon = line.bytes().position(|byte| {
@@ -175,8 +183,8 @@ pub(crate) fn comment(line: &str) -> Option<usize> {
     semicolon.map(|at| at + 1)
 }
 
-/// Returns the directive that an ordinary comment was probably meant to be, such as `RUN:`, `run
-/// :`, `;; run:` or `run halu: @axpy items=2`.
+/// Returns the directive that a comment was probably meant to be, such as `RUN:`, `run :`, `;;
+/// run:` or `run halu: @axpy items=2`.
 fn almost(comment: &str) -> Option<&'static str> {
     let text = comment.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ';' | '/' | '#'));
     let word = text.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
@@ -187,7 +195,7 @@ fn almost(comment: &str) -> Option<&'static str> {
     is_meant.then_some(meant)
 }
 
-/// The name for every target.
+/// Name that stands for every target in a run line.
 const ALL: &str = "all";
 
 fn run_line(cursor: &mut Cursor<'_>, span: Span) -> Result<RunLine, Diagnostic> {
@@ -230,7 +238,8 @@ fn launch_line(cursor: &mut Cursor<'_>, span: Span) -> Result<LaunchLine, Diagno
     Ok(LaunchLine { span, kernel: (kernel.to_owned(), place), shape, args, results, near })
 }
 
-/// Parses `items=N`, or `grid=X,Y,Z block=X,Y,Z`, in which omitted trailing numbers are 1.
+/// Parses the shape of a launch: `items=N`, or `grid=X,Y,Z block=X,Y,Z`. Omitted numbers at the end
+/// are 1.
 fn shape(cursor: &mut Cursor<'_>) -> Result<Shape, Diagnostic> {
     let start = cursor.here();
     if !cursor.eat("grid") {
@@ -253,7 +262,7 @@ fn shape(cursor: &mut Cursor<'_>) -> Result<Shape, Diagnostic> {
     }
 }
 
-/// Parses `=` and the numbers along x, y and z.
+/// Parses `=` and up to three numbers, along x, y and z.
 fn counts(cursor: &mut Cursor<'_>) -> Result<[u32; 3], Diagnostic> {
     cursor.expect("=")?;
     let mut counts = [count(cursor, COUNT)?, 1, 1];
@@ -272,7 +281,7 @@ fn count(cursor: &mut Cursor<'_>, expected: &str) -> Result<u32, Diagnostic> {
     u32::try_from(number).map_err(too_many)
 }
 
-/// Formats the shape of a launch as in a run line.
+/// Formats the shape of a launch in the syntax of run lines.
 pub fn size(shape: &Shape) -> String {
     match shape.items() {
         Ok(items) if Shape::from(items) == *shape => format!("items={items}"),
@@ -291,7 +300,8 @@ const COUNT: &str = "a number along an axis, at most 4294967295";
 
 const ITEMS: &str = "a number of work items, at most 4294967295";
 
-/// Parses bindings `NAME=VALUE`. Results may also be `NAME~=VALUE`; these are appended to `near`.
+/// Parses a list of `NAME=VALUE`. An expected result may also be `NAME~=VALUE` and is then appended
+/// to `near`.
 fn bindings(
     cursor: &mut Cursor<'_>,
     expected: &str,
@@ -331,7 +341,7 @@ fn bindings(
 
 const WITHIN: &str = "within(";
 
-/// The contents of `within(...)`: the format of the numbers, and the margin with its text.
+/// The contents of `within(...)`: the format of the numbers, and the tolerance with its text.
 type Within = (Option<Format>, Option<(Margin, String)>);
 
 fn within(cursor: &mut Cursor<'_>) -> Result<Within, Diagnostic> {
@@ -382,7 +392,7 @@ const PARTS: &str = "`rel=N`, `abs=N` or `ulps=N`, optionally after a floating-p
 
 const DISTANCE: &str = "a number that is not negative, such as 1e-5";
 
-/// Formats the value of a parameter as in a run line.
+/// Formats the value of a parameter in the syntax of run lines: `NAME=VALUE`.
 pub fn binding(name: &str, kind: ParamKind, bytes: &[u8]) -> String {
     match kind {
         ParamKind::Scalar(ty) => format!("{name}={}", element_bits(ty, bytes)),
@@ -502,7 +512,7 @@ mod tests {
 
     #[test]
     fn every_mistake_is_reported_at_its_place() {
-        // The `^` in the second string marks the error in the first.
+        // In each row, the `^` of the second string mark the span of the error in the first string.
         let table = [
             ("; run:", "      ^", "the line ends too early; expected a target: ir, halu, vp1, ptx, all"),
             (

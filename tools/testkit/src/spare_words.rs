@@ -1,5 +1,5 @@
-//! Patterns of redundant HALU instructions. A match is a hint for a missed optimisation, not a
-//! proof.
+//! Patterns of HALU instructions that fewer instructions could replace. A match is a hint for a
+//! missed optimisation, not a proof.
 
 use std::fmt::Write;
 
@@ -10,14 +10,14 @@ use halfbyte_isa::halu::{Inst, Opcode};
 use halfbyte_isa::isa::MachineCode;
 use halfbyte_isa::row::{OperandRole, RegFile};
 
-/// A pattern of redundant instructions.
+/// A pattern of HALU instructions that fewer instructions could replace.
 #[derive(Clone, Copy, Debug)]
 pub struct Pattern {
     /// The pattern's name.
     pub name: &'static str,
     /// The instructions of the pattern, and their better replacement.
     pub description: &'static str,
-    /// A predicate: the pattern starts at the given address.
+    /// A predicate that returns `true` if the pattern starts at an instruction index.
     find: fn(&Listing, usize) -> bool,
 }
 
@@ -47,8 +47,8 @@ pub const PATTERNS: &[Pattern] = &[
     },
 ];
 
-/// Returns the addresses of each pattern in a kernel's code, in the order of [`PATTERNS`]. Finds no
-/// patterns in code of other targets.
+/// Returns the instruction indices at which each pattern matches, in the order of [`PATTERNS`]. For
+/// code of other targets than HALU, no pattern matches.
 pub fn redundant_instructions(code: &dyn MachineCode) -> Vec<Vec<usize>> {
     let is_halu = code.target() == halfbyte_isa::halu::TARGET;
     let insts: Vec<Option<Inst>> = code.iter().map(|word| Inst::decode(word).filter(|_| is_halu)).collect();
@@ -67,7 +67,8 @@ pub fn redundant_instructions(code: &dyn MachineCode) -> Vec<Vec<usize>> {
     PATTERNS.iter().map(places).collect()
 }
 
-/// Returns a report on the kernels that HALU accepts: the number and the places of each pattern.
+/// Returns a report on the kernels that HALU accepts: for each pattern the number of matches, and
+/// the instruction indices in each kernel.
 pub fn page(modules: &[Module]) -> String {
     let (mut words, mut found) = (0, Vec::new());
     let options = Options::new(HALU);
@@ -94,10 +95,10 @@ pub fn page(modules: &[Module]) -> String {
     page
 }
 
-/// The decoded code of a kernel.
+/// The decoded instructions of a kernel.
 struct Listing {
     insts: Vec<Option<Inst>>,
-    /// `true` for each address that is a branch target.
+    /// For each instruction index, `true` if the instruction is a branch target.
     begins: Vec<bool>,
 }
 
@@ -110,8 +111,8 @@ impl Listing {
         self.inst(at).is_some_and(|inst| opcodes.contains(&inst.opcode()))
     }
 
-    /// Returns the general-purpose registers of an instruction with a role. An operand with several
-    /// registers contributes all of them.
+    /// Returns the general-purpose registers that an instruction reads (`Use`) or writes (`Def`).
+    /// An operand of several registers contributes all of them.
     fn registers(&self, at: usize, role: OperandRole) -> impl Iterator<Item = u64> {
         let inst = self.inst(at).copied();
         let slots = inst.map_or(&[][..], |inst| inst.opcode().registers());
@@ -134,8 +135,8 @@ impl Listing {
         written.next().filter(|_| written.next().is_none())
     }
 
-    /// Returns the only instruction that reads the result of another. Returns `None` unless the
-    /// result is dead by the end of the block.
+    /// Returns the only instruction that reads the result of the instruction at `at`. Returns
+    /// `None` if there are several, or if the result may still be read after the basic block.
     fn only_use(&self, at: usize) -> Option<usize> {
         let result = self.result(at)?;
         let mut only = None;
@@ -160,7 +161,8 @@ impl Listing {
         None
     }
 
-    /// Returns the instruction that defines a register read at `at`, if it is in the same block.
+    /// Returns the instruction in the same basic block that defines the register `reg`, which the
+    /// instruction at `at` reads.
     fn maker(&self, at: usize, reg: u64) -> Option<usize> {
         (0..at).rev().take_while(|&before| !self.begins[before + 1]).find(|&before| self.result(before) == Some(reg))
     }
@@ -169,7 +171,8 @@ impl Listing {
         self.inst(at).map_or(0, |inst| inst.get(field))
     }
 
-    /// Returns `true` if the instruction is a logical right shift by one of the given counts.
+    /// Returns `true` if the instruction at `at` is a logical right shift by one of the given
+    /// counts.
     fn shift_right(&self, at: usize, counts: &[u64]) -> bool {
         self.is(at, &[Opcode::SHF_RIR])
             && self.field(at, RA) == u64::from(RZ)
@@ -177,8 +180,8 @@ impl Listing {
             && self.field(at, SIGN) == SIGN_UNSIGNED
     }
 
-    /// Returns the distinct source registers other than RZ, and an encoding of the immediate or
-    /// constant source, if any.
+    /// Returns the distinct source registers of an instruction without RZ. The second result is a
+    /// number that identifies the immediate or constant-bank source, if any.
     fn sources(&self, at: usize) -> (Vec<u64>, Option<u64>) {
         let mut registers: Vec<u64> = self.registers(at, OperandRole::Use).collect();
         registers.sort_unstable();
@@ -193,13 +196,13 @@ impl Listing {
         (registers, other)
     }
 
-    /// Returns `true` if two instructions have few enough sources for a single one. The second must
-    /// be the only user of the first.
+    /// Returns `true` if one instruction with three sources could replace two instructions. The
+    /// second one must be the only user of the first one's result.
     fn fits_one(&self, first: usize, second: usize) -> bool {
         let (registers, other) = self.sources(first);
         let (more, another) = self.sources(second);
         let Some(between) = self.result(first) else { return false };
-        // A register that is redefined between the two is a different source for the second.
+        // A register that is redefined between the two instructions counts as a separate source.
         let is_written =
             |reg: u64| (first..second).any(|at| self.registers(at, OperandRole::Def).any(|written| written == reg));
         let is_new = |&reg: &u64| reg != between && (!registers.contains(&reg) || is_written(reg));
@@ -213,14 +216,14 @@ impl Listing {
     }
 }
 
-/// The value of the field `SIGN` in a logical `SHF`.
+/// Encoding of a logical shift in the `SIGN` field of `SHF`.
 const SIGN_UNSIGNED: u64 = 0;
 
 const LOGIC: &[Opcode] = &[Opcode::LOP3_RRR, Opcode::LOP3_RIR, Opcode::LOP3_RCR];
 const SUMS: &[Opcode] = &[Opcode::IADD3_RRR, Opcode::IADD3_RIR, Opcode::IADD3_RCR];
 const PRODUCTS: &[Opcode] = &[Opcode::IMAD_RRR, Opcode::IMAD_RIR, Opcode::IMAD_RCR];
 
-/// Returns `true` if the instruction is a sum without a carry in or out.
+/// Returns `true` if the instruction is an integer addition without a carry in or out.
 fn is_sum(listing: &Listing, at: usize) -> bool {
     listing.is(at, SUMS) && listing.field(at, X) == 0 && listing.field(at, PU) == u64::from(PT)
 }
@@ -268,13 +271,14 @@ fn bits(listing: &Listing, at: usize) -> bool {
 
 fn sum(listing: &Listing, at: usize) -> bool {
     let user = listing.only_use(at).filter(|&user| is_sum(listing, at) && is_sum(listing, user));
-    // The same register twice counts as two terms.
+    // A register that is added twice counts as two terms.
     let terms =
         |at: usize| listing.registers(at, OperandRole::Use).count() + usize::from(listing.sources(at).1.is_some());
     user.is_some_and(|user| listing.fits_one(at, user) && terms(at) + terms(user) <= 4)
 }
 
-/// Returns the sum that is the only user of a product without an addend.
+/// Returns the addition that is the only user of a product, if the multiplication itself adds
+/// nothing.
 fn bare_product(listing: &Listing, at: usize) -> Option<usize> {
     let is_bare = listing.is(at, PRODUCTS) && listing.field(at, R64) == u64::from(RZ);
     let sum = listing.only_use(at).filter(|&user| is_bare && is_sum(listing, user))?;
@@ -358,7 +362,7 @@ mod tests {
                 assert_eq!(places.len(), usize::from(pattern.name == name), "{}: {text}", pattern.name);
             }
         }
-        // A result with a second use is not redundant.
+        // A first `LOP3` whose result has a second use is not redundant.
         let kept = "LOP3 R3, R0, R1, RZ, 0x3c\nLOP3 R4, R3, R2, RZ, 0x3c\nSTG [R9.U32+UR4], R3\nEXIT\n";
         assert!(redundant_instructions(&HaluCode(assemble(kept).unwrap().words)).iter().all(Vec::is_empty));
         // The registers R1 and R2 are redefined between the two instructions.

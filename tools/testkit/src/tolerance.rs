@@ -1,8 +1,8 @@
-//! Comparison of numbers, bit for bit or within a stated margin.
+//! Comparison of numbers, bit for bit or within a tolerance.
 
 use halfbyte_abi::Type;
 
-/// A floating-point format for which margins can be given.
+/// A floating-point format in which numbers can be compared within a tolerance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Format {
     name: &'static str,
@@ -10,8 +10,8 @@ pub struct Format {
     bytes: usize,
     exponent_bits: u32,
     fraction_bits: u32,
-    /// `true` if the largest exponent encodes infinities and NaNs; otherwise only the all-ones
-    /// magnitude is a NaN.
+    /// `true` if the largest exponent encodes infinities and NaNs. Otherwise the only NaN has all
+    /// bits of exponent and fraction set.
     has_infinity: bool,
 }
 
@@ -38,17 +38,17 @@ impl Format {
         self.name
     }
 
-    /// Returns the number of bits in a number.
+    /// Returns the number of bits of a number in memory.
     pub fn bits(self) -> u32 {
         8 * self.bytes as u32
     }
 
-    /// Returns the format of a type's lanes, or `None` if the type is not floating-point.
+    /// Returns the format of the lanes of a type, or `None` if the type is not floating-point.
     pub fn of(ty: Type) -> Option<Format> {
         Format::from_name(ty.name())
     }
 
-    /// Decodes a number.
+    /// Decodes a number from its bits.
     fn number(self, bits: u64) -> Number {
         let fraction = bits & ((1 << self.fraction_bits) - 1);
         let largest = (1 << self.exponent_bits) - 1;
@@ -71,9 +71,10 @@ impl Format {
     }
 }
 
-/// Returns `value * 2^scale`, exact if the result is representable as an `f64`.
+/// Returns `value * 2^scale`; the result is exact if an `f64` can represent it.
 fn scaled(value: f64, scale: i32) -> f64 {
-    // Two steps are needed: 2^-1074 is subnormal, but its square root is normal.
+    // A single multiplication is not enough: for a `scale` of -1074 the factor would be subnormal,
+    // but the two factors of half that exponent are normal.
     let half = scale / 2;
     value * 2_f64.powi(half) * 2_f64.powi(scale - half)
 }
@@ -82,22 +83,22 @@ enum Number {
     Nan,
     Value {
         value: f64,
-        /// The position among all numbers of the format, in units in the last place from zero.
+        /// The signed number of representable numbers between zero and this number.
         place: i128,
         /// The value of one unit in the last place.
         unit: f64,
     },
 }
 
-/// The largest accepted distance of a number from the expected one.
+/// The largest accepted distance of a number from the expected number.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Margin {
     /// A number of units in the last place, or an absolute distance. NaNs must match unless
     /// `any_nan` is set, and the sign of a zero matters.
     Ulps {
-        /// Units in the last place.
+        /// The accepted distance in units in the last place.
         ulps: u64,
-        /// The absolute distance.
+        /// The accepted absolute distance.
         absolute: f64,
         /// `true` if a NaN may have other bits than the expected NaN.
         any_nan: bool,
@@ -105,11 +106,11 @@ pub enum Margin {
     /// A distance of at most `absolute + relative * |expected|`, plus `ulps` units in the last
     /// place. All NaNs are equal, and so are both zeros.
     Distance {
-        /// The absolute distance.
+        /// The accepted absolute distance.
         absolute: f64,
-        /// The distance relative to the expected number.
+        /// The accepted distance as a fraction of the expected number.
         relative: f64,
-        /// The distance in units in the last place of the number that was found.
+        /// The accepted distance in units in the last place of the found number.
         ulps: f64,
     },
 }
@@ -142,22 +143,23 @@ impl Margin {
     }
 }
 
-/// A set of margins. A number is accepted if it is within at least one of them.
+/// A set of accepted distances. A number is accepted if it is within at least one of them.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tolerance {
     format: Format,
     margins: Vec<Margin>,
-    /// The description of the margins in messages.
+    /// The description of the accepted distances in messages.
     pub description: String,
 }
 
 impl Tolerance {
-    /// Creates a set of margins with a description for messages.
+    /// Creates a tolerance from accepted distances and a description for messages.
     pub fn new(format: Format, margins: Vec<Margin>, said: impl Into<String>) -> Tolerance {
         Tolerance { format, margins, description: said.into() }
     }
 
-    /// Returns `true` if a number is equal to the expected one or within a margin.
+    /// Returns `true` if the found number equals the expected number or is within an accepted
+    /// distance. Both are given as bits.
     pub fn allows(&self, expected: u64, found: u64) -> bool {
         let numbers = || (self.format.number(expected), self.format.number(found));
         expected == found || {
@@ -176,18 +178,18 @@ impl Tolerance {
     }
 }
 
-/// The expected contents of a buffer.
+/// The expected contents of a buffer, with a tolerance if the contents are compared as numbers.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Expected {
-    /// The bytes.
+    /// The expected bytes.
     pub bytes: Vec<u8>,
-    /// The margins of the numbers; `None` for exact comparison.
+    /// The tolerance for the numbers; `None` for exact comparison.
     pub near: Option<Tolerance>,
 }
 
 impl Expected {
-    /// Returns the offset of the first difference from the expected contents, including a
-    /// difference in length.
+    /// Returns the byte offset of the first number or byte that differs from the expected contents.
+    /// If the lengths differ, returns the shorter length.
     pub fn differs_at(&self, found: &[u8]) -> Option<usize> {
         if self.bytes.len() != found.len() {
             return Some(self.bytes.len().min(found.len()));
@@ -252,8 +254,8 @@ mod tests {
         assert!(!differ(two, "f32", 0x3f80_0000, 0x3f80_0002));
         assert!(differ(two, "f32", 0x3f80_0000, 0x3f80_0003));
         assert!(!differ(two, "f32", 0x3f80_0000, 0x3f7f_fffe));
-        // None of these is within two ulps: zeros of opposite signs, a number for a zero, infinity
-        // for the largest number, another NaN.
+        // Zeros of opposite signs, zero and a subnormal, the largest number and infinity, and two
+        // NaNs are never within two ulps.
         assert!(differ(two, "f32", 0x8000_0000, 0));
         assert!(differ(two, "f32", 0, 1));
         assert!(differ(two, "f32", 0x7f7f_ffff, 0x7f80_0000));
@@ -279,7 +281,7 @@ mod tests {
         let units = |ulps| Margin::Distance { absolute: 0.0, relative: 0.0, ulps };
         assert!(!differ(units(2.5), "f32", 0x3f80_0002, 0x3f80_0000));
         assert!(differ(units(2.5), "f32", 0x3f80_0003, 0x3f80_0000));
-        // Below 1.0 one ulp is worth half as much.
+        // The found number is 1.0 here, but just below 1.0 an ulp is half as large.
         assert!(!differ(units(2.0), "f32", 0x3f7f_fffc, 0x3f80_0000));
         assert!(differ(units(2.0), "f32", 0x3f7f_fffb, 0x3f80_0000));
         assert!(!differ(units(1.0), "f32", 1, 0));
@@ -305,7 +307,7 @@ mod tests {
         assert_eq!(expected.differs_at(&[1, 2]), Some(2));
         let within_1 = Margin::Distance { absolute: 1.0, relative: 0.0, ulps: 0.0 };
         let numbers = Expected { bytes: vec![0; 5], near: Some(Tolerance::new(format("f16"), vec![within_1], "")) };
-        // The byte after the last whole number is compared exactly.
+        // The last byte does not form a whole number, so it is compared exactly.
         assert_eq!(numbers.differs_at(&[0, 0, 1, 0, 1]), Some(4));
     }
 }

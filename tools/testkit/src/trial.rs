@@ -1,4 +1,5 @@
-//! Trials of a kernel: the evaluator against machine code, and the engines against each other.
+//! Trials: executions of a kernel on the evaluator and as machine code on all engines, with a
+//! comparison of the results.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,14 +19,14 @@ use crate::compare::compare;
 #[cfg(feature = "aot")]
 use crate::native_object::{LaunchResult, NativeKernel};
 
-/// The configuration of a trial.
+/// The configuration of a trial: one kernel, compiled and executed in several ways.
 #[derive(Clone, Copy)]
 pub struct Trial<'a> {
     /// The compiler options; the kernel is compiled with each of them.
     pub options: &'a [Options],
     /// The engines that execute the machine code.
     pub engines: &'a [Engine],
-    /// `true` to run the functions of native objects too, which requires feature `aot`.
+    /// `true` to run native objects too, which requires the feature `aot`.
     pub native_objects: bool,
     /// The number of backward branches that an item may take.
     pub budget: u32,
@@ -40,7 +41,7 @@ pub struct Launch {
     pub shape: Shape,
     /// The bytes of each parameter's scalar or buffer.
     pub args: Vec<Vec<u8>>,
-    /// The arguments that alias the buffers of others.
+    /// The parameters whose argument lies in the buffer of another parameter.
     pub aliases: Vec<Alias>,
 }
 
@@ -51,46 +52,47 @@ impl Launch {
     }
 }
 
-/// The result of a kernel that does not fail.
+/// The counts of a trial in which no failure was found.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
-    /// `true` if an item traps.
+    /// `true` if an item traps on the evaluator.
     pub traps: bool,
-    /// For each of the compiler options, `true` if the kernel compiles.
+    /// For each of the trial's compiler options, `true` if the kernel compiles with them.
     pub accepted: Vec<bool>,
     /// The number of launches of machine code.
     pub launches: u64,
 }
 
-/// The kind of a kernel's failure.
+/// The kind of failure that a trial finds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FailureKind {
-    /// The kernel is malformed, does not print as its text, or its items are not independent.
+    /// The kernel is malformed, its text changes when it is parsed and printed again, or its items
+    /// are not independent.
     Malformed,
-    /// The compiler has a defect: an internal error, or an object that does not load.
+    /// The compiler has a defect: it reports an internal error, or its object does not load.
     Defect,
     /// The compiler or an engine panics.
     Panic,
-    /// Machine code leaves other bits in memory than the evaluator.
+    /// Memory differs after machine code and after the evaluator.
     Memory,
-    /// Machine code and evaluator disagree on a trap.
+    /// Machine code and evaluator disagree on whether or where an item traps.
     Trap,
-    /// Engines report different statistics.
+    /// Engines disagree on the statistics of a launch.
     Engines,
     /// A limit of the trial was exceeded before a failure was found.
     Exceeded,
 }
 
-/// A failure of a kernel.
+/// A failure that a trial found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
     /// The kind.
     pub kind: FailureKind,
-    /// The target, or `None` if the text or the evaluation fails.
+    /// The target, or `None` if the kernel fails before it is compiled.
     pub target: Option<Target>,
     /// The engine, or `None` if no machine code was executed.
     pub engine: Option<Engine>,
-    /// The message.
+    /// The message that describes the failure.
     pub reason: String,
     /// The failing launch, or `None` if the kernel was not launched.
     pub launch: Option<Box<Launch>>,
@@ -113,8 +115,8 @@ impl Failure {
         Failure { launch: Some(Box::new(launch.clone())), ..self }
     }
 
-    /// Returns `true` if the other failure has the same kind, target and engine. Malformed kernels,
-    /// defects and panics must also have similar messages.
+    /// Returns `true` if the other failure has the same kind, target and engine. For malformed
+    /// kernels, defects and panics, the messages must also be similar.
     pub fn is_like(&self, other: &Failure) -> bool {
         let is_said = matches!(self.kind, FailureKind::Malformed | FailureKind::Defect | FailureKind::Panic);
         (self.kind, self.target, self.engine) == (other.kind, other.target, other.engine)
@@ -128,7 +130,8 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Returns the first line of a message without names and numbers, which depend on the kernel.
+/// Returns the first line of a message without names and numbers, because those depend on the
+/// kernel.
 fn outline(reason: &str) -> String {
     let is_fixed = |word: &&str| !word.contains(|c: char| c.is_ascii_digit() || "%^@".contains(c));
     reason.lines().next().unwrap_or_default().split_whitespace().filter(is_fixed).collect::<Vec<_>>().join(" ")
@@ -136,7 +139,7 @@ fn outline(reason: &str) -> String {
 
 /// Runs a closure. Returns its result, or the message of its panic.
 pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    // Unwind safety is not a concern, because the closure's state is dropped after a panic.
+    // The closure's state is dropped after a panic, so a broken invariant cannot be observed.
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
         let said = payload.downcast_ref::<&str>().copied();
         said.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message").to_owned()
@@ -148,7 +151,8 @@ impl Trial<'_> {
         self.watchdog.map_or(Ok(()), Watchdog::poll).map_err(Failure::exceeded)
     }
 
-    /// Tries a printed kernel with the given launches.
+    /// Runs a trial of a kernel, given as printed text. The closure `launches` returns the
+    /// launches.
     ///
     /// # Errors
     /// Fails with the failure of the kernel.
@@ -165,7 +169,7 @@ impl Trial<'_> {
     /// items.
     ///
     /// # Errors
-    /// Fails if a race is not reported.
+    /// Fails if the evaluator does not report a race.
     pub fn must_race(&self, text: &str, launches: impl FnOnce(&Kernel) -> Vec<Launch>) -> Result<Tally, Failure> {
         let module = Module::parse(text).map_err(|report| Failure::malformed(report.to_string()))?;
         let Some(kernel) = module.ir().kernels.first() else { return Ok(Tally::default()) };
@@ -175,7 +179,7 @@ impl Trial<'_> {
             let is_alone = size < 2 || launch.shape.items() == Ok(0);
             match evaluate(kernel, launch.evaluation(self.budget, self.watchdog), &mut launch.args.clone()) {
                 Err(Fault::Exceeded(exceeded)) => return Err(Failure::exceeded(exceeded)),
-                // A trap ends the launch before the race is found.
+                // A trap may end the launch before the evaluator finds the race.
                 Err(Fault::Trap(_)) => tally.traps = true,
                 Err(Fault::Race(_)) if !is_alone => {}
                 Ok(_) if is_alone => {}
@@ -188,7 +192,7 @@ impl Trial<'_> {
         Ok(tally)
     }
 
-    /// Tries the only kernel of a module with the given launches.
+    /// Runs a trial of the only kernel of a module, with the given launches.
     ///
     /// # Errors
     /// Fails with the failure of the kernel.
@@ -213,7 +217,8 @@ impl Trial<'_> {
         for options in self.options {
             let target = options.target;
             let several_axes = options.several_axes || launches.iter().any(|launch| !launch.shape.is_along_x());
-            // Half of the kernels are compiled for a fixed group size, that of their launches.
+            // If all launches have the same group size, kernels with an even number of instructions
+            // are compiled for that fixed size.
             let block = launches.first().map(|launch| launch.shape.block);
             let block = block.filter(|block| launches.iter().all(|launch| launch.shape.block == *block));
             let block = options.block.or(block.filter(|_| kernel.insts.len().is_multiple_of(2)));
@@ -261,7 +266,8 @@ impl Trial<'_> {
         Ok(tally)
     }
 
-    /// Returns the native function of the program's only kernel, if it is requested and supported.
+    /// Returns the native function of the program's only kernel. Returns `None` if native objects
+    /// are not requested or do not support the kernel.
     #[cfg(feature = "aot")]
     fn ahead(&self, program: Option<&Program>, target: Target) -> Result<Option<NativeKernel>, Failure> {
         let kernel = program.and_then(|program| program.kernels().first()).filter(|_| self.native_objects);
@@ -285,17 +291,19 @@ fn compiled(module: &Module, options: &Options) -> Result<Option<Program>, Failu
     }
 }
 
-/// The factor by which the budget grows, up to [`DEFAULT_BUDGET`], when a launch that exceeded its
-/// budget is evaluated again. If an inner loop is unrolled, machine code takes one backward branch
-/// where the evaluator takes up to this many.
+/// Factor by which the budget of backward branches grows, up to [`DEFAULT_BUDGET`], when a launch
+/// is evaluated again because an item exceeded the budget.
+///
+/// An unrolled loop takes fewer backward branches in machine code than on the evaluator, so machine
+/// code may continue where the evaluator stops.
 const BUDGET_GROWTH: u32 = 64;
 
-/// A launch on the evaluator, as the reference for machine code.
+/// A launch and its results on the evaluator. Machine code is compared with these results.
 struct Reference<'a> {
     module: &'a Module,
     kernel: &'a Kernel,
     launch: &'a Launch,
-    /// The arguments after the launch.
+    /// The contents of the arguments after the launch on the evaluator.
     args: &'a [Vec<u8>],
     outcome: &'a Result<Writers, Fault>,
     target: Target,
@@ -303,8 +311,8 @@ struct Reference<'a> {
     watchdog: Option<&'a Watchdog>,
 }
 
-/// Returns `true` if a kernel uses the bits of an address. Addresses in this process or on a GPU
-/// differ from those of the evaluator.
+/// Returns `true` if a kernel uses the bits of an address. Native code and GPUs use other addresses
+/// than the evaluator, so the results of such a kernel are not compared.
 pub fn reads_addresses(kernel: &Kernel) -> bool {
     let insts = kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).flat_map(|block| &block.insts);
     insts.filter_map(|&inst| Some((inst, kernel.insts.get(inst)?))).any(|(inst, data)| {
@@ -319,19 +327,19 @@ pub fn reads_addresses(kernel: &Kernel) -> bool {
 type Outcome = Result<Stats, LaunchError>;
 
 impl Reference<'_> {
-    /// Runs the launch on every engine.
+    /// Runs the launch on every engine, and compares the results.
     fn check(&self, program: &Program, engines: &[Engine]) -> Result<(), Failure> {
         let target = self.target;
         let Some(loaded) = program.kernel(&self.kernel.name) else {
             return Err(Failure::on(target, FailureKind::Defect, format!("on {target}: the object lacks the kernel")));
         };
-        // Code that is compiled for launches along x is not launched over several axes.
+        // Machine code that supports only launches along x cannot run a launch over several axes.
         if loaded.info().along_x && !self.launch.shape.is_along_x() {
             return Ok(());
         }
         let mut first: Option<(Engine, Outcome)> = None;
-        // A GPU has its own behaviour on invalid accesses, no budget, its own approximations and
-        // other addresses.
+        // A launch runs on a GPU only if the result must be the evaluator's. On traps, approximated
+        // instructions and addresses, a GPU may differ.
         let is_for_gpus = self.outcome.is_ok() && !is_approximate(self.kernel) && !reads_addresses(self.kernel);
         let is_fit = |engine: &&Engine| TARGETS.runs(**engine, target) && (**engine != Engine::Cuda || is_for_gpus);
         for &engine in engines.iter().filter(is_fit) {
@@ -367,8 +375,8 @@ impl Reference<'_> {
         Ok(())
     }
 
-    /// Checks that repeated runs of a bound launch give the same result as a single launch. The
-    /// arguments are reset before each run.
+    /// Checks that three runs of one bound launch give the same result as a single launch. The
+    /// buffers are reset before each run.
     fn repeats(
         &self,
         loaded: &halfbyte_runtime::Kernel,
@@ -384,7 +392,8 @@ impl Reference<'_> {
         let buffers = || self.launch.args.iter().zip(after).enumerate().filter(|&(number, _)| is_own(number));
         for time in 1..=3 {
             let found = bound.run(self.launch.shape);
-            // The watchdog counts the work of all runs.
+            // The watchdog counts the work of all runs together, so its limit may end a repeated
+            // run.
             if matches!(found, Err(LaunchError::Exceeded { .. })) {
                 return Ok(());
             }
@@ -403,7 +412,8 @@ impl Reference<'_> {
         Ok(())
     }
 
-    /// Runs the native object's function. Returns `true` if its result can be compared.
+    /// Runs the function of a native object. Returns `true` if its result was compared with the
+    /// evaluator's.
     #[cfg(feature = "aot")]
     fn check_ahead(&self, ahead: &NativeKernel) -> Result<bool, Failure> {
         if reads_addresses(self.kernel) || !(ahead.takes_grid() || self.launch.shape.is_along_x()) {
@@ -413,8 +423,8 @@ impl Reference<'_> {
         let called = caught(|| ahead.call(self.launch))
             .map_err(|said| Failure::on(self.target, FailureKind::Panic, format!("{on} panics: {said}")))?;
         let agrees = self.agrees_ahead(&on, &called).or_else(|failure| {
-            // Machine code may have fewer backward branches than the evaluator, and so continue for
-            // longer.
+            // Machine code may take fewer backward branches than the evaluator. If the evaluator
+            // exceeds the budget, it tries again with a larger one.
             let budget = self.budget.saturating_mul(BUDGET_GROWTH).min(DEFAULT_BUDGET);
             if !matches!(self.outcome, Err(Fault::Trap(trap)) if is_over_budget(trap)) || budget <= self.budget {
                 return Err(failure);
@@ -430,7 +440,7 @@ impl Reference<'_> {
         agrees.map(|()| true).map_err(wrong)
     }
 
-    /// Compares the result of a native object's function with the evaluator's.
+    /// Compares the result of a native object's function with the evaluator's result.
     #[cfg(feature = "aot")]
     fn agrees_ahead(&self, on: &str, called: &LaunchResult) -> Result<(), (FailureKind, String)> {
         let reason = match (self.outcome, &called.stopped) {
@@ -454,7 +464,7 @@ impl Reference<'_> {
         Err((FailureKind::Trap, reason))
     }
 
-    /// Compares the memory after a launch with the evaluator's.
+    /// Compares the contents of memory after a launch with the contents that the evaluator left.
     fn same_memory(&self, on: &str, args: &[Vec<u8>], writers: &Writers) -> Result<(), (FailureKind, String)> {
         let params = given(self.kernel);
         for (param, (expected, found)) in params.iter().enumerate().zip(self.args.iter().zip(args)) {
@@ -466,7 +476,7 @@ impl Reference<'_> {
         Ok(())
     }
 
-    /// Compares an engine's result with the evaluator's.
+    /// Compares the result of an engine with the evaluator's result.
     fn agrees(
         &self,
         words: &halfbyte_runtime::Kernel,
@@ -475,7 +485,7 @@ impl Reference<'_> {
         args: &[Vec<u8>],
     ) -> Result<(), (FailureKind, String)> {
         let reason = match (self.outcome, outcome) {
-            // The tile does not fit the machine's memory.
+            // The data of one tile do not fit VP1's data store, so the launch is not compared.
             (_, Err(LaunchError::Tile(_))) => return Ok(()),
             (Ok(writers), Ok(_)) => return self.same_memory(on, args, writers),
             (Err(Fault::Trap(expected)), Err(LaunchError::Trap(found))) => {
@@ -491,8 +501,8 @@ impl Reference<'_> {
         Err((FailureKind::Trap, reason))
     }
 
-    /// Compares again with a larger budget if an item exceeds the budget on the evaluator. Machine
-    /// code may have fewer backward branches than the evaluator, and so continue for longer.
+    /// If an item exceeds the budget on the evaluator, compares again with a larger budget for the
+    /// evaluator. Machine code may take fewer backward branches, and so continue for longer.
     fn agrees_with_larger_budget(
         &self,
         words: &halfbyte_runtime::Kernel,
@@ -518,12 +528,14 @@ impl Reference<'_> {
         Lines::new(self.module.text()).position(trap.span.start).line as u32
     }
 
-    /// Returns `true` if machine code traps where the evaluator does. Several cases count as the
-    /// same trap:
-    /// * An access may be split into parts, so its address may lie within the evaluator's access.
-    /// * Items that share code share a budget, so any item of the tile may exceed it.
-    /// * An access to a uniform stream is executed early, so its trap may precede an infinite loop.
-    /// * The branch that exceeds the budget may be another one.
+    /// Returns `true` if machine code traps like the evaluator. The following differences are
+    /// allowed:
+    /// * Machine code may split an access into parts, so the address may be anywhere within the
+    ///   evaluator's access.
+    /// * The items of a tile share a budget, so any item of the tile may exceed the budget.
+    /// * A load of a uniform stream executes early, so it may trap where the evaluator exceeds the
+    ///   budget in an infinite loop.
+    /// * The budget may be exceeded at another branch.
     fn is_same_trap(&self, words: &halfbyte_runtime::Kernel, expected: &eval::Trap, found: &Trap) -> bool {
         let tiles = words.info().tiles.as_ref();
         let group = tiles.map_or(1, |tiles| tiles.items);
@@ -540,8 +552,8 @@ impl Reference<'_> {
             (true, true) => return expected.item == found.item,
             _ => {}
         }
-        // Arrays that the kernel declares have other addresses in machine code. The address of a
-        // private array is not compared at all.
+        // Arrays that the kernel declares have other addresses in machine code. Addresses in
+        // scratch memory are not compared at all.
         let is_there =
             |address: u64, at: u64, part: u64, bytes: u64| match eval::space_of(self.kernel, expected.inst, address) {
                 Some(Space::Scratch) => true,
@@ -581,7 +593,8 @@ mod tests {
 
     use super::*;
 
-    /// Runs a loop of `iterations` iterations, which contains `inner` loops of 60 iterations.
+    /// Runs a trial of a kernel with a loop of `iterations` iterations. The loop contains `inner`
+    /// loops of 60 iterations each.
     fn nested(iterations: u32, inner: usize, budget: u32) -> Result<Tally, Failure> {
         let mut text =
             "kernel @k(%n: i32, %y: out i32) {\n^entry:\n  %i = item_id\n  %0 = const.i32 0\n  %1 = const.i32 1\n  \
@@ -621,7 +634,7 @@ mod tests {
         assert!(tally.traps, "the evaluator takes more than 10");
         assert_eq!(tally.launches, 2);
         assert!(!nested(7, 1, 1000).unwrap().traps);
-        // Evaluator and machine code exceed the budget in the same item.
+        // The evaluator and machine code exceed the budget in the same item, so both trap.
         assert!(nested(12, 1, 10).unwrap().traps);
     }
 

@@ -1,4 +1,4 @@
-//! Failures of launches: the kind, a message, and the place.
+//! Failures of launches: the kind, the message, the source line and the work item.
 
 use halfbyte_abi::cooperative::{self, SyncError};
 use halfbyte_abi::{ItemPosition, Shape, ShapeError};
@@ -14,20 +14,20 @@ use halfbyte_runtime::{LaunchError, Space, Trap, TrapKind, Unwritten};
 use halfbyte::Report;
 use halfbyte::launch::fault_diagnostic;
 
-/// The kind of a failure.
+/// The kind of a launch failure.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum FailureKind {
     /// The text is neither valid PTX nor valid IR.
     Parse,
-    /// The text may be valid, but it uses something that is not supported.
+    /// The text uses a feature that halfbyte does not support. The text may still be valid.
     Unsupported,
     /// The target cannot execute the kernel.
     Refused,
     /// The arguments or the launch shape do not fit the kernel.
     Arguments,
-    /// An access outside of all buffers, or across the end of one.
+    /// An access outside of all buffers, or across the end of a buffer.
     OutOfBoundsGlobal,
-    /// An access outside of an item's local memory.
+    /// An access outside of an item's scratch memory, which PTX calls local memory.
     OutOfBoundsLocal,
     /// An access at an address that is not a multiple of the access size.
     Misaligned,
@@ -37,37 +37,37 @@ pub enum FailureKind {
     RaceGlobal,
     /// A race of two items in shared memory.
     RaceShared,
-    /// A read of shared memory that no item of the block has written.
+    /// A read of shared memory that no item of the group has written.
     Uninitialised,
-    /// An observable read of a register that the item has not written.
+    /// A read of a register that the item has not written, where the value affects a result.
     UninitialisedRegister,
     /// A read of the carry flag before any instruction has set it.
     UninitialisedCarry,
-    /// A deadlock: the items wait for something that no item does.
+    /// A deadlock: the items wait for each other, or for a write that never happens.
     Deadlock,
     /// An item exceeded its budget of backward branches.
     Budget,
     /// A barrier number that does not exist, or a thread count that is not a multiple of the warp
     /// size.
     BarrierArgument,
-    /// Threads wait at different barriers, or some threads never reach a barrier.
+    /// Items wait at different barriers, or some items never reach a barrier.
     BarrierDivergence,
-    /// Some threads of a warp never reach a warp-level operation.
+    /// Some items of a warp never reach a warp-level operation that waits for them.
     WarpDivergence,
-    /// A thread that executes a warp-level operation is not in its own member mask.
+    /// An item executes a warp-level operation whose member mask does not contain the item.
     MemberMask,
-    /// A shuffle that reads the value of an inactive thread.
+    /// A shuffle reads the value of an inactive item.
     InactiveSource,
-    /// An access outside of the shared memory of a block.
+    /// An access outside of the shared memory of a group.
     OutOfBoundsShared,
     /// A trap instruction.
     Trap,
-    /// A limit of this implementation is exceeded.
+    /// A limit of halfbyte is exceeded.
     Limit,
 }
 
 impl FailureKind {
-    /// Returns the kind's name in replies.
+    /// Returns the name of the kind in the JSON output.
     pub const fn name(self) -> &'static str {
         match self {
             FailureKind::Parse => "parse",
@@ -101,7 +101,7 @@ impl FailureKind {
         match kind {
             TrapKind::OutOfBounds { space: Space::Local, .. } => FailureKind::OutOfBoundsLocal,
             TrapKind::OutOfBounds { space: Space::Shared, .. } => FailureKind::OutOfBoundsShared,
-            // Memory for named constants counts as a buffer.
+            // A constant bank counts as a buffer.
             TrapKind::OutOfBounds { space: Space::Global | Space::Constant(_), .. } => FailureKind::OutOfBoundsGlobal,
             TrapKind::Misaligned { .. } => FailureKind::Misaligned,
             TrapKind::ReadOnly { .. } => FailureKind::ReadOnly,
@@ -117,7 +117,7 @@ impl FailureKind {
         }
     }
 
-    /// Returns the kind of a failed collective operation.
+    /// Returns the kind for an error of a collective operation.
     const fn of_collective_error(why: SyncError) -> FailureKind {
         match why {
             SyncError::BarrierArgument { .. } => FailureKind::BarrierArgument,
@@ -128,7 +128,7 @@ impl FailureKind {
         }
     }
 
-    /// Returns the kind of a fault of the evaluator in the given kernel.
+    /// Returns the kind for a fault that the evaluator reports in the given kernel.
     pub fn of_fault(fault: &Fault, kernel: &halfbyte_ir::Kernel) -> FailureKind {
         let Fault::Trap(eval::Trap { kind, inst, .. }) = fault else {
             return match fault {
@@ -156,18 +156,21 @@ impl FailureKind {
     }
 }
 
-/// A work item: the coordinates of its block, and of its thread in the block, along x, y and z.
+/// Position of a work item: the coordinates of its block in the grid, and of its thread in the
+/// block, along x, y and z.
 pub type Item = [[u32; 3]; 2];
 
-/// Returns the coordinates of an item from its number in a launch.
+/// Returns the position of the item with a number in a launch.
 fn item(number: u32, shape: &Shape) -> Item {
     let ItemPosition { group, local } = shape.place(number);
     [group, local]
 }
 
-/// Returns the space of the arrays that a line of the text accesses, if all its accesses are to
-/// arrays of one space. In machine code, arrays share an address space with other memory, so a far
-/// out-of-bounds address does not tell the space.
+/// Returns the address space of the arrays that a source line accesses. Returns `None` unless all
+/// accesses of the line are to arrays of one space.
+///
+/// The trap itself does not tell the space: in machine code, arrays share an address space with
+/// other memory.
 fn array_on(kernel: &halfbyte_ir::Kernel, text: &str, line: u32) -> Option<halfbyte_ir::Space> {
     let lines = Lines::new(text);
     let insts = kernel.insts.iter().filter(|(_, inst)| matches!(inst.op.row().attr, AttrKind::Mem | AttrKind::Atomic));
@@ -183,16 +186,16 @@ fn array_on(kernel: &halfbyte_ir::Kernel, text: &str, line: u32) -> Option<halfb
 pub struct Failure {
     /// The kind.
     pub kind: FailureKind,
-    /// The message, with a remedy where one is known.
+    /// The message, with a remedy if there is one.
     pub message: String,
-    /// The line of the text, from 1.
+    /// The line number in the text, from 1.
     pub line: Option<u32>,
     /// The work item that failed, if known.
     pub item: Option<Item>,
 }
 
 impl Failure {
-    /// Creates a failure without a line or an item.
+    /// Creates a failure without a line number or a work item.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Failure {
         Failure { kind, message: message.into(), line: None, item: None }
     }
@@ -202,7 +205,7 @@ impl Failure {
         Failure::new(FailureKind::Arguments, message)
     }
 
-    /// Sets the line of the failure, if the location is known.
+    /// Returns the failure with the line number of a source location, if the location is known.
     pub(super) fn at(self, loc: Loc) -> Failure {
         Failure { line: loc.is_known().then_some(loc.line), ..self }
     }
@@ -226,7 +229,7 @@ impl Failure {
         Failure { item: Some(item(trap.item, &trap.shape)), ..failure }
     }
 
-    /// Creates a failure from the launch error of a compiled kernel.
+    /// Creates a failure from the error of a launch of a compiled kernel.
     pub(super) fn of_launch(error: &LaunchError, kernel: &halfbyte_ir::Kernel, text: &str) -> Failure {
         let kind = match error {
             LaunchError::Trap(trap) => {
@@ -253,13 +256,13 @@ impl Failure {
             | LaunchError::Unique { .. }
             | LaunchError::Alias { .. }
             | LaunchError::Overlap { .. } => FailureKind::Arguments,
-            // All other errors are limits: of items, memory, time or the device.
+            // All other launch errors are exceeded limits on items, memory, time or the device.
             _ => FailureKind::Limit,
         };
         Failure::new(kind, error.to_string())
     }
 
-    /// Creates a failure for a kernel that cannot be compiled to a native object.
+    /// Creates a failure from the error of compiling a kernel to a native object.
     #[cfg(feature = "aot")]
     pub(super) fn of_object(error: &aot::Error) -> Failure {
         let line = match error {
@@ -269,8 +272,9 @@ impl Failure {
         Failure { line, ..Failure::new(FailureKind::Unsupported, error.to_string()) }
     }
 
-    /// Creates a failure from the trap of a native object's function. The trap record does not name
-    /// the memory space of an out-of-bounds access; the line of the text does.
+    /// Creates a failure from the trap of a native object's function. For an out-of-bounds access,
+    /// the trap record does not name the address space, so the space is derived from the source
+    /// line.
     #[cfg(feature = "aot")]
     pub(super) fn of_stop(stop: &aot::Trapped, shape: &Shape, kernel: &halfbyte_ir::Kernel, text: &str) -> Failure {
         let kind = match stop.status {

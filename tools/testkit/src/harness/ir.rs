@@ -1,4 +1,4 @@
-//! Execution of IR kernels, including imported ones, on the evaluator and as machine code.
+//! Execution of IR kernels, including imported PTX kernels, on the evaluator or as machine code.
 
 use halfbyte_abi::{Alias, Shape, Sm, Target, buffer_base};
 use halfbyte_ir::{ParamKind, Type};
@@ -16,7 +16,7 @@ use halfbyte::launch::{Engine, Evaluation, LaunchOptions as Order, evaluate as e
 use halfbyte::{Module, pipeline};
 
 impl Execution {
-    /// Returns the name on the command line.
+    /// Returns the name of this form of execution on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Execution::Ptx => "ptx",
@@ -74,29 +74,29 @@ pub(super) fn launch(request: &mut Request, how: &LaunchOptions<'_>) -> Result<(
     run.launch(request, how)
 }
 
-/// The value that is given for a parameter of the kernel.
+/// A request's value for a parameter of the kernel.
 pub(super) enum ParamValue {
-    /// The bytes of a value.
+    /// The little-endian bytes of a scalar.
     Value(Vec<u8>),
-    /// The address of the argument with this number.
+    /// The address of the buffer of the argument with this index.
     Address(usize),
 }
 
-/// A kernel to run, and the values of its parameters.
+/// An IR kernel to launch, with the values of its parameters.
 pub(super) struct Run<'a> {
     pub module: &'a Module,
-    /// The kernel's number in the module.
+    /// The kernel's index in the module.
     pub kernel: usize,
     pub given: &'a [ParamValue],
     pub shape: Shape,
     pub via: Execution,
-    /// `true` if the kernel is imported, so that its parameters have more constraints than those of
-    /// the text.
+    /// `true` if the kernel is imported from PTX. An imported kernel restricts its arguments more
+    /// than the PTX text does.
     pub is_imported: bool,
 }
 
 impl Run<'_> {
-    /// Runs the kernel on the request's arguments.
+    /// Launches the kernel on the request's arguments.
     pub(super) fn launch(&self, request: &mut Request, how: &LaunchOptions<'_>) -> Result<(), Failure> {
         let Some(kernel) = self.module.ir().kernels.get(self.kernel) else {
             return Err(Failure::arguments("the text has no kernel"));
@@ -149,8 +149,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Compiles a kernel to a native object and calls its function. Returns the arguments after the
-    /// call.
+    /// Compiles a kernel to a native object and calls its function. Returns the contents of the
+    /// arguments after the call.
     #[cfg(feature = "aot")]
     fn call(
         &self,
@@ -167,7 +167,7 @@ impl Run<'_> {
         }
     }
 
-    /// Returns the target to compile for, or `None` if the kernel is evaluated.
+    /// Returns the target for which the kernel is compiled, or `None` if the evaluator executes it.
     fn target(&self, request: &Request) -> Result<Option<Target>, Failure> {
         match self.via {
             Execution::Ir => Ok(None),
@@ -207,8 +207,8 @@ impl Run<'_> {
         for (param, given) in params.iter().zip(self.given) {
             places.push(self.place(param, given, args)?);
         }
-        // The owner of an argument's memory is the parameter that points to its lowest address, the
-        // first of several.
+        // Of the parameters that point into one argument, the first one with the lowest address
+        // holds the memory. The others become aliases of that parameter.
         let first = |arg: usize| {
             let there =
                 places.iter().enumerate().filter_map(|(param, place)| place.map(|(of, offset)| (param, of, offset)));
@@ -230,7 +230,8 @@ impl Run<'_> {
         Ok((bytes, aliases))
     }
 
-    /// Fails if an offset does not have the alignment that the parameter requires.
+    /// Fails if a byte offset in an argument is not a multiple of the parameter's required
+    /// alignment.
     fn check_aligned(&self, param: &halfbyte_ir::Param, offset: u64) -> Result<(), Failure> {
         let ParamKind::Buffer { align, .. } = param.kind else { return Ok(()) };
         if offset.is_multiple_of(align.into()) {
@@ -242,8 +243,8 @@ impl Run<'_> {
         )))
     }
 
-    /// Fails if several parameters point into one argument, and one of them is written and must not
-    /// alias.
+    /// Fails if several parameters point into one argument, and the kernel writes one of them that
+    /// is not declared `may_alias`.
     fn check_shared(
         &self,
         params: &[halfbyte_ir::Param],
@@ -260,8 +261,8 @@ impl Run<'_> {
         )))
     }
 
-    /// Returns the argument that a parameter points into, and the offset in it. Returns `None` for
-    /// a value.
+    /// Returns the index of the argument into which a parameter points, and the byte offset there.
+    /// Returns `None` for a scalar.
     fn place(
         &self,
         param: &halfbyte_ir::Param,
@@ -278,12 +279,12 @@ impl Run<'_> {
         }
     }
 
-    /// Returns the bytes of a value, or of a buffer at null.
+    /// Returns the bytes of a scalar, or no bytes for a null pointer.
     fn value(&self, param: &halfbyte_ir::Param, given: &ParamValue, args: &[Arg]) -> Result<Vec<u8>, Failure> {
         match (param.kind, given) {
             (ParamKind::Scalar(_), ParamValue::Value(bytes)) => Ok(bytes.clone()),
             (ParamKind::Scalar(ty), &ParamValue::Address(number)) => {
-                // The kernel takes the address as a number and accesses no memory through it.
+                // The kernel uses the address as an integer and accesses no memory through it.
                 let address = match args.get(number) {
                     Some(&Arg::Alias { arg, offset }) => address(args, arg, offset, &format!("argument {number}"))?,
                     _ => buffer_base(number),
@@ -296,8 +297,7 @@ impl Run<'_> {
             {
                 Ok(Vec::new())
             }
-            // In PTX a pointer may also be given as a value, such as null or a member of a
-            // structure.
+            // PTX also accepts a pointer as a value, such as null or a member of a structure.
             (ParamKind::Buffer { .. }, _) => {
                 let (via, name) = (self.via.name(), &param.name);
                 Err(self.unsupported_argument(format!(
@@ -307,7 +307,7 @@ impl Run<'_> {
         }
     }
 
-    /// Returns the bytes of a buffer that begins at `offset` in the memory of an argument.
+    /// Returns the bytes of an argument's buffer from `offset` to the end.
     fn buffer(
         &self,
         param: &halfbyte_ir::Param,
@@ -332,18 +332,19 @@ impl Run<'_> {
         Ok(bytes.to_vec())
     }
 
-    /// Creates a failure for an argument that PTX accepts and the imported kernel does not.
+    /// Creates a failure for an argument that the PTX kernel accepts but the imported kernel does
+    /// not.
     fn unsupported_argument(&self, message: String) -> Failure {
         Failure::new(if self.is_imported { FailureKind::Unsupported } else { FailureKind::Arguments }, message)
     }
 }
 
-/// The size of the widest access. If no parameter points to the start of an argument, the kernel
-/// gets a copy of the argument's tail. The copy starts at a multiple of this size, so that
-/// addresses in it are aligned exactly as in the original.
+/// Size in bytes of the widest access. If every parameter points past the start of an argument, the
+/// kernel gets a copy of the argument's last bytes. The copy starts at a multiple of this size, so
+/// that its addresses have the same alignment as in the original.
 const WIDEST: u64 = 16;
 
-/// Returns the type of a scalar or of a buffer's elements.
+/// Returns the type of a scalar parameter, or of the elements of a buffer parameter.
 fn ty(kind: ParamKind) -> Type {
     match kind {
         ParamKind::Scalar(ty) | ParamKind::Buffer { elem: ty, .. } => ty,

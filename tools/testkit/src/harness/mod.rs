@@ -1,8 +1,8 @@
-//! Complete launches for test harnesses. The input is a text, a launch shape and arguments. The
-//! output is the buffers after the launch, or one error.
+//! Complete launches for test harnesses. The input is a kernel's text, a launch shape and
+//! arguments. The output is the contents of the buffers after the launch, or one error.
 //!
-//! Arguments are bytes, in the order of the parameters in the text. Nothing is bound by name, and
-//! parameter types are not checked: each argument says whether it is a buffer or a value.
+//! Arguments are bytes, in the order of the parameters in the text. Arguments have no names, and
+//! their types are not checked: each argument states whether it is a buffer or a value.
 
 mod failure;
 mod ir;
@@ -28,17 +28,18 @@ pub const MAX_BUFFER_BYTES: u64 = 1 << 30;
 /// The largest size of a launch's text, in bytes.
 pub const MAX_TEXT_BYTES: u64 = 1 << 26;
 
-/// The largest block along each axis. The total number of threads is limited by
-/// [`MAX_BLOCK`](halfbyte::import_ptx::MAX_BLOCK).
+/// Maximum number of threads in a block along x, y and z.
+/// [`MAX_BLOCK`](halfbyte::import_ptx::MAX_BLOCK) limits the total number.
 const BLOCK: [u32; 3] = [1024, 1024, 64];
 
-/// The largest grid along each axis.
+/// Maximum number of blocks in a grid along x, y and z.
 const GRID: [u32; 3] = [i32::MAX as u32, 0xffff, 0xffff];
 
-/// The largest size of dynamic shared memory, in bytes: the largest that any GPU has for a block.
+/// Maximum size of dynamic shared memory in bytes: 227 KiB, the largest that any GPU has for a
+/// block.
 const MAX_SHARED_BYTES: u64 = 227 << 10;
 
-/// The language of a text.
+/// The language of a kernel's text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Language {
     /// PTX.
@@ -47,7 +48,7 @@ pub enum Language {
     Ir,
 }
 
-/// The form in which a text is executed.
+/// The form in which a kernel is executed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Execution {
     /// Direct execution of PTX. A kernel in the IR is first compiled to PTX.
@@ -56,18 +57,19 @@ pub enum Execution {
     Ir,
     /// Machine code of HALU.
     Halu,
-    /// Functions of native objects, which are compiled from HALU's machine code and called in this
-    /// process.
+    /// Functions of native objects. A kernel is compiled for HALU, from HALU's machine code to a
+    /// native object, and its function is called in this process.
     #[cfg(feature = "aot")]
     Object,
-    /// PTX that is recompiled from imported PTX. For a kernel in the IR, the same as [`Via::Ptx`].
+    /// PTX that halfbyte emits for a kernel that it imported from PTX. For a kernel in the IR, the
+    /// same as [`Execution::Ptx`].
     Recompiled,
 }
 
 /// The number of work items in a launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Size {
-    /// A number of items along x, in the default groups of the IR.
+    /// A number of items along x, in groups of the default size.
     Items(u32),
     /// A grid of blocks, with sizes along x, y and z.
     Blocks {
@@ -81,26 +83,26 @@ pub enum Size {
 /// An argument of a launch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Arg {
-    /// The address of a buffer, given by its contents before the launch.
+    /// The address of a buffer. The request gives the contents of the buffer before the launch.
     Buffer {
         /// The contents.
         bytes: Vec<u8>,
-        /// The places in the contents that receive addresses.
+        /// The positions in the contents at which addresses are stored before the launch.
         pointers: Vec<Pointer>,
     },
     /// A value, as little-endian bytes.
     Value(Vec<u8>),
     /// An address in the buffer of another argument.
     Alias {
-        /// The number of the other argument.
+        /// The index of the other argument.
         arg: usize,
-        /// The offset in its buffer, in bytes.
+        /// The byte offset in the buffer of the other argument.
         offset: u64,
     },
 }
 
 impl Arg {
-    /// Returns the bytes of a buffer.
+    /// Returns the contents of a buffer argument, or `None` for a value or an alias.
     fn into_bytes(self) -> Option<Vec<u8>> {
         match self {
             Arg::Buffer { bytes, .. } => Some(bytes),
@@ -112,11 +114,11 @@ impl Arg {
 /// An address that is stored in eight bytes of a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pointer {
-    /// The offset of these eight bytes.
+    /// The byte offset at which the address is stored.
     pub at: u64,
-    /// The number of the argument whose buffer the address points into.
+    /// The index of the argument into whose buffer the address points.
     pub arg: usize,
-    /// The offset in that buffer, in bytes.
+    /// The byte offset in the buffer to which the address points.
     pub offset: u64,
 }
 
@@ -129,7 +131,7 @@ pub struct Request {
     pub file: String,
     /// The text.
     pub text: String,
-    /// The kernel's name; `None` for the first kernel.
+    /// The kernel's name; `None` for the first kernel of the text.
     pub entry: Option<String>,
     /// The number of work items.
     pub size: Size,
@@ -140,7 +142,8 @@ pub struct Request {
     pub args: Vec<Arg>,
     /// The number of backward branches that an item may take.
     pub budget: u64,
-    /// The machine that executes the launch. A text for another machine is refused.
+    /// The machine that executes the launch; `None` for any. A PTX text for another machine is
+    /// refused.
     pub machine: Option<TargetName>,
     /// The global variables of a PTX text, which keep their values between launches.
     pub globals: Globals,
@@ -169,25 +172,25 @@ impl Request {
 /// Options of a launch.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct LaunchOptions<'a> {
-    /// The engine. By default, PTX is executed directly by native code, and other machine code by
-    /// the interpreter.
+    /// The engine. By default, native code executes PTX directly, and the interpreter executes all
+    /// other machine code.
     pub engine: Option<Engine>,
-    /// The form in which a text is executed. By default, PTX is executed directly and the IR by the
-    /// evaluator. With an engine of native code, the default for the IR is HALU's machine code;
-    /// with a GPU, it is PTX.
+    /// The form in which the kernel is executed. By default, PTX is executed directly, and a kernel
+    /// in the IR on the evaluator. For the IR, an engine of native code changes the default to
+    /// HALU's machine code, and a GPU changes it to PTX.
     pub via: Option<Execution>,
-    /// `true` to detect races. The evaluator always detects races.
+    /// `true` to detect races in PTX that is executed directly. The evaluator always detects races.
     pub races: bool,
-    /// `true` if pointers of a PTX text may alias, in every form of execution.
+    /// `true` if pointers of a PTX kernel may alias, in every form of execution.
     pub may_alias: bool,
-    /// The limits of the launch, and its cancellation.
+    /// The limits of the launch, and the token that cancels it.
     pub watchdog: Option<&'a Watchdog>,
-    /// A flag that is set if the kernel has an instruction that GPUs approximate, whose results
-    /// differ in the last places.
+    /// A flag that is set if the kernel has an instruction that GPUs approximate. Its results on a
+    /// GPU may differ in the last bits.
     pub approximate: Option<&'a AtomicBool>,
-    /// The receiver of `vprintf` output of directly executed PTX.
+    /// A callback that receives the `vprintf` output of directly executed PTX.
     pub print: Option<Print<'a>>,
-    /// The order in which the evaluator runs the items of a block.
+    /// The order in which the evaluator runs the items of a group.
     pub schedule: Schedule,
 }
 
@@ -201,8 +204,8 @@ impl LaunchOptions<'_> {
 }
 
 /// Executes a launch. Returns the contents of its buffers afterwards, in the order of the
-/// arguments. Where a stored address is still in place after the launch, the original bytes are
-/// restored.
+/// arguments. If the kernel did not overwrite a stored address, the original bytes are restored in
+/// its place.
 ///
 /// # Errors
 /// Fails if the text or the launch is invalid, or if an item traps.
@@ -212,13 +215,13 @@ pub fn launch(mut request: Request, how: &LaunchOptions<'_>) -> Result<Vec<Vec<u
 }
 
 impl Request {
-    /// Returns `true` if the text is valid for the machine of the launch.
+    /// Returns `true` if the text is valid for the machine of the request.
     pub fn is_read(&self) -> bool {
         self.language == Language::Ptx && ptx::is_read(self)
     }
 
-    /// Returns `true` if the imported kernel uses the bits of an address. Native objects run on
-    /// memory of this process, whose addresses differ from those of other launches.
+    /// Returns `true` if the imported kernel uses the bits of an address. Such a kernel gives other
+    /// results in a native object, whose buffers have other addresses.
     pub fn takes_addresses(&self) -> bool {
         self.language == Language::Ptx && ptx::takes_addresses(self)
     }
@@ -241,12 +244,13 @@ fn launch_on(request: &mut Request, how: &LaunchOptions<'_>) -> Result<(), Failu
     Ok(())
 }
 
-/// Checks the shape of a launch against the limits of GPUs.
+/// Checks the shape of a launch against the limits of GPUs on grids and blocks.
 fn check_size(request: &Request) -> Result<(), Failure> {
     let items = match request.size {
         Size::Items(_) => 1,
         Size::Blocks { grid, block } => {
-            // A grid without blocks is an empty launch; a block has at least one item.
+            // Each entry ends with the smallest valid count. A grid without blocks is an empty
+            // launch, but a block has at least one item.
             let axes = [("grid", grid, GRID, 0), ("block", block, BLOCK, 1)];
             for (name, counts, most, least) in axes {
                 for ((count, most), axis) in counts.into_iter().zip(most).zip(["x", "y", "z"]) {
@@ -278,7 +282,7 @@ fn check_size(request: &Request) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the buffer of an argument, or `None` if there is no such buffer.
+/// Returns the contents of the buffer of an argument, or `None` if the argument is not a buffer.
 fn bytes_of(args: &[Arg], number: usize) -> Option<&[u8]> {
     match args.get(number) {
         Some(Arg::Buffer { bytes, .. }) => Some(bytes),
@@ -301,11 +305,11 @@ fn address(args: &[Arg], number: usize, offset: u64, what: &str) -> Result<u64, 
     Ok(buffer_base(number) + offset)
 }
 
-/// Bytes of a buffer that an address replaces: the argument, the offset, the original bytes, and
-/// the address.
+/// Eight bytes of a buffer that an address replaces: the argument's index, the byte offset, the
+/// original bytes, and the address.
 type ReplacedBytes = (usize, usize, [u8; 8], [u8; 8]);
 
-/// Stores the addresses of all pointers in their buffers.
+/// Stores the addresses of all pointers in the buffers. Returns the bytes that were replaced.
 fn store_pointers(args: &mut [Arg]) -> Result<Vec<ReplacedBytes>, Failure> {
     let mut wanted = Vec::new();
     for (number, arg) in args.iter().enumerate() {
@@ -331,7 +335,7 @@ fn store_pointers(args: &mut [Arg]) -> Result<Vec<ReplacedBytes>, Failure> {
     Ok(wanted)
 }
 
-/// Restores the original bytes wherever the stored address is still in place.
+/// Restores the original bytes of each stored address that the launch has not overwritten.
 fn restore_pointer_bytes(args: &mut [Arg], held: &[ReplacedBytes]) {
     for &(number, at, before, address) in held.iter().rev() {
         if let Some(place) = place_mut(args, number, at)
@@ -342,7 +346,8 @@ fn restore_pointer_bytes(args: &mut [Arg], held: &[ReplacedBytes]) {
     }
 }
 
-/// Returns eight bytes of the buffer of an argument.
+/// Returns the eight bytes at offset `at` in the buffer of an argument, or `None` if there are
+/// none.
 fn place_mut(args: &mut [Arg], number: usize, at: usize) -> Option<&mut [u8; 8]> {
     match args.get_mut(number) {
         Some(Arg::Buffer { bytes, .. }) => bytes.get_mut(at..)?.first_chunk_mut(),
@@ -350,7 +355,8 @@ fn place_mut(args: &mut [Arg], number: usize, at: usize) -> Option<&mut [u8; 8]>
     }
 }
 
-/// Returns the kernel with the given name, or the first kernel if no name is given.
+/// Returns the index and the name of the kernel named `entry`, or of the first kernel if `entry` is
+/// `None`.
 fn choose<'n>(names: &[&'n str], entry: Option<&str>) -> Result<(usize, &'n str), Failure> {
     let found = match entry {
         None => names.first().map(|name| (0, *name)),
@@ -369,7 +375,7 @@ fn choose<'n>(names: &[&'n str], entry: Option<&str>) -> Result<(usize, &'n str)
     })
 }
 
-/// Fails if the number of arguments is not the number of parameters.
+/// Fails if the number of arguments differs from the number of parameters.
 fn check_count(params: usize, args: usize) -> Result<(), Failure> {
     if params == args {
         return Ok(());

@@ -31,14 +31,13 @@ pub(super) fn launch(request: &mut Request, how: &LaunchOptions<'_>) -> Result<(
     }
 }
 
-/// Returns `true` if the text of a launch can be read and executed on its machine.
+/// Returns `true` if the text of a request can be parsed and executed on the requested machine.
 pub(super) fn is_read(request: &Request) -> bool {
     read(request).is_ok()
 }
 
-/// Returns `true` if the kernel of a launch uses the bits of an address. Memory of this process has
-/// other addresses than memory of the evaluator. Returns `false` for a kernel that cannot be
-/// imported.
+/// Returns `true` if the kernel uses the bits of an address, so that its results depend on where
+/// the buffers are. Returns `false` for a kernel that cannot be imported.
 pub(super) fn takes_addresses(request: &Request) -> bool {
     let Ok((read, number)) = read(request) else { return false };
     let Ok(shape) = shape(request.size) else { return false };
@@ -48,13 +47,14 @@ pub(super) fn takes_addresses(request: &Request) -> bool {
     imported.is_ok_and(|(module, _)| module.ir().kernels.iter().any(reads_addresses))
 }
 
-/// Reads the text of a launch, and finds the number of its kernel.
+/// Parses the text of a request. Returns the parsed file and the index of the requested kernel.
 fn read(request: &Request) -> Result<(ParsedFile, usize), Failure> {
     let read = text::read_each(&request.text).map_err(|errors| of_errors(&errors))?;
     check_target(&read, request)?;
     let taken = read.module.entries.iter().map(|entry| entry.name.as_str());
     let names: Vec<&str> = taken.chain(read.refused.iter().map(|refused| refused.name.as_str())).collect();
-    // The kernel may be missing because of an error outside of all kernels.
+    // An error outside of all kernels may be the reason why the kernel is missing, so that error is
+    // reported first.
     let of_text = |missing| if read.unsupported.is_empty() { missing } else { of_errors(&read.unsupported) };
     let (number, _) = choose(&names, request.entry.as_deref()).map_err(of_text)?;
     if let Some(refused) = number.checked_sub(read.module.entries.len()).and_then(|number| read.refused.get(number)) {
@@ -63,7 +63,8 @@ fn read(request: &Request) -> Result<(ParsedFile, usize), Failure> {
     Ok((read, number))
 }
 
-/// Creates a failure from the first error of a text; later errors may follow from the first.
+/// Creates a failure from the first error of a text. Later errors are left out, because they may be
+/// consequences of the first.
 fn of_errors(errors: &[Error]) -> Failure {
     let Some(error) = errors.first() else { return Failure::new(FailureKind::Parse, "the text is refused") };
     let kind = match error.kind.verdict() {
@@ -74,8 +75,8 @@ fn of_errors(errors: &[Error]) -> Failure {
     Failure::new(kind, error.kind.to_string()).at(error.at)
 }
 
-/// Fails if the text's target does not exist, lacks one of its instructions, or does not run on the
-/// requested machine.
+/// Fails if the text's `.target` does not exist, lacks an instruction that the text uses, or does
+/// not run on the requested machine.
 fn check_target(text: &ParsedFile, request: &Request) -> Result<(), Failure> {
     let missing = text.missing();
     if !missing.is_empty() {
@@ -133,7 +134,7 @@ fn execute_directly(
     kernel.launch(launch).map(|_| ()).map_err(|error| of_launch(&error))
 }
 
-/// Fails if an argument does not have the size of its parameter.
+/// Fails if the size of an argument in bytes differs from the size of its parameter.
 fn check_bytes(number: usize, arg: &Arg, found: u64, expected: u64) -> Result<(), Failure> {
     if found == expected {
         return Ok(());
@@ -165,12 +166,12 @@ fn of_launch(error: &LaunchError) -> Failure {
         | LaunchError::Blocks { .. }
         | LaunchError::Alias { .. }
         | LaunchError::Overlap { .. } => Failure::arguments(error.to_string()),
-        // All other errors are limits: of items, memory, time or the device.
+        // All other launch errors are exceeded limits on items, memory, time or the device.
         _ => Failure::new(FailureKind::Limit, error.to_string()),
     }
 }
 
-/// Imports a kernel and runs the result.
+/// Imports a PTX kernel and launches the imported kernel.
 fn imported(
     request: &mut Request,
     how: &LaunchOptions<'_>,
@@ -208,7 +209,7 @@ fn imported(
         _ => Ok(ParamValue::Address(part.param as usize)),
     };
     let given: Vec<ParamValue> = parts.iter().map(given).collect::<Result<_, Failure>>()?;
-    // A kernel without shared memory ignores a size of dynamic shared memory.
+    // The size of dynamic shared memory has no effect on a kernel without shared memory.
     let shared = if entry.shared_layout().is_empty() { 0 } else { request.shared as u32 };
     let shape = Shape { shared, ..shape };
     let run = Run { module: &module, kernel: 0, given: &given, shape, via, is_imported: true };

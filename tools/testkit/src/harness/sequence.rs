@@ -21,22 +21,23 @@ pub struct NextLaunch {
 /// An argument of a launch after the first.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NextArg {
-    /// An argument of the first launch: its buffer, as earlier launches have left it, or its value.
+    /// An argument of the first launch: the buffer that the earlier launches have left, or the
+    /// value.
     Same {
-        /// The number of the argument in the first launch.
+        /// The index of the argument in the first launch.
         arg: usize,
-        /// The places in the buffer that receive addresses for this launch.
+        /// The positions in the buffer at which addresses are stored for this launch.
         pointers: Vec<Pointer>,
     },
-    /// A new argument of this launch. Its aliases and pointers refer to arguments of this launch.
+    /// A new argument. Its aliases and pointers refer to arguments of the same launch.
     New(Arg),
 }
 
-/// Executes launches one after another. Returns the contents of the buffers after the last launch:
-/// first those of the first launch's arguments, then those of arguments that later launches added.
+/// Executes launches one after another. Returns the contents of all buffers after the last launch:
+/// first the buffers of the first launch's arguments, then the buffers that later launches added.
 ///
 /// # Errors
-/// Fails with the error of [`launch`](super::launch) and the number of the launch; the first is 0.
+/// Fails with the error of [`launch`](super::launch) and the index of the failing launch, from 0.
 pub fn launch_all(
     mut request: Request,
     then: Vec<NextLaunch>,
@@ -62,8 +63,8 @@ pub fn launch_all(
     Ok(first.into_iter().chain(more).filter_map(Arg::into_bytes).collect())
 }
 
-/// The arguments of a launch, and for each the argument of the first launch whose buffer it has
-/// taken.
+/// The arguments of a later launch. The second list has an entry for each of them: the index of the
+/// argument of the first launch whose buffer it has taken, if any.
 type Bound = (Vec<Arg>, Vec<Option<usize>>);
 
 fn bind(wanted: Vec<NextArg>, first: &mut [Arg]) -> Result<Bound, Failure> {

@@ -1,18 +1,19 @@
-//! Minimal kernels for an op: loads, the op on its own line, and a store.
+//! Minimal kernels that contain a given op: loads of its operands, the op on its own line, and a
+//! store of its result.
 
 use std::fmt::Write;
 
 use halfbyte::ir::op::{ArgType, OpRow};
 use halfbyte::ir::{AttrKind, FlagKind, Op, Type};
 
-/// An op with its types and its variant.
+/// An op with its types and its variant: one row of the support matrix.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OpForm {
     /// The op.
     pub op: Op,
-    /// The variant: a modifier, a condition, or a constant or scalar operand.
+    /// The variant of the op: a modifier, a condition, or a constant or scalar operand.
     pub variant: Variant,
-    /// The controlling type; `None` if the op has none.
+    /// The type in the op's suffix; `None` if the op has no suffix.
     pub ty: Option<Type>,
     /// The source type of a conversion.
     pub from: Option<Type>,
@@ -27,11 +28,11 @@ pub enum Variant {
     Word(&'static str),
     /// The op with a splat constant as its second operand.
     ByConstant,
-    /// The op with a scalar `i1` as the condition of all lanes.
+    /// The op with a scalar `i1` that is the condition of all lanes.
     ByOne,
 }
 
-/// A kernel for a form, and the line number of the op in its text.
+/// The text of a kernel with one op of interest, and the number of that op's line.
 pub(super) struct Sample {
     pub text: String,
     pub line: u32,
@@ -41,7 +42,7 @@ const INT_CONDITIONS: [&str; 3] = ["eq", "lt_s", "lt_u"];
 const FLOAT_CONDITIONS: [&str; 2] = ["lt", "ltu"];
 
 impl OpForm {
-    /// Returns the op's name in the table, with its variant.
+    /// Returns the op's name and variant, as the table prints them.
     pub fn name(&self) -> String {
         match self.variant {
             Variant::Plain => self.op.name().to_owned(),
@@ -60,9 +61,9 @@ impl OpForm {
         }
     }
 
-    /// Returns every form of an op that the verifier accepts. Forms on addresses are excluded,
-    /// because accesses cover them. Types too wide for memory are excluded, because the passes
-    /// split them where they can.
+    /// Returns every combination of types and variant with which the verifier accepts an op.
+    /// Addresses are excluded, because loads and stores already use them. Types that are too wide
+    /// for a load are excluded; the passes split them if they can.
     pub fn of(op: Op) -> Vec<OpForm> {
         let row = op.row();
         if matches!(row.attr, AttrKind::Targets | AttrKind::Intrinsic | AttrKind::Const) || op == Op::Ret {
@@ -85,7 +86,7 @@ impl OpForm {
         forms
     }
 
-    /// Returns a kernel with the form.
+    /// Returns a kernel that contains the op with these types and this variant.
     pub(super) fn sample(&self) -> Sample {
         let (row, ty) = (self.op.row(), self.ty.unwrap_or(Type::I32));
         let mut draft = Draft::default();
@@ -126,7 +127,7 @@ impl OpForm {
             _ => String::new(),
         };
         let lanes = ty.lanes();
-        // The shuffle takes even lanes from the first operand and odd lanes from the second.
+        // The shuffle takes the even lanes of its first operand and the odd lanes of its second.
         let shuffled = (0..lanes).map(|lane| (lane + lane % 2 * lanes).to_string()).collect::<Vec<_>>().join(", ");
         match row.attr {
             AttrKind::Lane => args.push("1".into()),
@@ -191,7 +192,7 @@ fn variants(row: &OpRow, ty: Type) -> Vec<Variant> {
         AttrKind::Float(_) => {
             let set = row.flags(ty);
             let kinds = FlagKind::ALL.into_iter().filter(|&kind| set.contains(kind));
-            // `rn` is the default, so the plain form covers it.
+            // `rn` is the default rounding mode, so the op without modifiers covers it.
             let flags = kinds.flat_map(FlagKind::words).copied().filter(|&word| word != "rn");
             // `contract` has no effect on a single op.
             let flags = flags.filter(|&word| word != "contract");
@@ -201,7 +202,7 @@ fn variants(row: &OpRow, ty: Type) -> Vec<Variant> {
     }
 }
 
-/// A kernel text under construction.
+/// A kernel text under construction: parameters, lines, and the number of values.
 #[derive(Default)]
 struct Draft {
     params: Vec<String>,
@@ -209,7 +210,7 @@ struct Draft {
     values: usize,
 }
 
-/// Returns the integer type whose comparison gives a mask type.
+/// Returns an integer type on which a comparison returns the given mask type.
 fn compared(mask: Type) -> Type {
     match mask.lanes() {
         1 => Type::I32,
@@ -224,7 +225,8 @@ impl Draft {
         self.params.push(format!("%{name}: {ty}"));
     }
 
-    /// Appends a line and returns its number in the text, where two lines precede the first.
+    /// Appends a line. Returns its line number in the kernel's text, in which three lines precede
+    /// the first appended line.
     fn line(&mut self, line: &str) -> u32 {
         self.lines.push(line.to_owned());
         self.lines.len() as u32 + 3
@@ -248,8 +250,9 @@ impl Draft {
         format!("%v{n}")
     }
 
-    /// Adds a value that the compiler cannot fold. A mask is the result of an integer comparison,
-    /// which every target supports. The operands have type `of` if its mask type fits.
+    /// Adds a value that the compiler cannot fold, and returns its name. A mask is the result of an
+    /// integer comparison, which every target supports. The operands of the comparison have type
+    /// `of` if that type has the requested mask type.
     fn value(&mut self, ty: Type, of: Type) -> String {
         if !ty.is_mask() {
             return self.loaded(ty);
@@ -261,7 +264,7 @@ impl Draft {
         format!("%m{n}")
     }
 
-    /// Stores a value; a mask is expanded to integers first.
+    /// Appends a store of a value. A mask is expanded to integers first.
     fn store(&mut self, value: &str, ty: Type) {
         if !ty.is_mask() {
             self.param("y", &format!("out {ty}"));

@@ -1,5 +1,5 @@
-//! The support matrix: the instructions that each target selects for each op on each type. It is
-//! measured by compiling a minimal kernel for each form, so that the table always agrees with the
+//! The support matrix: the instructions that each target selects for each op on each type. The
+//! matrix is measured by compiling one minimal kernel for each entry, so it always agrees with the
 //! compiler.
 
 mod kernels;
@@ -15,30 +15,30 @@ use halfbyte_isel::Request;
 pub use kernels::{OpForm, Variant};
 pub use page::{page, table};
 
-/// The support of a form by a target.
+/// The support of an op on a type by one target.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Cell {
-    /// The target has instructions for the form.
+    /// The target has instructions for the op.
     Made {
         /// The mnemonics selected for the op, in order; empty if the op needs no instruction.
         instructions: Vec<String>,
-        /// The number of work items that one such sequence computes.
+        /// The number of work items for which the instructions compute the op.
         items: u32,
     },
-    /// The target refuses the form, with this reason.
+    /// The target refuses the op, with this reason.
     Refused(String),
 }
 
-/// A form, and its support by each requested target.
+/// An op with its types and variant, and its support by each requested target.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Measured {
-    /// The form.
+    /// The op with its types and variant.
     pub form: OpForm,
-    /// The support, in the order of the targets.
+    /// The support by each target, in the order of the requested targets.
     pub cells: Vec<Cell>,
 }
 
-/// Measures all forms of the given ops on the given targets.
+/// Measures the support of the given ops, in all types and variants, by the given targets.
 pub fn measure(ops: &[Op], targets: &[Target]) -> Vec<Measured> {
     let options: Vec<Options> =
         targets.iter().map(|&target| Options { verify: false, ..Options::new(target) }).collect();
@@ -47,7 +47,7 @@ pub fn measure(ops: &[Op], targets: &[Target]) -> Vec<Measured> {
         let sample = form.sample();
         let cells = match Module::parse(&sample.text) {
             Ok(module) => options.iter().map(|options| cell(&form, &module, sample.line, options)).collect(),
-            // A test checks that all samples are well-formed.
+            // Unreachable in practice: a test checks that all sample kernels are well-formed.
             Err(wrong) => vec![Cell::Refused(wrong.to_string()); targets.len()],
         };
         measured.push(Measured { form, cells });
@@ -55,7 +55,7 @@ pub fn measure(ops: &[Op], targets: &[Target]) -> Vec<Measured> {
     measured
 }
 
-/// Compiles a kernel for a target, and returns the support of the op on one line.
+/// Compiles a kernel for a target. Returns the support of the op on the given line of its text.
 fn cell(form: &OpForm, module: &Module, line: u32, options: &Options) -> Cell {
     match made(module, line, options) {
         Ok((instructions, items)) => Cell::Made { instructions, items },
@@ -67,13 +67,14 @@ fn cell(form: &OpForm, module: &Module, line: u32, options: &Options) -> Cell {
     }
 }
 
-/// Returns the instructions selected for one line of the first kernel, and the number of items that
-/// they compute. Returns `None` if the target refuses the kernel.
+/// Returns the mnemonics of the instructions that a target selects for one line of the first
+/// kernel, and the number of items for which they compute it. Returns `None` if the target refuses
+/// the kernel.
 pub fn of_line(module: &Module, line: u32, target: Target) -> Option<(Vec<String>, u32)> {
     made(module, line, &Options::new(target)).ok()
 }
 
-/// The reason why there are no instructions.
+/// The reason why a line has no measured instructions.
 enum MeasureError {
     Lowered(CompileError),
     Selected(Option<Refusal>),
@@ -102,7 +103,7 @@ fn made(module: &Module, line: u32, options: &Options) -> Result<(Vec<String>, u
     Ok((instructions, lowered.packing.as_ref().map_or(1, |packing| packing.items)))
 }
 
-/// Returns the mnemonics of the instructions on one line of text.
+/// Returns the mnemonics of the instructions in one line of a listing.
 fn mnemonics(text: &str) -> Vec<String> {
     let mnemonic = |text: &str| {
         let guarded = text.trim_start().trim_start_matches('{');
@@ -122,7 +123,8 @@ fn refusal(form: &OpForm, line: u32, error: &CompileError) -> String {
     }
 }
 
-/// Formats the reason of a refusal. The op is named only if it differs from the form's.
+/// Formats the reason of a refusal. The reason names the refused op only if legalisation has
+/// replaced the op of the kernel by another one.
 fn reason(form: &OpForm, refusal: &Refusal) -> String {
     let other = refusal.op.filter(|(op, _)| *op != form.op).map(|(op, ty)| format!("`{}.{ty}`: ", op.name()));
     let reason = match &refusal.reason {

@@ -1,4 +1,4 @@
-//! The support matrix in Markdown.
+//! The support matrix as a Markdown page.
 
 use std::fmt::Write;
 
@@ -30,7 +30,7 @@ names. Values of i16x16 and i32x16 are intermediates between vectors of bytes: H
 separately, and VP1 computes on the vectors of their bytes, with sums of products in its accumulator.
 ";
 
-/// A family of ops, which share a table.
+/// A group of ops that share one table of the page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum OpGroup {
     Integers,
@@ -191,7 +191,7 @@ fn family(form: &OpForm) -> Option<OpGroup> {
     })
 }
 
-/// Returns the page of all ops.
+/// Returns a Markdown page with the support of all ops.
 pub fn page(targets: &[Target]) -> String {
     let measured = measure(Op::ALL, targets);
     let mut page = HEAD.to_owned();
@@ -205,14 +205,14 @@ pub fn page(targets: &[Target]) -> String {
     page
 }
 
-/// Returns the table of some ops, with its notes.
+/// Returns a Markdown table with the support of some ops, and the notes below the table.
 pub fn table(ops: &[Op], targets: &[Target]) -> String {
     let measured = measure(ops, targets);
     rows_of(&measured.iter().collect::<Vec<_>>(), &measured, targets)
 }
 
-/// A column of the table: a target, or PTX with several SMs, with the indices of their cells in a
-/// row.
+/// A column of the table: one target, or PTX with one or more SM versions. Each target has its
+/// index among the cells of a row.
 struct Column {
     name: &'static str,
     targets: Vec<(usize, Target)>,
@@ -272,7 +272,7 @@ fn rows_of(rows: &[&Measured], all: &[Measured], targets: &[Target]) -> String {
     table
 }
 
-/// Formats an op as code, with the description of its variant outside of the code.
+/// Formats the name of an op in code font, with the description of its variant in plain text.
 fn code(name: &str) -> String {
     match name.split_once(' ') {
         Some((op, rest)) => format!("`{op}` {rest}"),
@@ -280,7 +280,8 @@ fn code(name: &str) -> String {
     }
 }
 
-/// Formats types. Conversions with the same sources or the same result are merged.
+/// Formats a list of types. Conversions with the same source types or the same result type are
+/// merged.
 fn sources(types: &[String]) -> String {
     let mut pairs: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
     for text in types {
@@ -300,7 +301,7 @@ fn sources(types: &[String]) -> String {
     together.iter().map(|(from, to)| format!("{} -> {}", from.join(" "), to.join(" "))).collect::<Vec<_>>().join("; ")
 }
 
-/// Returns the label of a note: a, b, .. z, aa, ab, ..
+/// Returns the label of the note with an index: a, b, .. z, aa, ab, ..
 fn letter(number: usize) -> String {
     let last = char::from(b'a' + (number % 26) as u8);
     match number / 26 {
@@ -355,7 +356,8 @@ fn made(instructions: &[String], items: u32) -> String {
     if items > 1 { format!("{count} for {items} items") } else { count }
 }
 
-/// Returns the alternatives to a refused form: other types on the same target, or other targets.
+/// Returns the alternatives to a refused op: other types or variants on the same target, or other
+/// targets.
 fn alternatives(row: &Measured, number: usize, all: &[Measured], targets: &[Target]) -> String {
     let is_made = |other: &Measured, number: usize| matches!(other.cells.get(number), Some(Cell::Made { .. }));
     let here: Vec<&OpForm> = all
@@ -365,7 +367,7 @@ fn alternatives(row: &Measured, number: usize, all: &[Measured], targets: &[Targ
         .collect();
     let OpForm { variant, ty, from, .. } = row.form;
     let same = here.iter().filter(|form| form.variant == variant);
-    // For conversions, only source types for the wanted result type are suggested.
+    // For a conversion, only source types that convert to the same result type are alternatives.
     let types: Vec<String> = same.filter(|form| from.is_none() || form.ty == ty).map(|form| form.types()).collect();
     let mut ways = Vec::new();
     if types.iter().any(|types| !types.is_empty()) {
@@ -393,7 +395,7 @@ fn alternatives(row: &Measured, number: usize, all: &[Measured], targets: &[Targ
         [one] => ways.push(format!("{one} supports it")),
         more => ways.push(format!("{} support it", more.join(" and "))),
     }
-    // If only one target was requested, another may support the form.
+    // "No target supports it" is only known if several targets were measured.
     let all_asked = targets.iter().any(|target| target.name() != own);
     if ways.is_empty() && all_asked { "No target supports it".into() } else { ways.join(". ") }
 }

@@ -1,4 +1,4 @@
-//! Test cases: a kernel with a launch.
+//! Test cases that a reduction makes smaller.
 
 use halfbyte_ir::Kernel;
 
@@ -15,12 +15,12 @@ pub struct Case {
 }
 
 impl Case {
-    /// Creates a case from a kernel. Returns `None` if the printed kernel is malformed.
+    /// Creates a case from a kernel. Returns `None` if the kernel is malformed.
     pub fn new(kernel: &Kernel, launch: Launch) -> Option<Case> {
         Case::read(kernel.to_string(), launch)
     }
 
-    /// Creates a case from the text of one kernel. Returns `None` if the text is malformed or has
+    /// Creates a case from the text of one kernel. Returns `None` if the text is invalid or has
     /// several kernels.
     pub fn read(text: String, launch: Launch) -> Option<Case> {
         let mut kernels = halfbyte_ir::text::read(&text).ok()?.kernels;
@@ -48,12 +48,13 @@ impl Case {
         Module::from_kernels([self.kernel.clone()]).with_text("<reduced>", &self.text)
     }
 
-    /// Returns the number of ops.
+    /// Returns the number of ops in the kernel.
     pub fn ops(&self) -> usize {
         self.kernel.layout.iter().map(|&block| self.kernel.blocks[block].insts.len()).sum()
     }
 
-    /// Returns a kernel file: the kernel, and the launch as a run line on the named targets.
+    /// Returns the text of a kernel file: the kernel, and the launch as a run line for the named
+    /// targets.
     pub fn file(&self, targets: &str) -> String {
         let size = size(&self.launch.shape);
         let mut text = format!("{}; run: {targets}: @{} {size}", self.text, self.kernel.name);

@@ -4,22 +4,22 @@ use halfbyte_ir::{Attr, Kernel, Rounding};
 
 use crate::trial::Launch;
 
-/// The size of a case, compared lexicographically. Every step of a reduction makes it smaller, so
-/// the reduction terminates.
+/// Size of a test case, which a reduction minimises. Costs are compared lexicographically, in the
+/// order of the fields. Every step of a reduction lowers the cost, so the reduction terminates.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Cost {
     /// The number of ops.
     pub ops: usize,
-    /// The number of parameters, of the kernel and of blocks.
+    /// The number of parameters of the kernel and of its blocks.
     params: usize,
-    /// The complexity of the ops: modifiers, offsets, indices and branch targets, and the
-    /// significant bits of constants.
+    /// The complexity of the ops: the number of modifiers, offsets, indices and branch targets, and
+    /// of significant bits in constants.
     detail: u64,
     /// The number of work items.
     items: u32,
-    /// The number of bytes in arguments and buffer contents.
+    /// The total number of bytes in the arguments and buffers.
     bytes: usize,
-    /// The number of these bytes that are not zero.
+    /// The number of bytes in the arguments and buffers that are not zero.
     set_bytes: usize,
 }
 

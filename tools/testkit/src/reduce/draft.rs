@@ -1,4 +1,4 @@
-//! A modified test case that may be malformed.
+//! Changes to a test case, before the verifier has checked the changed kernel.
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -7,13 +7,13 @@ use halfbyte_ir::{Attr, Block, Inst, Kernel, Op, Span, Type, Value};
 use super::Case;
 use crate::trial::Launch;
 
-/// A modified test case that may be malformed.
+/// A changed copy of a test case, whose kernel may be malformed.
 pub(super) struct Draft {
     pub kernel: Kernel,
     pub launch: Launch,
 }
 
-/// The replacement of each replaced value.
+/// Map from a replaced value to its replacement.
 pub(super) type Replaced = SecondaryMap<Value, PackedOption<Value>>;
 
 impl Draft {
@@ -21,7 +21,7 @@ impl Draft {
         Draft { kernel: case.kernel().clone(), launch: case.launch().clone() }
     }
 
-    /// Returns the modified case, or `None` if the kernel is malformed.
+    /// Returns the changed test case, or `None` if its kernel is malformed.
     pub(super) fn case(self) -> Option<Case> {
         Case::new(&self.kernel, self.launch)
     }
@@ -33,7 +33,8 @@ impl Draft {
         }
     }
 
-    /// Returns a zero constant in the entry block, or `None` for an address.
+    /// Returns a zero constant of the type, defined in the entry block. Returns `None` for the type
+    /// of an address.
     pub(super) fn zero(&mut self, ty: Type) -> Option<Value> {
         if ty == Type::PTR {
             return None;
@@ -48,7 +49,7 @@ impl Draft {
         })
     }
 
-    /// Returns the item number, computed in the entry block.
+    /// Returns the value of `item_id`, computed in the entry block.
     pub(super) fn item_id(&mut self) -> Option<Value> {
         let is_item = |kernel: &Kernel, inst: Inst| kernel.insts[inst].op == Op::ItemId;
         self.first(is_item, |kernel| {
@@ -56,8 +57,8 @@ impl Draft {
         })
     }
 
-    /// Returns the result of an instruction without operands. The instruction is moved to, or
-    /// created at, the start of the entry block, where it dominates all uses.
+    /// Returns the result of an instruction without operands. The instruction is moved to the start
+    /// of the entry block, or created there, so that its result dominates all uses.
     fn first(
         &mut self,
         is_it: impl Fn(&Kernel, Inst) -> bool,
@@ -78,7 +79,7 @@ impl Draft {
     }
 }
 
-/// Returns all instructions except terminators, in order.
+/// Returns all instructions except terminators, in the order of the kernel's text.
 pub(super) fn straight(kernel: &Kernel) -> Vec<(Block, Inst)> {
     let of = |&block: &Block| kernel.blocks[block].insts.iter().map(move |&inst| (block, inst));
     kernel.layout.iter().flat_map(of).filter(|&(_, inst)| !kernel.insts[inst].op.is_terminator()).collect()

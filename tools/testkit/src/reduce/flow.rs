@@ -1,4 +1,4 @@
-//! Reduction of control flow: simpler branches, and values in place of block parameters.
+//! Reduction of control flow: simplified branches, and values that replace block parameters.
 
 use halfbyte_ir::{Attr, Block, BlockCall, Inst, Kernel, Op, Value};
 
@@ -6,12 +6,13 @@ use super::draft::Draft;
 use super::tidy::{go_to, incoming, replace_block_param};
 use super::{Case, Reducer};
 
-/// Tries to replace branches by returns or by jumps to one target, and to remove cases of switches.
+/// Tries to replace each branch by a return or by a jump to one of its targets, and to remove the
+/// cases of switches.
 pub(super) fn branches(reducer: &mut Reducer<'_>) {
     let mut number = 0;
     while let Some(inst) = end(&reducer.best, number) {
         let targets = reducer.best.kernel().targets(inst).len();
-        // A changed branch is tried again.
+        // After a successful change, the same block is tried again.
         let is_changed = reducer.accepts(|draft| stop(draft, inst))
             || targets > 1
                 && (0..targets).any(|target| reducer.accepts(|draft| go_to(&mut draft.kernel, inst, target)))
@@ -23,7 +24,7 @@ pub(super) fn branches(reducer: &mut Reducer<'_>) {
     }
 }
 
-/// Returns the terminator of the block with this number.
+/// Returns the terminator of the block at a position in the block order.
 fn end(case: &Case, number: usize) -> Option<Inst> {
     let kernel = case.kernel();
     kernel.terminator(*kernel.layout.get(number)?)
@@ -52,7 +53,8 @@ fn without_case(kernel: &mut Kernel, inst: Inst, case: usize) -> Option<()> {
     Some(())
 }
 
-/// Tries to replace each block parameter by one of its incoming values, or by zero.
+/// Tries to replace each block parameter by one of the values that branches pass for it, or by
+/// zero.
 pub(super) fn block_params(reducer: &mut Reducer<'_>) {
     let mut number = 0;
     while let Some((block, param, value)) = block_param(&reducer.best, number) {
@@ -76,8 +78,8 @@ pub(super) fn block_params(reducer: &mut Reducer<'_>) {
     }
 }
 
-/// Returns a block parameter by its number among all blocks: its block, its position there and its
-/// value.
+/// Returns the block parameter at an index among the parameters of all blocks: its block, its
+/// position among the block's parameters, and its value.
 fn block_param(case: &Case, number: usize) -> Option<(Block, usize, Value)> {
     let kernel = case.kernel();
     let of = |&block: &Block| {

@@ -1,4 +1,4 @@
-//! Reduction of the launch: fewer work items, parameters and elements, and more zeros.
+//! Reduction of a launch: fewer work items, parameters and buffer elements, and more zero bytes.
 
 use std::ops::Range;
 
@@ -9,13 +9,14 @@ use super::draft::Draft;
 use super::tidy::uses;
 use super::{Case, Reducer};
 
-/// The largest number of parts of a buffer that are zeroed separately.
+/// Maximum number of parts of a buffer that the reduction tries to zero separately.
 const PARTS: usize = 1024;
 
-/// Removes the last work items, and the first work items together with their elements in buffers.
+/// Tries launches without the last work items, and without the first work items and their buffer
+/// elements.
 pub(super) fn items(reducer: &mut Reducer<'_>) {
-    // Each axis is reduced first. Then the launch is reduced along x alone, if it still fails that
-    // way.
+    // First, each axis of the shape is made shorter. Then all items are placed along x, if the case
+    // still fails with that shape.
     for of_grid in [true, false] {
         for axis in [2, 1, 0] {
             let along =
@@ -43,20 +44,21 @@ fn items_of(draft: &Draft) -> u64 {
     draft.launch.shape.items().unwrap_or(0).into()
 }
 
-/// Returns the number of blocks, or of items in a block, along an axis.
+/// Returns the number of groups, or of items in a group, along an axis.
 fn count(shape: &mut Shape, of_grid: bool, axis: usize) -> Option<&mut u32> {
     let counts = if of_grid { &mut shape.grid } else { &mut shape.block };
     counts.get_mut(axis)
 }
 
-/// Removes the first work items of the launch.
+/// Removes the first `step` work items of the launch, and their elements in all buffers.
 fn without_first(draft: &mut Draft, step: u64) -> Option<()> {
     let items = items_of(draft) as usize;
     let gone = usize::try_from(step).ok()?;
     for (param, arg) in draft.kernel.launch_params().iter().zip(&mut draft.launch.args) {
         if let ParamKind::Buffer { elem, .. } = param.kind {
             let size = elem.bytes() as usize;
-            // In a buffer with several elements per item, the elements of an item are adjacent.
+            // If a buffer has several elements per item, the elements of one item are assumed to be
+            // adjacent.
             let own = arg.len() / size / items.max(1);
             arg.drain(..(gone * own * size).min(arg.len()));
         }
@@ -93,14 +95,14 @@ fn without_param(draft: &mut Draft, number: usize) -> Option<()> {
     for (number, param) in kernel.params.iter().enumerate() {
         kernel.values[param.value].def = ValueDef::Param(number as u32);
     }
-    // A buffer with constant contents has no argument.
+    // A parameter with constant contents has no argument.
     if number < draft.launch.args.len() {
         draft.launch.args.remove(number);
     }
     Some(())
 }
 
-/// Shortens buffers, and zeroes the bytes of buffers and scalars.
+/// Tries shorter buffers, and zero bytes in buffers and scalars.
 pub(super) fn buffers(reducer: &mut Reducer<'_>) {
     for number in 0..reducer.best.kernel().launch_params().len() {
         let Some(ParamKind::Buffer { elem, .. }) = reducer.best.kernel().params.get(number).map(|param| param.kind)

@@ -1,11 +1,15 @@
 //! Reduction of failing test cases.
 //!
-//! A [`Case`] is a kernel with a launch. [`reduce`] passes smaller and smaller cases to a closure,
-//! which returns `true` if they still fail like the first, and keeps those. A step removes ops,
-//! replaces them by other values, or loads an op's result from a buffer. Other steps simplify
-//! branches, and remove work items, parameters, elements and constants. Every case is well-formed
-//! and smaller than the last one kept, so the reduction terminates. [`find`] finds a failing launch
-//! in the run lines of a kernel file.
+//! A [`Case`] is a kernel with a launch. [`reduce`] tries smaller and smaller cases with a closure,
+//! which returns `true` if a case still fails like the first one. Every case that fails becomes the
+//! start of the next step.
+//!
+//! A step removes ops, replaces them by other values, or loads the result of an op from a buffer.
+//! Other steps simplify branches and constants, and remove work items, parameters and elements.
+//! Every tried case is well-formed and smaller than the smallest failing case so far, so the
+//! reduction terminates.
+//!
+//! [`find`] finds a failing launch in the run lines of a kernel file.
 
 mod case;
 mod cost;
@@ -39,7 +43,7 @@ use draft::Draft;
 pub struct Effort {
     /// The time limit.
     pub time: Duration,
-    /// The largest number of cases that are tried.
+    /// The maximum number of cases that are tried.
     pub trials: u64,
 }
 
@@ -56,12 +60,12 @@ pub struct Progress {
     pub trials: u64,
     /// The number of ops in the smallest case so far.
     pub ops: usize,
-    /// The number of its work items.
+    /// The number of work items in the smallest case so far.
     pub items: u32,
 }
 
-/// Reduces a failing case. `fails` returns `true` if a case still fails; `watch` is called after
-/// each trial.
+/// Reduces a failing case. The closure `fails` returns `true` if a case still fails. The closure
+/// `watch` is called after each tried case.
 pub fn reduce(
     case: Case,
     effort: Effort,
@@ -105,7 +109,7 @@ struct Reducer<'a> {
     effort: Effort,
     start: Instant,
     trials: u64,
-    /// Hashes of the cases that do not fail.
+    /// Hashes of the tried cases that do not fail.
     rejected: HashSet<u64>,
 }
 
@@ -120,8 +124,8 @@ impl Reducer<'_> {
         Watchdog::new(Limits { time, buffer_bytes: MAX_BYTES, ..Limits::NONE })
     }
 
-    /// Applies a change to the smallest case. Returns `true` if the new case is smaller and still
-    /// fails; it is then the smallest case.
+    /// Applies a change to the smallest failing case. If the changed case is smaller and still
+    /// fails, it becomes the smallest case, and the function returns `true`.
     fn accepts(&mut self, change: impl FnOnce(&mut Draft) -> Option<()>) -> bool {
         if self.is_over() {
             return false;
@@ -157,9 +161,9 @@ impl Reducer<'_> {
         is_kept
     }
 
-    /// Tries a change on smaller and smaller ranges of `count` elements, but on no fewer than
-    /// `least` elements at a time. Later ranges are tried first, because the last elements have no
-    /// other users.
+    /// Tries a change on ranges of `count` elements. The length of the ranges is halved after each
+    /// pass, down to `least` elements. Later ranges are tried first, because the last elements are
+    /// less likely to have users.
     fn in_parts(
         &mut self,
         least: usize,
@@ -182,8 +186,8 @@ impl Reducer<'_> {
         }
     }
 
-    /// Reduces a number as long as `change`, given the amount to subtract, is accepted; large steps
-    /// come first.
+    /// Minimises the number that `value` returns. The closure `change` subtracts the given amount
+    /// from the number. Large amounts are tried first.
     fn minimise(&mut self, value: impl Fn(&Case) -> u64, mut change: impl FnMut(&mut Draft, u64) -> Option<()>) {
         let mut step = value(&self.best);
         while step > 0 && !self.is_over() {

@@ -1,4 +1,4 @@
-//! Removal of ops: first in large groups, then one by one with a replacement for the result.
+//! Removal of ops: first in large groups, then one by one, with a replacement for each result.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -11,11 +11,11 @@ use super::draft::{Draft, Replaced, straight};
 use crate::trial::Launch;
 use halfbyte::launch::{Evaluation, evaluate};
 
-/// The largest number of values elsewhere in the kernel that are tried as a replacement.
+/// Maximum number of other values of the kernel that are tried as the replacement of a result.
 const OTHERS: usize = 8;
 
-/// Removes half of the ops at once, then quarters, and so on. A result is replaced by an operand of
-/// the same type, or by zero.
+/// Tries to remove half of the ops at once, then a quarter, and so on. The result of a removed op
+/// is replaced by an operand of the same type, or by zero.
 pub(super) fn in_chunks(reducer: &mut Reducer<'_>) {
     reducer.in_parts(2, |case| straight(case.kernel()).len(), leave_out);
 }
@@ -24,7 +24,7 @@ fn leave_out(draft: &mut Draft, range: Range<usize>) -> Option<()> {
     let mut with = Replaced::new();
     let mut gone = HashSet::new();
     for (_, inst) in straight(&draft.kernel).get(range)?.iter().copied() {
-        // Unused constants are removed elsewhere.
+        // Constants are skipped here, because `tidy` removes the unused ones.
         if draft.kernel.insts[inst].op == Op::Const {
             continue;
         }
@@ -41,13 +41,13 @@ fn leave_out(draft: &mut Draft, range: Range<usize>) -> Option<()> {
     (!gone.is_empty()).then_some(())
 }
 
-/// Returns the operands of an instruction that have its result's type.
+/// Returns the operands of an instruction that have the type of its result.
 fn operands(kernel: &Kernel, inst: Inst) -> impl Iterator<Item = Value> + '_ {
     let ty = kernel.result(inst).map(|value| kernel.ty(value));
     kernel.args(inst).iter().copied().filter(move |&arg| Some(kernel.ty(arg)) == ty)
 }
 
-/// Removes single ops, the last ones first.
+/// Tries to remove each op alone, from the last to the first.
 pub(super) fn one_by_one(reducer: &mut Reducer<'_>) {
     let mut left = usize::MAX;
     while left > 0 && !reducer.is_over() {
@@ -58,7 +58,7 @@ pub(super) fn one_by_one(reducer: &mut Reducer<'_>) {
     }
 }
 
-/// Removes an instruction, trying several replacements for its result.
+/// Tries to remove an instruction, with several replacements for its result.
 fn one(reducer: &mut Reducer<'_>, inst: Inst) {
     let kernel = reducer.best.kernel();
     let Some(value) = kernel.result(inst) else {
@@ -92,8 +92,8 @@ fn replace(draft: &mut Draft, inst: Inst, other: Value) -> Option<()> {
     Some(())
 }
 
-/// Returns the earlier values of the same type as an instruction's result. Parameters, loads and
-/// constants come first.
+/// Returns the values that are defined before an instruction and have the type of its result.
+/// Parameters come first, then loads and constants.
 fn alike(kernel: &Kernel, inst: Inst) -> impl Iterator<Item = Value> + '_ {
     let ty = kernel.result(inst).map(|value| kernel.ty(value));
     let before = straight(kernel).into_iter().map(|(_, other)| other).take_while(move |&other| other != inst);
@@ -103,7 +103,8 @@ fn alike(kernel: &Kernel, inst: Inst) -> impl Iterator<Item = Value> + '_ {
     kernel.params.iter().map(|param| param.value).chain(results).filter(move |&other| Some(kernel.ty(other)) == ty)
 }
 
-/// Replaces an op by a load from a new buffer, which holds the op's results on the evaluator.
+/// Replaces an op by a load from a new buffer, which holds the results that the op has on the
+/// evaluator.
 fn read(draft: &mut Draft, inst: Inst, watchdog: &Watchdog) -> Option<()> {
     let ty = draft.kernel.insts[inst].result.expand().map(|value| draft.kernel.ty(value))?;
     if ty == Type::PTR || draft.kernel.packing.is_some() {
@@ -123,7 +124,8 @@ fn read(draft: &mut Draft, inst: Inst, watchdog: &Watchdog) -> Option<()> {
     Some(())
 }
 
-/// Returns the results of an instruction, for each work item the last one that it computes.
+/// Returns the results of an instruction on the evaluator: for each work item, the last result that
+/// the item computes.
 fn observed(draft: &Draft, inst: Inst, ty: Type, watchdog: &Watchdog) -> Option<Vec<u8>> {
     let size = u64::from(ty.bytes()) * u64::from(draft.launch.shape.items().ok()?);
     if size > watchdog.limits().buffer_bytes {
@@ -148,7 +150,8 @@ fn observed(draft: &Draft, inst: Inst, ty: Type, watchdog: &Watchdog) -> Option<
     args.pop()
 }
 
-/// Adds a buffer parameter whose argument is the last of the launch.
+/// Adds a buffer parameter to a kernel, and returns its value. The caller appends the argument to
+/// the launch.
 fn add_buffer(kernel: &mut Kernel, name: String, kind: ParamKind) -> Value {
     let value = kernel.add_param(name, kind, Span::default());
     let given = kernel.given_params().len();
@@ -161,7 +164,7 @@ fn add_buffer(kernel: &mut Kernel, name: String, kind: ParamKind) -> Value {
     value
 }
 
-/// Returns an unused value name.
+/// Returns a value name that the kernel does not use.
 fn fresh(kernel: &Kernel) -> String {
     let taken: HashSet<&str> = kernel.values.keys().filter_map(|value| kernel.value_name(value)).collect();
     let names = std::iter::once("x".to_owned()).chain((1..).map(|number| format!("x{number}")));

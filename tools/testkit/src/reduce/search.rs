@@ -15,20 +15,20 @@ use halfbyte::pipeline::Options;
 use halfbyte::report::Report;
 use halfbyte::targets::TARGETS;
 
-/// The failures to search for.
+/// Options of the search for a failing launch.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchOptions<'a> {
-    /// The name of the only kernel to search, without `@`.
+    /// The name of the only kernel to launch, without `@`; `None` for all kernels.
     pub kernel: Option<&'a str>,
-    /// The only target to search.
+    /// The only target to compile for; `None` for all targets of the run lines.
     pub target: Option<Target>,
-    /// The engines to run on.
+    /// The engines that execute the machine code.
     pub engines: &'a [Engine],
     /// The time limits.
     pub patience: &'a TrialLimits,
 }
 
-/// A launch on a target, which may fail.
+/// A launch on a target that may fail.
 #[derive(Clone, Debug)]
 pub struct Suspect {
     /// The kernel and the launch.
@@ -37,20 +37,20 @@ pub struct Suspect {
     pub target: Target,
 }
 
-/// The reason why there is nothing to reduce.
+/// The reason why no failing launch was found.
 #[derive(Clone, Debug, Error)]
 pub enum FindError {
     /// The text, a run line or a value in a run line is invalid.
     #[error(transparent)]
     Report(#[from] Report),
-    /// The named kernel does not exist.
+    /// The file has no kernel of the requested name.
     #[error("{file} has no kernel `@{name}`; its kernels are: {there}")]
     Kernel {
         /// The file.
         file: String,
         /// The requested name.
         name: String,
-        /// The names of the existing kernels.
+        /// The names of the kernels in the file.
         there: String,
     },
     /// No run line launches the requested kernel on the requested target.
@@ -61,31 +61,31 @@ pub enum FindError {
         /// The requested kernel and target.
         what: String,
     },
-    /// No launch fails.
+    /// No launch of the run lines fails.
     #[error("{file}: there is nothing to reduce: {what}")]
     Agrees {
         /// The file.
         file: String,
-        /// The outcomes on the targets that were tried.
+        /// The outcomes on the targets, as text.
         what: String,
     },
 }
 
-/// The reason why a launch on a target shows no failure.
+/// The reason why a launch on one target shows no failure.
 #[derive(PartialEq, Eq)]
 enum NoFailure {
-    /// Machine code and evaluator agree on the memory or on the trap.
+    /// Machine code and evaluator agree on the contents of memory or on the trap.
     Agrees,
     /// The target refuses the kernel.
     Refused,
     /// The evaluator rejects the launch.
     Malformed(String),
-    /// A limit was exceeded before there was a result.
+    /// A limit was exceeded before the launch had a result.
     Exceeded(String),
 }
 
 impl NoFailure {
-    /// Returns the reason as a message about the given targets.
+    /// Formats the reason as a message that names the given targets.
     fn on(&self, targets: &str) -> String {
         match self {
             NoFailure::Agrees => format!("on {targets}, machine code agrees with ir"),
@@ -108,11 +108,11 @@ pub struct FailingLaunch {
     patience: TrialLimits,
 }
 
-/// Returns the launches of a module's run lines that match the question, one for each of their
-/// targets.
+/// Returns the launches of a module's run lines that match the search options, one for each target
+/// of a run line.
 ///
 /// # Errors
-/// Fails if a run line is invalid, or if no launch matches the question.
+/// Fails if a run line is invalid, or if no launch matches the options.
 pub fn suspects(module: &Module, loader: &Loader, question: SearchOptions<'_>) -> Result<Vec<Suspect>, FindError> {
     let report = |errors| FindError::Report(Report::new(module.file(), module.text(), errors));
     let kernels = &module.ir().kernels;
@@ -140,7 +140,7 @@ pub fn suspects(module: &Module, loader: &Loader, question: SearchOptions<'_>) -
             let mut bound = bound.map_err(report)?;
             bound.size_open_buffers(kernel, launch.shape, loader.watchdog());
             let (args, aliases) = (bound.args, bound.aliases);
-            // The next launch starts with the memory that this one leaves.
+            // The next launch of the run line starts with the memory that this launch leaves.
             let is_next = run.then.last().is_some_and(|last| !std::ptr::eq(last, launch));
             let mut after = if is_next { args.clone() } else { Vec::new() };
             let goes_on = is_next
@@ -176,11 +176,11 @@ pub fn suspects(module: &Module, loader: &Loader, question: SearchOptions<'_>) -
 /// Returns the first failing launch of a module's run lines.
 ///
 /// # Errors
-/// Fails if a run line is invalid, if no launch matches the question, or if no launch fails.
+/// Fails if a run line is invalid, if no launch matches the search options, or if no launch fails.
 pub fn find(module: &Module, loader: &Loader, question: SearchOptions<'_>) -> Result<FailingLaunch, FindError> {
     let suspects = suspects(module, loader, question)?;
-    // The first round finds the failures that `check` shows; the second verifies each compiler
-    // step.
+    // The first iteration finds the failures that `halfbyte check` also finds. The second iteration
+    // also verifies the kernel after each compiler step.
     let mut reasons: Vec<(NoFailure, Vec<&str>)> = Vec::new();
     for verify in [false, true] {
         for Suspect { case, target } in &suspects {
@@ -203,7 +203,8 @@ pub fn find(module: &Module, loader: &Loader, question: SearchOptions<'_>) -> Re
 }
 
 impl FailingLaunch {
-    /// Returns the failure of a case, or `None` if it agrees or cannot be run.
+    /// Returns the failure of a case, or `None` if machine code and evaluator agree or the case
+    /// cannot be run.
     pub fn of(case: Case, options: Options, engines: &[Engine], patience: &TrialLimits) -> Option<FailingLaunch> {
         FailingLaunch::search(case, options, engines, patience).ok()
     }
@@ -233,18 +234,19 @@ impl FailingLaunch {
             Err(Failure { kind: FailureKind::Exceeded, reason, .. }) => return Err(NoFailure::Exceeded(reason)),
             Err(failure) => failure,
         };
-        // If a single engine shows the failure, the others need not run.
+        // If one engine alone also shows the failure, the reduction uses only that engine.
         let alone: Vec<Engine> = failure_of_all.engine.into_iter().collect();
         let is_same = |other: Result<_, Failure>| other.is_err_and(|other| other.is_like(&failure_of_all));
         let engines = if is_same(failure(&alone, DEFAULT_BUDGET)) { alone } else { engines.to_vec() };
-        // A changed branch may make a loop infinite; a small budget ends such a case soon.
+        // A changed branch may make a loop infinite. A small budget of backward branches ends such
+        // a case early.
         let budgets = (10..20).map(|bits| 1 << bits).filter(|_| failure_of_all.kind != FailureKind::Trap);
         let budget = budgets.into_iter().find(|&budget| is_same(failure(&engines, budget))).unwrap_or(DEFAULT_BUDGET);
         let (options, patience) = (options.clone(), patience.clone());
         Ok(FailingLaunch { failure: failure_of_all, options, engines, budget, case, patience })
     }
 
-    /// Returns the failure of another case if it is of the same kind.
+    /// Returns the failure of another case if the failure is of the same kind.
     pub fn fails(&self, case: &Case) -> Option<Failure> {
         let FailingLaunch { options, engines, budget, .. } = self;
         let watchdog = &self.patience.watchdog();
@@ -264,7 +266,7 @@ impl FailingLaunch {
         self.options.target
     }
 
-    /// Returns `true` if the case fails only when each compiler step is verified.
+    /// Returns `true` if the case fails only while the kernel is verified after each compiler step.
     pub fn is_hidden(&self) -> bool {
         self.options.verify && !Options::new(self.options.target).verify
     }

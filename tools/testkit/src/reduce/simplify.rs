@@ -6,7 +6,8 @@ use halfbyte_ir::{Attr, Clamp, FlagKind, Inst, Kernel, Op, Rounding, Type};
 use super::draft::{Draft, straight};
 use super::{Case, Reducer};
 
-/// Tries simpler constants: zero, one, splats of a lane, or half of the value.
+/// Tries simpler constants: zero, one, a splat of one lane, one lane set to zero, or fewer
+/// significant bits.
 pub(super) fn constants(reducer: &mut Reducer<'_>) {
     let mut number = 0;
     while let Some(inst) = constant(&reducer.best, number) {
@@ -24,14 +25,14 @@ pub(super) fn constants(reducer: &mut Reducer<'_>) {
     }
 }
 
-/// Returns constant `number`, counted in the order of the kernel.
+/// Returns the constant at an index among the kernel's constants, in the order of the text.
 fn constant(case: &Case, number: usize) -> Option<Inst> {
     let kernel = case.kernel();
     let constants = straight(kernel).into_iter().map(|(_, inst)| inst);
     constants.filter(|&inst| kernel.insts[inst].op == Op::Const).nth(number)
 }
 
-/// Returns simpler lanes to try, the simplest first.
+/// Returns simpler lanes to try for a constant, the simplest first.
 fn simpler_lanes(ty: Type, lanes: &[u64]) -> Vec<Vec<u64>> {
     let all = |lane: u64| vec![lane; lanes.len()];
     let mut plainer = vec![all(0), all(1)];
@@ -52,7 +53,7 @@ fn set(kernel: &mut Kernel, inst: Inst, ty: Type, lanes: &[u64]) -> Option<()> {
     Some(())
 }
 
-/// Removes the modifiers of ops, and the offsets and indices of accesses, one by one.
+/// Tries to remove the modifiers of ops, and the offsets and indices of accesses, one by one.
 pub(super) fn modifiers(reducer: &mut Reducer<'_>) {
     let mut number = 0;
     while let Some(&(_, inst)) = straight(reducer.best.kernel()).get(number) {
@@ -68,7 +69,7 @@ pub(super) fn modifiers(reducer: &mut Reducer<'_>) {
     }
 }
 
-/// Removes an instruction's modifier of a kind.
+/// Removes the modifier of a kind from an instruction.
 fn without(kernel: &mut Kernel, inst: Inst, kind: FlagKind) -> Option<()> {
     match &mut kernel.insts[inst].attr {
         Attr::Float(flags) => {
@@ -87,7 +88,7 @@ fn without(kernel: &mut Kernel, inst: Inst, kind: FlagKind) -> Option<()> {
     Some(())
 }
 
-/// Removes the offset of an access.
+/// Removes the constant offset of an access.
 fn at_the_start(kernel: &mut Kernel, inst: Inst) -> Option<()> {
     match &mut kernel.insts[inst].attr {
         Attr::Mem(mem) if mem.offset != 0 => mem.offset = 0,

@@ -5,7 +5,8 @@ use halfbyte_ir::{Attr, Block, BlockCall, Flow, Inst, Kernel, Op, Value};
 
 use super::draft::Replaced;
 
-/// Removes dead code and simplifies branches. Loads are kept, because a load may trap.
+/// Removes dead code and simplifies branches. Unused loads are not removed, because a load may
+/// trap.
 pub(super) fn tidy(kernel: &mut Kernel) {
     loop {
         let mut is_changed = plain_branches(kernel);
@@ -19,7 +20,7 @@ pub(super) fn tidy(kernel: &mut Kernel) {
     }
 }
 
-/// Replaces branches whose targets are all the same by jumps.
+/// Replaces each branch whose targets are all the same by a jump.
 fn plain_branches(kernel: &mut Kernel) -> bool {
     let is_plain = |kernel: &Kernel, inst: Inst| {
         let mut calls = kernel.targets(inst).iter();
@@ -57,7 +58,7 @@ fn unreachable(kernel: &mut Kernel) -> bool {
     kernel.layout.len() != before
 }
 
-/// Merges a block with its only successor, if the block is the successor's only predecessor.
+/// Merges each block with its only successor, if the block is the successor's only predecessor.
 fn merge_blocks(kernel: &mut Kernel) -> bool {
     let flow = Flow::new(kernel);
     let joins = |kernel: &Kernel, block: Block| {
@@ -81,7 +82,7 @@ fn merge_blocks(kernel: &mut Kernel) -> bool {
     true
 }
 
-/// Removes a block parameter that is unused or always has the same value.
+/// Removes a block parameter that has no uses, or for which all branches pass the same value.
 fn block_params(kernel: &mut Kernel) -> bool {
     let uses = uses(kernel);
     let found = kernel.layout.iter().skip(1).find_map(|&block| {
@@ -98,7 +99,7 @@ fn block_params(kernel: &mut Kernel) -> bool {
     true
 }
 
-/// Returns the incoming values of a block parameter.
+/// Returns the values that branches pass for a block parameter.
 pub(super) fn incoming(kernel: &Kernel, block: Block, number: usize) -> impl Iterator<Item = Value> + '_ {
     let ends = kernel.layout.iter().filter_map(|&from| kernel.terminator(from));
     let calls = ends.flat_map(|inst| kernel.targets(inst)).filter(move |call| call.block == block);
@@ -124,7 +125,7 @@ pub(super) fn replace_block_param(kernel: &mut Kernel, block: Block, number: usi
     }
 }
 
-/// Removes pure instructions whose results are unused.
+/// Removes instructions whose results have no uses, except those with side effects.
 fn unused(kernel: &mut Kernel) -> bool {
     let uses = uses(kernel);
     let mut is_changed = false;

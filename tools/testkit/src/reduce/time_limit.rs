@@ -1,38 +1,38 @@
-//! Time limits of trials.
+//! Time limits of trials, the executions of one test case on all engines.
 
 use std::time::{Duration, Instant};
 
 use halfbyte_abi::{CancelToken, Limits, Watchdog};
 
-/// The limits of each trial, and a time limit for all trials together.
+/// The limits of each trial of a test case, and a time limit for all trials together.
 #[derive(Clone, Debug)]
 pub struct TrialLimits {
     /// The limits of one trial.
     limits: Limits,
-    /// The end of the last trial, if limited.
+    /// The time at which all trials must have ended; `None` without a limit.
     end: Option<Instant>,
     cancel: CancelToken,
 }
 
 impl TrialLimits {
-    /// Creates an instance without limits.
+    /// Returns `TrialLimits` without any limit.
     pub fn endless() -> TrialLimits {
         TrialLimits::each(Limits::NONE, CancelToken::default())
     }
 
-    /// Creates an instance with limits for each trial but not for their total. The token cancels
-    /// all trials.
+    /// Returns `TrialLimits` with limits for each trial but without a total time limit. The token
+    /// cancels all trials.
     pub fn each(limits: Limits, cancel: CancelToken) -> TrialLimits {
         TrialLimits { limits, end: None, cancel }
     }
 
-    /// Creates an instance with limits for each trial, and a time limit for all trials together
-    /// that starts now.
+    /// Returns `TrialLimits` with limits for each trial and a time limit for all trials together.
+    /// The time starts now.
     pub fn new(limits: Limits, all: Duration, cancel: CancelToken) -> TrialLimits {
         TrialLimits { limits, end: Instant::now().checked_add(all), cancel }
     }
 
-    /// Returns the remaining time, or `None` if the time is unlimited.
+    /// Returns the remaining time of all trials, or `None` if the time is unlimited.
     pub fn left(&self) -> Option<Duration> {
         self.end.map(|end| end.saturating_duration_since(Instant::now()))
     }

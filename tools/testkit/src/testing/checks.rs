@@ -9,28 +9,30 @@ use halfbyte_ir::Span;
 use halfbyte_ir::diag::Diagnostic;
 use regex::{Captures, Regex};
 
-/// The number of output lines in a failure.
+/// Number of output lines that a failure shows.
 const SHOWN: usize = 12;
 
-/// The regular expression for a word boundary.
+/// Regular expression for a word boundary.
 const BOUNDARY: &str = r"\b";
 
-/// The kind of a check line, which determines the searched part of the output.
+/// The kind of a check line. The kind determines in which part of the output the pattern is
+/// searched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum CheckKind {
-    /// The first match in the lines after the last match.
+    /// `check`: the pattern matches on a line after the last match.
     Check,
-    /// Like `Check`, with N consecutive matches in different lines.
+    /// `check-count-N`: the pattern matches on N different lines after the last match.
     Count(NonZero<u32>),
-    /// The lines after the last match; consecutive `check-dag` lines may match in any order.
+    /// `check-dag`: the pattern matches on a line after the last match. Consecutive `check-dag`
+    /// lines may match in any order.
     Dag,
-    /// The line after the last match.
+    /// `next`: the pattern matches on the line after the last match.
     Next,
-    /// The rest of the last match's line.
+    /// `same`: the pattern matches on the line of the last match, after that match.
     Same,
-    /// No match between the adjacent matches.
+    /// `not`: the pattern does not match between the last match and the next one.
     Not,
-    /// No match in the whole output.
+    /// `never`: the pattern does not match anywhere in the output.
     Never,
 }
 
@@ -38,11 +40,12 @@ pub(super) enum CheckKind {
 const COUNT: &str = "check-count-";
 
 impl CheckKind {
-    /// The kinds without a number.
+    /// The kinds of check lines whose names contain no number.
     const PLAIN: [CheckKind; 6] =
         [CheckKind::Check, CheckKind::Dag, CheckKind::Next, CheckKind::Same, CheckKind::Not, CheckKind::Never];
 
-    /// Returns the kind with a name, which is the text before the colon.
+    /// Returns the kind of check line with a name, such as `check-dag` for the text before the
+    /// colon.
     pub(super) fn named(word: &str) -> Option<CheckKind> {
         if let Some(number) = word.strip_prefix(COUNT) {
             let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
@@ -51,12 +54,12 @@ impl CheckKind {
         CheckKind::PLAIN.into_iter().find(|kind| kind.name() == word)
     }
 
-    /// Returns `true` if the pattern must match.
+    /// Returns `true` if the pattern must match, `false` if it must not.
     const fn is_match(self) -> bool {
         !matches!(self, CheckKind::Not | CheckKind::Never)
     }
 
-    /// Returns the directive's name; a count is shown as `N`.
+    /// Returns the name of the kind; the number in `check-count-N` is shown as `N`.
     const fn name(self) -> &'static str {
         match self {
             CheckKind::Check => "check",
@@ -85,9 +88,9 @@ pub(super) struct Check {
 enum PatternPart {
     /// A regular expression.
     Regex(String),
-    /// A name, and the regular expression whose match it is bound to.
+    /// A name, and a regular expression. The name is bound to the text that the expression matches.
     Bind(String, String),
-    /// The text that is bound to this name.
+    /// The text to which this name is bound.
     Use(String),
 }
 
@@ -139,14 +142,14 @@ impl Reader {
     }
 }
 
-/// Returns a one-line message for an invalid regular expression.
+/// Returns the message of an invalid regular expression as one line.
 fn reason(error: &regex::Error) -> String {
     let text = error.to_string();
     let last = text.lines().last().unwrap_or_default();
     format!("invalid regular expression: {}", last.trim_start_matches("error: "))
 }
 
-/// Splits a pattern into `{{regex}}`, `[[NAME:regex]]`, `[[NAME]]` and literal text.
+/// Splits a pattern into its parts: `{{regex}}`, `[[NAME:regex]]`, `[[NAME]]` and literal text.
 fn parts(text: &str) -> Result<Vec<PatternPart>, String> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -189,8 +192,8 @@ fn parts(text: &str) -> Result<Vec<PatternPart>, String> {
     Ok(parts)
 }
 
-/// Splits a text at the closing delimiter. In a longer run of the delimiter's character, the last
-/// two close.
+/// Splits a text at a closing delimiter such as `}}`. If more than two delimiter characters follow
+/// each other, the last two are the delimiter.
 fn closed<'t>(text: &'t str, mark: &str) -> Option<(&'t str, &'t str)> {
     let mut end = text.find(mark)?;
     while text.get(end + 1..).is_some_and(|rest| rest.starts_with(mark)) {
@@ -199,7 +202,7 @@ fn closed<'t>(text: &'t str, mark: &str) -> Option<(&'t str, &'t str)> {
     Some((text.get(..end)?, text.get(end + mark.len()..)?))
 }
 
-/// Converts literal text to a regular expression, in which blanks match any positive number of
+/// Converts literal text to a regular expression. A run of blanks matches any positive number of
 /// blanks.
 fn literal(text: &str) -> String {
     const BLANKS: &str = "[ \t]+";
@@ -217,7 +220,7 @@ fn literal(text: &str) -> String {
     out
 }
 
-/// Returns the pattern as one regular expression, with the bound names replaced.
+/// Returns the regular expression for a whole pattern, with the bound names replaced by their text.
 fn regex(parts: &[PatternPart], names: &BTreeMap<String, String>) -> Result<Regex, regex::Error> {
     let mut text = String::new();
     for part in parts {
@@ -233,7 +236,7 @@ fn regex(parts: &[PatternPart], names: &BTreeMap<String, String>) -> Result<Rege
     Regex::new(&text)
 }
 
-/// Checks an output. Returns the first failure, if any.
+/// Checks an output against check lines. Returns the first failure, or `None` if the output passes.
 pub(super) fn check(checks: &[Check], output: &str) -> Option<Diagnostic> {
     let mut search = Search { lines: output.lines().collect(), line: 0, column: 0, names: BTreeMap::new() };
     let mut forbidden: Vec<&Check> = Vec::new();
@@ -269,8 +272,9 @@ pub(super) fn check(checks: &[Check], output: &str) -> Option<Diagnostic> {
     forbidden.into_iter().find_map(|unwanted| search.forbid(unwanted, rest.clone()))
 }
 
-/// Returns the number of check lines that are matched together: consecutive `check-dag` lines,
-/// otherwise one. A `never` line does not depend on the order, so it does not end the block.
+/// Returns the number of check lines at the start of `checks` that are matched together:
+/// consecutive `check-dag` lines, or a single line. A `never` line between them does not end the
+/// group.
 fn block_length(checks: &[Check]) -> usize {
     match checks.split_first() {
         Some((first, after)) if first.kind == CheckKind::Dag => {
@@ -283,18 +287,19 @@ fn block_length(checks: &[Check]) -> usize {
 
 struct Search<'o> {
     lines: Vec<&'o str>,
-    /// The line after the last match.
+    /// The index of the output line after the last match.
     line: usize,
-    /// The end of the last match in its line.
+    /// The byte offset in its line at which the last match ends.
     column: usize,
     names: BTreeMap<String, String>,
 }
 
-/// A match in the output: its line, and its byte range in the line.
+/// A match in the output: the index of its line, and its byte range there.
 type Match = (usize, Range<usize>);
 
 impl<'o> Search<'o> {
-    /// Finds the match of a check and moves behind it. Returns the match's line.
+    /// Finds the match of a check line, and continues the search after the match. Returns the index
+    /// of the matching output line.
     fn take(&mut self, check: &Check) -> Result<usize, Box<Diagnostic>> {
         let regex = self.regex(check)?;
         let find = |line: usize, column: usize| {
@@ -317,7 +322,8 @@ impl<'o> Search<'o> {
         Ok(line)
     }
 
-    /// Finds `count` consecutive matches of a check. Returns the line of the first.
+    /// Finds `count` consecutive matches of a check line. Returns the index of the first matching
+    /// output line.
     fn take_each(&mut self, check: &Check, count: NonZero<u32>) -> Result<usize, Box<Diagnostic>> {
         let begin = self.line;
         let mut first = None;
@@ -335,8 +341,9 @@ impl<'o> Search<'o> {
         Ok(first.unwrap_or(begin))
     }
 
-    /// Finds the matches of several checks in any order, without overlap, and moves behind the last
-    /// one. Returns the line of the first.
+    /// Finds the matches of several check lines in any order and without overlap. The search
+    /// continues after the last match in the output. Returns the index of the first matching output
+    /// line.
     fn take_unordered(&mut self, block: &[Check]) -> Result<usize, Box<Diagnostic>> {
         let begin = self.line;
         let mut taken: Vec<Match> = Vec::new();
@@ -366,7 +373,7 @@ impl<'o> Search<'o> {
         Ok(first)
     }
 
-    /// Returns the first match in a line that does not overlap a match in `taken`.
+    /// Returns the first match on an output line that does not overlap a match in `taken`.
     fn find_free(&self, regex: &Regex, line: usize, taken: &[Match]) -> Option<(Captures<'o>, Match)> {
         let text: &'o str = self.lines.get(line)?;
         let mut start = 0;
@@ -381,12 +388,12 @@ impl<'o> Search<'o> {
         }
     }
 
-    /// Returns the regular expression of a check, with the current values of names.
+    /// Returns the regular expression of a check line, with the bound names replaced by their text.
     fn regex(&self, check: &Check) -> Result<Regex, Box<Diagnostic>> {
         regex(&check.parts, &self.names).map_err(|error| Box::new(Diagnostic::new(check.span, reason(&error))))
     }
 
-    /// Binds the names of a pattern to the text that they matched.
+    /// Binds each name in a pattern to the text that it matched.
     fn bind(&mut self, regex: &Regex, found: &Captures<'_>) {
         for name in regex.capture_names().flatten() {
             if let Some(value) = found.name(name) {
@@ -395,7 +402,8 @@ impl<'o> Search<'o> {
         }
     }
 
-    /// Creates the failure of a check without a match, with the output from line `begin` on.
+    /// Creates the failure for a check line without a match. The failure shows the output from line
+    /// `begin` on.
     fn missing(&self, check: &Check, begin: usize, what: &str) -> Box<Diagnostic> {
         let mut notes = format!("the search began {}", self.excerpt(begin));
         for part in &check.parts {
@@ -409,7 +417,7 @@ impl<'o> Search<'o> {
         Box::new(Diagnostic::new(check.span, format!("`{}` {what}", check.text)).note(None, notes))
     }
 
-    /// Returns a failure if a forbidden pattern matches in the given lines.
+    /// Returns a failure if a pattern matches on one of the given output lines.
     fn forbid(&self, check: &Check, lines: Range<usize>) -> Option<Diagnostic> {
         let regex = regex(&check.parts, &self.names).ok()?;
         let found = lines.into_iter().find(|&line| self.lines.get(line).is_some_and(|text| regex.is_match(text)))?;
@@ -418,7 +426,7 @@ impl<'o> Search<'o> {
         Some(wrong.note(None, format!("line {} of the output: {text}", found + 1)))
     }
 
-    /// Returns some lines of the output, with their numbers.
+    /// Returns at most `SHOWN` lines of the output from line `from` on, with their numbers.
     fn excerpt(&self, from: usize) -> String {
         let count = self.lines.len();
         if from >= count {
@@ -450,7 +458,7 @@ mod tests {
         lines.iter().map(read).collect::<Result<_, _>>().map_err(|wrong| wrong.to_string())
     }
 
-    /// Returns the failure's message and its notes.
+    /// Returns the message and the notes of the failure of check lines, or `None` if they pass.
     fn wrong(lines: &[(CheckKind, &str)]) -> Option<(String, String)> {
         let failure = check(&read(lines).unwrap(), OUTPUT)?;
         Some((failure.message.clone(), failure.notes.iter().map(|note| note.message.clone()).collect()))
@@ -511,7 +519,8 @@ mod tests {
         assert_eq!(notes, "line 3 of the output: mul   r4, r1, r1   // 3");
         assert!(wrong(&[(CheckKind::Check, "mul"), (CheckKind::Not, "add")]).is_some());
         assert!(wrong(&[(CheckKind::Not, "exit")]).is_some());
-        // `never` searches the whole output, `not` only the lines after the last match.
+        // `never` searches the whole output, but `not` searches only the lines after the last
+        // match.
         assert!(wrong(&[(CheckKind::Check, "exit"), (CheckKind::Not, "add")]).is_none());
         assert!(wrong(&[(CheckKind::Check, "exit"), (CheckKind::Never, "add")]).is_some());
         assert!(wrong(&[(CheckKind::Never, "sub"), (CheckKind::Check, "exit")]).is_none());
@@ -550,14 +559,14 @@ mod tests {
     fn lines_without_order_stay_between_the_ordered_ones() {
         assert_eq!(wrong(&[(CheckKind::Check, "mul"), (CheckKind::Dag, "exit"), (CheckKind::Dag, "add")]), None);
         assert!(wrong(&[(CheckKind::Check, "mul"), (CheckKind::Dag, "exit"), (CheckKind::Dag, "add r1")]).is_some());
-        // A `check` or `not` line ends a block of `check-dag` lines.
+        // A `check` or `not` line ends a group of `check-dag` lines.
         assert!(wrong(&[(CheckKind::Dag, "mul"), (CheckKind::Check, "add"), (CheckKind::Dag, "add r1")]).is_some());
         assert!(wrong(&[(CheckKind::Dag, "mul"), (CheckKind::Not, "sub"), (CheckKind::Dag, "add r1")]).is_some());
         assert_eq!(wrong(&[(CheckKind::Dag, "mul"), (CheckKind::Not, "sub"), (CheckKind::Dag, "add r5")]), None);
         assert_eq!(wrong(&[(CheckKind::Dag, "mul"), (CheckKind::Never, "sub"), (CheckKind::Dag, "add r1")]), None);
         assert!(wrong(&[(CheckKind::Dag, "mul"), (CheckKind::Never, "exit"), (CheckKind::Dag, "add r1")]).is_some());
-        // `not` before a block searches up to the block's first match; `not` after a block searches
-        // from its last match.
+        // A `not` line before a group of `check-dag` lines searches up to the group's first match.
+        // A `not` line after the group searches from its last match.
         assert!(wrong(&[(CheckKind::Not, "start"), (CheckKind::Dag, "mul"), (CheckKind::Dag, "add r1")]).is_some());
         assert_eq!(wrong(&[(CheckKind::Not, "mul"), (CheckKind::Dag, "mul"), (CheckKind::Dag, "add r1")]), None);
         assert!(wrong(&[(CheckKind::Not, "add r1"), (CheckKind::Dag, "mul")]).is_some());
@@ -585,11 +594,11 @@ mod tests {
     fn lines_without_order_match_different_places() {
         assert_eq!(wrong(&[(CheckKind::Dag, "add"), (CheckKind::Dag, "add"), (CheckKind::Next, "exit")]), None);
         assert!(wrong(&[(CheckKind::Dag, "add"), (CheckKind::Dag, "add"), (CheckKind::Dag, "add")]).is_some());
-        // Two matches may be on one line.
+        // Two `check-dag` lines may match on the same output line.
         assert_eq!(wrong(&[(CheckKind::Dag, "r1"), (CheckKind::Dag, "add"), (CheckKind::Next, "mul")]), None);
         assert_eq!(wrong(&[(CheckKind::Dag, "r1, r1"), (CheckKind::Dag, "mul r4"), (CheckKind::Same, "// 3")]), None);
         assert!(wrong(&[(CheckKind::Dag, "mul r4, r1"), (CheckKind::Dag, "r4, r1, r1")]).is_some());
-        // A later line of the block may use a name that an earlier line binds.
+        // A later `check-dag` line may use a name that an earlier one binds.
         let named = [(CheckKind::Dag, "mul [[R:r.]]"), (CheckKind::Dag, "add r5, [[R]]")];
         assert_eq!(wrong(&named), None);
         let (_, notes) = wrong(&[(CheckKind::Dag, "mul [[R:r.]]"), (CheckKind::Dag, "add r1, [[R]]")]).unwrap();
@@ -608,8 +617,8 @@ mod tests {
             "`mul` is in 1 line of the output from here on, not in 4294967295"
         );
         assert_eq!(wrong(&[(count(2), "sub")]).unwrap().0, "`sub` is not in the output from here on");
-        // Further matches are allowed, unless a `not` line forbids them before the first or after
-        // the last match.
+        // A pattern may match more often than `check-count-N` requires. A `not` line forbids
+        // matches before the first or after the last counted match.
         assert_eq!(wrong(&[(count(1), "add")]), None);
         assert!(wrong(&[(count(1), "add"), (CheckKind::Not, "add")]).is_some());
         assert_eq!(wrong(&[(count(2), "add"), (CheckKind::Not, "add")]), None);

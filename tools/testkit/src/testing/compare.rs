@@ -1,4 +1,4 @@
-//! A comparison of all targets and engines, for Rust tests.
+//! Comparison of a kernel's results on all targets and engines, for Rust tests.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -10,7 +10,7 @@ use halfbyte_abi::Target;
 
 use crate::check::check;
 
-/// The result of a comparison.
+/// The targets that a comparison ran, and those that refused a kernel.
 #[derive(Clone, Debug)]
 pub struct Compared {
     /// The targets that gave the evaluator's bits on all engines.
@@ -125,7 +125,7 @@ mod tests {
         assert!(run_and_compare(HALF, "whole", 7, &[]).unwrap_err().to_string().contains("no kernel `@whole`"));
     }
 
-    /// The run lines of the text itself are compared too.
+    /// Run lines in the text itself also run, and their results are compared.
     #[test]
     fn a_difference_is_an_error() {
         let text = format!("{HALF}; run: halu: @half items=1 x=[0x3c003c00] y=zeros(1) -> y=[0x3c003c00]\n");

@@ -1,4 +1,4 @@
-//! Coverage of rules by tests.
+//! Coverage of the compiler's rules by tests.
 
 use std::fmt;
 
@@ -8,27 +8,27 @@ use halfbyte_abi::Target;
 use halfbyte_ir::Rule;
 use halfbyte_ir::text::closest;
 
-/// A rule set.
+/// A set of compiler rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RuleSet {
     /// The rules of the passes over the IR.
     Lower,
-    /// The rules of a target's selection.
+    /// The selection rules of a target.
     Isel(Target),
 }
 
 impl RuleSet {
-    /// Returns the rule set of a target. All SMs share the rules of PTX.
+    /// Returns the selection rules of a target. All SM versions of PTX share one rule set.
     pub fn of(target: Target) -> RuleSet {
         RuleSet::Isel(TARGETS.named(target.name()).unwrap_or(target))
     }
 
-    /// Returns every rule set: `lower`, then the targets.
+    /// Returns every rule set: `lower` first, then each target.
     pub fn all() -> impl Iterator<Item = RuleSet> {
         std::iter::once(RuleSet::Lower).chain(TARGETS.defaults().map(RuleSet::Isel))
     }
 
-    /// Returns `lower`, or the target's name.
+    /// Returns the name of the rule set: `lower` or the target's name.
     pub const fn name(self) -> &'static str {
         match self {
             RuleSet::Lower => "lower",
@@ -44,7 +44,7 @@ impl RuleSet {
     }
 }
 
-/// A rule, identified by its rule set and its number there.
+/// A rule, identified by its rule set and its index there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct RuleId {
     pub part: RuleSet,
@@ -57,10 +57,11 @@ impl RuleId {
     }
 }
 
-/// Returns the rules of `lower` and of the target with the name `NAME` or `PART::NAME`.
+/// Returns the rules with the name `NAME`, or `SET::NAME` for one rule set. Only the rules of
+/// `lower` and of the given target are searched.
 ///
 /// # Errors
-/// Fails with the most similar name if there is no such rule.
+/// Fails with the most similar name, if any, if there is no such rule.
 pub(super) fn find(name: &str, target: Option<Target>) -> Result<Vec<RuleId>, Option<&'static str>> {
     let (of, bare) = name.split_once("::").map_or((None, name), |(part, bare)| (Some(part), bare));
     let parts = || {
@@ -85,14 +86,14 @@ pub struct Coverage {
     counts: Vec<(RuleSet, Vec<usize>)>,
 }
 
-/// A rule with the number of its applications.
+/// A rule and the number of times that it was applied.
 #[derive(Clone, Copy, Debug)]
 pub struct RuleCount {
     /// The rule set.
     pub part: RuleSet,
     /// The rule.
     pub rule: &'static Rule,
-    /// The number of applications.
+    /// The number of times that the rule was applied.
     pub count: usize,
 }
 
@@ -110,14 +111,15 @@ impl Default for Coverage {
 }
 
 impl Coverage {
-    /// Adds the counts of other tests.
+    /// Adds the counts of another `Coverage` to these.
     pub fn add(&mut self, other: &Coverage) {
         for (part, counts) in &other.counts {
             self.add_counts(*part, counts);
         }
     }
 
-    /// Adds the counts of a compilation for a target, or of the passes alone if there is no target.
+    /// Adds the counts of one compilation. Without a target, only the rules of the passes are
+    /// counted.
     pub(super) fn add_fired(&mut self, target: Option<Target>, fired: &Fired) {
         self.add_counts(RuleSet::Lower, &fired.lower);
         if let Some(target) = target {
@@ -133,14 +135,14 @@ impl Coverage {
         }
     }
 
-    /// Returns the number of applications of a rule.
+    /// Returns the number of times that a rule was applied.
     pub(super) fn count(&self, id: RuleId) -> usize {
         let of_part = self.counts.iter().find(|(part, _)| *part == id.part);
         of_part.and_then(|(_, counts)| counts.get(id.number)).copied().unwrap_or(0)
     }
 
-    /// Returns the rules in order, those of `lower` first. Helper terms that rules of `lower` share
-    /// are not included.
+    /// Returns all rules with their counts, the rules of `lower` first. Helper terms of `lower` are
+    /// not included, because several rules share them.
     pub fn rules(&self) -> impl Iterator<Item = RuleCount> {
         self.counts.iter().flat_map(|(part, counts)| {
             let rows = part.rules().iter().zip(counts).map(|(rule, &count)| RuleCount { part: *part, rule, count });

@@ -7,7 +7,7 @@ use super::checks::CheckKind;
 pub(super) struct Misspelt {
     /// The byte range of the first word in the comment, up to the colon if there is one.
     pub word: std::ops::Range<usize>,
-    /// The error message.
+    /// The error message for the misspelt directive.
     pub message: String,
     /// The correct directive.
     pub expected: String,
@@ -24,8 +24,8 @@ enum Owner {
     Nobody,
 }
 
-/// The directives, each with its correct spelling. `-` also matches `_` and blanks, `N` matches
-/// digits, and `X` any letters and digits.
+/// Known directives of all tools, each with the correct directive of halfbyte. `-` also matches `_`
+/// and blanks, `N` matches digits, and `X` matches any letters and digits.
 const DIRECTIVES: &[(Owner, &str, &str)] = &[
     (Owner::Halfbyte, "test", TEST),
     (Owner::Halfbyte, "check", CHECK),
@@ -68,9 +68,9 @@ fn is_directive(word: &str) -> bool {
     matches!(word, "test" | "rule" | "no rule" | "run" | "then" | "refuse") || CheckKind::named(word).is_some()
 }
 
-/// Finds the directive that a comment was probably meant to be, by its first word. Before a colon,
-/// any case matches, and `_` or a blank matches `-`. Without a colon, only the exact spelling
-/// matches. Returns `None` for a correct directive.
+/// Finds the directive that a comment was probably meant to be, by its first word. If a colon
+/// follows, upper and lower case are equal, and `_` or a blank counts as `-`. Without a colon, only
+/// the exact spelling counts. Returns `None` for a correct directive and for ordinary prose.
 pub(super) fn misspelt(comment: &str) -> Option<Misspelt> {
     let text = comment.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ';' | '/' | '#'));
     let start = comment.len() - text.len();
@@ -108,14 +108,16 @@ pub(super) fn misspelt(comment: &str) -> Option<Misspelt> {
     without_colon
 }
 
-/// Returns `true` if a word is in one case and has neither `_` nor blanks.
+/// Returns `true` if a word is all upper case or all lower case and contains only letters, digits
+/// and `-`.
 fn is_plain(word: &str) -> bool {
     let is_other = |c: char| !c.is_ascii_alphanumeric() && c != '-';
     !word.contains(is_other) && (word == word.to_ascii_uppercase() || word == word.to_ascii_lowercase())
 }
 
-/// Returns the length of the directive's name at the start of a text, if a word boundary follows.
-/// Any case matches, and `-`, `_` or blanks may separate the parts.
+/// Returns the length of a directive's name at the start of a text, or `None` if the text does not
+/// start with it. Upper and lower case are equal, and `-`, `_` or blanks separate the parts. The
+/// name must end at a word boundary.
 fn prefix(text: &str, name: &str) -> Option<usize> {
     let mut rest = text;
     for (number, part) in name.split('-').enumerate() {
@@ -138,7 +140,7 @@ fn prefix(text: &str, name: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// Returns the first word of a misspelt comment, and the expected directive.
+    /// Returns the first word of a comment with a misspelt directive, and the correct directive.
     fn found(comment: &str) -> Option<(&str, String)> {
         misspelt(comment).map(|wrong| (comment.get(wrong.word).unwrap(), wrong.expected))
     }
@@ -191,7 +193,7 @@ mod tests {
             (" Refuse: vp1: mul", "Refuse", "`; refuse: TARGET: TEXT`"),
             ("; check: IMAD", "check", CHECK),
             (" // CHECK: IMAD", "CHECK", CHECK),
-            // Directives without a colon.
+            // Misspelt directives without a colon.
             (" check IMAD", "check", CHECK),
             (" check", "check", CHECK),
             (" not IMAD", "not", NOT),
@@ -226,7 +228,7 @@ mod tests {
             " then: @k items=2",
             " refuse: vp1: mul",
             " check: CHECK-NOT: IMAD",
-            // Ordinary prose.
+            // Ordinary prose, which is no directive.
             "",
             " Note: the product is exact.",
             " Checks: none.",

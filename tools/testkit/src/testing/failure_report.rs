@@ -1,4 +1,4 @@
-//! Explanations of rules that were not applied, based on [`explain`](halfbyte_inspect::explain).
+//! Explanations of why rules were not applied, based on [`explain`](halfbyte_inspect::explain).
 
 use std::fmt::Write;
 
@@ -11,7 +11,8 @@ use halfbyte::Module;
 use halfbyte::pipeline::Options;
 use halfbyte_inspect::explain::{Explanation, Missed, NearMiss, Outcome, Question, RuleAt, explain};
 
-/// The largest number of near misses that are shown.
+/// Maximum number of near misses that a failure shows. A near miss is a rule that matches an op
+/// only in part.
 const NEAREST: usize = 3;
 
 /// Returns an explanation of every op of a module, in the order of the text.
@@ -22,15 +23,17 @@ pub(super) fn explanations(module: &Module, options: &Options) -> Vec<Explanatio
         for &inst in kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts) {
             let start = lines.position(kernel.insts[inst].span.start);
             let at = format!("{}:{}", start.line, start.column);
-            // An error is ignored here, because the compilation of the kernel reports the error.
+            // The error of `explain` is ignored, because the compilation of the kernel reports the
+            // same error.
             all.extend(explain(module, Question { at: &at, kernel: Some(&kernel.name), options }));
         }
     }
     all
 }
 
-/// Returns the near misses of the given rules, the nearest first. A near miss names the first
-/// pattern or guard that failed, or the rule of a higher priority that was applied.
+/// Returns texts that describe where the given rules nearly matched, the closest match first. Each
+/// names the first part of the pattern or the guard that failed, or says that a rule of a higher
+/// priority was applied.
 pub(super) fn not_taken(module: &Module, options: &Options, rules: &[RuleId]) -> Vec<String> {
     let explanations = explanations(module, options);
     let mut found: Vec<(u8, String)> = Vec::new();
@@ -57,7 +60,8 @@ fn is(at: &RuleAt, rule: &Rule) -> bool {
     (at.name, at.file, at.line) == (rule.name, rule.file, rule.line)
 }
 
-/// Returns the distance of a rule from matching, and the reason why the rule did not match.
+/// Returns the distance of a near miss from a match (0 is the closest), and the reason why the rule
+/// was not applied.
 fn reason(explanation: &Explanation, near: &NearMiss) -> (u8, String) {
     let op = near.of.as_ref().unwrap_or(&explanation.op);
     let file = near.rule.file;
@@ -76,7 +80,7 @@ fn reason(explanation: &Explanation, near: &NearMiss) -> (u8, String) {
     }
 }
 
-/// Returns the selected instructions of each op, with their rules.
+/// Returns the selected instructions of each op, with the rules that selected them.
 pub(super) fn selected(explanations: &[Explanation]) -> String {
     let mut out = String::new();
     for explanation in explanations {

@@ -1,4 +1,4 @@
-//! The format of text tests: `; test:` lines, kernels, and their expectations.
+//! Parser of text tests: `; test:` lines, kernels, and the expectations of their output.
 
 use std::ops::Range;
 
@@ -17,10 +17,10 @@ use super::directive::{Misspelt, misspelt};
 use crate::runlines::comment;
 use halfbyte::include::ModuleReader;
 
-/// The prefix of a line of expected output.
+/// Prefix of each line of an expected output in the file.
 pub(super) const MARK: &str = ";=";
 
-/// The compiler stage that a test is about.
+/// The compiler stage whose output a test checks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Stage {
     Lower,
@@ -53,21 +53,21 @@ pub(super) struct Header {
     pub stage: Stage,
     /// The target; optional for `lower` alone.
     pub target: Option<Target>,
-    /// The passes, if they are not the compiler's default.
+    /// The passes, if the test does not use the default pipeline.
     pub passes: Option<Pipeline>,
-    /// Without a target: the ops that the passes must treat as illegal, on one type or on all
-    /// types.
+    /// The ops that the passes must legalise, each on one type or on all types. Only a test without
+    /// a target lists them.
     pub without: Vec<(Op, Option<Type>)>,
-    /// The fixed group size along x, y and z, if all launches have the same.
+    /// The group size along x, y and z, if all launches have the same size.
     pub block: Option<[u32; 3]>,
 }
 
-/// A kernel with its expectations.
+/// A test: a kernel with the expectations of its output.
 pub(super) struct Test {
     pub kernel: String,
     /// The span of the kernel's name.
     pub name: Span,
-    /// The byte range from this kernel to the next.
+    /// The byte range in the file from this kernel to the next.
     pub text: Range<usize>,
     pub header: Header,
     pub checks: Vec<Check>,
@@ -75,21 +75,21 @@ pub(super) struct Test {
     pub whole: Option<ExpectedOutput>,
 }
 
-/// An expectation that some rule of a name is applied, or that none is.
+/// An expectation that a rule is applied (`rule:`), or that it is not (`no rule:`).
 pub(super) struct RuleCheck {
     pub name: String,
-    /// The span of the name.
+    /// The span of the rule's name.
     pub span: Span,
     pub is_wanted: bool,
     /// The rules with this name.
     pub rules: Vec<RuleId>,
 }
 
-/// An expected output.
+/// The expected output of a test: the lines with the prefix `;=`.
 pub(super) struct ExpectedOutput {
-    /// The byte range of its lines in the file.
+    /// The byte range of these lines in the file.
     pub range: Range<usize>,
-    /// Its lines in the file, with the prefix.
+    /// The lines with their prefix, each with its span in the file.
     pub lines: Vec<(Span, String)>,
 }
 
@@ -101,7 +101,7 @@ pub struct TestFile {
 }
 
 impl TestFile {
-    /// Reads the tests of a text; `file` is its name in messages.
+    /// Parses the tests of a text. Messages use `file` as the name of the text.
     ///
     /// # Errors
     /// Fails if a kernel or a directive is invalid, if a kernel has no expectation, or if the file
@@ -110,7 +110,7 @@ impl TestFile {
         TestFile::read_within(file, text, None)
     }
 
-    /// Reads the tests of a text within limits.
+    /// Parses the tests of a text within the limits of a watchdog.
     ///
     /// # Errors
     /// Fails in the same cases as [`TestFile::read`], or if a limit is exceeded.
@@ -137,11 +137,12 @@ impl TestFile {
 struct Parser<'t> {
     text: &'t str,
     tests: Vec<Test>,
-    /// The `; test:` lines with their spans. The flag is set if a kernel follows.
+    /// The `; test:` lines with their spans; `None` for an invalid line. The flag is `true` if a
+    /// kernel follows the line.
     headers: Vec<(Span, Option<Header>, bool)>,
     /// `true` if the last kernel has an expectation, even an invalid one.
     is_expecting: bool,
-    /// The offset of the last kernel's last instruction.
+    /// The byte offset of the last instruction of the last kernel.
     last_inst: usize,
     errors: Vec<Diagnostic>,
 }
@@ -153,7 +154,8 @@ impl Parser<'_> {
             let span = Span { start: 0, end: 0 };
             return self.errors.push(Diagnostic::new(span, "the file has no test").expected("a kernel"));
         }
-        // The kernel's span covers only its name, which the keyword `kernel` precedes.
+        // The span of a kernel covers only its name. The test starts at the keyword `kernel` in
+        // front of the name.
         let word = |at: u32| self.text.get(..at as usize).and_then(|before| before.rfind("kernel")).unwrap_or(0);
         let starts: Vec<usize> = kernels.iter().map(|kernel| word(kernel.span.start)).collect();
         let mut next = 0;
@@ -181,7 +183,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Starts the test of a kernel.
+    /// Starts the test of the next kernel in the file.
     fn begin(&mut self, kernel: String, name: Span, text: Range<usize>) {
         let header = match self.headers.last_mut() {
             Some((_, header, used)) => {
@@ -195,7 +197,8 @@ impl Parser<'_> {
             }
         };
         self.is_expecting = false;
-        // The error of an invalid header has been reported; its kernels are still parsed.
+        // The error of an invalid `; test:` line has been reported. The expectations below it are
+        // still parsed.
         let header = header.unwrap_or(Header {
             stage: Stage::Lower,
             target: None,
@@ -206,7 +209,7 @@ impl Parser<'_> {
         self.tests.push(Test { kernel, name, text, header, checks: Vec::new(), rules: Vec::new(), whole: None });
     }
 
-    /// Ends the test of the last kernel.
+    /// Ends the test of the last kernel, which must have an expectation.
     fn finish(&mut self) {
         let Some(test) = self.tests.last() else { return };
         if !self.is_expecting {
@@ -267,8 +270,8 @@ impl Parser<'_> {
         let Some(test) = self.tests.last_mut() else {
             return self.errors.push(no_kernel(span));
         };
-        // An expected output within the kernel would shift the line numbers in the output whenever
-        // it is updated.
+        // An expected output inside the kernel would shift the line numbers in the output whenever
+        // it is rewritten.
         if range.start < self.last_inst {
             let wrong = Diagnostic::new(span, format!("the expected output is inside @{}", test.kernel));
             return self.errors.push(wrong.expected("it below the kernel"));
@@ -301,7 +304,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses the text after `; test:`.
+    /// Parses the text after `; test:`, which begins at `place`.
     fn header(&self, text: &str, place: Span) -> Result<Header, Diagnostic> {
         let mut words = words(text, place, ' ').into_iter().peekable();
         let Some((name, span)) = words.next() else {
@@ -378,7 +381,7 @@ impl Parser<'_> {
 }
 
 impl Header {
-    /// Returns the passes over the IR.
+    /// Returns the passes over the IR that the test runs.
     pub(super) fn pipeline(&self) -> Pipeline {
         self.passes.clone().unwrap_or_default()
     }
@@ -388,7 +391,7 @@ fn no_kernel(span: Span) -> Diagnostic {
     Diagnostic::new(span, "there is no kernel before this line")
 }
 
-/// Parses an op, or an op with a type.
+/// Parses an op without or with a type, such as `mul` or `mul.i8x4`.
 fn missing(text: &str, span: Span) -> Result<(Op, Option<Type>), Diagnostic> {
     let (name, ty) = text.split_once('.').map_or((text, None), |(name, ty)| (name, Some(ty)));
     let unknown = |what: &str, name: &str, near: Option<&str>, expected: &str| {
@@ -409,7 +412,8 @@ fn missing(text: &str, span: Span) -> Result<(Op, Option<Type>), Diagnostic> {
     Ok((op, ty))
 }
 
-/// Splits a text into non-empty parts without surrounding blanks, each with its span.
+/// Splits a text at a character into non-empty parts. Each part has no blanks at its ends and has
+/// its span in the file.
 fn words(text: &str, place: Span, between: char) -> Vec<(&str, Span)> {
     let mut words = Vec::new();
     let mut start = place.start;
@@ -431,7 +435,8 @@ mod tests {
 
     const KERNEL: &str = "kernel @k(%y: out i32) {\n^entry:\n  %i = item_id\n  store %i, %y[%i]\n  ret\n}\n";
 
-    /// Returns the errors in a text, each with its line and the text of its span.
+    /// Returns the errors in a text: for each error its line number, the text of its span, and the
+    /// message.
     fn errors(text: &str) -> Vec<(usize, String, String)> {
         let report = TestFile::read("t.hb", text).err().unwrap();
         let lines = halfbyte_ir::diag::Lines::new(text);
@@ -464,7 +469,7 @@ mod tests {
         );
     }
 
-    /// Each kernel is read as a separate text, even if several kernels share a line.
+    /// Each kernel is parsed as a separate text, even if several kernels are on one line.
     #[test]
     fn kernels_may_stand_anywhere() {
         let other = KERNEL.replace("@k", "@l").replace("kernel @l", "kernel\n  @l");
@@ -547,7 +552,7 @@ mod tests {
         assert!(one("; test: asm halu\nkernel @k() {\n").2.contains("unexpected end"));
     }
 
-    /// An unnoticed misspelt directive would be ignored, and the test would pass.
+    /// If a misspelt directive were not an error, it would be ignored and the test would pass.
     #[test]
     fn misspelt_directives_are_errors() {
         for (comment, at, meant) in [
@@ -571,7 +576,8 @@ mod tests {
                 assert!(found[0].2.contains(&format!("; expected `; {meant}: ")), "{comment}: {found:?}");
             }
         }
-        // The missing expectation is not reported as a second error.
+        // The misspelt directive is the only error. The kernel then has no expectation, but that is
+        // not reported as well.
         let alone = errors(&format!("; test: isel halu\n{KERNEL}; CHECK: STG\n"));
         assert_eq!(alone.len(), 1, "{alone:?}");
     }
@@ -621,7 +627,7 @@ mod tests {
             "{}",
             rule.2
         );
-        // A rule of another target can never be applied, so the name is an error.
+        // A rule of another target can never be applied, so naming it is an error.
         assert!(one("; no rule: vp1::word_add\n").2.starts_with("there is no rule `vp1::word_add`"));
         assert_eq!(
             one(";= a\n\n;= b\n").2,

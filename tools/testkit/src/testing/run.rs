@@ -17,10 +17,10 @@ use super::failure_report;
 use super::file::{ExpectedOutput, MARK, Stage, Test, TestFile};
 use halfbyte::include::ModuleReader;
 
-/// The number of output lines that a failure shows before and after the difference.
+/// Number of output lines that a failure shows before and after the first difference.
 const SHOWN: usize = 5;
 
-/// Returns a module with a single kernel, but with the text of all kernels.
+/// Returns a module with only the named kernel, but with the whole text, so that spans stay valid.
 fn alone(module: &Module, kernel: &str) -> Module {
     Module::from_kernels(module.ir().kernel(kernel).cloned()).with_text(module.file(), module.text())
 }
@@ -28,20 +28,21 @@ fn alone(module: &Module, kernel: &str) -> Module {
 /// The results of the tests in a file.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// One verdict per kernel, in the order of the file.
+    /// One verdict for each kernel, in the order of the file.
     pub verdicts: Vec<Verdict>,
-    /// The rules that the tests applied.
+    /// The number of times that the tests applied each rule.
     pub coverage: Coverage,
 }
 
-/// The result of a test.
+/// The result of one test.
 #[derive(Clone, Debug)]
 pub struct Verdict {
     /// The kernel's name, without `@`.
     pub kernel: String,
     /// The failures with their spans in the file; empty if the test passes.
     pub failures: Vec<Diagnostic>,
-    /// If the whole output differs: the byte range of the expected output, and its replacement.
+    /// The byte range of the expected output in the file and its replacement, if the output
+    /// differs.
     renewal: Option<(Range<usize>, String)>,
 }
 
@@ -51,29 +52,30 @@ impl TestFile {
         self.run_within(None)
     }
 
-    /// Runs the tests within limits. All tests after an exceeded limit fail.
+    /// Runs the tests within the limits of a watchdog. After a limit is exceeded, all further tests
+    /// fail.
     pub fn run_within(&self, watchdog: Option<&Watchdog>) -> Outcome {
         let mut coverage = Coverage::default();
         let verdicts = self.tests.iter().map(|test| self.verdict(test, &mut coverage, watchdog)).collect();
         Outcome { verdicts, coverage }
     }
 
-    /// Returns the failures of an outcome as a report, or `None` if all tests pass.
+    /// Returns the failures of the tests as a report, or `None` if all tests pass.
     pub fn report(&self, outcome: &Outcome) -> Option<Report> {
         let failures: Vec<Diagnostic> = outcome.verdicts.iter().flat_map(|verdict| verdict.failures.clone()).collect();
         (!failures.is_empty()).then(|| Report::new(self.file.clone(), self.text.clone(), failures))
     }
 
-    /// Returns the line of a failure.
+    /// Returns the line number of a failure in the file.
     pub fn line(&self, failure: &Diagnostic) -> usize {
         Lines::new(&self.text).position(failure.span.start).line
     }
 
-    /// Returns the text with all differing expected outputs replaced. Check lines are not changed.
-    /// Returns `None` if there is nothing to replace.
+    /// Returns the file's text, in which each expected output that differs is replaced by the
+    /// actual output. Check lines are not changed. Returns `None` if no output differs.
     pub fn updated_text(&self, outcome: &Outcome) -> Option<String> {
         let mut text = self.text.clone();
-        // Replacing from the end keeps the earlier offsets valid.
+        // Replacing from the end of the file keeps the earlier byte ranges valid.
         for verdict in outcome.verdicts.iter().rev() {
             if let Some((range, renewed)) = &verdict.renewal {
                 text.replace_range(range.clone(), renewed);
@@ -89,13 +91,14 @@ impl TestFile {
             return verdict;
         }
         let text = self.text.get(test.text.clone()).unwrap_or_default();
-        // The kernel is read as a separate text, so that line numbers in the output count from the
-        // kernel.
+        // A kernel in the IR is parsed as a separate text, so that line numbers in the output count
+        // from the kernel.
         let is_language = lang::is_language(&self.text);
         let start = if is_language { 0 } else { test.text.start };
         let read = match is_language {
             false => Module::named(&self.file, text),
-            // Functions that the kernel calls are elsewhere in the text.
+            // A kernel in the kernel language may call functions elsewhere in the file, so the
+            // whole file is parsed.
             true => ModuleReader::of(&self.file)
                 .watched(watchdog)
                 .read(self.text.as_str())
@@ -158,10 +161,10 @@ fn options(test: &Test, target: Target, watchdog: Option<&Watchdog>) -> Options 
     Options { pipeline: test.header.pipeline(), block, verify: true, watchdog, ..Options::new(target) }
 }
 
-/// The reason why there is no output.
+/// The reason why a test has no output.
 enum Failed {
     Refused(Vec<Diagnostic>),
-    /// The kernel compiled, although a refusal is expected.
+    /// The kernel compiled, although the test expects a refusal.
     Compiled,
 }
 
@@ -171,7 +174,7 @@ impl Failed {
     }
 }
 
-/// Returns the output of the stage for a kernel.
+/// Returns the output of the tested stage for a kernel.
 fn output(
     test: &Test,
     module: &Module,
@@ -181,7 +184,7 @@ fn output(
 ) -> Result<String, Failed> {
     let header = &test.header;
     let Some(target) = header.target else {
-        // No machine code is generated, so any target will do.
+        // The tested passes generate no machine code, so the target does not matter.
         let options = options(test, halfbyte::HALU, watchdog);
         let is_missing =
             |op: Op, ty: Type| header.without.iter().any(|&(of, on)| of == op && on.is_none_or(|on| on == ty));
@@ -218,7 +221,7 @@ fn output(
     }
 }
 
-/// Formats refusals as an output: the op's text and the reason.
+/// Formats refusals as the output of a test: the text of each refused op, and the reason below it.
 fn refusals(text: &str, refused: &[Diagnostic]) -> String {
     let mut output = String::new();
     for refusal in refused {
@@ -233,7 +236,7 @@ fn refusals(text: &str, refused: &[Diagnostic]) -> String {
     output
 }
 
-/// Moves the spans of errors in a part of a text by the offset of the part.
+/// Moves the spans of errors by the byte offset of a kernel's text in the file.
 fn moved(errors: Vec<Diagnostic>, by: usize) -> Vec<Diagnostic> {
     let moved = |span: Span| Span { start: span.start + by as u32, end: span.end + by as u32 };
     let whole = |mut error: Diagnostic| {
@@ -246,8 +249,8 @@ fn moved(errors: Vec<Diagnostic>, by: usize) -> Vec<Diagnostic> {
     errors.into_iter().map(whole).collect()
 }
 
-/// Returns the first difference from the expected output, and the new expected output. Returns
-/// `None` if there is no difference.
+/// Compares an output with the expected output. Returns the first difference and the new lines for
+/// the file, or `None` if they are equal.
 fn differs(whole: &ExpectedOutput, output: &str) -> Option<(Diagnostic, String)> {
     let found: Vec<String> =
         output.trim_end().lines().map(|line| format!("{MARK} {line}").trim_end().to_owned()).collect();

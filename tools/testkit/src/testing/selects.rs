@@ -1,4 +1,4 @@
-//! Checks of the instructions and rules that a kernel is selected with, for Rust tests.
+//! Checks of which instructions and rules the compiler selects for a kernel, for Rust tests.
 
 use std::fmt::Write;
 
@@ -10,10 +10,10 @@ use halfbyte_abi::Target;
 use super::coverage::{self, Coverage, RuleId};
 use super::failure_report;
 
-/// The selected instructions of a text's kernels.
+/// The instructions and rules that were selected for the kernels of a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Selection {
-    /// The instructions in assembly, before register allocation.
+    /// The instructions as assembly text, before register allocation.
     pub instructions: Vec<String>,
     /// The names of the rules that were applied, by the passes and by selection.
     pub rules: Vec<&'static str>,
@@ -29,7 +29,7 @@ pub enum SelectsError {
     /// A name is neither an instruction of the target nor a rule.
     #[error("`{name}` is neither an instruction of {target} nor a rule")]
     Unknown {
-        /// The name.
+        /// The unknown name.
         name: String,
         /// The target.
         target: Target,
@@ -41,7 +41,7 @@ pub enum SelectsError {
         name: String,
         /// The target.
         target: Target,
-        /// The places where the rule nearly matched, one per line.
+        /// The ops at which the rule nearly matched and the reasons, one per line.
         reasons: String,
         /// The selected instructions of each op.
         selected: String,
@@ -58,9 +58,9 @@ pub enum SelectsError {
     },
 }
 
-/// Selects instructions for a text's kernels, after all passes. Checks that each of `wanted` is
-/// selected and that none of `unwanted` is. A name is a rule, such as `half_ffma` or
-/// `halu::half_ffma`, or a prefix of an instruction: `HFMA2`, `HFMA2.RELU`, `vmul s rd`.
+/// Selects instructions for a text's kernels, after all passes. Checks that each name in `wanted`
+/// is selected and that no name in `unwanted` is. A name is a rule, such as `half_ffma` or
+/// `halu::half_ffma`, or the start of an instruction: `HFMA2`, `HFMA2.RELU`, `vmul s rd`.
 ///
 /// ```
 /// use halfbyte::Target;
@@ -83,9 +83,9 @@ pub enum SelectsError {
 /// ```
 ///
 /// # Errors
-/// Fails if the text is invalid or a name is unknown. Otherwise fails with the first missing or
-/// unwanted name, with the instructions that were selected and the places where the rule nearly
-/// matched.
+/// Fails if the text is invalid or a name is unknown. Otherwise fails for the first wanted name
+/// that is not selected, or the first unwanted name that is. The error shows the selected
+/// instructions, and for a wanted rule the ops at which it nearly matched.
 pub fn selects(text: &str, target: Target, wanted: &[&str], unwanted: &[&str]) -> Result<Selection, SelectsError> {
     let names: Vec<Asked> =
         wanted.iter().chain(unwanted).map(|name| Asked::new(name, target)).collect::<Result<_, _>>()?;
@@ -130,7 +130,8 @@ pub fn selects(text: &str, target: Target, wanted: &[&str], unwanted: &[&str]) -
     Ok(Selection { instructions, rules })
 }
 
-/// A wanted or unwanted name: an instruction, or the rules with this name.
+/// A name that a caller of `selects` wants or does not want: the start of an instruction, or the
+/// rules with this name.
 struct Asked<'n> {
     name: &'n str,
     rules: Vec<RuleId>,
@@ -147,7 +148,7 @@ impl<'n> Asked<'n> {
     }
 }
 
-/// Returns `true` if a text begins with a prefix that ends at a word boundary.
+/// Returns `true` if a text begins with `with` and a word boundary follows.
 fn begins(text: &str, with: &str) -> bool {
     let rest = text.trim_start().strip_prefix(with);
     rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
@@ -228,7 +229,8 @@ mod tests {
         assert!(begins("vmul s rd int", "vmul s") && !begins("vmul s rd", "vmul s r"));
     }
 
-    /// Names are unambiguous: no rule has the name of an instruction of its target.
+    /// A name in `selects` must be unambiguous, so no rule may have the name of an instruction of
+    /// its target.
     #[test]
     fn no_rule_is_called_like_an_instruction() {
         for target in TARGETS.defaults() {
