@@ -1,14 +1,14 @@
-//! JSON lines for the command line and other programs: access to members, and machine code as text.
+//! JSON lines on the command line: access to the members of objects, and instruction words as text.
 
 use std::fmt::LowerHex;
 
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-/// The members of a line's object.
+/// The members of the JSON object on one line.
 pub type Members = Map<String, Value>;
 
-/// The reason why a line is invalid.
+/// The reason why a JSON line is invalid.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{message}")]
 pub struct LineError {
@@ -29,7 +29,7 @@ impl From<LineError> for String {
     }
 }
 
-/// Returns a member that is a string.
+/// Returns the string value of a member.
 ///
 /// # Errors
 /// Fails if the member is missing or is not a string.
@@ -46,10 +46,10 @@ pub fn word_text<W: LowerHex>(word: W) -> String {
     format!("{word:#0width$x}", width = 2 + 2 * size_of::<W>())
 }
 
-/// Parses an instruction word: `0x` and hexadecimal digits.
+/// Parses an instruction word, which is `0x` followed by hexadecimal digits.
 ///
 /// # Errors
-/// Fails on any other text, and on a value that does not fit the word.
+/// Fails on any other text, and on a number that is too large for the instruction word.
 pub fn word<W: TryFrom<u128>>(text: &str) -> Result<W, LineError> {
     let (bits, digits) = (8 * size_of::<W>(), 2 * size_of::<W>());
     let expected =
@@ -57,15 +57,16 @@ pub fn word<W: TryFrom<u128>>(text: &str) -> Result<W, LineError> {
     hexadecimal(text).ok_or_else(expected)
 }
 
-/// Parses a number with `0x` and hexadecimal digits. Returns `None` if the type cannot hold the
-/// number.
+/// Parses `0x` followed by hexadecimal digits. Returns `None` for any other text, or if the type
+/// cannot hold the number.
 pub fn hexadecimal<T: TryFrom<u128>>(text: &str) -> Option<T> {
     digits(text.strip_prefix("0x")?)
 }
 
-/// Parses a number of hexadecimal digits. Returns `None` if the type cannot hold the number.
+/// Parses hexadecimal digits without a prefix. Returns `None` for any other text, or if the type
+/// cannot hold the number.
 pub fn digits<T: TryFrom<u128>>(digits: &str) -> Option<T> {
-    // `from_str_radix` accepts a leading plus.
+    // `from_str_radix` accepts a leading plus sign, but this function does not.
     let digits = Some(digits).filter(|digits| !digits.starts_with('+'))?;
     u128::from_str_radix(digits, 16).ok()?.try_into().ok()
 }

@@ -1,5 +1,10 @@
-//! Proofs of the compiler and the engines by running: each rule and instruction on both its sides ([`prove`](mod@prove)), random kernels
-//! ([`campaign`]), random machine words ([`random_code`]), and random memory kernels and mutants of PTX on every route ([`routes`]).
+//! Tests that compare the compiler and the engines with references on many inputs:
+//!
+//! * [`prove`](mod@prove) executes both sides of each rule, and each instruction against its
+//!   specification.
+//! * [`campaign`] runs random kernels on all targets.
+//! * [`random_code`] runs random machine code.
+//! * [`routes`] runs random PTX kernels, and mutants of PTX texts, in every form of execution.
 
 pub mod campaign;
 pub mod json;

@@ -1,4 +1,4 @@
-//! Vectorised execution of PTX instructions, on many values of each register at once.
+//! Execution of PTX instructions on many values of each register at once.
 
 use halfbyte_isa::approx::Function;
 use halfbyte_isa::half::{Compare, Format, Rounding};
@@ -11,8 +11,8 @@ use halfbyte_isa::ptx::{Inst, Reg, Var};
 /// `N` values of a 32-bit register.
 pub type Row<const N: usize> = [u32; N];
 
-/// Executes computing instructions in order. `registers` holds the 32-bit registers by number and
-/// must contain all that are used.
+/// Executes PTX instructions that compute data, in order. `registers` holds the values of the
+/// 32-bit registers by number, and must contain every register that an instruction uses.
 pub fn execute<'a, const N: usize>(insts: impl IntoIterator<Item = &'a Inst>, registers: &mut [Row<N>]) {
     let mut rows = Rows(Vec::new());
     for inst in insts {
@@ -25,7 +25,7 @@ pub fn execute<'a, const N: usize>(insts: impl IntoIterator<Item = &'a Inst>, re
     }
 }
 
-/// The registers that an instruction reads.
+/// The values of all registers, as the sources of one instruction.
 struct PtxRegisters<'a, const N: usize>(&'a [Row<N>]);
 
 impl<const N: usize> Reader<Rows<N>> for PtxRegisters<'_, N> {
@@ -47,10 +47,11 @@ impl<const N: usize> Reader<Rows<N>> for PtxRegisters<'_, N> {
     }
 }
 
-/// The index of a computed row.
+/// The index of a computed row in [`Rows`].
 type Number = usize;
 
-/// A domain of rows. A true predicate has all bits set, a false one none.
+/// A domain for the semantics of instructions whose values are rows. In a predicate, all bits of a
+/// true value are set, and no bit of a false value.
 struct Rows<const N: usize>(Vec<Row<N>>);
 
 fn mask(truth: bool) -> u32 {

@@ -1,4 +1,4 @@
-//! Random instructions of the targets, as intrinsics for the kernel generator.
+//! Random instructions of the targets, written as intrinsics for the kernel generator.
 
 use std::sync::LazyLock;
 
@@ -13,19 +13,19 @@ use halfbyte_isa::ptx::{self, template};
 use halfbyte_isa::row::{OperandRole, RegFile};
 use halfbyte_isa::vp1;
 
-/// The first register number for placeholders of HALU. Numbers of three digits ensure that no
-/// register's name is a prefix of another.
+/// First number of the registers that stand for operands of a HALU instruction. All numbers have
+/// three digits, so no register's name is a prefix of another name.
 const FIRST: u64 = 100;
 
-/// The first register number for placeholders of VP1. All numbers have two digits, so no register's
-/// name is a prefix of another.
+/// First number of the registers that stand for operands of a VP1 instruction. All numbers have two
+/// digits, so no register's name is a prefix of another name.
 const FIRST_OF_VP1: u64 = 12;
 
-/// Types whose values fit one register.
+/// Types of one lane or several lanes whose values fit one 32-bit register.
 const WORDS: [Type; 8] =
     [Type::I32, Type::F16X2, Type::BF16X2, Type::I8X4, Type::I16X2, Type::F32, Type::F16, Type::I8];
 
-/// Returns a random instruction of HALU. Each register operand is a value, or now and then the zero
+/// Returns a random HALU instruction. Its register operands are values, or in a few cases the zero
 /// register or the true predicate.
 pub fn halu_intrinsic(random: &mut Random) -> Option<Drawn> {
     let &opcode = Opcode::ALL.get(random.below(Opcode::ALL.len()))?;
@@ -64,8 +64,8 @@ pub fn halu_intrinsic(random: &mut Random) -> Option<Drawn> {
     Some(Drawn { data: IntrinsicData { target: halfbyte::HALU.name().to_string(), text }, result: result?, operands })
 }
 
-/// Registers for a random instruction of PTX. There are enough of each type that most operands of
-/// an instruction are distinct.
+/// Declared registers for random PTX instructions. There are so many of each type that most
+/// operands of an instruction are distinct.
 static REGISTERS: LazyLock<Entry> = LazyLock::new(|| {
     let mut body = Body::default();
     for (name, ty) in [("p", PtxType::Pred), ("h", PtxType::B16), ("r", PtxType::B32), ("d", PtxType::B64)] {
@@ -74,7 +74,7 @@ static REGISTERS: LazyLock<Entry> = LazyLock::new(|| {
     Entry { body, ..Entry::default() }
 });
 
-/// Returns a random instruction of PTX with a single result.
+/// Returns a random PTX instruction with exactly one result.
 pub fn ptx(random: &mut Random) -> Option<Drawn> {
     let &opcode = ptx::Opcode::ALL.get(random.below(ptx::Opcode::ALL.len()))?;
     let inst = ptx::Inst::random(opcode, &REGISTERS, &mut || random.bits())?;
@@ -92,15 +92,15 @@ pub fn ptx(random: &mut Random) -> Option<Drawn> {
     Some(Drawn { data: IntrinsicData { target: ptx::NAME.to_string(), text }, result, operands })
 }
 
-/// Returns a random instruction of VP1's scalar or vector unit, with a value for each register
-/// operand.
+/// Returns a random instruction of VP1's scalar or vector unit. Each register operand is a value.
 pub fn vp1(random: &mut Random) -> Option<Drawn> {
     let &opcode = vp1::Opcode::ALL.get(random.below(vp1::Opcode::ALL.len()))?;
     let mut inst = vp1::Inst::random(opcode, &mut || random.bits());
     let mut result = None;
     let mut operands = Vec::new();
     let mut places = Vec::new();
-    // Registers are numbered in order, four apart, so that the registers of tuples do not overlap.
+    // The numbers of consecutive operands differ by four, so that operands of up to four registers
+    // do not overlap.
     for (number, slot) in (0..).zip(inst.registers()) {
         let (name, ty) = match slot.file {
             RegFile::R => ("$r", WORDS.get(random.below(WORDS.len())).copied()?),

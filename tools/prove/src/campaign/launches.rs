@@ -1,4 +1,4 @@
-//! Launches of random kernels.
+//! Random launches of random kernels.
 
 use halfbyte_abi::Shape;
 use halfbyte_ir::witness::Random;
@@ -7,12 +7,12 @@ use halfbyte_ir::{Kernel, ParamKind};
 use halfbyte_ir::generate::{ROW, aliases, arguments};
 use halfbyte_testkit::trial::Launch;
 
-/// Item counts of the two launches of each kernel: small ones, and ones above what engines compute
-/// at once.
+/// Item counts of the two launches of each kernel: small counts for the first launch, and counts
+/// around multiples of an engine's row (8 or 16 items) for the second.
 const ITEMS: [[u32; 8]; 2] = [[1, 2, 3, 4, 4, 5, 6, 8], [0, 9, 15, 16, 17, 24, 33, 40]];
 
-/// Grids and blocks of launches along several axes. Their rows are both shorter and longer than
-/// what engines compute at once.
+/// Grids and blocks of launches along several axes. Some are shorter along x than the items that an
+/// engine executes together, others longer.
 const SHAPES: [([u32; 3], [u32; 3]); 12] = [
     ([2, 1, 1], [2, 2, 1]),
     ([1, 2, 2], [3, 1, 2]),
@@ -28,8 +28,8 @@ const SHAPES: [([u32; 3], [u32; 3]); 12] = [
     ([1, 1, 1], [20, 3, 1]),
 ];
 
-/// Returns random launches of a kernel. Some are along several axes, and now and then a buffer is
-/// too short.
+/// Returns two random launches of a kernel. A third of them run along several axes, and in a few a
+/// buffer is too short.
 pub fn launches(kernel: &Kernel, random: &mut Random) -> Vec<Launch> {
     let aliases = aliases(kernel);
     let launch = |items: &[u32; 8]| {
@@ -45,7 +45,8 @@ pub fn launches(kernel: &Kernel, random: &mut Random) -> Vec<Launch> {
             && let ParamKind::Buffer { elem, .. } = param.kind
         {
             let bytes = elem.bytes() as usize;
-            // An alias into this buffer begins within the first row.
+            // An alias into this buffer starts at an offset of less than `ROW` bytes, so the buffer
+            // keeps that many.
             let least = if aliases.iter().any(|alias| alias.of == number) { ROW as usize } else { 0 };
             arg.truncate((random.below(arg.len() / bytes) * bytes).max(least));
         }

@@ -1,4 +1,4 @@
-//! The mix of kernels in a campaign.
+//! Selection of random kernels for a campaign: their target, types and control flow.
 
 use halfbyte_abi::Sm;
 use halfbyte_ir::witness::Random;
@@ -9,8 +9,8 @@ use halfbyte::Module;
 use halfbyte::pipeline::{Compiler, Options};
 use halfbyte_ir::generate::{Addresses, Cooperation, Palette, Shape};
 
-/// The types of kernels for a machine with vectors of bytes. A type that is listed several times is
-/// drawn more often.
+/// Element types of kernels that VP1 can execute. A type that is listed several times is drawn more
+/// often.
 const BYTES: [Type; 19] = [
     Type::I8X4,
     Type::I8X4,
@@ -33,7 +33,8 @@ const BYTES: [Type; 19] = [
     Type::F16,
 ];
 
-/// The compiler options of each target, with which a palette finds out which forms compile.
+/// Compiler options for each target. A palette compiles ops with these options to find out which
+/// ops the target accepts.
 pub struct Targets {
     module: Module,
     halu: Options,
@@ -48,7 +49,7 @@ impl Default for Targets {
 }
 
 impl Targets {
-    /// Creates the options of each target, with all passes.
+    /// Returns the options of each target, with the default passes.
     pub fn new() -> Targets {
         let module = Module::from_kernels([]);
         let options = |target| Options { verify: false, ..Options::new(target) };
@@ -61,7 +62,8 @@ impl Targets {
     }
 }
 
-/// A source of random kernels. Some kernels are for both HALU and VP1, others for one target.
+/// A source of random kernels. Some kernels use only ops that both HALU and VP1 accept, the others
+/// use the ops of one target.
 pub struct Mix<'t> {
     both: Palette<'t>,
     halu: Palette<'t>,
@@ -70,7 +72,7 @@ pub struct Mix<'t> {
 }
 
 impl<'t> Mix<'t> {
-    /// Creates palettes of the forms that the targets accept.
+    /// Creates the palettes: the lists of ops and types that the targets accept.
     pub fn new(targets: &'t Targets) -> Mix<'t> {
         let takes = |options: &'t Options| {
             let mut compiler = Compiler::new(&targets.module, options);
@@ -92,8 +94,8 @@ impl<'t> Mix<'t> {
         }
     }
 
-    /// Returns kernel `number` of a campaign as text, and the generator for the arguments of its
-    /// launches. If `meets` is `None`, one kernel in eight is cooperative.
+    /// Returns kernel `number` of a campaign as text, and the random generator for the arguments of
+    /// its launches. If `cooperation` is `None`, one kernel in eight is cooperative.
     pub fn draw(&mut self, seed: u64, number: u64, cooperation: Option<Cooperation>) -> (String, Random) {
         let start = Random(Random(seed).bits() ^ number).bits();
         let mut random = Random(start);
@@ -102,12 +104,12 @@ impl<'t> Mix<'t> {
         let often = if random.below(8) == 0 { Cooperation::Ordered } else { Cooperation::Never };
         shape.meets = cooperation.unwrap_or(often);
         if shape.meets == Cooperation::Ordered && random.below(2) == 0 {
-            // Nested control flow is rare in such kernels, because data would decide which items
-            // synchronise.
+            // Nested control flow is rare in these kernels, because the items at a barrier must not
+            // depend on data.
             (shape.meets, shape.depth) = (Cooperation::Static, shape.depth * usize::from(random.below(4) == 0));
         }
-        // A trap ends the launch before other items have finished, so memory would depend on their
-        // progress.
+        // A trap ends a launch while other items are still running. In a cooperative kernel, the
+        // memory would then depend on how far those items are.
         shape.traps &= shape.meets == Cooperation::Never;
         let palette = match choice {
             0..=9 if shape.meets != Cooperation::Never => &mut self.halu,
@@ -118,7 +120,7 @@ impl<'t> Mix<'t> {
             _ => &mut self.vp1,
         };
         if palette.addresses() == Addresses::Affine {
-            // VP1 has few vector registers, and four items' words take one vector.
+            // VP1 has few vector registers: the 32-bit values of four items fill one register.
             shape.live /= 4;
         }
         (palette.kernel("random", &shape, &mut random).to_string(), random)

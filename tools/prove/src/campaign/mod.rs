@@ -1,8 +1,8 @@
-//! Campaigns of random kernels. Each kernel is one text, drawn from its number, and is compiled for
-//! every target. Each target that accepts the kernel must agree with the evaluator: the same
-//! memory, or the same trap.
+//! Campaigns of random kernels. Each kernel is drawn from its number and compiled for every target.
+//! A target that accepts the kernel must agree with the evaluator: it must leave the same memory,
+//! or trap in the same way.
 //!
-//! The kernels depend on the seed alone; shards and threads do not change them.
+//! The kernels depend only on the seed and their numbers, not on the shards or threads.
 
 mod launches;
 mod mix;
@@ -24,8 +24,8 @@ use crate::prove::Shard;
 use halfbyte_testkit::reduce::{Case, Effort, TrialLimits, reduce};
 use halfbyte_testkit::trial::{Failure, FailureKind, Tally, Trial};
 
-/// Budget of backward branches per item. A generated kernel takes fewer, unless one of its loops
-/// does not end.
+/// Number of backward branches that an item may take. Only an infinite loop takes more, because the
+/// generator bounds all other loops.
 pub const BUDGET: u32 = 10_000;
 
 /// Limits for the reduction of a failing kernel.
@@ -38,31 +38,31 @@ pub struct Plan {
     pub seed: u64,
     /// The numbers of the kernels to run.
     pub kernels: Range<u64>,
-    /// The shard of these kernels to run.
+    /// The shard of the kernels to run.
     pub shard: Shard,
-    /// The targets to compile for.
+    /// The targets for which each kernel is compiled.
     pub targets: Vec<Target>,
     /// The engines that execute the machine code.
     pub engines: Vec<Engine>,
-    /// `true` to run the functions of native objects too, which requires feature `aot`.
+    /// `true` to run native objects too, which requires the feature `aot`.
     pub ahead: bool,
     /// The number of threads that run kernels.
     pub threads: NonZero<usize>,
-    /// The number of differences after which no further kernel is started.
+    /// The number of failing kernels after which no further kernel is started.
     pub enough: usize,
-    /// The kind of cooperation in all kernels; if `None`, some kernels are cooperative. For racing
-    /// kernels, the evaluator must report the race.
+    /// The kind of cooperation in all kernels; if `None`, one kernel in eight is cooperative. If
+    /// the kernels race, the evaluator must report the race.
     pub meets: Option<Cooperation>,
-    /// The limits on the trial of each kernel.
+    /// The limits for compiling and executing each kernel.
     pub limits: Limits,
     /// The token that cancels the campaign.
     pub cancel: CancelToken,
 }
 
-/// The results of the kernels that have finished.
+/// The counts and failures of the kernels that have finished.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Summary {
-    /// The number of kernels.
+    /// The number of kernels that have finished.
     pub kernels: u64,
     /// The number of kernels in which the evaluator found a trap.
     pub trapping: u64,
@@ -70,24 +70,25 @@ pub struct Summary {
     pub accepted: Vec<u64>,
     /// The number of launches of machine code: one per kernel, target and engine.
     pub launches: u64,
-    /// The number of kernels whose trial exceeded a limit.
+    /// The number of kernels that exceeded a limit.
     pub exceeded: u64,
-    /// The failures, sorted by kernel number.
+    /// The failing kernels, sorted by number.
     pub differences: Vec<Difference>,
 }
 
-/// A failing kernel.
+/// A kernel on which a target differs from the evaluator.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Difference {
     /// The kernel's number.
     pub number: u64,
-    /// The reason of the failure.
+    /// The difference from the evaluator.
     pub reason: String,
-    /// The reduced kernel that still fails, as a kernel file with its launch.
+    /// The text of a kernel file: the kernel, reduced as far as it still fails, with its launch as
+    /// a run line.
     pub file: String,
 }
 
-/// Runs a shard of the kernels. `watch` is called with the summary so far after each kernel.
+/// Runs one shard of the kernels. After each kernel, calls `watch` with the summary so far.
 pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Summary)) -> Summary {
     let next = AtomicU64::new(plan.kernels.start + plan.shard.index() as u64 - 1);
     let found = AtomicUsize::new(0);
@@ -106,7 +107,7 @@ pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Summary)) -> Summary {
                     }
                     let outcome = one(plan, &mut mix, number);
                     found.fetch_add(usize::from(matches!(outcome, Ok(Err(_)))), Ordering::Relaxed);
-                    // The receiver outlives all senders.
+                    // Sending cannot fail, because the receiver outlives all senders.
                     let _ = sender.send(outcome);
                 }
             });
@@ -121,13 +122,13 @@ pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Summary)) -> Summary {
     summary
 }
 
-/// The trial of a kernel exceeded a limit.
+/// A kernel exceeded a limit, so there is no result.
 struct Exceeded;
 
 /// The outcome of one kernel.
 type Outcome = Result<Result<Tally, Box<Difference>>, Exceeded>;
 
-/// Runs one kernel, by its number.
+/// Draws and runs the kernel with this number.
 fn one(plan: &Plan, mix: &mut Mix<'_>, number: u64) -> Outcome {
     let ways: Vec<Options> = plan.targets.iter().map(|&target| Options::new(target)).collect();
     let (text, mut random) = mix.draw(plan.seed, number, plan.meets);
@@ -154,8 +155,8 @@ fn one(plan: &Plan, mix: &mut Mix<'_>, number: u64) -> Outcome {
     }))
 }
 
-/// Reduces a failing kernel. Returns the reason of the reduced kernel's failure, and its kernel
-/// file. A kernel that cannot be read or launched is not reduced.
+/// Reduces a failing kernel. Returns the failure message of the reduced kernel, and its kernel
+/// file. If the kernel cannot be parsed or launched, it is returned unchanged.
 pub fn least(trial: &Trial<'_>, patience: &TrialLimits, text: String, failure: Failure) -> (String, String) {
     let case = failure.launch.as_deref().and_then(|launch| Case::read(text.clone(), launch.clone()));
     let Some(case) = case else { return (failure.reason, text) };

@@ -1,5 +1,5 @@
-//! Checks of the elementary functions: the machine's arithmetic, which uses pairs of `f64`, against
-//! the evaluator's, which is fixed-point.
+//! Checks of the elementary functions. The arithmetic of the machine code uses pairs of `f64` and
+//! is compared with the fixed-point arithmetic of the evaluator.
 
 use halfbyte_abi::Type;
 use halfbyte_ir::eval::{Operand, fold};
@@ -11,9 +11,9 @@ use super::{Counterexample, Effort, Reproduction, Subject};
 
 const PART: &str = "approx";
 
-/// Special `f32` operands: zeros, subnormals, the smallest and largest numbers, infinities, NaN and
-/// powers of two. Also operands at which a result overflows, underflows or becomes 1, and multiples
-/// of a quarter turn.
+/// Special `f32` operands. They include zeros, subnormals, the smallest and largest numbers,
+/// infinities, NaN, powers of two and multiples of a quarter turn. At others, a result overflows,
+/// underflows or becomes 1.
 const EDGES: [u32; 24] = [
     0x0000_0000,
     0x0000_0001,
@@ -41,8 +41,8 @@ const EDGES: [u32; 24] = [
     0x3F00_0000,
 ];
 
-/// Returns one subject per function and format: all `f32` operands or a sample of them, and all
-/// halves.
+/// Returns one subject for each function and format. A subject checks all `f32` operands or a
+/// sample of them, or all halves.
 pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
     let mut subjects: Vec<Subject> = Function::ALL.into_iter().map(|function| singles(function, effort)).collect();
     for function in [Function::Ex2, Function::Tanh] {
@@ -96,7 +96,7 @@ fn op(function: Function) -> Op {
 fn compare(name: &str, function: Function, ty: Type, operand: u32, found: u32) -> Result<(), Box<Counterexample>> {
     let mut expected = [0];
     let lanes = [operand.into()];
-    // `fold` accepts all of these ops.
+    // `fold` cannot fail, because it accepts all of these ops.
     let _ = fold(op(function), Attr::None, &[Operand { ty, lanes: &lanes }], ty, &mut expected);
     if expected == [u64::from(found)] {
         return Ok(());

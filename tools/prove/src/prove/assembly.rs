@@ -1,5 +1,5 @@
-//! Checks of encoding and assembly text. A legal instruction word must survive printing and
-//! parsing; any other word prints as `.word`.
+//! Checks of instruction encoding and assembly text. The assembly text of a valid instruction word
+//! must parse to the same word. Any other word must print as `.word`.
 
 use halfbyte_ir::witness::Random;
 use halfbyte_isa::halu::{Inst, Opcode, read_word, word_text};
@@ -10,7 +10,7 @@ use super::{Counterexample, Effort, Outcome, Reproduction, Subject};
 
 const PART: &str = "assembly";
 
-/// Returns the subjects about encodings.
+/// Returns the subjects that check encodings.
 pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
     let opcodes = Opcode::ALL.len();
     let of = |piece: usize| Opcode::ALL.get(piece).copied().unwrap_or(Opcode::NOP);
@@ -33,8 +33,8 @@ pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
         Subject::new(PART, format!("{PART}::random words"), (1, effort.choose(4, 20)), move |_, random| {
             for number in 0..per_piece {
                 let bits = u128::from(random.bits()) << 64 | u128::from(random.bits());
-                // Few random words decode. Words that differ slightly from an instruction test the
-                // rejection of near misses.
+                // Few random words are valid instructions. Words that differ in a few bits from an
+                // instruction test whether near misses are rejected.
                 let word = match number % 4 {
                     0 => Inst::random(of(random.below(opcodes)), &mut || random.bits()).word() ^ 1 << (bits % 128),
                     1 => bits & !0xFFF | Inst::new(of(random.below(opcodes))).word() & 0xFFF,
@@ -55,8 +55,8 @@ fn fail(word: u128, reason: &str) -> Outcome {
     }))
 }
 
-/// Checks that the text of a word parses back to the same word, and is `.word` if the word does not
-/// decode.
+/// Checks that the assembly text of an instruction word parses to the same word. For an invalid
+/// instruction word, the text must be `.word`.
 fn check_round_trip(word: u128) -> Outcome {
     let text = word_text(word);
     let decoded = Inst::decode(word);
@@ -73,7 +73,8 @@ fn check_round_trip(word: u128) -> Outcome {
     }
 }
 
-/// Sets each bit outside of the opcode's fields, and each enumerated field to each undefined value.
+/// Checks that an instruction word is invalid if a bit outside of the opcode's fields is set, or if
+/// an enumerated field has an undefined value.
 fn undefined(opcode: Opcode, random: &mut Random) -> Outcome {
     let row = opcode.row();
     let named = row.fields().fold(0, |named, field| named | field.mask());

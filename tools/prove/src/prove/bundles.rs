@@ -1,5 +1,5 @@
-//! Checks of random VP1 bundles. The text of each word must parse back to a word with the same
-//! text. Every bundle must execute on any state.
+//! Checks of random VP1 bundles. The assembly text of each instruction word must parse to a word
+//! with the same text. Every bundle must execute without a panic on any machine state.
 
 use halfbyte_ir::witness::Random;
 use halfbyte_isa::vp1::state::State;
@@ -9,13 +9,13 @@ use super::{Counterexample, Effort, Outcome, Reproduction, Subject};
 
 const PART: &str = "bundles";
 
-/// The number of bundles that run on one state before new random contents are drawn.
+/// Number of bundles that execute on one machine state before it gets new random contents.
 const RUN: u64 = 1000;
 
-/// The opcodes of each unit, in the order of the words in a bundle.
+/// Ranges of the opcodes of each unit, in the order of the instruction words in a bundle.
 const UNITS: [std::ops::Range<u32>; 4] = [0xc0..0xe0, 0x00..0x80, 0x80..0xc0, 0xe0..0x100];
 
-/// Returns the subjects about bundles.
+/// Returns the subject that checks bundles.
 pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
     let per_piece = effort.choose(5_000, 500_000);
     let name = format!("{PART}::random bundles");
@@ -39,14 +39,14 @@ pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
     })]
 }
 
-/// Returns random words for a random, non-empty set of units.
+/// Returns random instruction words, at most one for each unit and at least one in all.
 fn words(random: &mut Random) -> Vec<u32> {
     let which = 1 + random.below(15);
     let units = UNITS.into_iter().enumerate().filter(|(unit, _)| which >> unit & 1 == 1);
     units.map(|(_, of)| (of.start + random.bits() as u32 % of.len() as u32) << 24 | random.bits() as u32 >> 8).collect()
 }
 
-/// Fills the registers and part of the data store with random values.
+/// Fills the registers and a part of the data store with random values.
 fn draw(state: &mut State, random: &mut Random) {
     let mut word = || random.bits() as u32;
     state.r = std::array::from_fn(|_| word());
@@ -68,8 +68,8 @@ fn wrong(words: &[u32], reason: String) -> Box<Counterexample> {
     Box::new(Counterexample { subject: format!("bundle {}", words.join(" ")), reason, reproduction })
 }
 
-/// Checks that the text of a word parses back to a word with the same text. Words that differ only
-/// in ignored bits share one text.
+/// Checks that the assembly text of an instruction word parses to a word with the same text. Words
+/// that differ only in ignored bits have the same text.
 fn comes_back(word: u32, at: u32) -> Outcome {
     let text = word_text(word, at);
     match read_word(&text, at) {

@@ -1,5 +1,6 @@
-//! Checks of the engine's operations on rows of items. Each operation is compared with
-//! rustc_apfloat in every mode, for each variant of the engine that this computer can run.
+//! Checks of the native engine's operations on rows of items. Each operation is compared with
+//! rustc_apfloat in every mode, for each instruction-set variant of the engine that this computer
+//! can run.
 
 use halfbyte_abi::Elem;
 use halfbyte_ir::witness::Random;
@@ -18,14 +19,14 @@ use super::{Counterexample, Effort, Outcome, Reproduction, Subject};
 
 const PART: &str = "engine";
 
-/// The number of words per operand in one call.
+/// Number of items in one call of an operation, each with one 32-bit word per operand.
 const ROW: usize = 64;
 
-/// The number of random cases of each mode in a full run, in addition to all halves as single
-/// operands.
+/// Number of random cases for each mode in a full run. Cases in which one operand takes every half
+/// come in addition.
 const CASES: usize = 2_000_000;
 
-/// Returns the subjects about the operations on rows.
+/// Returns the subjects that check the operations on rows of items.
 pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
     Variant::ALL.into_iter().flat_map(|variant| variant_subjects(variant, effort)).collect()
 }
@@ -56,19 +57,19 @@ fn variant_subjects(variant: Variant, effort: Effort) -> Vec<Subject> {
     groups.into_iter().map(subject).collect()
 }
 
-/// The specification of an operation: its operand types and its exact result.
+/// The specification of an operation on rows: its operand types and its exact result.
 #[derive(Clone, Copy)]
 enum Specification {
-    /// Both lanes of a packed-half instruction. The third operand of `HMNMX2` selects minimum or
+    /// Both lanes of a packed-half instruction. For `HMNMX2`, the third operand selects minimum or
     /// maximum.
     Lanes(Spec),
-    /// One lane of `HSETP2`, as a mask.
+    /// The lane of `HSETP2` with this index; the result is a mask.
     Lane(Spec, u8),
     /// Conversion from `f32` to a half.
     Narrow { bf16: bool, rounding: Rounding },
     /// Conversion from a half to `f32`.
     Widen { bf16: bool },
-    /// Fused multiply-add of `f32`.
+    /// Fused multiply-add of `f32`, rounded to nearest.
     Singles,
     /// Arithmetic on `f32`.
     Single(FloatKind, Round),
@@ -76,7 +77,7 @@ enum Specification {
     OfDouble { half: bool, round: Round },
     /// Conversion from a 32-bit integer to `f32`.
     OfInt { signed: bool, round: Round },
-    /// An integer operation; the exact result is truncated to 32 bits.
+    /// An integer operation. The function returns the exact result, which is truncated to 32 bits.
     Words(fn(u32, u32) -> i128),
 }
 
@@ -117,7 +118,8 @@ impl Specification {
         }
     }
 
-    /// Returns random operands. If `x` is given, the operand at that position contains this half.
+    /// Returns random operands. If `x` is a half and an operand index, that operand contains the
+    /// half.
     fn words(&self, x: Option<(u16, usize)>, random: &mut Random) -> [u32; 3] {
         let bits = random.bits();
         match *self {
@@ -137,8 +139,8 @@ impl Specification {
                 words
             }
             Specification::Narrow { bf16, .. } => {
-                // The operand is a half, a midpoint between two halves, a neighbour of either, or
-                // random.
+                // The operand is a half, the midpoint between two halves, a neighbour of either, or
+                // any number.
                 let half = x.map_or(bits as u16, |(x, _)| x);
                 let (exact, middle) =
                     if bf16 { (widen::<BFloat>(half), 0x8000) } else { (widen::<Half>(half), 0x1000) };
@@ -162,15 +164,16 @@ impl Specification {
     }
 }
 
-/// Operands whose results are far from every half and every midpoint of two halves, in both
-/// formats.
+/// Operands of an ordinary lane. Their sum, product and `fma` are not close to any f16 or bf16
+/// value, nor to the midpoint of two neighbouring values.
 const ORDINARY: [u16; 3] = [0x3F81, 0x3981, 0x3F81];
 
-/// Returns operands whose product is a half or a midpoint of two halves. The addend is much
-/// smaller, in some cases too small to change an `f32`.
+/// Returns operands whose product is a half or the midpoint of two halves. The third operand, which
+/// is added to the product, is much smaller. In some cases it is too small to change an `f32`.
 fn rounding_boundary(bf16: bool, random: &mut Random) -> [u16; 3] {
     let (fraction, bias) = if bf16 { (7, 127) } else { (10, 15) };
-    // The significand of the product has at most a bit or two more than a half's.
+    // The significands of the two factors share the fraction bits of a half, so the product needs
+    // only one or two more bits.
     let first = random.below(fraction + 1);
     let mut factor = |bits: usize| {
         let exponent = bias - 4 + random.below(8);
@@ -185,7 +188,7 @@ fn rounding_boundary(bf16: bool, random: &mut Random) -> [u16; 3] {
     [sign(16, a), sign(24, b), sign(32, c as u16)]
 }
 
-/// A check of one operation in one variant of the engine.
+/// A check of one operation in one instruction-set variant of the engine.
 struct Trial<'a> {
     name: &'a str,
     variant: Variant,
@@ -223,8 +226,8 @@ impl Trial<'_> {
                 }
             }
         }
-        // Variants compute several items at once. A special item may give a wrong result only among
-        // ordinary ones.
+        // The engine computes several items with one instruction. An item with special operands may
+        // give a wrong result only if the items next to it are ordinary.
         let calm = ORDINARY.map(|half| packed(half, half));
         for number in 0..effort.choose(4096, CASES / 2) {
             let is_calm = number / ROW % 2 == 1 && number % 8 != number / 8 % 8;
@@ -235,8 +238,8 @@ impl Trial<'_> {
         Ok((rows * ROW + row.len()) as u64 * lanes)
     }
 
-    /// Checks one row. Each operand is a row of words or, for some operands, a single word for all
-    /// items.
+    /// Checks the operation on one row of items. An operand has one word for each item, or for some
+    /// operands a single word for all items.
     fn check(&self, row: &[[u32; 3]], random: &mut Random) -> Result<(), Box<Counterexample>> {
         let single = if random.below(4) == 0 { random.below(8) } else { 0 };
         let rows = [0, 1, 2].map(|k: usize| row.iter().map(|words| words[k]).collect::<Vec<u32>>());
@@ -267,7 +270,7 @@ impl Trial<'_> {
     }
 }
 
-/// Returns both formats, with and without FTZ.
+/// Returns f16 and bf16, each with and without FTZ.
 fn formats() -> impl Iterator<Item = (Format, bool)> {
     Format::ALL.into_iter().flat_map(|format| [(format, false), (format, true)])
 }
@@ -281,7 +284,8 @@ fn roundings() -> impl Iterator<Item = (half::Rounding, Rounding)> + Clone {
     half::Rounding::ALL.into_iter().zip(ROUNDINGS)
 }
 
-/// Returns all combinations of modes, including those that no instruction has.
+/// Returns an arithmetic operation on halves in all combinations of modes, including combinations
+/// that no instruction supports.
 fn arithmetic(kind: HalfKind) -> Vec<(RowOp, Specification)> {
     let op = match kind {
         HalfKind::Add => Op::Add { wide: false },
@@ -332,7 +336,8 @@ fn conversions() -> Vec<(RowOp, Specification)> {
     Format::ALL.into_iter().flat_map(of_format).collect()
 }
 
-/// Returns all `f32` operations except square roots, which rustc_apfloat lacks.
+/// Returns all arithmetic operations on `f32` except the square root, which rustc_apfloat does not
+/// have.
 fn singles() -> Vec<(RowOp, Specification)> {
     let kinds = FloatKind::ALL.into_iter().filter(|&kind| kind != FloatKind::Sqrt);
     let of = |kind| {
@@ -385,7 +390,7 @@ fn integers() -> Vec<(RowOp, Specification)> {
     ]
 }
 
-/// Returns the operations on bytes: each lane is computed exactly, then clamped.
+/// Returns the operations on packed bytes. Each lane is computed exactly and then saturated.
 fn bytes() -> Vec<(RowOp, Specification)> {
     fn each(a: u32, b: u32, lane: impl Fn(i32, i32) -> i32) -> i128 {
         let lanes = a.to_le_bytes().into_iter().zip(b.to_le_bytes());

@@ -1,5 +1,5 @@
-//! Checks of the packed-half arithmetic: every half, every pair of halves, and random triples, in
-//! every mode.
+//! Checks of the packed-half instructions in every mode, on every half, every pair of halves, and
+//! random triples of halves.
 
 use halfbyte_ir::witness::Random;
 use halfbyte_isa::half::{Format, HalfMode};
@@ -13,20 +13,20 @@ use super::{Effort, Subject};
 
 const PART: &str = "half";
 
-/// Special halves in either format: zeros, the smallest and largest subnormals, the smallest normal
+/// Special halves of f16 and bf16: zeros, the smallest and largest subnormals, the smallest normal
 /// number, 1 and its neighbours, the largest finite number, infinities and NaNs.
 pub(super) const EDGES: [u16; 22] = [
     0x0000, 0x8000, 0x0001, 0x8001, 0x03FF, 0x0400, 0x8400, 0x007F, 0x0080, 0x3C00, 0xBC00, 0x3BFF, 0x3F80, 0xBF81,
     0x7BFF, 0xFBFF, 0x7C00, 0x7F7F, 0xFF7F, 0x7F80, 0xFF80, 0x7FFF,
 ];
 
-/// The step between the halves of a sample.
+/// Difference between the bits of two consecutive halves in a sample.
 const STRIDE: usize = 257;
 
-/// The number of triples for one rounding mode and format in a full run.
+/// Number of random triples of halves in a full run, for each rounding mode and format.
 const TRIPLES: usize = 500_000_000;
 
-/// Returns the subjects about packed-half arithmetic.
+/// Returns the subjects that check packed-half arithmetic.
 pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
     let mut subjects = vec![
         every_pair("HADD2.RN of every pair", Op::Add { wide: false }, effort),
@@ -55,7 +55,7 @@ pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
     subjects
 }
 
-/// Returns an arithmetic op in every mode that its instruction supports.
+/// Returns specifications of an arithmetic op in every mode that its instruction supports.
 fn arithmetic(op: Op) -> Vec<Spec> {
     let mut specs = Vec::new();
     for rounding in ROUNDINGS {
@@ -73,20 +73,20 @@ fn arithmetic(op: Op) -> Vec<Spec> {
     specs
 }
 
-/// Returns an op without rounding, in both formats, with and without FTZ.
+/// Returns specifications of an op that does not round, for f16 and bf16, with and without FTZ.
 fn flushes(op: Op) -> Vec<Spec> {
     let formats = [false, true];
     formats.into_iter().flat_map(|bf16| formats.map(|ftz| Spec { bf16, ftz, ..Spec::new(op) })).collect()
 }
 
-/// Returns an op with each comparison, in both formats, with and without FTZ. The closure also gets
-/// the comparison's index.
+/// Returns specifications of an op with each comparison, for f16 and bf16, with and without FTZ.
+/// The closure receives the comparison and its index.
 fn compares(op: impl Fn(usize, Compare) -> Op) -> Vec<Spec> {
     let ops = COMPARES.into_iter().enumerate();
     ops.flat_map(|(number, compare)| flushes(op(number, compare))).collect()
 }
 
-/// Returns halves as operands: all of them, or a sample and the edge values.
+/// Returns halves as operands: all 2^16, or a sample and the special halves in `EDGES`.
 pub(super) fn operands(effort: Effort, random: &mut Random) -> impl Iterator<Item = u16> + use<> {
     let (first, stride) = effort.choose((random.below(STRIDE), STRIDE), (0, 1));
     let edges: &'static [u16] = effort.choose(&EDGES, &[]);
@@ -97,8 +97,8 @@ pub(super) fn packed(low: u16, high: u16) -> u32 {
     u32::from(high) << 16 | u32::from(low)
 }
 
-/// Checks all 2^32 pairs of `f16` halves, two pairs at a time. A sample takes only some first
-/// operands, with every second operand.
+/// Checks an op on all 2^32 pairs of `f16` halves, one pair in each lane. A sample takes only some
+/// first operands, but all second operands for each of them.
 fn every_pair(name: &str, op: Op, effort: Effort) -> Subject {
     const PIECES: usize = 1024;
     let per_piece = (1 << 16) / PIECES;
@@ -119,7 +119,8 @@ fn every_pair(name: &str, op: Op, effort: Effort) -> Subject {
     })
 }
 
-/// Checks random triples and triples of edge values for `HFMA2`, in one rounding mode and format.
+/// Checks `HFMA2` in one rounding mode and format, on random triples and on all triples of special
+/// halves.
 fn triples(spec: Spec, effort: Effort) -> Subject {
     const PIECES: usize = 125;
     let words = effort.choose(50_000, TRIPLES / PIECES / 2);
@@ -149,8 +150,8 @@ fn triples(spec: Spec, effort: Effort) -> Subject {
     })
 }
 
-/// Returns a random triple, biased to difficult cases. The addend has about the exponent of the
-/// product or nearly cancels it, or operands are edge values.
+/// Returns a random triple of halves that is often difficult for `fma`. The addend has about the
+/// exponent of the product or nearly cancels the product, or operands are special halves.
 pub(super) fn triple(bf16: bool, random: &mut Random) -> [u16; 3] {
     let bits = random.bits();
     let [a, b, c] = [bits, bits >> 16, bits >> 32].map(|bits| bits as u16);
@@ -177,7 +178,8 @@ pub(super) fn triple(bf16: bool, random: &mut Random) -> [u16; 3] {
     }
 }
 
-/// Pairs every half with edge values, itself, its neighbours and random halves, in both orders.
+/// Checks each specification on pairs of halves in both orders. Every half is paired with special
+/// halves, itself, its neighbours and random halves.
 fn pairs(name: &str, specs: Vec<Spec>, effort: Effort) -> Subject {
     Subject::new(PART, format!("{PART}::{name}"), (specs.len(), specs.len()), move |piece, random| {
         let Some(&spec) = specs.get(piece) else { return Ok(0) };
@@ -199,8 +201,8 @@ fn pairs(name: &str, specs: Vec<Spec>, effort: Effort) -> Subject {
     })
 }
 
-/// Checks every half in each of the three operand positions, with edge values and random halves in
-/// the others.
+/// Checks each specification with every half in each of the three operand positions. The other two
+/// operands are special or random halves.
 fn positions(name: &str, specs: Vec<Spec>, effort: Effort) -> Subject {
     const WORDS: usize = 8;
     Subject::new(PART, format!("{PART}::{name}"), (specs.len(), specs.len()), move |piece, random| {
@@ -222,8 +224,8 @@ fn positions(name: &str, specs: Vec<Spec>, effort: Effort) -> Subject {
     })
 }
 
-/// Checks the treatment of a single operand: selector, `abs`, `neg`, FTZ, SAT, RELU and the
-/// canonical NaN. The other operands are neutral elements of the operation.
+/// Checks how an instruction treats one operand: lane selection, `abs`, `neg`, FTZ, SAT, RELU and
+/// the canonical NaN. The other operands are neutral elements such as 0 or 1.
 fn one_operand(effort: Effort) -> Subject {
     let modes = |op| arithmetic(op).into_iter().filter(|spec| spec.rounding == ROUNDINGS[0]);
     let mut specs: Vec<Spec> = modes(Op::Add { wide: false }).chain(modes(Op::Mul)).chain(modes(Op::Fma)).collect();
@@ -253,7 +255,7 @@ fn one_operand(effort: Effort) -> Subject {
         };
         let mut cases = 0;
         for x in operands(effort, random) {
-            // The high lane has a different half, which also takes all values.
+            // The high lane holds a different half, which also takes all 2^16 values.
             let word = packed(x, x.wrapping_mul(0x9E37).wrapping_add(0x79B9));
             let mut words = others;
             words[position] = word;
@@ -264,7 +266,7 @@ fn one_operand(effort: Effort) -> Subject {
     })
 }
 
-/// Checks random forms of all 27 packed-half opcodes: sources of every kind, with every modifier.
+/// Checks all 27 packed-half opcodes with random kinds of sources and random modifiers.
 fn any_form(effort: Effort) -> Subject {
     const STATES: usize = 32;
     let instructions = effort.choose(500, 5_000);
@@ -310,7 +312,8 @@ fn random_spec(random: &mut Random) -> Spec {
         *source =
             ModifiedSource { neg: random.below(2) == 0, abs: random.below(2) == 0, halves, ..ModifiedSource::PLAIN };
     }
-    // At most one source is not a GPR, and never the first one.
+    // At most one source is a uniform register, a constant or an immediate, and it is not the first
+    // source.
     let outside = &mut spec.sources[1 + random.below(arity - 1)];
     match random.below(4) {
         0 => {}
@@ -344,8 +347,8 @@ fn widening() -> Subject {
     })
 }
 
-/// Checks `F2F` and `F2FP` on `f32` operands: every half, the midpoints between halves, the
-/// neighbours of both, and random ones.
+/// Checks `F2F` and `F2FP` from `f32`. The operands are every half, the midpoints between halves,
+/// the neighbours of both, and random numbers.
 fn narrowing(effort: Effort) -> Subject {
     let name = format!("{PART}::F2F and F2FP from f32");
     Subject::new(PART, name, (8, 8), move |piece, random| {

@@ -1,5 +1,5 @@
-//! Instructions under test. Each one is assembled from the text of its specification, encoded,
-//! decoded, and executed in the interpreter's domain.
+//! Instructions under test. Each instruction is assembled from text, encoded, decoded, and executed
+//! on numbers like in the interpreter.
 
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::{Reader, SpecialReg, Write};
@@ -9,16 +9,18 @@ use halfbyte_isa::halu::{Inst, read_word};
 use super::oracle::Spec;
 use super::{Counterexample, Reproduction};
 
-/// An instruction that reads R1, R2, R3 or their replacements, and P0.
+/// An instruction under test. Its sources are R1, R2 and R3, or other locations in their place, and
+/// P0.
 pub(super) struct Instruction {
     text: String,
-    /// The names of the source locations.
+    /// The name of each source's register or constant; `None` for an immediate.
     sources: Vec<Option<String>>,
     inst: Inst,
 }
 
 impl Instruction {
-    /// Assembles, encodes and decodes an instruction, and checks that its printed text parses back.
+    /// Assembles, encodes and decodes an instruction, and checks that its printed text parses to
+    /// the same instruction.
     pub(super) fn new(text: String, sources: Vec<Option<String>>) -> Result<Instruction, Box<Counterexample>> {
         let fail = |reason: String| {
             Box::new(Counterexample { subject: text.clone(), reason, reproduction: Reproduction::None })
@@ -37,8 +39,8 @@ impl Instruction {
         Instruction::new(spec.to_string(), sources.map(|(number, source)| source.place.name(number)).collect())
     }
 
-    /// Returns the value written to R0, or to P1 and P2 as bits 0 and 1. Returns `None` if the
-    /// instruction writes anything else.
+    /// Executes the instruction. Returns the value of R0, or for predicates the values of P1 and P2
+    /// as bits 0 and 1. Returns `None` if the instruction writes another location.
     fn execute(&self, words: [u32; 3], p0: bool) -> Option<u32> {
         let effects = meaning(&self.inst, &mut Concrete, &mut State { words, p0 });
         effects.writes.iter().try_fold(0, |result, write| match *write {
@@ -48,7 +50,7 @@ impl Instruction {
         })
     }
 
-    /// Executes the instruction and compares its result.
+    /// Executes the instruction and compares its result with the expected result.
     pub(super) fn check(&self, words: [u32; 3], p0: bool, expected: u32) -> Result<(), Box<Counterexample>> {
         let found = self.execute(words, p0);
         if found == Some(expected) { Ok(()) } else { Err(self.counterexample(words, p0, expected, found)) }
@@ -66,7 +68,7 @@ impl Instruction {
     }
 }
 
-/// A specification with its instruction.
+/// A specification with the instruction that must satisfy it.
 pub(super) struct Trial {
     /// The specification.
     pub spec: Spec,
@@ -78,13 +80,13 @@ impl Trial {
         Ok(Trial { spec, instruction: Instruction::of(&spec)? })
     }
 
-    /// Compares the instruction's result with the specification's.
+    /// Compares the result of the instruction with the result in the specification.
     pub(super) fn check(&self, words: [u32; 3], p0: bool) -> Result<(), Box<Counterexample>> {
         self.instruction.check(words, p0, self.spec.result(words, p0))
     }
 }
 
-/// The locations that [`SourceKind`] can name.
+/// The values of the registers and constants that [`SourceKind`] can name.
 struct State {
     words: [u32; 3],
     p0: bool,

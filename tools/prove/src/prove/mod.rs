@@ -1,8 +1,9 @@
-//! Verification by execution. Every translation rule is executed on both its sides, and the half
-//! arithmetic of the instructions and of the engine is compared with rustc_apfloat.
+//! Proof by running. Both sides of every rule are executed and compared, and the half arithmetic of
+//! the instructions and of the native engine is compared with rustc_apfloat.
 //!
-//! The work is a list of [`Subject`]s. Each is divided into pieces, which can run in any order, on
-//! any thread and in any shard. The cases of a piece depend only on its number and the seed.
+//! The work is a list of [`Subject`]s. Each subject is divided into pieces, which can run in any
+//! order, on any thread and in any shard. The cases of a piece depend only on the seed, the
+//! subject's name and the piece's number.
 
 mod approx;
 mod assembly;
@@ -26,7 +27,7 @@ use halfbyte_lower::RuleBook;
 
 pub use video::check_sequence;
 
-/// The amount of testing.
+/// The amount of testing in a run of `prove`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effort {
     /// A sample that finds most mistakes within a minute.
@@ -36,7 +37,7 @@ pub enum Effort {
 }
 
 impl Effort {
-    /// Returns the amount for this effort.
+    /// Returns `sample` or `full`, depending on the effort.
     fn choose<T>(self, sample: T, full: T) -> T {
         match self {
             Effort::Sample => sample,
@@ -45,25 +46,27 @@ impl Effort {
     }
 }
 
-/// A counterexample, with a reproduction.
+/// An input on which the two sides of a claim differ.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Counterexample {
-    /// The name of the subject; for a rule also its file and line.
+    /// The name of the subject; for a rule also the rule's file and line.
     pub subject: String,
-    /// The difference.
+    /// The difference between the two sides.
     pub reason: String,
-    /// The input that reproduces the difference.
+    /// The input, in a form that a command of halfbyte accepts.
     pub reproduction: Reproduction,
 }
 
-/// An input that reproduces a difference.
+/// An input that reproduces a difference with a command of halfbyte.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Reproduction {
-    /// There is no such input.
+    /// No command can reproduce the difference.
     None,
-    /// A kernel file, with a run line for `check` if a launch shows the difference.
+    /// A kernel file. If a launch shows the difference, the file has a run line for `halfbyte
+    /// check`.
     Kernel(String),
-    /// A JSON line: input for `step --target halu`, or the words of an instruction or bundle.
+    /// A JSON line: input for `halfbyte step --target halu`, or the instruction words of an
+    /// instruction or a bundle.
     Line(String),
 }
 
@@ -79,22 +82,23 @@ impl fmt::Display for Counterexample {
 
 impl std::error::Error for Counterexample {}
 
-/// The number of cases in a piece, or its first counterexample.
+/// The number of cases that a piece has checked, or its first counterexample.
 type Outcome = Result<u64, Box<Counterexample>>;
 
-/// A function that runs a piece, by its number, with its own random numbers.
+/// A function that runs the piece with the given number, with its own random generator.
 type Run = dyn Fn(usize, &mut Random) -> Outcome + Send + Sync;
 
-/// A property that is checked.
+/// A claim that is checked, such as the equality of the two sides of a rule.
 pub struct Subject {
-    /// The part that the subject belongs to, such as a target's rules, the half arithmetic, the
-    /// engine or the assembly.
+    /// The group of the subject, such as the rules of a target, the half arithmetic, the engine or
+    /// the assembly.
     pub part: &'static str,
     /// `true` if the subject is a rule.
     pub is_rule: bool,
-    /// The unique name.
+    /// The unique name of the subject.
     pub name: String,
-    /// The number of variants: witness kernels, combinations of modifiers, or opcodes.
+    /// The number of variants that the subject checks: witness kernels, combinations of modifiers,
+    /// or opcodes.
     pub instances: usize,
     /// `true` if this computer cannot run the subject, which then has no cases.
     pub is_absent: bool,
@@ -103,7 +107,8 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Creates a subject with the given numbers of instances and pieces. `run` runs one piece.
+    /// Creates a subject. The pair holds the numbers of variants and of pieces. The closure `run`
+    /// runs one piece.
     fn new(
         part: &'static str,
         name: impl Into<String>,
@@ -118,7 +123,7 @@ impl Subject {
         Subject { is_absent: true, ..Subject::new(part, name, (instances, 0), |_, _| Ok(0)) }
     }
 
-    /// Runs all pieces and returns the number of cases.
+    /// Runs all pieces of the subject on this thread. Returns the number of cases.
     ///
     /// # Errors
     /// Fails with the first counterexample.
@@ -127,8 +132,8 @@ impl Subject {
     }
 
     fn run_piece(&self, piece: usize, seed: u64) -> Outcome {
-        // The seed includes the FNV-1a hash of the name, so that other subjects do not affect the
-        // cases.
+        // The seed of a piece includes the FNV-1a hash of the subject's name. Therefore the cases
+        // of a subject do not change if other subjects are added.
         let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
         let name = self.name.bytes().fold(0xcbf2_9ce4_8422_2325, hash);
         let mut random = Random(Random(seed ^ name).bits() ^ piece as u64);
@@ -137,7 +142,7 @@ impl Subject {
     }
 }
 
-/// Returns all subjects.
+/// Returns all subjects: rules, instructions, engine operations and assembly.
 pub fn subjects(effort: Effort) -> Vec<Subject> {
     let mut subjects = rules::subjects(effort);
     subjects.extend(halves::subjects(effort));
@@ -150,13 +155,13 @@ pub fn subjects(effort: Effort) -> Vec<Subject> {
     subjects
 }
 
-/// Returns the subjects for an external rule book. Run them with [`prove`], or one by one with
-/// [`Subject::prove`].
+/// Returns one subject for each rule of a rule book outside of halfbyte. Run the subjects with
+/// [`prove`], or one by one with [`Subject::prove`].
 pub fn rule_book(book: &'static dyn RuleBook, effort: Effort) -> Vec<Subject> {
     rules::of_book(book, effort)
 }
 
-/// A shard of the work: part `k` of `n` equal parts.
+/// One of `n` equal parts of the work, written `k/n`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shard {
     index: usize,
@@ -196,44 +201,44 @@ impl FromStr for Shard {
     }
 }
 
-/// The configuration of a run.
+/// The configuration of a run of `prove`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Plan {
-    /// The shard of the pieces to run.
+    /// The shard of the pieces that is run.
     pub shard: Shard,
     /// The seed of the random cases.
     pub seed: u64,
-    /// The number of threads.
+    /// The number of threads that run pieces.
     pub threads: usize,
 }
 
-/// The progress of a run.
+/// The progress of a run, reported after each piece.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress<'a> {
-    /// The number of finished pieces.
+    /// The number of pieces that have finished.
     pub done: usize,
     /// The number of pieces in this shard.
     pub pieces: usize,
-    /// The number of cases so far.
+    /// The number of cases that have been checked so far.
     pub cases: u64,
     /// The name of the subject whose piece has just finished.
     pub subject: &'a str,
 }
 
-/// The result of a subject.
+/// The result of checking one subject.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SubjectResult {
-    /// The number of cases.
+    /// The number of cases that were checked.
     pub cases: u64,
     /// The time spent, summed over all threads.
     pub time: Duration,
-    /// The counterexample of the lowest-numbered failing piece. Pieces that would start after a
-    /// failure are skipped.
+    /// The counterexample of the failing piece with the lowest number. After a failure, no further
+    /// piece of the subject is started.
     pub failure: Option<Box<Counterexample>>,
 }
 
-/// Runs a shard of the subjects. Returns one finding per subject. `watch` is called after every
-/// piece.
+/// Runs one shard of the subjects on several threads. Returns one result for each subject. Calls
+/// `watch` after every piece.
 pub fn prove(subjects: &[Subject], plan: Plan, watch: &mut dyn FnMut(&Progress<'_>)) -> Vec<SubjectResult> {
     let pieces = subjects.iter().enumerate().flat_map(|(subject, s)| (0..s.pieces).map(move |piece| (subject, piece)));
     let pieces: Vec<(usize, usize)> = pieces.skip(plan.shard.index - 1).step_by(plan.shard.count).collect();
@@ -254,7 +259,7 @@ pub fn prove(subjects: &[Subject], plan: Plan, watch: &mut dyn FnMut(&Progress<'
                         false => subjects[subject].run_piece(piece, plan.seed),
                     };
                     failed[subject].fetch_or(outcome.is_err(), Ordering::Relaxed);
-                    // The receiver outlives all senders.
+                    // Sending cannot fail, because the receiver outlives all senders.
                     let _ = sender.send((subject, piece, start.elapsed(), outcome));
                 }
             });

@@ -1,8 +1,8 @@
 //! An independent specification of the packed-half instructions: their assembly text, and their
-//! arithmetic with rustc_apfloat.
+//! results, which rustc_apfloat computes.
 //!
-//! It follows the listings of seed 001 step by step and shares no code with the instructions'
-//! meanings.
+//! The specification follows the reference listings of seed 001 (the HALU reference) step by step.
+//! It shares no code with the instruction semantics in the crate `isa`.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -15,11 +15,11 @@ const NAN: u16 = 0x7FFF;
 /// The canonical NaN of `f32` results.
 const NAN_F32: u32 = 0x7FFF_FFFF;
 
-/// A rounding mode with its modifier.
+/// A rounding mode: its modifier in assembly text, and the mode in rustc_apfloat.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Rounding(pub &'static str, pub Round);
 
-/// All rounding modes.
+/// All rounding modes of the packed-half instructions.
 pub(super) const ROUNDINGS: [Rounding; 4] = [
     Rounding("RN", Round::NearestTiesToEven),
     Rounding("RM", Round::TowardNegative),
@@ -27,7 +27,7 @@ pub(super) const ROUNDINGS: [Rounding; 4] = [
     Rounding("RZ", Round::TowardZero),
 ];
 
-/// The clamp of the rounded result.
+/// The range to which the rounded result is clamped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Clamp {
     None,
@@ -35,12 +35,12 @@ pub(super) enum Clamp {
     Sat,
 }
 
-/// A comparison: its modifier, and its result for two values in the given order. The order is
-/// `None` if a value is NaN.
+/// A comparison: its modifier in assembly text, and its result for two values in the given order.
+/// The order is `None` if a value is NaN.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Compare(pub &'static str, fn(Option<Ordering>) -> bool);
 
-/// All comparisons.
+/// All comparisons of `HSET2` and `HSETP2`.
 pub(super) const COMPARES: [Compare; 14] = [
     Compare("LT", |order| order == Some(Ordering::Less)),
     Compare("EQ", |order| order == Some(Ordering::Equal)),
@@ -58,18 +58,19 @@ pub(super) const COMPARES: [Compare; 14] = [
     Compare("GEU", |order| order.is_none_or(Ordering::is_ge)),
 ];
 
-/// The logical operation that combines a comparison with the predicate source.
+/// A logical operation that combines the result of a comparison with the predicate source: its
+/// modifier, and its result.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Logic(pub &'static str, fn(bool, bool) -> bool);
 
-/// All logical operations.
+/// All logical operations of `HSET2` and `HSETP2`.
 pub(super) const LOGICS: [Logic; 3] =
     [Logic("AND", |a, b| a && b), Logic("OR", |a, b| a || b), Logic("XOR", |a, b| a != b)];
 
 /// A packed-half operation.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Op {
-    /// `HADD2`, with an `f32` result if `wide`.
+    /// `HADD2`. If `wide` is set, the result is an `f32`.
     Add { wide: bool },
     /// `HMUL2`.
     Mul,
@@ -77,16 +78,16 @@ pub(super) enum Op {
     Fma,
     /// `HMNMX2`.
     MinMax { nan: bool },
-    /// `HSET2`, with 1.0 for true if `float`.
+    /// `HSET2`. If `float` is set, true is 1.0 instead of all ones.
     Set { compare: Compare, logic: Logic, float: bool },
     /// `HSETP2`.
     SetPred { compare: Compare, logic: Logic },
 }
 
-/// The selector of a source: the halves that the two lanes read.
+/// The lane selector of a source: the halves of the source register that the two lanes read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Halves {
-    /// Each lane reads the half at its own position.
+    /// Lane 0 reads the low half, and lane 1 reads the high half.
     Both,
     /// Both lanes read the low half.
     Low,
@@ -94,7 +95,7 @@ pub(super) enum Halves {
     High,
 }
 
-/// The kind of a source. [`SourceKind::name`] gives the name of its register or constant.
+/// The kind of a source operand. [`SourceKind::name`] returns the name of its register or constant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum SourceKind {
     Register,
@@ -104,7 +105,8 @@ pub(super) enum SourceKind {
 }
 
 impl SourceKind {
-    /// Returns the name of the location of source `number`, or `None` for an immediate.
+    /// Returns the name of the register or constant of the source with this index, or `None` for an
+    /// immediate.
     pub(super) fn name(self, number: usize) -> Option<String> {
         match self {
             SourceKind::Register => Some(format!("R{}", number + 1)),
@@ -115,7 +117,7 @@ impl SourceKind {
     }
 }
 
-/// A source with its modifiers.
+/// A source operand with its modifiers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct ModifiedSource {
     pub neg: bool,
@@ -125,7 +127,7 @@ pub(super) struct ModifiedSource {
 }
 
 impl ModifiedSource {
-    /// A register without modifiers.
+    /// A register operand without modifiers.
     pub(super) const PLAIN: ModifiedSource =
         ModifiedSource { neg: false, abs: false, halves: Halves::Both, place: SourceKind::Register };
 
@@ -143,7 +145,7 @@ impl ModifiedSource {
         format!("{neg}{bar}{name}{halves}{bar}")
     }
 
-    /// Returns the halves that the lanes read from a word, with `abs` and `neg` applied.
+    /// Returns the halves that the two lanes read from a 32-bit word, with `abs` and `neg` applied.
     fn lanes(self, word: u32) -> [u16; 2] {
         let (low, high) = (word as u16, (word >> 16) as u16);
         let lanes = match self.halves {
@@ -158,7 +160,8 @@ impl ModifiedSource {
     }
 }
 
-/// A packed-half instruction. The destination is R0, or P1 and P2; the predicate source is P0.
+/// A packed-half instruction. The destination is R0, or P1 and P2 for `HSETP2`. The predicate
+/// source is P0.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spec {
     pub op: Op,
@@ -166,7 +169,7 @@ pub(super) struct Spec {
     pub ftz: bool,
     pub clamp: Clamp,
     pub rounding: Rounding,
-    /// The sources. Only `HFMA2` uses the third.
+    /// The source operands. Only `HFMA2` uses the third one.
     pub sources: [ModifiedSource; 3],
     /// `true` if the predicate source is inverted.
     pub not: bool,
@@ -180,12 +183,13 @@ impl Spec {
         Spec { op, bf16: false, ftz: false, clamp: Clamp::None, rounding, sources, not: false }
     }
 
-    /// Returns the number of sources.
+    /// Returns the number of source operands.
     pub(super) fn arity(&self) -> usize {
         if matches!(self.op, Op::Fma) { 3 } else { 2 }
     }
 
-    /// Returns the value of R0 after the instruction. For `HSETP2`, bit 0 is P1 and bit 1 is P2.
+    /// Returns the value of R0 after the instruction. For `HSETP2`, bit 0 of the result is P1 and
+    /// bit 1 is P2.
     pub(super) fn result(&self, words: [u32; 3], p0: bool) -> u32 {
         if self.bf16 { self.result_in::<BFloat>(words, p0) } else { self.result_in::<Half>(words, p0) }
     }
@@ -258,7 +262,7 @@ impl Spec {
     }
 }
 
-/// The assembly text.
+/// Formats the instruction as assembly text.
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let flag = |on: bool, text: &'static str| if on { text } else { "" };
@@ -302,13 +306,13 @@ fn canonical<F: Float>(x: F) -> u16 {
     if x.is_nan() { NAN } else { x.to_bits() as u16 }
 }
 
-/// Converts a half to `f32`.
+/// Converts the bits of a half to the bits of an `f32`.
 pub(super) fn widen<F: Float + FloatConvert<Single>>(bits: u16) -> u32 {
     let wide: Single = F::from_bits(bits.into()).convert(&mut false).value;
     if wide.is_nan() { NAN_F32 } else { wide.to_bits() as u32 }
 }
 
-/// Converts an `f32` to a half.
+/// Converts the bits of an `f32` to the bits of a half.
 pub(super) fn narrow<F: Float>(bits: u32, Rounding(_, round): Rounding) -> u16
 where
     Single: FloatConvert<F>,
@@ -320,7 +324,7 @@ where
 mod tests {
     use super::*;
 
-    /// Checks the oracle itself on examples that the seed specifies.
+    /// Checks the specification itself on examples from seed 001 (the HALU reference).
     #[test]
     fn the_oracle_knows_the_law() {
         let result = |spec: Spec, words| spec.result(words, true);

@@ -1,11 +1,15 @@
-//! Checks of rules: the witness kernels of each rule are executed before and after its translation.
+//! Checks of rules. The witness kernels of each rule are executed before and after the rule is
+//! applied.
 //!
-//! A selection rule is applied to its witness kernel without earlier passes, so that it sees its
-//! own pattern. Only `pack` runs first if the target packs work items. The machine code must give
-//! the evaluator's bits. A rule of `lower` is applied by its own pass, and the rewritten kernel
-//! must give the same results. In both cases the rule must actually be applied. If an item reads at
-//! most 16 bits per lane, the inputs are exhaustive; otherwise they are edge values and random
-//! ones.
+//! A selection rule is applied to its witness kernel without earlier passes, so that the rule finds
+//! its own pattern. If the target packs work items, only the pass `pack` runs first. The machine
+//! code must give the evaluator's bits.
+//!
+//! A rule of `lower` is applied by its own pass, and the rewritten kernel must give the same
+//! results. In both cases, the check also fails if the rule is not applied.
+//!
+//! If an item reads at most 16 bits per lane, the inputs are exhaustive. Otherwise they are edge
+//! values and random values.
 
 use halfbyte::launch::{Engine, evaluate, execute, given};
 use halfbyte::{Module, TARGETS};
@@ -26,20 +30,20 @@ use halfbyte_testkit::compare::compare;
 use halfbyte_testkit::runlines::{binding, size};
 use halfbyte_testkit::trial::{self, Trial};
 
-/// The number of cases of a rule in a sample, shared among its witnesses.
+/// Number of cases for a rule in a sample. The witness kernels of the rule share the cases.
 const SAMPLE: u32 = 4096;
 const FULL: u32 = 2_000_000;
 
-/// The smallest number of cases of a witness.
+/// Minimum number of cases for a witness kernel.
 const LEAST: u32 = 256;
 
-/// The largest number of cases in a launch, so that the data fit the caches.
+/// Maximum number of cases in one launch. The data of so many cases fit the processor's caches.
 const LAUNCH: u32 = 1 << 16;
 
-/// The largest number of items whose data a run line lists.
+/// Maximum number of items whose data a run line contains.
 const LISTED: u32 = 64;
 
-/// Returns the selection rules of every target, and the rules of `lower`.
+/// Returns one subject for each selection rule of every target and for each rule of `lower`.
 pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
     let mut subjects = Vec::new();
     for target in TARGETS.defaults() {
@@ -54,7 +58,8 @@ pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
                     match assemble(machine, kernel) {
                         Ok(Assembled { program, fired, text }) => {
                             is_taken |= fired.contains(&(number as u32));
-                            // Machines with identical code are run only once.
+                            // If two machines of a target get identical code, the code is executed
+                            // for one of them only.
                             if !lines.contains(&text) {
                                 lines.push(text);
                                 programs.push((machine, program));
@@ -75,14 +80,14 @@ pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
     subjects
 }
 
-/// Returns the rules of an external rule book.
+/// Returns one subject for each rule of a rule book outside of halfbyte.
 pub(super) fn of_book(book: &'static dyn RuleBook, effort: Effort) -> Vec<Subject> {
     let of_book =
         |(number, rule)| rewriting(book.name(), rule, effort, move |kernel| rule_trial::apply_of(book, number, kernel));
     rule_trial::rules_of(book).map(of_book).collect()
 }
 
-/// Returns the subject for a rule of a pass; `apply` applies the rule to a kernel.
+/// Returns the subject for a rule of a pass. The closure `apply` applies the rule to a kernel.
 fn rewriting(
     part: &'static str,
     rule: &'static Rule,
@@ -97,7 +102,7 @@ fn rewriting(
     })
 }
 
-/// The definition site of a rule.
+/// The place where a rule is defined.
 #[derive(Clone, Copy)]
 struct RuleSite {
     part: &'static str,
@@ -112,8 +117,8 @@ impl RuleSite {
         Box::new(Counterexample { subject: format!("rule {part}::{name} ({file}:{line})"), reason, reproduction })
     }
 
-    /// Returns the subject for a rule with the given checks; `translate` applies the rule to a
-    /// witness kernel.
+    /// Returns the subject for a rule with the given `check` lines. The closure `translate` applies
+    /// the rule to a witness kernel.
     fn subject(
         self,
         checks: &[&str],
@@ -126,13 +131,14 @@ impl RuleSite {
         let count = all.as_ref().map_or(0, Vec::len);
         let share = effort.choose(SAMPLE, FULL).div_ceil(count.max(1) as u32).max(LEAST);
         let name = format!("{}::{}", self.part, self.name);
-        // A rule without a witness still has one piece, which fails.
+        // A rule without witness kernels still has one piece, so that its missing check is
+        // reported.
         let run = move |piece, random: &mut Random| {
             let all = all.as_ref().map_err(|error| self.fail(error.clone(), Reproduction::None))?;
             let Some(witness) = all.get(piece) else { return Ok(0) };
             prove(witness, share, random, &translate).map_err(|wrong| {
-                // If the compiler applied another rule to this witness, a different witness may
-                // show the difference.
+                // The default compiler may apply another rule to this witness kernel and so hide
+                // the difference. Then the other witness kernels are tried.
                 let mut others = all.iter().filter(|_| !wrong.is_shown);
                 let shown = others
                     .find_map(|other| prove(other, share, random, &translate).err().filter(|wrong| wrong.is_shown));
@@ -144,30 +150,31 @@ impl RuleSite {
     }
 }
 
-/// A witness kernel after its translation.
+/// The translation of a witness kernel by a rule.
 struct Translated {
     after: After,
     /// `true` if the rule was applied.
     is_taken: bool,
 }
 
-/// The result of a translation.
+/// The form of a translated witness kernel.
 enum After {
     Kernel(Box<Kernel>),
-    /// Machine code for each machine.
+    /// Machine code for each machine of the target.
     Words(Vec<(Target, Program)>),
 }
 
-/// The failure of a witness.
+/// The failure of a witness kernel.
 struct Wrong {
     reason: String,
-    /// A kernel file with the witness, and a run line if a launch shows the difference.
+    /// The text of a kernel file with the witness kernel. If a launch shows the difference, the
+    /// file has a run line.
     file: String,
-    /// `true` if the default compiler shows the difference for the same launch.
+    /// `true` if the default compiler's code also shows the difference in that launch.
     is_shown: bool,
 }
 
-/// Runs a witness on about `cases` cases.
+/// Checks a rule on one witness kernel with about `cases` cases. Returns the number of cases.
 fn prove(
     witness: &Witness,
     cases: u32,
@@ -183,7 +190,7 @@ fn prove(
     let mut last: Vec<Launch> = Vec::new();
     while run < u64::from(cases) {
         let launches = witness.launches(cases.min(LAUNCH), random.bits());
-        // A launch that does not depend on the seed is exhaustive and is run once.
+        // A launch whose inputs do not depend on the seed is exhaustive, so it is not repeated.
         let is_new = |(number, launch): &(usize, &Launch)| last.get(*number) != Some(*launch);
         let new: Vec<&Launch> = launches.iter().enumerate().filter(is_new).map(|(_, launch)| launch).collect();
         if new.is_empty() {
@@ -202,18 +209,18 @@ fn prove(
         }
         last = launches;
     }
-    // A missing application is reported only if the results agree; otherwise the difference says
+    // That the rule was not applied is reported last, because a difference in the results says
     // more.
     if is_taken { Ok(run) } else { Err(wrong("its witness is translated without it".to_owned())) }
 }
 
-/// A difference between the two sides.
+/// A difference between a witness kernel and its translation.
 struct Difference {
     item: Option<u32>,
     reason: String,
 }
 
-/// A kernel and its translation, compared by the parameter `output`.
+/// A kernel and its translation. Only the buffer of the parameter with index `output` is compared.
 struct TranslationCheck<'k> {
     module: &'k Module,
     kernel: &'k Kernel,
@@ -223,8 +230,8 @@ struct TranslationCheck<'k> {
 }
 
 impl TranslationCheck<'_> {
-    /// Returns a launch shape for `items`. The shape has several axes if the kernel names them,
-    /// unless the machine code is for launches along x.
+    /// Returns a launch shape with `items` items. The shape has several axes if the kernel reads
+    /// indices along several axes and the machine code supports them.
     fn shape(&self, items: u32) -> Shape {
         let shape = Shape::from(items);
         let is_along_x = |program: &Program| program.kernels().iter().any(|kernel| kernel.info().along_x);
@@ -282,12 +289,13 @@ impl TranslationCheck<'_> {
         Ok(difference.map(|(item, reason)| Difference { item, reason }))
     }
 
-    /// Reproduces a difference as a run line: of the differing item alone if it still differs
-    /// alone, otherwise of all items.
+    /// Reproduces a difference as a kernel file with a run line. The run line launches only the
+    /// differing item if that suffices, otherwise all items.
     fn reproduce(&self, items: u32, args: &[Vec<u8>], found: Difference) -> Wrong {
         if let Some(item) = found.item {
-            // The buffers contain the item's own element, and in the second attempt also the
-            // following elements, which some items read.
+            // In the first attempt, each buffer contains only the element of the item. In the
+            // second attempt, it also contains the following elements, because some items read
+            // them.
             for count in [1, 1 + Launch::SPARE] {
                 let own = |(param, bytes): (&Param, &Vec<u8>)| match param.kind {
                     ParamKind::Scalar(_) => bytes.clone(),
@@ -306,8 +314,9 @@ impl TranslationCheck<'_> {
         self.wrong(found.reason, items, args)
     }
 
-    /// Creates a failure with a kernel file. The run line names the targets that show the
-    /// difference. If none does, it runs the rewritten kernel on the evaluator.
+    /// Creates a failure with a kernel file. Its run line names the targets that show the
+    /// difference. If no target shows it, the run line executes the rewritten kernel on the
+    /// evaluator.
     fn wrong(&self, reason: String, items: u32, args: &[Vec<u8>]) -> Wrong {
         let targets: Vec<Target> = match self.after {
             After::Words(ref programs) => programs.iter().map(|&(target, _)| target).collect(),
@@ -334,7 +343,8 @@ impl TranslationCheck<'_> {
         Wrong { reason, file, is_shown: !shown.is_empty() }
     }
 
-    /// Returns `true` if the default compiler's code for a target differs from the evaluator.
+    /// Returns `true` if the default compiler's code for a target gives another result than the
+    /// evaluator.
     fn differs(&self, target: Target, items: u32, args: &[Vec<u8>]) -> bool {
         let ways = [halfbyte::pipeline::Options::new(target)];
         let trial = Trial {
@@ -349,7 +359,8 @@ impl TranslationCheck<'_> {
             .is_err()
     }
 
-    /// Returns a launch as a run line, with the evaluator's result.
+    /// Returns a launch in the syntax of run lines, with the evaluator's result as the expected
+    /// result.
     fn run_line(&self, on: &str, kernel: &str, items: u32, args: &[Vec<u8>]) -> String {
         let value = |param: &Param, bytes: &[u8]| format!(" {}", binding(&param.name, param.kind, bytes));
         let mut results = args.to_vec();
@@ -371,12 +382,12 @@ fn elements(ty: Type, bytes: &[u8], first: usize, count: usize) -> &[u8] {
     bytes.get(first * size..(first + count) * size).unwrap_or(bytes)
 }
 
-/// A kernel in machine code.
+/// A kernel that was compiled by a single target's selection.
 struct Assembled {
     program: Program,
-    /// The numbers of the rules that were applied.
+    /// The indices of the rules that were applied.
     fired: Vec<u32>,
-    /// The assembly text.
+    /// The assembly text, one instruction per entry.
     text: Vec<String>,
 }
 
@@ -408,7 +419,8 @@ mod tests {
     use super::*;
     use halfbyte_testkit::check::check;
 
-    /// Returns a rule with the given checks, whose translation contains a fault.
+    /// Returns the subject for a made-up rule with the given `check` lines. The closure `fault`
+    /// breaks the translated kernel, so the check must fail.
     fn planted(checks: &[&str], is_taken: bool, fault: fn(&mut Kernel)) -> Subject {
         let place = RuleSite { part: "halu", name: "planted", file: "planted.isle", line: 7 };
         place.subject(checks, Effort::Sample, move |kernel| {
@@ -434,7 +446,7 @@ mod tests {
             (&["(%a: i8): %r = neg.i8 %b"], "%b"),
         ] {
             let subject = planted(checks, true, |_| {});
-            // The single piece fails in whichever shard contains it.
+            // The subject has a single piece, so exactly one of several shards fails.
             assert_eq!(subject.pieces, 1);
             let failure = subject.prove(0).unwrap_err();
             assert!(failure.to_string().contains(reason), "{failure}");
@@ -455,7 +467,7 @@ mod tests {
             let failure = planted(&[CHECK], is_taken, clamps_not).prove(0).unwrap_err();
             let Reproduction::Kernel(text) = &failure.reproduction else { panic!("{failure}") };
             assert!(failure.reason.contains("@witness on halu (interp): result[0]"), "{failure}");
-            // The compiler itself does not have the fault.
+            // The default compiler does not contain the fault, so the reported file passes there.
             let outcome = check("planted.hb", text, Path::new("."), &Engine::ALL);
             assert!(outcome.failures.is_none() && outcome.runs == 1, "{text}");
             assert!(text.contains("items=1") && text.contains(" -> result="), "{text}");

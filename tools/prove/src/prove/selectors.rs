@@ -1,16 +1,16 @@
-//! Checks of the video instructions' selectors and masks: every selector in each source, and every
-//! mask.
+//! Checks of the selectors and masks of video instructions such as `vadd2`: every selector of each
+//! source, and every mask.
 
 use super::instruction::Instruction;
 use super::{Counterexample, Outcome, Subject};
 
 const PART: &str = "video";
 
-/// The bytes of R1, R2 and R3, lowest first. All elements are distinct, and no sum carries out of
-/// its lane.
+/// The bytes of R1, R2 and R3, lowest first. All bytes and half-words are distinct, and no sum of
+/// two of them overflows its lane.
 const BYTES: [u8; 12] = [1, 2, 3, 4, 5, 6, 7, 8, 0x40, 0x50, 0x60, 0x70];
 
-/// Returns the subjects about selectors and masks.
+/// Returns the subjects that check selectors and masks.
 pub(super) fn subjects() -> Vec<Subject> {
     vec![
         Subject::new(PART, format!("{PART}::vadd2, every selector and mask"), (256, 1), |_, _| lanes_of(2)),
@@ -18,9 +18,9 @@ pub(super) fn subjects() -> Vec<Subject> {
     ]
 }
 
-/// Adds elements of R1 and R2, chosen by selectors, into lanes of R3, chosen by masks. For two
-/// lanes, all pairs of selectors are checked. For four lanes, each selector of R1 is paired with
-/// some selectors of R2.
+/// Checks `vadd2` or `vadd4`, which adds elements of R1 and R2 that selectors choose, into the
+/// lanes of R3 that a mask chooses. With two lanes, all pairs of selectors are checked. With four
+/// lanes, each selector of R1 is paired with 16 selectors of R2.
 fn lanes_of(lanes: usize) -> Outcome {
     const OTHERS: usize = 16;
     let elements = 2 * lanes;
@@ -30,7 +30,7 @@ fn lanes_of(lanes: usize) -> Outcome {
     for a in 0..selectors {
         for number in 0..OTHERS {
             let b = if lanes == 2 { number } else { (a * 2741 + number * 293 + 7) % selectors };
-            // The assembler rejects empty masks.
+            // The mask is never 0, because the assembler rejects an empty mask.
             let mask = 1 + (a + number) % masks;
             add(lanes, [a, b], mask)?;
             cases += 1;
@@ -41,8 +41,8 @@ fn lanes_of(lanes: usize) -> Outcome {
 
 fn add(lanes: usize, selectors: [usize; 2], mask: usize) -> Result<(), Box<Counterexample>> {
     let (letter, elements) = if lanes == 2 { ('h', 4) } else { ('b', 8) };
-    // A selector's number has one digit per lane, in base `elements`, with lane 0 as the lowest
-    // digit.
+    // The number of a selector has one digit for each lane, in base `elements`. Lane 0 is the
+    // lowest digit.
     let elements_of = |lane: usize| usize::pow(elements, lane as u32);
     let element = |selector: usize, lane: usize| selector / elements_of(lane) % elements;
     let digits = |number: &dyn Fn(usize) -> Option<usize>| {
@@ -57,7 +57,7 @@ fn add(lanes: usize, selectors: [usize; 2], mask: usize) -> Result<(), Box<Count
     let word = |from: usize| (0..4).rev().fold(0, |word, i| word << 8 | u32::from(BYTES[from + i]));
     let width = 32 / lanes;
     let lane_of = |word: u32, lane: usize| u64::from(word) >> (lane * width) & ((1 << width) - 1);
-    // Element numbers continue from the first register to the second.
+    // The elements of R1 and R2 are numbered consecutively: first all of R1, then all of R2.
     let value = |number: usize| lane_of(word(4 * (number / lanes)), number % lanes);
     let [a, b] = selectors;
     let lane = |lane: usize| match mask >> lane & 1 {

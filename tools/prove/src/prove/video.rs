@@ -1,7 +1,7 @@
-//! Checks of the sequences that video instructions are expanded to for PTX, against the
-//! instructions' own meaning.
+//! Checks of the instruction sequences by which PTX code generation replaces video instructions
+//! such as `vadd4`. The sequence must compute the same result as the instruction itself.
 //!
-//! Both sides are executed by the meanings of PTX in a domain of many words at once.
+//! Both sides are executed by the semantics of PTX instructions, on many operand values at once.
 
 use halfbyte::Sm;
 use halfbyte_abi::Signature;
@@ -19,18 +19,19 @@ use crate::ptx_vectors::{Row, execute};
 use super::{Counterexample, Effort, Outcome, Reproduction, Subject};
 
 const PART: &str = "ptx::video";
-/// The number of words that are computed at once.
+/// Number of operand values for which a sequence is executed at once.
 const WIDTH: usize = 64;
-/// The register of the result.
+/// Register for the result of the instruction.
 const RESULT: Reg = D;
 
-/// Returns one subject per form. Its instances are the distinct sequences of all SMs.
+/// Returns one subject for each form of a video instruction. A subject checks every distinct
+/// sequence among the SM versions.
 pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
     VideoForm::all().map(|form| subject(form, effort)).collect()
 }
 
 fn subject(form: VideoForm, effort: Effort) -> Subject {
-    // An SM without its own sequence uses that of an older SM.
+    // An SM version without its own sequence uses the sequence of an older SM version.
     let mut sms: Vec<u16> = Vec::new();
     let mut found = Vec::new();
     for sm in Sm::ALL.map(Sm::number) {
@@ -51,11 +52,11 @@ fn subject(form: VideoForm, effort: Effort) -> Subject {
     Subject { is_rule, ..subject }
 }
 
-/// Checks a sequence, on the registers that the sequence table uses, against the form's own
-/// meaning.
+/// Checks a sequence for a video instruction against the semantics of the instruction. Both use the
+/// registers of the sequence table.
 ///
 /// # Errors
-/// Fails with the first case that differs.
+/// Fails with the first operands for which the results differ.
 pub fn check_sequence(form: VideoForm, insts: &[Inst], effort: Effort, seed: u64) -> Result<u64, Box<Counterexample>> {
     let named = insts.iter().flat_map(Inst::registers).map(|(_, reg)| reg.0 as usize + 1);
     let registers = named.max().unwrap_or(0).max(OPERANDS.len() + 1);
@@ -64,7 +65,7 @@ pub fn check_sequence(form: VideoForm, insts: &[Inst], effort: Effort, seed: u64
     (0..pieces(form, effort)).map(|piece| all_pairs(&trial, piece, effort, &mut Random(seed ^ piece as u64))).sum()
 }
 
-/// Returns the number of pieces of a sequence's cases.
+/// Returns the number of pieces into which the cases of one sequence are divided.
 fn pieces(form: VideoForm, effort: Effort) -> usize {
     match form.lanes() {
         Lanes::Two => effort.choose(1, 256),
@@ -72,12 +73,13 @@ fn pieces(form: VideoForm, effort: Effort) -> usize {
     }
 }
 
-/// Runs words whose lanes take all pairs of values. Each lane takes them in a different order, so
-/// that lanes hold different pairs.
+/// Checks operands whose lanes take all pairs of values. Each lane takes the pairs in a different
+/// order, so that the lanes of one word hold different pairs.
 fn all_pairs(trial: &Trial, piece: usize, effort: Effort, random: &mut Random) -> Outcome {
     let lanes = trial.form.lanes();
     let (bits, count) = (lanes.bits(), lanes.count());
-    // Pairs of bytes are repeated in several orders; a sample takes only some pairs of half-words.
+    // All pairs of bytes are checked, in a full run in 16 different orders. Of the pairs of
+    // half-words, a sample checks only some.
     let (pairs, rounds) = match lanes {
         Lanes::Four => (1u64 << 16, effort.choose(1, 16)),
         Lanes::Two => (effort.choose(1 << 16, (1u64 << 32) / pieces(trial.form, effort) as u64), 1),
@@ -85,8 +87,8 @@ fn all_pairs(trial: &Trial, piece: usize, effort: Effort, random: &mut Random) -
     let mut cases = 0;
     for _ in 0..rounds {
         let base = piece as u64 * pairs;
-        // Multiplication by an odd factor permutes the pairs. In a full run, the factors are the
-        // same for all pieces, which together cover all pairs.
+        // Multiplication by an odd factor permutes the pairs. In a full run of half-words, all
+        // pieces use the same factors and together cover all pairs.
         let orders: Vec<(u64, u64)> = match (lanes, effort) {
             (Lanes::Two, Effort::Full) => vec![(1, 0), (0x9E37_79B1, 0x1234_5678)],
             _ => (0..count).map(|_| (random.bits() | 1, random.bits())).collect(),
@@ -108,7 +110,7 @@ fn all_pairs(trial: &Trial, piece: usize, effort: Effort, random: &mut Random) -
             cases += WIDTH as u64;
         }
     }
-    // Edge values in every lane.
+    // Operands with edge values in every lane.
     for _ in 0..64 {
         trial.check(&[0; 3].map(|_| [0; WIDTH].map(|_| edge(lanes, random))))?;
         cases += WIDTH as u64;
@@ -116,7 +118,7 @@ fn all_pairs(trial: &Trial, piece: usize, effort: Effort, random: &mut Random) -
     Ok(cases)
 }
 
-/// Runs a form with random selectors and masks.
+/// Checks a video instruction with random selectors and masks.
 fn selected(form: VideoForm, sm: u16, random: &mut Random) -> Outcome {
     const FORMS: usize = 8;
     let lanes = form.lanes();
@@ -130,7 +132,7 @@ fn selected(form: VideoForm, sm: u16, random: &mut Random) -> Outcome {
     Ok((FORMS * WIDTH) as u64)
 }
 
-/// Returns a word with edge values or random values in its lanes.
+/// Returns a 32-bit word with an edge value or a random value in each lane.
 fn edge(lanes: Lanes, random: &mut Random) -> u32 {
     let bits = lanes.bits();
     let lane = |random: &mut Random| {
@@ -142,7 +144,7 @@ fn edge(lanes: Lanes, random: &mut Random) -> u32 {
     (0..lanes.count()).fold(0, |word, i| word | lane(random) << (i * bits))
 }
 
-/// An instruction and its expansion.
+/// A video instruction and the sequence that replaces it.
 struct Trial {
     form: VideoForm,
     sm: u16,
@@ -153,7 +155,7 @@ struct Trial {
 }
 
 impl Trial {
-    /// Expands a form for an SM, optionally with a mask and selectors.
+    /// Expands a video instruction for an SM version, optionally with a mask and two selectors.
     fn new(form: VideoForm, sm: u16, lanes: Option<(u16, [u16; 2])>) -> Result<Trial, Box<Counterexample>> {
         let failed = |reason: String| {
             let subject = format!("{PART}::{form}");
@@ -182,7 +184,7 @@ impl Trial {
             },
         );
         code.vregs = vec![Type::B32; 4];
-        // The block argument keeps the result alive.
+        // The branch passes the result to a block, so the result is not removed as dead code.
         let end = Terminator::Jump(Edge { block: 0, args: code.add_list([RESULT.into()]) });
         code.add_block([], [VInst::alone(plain.clone(), Loc::default())], end, Loc::default());
         expand(&mut code).map_err(|error| failed(error.to_string()))?;

@@ -1,4 +1,4 @@
-//! Campaigns of numbered random programs.
+//! Campaigns of random machine programs. Each program is drawn from the seed and its number.
 
 use std::num::NonZero;
 use std::ops::Range;
@@ -17,20 +17,20 @@ pub struct Plan {
     pub seed: u64,
     /// The numbers of the programs to run for each machine.
     pub programs: Range<u64>,
-    /// The shard of these programs to run.
+    /// The shard of the programs to run.
     pub shard: Shard,
-    /// The machines.
+    /// The machines for which programs are drawn.
     pub targets: Vec<Target>,
     /// The number of threads that run programs.
     pub threads: NonZero<usize>,
-    /// The number of differences after which no further program is started.
+    /// The number of failing programs after which no further program is started.
     pub enough: usize,
 }
 
-/// The results of the programs that have finished.
+/// The counts and failures of the programs that have finished.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Summary {
-    /// The number of programs.
+    /// The number of programs that have finished.
     pub programs: u64,
     /// The number of programs in which all items completed.
     pub done: u64,
@@ -43,17 +43,18 @@ pub struct Summary {
 /// A program on which engines disagree.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Finding {
-    /// The machine.
+    /// The machine for which the program was drawn.
     pub target: Target,
     /// The program's number.
     pub number: u64,
-    /// The difference.
+    /// The difference between the engines.
     pub difference: Difference,
-    /// The reduced program that still differs, as assembly, with the launch.
+    /// The assembly text of the program, reduced as far as the engines still disagree, with its
+    /// launch.
     pub text: String,
 }
 
-/// Runs a shard of the programs. `watch` is called with the summary so far after each program.
+/// Runs one shard of the programs. After each program, calls `watch` with the summary so far.
 ///
 /// # Errors
 /// Fails if the system cannot create threads.
@@ -78,7 +79,7 @@ pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Summary)) -> Result<Summary, Stri
                     for &target in &plan.targets {
                         let Some(outcome) = one(plan.seed, target, number, &trial) else { continue };
                         found.fetch_add(usize::from(outcome.is_err()), Ordering::Relaxed);
-                        // The receiver outlives all senders.
+                        // Sending cannot fail, because the receiver outlives all senders.
                         let _ = sender.send(outcome);
                     }
                 }
@@ -94,7 +95,7 @@ pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Summary)) -> Result<Summary, Stri
     Ok(summary)
 }
 
-/// Runs one program, by its number.
+/// Draws and runs the program with this number.
 fn one(seed: u64, target: Target, number: u64, trial: &Trial) -> Option<Result<Outcome, Box<Finding>>> {
     let case = Case::draw(target, &mut Draws::of_seed(seed, number))?;
     Some(trial.run(&case).map_err(|difference| {
@@ -117,7 +118,7 @@ impl Summary {
     }
 }
 
-/// The assembly text, after comments that describe the launch.
+/// Formats the case as assembly text, below comments that describe the launch.
 impl std::fmt::Display for Case {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "; {} items, budget {}", self.items, self.budget)?;

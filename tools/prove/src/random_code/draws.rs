@@ -1,9 +1,9 @@
-//! The source of random numbers for programs.
+//! Random choices for the generation of programs.
 
 use halfbyte_ir::witness::Random;
 
-/// Random numbers from a seed, or numbers from a finite sequence of bytes. After the last byte
-/// every number is 0.
+/// A source of choices: random numbers from a seed, or numbers from the bytes of a fuzzer. After
+/// the last byte, every number is 0.
 #[derive(Debug)]
 pub struct Draws<'a> {
     from: From<'a>,
@@ -16,7 +16,7 @@ enum From<'a> {
 }
 
 impl Draws<'static> {
-    /// Creates the random numbers for program `number` of a seed.
+    /// Creates the random choices for the program with a number, from a seed.
     pub fn of_seed(seed: u64, number: u64) -> Draws<'static> {
         let mut of_seed = Random(seed);
         let mut of_number = Random(of_seed.bits() ^ number);
@@ -25,7 +25,7 @@ impl Draws<'static> {
 }
 
 impl<'a> Draws<'a> {
-    /// Creates numbers from bytes. Each number consumes as few bytes as possible.
+    /// Creates choices from the bytes of a fuzzer. Each number consumes as few bytes as possible.
     pub fn of_bytes(bytes: &'a [u8]) -> Draws<'a> {
         Draws { from: From::Bytes(bytes) }
     }
@@ -53,7 +53,7 @@ impl<'a> Draws<'a> {
 
     /// Returns `true` with a probability of 1 in `n`.
     pub fn one_in(&mut self, n: usize) -> bool {
-        // After the last byte, `below` is 0 and rare events do not occur.
+        // After the last byte, `below` returns 0, so that rare events do not occur.
         self.below(n) == n.saturating_sub(1)
     }
 

@@ -1,4 +1,4 @@
-//! Random programs of HALU instructions.
+//! Random HALU programs.
 
 use halfbyte_abi::{Direction, Param, ParamKind, Type, buffer_base};
 use halfbyte_isa::halu;
@@ -10,73 +10,73 @@ use halfbyte_isa::word::Field;
 
 use super::{Argument, Case, Draws, info, param};
 
-/// The number of registers that random instructions write. Higher registers hold values that the
-/// prologue computes.
+/// Number of general-purpose registers that random instructions write, from R0 on. Higher registers
+/// hold values that the prologue computes.
 const GPRS: usize = 10;
 const ITEM: u64 = 20;
 const OFFSET_4: u64 = 21;
 const OFFSET_16: u64 = 22;
 const GATHER: u64 = 23;
 const UNIFORM: u64 = 24;
-/// The loop counter.
+/// Register of the loop counter.
 const COUNTER: u64 = 25;
-/// The first of the registers with the offset of the item's own bytes: register `OWN + log` for
-/// 2^log bytes per item.
+/// First register with the offset of an item's own bytes in a buffer. If each item has 2^`log`
+/// bytes, register `OWN + log` holds the offset.
 const OWN: u64 = 26;
-/// The first of four scratch registers for the computation of addresses.
+/// First of four scratch registers for the computation of addresses.
 const SCRATCH: u64 = 36;
-/// The first register for the results of loads that may overlap a store. They are stored to the
-/// result buffer at the end, whose address is in the uniform registers from `RESULT` on.
+/// First register for the results of loads that may overlap a store. The epilogue stores these
+/// registers to the result buffer.
 const KEPT: u64 = 100;
 const KEPT_COUNT: u64 = 6;
 const RESULT: u64 = 6;
-/// The number of bytes per item in the result buffer, as a logarithm.
+/// Log2 of the number of bytes per item in the result buffer.
 const RESULT_LOG: u64 = 5;
-/// The first of the register pairs with whole addresses.
+/// First of the register pairs that hold 64-bit addresses.
 const WIDE: u64 = 40;
-/// The number of predicates that random instructions write.
+/// Number of predicates that random instructions write, from P0 on.
 const PREDS: usize = 4;
 const LOOPS: u64 = 5;
-/// The uniform registers that random instructions write.
+/// Numbers of the uniform registers that random instructions write.
 const URS: std::ops::Range<usize> = 0..6;
-/// The first of the uniform register pairs with the addresses of buffers.
+/// First of the uniform register pairs that hold the addresses of buffers.
 const BASES: u64 = 8;
-/// The encoding of `.NE` in an integer comparison.
+/// Encoding of `.NE` in the comparison field of `ISETP`.
 const NOT_EQUAL: u64 = 5;
 const LOCAL_BYTES: u32 = 0x40;
-/// The range in bytes of the offsets in `GATHER` and `UNIFORM`, at which all items may load from a
-/// shared buffer.
+/// Upper bound in bytes of the offsets in the registers `GATHER` and `UNIFORM`. All items may load
+/// from a shared buffer at these offsets.
 const REACH: usize = 64;
 
-/// The access rule of a buffer.
+/// The bytes of a buffer that an item may access.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Access {
-    /// All items load any bytes.
+    /// All items may load any bytes, and no item stores.
     Shared,
-    /// Each item accesses its own bytes; their number is given as a logarithm.
+    /// Each item accesses only its own 2^n bytes, where n is the given number.
     Own(u32),
-    /// The launch has a single item, which may access any bytes.
+    /// The launch has a single item, which may access all bytes.
     Free,
 }
 
 /// A buffer that the program accesses.
 #[derive(Clone, Copy)]
 struct Buffer {
-    /// The parameter's number.
+    /// The index of the buffer's parameter.
     param: usize,
     access: Access,
     written: bool,
     bytes: usize,
 }
 
-/// A base address: a pair of uniform registers with an address in a buffer.
+/// A base address for accesses: a pair of uniform registers that holds an address in a buffer.
 #[derive(Clone, Copy)]
 struct Base {
     ur: u64,
     buffer: Buffer,
-    /// The offset of the address from the start of the buffer.
+    /// The byte offset of the base address from the start of the buffer.
     offset: i64,
-    /// The register pair with the address of the item's own bytes, if any.
+    /// The register pair that holds the 64-bit address of the item's own bytes, if any.
     wide: Option<u64>,
 }
 
@@ -85,8 +85,8 @@ struct Builder<'d, 'a> {
     code: Vec<Inst>,
     info: KernelInfo,
     buffers: Vec<Buffer>,
-    /// A shared buffer that starts with a table of addresses, and the parameters whose addresses it
-    /// holds.
+    /// A buffer that starts with a table of addresses, and for each entry the index of the
+    /// parameter whose address it holds.
     table: Option<(Buffer, Vec<usize>)>,
     bases: Vec<Base>,
 }
@@ -96,7 +96,7 @@ pub(super) fn draw(draws: &mut Draws<'_>) -> Option<Case> {
     let is_free = draws.one_in(4);
     let items = match draws.below(30) {
         _ if is_free => 1,
-        // With this many items, even a short program runs on several threads.
+        // With so many items, native code uses several threads even for a short program.
         29 => 2500 + draws.below(8000),
         number => [1, 7, 16, 33, 64, 100, 200, 517].get(number % 8).copied().unwrap_or(1),
     };
@@ -106,7 +106,8 @@ pub(super) fn draw(draws: &mut Draws<'_>) -> Option<Case> {
     let mut b = Builder { draws, code: Vec::new(), info, buffers, table, bases: Vec::new() };
     b.begin();
     let mut start = b.code.len();
-    // Straight-line code at the start, where the engine knows most about the registers.
+    // The program starts with straight-line code, because the engine knows most about the registers
+    // there.
     for _ in 0..b.draws.below(8) {
         let insts = b.overlap();
         b.code.extend(insts);
@@ -119,8 +120,8 @@ pub(super) fn draw(draws: &mut Draws<'_>) -> Option<Case> {
     let end = b.code.len();
     b.end();
     let mut words: Vec<u128> = b.code.iter().map(Inst::word).collect();
-    // Replace some instructions by random words, or by random instructions if there is only one
-    // item.
+    // Some instructions are replaced by random words. If there is only one item, they are often
+    // replaced by random valid instructions.
     if b.draws.one_in(30) {
         start = if b.draws.one_in(4) { 0 } else { start };
         for _ in 0..1 + b.draws.below(3) {
@@ -131,7 +132,7 @@ pub(super) fn draw(draws: &mut Draws<'_>) -> Option<Case> {
             words.iter_mut().skip(at).take(1).for_each(|place| *place = word);
         }
     }
-    // Truncate a buffer, so that some items access it out of bounds.
+    // A truncated buffer makes some items access memory out of bounds.
     if b.draws.one_in(10) {
         let number = b.draws.below(args.len());
         if let Some(Argument::Buffer(bytes)) = args.get_mut(number) {
@@ -144,22 +145,22 @@ pub(super) fn draw(draws: &mut Draws<'_>) -> Option<Case> {
     Some(Case { words: halu::HaluCode(words).into(), info, items: items as u32, args, budget })
 }
 
-/// Returns a random instruction of any kind with random operands.
+/// Returns the instruction word of a random opcode with random operands.
 fn any(draws: &mut Draws<'_>) -> u128 {
     let opcode = Opcode::ALL.get(draws.below(Opcode::ALL.len())).copied().unwrap_or(Opcode::NOP);
     Inst::random(opcode, &mut || draws.bits()).word()
 }
 
-/// Returns the parameters, their arguments, the buffers that the program accesses, and the table of
-/// addresses.
+/// Returns the parameters of a program, their arguments, the buffers that the program accesses, and
+/// the table of addresses in one of the buffers.
 #[expect(clippy::type_complexity, reason = "it is taken apart at once")]
 fn arguments(
     items: usize,
     is_free: bool,
     draws: &mut Draws<'_>,
 ) -> (Vec<Param>, Vec<Argument>, Vec<Buffer>, Option<(Buffer, Vec<usize>)>) {
-    // The addresses of parameters below 128 share their high bits if the numbers differ by a
-    // multiple of 16.
+    // The addresses of two of the first 128 buffer parameters have equal bits 32 to 47 if the
+    // parameters' indices differ by a multiple of 16.
     let count = if draws.one_in(2) { 258 + draws.below(48) } else { 4 + draws.below(5) };
     let first = draws.below(if count > 257 { count - 257 } else { count - 3 });
     let beyond = 64 + first;
@@ -187,7 +188,8 @@ fn arguments(
         let access = match place {
             None => Access::Shared,
             Some(_) if is_free => Access::Free,
-            // The program has at least one buffer to load from and one to store to.
+            // The program has at least one buffer to which it stores (index 0) and one from which
+            // all items load (index 1).
             Some(0) => Access::Own(2),
             Some(1) => Access::Shared,
             Some(_) if draws.one_in(3) => Access::Shared,
@@ -224,8 +226,8 @@ fn arguments(
     (params, args, buffers, table)
 }
 
-/// Returns the opcode of a load or store of `size` bytes. A wide access uses a whole address,
-/// others a base and an offset.
+/// Returns the opcode of a load or store of `size` bytes. If `wide` is set, the address is a
+/// register pair; otherwise it is a base address plus an offset.
 fn opcode(store: bool, wide: bool, size: usize, signed: bool) -> Opcode {
     use Opcode::*;
     match (store, wide, size) {
@@ -264,7 +266,7 @@ fn shift_left(to: u64, from: u64, by: u64) -> Inst {
     Inst::new(Opcode::LEA).with(RD, to).with(RA, from).with(R32, RZ.into()).with(SHIFT, by)
 }
 
-/// Returns an addition of a register and a uniform register.
+/// Returns an instruction that adds a register and a uniform register.
 fn add_uniform(to: u64, from: u64, ur: u64) -> Inst {
     Inst::new(Opcode::IADD3_RUR).with(RD, to).with(RA, from).with(UR32, ur).with(R64, RZ.into())
 }
@@ -333,7 +335,8 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Adds another base address of a buffer, computed in one of many ways.
+    /// Adds a base address for a buffer, and emits the instructions that compute the address. There
+    /// are many ways to compute it, of which one is drawn.
     fn base(&mut self, buffer: Buffer) {
         let (ur, [low, high, other, more]) = (BASES + 2 * self.bases.len() as u64, [0, 1, 2, 3].map(|k| SCRATCH + k));
         if ur >= u64::from(URZ) - 1 {
@@ -342,7 +345,7 @@ impl Builder<'_, '_> {
         let (param, at) = (buffer.param, self.offset(buffer.param));
         let words = |param: usize| [buffer_base(param) as u32, (buffer_base(param) >> 32) as u32];
         let [own_low, own_high] = words(param);
-        // Parameters whose addresses agree in bits 32 to 47.
+        // Buffer parameters whose addresses have the same bits 32 to 47 as this buffer's address.
         let alike: Vec<usize> = (self.info.signature.params().iter().enumerate())
             .filter(|(other, param)| {
                 matches!(param.kind, ParamKind::Buffer { .. }) && words(*other)[1] as u16 == own_high as u16
@@ -350,8 +353,8 @@ impl Builder<'_, '_> {
             .map(|(other, _)| other)
             .collect();
         let another = self.buffers.get(self.draws.below(self.buffers.len())).copied().unwrap_or(buffer);
-        // Parameters are often loaded whole at first. Further bases are often derived from narrow
-        // loads of other parameters.
+        // The first base address of a buffer is mostly loaded as a whole. Further base addresses
+        // are mostly derived from parts of other parameters' addresses.
         let first = self.bases.iter().all(|base| base.buffer.param != param);
         let way = match first {
             true if !self.draws.one_in(8) => self.draws.below(7),
@@ -360,7 +363,7 @@ impl Builder<'_, '_> {
         };
         let others: Vec<usize> = alike.iter().copied().filter(|&other| other != param).collect();
         let narrow = if self.draws.one_in(4) { self.pick(&alike) } else { self.pick(&others).or(self.pick(&alike)) };
-        // Mostly both halves of the address are derived from the same other parameter.
+        // Both halves of the address are mostly derived from the same other parameter.
         let low_of = narrow.filter(|_| !self.draws.one_in(8)).unwrap_or(another.param);
         let low_from = self.offset(low_of);
         let in_table = self.table.as_ref().and_then(|(table, entries)| {
@@ -386,7 +389,7 @@ impl Builder<'_, '_> {
                 self.code.push(constant(Opcode::LDC_64, low, at));
                 from_pair(self);
             }
-            // The high half is derived from a narrow load of another parameter.
+            // The high half of the address is derived from a 16-bit load of another parameter.
             (7 | 8, Some(from), _) => {
                 let is_positive = own_high & 0x8000 == 0;
                 let opcode = if is_positive && way == 8 { Opcode::LDC_S16 } else { Opcode::LDC_U16 };
@@ -402,14 +405,15 @@ impl Builder<'_, '_> {
                 self.code.extend([constant(opcode, other, from + 5), shift_left(high, other, 8), rest]);
                 from_pair(self);
             }
-            // The address is loaded from a table in memory.
+            // The address is loaded from the table of addresses in a buffer.
             (10 | 11, _, Some((base, entry))) => {
                 let imm = (8 * entry - base.offset) as u64 & 0xff_ffff;
                 let load = Inst::new(Opcode::LDG_U_64).with(RA, RZ.into()).with(UR32, base.ur).with(IMM24, imm);
                 self.code.push(load.with(RD, low));
                 from_pair(self);
             }
-            // The address is computed from another parameter's, word by word.
+            // Each 32-bit half of the address is computed from the same half of another parameter's
+            // address.
             (12 | 13, ..) => {
                 let [from_low, from_high] = words(another.param);
                 let apart = [own_low.wrapping_sub(from_low), own_high.wrapping_sub(from_high)];
@@ -418,14 +422,15 @@ impl Builder<'_, '_> {
                 self.code.extend([add(low, other, apart[0]), add(high, more, apart[1])]);
                 from_pair(self);
             }
-            // The halves of the address come from two parameters.
+            // The low half of the address is computed from another parameter, and the high half is
+            // loaded.
             (14, ..) => {
                 let from = self.offset(another.param);
                 let apart = own_low.wrapping_sub(words(another.param)[0]);
                 self.code.extend([constant(Opcode::LDC_32, low, from), add(low, low, apart)]);
                 self.code.extend([to_uniform(ur, low), uniform_constant(Opcode::ULDC_32, ur + 1, at + 4)]);
             }
-            // The address is a constant in the program.
+            // The address is a constant in the program text.
             _ => {
                 self.code.extend([mov(low, own_low), mov(high, own_high)]);
                 from_pair(self);
@@ -446,7 +451,7 @@ impl Builder<'_, '_> {
         self.bases.push(Base { ur, buffer, offset: ahead, wide });
     }
 
-    /// Returns a register for an operand of a random instruction.
+    /// Returns a random register for an operand of a random instruction.
     fn register(&mut self, slot: &RegSlot) -> u64 {
         let aligned = |n: usize| (n / usize::from(slot.span) * usize::from(slot.span)) as u64;
         match (slot.file, slot.role) {
@@ -463,14 +468,15 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Returns a random instruction without memory access.
+    /// Returns a random instruction that does not access memory.
     fn compute(&mut self) -> Inst {
-        /// The number of attempts; few opcodes are of another class, and few instructions are
-        /// invalid.
+        /// Maximum number of attempts to draw an instruction. An attempt fails if the opcode
+        /// accesses memory or branches, or if the instruction is invalid.
         const TRIES: usize = 40;
         for _ in 0..TRIES {
             let opcode = Opcode::ALL.get(self.draws.below(Opcode::ALL.len())).copied().unwrap_or(Opcode::NOP);
-            // `R2P` writes predicates that are not operands, among them the loop's.
+            // `R2P` writes predicates that are not among its operands, such as the predicate of a
+            // loop. Therefore it is drawn less often.
             let other = opcode == Opcode::R2P && !self.draws.one_in(4);
             if other || !matches!(opcode.row().class, InstClass::Compute | InstClass::Move | InstClass::Address) {
                 continue;
@@ -498,8 +504,8 @@ impl Builder<'_, '_> {
         Inst::new(Opcode::NOP)
     }
 
-    /// Returns an access of at most `most` bytes through a base address. Its data register is not
-    /// set.
+    /// Returns an access of at most `most` bytes relative to a base address. The caller sets the
+    /// data register.
     fn access(&mut self, store: bool, most: usize) -> Option<Inst> {
         let bases: Vec<Base> = self.bases.iter().copied().filter(|base| base.buffer.written || !store).collect();
         let base = self.pick(&bases)?;
@@ -524,7 +530,7 @@ impl Builder<'_, '_> {
         let place = if self.draws.one_in(2) { 0 } else { self.draws.below(span / size) * size };
         let wrong = self.draws.below(400);
         let place = match wrong {
-            // The access is out of bounds, or misaligned.
+            // One access in 200 is out of bounds or misaligned.
             398 => place as i64 + buffer.bytes as i64,
             399 => place as i64 + 1,
             _ => place as i64,
@@ -537,7 +543,8 @@ impl Builder<'_, '_> {
         })
     }
 
-    /// Returns a random register for an instruction's data.
+    /// Returns a random register for the data of a load or store, aligned to the number of
+    /// registers that the instruction accesses.
     fn data(&mut self, inst: &Inst, field: Field) -> u64 {
         let span = inst.registers().iter().find(|slot| slot.field == field).map_or(1, |slot| slot.span);
         let span = usize::from(span);
@@ -604,7 +611,8 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Returns two accesses to the same bytes through different base addresses of a buffer.
+    /// Returns a load and a store of the same bytes, through two different base addresses of a
+    /// buffer.
     fn overlap(&mut self) -> Vec<Inst> {
         let place = |base: Base, store: bool, register: u64| {
             let Access::Own(log) = base.buffer.access else { return None };
@@ -623,7 +631,7 @@ impl Builder<'_, '_> {
         let second = self.pick(&others).unwrap_or(first);
         let a = self.draws.below(GPRS) as u64;
         let kept = KEPT + self.draws.below(KEPT_COUNT as usize) as u64;
-        // The load precedes or follows the store.
+        // In one case of three, the load precedes the store.
         let insts = match self.draws.below(3) {
             0 => [place(first, false, kept), place(second, true, a)],
             _ => [place(first, true, a), place(second, false, kept)],
@@ -631,7 +639,7 @@ impl Builder<'_, '_> {
         insts.into_iter().flatten().collect()
     }
 
-    /// Emits random instructions, including branches within the segment.
+    /// Emits `count` random instructions, including branches within them.
     fn straight(&mut self, count: usize) {
         let start = self.code.len();
         let branches = self.draws.below(4);
@@ -668,7 +676,7 @@ impl Builder<'_, '_> {
         debug_assert_eq!(self.code.len(), start + count);
     }
 
-    /// Emits a counted loop. The trip count is uniform or depends on the item.
+    /// Emits a loop whose trip count is uniform or depends on the item.
     fn counted_loop(&mut self, count: usize) {
         let rounds = 1 + self.draws.below(6) as u32;
         self.code.push(mov(COUNTER, rounds));
@@ -685,7 +693,7 @@ impl Builder<'_, '_> {
         self.code.push(Inst::new(Opcode::BRA).with(IMM32, back as u32 as u64).guarded(LOOPS as u8, false));
     }
 
-    /// Emits the epilogue, which stores some of the registers and exits.
+    /// Emits the epilogue: stores of some registers, and the exit.
     fn end(&mut self) {
         for _ in 0..2 + self.draws.below(6) {
             if let Some(store) = self.access(true, 16) {

@@ -1,13 +1,13 @@
-//! Random programs of machine code, which compare native code with the interpreter.
+//! Random machine programs, which compare native code with the interpreter.
 //!
-//! Compiled kernels use only a few of a machine's instructions, and those in similar ways. A
-//! program here is random machine code. Most of it is instructions whose operands keep the program
-//! running for a while; some of it is arbitrary words. A [`Case`] is a program with a launch. It is
-//! drawn from a seed, or from the bytes of a fuzzer ([`Draws`]).
+//! Compiled kernels use only a few of a machine's instructions, and use them in similar ways. The
+//! programs here are random machine code. Most of their operands are chosen so that a program runs
+//! for a while before it traps; some instruction words are arbitrary. A [`Case`] is a program with
+//! a launch. It is drawn from a seed, or from the bytes of a fuzzer ([`Draws`]).
 //!
-//! Items of a launch must not depend on each other, because their order depends on the engine. So
-//! each item has its own bytes in every buffer that is written, or there is only one item, which
-//! may access anything.
+//! The items of a launch must not depend on each other, because each engine executes them in
+//! another order. Therefore each item has its own bytes in every buffer that is written. A launch
+//! with only one item may access all bytes.
 
 mod campaign;
 mod draws;
@@ -32,9 +32,9 @@ pub use trial::{Difference, Outcome, THREADS, Trial};
 /// An argument of a launch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Argument {
-    /// A scalar, by its bits.
+    /// The bits of a scalar.
     Scalar(u128),
-    /// A buffer before the launch.
+    /// The contents of a buffer before the launch.
     Buffer(Vec<u8>),
 }
 
@@ -43,25 +43,25 @@ pub enum Argument {
 pub struct Case {
     /// The machine code.
     pub words: SharedCode,
-    /// The program's name, its parameters and the other properties in an object.
+    /// The properties of the program that an object stores, such as its name and its parameters.
     pub info: KernelInfo,
     /// The number of work items.
     pub items: u32,
-    /// An argument for each parameter.
+    /// One argument for each parameter.
     pub args: Vec<Argument>,
     /// The number of backward branches that an item may take.
     pub budget: u64,
 }
 
-/// A function that draws programs for a target.
+/// A function that draws a random program for one target.
 type Draw = fn(&mut Draws<'_>) -> Option<Case>;
 
-/// The targets with random programs.
+/// The targets with random programs, and the functions that draw them.
 const DRAWN: [(Target, Draw); 2] = [(halfbyte::HALU, halu::draw), (halfbyte::VP1, vp1::draw)];
 
 impl Case {
-    /// Draws a program for [`halfbyte::HALU`] or [`halfbyte::VP1`]. Returns `None` for any other
-    /// target.
+    /// Draws a random program for [`halfbyte::HALU`] or [`halfbyte::VP1`]. Returns `None` for any
+    /// other target.
     pub fn draw(target: Target, draws: &mut Draws<'_>) -> Option<Case> {
         let (_, draw) = DRAWN.iter().find(|(of, _)| *of == target)?;
         draw(draws)
@@ -90,7 +90,7 @@ impl Case {
     }
 }
 
-/// Returns the object properties of a kernel with these parameters.
+/// Returns the properties for the object of a program with these parameters.
 fn info(params: Vec<Param>, local_bytes: u32, tiles: Option<Tiles>) -> Option<KernelInfo> {
     let signature = Signature::new("random", params).ok()?;
     let along_x = tiles.is_some();

@@ -7,7 +7,7 @@ use halfbyte_isa::halu::assemble;
 use super::*;
 use crate::prove::Shard;
 
-/// The number of programs of each machine that the tests run.
+/// Number of programs for each machine that the tests run.
 const SAMPLE: u64 = 400;
 
 fn plan(target: Target, programs: u64) -> Plan {
@@ -53,7 +53,7 @@ fn programs_depend_on_seed_and_number_alone() {
     assert_eq!(Case::draw(ptx, &mut Draws::of_seed(1, 1)), None);
 }
 
-/// A fuzzer's input may be any bytes, even none.
+/// The input of a fuzzer may be any bytes, even none.
 #[test]
 fn any_bytes_make_a_program() {
     let trial = Trial::new().unwrap();
@@ -76,8 +76,8 @@ fn shards_are_the_whole() {
     assert_eq!(parts.iter().map(|part| part.trapped).sum::<u64>(), whole.trapped);
 }
 
-/// A program with a race: item i stores where item i + 1 loads, so the loaded value depends on the
-/// engine.
+/// A program with a race: item i stores to the bytes that item i + 1 loads. The loaded value
+/// depends on the order in which the engine executes the items.
 const RACE: &str = "
     S2R R0, SR_ITEM ;
     SHF.L.U32 R0, R0, 0x2, RZ ;
@@ -110,7 +110,7 @@ fn a_difference_is_found_and_made_smaller() {
     let text = least.to_string();
     assert!(text.contains("STG") && !text.contains("R9"), "{text}");
     assert!(text.contains("33 items, budget 10") && text.contains("x: inout i32 of 136 bytes"), "{text}");
-    // A launch with a single item has no race.
+    // In a launch with a single item, there is no race.
     assert_eq!(trial.run(&Case { items: 1, ..case }), Ok(Outcome::Done));
 }
 

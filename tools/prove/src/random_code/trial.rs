@@ -1,4 +1,5 @@
-//! Execution of a case on every engine.
+//! Execution of a random program on the interpreter and as native code, with a comparison of the
+//! results.
 
 use std::fmt;
 use std::num::NonZero;
@@ -9,32 +10,32 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::{Argument, Case};
 
-/// The number of threads of native code in multi-threaded runs.
+/// Number of threads when native code runs on several threads.
 pub const THREADS: NonZero<u16> = NonZero::<u16>::MIN.saturating_add(3);
 
-/// The offsets of buffers from a multiple of 16, for the interpreter and the two runs of native
-/// code.
+/// Offset of each buffer's address from a multiple of 16 bytes: one row for the interpreter, and
+/// one for each of the two runs of native code.
 const STARTS: [[usize; 4]; 3] = [[0, 0, 0, 0], [0, 1, 2, 3], [3, 0, 1, 4]];
 
-/// A runner of cases.
+/// A runner of random programs.
 #[derive(Debug)]
 pub struct Trial {
-    /// The thread pool; native code uses at most the threads of the pool that it is called from.
+    /// The pool from which the launches are called. It limits the number of threads of native code.
     pool: ThreadPool,
 }
 
-/// The result of a case on which all engines agree.
+/// The result of a program on which all engines agree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// All items completed.
     Done,
     /// An item trapped.
     Trapped,
-    /// The launch was refused.
+    /// The engines refused the launch.
     Refused,
 }
 
-/// A difference between engines.
+/// A difference between the results of two engines.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Difference {
     /// The description of the difference.
@@ -47,26 +48,27 @@ impl fmt::Display for Difference {
     }
 }
 
-/// The result of a launch.
+/// The result of a launch on one engine.
 struct Run {
     result: Result<Stats, LaunchError>,
     buffers: Vec<Vec<u8>>,
-    /// `true` if the bytes around the buffers are unchanged.
+    /// `true` if the bytes before and after each buffer are unchanged.
     within: bool,
 }
 
-/// The value of the bytes around buffers.
+/// Initial value of the bytes before and after each buffer.
 const AROUND: u8 = 0xa5;
 
 impl Trial {
-    /// Creates a pool of [`THREADS`] threads. Returns `None` if the system cannot create threads.
+    /// Creates a runner with a pool of [`THREADS`] threads. Returns `None` if the system cannot
+    /// create threads.
     pub fn new() -> Option<Trial> {
         let pool = ThreadPoolBuilder::new().num_threads(THREADS.get().into()).build().ok()?;
         Some(Trial { pool })
     }
 
-    /// Runs a case on the interpreter, and on native code with one and with several threads.
-    /// Buffers have different alignments in each run.
+    /// Runs a program on the interpreter, and as native code on one thread and on several threads.
+    /// The buffers have another alignment in each run.
     ///
     /// # Errors
     /// Fails with the first difference.
@@ -118,7 +120,8 @@ impl Trial {
         })
     }
 
-    /// Reduces a case that differs: replaces as many instructions as possible by no-ops.
+    /// Reduces a program on which engines differ: replaces as many instructions as possible by
+    /// no-ops.
     pub fn reduce(&self, case: &Case) -> Case {
         let mut least = case.clone();
         let mut size = case.words.len().next_power_of_two();
@@ -145,7 +148,8 @@ fn name(engine: Engine) -> String {
 }
 
 fn launch(case: &Case, program: &Program, engine: Engine, starts: [usize; 4]) -> Run {
-    /// Space around a buffer, so that it can start at any offset.
+    /// Number of additional bytes in the memory of a buffer, so that the buffer can start at any
+    /// offset and is surrounded by other bytes.
     const SLACK: usize = 32;
     let mut memory: Vec<(Vec<u8>, usize, usize)> = Vec::new();
     for (number, arg) in case.args.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Random programs of VP1 instructions.
+//! Random VP1 programs.
 
 use halfbyte_abi::{Direction, Param, ParamKind, Type};
 use halfbyte_isa::row::{InstClass, RegFile};
@@ -10,25 +10,28 @@ use halfbyte_isa::vp1::{Bundle, Inst, Opcode, Unit, fields as f};
 
 use super::{Argument, Case, Draws, info, param};
 
-/// The number of scalar parameters, in `$m` registers from 0 on; the addresses of streams follow.
+/// Number of scalar parameters. The registers from `$m0` on hold the scalars, followed by the
+/// addresses of the streams.
 const SCALARS: usize = 2;
-/// The streams: one that is read, one that is written, and a dump of the data store at the end.
+/// Indices of the streams: one that the program loads, one that it stores, and one to which it
+/// copies registers at the end.
 const READ: usize = 0;
 const WRITTEN: usize = 1;
 const DUMP: usize = 2;
-/// The first of the address registers that loops use most.
+/// First of the four address registers that loops use most.
 const HOT: usize = 4;
 const HOT_COUNT: usize = 4;
-/// The address register that stays 0, for accesses to the image.
+/// Address register that is always 0, as the base of loads from the start of the data store.
 const ZERO: u64 = 31;
-/// The loop counter.
+/// Scalar register of the loop counter.
 const COUNTER: u64 = 1;
-/// A `$c` register that random instructions do not write.
+/// `$c` register for the flags of instructions that must not change the flags of other
+/// instructions.
 const SILENT: u64 = 7;
 const ROW: usize = 16;
-/// The number of bytes in the data store that the other streams may use.
+/// Number of bytes in the data store for the loaded and the stored stream.
 const TILE_BYTES: usize = 1024;
-/// The bit numbers of `zf` and `aef` in a `$c` register.
+/// Numbers of the bits `zf` and `aef` in a `$c` register.
 const ZF: u64 = 1;
 const AEF: u64 = 10;
 
@@ -44,7 +47,7 @@ pub(super) fn draw(draws: &mut Draws<'_>) -> Option<Case> {
     let group = draws.pick([1, 4, 16]);
     let image = ROW * if draws.one_in(4) { 1 + draws.below(128) } else { 128 };
     let bytes = if group == 16 { draws.pick([1, 4, 16]) } else { draws.pick([4, 16]) };
-    // The dump covers most of the remaining data store.
+    // The dump stream takes most of the data store that the image and the other streams leave free.
     let most = (DATA_STORE_BYTES - image - TILE_BYTES) / ROW;
     let dump = if draws.one_in(4) { 16 + draws.below(most - 16) } else { most };
     let image_bytes = draws.bytes(image);
@@ -130,7 +133,8 @@ fn params() -> Vec<Param> {
     ["n", "m", "x", "y", "z"].into_iter().zip(kinds).map(|(name, kind)| param(name.to_owned(), kind)).collect()
 }
 
-/// Returns `true` if the effect of an instruction, alone in its bundle, is known.
+/// Returns `true` if the effect of an instruction is documented. The instruction is alone in its
+/// bundle.
 fn is_known(word: u32) -> bool {
     Bundle::new(&[word]).is_ok_and(|bundle| Footprint::of(&bundle, None).is_ok())
 }
@@ -145,7 +149,8 @@ fn nop(unit: Unit) -> Inst {
 }
 
 impl Builder<'_, '_> {
-    /// Returns a random instruction of a unit. Now and then its effect is not known.
+    /// Returns a random instruction for a unit. One instruction in a few thousand has an effect
+    /// that is not documented.
     fn any(&mut self, unit: Unit) -> Inst {
         const TRIES: usize = 20;
         let opcodes: Vec<Opcode> = Opcode::ALL.iter().copied().filter(|opcode| opcode.unit() == unit).collect();
@@ -159,7 +164,8 @@ impl Builder<'_, '_> {
         nop(unit)
     }
 
-    /// Emits a bundle with an instruction for every unit; units without one get a no-op.
+    /// Emits a bundle of the given instructions, at most one for each unit. Units without an
+    /// instruction get a no-op.
     fn line(&mut self, insts: &[Inst]) {
         for unit in [Unit::Address, Unit::Scalar, Unit::Vector, Unit::Branch] {
             let inst = insts.iter().copied().find(|inst| inst.unit() == unit).unwrap_or_else(|| nop(unit));
@@ -167,8 +173,8 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Returns a random address in the data store, mostly the start of a row and often within the
-    /// image.
+    /// Returns a random address in the data store, mostly a multiple of 16 bytes and often within
+    /// the initialised image.
     fn place(&mut self) -> u64 {
         let row = match self.draws.below(3) {
             0 => self.draws.below(self.image / ROW) * ROW,
@@ -193,7 +199,7 @@ impl Builder<'_, '_> {
         for k in 0..HOT_COUNT + 2 {
             let register = (HOT + k) as u64;
             let low = self.place();
-            // The stride code is mostly 0.
+            // The stride code of an address register is mostly 0.
             let stride = if self.draws.one_in(12) { self.draws.below(4) } else { 0 } as u64;
             let limit = if self.draws.one_in(8) {
                 self.draws.below(0x4000) as u64
@@ -222,9 +228,9 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Returns an access through an address register that loops use. It has any width and may
-    /// increment the register. If `steps` is given, a register is only ever incremented by its own
-    /// step.
+    /// Returns a load or store through one of the four address registers that loops use. It has any
+    /// width and may increment the register. If `steps` is given, it increments each register only
+    /// by that register's step.
     fn access(&mut self, c: u64, steps: Option<&[i64; HOT_COUNT]>) -> Inst {
         use Opcode::*;
         let number = self.draws.below(HOT_COUNT);
@@ -261,8 +267,9 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Returns random instructions for the units of a bundle, without a branch. If `steps` is
-    /// given, the instructions do not write the registers that control loops.
+    /// Returns random instructions for the address, scalar and vector unit of a bundle. If `steps`
+    /// is given, the instructions do not write the counter, the flags and the addresses that
+    /// control loops.
     fn work(&mut self, c: u64, steps: Option<&[i64; HOT_COUNT]>) -> Vec<Inst> {
         let mut insts = vec![match self.draws.below(8) {
             0 => self.any(Unit::Address),
@@ -291,7 +298,7 @@ impl Builder<'_, '_> {
         insts
     }
 
-    /// Emits random bundles, some with branches to nearby bundles.
+    /// Emits random bundles. Some of them contain a branch to a nearby bundle.
     fn straight(&mut self, lines: usize) {
         use Opcode::*;
         for line in 0..lines {
@@ -314,8 +321,8 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Emits a loop of random bundles. A register counts its iterations, or an address reaches its
-    /// limit.
+    /// Emits a loop of random bundles. The loop ends when a counter reaches 0, or when an address
+    /// register reaches its limit.
     fn counted_loop(&mut self) {
         let lines = 1 + self.draws.below(5);
         let (c, by_register) = (self.draws.below(2) as u64, self.draws.one_in(2));
@@ -359,8 +366,8 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Emits the epilogue: stores registers, branches back for the next group, and exits. Returns
-    /// the branch's word address.
+    /// Emits the epilogue: stores of registers, a branch back to bundle address `again` for the
+    /// next group, and the exit. Returns the word address of that branch.
     fn end(&mut self, again: u64, group_bytes: usize) -> u32 {
         let number = |n: usize, draws: &mut Draws<'_>| draws.below(n) as u64;
         self.line(&[Inst::new(Opcode::MOV_R_M).with(f::DST, 30).with(f::SRC1, (SCALARS + DUMP) as u64)]);
@@ -372,8 +379,8 @@ impl Builder<'_, '_> {
             let store = Inst::new(opcode).with(f::DST, DUMP as u64).with(f::IMM, step).with(f::CDST, SILENT);
             self.line(&[store.with(f::SRC1, from as u64)]);
         }
-        // The stores cover the group's bytes; the last store sets the flag that ends the last
-        // group.
+        // These stores cover the bytes of one group in the stored stream. The last store sets the
+        // flag that ends the loop over the groups.
         let stores = group_bytes.div_ceil(ROW);
         for k in 0..stores {
             let c = if k + 1 == stores { 0 } else { SILENT };

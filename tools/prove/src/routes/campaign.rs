@@ -1,4 +1,4 @@
-//! Campaigns: comparison of many numbered launches on every route.
+//! Campaigns that compare many numbered launches on every route.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -16,30 +16,30 @@ use halfbyte_testkit::harness::Request;
 pub struct Plan {
     /// The numbers of the launches.
     pub numbers: Range<u64>,
-    /// The shard of these numbers to run.
+    /// The shard of the launches to run.
     pub shard: Shard,
     /// The number of threads that run launches.
     pub threads: NonZero<usize>,
-    /// The number of differences after which no further launch is started.
+    /// The number of failing launches after which no further launch is started.
     pub enough: usize,
     /// The limits of each launch.
     pub patience: Patience,
 }
 
-/// The number of launches with each verdict.
+/// The results of the launches that have finished.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Summary {
-    /// The number of launches.
+    /// The number of launches that have finished.
     pub launches: u64,
     /// The number of launches that end with the same memory on at least two routes.
     pub done: u64,
     /// The number of launches that end in the same trap on at least two routes.
     pub trapped: u64,
-    /// The number of launches that at most one route runs.
+    /// The number of launches that at most one route executes, so that there is nothing to compare.
     pub refused: u64,
-    /// The number of launches whose result is undefined, by reason.
+    /// The number of launches whose result is not defined, by reason.
     pub undefined: BTreeMap<Undefined, u64>,
-    /// The number of results that were compared.
+    /// The number of results that were compared, over all launches and routes.
     pub results: u64,
     /// The launches on which routes disagree, sorted by number.
     pub findings: Vec<Finding>,
@@ -50,16 +50,17 @@ pub struct Summary {
 pub struct Finding {
     /// The launch's number.
     pub number: u64,
-    /// The difference of the results.
+    /// The difference between the results of two routes.
     pub reason: String,
-    /// The reduced text that still differs.
+    /// The PTX text, reduced as far as the routes still disagree.
     pub text: String,
-    /// The launch of the reduced text, as a line for `halfbyte corpus` or `halfbyte launch --json`.
+    /// The launch of the reduced text, as a JSON line for `halfbyte corpus` or `halfbyte launch
+    /// --json`.
     pub line: String,
 }
 
-/// Compares the launches of a shard, which `draw` creates by number. `watch` is called after each
-/// launch.
+/// Runs one shard of the launches on every route. The closure `draw` returns the launch with a
+/// number. After each launch, calls `watch` with the summary so far.
 pub fn run(plan: &Plan, draw: impl Fn(u64) -> Option<Request> + Sync, watch: &mut dyn FnMut(&Summary)) -> Summary {
     let next = AtomicU64::new(plan.numbers.start + plan.shard.index() as u64 - 1);
     let found = AtomicUsize::new(0);
@@ -83,7 +84,7 @@ pub fn run(plan: &Plan, draw: impl Fn(u64) -> Option<Request> + Sync, watch: &mu
                         }
                         _ => None,
                     };
-                    // The receiver outlives all senders.
+                    // Sending cannot fail, because the receiver outlives all senders.
                     let _ = sender.send((verdict, finding));
                 }
             });

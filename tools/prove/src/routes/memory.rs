@@ -1,9 +1,9 @@
-//! Random PTX kernels that access memory. They access global, constant, shared and local memory and
-//! parameters, in every width and as vectors. Addresses are uniform, affine, strided and random.
-//! Accesses are loads, stores, asynchronous copies, atomic operations and matrix loads.
+//! Random PTX kernels that access global, constant, shared and local memory and parameters, in
+//! every width and as vectors. Addresses are uniform, affine, strided and random. Accesses are
+//! loads, stores, asynchronous copies, atomic operations and matrix loads.
 //!
 //! No kernel races, and no result depends on the order of threads. A thread stores only to its own
-//! bytes. Bytes that all threads read are separated from their writers by a barrier. Bytes that all
+//! bytes. A barrier separates the bytes that all threads read from their writers. Bytes that all
 //! threads change are changed by a single commutative operation.
 
 mod statements;
@@ -14,7 +14,8 @@ use halfbyte_ir::witness::Random;
 
 use halfbyte_testkit::harness::{Arg, Language, Request, Size};
 
-/// The numbers of threads in a block, with alternative shapes along several axes.
+/// Numbers of threads in a block. For each number, the list has shapes along several axes with that
+/// many threads.
 const BLOCKS: [(u32, &[[u32; 3]]); 9] = [
     (1, &[]),
     (2, &[[1, 2, 1], [1, 1, 2]]),
@@ -27,29 +28,29 @@ const BLOCKS: [(u32, &[[u32; 3]]); 9] = [
     (1000, &[[10, 10, 10], [125, 8, 1]]),
 ];
 
-/// The size of the constant table in bytes.
+/// Size in bytes of the table in constant memory.
 const TABLE: u32 = 256;
 
-/// The size of a thread's local memory in bytes.
+/// Size in bytes of the local memory of a thread.
 const LOCAL: u32 = 64;
 
-/// The size in bytes of an area that all threads change.
+/// Size in bytes of each memory area that all threads change by atomic operations.
 const AREA: u32 = 64;
 
-/// The number of bytes per thread in a plane of a buffer.
+/// Number of bytes that each thread has in a plane of the buffer `y`.
 const PLACE: u32 = 16;
 
-/// The number of planes in the buffer `y`; the last one receives the results.
+/// Number of planes in the buffer `y`, each with bytes for all threads. The last plane receives the
+/// results.
 const PLANES: u32 = 4;
 
-/// The number of shared areas in the buffer `z`, which end with slots that a single thread stores
-/// to.
+/// Number of areas in the buffer `z` that all threads change by atomic operations.
 const AREAS: u32 = 5;
 
-/// The number of these slots.
+/// Number of places of [`PLACE`] bytes after the areas of `z`. A single thread stores to each.
 const SINGLES: u32 = 8;
 
-/// Commutative atomic operations, with the number of bytes that each changes.
+/// Commutative atomic operations, with the number of bytes that each one changes.
 const COMMUTING: [(&str, u32); 14] = [
     ("add.u32", 4),
     ("add.s32", 4),
@@ -67,7 +68,8 @@ const COMMUTING: [(&str, u32); 14] = [
     ("inc.u32", 4),
 ];
 
-/// Atomic operations on a thread's own memory, which return the old value.
+/// Atomic operations on the bytes of a single thread, which return the old value. The number is the
+/// size in bytes.
 const OWN_ATOMICS: [(&str, u32); 17] = [
     ("add.u32", 4),
     ("add.u64", 8),
@@ -88,8 +90,8 @@ const OWN_ATOMICS: [(&str, u32); 17] = [
     ("add.noftz.bf16x2", 4),
 ];
 
-/// Types of loads and stores: the PTX type, the bits of an element, and the kinds of registers that
-/// can hold an element.
+/// Types of loads and stores: the PTX type, the size of an element in bits, and the kinds of
+/// registers that can hold an element.
 const TYPES: [(&str, u32, &str); 12] = [
     ("u8", 8, "hrd"),
     ("s8", 8, "hrd"),
@@ -105,7 +107,7 @@ const TYPES: [(&str, u32, &str); 12] = [
     ("b64", 64, "d"),
 ];
 
-/// The form of an access: type, register kind, number of elements, and total bytes.
+/// The type of an access: PTX type, kind of register, number of elements, and total size in bytes.
 #[derive(Clone, Copy)]
 struct AccessForm {
     ty: &'static str,
@@ -114,10 +116,10 @@ struct AccessForm {
     bytes: u32,
 }
 
-/// The access mode of a tile of shared memory between two barriers.
+/// The accesses that are allowed to a tile of shared memory between two barriers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
-    /// Each thread accesses its own bytes only.
+    /// Each thread accesses only its own bytes, which start at its number times `stride`.
     Own { stride: u32 },
     /// All threads read the whole tile.
     Read,
@@ -125,12 +127,12 @@ enum Mode {
     Closed,
 }
 
-/// The memory of an access.
+/// The memory that an access uses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Space {
-    /// Global memory that starts at the address in this 64-bit register.
+    /// Global memory. The 64-bit register with this number holds its address.
     Global(u32),
-    /// The tile of shared memory with this number.
+    /// The tile of shared memory with this index.
     Shared(u32),
     Local,
     Constant,
@@ -138,54 +140,56 @@ enum Space {
 
 struct Writer {
     random: Random,
-    /// The number of threads in a block, and of blocks.
+    /// The number of threads in a block.
     block: u32,
     grid: u32,
-    /// The size of `x` in bytes, a power of two.
+    /// The size of the buffer `x` in bytes, which is a power of two.
     x_bytes: u32,
-    /// Statements at the start, which initialise registers that a branch may leave unwritten.
+    /// Statements at the start of the kernel. They initialise registers that a later statement may
+    /// leave unwritten.
     first: String,
     body: String,
-    /// The number of registers in use of each kind: `h`, `r`, `d`, `f`, `p`.
+    /// The number of declared registers of each kind: `h`, `r`, `d`, `f` and `p`.
     taken: [u32; 5],
-    /// The registers that hold data.
+    /// The registers that hold data, by kind and number.
     values: Vec<(char, u32)>,
-    /// The 32-bit registers with uniform values in a block.
+    /// The 32-bit registers whose value is the same in all threads of a block.
     uniform: Vec<u32>,
     predicates: Vec<u32>,
     tiles: [Mode; 2],
     /// `true` if the kernel uses shared memory and barriers.
     has_shared: bool,
-    /// The registers with the thread's own address in each plane of `y`, with the stride, and in
-    /// each tile.
+    /// For each plane of `y`, the register with the address of the thread's own bytes, and the
+    /// distance in bytes between threads.
     planes: Vec<(u32, u32)>,
     own_tiles: [u32; 2],
-    /// The operation of each area of `z`, and of the area in shared memory.
+    /// The atomic operation for each area of `z` and for the area in shared memory, with its size
+    /// in bytes.
     operations: Vec<(&'static str, u32)>,
     singles: u32,
     labels: u32,
-    /// The number of open branches and loops.
+    /// The number of branches and loops that enclose the next statement.
     depth: u32,
 }
 
-/// The 32-bit register of the thread's number in its block.
+/// Number of the 32-bit register with the thread's number in its block.
 const THREAD: u32 = 0;
-/// The 32-bit register of the thread's number in the grid.
+/// Number of the 32-bit register with the thread's number in the grid.
 const ITEM: u32 = 1;
-/// The 32-bit register of the block's number.
+/// Number of the 32-bit register with the block's number.
 const BLOCK: u32 = 2;
-/// The 32-bit register of the parameter `n`.
+/// Number of the 32-bit register with the parameter `n`.
 const N: u32 = 3;
-/// The 32-bit register of the checksum of loaded values.
+/// Number of the 32-bit register with the checksum of loaded values.
 const SUM: u32 = 4;
-/// The 64-bit registers of the addresses of `x`, `y` and `z`.
+/// Numbers of the 64-bit registers with the addresses of the buffers `x`, `y` and `z`.
 const X: u32 = 0;
 const Y: u32 = 1;
 const Z: u32 = 2;
-/// The 64-bit register of the checksum of loaded values.
+/// Number of the 64-bit register with the checksum of loaded values.
 const WIDE_SUM: u32 = 3;
 
-/// Returns the random kernel with this number, and its launch.
+/// Returns the random kernel with this number and its launch.
 pub fn draw(seed: u64, number: u64) -> Request {
     let mut random = Random(Random(Random(seed).bits() ^ number).bits());
     let (block, axes) = BLOCKS[random.below(BLOCKS.len())];
@@ -258,8 +262,8 @@ impl Writer {
         *taken - 1
     }
 
-    /// Returns a register for a value. A register that a branch or a guard may leave unwritten is
-    /// initialised at the start.
+    /// Returns a new register for a value. If a branch or a guard may skip the write, the register
+    /// is initialised at the start of the kernel.
     fn value(&mut self, kind: char, guarded: bool) -> u32 {
         let register = self.register(kind);
         if guarded || self.depth > 0 {
@@ -301,8 +305,7 @@ impl Writer {
             }
             self.planes.push((at, stride));
         }
-        // Some kernels have no barriers, because native objects run items one after another and do
-        // not support barriers.
+        // Some kernels have no barriers, because native objects do not support barriers.
         self.has_shared = !self.one_in(3);
         if self.has_shared {
             self.fill();
@@ -323,7 +326,7 @@ impl Writer {
         self.finish()
     }
 
-    /// Fills shared memory, and ends with the first barrier.
+    /// Appends statements that fill shared memory, and the first barrier.
     fn fill(&mut self) {
         for tile in 0..2 {
             let [at, value] = [self.register('r'), self.register('r')];
@@ -361,7 +364,8 @@ impl Writer {
         )
     }
 
-    /// Returns a register with a number below `count` that is distinct for each item.
+    /// Returns a register with a number below `count` that is different for each item. `item` is
+    /// the register with the item's number.
     fn own_item(&mut self, item: u32, count: u32) -> u32 {
         let own = self.register('r');
         match self.below(4) {
@@ -378,7 +382,8 @@ impl Writer {
         own
     }
 
-    /// Adds a predicate that depends on the thread or on data, or is uniform.
+    /// Appends a statement that sets a predicate, which is uniform or depends on the thread or on
+    /// data.
     fn predicate(&mut self) {
         let p = self.register('p');
         if self.depth > 0 {
@@ -403,7 +408,7 @@ impl Writer {
         self.predicates.push(p);
     }
 
-    /// Returns a guard for one access in three.
+    /// Returns a guard such as `@%p0` for one access in three, otherwise an empty text.
     fn guard(&mut self) -> String {
         if !self.one_in(3) {
             return String::new();
@@ -412,12 +417,12 @@ impl Writer {
         if self.one_in(2) { format!("@%p{p} ") } else { format!("@!%p{p} ") }
     }
 
-    /// Returns a 32-bit register with data.
+    /// Returns a 32-bit register that holds data.
     fn word(&mut self) -> u32 {
         self.of_kind('r')
     }
 
-    /// Returns a register of a kind, with data.
+    /// Returns a register of the given kind that holds data.
     fn of_kind(&mut self, kind: char) -> u32 {
         let held: Vec<u32> = self.values.iter().filter(|(of, _)| *of == kind).map(|(_, register)| *register).collect();
         if !held.is_empty() && !self.one_in(6) {
@@ -436,7 +441,7 @@ impl Writer {
         register
     }
 
-    /// Adds values to the checksums.
+    /// Appends statements that add registers to the checksums.
     fn sum(&mut self, values: &[(char, u32)]) {
         for &(kind, register) in values {
             let line = match kind {
@@ -455,7 +460,7 @@ impl Writer {
         }
     }
 
-    /// Returns a random form of at most `most` bytes.
+    /// Returns a random type of access of at most `most` bytes.
     fn form(&mut self, most: u32) -> AccessForm {
         loop {
             let (ty, bits, kinds) = self.one_of(&TYPES);
@@ -469,8 +474,8 @@ impl Writer {
         }
     }
 
-    /// Makes one access in a few volatile. Volatile vectors are rare, because the import supports
-    /// few of them.
+    /// Returns `.volatile` for a few accesses, otherwise an empty text. Volatile vectors are rare,
+    /// because import supports few of them.
     fn volatile(&mut self, form: AccessForm) -> &'static str {
         if self.one_in(if form.elements == 1 { 5 } else { 60 }) { ".volatile" } else { "" }
     }
@@ -487,10 +492,10 @@ impl Writer {
         }
     }
 
-    /// Returns an element index below `count`, as a constant or a 32-bit register: uniform, affine,
-    /// strided, from data or random.
+    /// Returns an element index below `count`, as a constant or a 32-bit register. Its value is
+    /// uniform, affine, strided, random or read from data.
     fn index(&mut self, count: u32) -> String {
-        // The mask covers the largest power of two that fits.
+        // The mask keeps the index below the largest power of two that is at most `count`.
         let mask = (1 << count.ilog2()) - 1;
         let items = self.block * self.grid;
         let r = self.register('r');
@@ -529,15 +534,15 @@ impl Writer {
         format!("%r{r}")
     }
 
-    /// Returns a random address, a multiple of `form_bytes`, in a space of `extent` bytes: the
-    /// operand and the state space.
+    /// Returns the operand and the state space of an access at a random address. The address is a
+    /// multiple of `form_bytes` in a memory of `extent` bytes.
     fn any_place(&mut self, space: Space, extent: u32, form_bytes: u32) -> (String, String) {
         let index = self.index(extent / form_bytes);
         self.place(space, &index, form_bytes)
     }
 
     fn place(&mut self, space: Space, index: &str, scale: u32) -> (String, String) {
-        // Now and then the instruction's offset holds a part of the address.
+        // In one access of three, the constant offset in the instruction is a part of the address.
         let by = if self.one_in(3) { scale * (1 + self.below(5)) } else { 0 };
         let imm = if by == 0 { String::new() } else { format!("+{by}") };
         if let Ok(number) = index.parse::<u32>() {
@@ -601,7 +606,7 @@ impl Writer {
         }
     }
 
-    /// Returns an address in the thread's own memory: the operand, the state space, and the number
+    /// Returns an address in the thread's own bytes: the operand, the state space, and the number
     /// of bytes.
     fn own_place(&mut self) -> (String, &'static str, u32) {
         let tiles: Vec<(u32, u32)> = (0..2)

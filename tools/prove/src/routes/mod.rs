@@ -1,10 +1,10 @@
-//! Comparison of PTX launches on every route. PTX is executed directly by the interpreter and by
-//! native code. The imported kernel runs on the evaluator, as HALU's machine code on both engines,
-//! as a native object, and as recompiled PTX.
+//! Comparison of PTX launches on every route, that is, in every form of execution. The interpreter
+//! and native code execute PTX directly. The imported kernel runs on the evaluator, as HALU machine
+//! code on both engines, as a native object, and as recompiled PTX.
 //!
-//! A text that some routes refuse is compared on the others. A launch whose result is not defined
-//! is not compared: it has a race, reads uninitialised memory, or depends on the order of its
-//! items.
+//! If some routes refuse a text, the remaining routes are compared. A launch is not compared if its
+//! result is not defined: if it has a race, reads uninitialised memory, or depends on the order of
+//! its items.
 
 mod campaign;
 mod memory;
@@ -31,13 +31,13 @@ pub use mutants::{launches_of, mutant};
 /// A route: one of the ways to execute a PTX text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Route {
-    /// The form in which the text is executed.
+    /// The form in which the kernel is executed.
     pub via: Execution,
-    /// The engine of machine code; ignored by the evaluator and by native objects.
+    /// The engine that executes the machine code. The evaluator and native objects ignore it.
     pub engine: Engine,
 }
 
-/// Every route in this build. The first one is the reference.
+/// Every route that this build supports. The first route is the reference.
 pub const ROUTES: &[Route] = &[
     Route { via: Execution::Ptx, engine: Engine::Interp },
     Route { via: Execution::Ptx, engine: Engine::JIT },
@@ -49,7 +49,7 @@ pub const ROUTES: &[Route] = &[
     Route { via: Execution::Recompiled, engine: Engine::Interp },
 ];
 
-/// The options of `halfbyte launch` that select the route.
+/// Formats the route as options of `halfbyte launch`.
 impl fmt::Display for Route {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "--via {}", self.via.name())?;
@@ -60,7 +60,7 @@ impl fmt::Display for Route {
     }
 }
 
-/// The limits of the launches in a comparison, and their cancellation.
+/// The limits of the launches in a comparison, and the token that cancels them.
 #[derive(Clone, Debug)]
 pub struct Patience {
     /// The limits of each launch.
@@ -70,10 +70,11 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// Creates limits that suffice for a launch of a few thousand items.
+    /// Returns limits that suffice for a launch of a few thousand items.
     pub fn of_launch(cancel: CancelToken) -> Patience {
         let limits = Limits { work: 1 << 24, time: Some(Duration::from_secs(20)), ..Limits::strict() };
-        // The process memory is shared by all threads, so a launch has no limit of its own.
+        // There is no limit on memory: the memory of the process is shared by all threads, so it
+        // cannot be attributed to one launch.
         Patience { limits: Limits { memory: u64::MAX, ..limits }, cancel }
     }
 
@@ -89,9 +90,9 @@ enum Outcome {
     Done(Vec<Vec<u8>>),
     /// The kind of the trap, and the trapping item.
     Trapped(FailureKind, Option<Item>),
-    /// The route refuses the text, for this kind of reason.
+    /// The route refuses the text; the kind tells why.
     Refused(FailureKind),
-    /// A panic, with its message.
+    /// The route panics with this message.
     Panicked(String),
 }
 
@@ -124,10 +125,10 @@ impl Outcome {
         matches!(self, Outcome::Trapped(FailureKind::RaceGlobal | FailureKind::RaceShared, _))
     }
 
-    /// Returns `true` if a route may give `self` where another gives `other`. If items interleave
-    /// (`has_turns`), the item that traps first is not defined. The memory space of an out-of-bounds
-    /// access may be unknown (`is_space_unknown`): the trap record of a native object does not name
-    /// it, and a generic address outside all spaces has none.
+    /// Returns `true` if the outcomes of two routes are compatible. If items interleave
+    /// (`has_turns`), any two traps are. If `is_space_unknown` is set, out-of-bounds traps in
+    /// different address spaces are compatible: the trap record of a native object does not name
+    /// the space, and a generic address outside of all spaces has none.
     fn agrees(&self, other: &Outcome, has_turns: bool, is_space_unknown: bool) -> bool {
         match (self, other) {
             (Outcome::Trapped(..), Outcome::Trapped(..)) if has_turns => true,
@@ -165,38 +166,39 @@ impl Outcome {
     }
 }
 
-/// Two routes that give different results.
+/// A difference between the results of two routes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Disagreement {
     /// The route whose result differs from the reference.
     pub route: Route,
-    /// The reference route.
+    /// The route with which it is compared.
     pub reference: Route,
     /// The difference of the results.
     pub reason: String,
-    /// The buffers after the launch on the reference, unless the launch traps there.
+    /// The contents of the buffers after the launch on the reference route; `None` if the launch
+    /// traps there.
     pub expected: Option<Vec<Vec<u8>>>,
 }
 
 impl Disagreement {
-    /// Returns `true` if the same route differs in the same way; the position of the difference may
-    /// change.
+    /// Returns `true` if the same route differs in the same way. Buffer numbers, byte offsets and
+    /// values may be different.
     fn is_like(&self, other: &Disagreement) -> bool {
         let outline = |reason: &str| -> String { reason.chars().filter(|c| !c.is_ascii_hexdigit()).collect() };
         self.route == other.route && outline(&self.reason) == outline(&other.reason)
     }
 }
 
-/// The verdict on a launch.
+/// The result of comparing a launch on all routes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// All routes that run the launch, of this number, give the same memory.
+    /// All routes that run the launch give the same memory. The number counts these routes.
     Done(usize),
-    /// All routes that run the launch, of this number, end in the same trap.
+    /// All routes that run the launch end in the same trap. The number counts these routes.
     Trapped(usize),
-    /// No route runs the launch.
+    /// All routes refuse the launch.
     Refused,
-    /// The result is not defined, for this reason.
+    /// The routes differ, but the result of the launch is not defined, for this reason.
     Undefined(Undefined),
     /// Two routes give different results.
     Differs(Box<Disagreement>),
@@ -205,13 +207,13 @@ pub enum Verdict {
 /// The reason why the result of a launch is not defined.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Undefined {
-    /// A limit was exceeded on one route. The number of backward branches may differ between
-    /// routes.
+    /// A limit was exceeded on a route. The number of backward branches of a kernel may differ
+    /// between routes.
     Limit,
-    /// Race detection finds an error that other launches do not check for: a race, a read of
+    /// The launch has an error that only a launch with race detection reports: a race, a read of
     /// uninitialised memory, or a shuffle from an inactive lane.
     Watched,
-    /// Another order of the items gives another result.
+    /// The result depends on the order in which the items run.
     Order,
     /// The result depends on the bits of an address.
     Address,
@@ -245,10 +247,11 @@ pub fn compare(request: &Request, patience: &Patience) -> Verdict {
         };
     };
     let reference = *reference;
-    // If only the native object differs, all other routes agree.
+    // `true` if only the native object differs and all other routes agree.
     let is_object_alone = is_object(route) && others.next().is_none();
     if !matches!(outcome, Outcome::Panicked(_)) {
-        // The evaluator reports a race at once; other routes may report a later trap.
+        // The evaluator reports a race at once. Routes that do not detect races may continue to a
+        // later trap.
         if matches!(first, Outcome::Trapped(..)) && runs.iter().any(|(_, outcome)| outcome.is_race()) {
             return Verdict::Undefined(Undefined::Watched);
         }
@@ -256,8 +259,8 @@ pub fn compare(request: &Request, patience: &Patience) -> Verdict {
         if let Some(reason) = undefined(request, patience, is_limited, is_object_alone) {
             return Verdict::Undefined(reason);
         }
-        // An object lays out variables and buffers differently, so an access beyond one of them may
-        // reach another one, and a later item traps.
+        // A native object places variables and buffers at other addresses. An out-of-bounds access
+        // may therefore hit another variable there, and a later item traps.
         if is_object_alone && outcome.is_out_of_bounds() && first.is_out_of_bounds() {
             return Verdict::Undefined(Undefined::Address);
         }
@@ -299,8 +302,8 @@ fn has_generic_access(text: &str) -> bool {
     text.split(|c: char| c.is_whitespace() || c == ';').any(is_generic)
 }
 
-/// Returns the reason why routes may differ on a launch, if any. It is called only for launches on
-/// which routes do differ.
+/// Returns the reason why the result of a launch is not defined, if any. The function is called
+/// only if the results of two routes differ.
 fn undefined(request: &Request, patience: &Patience, is_limited: bool, is_object_alone: bool) -> Option<Undefined> {
     if is_limited {
         return Some(Undefined::Limit);
@@ -329,14 +332,14 @@ fn undefined(request: &Request, patience: &Patience, is_limited: bool, is_object
     (is_object_alone && request.takes_addresses()).then_some(Undefined::Address)
 }
 
-/// Substrings of instructions after which other items of the block may run.
+/// Parts of PTX mnemonics at which an item may wait while other items of the block run.
 const TURNS: [&str; 6] = ["atom.", "red.", ".volatile", ".relaxed", ".acquire", ".release"];
 
-/// Special registers that differ between launches.
+/// Parts of the names of special registers whose values differ between launches.
 const CLOCKS: [&str; 5] = ["%clock", "%globaltimer", "%pm", "%smid", "%gridid"];
 
-/// Returns a launch as a line for `halfbyte launch --json`, and for `halfbyte corpus` if the result
-/// is known.
+/// Returns a launch as a JSON line for `halfbyte launch --json`. With the expected results,
+/// `halfbyte corpus` accepts the line too.
 pub fn line(request: &Request, name: &str, expected: Option<&[Vec<u8>]>) -> Value {
     let args: Vec<Value> = request
         .args

@@ -1,4 +1,4 @@
-//! Mutation of PTX texts: changes to operands, types, modifiers, constants or statements.
+//! Mutation of PTX texts: random changes of operands, types, modifiers, constants and statements.
 
 use halfbyte_ir::witness::Random;
 use halfbyte_isa::ptx::module::{BlockLimit, Entry};
@@ -6,10 +6,10 @@ use halfbyte_isa::ptx::text;
 
 use halfbyte_testkit::harness::{Arg, Language, Request, Size};
 
-/// The number of attempts to draw a valid mutant.
+/// Maximum number of attempts to draw a valid mutant.
 const DRAWS: usize = 40;
 
-/// Groups of tokens that a mutation exchanges for one another.
+/// Groups of PTX tokens. A mutation replaces a token by another token of its group.
 const GROUPS: [&[&str]; 22] = [
     &[
         "u8", "s8", "b8", "u16", "s16", "b16", "u32", "s32", "b32", "u64", "s64", "b64", "f32", "f64", "f16", "f16x2",
@@ -44,13 +44,14 @@ const OPTIONAL: [&str; 8] = ["sat", "ftz", "volatile", "nc", "trans", "relu", "n
 /// The tokens of a statement, including blanks and punctuation.
 type Words = Vec<String>;
 
-/// Returns a random mutant of a launch's text, or `None` if no valid mutant was drawn.
+/// Returns a copy of a request with a random mutant of its text, or `None` if no valid mutant was
+/// drawn.
 pub fn mutant(request: &Request, random: &mut Random) -> Option<Request> {
     let (head, body) = split(&request.text, request.entry.as_deref())?;
     let statements: Vec<Words> = body.0.split_inclusive(';').map(words).collect();
     for _ in 0..DRAWS {
         let mut changed = statements.clone();
-        // Most mutants have a single change, because several changes are seldom valid together.
+        // Most mutants have a single change, because several changes together are seldom valid.
         let changes = 1 + [0, 0, 0, 1, 2][random.below(5)];
         let is_changed = (0..changes).fold(false, |is_changed, _| change(&mut changed, random) || is_changed);
         let text = format!("{head}{}{}", changed.iter().flatten().map(String::as_str).collect::<String>(), body.1);
@@ -65,7 +66,8 @@ pub fn mutant(request: &Request, random: &mut Random) -> Option<Request> {
     None
 }
 
-/// Splits a text into the part before an entry's body, the body, and the rest.
+/// Splits a text into three parts: the text before the body of a kernel, the body, and the text
+/// after it. `entry` is the kernel's name.
 fn split<'t>(text: &'t str, entry: Option<&str>) -> Option<(&'t str, (&'t str, &'t str))> {
     let named = entry.and_then(|entry| {
         let is_name = |at: &usize| {
@@ -85,8 +87,8 @@ fn split<'t>(text: &'t str, entry: Option<&str>) -> Option<(&'t str, (&'t str, &
     Some((&text[..=open], (&text[open + 1..close], &text[close..])))
 }
 
-/// Splits a statement into tokens: identifiers, registers and numbers, and single characters
-/// between them.
+/// Splits a PTX statement into tokens: identifiers, registers and numbers, and the single
+/// characters between them.
 fn words(statement: &str) -> Words {
     let mut words: Words = Vec::new();
     let mut is_open = false;
@@ -107,7 +109,7 @@ fn is_instruction(words: &[String]) -> bool {
     first.is_some_and(|first| first != "." && first != ";" && first != "/")
 }
 
-/// Applies a random change to one statement. Returns `true` if the statement has changed.
+/// Applies a random change to one of the statements. Returns `true` if the statement has changed.
 fn change(statements: &mut Vec<Words>, random: &mut Random) -> bool {
     let places: Vec<usize> = (0..statements.len()).filter(|&at| is_instruction(&statements[at])).collect();
     if places.is_empty() {
@@ -137,13 +139,14 @@ fn change(statements: &mut Vec<Words>, random: &mut Random) -> bool {
     }
 }
 
-/// Returns the letters of a register's name, or `None` if the token is not a register.
+/// Returns the letters of a register's name, such as `rd` for `%rd4`. Returns `None` if the token
+/// is not a register.
 fn class(word: &str) -> Option<&str> {
     let letters = word.strip_prefix('%')?.trim_end_matches(|c: char| c.is_ascii_digit());
     (letters.len() + 1 < word.len()).then_some(letters)
 }
 
-/// Replaces a register by another with the same letters.
+/// Replaces a register of the statement at index `at` by another register with the same letters.
 fn register(statements: &mut [Words], at: usize, random: &mut Random) -> bool {
     let places: Vec<usize> = (0..statements[at].len()).filter(|&k| class(&statements[at][k]).is_some()).collect();
     let Some(&place) = places.get(random.below(places.len())) else { return false };
@@ -157,7 +160,7 @@ fn register(statements: &mut [Words], at: usize, random: &mut Random) -> bool {
     is_new
 }
 
-/// Replaces an integer by another.
+/// Replaces an integer of a statement by another one.
 fn number(words: &mut [String], random: &mut Random) -> bool {
     let value = |word: &String| word.parse::<u64>().ok();
     let places: Vec<usize> = (0..words.len()).filter(|&k| value(&words[k]).is_some()).collect();
@@ -178,7 +181,7 @@ fn number(words: &mut [String], random: &mut Random) -> bool {
     new != old
 }
 
-/// Negates, removes or adds a guard.
+/// Negates, removes or adds the guard of the statement at index `at`.
 fn guard(statements: &mut [Words], at: usize, random: &mut Random) -> bool {
     let Some(mark) = statements[at].iter().position(|word| word == "@") else {
         let predicates: Vec<String> =
@@ -203,7 +206,7 @@ fn guard(statements: &mut [Words], at: usize, random: &mut Random) -> bool {
     true
 }
 
-/// Removes or adds a modifier.
+/// Removes a modifier from a statement or adds one.
 fn optional(words: &mut Words, random: &mut Random) -> bool {
     let there = words.windows(2).position(|pair| pair[0] == "." && OPTIONAL.contains(&pair[1].as_str()));
     if let Some(there) = there {
@@ -217,7 +220,7 @@ fn optional(words: &mut Words, random: &mut Random) -> bool {
     true
 }
 
-/// Replaces a mnemonic, type or modifier by another of its group, or by one from another
+/// Replaces a mnemonic, type or modifier by another token of its group, or by a token of another
 /// instruction.
 fn modifier(statements: &mut [Words], (at, places): (usize, &[usize]), random: &mut Random) -> bool {
     let is_group = |word: &String| GROUPS.iter().any(|group| group.contains(&word.as_str()));
@@ -238,8 +241,8 @@ fn modifier(statements: &mut [Words], (at, places): (usize, &[usize]), random: &
     true
 }
 
-/// Returns a launch of each kernel in a text, with random arguments: buffers for 64-bit parameters,
-/// small numbers for others.
+/// Returns a launch for each kernel of a text, with random arguments. 64-bit parameters get
+/// buffers, all other parameters small numbers.
 pub fn launches_of(file: &str, text: &str, random: &mut Random) -> Vec<Request> {
     let Ok(read) = text::read_each(text) else { return Vec::new() };
     let mut launch = |entry: &Entry| {
@@ -267,5 +270,5 @@ pub fn launches_of(file: &str, text: &str, random: &mut Random) -> Vec<Request> 
     read.module.entries.iter().map(&mut launch).collect()
 }
 
-/// The size in bytes of a buffer in such a launch.
+/// Size in bytes of the buffers in the launches of `launches_of`.
 const BUFFER: usize = 1 << 13;

@@ -1,15 +1,15 @@
-//! Reduction of texts on which routes disagree.
+//! Reduction of PTX texts on which routes disagree.
 
 use std::time::{Duration, Instant};
 
 use super::{Disagreement, Patience, Verdict, compare};
 use halfbyte_testkit::harness::Request;
 
-/// The time limit for one text.
+/// Time limit for the reduction of one text.
 const TIME: Duration = Duration::from_secs(30);
 
-/// Removes lines from a launch's text, in smaller and smaller groups, as long as routes disagree in
-/// the same way.
+/// Removes lines from the text of a launch, in smaller and smaller groups. A removal is undone if
+/// the routes no longer disagree in the same way.
 pub(super) fn shrink(
     mut request: Request,
     mut difference: Box<Disagreement>,

@@ -5,8 +5,8 @@ use halfbyte_ir::witness::Random;
 use super::*;
 use halfbyte_testkit::harness::Language;
 
-/// Returns a launch of one block on a buffer of 64 bytes. The buffer's address is in `%d0`, the
-/// address of the thread's word in `%d1`.
+/// Returns a launch of one block on a buffer of 64 bytes. `%d0` holds the address of the buffer,
+/// and `%d1` the address of the thread's 32-bit word.
 fn launch(block: u32, body: &str) -> Request {
     let text = format!(
         ".version 8.3\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 y)\n{{\n\
@@ -35,18 +35,19 @@ fn launches_that_have_a_result_are_compared() {
     assert_eq!(verdict(8, "add.u32 %r1, %r9, 1;"), Verdict::Refused);
 }
 
-/// Routes may give different results for these launches without a verdict of `Differs`.
+/// Routes may differ on these launches, but none of them has a defined result, so the verdict must
+/// not be `Differs`.
 #[test]
 fn launches_without_a_result_are_no_differences() {
     for body in [
-        // Races, and reads of uninitialised memory.
+        // Launches with races and with reads of uninitialised memory.
         "st.global.u32 [%d0], %r0;",
         "st.shared.u32 [tile], %r0; ld.shared.u32 %r1, [tile]; st.global.u32 [%d1], %r1;",
         "ld.shared.u32 %r1, [tile+4]; st.global.u32 [%d1], %r1;",
-        // The order of threads.
+        // Launches whose result depends on the order of threads.
         "atom.global.add.u32 %r1, [%d0], %r0; bar.sync 0; st.global.u32 [%d1], %r1;",
         "atom.global.exch.b32 %r1, [%d0], %r0;",
-        // Addresses, clocks and infinite loops.
+        // Launches that read addresses or clocks, or that do not end.
         "cvt.u32.u64 %r1, %d1; st.global.u32 [%d1], %r1;",
         "mov.u32 %r1, %clock; st.global.u32 [%d1], %r1;",
         "L: bra L;",
@@ -59,7 +60,8 @@ fn launches_without_a_result_are_no_differences() {
 #[test]
 fn traps_may_differ_in_an_unknown_space_or_in_the_layout_of_an_object() {
     let all = ROUTES.len();
-    // The sum of two generic addresses of local memory lies in no space.
+    // The address is the sum of two generic addresses of local memory, which lies in no state
+    // space.
     let local = ".local .align 4 .b8 own[32]; mov.u64 %d2, own; cvta.local.u64 %d3, %d2; add.u64 %d3, %d3, %d3; \
                  ld.u32 %r1, [%d3]; st.global.u32 [%d1], %r1;";
     assert!(matches!(verdict(1, local), Verdict::Trapped(routes) if routes >= all - 1), "{:?}", verdict(1, local));
@@ -111,7 +113,7 @@ fn mutants_are_read_and_differ_from_their_text() {
     assert!(mutant(&without, &mut random).is_none());
 }
 
-/// A line contains everything that the launch needs.
+/// The JSON line of a request must contain everything that the launch needs.
 #[test]
 fn lines_hold_the_whole_launch() {
     let request = memory::draw(3, 4);

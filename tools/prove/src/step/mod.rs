@@ -1,9 +1,9 @@
-//! Single steps: a HALU instruction or a VP1 bundle, executed on the registers that a JSON line
-//! gives.
+//! Single steps: the execution of one HALU instruction or one VP1 bundle, on register values from a
+//! JSON line.
 //!
-//! A line has `asm` or `words`, and `pre`, an object with the initial values of locations. The
-//! answer is an object with the values of the written locations. `halfbyte step --help` describes
-//! the names of locations.
+//! The line has `asm` or `words`, and `pre`, an object with the initial values of registers. The
+//! result is an object with the values of all registers that were written. `halfbyte step --help`
+//! describes the names of the registers.
 
 mod vp1;
 
@@ -21,7 +21,7 @@ use halfbyte::launch::Engine;
 
 pub use vp1::step as vp1;
 
-/// Returns the words of a line without `asm`.
+/// Returns the instruction words of a JSON line that has no `asm`.
 fn words<W: TryFrom<u128>>(members: &Members) -> Result<Vec<W>, LineError> {
     let Some(Value::Array(words)) = members.get("words") else {
         return Err(LineError::new("there is neither `asm` nor a list `words`"));
@@ -30,7 +30,7 @@ fn words<W: TryFrom<u128>>(members: &Members) -> Result<Vec<W>, LineError> {
     words.iter().map(|word| json::word(word.as_str().ok_or_else(no_text)?)).collect()
 }
 
-/// Returns the initial values of a line.
+/// Returns the names and the initial values in the member `pre` of a JSON line.
 fn pre(members: &Members) -> Result<impl Iterator<Item = (&String, &Value)>, LineError> {
     match members.get("pre") {
         None => Ok(None.into_iter().flatten()),
@@ -41,11 +41,12 @@ fn pre(members: &Members) -> Result<impl Iterator<Item = (&String, &Value)>, Lin
 
 const NO_GPU: &str = "engine `cuda` does not support steps";
 
-/// Executes the HALU instruction of a line. Returns all locations that the instruction writes.
+/// Executes the HALU instruction of a JSON line. Returns all registers that the instruction writes,
+/// with their values.
 ///
 /// # Errors
 /// Fails if the line has no valid instruction or initial values, if the instruction accesses
-/// memory, or if the engine has no steps.
+/// memory, or if the engine cannot execute single instructions.
 pub fn halu(members: &Members, engine: Engine) -> Result<Members, LineError> {
     let inst = instruction(members)?;
     let mut state = State::read(members)?;
@@ -71,7 +72,7 @@ pub fn halu(members: &Members, engine: Engine) -> Result<Members, LineError> {
     Ok(post)
 }
 
-/// Returns the single instruction of a line.
+/// Returns the single HALU instruction of a JSON line.
 fn instruction(members: &Members) -> Result<Inst, LineError> {
     if members.contains_key("asm") {
         return json::text(members, "asm")?.parse::<Inst>().map_err(LineError::new);
@@ -81,7 +82,7 @@ fn instruction(members: &Members) -> Result<Inst, LineError> {
         .ok_or_else(|| LineError::new(format_args!("{} is not a valid instruction", json::word_text(word))))
 }
 
-/// The initial values of a line; all other locations are 0.
+/// The initial values from a JSON line. All other registers and constants are 0.
 #[derive(Default)]
 struct State {
     words: HashMap<Location, u32>,
@@ -126,7 +127,7 @@ impl State {
     }
 }
 
-/// Parses a constant's name, such as `c[0x3][0x1a4]`.
+/// Parses the name of a constant, such as `c[0x3][0x1a4]`.
 fn constant(name: &str) -> Option<Location> {
     let (bank, offset) = name.strip_prefix("c[")?.strip_suffix(']')?.split_once("][")?;
     Some(Location::Constant(json::hexadecimal(bank)?, json::hexadecimal(offset)?))
@@ -146,7 +147,7 @@ impl Reader<Concrete> for State {
         self.word(&Location::Constant(bank, offset))
     }
     fn special(&mut self, _: &mut Concrete, _: SpecialReg) -> u32 {
-        // The step executes item 0.
+        // The number of the item: a single step always executes item 0.
         0
     }
 }

@@ -1,4 +1,4 @@
-//! Single steps of VP1: bundles, and the machine state.
+//! Single steps of VP1: the execution of one bundle on a machine state from a JSON line.
 
 use std::collections::BTreeSet;
 
@@ -14,11 +14,12 @@ use super::{NO_GPU, pre, words};
 use crate::json::{self, LineError, Members};
 use halfbyte::launch::Engine;
 
-/// Executes the VP1 bundle of a line. Returns all locations that the bundle writes.
+/// Executes the VP1 bundle of a JSON line. Returns all registers that the bundle writes, with their
+/// values.
 ///
 /// # Errors
 /// Fails if the line has no valid bundle or initial values, if the effect of an instruction is not
-/// known, or if the engine has no steps.
+/// documented, or if the engine cannot execute single bundles.
 pub fn step(members: &Members, engine: Engine) -> Result<Members, LineError> {
     let words = match members.contains_key("asm") {
         true => assemble(json::text(members, "asm")?).map_err(|errors| LineError::new(joined(&errors)))?.words,
@@ -36,8 +37,8 @@ pub fn step(members: &Members, engine: Engine) -> Result<Members, LineError> {
         return Err(LineError::new(NO_GPU));
     }
     if let Engine::Jit { .. } = engine {
-        // The written locations are those whose value has changed, and those that the interpreter
-        // reports as written.
+        // A register counts as written if its value has changed, or if the interpreter reports a
+        // write.
         state = before.clone();
         step_bundle(&bundle, &mut state).map_err(LineError::new)?;
         written.extend(changed(&before, &state));
@@ -57,12 +58,12 @@ pub fn step(members: &Members, engine: Engine) -> Result<Members, LineError> {
     Ok(post)
 }
 
-/// Joins errors into one line.
+/// Joins assembler errors into one line of text.
 fn joined(errors: &[AsmError]) -> String {
     errors.iter().map(AsmError::to_string).collect::<Vec<_>>().join("; ")
 }
 
-/// Returns the locations whose values differ between two states.
+/// Returns the registers whose values differ between two machine states.
 fn changed(before: &State, after: &State) -> impl Iterator<Item = Location> {
     fn file<T: PartialEq>(before: &[T], after: &[T], location: fn(u8) -> Location) -> Vec<Location> {
         let pairs = (0..).zip(before.iter().zip(after));
@@ -87,7 +88,7 @@ fn changed(before: &State, after: &State) -> impl Iterator<Item = Location> {
         .chain(cells)
 }
 
-/// Returns the reset state with the initial values of a line.
+/// Returns the machine state after a reset, with the initial values of a JSON line.
 fn state(members: &Members) -> Result<State, LineError> {
     let mut state = State::default();
     for (file, value) in pre(members)? {
@@ -110,8 +111,8 @@ fn state(members: &Members) -> Result<State, LineError> {
     Ok(state)
 }
 
-/// Returns the name of a location in a line: its file, and its key if the file has several
-/// locations.
+/// Returns the name of a register in a JSON line: its register file, and its number if the file has
+/// several registers.
 fn named(location: Location) -> (&'static str, Option<String>) {
     let (file, number) = match location {
         Location::Vx => return ("vx", None),
@@ -130,7 +131,7 @@ fn named(location: Location) -> (&'static str, Option<String>) {
     (file, Some(number.to_string()))
 }
 
-/// Returns the location with a name, if any.
+/// Returns the register with a name in a JSON line, or `None` if there is none.
 fn place<'a>(state: &'a mut State, file: &str, key: Option<&str>) -> Option<LocationRef<'a>> {
     let Some(key) = key else {
         return match file {
@@ -158,11 +159,11 @@ fn place<'a>(state: &'a mut State, file: &str, key: Option<&str>) -> Option<Loca
     }
 }
 
-/// A reference to a location in the state, by its type.
+/// A mutable reference to a register of the machine state, by its type.
 enum LocationRef<'a> {
     Word(&'a mut u32),
     Half(&'a mut u16),
-    /// Component 0 is printed first.
+    /// A vector register of 16 bytes. Its text begins with component 0.
     Bytes(&'a mut [u8; 16]),
     Lanes(&'a mut [i32; 16]),
     Number(&'a mut u32),
@@ -181,7 +182,7 @@ impl LocationRef<'_> {
         }
     }
 
-    /// Sets the value. The error describes the expected value.
+    /// Sets the register to a JSON value. The error message describes the expected value.
     fn set(self, value: &Value) -> Result<(), &'static str> {
         match self {
             LocationRef::Word(word) => *word = digits(value).ok_or("a string of 8 hexadecimal digits")?,
@@ -201,12 +202,13 @@ impl LocationRef<'_> {
     }
 }
 
-/// Parses a string with exactly the number of hexadecimal digits of the type.
+/// Parses a JSON string of hexadecimal digits, which must have exactly as many digits as the type
+/// needs.
 fn digits<T: TryFrom<u128>>(value: &Value) -> Option<T> {
     value.as_str().filter(|text| text.len() == 2 * size_of::<T>()).and_then(json::digits)
 }
 
-/// Parses a value of `$va`: 16 sums of 28 bits.
+/// Parses a JSON value of `$va`, which is a list of 16 signed 28-bit sums.
 fn sums(value: &Value) -> Option<[i32; 16]> {
     let sum = |value: &Value| value.as_i64().filter(|sum| (-1 << 27..1 << 27).contains(sum)).map(|sum| sum as i32);
     let sums: Option<Vec<i32>> = value.as_array()?.iter().map(sum).collect();

@@ -24,12 +24,12 @@ impl Writer {
         }
     }
 
-    /// Returns registers with the data of a form.
+    /// Returns registers with data for a store of the given type.
     fn data(&mut self, form: AccessForm) -> Vec<u32> {
         (0..form.elements).map(|_| self.of_kind(form.kind)).collect()
     }
 
-    /// Loads from memory that all threads may read.
+    /// Appends a load from memory that all threads may read.
     fn load_anywhere(&mut self) {
         let tiles: Vec<u32> = (0..2).filter(|&tile| self.tiles[tile as usize] == Mode::Read).collect();
         let form = self.form(PLACE);
@@ -51,7 +51,7 @@ impl Writer {
         self.load(form, &format!("ld{volatile}{word}{cache}"), &at);
     }
 
-    /// Loads registers, and uses them in a store or a checksum.
+    /// Appends a load, and a store or a checksum that uses the loaded registers.
     fn load(&mut self, form: AccessForm, ld: &str, at: &str) {
         let registers = self.loaded(form, ld, at);
         let loaded: Vec<(char, u32)> = registers.iter().map(|&register| (form.kind, register)).collect();
@@ -70,7 +70,8 @@ impl Writer {
         }
     }
 
-    /// Loads registers, which later statements may use as data.
+    /// Appends a load. Later statements may use the loaded registers as data. Returns the
+    /// registers.
     fn loaded(&mut self, form: AccessForm, ld: &str, at: &str) -> Vec<u32> {
         let guard = self.guard();
         let registers: Vec<u32> = (0..form.elements).map(|_| self.value(form.kind, !guard.is_empty())).collect();
@@ -101,7 +102,7 @@ impl Writer {
         self.load(form, &format!("ld{space}"), &format!("[{own}+{offset}]"));
     }
 
-    /// Stores to local memory, and loads from it.
+    /// Appends a store to local memory and a load from it.
     fn local(&mut self) {
         let form = self.form(PLACE);
         let data = self.data(form);
@@ -113,7 +114,8 @@ impl Writer {
         self.load(form, &format!("ld{word}"), &at);
     }
 
-    /// Copies asynchronously to the thread's own bytes in shared memory, and waits.
+    /// Appends an asynchronous copy to the thread's own bytes in shared memory, and a wait for its
+    /// completion.
     fn copy(&mut self) {
         let tiles: Vec<(u32, u32)> = (0..2)
             .filter_map(|tile| match self.tiles[tile as usize] {
@@ -148,7 +150,8 @@ impl Writer {
         if self.one_in(3) {
             let form = self.form(PLACE);
             let (at, word) = self.any_place(Space::Global(X), self.x_bytes, form.bytes);
-            // The load does not access the tile, because the copy is not complete before the wait.
+            // A load between the copy and the wait must not access the tile, because the copy is
+            // not complete.
             let registers = self.loaded(form, &format!("ld{word}"), &at);
             self.sum(&registers.into_iter().map(|register| (form.kind, register)).collect::<Vec<_>>());
         }
@@ -158,7 +161,7 @@ impl Writer {
         self.load(form, "ld.shared", &format!("[%r{own}]"));
     }
 
-    /// Returns an operand of `bytes` bytes for an atomic operation.
+    /// Returns an operand of `bytes` bytes for the atomic operation `op`.
     fn operand(&mut self, op: &str, bytes: u32) -> String {
         match bytes {
             _ if op.starts_with("inc") || op.starts_with("dec") => (1 + self.below(20)).to_string(),
@@ -170,14 +173,14 @@ impl Writer {
         }
     }
 
-    /// Applies a commutative atomic operation to memory that all threads may change.
+    /// Appends a commutative atomic operation on memory that all threads may change.
     fn reduce(&mut self) {
         let is_shared = self.has_shared && self.one_in(2);
         let area = if is_shared { AREAS - 1 } else { self.below(AREAS - 1) };
         let (op, bytes) = self.operations[area as usize];
         let index = self.index(AREA / bytes);
-        // The limit of `inc` is the same everywhere, because with different limits the result
-        // depends on the order.
+        // All `inc` operations have the same limit. With different limits, the result would depend
+        // on the order of the threads.
         let operand = if op.starts_with("inc") { "29".to_owned() } else { self.operand(op, bytes) };
         let (at, word) = if is_shared {
             let [at, start] = [self.register('r'), self.register('r')];
@@ -206,7 +209,7 @@ impl Writer {
         }
     }
 
-    /// Applies an atomic operation to the thread's own memory, and uses the old value.
+    /// Appends an atomic operation on the thread's own bytes. Later statements use the old value.
     fn atomic_own(&mut self) {
         let (own, space, most) = self.own_place();
         let fitting: Vec<(&str, u32)> = OWN_ATOMICS.into_iter().filter(|(_, bytes)| *bytes <= most).collect();
@@ -234,7 +237,8 @@ impl Writer {
         self.values.push((kind, old));
     }
 
-    /// Loads matrices from a tile, in the complete warps only.
+    /// Appends a load of matrices from a tile of shared memory. Only complete warps execute the
+    /// load.
     fn matrix(&mut self) {
         let tiles: Vec<u32> = (0..2).filter(|&tile| self.tiles[tile as usize] == Mode::Read).collect();
         let whole = self.block / 32 * 32;
@@ -263,7 +267,7 @@ impl Writer {
         self.values.extend(loaded);
     }
 
-    /// Stores from a single thread, at an address that is uniform in all threads.
+    /// Appends a store that a single thread executes. The address is the same in all threads.
     fn single(&mut self) {
         if self.singles == SINGLES || self.depth > 0 {
             return self.store_own();
@@ -291,7 +295,7 @@ impl Writer {
         format!("L{}", self.labels)
     }
 
-    /// Adds statements that some threads skip.
+    /// Appends a branch over statements that only some threads execute.
     fn branch(&mut self) {
         let p = self.predicates[self.random.below(self.predicates.len())];
         let not = if self.one_in(2) { "!" } else { "" };
@@ -307,7 +311,7 @@ impl Writer {
         let _ = writeln!(self.body, "{label}:");
     }
 
-    /// Adds a loop that all threads execute a few times.
+    /// Appends a loop that all threads execute for a few iterations.
     fn repeat(&mut self) {
         let (count, label) = (self.register('r'), self.label());
         let (times, p) = (2 + self.below(3), self.register('p'));
@@ -325,7 +329,7 @@ impl Writer {
         self.line(&format!("@%p{p} bra {label};"));
     }
 
-    /// Adds a barrier, after which the tiles have new access modes.
+    /// Appends a barrier. After the barrier, other accesses to the tiles are allowed.
     pub(super) fn phase(&mut self) {
         self.line("bar.sync 0;");
         for tile in 0..2 {
