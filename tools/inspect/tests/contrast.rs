@@ -1,5 +1,5 @@
-//! Tests of the page's colours: each text has a contrast of at least 4.5:1 with its background, by
-//! WCAG 2.
+//! Tests of the page's colours. The contrast between each text and its background must be at least
+//! 4.5:1, as WCAG 2 requires.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ const STYLE: &str = include_str!("../src/view/page/base.css");
 
 type Colours = HashMap<String, String>;
 
-/// Returns the variables of the style sheet, for the light and the dark theme.
+/// Returns the colour variables of the style sheet, for the light and the dark theme.
 fn colours() -> [Colours; 2] {
     let (light, dark) = STYLE.split_once("@media (prefers-color-scheme: dark)").unwrap();
     let (dark, _) = dark.split_once("\n}\n").unwrap();
@@ -22,7 +22,7 @@ fn of_hex(hex: &str) -> [f64; 3] {
     [1, 3, 5].map(|at| f64::from(u8::from_str_radix(&hex[at..at + 2], 16).unwrap()) / 255.0)
 }
 
-/// Converts a hue with a saturation and lightness, such as `60% 94%`, to RGB.
+/// Converts a hue and a text of saturation and lightness, such as `60% 94%`, to RGB.
 fn of_tint(hue: f64, tint: &str) -> [f64; 3] {
     let (saturation, lightness) = tint.split_once(' ').unwrap();
     let percent = |text: &str| text.trim_end_matches('%').parse::<f64>().unwrap() / 100.0;

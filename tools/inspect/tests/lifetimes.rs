@@ -1,4 +1,4 @@
-//! Tests of the chart of register lifetimes.
+//! Tests of the chart of the live ranges of registers.
 
 use halfbyte_inspect::view::lifetimes::of_nodes;
 use halfbyte_inspect::view::model::Origin;

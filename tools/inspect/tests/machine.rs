@@ -7,7 +7,7 @@ use halfbyte_isa::row::RegFile;
 use halfbyte_isa::vp1::bundles;
 use halfbyte_isa::{halu, vp1};
 
-/// A VP1 branch takes effect one bundle later.
+/// A VP1 branch takes effect after the bundle that follows it.
 #[test]
 fn jumps_leave_after_the_delay_slot() {
     let text =

@@ -1,4 +1,4 @@
-//! Tests of the page.
+//! Tests of the HTML page.
 
 use halfbyte::Module;
 use halfbyte_abi::Target;
@@ -42,7 +42,8 @@ const LANGUAGE: &str = "; of no place\nfn weigh(a: i32, w: i32) -> i32 {\n  let 
     let i = item_id()\n  var sum = 0\n  for j in 0..n {\n    let v = weigh(x[i + j], 3)\n    if v >_s 7 {\n      sum += v\n    }\n  }\n  \
     y[i] = sum\n}\n";
 
-/// Returns the lines of the source stage: number, places and markup.
+/// Returns the lines of the source on the page: the line number, the source positions and the
+/// markup.
 fn source(page: &str) -> Vec<(u32, String, String)> {
     let stage = page.split("data-stage=\"text\"").nth(1).unwrap().split("</ol>").next().unwrap();
     let lines = stage.split("<li ").skip(1).map(|line| {
@@ -53,8 +54,8 @@ fn source(page: &str) -> Vec<(u32, String, String)> {
     lines.collect()
 }
 
-/// Each statement in the kernel language has its own ops, also in loops and functions, and its
-/// indentation.
+/// Each statement in the kernel language has the source positions of its own ops, also in loops and
+/// functions. Its indentation is kept.
 #[test]
 fn statements_of_the_language_are_their_lines() {
     let page = shown(LANGUAGE).unwrap();
@@ -72,7 +73,7 @@ fn statements_of_the_language_are_their_lines() {
         assert_eq!(line(number).1, "", "{number}");
     }
     assert!(line(13).2.starts_with("      <span") && line(11).2.starts_with("    let <span"), "{}", line(13).2);
-    // Machine code of a called function has the lines of the function as its origins.
+    // The machine code of an inlined function has source positions in the function.
     let words = page.split("<section class=\"stage\" data-stage=\"words\"").nth(1).unwrap();
     assert!(words.contains("data-k=\"3:11\"") && !page.contains("data-k=\"1:1\""), "{page}");
 }
@@ -84,13 +85,13 @@ fn names_of_the_language_know_where_they_are_set() {
     let line = |number: u32| &lines.iter().find(|(of, ..)| *of == number).unwrap().2;
     assert!(line(8).contains("<span class=\"n def\" data-d=\"8:11\">i</span>"), "{}", line(8));
     assert!(line(3).contains("<span class=\"n def\" data-d=\"3:11") && line(3).contains(">p</span>"), "{}", line(3));
-    // A variable has all its assignments as origins.
+    // A variable has the source positions of all its assignments.
     let sum = line(16).split("data-d=\"").last().unwrap().split('"').next().unwrap();
     assert!(sum.contains("9:13") && sum.contains("13:"), "{sum}");
 }
 
-/// A page may contain kernels in plain IR and in the kernel language. The lines of a multi-line
-/// statement have the same places.
+/// A page may contain kernels in the IR and kernels in the kernel language. All lines of a
+/// statement have the same source positions.
 #[test]
 fn kernels_of_both_kinds_are_shown() {
     let text =
@@ -102,7 +103,7 @@ fn kernels_of_both_kinds_are_shown() {
     assert_eq!(places(7), places(8));
 }
 
-/// Collective operations are marked at every stage.
+/// Collective operations are marked in every stage.
 #[test]
 fn meeting_points_are_marked() {
     let text = "kernel @k(%y: out i32) {\n  shared %s: i32[64]\n^entry:\n  %i = local_id\n  store %i, %s[%i]\n  barrier\n  \
@@ -114,7 +115,7 @@ fn meeting_points_are_marked() {
     assert!(!shown("kernel @k() {\n^entry:\n  ret\n}\n").unwrap().contains("collective op"));
 }
 
-/// A refusal is shown with its reason; the page is an error only if no target accepts the
+/// The page shows a refusal with its reason. Creating the page fails only if no target accepts the
 /// kernel.
 #[test]
 fn refusals_are_told() {
@@ -127,7 +128,8 @@ fn refusals_are_told() {
     assert!(shown("; nothing\n").is_err());
 }
 
-/// Blocks are contiguous, and the width of a loop's bracket is the initiation interval.
+/// In the chart of bundles, blocks are contiguous, and the width of a loop's bracket is the
+/// initiation interval.
 #[test]
 fn blocks_and_loops_are_where_they_are_said_to_be() {
     const COLUMN: usize = 12;
@@ -148,8 +150,8 @@ fn blocks_and_loops_are_where_they_are_said_to_be() {
     let loops: Vec<&str> = chart.split("<path class=\"loop\"").skip(1).collect();
     let [bracket] = loops[..] else { panic!("{loops:?}") };
     let pipelined = blocks.iter().find(|block| block.pipelined).unwrap();
-    // The bracket is two pixels narrower than its bundles on each side. The delay slot is the last
-    // bundle of an iteration.
+    // On each side, the bracket is two pixels narrower than the columns of its bundles. The delay
+    // slot is the last bundle of an iteration.
     let (left, right) = (number(bracket, "d=\"M", " ") - 2, number(bracket, "H", "V") + 2);
     assert_eq!(right - left, pipelined.bundles as usize * COLUMN);
     let slots: Vec<&str> = chart.split("<rect class=\"slot").skip(1).collect();
@@ -160,7 +162,7 @@ fn blocks_and_loops_are_where_they_are_said_to_be() {
     }
 }
 
-/// Returns the text between two others.
+/// Returns the text between the texts `before` and `after`.
 fn between<'t>(text: &'t str, before: &str, after: &str) -> &'t str {
     text.split_once(before).unwrap().1.split_once(after).unwrap().0
 }

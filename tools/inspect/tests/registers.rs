@@ -1,4 +1,4 @@
-//! Tests of the dataflow of registers, and of registers in assembly.
+//! Tests of the analysis of registers, and of register names in assembly text.
 
 use halfbyte_inspect::view::model::{Origin, Token};
 use halfbyte_inspect::view::registers::{Cell, Node, Touched, Use, contents, tokens};
@@ -16,8 +16,8 @@ fn lines(found: &Use) -> Vec<u32> {
 
 #[test]
 fn a_use_finds_every_definition_that_reaches_it() {
-    // Node 0 writes; node 1 branches to 2 or 3; node 2 writes; node 3 reads and branches back
-    // to 1.
+    // Node 0 writes the register. Node 1 branches to node 2 or 3. Node 2 writes the register. Node
+    // 3 reads the register and branches back to node 1.
     let node = |writes: bool, line, successors: &[usize]| Node {
         writes: if writes { vec![(R0, place(line))] } else { Vec::new() },
         successors: successors.to_vec(),

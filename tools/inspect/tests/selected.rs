@@ -1,4 +1,4 @@
-//! Tests of the places of operands in assembly.
+//! Tests of finding the position of an operand in assembly text.
 
 use halfbyte_inspect::view::selected::only_difference;
 

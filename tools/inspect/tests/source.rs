@@ -1,4 +1,4 @@
-//! Tests of kernels as lines.
+//! Tests of the lines of a kernel's source and IR.
 
 use halfbyte_inspect::view::model::{Origin, Shape, Token};
 use halfbyte_inspect::view::source::{Defs, of_kernel, of_text, tokens};
@@ -40,8 +40,8 @@ fn a_kernel_takes_its_lines_and_the_comment_above() {
     assert_eq!(numbers("b"), ("9".into(), "15".into()));
 }
 
-/// The parameter of a loop header has the origins of its initial value and of the value from
-/// the loop body.
+/// The parameter of a loop header has the source positions of the two values that branches pass for
+/// it: the initial value, and the value from the loop body.
 #[test]
 fn block_parameters_are_their_arguments() {
     let text = "kernel @k(%x: out i32) {\n^entry:\n  %i = item_id\n  br ^a(%i)\n^a(%n: i32):\n  %m = add.i32 %n, %i\n  \

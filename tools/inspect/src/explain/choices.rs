@@ -1,5 +1,4 @@
-//! The rules that selection applied to the instructions of a kernel, and the rules that match in
-//! part.
+//! The rules that instruction selection applied to a kernel, and the rules that nearly matched.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,21 +14,21 @@ use halfbyte_isel::{Refusal, Request, SelectedCode};
 use super::uses::Users;
 use super::{Merged, Missed, NearMiss, Outcome, RuleAt};
 
-/// The choices of selection for a lowered kernel.
+/// The rules that selection tried and applied for a lowered kernel.
 pub(crate) struct Choices<'k> {
     pub kernel: &'k Kernel,
     target: Target,
     pub trace: Trace,
-    /// The index of each instruction's selection in the trace.
+    /// For each IR instruction, the index of its selection in `trace.selections`.
     selections: HashMap<Inst, usize>,
     users: Users<'k>,
-    /// The known texts of instructions. Printing a single instruction is slow, because all values
-    /// of the kernel get names.
+    /// The texts of IR instructions that are already printed. Printing a single instruction is
+    /// slow, because the printer first names all values of the kernel.
     texts: HashMap<Inst, String>,
 }
 
-/// Selects a kernel, and traces the given instructions. The line number of each selected
-/// instruction is the number of its IR instruction plus one.
+/// Selects instructions for a kernel, and traces the selection for the IR instructions in `asked`.
+/// The line number of each selected instruction is the number of its IR instruction plus one.
 pub(crate) fn select(
     kernel: &Kernel,
     target: Target,
@@ -61,17 +60,17 @@ pub(crate) fn select(
 }
 
 impl Choices<'_> {
-    /// Sets the known texts of instructions.
+    /// Sets the texts of the IR instructions.
     pub(crate) fn with_texts(self, texts: HashMap<Inst, String>) -> Self {
         Choices { texts, ..self }
     }
 
-    /// Returns the text of an instruction.
+    /// Returns the text of an IR instruction.
     pub(crate) fn text(&self, inst: Inst) -> String {
         self.texts.get(&inst).cloned().unwrap_or_else(|| print_inst(self.kernel, inst))
     }
 
-    /// Returns the text of the value that a pattern did not match.
+    /// Returns the text of the instruction or value at which a pattern failed to match.
     fn found(&self, miss: &MatchFailure) -> String {
         let text = |found: &Found| {
             let inst = match *found {
@@ -93,14 +92,15 @@ impl Choices<'_> {
         self.selections.get(&inst).and_then(|&number| self.trace.selections.get(number))
     }
 
-    /// Returns the rule that selected an instruction.
+    /// Returns the rule that selected the instruction itself, as opposed to its operands.
     fn root(&self, selection: &Selection) -> Option<&'static Rule> {
         let at = selection.inst.map(Found::Inst);
         let taken = selection.taken.iter().filter(|taken| taken.at == at);
         taken.filter_map(|taken| self.rule(taken.rule)).find(|rule| rule.term == "lower")
     }
 
-    /// Returns the distinct rules that a selection applied to its operands.
+    /// Returns the distinct rules that were applied to the operands of an instruction, each with
+    /// the operand's name.
     fn operands(&self, selection: &Selection) -> Vec<(RuleAt, String)> {
         let mut operands = Vec::new();
         let mut known = HashSet::new();
@@ -113,7 +113,7 @@ impl Choices<'_> {
         operands
     }
 
-    /// Returns the name of a value in the lowered kernel's text.
+    /// Returns the name of a value in the text of the lowered kernel.
     fn name(&self, value: Value) -> String {
         match self.kernel.def_inst(value) {
             Some(inst) => self.text(inst).split(" = ").next().unwrap_or_default().to_owned(),
@@ -121,7 +121,7 @@ impl Choices<'_> {
         }
     }
 
-    /// Returns the outcome of an instruction that is not refused.
+    /// Returns the outcome of selection for an instruction that the target accepts.
     pub(crate) fn outcome(&self, inst: Inst) -> Outcome {
         match self.selection(inst) {
             Some(selection) => {
@@ -138,7 +138,7 @@ impl Choices<'_> {
         }
     }
 
-    /// Returns the users that a value without instructions of its own is merged into.
+    /// Returns the users into which a value without machine instructions of its own is merged.
     pub(crate) fn merged(&self, value: Value) -> Vec<Merged> {
         let mut merged: Vec<Merged> = Vec::new();
         for user in self.users.emitted(value, &|inst| self.selection(inst).is_some()) {
@@ -156,7 +156,7 @@ impl Choices<'_> {
         merged
     }
 
-    /// Returns the rules that match an instruction in part, by descending priority.
+    /// Returns the rules that nearly match an instruction, by descending priority.
     pub(crate) fn near_of(&self, inst: Inst) -> Vec<NearMiss> {
         let Some(selection) = self.selection(inst) else { return Vec::new() };
         let own = selection.near.iter().filter(|near| near.at == Found::Inst(inst));
@@ -165,7 +165,8 @@ impl Choices<'_> {
         own
     }
 
-    /// Returns a near miss with its rule, or `None` if the rule was applied.
+    /// Returns a rule that nearly matched with the reason why it failed, or `None` if the rule was
+    /// applied.
     pub(crate) fn near(&self, selection: &Selection, near: &PartialMatch) -> Option<(&'static Rule, NearMiss)> {
         let rule = self.rule(near.rule)?;
         let is_taken =

@@ -1,4 +1,4 @@
-//! The data of an explanation.
+//! The data of an explanation of an op.
 
 use halfbyte_abi::Target;
 use halfbyte_ir::rule::MatchExtent;
@@ -9,35 +9,36 @@ use halfbyte_ir::{ConvergenceScope, Rule};
 pub struct Explanation {
     /// The text of the op.
     pub op: String,
-    /// The file, and for an op its line and column.
+    /// The file name. For an op, its line and column follow.
     pub place: String,
     /// The kernel's name, without `@`.
     pub kernel: String,
-    /// The target that the kernel is compiled for.
+    /// The target for which the kernel is compiled.
     pub target: Target,
     /// The group of items that synchronise at the op, if it is a collective operation.
     pub collective: Option<ConvergenceScope>,
-    /// The changes by passes, in order.
+    /// The changes of the op by the passes, in order.
     pub history: Vec<Change>,
     /// The instructions that replace the op after the passes.
     pub parts: Vec<ReplacementInst>,
-    /// The rules that match in part: those that could select the op, then those for its users, then
-    /// those of the passes.
+    /// The rules that nearly match. Rules that could select the op come first, then the rules for
+    /// its users, then the rules of the passes.
     pub near: Vec<NearMiss>,
     /// The reasons why the target refuses the op or its kernel.
     pub refused: Vec<String>,
 }
 
-/// A change by a pass.
+/// A change of an op by a pass.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Change {
     /// The name of the pass.
     pub pass: String,
-    /// The description of the change.
+    /// The description of the change, such as `rewritten by`.
     pub how: String,
     /// The rule that was applied, if any.
     pub rule: Option<RuleAt>,
-    /// Notes: the rules applied to the rule's result, and the costs of the alternatives.
+    /// Further notes: the rules that were applied to the result of the rule, and the costs of
+    /// alternative rules.
     pub notes: Vec<String>,
     /// The instructions before the change.
     pub before: Vec<String>,
@@ -50,11 +51,11 @@ pub struct Change {
 pub struct RuleAt {
     /// The rule's name.
     pub name: &'static str,
-    /// The file, as a path in the repository.
+    /// The path of the rule's file in the repository.
     pub file: &'static str,
     /// The line in the file.
     pub line: u32,
-    /// The priority among the rules of its term.
+    /// The priority of the rule among the rules of its term.
     pub priority: i64,
     /// The pattern that the rule matches.
     pub pattern: &'static str,
@@ -65,18 +66,18 @@ pub struct RuleAt {
 pub struct ReplacementInst {
     /// The text of the instruction.
     pub text: String,
-    /// The outcome of selection.
+    /// The outcome of selection for the instruction.
     pub outcome: Outcome,
-    /// The machine code of the instruction.
+    /// The machine code of the instruction, one entry for each instruction word.
     pub words: Vec<Word>,
 }
 
 /// An instruction word of machine code.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Word {
-    /// The word's address in the kernel.
+    /// The address of the instruction word in the kernel, counted in instruction words.
     pub address: usize,
-    /// The hexadecimal digits, as in listings.
+    /// The instruction word in hexadecimal, as in listings.
     pub digits: String,
     /// The assembly text.
     pub text: String,
@@ -89,12 +90,13 @@ pub enum Outcome {
     Selected {
         /// The rule.
         rule: RuleAt,
-        /// The rules for its operands, each with the operand.
+        /// The rules that were applied to the operands, each with the operand's name.
         operands: Vec<(RuleAt, String)>,
     },
-    /// The instruction needs no rule: it is an instruction of the target already, or a terminator.
+    /// The instruction needs no rule, because it is a terminator or names an instruction of the
+    /// target.
     Native {
-        /// The rules for its operands, each with the operand.
+        /// The rules that were applied to the operands, each with the operand's name.
         operands: Vec<(RuleAt, String)>,
     },
     /// The instruction is merged into its users.
@@ -105,7 +107,7 @@ pub enum Outcome {
     Refused,
 }
 
-/// A user that an instruction is merged into.
+/// A user into which an instruction is merged.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Merged {
     /// The text of the user.
@@ -114,34 +116,36 @@ pub struct Merged {
     pub rule: Option<RuleAt>,
 }
 
-/// A rule that matches in part.
+/// A rule that nearly matches: a part of its pattern matches.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NearMiss {
     /// The rule.
     pub rule: RuleAt,
-    /// The phase that tried the rule: selection, or a pass.
+    /// The phase of the compiler that tried the rule: selection, or the name of a pass.
     pub by: &'static str,
-    /// The instruction that the rule was tried on, if it is not the op itself.
+    /// The instruction on which the rule was tried, unless it is the op itself.
     pub of: Option<String>,
-    /// The mismatch, or `None` if the rule matches but a rule of a higher priority was applied.
+    /// The part of the rule that failed. `None` means that the rule matches, but a rule of a higher
+    /// priority was applied.
     pub miss: Option<Missed>,
 }
 
-/// The first pattern or guard that failed.
+/// The first pattern or guard of a rule that failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Missed {
     /// The text of the pattern or guard.
     pub wanted: &'static str,
-    /// The line in the rule's file.
+    /// The line of the pattern or guard in the rule's file.
     pub line: u32,
-    /// The text that was found instead.
+    /// The text of the op or value that was found instead.
     pub found: String,
-    /// The depth of the match.
+    /// The part of the rule that matched.
     pub depth: MatchExtent,
 }
 
 impl NearMiss {
-    /// Returns `true` if the near miss is about this op, and not just a rule for another type.
+    /// Returns `true` if the near miss says something about this op. A rule that only fails because
+    /// it is for another type does not.
     pub(crate) fn is_telling(&self) -> bool {
         match self.miss.as_ref().map(|miss| miss.depth) {
             None => !self.rule.takes_anything(),

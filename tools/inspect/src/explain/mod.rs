@@ -1,9 +1,9 @@
-//! Explanations of the code generated for an op. An explanation has the changes by passes, the
-//! rules that selected the instructions, and the machine code. It also lists the rules that match
-//! in part, each with the first pattern or guard that fails.
+//! Explanations of the code that the compiler generates for an op. An explanation contains the
+//! changes of the op by the passes, the rules that selected its instructions, and the machine code.
+//! It also lists the rules that nearly matched, each with the first pattern or guard that failed.
 //!
-//! Patterns are evaluated by the compiler's own rule methods, so that an explanation cannot differ
-//! from the compiled code.
+//! The compiler's own rule methods evaluate the patterns, so an explanation cannot differ from the
+//! compiled code.
 
 pub(crate) mod choices;
 mod explanation;
@@ -32,9 +32,9 @@ use selection::{Failed, Selected};
 /// A request for an explanation.
 #[derive(Clone, Copy)]
 pub struct Question<'a> {
-    /// A value, `%r`, or the position of an op, `LINE` or `LINE:COLUMN`.
+    /// The subject: a value, `%r`, or the position of an op, `LINE` or `LINE:COLUMN`.
     pub at: &'a str,
-    /// The kernel's name, if several kernels have such a value.
+    /// The kernel's name; required if several kernels have a value of the same name.
     pub kernel: Option<&'a str>,
     /// The compiler options.
     pub options: &'a Options,
@@ -51,7 +51,7 @@ pub enum ExplainError {
         file: String,
         /// The requested name.
         name: String,
-        /// The existing kernels.
+        /// The names of the kernels in the file.
         there: String,
     },
     /// The named value does not exist.
@@ -59,9 +59,9 @@ pub enum ExplainError {
     Value {
         /// The requested name.
         name: String,
-        /// The most similar name.
+        /// The most similar name, if any.
         near: Option<String>,
-        /// The existing values.
+        /// The names of the values in the kernel.
         there: String,
     },
     /// Several kernels have a value of this name.
@@ -69,29 +69,29 @@ pub enum ExplainError {
     Ambiguous {
         /// The value's name.
         name: String,
-        /// The kernels with such a value.
+        /// The names of the kernels that have the value.
         there: String,
     },
-    /// The position has invalid syntax.
+    /// The requested position is not `LINE` or `LINE:COLUMN`.
     #[error("`{at}` is not a valid position; expected a value `%NAME`, `LINE` or `LINE:COLUMN`")]
     Place {
         /// The requested position.
         at: String,
     },
-    /// There is no op at the position.
+    /// There is no op at the requested position.
     #[error("there is no op at {at}{}", if text.is_empty() { String::new() } else { format!(": `{text}`") })]
     Nothing {
-        /// The position.
+        /// The requested position.
         at: String,
         /// The text of the line.
         text: String,
     },
-    /// There are several ops on the line.
+    /// There are several ops on the requested line.
     #[error("there are several ops on line {line}: {there}")]
     Several {
         /// The line number.
         line: usize,
-        /// The ops, with their positions.
+        /// The ops on the line, with their positions.
         there: String,
     },
     /// The compiler has a defect.
@@ -99,7 +99,7 @@ pub enum ExplainError {
     Defect {
         /// The kernel's name.
         kernel: String,
-        /// The error.
+        /// The error that the compiler reported.
         reason: String,
     },
 }
@@ -158,7 +158,7 @@ pub fn explain(module: &Module, question: Question<'_>) -> Result<Explanation, E
     }
     let place = match subject {
         Subject::Op(inst) => kernel.insts[inst].span,
-        // No instruction has this span.
+        // A parameter has no op, so the span is one that no op has.
         Subject::Parameter(_) => Span { start: u32::MAX, end: u32::MAX },
     };
     let legality = TARGETS.legality(target);
@@ -194,7 +194,7 @@ pub fn explain(module: &Module, question: Question<'_>) -> Result<Explanation, E
     if let Subject::Parameter(value) = subject {
         explanation.parts.extend(selected.parameter(kernel.value_name(value).unwrap_or_default()));
     }
-    // A removed op has no near misses.
+    // If the passes have removed the op, selection tried no rules for it.
     if !explanation.parts.is_empty() {
         explanation.near = selected.near(&followed);
         explanation.near.extend(passes::near(&question.options.pipeline, trace.near()));
@@ -203,7 +203,8 @@ pub fn explain(module: &Module, question: Question<'_>) -> Result<Explanation, E
     Ok(explanation)
 }
 
-/// Removes duplicates: if the op has become several instructions, each rule is listed once.
+/// Removes repeated rules. If several instructions replace the op, a rule may nearly match each of
+/// them.
 fn drop_repeated(near: &mut Vec<NearMiss>) {
     let mut seen: HashSet<_> = HashSet::new();
     near.retain(|near| {
@@ -216,7 +217,7 @@ fn defect(kernel: &Kernel, reason: impl ToString) -> ExplainError {
     ExplainError::Defect { kernel: kernel.name.clone(), reason: reason.to_string() }
 }
 
-/// Returns the texts of refusals, with their lines.
+/// Formats the reasons of refusals, each with its line.
 fn texts(module: &Module, kernel: &Kernel, refused: &[Refusal]) -> Vec<String> {
     let lines = Lines::new(module.text());
     let text = |refusal: &Refusal| match refusal.span == kernel.span {

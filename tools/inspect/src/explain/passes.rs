@@ -1,4 +1,4 @@
-//! Explanations of the changes by passes.
+//! Explanations of the changes that passes make to an op.
 
 use std::cmp::Reverse;
 use std::time::Duration;
@@ -11,9 +11,10 @@ use halfbyte_lower::{Observer, Pass, Pipeline};
 use super::place::named;
 use super::{Change, Missed, NearMiss, RuleAt};
 
-/// A parameter of a kernel or a block, which has no instruction and is tracked by its name.
+/// A parameter of a kernel or a block. It has no instruction, so it is tracked through the passes
+/// by its name.
 pub(super) struct Parameter<'n> {
-    /// The name, or `None` if an op is explained instead.
+    /// The parameter's name, or `None` if the explanation is about an op.
     name: Option<&'n str>,
     gone_by: Option<String>,
 }
@@ -79,8 +80,8 @@ fn instructions(count: usize) -> String {
     if count == 1 { "1 instruction".to_owned() } else { format!("{count} instructions") }
 }
 
-/// Returns the rules of passes that match in part, grouped by instruction. Rules with a failed
-/// pattern or guard come first.
+/// Returns the rules of passes that nearly match, grouped by instruction. Rules whose pattern or
+/// guard failed come first.
 pub(crate) fn near<'t>(pipeline: &Pipeline, told: impl IntoIterator<Item = &'t NearRule>) -> Vec<NearMiss> {
     let near = told.into_iter().filter_map(|near| {
         let (found, depth) = (near.found.clone(), near.depth);

@@ -1,5 +1,4 @@
-//! Lookup of the subject of an explanation: a value by its name, or an op by its position in the
-//! text.
+//! Lookup of the op or value to explain: a value by its name, or an op by its position in the text.
 
 use halfbyte_ir::diag::Lines;
 use halfbyte_ir::text::{closest, print_inst};
@@ -8,7 +7,7 @@ use halfbyte_ir::{Inst, Kernel, Value, ValueDef};
 use super::ExplainError;
 use halfbyte::Module;
 
-/// The subject of an explanation.
+/// The op or value that an explanation is about.
 pub(super) enum Subject {
     /// An op of the text.
     Op(Inst),
@@ -16,10 +15,10 @@ pub(super) enum Subject {
     Parameter(Value),
 }
 
-/// The largest number of values that a message lists.
+/// Maximum number of values that an error message lists.
 const LISTED: usize = 12;
 
-/// Finds the subject `at`: `%r`, `LINE` or `LINE:COLUMN`.
+/// Finds the op or value to explain. `at` is a name, `%r`, or a position, `LINE` or `LINE:COLUMN`.
 pub(super) fn find<'m>(
     module: &'m Module,
     at: &str,
@@ -69,7 +68,7 @@ fn subject(kernel: &Kernel, value: Value) -> Subject {
     }
 }
 
-/// Returns the value of a kernel with this name.
+/// Returns the value with this name in a kernel.
 pub(super) fn named(kernel: &Kernel, name: &str) -> Option<Value> {
     values(kernel).find(|&value| kernel.value_name(value) == Some(name))
 }

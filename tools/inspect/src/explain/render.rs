@@ -8,11 +8,10 @@ use serde_json::{Value as Json, json};
 
 use super::{Change, Explanation, Merged, NearMiss, Outcome, ReplacementInst, RuleAt, Word};
 
-/// The largest number of partly matching rules that are shown for an instruction, unless all are
-/// requested.
+/// Maximum number of near misses that are shown for an instruction, unless all are requested.
 pub(crate) const SHOWN: usize = 4;
 
-/// An explanation as text.
+/// Formatter that prints an explanation as text.
 #[derive(Clone, Copy)]
 pub struct Text<'a> {
     /// The explanation.
@@ -99,7 +98,7 @@ impl Text<'_> {
         Ok(())
     }
 
-    /// Writes the rules for operands, except those that match any value.
+    /// Writes the rules that were applied to operands, except rules that match any value.
     fn operands(&self, f: &mut Formatter<'_>, operands: &[(RuleAt, String)]) -> fmt::Result {
         let mut special = operands.iter().filter(|(rule, _)| !rule.takes_anything());
         special.try_for_each(|(rule, operand)| writeln!(f, "      {operand} by {rule}"))
@@ -107,7 +106,8 @@ impl Text<'_> {
 
     fn is_shown(&self, near: &NearMiss) -> bool {
         let is_refused = || self.explanation.parts.iter().any(|part| part.outcome == Outcome::Refused);
-        // If no rule matches, the rules for other types show the supported types.
+        // If no rule matches the op, the rules for other types are shown too, because they tell the
+        // supported types.
         let is_for_another = near.miss.as_ref().is_some_and(|miss| miss.depth == MatchExtent::Op);
         self.all || near.is_telling() || is_for_another && is_refused()
     }

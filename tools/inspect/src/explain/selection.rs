@@ -1,4 +1,4 @@
-//! Explanations of selection.
+//! Explanations of how selection chose the instructions for an op.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -17,30 +17,32 @@ use halfbyte_isel::{Refusal, SelectedCode};
 use super::choices::{self, Choices};
 use super::{NearMiss, Outcome, ReplacementInst, Word, place};
 
-/// Returns `true` if a word is a no-op that only pads its bundle.
+/// Returns `true` if the instruction word at an address is a no-op that only fills its bundle.
 fn is_nop(words: &SharedCode, address: usize) -> bool {
     let Some(vp1::Vp1Code(words)) = words.downcast_ref() else { return false };
     let inst = words.get(address).and_then(|&word| vp1::Inst::decode(word));
     inst.is_some_and(|inst| matches!(inst.opcode(), Opcode::ANOP | Opcode::SNOP | Opcode::VNOP | Opcode::BNOP))
 }
 
-/// The reason why there is no machine code.
+/// The reason why a kernel has no machine code.
 pub(super) enum Failed {
     Refused(Vec<Refusal>),
     Defect(String),
 }
 
-/// The machine code of a lowered kernel. Each word is mapped to its IR instruction.
+/// The machine code of a lowered kernel, with the IR instruction of each instruction word.
 pub(super) struct Selected<'k> {
     kernel: &'k Kernel,
     choices: Choices<'k>,
-    /// The addresses of the words of each instruction, by the instruction's number plus one.
+    /// The addresses of the instruction words for each IR instruction. The key is the number of the
+    /// IR instruction plus one.
     addresses: HashMap<u32, Vec<usize>>,
     pub result: Result<KernelCode, Failed>,
 }
 
 impl<'k> Selected<'k> {
-    /// Selects a kernel, and traces the given instructions.
+    /// Selects instructions for a kernel, and traces the selection for the IR instructions in
+    /// `asked`.
     pub(super) fn new(kernel: &'k Kernel, target: Target, asked: Vec<Inst>) -> Selected<'k> {
         let (choices, selected) = choices::select(kernel, target, asked);
         let result = match selected {
@@ -62,8 +64,8 @@ impl<'k> Selected<'k> {
         ReplacementInst { text: print_inst(self.kernel, inst), outcome, words: self.words(inst) }
     }
 
-    /// Returns `true` if an instruction is refused, or an operand that would have to be merged into
-    /// it, because no register can hold that operand's value.
+    /// Returns `true` if the target refuses an instruction. If an operand is wider than every
+    /// register, it must be merged into the instruction, so a refusal of the operand counts too.
     fn is_refused(&self, inst: Inst) -> bool {
         let Err(Failed::Refused(refused)) = &self.result else { return false };
         let (mut open, mut seen) = (vec![inst], HashSet::from([inst]));
@@ -85,7 +87,8 @@ impl<'k> Selected<'k> {
         own.filter(|&address| !is_nop(&code.words, address)).map(word).collect()
     }
 
-    /// Returns the outcome for a parameter.
+    /// Returns the outcome of selection for a parameter, or `None` if the kernel has no parameter
+    /// of that name.
     pub(super) fn parameter(&self, name: &str) -> Option<ReplacementInst> {
         let value = place::named(self.kernel, name)?;
         let merged = self.choices.merged(value);
@@ -93,14 +96,14 @@ impl<'k> Selected<'k> {
         Some(ReplacementInst { text: Found::Value(value).text(self.kernel), outcome, words: Vec::new() })
     }
 
-    /// Returns the instructions in `asked` whose results `user` uses.
+    /// Returns those instructions in `asked` whose results the instruction `user` uses.
     fn used(&self, user: Inst, asked: &HashSet<Inst>) -> Vec<Inst> {
         let defs = self.kernel.args(user).iter().filter_map(|&arg| self.kernel.def_inst(arg));
         defs.filter(|def| asked.contains(def)).collect()
     }
 
-    /// Returns the rules that match in part: for the requested instructions, their operands, and
-    /// their users.
+    /// Returns the rules that nearly match the instructions in `asked`, their operands or their
+    /// users.
     pub(super) fn near(&self, asked: &[Inst]) -> Vec<NearMiss> {
         let asked: &HashSet<Inst> = &asked.iter().copied().collect();
         let mut own = Vec::new();
@@ -109,7 +112,8 @@ impl<'k> Selected<'k> {
             for near in &selection.near {
                 let Some((rule, found)) = self.choices.near(selection, near) else { continue };
                 let is_own = matches!(near.at, Found::Inst(inst) if asked.contains(&inst));
-                // For users, only rules that would have merged a requested instruction are listed.
+                // Of the rules for a user, only those are listed that would have merged an
+                // instruction in `asked`.
                 let looks_for = |inst: Inst| rule.looks_for(self.kernel.insts[inst].op);
                 let takes_in = match near.at {
                     Found::Inst(user) => self.used(user, asked).into_iter().any(looks_for),
@@ -126,7 +130,7 @@ impl<'k> Selected<'k> {
                 }
             }
         }
-        // The rules of each user stay together.
+        // Sorting by the user's text first keeps the rules of each user together.
         own.sort_by_key(|near| Reverse(near.rule.priority));
         others.sort_by_cached_key(|near| (near.of.clone(), Reverse(near.rule.priority)));
         own.extend(others);
@@ -134,7 +138,8 @@ impl<'k> Selected<'k> {
     }
 }
 
-/// Generates the machine code of selected code. An error is a defect of the compiler.
+/// Generates the machine code of a kernel from its selected instructions. An error is a defect of
+/// the compiler.
 fn words(mut code: Box<dyn SelectedCode>, target: Target) -> Result<KernelCode, String> {
     let expanded = code.expand();
     let func = code.allocate(&mut Allocator::default(), &regalloc::Options::default());

@@ -6,10 +6,10 @@ use cranelift_entity::SecondaryMap;
 use halfbyte_ir::{Inst, Kernel, Value};
 use smallvec::SmallVec;
 
-/// The users of every value of a kernel.
+/// The instructions that use each value of a kernel.
 pub(super) struct Users<'k> {
     kernel: &'k Kernel,
-    /// The distinct users of each value, in layout order.
+    /// The distinct users of each value, in the order of the blocks.
     of: SecondaryMap<Value, SmallVec<[Inst; 2]>>,
 }
 

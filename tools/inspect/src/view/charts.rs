@@ -1,18 +1,19 @@
-//! Charts in SVG: register lifetimes, and the units of bundles.
+//! Charts in SVG: the live ranges of registers, and the units that each bundle uses.
 
 use super::lifetimes::Lifetimes;
 use super::markup::{Html, list_of};
 use super::registers::name;
 use super::slots::Slots;
 
-/// The width of a column in pixels; even, because lifetimes use half columns.
+/// Width in pixels of a chart column. The width is even, because live ranges start and end in the
+/// middle of columns.
 const COLUMN: usize = 12;
-/// The height of a row in pixels.
+/// Height in pixels of a chart row.
 const ROW: usize = 15;
-/// The space above and below a bar in pixels.
+/// Space in pixels above and below a bar.
 const GAP: usize = 3;
 
-/// Writes the chart of register lifetimes: one row per register, one column per instruction.
+/// Writes the chart of live ranges, with one row per register and one column per instruction.
 pub(super) fn lifetimes(out: &mut Html, chart: &Lifetimes) {
     out.raw("<figure data-panel=\"lifetimes\">\n<figcaption><h3>Register lifetimes</h3> Rows are registers, columns are instructions of the allocated code. ");
     out.raw("A bar extends from a write of the register to the last read of the value. Thin bars are values that are never read.</figcaption>\n");
@@ -42,16 +43,16 @@ pub(super) fn lifetimes(out: &mut Html, chart: &Lifetimes) {
     out.raw("</svg></div>\n</figure>\n");
 }
 
-/// The units in the order of a bundle.
+/// Names of the units, in the order of their instructions in a bundle.
 const UNITS: [&str; 4] = ["address", "scalar", "vector", "branch"];
 
-/// Writes the chart of bundles: one row per unit, one column per bundle. A table below shows the
-/// density of each block.
+/// Writes the chart of VP1 bundles, with one row per unit and one column per bundle. A table below
+/// shows how many instructions the bundles of each block contain.
 pub(super) fn slots(out: &mut Html, chart: &Slots) {
     out.raw("<figure data-panel=\"slots\">\n<figcaption><h3>Bundles</h3> Rows are units, columns are bundles; hollow instructions are no-ops. ");
     out.raw("Brackets mark the bundles of loops. In the table, bold numbers are the instructions of the units that bound the length of a block.");
     out.raw("</figcaption>\n");
-    // The row above the units shows the names of the blocks.
+    // The names of the blocks are in the row above the rows of the units.
     let names: Vec<String> = std::iter::once("").chain(UNITS).map(str::to_owned).collect();
     let (width, height) = (chart.bundles.len() * COLUMN, (names.len() + 1) * ROW);
     frame(out, &names, width, height, "Bundles");
@@ -80,7 +81,7 @@ pub(super) fn slots(out: &mut Html, chart: &Slots) {
         }
     }
     for &(to, from) in &chart.loops {
-        // The delay slot belongs to the loop.
+        // The bracket of the loop includes the delay slot of the backward branch.
         let (left, right) = (to * COLUMN + 2, (from + 2).min(chart.bundles.len()) * COLUMN - 2);
         let (top, bottom) = (5 * ROW + 2, 5 * ROW + 8);
         out.raw(format_args!("<path class=\"loop\" d=\"M{left} {top}V{bottom}H{right}V{top}\"/>\n"));
@@ -94,7 +95,7 @@ pub(super) fn slots(out: &mut Html, chart: &Slots) {
         let each = if block.pipelined { " per iteration" } else { "" };
         out.raw(format_args!("<tr><th>b{}<td>{}{each}<td>{}", block.block, block.bundles, block.bound));
         for words in block.words {
-            // The count that determines the lower bound of the block is marked.
+            // The number of instructions that determines the lower bound of the block is marked.
             let mark = if words == block.bound { " class=\"most\"" } else { "" };
             out.raw(format_args!("<td{mark}>{words}"));
         }
@@ -103,7 +104,7 @@ pub(super) fn slots(out: &mut Html, chart: &Slots) {
     out.raw("</table>\n</figure>\n");
 }
 
-/// Opens a chart, whose row names do not scroll.
+/// Opens a chart. The names of its rows stay visible when the chart scrolls.
 fn frame(out: &mut Html, names: &[String], width: usize, height: usize, label: &str) {
     out.raw("<div class=\"chart\" tabindex=\"0\" role=\"group\" aria-label=\"").text(label).raw("\"><ul>");
     for name in names {

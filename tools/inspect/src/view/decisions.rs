@@ -1,5 +1,5 @@
-//! The reasons for a kernel's instructions, op by op: the results of `explain` for all ops,
-//! gathered in one run.
+//! The reasons for a kernel's code: the results of `explain` for all ops of the kernel, computed
+//! together.
 
 use std::collections::HashMap;
 
@@ -15,36 +15,36 @@ use super::selected;
 use crate::explain::render::SHOWN;
 use crate::explain::{Change, NearMiss, Outcome, choices, passes};
 
-/// The reasons for a kernel's code on a target.
+/// The reasons for the code that a target executes for a kernel.
 #[derive(Default)]
 pub(super) struct Why {
-    /// The instructions after the passes, in order.
+    /// The IR instructions after the passes, in order.
     pub steps: Vec<Step>,
-    /// The changes by passes, each with the origin of the changed op.
+    /// The changes by the passes, each with the source position of the changed op.
     pub changes: Vec<(Origin, Change)>,
-    /// `true` if the passes were traced.
+    /// `true` if the changes by the passes were recorded.
     pub told: bool,
 }
 
-/// An instruction after the passes.
+/// An IR instruction after the passes.
 pub(super) struct Step {
-    /// The origin, if known.
+    /// The source position, if known.
     pub place: Option<Origin>,
     /// The text of the instruction.
     pub text: String,
-    /// The outcome of selection.
+    /// The outcome of selection for the instruction.
     pub outcome: Outcome,
-    /// The selection rules that match in part, the most likely first.
+    /// The selection rules that nearly match the instruction, the most likely rule first.
     pub selection: Near,
-    /// The rules of `canon` that match in part.
+    /// The rules of the pass `canon` that nearly match the instruction.
     pub canon: Near,
 }
 
-/// Rules that match in part.
+/// The rules that nearly match an instruction.
 pub(super) struct Near {
-    /// The rules that are shown.
+    /// The rules that the page shows.
     pub shown: Vec<NearMiss>,
-    /// The number of further rules.
+    /// The number of rules that the page does not show.
     pub more: usize,
 }
 
@@ -57,12 +57,13 @@ impl Near {
     }
 }
 
-/// The largest number of lines after the passes for which the passes are traced. The trace prints
-/// each instruction that a pass changes or tries to change, which names every value of the kernel.
+/// Maximum number of lines of a lowered kernel for which the changes by the passes are recorded.
+/// Recording is slow: each instruction that a pass changes or tries to change is printed, and the
+/// printer first names every value of the kernel.
 const MOST_TOLD: usize = 2000;
 
-/// Compiles a kernel again with tracing. Sets the step and the rule of the lines in `lowered` and
-/// `selected`. Returns an empty result if the kernel does not compile.
+/// Compiles a kernel again and records the reasons for its code. Sets the step and the rule of each
+/// line in `lowered` and `selected`. Returns an empty result if the kernel does not compile.
 pub(super) fn of_kernel(
     kernel: &Kernel,
     options: &Options,
@@ -103,8 +104,8 @@ pub(super) fn of_kernel(
 
     let by_number: HashMap<u32, (u32, Inst)> =
         (0..).zip(&insts).map(|(step, &inst)| (inst.as_u32() + 1, (step, inst))).collect();
-    // The line numbers of this code are step numbers; its instructions correspond to the lines that
-    // the page shows.
+    // The line numbers in this code are step numbers. Its instructions correspond one to one to the
+    // lines that the page shows.
     let numbered = code.ok().and_then(|mut code| code.expand().ok().map(|()| selected::of_code(&*code)));
     let numbered = numbered.filter(|numbered| numbered.len() == selected.len()).unwrap_or_default();
     let mut before = None;

@@ -1,5 +1,6 @@
-//! The data for the page's script, as JSON: the reasons for each instruction, and the kernel after
-//! each earlier pass. Repeated texts and rules are stored once in a table and referenced by index.
+//! The JSON data for the page's script: the reasons for each instruction, and the kernel after each
+//! pass except the last. Repeated texts and rules are stored once in a table, and other data refer
+//! to them by index.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
@@ -33,7 +34,7 @@ impl<T> Default for Table<T> {
 /// A rule's name, file, line, priority and pattern.
 type Rule = (&'static str, &'static str, u32, i64, &'static str);
 
-/// The largest number of users that are listed for a merged instruction.
+/// Maximum number of users that are listed for a merged instruction.
 const NAMED: usize = 3;
 
 #[derive(Default)]
@@ -42,14 +43,14 @@ struct Tables {
     texts: Table<String>,
 }
 
-/// Returns the JSON, escaped for a script element. For each view, `passes` has the lines after each
-/// pass except the last.
+/// Returns the JSON data, escaped for a `script` element. For each view, `passes` contains the
+/// lines of the kernel after each pass except the last.
 pub(super) fn json(views: &[View], passes: &[Vec<Vec<String>>]) -> String {
     let mut tables = Tables::default();
     let views: Vec<Json> = views.iter().zip(passes).map(|(view, passes)| tables.view(view, passes)).collect();
     let rules: Vec<Json> = tables.rules.1.iter().map(|rule| json!(rule)).collect();
     let all = json!({ "rules": rules, "texts": tables.texts.1, "views": views });
-    // Escaping `<` ensures that the data cannot end the script element.
+    // Without a `<`, the JSON data cannot end the `script` element.
     all.to_string().replace('<', "\\u003c")
 }
 
@@ -78,7 +79,7 @@ impl Tables {
         self.rules.number((name, file, line, priority, pattern))
     }
 
-    /// Converts a step. Absent members mean that there is nothing to show.
+    /// Converts an IR instruction with its reasons to JSON. Empty members are left out.
     fn step(&mut self, step: &Step) -> Json {
         let mut said = json!({ "at": step.place.map(|place| place.to_string()), "op": self.text(&step.text) });
         let mut say = |name: &str, value: Json| said.as_object_mut().map(|said| said.insert(name.to_owned(), value));
@@ -112,14 +113,14 @@ impl Tables {
         said
     }
 
-    /// Converts the rules for operands, except those that match any value.
+    /// Returns the indices of the rules and operands, except for rules that match any value.
     fn operands(&mut self, operands: &[(RuleAt, String)]) -> Vec<(usize, usize)> {
         let special = operands.iter().filter(|(rule, _)| !rule.takes_anything());
         special.map(|(rule, operand)| (self.text(operand), self.rule(rule))).collect()
     }
 
-    /// Converts a near miss: the rule and, if a pattern or guard failed, its text, its line, and
-    /// the text that was found.
+    /// Converts a near miss to JSON: the rule and, if a pattern or guard failed, its text, its
+    /// line, and the text that was found.
     fn near(&mut self, near: &NearMiss) -> Json {
         let rule = self.rule(&near.rule);
         match &near.miss {

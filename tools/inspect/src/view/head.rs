@@ -1,5 +1,5 @@
-//! The page around the stages: the header with its controls, the refusals, and the footer with its
-//! panels.
+//! The parts of the page around the stages: the header with its controls, the refusals, and the
+//! footer with its panels.
 
 use halfbyte_abi::Target;
 
@@ -7,11 +7,12 @@ use super::Refused;
 use super::markup::Html;
 use super::whole::View;
 
-/// The largest number of kernels that get buttons; more kernels are shown as a list.
+/// Maximum number of kernels for which the header has buttons. For more kernels, it has a drop-down
+/// list.
 const MOST_BUTTONS: usize = 4;
 
-/// The toggles of the page: the name in addresses, the button's label, its title, and the initial
-/// state.
+/// The toggle buttons of the page: the name in the page's address, the label, the tooltip, and the
+/// initial state.
 const TOGGLES: [(&str, &str, &str, bool); 4] = [
     ("comments", "Comments", "Show comments and blank lines of the source", true),
     ("digits", "Digits", "Show addresses and encodings of machine code", true),
@@ -19,7 +20,7 @@ const TOGGLES: [(&str, &str, &str, bool); 4] = [
     ("colours", "Colours", "Colour each line of the source and the code that is compiled from it", false),
 ];
 
-/// Writes the title, the choices of kernel and target, and the tools.
+/// Writes the header: the title, the choices of kernel and target, and the tools.
 pub(super) fn header(out: &mut Html, file: &str, views: &[View]) {
     out.raw("<header>\n<h1>").text(file).raw("</h1>\n");
     let mut kernels: Vec<&str> = views.iter().map(|view| view.kernel.as_str()).collect();
@@ -70,7 +71,7 @@ fn kernels_choice(out: &mut Html, kernels: &[&str]) {
     out.raw("</div>\n");
 }
 
-/// Writes the refusals, collapsed, for the kernel that is shown.
+/// Writes the targets' reasons for refusing the visible kernel, as collapsed elements.
 pub(super) fn refusals(out: &mut Html, refused: &[Refused<'_>]) {
     for Refused { kernel, target, reasons } in refused {
         let places: std::collections::BTreeSet<_> = reasons.iter().flat_map(|(_, places)| places).collect();

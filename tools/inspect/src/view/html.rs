@@ -1,4 +1,4 @@
-//! The page in HTML.
+//! Generation of the HTML page.
 
 use halfbyte_abi::{KernelFormat, Target};
 use halfbyte_isa::row::Row;
@@ -8,7 +8,7 @@ use super::model::{Entry, Line, Shape, Snapshot, Token};
 use super::whole::View;
 use super::{Refused, charts, embed, head};
 
-/// The parts of the style sheet.
+/// The files of the style sheet, in order.
 const STYLES: [&str; 4] = [
     include_str!("page/base.css"),
     include_str!("page/panes.css"),
@@ -16,7 +16,7 @@ const STYLES: [&str; 4] = [
     include_str!("page/layout.css"),
 ];
 
-/// The parts of the script; later parts use declarations of earlier ones.
+/// The files of the script, in order: later files use declarations of earlier ones.
 const SCRIPTS: [&str; 9] = [
     include_str!("page/state.js"),
     include_str!("page/passes.js"),
@@ -29,10 +29,10 @@ const SCRIPTS: [&str; 9] = [
     include_str!("page/events.js"),
 ];
 
-/// The content security policy: the page loads nothing, and runs only its own script.
+/// The content security policy: the page loads nothing and runs only its own script.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
-/// Returns the page of a file.
+/// Returns the HTML page for a kernel file.
 pub(super) fn page(file: &str, views: &[View], refused: &[Refused<'_>]) -> String {
     let mut out = Html::default();
     out.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
@@ -62,7 +62,8 @@ pub(super) fn page(file: &str, views: &[View], refused: &[Refused<'_>]) -> Strin
     out.finish()
 }
 
-/// Returns the lines after each pass except the last; the script shows them on request.
+/// Returns the lines of the kernel after each pass except the last. The script shows these lines on
+/// request.
 fn passes(view: &View) -> Vec<Vec<String>> {
     let lines = |snapshot: &Snapshot| {
         let line = |line: &Line| {
@@ -127,7 +128,7 @@ fn one(out: &mut Html, view: &View) {
     out.raw("</article>\n");
 }
 
-/// The stages: the name in the script, and the title.
+/// The compiler stages on the page: the name that the script uses, and the title.
 const STAGES: [(&str, &str); 5] = [
     ("text", "Source"),
     ("lowered", "Lowered"),
@@ -136,8 +137,8 @@ const STAGES: [(&str, &str); 5] = [
     ("words", "Machine code"),
 ];
 
-/// Writes the choices of the pass to show, and of another to compare with. Only passes that changed
-/// the kernel are listed.
+/// Writes the lists from which a reader chooses the pass to show and a pass to compare with. Only
+/// passes that changed the kernel are listed.
 fn choice_of_pass(out: &mut Html, view: &View) {
     let (Some(_), 2..) = (view.passes.last(), view.passes.len()) else { return };
     let last = view.passes.len() - 1;
@@ -248,8 +249,8 @@ fn docs(out: &mut Html, views: &[View]) {
     out.raw("</div>\n");
 }
 
-/// Writes a row's mnemonic and the first paragraph of its documentation, with text in backquotes as
-/// code.
+/// Writes the mnemonic of an instruction and the first paragraph of its documentation. Text in
+/// backquotes becomes a `code` element.
 fn description(out: &mut Html, row: &Row) {
     out.raw("<b>").text(row.mnemonic).raw("</b> ");
     let meaning = row.doc.lines().next().unwrap_or_default();

@@ -1,5 +1,4 @@
-//! The source lines of a kernel in the kernel language, including the functions that the kernel
-//! calls.
+//! The source lines of a kernel in the kernel language, including the functions that it calls.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,10 +9,10 @@ use halfbyte_ir::{Kernel, Span};
 use super::model::{Line, Origin, Origins, Shape, Token};
 use super::source::{code_of, definitions, with_comment};
 
-/// The origins of ops or values, by their offset in the text.
+/// The source positions of ops or values, by their byte offset in the text.
 type Places = BTreeMap<u32, Origin>;
 
-/// Returns the lines of a kernel in the kernel language, or `None` for a kernel in plain IR.
+/// Returns the source lines of a kernel in the kernel language, or `None` for a kernel in the IR.
 pub(super) fn of_text(text: &str, kernel: &Kernel, lines: &Lines<'_>) -> Option<Vec<Line>> {
     let items = outline(text);
     let own = items.iter().position(|item| item.is_kernel && item.at.start == kernel.span.start)?;
@@ -37,13 +36,13 @@ pub(super) fn of_text(text: &str, kernel: &Kernel, lines: &Lines<'_>) -> Option<
     Some(all)
 }
 
-/// Returns the origins of the values that have names in a kernel.
+/// Returns the source positions of the kernel's named values, by name.
 fn by_name<'k>(kernel: &'k Kernel, lines: &Lines<'_>) -> HashMap<&'k str, Origins> {
     let defs = definitions(kernel, lines);
     defs.into_iter().filter_map(|(value, places)| Some((kernel.value_name(value)?, places))).collect()
 }
 
-/// Returns the origins within a span of the text.
+/// Returns the source positions within a span of the text.
 fn within(places: &Places, span: Span) -> impl Iterator<Item = &Origin> {
     places.range(span.start..span.end.max(span.start)).map(|(_, place)| place)
 }
@@ -60,7 +59,8 @@ fn of_item(
     let name_of = |span: Span| text.get(span.start as usize..span.end as usize).unwrap_or_default();
     let plain = |span: Span| name_of(span).trim_start_matches('%');
 
-    // A name is defined by its statements, and by the value of the same name.
+    // The definitions of a variable are the statements that assign it, and the IR value of the same
+    // name.
     let mut defs: HashMap<&str, Origins> = HashMap::new();
     for name in &item.names {
         if let Some(by) = name.set_by {
@@ -78,7 +78,7 @@ fn of_item(
         at.entry(place.line).or_default().insert(*place);
     }
     at.entry(line_of(item.at.start)).or_default().extend(Origin::of_span(lines, item.at).filter(|_| item.is_kernel));
-    // All lines of a statement have the same origins.
+    // All lines of a statement get the source positions of the whole statement.
     for &statement in &item.statements {
         let (first, last) = (line_of(statement.start), line_of(statement.end.saturating_sub(1)));
         for line in (first..=last).filter(|_| first < last) {

@@ -1,4 +1,5 @@
-//! The chart of register lifetimes: one row per register, one column per instruction.
+//! The chart of the live ranges of registers, with one row per register and one column per
+//! instruction.
 
 use std::collections::HashMap;
 
@@ -10,28 +11,28 @@ use super::registers::{Contents, Held, Node, Register};
 /// A live range: a range of instructions over which a register holds one value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LiveRange {
-    /// The start in half columns: 2n is before instruction n, 2n + 1 after it.
+    /// The start, in half columns: 2n is before instruction n, and 2n + 1 is after it.
     pub start: usize,
-    /// The end, exclusive.
+    /// The exclusive end, in half columns.
     pub end: usize,
-    /// The origins of the value.
+    /// The source positions of the instructions that define the value.
     pub defs: Origins,
     /// `true` if an instruction reads the value.
     pub is_used: bool,
 }
 
-/// The chart of register lifetimes.
+/// The contents of the chart of live ranges.
 #[derive(Clone, Debug, Default)]
 pub struct Lifetimes {
     /// The registers, each with its live ranges in order.
     pub rows: Vec<(Register, Vec<LiveRange>)>,
-    /// The origin of each instruction.
+    /// The source position of each instruction.
     pub columns: Vec<Option<Origin>>,
-    /// The first instruction of each block.
+    /// The index of the first instruction of each block.
     pub blocks: Vec<usize>,
 }
 
-/// The register files in the order of their rows.
+/// The register files, in the order of their rows in the chart.
 const FILES: [RegFile; 11] = [
     RegFile::Gpr,
     RegFile::Pred,
@@ -46,8 +47,9 @@ const FILES: [RegFile; 11] = [
     RegFile::L,
 ];
 
-/// Creates the chart of a function from its nodes and the contents of registers. `columns` has the
-/// origin of each node.
+/// Creates the chart of a function from its instructions (`nodes`) and the live ranges of its
+/// registers. `columns` has the source position of each instruction, and `blocks` the index of the
+/// first instruction of each block.
 pub fn of_nodes(nodes: &[Node], contents: &Contents, columns: Vec<Option<Origin>>, blocks: Vec<usize>) -> Lifetimes {
     let mut rows: HashMap<Register, Timeline> = HashMap::new();
     for Held { register, start, end, defs } in &contents.held {
@@ -74,20 +76,20 @@ pub fn of_nodes(nodes: &[Node], contents: &Contents, columns: Vec<Option<Origin>
     Lifetimes { rows, columns, blocks }
 }
 
-/// The accesses to a register.
+/// The live ranges and the writes of one register.
 #[derive(Default)]
 struct Timeline {
-    /// The ranges in which the register holds a value that is read later. Ranges of different parts
-    /// of the register may overlap.
+    /// The ranges in which the register holds a value that is read later. The ranges of different
+    /// parts of the register may overlap.
     held: Vec<LiveRange>,
-    /// The writes, in order.
+    /// The writes to the register, in order.
     written: Vec<LiveRange>,
-    /// The positions of unconditional writes, in order.
+    /// The positions of the unconditional writes, in order.
     starts: Vec<usize>,
 }
 
 impl Timeline {
-    /// Returns the live ranges of the register.
+    /// Merges the ranges and writes into the disjoint live ranges of the register.
     fn stretches(self) -> Vec<LiveRange> {
         let Timeline { held, written, mut starts } = self;
         starts.dedup();
@@ -101,13 +103,13 @@ impl Timeline {
             pieces.push(left);
         }
         pieces.extend(written);
-        // At the same position, a range that is read precedes a write.
+        // At the same position, a range whose value is read precedes a write.
         pieces.sort_by_key(|piece| (piece.start, !piece.is_used));
         let mut stretches: Vec<LiveRange> = Vec::new();
         for piece in pieces {
             let is_start = starts.binary_search(&piece.start).is_ok();
             match stretches.last_mut() {
-                // The write is the start of a range that is already there.
+                // The last range already covers this write.
                 Some(last) if piece.start < last.end && !piece.is_used => {}
                 Some(last) if piece.start < last.end || piece.start == last.end && !is_start => {
                     last.end = last.end.max(piece.end);

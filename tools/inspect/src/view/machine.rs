@@ -1,4 +1,5 @@
-//! Instructions on hardware registers, and machine code: as lines, and as nodes for dataflow.
+//! Allocated instructions and machine code: their lines on the page, and their registers for the
+//! analysis of live ranges.
 
 use std::collections::HashMap;
 
@@ -19,19 +20,19 @@ use halfbyte_isel::{AllocatedCode, Halu, Ptx, Vp1};
 use super::model::{Entry, Line, Origin, Shape, Token};
 use super::registers::{Cell, Node, Register, Touched, Use, contents, tokens, touched};
 
-/// The number of bits in a `$c` register.
+/// Number of bits in a `$c` register of VP1.
 const FLAGS: u8 = 16;
-/// The number of writable predicates: all except PT.
+/// Number of writable predicates of HALU: all except PT.
 const PREDICATES: u8 = 7;
 
-/// Returns the nodes of a function, one per instruction, and the index of the first node of each
-/// block.
+/// Returns the nodes of a function's control-flow graph, one per instruction, and the index of the
+/// first node of each block.
 pub(super) fn nodes(func: &dyn AllocatedCode) -> (Vec<Node>, Vec<usize>) {
     if let Some(func) = func.downcast_ref::<MachFunc<Halu>>() {
         return blocks(&func.blocks, |inst, place| (halu_node(inst, place), is_end(inst)));
     }
     let Some(func) = func.downcast_ref::<MachFunc<Vp1>>() else {
-        // Registers in a text target are not hardware registers.
+        // The registers of PTX are virtual, so they have no live ranges on hardware registers.
         return (Vec::new(), Vec::new());
     };
     blocks(&func.blocks, |group, place| {
@@ -43,8 +44,8 @@ pub(super) fn nodes(func: &dyn AllocatedCode) -> (Vec<Node>, Vec<usize>) {
     })
 }
 
-/// Returns the nodes of blocks. `node` also returns `true` for an instruction that never falls
-/// through.
+/// Returns the nodes of the given blocks. The closure `node` returns the node of an instruction,
+/// and `true` if the next instruction never follows it.
 fn blocks<M: Machine>(
     blocks: &[MachBlock<M>],
     node: impl Fn(&M::Inst, Option<Origin>) -> (Node, bool),
@@ -68,7 +69,8 @@ fn blocks<M: Machine>(
     (nodes, starts)
 }
 
-/// Returns the lines of a function with the given nodes and register uses.
+/// Returns the lines of a function. `nodes` has the registers of its instructions, and `uses` the
+/// definitions that reach each use.
 pub(super) fn of_func(func: &dyn AllocatedCode, nodes: &[Node], uses: &[Use]) -> Vec<Line> {
     let all = touched(nodes, uses);
     if let Some(func) = func.downcast_ref::<MachFunc<Halu>>() {
@@ -96,12 +98,12 @@ pub(super) fn of_func(func: &dyn AllocatedCode, nodes: &[Node], uses: &[Use]) ->
     lines
 }
 
-/// Returns the lines of code for which only the text is available.
+/// Returns the lines of a text whose instructions are not known.
 pub(super) fn plain(text: &str) -> Vec<Line> {
     text.lines().map(|line| Line::new(Shape::Inst, None, vec![Token::Plain(line.trim().to_owned())])).collect()
 }
 
-/// Returns the line of a PTX instruction.
+/// Returns the line for a PTX instruction.
 pub(super) fn ptx_line(inst: &ptx::Inst, target: Option<BlockIndex>, names: &ptx::module::Entry, loc: Loc) -> Line {
     Line::new(Shape::Inst, Origin::of_loc(loc), vec![Token::Plain(Ptx::text_to(inst, target, names))])
 }
@@ -147,11 +149,12 @@ pub(super) fn of_words(code: &KernelCode) -> Vec<Line> {
         let of_halu = halu.and_then(|words| halu::Inst::decode(*words.get(address)?));
         let of_vp1 = vp1.and_then(|words| vp1::Inst::decode(*words.get(address)?));
         let entry = of_halu.as_ref().map(halu_entry).or(of_vp1.as_ref().map(vp1_entry));
-        // A no-op has the location of its neighbour, which is not shown.
+        // A no-op that fills a bundle has the source position of the instruction next to it. The
+        // position is not shown.
         let nop = vp1.and_then(|words| words.get(address)).is_some_and(|&word| is_nop(word));
         let (shape, place) = if nop { (Shape::Other, None) } else { (Shape::Inst, Origin::of_loc(loc)) };
         let of_node = all.get(node).unwrap_or(&none);
-        // Each instruction of a bundle defines only the registers that it writes itself.
+        // In a bundle, each instruction defines only the registers that it writes itself.
         let of_word = vp1.map(|words| Touched { reads: of_node.reads.clone(), writes: written_alone(words, address) });
         let tokens = tokens(&code.words.text(address), entry, of_word.as_ref().unwrap_or(of_node), place);
         let line = Line::new(shape, place, tokens);
@@ -168,7 +171,7 @@ fn vp1_entry(inst: &vp1::Inst) -> Entry {
     Entry { opcode: inst.opcode().name(), row: inst.row() }
 }
 
-/// Returns the node of a HALU instruction.
+/// Returns the control-flow node of a HALU instruction.
 fn halu_node(inst: &halu::Inst, place: Option<Origin>) -> Node {
     let mut node = Node { may_skip: !inst.is_unconditional(), ..Node::default() };
     let mut touch = |file: RegFile, number: u8, role: OperandRole| {
@@ -184,7 +187,8 @@ fn halu_node(inst: &halu::Inst, place: Option<Origin>) -> Node {
     };
     for slot in inst.registers() {
         let first = inst.get(slot.field) as u8;
-        // A constant register stands for the whole tuple.
+        // A constant register such as RZ stands for all registers of an operand, so it adds no
+        // registers.
         let span = if slot.file.constant().is_some_and(|(constant, _)| constant == first) { 0 } else { slot.span };
         (0..span).for_each(|part| touch(slot.file, first.saturating_add(part), slot.role));
     }
@@ -194,12 +198,12 @@ fn halu_node(inst: &halu::Inst, place: Option<Origin>) -> Node {
     node
 }
 
-/// Returns `true` if the instruction never falls through.
+/// Returns `true` if control never passes from the instruction to the next one.
 fn is_end(inst: &halu::Inst) -> bool {
     inst.is_unconditional() && matches!(inst.opcode(), halu::Opcode::BRA | halu::Opcode::EXIT)
 }
 
-/// Returns the nodes of HALU machine code, one per instruction.
+/// Returns the control-flow nodes of HALU machine code, one per instruction.
 pub fn halu_nodes(words: &[u128], locs: &[Loc]) -> Vec<Node> {
     let node = |(address, (&word, &loc)): (usize, (&u128, &Loc))| {
         let Some(inst) = halu::Inst::decode(word) else { return Node::default() };
@@ -213,18 +217,19 @@ pub fn halu_nodes(words: &[u128], locs: &[Loc]) -> Vec<Node> {
     words.iter().zip(locs).enumerate().map(node).collect()
 }
 
-/// Returns the footprint of VP1 words as one bundle, if it is known.
+/// Returns the footprint of VP1 instruction words that form one bundle. Returns `None` if the
+/// effect of an instruction is not documented.
 fn footprint(words: &[u32]) -> Option<Footprint> {
     Footprint::of(&Bundle::new(words).ok()?, None).ok()
 }
 
-/// Returns the registers that a VP1 instruction writes by itself.
+/// Returns the registers that a single VP1 instruction of a bundle writes.
 fn written_alone(words: &[u32], address: usize) -> Vec<Register> {
     let alone = words.get(address..=address).and_then(footprint);
     alone.map_or(Vec::new(), |alone| alone.writes.registers().collect())
 }
 
-/// Returns the register parts of a set of locations, without the constant zero register.
+/// Returns the parts of registers in a set of locations, except for the constant zero register.
 fn cells(set: Locations) -> impl Iterator<Item = Cell> {
     let bits = move |(file, number): (RegFile, u8)| {
         let bits = if file == RegFile::C { FLAGS } else { 1 };
@@ -236,7 +241,7 @@ fn cells(set: Locations) -> impl Iterator<Item = Cell> {
     set.registers().filter(|&register| register != (RegFile::R, R_ZERO)).flat_map(bits)
 }
 
-/// Returns the index of the bundle that a bundle at `word` jumps to.
+/// Returns the index of the bundle to which the branch at address `word` jumps.
 fn target_of(next: Next<()>, word: u32, numbers: &HashMap<u32, usize>) -> Option<usize> {
     let Next::Jump { target, .. } = next else { return None };
     let line = match target {
@@ -246,12 +251,12 @@ fn target_of(next: Next<()>, word: u32, numbers: &HashMap<u32, usize>) -> Option
     numbers.get(&line.checked_mul(LINE)?).copied()
 }
 
-/// Returns the nodes of VP1 machine code, one per bundle.
+/// Returns the control-flow nodes of VP1 machine code, one per bundle.
 pub fn vp1_nodes(words: &[u32], locs: &[Loc]) -> Vec<Node> {
     let numbers: HashMap<u32, usize> = bundles(words).map(|(start, _)| start).zip(0..).collect();
     let mut nodes = Vec::new();
-    // The control transfer of the previous bundle, which takes effect after this one, and the
-    // address of its branch.
+    // The branch of the previous bundle, which takes effect after the current bundle, and the
+    // branch's address.
     let mut pending: (Next<()>, u32) = (Next::Fall, 0);
     for (number, (start, bundle)) in bundles(words).enumerate() {
         let range = start as usize..(start + bundle.words()) as usize;
@@ -277,14 +282,14 @@ pub fn vp1_nodes(words: &[u32], locs: &[Loc]) -> Vec<Node> {
     nodes
 }
 
-/// Returns `true` if a VP1 word is a no-op that pads a bundle.
+/// Returns `true` if a VP1 instruction word is a no-op that fills a bundle.
 pub(super) fn is_nop(word: u32) -> bool {
     let nops = [vp1::Opcode::ANOP, vp1::Opcode::SNOP, vp1::Opcode::VNOP, vp1::Opcode::BNOP];
     vp1::Opcode::of_word(word).is_some_and(|opcode| nops.contains(&opcode))
 }
 
-/// Returns the backward jumps of VP1 machine code: the indices of the target bundle and of the
-/// jumping bundle.
+/// Returns the backward branches of VP1 machine code. Each entry has the index of the target bundle
+/// and of the branching bundle.
 pub fn loops(words: &[u32]) -> Vec<(usize, usize)> {
     let numbers: HashMap<u32, usize> = bundles(words).map(|(start, _)| start).zip(0..).collect();
     let backward = |(number, (start, bundle)): (usize, (u32, Bundle))| {

@@ -1,4 +1,4 @@
-//! HTML markup. All text from a source goes through [`Html::text`], which escapes it.
+//! Writer of HTML. All text from a kernel file goes through [`Html::text`], which escapes it.
 
 use std::fmt::{Display, Write};
 
@@ -9,7 +9,7 @@ use super::model::Origins;
 pub(super) struct Html(String);
 
 impl Html {
-    /// Returns the page.
+    /// Returns the finished page.
     pub(super) fn finish(self) -> String {
         self.0
     }
@@ -39,7 +39,7 @@ impl Html {
         self
     }
 
-    /// Appends an attribute that lists places, unless there are none.
+    /// Appends an attribute with a list of source positions, unless the list is empty.
     pub(super) fn places(&mut self, name: &str, places: impl IntoIterator<Item = impl Display>) -> &mut Html {
         let mut places = places.into_iter().peekable();
         if places.peek().is_none() {
@@ -70,7 +70,7 @@ fn is_unseen(c: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
 }
 
-/// Formats origins as text for the reader.
+/// Formats source positions for the reader.
 pub(super) fn list_of(places: &Origins) -> String {
     places.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }

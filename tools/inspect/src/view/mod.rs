@@ -1,9 +1,9 @@
-//! An HTML page that shows how kernels are compiled: all stages side by side, register lifetimes,
-//! and the units of bundles.
+//! An HTML page that shows how kernels are compiled: all compiler stages side by side, the live
+//! ranges of registers, and the units that each bundle uses.
 //!
-//! An op of the text and everything that is derived from it carry the op's position in the text.
-//! The page relates the stages by this position. Values and registers are traced to the
-//! instructions that define them.
+//! An op of the source and everything that the compiler derives from it have the same source
+//! position. The page uses this position to relate the stages. Values and registers are traced to
+//! the instructions that define them.
 
 mod charts;
 mod decisions;
@@ -15,8 +15,8 @@ mod markup;
 mod slots;
 mod whole;
 
-// A page shows the results of these modules only for code that the compiler makes. They are public
-// for tests on other input, and not part of the stable interface: `tests/lifetimes.rs`,
+// These modules are public only for tests, which call them with inputs that the compiler does not
+// produce. They are not part of the stable interface. The tests are `tests/lifetimes.rs`,
 // `tests/machine.rs`, `tests/registers.rs`, `tests/selected.rs` and `tests/source.rs`.
 #[doc(hidden)]
 pub mod lifetimes;
@@ -42,11 +42,12 @@ use halfbyte_ir::{Kernel, Span};
 use model::{Origin, Snapshot};
 use whole::View;
 
-/// The refusal of a kernel by a target.
+/// A kernel that a target refuses.
 struct Refused<'k> {
     kernel: &'k str,
     target: Target,
-    /// The distinct reasons, in the order of the text, with their positions.
+    /// The distinct reasons for the refusal, in the order of the source, with their source
+    /// positions.
     reasons: Vec<(String, BTreeSet<Origin>)>,
 }
 
@@ -65,9 +66,8 @@ impl<'k> Refused<'k> {
     }
 }
 
-/// Returns the page of the kernels that at least one target accepts, as a self-contained HTML
-/// document. The same source with the same file name always gives the same bytes, in whatever
-/// folder the file is.
+/// Returns a self-contained HTML page about the kernels that at least one target accepts. The page
+/// depends only on the source and the file name, not on the folder of the file.
 ///
 /// # Errors
 /// Fails with the targets' diagnostics if no target accepts any kernel.
@@ -95,7 +95,7 @@ pub fn page(module: &Module, kernels: &[Kernel], targets: &[Target]) -> Result<S
     Ok(html::page(file, &views, &refused))
 }
 
-/// Compiles a kernel and records every stage.
+/// Compiles a kernel for a target and records the kernel after every stage.
 fn view(module: &Module, kernel: &Kernel, target: Target, lines: &Lines<'_>) -> Result<View, Vec<Diagnostic>> {
     let options = Options::new(target);
     let as_read = Snapshot { name: "as read".to_owned(), lines: source::of_kernel(kernel, lines) };

@@ -1,4 +1,4 @@
-//! The contents of a page, before the conversion to HTML.
+//! The contents of the page, before they are converted to HTML.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,23 +8,23 @@ use halfbyte_ir::diag::Lines;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::row::Row;
 
-/// A position in the text. It relates the stages: an op and everything derived from it carry the
-/// same position.
+/// A source position. An op and everything that the compiler derives from it have the same
+/// position, which relates the stages on the page.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Origin {
-    /// The line, from 1.
+    /// The line number, from 1.
     pub line: u32,
-    /// The column, from 1.
+    /// The column number, from 1.
     pub column: u32,
 }
 
-/// A bounded set of origins, in the order of the text. Without the bound, a value that is passed
-/// along many branches would have all earlier positions as origins, and the page would grow
-/// quadratically with the text.
+/// A set of at most `MOST_PLACES` source positions, in the order of the
+/// source. Without the limit, a value that many branches pass on would have all earlier positions,
+/// and the size of the page would grow with the square of the source.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Origins(BTreeSet<Origin>);
 
-/// The largest number of origins in a set.
+/// Maximum number of source positions in a set.
 const MOST_PLACES: usize = 32;
 
 impl Origins {
@@ -33,7 +33,7 @@ impl Origins {
         Origins::default()
     }
 
-    /// Adds origins. Returns `true` if the set has changed.
+    /// Adds source positions. Returns `true` if the set has changed.
     pub(super) fn add<'p>(&mut self, places: impl IntoIterator<Item = &'p Origin>) -> bool {
         let before = self.0.len();
         for &place in places {
@@ -49,7 +49,7 @@ impl Origins {
         self.0.is_empty()
     }
 
-    /// Returns the origins in the order of the text.
+    /// Returns the source positions in the order of the source.
     pub fn iter(&self) -> impl Iterator<Item = &Origin> {
         self.0.iter()
     }
@@ -75,12 +75,12 @@ impl<'p> IntoIterator for &'p Origins {
 }
 
 impl Origin {
-    /// Returns the origin of a source location, if the location is known.
+    /// Returns the source position of a machine instruction's location, if the location is known.
     pub(super) fn of_loc(loc: Loc) -> Option<Origin> {
         loc.is_known().then_some(Origin { line: loc.line, column: loc.column })
     }
 
-    /// Returns the origin at the start of a span, if the span is known.
+    /// Returns the source position at the start of a span, if the span is known.
     pub(super) fn of_span(lines: &Lines<'_>, span: Span) -> Option<Origin> {
         let position = lines.position(span.start);
         (span != Span::default()).then_some(Origin { line: position.line as u32, column: position.column as u32 })
@@ -93,77 +93,78 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The description of a machine instruction: the opcode's name and its row.
+/// The description of a machine instruction: the name of its opcode and its row in the instruction
+/// set.
 #[derive(Clone, Copy)]
 pub struct Entry {
-    /// The opcode's name, which is unique even if rows share a mnemonic.
+    /// The name of the opcode, which is unique even if several rows have the same mnemonic.
     pub opcode: &'static str,
-    /// The row.
+    /// The row of the instruction in the description of its instruction set.
     pub row: &'static Row,
 }
 
-/// A token of a line.
+/// A token of a line on the page.
 pub enum Token {
-    /// Any other text.
+    /// Text that is no comment, op or name.
     Plain(String),
-    /// A comment of the text.
+    /// A comment of the source.
     Comment(String),
-    /// An op of the IR, or an instruction's mnemonic with its description.
+    /// An op of the IR, or the mnemonic of a machine instruction with its description.
     Op(String, Option<Entry>),
-    /// A value or a register.
+    /// The name of a value or a register.
     Name {
         /// The text of the name.
         text: String,
-        /// The origins of the value.
+        /// The source positions of the definitions of the value or register.
         defs: Origins,
-        /// `true` if the name is defined here.
+        /// `true` if the line defines the value or register.
         is_def: bool,
     },
 }
 
-/// The kind of a line.
+/// The kind of a line on the page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// A comment, or another line without code.
     Other,
-    /// A label, or the head of a kernel.
+    /// A label, or the first line of a kernel.
     Label,
     /// An op or an instruction.
     Inst,
-    /// A line in the kernel language that ops originate from, with its indentation.
+    /// A line in the kernel language from which ops are derived, with its indentation.
     Source,
 }
 
-/// A line of a stage.
+/// A line of a compiler stage on the page.
 pub struct Line {
-    /// The kind.
+    /// The kind of the line.
     pub shape: Shape,
-    /// The origin, if any.
+    /// The source position, if any.
     pub place: Option<Origin>,
-    /// Further origins on the same line of the source.
+    /// Further source positions that belong to the line.
     pub more: Vec<Origin>,
-    /// The text in the margin: the line number of the source, or the address of machine code.
+    /// The text in the margin: the line number in the source, or the address of machine code.
     pub margin: String,
-    /// The tokens.
+    /// The tokens of the line, in order.
     pub tokens: Vec<Token>,
-    /// The hexadecimal digits of machine code.
+    /// The instruction word in hexadecimal, on a line of machine code.
     pub digits: Option<String>,
-    /// `true` if the line starts a bundle.
+    /// `true` if the line is the first of a VP1 bundle.
     pub opens: bool,
-    /// The number of the instruction after the passes that the line belongs to.
+    /// The index of the IR instruction after the passes to which the line belongs.
     pub step: Option<u32>,
-    /// The rule that selected the instruction, on the first line of a step.
+    /// The rule that selected the instruction. Only the first line of an IR instruction has it.
     pub rule: Option<&'static str>,
 }
 
 impl Line {
-    /// Creates a line. The margin of an instruction shows the line number of the source.
+    /// Creates a line. The margin of an instruction shows its line number in the source.
     pub(super) fn new(shape: Shape, place: Option<Origin>, tokens: Vec<Token>) -> Line {
         let margin = place.filter(|_| shape == Shape::Inst).map_or(String::new(), |place| place.line.to_string());
         Line { shape, place, more: Vec::new(), margin, tokens, digits: None, opens: false, step: None, rule: None }
     }
 
-    /// Returns all origins of the line.
+    /// Returns all source positions of the line.
     pub(super) fn places(&self) -> impl Iterator<Item = &Origin> {
         self.place.iter().chain(&self.more)
     }
@@ -179,7 +180,7 @@ impl Line {
 
 /// The kernel after a pass that changed it.
 pub(super) struct Snapshot {
-    /// The name of the pass on the page.
+    /// The name of the pass, as the page shows it.
     pub name: String,
     /// The lines of the kernel.
     pub lines: Vec<Line>,

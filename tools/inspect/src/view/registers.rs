@@ -1,5 +1,5 @@
-//! Dataflow of registers: the instructions that define each register's contents, and the ranges in
-//! which the contents are live.
+//! Analysis of registers: the instructions that define the contents of each register, and the live
+//! ranges of the contents.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -8,33 +8,35 @@ use halfbyte_isa::row::RegFile;
 
 use super::model::{Entry, Origin, Origins, Token};
 
-/// A hardware register: its file and number.
+/// A hardware register: its register file and its number.
 pub type Register = (RegFile, u8);
 
-/// An independently written part of a register: the register and, for flags, the bit.
+/// A part of a register that instructions write independently: the register and, in a flags
+/// register, the number of the bit.
 pub type Cell = (Register, u8);
 
-/// A node of the control-flow graph: an instruction or a bundle.
+/// A node of the control-flow graph: a HALU instruction or a VP1 bundle.
 #[derive(Clone, Debug, Default)]
 pub struct Node {
-    /// The register parts that the node reads.
+    /// The parts of registers that the node reads.
     pub reads: Vec<Cell>,
-    /// The register parts that the node writes, with the origins of the writing instructions.
+    /// The parts of registers that the node writes, each with the source position of the writing
+    /// instruction.
     pub writes: Vec<(Cell, Option<Origin>)>,
-    /// `true` if the writes are conditional.
+    /// `true` if the node writes its registers only under a condition.
     pub may_skip: bool,
-    /// The numbers of the successors.
+    /// The indices of the successor nodes.
     pub successors: Vec<usize>,
 }
 
-/// A use of a register.
+/// A use of a register by a node.
 #[derive(Clone, Debug)]
 pub struct Use {
-    /// The register.
+    /// The register that is read.
     pub register: Register,
-    /// The node that reads the register.
+    /// The index of the node that reads the register.
     pub node: usize,
-    /// The origins of the definitions that reach the use.
+    /// The source positions of the definitions that reach the use.
     pub defs: Rc<Origins>,
 }
 
@@ -43,25 +45,25 @@ pub struct Use {
 pub struct Held {
     /// The register.
     pub register: Register,
-    /// The start: 2n is before node n, 2n + 1 after it.
+    /// The start: 2n is before node n, and 2n + 1 is after it.
     pub start: usize,
-    /// The end, exclusive.
+    /// The exclusive end, in the unit of `start`.
     pub end: usize,
-    /// The origins of the definitions that reach the range.
+    /// The source positions of the definitions that reach the live range.
     pub defs: Rc<Origins>,
 }
 
-/// The contents of registers.
+/// The uses and the live ranges of all registers.
 #[derive(Debug, Default)]
 pub struct Contents {
-    /// The uses of registers that an earlier node writes.
+    /// The uses of registers whose contents come from an earlier node.
     pub uses: Vec<Use>,
-    /// The live ranges; those of one register part are in order.
+    /// The live ranges. The live ranges of each part of a register are in order.
     pub held: Vec<Held>,
 }
 
-/// Computes the contents of the nodes' registers. Each register part is analysed separately, at the
-/// nodes where it is live.
+/// Computes the uses and the live ranges of all registers. Each part of a register is analysed
+/// separately, only at the nodes where it is live.
 pub fn contents(nodes: &[Node]) -> Contents {
     let mut predecessors = vec![Vec::new(); nodes.len()];
     for (number, node) in nodes.iter().enumerate() {
@@ -91,11 +93,11 @@ pub fn contents(nodes: &[Node]) -> Contents {
     found
 }
 
-/// The contents of a register part at a point where it is live.
+/// The definitions that reach a point at which a part of a register is live.
 #[derive(Clone, Default)]
 struct Holds {
     defs: Rc<Origins>,
-    /// `true` if an earlier node writes the part.
+    /// `true` if an earlier node writes the part of the register.
     is_written: bool,
 }
 
@@ -108,12 +110,14 @@ impl Holds {
 struct Search<'n> {
     nodes: &'n [Node],
     predecessors: Vec<Vec<usize>>,
-    /// The contents before and after each node where the part is live.
+    /// The reaching definitions before and after each node; `None` where the analysed part of a
+    /// register is not live.
     points: Vec<Option<Holds>>,
 }
 
 impl Search<'_> {
-    /// Analyses a register part that the given nodes read.
+    /// Analyses the part `cell` of a register, which the nodes `readers` read. Appends the result
+    /// to `found`.
     fn cell(&mut self, cell: Cell, readers: &[usize], found: &mut Contents) {
         let mut live: Vec<usize> = Vec::new();
         let mut left: Vec<usize> = readers.to_vec();
@@ -158,12 +162,13 @@ impl Search<'_> {
         found.held.extend(last);
     }
 
-    /// Marks a point as live. Returns `true` if it was not marked before.
+    /// Marks a point as live. Returns `true` if the point was not live before.
     fn mark(&mut self, point: usize) -> bool {
         self.points.get_mut(point).is_some_and(|point| point.replace(Holds::default()).is_none())
     }
 
-    /// Propagates contents to all live points, in order. Returns `true` if anything changed.
+    /// Propagates the reaching definitions once to all live points, in order. Returns `true` if
+    /// anything changed.
     fn spread(&mut self, cell: Cell, live: &[usize]) -> bool {
         let mut changed = false;
         for &point in live {
@@ -182,7 +187,7 @@ impl Search<'_> {
         changed
     }
 
-    /// Returns the contents before a node.
+    /// Returns the definitions that reach the point before a node.
     fn entering(&self, number: usize) -> Holds {
         let before = self.predecessors.get(number).into_iter().flatten();
         let mut all = before.filter_map(|&before| self.points.get(2 * before + 1)?.as_ref());
@@ -197,7 +202,7 @@ impl Search<'_> {
         holds
     }
 
-    /// Returns the contents after a node.
+    /// Returns the definitions that reach the point after a node.
     fn leaving(&self, cell: Cell, number: usize) -> Holds {
         let Some(node) = self.nodes.get(number) else { return Holds::default() };
         let before = || self.points.get(2 * number).cloned().flatten().unwrap_or_default();
@@ -215,7 +220,7 @@ impl Search<'_> {
 /// The registers that an instruction reads and writes.
 #[derive(Default)]
 pub struct Touched {
-    /// The registers that are read, with the origins of their values.
+    /// The registers that are read, each with the source positions of its definitions.
     pub reads: HashMap<Register, Origins>,
     /// The registers that are written.
     pub writes: Vec<Register>,
@@ -236,7 +241,7 @@ pub(super) fn touched(nodes: &[Node], uses: &[Use]) -> Vec<Touched> {
     all
 }
 
-/// Returns the name of a register in assembly.
+/// Returns the name of a register in assembly text.
 pub(super) fn name((file, number): Register) -> String {
     match file {
         RegFile::Va | RegFile::Vx => file.prefix().to_owned(),
@@ -244,12 +249,12 @@ pub(super) fn name((file, number): Register) -> String {
     }
 }
 
-/// Returns the text of an instruction without the semicolon at the end of HALU assembly.
+/// Returns the assembly text of an instruction without the semicolon at its end.
 pub(super) fn without_end(assembly: &str) -> &str {
     assembly.trim_end_matches([' ', ';'])
 }
 
-/// Splits a line of assembly into tokens. `place` is the line's origin.
+/// Splits a line of assembly text into tokens. `place` is the source position of the line.
 pub fn tokens(assembly: &str, entry: Option<Entry>, touched: &Touched, place: Option<Origin>) -> Vec<Token> {
     let mut tokens: Vec<Token> = Vec::new();
     let mut guarded = false;
@@ -272,7 +277,8 @@ pub fn tokens(assembly: &str, entry: Option<Entry>, touched: &Touched, place: Op
             tokens.push(Token::Op(part.to_owned(), entry));
             continue;
         }
-        // If a destination and a source are the same register, the destination comes first.
+        // If the same register is a destination and a source, its first occurrence in the text is
+        // the destination.
         let meant = |registers: &mut dyn Iterator<Item = Register>| -> Vec<Register> {
             registers.filter(|&register| means(part, register)).collect()
         };
@@ -297,8 +303,8 @@ pub fn tokens(assembly: &str, entry: Option<Entry>, touched: &Touched, place: Op
     tokens
 }
 
-/// Returns `true` if a word of assembly names a register, alone or in a tuple: `$v4q` contains
-/// `$v4` to `$v7`, `$v4d` contains `$v4` and `$v5`.
+/// Returns `true` if a name in assembly text refers to a register, alone or in a tuple: `$v4q`
+/// contains `$v4` to `$v7`, and `$v4d` contains `$v4` and `$v5`.
 fn means(word: &str, register: Register) -> bool {
     let (file, number) = register;
     if word == name(register) {
@@ -316,7 +322,7 @@ fn is_in_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$')
 }
 
-/// Splits a line of assembly into words, and the single characters between them.
+/// Splits a line of assembly text into names and the single characters between them.
 pub(super) fn parts(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -1,4 +1,5 @@
-//! Selected instructions as lines, with virtual registers in their places in the assembly.
+//! Selected instructions as lines. Virtual registers appear in the assembly text at the positions
+//! of their operands.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Display;
@@ -13,7 +14,7 @@ use super::machine::{plain, ptx_line};
 use super::model::{Entry, Line, Origin, Origins, Shape, Token};
 use super::registers::{parts, without_end};
 
-/// Returns the lines of selected code.
+/// Returns the lines of a kernel after instruction selection.
 pub(super) fn of_code(code: &dyn SelectedCode) -> Vec<Line> {
     if let Some(code) = code.downcast_ref::<VCode<Halu>>() {
         return lines(code, |inst| vec![Entry { opcode: inst.opcode().name(), row: inst.row() }]);
@@ -53,13 +54,13 @@ fn lines<M: WithOperands>(code: &VCode<M>, entries: impl Fn(&M::Inst) -> Vec<Ent
     lines
 }
 
-/// A machine whose virtual registers are stored as operands beside its instructions.
+/// A machine whose instructions have their virtual registers in a separate list of operands.
 trait WithOperands: PrintMachine<RegisterPosition: Into<Field>, Inst: Display> {}
 
 impl<M: PrintMachine<RegisterPosition: Into<Field>, Inst: Display>> WithOperands for M {}
 
-/// Returns the origins of each virtual register. A block parameter has the origins of its
-/// arguments.
+/// Returns the source positions of the definitions of each virtual register. A block parameter has
+/// the source positions of the values that branches pass for it.
 fn definitions<M: PrintMachine>(code: &VCode<M>) -> Vec<Origins> {
     let mut defs = vec![Origins::new(); code.vregs.len()];
     for inst in &code.insts {
@@ -109,7 +110,7 @@ impl<M: WithOperands> InstPrinter<'_, M> {
         Token::Name { text: format!("{name}{part}"), defs, is_def }
     }
 
-    /// Appends registers in parentheses, if there are any.
+    /// Appends registers in parentheses. Appends nothing if there are none.
     fn list(&self, tokens: &mut Vec<Token>, regs: &[VReg], is_def: bool) {
         for (number, &reg) in regs.iter().enumerate() {
             tokens.push(Token::Plain(if number == 0 { "(" } else { ", " }.into()));
@@ -149,15 +150,15 @@ impl<M: WithOperands> InstPrinter<'_, M> {
         }
     }
 
-    /// Returns the tokens of an instruction. An operand appears in place of its register number, or
-    /// after the text if its place is unclear.
+    /// Returns the tokens of an instruction. A virtual register appears at the position of its
+    /// operand, or after the text if the position is not clear.
     fn inst(&self, inst: &VInst<M>, entries: &[Entry]) -> Vec<Token> {
         let operands = self.code.operands(inst);
         let mut plain = inst.inst.clone();
         operands.iter().for_each(|operand| M::set(&mut plain, operand.place, 0));
         let text = plain.to_string();
         let text: Vec<&str> = parts(without_end(&text)).collect();
-        // The operands in each part of the text.
+        // For each part of the assembly text, the operands at its position.
         let mut standing: Vec<Vec<&Operand<M>>> = vec![Vec::new(); text.len()];
         let mut others: Vec<&Operand<M>> = Vec::new();
         for operand in operands {
@@ -189,7 +190,7 @@ impl<M: WithOperands> InstPrinter<'_, M> {
                 tokens.push(Token::Op((*part).to_owned(), entries.next().copied()));
                 continue;
             }
-            // Another instruction of the same bundle starts here.
+            // `&` is followed by another instruction of the same bundle.
             starts |= *part == "&";
             match tokens.last_mut() {
                 Some(Token::Plain(before)) => before.push_str(part),
@@ -212,12 +213,14 @@ impl<M: WithOperands> InstPrinter<'_, M> {
     }
 }
 
-/// Returns a register number other than 0 that is valid in a register field, even for a tuple.
+/// Returns a register number other than 0 that is valid in a register field, even for a register
+/// tuple.
 fn another_number(field: Field) -> u64 {
     if field.max() > 7 { 4 } else { 1 }
 }
 
-/// Returns the index at which two texts differ, if there is exactly one.
+/// Returns the index of the only part in which two texts differ. Returns `None` if they differ in
+/// no part or in several.
 pub fn only_difference(a: &[&str], b: &[&str]) -> Option<usize> {
     let mut places = a.iter().zip(b).enumerate().filter(|(_, (a, b))| a != b).map(|(at, _)| at);
     let first = places.next()?;

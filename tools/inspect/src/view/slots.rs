@@ -1,4 +1,4 @@
-//! The chart of VP1's bundles and units.
+//! The chart of VP1 bundles, which shows the units that each bundle uses.
 
 use halfbyte_isa::vp1::{self, Unit, bundles};
 
@@ -6,31 +6,32 @@ use super::machine::{is_nop, loops};
 use super::model::Origin;
 use halfbyte::emit::{BlockStats, KernelCode};
 
-/// An instruction of one unit.
+/// An instruction of a VP1 bundle.
 #[derive(Clone, Debug)]
 pub(super) struct UnitInst {
-    /// The address.
+    /// The address of the instruction word.
     pub address: u32,
     /// The assembly text.
     pub text: String,
-    /// The origin, unless the instruction is a no-op.
+    /// The source position; `None` for a no-op.
     pub place: Option<Origin>,
     /// `true` for a no-op.
     pub is_nop: bool,
 }
 
-/// The chart: one column per bundle, one row per unit.
+/// The contents of the chart, with one column per bundle and one row per unit.
 #[derive(Clone, Debug)]
 pub(super) struct Slots {
-    /// The instructions of each bundle, by unit.
+    /// The instructions of each bundle, one entry for each unit.
     pub bundles: Vec<[Option<UnitInst>; 4]>,
-    /// The blocks, in order.
+    /// The statistics of the basic blocks, in order.
     pub blocks: Vec<BlockStats>,
-    /// The loops: the index of the bundle at the branch target, and of the branching bundle.
+    /// The loops: the index of the bundle to which the backward branch jumps, and of the bundle
+    /// with the branch.
     pub loops: Vec<(usize, usize)>,
 }
 
-/// Returns the chart of a kernel, if its machine code has bundles.
+/// Returns the chart for a kernel's machine code, or `None` if the target has no bundles.
 pub(super) fn of_code(code: &KernelCode) -> Option<Slots> {
     let vp1::Vp1Code(words) = code.words.downcast_ref()?;
     let in_units = |start: u32, end: u32| {

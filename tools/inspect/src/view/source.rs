@@ -1,4 +1,4 @@
-//! Kernels as lines: the source text, and the text after a pass.
+//! Lines of a kernel: of its source, and of its IR after a pass.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -7,10 +7,10 @@ use halfbyte_ir::{ConvergenceScope, Kernel, Value, ValueDef};
 
 use super::model::{Line, Origin, Origins, Shape, Token};
 
-/// The origins of named values; names are without `%`.
+/// The source positions of named values, by their names without `%`.
 pub type Defs<'n> = HashMap<&'n str, Origins>;
 
-/// Returns the source lines of a kernel, with the comment above it.
+/// Returns the source lines of a kernel, including the comment above the kernel.
 pub fn of_text(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Line> {
     let values = definitions(kernel, lines);
     let named = values.iter().filter_map(|(&value, places)| Some((kernel.value_name(value)?, places.clone())));
@@ -44,20 +44,22 @@ pub fn of_text(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Line> {
     (first..=end.unwrap_or(last)).map(line).collect()
 }
 
-/// Returns the first line of the comment above a line, or the line itself.
+/// Returns the first line number of the comment above a line. Returns `line` if there is no
+/// comment.
 pub(super) fn with_comment(line: u32, lines: &Lines<'_>) -> u32 {
     let is_comment = |line: u32| lines.text(line as usize).trim_start().starts_with(';');
     (1..line).rev().take_while(|&line| is_comment(line)).last().unwrap_or(line)
 }
 
-/// Returns the collective operations of a kernel.
+/// Returns the collective operations of a kernel by their source positions, each with the group of
+/// items that synchronise.
 pub(super) fn collective_ops(kernel: &Kernel, lines: &Lines<'_>) -> BTreeMap<Origin, ConvergenceScope> {
     let insts = kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).flat_map(|data| &data.insts);
     let insts = insts.filter_map(|&inst| kernel.insts.get(inst));
     insts.filter_map(|inst| Some((Origin::of_span(lines, inst.span)?, inst.op.party()?))).collect()
 }
 
-/// Returns the lines of a kernel after a pass.
+/// Returns the lines of a kernel's IR after a pass.
 pub fn of_kernel(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Line> {
     let text = kernel.to_string();
     let mut places: Vec<(Shape, Option<Origin>)> = Vec::new();
@@ -68,8 +70,8 @@ pub fn of_kernel(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Line> {
         }
     }
     places.push((Shape::Other, None));
-    // The lines above the blocks: the head, and the streams of a packed kernel or the arrays of any
-    // other.
+    // The number of lines above the first block: the first line of the kernel, and its streams or
+    // arrays.
     let above = text.lines().count().saturating_sub(places.len());
     let arrays = kernel.arrays.iter().map(|array| array.span);
     let streams = kernel.params.iter().skip(kernel.launch_params().len()).map(|param| param.span);
@@ -98,7 +100,8 @@ pub fn of_kernel(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Line> {
     placed.iter().map(|&(line, shape, place)| Line::new(shape, place, tokens(line, shape, &defs))).collect()
 }
 
-/// Returns the origins of each value. A block parameter has the origins of its arguments.
+/// Returns the source positions of each value. A block parameter has the source positions of the
+/// values that branches pass for it.
 pub(super) fn definitions(kernel: &Kernel, lines: &Lines<'_>) -> HashMap<Value, Origins> {
     let mut defs: HashMap<Value, Origins> = HashMap::new();
     for (value, data) in kernel.values.iter() {
@@ -131,7 +134,7 @@ pub(super) fn definitions(kernel: &Kernel, lines: &Lines<'_>) -> HashMap<Value, 
     defs
 }
 
-/// Returns the names of the values on a line.
+/// Returns the names of the values in a line of IR, without `%`.
 fn names(line: &str) -> impl Iterator<Item = &str> {
     line.split('%').skip(1).map(|rest| rest.split(|c: char| !is_in_name(c)).next().unwrap_or_default())
 }
@@ -153,14 +156,14 @@ pub(super) fn code_of(line: &str) -> &str {
     line.get(..comment.unwrap_or(line.len())).unwrap_or(line)
 }
 
-/// Splits a line into tokens.
+/// Splits a line of IR into tokens.
 pub fn tokens(line: &str, shape: Shape, defs: &Defs<'_>) -> Vec<Token> {
     let line = if shape == Shape::Inst { line.trim_start() } else { line };
     let code = code_of(line);
     let mut tokens = Vec::new();
     let mut plain = String::new();
     let mut rest = code;
-    // The result of an op precedes the op's name.
+    // Names before the op are results; names after it are operands.
     let mut before_op = shape == Shape::Inst;
     while let Some(c) = rest.chars().next() {
         let length = |belongs: fn(char) -> bool| rest.find(|c| !belongs(c)).unwrap_or(rest.len());
@@ -206,7 +209,7 @@ fn push_plain(tokens: &mut Vec<Token>, plain: &mut String) {
     }
 }
 
-/// Returns the length of the string literal at the start of a text.
+/// Returns the length in bytes of the string literal at the start of a text.
 fn string_length(text: &str) -> usize {
     let mut escaped = false;
     let end = text.char_indices().skip(1).find(|&(_, c)| {

@@ -1,4 +1,4 @@
-//! The complete view of a kernel.
+//! All compiler stages of one kernel for one target.
 
 use std::collections::BTreeMap;
 
@@ -15,25 +15,26 @@ use super::slots::Slots;
 pub(super) struct View {
     /// The kernel's name, without `@`.
     pub kernel: String,
-    /// The target.
+    /// The target for which the kernel is compiled.
     pub target: Target,
-    /// The collective operations, each with the group of items that synchronise.
+    /// The collective operations by their source positions, each with the group of items that
+    /// synchronise.
     pub meets: BTreeMap<Origin, ConvergenceScope>,
     /// The source text of the kernel.
     pub text: Vec<Line>,
-    /// The kernel as read, and after each pass that changed it.
+    /// The kernel after parsing, and after each pass that changed it.
     pub passes: Vec<Snapshot>,
-    /// Instructions on virtual registers.
+    /// The machine instructions on virtual registers, after selection.
     pub selected: Vec<Line>,
-    /// Instructions on hardware registers.
+    /// The machine instructions on hardware registers, after register allocation.
     pub allocated: Vec<Line>,
     /// The machine code.
     pub words: Vec<Line>,
     /// The reasons for each instruction.
     pub why: Why,
-    /// The lifetimes of registers in the allocated code.
+    /// The chart of the live ranges of registers, after register allocation.
     pub lifetimes: Lifetimes,
-    /// The chart of bundles, if the target has bundles.
+    /// The chart of bundles; `None` if the target has no bundles.
     pub slots: Option<Slots>,
     /// The statistics of the compilation.
     pub stats: Stats,

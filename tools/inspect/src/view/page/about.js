@@ -1,8 +1,8 @@
-// The panel in the footer: describes the highlighted op, and the reasons for its instructions.
+// The panel in the footer that describes the highlighted op and the reasons for its instructions.
 
 const fatesLine = document.getElementById('fates');
 
-// Shows the hint when nothing is highlighted.
+// Shows a hint in the panel while nothing is highlighted.
 function quiet() {
   about.replaceChildren(...hint);
   fatesLine.replaceChildren();

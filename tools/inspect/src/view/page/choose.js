@@ -1,5 +1,5 @@
-// The choice of kernel, target and passes, the pinned op, and the address of the page, which
-// encodes all of them.
+// The choice of kernel, target and passes, and the pinned op. The address of the page encodes all
+// of them.
 
 function remember() {
   const state = new URLSearchParams({ kernel: view.dataset.kernel, target: view.dataset.target });
@@ -16,7 +16,7 @@ function remember() {
   try {
     history.replaceState(null, '', `#${state}`);
   } catch {
-    // An embedded page may not be allowed to change its address.
+    // The browser may forbid an embedded page to change its address.
   }
 }
 
@@ -43,7 +43,8 @@ function choose(next) {
   search();
 }
 
-// Returns the view of a kernel for a target, or for another target if this one refuses the kernel.
+// Returns the view of a kernel for a target. If that target refuses the kernel, returns the view
+// for another target.
 const find = (kernel, target) =>
   views.find(of => of.dataset.kernel === kernel && of.dataset.target === target) ??
   views.find(of => of.dataset.kernel === kernel) ??
@@ -55,14 +56,15 @@ function chooseBy(name, value) {
   remember();
 }
 
-// Returns the value of `at` for some places: the line if all places are on one line, otherwise the
-// first place.
+// Returns the value of `at` in the page's address for a list of source positions. The value is the
+// line number if all positions are on one line, otherwise the first position.
 function placeOf([first, ...others]) {
   const line = first.split(':')[0];
   return others.length > 0 && others.every(key => key.split(':')[0] === line) ? line : first;
 }
 
-// Returns the places that `at` refers to: the name of a value, a line, or a line and column.
+// Returns the source positions to which `at` refers. `at` is the name of a value, a line, or a line
+// and column.
 function places(at) {
   const text = stageOf(view, 'text');
   const plain = name => name.replace(/^%/, '');
@@ -82,7 +84,7 @@ function pin(what) {
 function readHash() {
   const state = new URLSearchParams(location.hash.slice(1));
   const [hidden, shown] = ['hide', 'show'].map(name => (state.get(name) ?? '').split(','));
-  // A link within the page only changes the pinned op.
+  // An address without `kernel` is a link within the page, which changes only the pinned op.
   const isWhole = state.has('kernel') || view === null;
   if (isWhole) root.dataset.panel = state.get('panel') ?? 'about';
   choose(find(state.get('kernel') ?? view?.dataset.kernel ?? views[0].dataset.kernel, state.get('target') ?? view?.dataset.target));

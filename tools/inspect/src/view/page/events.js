@@ -1,6 +1,7 @@
-// Event handlers.
+// Handlers of mouse and keyboard events.
 
-// Returns the subject of an event: a value or register, otherwise a line, bar or instruction.
+// Returns the element to which an event refers: a value or register if possible, otherwise a line,
+// bar or instruction.
 function meant(target) {
   const found = target.closest?.('.view [data-d], .view [data-k]');
   if (!found) return null;
@@ -65,7 +66,7 @@ document.addEventListener('change', event => {
   }
 });
 
-// Tab reaches one line of each stage; the arrow keys move from line to line.
+// Tab moves the focus to one line of each stage. The arrow keys move the focus from line to line.
 const shownLines = stage => [...stage.querySelectorAll('ol > [data-k]')].filter(isShown);
 
 function tabStop(stage) {

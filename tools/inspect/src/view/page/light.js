@@ -1,8 +1,9 @@
-// Highlighting of everything that originates from the same places of the source.
+// Highlighting of all elements that belong to the same source positions.
 
 const graphs = new Map();
 
-// Returns the elements of a view at each place, and the def-use relation between places.
+// Returns the elements of a view for each source position, and the def-use relation between source
+// positions.
 function graph(of) {
   if (graphs.has(of)) return graphs.get(of);
   const made = { at: new Map(), names: new Map(), users: new Map(), sources: new Map() };
@@ -11,13 +12,13 @@ function graph(of) {
   }
   for (const name of of.querySelectorAll('[data-d]')) {
     const line = name.closest('li');
-    // A line that a comparison shows as removed uses nothing.
+    // A line that a comparison of passes shows as removed is not a user.
     if (line?.classList.contains('gone')) continue;
     const stage = name.closest('.stage')?.dataset.stage;
     for (const def of keys(name, 'd')) {
       add(made.names, def, name);
       const own = keys(line, 'k');
-      // A source line that defines the value itself is not a user.
+      // A line of the source that defines the value itself is not a user.
       if (own.includes(def) || (stage !== 'text' && stage !== 'lowered')) continue;
       for (const user of own) {
         add(made.users, def, user);
@@ -43,12 +44,12 @@ function clear() {
   delete root.dataset.lit;
 }
 
-// Returns the visible lines of a stage at a place.
+// Returns the visible lines of a stage that belong to a source position.
 const linesAt = (stage, key) =>
   [...(graph(view).at.get(key) ?? [])].filter(element => element.parentElement.parentElement === stage);
 
-// Returns the nearest transitive users that have lines in a stage. An op without lines of its own
-// is merged into these users.
+// Returns the source positions of the nearest direct or indirect users that have lines in a stage.
+// An op without lines of its own is merged into these users.
 function heirs(stage, from) {
   const seen = new Set(from);
   let level = [...from];
@@ -83,7 +84,7 @@ function revealBar(chart) {
   const bar = chart.querySelector('.bar.on, .slot.on');
   if (!bar) return;
   const [box, place] = [chart.getBoundingClientRect(), bar.getBoundingClientRect()];
-  // The row names cover the left edge.
+  // The names of the rows cover the left edge of a scrolled chart.
   const left = chart.querySelector('ul').getBoundingClientRect().right;
   if (place.left < left || place.left > box.right - 20) chart.scrollLeft += place.left - (left + box.right) / 2;
   if (place.top < box.top || place.bottom > box.bottom) chart.scrollTop += place.top - (box.top + box.bottom) / 2;
@@ -99,7 +100,8 @@ function light(from, origin) {
   const { at, names, users, sources } = graph(view);
   for (const key of from) {
     mark(at.get(key), 'on');
-    // If several places are highlighted, a name matches only if it has exactly these places.
+    // If several source positions are highlighted, a name is highlighted only if its definitions
+    // have exactly these positions.
     mark([...(names.get(key) ?? [])].filter(name => from.length === 1 || name.dataset.d === from.join(' ')), 'hit');
   }
   const near = (map, name) => {

@@ -1,7 +1,7 @@
-// The kernel after any pass, and the difference between two passes.
+// Views of the kernel after any pass, and of the difference between two passes.
 
-// For each view: the pass that is shown, the pass that it is compared with, and the lists that have
-// been created.
+// For each view: the pass that is shown, the pass with which it is compared, and the lists of lines
+// that have been created.
 const shownPasses = new Map();
 
 function passesOf(of) {
@@ -41,7 +41,7 @@ function showPass(of, pass, base) {
   tabStop(stage);
 }
 
-// Merges the lines of two lists into a diff of removed, added and common lines.
+// Merges two lists of lines into one list of removed, added and common lines.
 function difference(before, after) {
   const lines = list => [...list.children];
   const text = line => line.querySelector('code').textContent.trim();
@@ -62,7 +62,8 @@ function difference(before, after) {
   return made;
 }
 
-// Returns a short edit script: [kind, index of the line in its list], in order.
+// Returns a short edit script from list `a` to list `b`. Each entry is a kind and the index of a
+// line in its list.
 function compare(a, b) {
   const steps = [];
   const range = (from, to) => Array.from({ length: to - from }, (_, number) => from + number);
@@ -97,8 +98,8 @@ function compare(a, b) {
   return steps;
 }
 
-// Returns the longest sequence of lines that are unique in both lists and in the same order in
-// both.
+// Returns the longest sequence of lines that occur once in each list, and in the same order in both
+// lists.
 function uniqueInBoth(a, b, aFrom, aTo, bFrom, bTo) {
   const once = (lines, from, to) => {
     const at = new Map();

@@ -1,4 +1,4 @@
-// Search in all visible panes.
+// Text search in all visible stages.
 
 const searchBox = document.getElementById('search');
 const foundCount = document.getElementById('found');
@@ -30,7 +30,7 @@ function search() {
   count();
 }
 
-// Returns a range of characters in an element's text.
+// Returns a DOM range for a range of characters in an element's text.
 function rangeOf(part, start, end) {
   const range = document.createRange();
   const walker = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);

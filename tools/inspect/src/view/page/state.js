@@ -1,5 +1,6 @@
-// The state shared by all parts of the script. Lines, bars and instructions have their source
-// places in `data-k`. Values and registers have the places of their definitions in `data-d`.
+// State that all parts of the script share. Lines, bars and instructions have their source
+// positions in `data-k`. Values and registers have the source positions of their definitions in
+// `data-d`.
 
 const root = document.documentElement;
 const about = document.getElementById('about');
@@ -8,7 +9,7 @@ const docs = new Map([...document.querySelectorAll('#docs > [data-m]')].map(doc 
 const views = [...document.querySelectorAll('.view')];
 const data = JSON.parse(document.getElementById('data').textContent);
 
-// The visible view, the pinned op, and the highlighted elements with their classes.
+// The visible view, the pinned op, and the highlighted elements with their CSS classes.
 let view = null;
 let pinned = null;
 let lit = [];

@@ -1,4 +1,4 @@
-// The toggles of the page, and the panel in the footer.
+// The toggle buttons of the page, and the choice of the panel in the footer.
 
 const toggles = new Map([...document.querySelectorAll('[data-toggle]')].map(button => [button.dataset.toggle, button]));
 const atFirst = new Map([...toggles].map(([name, button]) => [name, button.getAttribute('aria-pressed') === 'true']));
@@ -10,7 +10,8 @@ function turn(name, on) {
   if (name === 'colours' && on) colour();
 }
 
-// Hues that are a golden angle apart give adjacent lines clearly different colours.
+// Consecutive hues differ by the golden angle, so that adjacent lines have clearly different
+// colours.
 function colour() {
   for (const line of view.querySelectorAll('.stage li[data-k]')) {
     const [key] = keys(line, 'k');
@@ -29,7 +30,7 @@ function showPanel(name) {
   for (const chart of view.querySelectorAll('.chart')) revealBar(chart);
 }
 
-// Returns the lines of a pane as the text of a file.
+// Returns the lines of a stage as the text of a file.
 function linesToCopy(stage) {
   const lines = [...stage.querySelectorAll('ol > li:not(.gone)')].filter(isShown);
   const isTrimmed = line => line.matches('.inst:not(.source)') && stage.dataset.stage !== 'words';

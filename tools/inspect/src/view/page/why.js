@@ -1,9 +1,9 @@
-// The reasons for the instructions of an op: the changes by passes, the rules that selected them,
-// and the rules that nearly matched.
+// The reasons for the instructions of an op: the changes by the passes, the rules that selected the
+// instructions, and the rules that nearly matched.
 
 const textOf = number => data.texts[number];
 
-// Returns the element for a rule, with the rule's place in the compiler's source.
+// Returns an element that shows a rule and its position in the compiler's source.
 function ruleName(number) {
   const [name, file, line, priority, pattern] = data.rules[number];
   const made = element('span', '', 'rule');
@@ -18,7 +18,8 @@ function sentence(parts, kind) {
   return made;
 }
 
-// Returns the steps to describe: the one under the pointer, or all steps at these places.
+// Returns the IR instructions to describe: the one under the pointer, or all that belong to these
+// source positions.
 function stepsAt(from, origin) {
   const { steps } = dataOf(view);
   const [own] = keys(origin?.closest('li'), 's');
@@ -80,7 +81,7 @@ function changeBy(change) {
   return made;
 }
 
-// Returns the element with all reasons for these places, which may be empty.
+// Returns an element with all reasons for these source positions. The element may be empty.
 function reasons(from, origin) {
   const made = element('div', '', 'why');
   const changes = from.flatMap(key => dataOf(view).changes[key] ?? []);
