@@ -11,13 +11,13 @@ use super::io::{Input, print};
 use super::names::closest_name;
 use super::{Done, Machine, json};
 
-/// Assembles: prints one word per line, as 0x and hexadecimal digits
+/// Assembles: prints one instruction word per line, as 0x and hexadecimal digits
 ///
 /// The input has one instruction per line. Branch targets are labels (`loop:`), and `//` begins a
 /// comment. The digits are printed most significant first.
 ///
 /// With --json, each line {"asm"} becomes {"words": [..]} or {"error": ".."}. A line that is not a
-/// JSON object also becomes {"error"}; the exit code is then 1, after all lines.
+/// JSON object also becomes {"error"}. The command then exits with code 1 after the last line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Asm {
@@ -55,7 +55,7 @@ impl Asm {
     }
 }
 
-/// Joins errors into one line.
+/// Joins assembler errors into one line of text.
 fn joined(machine: Machine, errors: &[AsmError]) -> String {
     errors.iter().map(|error| text(machine, error)).collect::<Vec<_>>().join("; ")
 }
@@ -63,7 +63,7 @@ fn joined(machine: Machine, errors: &[AsmError]) -> String {
 /// Maximum number of characters that an error quotes.
 const QUOTED: usize = 80;
 
-/// Formats an error, with a suggestion for an unknown mnemonic.
+/// Formats an assembler error, with a suggestion for an unknown mnemonic.
 fn text(machine: Machine, error: &AsmError) -> String {
     let text = match error.found.char_indices().nth(QUOTED) {
         Some((end, _)) => {
@@ -78,7 +78,8 @@ fn text(machine: Machine, error: &AsmError) -> String {
     }
 }
 
-/// Returns `; did you mean ..?` with the modifiers as written, or an empty string.
+/// Returns `; did you mean ..?` with the most similar mnemonic and the modifiers of the input.
+/// Returns an empty string if no mnemonic is similar.
 fn meant(machine: Machine, found: &str) -> String {
     let (mnemonic, modifiers) = found.find('.').map_or((found, ""), |dot| found.split_at(dot));
     let near = closest_name(mnemonic, machine.set().mnemonics());

@@ -22,23 +22,26 @@ use super::{AliasArgs, Done, EngineName, Failure, Message, SmArgs, interrupt, wa
 /// Runs kernel files on the evaluator and on all targets of their run lines, and compares the
 /// results bit for bit
 ///
-/// Of a PTX file with several kernels, each kernel has a line of its own. A kernel is `refused`,
-/// with the position and the reason; `read`; `run`, if its launches completed; or `equal`, if they
-/// left the same bits everywhere. The other kernels of the file run nevertheless. The file fails,
-/// unless a line `// refuse: ptx: TEXT` expects each reason.
+/// For a PTX file with several kernels, each kernel has a line of its own. It shows the state of
+/// the kernel: `refused`, with the position and the reason; `read`; `run`, if its launches
+/// completed; or `equal`, if all results are equal. A refused kernel does not prevent the launches
+/// of the other kernels. The file fails, unless a line `// refuse: ptx: TEXT` expects each reason.
 ///
 /// A file without run lines neither passes nor fails, and is counted separately. If engine `cuda`
 /// finds no GPU, all files are skipped, with the reason.
 ///
-/// A file may take 9 seconds, 1.5 GiB of memory and 64 MiB of buffers, unless the limits below say
-/// otherwise. If a limit is exceeded, the rest of the file is not checked.
+/// By default, a file may take 9 seconds, 1.5 GiB of memory and 64 MiB of buffers. If a limit is
+/// exceeded, the rest of the file is not checked.
 ///
 /// A run line: `; run: halu: @axpy items=2 a=2.0 x=[1.0, 3.0] y=zeros(2) -> y=[2.0, 6.0]`. The
 /// target `all` means every target. `grid=4,2 block=32,4` may replace `items=N`: blocks and threads
-/// along x, y and z. `~=` in place of `=` gives a GPU's results, from which approximate
-/// instructions may differ within the bound of the PTX manual or within a margin: `y~=[2.0]
-/// within(rel=1e-5)`. A following line `; then: @KERNEL items=N ...` makes another launch, in which
-/// a parameter without a value takes the last value of that name.
+/// along x, y and z.
+///
+/// A result of a GPU is written with `~=`. Approximate instructions may differ from it within the
+/// bound of the PTX manual or within a tolerance: `y~=[2.0] within(rel=1e-5)`.
+///
+/// A line `; then: @KERNEL items=N ...` below a run line makes another launch. A parameter without
+/// a value keeps the last value of the parameter with that name.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Check {
@@ -52,7 +55,7 @@ pub(super) struct Check {
     alias: AliasArgs,
     #[command(flatten)]
     sm: SmArgs,
-    /// Also check directly executed PTX for races; the evaluator always checks
+    /// Also detect races in directly executed PTX; the evaluator always detects them
     #[arg(long)]
     races: bool,
     /// Allow run lines to name files in this folder, in addition to the kernel file's folder
@@ -61,8 +64,7 @@ pub(super) struct Check {
     /// Run again whenever one of the files or folders changes, until Ctrl-C
     #[arg(long)]
     watch: bool,
-    /// Write a JUnit report for CI systems; - is standard output, to which nothing else is then
-    /// printed
+    /// Write a JUnit report for CI systems; with -, standard output has only the report
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     /// Print one JSON object (docs/json/check.schema.json)
@@ -90,7 +92,7 @@ impl Check {
             let message = "--json and `--junit -` both write to standard output; name a file with --junit FILE";
             return Err(Failure::Call(message.into()));
         }
-        // Machine-readable output is not mixed with other output.
+        // If standard output has a JSON object or a JUnit report, nothing else is printed there.
         let is_shown = !self.json && !has_stdout;
         let mut checked = Vec::new();
         let done = self.run_files(&mut checked, is_shown);
@@ -167,7 +169,7 @@ impl Check {
         let (start, watchdog) = (Instant::now(), self.limits.watchdog(Limits::strict()));
         let input = match file.read(watchdog.limits().text_bytes) {
             Ok(input) => input,
-            // A file that cannot be read does not prevent the check of the others.
+            // If a file cannot be read, the remaining files are still checked.
             Err(Failure::Input(Message::Text(reason))) => {
                 let (name, time) = (file.path.display().to_string(), start.elapsed());
                 return Ok(Checked { name, what: FileResult::NotRead(reason), time, advice: None });
@@ -191,20 +193,20 @@ const FAILED: &str = "FAILED";
 const WITHOUT: &str = "-";
 const SKIPPED: &str = "skipped";
 
-/// Result of a file.
+/// The result of checking one file.
 struct Checked {
     name: String,
     what: FileResult,
     time: Duration,
-    /// Help for an exceeded limit.
+    /// The help text for an exceeded limit.
     advice: Option<&'static str>,
 }
 
 enum FileResult {
     Checked(Box<Outcome>),
-    /// Reason for which the file was not read.
+    /// The file could not be read, for this reason.
     NotRead(String),
-    /// Reason for which the file was skipped.
+    /// The file was skipped, for this reason.
     Skipped(String),
 }
 
@@ -219,13 +221,15 @@ impl Checked {
         }
     }
 
-    /// Prints the file's line and its errors.
+    /// Prints the result line of the file and its errors. `width` is the width of the longest file
+    /// name.
     fn show(&self, width: usize) -> Done {
         let (name, verdict) = (&self.name, self.verdict());
         match &self.what {
             FileResult::Checked(outcome) => {
                 let mut line = format!("{verdict:<6} {name:<width$}  {}\n", summary(outcome));
-                // For a file with a single kernel, the file's line suffices.
+                // The line of a PTX file with a single kernel says the same as the line of the
+                // kernel, which is left out.
                 if is_ptx(name) && (outcome.kernels.len() > 1 || outcome.kernels.iter().any(|k| !k.refused.is_empty()))
                 {
                     let lines = Lines::new(&outcome.text);
@@ -272,7 +276,7 @@ impl Checked {
         object
     }
 
-    /// Returns the report of a failed launch.
+    /// Returns the error report of a failed launch, or `None` if the launch has no errors.
     fn report_of(&self, result: &CheckResult) -> Option<Report> {
         let FileResult::Checked(outcome) = &self.what else { return None };
         let text = outcome.failures.as_ref()?.text();
@@ -331,7 +335,8 @@ impl Checked {
                     let refused = outcome.kernels.iter().filter(|kernel| kernel.is_refused());
                     let mut cases: Vec<Case> = refused.map(|kernel| self.refused_case(outcome, kernel)).collect();
                     let is_blamed = |result: &CheckResult| result.verdict == Verdict::Failed;
-                    // An error of the file itself belongs to no kernel and no launch.
+                    // An error of the file itself belongs to no kernel and no launch, so it gets
+                    // its own test case.
                     if let Some(report) = failures
                         && cases.is_empty()
                         && !outcome.results.iter().any(is_blamed)
@@ -347,7 +352,7 @@ impl Checked {
         Suite { name: self.name.clone(), time: Some(self.time), cases }
     }
 
-    /// Returns the test case of a kernel that was refused.
+    /// Returns the JUnit test case for a refused kernel.
     fn refused_case(&self, outcome: &Outcome, kernel: &CheckedKernel) -> Case {
         let report = Report::new(&*self.name, outcome.text.clone(), kernel.refused.clone());
         let message = kernel.refused.first().map_or_else(String::new, ToString::to_string);
@@ -376,7 +381,7 @@ impl Checked {
     }
 }
 
-/// Formats the line of a kernel: its state, and the first error.
+/// Formats the line of a kernel: its state, and the first error if the kernel is refused.
 fn kernel_line(kernel: &CheckedKernel, lines: &Lines<'_>) -> String {
     let said = match (kernel.refused.first(), kernel.launches) {
         (Some(first), _) => {

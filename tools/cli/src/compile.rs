@@ -57,7 +57,8 @@ pub(super) struct Compile {
     /// Output file; - is standard output
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Fuse products and sums of PTX input where PTX permits it; by default both are rounded
+    /// Fuse products and sums of PTX input where PTX permits it; by default the product and the sum
+    /// are both rounded
     #[arg(long)]
     contract: bool,
     /// Print each kernel after this step, to standard error
@@ -99,33 +100,34 @@ Examples:
   halfbyte compile examples/axpy.hb --target native --emit obj -o axpy.o --header axpy.h
   halfbyte compile mine.hb --target aarch64-unknown-linux-gnu --emit obj -o mine.o --header mine.rs";
 
-/// Minimum size of a source text, in bytes, for which the object file is written incrementally.
+/// Minimum size of a source text, in bytes, for which the object file is written while kernels are
+/// still compiled.
 const LONG: usize = 1 << 18;
 
 /// Result of a compilation.
 struct Product {
     bytes: Vec<u8>,
-    /// Output file that was already written.
+    /// The temporary output file, if the object was written incrementally.
     draft: Option<TemporaryFile>,
-    /// Compiled code, if its statistics were requested.
+    /// The compiled code, if its statistics were requested.
     compiled: Option<Compiled>,
     /// Name and time of each step.
     times: Vec<(String, Duration)>,
-    /// Path and text of the requested header.
+    /// The path and the text of the header, if one was requested.
     header: Option<(PathBuf, String)>,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Emit {
-    /// IR as read
+    /// IR before the passes
     Ir,
     /// IR after the passes
     Lowered,
     /// Machine instructions in basic blocks, after register allocation
     Mach,
-    /// Assembly that `asm` turns into the same machine code; PTX for PTX targets
+    /// Assembly text; for PTX targets the PTX text
     Asm,
-    /// Machine code, one word per line
+    /// Machine code, one instruction word per line
     Words,
     /// Addresses, machine code and assembly, with the source lines
     Listing,
@@ -167,7 +169,7 @@ impl Compile {
         header.map_or(Ok(()), |(path, text)| write(Some(&path), text.as_bytes()))
     }
 
-    /// Writes the output.
+    /// Writes the output file, or renames the temporary file that already contains the output.
     fn keep(&self, draft: Option<TemporaryFile>, bytes: &[u8]) -> Done {
         let path = self.output.as_deref().unwrap_or(Path::new("-"));
         match draft {
@@ -176,7 +178,8 @@ impl Compile {
         }
     }
 
-    /// Returns the number of threads: one if kernels are printed after steps, to keep their order.
+    /// Returns the number of threads. It is one if kernels are printed after steps, so that they
+    /// are printed in order.
     fn threads(&self) -> NonZero<usize> {
         if self.print_after_all || !self.print_after.is_empty() {
             return NonZero::<usize>::MIN;
@@ -185,7 +188,7 @@ impl Compile {
         asked.or(std::thread::available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN)
     }
 
-    /// Returns the target, or an error if the target does not support the requested output.
+    /// Returns the target, or an error if that target has no output of the requested kind.
     fn target(&self) -> Result<Target, Failure> {
         let target = match &self.target {
             TargetOption::Words(target) => {
@@ -194,7 +197,8 @@ impl Compile {
             }
             TargetOption::Host(triple) => {
                 self.native.check(triple, self.emit == Emit::Obj, self.stats)?;
-                // Native code is translated from HALU machine code.
+                // The kernels are first compiled to HALU machine code, from which native code is
+                // generated.
                 self.sm.only(HALU)?
             }
         };
@@ -219,7 +223,7 @@ impl Compile {
         Ok(target)
     }
 
-    /// Returns the name of the target or triple.
+    /// Returns the name of the target, or the triple of the host machine.
     fn aim(&self) -> &str {
         match &self.target {
             TargetOption::Words(target) => target.name(),
@@ -227,7 +231,7 @@ impl Compile {
         }
     }
 
-    /// Compiles, and prints a JSON object.
+    /// Compiles the file and prints a JSON object with the result.
     fn answer(&self, target: Target) -> Done {
         let mut answer = JsonOutput::new("compile");
         answer.set("target", self.aim());
@@ -255,7 +259,7 @@ impl Compile {
         answer.finish(Ok(()))
     }
 
-    /// Compiles the file.
+    /// Compiles the file, and returns its output.
     fn product(&self, target: Target) -> Result<Product, Failure> {
         let to_ptx = target.form() == KernelFormat::Text;
         let mut options = Options::new(target);
@@ -282,7 +286,7 @@ impl Compile {
             return Err(Failure::Call(format!("--contract is only valid for PTX input, and {name} is not PTX")));
         }
         let text = input.into_text()?;
-        // If the output is PTX, instructions without a corresponding op are kept as intrinsics.
+        // For PTX output, instructions for which the IR has no op are imported as intrinsics.
         let imported = import_ptx::Options { keep: to_ptx, contract: self.contract, ..self.shape.imported(&name)? };
         let mut times: BTreeMap<usize, (String, Duration)> = BTreeMap::new();
         let mut is_empty = true;
@@ -301,8 +305,8 @@ impl Compile {
         let mut out = Vec::new();
         let mut draft = None;
         let mut counted = None;
-        // Only the output is needed, so that the kernels can be compiled one by one without being
-        // kept.
+        // If only the output is needed, each kernel is parsed, compiled and dropped before the next
+        // one.
         let is_alone = self.kernel.is_none() && !self.stats && !is_ptx(&name) && !is_language(&text);
         match self.emit {
             Emit::Ir => {
@@ -330,7 +334,7 @@ impl Compile {
                 if !errors.is_empty() {
                     return Err(Failure::compile(&name, module.text(), errors));
                 }
-                // An empty list of passes runs no step, which is no error.
+                // With an empty list of passes, it is no error that no step was executed.
                 is_empty = false;
                 out = texts.join("\n").into_bytes();
             }
@@ -405,8 +409,8 @@ impl Compile {
         Ok(Product { bytes: out, draft, compiled: counted, times: times.into_values().collect(), header })
     }
 
-    /// Returns the output file for the object of a long text, which is written while kernels are
-    /// still compiled. Returns `None` for native code and short texts.
+    /// Returns a temporary output file for the object of a long text. The object is written to that
+    /// file while kernels are still compiled. Returns `None` for native code and for short texts.
     fn draft(&self, text: &str) -> Option<TemporaryFile> {
         let is_whole = matches!(self.target, TargetOption::Words(_)) && text.len() >= LONG;
         let path = self.output.as_deref().filter(|&path| !to_stdout(Some(path)) && is_whole)?;
@@ -431,8 +435,8 @@ impl Compile {
     }
 }
 
-/// Returns all kernels, of which there must be at least one, or the kernel with the given name.
-/// Other kernels of a PTX file may be unsupported.
+/// Returns the kernel with the given name, or all kernels. Fails if a requested kernel could not be
+/// imported, or if there is no kernel.
 pub(super) fn select<'m>(module: &'m Module, name: Option<&str>) -> Result<&'m [Kernel], Failure> {
     let kernels = &module.ir().kernels;
     if let Some(report) = refused(module, name) {
@@ -482,7 +486,8 @@ pub(super) fn no_kernel(module: &Module, name: &str) -> Failure {
     Failure::Call(message + &and_refused(&refused))
 }
 
-/// Lists the kernels that could not be imported, as the end of a message.
+/// Returns the end of a message that lists the kernels that could not be imported, or an empty
+/// string.
 pub(super) fn and_refused(names: &[&str]) -> String {
     if names.is_empty() { String::new() } else { format!("; refused: {}", names.join(", ")) }
 }
@@ -499,7 +504,7 @@ fn timing<'t>(times: impl Iterator<Item = &'t (String, Duration)> + Clone) -> St
     text
 }
 
-/// Converts the statistics to JSON.
+/// Converts the statistics of each kernel to JSON.
 fn counts(target: Target, compiled: &Compiled) -> Vec<Value> {
     let kernel = |(of, code): (&Stats, &KernelCode)| {
         let block = |of: &BlockStats| {

@@ -28,19 +28,19 @@ use super::output::say;
 use super::routes::Comparison;
 use super::{AliasArgs, Done, Failure, Message, interrupt};
 
-/// Runs the launches of a file, and counts which texts can be read, which run, and which give the
-/// expected results
+/// Runs the launches of a file, and counts the launches that can be read, that run, and that give
+/// the expected results
 ///
 /// Each line is a launch in the format of `halfbyte launch --json`, with its expected result.
 /// "expect" has the bytes of each buffer in hexadecimal digits, in the order of the arguments, or
-/// null for a buffer that is not compared. "error" has the kind of error in which the launch must
-/// end.
+/// null for a buffer that is not compared. "error" has the kind of the error with which the launch
+/// must end.
 ///
-/// Results are compared bit for bit unless the line gives a margin. "tol" has {"rel": R, "abs": A}
-/// or null for each buffer, and "dtype" its element type (f16, bf16, f32, f64, ...). Alternatively,
-/// "out_format" is the element type of all buffers, with "ulp", units in the last place, "abs", and
-/// "nan_any", which accepts any NaN for a NaN. "kernel" or "name" is the name of the line. Other
-/// members are ignored.
+/// Results are compared bit for bit unless the line gives a tolerance. "tol" has {"rel": R, "abs":
+/// A} or null for each buffer, and "dtype" its element type (f16, bf16, f32, f64, ...).
+/// Alternatively, "out_format" is the element type of all buffers. With it, "ulp" is the tolerance
+/// in units in the last place, "abs" the absolute tolerance, and "nan_any" accepts any NaN for a
+/// NaN. "kernel" or "name" is the name of the line. Other members are ignored.
 ///
 /// Launches that cannot be read, do not run or differ are counted by reason, most frequent first,
 /// each with an example.
@@ -53,11 +53,11 @@ pub(super) struct Corpus {
     /// Engine for machine code [default: interp; jit for directly executed PTX]
     #[arg(long, value_enum)]
     engine: Option<EngineArg>,
-    /// Route by which texts run [default: ptx for PTX; ir for kernels of the IR, or halu with
-    /// --engine jit]
+    /// Form in which texts are executed [default: ptx for PTX; ir for kernels of the IR, or halu
+    /// with --engine jit]
     #[arg(long, value_enum)]
     via: Option<ViaArg>,
-    /// Check for races on every route
+    /// Detect races in every form of execution
     #[arg(long)]
     races: bool,
     #[command(flatten)]
@@ -65,7 +65,7 @@ pub(super) struct Corpus {
     /// Count a launch whose text cannot be read as failed
     #[arg(long)]
     strict: bool,
-    /// Maximum number of reasons to show per outcome
+    /// Maximum number of reasons to show for each outcome
     #[arg(long, value_name = "N", default_value_t = 20)]
     show: usize,
     /// Print one JSON object (docs/json/corpus.schema.json)
@@ -77,17 +77,17 @@ pub(super) struct Corpus {
     limits: LimitArgs,
 }
 
-/// Options for mutants of the launches' texts.
+/// Options for comparing random mutants of the texts.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Mutants")]
 struct MutantArgs {
     /// Compare N mutants of the launches' PTX on all routes, and ignore the expected results
     ///
-    /// A mutant differs from its text in one or a few registers, constants, types, modifiers,
-    /// guards or statements. It is executed directly by the interpreter and by native code, on the
-    /// evaluator and as HALU machine code after import, as a native object, and as recompiled PTX.
-    /// A route may refuse a mutant. A mutant whose result is undefined, for example because of a
-    /// race, is not compared.
+    /// A mutant differs from its text in a few registers, constants, types, modifiers, guards or
+    /// statements. It is executed on six routes: directly by the interpreter and by native code, on
+    /// the evaluator and as HALU machine code after import, as a native object, and as recompiled
+    /// PTX. A route may refuse a mutant. A mutant whose result is undefined, for example because of
+    /// a race, is not compared.
     ///
     /// A mutant on which routes differ is written as NAME.ptx, and its launch as NAME.jsonl. FILE
     /// may be a PTX file, NAME.ptx: its kernels get random arguments.
@@ -98,7 +98,7 @@ struct MutantArgs {
         conflicts_with_all = ["engine", "via", "races", "alias", "strict", "json"]
     )]
     count: Option<u64>,
-    /// Seed of the mutants
+    /// Seed for the random choice of the mutants
     #[arg(long, value_name = "N", default_value_t = 0, requires = "mutants")]
     seed: u64,
     /// Number of the first mutant
@@ -115,13 +115,13 @@ struct MutantArgs {
     out: PathBuf,
 }
 
-/// Upper bound of the numbers of mutants.
+/// Exclusive upper bound of the numbers of mutants.
 const MOST_MUTANTS: u64 = 1 << 63;
 
-/// Number of attempts to create a mutant before its number is skipped.
+/// Maximum number of attempts to create the mutant with a number. Afterwards the number is skipped.
 const DRAWS: usize = 8;
 
-/// Maximum number of backward branches of an item of a mutant.
+/// Maximum number of backward branches that an item of a mutant may take.
 const BUDGET: u64 = 1 << 14;
 
 const EXAMPLES: &str = "\
@@ -133,7 +133,7 @@ Examples:
 
 Exit codes: 0 what was read is as expected, 1 a launch failed or differs, or a line is no launch, 2 the call is wrong.";
 
-/// Outcome of a launch, ordered by progress.
+/// Outcome of a launch, from the earliest failure to success.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
     /// The line is no valid launch.
@@ -149,7 +149,7 @@ enum Outcome {
 }
 
 impl Outcome {
-    /// Outcomes that have reasons, with their names.
+    /// Outcomes for which reasons are counted, with their names in the output.
     const REASONED: [(Outcome, &str); 4] = [
         (Outcome::NoLaunch, "no launch"),
         (Outcome::NotRead, "not read"),
@@ -158,16 +158,17 @@ impl Outcome {
     ];
 }
 
-/// Launches with the same outcome and reason.
+/// The launches of a file that have the same outcome for the same reason.
 #[derive(Default)]
 struct Group {
     count: u64,
-    /// The first such launch, and the line of its text to which the reason refers.
+    /// The name of the first of these launches, and the line of its text to which the reason
+    /// refers.
     example: String,
     line: Option<u32>,
 }
 
-/// Outcomes of a file's launches.
+/// The outcomes of all launches of a file.
 #[derive(Default)]
 struct Found {
     counts: BTreeMap<Outcome, u64>,
@@ -188,7 +189,7 @@ impl Found {
         self.kernels.insert(kernel);
     }
 
-    /// Returns the number of launches with this outcome or a later one.
+    /// Returns the number of launches with the given outcome or a better one.
     fn reached(&self, outcome: Outcome) -> u64 {
         self.counts.range(outcome..).map(|(_, count)| count).sum()
     }
@@ -202,7 +203,7 @@ impl Found {
         self.counts.keys().any(fails)
     }
 
-    /// Returns the reasons of an outcome, most frequent first.
+    /// Returns the reasons for an outcome, most frequent first.
     fn reasons(&self, of: Outcome) -> Vec<(&str, &Group)> {
         let groups = self.groups.iter().filter(|((outcome, _), _)| *outcome == of);
         let mut reasons: Vec<_> = groups.map(|((_, reason), group)| (reason.as_str(), group)).collect();
@@ -321,7 +322,7 @@ impl Corpus {
         };
         comparison.run(|number| {
             let mut random = Random(Random(Random(seed).bits() ^ number).bits());
-            // Some texts have no mutants, so that several draws are made.
+            // A text may have no valid mutant, so several texts are tried.
             (0..DRAWS).find_map(|_| mutant(launches.get(random.below(launches.len()))?, &mut random))
         })
     }
@@ -340,7 +341,7 @@ impl Corpus {
         Ok(found)
     }
 
-    /// Calls `each` with the number of each line and the line.
+    /// Calls `each` with every line of a file and its number.
     fn each_line(&self, path: &Path, mut each: impl FnMut(u64, &[u8])) -> Done {
         let unreadable = |error: std::io::Error| Failure::Call(format!("{}: {error}", path.display()));
         let compressed = path.extension().is_some_and(|extension| extension == "gz");
@@ -351,7 +352,8 @@ impl Corpus {
         let mut line = Vec::new();
         for number in 1_u64.. {
             line.clear();
-            // The length of a line is limited, as the decompressed size of a file is unknown.
+            // The length of a line is limited, because a compressed file may decompress to an
+            // endless line.
             let read = input.by_ref().take(MAX_LINE).read_until(b'\n', &mut line).map_err(unreadable)?;
             if read == 0 || interrupt::is_pending() {
                 break;
@@ -370,7 +372,7 @@ impl Corpus {
         Ok(())
     }
 
-    /// Runs the launch of a line.
+    /// Runs the launch of a line, and adds its outcome to `found`.
     fn line(&self, number: u64, line: &[u8], folder: &Path, found: &mut Found) {
         let members: Result<Members, _> = serde_json::from_slice(line);
         let members = match members {
@@ -396,7 +398,8 @@ impl Corpus {
         }
         let wanted = wanted(&mut members).map_err(no_launch)?;
         let watchdog = &self.limits.watchdog(Limits::generous());
-        // The corpus file is untrusted, so that it may name only files of its folder.
+        // The corpus file is not trusted, so its launches may read only files in the folder of the
+        // corpus file.
         let files = Loader::within(Path::new("")).allow(&[folder.to_owned()]).watched(Some(watchdog));
         let request = request(members, None, &files, &mut ArgumentBudget::of_launch()).map_err(no_launch)?;
         let how = LaunchOptions {
@@ -437,11 +440,12 @@ const MAX_LINE: u64 = 1 << 31;
 enum Wanted {
     /// Expected contents of each buffer; `None` for a buffer that is not compared.
     Buffers(Vec<Option<Expected>>),
-    /// Error of this kind.
+    /// The launch must fail with an error of this kind.
     Error(String),
 }
 
-/// Kinds of errors in which a launch can end. Any other kind means that the text must be rejected.
+/// Kinds of errors that occur during a launch. Any other expected kind means that the text must be
+/// invalid.
 const OF_LAUNCHES: &[&str] = &[
     "race-shared",
     "race-global",
@@ -463,8 +467,8 @@ const OF_LAUNCHES: &[&str] = &[
     "deadlock",
 ];
 
-/// Returns `true` if a launch failed as expected. If the text must be rejected, only a parse error
-/// counts, not an unsupported feature or wrong arguments.
+/// Returns `true` if a launch failed with the expected kind of error. If the text must be invalid,
+/// only a parse error is expected, not an unsupported feature or a wrong argument.
 fn is_kind(expected: &str, found: FailureKind) -> bool {
     expected == found.name() || (!OF_LAUNCHES.contains(&expected) && found == FailureKind::Parse)
 }
@@ -522,7 +526,7 @@ fn format_of(name: Option<&Value>, member: &str) -> Result<Format, Failed> {
     format.ok_or_else(|| wrong(member, "a format with margins: f16, bf16, f32, tf32, f64, e4m3 or e5m2"))
 }
 
-/// Parses a margin: `{"rel": R, "abs": A}`.
+/// Parses a tolerance, `{"rel": R, "abs": A}`.
 fn distance(margin: &Value) -> Result<Margin, Failed> {
     let part = |name: &str| match margin.get(name) {
         None | Some(Value::Null) => Some(0.0),
@@ -533,7 +537,8 @@ fn distance(margin: &Value) -> Result<Margin, Failed> {
     Ok(Margin::Distance { absolute, relative, ulps: 0.0 })
 }
 
-/// Returns the margin in units in the last place, which applies to all buffers.
+/// Returns the format and the tolerance in units in the last place that apply to all buffers.
+/// Returns `None` if the line has none.
 fn units(members: &Members) -> Result<Option<(Format, Margin)>, Failed> {
     let Some(name) = members.get("out_format").filter(|name| !name.is_null()) else { return Ok(None) };
     let member = |name: &str| members.get(name).filter(|value| !value.is_null());

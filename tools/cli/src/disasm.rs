@@ -9,15 +9,17 @@ use serde_json::json;
 use super::io::{Input, print};
 use super::{Done, Machine, json};
 
-/// Disassembles: prints one line per word, which `asm` turns back into machine code
+/// Disassembles: prints the assembly text of each instruction word, one per line
 ///
-/// The input has one word per line: 0x and hexadecimal digits, most significant first, 32 digits
-/// for HALU and 8 for VP1. A word that is not a valid instruction becomes `.word 0x..`. The assembled result
-/// is the same word, or on VP1 possibly another encoding of the same text.
+/// The input has one instruction word per line: 0x and hexadecimal digits, most significant first,
+/// 32 digits for HALU and 8 for VP1. An invalid instruction word becomes `.word 0x..`. `asm` turns
+/// the output back into the same words, or on VP1 possibly into other encodings of the same
+/// instructions.
 ///
-/// With --json, lines {"word", "pos"} become {"text"} or {"error"}. "pos" is the word's address in
-/// hexadecimal, 0x0 if absent; the branch targets of VP1 depend on it. A line that is not a JSON
-/// object becomes {"error"}; the exit code is then 1, after all lines.
+/// With --json, lines {"word", "pos"} become {"text"} or {"error"}. "pos" is the address of the
+/// instruction word in hexadecimal, 0x0 if absent; the branch targets of VP1 depend on it. A line
+/// that is not a JSON object becomes {"error"}. The command then exits with code 1 after the last
+/// line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Disasm {
@@ -27,7 +29,7 @@ pub(super) struct Disasm {
     /// Read and print JSON lines
     #[arg(long)]
     json: bool,
-    /// File with the words; - is standard input
+    /// File with the instruction words; - is standard input
     #[arg(default_value = "-")]
     file: PathBuf,
 }

@@ -17,7 +17,7 @@ use super::{Done, Failure, SmArgs};
 pub(super) struct Explain {
     /// Kernel file; - is standard input
     file: PathBuf,
-    /// Value, such as `%r`, or position of the op, LINE or LINE:COLUMN
+    /// Name of a value, such as `%r`, or the position of an op, LINE or LINE:COLUMN
     #[arg(long, value_name = "VALUE")]
     at: String,
     /// Target
@@ -25,13 +25,13 @@ pub(super) struct Explain {
     target: Target,
     #[command(flatten)]
     sm: SmArgs,
-    /// Kernel, if several have such a value
+    /// Kernel; required if several kernels have the value
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
     /// IR passes to run, in order, separated by commas; an empty list runs none
     #[arg(long, value_name = "LIST")]
     passes: Option<String>,
-    /// Show all rules that were tried and failed, including those for other ops
+    /// Show all rules that were tried and failed, including rules for other ops
     #[arg(long)]
     all: bool,
     /// Print one JSON object

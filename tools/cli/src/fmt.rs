@@ -10,7 +10,7 @@ use super::io::{Input, kernel_files, print, write};
 use super::output::say;
 use super::{Done, Failure, Message};
 
-/// Formats kernel files in the language; plain IR is left unchanged
+/// Formats files in the kernel language; kernels in the IR are left unchanged
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Fmt {

@@ -1,4 +1,4 @@
-//! Helpers of commands that read PTX.
+//! Helpers of the commands that read PTX.
 
 use halfbyte::emit::KernelCode;
 use halfbyte::import_ptx::{self, GivenBack, free_sums, give_back, ir_name, unmasked_exchanges};
@@ -7,8 +7,8 @@ use halfbyte::pipeline::Compiled;
 use super::Failure;
 use super::output::{mention, render};
 
-/// Returns the compiled kernels of a PTX text. Kernels without packed operations are replaced by
-/// their original text.
+/// Returns the recompiled kernels of a PTX text. A kernel without packed operations keeps its
+/// original PTX.
 pub(super) fn given_back(name: &str, text: &str, compiled: Compiled) -> Result<Vec<KernelCode>, Failure> {
     let read = import_ptx::read_each(name, text)?;
     let code = compiled.code.into_iter().zip(compiled.stats).map(|(code, stats)| {
@@ -22,7 +22,8 @@ pub(super) fn given_back(name: &str, text: &str, compiled: Compiled) -> Result<V
     Ok(code.collect())
 }
 
-/// Warns of kernels, or of the one with the given name, that exchange values without a member mask.
+/// Warns of kernels that use `shfl` or `vote` without a member mask. If `kernel` is given, only
+/// that kernel is checked.
 pub(super) fn mention_unsaid(name: &str, text: &str, kernel: Option<&str>) -> Result<(), Failure> {
     let read = import_ptx::read_each(name, text)?;
     for entry in &read.module.entries {
@@ -36,7 +37,7 @@ pub(super) fn mention_unsaid(name: &str, text: &str, kernel: Option<&str>) -> Re
     Ok(())
 }
 
-/// Warns of reads of uninitialised registers or of an uninitialised carry flag.
+/// Warns of registers, and of the carry flag, that a PTX text reads before it writes them.
 pub(super) fn mention_uninitialised(name: &str, text: &str) -> Result<(), Failure> {
     let read = import_ptx::read_each(name, text)?;
     if let Some(warnings) = import_ptx::uninitialised(name, text, &read) {
@@ -45,7 +46,8 @@ pub(super) fn mention_uninitialised(name: &str, text: &str) -> Result<(), Failur
     Ok(())
 }
 
-/// Notes how many sums of a kernel a GPU may fuse with a product that are rounded separately here.
+/// Prints a note if a GPU may fuse a sum with a product that halfbyte rounds separately. The note
+/// counts these sums for each kernel.
 pub(super) fn mention_free_sums(name: &str, text: &str, kernel: Option<&str>) -> Result<(), Failure> {
     let read = import_ptx::read_each(name, text)?;
     for entry in &read.module.entries {

@@ -1,4 +1,4 @@
-//! Ctrl-C: cancels the current work, and ends the program with exit code 130.
+//! Handler for Ctrl-C, which cancels the current work and ends the program with exit code 130.
 
 use std::process::exit;
 use std::sync::LazyLock;
@@ -11,11 +11,11 @@ use super::{meter, say, temporary_file};
 /// Exit code after Ctrl-C: 128 plus the signal number.
 pub(super) const CODE: u8 = 130;
 
-/// Message after Ctrl-C.
+/// Message that is printed after Ctrl-C.
 pub(super) const MESSAGE: &str = "interrupted";
 
-/// Time that cancelled work has to end, before the program exits. Work checks for cancellation
-/// every 10 ms.
+/// Time after Ctrl-C within which cancelled work must end, before the program exits. Work checks
+/// for cancellation every 10 ms.
 const PATIENCE: Duration = Duration::from_millis(250);
 
 static TOKEN: LazyLock<CancelToken> = LazyLock::new(CancelToken::default);
@@ -25,14 +25,15 @@ pub(super) fn token() -> CancelToken {
     TOKEN.clone()
 }
 
-/// Returns `true` after Ctrl-C.
+/// Returns `true` if Ctrl-C was pressed.
 pub(super) fn is_pending() -> bool {
     TOKEN.is_cancelled()
 }
 
 /// Installs the handler for Ctrl-C.
 pub(super) fn listen() {
-    // On platforms without signals the installation fails, which is harmless.
+    // On platforms without signals, the handler cannot be installed. Then Ctrl-C ends the program
+    // at once.
     let _ = ctrlc::set_handler(|| {
         if !is_pending() {
             TOKEN.cancel();

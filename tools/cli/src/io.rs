@@ -1,4 +1,4 @@
-//! Files and standard streams.
+//! Reading and writing of files and standard streams.
 
 use std::error::Error;
 use std::fs::File;
@@ -13,14 +13,14 @@ use halfbyte::report::Report;
 
 use super::{Done, Failure};
 
-/// Maximum number of bytes to read from a device or pipe, which may be endless.
+/// Maximum number of bytes that are read from a device or a pipe, which may never end.
 const MAX_STREAM_BYTES: u64 = 1 << 28;
 
-/// Input file that was read.
+/// An input file in memory.
 pub(super) struct Input {
     /// The file's name in messages.
     pub name: String,
-    /// Folder to which file names in the input are relative.
+    /// The folder to which relative file names in the input refer.
     pub folder: PathBuf,
     /// The file's contents.
     pub bytes: Vec<u8>,
@@ -32,12 +32,12 @@ impl Input {
         Input::read_at_most(path, Limits::generous().text_bytes)
     }
 
-    /// Reads a file of at most `most` bytes.
+    /// Reads a file. Fails if the file has more than `most` bytes.
     pub(super) fn read_at_most(path: &Path, most: u64) -> Result<Input, Failure> {
         let (mut bytes, mut most) = (Vec::new(), most);
         match std::fs::metadata(path).map(|file| (file.is_file(), file.len())) {
-            // Reserving the expected size avoids copies, and twice the memory, while the buffer
-            // grows.
+            // The buffer gets the size of the file, so that it does not grow by copying, which
+            // would need twice the memory.
             Ok((true, expected)) => bytes.reserve(usize::try_from(expected.min(most)).unwrap_or(0) + 1),
             _ => most = most.min(MAX_STREAM_BYTES),
         }
@@ -50,12 +50,12 @@ impl Input {
         Ok(Input { name: name_of(path), folder, bytes })
     }
 
-    /// Returns the contents as text.
+    /// Returns the contents as text. Fails if the contents are not UTF-8.
     pub(super) fn text(&self) -> Result<&str, Report> {
         str::from_utf8(&self.bytes).map_err(|error| no_text(&self.name, &self.bytes, error))
     }
 
-    /// Converts the contents to text without a copy.
+    /// Converts the contents to text without a copy. Fails if the contents are not UTF-8.
     pub(super) fn into_text(self) -> Result<String, Report> {
         String::from_utf8(self.bytes).map_err(|error| no_text(&self.name, error.as_bytes(), error.utf8_error()))
     }
@@ -80,17 +80,19 @@ pub(super) fn open(path: &Path) -> Result<Box<dyn BufRead>, Failure> {
     Ok(Box::new(BufReader::new(file)))
 }
 
-/// Kernel file that is given on the command line or was found in a given folder.
+/// A kernel file that the command line names, or that was found in a folder.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct KernelFile {
     pub path: PathBuf,
-    /// The given folder in which the file was found.
+    /// The folder of the command line in which the file was found; `None` if the command line names
+    /// the file.
     folder: Option<PathBuf>,
 }
 
 impl KernelFile {
-    /// Reads the file, of at most `most` bytes. A file found in a folder must be a regular file in
-    /// that folder after links are resolved, because the user did not name it explicitly.
+    /// Reads the file. Fails if the file has more than `most` bytes. A file that was found in a
+    /// folder must be a regular file in that folder, also after links are followed, because the
+    /// user did not name it.
     pub(super) fn read(&self, most: u64) -> Result<Input, Failure> {
         let Some(folder) = &self.folder else { return Input::read_at_most(&self.path, most) };
         let name = name_of(&self.path);
@@ -104,8 +106,8 @@ impl KernelFile {
     }
 }
 
-/// Expands paths to kernel files: a file as it is, a folder to all `*.hb` files below it, sorted by
-/// name.
+/// Returns the kernel files for paths of the command line. A path to a file is returned as it is. A
+/// folder is searched for `*.hb` files, which are sorted by name.
 pub(super) fn kernel_files(paths: &[PathBuf]) -> Result<Vec<KernelFile>, Failure> {
     let mut files = Vec::new();
     for path in paths {
@@ -118,7 +120,8 @@ pub(super) fn kernel_files(paths: &[PathBuf]) -> Result<Vec<KernelFile>, Failure
     Ok(files)
 }
 
-/// Appends the kernel files of a path, sorted by name. A named file may have any extension.
+/// Appends the kernel files of one path to `files`, sorted by name. A file that the command line
+/// names may have any extension.
 fn find(path: &Path, files: &mut Vec<KernelFile>) -> Done {
     let unreadable = |error: std::io::Error| Failure::Call(format!("{}: {error}", path.display()));
     if path == Path::new("-") || !std::fs::metadata(path).map_err(unreadable)?.is_dir() {
@@ -145,7 +148,7 @@ fn find(path: &Path, files: &mut Vec<KernelFile>) -> Done {
     Ok(())
 }
 
-/// Rejects an output file that is an input file, also through links, because writing it would
+/// Fails if the output file is also an input file, even through links. Writing the output would
 /// destroy the input.
 pub(super) fn refuse_input<'p>(output: Option<&Path>, inputs: impl IntoIterator<Item = &'p Path>) -> Done {
     let Some(output) = output.filter(|output| !to_stdout(Some(output))) else { return Ok(()) };
@@ -176,7 +179,7 @@ fn is_same_file(a: &Path, b: &Path) -> bool {
     a.is_file() && a == b
 }
 
-/// Returns `true` if the path means standard output: `-` or no path.
+/// Returns `true` if the output goes to standard output: the path is `-` or there is none.
 pub(super) fn to_stdout(path: Option<&Path>) -> bool {
     path.is_none_or(|path| path == Path::new("-"))
 }
@@ -200,7 +203,8 @@ pub(super) fn print(bytes: &[u8]) -> Done {
     out.write_all(bytes).and_then(|()| out.flush()).map_err(unwritten)
 }
 
-/// Converts an error of writing to standard output. A closed pipe ends the program silently.
+/// Converts an error of writing to standard output. If the reader has closed the pipe, the program
+/// ends without a message.
 pub(super) fn unwritten(error: std::io::Error) -> Failure {
     match error.kind() {
         ErrorKind::BrokenPipe => Failure::Closed,
@@ -208,7 +212,7 @@ pub(super) fn unwritten(error: std::io::Error) -> Failure {
     }
 }
 
-/// Writes the output of a kernel's `printf` to standard error, and ignores errors.
+/// Writes `printf` output of a kernel to standard error. Errors of writing are ignored.
 pub(super) fn print_of_kernel(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }

@@ -14,7 +14,8 @@ use super::{Done, Failure};
 
 /// Prints the manual page of an instruction: encoding, meaning, examples
 ///
-/// Case is ignored, and modifiers may follow: `hfma2`, `HADD2.F32` and `fma.rn.f16x2` are found.
+/// Upper and lower case are equal, and modifiers may follow: `hfma2`, `HADD2.F32` and
+/// `fma.rn.f16x2` are found.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Isa {
@@ -39,7 +40,7 @@ Examples:
   halfbyte isa vadd --target vp1
   halfbyte isa -o pages";
 
-/// Instruction set.
+/// An instruction set with manual pages.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Instructions {
     /// Model of a 128-bit GPU ISA
@@ -77,8 +78,8 @@ impl Instructions {
         }
     }
 
-    /// Returns the page of an instruction, ignoring case and modifiers: for `fma.rn.f16x2` the page
-    /// of `fma`.
+    /// Returns the manual page of an instruction. Upper and lower case are equal, and modifiers are
+    /// ignored: `fma.rn.f16x2` returns the page of `fma`.
     fn page(self, written: &str) -> Option<String> {
         let mnemonic = self.mnemonics().into_iter().filter(|name| {
             let rest = written
@@ -86,7 +87,7 @@ impl Instructions {
                 .filter(|_| written.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)));
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         });
-        // The longest match wins, because some mnemonics contain a dot.
+        // Some mnemonics contain a dot, so the longest mnemonic that matches is chosen.
         let mnemonic = mnemonic.max_by_key(|name| name.len())?;
         match self {
             Instructions::Halu => Set::Halu.page(mnemonic),
@@ -97,7 +98,8 @@ impl Instructions {
 }
 
 impl Instructions {
-    /// Writes the index and a page per mnemonic to a folder.
+    /// Writes the manual pages of an instruction set to a folder: an index, and one page for each
+    /// mnemonic.
     fn write_pages(self, folder: &Path) -> Done {
         let unwritten = |error: std::io::Error| Failure::Call(format!("{}: {error}", folder.display()));
         create_dir_all(folder).map_err(unwritten)?;
@@ -130,8 +132,8 @@ impl Isa {
         }
     }
 
-    /// Returns the message for an unknown mnemonic, with a suggestion, preferably from the
-    /// requested instruction set.
+    /// Returns the message for an unknown mnemonic. It suggests a similar mnemonic, preferably from
+    /// the requested instruction set.
     fn unknown(&self, written: &str) -> String {
         let here = self.target.map_or(String::new(), |target| format!(" of {}", target.name()));
         let there = Instructions::ALL.into_iter().filter(|set| Some(*set) != self.target);

@@ -1,5 +1,5 @@
-//! JSON Lines commands: exactly one output line per input line, in order. Processing continues
-//! after an invalid line.
+//! Commands that read and write JSON lines. Each input line gives exactly one output line, in
+//! order. An invalid line does not end the command.
 
 use std::io::{BufRead, BufWriter, Read, Write, stdout};
 use std::path::Path;
@@ -15,15 +15,16 @@ pub(super) use halfbyte_prove::json::{Members, text, word, word_text};
 /// Maximum length of a line, in bytes.
 const MAX_LINE: u64 = 1 << 31;
 
-/// Answers each line of a file. An error becomes `{"error": ".."}`.
+/// Prints one JSON line for each line of a file. An error of the closure `reply` becomes `{"error":
+/// ".."}`.
 pub(super) fn answer(path: &Path, mut reply: impl FnMut(&Members) -> Result<Value, String>) -> Done {
     let failed = |error| json!({ "error": error });
     answer_each(path, false, |members| members.and_then(|members| reply(&members)).unwrap_or_else(failed))
 }
 
-/// Answers each line of a file; `reply` gets an error for a line that is not an object, and the
-/// command then fails at the end. Answers are flushed if no more input is available, or always if
-/// `at_once` is set.
+/// Prints one JSON line for each line of a file. The closure `reply` receives an error for a line
+/// that is not a JSON object, and the command then fails after the last line. The output is flushed
+/// when no further input is available, or after every line if `at_once` is set.
 pub(super) fn answer_each(path: &Path, at_once: bool, mut reply: impl FnMut(Result<Members, String>) -> Value) -> Done {
     let unreadable = |error: std::io::Error| Failure::Call(format!("{}: {error}", path.display()));
     let mut input = open(path)?;
@@ -63,7 +64,7 @@ pub(super) fn answer_each(path: &Path, at_once: bool, mut reply: impl FnMut(Resu
         }
         let answer = reply(members);
         writeln!(out, "{answer}").map_err(unwritten)?;
-        // An interactive client waits for the answer before it sends the next line.
+        // A client may wait for the output of a line before it sends the next line.
         if at_once || input.fill_buf().is_ok_and(<[u8]>::is_empty) {
             out.flush().map_err(unwritten)?;
         }

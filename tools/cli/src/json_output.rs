@@ -1,5 +1,5 @@
-//! JSON object that a command prints for `--json`, on one line of standard output. `docs/json/` has
-//! a schema for each command.
+//! The JSON object that a command prints with `--json`, on one line of standard output.
+//! `docs/json/` contains a schema for each command.
 
 use std::path::Path;
 
@@ -14,18 +14,18 @@ use super::io::write;
 use super::json::Members;
 use super::{Done, Failure, Message};
 
-/// Version of all objects. It increases if a member is removed or changes its meaning, not if one
-/// is added.
+/// Version number in all JSON objects. It increases if a member is removed or its meaning changes,
+/// but not if a member is added.
 const VERSION: u64 = 1;
 
-/// Builder of the object.
+/// Builder of the JSON object of a command.
 pub(super) struct JsonOutput {
     members: Members,
     diagnostics: Vec<Value>,
 }
 
 impl JsonOutput {
-    /// Creates the object of a command.
+    /// Creates the JSON object of the command with this name.
     pub(super) fn new(command: &str) -> JsonOutput {
         let mut answer = JsonOutput { members: Members::new(), diagnostics: Vec::new() };
         answer.set("version", VERSION);
@@ -33,7 +33,7 @@ impl JsonOutput {
         answer
     }
 
-    /// Sets a member of the object.
+    /// Sets a member of the JSON object.
     pub(super) fn set(&mut self, name: &str, value: impl Into<Value>) {
         self.members.insert(name.to_owned(), value.into());
     }
@@ -48,13 +48,14 @@ impl JsonOutput {
         self.diagnostics.extend(of_report(report, &[]));
     }
 
-    /// Prints the object with the outcome of the command. An error in the command line prints only
-    /// a message, no object.
+    /// Prints the JSON object with the outcome of the command. If the command line has an error,
+    /// only a message is printed.
     pub(super) fn finish(self, done: Done) -> Done {
         self.finish_to(None, done)
     }
 
-    /// Like [`Answer::finish`], but writes to a file.
+    /// Writes the JSON object with the outcome of the command to a file, or to standard output. If
+    /// the command line has an error, only a message is printed.
     pub(super) fn finish_to(mut self, path: Option<&Path>, done: Done) -> Done {
         match &done {
             Ok(()) => {}
@@ -69,7 +70,7 @@ impl JsonOutput {
     }
 }
 
-/// Converts a message to an object per diagnostic.
+/// Converts a message to JSON: one object for each diagnostic.
 fn diagnostics(message: &Message) -> Vec<Value> {
     match message {
         Message::Report(report) => of_report(report, &[]),
@@ -79,7 +80,7 @@ fn diagnostics(message: &Message) -> Vec<Value> {
     }
 }
 
-/// Converts a report to an object per diagnostic, with the details of the compiler's errors.
+/// Converts a report to JSON: one object for each diagnostic, with the details of compiler errors.
 pub(super) fn of_report(report: &Report, errors: &[CompileError]) -> Vec<Value> {
     let refused = errors.iter().flat_map(|error| match error {
         CompileError::Refused(refused) => refused.as_slice(),
@@ -122,7 +123,7 @@ fn op((op, ty): (Op, Type)) -> String {
     if op.row().types.is_some() { format!("{}.{ty}", op.name()) } else { op.name().to_owned() }
 }
 
-/// Adds the line and column of a span's start and end, both counted from 1.
+/// Sets the members for the line and column of a span's start and end, counted from 1.
 fn place(object: &mut Members, lines: &Lines<'_>, span: Span) {
     let Position { line, column } = lines.position(span.start);
     object.insert("line".into(), line.into());

@@ -1,4 +1,5 @@
-//! JUnit reports for CI systems: a test suite per file, a test case per test.
+//! JUnit reports for CI systems. A report has a test suite for each file and a test case for each
+//! test.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,23 +10,23 @@ use xml::writer::{EventWriter, XmlEvent};
 use super::io::write;
 use super::{Done, Failure};
 
-/// Tests of a file.
+/// The tests of a file.
 pub(super) struct Suite {
     /// The file's name.
     pub name: String,
-    /// Total time, or `None` to use the sum of the tests' times.
+    /// The total time of the tests; `None` for the sum of the times of all tests.
     pub time: Option<Duration>,
-    /// The tests, in order.
+    /// The tests of the file, in order.
     pub cases: Vec<Case>,
 }
 
-/// Test case.
+/// One test of a file.
 pub(super) struct Case {
     /// The test's name.
     pub name: String,
-    /// Line of the test in the file, if any.
+    /// The line of the test in the file, if any.
     pub line: Option<usize>,
-    /// Time of the test, if measured.
+    /// The time that the test took, if measured.
     pub time: Option<Duration>,
     /// Result of the test.
     pub verdict: Verdict,
@@ -35,15 +36,15 @@ pub(super) struct Case {
 pub(super) enum Verdict {
     /// The test passed.
     Passed,
-    /// The test ran and failed, with a short and a long reason.
+    /// The test ran and failed. `message` is a short reason and `text` a long one.
     Failed { message: String, text: String },
-    /// The test could not run, with a short and a long reason.
+    /// The test could not run. `message` is a short reason and `text` a long one.
     Error { message: String, text: String },
-    /// The test was skipped, with the reason.
+    /// The test was skipped, for this reason.
     Skipped { message: String },
 }
 
-/// Writes a report to a file, or to standard output for `-`.
+/// Writes a JUnit report to a file, or to standard output for `-`.
 pub(super) fn report(path: &Path, command: &str, suites: &[Suite]) -> Done {
     let mut bytes = Vec::new();
     document(&mut bytes, command, suites).map_err(Failure::input)?;
@@ -91,7 +92,7 @@ fn one(out: &mut EventWriter<&mut Vec<u8>>, file: &str, case: &Case) -> xml::wri
     out.write(XmlEvent::end_element())
 }
 
-/// Numbers of tests by result.
+/// The number of tests with each result.
 #[derive(Default)]
 struct Counts {
     tests: usize,
@@ -134,7 +135,7 @@ fn seconds(time: Duration) -> String {
     format!("{:.3}", time.as_secs_f64())
 }
 
-/// Replaces the characters that XML cannot represent.
+/// Replaces the characters of a text that XML cannot represent.
 fn legal(text: &str) -> String {
     let shown = |c: char| match c {
         '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'.. => c,

@@ -22,13 +22,13 @@ use super::{AliasArgs, Done};
 /// Makes complete launches, for test harnesses in any language
 ///
 /// Each input line is an object that describes a launch. The text is {"ptx": TEXT}, {"hb": TEXT} or
-/// {"file": PATH}. "entry" is the kernel, by default the only or first one. "grid" and "block" are
-/// [x, y, z]; for kernels of the IR, "items" may replace them. "shared" is the size of dynamic
-/// shared memory in bytes, "budget" the maximum number of backward branches of an item, and "sm"
-/// the SM version.
+/// {"file": PATH}. "entry" is the kernel, by default the first one. "grid" and "block" are [x, y,
+/// z]; for kernels of the IR, "items" may replace them. "shared" is the size of dynamic shared
+/// memory in bytes, "budget" the maximum number of backward branches of an item, and "sm" the SM
+/// version.
 ///
 /// "args" has an object for each parameter in order: {"buffer": HEX}, {"zeros": BYTES} or {"value":
-/// HEX}, low byte first, or {"alias": ARG, "offset": BYTES}, a pointer into the buffer of another
+/// HEX}, low byte first. {"alias": ARG, "offset": BYTES} is a pointer into the buffer of another
 /// argument, with which it shares memory. "pointers": [[AT, ARG, OFFSET], ..] next to "buffer"
 /// stores the address of byte OFFSET of argument ARG in the 8 bytes at AT. Other members are
 /// ignored.
@@ -37,11 +37,13 @@ use super::{AliasArgs, Done};
 /// "block" or "items", "shared", "budget" and "args". There, {"same": I} is argument I of the first
 /// launch: the current contents of its buffer, or its value.
 ///
-/// Each line is answered by one line. {"buffers": [HEX, ..]} has the final contents of the buffers,
-/// with those of "then" last. {"approximate": true} is added if a kernel has an instruction that
-/// GPUs approximate; the results here are the correctly rounded ones. On failure the line is
-/// {"error": {"kind", "message", "line", "item", "launch"}}: the line of the text, the block and
-/// thread, and the number of the launch, from 0, if there are several.
+/// Each input line gives one output line. {"buffers": [HEX, ..]} has the final contents of the
+/// buffers, with the buffers of "then" last. {"approximate": true} is added if a kernel has an
+/// instruction that GPUs approximate; halfbyte rounds its result correctly.
+///
+/// On failure, the output is {"error": {"kind", "message", "line", "item", "launch"}}. "line" is
+/// the line of the text, "item" the block and the thread, and "launch" the number of the launch,
+/// from 0, if there are several.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(super) struct Launch {
@@ -51,14 +53,14 @@ pub(super) struct Launch {
     /// Engine for machine code [default: interp; jit for directly executed PTX]
     #[arg(long, value_enum)]
     engine: Option<EngineArg>,
-    /// Route by which the text runs [default: ptx for PTX; ir for kernels of the IR, or halu with
-    /// --engine jit]
+    /// Form in which the text is executed [default: ptx for PTX; ir for kernels of the IR, or halu
+    /// with --engine jit]
     #[arg(long, value_enum)]
     via: Option<ViaArg>,
     /// SM version for lines without "sm", such as 90 or 100a
     #[arg(long, value_name = "N", value_parser = machine)]
     sm: Option<TargetName>,
-    /// Check for races on every route
+    /// Detect races in every form of execution
     #[arg(long)]
     races: bool,
     #[command(flatten)]
@@ -147,7 +149,7 @@ impl Launch {
             let asked = members.map_err(Failure::arguments).and_then(|mut members| {
                 let mut room = ArgumentBudget::of_launch();
                 let then = members.remove("then");
-                // The lines come from the user, who may name any regular file.
+                // The input comes from the user, so a launch may read any regular file.
                 let files = Loader::regular(Path::new("")).watched(watchdog);
                 Ok((request(members, self.sm, &files, &mut room)?, then, room))
             });
@@ -197,7 +199,7 @@ fn machine(text: &str) -> Result<TargetName, String> {
     found.ok_or_else(|| "expected a machine such as 80, 90 or 100a".into())
 }
 
-/// Parses the launch of a line.
+/// Converts a JSON line to a request for a launch.
 pub(super) fn request(
     mut members: Members,
     sm: Option<TargetName>,
@@ -236,7 +238,8 @@ fn budget(members: &Members) -> Result<Option<u64>, Failure> {
     members.get("budget").map(number).transpose()
 }
 
-/// Parses the launches of `then`. An error carries the number of its launch.
+/// Converts the launches of the member `then`. An error has the number of the launch that is
+/// invalid.
 fn launches(list: &Value, room: &mut ArgumentBudget) -> Result<Vec<NextLaunch>, (usize, Failure)> {
     let list = list.as_array().ok_or_else(|| (0, wrong("then", "a list of launches")))?;
     let launches = (1..).zip(list).map(|(number, launch)| then(launch, room).map_err(|failure| (number, failure)));
@@ -257,7 +260,7 @@ fn then(launch: &Value, room: &mut ArgumentBudget) -> Result<NextLaunch, Failure
     })
 }
 
-/// Parses an argument of a launch of `then`.
+/// Converts an argument of a launch in `then`.
 fn then_arg(number: usize, value: &Value, room: &mut ArgumentBudget) -> Result<NextArg, Failure> {
     let what = format!("argument {number}");
     let members = value.as_object().ok_or_else(|| wrong(&what, "an object"))?;
@@ -278,7 +281,7 @@ pub(super) fn wrong(name: &str, expected: &str) -> Failure {
     Failure::arguments(format!("`{name}` is not {expected}"))
 }
 
-/// Returns a non-negative integer.
+/// Returns a JSON value that is a non-negative integer, otherwise `None`.
 fn whole(value: &Value) -> Option<u64> {
     value.as_u64()
 }
@@ -287,7 +290,7 @@ fn small(value: &Value) -> Option<u32> {
     u32::try_from(whole(value)?).ok()
 }
 
-/// Returns the language, name and text of a line.
+/// Returns the language, the file name and the text of a kernel from the members of a JSON line.
 fn text(members: &mut Members, files: &Loader) -> Result<(Language, String, String), Failure> {
     let mut given = ["ptx", "hb", "file"].into_iter().filter_map(|name| Some((name, members.get_mut(name)?.take())));
     let (name, value) =
@@ -315,7 +318,7 @@ fn too_long(bytes: u64) -> Failure {
     Failure::new(FailureKind::Limit, format!("the text has {bytes} bytes; the limit is {MAX_TEXT_BYTES}"))
 }
 
-/// Reads a text from a file.
+/// Reads the text of a kernel from a file.
 fn read(name: &str, loader: &Loader) -> Result<String, Failure> {
     let failed = |what: &dyn std::fmt::Display| Failure::arguments(format!("`file` {name}: {what}"));
     let bytes = loader.read_at_most(name, MAX_TEXT_BYTES).map_err(|error| match error {
@@ -326,7 +329,7 @@ fn read(name: &str, loader: &Loader) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|_| failed(&"it is not UTF-8 text"))
 }
 
-/// Parses the launch size of a line.
+/// Returns the number of work items from the members of a JSON line.
 fn size(members: &Members) -> Result<Size, Failure> {
     let axes = |name: &str| {
         let Some(value) = members.get(name) else { return Ok(None) };
@@ -342,18 +345,18 @@ fn size(members: &Members) -> Result<Size, Failure> {
     }
 }
 
-/// Parses the arguments of a line.
+/// Converts the member `args` of a JSON line. The closure `read` converts each argument.
 fn args<A>(members: &Members, read: impl FnMut((usize, &Value)) -> Result<A, Failure>) -> Result<Vec<A>, Failure> {
     let Some(args) = members.get("args") else { return Ok(Vec::new()) };
     let args = args.as_array().ok_or_else(|| wrong("args", "a list"))?;
     args.iter().enumerate().map(read).collect()
 }
 
-/// Remaining number of bytes for arguments.
+/// Number of bytes that further arguments of a launch may have.
 pub(super) struct ArgumentBudget(u64);
 
 impl ArgumentBudget {
-    /// Returns the limit for the arguments of one launch.
+    /// Returns the maximum number of bytes for the arguments of one launch.
     pub(super) fn of_launch() -> ArgumentBudget {
         ArgumentBudget(MAX_BUFFER_BYTES)
     }
@@ -418,7 +421,7 @@ fn arg(number: usize, value: &Value, room: &mut ArgumentBudget) -> Result<Arg, F
     }
 }
 
-/// Parses `[[AT, ARG, OFFSET], ..]`.
+/// Parses the member `pointers`: `[[AT, ARG, OFFSET], ..]`.
 fn pointers(value: &Value, what: &str) -> Result<Vec<Pointer>, Failure> {
     let pointer = |value: &Value| match value.as_array()?.as_slice() {
         [at, arg, offset] => {
@@ -430,7 +433,7 @@ fn pointers(value: &Value, what: &str) -> Result<Vec<Pointer>, Failure> {
     pointers.ok_or_else(|| wrong(&format!("pointers` of `{what}"), "a list of [AT, ARG, OFFSET], numbers each"))
 }
 
-/// Parses bytes of two hexadecimal digits each.
+/// Parses a string of bytes, each of two hexadecimal digits.
 pub(super) fn bytes(digits: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let (pairs, rest) = digits.as_bytes().as_chunks::<2>();

@@ -1,6 +1,8 @@
-//! Command line of `halfbyte`, as a function [`run`] that other programs can call. Each subcommand
-//! has a file of its own. Data go to standard output, messages to standard error. Exit codes: 0
-//! success, 1 the input has errors, 2 the command line has errors, 130 interrupted by Ctrl-C.
+//! The command line of `halfbyte`, as a function [`run`] that other programs can call. Each
+//! subcommand has a file of its own.
+//!
+//! Data go to standard output, messages to standard error. The exit code is 0 for success, 1 if the
+//! input has errors, 2 if the command line has errors, and 130 after Ctrl-C.
 
 mod asm;
 mod check;
@@ -118,7 +120,7 @@ enum Command {
     View(view::View),
 }
 
-/// Failure of a command.
+/// The reason why a command failed.
 enum Failure {
     /// The input has errors.
     Input(Message),
@@ -128,13 +130,13 @@ enum Failure {
     Closed,
 }
 
-/// Message about the input.
+/// A message about an error in the input.
 enum Message {
     Report(Box<Report>),
-    /// Report of compiler errors, with the errors.
+    /// A report, with the compiler errors from which it was made.
     Compiler(Box<Report>, Vec<CompileError>),
     Text(String),
-    /// The message was already printed.
+    /// The message has already been printed.
     Said,
 }
 
@@ -145,7 +147,7 @@ impl From<Report> for Failure {
 }
 
 impl Failure {
-    /// Creates the failure of a text with compiler errors.
+    /// Creates a failure from the compiler errors of a text.
     fn compile(file: &str, text: impl Into<Arc<str>>, errors: impl Into<Vec<CompileError>>) -> Failure {
         let errors = errors.into();
         let list: Vec<Diagnostic> = errors.iter().flat_map(CompileError::diagnostics).collect();
@@ -159,15 +161,15 @@ impl Failure {
 
 type Done = Result<(), Failure>;
 
-/// Runs the program with the given arguments, the first of which is the program's name, and returns
-/// the exit code. From then on, Ctrl-C ends the process.
+/// Runs the program and returns the exit code. The first argument is the program's name. After this
+/// call, Ctrl-C ends the process.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
     output::color_of(args.iter().cloned());
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => {
-            // Errors of printing are ignored. Help and version are no errors.
+            // `error` is also the text of --help and --version. Errors of printing it are ignored.
             let _ = error.print();
             return if error.use_stderr() { 2 } else { 0 };
         }
@@ -204,7 +206,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     done.map_or_else(complain, |()| 0)
 }
 
-/// Prints a failure and returns the exit code.
+/// Prints the message of a failure and returns the exit code.
 fn complain(failure: Failure) -> u8 {
     match failure {
         Failure::Closed => 0,
@@ -223,12 +225,12 @@ fn complain(failure: Failure) -> u8 {
     }
 }
 
-/// Disables the panic message, because the caller catches panics and reports them itself.
+/// Disables the standard panic message. The caller catches panics and reports them itself.
 fn silence_panics() {
     std::panic::set_hook(Box::new(|_| {}));
 }
 
-/// Target of a run.
+/// Option `--target` of commands that run a kernel.
 #[derive(Args)]
 struct OnArgs {
     /// Target to run on
@@ -238,7 +240,7 @@ struct OnArgs {
     sm: SmArgs,
 }
 
-/// Grid and block of a launch.
+/// Options for the grid and the block of a launch.
 #[derive(Args)]
 struct ShapeArgs {
     /// Number of blocks (groups) along x, or as x,y or x,y,z
@@ -251,7 +253,7 @@ struct ShapeArgs {
     alias: AliasArgs,
 }
 
-/// Assumptions about the arguments of PTX kernels.
+/// Option for the pointers of PTX kernels.
 #[derive(Args, Clone, Copy)]
 struct AliasArgs {
     /// Assume that pointer arguments of PTX kernels may overlap: every buffer becomes `may_alias`
@@ -259,7 +261,7 @@ struct AliasArgs {
     alias: bool,
 }
 
-/// Parses up to three counts along x, y and z; missing ones are 1.
+/// Parses up to three numbers, along x, y and z. Omitted numbers are 1.
 fn counts(text: &str) -> Result<[u32; 3], String> {
     let mut counts = [1; 3];
     let given: Vec<&str> = text.split(',').collect();
@@ -279,7 +281,7 @@ fn counts_of_block(text: &str) -> Result<[u32; 3], String> {
 }
 
 impl ShapeArgs {
-    /// Returns the import options of a PTX file, with the known launch shape.
+    /// Returns the import options for a PTX file, with the grid and block of the command line.
     fn imported(&self, file: &str) -> Result<import_ptx::Options, Failure> {
         let ShapeArgs { grid, block, alias: AliasArgs { alias: may_alias } } = *self;
         if may_alias && !is_ptx(file) {
@@ -293,7 +295,7 @@ impl ShapeArgs {
         Ok(import_ptx::Options { shape: Shape { grid, block }, may_alias, ..import_ptx::Options::default() })
     }
 
-    /// Returns `true` if launches are known to extend along y or z.
+    /// Returns `true` if the grid or block of the command line extends along y or z.
     fn has_several_axes(&self) -> bool {
         let several = |counts: Option<[u32; 3]>| counts.is_some_and(|[_, y, z]| [y, z] != [1; 2]);
         several(self.grid) || several(self.block)
@@ -320,7 +322,7 @@ fn target_name() -> impl TypedValueParser<Value = Target> {
     Named(PossibleValuesParser::new(names)).try_map(|name| TARGETS.named(&name).ok_or("no target"))
 }
 
-/// Parser of target names, which suggests the right option for common names of PTX.
+/// Parser of target names. For other names of PTX, such as `cuda`, its error suggests `ptx`.
 #[derive(Clone)]
 struct Named(PossibleValuesParser);
 
@@ -347,10 +349,10 @@ impl TypedValueParser for Named {
     }
 }
 
-/// Names under which other tools know PTX or GPUs.
+/// Names that other tools use for PTX or for GPUs.
 const PTX_TO_OTHERS: [&str; 7] = ["cuda", "nvptx", "nvptx64", "nvidia", "gpu", "sass", "nvvm"];
 
-/// Returns a parser of target names, including the evaluator.
+/// Returns a parser of target names that also accepts the evaluator (`ir`).
 fn on_name() -> impl TypedValueParser<Value = Platform> {
     let evaluator = PossibleValue::new(Platform::Ir.name()).help("The evaluator of the IR");
     let targets = TARGETS.defaults().map(|target| PossibleValue::new(target.name()).help(target.summary()));
@@ -366,18 +368,18 @@ struct SmArgs {
 }
 
 impl SmArgs {
-    /// Returns the SM version for PTX.
+    /// Returns the SM version for PTX: the one on the command line, or the default.
     fn version(&self) -> Sm {
         self.sm.unwrap_or(Sm::DEFAULT)
     }
 
-    /// Returns the target for the SM version, if the target has versions.
+    /// Returns the target with the SM version of the command line, if the target has SM versions.
     fn target(&self, target: Target) -> Target {
         TARGETS.for_sm(target, self.version()).unwrap_or(target)
     }
 
-    /// Returns the single target of a command, or an error if a version is given and the target has
-    /// none.
+    /// Returns the target with the SM version of the command line. Fails if the command line has an
+    /// SM version but the target has none.
     fn only(&self, target: Target) -> Result<Target, Failure> {
         match (TARGETS.for_sm(target, self.version()), self.sm) {
             (Some(versioned), _) => Ok(versioned),
@@ -386,7 +388,7 @@ impl SmArgs {
         }
     }
 
-    /// Returns the given target, or all targets.
+    /// Returns the given target or all targets, each with the SM version of the command line.
     fn targets(&self, target: Option<Target>) -> Result<Vec<Target>, Failure> {
         let all = || Ok(TARGETS.defaults().map(|target| self.target(target)).collect());
         target.map_or_else(all, |target| Ok(vec![self.only(target)?]))
@@ -413,7 +415,7 @@ enum Machine {
 }
 
 impl Machine {
-    /// Returns the instruction set.
+    /// Returns the instruction set of the target.
     fn set(self) -> Set {
         match self {
             Machine::Halu => Set::Halu,
@@ -421,7 +423,7 @@ impl Machine {
         }
     }
 
-    /// Assembles a program and formats its words.
+    /// Assembles a program. Returns its instruction words in hexadecimal.
     fn assemble(self, text: &str) -> Result<Vec<String>, Vec<AsmError>> {
         fn texts<W: LowerHex>(program: Program<W>) -> Vec<String> {
             program.words.into_iter().map(json::word_text).collect()
@@ -432,7 +434,7 @@ impl Machine {
         }
     }
 
-    /// Disassembles a word at address `at` of a program.
+    /// Disassembles an instruction word at the given address of a program.
     fn disassemble(self, word: &str, at: u32) -> Result<String, String> {
         match self {
             Machine::Halu => json::word(word).map(halu::word_text).map_err(String::from),
@@ -452,7 +454,7 @@ enum EngineName {
 }
 
 impl EngineName {
-    /// Returns the engine with one thread.
+    /// Returns the engine, with one thread if it is native code.
     fn engine(self) -> Engine {
         self.on_threads(NonZero::<u16>::MIN)
     }
@@ -465,8 +467,8 @@ impl EngineName {
         }
     }
 
-    /// Returns the reason for which this engine cannot run code for the SM version on this machine,
-    /// or `None` if it can.
+    /// Returns the reason why this engine cannot run code for the SM version on this computer, or
+    /// `None` if it can.
     fn missing(self, sm: &SmArgs) -> Option<String> {
         let target = module::TargetName { sm: sm.version().number(), suffix: None };
         match self {

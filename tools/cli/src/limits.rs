@@ -7,24 +7,25 @@ use halfbyte::abi::{Exceeded, Limits, Watchdog};
 
 use super::interrupt;
 
-/// Resource limits.
+/// Options for the limits on time, work and memory.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Limits")]
 pub(super) struct LimitArgs {
     /// Wall-clock time in seconds, such as 10 or 0.5; 0 for no limit
     #[arg(long, value_name = "SECONDS", value_parser = time)]
     timeout: Option<Duration>,
-    /// Instructions and backward branches of a launch, over all items, such as 5000000 or 5M
+    /// Maximum number of instructions and backward branches of a launch, over all items, such as
+    /// 5000000 or 5M
     #[arg(long, value_name = "N", value_parser = number)]
     max_work: Option<u64>,
-    /// Memory of the program, such as 512M or 2G; a file, or the buffers of a launch, may use half
-    /// of it
+    /// Maximum memory of the program, such as 512M or 2G; a file, or the buffers of a launch, may
+    /// use half of it
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     max_memory: Option<u64>,
 }
 
 impl LimitArgs {
-    /// Returns `base` with the limits of the command line applied.
+    /// Returns the limits of the command line; for an omitted option, the limit in `base`.
     pub(super) fn limits(&self, base: Limits) -> Limits {
         let mut limits = base;
         if let Some(time) = self.timeout {
@@ -48,7 +49,7 @@ impl LimitArgs {
     }
 }
 
-/// Returns the help for an exceeded limit.
+/// Returns the help text for an exceeded limit.
 pub(super) fn advice(exceeded: &Exceeded) -> Option<&'static str> {
     match exceeded {
         Exceeded::Time { .. } => Some("--timeout SECONDS sets this limit"),
@@ -60,7 +61,7 @@ pub(super) fn advice(exceeded: &Exceeded) -> Option<&'static str> {
 
 fn time(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().filter(|seconds: &f64| *seconds >= 0.0);
-    // A small positive time is rounded up, because 0 means no limit.
+    // A positive time below one nanosecond is rounded up, because 0 means no limit.
     let least = |seconds: f64| if seconds > 0.0 { Duration::from_nanos(1) } else { Duration::ZERO };
     seconds
         .and_then(|seconds| Some(Duration::try_from_secs_f64(seconds).ok()?.max(least(seconds))))
@@ -81,7 +82,7 @@ fn scaled(text: &str, base: u64) -> Option<u64> {
     let lower = text.to_ascii_lowercase();
     let unit = units.iter().position(|unit| lower.ends_with(unit));
     let digits = unit.map_or(lower.as_str(), |_| lower.get(..lower.len() - 1).unwrap_or_default());
-    // `parse` accepts a plus sign, which is rejected here.
+    // `parse` accepts a leading plus sign, but this function does not.
     let number: u64 = digits.parse().ok().filter(|_| !digits.starts_with('+'))?;
     number.checked_mul(unit.map_or(1, |unit| base.pow(unit as u32 + 1)))
 }

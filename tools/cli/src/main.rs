@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-/// Compilation makes many small allocations, for which this allocator is faster.
+/// The compiler makes many small allocations. This allocator is faster for them than the allocator
+/// of the system.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -14,7 +14,7 @@ use super::{Cli, Done, Failure, names};
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Man {
-    /// Command; if omitted, the page of the program
+    /// Command; if omitted, the man page of the program is printed
     #[arg(conflicts_with = "folder")]
     command: Option<String>,
 
@@ -31,7 +31,7 @@ Examples:
 
 impl Man {
     pub(super) fn run(self) -> Done {
-        // A man page of the `help` command would be useless.
+        // The `help` command gets no man page.
         let mut command = Cli::command().disable_help_subcommand(true);
         command.build();
         let Some(folder) = self.folder else {
@@ -51,7 +51,7 @@ impl Man {
     }
 }
 
-/// Finds a command by name.
+/// Returns the command with a name. Fails if there is no such command.
 fn page_of(program: &Command, name: &str) -> Result<Command, Failure> {
     program.find_subcommand(name).cloned().ok_or_else(|| {
         let names = program.get_subcommands().map(Command::get_name);

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use super::output::{is_quiet, say};
 
-/// Progress line, which is rewritten on a terminal and otherwise printed every 15 seconds.
+/// A progress line. On a terminal, the line is rewritten; otherwise a new line is printed every 15
+/// seconds.
 pub(super) struct Meter {
     start: Instant,
     shown: Option<Instant>,
@@ -14,12 +15,12 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// Starts the display. Nothing is shown during the first `quiet`.
+    /// Starts the display. Nothing is shown during the time `quiet` from now.
     pub(super) fn new(quiet: Duration) -> Meter {
         Meter { start: Instant::now(), shown: None, quiet, is_terminal: stderr().is_terminal() }
     }
 
-    /// Shows the progress, unless the last display is recent or `--quiet` is given.
+    /// Shows the progress. Does nothing shortly after the last display, or if `--quiet` is given.
     pub(super) fn show(&mut self, line: impl FnOnce(Duration) -> String) {
         if is_quiet() {
             return;

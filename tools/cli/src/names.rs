@@ -1,12 +1,12 @@
-//! Suggestions for unknown names.
+//! Suggestions for unknown names in messages.
 
 use halfbyte::ir::text::closest;
 
 /// Maximum number of names that a message lists.
 const LISTED: usize = 24;
 
-/// Returns the end of a message about an unknown name: a suggestion, and the list of names if it is
-/// short.
+/// Returns the end of a message about an unknown name: the most similar name, and the list of valid
+/// names if there are few.
 pub(super) fn among<'n>(name: &str, sigil: &str, names: impl IntoIterator<Item = &'n str>) -> String {
     let names: Vec<&str> = names.into_iter().collect();
     let meant = did_you_mean(name, sigil, names.iter().copied());
@@ -19,14 +19,15 @@ pub(super) fn among<'n>(name: &str, sigil: &str, names: impl IntoIterator<Item =
     }
 }
 
-/// Returns `; did you mean ..?`, or an empty string.
+/// Returns `; did you mean ..?` with the most similar name, or an empty string if no name is
+/// similar.
 pub(super) fn did_you_mean<'n>(name: &str, sigil: &str, names: impl IntoIterator<Item = &'n str>) -> String {
     let found = closest(name, names);
     found.map_or(String::new(), |found| format!("; did you mean `{sigil}{found}`?"))
 }
 
-/// Returns the shortest name that begins with `name`, otherwise the one with the smallest edit
-/// distance. Case is ignored.
+/// Returns the shortest of the names that begin with `name`. If there are none, returns the name
+/// with the smallest edit distance. Upper and lower case are equal.
 pub(super) fn closest_name<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let names: Vec<(String, &str)> = names.into_iter().map(|name| (name.to_lowercase(), name)).collect();
     let written = name.to_lowercase();

@@ -1,4 +1,4 @@
-//! `halfbyte compile --target TRIPLE`: native code that C, C++ and Rust programs call.
+//! `halfbyte compile --target TRIPLE`: native code that C, C++ and Rust programs can call.
 
 use std::path::{Path, PathBuf};
 
@@ -10,38 +10,38 @@ use halfbyte::{Program, Report};
 
 use super::Failure;
 
-/// Options for native code, which is selected by a triple.
+/// Options of `compile` for native code.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Native code")]
 pub(super) struct NativeArgs {
     /// Write declarations of the functions: FILE.h for C and C++, FILE.rs for Rust
     #[arg(long, value_name = "FILE")]
     header: Option<PathBuf>,
-    /// CPU by Cranelift's name, such as x86-64-v3, or a list of features; by default code runs on
-    /// every CPU of the triple
+    /// CPU by Cranelift's name, such as x86-64-v3, or a list of features; by default, the code runs
+    /// on every CPU of the triple
     #[arg(long, value_name = "CPU")]
     cpu: Option<String>,
     #[arg(long, value_name = "N", help = format!("Backward branches that an item may take before it traps; {DEFAULT_BUDGET} if not given"))]
     budget: Option<u64>,
-    /// Call no library functions; this is always so for object files
+    /// Generate code that calls no library functions; object files never call any
     #[arg(long)]
     freestanding: bool,
 }
 
-/// Compiled native code.
+/// Native code and its header.
 pub(super) struct Made {
     pub object: Vec<u8>,
-    /// Path and text of the header.
+    /// The path and the text of the header, if one was requested.
     pub header: Option<(PathBuf, String)>,
 }
 
 impl NativeArgs {
-    /// Returns the path of the requested header.
+    /// Returns the path of the header, if one is requested.
     pub(super) fn header(&self) -> Option<&Path> {
         self.header.as_deref()
     }
 
-    /// Rejects options for native code with another target.
+    /// Fails if an option for native code is given with another target.
     pub(super) fn refuse_for(&self, target: &str) -> Result<(), Failure> {
         let given = [
             ("--header", self.header.is_some()),
@@ -58,7 +58,7 @@ impl NativeArgs {
         }
     }
 
-    /// Checks the options that do not depend on the input file.
+    /// Checks the options as far as possible without the input file.
     pub(super) fn check(&self, triple: &str, is_object: bool, has_statistics: bool) -> Result<(), Failure> {
         if !is_object {
             return Err(Failure::Call(format!("--target {triple}: native code is an object; write `--emit obj`")));
@@ -70,7 +70,7 @@ impl NativeArgs {
         self.language().map(drop)
     }
 
-    /// Returns the machine of a triple, or an error if native code is not supported for it.
+    /// Returns the host machine for a triple. Fails if native code is not supported for it.
     fn machine(&self, triple: &str) -> Result<Machine, Failure> {
         Machine::new(triple, self.cpu.as_deref()).map_err(|error| {
             let meant = meant(triple).filter(|_| matches!(error, MachineError::Triple { .. }));
@@ -79,7 +79,7 @@ impl NativeArgs {
         })
     }
 
-    /// Returns the language of the requested header.
+    /// Returns the programming language of the requested header, by the extension of its file name.
     fn language(&self) -> Result<Option<Language>, Failure> {
         let Some(path) = &self.header else { return Ok(None) };
         let language = path.to_str().and_then(Language::of_file);
@@ -87,8 +87,8 @@ impl NativeArgs {
         language.map(Some).ok_or_else(wrong)
     }
 
-    /// Compiles the kernels of a HALU object to native code. `source` and `text` are the source
-    /// file, for messages.
+    /// Compiles the kernels of a HALU object to native code. Messages use the name `source` and the
+    /// contents `text` of the source file.
     pub(super) fn make(&self, triple: &str, halu: &[u8], source: &str, text: &str) -> Result<Made, Failure> {
         let (machine, language) = (self.machine(triple)?, self.language()?);
         let program = Program::load(halu).map_err(Failure::input)?;
@@ -106,7 +106,7 @@ impl NativeArgs {
     }
 }
 
-/// Converts an error of native compilation, with the line of the source text.
+/// Converts an error of native compilation to a message that shows the line of the source.
 fn refused(error: &native::Error, file: &str, text: &str) -> Failure {
     let native::Error::Refused { kernel, line, reason } = error else { return Failure::input(error) };
     let before = text.split_inclusive('\n').take((*line as usize).saturating_sub(1)).map(str::len).sum::<usize>();

@@ -1,4 +1,4 @@
-//! Replacement of `native.rs` for builds without the `aot` feature.
+//! Replacement of `native.rs` in builds without the feature `aot`.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Lanes and buffers as JSON.
+//! Conversion of lanes and buffers to JSON.
 
 use halfbyte::abi::{Elem, Type};
 use halfbyte::args::element_bits;
@@ -8,26 +8,26 @@ use serde_json::{Value, json};
 
 use super::json::Members;
 
-/// Converts a lane to a number, or to a string if JSON cannot represent the value: `"inf"`,
-/// `"-inf"`, `"nan"`, an address.
+/// Converts a lane to a JSON number. A value that JSON cannot represent becomes a string: `"inf"`,
+/// `"-inf"`, `"nan"`, or an address.
 fn number(elem: Elem, bits: u64, sign: Sign) -> Value {
     let text = lane_value(elem, bits, sign);
     let read = if elem == Elem::Ptr { None } else { serde_json::from_str::<Value>(&text).ok() };
     match read {
         Some(value) if value.is_number() => value,
-        // A NaN with a payload is formatted as bits.
+        // `lane_value` formats a NaN with a payload as bits, such as `0x7e01`.
         _ if elem != Elem::Ptr && text.starts_with("0x") => "nan".into(),
         _ => text.into(),
     }
 }
 
-/// Formats a lane's bits with all digits.
+/// Formats the bits of a lane in hexadecimal, with leading zeros.
 fn bits(elem: Elem, bits: u64) -> String {
     format!("{bits:#0width$x}", width = 2 + elem.bits().div_ceil(4) as usize)
 }
 
-/// Converts a buffer to its elements as values and as bits. An element of a vector type is a list
-/// of lanes.
+/// Converts a buffer to two JSON arrays: the values of its elements, and their bits. An element of
+/// a vector type is an array of lanes.
 pub(super) fn buffer(ty: Type, bytes: &[u8], sign: Sign) -> (Value, Value) {
     let value = |element: &[u8]| {
         let mut numbers: Vec<Value> = lanes(ty, element).map(|lane| number(ty.elem(), lane, sign)).collect();
@@ -37,7 +37,8 @@ pub(super) fn buffer(ty: Type, bytes: &[u8], sign: Sign) -> (Value, Value) {
     (elements().map(value).collect(), elements().map(|element| Value::from(element_bits(ty, element))).collect())
 }
 
-/// Converts a buffer difference, with the first differing lanes.
+/// Converts the difference between two contents of a buffer to JSON, with the first differing
+/// lanes.
 pub(super) fn mismatch(found: &Difference) -> Value {
     let elem = found.ty.elem();
     let both = |lane: u64| json!({ "value": number(elem, lane, found.sign), "bits": bits(elem, lane) });

@@ -1,4 +1,4 @@
-//! Terminal output: verbosity and colours.
+//! Options for messages: verbosity and colours.
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write, stderr, stdout};
@@ -11,7 +11,7 @@ use halfbyte::report::Report;
 use super::io::print;
 use super::{Done, Failure};
 
-/// Output options of all commands.
+/// Options of all commands for their output.
 #[derive(Args)]
 #[command(next_help_heading = "Messages")]
 pub(super) struct OutputArgs {
@@ -31,7 +31,7 @@ enum Color {
 }
 
 impl Color {
-    /// Sets the global colour choice.
+    /// Applies the choice of colours to the whole program.
     fn apply(self) {
         match self {
             Color::Auto => ColorChoice::Auto,
@@ -45,14 +45,15 @@ impl Color {
 static QUIET: AtomicBool = AtomicBool::new(false);
 
 impl OutputArgs {
-    /// Applies the options globally.
+    /// Applies the output options to the whole program.
     pub(super) fn apply(&self) {
         self.color.apply();
         QUIET.store(self.quiet, Ordering::Relaxed);
     }
 }
 
-/// Applies `--color` early, for errors of the command line itself.
+/// Applies `--color` before the command line is parsed, so that errors in the command line have the
+/// right colours.
 pub(super) fn color_of(args: impl IntoIterator<Item = OsString>) {
     let mut args = args.into_iter().skip(1).map(|arg| arg.to_string_lossy().into_owned());
     let mut given = None;
@@ -73,29 +74,30 @@ pub(super) fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
-/// Writes a message to standard error, and ignores errors.
+/// Writes a message to standard error. Errors of writing are ignored.
 pub(super) fn say(text: &str) {
     let _ = stderr().lock().write_all(format!("{text}\n").as_bytes());
 }
 
-/// Writes a message that `--quiet` suppresses.
+/// Writes a message to standard error, unless `--quiet` is given.
 pub(super) fn mention(text: &str) {
     if !is_quiet() {
         say(text);
     }
 }
 
-/// Writes a summary to standard output that `--quiet` suppresses.
+/// Writes a summary to standard output, unless `--quiet` is given.
 pub(super) fn summarise(text: &str) -> Done {
     if is_quiet() { Ok(()) } else { print(text.as_bytes()) }
 }
 
-/// Renders a report, in colour if messages are coloured.
+/// Renders a report as text, with colours if messages have colours.
 pub(super) fn render(report: &Report) -> String {
     report.render(AutoStream::choice(&stderr()) != ColorChoice::Never)
 }
 
-/// Rejects binary output to a terminal; `instead` suggests another option.
+/// Fails if standard output is a terminal, because binary output would disturb it. The message
+/// names the output, `what`, and what to do, `instead`.
 pub(super) fn refuse_terminal(what: &str, instead: &str) -> Done {
     if stdout().is_terminal() {
         let message = format!("{what} is binary, and is not written to a terminal; {instead}, or write it to a pipe");

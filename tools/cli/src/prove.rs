@@ -19,13 +19,13 @@ use super::{Done, Failure, Message};
 
 /// Tests rules, half-precision arithmetic and machine code on many cases
 ///
-/// Each rule is run on both sides, the half arithmetic is compared with rustc_apfloat, and machine
-/// code with its assembly. Prints a line per subject; without a filter, the rules of a target share
-/// one line.
+/// Both sides of each rule are executed and compared. The half arithmetic is compared with
+/// rustc_apfloat, and machine code with its assembly text. Prints a line per subject; without a
+/// filter, the rules of a target share one line.
 ///
 /// A counterexample of a rule is a kernel with a run line for `check`, which is printed and written
-/// to a file of its own. Other counterexamples are a line for `step --target halu --json`. Variants
-/// of the engine that this machine cannot run are skipped.
+/// to a file of its own. Other counterexamples are a line for `step --target halu --json`.
+/// Instruction-set variants of the engine that this computer cannot run are skipped.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Prove {
@@ -33,7 +33,7 @@ pub(super) struct Prove {
     /// mode and format
     #[arg(long)]
     full: bool,
-    /// Run part k of n equal parts
+    /// Run only part k of n equal parts
     #[arg(long, value_name = "k/n", default_value_t = Shard::WHOLE)]
     shard: Shard,
     /// Seed of the random cases
@@ -42,11 +42,11 @@ pub(super) struct Prove {
     /// Number of threads [default: number of processors]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Folder for kernels on which a rule fails
+    /// Folder for counterexamples of rules
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     out: PathBuf,
-    /// Run only subjects whose name contains one of these, such as `halu::`, `HFMA2` or a rule's
-    /// name
+    /// Run only subjects whose name contains one of these texts, such as `halu::`, `HFMA2` or a
+    /// rule's name
     #[arg(value_name = "FILTER")]
     filters: Vec<String>,
     /// Print one JSON object (docs/json/prove.schema.json)
@@ -123,8 +123,8 @@ impl Prove {
         answer.finish(done)
     }
 
-    /// Returns the error for filters that match no subject, with a suggestion from the names and
-    /// their parts between `::`.
+    /// Returns the error for filters that match no subject. It suggests a similar name of a
+    /// subject, or a part of a name between `::`.
     fn unknown(&self, effort: Effort) -> Failure {
         let all = subjects(effort);
         let names = all.iter().flat_map(|subject| subject.name.split("::").chain([subject.name.as_str()]));
@@ -134,7 +134,7 @@ impl Prove {
         Failure::Call(format!("no subject has {} in its name{meant}", self.filters.join(" or ")))
     }
 
-    /// Writes a kernel on which a rule fails to a file of its own.
+    /// Writes the counterexample of a rule to a file, and returns the path of the file.
     fn keep(&self, subject: &str, failure: &Counterexample, text: &str) -> Result<PathBuf, Failure> {
         let path = self.out.join(format!("prove-{}.hb", subject.replace("::", "-")));
         let said = format!("{}: {}", failure.subject, failure.reason);
@@ -154,7 +154,7 @@ fn verdict(subject: &Subject, finding: &SubjectResult) -> &'static str {
     }
 }
 
-/// Converts the result of a subject to JSON.
+/// Converts a subject with its result to JSON.
 fn proved((subject, finding): (&Subject, &SubjectResult)) -> Value {
     json!({
         "name": subject.name,
@@ -167,7 +167,8 @@ fn proved((subject, finding): (&Subject, &SubjectResult)) -> Value {
     })
 }
 
-/// Formats a line per subject, or unless `each` is set, one line for all rules of a part.
+/// Formats a table of the results. If `each` is set, every subject has a line; otherwise all rules
+/// of a target share one line.
 fn table(subjects: &[Subject], findings: &[SubjectResult], each: bool) -> String {
     let mut rows: Vec<(String, usize, u64, Duration, &str)> = Vec::new();
     let mut summed = "";

@@ -33,7 +33,7 @@ pub(super) struct Quality {
     /// Output file; - is standard output
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Count HALU words that better instructions might save, by pattern, with addresses
+    /// Count HALU instructions that better code might save, by pattern, with their addresses
     ///
     /// A match is a hint, not a proof.
     #[arg(long, conflicts_with_all = ["target", "json"])]
@@ -112,7 +112,7 @@ fn pair(&(count, bound): &(u32, u32)) -> Value {
     json!({ "count": count, "bound": bound })
 }
 
-/// Adds the measurements of a kernel to an object.
+/// Adds the code quality of a kernel to a JSON object.
 fn counted(mut object: Value, quality: &Measure) -> Value {
     let Measure { compute, words, registers, spills, bundles } = quality;
     object["compute"] = (*compute).into();

@@ -25,16 +25,17 @@ use super::output::{say, summarise};
 use super::routes::Comparison;
 use super::{Done, EngineName, Failure, Message, SmArgs, interrupt, silence_panics};
 
-/// Engine for random kernels.
+/// The way in which random kernels are executed.
 #[derive(Clone, Copy)]
 enum Runner {
     Engine(EngineName),
-    /// Functions of native object files.
+    /// Native objects, whose functions are called in this process.
     #[cfg_attr(not(feature = "aot"), allow(dead_code))]
     Ahead,
 }
 
-/// Upper bound of the kernel numbers, which leaves room for the threads' counters.
+/// Exclusive upper bound of kernel numbers. Each thread counts a little further, which must not
+/// overflow.
 const MOST: u64 = 1 << 63;
 
 /// Name of [`Runner::Ahead`].
@@ -63,19 +64,19 @@ impl ValueEnum for Runner {
     }
 }
 
-/// Number of differences after which the run ends.
+/// Number of differences after which the command ends.
 const ENOUGH: usize = 10;
 
 /// Runs random kernels, and compares the evaluator with every target and engine
 ///
-/// The kernels are valid and free of races; some items of some kernels trap. A target may reject a
+/// The kernels are valid and free of races; some items of some kernels trap. A target may refuse a
 /// kernel; the numbers of accepted kernels are printed at the end. Memory must be the same bit for
-/// bit, and traps must agree in item, kind, position and line. A kernel that differs is reduced and
-/// written to a file of its own, with a run line for `check`.
+/// bit, and traps must agree in item, kind, position and line. A kernel on which results differ is
+/// reduced and written to a file of its own, with a run line for `check`.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Random {
-    /// Seed of the kernels
+    /// Seed for the generation of the kernels
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// Number of kernels
@@ -84,7 +85,7 @@ pub(super) struct Random {
     /// Number of the first kernel
     #[arg(long, value_name = "N", default_value_t = 0)]
     first: u64,
-    /// Run part k of n equal parts
+    /// Run only part k of n equal parts
     #[arg(long, value_name = "k/n", default_value_t = Shard::WHOLE)]
     shard: Shard,
     /// Use only this target, instead of all targets
@@ -98,16 +99,17 @@ pub(super) struct Random {
     /// Number of threads [default: number of processors]
     #[arg(long, value_name = "N")]
     threads: Option<NonZero<usize>>,
-    /// Folder for kernels that differ; created if missing
+    /// Folder for kernels on which results differ; created if missing
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     out: PathBuf,
     /// Print the kernels instead of running them
     #[arg(long)]
     print: bool,
-    /// Generate only kernels whose work items synchronise; by default one in eight does
+    /// Generate only cooperative kernels, whose work items synchronise; by default one in eight is
+    /// cooperative
     #[arg(long, conflicts_with = "words")]
     meets: bool,
-    /// Generate kernels with races, and test only that the evaluator detects them in each launch
+    /// Generate kernels with races, and test only that the evaluator detects a race in each launch
     #[arg(long, conflicts_with_all = ["words", "meets", "target", "engine"])]
     races: bool,
     /// Run random machine code of HALU and VP1 instead of kernels
@@ -117,10 +119,10 @@ pub(super) struct Random {
     words: bool,
     /// Run random PTX kernels that access memory, on all routes
     ///
-    /// Direct execution by the interpreter and by native code, the evaluator and HALU machine code
-    /// after import, native objects and recompiled PTX are compared. A kernel that differs is
-    /// written as NAME.ptx, and its launch as NAME.jsonl for `halfbyte launch --json` and `halfbyte
-    /// corpus`.
+    /// The routes are direct execution by the interpreter and by native code, the evaluator and
+    /// HALU machine code after import, native objects, and recompiled PTX. A kernel on which routes
+    /// differ is written as NAME.ptx, and its launch as NAME.jsonl for `halfbyte launch --json` and
+    /// `halfbyte corpus`.
     #[arg(long, conflicts_with_all = ["words", "meets", "races", "target", "engine"])]
     memory: bool,
     #[command(flatten)]
@@ -139,7 +141,7 @@ Examples:
   halfbyte random --print --count 3";
 
 impl Random {
-    /// Returns the kind of synchronisation that the options ask for.
+    /// Returns the kind of cooperation that the options request; `None` for a mix of kinds.
     fn kinds(&self) -> Option<Cooperation> {
         match (self.races, self.meets) {
             (true, _) => Some(Cooperation::Racing),
@@ -186,7 +188,8 @@ impl Random {
         if let Some(reason) = self.engine.and_then(missing) {
             return print(format!("skipped: {reason}\n").as_bytes());
         }
-        // Created early, because a long run must not fail when it writes the first difference.
+        // The folder is created now, so that a long run cannot fail when it writes the first
+        // kernel.
         let out = self.out.display();
         create_dir_all(&self.out).map_err(|error| Failure::Call(format!("{out}: {error}")))?;
         silence_panics();
@@ -292,7 +295,7 @@ impl Random {
         if summary.findings.is_empty() { Ok(()) } else { Err(Failure::Input(Message::Said)) }
     }
 
-    /// Writes a program on which engines differ to a file of its own.
+    /// Writes a random machine program on which engines differ to a file of its own.
     fn write_words(&self, finding: &random_code::Finding) -> Done {
         let name = format!("random-{}-{}-{}.s", finding.target.name(), self.seed, finding.number);
         let path = self.out.join(name);
@@ -300,7 +303,7 @@ impl Random {
         write(Some(&path), finding.text.as_bytes())
     }
 
-    /// Writes a kernel that differs to a file of its own.
+    /// Writes a kernel on which results differ to a file of its own.
     fn write(&self, difference: &Difference) -> Done {
         let path = self.out.join(format!("random-{}-{}.hb", self.seed, difference.number));
         say(&format!("error: {}: {}", path.display(), difference.reason));

@@ -26,7 +26,7 @@ use super::{Done, EngineName, Failure, SmArgs, interrupt, silence_panics};
 /// Takes the first run line of the file on which a target differs from `ir` or the compiler fails:
 /// an internal error, an invalid kernel after a pass, a panic, or a hang. Removes ops, branches,
 /// work items, parameters and elements as long as the same failure remains. Prints the reduced
-/// kernel with its run line, for `check`.
+/// kernel with a run line for `check`.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Reduce {
@@ -46,10 +46,10 @@ pub(super) struct Reduce {
     /// Reduce only this kernel
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
-    /// Maximum total time
+    /// Maximum total time in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     time: u32,
-    /// Time after which a run counts as a hang
+    /// Time in seconds after which a launch counts as a hang
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     patience: u32,
     /// Allow run lines to name files in this folder, in addition to the kernel file's folder
@@ -74,7 +74,7 @@ impl Reduce {
         let limits = Limits { time: Some(one), buffer_bytes: MAX_BYTES, ..Limits::generous() };
         let all = Duration::from_secs(self.time.into());
         let limits = self.limits.limits(limits);
-        // The time limit of a hang applies to kernel runs, not to reading the file.
+        // The time limit for a hang applies only to launches, not to reading the file.
         let reading = Watchdog::with_token(Limits { time: Some(all), ..limits.clone() }, interrupt::token());
         let patience = TrialLimits::new(limits, all, interrupt::token());
         let input = Input::read_at_most(&self.file, reading.limits().text_bytes)?;
@@ -102,8 +102,8 @@ impl Reduce {
                 return Err(Failure::input(reason));
             }
             if !end.is_orderly() {
-                // A crash or hang cannot be caught, so that each attempt runs in a separate
-                // process.
+                // A crash or a hang cannot be caught in this process, so each case runs in a
+                // process of its own.
                 let mut fails = |case: &Case| watched.run(&suspect, case).is_ok_and(|other| other == end);
                 let case = self.reduce(&suspect.case, &patience, &mut fails);
                 return self.write(&case, &format!("on {}: check {end}", suspect.target), suspect.target.name());
@@ -149,8 +149,8 @@ impl Reduce {
     }
 }
 
-/// Converts an error of the search. An unknown kernel is an error of the command line, any other an
-/// error of the file.
+/// Converts an error of the search for a failing launch. An unknown kernel is an error of the
+/// command line; all others are errors of the input file.
 fn failure(error: FindError) -> Failure {
     match error {
         FindError::Report(report) => report.into(),
@@ -159,24 +159,24 @@ fn failure(error: FindError) -> Failure {
     }
 }
 
-/// Runner of cases in separate processes.
+/// A runner that executes each case in a process of its own.
 struct Watched<'a> {
     patience: &'a TrialLimits,
-    /// Time limit of one process.
+    /// The time limit of a single process.
     one: Duration,
     engine: Option<EngineName>,
 }
 
-/// End of a process.
+/// The way in which a process ended.
 #[derive(PartialEq, Eq)]
 enum End {
-    /// The process exited.
+    /// The process exited by itself.
     Orderly,
     /// A signal killed the process.
     Killed(ExitStatus),
-    /// The process exceeded its time limit.
+    /// The process exceeded its time limit and was killed.
     Late(Duration),
-    /// The total time was over, which means nothing for this case.
+    /// The total time of the reduction was over, so the case has no result.
     Cut,
 }
 
@@ -201,7 +201,8 @@ impl Watched<'_> {
     fn run(&self, suspect: &Suspect, case: &Case) -> Result<End, Failure> {
         let failed = |error: std::io::Error| Failure::Call(format!("halfbyte cannot call itself: {error}"));
         let mut command = Command::new(std::env::current_exe().map_err(failed)?);
-        // The parent process enforces the time limit.
+        // The time limit of `check` is disabled, because the parent process kills the child after
+        // its own time limit.
         command.args(["check", "-", "--timeout", "0"]);
         if let Some(sm) = suspect.target.sm() {
             command.args(["--sm", &sm.number().to_string()]);

@@ -1,4 +1,4 @@
-//! Comparison of launches on all routes of PTX: `halfbyte random --memory` and `halfbyte corpus
+//! Comparison of PTX launches on all routes, for `halfbyte random --memory` and `halfbyte corpus
 //! --mutants`.
 
 use std::fs::create_dir_all;
@@ -17,31 +17,32 @@ use super::meter::{Meter, grouped, seconds};
 use super::output::{say, summarise};
 use super::{Done, Failure, Message, interrupt, silence_panics};
 
-/// Number of differences after which the run ends.
+/// Number of differences after which the command ends.
 const ENOUGH: usize = 10;
 
-/// Launches to compare, and options.
+/// The launches to compare, and the options of the comparison.
 pub(super) struct Comparison<'a> {
-    /// Name of the launches in the summary.
+    /// The word for the launches in the summary.
     pub name: &'a str,
-    /// Prefix of the names of written files.
+    /// The prefix of the names of files that are written.
     pub prefix: &'a str,
     pub seed: u64,
-    /// Numbers of the launches.
+    /// The numbers of the launches to compare.
     pub numbers: Range<u64>,
     pub shard: Shard,
     pub threads: Option<NonZero<usize>>,
     pub limits: &'a LimitArgs,
-    /// Folder for launches on which routes differ.
+    /// The folder for launches on which routes differ.
     pub out: PathBuf,
 }
 
 impl Comparison<'_> {
-    /// Compares the launches that `draw` creates from numbers, writes those that differ, and prints
-    /// the counts.
+    /// Compares the launches that the closure `draw` creates from their numbers. Writes the
+    /// launches on which routes differ to files, and prints the counts.
     pub(super) fn run(&self, draw: impl Fn(u64) -> Option<Request> + Sync) -> Done {
         let out = self.out.display();
-        // Created early, because a long run must not fail when it writes the first difference.
+        // The folder is created now, so that a long run cannot fail when it writes the first
+        // launch.
         create_dir_all(&self.out).map_err(|error| Failure::Call(format!("{out}: {error}")))?;
         silence_panics();
         let Patience { limits, cancel } = Patience::of_launch(interrupt::token());
@@ -71,7 +72,7 @@ impl Comparison<'_> {
         if summary.findings.is_empty() { Ok(()) } else { Err(Failure::Input(Message::Said)) }
     }
 
-    /// Writes a text on which routes differ, and its launch.
+    /// Writes a PTX text on which routes differ to a file, and its launch to another file.
     fn write(&self, finding: &Finding) -> Done {
         let path = self.out.join(format!("{}-{}-{}.ptx", self.prefix, self.seed, finding.number));
         say(&format!("error: {}: {}", path.display(), finding.reason));

@@ -56,8 +56,7 @@ use super::{Done, EngineName, Failure, OnArgs, ShapeArgs};
 ///
 /// Buffers without --out are printed, in a form that is a valid VALUE.
 ///
-/// An `out` buffer without a value has the elements up to the last one that the launch accesses,
-/// initially zero.
+/// An `out` buffer without a value gets as many elements as the launch accesses, initially zero.
 ///
 /// A picture is 8-bit grey, RGB or RGBA; its bytes, row by row, fill the lanes. For example, an
 /// i8x4 element is one pixel of an RGBA picture, or four pixels of a grey one.
@@ -74,7 +73,7 @@ pub(super) struct Run {
     /// Engine for machine code [default: interp; jit for directly executed PTX]
     #[arg(long, value_enum)]
     engine: Option<EngineName>,
-    /// Number of work items, along x; alternatively give --grid and --block
+    /// Number of work items along x; alternatively use --grid and --block
     #[arg(long, value_name = "N", required_unless_present = "grid")]
     items: Option<u32>,
     #[command(flatten)]
@@ -82,13 +81,14 @@ pub(super) struct Run {
     /// Dynamic shared memory per block, in bytes
     #[arg(long, value_name = "BYTES", default_value = "0")]
     shared: u32,
-    /// Check for races and for reads of uninitialised shared memory
+    /// Detect races and reads of uninitialised shared memory
     ///
-    /// Directly executed PTX is checked during the launch. Otherwise, the evaluator runs the launch
-    /// first. With --target ir the check is always on.
+    /// In directly executed PTX, they are detected during the launch. Otherwise, the evaluator runs
+    /// the launch first. With --target ir, they are always detected.
     #[arg(long)]
     races: bool,
-    /// Fuse products and sums of imported PTX where PTX permits it; by default both are rounded
+    /// Fuse products and sums of imported PTX where PTX permits it; by default the product and the
+    /// sum are both rounded
     #[arg(long)]
     contract: bool,
     /// Maximum number of host threads; the interpreter uses one
@@ -106,8 +106,9 @@ pub(super) struct Run {
     args: Vec<String>,
     /// Output file of a buffer: FILE.npy, FILE.png, or any other file for raw bytes
     ///
-    /// An .npy file has the dtype and shape of the buffer's input array, or of a similar one. A
-    /// picture has the size of the input picture, unless FILE.png:WIDTHxHEIGHT gives another.
+    /// An .npy file has the dtype and shape of the buffer's own input array, or of another input
+    /// with the same element type. A picture has the size of the input picture, unless
+    /// FILE.png:WIDTHxHEIGHT specifies another size.
     #[arg(long = "out", value_name = "NAME=FILE")]
     outs: Vec<String>,
     /// Format in which buffers are printed
@@ -118,8 +119,8 @@ pub(super) struct Run {
     json: bool,
     /// Print and write integers as signed
     ///
-    /// By default, the integers of a type are signed if an input has a negative value or a file of
-    /// signed integers of that type.
+    /// By default, the integers of a type are signed if an input of that type has a negative value
+    /// or is a file of signed integers.
     #[arg(long, overrides_with = "unsigned")]
     signed: bool,
     /// Print and write integers as unsigned
@@ -135,20 +136,20 @@ Examples:
   halfbyte run mine.hb --kernel blur --target vp1 --items 4096 --arg x=@in.npy --arg y=zeros(4096) --out y=out.npy
   halfbyte run saxpy.ptx --target ptx --grid 4 --block 256 --arg n=1000 --arg x=@in.bin";
 
-/// Note about a kernel with approximate instructions, whose results may differ on a GPU.
+/// Note for a kernel with approximate instructions, whose results may differ on a GPU.
 const APPROXIMATE: &str = "note: the kernel has an instruction that GPUs approximate: the result here is correctly rounded, but on a GPU only within the bound of the PTX manual";
 
-/// Returns the part of the help that lists dtypes.
+/// Returns the part of the help text that lists the dtypes of files.
 fn files() -> String {
     format!("Elements, and NumPy's dtypes of the files that they are read from and written to:\n{}", dtype_lines())
 }
 
-/// Context of a launch.
+/// State that is shared by all steps of a launch.
 struct LaunchContext<'a> {
     watchdog: &'a Watchdog,
-    /// Answer for `--json`.
+    /// The JSON object for `--json`.
     answer: RefCell<JsonOutput>,
-    /// Set if the kernel has an instruction that GPUs approximate.
+    /// `true` if the kernel has an instruction that GPUs approximate.
     approximate: Cell<bool>,
 }
 
@@ -157,7 +158,7 @@ impl LaunchContext<'_> {
         self.answer.borrow_mut().set(name, value);
     }
 
-    /// Records the trap of a failed launch.
+    /// Records the trap of a failed launch for `--json`.
     fn set_trap(&self, kind: FailureKind, item: Option<u32>, line: usize) {
         let mut trap = json!({ "kind": kind.name() });
         if let Some(item) = item {
@@ -188,7 +189,7 @@ impl LaunchContext<'_> {
     }
 }
 
-/// Kernel that is ready for its arguments.
+/// A compiled or parsed kernel that waits for its arguments.
 enum Ready<'a> {
     Ir(&'a halfbyte::ir::Kernel),
     Words(&'a halfbyte::runtime::Kernel, Engine),
@@ -305,8 +306,9 @@ impl Run {
         self.launch(&ready, Some(kernel), name, &params, (&input.name, text), (shape, items), within)
     }
 
-    /// Returns the kernel's name. The name may be omitted only if the file has a single kernel,
-    /// including unsupported ones, so that the choice does not depend on what can be imported.
+    /// Returns the name of the kernel to run. The name may be omitted only if the file has a single
+    /// kernel. Unsupported kernels count too, so that the choice does not depend on which kernels
+    /// can be imported.
     fn name<'n>(&'n self, names: &[&'n str], refused: &[&str], file: &str, text: &str) -> Result<&'n str, Failure> {
         match (&self.kernel, names, refused) {
             (Some(name), ..) => Ok(name.strip_prefix('@').unwrap_or(name)),
@@ -319,8 +321,8 @@ impl Run {
         }
     }
 
-    /// Returns the launch shape. A PTX kernel needs a grid and block; others also accept a number
-    /// of items.
+    /// Returns the shape of the launch and its number of items. A PTX kernel needs a grid and a
+    /// block; other kernels also accept a number of items.
     fn launched(&self, file: &str) -> Result<(Shape, u32), Failure> {
         let wrong = |message: String| Err(Failure::Call(message));
         let shape = match (self.items, self.shape.grid, self.shape.block) {
@@ -350,7 +352,7 @@ impl Run {
         let names: Vec<&str> = read.module.entries.iter().map(|entry| entry.name.as_str()).collect();
         let unread: Vec<&str> = read.refused.iter().map(|refused| refused.name.as_str()).collect();
         if names.is_empty() && self.kernel.is_none() {
-            // If no kernel can run, all errors of the text are reported.
+            // If no kernel of the text can run, all errors of the text are reported.
             import_ptx::read(&input.name, text)?;
         }
         let name = self.name(&names, &unread, &input.name, text)?;
@@ -404,13 +406,13 @@ impl Run {
         self.write_results(within, host.params(), &bound, &outs)
     }
 
-    /// Returns the requested signedness of integers.
+    /// Returns the signedness of printed integers that the command line requests, if any.
     fn sign(&self) -> Option<Sign> {
         (self.signed || self.unsigned).then_some(Sign::signed(self.signed))
     }
 
-    /// Runs the launch. `kernel` is the IR of the kernel, if available, from which the evaluator
-    /// finds the sizes of buffers without a value.
+    /// Runs the launch on machine code. `kernel` is the IR of the kernel, if available. The
+    /// evaluator uses it to find the sizes of buffers without a value.
     #[allow(clippy::too_many_arguments)]
     fn launch(
         &self,
@@ -476,7 +478,7 @@ impl Run {
             Ready::Words(kernel, engine) => {
                 match self.execute(kernel, *engine, (shape, items), (args, aliases), within) {
                     Ok(()) => None,
-                    // For an object file, there is no source text to show.
+                    // An object file has no source text that the message could show.
                     Err(error @ (LaunchError::Trap(_) | LaunchError::Exceeded { .. })) if text.is_empty() => {
                         return Err(Failure::input(error));
                     }
@@ -492,7 +494,7 @@ impl Run {
         self.write_results(within, params, &bound, &outs)
     }
 
-    /// Runs machine code, and shows the progress if it takes long.
+    /// Executes machine code, and shows the progress of a long launch.
     fn execute(
         &self,
         kernel: &Kernel,
@@ -552,7 +554,7 @@ impl Run {
         result.map(|_| ())
     }
 
-    /// Records the kernel, target and engine for `--json`.
+    /// Records the kernel, the target and the engine for `--json`.
     fn describe(&self, within: &LaunchContext<'_>, kernel: &str, engine: Engine, items: u32) {
         within.set("kernel", kernel);
         within.set("target", self.target_name());
@@ -583,11 +585,12 @@ impl Run {
         self.on.target.name()
     }
 
-    /// Parses the output files.
+    /// Parses the options `--out`.
     fn outs(&self, params: &[Param]) -> Result<Vec<Out<'_>>, Failure> {
         let results: Vec<&str> =
             params.iter().filter(|param| param.is_result()).map(|param| param.name.as_str()).collect();
-        // Input file of an argument: `NAME=@FILE`, possibly followed by a type.
+        // The input files of the arguments `NAME=@FILE`; a dtype and a shape may follow the file
+        // name.
         let files = self.args.iter().filter_map(|arg| arg.split_once("=@").map(|(_, file)| file));
         let files = files.flat_map(|file| [file, file.split(':').next().unwrap_or(file)]).map(Path::new);
         let inputs: Vec<&Path> = std::iter::once(self.file.as_path()).chain(files).collect();
@@ -606,8 +609,8 @@ impl Run {
         Ok(outs)
     }
 
-    /// Parses the arguments and binds them to parameters. Messages show the arguments as a text
-    /// with one line each.
+    /// Parses the arguments and binds them to parameters. Error messages show the arguments as a
+    /// text with one argument per line.
     fn values(
         &self,
         name: &str,
@@ -650,7 +653,7 @@ impl Run {
         }
         let end = shown.trim_end().len() as u32;
         if errors.is_empty() {
-            // File names are relative to the current directory.
+            // Relative file names refer to the current directory.
             let loader = Loader::unrestricted(Path::new("")).watched(Some(watchdog));
             let place = Span { start: end, end };
             let bound = bind(params, &values, &[], &loader, place).and_then(|mut bound| match launched {
@@ -692,13 +695,13 @@ fn statistics(engine: Engine, stats: &Stats, time: Duration, translation: Option
     text
 }
 
-/// Returns `true` if the kernel's results may depend on the assignment of items to groups.
+/// Returns `true` if the kernel's results may depend on how items are assigned to groups.
 fn tells_groups(kernel: &halfbyte::ir::Kernel) -> bool {
     kernel.insts.values().any(|inst| inst.op.is_convergent() || inst.op.tells_group())
         || kernel.arrays.iter().any(|array| array.space == Space::Shared)
 }
 
-/// Warns of a result that depends on the execution order of items.
+/// Warns that a result depends on the execution order of the items.
 fn warn_of_order(found: &OrderDependence, params: &[Param]) {
     let name = |param: usize| params.get(param).map_or("", |param| param.name.as_str());
     say(&format!("warning: {}", found.message(name)));

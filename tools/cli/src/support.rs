@@ -10,7 +10,7 @@ use super::Done;
 use super::io::write;
 
 /// Shows how each target implements each op on each type: the instruction, the number of
-/// instructions, or the reason for rejection
+/// instructions, or the reason why the target refuses the op
 ///
 /// Prints a Markdown page, or with --op the table of the given ops.
 #[derive(clap::Args)]
@@ -33,7 +33,7 @@ Examples:
   halfbyte support --op fmul --target ptx";
 
 fn op(name: &str) -> Result<Op, String> {
-    // A type or modifiers after the name are ignored.
+    // A type or modifiers after the name of the op are ignored.
     let op = name.split('.').next().unwrap_or(name);
     Op::from_name(op).ok_or_else(|| {
         let begins = |known: &&str| known.len() >= 3 && (known.contains(op) || op.contains(*known));

@@ -1,4 +1,4 @@
-//! Value of `compile --target`: a target, or the triple of a host machine.
+//! The value of `compile --target`: a target, or the triple of a host machine.
 
 use std::ffi::OsStr;
 
@@ -9,19 +9,19 @@ use halfbyte::{TARGETS, Target};
 use super::Named;
 use super::native::{TRIPLES, meant};
 
-/// Target of a compilation.
+/// The target of a compilation: a target of halfbyte, or a host machine.
 #[derive(Clone)]
 pub(super) enum TargetOption {
-    /// One of the targets with assembly or machine code of their own.
+    /// A target of halfbyte.
     Words(Target),
-    /// Host machine, by its triple. [`THIS`] is the current machine.
+    /// A host machine for native code, by its triple. [`THIS`] is this computer.
     Host(String),
 }
 
-/// Name of the current machine, in place of a triple.
+/// Name of this computer, in place of a triple.
 pub(super) const THIS: &str = "native";
 
-/// Parses the name of a target, or a triple.
+/// Returns a parser of target names and triples.
 pub(super) fn aim() -> impl TypedValueParser<Value = TargetOption> {
     let targets = TARGETS.defaults().map(|target| PossibleValue::new(target.name()).help(target.summary()));
     let this = PossibleValue::new(THIS).help("This machine: native code for C with --emit obj");
@@ -57,8 +57,8 @@ impl TypedValueParser for AimParser {
     }
 }
 
-/// Returns `true` if the name is a triple of a host machine, or is meant as one. NVIDIA's triples
-/// are alternative names of PTX instead.
+/// Returns `true` if a name is the triple of a host machine, or looks like one. NVIDIA's triples
+/// are other names of PTX, so they do not count.
 fn is_host(name: &str) -> bool {
     !name.starts_with("nvptx") && (name == THIS || name.contains('-') || meant(name).is_some())
 }

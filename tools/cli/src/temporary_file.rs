@@ -1,4 +1,4 @@
-//! Temporary output file, which replaces the real file after success.
+//! Temporary output files, which replace the real output file after success.
 
 use std::fs::{File, Metadata, Permissions, rename, set_permissions, symlink_metadata};
 use std::io::{self, ErrorKind};
@@ -9,8 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Temporary files that must be removed if the program is interrupted.
 static LEFT: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Temporary file next to the output file. It replaces the output file when kept, and is removed
-/// otherwise, so that a failure leaves the old output file intact.
+/// A temporary file next to the output file. `keep` replaces the output file by the temporary file.
+/// Otherwise the temporary file is removed, and the old output file stays unchanged.
 pub(super) struct TemporaryFile {
     pub file: File,
     path: PathBuf,
@@ -19,8 +19,8 @@ pub(super) struct TemporaryFile {
 }
 
 impl TemporaryFile {
-    /// Creates a temporary file for an output file. Returns `None` if the output file cannot be
-    /// replaced: if it is a link, a device or read-only.
+    /// Creates a temporary file for the output file `becomes`. Returns `None` if the output file is
+    /// a link, a device or read-only, because it must then be written in place.
     pub(super) fn new(becomes: &Path) -> Option<TemporaryFile> {
         let permissions = match symlink_metadata(becomes) {
             Ok(there) => Some(replaced(&there)?),
@@ -44,7 +44,7 @@ impl TemporaryFile {
     }
 }
 
-/// Removes the temporary file, unless it was renamed by `keep`.
+/// Removes the temporary file, unless `keep` has renamed it.
 impl Drop for TemporaryFile {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.path);
@@ -52,14 +52,14 @@ impl Drop for TemporaryFile {
     }
 }
 
-/// Returns the permissions of a file that may be replaced. A link or device must be written in
-/// place.
+/// Returns the permissions of an existing output file, or `None` if it must be written in place
+/// because it is a link, a device or read-only.
 fn replaced(there: &Metadata) -> Option<Permissions> {
     let permissions = there.permissions();
     (there.is_file() && !permissions.readonly()).then_some(permissions)
 }
 
-/// Removes all temporary files before an early exit.
+/// Removes all temporary files before the program exits early.
 pub(super) fn remove_all() {
     left().drain(..).for_each(|path| {
         let _ = std::fs::remove_file(path);

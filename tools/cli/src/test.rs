@@ -30,14 +30,13 @@ pub(super) struct Test {
     /// Test files, or folders that are searched for *.hb files; - is standard input
     #[arg(required = true)]
     paths: Vec<PathBuf>,
-    /// Rewrite the expected whole outputs (`;=` lines) that differ; check lines are kept
+    /// Rewrite the expected outputs (`;=` lines) that differ; check lines are not changed
     #[arg(long)]
     bless: bool,
     /// Print how often each rule was applied, and fail if a rule was never applied
     #[arg(long)]
     coverage: bool,
-    /// Write a JUnit report for CI systems; - is standard output, to which nothing else is then
-    /// printed
+    /// Write a JUnit report for CI systems; with -, standard output has only the report
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     /// Print one JSON object (docs/json/test.schema.json)
@@ -105,7 +104,7 @@ impl Test {
             return Err(Failure::Call(message.into()));
         }
         let mut results = Results::default();
-        // Machine-readable output is not mixed with other output.
+        // If standard output has a JSON object or a JUnit report, nothing else is printed there.
         let is_shown = !self.json && !has_stdout;
         let done = self.run_files(&mut results, is_shown);
         if interrupt::is_pending() {
@@ -190,21 +189,21 @@ impl Test {
     }
 }
 
-/// Result of the tests of a file.
+/// The results of the tests in a file.
 struct Tested {
     name: String,
     /// Each test with the line of its first failure; `None` if the file cannot be parsed.
     tests: Option<Vec<(Option<usize>, Verdict)>>,
-    /// Report of the errors.
+    /// The report of all errors in the file.
     report: Option<Report>,
     time: Duration,
-    /// Help for an exceeded limit.
+    /// The help text for an exceeded limit.
     advice: Option<&'static str>,
     is_rewritten: bool,
 }
 
 impl Tested {
-    /// Prints a line per failure, and the errors.
+    /// Prints one line for each failed test, and the errors of the file.
     fn show(&self) -> Done {
         let name = &self.name;
         if self.is_rewritten {
@@ -227,8 +226,8 @@ impl Tested {
         Ok(())
     }
 
-    /// Returns the number of passed or failed tests. A file that cannot be parsed counts as one
-    /// failure.
+    /// Returns the number of tests that passed (`passes`) or failed. A file that cannot be parsed
+    /// counts as one failure.
     fn count(&self, passes: bool) -> usize {
         match &self.tests {
             None => usize::from(!passes),
@@ -236,7 +235,7 @@ impl Tested {
         }
     }
 
-    /// Returns the report of one failed test.
+    /// Returns the error report of one failed test, or `None` if the test passed.
     fn report_of(&self, verdict: &Verdict) -> Option<Report> {
         let text = self.report.as_ref()?.text();
         (!verdict.failures.is_empty()).then(|| Report::new(&*self.name, text, verdict.failures.clone()))
@@ -289,7 +288,7 @@ impl Tested {
     }
 }
 
-/// Results of all tests.
+/// The results of the tests in all files.
 #[derive(Default)]
 struct Results {
     files: Vec<Tested>,
@@ -325,7 +324,7 @@ impl Results {
     }
 }
 
-/// Formats how often each rule was applied, one rule per line.
+/// Formats a table of the rules, with the number of times that each rule was applied.
 fn table(coverage: &Coverage) -> String {
     let mut text = String::new();
     for row in coverage.rules() {

@@ -1,4 +1,4 @@
-//! `halfbyte run --trace`: the values that one work item computes, in execution order.
+//! `halfbyte run --trace`: prints the values that one work item computes, in execution order.
 
 use std::collections::HashMap;
 use std::io::{BufWriter, Write, stdout};
@@ -14,8 +14,8 @@ use halfbyte::target::Platform;
 
 use super::{Done, Failure};
 
-/// Rejects an item that does not exist, and targets other than the IR, whose values differ from
-/// those of the text.
+/// Fails if the work item does not exist, or if the target is not `ir`. Machine code computes other
+/// values than the ops of the text.
 pub(super) fn check(item: Option<u32>, on: Platform, items: u32) -> Done {
     match (item, on) {
         (None, _) => Ok(()),
@@ -31,8 +31,8 @@ pub(super) fn check(item: Option<u32>, on: Platform, items: u32) -> Done {
     }
 }
 
-/// Evaluates a launch, and prints each value that an item computes. Integers are formatted like
-/// those of buffers in `run`.
+/// Executes a launch on the evaluator, and prints each value that a work item computes. Integers
+/// are formatted like the integers of buffers in `run`.
 pub(super) fn evaluate_traced(
     kernel: &Kernel,
     text: &str,
@@ -45,7 +45,7 @@ pub(super) fn evaluate_traced(
     let lines = Lines::new(text);
     let mut tracer = Tracer { kernel, lines, item, names: HashMap::new(), loaded: String::new(), sign, out };
     let evaluated = evaluate_observed(kernel, how, args, &mut tracer);
-    // Errors are ignored if the reader has closed the pipe.
+    // The reader may have closed the pipe, so errors of writing are ignored.
     let _ = writeln!(tracer.out).and_then(|()| tracer.out.flush());
     evaluated.map(drop)
 }
@@ -55,9 +55,9 @@ struct Tracer<'k, W> {
     lines: Lines<'k>,
     item: u32,
     names: HashMap<Value, String>,
-    /// Suffix of the next value's line: the location from which the value was loaded.
+    /// The location from which the next value is loaded, as the end of its line.
     loaded: String,
-    /// Returns the signedness of integers of a type.
+    /// Function that returns the signedness with which integers of a type are printed.
     sign: &'k dyn Fn(Elem) -> Sign,
     out: W,
 }
@@ -103,7 +103,7 @@ impl<W: Write> Tracer<'_, W> {
     fn line(&mut self, span: Span, line: &str) {
         let Position { line: number, column } = self.lines.position(span.start);
         let place = format!("{number}:{column}");
-        // Errors are ignored if the reader has closed the pipe.
+        // The reader may have closed the pipe, so errors of writing are ignored.
         let _ = writeln!(self.out, "{place:<7} {line}");
     }
 
@@ -117,7 +117,8 @@ impl<W: Write> Tracer<'_, W> {
         .unwrap_or_default()
     }
 
-    /// Returns the value's name, or the name that the IR printer gives it.
+    /// Returns the name of a value, or for a value without a name the one that the IR printer gives
+    /// it.
     fn name(&mut self, value: Value) -> &str {
         let kernel = self.kernel;
         self.names.entry(value).or_insert_with(|| {
@@ -130,7 +131,7 @@ impl<W: Write> Tracer<'_, W> {
         })
     }
 
-    /// Formats the buffer and element of an access.
+    /// Formats the buffer and the element that an access reads.
     fn place(&self, access: &Accessed<'_>) -> String {
         let found = access.place.and_then(|(number, byte)| Some((self.kernel.params.get(number)?, byte)));
         let Some((param, byte)) = found else { return "memory".into() };
@@ -142,8 +143,8 @@ impl<W: Write> Tracer<'_, W> {
     }
 }
 
-/// Formats a value as a number or a list of lanes, followed by its bits if the type has at most 128
-/// bits.
+/// Formats a value as a number or as a list of lanes. If the type has at most 128 bits, the bits
+/// follow.
 fn typed_value(ty: Type, lanes: &[u64], sign: Sign) -> String {
     if ty == Type::PTR {
         return lanes.iter().map(|address| format!("{address:#x}")).collect();

@@ -13,8 +13,8 @@ use super::{Done, SmArgs};
 
 /// Shows how kernels become machine code, as an HTML page
 ///
-/// The page shows the compiler stages side by side. Everything that derives from one op of the
-/// source is highlighted together.
+/// The page shows the compiler stages side by side. It highlights everything that the compiler
+/// derives from one op of the source together.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct View {

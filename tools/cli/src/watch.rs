@@ -1,7 +1,8 @@
 //! `--watch`: runs a command again whenever a file changes.
 //!
-//! Files are polled five times a second. Polling needs no system interface, works with editors that
-//! replace files, and is cheap: checking several thousand files takes one or two milliseconds.
+//! Files are polled five times a second. Polling needs no interface of the operating system and
+//! works with editors that replace files. Polling several thousand files takes one or two
+//! milliseconds.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,23 +11,24 @@ use std::time::{Duration, SystemTime};
 use super::output::mention;
 use super::{Done, Failure, Message, complain, interrupt};
 
-/// Polling interval.
+/// Time between two polls of the files.
 const EVERY: Duration = Duration::from_millis(200);
 
-/// Maximum number of changes that are listed by name.
+/// Maximum number of changed files that a message names.
 const NAMED: usize = 5;
 
 /// Modification time and size of each file.
 type FileStates = BTreeMap<PathBuf, (Option<SystemTime>, u64)>;
 
-/// Calls `once`, and again after every change of a file in `paths` or below a folder in `paths`,
-/// until Ctrl-C.
+/// Calls `once`, and calls it again after every change of a file in `paths` or below a folder in
+/// `paths`, until Ctrl-C.
 pub(super) fn each_change(paths: &[PathBuf], mut once: impl FnMut() -> Done) -> Done {
     if paths.iter().any(|path| path == Path::new("-")) {
         return Err(Failure::Call("--watch: standard input does not change; name a file or a folder".into()));
     }
     let mut seen = look(paths);
-    // A path that does not exist initially is an error. A path that disappears later may come back.
+    // A path that does not exist at the start is an error. A path that disappears later may appear
+    // again.
     let mut done = once();
     if let Err(Failure::Call(_)) = done {
         return done;
@@ -54,7 +56,8 @@ pub(super) fn each_change(paths: &[PathBuf], mut once: impl FnMut() -> Done) -> 
     }
 }
 
-/// Returns all files in `paths` and below folders in `paths`. Unreadable ones are left out.
+/// Returns the state of all files in `paths` and below folders in `paths`. Files that cannot be
+/// read are left out.
 fn look(paths: &[PathBuf]) -> FileStates {
     let mut seen = FileStates::new();
     let mut left = paths.to_vec();
@@ -73,7 +76,7 @@ fn look(paths: &[PathBuf]) -> FileStates {
     seen
 }
 
-/// Describes the changes in one line.
+/// Describes the changed files in one line of text.
 fn changes(before: &FileStates, now: &FileStates) -> String {
     let new = now.iter().filter_map(|(path, state)| match before.get(path) {
         None => Some(("new", path)),

@@ -1,4 +1,4 @@
-//! Output of buffers after a launch, printed or written to files.
+//! Output of the buffers after a launch: printed, or written to files.
 
 use std::path::Path;
 
@@ -14,18 +14,18 @@ use crate::numbers::buffer;
 use crate::output::refuse_terminal;
 use crate::{Done, Failure};
 
-/// Format of printed buffers.
+/// The format in which buffers are printed.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum PrintFormat {
     /// Value of each lane
     Values,
     /// Bits of each element, with all digits
     Bits,
-    /// One line of each
+    /// Values on one line and bits on another
     Both,
 }
 
-/// Output file of a buffer.
+/// An output file and its buffer.
 pub(super) struct Out<'s> {
     pub(super) name: &'s str,
     pub(super) path: &'s Path,
@@ -35,15 +35,15 @@ pub(super) struct Out<'s> {
 enum FileFormat {
     Bytes,
     Npy,
-    /// Picture, with its width and height if the command line gives them.
+    /// A picture, with its width and height in pixels if the command line specifies them.
     Picture(Option<(u32, u32)>),
 }
 
-/// Inputs that determine the format of an output file.
+/// The inputs from which an output file takes its dtype, shape or picture size.
 struct InputFormats<'a> {
-    /// Input array of the buffer, or a similar one.
+    /// The input array of the buffer itself, or another input array of the same element type.
     like: Option<&'a Array>,
-    /// Input picture and its parameter.
+    /// The input picture and its parameter, if there is a picture.
     picture: Option<(&'a Param, &'a Array)>,
 }
 
@@ -52,8 +52,8 @@ impl<'a> InputFormats<'a> {
         InputFormats { like: bound.output_array(params, number), picture: bound.picture(params) }
     }
 
-    /// Returns the reason for which the input picture does not determine the size of a buffer of
-    /// `bytes` bytes.
+    /// Returns the reason why the size of the input picture does not fit a buffer of `bytes` bytes.
+    /// Returns `None` if there is no picture or its size fits.
     fn other(&self, param: &Param, bytes: usize) -> Option<String> {
         let (of, array) = self.picture?;
         let (width, height) = picture::size_of(array)?;
@@ -68,7 +68,7 @@ impl<'a> InputFormats<'a> {
 }
 
 impl<'s> Out<'s> {
-    /// Parses `NAME=FILE`; a picture may have `:WIDTHxHEIGHT`.
+    /// Parses `NAME=FILE`. `:WIDTHxHEIGHT` may follow the name of a picture.
     pub(super) fn parse(text: &'s str) -> Result<Out<'s>, Failure> {
         let Some((name, file)) = text.split_once('=') else {
             return Err(Failure::Call(format!("--out {text}: expected NAME=FILE")));
@@ -121,7 +121,7 @@ impl<'s> Out<'s> {
     }
 }
 
-/// Writes the buffers to their output files, and prints the others.
+/// Writes the buffers with an output file to their files, and prints all other buffers.
 pub(super) fn write_results(
     params: &[Param],
     bound: &Bound,
@@ -149,7 +149,8 @@ pub(super) fn write_results(
     Ok(())
 }
 
-/// Writes the buffers to their output files, and returns the others as values and as bits.
+/// Writes the buffers with an output file to their files. Returns all other buffers as JSON, with
+/// values and bits.
 pub(super) fn results_json(
     params: &[Param],
     bound: &Bound,

@@ -16,7 +16,7 @@ use super::{Done, Failure};
 /// Searches for a shorter instruction sequence for a video instruction
 ///
 /// Prints the sequence in the format of `rules/ptx/video`, after a test on all pairs of lanes. All
-/// programs of one instruction are tried, then of two, and so on; each further instruction takes
+/// sequences of one instruction are tried, then of two, and so on; each further instruction takes
 /// several hundred times as long.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -26,8 +26,8 @@ pub(super) struct Search {
     /// SM version
     #[arg(long, value_name = "N", default_value = "75", value_parser = super::sm_version)]
     sm: Sm,
-    /// Maximum number of instructions; a pair that the assembler fuses counts as one [default: one
-    /// less than in the table]
+    /// Maximum number of instructions; two instructions that the assembler fuses count as one
+    /// [default: one less than in the table]
     #[arg(long, value_name = "N")]
     at_most: Option<usize>,
     /// Number of threads [default: number of processors]

@@ -1,9 +1,10 @@
-//! Search for short instruction sequences for a video instruction.
+//! Search for short sequences of PTX instructions that compute a video instruction.
 //!
-//! All programs of one instruction are tried, then of two, and so on, on a few words each. A
-//! program that agrees there is tested on all pairs of lanes. A final LOP3 is not enumerated but
-//! solved for: each bit position of the three inputs and the result determines one entry of its
-//! table.
+//! All sequences of one instruction are tried, then of two, and so on, on a few operand values. A
+//! sequence that gives the right results is then tested on all pairs of lanes.
+//!
+//! A final LOP3 is not enumerated but solved for: each bit of the three inputs and the wanted
+//! result determines one entry of its table.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -18,9 +19,10 @@ use super::templates::{Template, ones, templates, tops};
 use halfbyte_prove::prove::{Effort, check_sequence};
 use halfbyte_prove::ptx_vectors::{Row, execute};
 
-/// Number of words on which programs are tried.
+/// Number of operand values on which sequences are tried.
 const WIDTH: usize = 16;
-/// Registers of a sequence: the result, operands, `zero`, two constants, temporaries.
+/// Number of registers of a sequence: the result, the operands, `zero`, two constants, and
+/// temporary registers.
 const REGISTERS: usize = 7 + 16;
 const ZERO: Reg = Reg(4);
 const TEMPORARY: u32 = 7;
@@ -30,20 +32,20 @@ const TEMPORARY: u32 = 7;
 pub(super) struct Plan {
     /// Form of the video instruction.
     pub form: VideoForm,
-    /// SM version, which determines the available instructions.
+    /// The SM version, which determines the available instructions.
     pub sm: u16,
-    /// Maximum number of instructions. A pair that the assembler fuses counts as one.
+    /// The maximum number of instructions. Two instructions that the assembler fuses count as one.
     pub at_most: usize,
     /// Number of threads.
     pub threads: usize,
 }
 
-/// Origin of a value.
+/// The source of a value in a sequence.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum StepOperand {
     Register(Reg),
     Number(u32),
-    /// Result of a step, by number.
+    /// The result of the step with this index.
     Application(usize),
 }
 
@@ -53,25 +55,26 @@ struct Value {
     row: Row<WIDTH>,
 }
 
-/// Template applied to values.
+/// A step of a sequence: a template with its operands.
 #[derive(Clone, Copy)]
 struct Application<'a> {
     template: &'a Template,
-    /// Template number and operand numbers. Independent steps must be in this order, so that
-    /// permutations are not tried twice.
+    /// The index of the template and the indices of its operands. Steps that do not depend on each
+    /// other must be sorted by this key, so that no permutation of them is tried twice.
     key: (usize, [usize; 3]),
 }
 
 struct Search<'a> {
     form: VideoForm,
     templates: &'a [Template],
-    /// LOP3 with each of the 256 tables.
+    /// Templates of LOP3, one for each of the 256 tables.
     tables: &'a [Template],
     target: Row<WIDTH>,
 }
 
-/// Returns the shortest sequence, tested on all pairs of lanes, or `None` if there is none within
-/// the limit.
+/// Returns the shortest sequence that is correct on all pairs of lanes. Returns `None` if there is
+/// none within the limit. Calls `watch` with the length of the sequences before each length is
+/// searched.
 ///
 /// # Errors
 /// Returns an error if a template is invalid, which does not occur.
@@ -109,7 +112,8 @@ pub(super) fn search(plan: Plan, mut watch: impl FnMut(usize)) -> Result<Option<
 }
 
 impl Search<'_> {
-    /// Returns the first program of `length` instructions, in the order of the first instructions.
+    /// Returns a sequence of exactly `length` instructions, if there is one. Of several sequences,
+    /// the one with the first of the possible first steps is returned.
     fn of_length(&self, length: usize, pool: &[Value], threads: usize) -> Option<Vec<Inst>> {
         if length == 1 {
             return self.last(pool, &[]);
@@ -142,7 +146,8 @@ impl Search<'_> {
         best.into_inner().ok()?.map(|(_, insts)| insts)
     }
 
-    /// Searches the programs that continue with `step`, with `left` instructions including it.
+    /// Searches the sequences that continue with `step`. `left` is the number of instructions that
+    /// may follow, including `step`.
     fn with<'a>(
         &'a self,
         step: Application<'a>,
@@ -156,8 +161,8 @@ impl Search<'_> {
         }
         pool.push(Value { source: StepOperand::Application(steps.len()), row });
         steps.push(step);
-        // Pruned if too many values are unused: each instruction reads at most three values and
-        // produces one.
+        // The search stops here if too many values have no use. Each further instruction reads at
+        // most three values and adds one, so the number of unused values falls by at most two.
         let fits = unused(pool, steps).count() <= 1 + 2 * (left - 1);
         let found = match left - 1 {
             _ if !fits => None,
@@ -169,7 +174,7 @@ impl Search<'_> {
         found
     }
 
-    /// Returns the possible next steps.
+    /// Returns the possible next steps of a sequence.
     fn steps<'a>(&'a self, pool: &[Value], steps: &[Application<'a>]) -> Vec<Application<'a>> {
         let mut next = Vec::new();
         let last = steps.last().map(|step| (step.key, pool.len() - 1));
@@ -182,7 +187,7 @@ impl Search<'_> {
                 }
             }
         }
-        // LOP3 with any table, on the operands and the last value.
+        // LOP3 with every table, on two of the operands and the result of the last step.
         if let Some((_, value)) = last {
             let tables = self.tables.iter().enumerate();
             next.extend(
@@ -195,7 +200,8 @@ impl Search<'_> {
         next
     }
 
-    /// Returns the program with one more instruction, if that gives the result.
+    /// Returns the sequence with one more instruction, if that instruction computes the wanted
+    /// result.
     fn last<'a>(&'a self, pool: &[Value], steps: &[Application<'a>]) -> Option<Vec<Inst>> {
         let wanted: Vec<usize> = unused(pool, steps).collect();
         let covers = |operands: &[usize]| wanted.iter().all(|value| operands.contains(value));
@@ -205,7 +211,8 @@ impl Search<'_> {
                 for y in x..pool.len() {
                     for z in y..pool.len() {
                         let mut operands = [x, y, z];
-                        // The assembler accepts at most one constant, which must be last.
+                        // The assembler accepts at most one constant operand, which must be the
+                        // last.
                         operands.sort_by_key(|&value| is_number(pool, value));
                         if !covers(&operands) || is_number(pool, operands[1]) {
                             continue;
@@ -229,7 +236,8 @@ impl Search<'_> {
         })
     }
 
-    /// Returns the program in the format of the table, if it is correct on all lanes.
+    /// Returns the sequence in the format of the sequence table, if it is correct on all pairs of
+    /// lanes.
     fn accept<'a>(&'a self, pool: &[Value], steps: &[Application<'a>], last: Application<'a>) -> Option<Vec<Inst>> {
         let mut program = Vec::new();
         let mut next = TEMPORARY;
@@ -283,7 +291,7 @@ impl Search<'_> {
     }
 }
 
-/// Returns the computed values without uses.
+/// Returns the indices of the computed values that no step uses.
 fn unused<'a>(pool: &'a [Value], steps: &'a [Application<'_>]) -> impl Iterator<Item = usize> + 'a {
     let read: BTreeSet<usize> =
         steps.iter().flat_map(|step| step.key.1[..step.template.arity].iter().copied()).collect();
@@ -295,7 +303,8 @@ fn is_number(pool: &[Value], value: usize) -> bool {
     matches!(pool[value].source, StepOperand::Number(_))
 }
 
-/// Returns the possible operands of a template. Missing operands are value 0.
+/// Returns the possible operands of a template, as indices of values. A template with fewer than
+/// three operands gets index 0 for the missing ones.
 fn choices<'a>(template: &'a Template, pool: &'a [Value]) -> impl Iterator<Item = [usize; 3]> + 'a {
     let count = |n: usize| if n < template.arity { pool.len() } else { 1 };
     let all = (0..count(0)).flat_map(move |x| (0..count(1)).flat_map(move |y| (0..count(2)).map(move |z| [x, y, z])));
@@ -307,8 +316,8 @@ fn choices<'a>(template: &'a Template, pool: &'a [Value]) -> impl Iterator<Item 
     })
 }
 
-/// Returns the LOP3 table that computes `target` from three words, if there is one. Undetermined
-/// entries are 0.
+/// Returns the LOP3 table that computes `target` from three rows of words, if there is one. Entries
+/// of the table that no bit determines are 0.
 fn table(words: [&Row<WIDTH>; 3], target: &Row<WIDTH>) -> Option<u8> {
     let mut set = [0; 8];
     let mut clear = [0; 8];
@@ -340,7 +349,7 @@ mod tests {
     fn the_shortest_is_found_and_no_shorter_one() {
         let one = found("vmin4.s32.s32.s32", 120, 2).unwrap();
         assert_eq!(halfbyte_isel::ptx::expand::lines(&one).unwrap(), ["min.s8x4 d, a, b;"]);
-        // For other types, and without saturation, the difference has the same bits.
+        // For all other types, and without saturation, the absolute difference has the same bits.
         let distance = found("vabsdiff4.s32.s32.s32", 75, 1).unwrap();
         assert_eq!(distance.len(), 2);
         assert_eq!(found("vabsdiff4.s32.u32.s32", 75, 1), None);

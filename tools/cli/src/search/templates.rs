@@ -1,4 +1,4 @@
-//! Instructions that the search combines.
+//! Templates: the instructions of which the search builds sequences.
 
 use halfbyte_isa::halu::domain::Lanes;
 use halfbyte_isa::ptx::row::OperandKind;
@@ -6,19 +6,20 @@ use halfbyte_isa::ptx::types::Token;
 use halfbyte_isa::ptx::{Inst, Operand};
 use halfbyte_isel::ptx::expand::{OPERANDS, VideoForm, assemble};
 
-/// Unit of the search: one PTX instruction, or two that NVIDIA's assembler fuses.
+/// A step of a sequence: one PTX instruction, or two that NVIDIA's assembler fuses.
 pub(super) struct Template {
-    /// Instructions, on the registers of a sequence.
+    /// The instructions, with the registers that the sequence table uses.
     pub(super) insts: Vec<Inst>,
-    /// Number of operands.
+    /// The number of operands.
     pub(super) arity: usize,
-    /// Set if the first two operands may be swapped.
+    /// `true` if the first two operands may be swapped.
     pub(super) commutes: bool,
-    /// Operands that may be constants.
+    /// For each operand, `true` if it may be a constant.
     pub(super) takes_number: [bool; 3],
 }
 
-/// Arithmetic and bitwise templates, with `true` if the first two operands commute.
+/// Templates of arithmetic and bitwise instructions, with `true` if the first two operands may be
+/// swapped.
 const COMMON: &[(&str, bool)] = &[
     ("add.u32 d, a, b;", true),
     ("sub.u32 d, a, b;", false),
@@ -34,7 +35,8 @@ const COMMON: &[(&str, bool)] = &[
     ("shr.u32 t0, a, 1; add.u32 d, t0, b;", false),
 ];
 
-/// Templates with lane masks: `ONE` is the lowest bit of each lane, and `TOP` the highest.
+/// Templates with lane masks: in `ONE` the lowest bit of each lane is set, in `TOP` the highest.
+/// The flag is `true` if the first two operands may be swapped.
 const MASKED: &[(&str, bool)] = &[
     ("lop3.b32 d, a, b, ONE, 0x28;", true),
     ("lop3.b32 d, a, b, ONE, 0x82;", true),
@@ -96,7 +98,7 @@ const HALFWORD_SUMS: &[(&str, bool)] = &[
     ("dp2a.lo.s32.s32 d, a, 0xffff, b;", false),
 ];
 
-/// Returns a word with the lowest bit of each lane set.
+/// Returns a 32-bit word in which the lowest bit of each lane is set.
 pub(super) fn ones(lanes: Lanes) -> u32 {
     match lanes {
         Lanes::Four => 0x0101_0101,
@@ -104,12 +106,12 @@ pub(super) fn ones(lanes: Lanes) -> u32 {
     }
 }
 
-/// Returns a word with the highest bit of each lane set.
+/// Returns a 32-bit word in which the highest bit of each lane is set.
 pub(super) fn tops(lanes: Lanes) -> u32 {
     ones(lanes) << (lanes.bits() - 1)
 }
 
-/// Returns the templates for a form and SM version.
+/// Returns the templates for a video instruction and an SM version.
 ///
 /// # Errors
 /// Returns an error if a template is invalid, which does not occur.
@@ -140,13 +142,13 @@ impl Template {
         Template { takes_number: takes, insts, arity, commutes }
     }
 
-    /// Creates the LOP3 with a given table.
+    /// Creates the template of LOP3 with the given table.
     pub(super) fn lop3(table: u8) -> Result<Template, String> {
         Ok(Template::new(assemble(&format!("lop3.b32 d, a, b, c, {table};"))?, false))
     }
 }
 
-/// Returns `true` if the operand may be a constant wherever the instruction uses it.
+/// Returns `true` if an operand may be a constant at every position where the instruction uses it.
 fn takes_number(inst: &Inst, operand: &Operand) -> bool {
     let places = inst.operands_with_rows();
     places.filter(|(_, found)| *found == operand).all(|(o, _)| matches!(o.shape, OperandKind::Value(_)))
