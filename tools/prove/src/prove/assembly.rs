@@ -22,7 +22,7 @@ pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
                 let word = Inst::random(of(piece), &mut || random.bits()).word();
                 check_round_trip(word)?;
                 if Inst::decode(word).map(|inst| inst.opcode()) != Some(of(piece)) {
-                    return fail(word, &format!("it does not decode as {}", of(piece).name()));
+                    return fail(word, &format!("the instruction word does not decode as {}", of(piece).name()));
                 }
             }
             Ok(legal)

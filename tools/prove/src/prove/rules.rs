@@ -127,7 +127,7 @@ impl RuleSite {
     ) -> Subject {
         let all: Result<Vec<Vec<Witness>>, CheckError> = checks.iter().map(|check| witnesses(check)).collect();
         let all = all.map(|all| all.concat()).map_err(|error| error.to_string());
-        let all = all.and_then(|all| if all.is_empty() { Err("it has no check".to_owned()) } else { Ok(all) });
+        let all = all.and_then(|all| if all.is_empty() { Err("the rule has no check".to_owned()) } else { Ok(all) });
         let count = all.as_ref().map_or(0, Vec::len);
         let share = effort.choose(SAMPLE, FULL).div_ceil(count.max(1) as u32).max(LEAST);
         let name = format!("{}::{}", self.part, self.name);
@@ -183,7 +183,7 @@ fn prove(
 ) -> Result<u64, Wrong> {
     let wrong = |reason: String| Wrong { reason, file: witness.text.clone(), is_shown: false };
     let module = Module::named("check", &witness.text).map_err(|report| wrong(report.to_string()))?;
-    let kernel = module.ir().kernels.first().ok_or_else(|| wrong("no kernel".to_owned()))?;
+    let kernel = module.ir().kernels.first().ok_or_else(|| wrong("the witness has no kernel".to_owned()))?;
     let Translated { after, is_taken } = translate(kernel).map_err(wrong)?;
     let sides = TranslationCheck { module: &module, kernel, after, params: given(kernel), output: witness.output };
     let mut run = 0;
@@ -211,7 +211,7 @@ fn prove(
     }
     // That the rule was not applied is reported last, because a difference in the results says
     // more.
-    if is_taken { Ok(run) } else { Err(wrong("its witness is translated without it".to_owned())) }
+    if is_taken { Ok(run) } else { Err(wrong("the rule is not applied to its witness kernel".to_owned())) }
 }
 
 /// A difference between a witness kernel and its translation.
@@ -441,7 +441,7 @@ mod tests {
     #[test]
     fn a_rule_needs_a_check_that_can_be_read() {
         for (checks, reason) in [
-            (&[] as &[&str], "it has no check"),
+            (&[] as &[&str], "the rule has no check"),
             (&["(%a: i7): %r = neg.i8 %a"], "`i7` is not a type"),
             (&["(%a: i8): %r = neg.i8 %b"], "%b"),
         ] {
@@ -458,7 +458,7 @@ mod tests {
     fn a_rule_that_is_not_taken_fails() {
         assert!(planted(&[CHECK], true, |_| {}).prove(0).is_ok_and(|cases| cases >= 4096));
         let failure = planted(&[CHECK], false, |_| {}).prove(0).unwrap_err();
-        assert_eq!(failure.reason, "its witness is translated without it");
+        assert_eq!(failure.reason, "the rule is not applied to its witness kernel");
     }
 
     #[test]

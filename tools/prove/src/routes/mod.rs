@@ -152,7 +152,7 @@ impl Outcome {
                     Some((number, byte, found, expected)) => {
                         format!("byte {byte} of buffer {number} is {found:#04x}, expected {expected:#04x}")
                     }
-                    None => "the launch has other buffers".to_owned(),
+                    None => "the number or size of the buffers differs".to_owned(),
                 }
             }
             (Outcome::Done(_), _) => "the launch succeeds".to_owned(),
