@@ -87,7 +87,7 @@ pub fn page(module: &Module, kernels: &[Kernel], targets: &[Target]) -> Result<S
     }
     if views.is_empty() {
         if errors.is_empty() {
-            errors.push(Diagnostic::new(Span::default(), "the file has no kernels").expected("one to show"));
+            errors.push(Diagnostic::new(Span::default(), "the file has no kernels").expected("at least one kernel"));
         }
         return Err(errors);
     }
