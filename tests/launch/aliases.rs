@@ -87,7 +87,7 @@ fn texts_are_imported_so_where_that_is_asked_for() {
         let error = answer(way, &ptx(args.clone()))["error"].clone();
         assert_eq!(error["kind"], "arguments", "{way:?}: {error}");
         let message = error["message"].as_str().unwrap();
-        assert!(message.contains("which the kernel writes as `y`"), "{message}");
+        assert!(message.contains("the kernel writes `y`"), "{message}");
         assert!(message.contains("import it with `--alias`"), "{message}");
     }
 }
@@ -103,7 +103,10 @@ fn what_may_overlap_nothing_is_refused() {
             let error = answer(way, &kernel(args.clone()))["error"].clone();
             assert_eq!(error["kind"], "arguments", "{way:?} {args}: {error}");
             let message = error["message"].as_str().unwrap();
-            assert!(message.contains("as `z`") && message.contains("say `may_alias` in its parameter"), "{message}");
+            assert!(
+                message.contains("writes `z`") && message.contains("declare the parameter `may_alias`"),
+                "{message}"
+            );
         }
     }
     let odd = json!([{"buffer": "05000000070000000000000000000000"}, {"alias": 0, "offset": 2}, {"zeros": 8}]);

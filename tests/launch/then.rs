@@ -131,7 +131,7 @@ fn launches_that_are_wrong_are_refused() {
                 json!({"entry": "sum", "items": 1, "args": [{"same": 0}, {"same": 0}, {"value": "00000000"}, {"zeros": 4}]}),
             ),
             1,
-            "argument 1 cannot be argument 0 of the first launch, as argument 0 is; give `alias`",
+            "argument 1 cannot be argument 0 of the first launch, because argument 0 already is; give `alias`",
         ),
     ] {
         let error = answer(&[], &with(double(), then))["error"].clone();

@@ -161,7 +161,7 @@ impl Trial<'_> {
         let launches = module.ir().kernels.first().map(launches).unwrap_or_default();
         match module.ir().to_string() == text {
             true => self.run(&module, &launches),
-            false => Err(Failure::malformed("it does not print as it reads")),
+            false => Err(Failure::malformed("the kernel's text changes when it is parsed and printed again")),
         }
     }
 
@@ -198,7 +198,7 @@ impl Trial<'_> {
     /// Fails with the failure of the kernel.
     pub fn run(&self, module: &Module, launches: &[Launch]) -> Result<Tally, Failure> {
         let [kernel] = module.ir().kernels.as_slice() else {
-            return Err(Failure::malformed("one kernel is tried at a time"));
+            return Err(Failure::malformed("the module must contain exactly one kernel"));
         };
         let mut tally = Tally::default();
         let mut expected = Vec::with_capacity(launches.len());
@@ -398,11 +398,15 @@ impl Reference<'_> {
                 return Ok(());
             }
             if found != *outcome {
-                return Err(format!("{time} times: {}, alone {}", shown(&found), shown(outcome)));
+                return Err(format!(
+                    "run {time} of a bound launch: {}; single launch: {}",
+                    shown(&found),
+                    shown(outcome)
+                ));
             }
             for (number, (before, after)) in buffers() {
                 if outcome.is_ok() && bound.buffer(number).is_some_and(|bytes| bytes != after) {
-                    return Err(format!("{time} times: argument {number} is another"));
+                    return Err(format!("run {time} of a bound launch: argument {number} differs"));
                 }
                 if let Some(bytes) = bound.buffer_mut(number) {
                     bytes.copy_from_slice(before);
@@ -457,8 +461,8 @@ impl Reference<'_> {
                     false => format!("on {on}: {found}; on ir line {}, {expected}", self.line(expected)),
                 }
             }
-            (Ok(_), Some(found)) => format!("on {on}: {found}; on ir there is no trap"),
-            (Err(fault), None) => format!("on {on} there is no trap; on ir: {fault}"),
+            (Ok(_), Some(found)) => format!("on {on}: {found}; on ir the launch does not trap"),
+            (Err(fault), None) => format!("on {on} the launch does not trap; on ir: {fault}"),
             (Err(fault), Some(found)) => format!("on {on}: {found}; on ir: {fault}"),
         };
         Err((FailureKind::Trap, reason))
@@ -494,8 +498,8 @@ impl Reference<'_> {
                     false => format!("on {on}: {found}; on ir line {}, {expected}", self.line(expected)),
                 }
             }
-            (Ok(_), Err(error)) => format!("on {on}: {error}; on ir there is no trap"),
-            (Err(fault), Ok(_)) => format!("on {on} there is no trap; on ir: {fault}"),
+            (Ok(_), Err(error)) => format!("on {on}: {error}; on ir the launch does not trap"),
+            (Err(fault), Ok(_)) => format!("on {on} the launch does not trap; on ir: {fault}"),
             (Err(fault), Err(error)) => format!("on {on}: {error}; on ir: {fault}"),
         };
         Err((FailureKind::Trap, reason))

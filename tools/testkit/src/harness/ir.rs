@@ -254,10 +254,10 @@ impl Run<'_> {
         let mut there = params.iter().zip(places).filter(|(_, place)| place.is_some_and(|(of, _)| of == arg));
         let Some((unique, _)) = there.find(|(param, _)| param.kind.is_unique()) else { return Ok(()) };
         let via = self.via.name();
-        let help = if self.is_imported { "import it with `--alias`" } else { "say `may_alias` in its parameter" };
+        let help = if self.is_imported { "import it with `--alias`" } else { "declare the parameter `may_alias`" };
         let name = &unique.name;
         Err(Failure::arguments(format!(
-            "argument {arg} is the memory of several parameters, which the kernel writes as `{name}`; via {via} it may overlap no other parameter: {help}"
+            "several parameters point into argument {arg}, and the kernel writes `{name}`; via {via}, `{name}` must not overlap other parameters: {help}"
         )))
     }
 
@@ -318,7 +318,7 @@ impl Run<'_> {
         if !offset.is_multiple_of(WIDEST) {
             let (via, name) = (self.via.name(), &param.name);
             let message = format!(
-                "via {via} `{name}`, which alone points into its argument, must be aligned to {WIDEST} bytes, but byte {offset} is not"
+                "via {via} `{name}`, the only parameter that points into its argument, must be aligned to {WIDEST} bytes, but byte {offset} is not"
             );
             return Err(self.unsupported_argument(message));
         }
@@ -326,7 +326,8 @@ impl Run<'_> {
         let size = ty(param.kind).bytes() as usize;
         if !bytes.len().is_multiple_of(size) {
             let (via, name, found) = (self.via.name(), &param.name, bytes.len());
-            let message = format!("via {via} `{name}` is elements of {size} bytes; argument {arg} has {found} bytes");
+            let message =
+                format!("via {via} `{name}` has elements of {size} bytes, but argument {arg} has {found} bytes");
             return Err(self.unsupported_argument(message));
         }
         Ok(bytes.to_vec())

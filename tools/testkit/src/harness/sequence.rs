@@ -75,7 +75,9 @@ fn bind(wanted: Vec<NextArg>, first: &mut [Arg]) -> Result<Bound, Failure> {
             NextArg::New(arg) => (arg, None),
             NextArg::Same { arg: same, pointers } => {
                 if let Some(other) = places.iter().position(|&place| place == Some(same)) {
-                    let message = format!("argument {same} of the first launch, as argument {other} is; give `alias`");
+                    let message = format!(
+                        "argument {same} of the first launch, because argument {other} already is; give `alias`"
+                    );
                     return Err(wrong(message));
                 }
                 match first.get_mut(same) {
@@ -85,18 +87,18 @@ fn bind(wanted: Vec<NextArg>, first: &mut [Arg]) -> Result<Bound, Failure> {
                     Some(Arg::Value(value)) if pointers.is_empty() => (Arg::Value(value.clone()), None),
                     Some(Arg::Value(_)) => {
                         return Err(wrong(format!(
-                            "argument {same} of the first launch, a value, in which no pointer stands"
+                            "argument {same} of the first launch with `pointers`, because that argument is a value"
                         )));
                     }
                     Some(Arg::Alias { arg: of, .. }) => {
                         let message = format!(
-                            "argument {same} of the first launch, an alias; give `same` of argument {of}, and `alias` beside it"
+                            "argument {same} of the first launch, because that argument is an alias; give `same` for argument {of}, and an `alias` of it"
                         );
                         return Err(wrong(message));
                     }
                     None => {
                         let count = first.len();
-                        return Err(wrong(format!("argument {same} of the first launch, which has {count}")));
+                        return Err(wrong(format!("argument {same} of the first launch, which has {count} arguments")));
                     }
                 }
             }

@@ -66,7 +66,7 @@ fn reason(explanation: &Explanation, near: &NearMiss) -> (u8, String) {
     let op = near.of.as_ref().unwrap_or(&explanation.op);
     let file = near.rule.file;
     match &near.miss {
-        None => (0, format!("for `{op}` it matches, but a rule of a higher priority is taken")),
+        None => (0, format!("for `{op}` the rule matches, but a rule of a higher priority is applied")),
         Some(Missed { wanted, line, found, depth }) => {
             let distance = match depth {
                 MatchExtent::Pattern => 1,

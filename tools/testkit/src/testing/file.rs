@@ -244,8 +244,9 @@ impl Parser<'_> {
         let place = span(shown.len() - rest.trim_start().len());
         match (word, CheckKind::named(word)) {
             ("test", _) if !is_alone => {
-                let wrong = Diagnostic::new(place, "a `; test:` line follows other text");
-                self.errors.push(wrong.expected("it on a line of its own, above the kernels"));
+                let wrong =
+                    Diagnostic::new(place, "a `; test:` comment must be on a line of its own, above the kernels");
+                self.errors.push(wrong);
             }
             ("test", _) => {
                 let header = self.header(pattern, place);
@@ -274,12 +275,12 @@ impl Parser<'_> {
         // it is rewritten.
         if range.start < self.last_inst {
             let wrong = Diagnostic::new(span, format!("the expected output is inside @{}", test.kernel));
-            return self.errors.push(wrong.expected("it below the kernel"));
+            return self.errors.push(wrong.help("move the expected output below the kernel"));
         }
         let whole = test.whole.get_or_insert(ExpectedOutput { range: range.start..range.start, lines: Vec::new() });
         if whole.range.end != range.start {
             let wrong = Diagnostic::new(span, "the expected output is interrupted by other lines");
-            return self.errors.push(wrong.expected("all its lines together"));
+            return self.errors.push(wrong.help("put all `;=` lines of a kernel together"));
         }
         whole.range.end = range.end;
         whole.lines.push((span, shown.to_owned()));
@@ -336,7 +337,7 @@ impl Parser<'_> {
         if let (Stage::Expand, Some(target)) = (stage, target)
             && !pipeline::is_taken(name, target)
         {
-            let wrong = Diagnostic::new(span, format!("`{target}` has nothing to expand"));
+            let wrong = Diagnostic::new(span, format!("stage `expand` does not exist for target `{target}`"));
             return Err(wrong.expected("`expand ptx`"));
         }
         let mut header = Header { stage, target, passes: None, without: Vec::new(), block: None };
@@ -396,7 +397,7 @@ fn missing(text: &str, span: Span) -> Result<(Op, Option<Type>), Diagnostic> {
     let (name, ty) = text.split_once('.').map_or((text, None), |(name, ty)| (name, Some(ty)));
     let unknown = |what: &str, name: &str, near: Option<&str>, expected: &str| {
         let expected = near.map_or(expected.to_owned(), |near| format!("{expected}; did you mean `{near}`?"));
-        Diagnostic::new(span, format!("no {what} is called `{name}`")).expected(expected)
+        Diagnostic::new(span, format!("there is no {what} `{name}`")).expected(expected)
     };
     let op = Op::from_name(name).ok_or_else(|| {
         let near = closest(name, Op::ALL.iter().map(|op| op.name()));
@@ -493,7 +494,7 @@ mod tests {
             ("isel", "isel", "stage `isel` needs a target; expected halu, vp1 or ptx after it"),
             ("isel passes=canon", "isel", "stage `isel` needs a target; expected halu, vp1 or ptx after it"),
             ("isel hal", "hal", "`hal` is not a target; expected halu, vp1 or ptx"),
-            ("expand vp1", "expand", "`vp1` has nothing to expand; expected `expand ptx`"),
+            ("expand vp1", "expand", "stage `expand` does not exist for target `vp1`; expected `expand ptx`"),
             (
                 "asm ptx sm=85",
                 "sm=85",
@@ -518,12 +519,12 @@ mod tests {
             (
                 "lower without=ad.i32",
                 "without=ad.i32",
-                "no op is called `ad`; expected `OP` or `OP.TYPE`; did you mean `add`?",
+                "there is no op `ad`; expected `OP` or `OP.TYPE`; did you mean `add`?",
             ),
             (
                 "lower without=add.i33",
                 "without=add.i33",
-                "no type is called `i33`; expected a type after the op; did you mean `i32`?",
+                "there is no type `i33`; expected a type after the op; did you mean `i32`?",
             ),
         ] {
             let text = format!("\n; test: {header}\n{KERNEL}; rule: no_such_rule\n; check: x\n");
@@ -598,7 +599,10 @@ mod tests {
         let beside =
             one(&format!("; test: isel halu\n{}; check: STG\n", KERNEL.replace("ret\n", "ret ; test: isel vp1\n")));
         assert_eq!((beside.0, beside.1.as_str()), (6, "isel vp1"));
-        assert!(beside.2.starts_with("a `; test:` line follows other text"), "{beside:?}");
+        assert!(
+            beside.2.starts_with("a `; test:` comment must be on a line of its own, above the kernels"),
+            "{beside:?}"
+        );
         let indented = one(&format!("; test: lower\n{KERNEL}  ;= kernel\n"));
         assert_eq!((indented.0, indented.1.as_str()), (8, ";= kernel"));
         assert!(indented.2.contains("expected `;=` at the start of the line"), "{indented:?}");
@@ -629,14 +633,8 @@ mod tests {
         );
         // A rule of another target can never be applied, so naming it is an error.
         assert!(one("; no rule: vp1::word_add\n").2.starts_with("there is no rule `vp1::word_add`"));
-        assert_eq!(
-            one(";= a\n\n;= b\n").2,
-            "the expected output is interrupted by other lines; expected all its lines together"
-        );
+        assert_eq!(one(";= a\n\n;= b\n").2, "the expected output is interrupted by other lines");
         let within = KERNEL.replace("^entry:\n", "^entry:\n;= a\n");
-        assert_eq!(
-            errors(&format!("; test: lower\n{within};= b\n"))[0].2,
-            "the expected output is inside @k; expected it below the kernel"
-        );
+        assert_eq!(errors(&format!("; test: lower\n{within};= b\n"))[0].2, "the expected output is inside @k");
     }
 }

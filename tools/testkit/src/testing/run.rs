@@ -133,7 +133,7 @@ impl TestFile {
             let count: usize = check.rules.iter().map(|&rule| taken.count(rule)).sum();
             let name = &check.name;
             if check.is_wanted && count == 0 {
-                let mut wrong = Diagnostic::new(check.span, format!("rule `{name}` is not taken"));
+                let mut wrong = Diagnostic::new(check.span, format!("rule `{name}` is not applied"));
                 if let Some(target) = test.header.target {
                     for reason in failure_report::not_taken(&module, &options(test, target, watchdog), &check.rules) {
                         wrong = wrong.note(None, reason);
@@ -141,7 +141,7 @@ impl TestFile {
                 }
                 verdict.failures.push(wrong);
             } else if !check.is_wanted && count > 0 {
-                verdict.failures.push(Diagnostic::new(check.span, format!("rule `{name}` is taken")));
+                verdict.failures.push(Diagnostic::new(check.span, format!("rule `{name}` is applied")));
             }
         }
         if let Some(whole) = &test.whole
