@@ -119,7 +119,7 @@ fn a_device_must_run_what_the_text_is_for() {
 #[test]
 fn engine_cuda_is_for_ptx() {
     let run = ["run", "examples/axpy.hb", "--items", "1", "--engine", "cuda", "--target"];
-    called(&[&run[..], &["halu"]].concat(), "90").fails(2, "engine `cuda` does not run what is for halu");
+    called(&[&run[..], &["halu"]].concat(), "90").fails(2, "engine `cuda` cannot execute code for target halu");
     let step = ["step", "--target", "halu", "--engine", "cuda", "--json"];
     let line = halfbyte_on(&step, b"{\"asm\": \"IADD3 R0, R1, R2, R3\"}\n");
     assert!(line.output().contains("engine `cuda` does not support steps"), "{}", line.out);

@@ -174,7 +174,7 @@ fn binary_is_not_written_to_a_terminal() {
 
 #[test]
 fn options_that_would_be_ignored_are_refused() {
-    let sm = "says which SM PTX is for; target";
+    let sm = "selects the SM version of PTX, but target";
     let run = ["run", "examples/axpy.hb", "--items", "1", "--arg", "a=1.0", "--arg", "x=[1.0]", "--arg", "y=[1.0]"];
     for target in ["halu", "vp1", "ir"] {
         halfbyte(&[&run[..], &["--target", target, "--sm", "75"]].concat()).fails(2, sm);

@@ -113,7 +113,8 @@ fn arguments_that_do_not_fit_are_shown_with_a_mark() {
     run(&["a=1"]).fails(2, "`a` is given twice");
     run(&["x=@no/such.npy", "--arg", "y=[1]"]).fails(2, "no/such.npy");
     run(&["x=zeros:f16x2:99999999999999", "--arg", "y=[1]"]).fails(2, "are too many");
-    run(&["x=[1]", "--arg", "y=[1]", "--out", "x=o.npy"]).fails(2, "`x` is no out or inout buffer; these are y");
+    run(&["x=[1]", "--arg", "y=[1]", "--out", "x=o.npy"])
+        .fails(2, "`x` is not an out or inout buffer; the out and inout buffers are: y");
     run(&["x=[1]", "--arg", "y=[1]", "--out", "y"]).fails(2, "expected NAME=FILE");
     run(&["x=[1]", "--arg", "y=[1]", "--kernel", "b"]).fails(2, "has no kernel `@b`; it has @axpy");
 }
@@ -142,12 +143,13 @@ fn calls_that_cannot_be_exit_with_2() {
     halfbyte(&["compile", "examples/axpy.hb", "--target", "ptx", "--emit", "words"])
         .fails(2, "has PTX, not machine code");
     halfbyte(&["run", "examples/axpy.hb", "--target", "vp1", "--engine", "cuda", "--items", "1"])
-        .fails(2, "engine `cuda` does not run what is for vp1; `interp` does");
+        .fails(2, "engine `cuda` cannot execute code for target vp1; use `--engine interp`");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--emit", "ptx"]).fails(2, "not PTX text");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "-g"]).fails(2, "--line-info is for PTX text");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "ptx", "-g", "--emit", "obj"]).fails(2, "--line-info");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--passes", "fold,frob"]).fails(2, "frob");
-    halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--print-after", "frob"]).fails(2, "no step `frob`");
+    halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--print-after", "frob"])
+        .fails(2, "there is no step `frob`");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--emit", "mach", "--stats"]).fails(2, "--stats");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--emit", "ir", "--time-passes"]).fails(2, "no step");
     halfbyte(&["compile", "examples", "--target", "halu"]).fails(2, "examples");

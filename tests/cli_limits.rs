@@ -106,7 +106,7 @@ fn a_reduction_ends_whatever_a_trial_does() {
     assert_eq!(reduced.code, 0, "{}", reduced.err);
     assert!(reduced.out.starts_with("; on halu: check does not end within 1.0 s\n"), "{}", reduced.out);
     let cut = halfbyte_on(&["reduce", "-", "--time", "0", "--patience", "1"], text.as_bytes());
-    cut.fails(1, "no failure was found in 0 s; --time gives it more");
+    cut.fails(1, "no failure was found in 0 s; use --time to search longer");
 }
 
 /// Waits until a process handles SIGINT, on systems that report it.

@@ -303,7 +303,7 @@ fn mutants_are_of_launches_in_ptx() {
         figure(called.output(), "results")
     });
     assert_eq!(shares.iter().sum::<u64>(), figure(called.output(), "results"));
-    halfbyte(&["corpus", &none, "--mutants", "1"]).fails(1, "none of the files has a launch of PTX");
+    halfbyte(&["corpus", &none, "--mutants", "1"]).fails(1, "the files contain no launch of a PTX kernel");
     halfbyte(&["corpus", &launches, "--mutants", "1", "--via", "ir"]).fails(2, "--via");
     halfbyte(&["corpus", &launches, "--seed", "1"]).fails(2, "--mutants");
 }

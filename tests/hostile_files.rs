@@ -205,20 +205,22 @@ fn no_output_destroys_an_input() {
             &["test", file, "--junit", output],
         ];
         for call in calls {
-            halfbyte(call).fails(2, "which this call reads; name another file for the output");
+            halfbyte(call).fails(2, "; write the output to another file");
             assert_eq!(fs::read_to_string(file).unwrap(), KERNEL, "{call:?}");
         }
         // `--out` rejects a kernel's file name extension, and otherwise a file that the call reads.
         let called = halfbyte(&["run", file, "--target", "halu", "--items", "1", "--out", &out]);
-        called
-            .fails(2, if output.ends_with(".hb") { "a kernel's text is not written" } else { "which this call reads" });
+        called.fails(
+            2,
+            if output.ends_with(".hb") { "a kernel's text is not written" } else { "the output would overwrite" },
+        );
         assert_eq!(fs::read_to_string(file).unwrap(), KERNEL);
     }
     let inout = folder.path().join("x.hb");
     fs::write(&inout, "kernel k(x: inout i32) {\n  x[item_id()] = 1\n}\n").unwrap();
     let (arg, out) = (format!("x=@{}", text(&values)), format!("x={}", text(&values)));
     let call = ["run", text(&inout), "--target", "halu", "--items", "1", "--arg", &arg, "--out", &out];
-    halfbyte(&call).fails(2, "which this call reads");
+    halfbyte(&call).fails(2, "the output would overwrite");
     assert_eq!(fs::read(&values).unwrap(), [1, 0, 0, 0]);
     // Other files, and devices that are both input and output, may be written.
     let listing = folder.path().join("k.s");

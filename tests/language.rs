@@ -59,7 +59,7 @@ fn fmt_writes_files_and_says_which_would_change() {
         ("plain.hb", "kernel @k( ) {\n^e:\n  ret\n}\n"),
     ]);
     let (file, plain) = (path("k.hb"), path("plain.hb"));
-    halfbyte(&["fmt", "--check", &file, &plain]).fails(1, "k.hb: it would change");
+    halfbyte(&["fmt", "--check", &file, &plain]).fails(1, "k.hb: the file is not formatted");
     halfbyte(&["fmt", &file, &plain]).output();
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "kernel k(y: out i32) {\n  y[0] = 1 ; one\n}\n");
     assert_eq!(std::fs::read_to_string(&plain).unwrap(), "kernel @k( ) {\n^e:\n  ret\n}\n");

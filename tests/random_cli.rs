@@ -64,7 +64,7 @@ fn programs_of_words_are_summed_up() {
     assert_eq!(count(output, "differences"), 0);
     let printed = halfbyte(&["random", "--words", "--count", "1", "--target", "halu", "--print"]);
     assert!(printed.output().contains("EXIT ;"));
-    halfbyte(&["random", "--words", "--target", "ptx"]).fails(2, "only HALU and VP1 have words");
+    halfbyte(&["random", "--words", "--target", "ptx"]).fails(2, "the target must be halu or vp1");
     halfbyte(&["random", "--words", "--engine", "jit"]).fails(2, "--engine");
 }
 

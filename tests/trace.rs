@@ -105,7 +105,7 @@ fn a_trap_ends_the_trace() {
 fn calls_that_are_wrong_are_refused() {
     traced(&["--target", "ir", "--arg", "n=1", "--trace", "2"]).fails(2, "--trace 2: the launch has 2 items");
     for target in ["halu", "vp1", "ptx"] {
-        traced(&["--target", target, "--arg", "n=1", "--trace", "0"]).fails(2, "say --target ir");
+        traced(&["--target", target, "--arg", "n=1", "--trace", "0"]).fails(2, "use --target ir");
     }
     let axpy = root().join("examples/axpy.hb");
     halfbyte(&["run", axpy.to_str().unwrap(), "--target", "ir", "--items", "1", "--trace", "x"]).fails(2, "--trace");

@@ -194,7 +194,7 @@ fn pictures_come_in_and_go_out() {
     assert_eq!(size(&out), [1, 8, 3]);
     to(&format!("{out}:5x5"))
         .fails(2, "the buffer has 24 bytes, and 5 x 5 pixels have 25 in grey, 75 in RGB, 100 in RGBA");
-    to(&format!("{out}:5by5")).fails(2, "`5by5` is no size; expected WIDTHxHEIGHT");
+    to(&format!("{out}:5by5")).fails(2, "`5by5` is not a size; expected WIDTHxHEIGHT");
     // A greyscale picture is an ordinary array of bytes. Without a given size, the output is not a
     // picture.
     let chelsea = [
@@ -222,7 +222,7 @@ fn pictures_come_in_and_go_out() {
     let called = ["--arg", &grey, "--arg", "b=[1, 2, 3, 4, 5, 6]", "--out", &to];
     halfbyte(&[&AVERAGE[..], &called].concat()).fails(
         2,
-        &format!("6 x 4 came in as `a`, which takes 24 bytes, and `mean` has 8; say --out {to}:WIDTHxHEIGHT"),
+        &format!("the input picture `a` of 6 x 4 pixels has 24 bytes, but `mean` has 8; use --out {to}:WIDTHxHEIGHT"),
     );
     let mut broken = fs::read(&rgba).unwrap();
     broken[40] ^= 0xff;

@@ -215,10 +215,14 @@ impl Compile {
             ));
         }
         if self.stats && matches!(self.emit, Emit::Ir | Emit::Lowered | Emit::Mach) {
-            return Err(Failure::Call("--stats counts words; emit asm, words, listing or obj with it".into()));
+            return Err(Failure::Call(
+                "--stats needs machine code; use it with --emit asm, words, listing or obj".into(),
+            ));
         }
         if self.emit == Emit::Ir && (self.print_after_all || self.time_passes || !self.print_after.is_empty()) {
-            return Err(Failure::Call("no step is taken for `--emit ir`; emit anything else to see the steps".into()));
+            return Err(Failure::Call(
+                "`--emit ir` runs no compiler step; select another kind of output to print or time steps".into(),
+            ));
         }
         Ok(target)
     }
@@ -277,7 +281,7 @@ impl Compile {
         if let Some(unknown) = self.print_after.iter().find(|name| !known(name)) {
             let steps: Vec<&str> = options.pipeline.names().chain(steps()).collect();
             let meant = did_you_mean(unknown, "", steps.iter().copied());
-            let message = format!("no step `{unknown}` is taken{meant}; the steps are {}", steps.join(", "));
+            let message = format!("there is no step `{unknown}`{meant}; the steps are {}", steps.join(", "));
             return Err(Failure::Call(message));
         }
         let input = Input::read(&self.file)?;

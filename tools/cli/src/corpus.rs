@@ -305,11 +305,10 @@ impl Corpus {
             })?;
         }
         if launches.is_empty() {
-            return Err(Failure::input("none of the files has a launch of PTX".to_owned()));
+            return Err(Failure::input("the files contain no launch of a PTX kernel".to_owned()));
         }
         let end = first.checked_add(count).filter(|&end| end <= MOST_MUTANTS);
-        let beyond =
-            || Failure::Call("the numbers of mutants are below 2^63: give a lower --first or --mutants".into());
+        let beyond = || Failure::Call("mutant numbers must be less than 2^63: lower --first or --mutants".into());
         let comparison = Comparison {
             name: "mutants",
             prefix: "mutant",

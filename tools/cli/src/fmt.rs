@@ -41,7 +41,7 @@ impl Fmt {
             } else if written.as_bytes() != input.bytes {
                 changed += 1;
                 match self.check {
-                    true => say(&format!("{}: it would change\n", input.name)),
+                    true => say(&format!("{}: the file is not formatted\n", input.name)),
                     false => write(Some(&file.path), written.as_bytes())?,
                 }
             }

@@ -44,7 +44,7 @@ impl Input {
         let failed = |error| Failure::Call(format!("{}: {error}", name_of(path)));
         open(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
         if bytes.len() as u64 > most {
-            return Err(Failure::input(format!("{}: it has more than {most} bytes", name_of(path))));
+            return Err(Failure::input(format!("{}: the file has more than {most} bytes", name_of(path))));
         }
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         Ok(Input { name: name_of(path), folder, bytes })
@@ -155,10 +155,13 @@ pub(super) fn refuse_input<'p>(output: Option<&Path>, inputs: impl IntoIterator<
     let is_same = |input: &&Path| *input != Path::new("-") && is_same_file(output, input);
     match inputs.into_iter().find(is_same) {
         Some(input) => {
-            let what =
-                if input == output { "a file".to_owned() } else { format!("the same file as {}", input.display()) };
+            let what = if input == output {
+                "an input file".to_owned()
+            } else {
+                format!("the input file {}", input.display())
+            };
             let output = output.display();
-            Err(Failure::Call(format!("{output}: {what} which this call reads; name another file for the output")))
+            Err(Failure::Call(format!("{output}: the output would overwrite {what}; write the output to another file")))
         }
         None => Ok(()),
     }

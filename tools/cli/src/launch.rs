@@ -377,18 +377,17 @@ fn arg(number: usize, value: &Value, room: &mut ArgumentBudget) -> Result<Arg, F
     let members = value.as_object().ok_or_else(|| wrong(&what, "an object"))?;
     let mut given = ["buffer", "zeros", "value", "alias"].iter().filter_map(|name| Some((*name, members.get(*name)?)));
     if members.contains_key("same") {
-        let message =
-            format!("{what} has `same`, which names an argument of the first launch; it is for launches of `then`");
+        let message = format!("{what} has `same`, which is only valid in a launch of `then`");
         return Err(Failure::arguments(message));
     }
     let kinds = "one of `buffer`, `zeros`, `value` and `alias`";
-    let (name, value) = given.next().ok_or_else(|| Failure::arguments(format!("{what} has none; give {kinds}")))?;
+    let (name, value) = given.next().ok_or_else(|| Failure::arguments(format!("{what} has no value; give {kinds}")))?;
     if let Some((other, _)) = given.next() {
         return Err(Failure::arguments(format!("{what} has both `{name}` and `{other}`; give {kinds}")));
     }
     let beside = |member: &str, of: &[&str]| match members.get(member) {
         Some(_) if !of.contains(&name) => Err(Failure::arguments(format!(
-            "{what} has `{member}` beside `{name}`; it goes with `{}`",
+            "{what} has `{member}` and `{name}`; `{member}` is only valid with `{}`",
             of.join("`, `")
         ))),
         found => Ok(found),

@@ -396,7 +396,10 @@ impl SmArgs {
 }
 
 fn without_sm(target: &str, sm: Sm) -> Failure {
-    Failure::Call(format!("--sm {} says which SM PTX is for; target `{target}` has no SM versions", sm.number()))
+    Failure::Call(format!(
+        "--sm {} selects the SM version of PTX, but target `{target}` has no SM versions",
+        sm.number()
+    ))
 }
 
 /// Parses an SM version for PTX.

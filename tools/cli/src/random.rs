@@ -219,7 +219,7 @@ impl Random {
 impl Random {
     fn numbers(&self) -> Result<Range<u64>, Failure> {
         let end = self.first.checked_add(self.count).filter(|&end| end <= MOST);
-        let beyond = || Failure::Call("the numbers of kernels are below 2^63: give a lower --first or --count".into());
+        let beyond = || Failure::Call("kernel numbers must be less than 2^63: lower --first or --count".into());
         Ok(self.first..end.ok_or_else(beyond)?)
     }
 
@@ -250,7 +250,7 @@ impl Random {
         let machines = |target: &Target| target.form() != KernelFormat::Text;
         let targets: Vec<Target> = self.sm.targets(self.target)?.into_iter().filter(machines).collect();
         if targets.is_empty() {
-            return Err(Failure::Call("--words: only HALU and VP1 have words".to_owned()));
+            return Err(Failure::Call("--words generates machine code, so the target must be halu or vp1".to_owned()));
         }
         let programs = self.numbers()?;
         if self.print {

@@ -98,7 +98,8 @@ impl Reduce {
         for suspect in suspects {
             let end = watched.run(&suspect, &suspect.case)?;
             if end == End::Cut {
-                let reason = format!("{}: no failure was found in {} s; --time gives it more", input.name, self.time);
+                let reason =
+                    format!("{}: no failure was found in {} s; use --time to search longer", input.name, self.time);
                 return Err(Failure::input(reason));
             }
             if !end.is_orderly() {
@@ -114,7 +115,8 @@ impl Reduce {
         let mut fails = |case: &Case| found.fails(case).map(|failure| reason = failure.to_string()).is_some();
         let case = self.reduce(&found.case, &patience, &mut fails);
         if found.is_hidden() {
-            reason += "\nThis shows where each step is verified: in a build with debug assertions.";
+            reason +=
+                "\nThe failure occurs only in builds with debug assertions, which verify the kernel after each step.";
         }
         self.write(&case, &reason, found.target().name())
     }

@@ -211,10 +211,12 @@ impl Run {
         if let Platform::Words(target) = on
             && !TARGETS.runs(engine, target)
         {
-            return Err(Failure::Call(format!("engine `{engine}` does not run what is for {target}; `interp` does")));
+            return Err(Failure::Call(format!(
+                "engine `{engine}` cannot execute code for target {target}; use `--engine interp`"
+            )));
         }
         if let Some(reason) = self.engine().missing(&self.on.sm) {
-            return Err(Failure::input(format!("{reason}; engine `interp` needs no GPU")));
+            return Err(Failure::input(format!("{reason}; `--engine interp` needs no GPU")));
         }
         let watchdog = self.limits.watchdog(Limits::generous());
         let answer = RefCell::new(JsonOutput::new("run"));
@@ -240,7 +242,7 @@ impl Run {
         }
         if self.contract && self.on.is_text() {
             let message = "--contract is only valid for imported PTX; direct execution rounds each product and sum";
-            return Err(Failure::Call(format!("{message}; --target ir, halu or vp1")));
+            return Err(Failure::Call(format!("{message}; use --target ir, halu or vp1")));
         }
         if is_ptx(&input.name) && self.on.is_text() {
             return self.run_text(&input, shape, engine, within);
@@ -248,7 +250,7 @@ impl Run {
         if input.bytes.starts_with(b"\x7fELF") {
             let Platform::Words(target) = on else {
                 return Err(Failure::Call(format!(
-                    "{} is an object file; it runs on its target, not on ir",
+                    "{} is an object file, which has no IR; use --target with the target of the object",
                     input.name
                 )));
             };
@@ -256,7 +258,11 @@ impl Run {
                 .load(&input.bytes)
                 .map_err(|error| Failure::input(format!("{}: {error}", input.name)))?;
             if program.header().target != target {
-                return Err(Failure::Call(format!("{} is for {}", input.name, program.header().target)));
+                return Err(Failure::Call(format!(
+                    "{0} is an object file for {1}; use `--target {1}`",
+                    input.name,
+                    program.header().target
+                )));
             }
             let names: Vec<&str> = program.kernels().iter().map(|kernel| kernel.signature().name()).collect();
             let name = self.name(&names, &[], &input.name, "")?;
@@ -315,7 +321,7 @@ impl Run {
             (None, [name], []) => Ok(name),
             (None, [], []) => Err(no_kernels(file, text)),
             (None, ..) => {
-                let message = format!("say which --kernel of {file}: {}", names.join(", "));
+                let message = format!("{file} has several kernels; select one with --kernel: {}", names.join(", "));
                 Err(Failure::Call(message + &and_refused(refused)))
             }
         }
@@ -331,7 +337,7 @@ impl Run {
             }
             (None, Some(grid), Some(block)) => Shape { shared: self.shared, ..Shape::from((grid, block)) },
             _ if is_ptx(file) => {
-                return wrong("a kernel in PTX is launched over --grid blocks of --block threads".into());
+                return wrong("a PTX kernel needs both --grid (blocks) and --block (threads)".into());
             }
             (Some(_), ..) => return wrong("--items cannot be combined with --grid and --block".into()),
             (None, ..) => return wrong("give both --grid and --block, or --items".into()),
@@ -437,7 +443,7 @@ impl Run {
                 1 => format!("a group of {size}"),
                 groups => format!("{groups} groups of {size}"),
             };
-            mention(&format!("note: {items} items are {groups}; --grid and --block say others"));
+            mention(&format!("note: {items} items run as {groups}; use --grid and --block for other groups"));
         }
         self.describe(within, name, self.engine().on_threads(self.threads), items);
         let of_fault = |kernel: &halfbyte::ir::Kernel, fault: &Fault| {
@@ -601,7 +607,9 @@ impl Run {
             if !results.contains(&out.name) {
                 let names = if results.is_empty() { "none".into() } else { results.join(", ") };
                 let name = out.name;
-                let wrong = format!("--out {text}: `{name}` is no out or inout buffer; these are {names}");
+                let wrong = format!(
+                    "--out {text}: `{name}` is not an out or inout buffer; the out and inout buffers are: {names}"
+                );
                 return Err(Failure::Call(wrong));
             }
             outs.push(out);
@@ -625,7 +633,7 @@ impl Run {
             shown += &format!("--arg {arg}\n");
             let whole = Span { start, end: start + arg.len() as u32 };
             let Some((name, text)) = arg.split_once('=') else {
-                errors.push(Diagnostic::new(whole, "this gives no value").expected("NAME=VALUE"));
+                errors.push(Diagnostic::new(whole, "the argument has no value").expected("NAME=VALUE"));
                 continue;
             };
             let span = Span { start, end: start + name.len() as u32 };

@@ -21,11 +21,12 @@ pub(super) fn check(item: Option<u32>, on: Platform, items: u32) -> Done {
         (None, _) => Ok(()),
         (Some(_), Platform::Words(target)) => {
             let name = target.name();
-            let message = format!("--trace shows the values of the IR, which {name} does not keep; say --target ir");
+            let message =
+                format!("--trace shows the values of the IR, which do not exist on target {name}; use --target ir");
             Err(Failure::Call(message))
         }
         (Some(item), Platform::Ir) if item >= items => {
-            Err(Failure::Call(format!("--trace {item}: the launch has {items} items, the first is 0")))
+            Err(Failure::Call(format!("--trace {item}: the launch has {items} items, numbered from 0")))
         }
         (Some(_), Platform::Ir) => Ok(()),
     }

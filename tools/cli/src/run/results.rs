@@ -60,7 +60,7 @@ impl<'a> InputFormats<'a> {
         let (name, takes) = (&of.name, array.bytes());
         (param.ty().elem() == Elem::I8 && takes != bytes as u128).then(|| {
             format!(
-                "{width} x {height} came in as `{name}`, which takes {takes} bytes, and `{}` has {bytes}",
+                "the input picture `{name}` of {width} x {height} pixels has {takes} bytes, but `{}` has {bytes}",
                 param.name
             )
         })
@@ -80,7 +80,7 @@ impl<'s> Out<'s> {
         let (file, kind) = match sized {
             Some((file, size)) => {
                 let numbers = size.split_once('x').and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
-                let wrong = || Failure::Call(format!("--out {text}: `{size}` is no size; expected WIDTHxHEIGHT"));
+                let wrong = || Failure::Call(format!("--out {text}: `{size}` is not a size; expected WIDTHxHEIGHT"));
                 (file, FileFormat::Picture(Some(numbers.ok_or_else(wrong)?)))
             }
             None if is(file, "png") => (file, FileFormat::Picture(None)),
@@ -109,7 +109,7 @@ impl<'s> Out<'s> {
                 let size = size.or(same);
                 if let (None, Some(other)) = (size, came.other(param, bytes.len())) {
                     let asked = format!("--out {}={}", self.name, self.path.display());
-                    return Err(Failure::Call(format!("{asked}: {other}; say {asked}:WIDTHxHEIGHT")));
+                    return Err(Failure::Call(format!("{asked}: {other}; use {asked}:WIDTHxHEIGHT")));
                 }
                 let size = size.ok_or(picture::PictureError::NoSize);
                 let written = size.and_then(|size| picture::write(bytes, param.ty(), size));

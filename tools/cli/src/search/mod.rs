@@ -46,7 +46,7 @@ impl Search {
         let form = form.ok_or_else(|| {
             let names: Vec<String> = VideoForm::all().map(|form| form.to_string()).collect();
             let meant = did_you_mean(&self.form, "", names.iter().map(String::as_str));
-            Failure::Call(format!("`{}` is no form of video instruction{meant}", self.form))
+            Failure::Call(format!("`{}` is not a form of a video instruction{meant}", self.form))
         })?;
         let sm = self.sm.number();
         let known = sequence(form, sm).map_err(Failure::input)?;
