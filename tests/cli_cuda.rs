@@ -96,7 +96,7 @@ fn without_a_driver_all_is_skipped() {
     assert!(said.starts_with("skipped: cannot load the CUDA driver: "), "{said}");
     let run = ["run", "examples/axpy.hb", "--target", "ptx", "--items", "1", "--engine", "cuda"];
     without_driver(&run, "no-such-library").fails(1, "cannot load the CUDA driver");
-    without_driver(&run, "no-such-library").fails(1, "engine `interp` needs no GPU");
+    without_driver(&run, "no-such-library").fails(1, "`--engine interp` needs no GPU");
     without_driver(&["reduce", "examples/axpy.hb", "--engine", "cuda"], "no-such-library").fails(2, "no CUDA driver");
 }
 

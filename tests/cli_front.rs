@@ -234,8 +234,8 @@ fn names_are_suggested() {
     let compile = ["compile", "examples/axpy.hb", "--target", "halu"];
     for (more, said) in [
         (["--kernel", "axpi"], "has no kernel `@axpi`; did you mean `@axpy`? It has @axpy"),
-        (["--print-after", "canom"], "no step `canom` is taken; did you mean `canon`?"),
-        (["--print-after", "isell"], "no step `isell` is taken; did you mean `isel`?"),
+        (["--print-after", "canom"], "there is no step `canom`; did you mean `canon`?"),
+        (["--print-after", "isell"], "there is no step `isell`; did you mean `isel`?"),
         (["--passes", "gvm"], "unknown pass `gvm`, did you mean `gvn`?"),
     ] {
         halfbyte(&[&compile[..], &more].concat()).fails(2, said);
