@@ -1,4 +1,4 @@
-//! Arguments of launches.
+//! Arguments of kernel launches.
 
 /// An argument of a launch. Slices may start at any address.
 #[derive(Debug)]
@@ -9,12 +9,12 @@ pub enum Arg<'a> {
     In(&'a [u8]),
     /// A buffer of any direction. A launch starts by filling an `out` buffer with zeros.
     Buffer(&'a mut [u8]),
-    /// An address in the buffer of another argument, so that both parameters share memory. The
+    /// An address in the buffer of another argument, so that two parameters share memory. The
     /// parameter needs `may_alias` if the kernel writes through it.
     Alias {
-        /// Index of the parameter whose argument is the buffer.
+        /// Index of the parameter whose argument is the shared buffer.
         of: usize,
-        /// Offset in bytes from the buffer's start.
+        /// Offset of the address in bytes from the start of the shared buffer.
         offset: u64,
     },
 }
@@ -30,7 +30,7 @@ impl Arg<'_> {
         }
     }
 
-    /// Returns the kind of argument, as messages call it.
+    /// Returns the kind of the argument as error messages name it.
     pub const fn name(&self) -> &'static str {
         match self {
             Arg::Scalar(_) => "a scalar",

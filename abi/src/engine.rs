@@ -1,4 +1,4 @@
-//! Execution engines.
+//! Engines that execute kernels.
 
 use std::fmt;
 use std::num::NonZero;

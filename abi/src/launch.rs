@@ -1,4 +1,4 @@
-//! Launch interface of a kernel: buffer addresses, parameter offsets and group sizes.
+//! Launch interface of a kernel: addresses of buffers, offsets of parameters, and group sizes.
 //!
 //! Constant bank 0 holds the item count at [`ITEM_COUNT_OFFSET`], the launch dimensions at
 //! [`GROUP_SIZE_OFFSET`] and [`GROUP_COUNT_OFFSET`], and the parameters from [`PARAMS_OFFSET`] on.
@@ -24,7 +24,7 @@ pub const MAX_LOCAL_BYTES: u32 = 1 << 24;
 /// Default limit of backward branches per item in a launch.
 pub const DEFAULT_BUDGET: u64 = 1 << 20;
 
-/// Maximum number of work items in a group.
+/// Maximum number of work items in a group that `group_size` returns.
 const MAX_GROUP: u32 = 256;
 
 /// Returns the number of work items per group in a launch of `items` work items: the largest
@@ -33,24 +33,24 @@ pub fn group_size(items: u32) -> u32 {
     (1..=items.min(MAX_GROUP)).rev().find(|size| items.is_multiple_of(*size)).unwrap_or(1)
 }
 
-/// Maximum number of buffers of a launch, including variables of the kernel's file.
+/// Maximum number of buffers of a launch, including the variables of the kernel's module.
 pub const MAX_BUFFERS: usize = 1 << 18;
 
-/// Lowest address of the slots. Each slot holds one buffer.
+/// Lowest address of the slots, the address ranges of which each holds one buffer.
 ///
 /// The base addresses in the first [`SPREAD`] slots are 13 * 2^56 plus less than 2^56. Consider a
-/// sum of up to 16 such addresses, each added or subtracted. The sum lies in a slot only if the
+/// sum of up to 16 base addresses, each added or subtracted. The sum lies in a slot only if the
 /// additions exceed the subtractions by exactly one. The reason is that the multiples of 13 from
 /// -16 to 16 are far enough apart modulo 256.
 const FIRST_SLOT: u64 = 0x0d << 56;
-/// Log2 of the size of a slot in bytes.
+/// Log2 of the size in bytes of a slot, the address range of one buffer.
 const SLOT_LOG2: u32 = 44;
-/// Log2 of the unit, in bytes, of the distance from a slot's start to its buffer.
+/// Log2 of the granularity, in bytes, of the distance from the start of a slot to its buffer.
 const UNIT_LOG2: u32 = 18;
 /// Number of slots whose buffers start at distinct distances from the start of their slot.
 const SPREAD: u64 = 1 << 12;
 
-/// Returns the address of the start of a slot.
+/// Returns the first address of the slot of a parameter's buffer.
 const fn slot_start(param: usize) -> u64 {
     FIRST_SLOT.wrapping_add((param as u64) << SLOT_LOG2)
 }
@@ -59,28 +59,30 @@ const fn slot_start(param: usize) -> u64 {
 ///
 /// Base addresses are more than 2^43 apart. An address in one buffer, plus 64 times a 32-bit index,
 /// plus a signed 32-bit offset therefore never lies in another buffer. The distance from the start
-/// of the slot grows with the square of the slot number, so no two pairs of bases have the same
-/// difference. It also follows that `2 * p - q` lies before the buffer of its slot, whatever the
-/// size of the buffer.
+/// of a slot to its buffer grows with the square of the slot number, so no two pairs of buffers
+/// have the same difference of addresses. For the same reason, the address `2 * p - q`, for buffers
+/// p and q, lies before the buffer of its slot.
 pub const fn buffer_base(param: usize) -> u64 {
     let number = param as u64 & (SPREAD - 1);
     slot_start(param).wrapping_add((number * number) << UNIT_LOG2)
 }
 
-/// Returns the number of the parameter whose slot contains an address, in the buffer or outside it.
+/// Returns the number of the parameter whose slot (the address range of one buffer) contains an
+/// address. The address may lie outside the buffer itself.
 pub const fn buffer_slot(address: u64) -> Option<usize> {
     let slot = address.wrapping_sub(FIRST_SLOT) >> SLOT_LOG2;
     if slot < MAX_BUFFERS as u64 { Some(slot as usize) } else { None }
 }
 
 /// Returns the start of the slot of parameter `param`, and the mask of the address bits that are
-/// constant within a slot. A masked comparison is equivalent to [`buffer_slot`].
+/// constant within the slot. Comparing the masked address with the start is equivalent to
+/// [`buffer_slot`].
 pub const fn slot_of(param: usize) -> (u64, u64) {
     (slot_start(param), u64::MAX << SLOT_LOG2)
 }
 
-/// Returns the parameter whose buffer contains an address, and the offset from its base. This is
-/// the inverse of [`buffer_base`].
+/// Returns the number of the parameter whose buffer contains an address, and the offset from the
+/// buffer's start. This is the inverse of [`buffer_base`].
 pub const fn buffer_of(address: u64) -> Option<(usize, u64)> {
     let Some(param) = buffer_slot(address) else { return None };
     match address.checked_sub(buffer_base(param)) {
@@ -89,7 +91,8 @@ pub const fn buffer_of(address: u64) -> Option<(usize, u64)> {
     }
 }
 
-/// Returns the parameter whose base is nearest to an address, and the signed offset from that base.
+/// Returns the number of the parameter whose buffer starts nearest to an address, and the signed
+/// offset from that start.
 pub const fn buffer_near(address: u64) -> Option<(usize, i64)> {
     let Some(behind) = buffer_slot(address.wrapping_add(1 << (SLOT_LOG2 - 1))) else { return None };
     let offset = address.wrapping_sub(buffer_base(behind)).cast_signed();
@@ -104,7 +107,7 @@ mod tests {
 
     /// Number of buffers for which the tests check sums of base addresses.
     const BUFFERS: usize = 4096;
-    /// Maximum size of a buffer for which the checks hold, in bytes.
+    /// Maximum size in bytes of a buffer for which the tests hold.
     const BYTES: u64 = 1 << 43;
 
     /// Returns the base addresses of the buffers, in ascending order.
@@ -114,7 +117,7 @@ mod tests {
         bases
     }
 
-    /// Returns `true` if an address lies in a buffer of [`BYTES`].
+    /// Returns `true` if an address lies in a buffer of [`BYTES`] bytes.
     fn is_in_one(bases: &[u64], address: u64) -> bool {
         let before = bases.partition_point(|base| *base <= address).checked_sub(1);
         before.is_some_and(|number| address - bases[number] < BYTES)
@@ -160,8 +163,9 @@ mod tests {
         }
     }
 
-    /// Every base lies between the first base and `spread` bytes above it. The sums of a pair of
-    /// factors therefore lie in one range, and the test checks that no buffer overlaps the range.
+    /// All base addresses lie between the first base and `spread` bytes above it. The sums of two
+    /// bases with a given pair of factors therefore lie in one range. The test checks that no
+    /// buffer overlaps the range.
     #[test]
     fn sums_of_bases_are_in_no_buffer() {
         let bases = bases();

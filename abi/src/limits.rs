@@ -5,35 +5,36 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-/// Resource limits of parsing, compilation and execution. [`Limits::default`] bounds the cost of a
-/// mistake; [`Limits::strict`] is for untrusted text; [`Limits::NONE`] sets no limit.
+/// Resource limits of parsing, compilation and execution. [`Limits::default`] protects against
+/// accidental excess; [`Limits::strict`] is for untrusted text; [`Limits::NONE`] sets no limit.
 ///
 /// Work that exceeds a limit ends with [`Exceeded`], which names the limit. Partial results are
 /// discarded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Size of a source text in bytes.
+    /// Maximum size of a source text in bytes.
     pub text_bytes: u64,
-    /// Size in bytes of a file from which an argument is read.
+    /// Maximum size in bytes of a file from which an argument is read.
     pub file_bytes: u64,
-    /// Ops of a kernel, checked after parsing and after each pass.
+    /// Maximum number of ops of a kernel, checked after parsing and after each pass.
     pub ops: u64,
-    /// Blocks of a kernel, checked after parsing and after each pass.
+    /// Maximum number of blocks of a kernel, checked after parsing and after each pass.
     pub blocks: u64,
-    /// Values of a kernel that are live at the same point.
+    /// Maximum number of values of a kernel that are live at the same point.
     pub live_values: u64,
-    /// Bytes of all buffers of a launch.
+    /// Maximum size in bytes of all buffers of a launch together.
     pub buffer_bytes: u64,
-    /// Work items of a launch.
+    /// Maximum number of work items of a launch.
     pub items: u64,
-    /// Instructions executed and backward branches taken by a launch, summed over all items. The
-    /// count is checked periodically, so a launch can exceed it slightly.
+    /// Maximum number of executed instructions and backward branches of a launch, summed over all
+    /// items. The count is checked periodically, so a launch can exceed it slightly.
     pub work: u64,
-    /// Resident memory of the process in bytes, on systems that report it (Linux). It is checked
-    /// every few milliseconds.
+    /// Maximum resident memory of the process in bytes, on systems that report it (Linux). It is
+    /// checked every few milliseconds.
     pub memory: u64,
-    /// Wall-clock time from the creation of the [`Watchdog`](crate::Watchdog). This limit has no
-    /// effect on platforms without a [clock](crate::clock); [`Limits::work`] applies everywhere.
+    /// Maximum wall-clock time from the creation of the [`Watchdog`](crate::Watchdog). This limit
+    /// has no effect on platforms without a [clock](crate::clock); [`Limits::work`] applies
+    /// everywhere.
     pub time: Option<Duration>,
 }
 
@@ -41,7 +42,7 @@ const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
 impl Limits {
-    /// No limits except those of the formats.
+    /// No limits except those of the text and object formats.
     pub const NONE: Limits = Limits {
         text_bytes: u64::MAX,
         file_bytes: u64::MAX,
@@ -55,8 +56,8 @@ impl Limits {
         time: None,
     };
 
-    /// Returns the limits for trusted text: far above the needs of real kernels, without a limit of
-    /// time or work.
+    /// Returns the limits for trusted text. They are far above the needs of real kernels, and time
+    /// and work are unlimited.
     pub const fn generous() -> Limits {
         Limits {
             text_bytes: GIB,
@@ -96,73 +97,73 @@ impl Default for Limits {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum Exceeded {
-    /// The work was cancelled.
+    /// The caller cancelled the work.
     #[error("cancelled")]
     Cancelled,
-    /// [`Limits::text_bytes`].
+    /// The text exceeds [`Limits::text_bytes`].
     #[error("the text has {found} bytes; the limit is {limit}")]
     Text {
         /// Size of the text in bytes.
         found: u64,
-        /// The limit.
+        /// The limit in bytes.
         limit: u64,
     },
-    /// [`Limits::ops`].
+    /// The kernel exceeds [`Limits::ops`].
     #[error("the kernel has {found} ops; the limit is {limit}")]
     Ops {
         /// Number of ops of the kernel.
         found: u64,
-        /// The limit.
+        /// Maximum number of ops.
         limit: u64,
     },
-    /// [`Limits::blocks`].
+    /// The kernel exceeds [`Limits::blocks`].
     #[error("the kernel has {found} blocks; the limit is {limit}")]
     Blocks {
         /// Number of blocks of the kernel.
         found: u64,
-        /// The limit.
+        /// Maximum number of blocks.
         limit: u64,
     },
-    /// [`Limits::live_values`].
+    /// The kernel exceeds [`Limits::live_values`].
     #[error("{found} values are live at one point; the limit is {limit}")]
     LiveValues {
-        /// Number of live values.
+        /// Number of values that are live at the same point.
         found: u64,
-        /// The limit.
+        /// Maximum number of live values.
         limit: u64,
     },
-    /// [`Limits::buffer_bytes`].
+    /// The buffers of the launch exceed [`Limits::buffer_bytes`].
     #[error("the buffers have {found} bytes; the limit is {limit}")]
     Buffers {
         /// Total size of the buffers in bytes.
         found: u64,
-        /// The limit.
+        /// The limit in bytes.
         limit: u64,
     },
-    /// [`Limits::items`].
+    /// The launch exceeds [`Limits::items`].
     #[error("the launch has {found} work items; the limit is {limit}")]
     Items {
         /// Number of work items of the launch.
         found: u64,
-        /// The limit.
+        /// Maximum number of work items.
         limit: u64,
     },
-    /// [`Limits::work`].
+    /// The launch exceeds [`Limits::work`].
     #[error("more than {limit} instructions and backward branches over all work items")]
     Work {
-        /// The limit.
+        /// Maximum number of instructions and backward branches.
         limit: u64,
     },
-    /// [`Limits::memory`].
+    /// The process exceeds [`Limits::memory`].
     #[error("more than {} of memory", Size(*limit))]
     Memory {
         /// The limit in bytes.
         limit: u64,
     },
-    /// [`Limits::time`].
+    /// The work exceeds [`Limits::time`].
     #[error("not done after {} s", limit.as_secs_f64())]
     Time {
-        /// The limit.
+        /// Maximum wall-clock time.
         limit: Duration,
     },
 }
@@ -185,7 +186,7 @@ impl Exceeded {
     }
 }
 
-/// A number of bytes, displayed in the largest unit that divides the number.
+/// A number of bytes, displayed in the largest of the units bytes, KiB, MiB and GiB that divides it.
 struct Size(u64);
 
 impl fmt::Display for Size {

@@ -1,4 +1,4 @@
-//! Locations in source text.
+//! Line and column of instructions in the source text.
 
 /// Location of an instruction in the source text.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -10,7 +10,7 @@ pub struct Loc {
 }
 
 impl Loc {
-    /// Size in bytes of the encoded location: line, then column.
+    /// Size in bytes of an encoded location: the line, then the column.
     pub const BYTES: usize = 8;
 
     /// Returns `true` if the location is known.
@@ -23,7 +23,7 @@ impl Loc {
         (u64::from(self.column) << 32 | u64::from(self.line)).to_le_bytes()
     }
 
-    /// Decodes a location.
+    /// Decodes a location from two little-endian 32-bit words: line, column.
     pub fn from_bytes(bytes: [u8; Loc::BYTES]) -> Loc {
         let both = u64::from_le_bytes(bytes);
         Loc { line: both as u32, column: (both >> 32) as u32 }

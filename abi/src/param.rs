@@ -5,19 +5,19 @@ use std::fmt;
 use crate::launch::POINTER_BYTES;
 use crate::types::Type;
 
-/// Access direction of a buffer.
+/// Access direction of a buffer parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Direction {
-    /// Read only. A store traps.
+    /// The kernel only reads the buffer. A store traps.
     In,
-    /// Written. The buffer is zeroed before the launch.
+    /// The kernel writes the buffer. A launch fills the buffer with zeros before execution.
     Out,
-    /// Read and written.
+    /// The kernel reads and writes the buffer.
     InOut,
 }
 
 impl Direction {
-    /// Returns the keyword in the IR text.
+    /// Returns the keyword of the direction in the IR text.
     pub const fn name(self) -> &'static str {
         match self {
             Direction::In => "in",
@@ -34,13 +34,13 @@ pub enum ParamKind {
     Scalar(Type),
     /// A buffer of elements, passed by address.
     Buffer {
-        /// Access direction.
+        /// Direction in which the kernel accesses the buffer.
         direction: Direction,
         /// Type of the elements.
         elem: Type,
         /// Alignment of the buffer's start in bytes, a power of two.
         align: u32,
-        /// Allows the argument to overlap other buffers even though the kernel writes it. Buffers
+        /// `true` if the argument may overlap other buffers although the kernel writes it. Buffers
         /// that are only read may always overlap each other.
         may_alias: bool,
     },
@@ -59,21 +59,21 @@ impl ParamKind {
         matches!(self, ParamKind::Buffer { direction: Direction::Out | Direction::InOut, .. })
     }
 
-    /// Returns `true` if the argument must not overlap any other buffer: a written buffer without
-    /// `may_alias`.
+    /// Returns `true` if the argument must not overlap any other buffer. This holds for a written
+    /// buffer without `may_alias`.
     pub const fn is_unique(self) -> bool {
         self.is_written() && !matches!(self, ParamKind::Buffer { may_alias: true, .. })
     }
 
-    /// Returns `true` if the arguments of two buffer parameters may overlap while the kernel writes
-    /// one of the buffers.
+    /// Returns `true` if the arguments of two buffer parameters may overlap, even if the kernel
+    /// writes one of the buffers.
     pub const fn may_overlap(self, other: ParamKind) -> bool {
         let are_buffers = matches!((self, other), (ParamKind::Buffer { .. }, ParamKind::Buffer { .. }));
         are_buffers && (self.is_written() || other.is_written()) && !self.is_unique() && !other.is_unique()
     }
 
-    /// Returns the size in bytes in the constant bank, which is also the alignment. The type must
-    /// be one that a parameter can have.
+    /// Returns the size in bytes of the parameter in the constant bank, which is also its
+    /// alignment. The type must be a valid parameter type.
     pub const fn bytes(self) -> u16 {
         match self {
             ParamKind::Scalar(ty) => ty.bytes() as u16,
@@ -101,6 +101,6 @@ pub struct Alias {
     pub param: usize,
     /// Number of the parameter whose buffer contains the address.
     pub of: usize,
-    /// Byte offset from that buffer's start.
+    /// Offset of the address in bytes from the start of the buffer.
     pub offset: u64,
 }

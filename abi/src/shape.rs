@@ -18,10 +18,10 @@ pub enum Axis {
 }
 
 impl Axis {
-    /// Every axis.
+    /// All axes, in the order x, y, z.
     pub const ALL: [Axis; 3] = [Axis::X, Axis::Y, Axis::Z];
 
-    /// Returns the name in text, such as `x`.
+    /// Returns the name of the axis in text, such as `x`.
     pub const fn name(self) -> &'static str {
         match self {
             Axis::X => "x",
@@ -30,12 +30,12 @@ impl Axis {
         }
     }
 
-    /// Returns the axis with a name.
+    /// Returns the axis with a name, such as `x`.
     pub fn from_name(name: &str) -> Option<Axis> {
         Axis::ALL.into_iter().find(|axis| axis.name() == name)
     }
 
-    /// Returns the entry of a triple that belongs to this axis.
+    /// Returns the entry of an `[x, y, z]` array that belongs to this axis.
     pub const fn of<T: Copy>(self, [x, y, z]: [T; 3]) -> T {
         match self {
             Axis::X => x,
@@ -64,9 +64,9 @@ impl fmt::Display for Axis {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Shape {
-    /// Blocks along x, y and z.
+    /// Number of blocks along x, y and z.
     pub grid: [u32; 3],
-    /// Work items of a block along x, y and z.
+    /// Number of work items of a block along x, y and z.
     pub block: [u32; 3],
     /// Bytes of dynamic shared memory per block, in addition to the declarations of the kernel.
     pub shared: u32,
@@ -82,23 +82,24 @@ pub struct ItemPosition {
     pub local: [u32; 3],
 }
 
-/// Reason why a shape is invalid.
+/// Reason why the shape of a launch is invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum ShapeError {
-    /// More than one item or block along y or z, of a kernel that was compiled for launches along
-    /// x.
+    /// The shape has several items or blocks along y or z, but the kernel was compiled for launches
+    /// along x only.
     #[error("{0} has more than 1 along y or z; the kernel was compiled for launches along x")]
     Axes(Shape),
-    /// Dynamic shared memory for a kernel that has none, or more than a group can have.
+    /// The launch requests dynamic shared memory for a kernel that has none, or more than a group
+    /// can have.
     #[error("{0} bytes of dynamic shared memory: the kernel declares none, or the size exceeds the limit")]
     Shared(u32),
-    /// More items or blocks along an axis, or more items in a block, than a GPU supports.
+    /// The shape has more blocks along an axis, or more items in a block, than a GPU supports.
     #[error(
         "{0} exceeds the limits of a GPU: 1024 items per block, 64 of them along z, and 65535 blocks along y and z"
     )]
     Gpu(Shape),
-    /// More work items than 32 bits can number.
+    /// The shape has 2^32 or more work items.
     #[error("{0} has more work items than 32 bits can number")]
     Items(Shape),
 }
@@ -116,7 +117,7 @@ impl Shape {
         counts.try_fold(1_u32, |items, &count| items.checked_mul(count)).ok_or(ShapeError::Items(*self))
     }
 
-    /// Returns `true` if all items are along x.
+    /// Returns `true` if the shape has at most one block and one item along y and z.
     pub fn is_along_x(&self) -> bool {
         let ([_, grid @ ..], [_, block @ ..]) = (self.grid, self.block);
         [grid, block] == [[1; 2]; 2]
@@ -136,27 +137,28 @@ impl Shape {
         if is_taken { Ok(()) } else { Err(ShapeError::Gpu(*self)) }
     }
 
-    /// Returns the position of the item with a number. Items are numbered group by group. Within a
-    /// group, as for groups within the grid, numbers grow along x first, then y, then z.
+    /// Returns the position of the item with a number. Items are numbered group by group. Numbers
+    /// grow first along x, then along y, then along z, both within a group and for the groups of
+    /// the grid.
     pub fn place(&self, item: u32) -> ItemPosition {
         let size = self.block.into_iter().fold(1, u32::wrapping_mul).max(1);
         ItemPosition { group: digits(item / size, self.grid), local: digits(item % size, self.block) }
     }
 
-    /// Returns the name of an item in messages, by its number.
+    /// Returns the name of an item for messages. `item` is its number in the launch.
     pub fn name(&self, item: u32) -> ItemName {
         ItemName { item, place: (!self.is_along_x()).then(|| self.place(item)) }
     }
 }
 
-/// Splits a linear number into coordinates along x, y and z. The size along z is not needed.
+/// Splits a linear number into coordinates along x, y and z. The extent along z is not needed.
 fn digits(number: u32, [x, y, _]: [u32; 3]) -> [u32; 3] {
     let [x, y] = [x.max(1), y.max(1)];
     [number % x, number / x % y, number / x / y]
 }
 
-/// Name of an item, as [`Shape::name`] returns it: `item 5`, or `item (1, 0, 0) of group (0, 2, 0)`
-/// for a launch along several axes.
+/// Name of an item in messages: `item 5`, or `item (1, 0, 0) of group (0, 2, 0)` for a launch along
+/// several axes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ItemName {
     item: u32,
@@ -226,10 +228,11 @@ mod tests {
     #[test]
     fn items_are_counted_along_all_axes() {
         assert_eq!(Shape::from(([2, 3, 5], [7, 11, 13])).items(), Ok(30030));
-        // In a shape without items, the other counts do not matter.
+        // If one extent is 0, the shape has no items, however large the other extents are.
         assert_eq!(Shape::from(([u32::MAX; 3], [u32::MAX, 0, 1])).items(), Ok(0));
         assert_eq!(Shape::from(([u32::MAX, 1, 1], [1; 3])).items(), Ok(u32::MAX));
-        // 641 * 6700417 is 2^32 + 1, and 3 * 5 * 17 * 257 * 65537 is 2^32 - 1.
+        // The first shape has 3 * 5 * 17 * 257 * 65537 = 2^32 - 1 items. The second shape has 641 *
+        // 6700417 = 2^32 + 1 items.
         assert_eq!(Shape::from(([65537, 257, 1], [17, 5, 3])).items(), Ok(u32::MAX));
         let many = Shape::from(([1, 1, 641], [1, 6_700_417, 1]));
         assert_eq!(many.items(), Err(ShapeError::Items(many)));
@@ -275,7 +278,7 @@ mod tests {
         assert_eq!(Ok(number), shape.items());
         assert_eq!(shape.name(29).to_string(), "item (2, 1, 0) of group (1, 0, 0)");
         assert_eq!(Shape::from(7).name(5).to_string(), "item 5");
-        // A shape without items has no positions, but a request for one does not panic.
+        // A shape without items has no item 9, but a request for its position does not panic.
         assert_eq!(Shape::from(([0; 3], [0; 3])).place(9).local, [0; 3]);
     }
 

@@ -11,9 +11,9 @@ use crate::types::Type;
 /// Parameter of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Param {
-    /// Name, without `%`.
+    /// Name of the parameter, without `%`.
     pub name: String,
-    /// Kind: scalar or buffer.
+    /// Kind of the parameter: scalar or buffer.
     pub kind: ParamKind,
 }
 
@@ -23,13 +23,13 @@ impl Param {
         self.kind.ty()
     }
 
-    /// Returns `true` if the parameter holds results after a launch.
+    /// Returns `true` if the parameter is a buffer that holds results after a launch.
     pub const fn is_result(&self) -> bool {
         self.kind.is_written()
     }
 }
 
-/// Constant contents of a buffer, the same in every launch.
+/// Bytes of a buffer whose contents are constant, and so the same in every launch.
 pub type Contents = Arc<[u8]>;
 
 /// Name and parameters of a kernel, and the offset of each parameter in the constant bank.
@@ -38,11 +38,11 @@ pub struct Signature {
     name: String,
     params: Vec<Param>,
     offsets: Vec<u16>,
-    /// Contents of the last parameters.
+    /// Constant contents of the last parameters, in their order.
     contents: Vec<Contents>,
 }
 
-/// Reason why a signature is invalid.
+/// Reason why the signature of a kernel is invalid.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum SignatureError {
@@ -50,71 +50,71 @@ pub enum SignatureError {
     /// cannot hold it.
     #[error("invalid kernel name {0:?}: a name must not be empty or contain control characters")]
     Name(String),
-    /// The parameters take more than [`MAX_PARAM_BYTES`].
+    /// The parameters take more than [`MAX_PARAM_BYTES`] bytes.
     #[error("the parameters of `{kernel}` take more than {MAX_PARAM_BYTES} bytes from `{param}` on")]
     TooLarge {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// The first parameter that does not fit.
+        /// Name of the first parameter that does not fit.
         param: String,
     },
     /// The type of a parameter has more than 128 bits.
     #[error("parameter `{param}` of `{kernel}` has a type of more than 128 bits")]
     Wide {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// The parameter.
+        /// Name of the parameter.
         param: String,
     },
     /// The alignment of a buffer is not a power of two.
     #[error("buffer `{param}` of `{kernel}` has alignment {align}, which is not a power of two")]
     Align {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// The buffer.
+        /// Name of the buffer parameter.
         param: String,
-        /// The alignment in bytes.
+        /// The invalid alignment in bytes.
         align: u32,
     },
-    /// `may_alias` on a buffer that cannot overlap others: an `out` buffer, which starts as zeros,
-    /// or a buffer with constant contents.
+    /// A buffer has `may_alias` but cannot overlap other buffers: it is an `out` buffer, which
+    /// starts as zeros, or a buffer with constant contents.
     #[error(
         "`may_alias` on buffer `{param}` of `{kernel}`; only an `in` or `inout` buffer without contents can have it"
     )]
     Alias {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// The buffer.
+        /// Name of the buffer parameter.
         param: String,
     },
-    /// Contents of a parameter that is not an `in` buffer.
+    /// A parameter has constant contents, but is not an `in` buffer.
     #[error("`{param}` of `{kernel}` has contents; only an `in` buffer after all other parameters can have them")]
     Contents {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// The parameter.
+        /// Name of the parameter.
         param: String,
     },
-    /// The size of the contents is not a positive multiple of the element size.
+    /// The size of constant contents is not a positive multiple of the element size.
     #[error("`{param}` of `{kernel}` holds {found} bytes; expected a positive multiple of {elem}")]
     ContentsSize {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// The buffer.
+        /// Name of the buffer parameter.
         param: String,
-        /// Bytes of the contents.
+        /// Size of the contents in bytes.
         found: usize,
-        /// Bytes of an element.
+        /// Size of an element in bytes.
         elem: usize,
     },
 }
 
 impl Signature {
-    /// Creates a signature and assigns an offset to each parameter.
+    /// Creates a signature and assigns an offset in the constant bank to each parameter.
     ///
     /// # Errors
-    /// An invalid kernel name, parameters that do not fit, a type of more than 128 bits, an
-    /// alignment that is not a power of two, or an `out` buffer with `may_alias`.
+    /// An invalid kernel name, too large parameters, a type of more than 128 bits, an alignment
+    /// that is not a power of two, or an `out` buffer with `may_alias`.
     pub fn new(name: impl Into<String>, params: Vec<Param>) -> Result<Signature, SignatureError> {
         let name = name.into();
         if name.is_empty() || name.contains(char::is_control) {
@@ -147,11 +147,12 @@ impl Signature {
         Ok(Signature { name, params, offsets, contents: Vec::new() })
     }
 
-    /// Sets the contents of the last parameters. A launch takes no arguments for these parameters.
+    /// Sets the constant contents of the last parameters. A launch takes no arguments for these
+    /// parameters.
     ///
     /// # Errors
-    /// Contents of a parameter that is not an `in` buffer or has `may_alias`, or contents whose
-    /// size is not a positive multiple of the element size.
+    /// A parameter with contents is not an `in` buffer or has `may_alias`, or the size of the
+    /// contents is not a positive multiple of the element size.
     pub fn with_contents(mut self, contents: Vec<Contents>) -> Result<Signature, SignatureError> {
         let kernel = || self.name.clone();
         let Some(given) = self.params.len().checked_sub(contents.len()) else {
@@ -179,18 +180,18 @@ impl Signature {
         &self.name
     }
 
-    /// Returns the parameters in order.
+    /// Returns the parameters in the order of their declaration.
     pub fn params(&self) -> &[Param] {
         &self.params
     }
 
-    /// Returns the parameters that take an argument at launch: all except the last ones, which have
-    /// contents.
+    /// Returns the parameters that take an argument at launch. These are all parameters except the
+    /// last ones, whose contents are constant.
     pub fn given(&self) -> &[Param] {
         self.params.get(..self.params.len() - self.contents.len()).unwrap_or(&[])
     }
 
-    /// Returns the contents of the parameters that take no argument at launch.
+    /// Returns the constant contents of the parameters that take no argument at launch.
     pub fn contents(&self) -> &[Contents] {
         &self.contents
     }
@@ -200,7 +201,8 @@ impl Signature {
         &self.offsets
     }
 
-    /// Returns the size in bytes of constant bank 0, up to the end of the last parameter.
+    /// Returns the size in bytes of the used part of constant bank 0, which ends with the last
+    /// parameter.
     pub fn constant_bytes(&self) -> u16 {
         match (self.params.last(), self.offsets.last()) {
             (Some(param), Some(offset)) => offset + param.kind.bytes(),

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// An SM version: `Sm::SM_90` is `sm_90`. The row of each instruction names the first version that
-/// has the instruction.
+/// An SM version: `Sm::SM_90` is `sm_90`. The description of each instruction names the first SM
+/// version that has the instruction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Sm(u8);
 
@@ -24,14 +24,14 @@ macro_rules! versions {
         impl Sm {
             $(#[doc = $gpus] pub const $name: Sm = Sm(Index::$name as u8);)*
 
-            /// Every version, oldest first.
+            /// All SM versions, oldest first.
             pub const ALL: [Sm; VERSIONS.len()] = [$(Sm::$name),*];
         }
     };
 }
 
-// To add a version, add a line here and set `since` in the rows of the instructions that are new in
-// the version.
+// To add an SM version, add a line here. Then set `since` in the descriptions of the instructions
+// that are new in the version.
 #[rustfmt::skip]
 versions! {
     SM_75  75  (6, 3), "Turing.";
@@ -48,15 +48,15 @@ versions! {
 }
 
 impl Sm {
-    /// The version used when none is specified.
+    /// The SM version that is used when none is specified.
     pub const DEFAULT: Sm = Sm::SM_90;
 
-    /// Returns the version with a number, such as 90 for `sm_90`.
+    /// Returns the SM version with a number, such as 90 for `sm_90`.
     pub fn new(number: u16) -> Option<Sm> {
         Sm::ALL.into_iter().find(|sm| sm.number() == number)
     }
 
-    /// Returns the number, such as 90 for `sm_90`.
+    /// Returns the number of the SM version, such as 90 for `sm_90`.
     pub const fn number(self) -> u16 {
         VERSIONS[self.0 as usize].number
     }
@@ -66,12 +66,12 @@ impl Sm {
         VERSIONS[self.0 as usize].ptx
     }
 
-    /// Returns the index in [`Sm::ALL`].
+    /// Returns the index of the SM version in [`Sm::ALL`].
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// Returns the numbers of all versions, separated by commas, for messages.
+    /// Returns the numbers of all SM versions for messages, separated by commas.
     pub fn names() -> String {
         Sm::ALL.map(|sm| sm.number().to_string()).join(", ")
     }

@@ -1,32 +1,33 @@
-//! Description of the addresses that a load or store accesses, over all work items of a launch and
-//! all iterations of the enclosing loops.
+//! Streams: descriptions of the addresses that a load or store accesses, over all work items of a
+//! launch and all iterations of the enclosing loops.
 
 /// The accesses of one load or store instruction to a buffer of the launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stream<S> {
-    /// Buffer parameter; `None` for a guard, which is in no buffer.
+    /// Number of the buffer parameter. `None` for a guard stream, which does not belong to a
+    /// buffer.
     pub buffer: Option<u32>,
     /// Contents of the stream's elements.
     pub holds: StreamContents,
-    /// Bytes of one access: 1, 2, 4, 8 or 16.
+    /// Size of one access in bytes: 1, 2, 4, 8 or 16.
     pub bytes: u32,
     /// Required alignment of the address in bytes; a misaligned access traps.
     pub align: u32,
-    /// `true` if all items access the same element, which the stream holds once.
+    /// `true` if all items access the same element. The stream then holds the element once.
     pub uniform: bool,
     /// Distance in bytes between the accesses of consecutive items, modulo 2^32.
     pub scale: Affine,
-    /// Item-independent part of the index, scaled to bytes, modulo 2^32.
+    /// Part of the address that is the same for all items, in bytes, modulo 2^32.
     pub index: Affine,
     /// Offset in bytes, added in 64 bits like `MemAttr::offset` of the IR. The address is the
     /// buffer's address, plus `(item * scale + index + k0 * steps[0].stride + ..)` modulo 2^32,
     /// plus this offset.
     pub offset: i32,
-    /// Loops around the site, outermost first.
+    /// Loops that enclose the load or store, outermost first.
     pub steps: Vec<Step>,
-    /// Guard of this stream: a stream with one element for each element of this one. If the first
-    /// byte of a guard element is zero, the item skips the access. It is zero unless the kernel
-    /// stores a nonzero value.
+    /// Number of the guard stream, which has one element for each element of this stream. If the
+    /// first byte of a guard element is zero, the item skips the access. The byte is zero unless
+    /// the kernel stores a nonzero value.
     ///
     /// A skipped store writes nothing. A skipped load returns the memory contents, or zero if the
     /// address is not readable.
@@ -45,22 +46,22 @@ pub enum StreamContents {
     /// computes go to the window. A window is uniform, has single bytes as elements, and has no
     /// loops.
     Buffer,
-    /// Offsets of accesses into a window: unsigned 32-bit byte offsets from the address of the
-    /// buffer, which the kernel stores before each access. The stream's `offset` is added in 64
-    /// bits; scale, index and strides are zero.
+    /// Offsets of accesses into a window, which holds a whole buffer. The offsets are unsigned
+    /// 32-bit byte offsets from the address of the buffer. The kernel stores an offset before each
+    /// access. The stream's `offset` is added in 64 bits; scale, index and strides are zero.
     Offsets {
-        /// Number of the stream that is the window.
+        /// Number of the stream that holds the whole buffer.
         window: u32,
         /// `true` if the access is a store.
         stores: bool,
     },
 }
 
-/// Size in bytes of an offset into a window.
+/// Size in bytes of an element of a stream of offsets.
 const OFFSET_BYTES: u32 = 4;
 
 impl<S> Stream<S> {
-    /// Returns the size of an element in bytes.
+    /// Returns the size in bytes of an element of the stream.
     pub fn element_bytes(&self) -> u32 {
         match self.holds {
             StreamContents::Elements => self.bytes,
@@ -69,13 +70,14 @@ impl<S> Stream<S> {
         }
     }
 
-    /// Returns `true` if the stream belongs to a load or store of the source text, as opposed to a
-    /// guard or a window.
+    /// Returns `true` if the stream belongs to a load or store of the kernel. Returns `false` for a
+    /// guard stream and for a window, which holds a whole buffer.
     pub fn is_of_accesses(&self) -> bool {
         self.buffer.is_some() && self.holds != StreamContents::Buffer
     }
 
-    /// Returns the window that the accesses go to, if any.
+    /// Returns the number of the window stream that the accesses go to, if any. A window holds a
+    /// whole buffer.
     pub fn window(&self) -> Option<u32> {
         match self.holds {
             StreamContents::Offsets { window, .. } => Some(window),
@@ -83,19 +85,19 @@ impl<S> Stream<S> {
         }
     }
 
-    /// Returns the stream with another site.
+    /// Returns the stream with another load or store instruction as its site.
     pub fn at<T>(self, site: T) -> Stream<T> {
         let Stream { buffer, holds, bytes, align, uniform, scale, index, offset, steps, guard, site: _ } = self;
         Stream { buffer, holds, bytes, align, uniform, scale, index, offset, steps, guard, site }
     }
 }
 
-/// A loop around a site. Its trip count is the same for all work items.
+/// A loop that encloses a load or store. Its trip count is the same for all work items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Number of the loop in the kernel. All streams of a loop advance together.
+    /// Number of the loop in the kernel. All streams in a loop advance together.
     pub loop_number: u32,
-    /// Trip count.
+    /// Trip count of the loop.
     pub trips: TripCount,
     /// Distance in bytes between the accesses of consecutive iterations, modulo 2^32.
     pub stride: Affine,
@@ -106,14 +108,14 @@ pub struct Step {
 pub enum TripCount {
     /// Constant trip count.
     Const(u32),
-    /// Trip count that is computed at launch, modulo 2^32. A negative count means 0 if `signed`.
+    /// Trip count that is computed at launch, modulo 2^32. If `signed`, a negative count means 0.
     /// The trip count is at least `at_least`.
     Of {
-        /// The count.
+        /// Expression for the trip count.
         count: Affine,
         /// `true` if the count is a signed number.
         signed: bool,
-        /// 1 for a loop with the exit test at its end, else 0.
+        /// Minimum trip count: 1 for a loop with the exit test at its end, else 0.
         at_least: u32,
     },
 }
@@ -124,7 +126,7 @@ pub struct Affine {
     /// Constant term.
     pub constant: u32,
     /// Variables and their coefficients. Each variable occurs at most once, and no coefficient is
-    /// 0.
+    /// zero.
     pub terms: Vec<(AffineVariable, u32)>,
 }
 
@@ -178,7 +180,7 @@ impl TripCount {
     }
 }
 
-/// Properties that the streams of a region share.
+/// Properties that are equal for all streams of a region of the data store.
 #[derive(PartialEq, Eq)]
 struct RegionKey {
     is_guard: bool,
@@ -188,12 +190,13 @@ struct RegionKey {
     loops: Vec<u32>,
 }
 
-/// Assigns each stream to a region of the data store, by number. If there are at most `most`
-/// streams, each has its own region.
+/// Returns, for each stream, the number of its region of the data store. With at most `most`
+/// streams, every stream has its own region.
 ///
-/// Otherwise streams share a region if they have the same loops and element size, one element per
-/// item, and the same access direction. In each iteration, a region holds the elements of a group's
-/// items stream by stream.
+/// Otherwise, streams with one element per item share a region if their loops, element size and
+/// access direction are equal. Guard streams and streams of offsets only share regions with their
+/// own kind. In each iteration, a shared region holds the elements of a group of items for its
+/// first stream, then for the next stream, and so on.
 pub fn regions<S>(streams: &[Stream<S>], most: usize, written: impl Fn(usize) -> bool) -> Vec<u32> {
     let alone = streams.len() <= most;
     let loops = |stream: &Stream<S>| stream.steps.iter().map(|step| step.loop_number).collect();

@@ -5,32 +5,32 @@ use std::hash::{Hash, Hasher};
 
 use crate::sm::Sm;
 
-/// A compilation target. It is only a name: the compiler and the runtime keep tables that map each
-/// target to its code generation and execution.
+/// Name of a compilation target. The compiler and the runtime have tables that map each target to
+/// its code generation and execution.
 #[derive(Clone, Copy)]
 pub struct Target(&'static Descriptor);
 
 /// Public description of a target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Descriptor {
-    /// Name on run lines and on the command line, without the SM version.
+    /// Name of the target on run lines and on the command line, without the SM version.
     pub name: &'static str,
     /// One-line description of the target.
     pub summary: &'static str,
     /// Number that identifies the target in an object, together with [`sm`](Descriptor::sm).
     pub code: u16,
-    /// Form of a compiled kernel.
+    /// Format of a compiled kernel.
     pub form: KernelFormat,
     /// SM version, if the target has one.
     pub sm: Option<Sm>,
 }
 
-/// Form of a compiled kernel, which also determines the metadata of a kernel in an object.
+/// Format of a compiled kernel, which also determines the metadata of the kernel in an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KernelFormat {
     /// Machine code that each work item executes separately.
     Threads,
-    /// Machine code that processes several work items at once, on tiles of the buffers.
+    /// Machine code that processes several work items at once, on parts (tiles) of the buffers.
     Tiles,
     /// Assembly text for an external assembler, which each work item executes separately.
     Text,
@@ -42,27 +42,28 @@ impl Target {
         Target(descriptor)
     }
 
-    /// Returns the name on run lines and on the command line, without the SM version.
+    /// Returns the name of the target on run lines and on the command line, without the SM version.
     pub const fn name(self) -> &'static str {
         self.0.name
     }
 
-    /// Returns the one-line description.
+    /// Returns the one-line description of the target.
     pub const fn summary(self) -> &'static str {
         self.0.summary
     }
 
-    /// Returns the form of a compiled kernel.
+    /// Returns the format of a compiled kernel.
     pub const fn form(self) -> KernelFormat {
         self.0.form
     }
 
-    /// Returns the SM version, if the target has one.
+    /// Returns the SM version of the target, if it has one.
     pub const fn sm(self) -> Option<Sm> {
         self.0.sm
     }
 
-    /// Returns the number that identifies the target in an object, and its SM version or 0.
+    /// Returns the number that identifies the target in an object, and its SM version. The SM
+    /// version is 0 for targets without one.
     pub const fn code(self) -> (u16, u16) {
         match self.0.sm {
             Some(sm) => (self.0.code, sm.number()),

@@ -1,7 +1,7 @@
-//! Value types: an element and a number of lanes.
+//! Value types: an element type and a number of lanes.
 //!
-//! Lane 0 is the lowest. A vector is laid out in registers and in memory with lane 0 at the lowest bits and the lowest
-//! address (little endian throughout).
+//! Lane 0 of a vector has the lowest bits in a register and the lowest address in memory. All data
+//! is little endian.
 
 use std::fmt;
 
@@ -36,7 +36,7 @@ pub enum Elem {
 }
 
 impl Elem {
-    /// Returns the width in bits; 1 for a truth value.
+    /// Returns the width of the element type in bits; 1 for a truth value.
     pub const fn bits(self) -> u32 {
         match self {
             Elem::I1 => 1,
@@ -47,7 +47,7 @@ impl Elem {
         }
     }
 
-    /// Returns a mask with all bits of a lane set.
+    /// Returns a mask with all bits of one lane set.
     pub const fn mask(self) -> u64 {
         u64::MAX >> (64 - self.bits())
     }
@@ -65,10 +65,10 @@ macro_rules! types {
         impl Type {
             $(#[doc = $doc] pub const $konst: Type = Type { elem: Elem::$elem, lanes: $lanes };)*
 
-            /// Every type.
+            /// All types of the IR.
             pub const ALL: &'static [Type] = &[$(Type::$konst),*];
 
-            /// Returns the name in the IR text.
+            /// Returns the name of the type in the IR text.
             pub const fn name(self) -> &'static str {
                 match (self.elem, self.lanes) {
                     $((Elem::$elem, $lanes) => $name,)*
@@ -76,7 +76,7 @@ macro_rules! types {
                 }
             }
 
-            /// Returns the type with a name in the IR text.
+            /// Returns the type that has a name in the IR text.
             pub fn from_name(name: &str) -> Option<Type> {
                 match name { $($name => Some(Type::$konst),)* _ => None }
             }
@@ -117,7 +117,7 @@ types! {
     I1X16 "i1x16" I1 16 "A mask of sixteen lanes.";
 }
 
-/// Index of a combination of element and lane count that is not a type.
+/// Table entry for a combination of element type and lane count that is not a type.
 const NOWHERE: u8 = u8::MAX;
 
 /// Index in [`Type::ALL`] of each type, by element type and log2 of the lane count.
@@ -134,13 +134,13 @@ const PLACES: [[u8; 5]; Elem::Ptr as usize + 1] = {
 };
 
 impl Type {
-    /// Returns the type's index in [`Type::ALL`].
+    /// Returns the index of the type in [`Type::ALL`].
     #[inline]
     pub const fn index(self) -> usize {
         PLACES[self.elem as usize][self.lanes.trailing_zeros() as usize] as usize
     }
 
-    /// Returns the element type.
+    /// Returns the type of one element.
     pub const fn elem(self) -> Elem {
         self.elem
     }
@@ -150,7 +150,7 @@ impl Type {
         self.lanes as usize
     }
 
-    /// Returns the type with an element type and a number of lanes, if it exists.
+    /// Returns the type with the given element type and number of lanes, if it exists.
     #[inline]
     pub const fn new(elem: Elem, lanes: usize) -> Option<Type> {
         let places = &PLACES[elem as usize];
@@ -170,7 +170,8 @@ impl Type {
         Type::new(Elem::I1, self.lanes())
     }
 
-    /// Returns the integer type with the same number of lanes, each twice as wide.
+    /// Returns the integer type with the same number of lanes and twice the lane width, if it
+    /// exists.
     pub const fn widened(self) -> Option<Type> {
         let elem = match self.elem {
             Elem::I8 => Elem::I16,
@@ -181,13 +182,13 @@ impl Type {
         Type::new(elem, self.lanes())
     }
 
-    /// Returns the width of all lanes together, in bits.
+    /// Returns the total width of all lanes in bits.
     pub const fn bits(self) -> u32 {
         self.elem.bits() * self.lanes as u32
     }
 
-    /// Returns the size in memory in bytes. A mask is stored as a bit per lane, lane 0 lowest,
-    /// padded to whole bytes.
+    /// Returns the size of the type in memory in bytes. A mask is stored as one bit per lane, lane
+    /// 0 lowest, padded to whole bytes.
     pub const fn bytes(self) -> u32 {
         self.bits().div_ceil(8)
     }
@@ -197,8 +198,8 @@ impl Type {
         self.lanes == 1
     }
 
-    /// Returns `true` for a vector of more than 16 bytes. Such a vector exists only between ops,
-    /// never in memory or in a register.
+    /// Returns `true` for a vector of more than 16 bytes. Values of this size are only intermediate
+    /// results: they are never in memory or in a register.
     pub const fn is_wide(self) -> bool {
         self.bits() > 128
     }
@@ -208,7 +209,7 @@ impl Type {
         matches!(self.elem, Elem::I1)
     }
 
-    /// Returns `true` for integers of 8 to 64 bits and their vectors, but not for masks and
+    /// Returns `true` for integers of 8 to 64 bits and their vectors. Returns `false` for masks and
     /// addresses.
     pub const fn is_int(self) -> bool {
         matches!(self.elem, Elem::I8 | Elem::I16 | Elem::I32 | Elem::I64)
@@ -219,13 +220,13 @@ impl Type {
         matches!(self.elem, Elem::F16 | Elem::BF16)
     }
 
-    /// Returns `true` for `e4m3` and `e5m2`, which can be moved and converted but have no
-    /// arithmetic.
+    /// Returns `true` for `e4m3`, `e5m2` and their vectors, which can be moved and converted but
+    /// have no arithmetic.
     pub const fn is_fp8(self) -> bool {
         matches!(self.elem, Elem::E4M3 | Elem::E5M2)
     }
 
-    /// Returns `true` for any floating-point element type with arithmetic.
+    /// Returns `true` for floating-point element types with arithmetic.
     pub const fn is_float(self) -> bool {
         self.is_half() || matches!(self.elem, Elem::F32 | Elem::F64)
     }

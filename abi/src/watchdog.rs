@@ -1,4 +1,4 @@
-//! Enforcement of limits while work is in progress.
+//! Watchdog that enforces limits while work is in progress.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::{Exceeded, Limits, clock};
 
-/// A request to cancel work, from any thread. Clones share the same state.
+/// A request to cancel work, which any thread can make. Clones share the same state.
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken(Arc<AtomicBool>);
 
@@ -34,10 +34,10 @@ pub struct Watchdog(Arc<Inner>);
 struct Inner {
     limits: Limits,
     cancel: CancelToken,
-    /// Start of the work; `None` if no limit needs it or there is no clock.
+    /// Start of the work; `None` if no limit depends on time or there is no clock.
     start: Option<Instant>,
     work: AtomicU64,
-    /// Time of the last memory check, in milliseconds from the start.
+    /// Time of the last memory check, in milliseconds from the start of the work.
     looked: AtomicU64,
     is_met: AtomicBool,
     met: Mutex<Option<Exceeded>>,
@@ -47,7 +47,7 @@ struct Inner {
 /// A callback that is called periodically while work is in progress.
 struct PeriodicCallback {
     every: Duration,
-    /// Time of the last call, in microseconds from the start.
+    /// Time of the last call, in microseconds from the start of the work.
     last: AtomicU64,
     call: Box<dyn Fn(&CancelToken) + Send + Sync>,
 }
@@ -58,12 +58,12 @@ impl fmt::Debug for PeriodicCallback {
     }
 }
 
-// A callback that unwinds leaves the fields consistent.
+// A panic in a callback leaves all fields consistent.
 impl std::panic::UnwindSafe for PeriodicCallback {}
 impl std::panic::RefUnwindSafe for PeriodicCallback {}
 
-/// Minimum interval between memory checks, in milliseconds. A query of the system takes some
-/// microseconds.
+/// Minimum interval between memory checks, in milliseconds. A check takes some microseconds,
+/// because it asks the operating system.
 const MEMORY_CHECK_INTERVAL_MS: u64 = 4;
 
 impl Watchdog {
@@ -114,12 +114,12 @@ impl Watchdog {
         &self.0.limits
     }
 
-    /// Returns the token that cancels the work.
+    /// Returns the token with which a caller cancels the work.
     pub fn token(&self) -> &CancelToken {
         &self.0.cancel
     }
 
-    /// Returns the first limit that was exceeded, if any.
+    /// Returns the first limit that the work has exceeded, if any.
     pub fn exceeded(&self) -> Option<Exceeded> {
         match self.0.is_met.load(Ordering::Acquire) {
             true => *self.0.met.lock().unwrap_or_else(PoisonError::into_inner),
@@ -131,7 +131,7 @@ impl Watchdog {
     /// error, every later call fails, too.
     ///
     /// # Errors
-    /// The limit that was exceeded, on this thread or on another.
+    /// Returns the limit that was exceeded first, on any thread.
     pub fn poll(&self) -> Result<(), Exceeded> {
         let inner = &*self.0;
         if let Some(exceeded) = self.exceeded() {
@@ -162,7 +162,7 @@ impl Watchdog {
         Ok(())
     }
 
-    /// Adds `work` to the amount of work done, and polls.
+    /// Adds `work` to the count of executed instructions and backward branches, and polls.
     ///
     /// # Errors
     /// See [`Watchdog::poll`].
@@ -199,7 +199,7 @@ impl Watchdog {
 }
 
 impl PeriodicCallback {
-    /// Returns `true` if a call is due. Only one thread gets `true` for each call.
+    /// Returns `true` if a call of the callback is due. Only one thread gets `true` for each call.
     fn is_due(&self, elapsed: Duration) -> bool {
         let now = elapsed.as_micros() as u64;
         let last = self.last.load(Ordering::Relaxed);
@@ -211,7 +211,7 @@ impl PeriodicCallback {
 /// Returns the resident memory of the process in bytes, if the system reports it.
 #[cfg(target_os = "linux")]
 fn resident() -> Option<u64> {
-    // `VmRSS` is in kilobytes for every page size.
+    // `VmRSS` is in kilobytes, independently of the page size.
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
@@ -223,7 +223,8 @@ fn resident() -> Option<u64> {
     None
 }
 
-/// Periodic check whether the compilation of a kernel must stop early.
+/// Periodic check whether the compilation of a kernel must stop early because of a limit or a
+/// cancellation.
 #[derive(Clone, Copy, Default)]
 pub struct Poll<'l> {
     watchdog: Option<&'l Watchdog>,
@@ -232,26 +233,27 @@ pub struct Poll<'l> {
 }
 
 impl<'l> Poll<'l> {
-    /// Ops between polls. A pass or selection processes as many in much less than 10 ms.
+    /// Number of ops between polls. A pass or instruction selection processes this many ops in much
+    /// less than 10 ms.
     const BETWEEN: usize = 1 << 9;
 
-    /// Creates a poller for a watchdog, if there is one.
+    /// Creates a periodic check for a watchdog, if there is one.
     pub fn new(watchdog: Option<&'l Watchdog>) -> Poll<'l> {
         Poll { watchdog, unpolled: 0 }
     }
 
-    /// Returns the watchdog.
+    /// Returns the watchdog, if any.
     pub fn watchdog(&self) -> Option<&'l Watchdog> {
         self.watchdog
     }
 
-    /// Returns `true` if compilation must stop early. Passes and selection call it once per op.
-    /// They may then return at once, because their result is discarded.
+    /// Returns `true` if compilation must stop early. Passes and instruction selection call this
+    /// function once per op. They may then return at once, because their result is discarded.
     pub fn is_stopped(&mut self) -> bool {
         self.is_stopped_after(1)
     }
 
-    /// Returns `true` if compilation must stop early, after `ops` more ops.
+    /// Adds `ops` to the count of processed ops. Returns `true` if compilation must stop early.
     pub fn is_stopped_after(&mut self, ops: usize) -> bool {
         self.unpolled = self.unpolled.saturating_add(ops);
         if self.unpolled < Poll::BETWEEN {

@@ -1,7 +1,7 @@
 //! Macro for enumerations of keywords.
 
-/// Defines an enumeration whose variants are keywords of the text, with functions to print and
-/// parse the keywords.
+/// Defines an enumeration whose variants are keywords of the source text, with functions to print
+/// and parse the keywords.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! words {
@@ -11,15 +11,15 @@ macro_rules! words {
         pub enum $name { $($(#[$of])* #[doc = $doc] $variant,)* }
 
         impl $name {
-            /// Every variant.
+            /// All variants, in the order of their declaration.
             pub const ALL: &'static [$name] = &[$($name::$variant),*];
 
-            /// Returns the keyword.
+            /// Returns the keyword of the variant.
             pub const fn name(self) -> &'static str {
                 match self { $($name::$variant => $text,)* }
             }
 
-            /// Returns the variant with a keyword.
+            /// Returns the variant that has a keyword.
             pub fn from_name(name: &str) -> Option<$name> {
                 match name { $($text => Some($name::$variant),)* _ => None }
             }

@@ -6,18 +6,18 @@ use crate::{Exceeded, Watchdog};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Work<'a> {
     watchdog: Option<&'a Watchdog>,
-    /// Done since the watchdog was last asked.
+    /// Number of instructions and backward branches since the last poll of the watchdog.
     unpolled: u64,
 }
 
 impl<'a> Work<'a> {
-    /// Creates a counter of zero.
+    /// Creates a work counter that starts at zero.
     pub fn new(watchdog: Option<&'a Watchdog>) -> Work<'a> {
         Work { watchdog, unpolled: 0 }
     }
 
-    /// Instructions and backward branches between two polls. An interpreter executes them within a
-    /// millisecond.
+    /// Number of instructions and backward branches between two polls. An interpreter executes them
+    /// within a millisecond.
     const BETWEEN_POLLS: u64 = 1 << 12;
 
     /// Counts executed instructions or taken backward branches, and polls the watchdog if a poll is
@@ -30,12 +30,12 @@ impl<'a> Work<'a> {
         if self.unpolled < Work::BETWEEN_POLLS { Ok(()) } else { self.poll() }
     }
 
-    /// Counts work without polling, for callers that poll themselves.
+    /// Adds to the work counter without polling, for callers that poll themselves.
     pub fn count(&mut self, work: u64) {
         self.unpolled += work;
     }
 
-    /// Polls the watchdog immediately.
+    /// Polls the watchdog now.
     ///
     /// # Errors
     /// Returns the limit that was exceeded.
@@ -48,15 +48,15 @@ impl<'a> Work<'a> {
 /// Execution statistics of a launch, summed over all items.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stats {
-    /// Executed instructions, including those with a false guard. On VP1: executed bundles of up to
-    /// four instructions.
+    /// Number of executed instructions, including those with a false guard. On VP1, the number of
+    /// executed bundles, each of up to four instructions.
     pub issued: u64,
-    /// Backward branches taken.
+    /// Number of backward branches taken.
     pub backward_branches: u64,
-    /// Executed tiles (VP1 only).
+    /// Number of executed tiles (VP1 only).
     pub tiles: u64,
-    /// Bytes copied from buffers to the data store (VP1 only).
+    /// Number of bytes copied from buffers to the data store (VP1 only).
     pub bytes_in: u64,
-    /// Bytes copied from the data store to buffers (VP1 only).
+    /// Number of bytes copied from the data store to buffers (VP1 only).
     pub bytes_out: u64,
 }

@@ -1,8 +1,8 @@
-//! Asynchronous copies, which proceed concurrently with the items that start them.
+//! Asynchronous copies, which proceed while the work items that start them continue.
 //!
-//! A copy reads and writes at an unspecified time between its start and the wait of its item. A
-//! conflicting access to the same bytes must therefore happen before the start or after the wait.
-//! This also holds for accesses of the item itself.
+//! A copy reads and writes memory at an unspecified time between its start and its item's wait for
+//! it. A conflicting access to the same bytes must therefore happen before the start or after the
+//! wait. This also holds for accesses by the item that started the copy.
 
 use super::SharedLocation;
 
@@ -11,20 +11,21 @@ use super::SharedLocation;
 pub struct AsyncCopy {
     /// Number of the item in the launch.
     pub item: u32,
-    /// Number of the instruction that starts the copy.
+    /// Number of the instruction that started the copy.
     pub inst: u32,
-    /// Source: the memory, the first byte, and the number of bytes.
+    /// Source: the memory, the offset of the first byte, and the number of bytes.
     pub from: (SharedLocation, u64, usize),
-    /// Destination: the memory, the first byte, and the number of bytes.
+    /// Destination: the memory, the offset of the first byte, and the number of bytes.
     pub to: (SharedLocation, u64, usize),
 }
 
-/// Pending copies of the items of a group.
+/// Pending asynchronous copies of the items of a group.
 #[derive(Default)]
 pub(super) struct Copies {
-    /// Pending copies, each with the number of its copy group within its item.
+    /// Pending copies, each with the number of its copy group. Each item numbers its copy groups
+    /// from 0.
     begun: Vec<(AsyncCopy, u32)>,
-    /// Number of committed copy groups of each item of the group.
+    /// Number of copy groups that each item of the group has committed.
     closed: Vec<u32>,
 }
 
@@ -42,13 +43,14 @@ impl Copies {
         self.begun.push((copy, group));
     }
 
-    /// Commits the copies that an item has started since the last commit as a copy group.
+    /// Forms a copy group of the copies that an item has started since its last commit.
     pub(super) fn close(&mut self, local: u32) {
         *self.closed(local) += 1;
     }
 
-    /// Completes and returns the copies that an item waits for. If `but` is `None`, these are all
-    /// copies. Otherwise they exclude the newest `but` committed groups and all uncommitted copies.
+    /// Completes and returns the copies that an item waits for. If `but` is `None`, the item waits
+    /// for all its copies. Otherwise it does not wait for its newest `but` committed groups and its
+    /// uncommitted copies.
     pub(super) fn wait(&mut self, local: u32, item: u32, but: Option<u32>) -> Vec<AsyncCopy> {
         let closed = *self.closed(local);
         let is_awaited = |&(copy, group): &(AsyncCopy, u32)| {
@@ -59,8 +61,8 @@ impl Copies {
         done
     }
 
-    /// Finds a pending copy that an access conflicts with. Returns the copy, the first common byte,
-    /// and `true` if the copy writes that byte.
+    /// Finds a pending copy that conflicts with an access. Returns the copy, the first byte that
+    /// both access, and `true` if the copy writes that byte.
     pub(super) fn against(
         &self,
         place: SharedLocation,

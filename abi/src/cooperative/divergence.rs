@@ -1,8 +1,8 @@
-//! Post-dominators and detection of divergent barriers: a lane of a subgroup passes a barrier at
-//! which another lane waits.
+//! Post-dominators of control-flow graphs, and detection of divergent barriers. A barrier is
+//! divergent if a lane of a subgroup has passed it while another lane waits at it.
 
-/// Returns the immediate post-dominator of each node of a graph, if any. A successor number past
-/// the last node denotes the exit, and a node without successors leads to the exit.
+/// Returns the immediate post-dominator of each node of a control-flow graph, if any. A successor
+/// number past the last node denotes the exit. A node without successors leads to the exit.
 pub fn post_dominators(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
     let end = successors.len();
     let mut before: Vec<Vec<usize>> = vec![Vec::new(); end + 1];
@@ -64,35 +64,37 @@ pub fn post_dominators(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
     parent.iter().take(end).map(|&node| (node < end).then_some(node)).collect()
 }
 
-/// A branch, or a guard of a barrier, that an item executes.
+/// A branch that an item executes. A guarded barrier counts as a branch, too.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Branch {
-    /// Number of the instruction.
+    /// Number of the branch instruction.
     pub inst: u32,
-    /// Successor that the item takes.
+    /// Number of the successor to which the item branches.
     pub taken: u32,
-    /// Immediate post-dominator, where all items reconverge; `None` if there is none, or if it only
-    /// returns.
+    /// Immediate post-dominator of the branch, where all items reconverge. `None` if there is none,
+    /// or if the post-dominator only returns from the function.
     pub join: Option<u32>,
-    /// Call depth of the item.
+    /// Call depth of the item at the branch.
     pub depth: u32,
 }
 
-/// Part of an execution between a branch and its reconvergence point.
+/// Part of an item's execution, from a branch to the reconvergence point of the branch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Region {
-    /// Reconvergence point.
+    /// Instruction or block at which the items reconverge, if any.
     join: Option<u32>,
     depth: u32,
-    /// Last executed branch with this reconvergence point.
+    /// Number of the last executed branch with this reconvergence point.
     branch: u32,
-    /// Hash of the successors taken at those branches. A loop executes several of them.
+    /// Hash of the successors taken at all branches of the region. In a loop, a region has several
+    /// branches.
     taken: u64,
-    /// Number of inner regions that have ended since the last branch of this region.
+    /// Number of inner regions that have ended since the region's last branch.
     ended: u32,
 }
 
-/// Open regions of an item's execution, outermost first. Items that have taken the same branches have equal paths.
+/// Regions between a branch and its reconvergence point that an item has entered and not left,
+/// outermost first. Items that have taken the same branches have equal paths.
 #[derive(Clone, Debug)]
 pub(super) struct Path(Vec<Region>);
 
@@ -103,11 +105,12 @@ impl Default for Path {
 }
 
 impl Path {
-    /// Enters the region of a branch.
+    /// Enters the region that begins at a branch, or extends the current region if the branch
+    /// belongs to its loop.
     pub(super) fn branch(&mut self, Branch { inst, taken, join, depth }: Branch) {
         let is_first = self.0.len() == 1;
         match self.0.last_mut() {
-            // A loop is one region until its exit, however often its branches are executed.
+            // All iterations of a loop form one region, although each of them executes the branch.
             Some(last) if !is_first && (last.join, last.depth) == (join, depth) => {
                 for word in [last.ended, inst, taken] {
                     last.taken = mix(last.taken, word);
@@ -121,7 +124,7 @@ impl Path {
         }
     }
 
-    /// Leaves the regions that end at an instruction or block.
+    /// Leaves the regions whose reconvergence point is the instruction or block `at`.
     pub(super) fn reach(&mut self, at: u32, depth: u32) {
         while let [.., Region { join: Some(join), depth: of, .. }] = self.0[..]
             && (join, of) == (at, depth)
@@ -131,13 +134,13 @@ impl Path {
     }
 
     /// Leaves the regions of a function that returns to a caller at call depth `depth`. `ends` is
-    /// `true` if the caller only returns after the call.
+    /// `true` if the caller does nothing but return after the call.
     pub(super) fn ret(&mut self, depth: u32, ends: bool) {
         while let [_, .., last] = &mut self.0[..]
             && last.depth > depth
         {
             if ends {
-                // The items end without reconvergence.
+                // The caller ends, too, so the region continues until the item ends.
                 (last.depth, last.join) = (depth, None);
             } else {
                 self.end();
@@ -152,8 +155,8 @@ impl Path {
         }
     }
 
-    /// Returns the branch at which the item diverged from another item. The other item must have
-    /// left the branch's region, and this item must still be in it.
+    /// Returns the branch at which this item diverged from `other`, if `other` has left the region
+    /// of the branch and this item has not.
     pub(super) fn passed_by(&self, other: &Path) -> Option<u32> {
         for (number, (ours, theirs)) in self.0.iter().zip(&other.0).enumerate() {
             if ours.taken != theirs.taken || (ours.join, ours.depth) != (theirs.join, theirs.depth) {
@@ -184,11 +187,12 @@ mod tests {
 
     #[test]
     fn post_dominators_of_branches_and_loops() {
-        // A branch, its two sides, the join block, a self loop, and an infinite loop.
+        // A branch with two successors, the block where they join, a block that loops to itself,
+        // and an infinite loop.
         let graph = [vec![1, 2], vec![3], vec![3], vec![3, 4], vec![5, 6], vec![5], vec![]];
         let expected = [Some(3), Some(3), Some(3), Some(4), Some(6), None, None];
         assert_eq!(post_dominators(&graph), expected);
-        // A graph in which one side of the branch exits.
+        // A graph in which one successor of the branch exits.
         assert_eq!(post_dominators(&[vec![1, 3], vec![2], vec![]]), [None, Some(2), None]);
         assert_eq!(post_dominators(&[]), []);
     }
@@ -197,7 +201,7 @@ mod tests {
         Branch { inst, taken, join, depth: 0 }
     }
 
-    /// Builds a path from branches and reached instructions.
+    /// Builds a path from executed branches (`Ok`) and reached instructions (`Err`).
     fn path(steps: &[Result<Branch, u32>]) -> Path {
         let mut path = Path::default();
         for step in steps {
@@ -217,12 +221,12 @@ mod tests {
         assert_eq!(other(&[Ok(branch(1, 0, Some(5))), Err(4)]), None);
         assert_eq!(other(&[Ok(branch(1, 0, Some(5))), Err(5)]), Some(1));
         assert_eq!(other(&[]), None);
-        // After the region has ended for both items, neither has passed the other. An item that is
-        // behind passes no one.
+        // After both items have left the region, neither has passed the other. An item that is
+        // behind another has not passed that item.
         let both = path(&[Ok(branch(1, 1, Some(5))), Err(5)]);
         assert_eq!(both.passed_by(&path(&[Ok(branch(1, 0, Some(5))), Err(5)])), None);
         assert_eq!(both.passed_by(&waits), None);
-        // A branch without a reconvergence point has no end to pass.
+        // No item can pass another in the region of a branch that has no reconvergence point.
         let apart = path(&[Ok(branch(1, 1, None)), Ok(branch(2, 1, Some(3)))]);
         assert_eq!(apart.passed_by(&path(&[Ok(branch(1, 0, None)), Ok(branch(2, 0, Some(3))), Err(3)])), None);
         assert_eq!(apart.passed_by(&path(&[Ok(branch(1, 1, None)), Ok(branch(2, 0, Some(3))), Err(3)])), Some(2));

@@ -5,7 +5,7 @@ use super::{BarrierOp, Reduce, SUBGROUP, Shuffle, SubgroupOp, Vote};
 /// Operation and operands of each lane of a subgroup; `None` for a lane that does not participate.
 pub(super) type Lanes = [Option<SubgroupOp<u32, bool>>; SUBGROUP as usize];
 
-/// Returns `true` if two lanes participate in the same operation.
+/// Returns `true` if two lanes execute the same collective operation.
 pub(super) fn is_alike(a: SubgroupOp<u32, bool>, b: SubgroupOp<u32, bool>) -> bool {
     match (a, b) {
         (SubgroupOp::Shuffle { mode: a, .. }, SubgroupOp::Shuffle { mode: b, .. }) => a == b,
@@ -16,15 +16,15 @@ pub(super) fn is_alike(a: SubgroupOp<u32, bool>, b: SubgroupOp<u32, bool>) -> bo
     }
 }
 
-/// Returns the mask of the lanes that satisfy a predicate.
+/// Returns the mask of the lanes whose operation satisfies a predicate.
 fn mask_of(lanes: &Lanes, is: impl Fn(SubgroupOp<u32, bool>) -> bool) -> u32 {
     let holds = lanes.iter().enumerate().filter(|(_, of)| of.is_some_and(&is));
     holds.fold(0, |mask, (lane, _)| mask | 1 << lane)
 }
 
 impl Shuffle {
-    /// Returns the source lane of `lane`, and `true` if the source lane is within the segment.
-    /// Outside the segment, the lane itself is the source.
+    /// Returns the lane from which a shuffle reads the value for `lane`, and `true` if that lane is
+    /// in the segment. If it is not, `lane` reads its own value.
     pub const fn source(self, lane: u32, by: u32, segment: u32) -> (u32, bool) {
         let (by, clamp, kept) = (by & 31, segment & 31, segment >> 8 & 31);
         let (least, most) = (lane & kept, lane & kept | clamp & !kept & 31);
@@ -51,9 +51,9 @@ impl Vote {
     }
 }
 
-/// Returns the result of a match. `same` is the mask of the lanes with the lane's value, and
-/// `every` the mask of participating lanes. If `all`, the result is a nonzero mask only if all
-/// lanes have the value.
+/// Returns the result of a match for a lane. `same` is the mask of the lanes with the same value as
+/// this lane, and `every` is the mask of the participating lanes. If `all` is set, the result is
+/// `same` and 1 if all participating lanes have the value, and zeros otherwise.
 pub const fn matched(all: bool, same: u32, every: u32) -> [u64; 2] {
     match (all, same == every) {
         (false, _) => [same as u64, 0],
@@ -62,16 +62,16 @@ pub const fn matched(all: bool, same: u32, every: u32) -> [u64; 2] {
     }
 }
 
-/// Returns the result of an election among the lanes of a mask: the elected lane, and 1 for that
-/// lane.
+/// Returns the result of an election for a lane: the number of the lowest lane of `mask`, and 1 if
+/// `lane` is this lowest lane.
 pub const fn elected(lane: u32, mask: u32) -> [u64; 2] {
     let leader = mask.trailing_zeros();
     [leader as u64, (lane == leader) as u64]
 }
 
 impl BarrierOp<bool> {
-    /// Returns the result of the barrier, where the predicate is true for `yes` of the arrived
-    /// items and false for `no`.
+    /// Returns the result of a barrier. `yes` is the number of arrived items whose predicate is
+    /// true, and `no` the number of those whose predicate is false.
     pub const fn answer(self, yes: u32, no: u32) -> u32 {
         match self {
             BarrierOp::Count(_) => yes,
@@ -82,12 +82,13 @@ impl BarrierOp<bool> {
     }
 }
 
-/// Returns the result of an operation for a lane: a number, and a predicate. Fails with the number
-/// of a source lane that does not participate.
+/// Returns the result of a collective operation for a lane: a number, and a predicate. Fails with
+/// the number of the source lane if a shuffle reads a lane that does not participate.
 pub(super) fn result(lane: u32, exchange: SubgroupOp<u32, bool>, mask: u32, lanes: &Lanes) -> Result<[u64; 2], u32> {
     let every = || mask_of(lanes, |_| true);
     Ok(match exchange {
-        // The caller handles `Active`, because its lanes do not wait for others.
+        // `None` and `Collective` have no result here. The caller computes the result of `Active`,
+        // whose lanes do not wait for each other.
         SubgroupOp::None | SubgroupOp::Active | SubgroupOp::Collective => [0; 2],
         SubgroupOp::Shuffle { mode, by, segment, .. } => {
             let (from, is_within) = mode.source(lane, by, segment);
@@ -123,13 +124,14 @@ const fn is_nan(value: u32) -> bool {
     value & 0x7fff_ffff > 0x7f80_0000
 }
 
-/// Maps the bits of an f32 to an integer with the same order, -0 before +0.
+/// Maps the bits of an f32 to an integer, so that integers compare like the f32 values, with -0
+/// before +0.
 const fn place(value: u32) -> u32 {
     if value >> 31 == 0 { value | 1 << 31 } else { !value }
 }
 
 impl Reduce {
-    /// Returns the reduction of a single value.
+    /// Returns the reduction of a single f32 or integer value.
     pub const fn one(self, value: u32) -> u32 {
         match self {
             Reduce::Extremum { .. } if is_nan(value) => NAN,
@@ -138,7 +140,7 @@ impl Reduce {
         }
     }
 
-    /// Combines two values.
+    /// Applies the operator of the reduction to two values.
     pub const fn of(self, a: u32, b: u32) -> u32 {
         let signed = (a as i32) < (b as i32);
         match self {

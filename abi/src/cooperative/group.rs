@@ -1,5 +1,5 @@
-//! State machine of a group: running and waiting items, and completion of barriers and collective
-//! operations.
+//! State machine of a group of work items. It tracks running and waiting items, and completes
+//! barriers and collective operations.
 
 use std::ops::Range;
 
@@ -13,8 +13,8 @@ use crate::Loc;
 #[derive(Clone, Copy)]
 enum State {
     Runs,
-    /// The item waits at an instruction. `arrived` means that it has arrived at a barrier and waits
-    /// for completion.
+    /// The item waits at an instruction. `arrived` is `true` if the item has arrived at a barrier
+    /// that is not complete yet.
     Waits {
         meeting: SyncOp<u32, bool>,
         place: u32,
@@ -26,23 +26,24 @@ enum State {
 /// Arrivals at a barrier since it last completed.
 #[derive(Clone, Copy, Default)]
 struct Arrivals {
-    /// Arrived items, counted as 32 per subgroup.
+    /// Number of arrived items. A subgroup counts as 32 items.
     items: u32,
-    /// Number of items that must arrive; `None` for all.
+    /// Number of items that must arrive at the barrier; `None` for all items of the group.
     expected: Option<u32>,
     yes: u32,
     no: u32,
 }
 
-/// Operation that a lane waits for: mask, operation and instruction number; `None` if the lane
-/// waits for no operation.
+/// Operation that a lane waits for: mask, operation and instruction number. `None` if the lane does
+/// not wait for an operation.
 type Asked = Option<(u32, SubgroupOp<u32, bool>, u32)>;
 
 /// Synchronisation state of the items of a group, indexed by their numbers in the group.
 pub struct Group {
     states: Vec<State>,
     barriers: [Arrivals; BARRIERS as usize],
-    /// `true` if an item has started to wait or has ended since the last call of [`Group::meet`].
+    /// `true` if an item has started to wait or has ended since the last call of
+    /// [`Group::complete_ready`].
     is_new: bool,
 }
 
@@ -51,19 +52,19 @@ pub struct Group {
 pub struct InvalidSync {
     /// Number of the item in the group.
     pub item: u32,
-    /// The error.
+    /// Reason why the operation is invalid.
     pub why: SyncError,
-    /// All items involved, if there are several. The first party includes the item.
+    /// All items involved, if there are several. The first entry includes the item itself.
     pub parties: Vec<WaitingItems>,
 }
 
-/// An item that will never end.
+/// An item that can never end, because all items of its group wait or poll memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum DeadlockedItem {
-    /// The item waits for others.
+    /// The item waits at a barrier or collective operation that cannot complete.
     Waits(InvalidSync),
-    /// The item with this number polls memory that no item will write. The parties are all items
-    /// that have not ended.
+    /// The item with this number polls memory that no item will write. The list holds all items of
+    /// the group that have not ended.
     Polls(u32, Vec<WaitingItems>),
 }
 
@@ -75,31 +76,31 @@ pub enum SyncError {
     BarrierArgument {
         /// Number of the barrier.
         id: u32,
-        /// Number of items that the barrier waits for.
+        /// Number of items that the barrier waits for, if the instruction specifies a number.
         count: Option<u32>,
     },
     /// Items of a subgroup execute different instructions for an aligned barrier, or some items
     /// never reach a barrier.
     #[error("waits at a barrier that other items never reach")]
     BarrierDivergence,
-    /// Some lanes of the mask never execute the operation.
+    /// Some lanes of the operation's mask never execute the operation.
     #[error("waits for lanes of its subgroup that never execute the operation")]
     SubgroupDivergence,
-    /// The mask does not include the lane itself, or the mask of an `elect` includes a lane that
-    /// has ended.
+    /// The operation's mask does not include the lane itself, or the mask of an `elect` includes a
+    /// lane that has ended.
     #[error(
         "the mask {mask:#x} of lane {lane} must include the lane itself, and for an election no lane that has exited"
     )]
     NotInMask {
-        /// Number of the lane.
+        /// Number of the lane in its subgroup.
         lane: u32,
-        /// The mask.
+        /// Mask of participating lanes that the instruction specifies.
         mask: u32,
     },
-    /// A shuffle reads a lane that does not participate.
+    /// A shuffle reads a value from a lane that does not participate.
     #[error("reads the value of lane {lane}, which is not active in this shuffle")]
     InactiveSource {
-        /// Number of the source lane.
+        /// Number of the lane from which the shuffle reads.
         lane: u32,
     },
 }
@@ -113,7 +114,7 @@ fn barrier_argument(id: u32, count: Option<u32>) -> String {
 }
 
 impl Group {
-    /// Creates a group of `items` items, all of which run.
+    /// Creates a group of `items` running items.
     pub fn new(items: u32) -> Group {
         Group {
             states: vec![State::Runs; items as usize],
@@ -132,7 +133,7 @@ impl Group {
         self.set(item, State::Ended);
     }
 
-    /// Records that an item waits at an instruction.
+    /// Records that an item waits at an instruction for a barrier or collective operation.
     pub fn wait(&mut self, item: u32, place: u32, meeting: SyncOp<u32, bool>) {
         self.set(item, State::Waits { meeting, place, arrived: false });
     }
@@ -145,8 +146,8 @@ impl Group {
     }
 
     /// Completes barriers and collective operations whose items have all arrived. Returns `true` if
-    /// there were any. `resume` receives each item that continues, and its results: a number or
-    /// predicate, and a second predicate.
+    /// any operation completed. `resume` is called for each item that continues, with the two
+    /// results of its operation: a number or predicate, and a second predicate.
     ///
     /// # Errors
     /// A barrier or collective operation of an item is invalid.
@@ -167,19 +168,20 @@ impl Group {
         for id in 0..BARRIERS {
             met |= self.complete(id, &mut races, resume);
         }
-        // A resumed item can reach the instruction at which others wait.
+        // A resumed item can reach the instruction at which other items wait.
         self.is_new |= met;
         Ok(met)
     }
 
-    /// Returns `true` if all items run and no barrier has arrivals.
+    /// Returns `true` if all items run and no item has arrived at a barrier.
     pub fn is_at_rest(&self) -> bool {
         let is_empty = |arrivals: &Arrivals| arrivals.items == 0 && arrivals.expected.is_none();
         self.states.iter().all(|state| matches!(state, State::Runs)) && self.barriers.iter().all(is_empty)
     }
 
-    /// Returns the lowest item that has not ended, in a deadlock: it waits, or polls memory that no
-    /// item writes. `place` returns the instruction with which an item polls.
+    /// Returns the lowest item that has not ended, in a group that cannot continue. The item either
+    /// waits or polls memory that no item writes. `place` returns the instruction with which an
+    /// item polls.
     pub fn dead(&self, place: impl Fn(u32) -> u32) -> DeadlockedItem {
         let asks = (0..self.states.len() as u32).find(|&item| self.runs(item));
         let parties = self.parties(0..self.states.len() as u32, place);
@@ -192,7 +194,8 @@ impl Group {
         }
     }
 
-    /// Returns the lowest waiting item and the reason for the deadlock, if no item can continue.
+    /// Returns the lowest waiting item, with the error that its wait never ends. Called if no item
+    /// can continue.
     pub fn stuck(&self) -> Option<InvalidSync> {
         let waits = self.states.iter().zip(0..).find_map(|(state, item)| match state {
             State::Waits { meeting, .. } => Some((item, meeting)),
@@ -207,8 +210,9 @@ impl Group {
         })
     }
 
-    /// Groups the items of a range that have not ended by wait condition and instruction. Running
-    /// items poll memory at the instruction that `place` returns.
+    /// Returns the items of a range that have not ended. Items with the same wait condition and
+    /// instruction form one entry. Running items poll memory at the instruction that `place`
+    /// returns.
     fn parties(&self, items: Range<u32>, place: impl Fn(u32) -> u32) -> Vec<WaitingItems> {
         let mut parties: Vec<WaitingItems> = Vec::new();
         for item in items {
@@ -226,7 +230,7 @@ impl Group {
         parties
     }
 
-    /// Returns the condition that a waiting item waits for.
+    /// Returns the wait condition of a waiting item.
     fn standing(&self, item: u32, meeting: &SyncOp<u32, bool>, place: u32) -> WaitState {
         match *meeting {
             SyncOp::Barrier { id, .. } => {
@@ -255,14 +259,14 @@ impl Group {
         }
     }
 
-    /// Counts the subgroups that have an item that has not ended.
+    /// Counts the subgroups in which at least one item has not ended.
     fn subgroups(&self) -> u32 {
         let subgroups = (0..self.states.len() as u32).step_by(SUBGROUP as usize);
         subgroups.filter(|&first| self.alive(first).next().is_some()).count() as u32
     }
 
     /// Fails if a lane has passed an aligned barrier at which another lane of its subgroup waits.
-    /// The check is made when no lane of the subgroup runs.
+    /// The check is made only when no lane of the subgroup runs.
     fn check_passed(&self, first: u32, races: &RaceDetector) -> Result<(), InvalidSync> {
         let mut waiting: Vec<u32> = Vec::new();
         for (item, state) in self.alive(first) {
@@ -299,7 +303,8 @@ impl Group {
         of.filter(|(state, _)| !matches!(state, State::Ended)).map(|(state, item)| (item, state))
     }
 
-    /// Records the arrival of a subgroup at a barrier, once all its items wait at the barrier.
+    /// Records the arrival of a subgroup at a barrier, once all its items that have not ended wait
+    /// at the barrier.
     fn arrive(
         &mut self,
         first: u32,
@@ -437,7 +442,8 @@ impl Group {
                 return refuse(SyncError::NotInMask { lane, mask });
             }
             let is_active = exchange == SubgroupOp::Active;
-            // All lanes must be at one instruction, including lanes that have ended.
+            // A `Collective` operation needs all lanes of the mask at one instruction, including
+            // lanes that have ended.
             let is_collective = exchange == SubgroupOp::Collective;
             let takes_part = |slot: &Asked| {
                 slot.is_some_and(|(other, of, at)| {
@@ -452,7 +458,7 @@ impl Group {
                     *of = slot.map(|(_, of, _)| of);
                 }
             }
-            // `Exchange::Active` waits for no other lane.
+            // The lanes of a `SubgroupOp::Active` operation wait for no other lane.
             if !is_active && came != if is_collective { mask } else { mask & alive } {
                 continue;
             }
@@ -480,7 +486,7 @@ impl Group {
     }
 }
 
-/// Returns the mask of the lanes that satisfy a predicate.
+/// Returns the mask of the lanes whose operation satisfies a predicate.
 fn mask_of_those(lanes: &[Asked], holds: impl Fn(&Asked) -> bool) -> u32 {
     (0..).zip(lanes).filter(|(_, asked)| holds(asked)).fold(0, |mask, (lane, _)| mask | 1 << lane)
 }

@@ -1,7 +1,7 @@
 //! Detection of a livelock: items poll memory that no item will ever write.
 
-/// Detector of consecutive rounds in which items only poll memory and no item writes. `P` is the
-/// complete state of an item.
+/// Detector of a livelock: consecutive rounds in which items only poll memory and no item writes.
+/// `P` is the complete state of an item.
 #[derive(Debug)]
 pub struct LivelockDetector<P> {
     rounds: u32,
@@ -16,11 +16,11 @@ impl<P> Default for LivelockDetector<P> {
 }
 
 impl<P: PartialEq> LivelockDetector<P> {
-    /// Rounds before the detector compares states, which is costly.
+    /// Number of rounds before the detector begins to compare states. The comparison is costly.
     const PATIENCE: u32 = 64;
 
-    /// Counts a round. Returns `true` if all items are in the same state as in a recorded earlier
-    /// round, so that they repeat forever.
+    /// Counts a round of the scheduler. Returns `true` if the states of all items equal those of an
+    /// earlier round, so that the items repeat the same steps forever.
     pub fn is_livelock(&mut self, positions: impl FnOnce() -> Vec<P>) -> bool {
         self.rounds += 1;
         if self.rounds < Self::PATIENCE {

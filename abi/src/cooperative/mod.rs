@@ -2,8 +2,8 @@
 //!
 //! [`Group`] tracks the state of the items of a group for every engine that executes items. It
 //! records waiting items, completes barriers and collective operations, and resumes their items.
-//! [`Races`] tracks the happens-before order of memory accesses, and so finds pairs of accesses
-//! that are not ordered.
+//! [`RaceDetector`] tracks the happens-before order of memory accesses, and finds pairs of
+//! conflicting accesses that are not ordered.
 
 mod copies;
 mod divergence;
@@ -27,7 +27,7 @@ pub use races::{AccessInfo, Race, RaceDetector, RacingAccess, SharedLocation};
 pub use schedule::Schedule;
 pub use strength::{MemOrder, Scope, Strength};
 
-/// Number of items in a subgroup, which is a warp.
+/// Number of items in a subgroup, which CUDA calls a warp.
 pub const SUBGROUP: u32 = 32;
 /// Number of barriers of a group.
 pub const BARRIERS: u32 = 16;
@@ -52,13 +52,13 @@ pub enum SyncOp<W: Copy, P: Copy> {
     Subgroup {
         /// Mask of the participating lanes.
         mask: W,
-        /// The operation.
+        /// The collective operation.
         of: SubgroupOp<W, P>,
     },
-    /// Operation of the items of a subgroup that are at the instruction at the same time. They wait
-    /// for no other item.
+    /// Collective operation of those items of a subgroup that execute the instruction at the same
+    /// time. The items wait for no other item.
     Converged {
-        /// The operation.
+        /// The collective operation.
         of: SubgroupOp<W, P>,
     },
 }
@@ -66,9 +66,9 @@ pub enum SyncOp<W: Copy, P: Copy> {
 /// Kind of barrier operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BarrierOp<P: Copy> {
-    /// Arrives and waits for the others.
+    /// Arrives at the barrier and waits for the other items.
     Sync,
-    /// Arrives without waiting.
+    /// Arrives at the barrier without waiting.
     Arrive,
     /// Waits, and returns the number of items whose predicate is true.
     Count(P),
@@ -81,42 +81,43 @@ pub enum BarrierOp<P: Copy> {
 /// Collective operation of lanes of a subgroup.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SubgroupOp<W: Copy, P: Copy> {
-    /// Synchronisation alone. Earlier memory accesses of each lane become visible to the others.
+    /// Synchronisation only. Earlier memory accesses of each lane become visible to the other
+    /// lanes.
     None,
     /// Shuffle: each lane reads the value of another lane.
     Shuffle {
-        /// How the source lane is computed.
+        /// Rule by which the source lane is computed.
         mode: Shuffle,
         /// Value that the lane contributes.
         value: W,
-        /// Source lane, or distance to it.
+        /// Source lane, distance to the source lane, or mask for XOR, depending on the mode.
         by: W,
-        /// Segment: the highest lane in bits 0 to 4, and the mask of the lane-number bits that are
-        /// kept in bits 8 to 12.
+        /// Segment of lanes. Bits 0 to 4 hold the highest lane within a segment. Bits 8 to 12 hold
+        /// a mask of the lane-number bits that number the segments.
         segment: W,
     },
     /// Vote on a predicate.
     Vote(Vote, P),
     /// Match: the mask of lanes that have the same value as this lane, or a test whether all lanes
-    /// have the same value. The low word comes first; the high word of a 32-bit value is zero.
+    /// have the same value.
     Match {
         /// `true` to test whether all lanes have the same value.
         all: bool,
-        /// The value.
+        /// The value to compare, low 32-bit word first. The high word of a 32-bit value is zero.
         value: [W; 2],
     },
     /// A reduction over all lanes.
     Reduce(Reduce, W),
     /// Election of the lowest lane.
     Elect,
-    /// Mask of the lanes that are at the instruction together.
+    /// Mask of the lanes that execute the instruction together.
     Active,
-    /// One instruction that all lanes execute as a whole. The engine defines its effect and its
-    /// results.
+    /// One instruction that all lanes execute together, such as a matrix instruction. The engine
+    /// defines its effect and its results.
     Collective,
 }
 
-/// Rule for the source lane of a shuffle.
+/// Rule by which a shuffle computes the source lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shuffle {
     /// The lane with the given number.

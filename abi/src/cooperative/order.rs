@@ -1,13 +1,14 @@
-//! Happens-before order between items, by vector clocks.
+//! Happens-before order between work items, by vector clocks.
 //!
-//! Each item has a clock. For each other item, it has the clock up to which everything that the
-//! other did happens before.
+//! Each item has a clock, which counts its releases. For each other item, it also has a clock
+//! value: all accesses of the other item up to this value happen before the next access.
 
 use std::sync::Arc;
 
 use super::{MemOrder, Scope, Strength};
 
-/// A vector clock: for each group and each of its items, the latest clock that happens before.
+/// A vector clock: for each group and each item of the group, the latest clock value that happens
+/// before.
 #[derive(Clone, Default, Debug)]
 pub(super) struct VectorClock(Vec<(u32, Arc<[u32]>)>);
 
@@ -17,17 +18,18 @@ impl VectorClock {
         VectorClock(vec![(group, vec![0; items as usize].into())])
     }
 
-    /// Returns `true` if a clock of an item happens before.
+    /// Returns `true` if the point `clock` of an item happens before.
     pub(super) fn includes(&self, group: u32, local: u32, clock: u32) -> bool {
         self.of(group).and_then(|clocks| clocks.get(local as usize)).is_some_and(|&known| clock <= known)
     }
 
     fn of(&self, group: u32) -> Option<&Arc<[u32]>> {
-        // There is nearly always one group. Otherwise there are few, so a linear search is fast.
+        // There is nearly always one group. Otherwise there are few groups, so a linear search is
+        // fast.
         self.0.iter().find(|(of, _)| *of == group).map(|(_, clocks)| clocks)
     }
 
-    /// Records that a clock of an item happens before.
+    /// Records that the point `clock` of an item happens before.
     pub(super) fn learn(&mut self, group: u32, local: u32, clock: u32) {
         let Some((_, clocks)) = self.0.iter_mut().find(|(of, _)| *of == group) else { return };
         if let Some(known) = Arc::make_mut(clocks).get_mut(local as usize) {
@@ -54,7 +56,7 @@ impl VectorClock {
     }
 }
 
-/// A release, which other items can acquire.
+/// A release operation, which other items can acquire.
 #[derive(Clone, Debug)]
 pub(super) struct Release {
     pub known: VectorClock,
@@ -68,7 +70,7 @@ pub(super) struct Release {
 
 impl Release {
     /// Returns `true` if an acquire with `scope` by an item of `group` synchronises with the
-    /// release: the scope of each side includes the other.
+    /// release: the scope of each of the two operations includes the item of the other.
     pub(super) fn reaches(&self, group: u32, scope: Scope) -> bool {
         self.group == group || self.scope > Scope::Group && scope > Scope::Group
     }
@@ -77,12 +79,15 @@ impl Release {
 /// Position of an item in the happens-before order.
 #[derive(Clone, Debug)]
 pub(super) struct ItemClock {
-    /// Counter of the points from which other items can acquire.
+    /// Clock of the item, which advances at each release, fence and barrier that other items can
+    /// acquire from.
     pub now: u32,
     pub known: VectorClock,
-    /// Vector clock and scope of the last release fence, for acquires of writes after the fence.
+    /// Vector clock and scope of the last release fence. A load that reads a write after the fence
+    /// acquires them.
     fenced: Option<(VectorClock, Scope)>,
-    /// Releases that relaxed loads have read. A later acquire fence acquires them.
+    /// Releases whose values relaxed loads have read. A later acquire fence acquires these
+    /// releases.
     read: Vec<(Arc<Release>, Scope)>,
 }
 
@@ -92,7 +97,7 @@ impl ItemClock {
         ItemClock { now: 1, known: known.clone(), fenced: None, read: Vec::new() }
     }
 
-    /// Returns the vector clock that also includes all that the item itself has done.
+    /// Returns the item's vector clock, extended by all that the item itself has done.
     pub(super) fn all(&self, group: u32, local: u32) -> VectorClock {
         let mut all = self.known.clone();
         all.learn(group, local, self.now);
@@ -113,8 +118,8 @@ impl ItemClock {
         }
     }
 
-    /// Acquires the releases that a load has read, or records them for a later fence if the load is
-    /// relaxed.
+    /// Acquires the releases whose values a load has read. If the load is relaxed, records the
+    /// releases for a later fence instead.
     pub(super) fn acquire(&mut self, group: u32, releases: &[Arc<Release>], strength: Strength) {
         let Strength { order, scope, bytes } = strength;
         for release in releases.iter().filter(|release| release.bytes == bytes && release.reaches(group, scope)) {
@@ -126,7 +131,8 @@ impl ItemClock {
         }
     }
 
-    /// Returns the release of a store or an atomic operation, if any.
+    /// Returns the release of a store or an atomic operation. `None` if the operation is relaxed
+    /// and no release fence precedes it.
     pub(super) fn release(&mut self, group: u32, local: u32, strength: Strength) -> Option<Arc<Release>> {
         let Strength { order, scope, bytes } = strength;
         let (known, scope) = if order.releases() {

@@ -5,27 +5,27 @@ use std::fmt;
 use crate::{Loc, Shape};
 
 /// Items that wait at one instruction for the same condition, or that have passed a barrier at
-/// which others wait.
+/// which other items wait.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WaitingItems {
-    /// Item numbers in the group, in ascending order.
+    /// Numbers of the items in the group, in ascending order.
     pub items: Vec<u32>,
     /// Number of the instruction.
     pub place: u32,
     /// Location of the instruction in the source text, if known.
     pub loc: Loc,
-    /// State of the items.
+    /// State of the items: what they wait for, or that they have passed a barrier.
     pub standing: WaitState,
 }
 
-/// State of items that cannot continue, or for which other items wait in vain.
+/// State of items that take part in a deadlock or in the divergence at a barrier.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WaitState {
-    /// The items wait for others at a barrier.
+    /// The items wait for other items at a barrier.
     Barrier {
         /// Number of the barrier.
         id: u32,
-        /// Number of items that have arrived, counted in whole subgroups.
+        /// Number of items that have arrived. A subgroup counts as 32 items.
         arrived: u32,
         /// Number of items that must arrive.
         expected: u32,
@@ -34,8 +34,8 @@ pub enum WaitState {
     Lanes(u32),
     /// The items poll memory that other items would have to write.
     Memory,
-    /// The items do not wait: they have passed a barrier at which a lane of their subgroup waits.
-    /// The instruction of the party is the branch at which the lanes diverged.
+    /// The items do not wait. They have passed a barrier at which a lane of their subgroup waits.
+    /// [`WaitingItems::place`] is then the branch at which the lanes diverged.
     Passed,
 }
 
@@ -58,10 +58,10 @@ impl fmt::Display for WaitState {
     }
 }
 
-/// Maximum number of runs of item numbers in a message.
+/// Maximum number of ranges of item numbers in a message.
 const SHOWN: usize = 4;
 
-/// Formats numbers as runs: `1, 4 to 7 and 9`.
+/// Formats numbers as ranges, such as `1, 4 to 7 and 9`.
 fn numbers(all: &[u32]) -> String {
     let mut runs: Vec<[u32; 2]> = Vec::new();
     for &number in all {
@@ -84,7 +84,7 @@ fn numbers(all: &[u32]) -> String {
 }
 
 impl WaitingItems {
-    /// Returns the predicate of the message, such as `waits for lanes 0 to 7`.
+    /// Returns the verb phrase of the message, such as `waits for lanes 0 to 7`.
     fn does(&self) -> String {
         let is_one = self.items.len() == 1;
         let verb = match self.standing {
@@ -96,8 +96,8 @@ impl WaitingItems {
         format!("{verb} {}", self.standing)
     }
 
-    /// Describes the party by item numbers in the launch, such as `items 8 to 31 wait for lanes 0
-    /// to 7`. `item` is the launch number of any item of the group.
+    /// Describes the items by their numbers in the launch, such as `items 8 to 31 wait for lanes 0
+    /// to 7`. `item` is the number in the launch of any item of the group.
     pub fn describe(&self, shape: &Shape, item: u32) -> String {
         let size = shape.block.into_iter().product::<u32>().max(1);
         let first = item / size * size;

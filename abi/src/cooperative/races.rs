@@ -4,8 +4,8 @@
 //! writes, neither happens before the other, and they are not both strong with scopes that include
 //! each other. Barriers and release-acquire pairs establish the happens-before order.
 //!
-//! A strong write also happens before every access that follows, in that order, a strong access
-//! that has observed the write. This does not extend to earlier accesses of the writing item.
+//! A strong access can observe a strong write. The write then happens before every access that
+//! follows the observing access. Earlier accesses by the writing item are not ordered in this way.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -17,7 +17,7 @@ use super::order::{ItemClock, Release, VectorClock};
 use super::shadow::{AccessRecord, ChainPosition, Lists, Shadow, StrongAccess, keep, keep_linked};
 use super::{BARRIERS, MemOrder, SUBGROUP, Scope, Strength};
 
-/// Memory that contains a byte.
+/// Memory that several items can access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SharedLocation {
     /// Shared memory of the running group.
@@ -37,7 +37,8 @@ pub struct AccessInfo {
     pub writes: bool,
     /// `true` for a read or a read-modify-write.
     pub reads: bool,
-    /// Strength of a strong access: an atomic, volatile or ordered access.
+    /// Strength of a strong access, which is an atomic, volatile, relaxed or ordered access; `None`
+    /// for a weak access.
     pub strong: Option<Strength>,
 }
 
@@ -52,7 +53,7 @@ pub struct RacingAccess {
     pub writes: bool,
 }
 
-/// Two unordered accesses to a byte.
+/// Two conflicting accesses to a byte that are not ordered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Race {
     /// Memory that contains the byte.
@@ -102,7 +103,7 @@ impl RaceDetector {
         races
     }
 
-    /// Begins a group, which has its own shared memory.
+    /// Starts a group. All groups have separate shared memory.
     pub fn begin(&mut self, group: u32) {
         let known = VectorClock::nothing(group, self.size);
         self.group = group;
@@ -120,7 +121,7 @@ impl RaceDetector {
         self.found.as_ref()
     }
 
-    /// Returns `true` if the group has written all bytes of a range of shared memory.
+    /// Returns `true` if the running group has written all bytes of a range of shared memory.
     pub fn are_written(&self, offset: u64, bytes: usize) -> bool {
         (offset as usize..).take(bytes).all(|at| self.shared.is_written(at))
     }
@@ -129,7 +130,7 @@ impl RaceDetector {
         item.wrapping_sub(self.group.wrapping_mul(self.size))
     }
 
-    /// Records an access.
+    /// Records a memory access of an item, and reports a race with an earlier access.
     pub fn access(&mut self, place: SharedLocation, offset: u64, bytes: usize, touch: AccessInfo) {
         if let (None, Some((copy, offset, writes))) =
             (&self.found, self.copies.against(place, offset, bytes, touch.writes))
@@ -150,14 +151,15 @@ impl RaceDetector {
         self.copies.begin(self.local(copy.item), copy);
     }
 
-    /// Commits the copies that an item has started since the last commit as a copy group.
+    /// Forms a copy group of the asynchronous copies that an item has started since its last
+    /// commit.
     pub fn commit_copies(&mut self, item: u32) {
         self.copies.close(self.local(item));
     }
 
-    /// Records that an item has waited for its copies, which happen before its later accesses. If
-    /// `but` is `None`, the item waits for all copies. Otherwise it does not wait for the newest
-    /// `but` committed groups and for uncommitted copies.
+    /// Records that an item has waited for its asynchronous copies, which happen before its later
+    /// accesses. If `but` is `None`, the item waits for all its copies. Otherwise it does not wait
+    /// for its newest `but` committed groups and its uncommitted copies.
     pub fn await_copies(&mut self, item: u32, but: Option<u32>) {
         for copy in self.copies.wait(self.local(item), item, but) {
             let (read, written) = accesses(copy);
@@ -167,7 +169,7 @@ impl RaceDetector {
         }
     }
 
-    /// Finds an earlier access that races with an access, and records the access.
+    /// Finds an earlier access that races with this access, and then records this access.
     fn order(&mut self, place: SharedLocation, offset: u64, bytes: usize, touch: AccessInfo) {
         let local = self.local(touch.item);
         let (size, group) = (self.size, self.group);
@@ -183,7 +185,7 @@ impl RaceDetector {
         };
         let Some(clock) = self.clocks.get_mut(local as usize) else { return };
         let bytes = offset as usize..offset as usize + bytes;
-        // Acquire first, because acquired releases happen before the access itself.
+        // Acquire first: the releases that an access acquires happen before the access itself.
         if let (true, Some(strength)) = (touch.reads, touch.strong) {
             for at in bytes.clone() {
                 if let (_, Some(lists)) = shadow.byte(at) {
@@ -229,7 +231,8 @@ impl RaceDetector {
                     }
                     release_with(releases, released);
                 }
-                // A relaxed atomic operation keeps earlier releases, but a store discards them.
+                // A relaxed atomic operation preserves the byte's earlier releases; a relaxed store
+                // discards them.
                 None if joins => {}
                 None => {
                     if let (_, Some(lists)) = shadow.byte(at) {
@@ -253,7 +256,7 @@ impl RaceDetector {
         }
     }
 
-    /// Records a branch, or a guard of a barrier or call, that an item executes.
+    /// Records a branch that an item executes. A guarded barrier or call counts as a branch.
     pub fn branch(&mut self, item: u32, branch: Branch) {
         if let Some(path) = self.path(item) {
             path.branch(branch);
@@ -267,8 +270,8 @@ impl RaceDetector {
         }
     }
 
-    /// Records that an item returns to a caller at a call depth. `ends` is `true` if the caller
-    /// only returns after the call.
+    /// Records that an item returns to a caller at call depth `depth`. `ends` is `true` if the
+    /// caller does nothing but return after the call.
     pub fn ret(&mut self, item: u32, depth: u32, ends: bool) {
         if let Some(path) = self.path(item) {
             path.ret(depth, ends);
@@ -280,9 +283,9 @@ impl RaceDetector {
         self.paths.get_mut(local as usize)
     }
 
-    /// Returns the first waiting item of a subgroup that another lane has passed, that lane, and
-    /// the branch at which they diverged. All item numbers are within the group; `first` is the
-    /// first item of the subgroup.
+    /// Finds a waiting item of a subgroup that another lane has passed. Returns the first such
+    /// item, the lane, and the branch at which they diverged. All item numbers are within the
+    /// group; `first` is the first item of the subgroup.
     pub(super) fn passed(&self, waiting: &[u32], first: u32) -> Option<(u32, u32, u32)> {
         let paths = self.paths.get(first as usize..)?;
         let lanes: Vec<&Path> = paths.iter().take(SUBGROUP as usize).collect();
@@ -317,15 +320,15 @@ impl RaceDetector {
         }
     }
 
-    /// Resets a completed barrier.
+    /// Resets a barrier after its completion.
     pub(super) fn complete(&mut self, id: u32) {
         if let Some(arrived) = self.arrived.get_mut(id as usize) {
             *arrived = None;
         }
     }
 
-    /// Records that lanes of a subgroup synchronise. `first` is the group number of the subgroup's
-    /// first item.
+    /// Records that the lanes in the mask `lanes` of a subgroup synchronise. `first` is the number
+    /// in the group of the subgroup's first item.
     pub(super) fn synchronise_lanes(&mut self, lanes: u32, first: u32) {
         let group = self.group;
         let mut all = VectorClock::default();
@@ -347,15 +350,15 @@ impl RaceDetector {
 /// A byte range of a memory, and the access to it.
 type Access = ((SharedLocation, u64, usize), AccessInfo);
 
-/// Returns the read and the write of a copy.
+/// Returns the two memory accesses of an asynchronous copy: its read and its write.
 fn accesses(copy: AsyncCopy) -> (Access, Access) {
     let AsyncCopy { item, inst, from, to } = copy;
     let touch = |writes| AccessInfo { item, inst, writes, reads: !writes, strong: None };
     ((from, touch(false)), (to, touch(true)))
 }
 
-/// Adds a release to a list, and merges it with the last entry if that has the same group, scope
-/// and size.
+/// Adds a release to a list. If the last entry has the same group, scope and size, merges the
+/// release with it.
 fn release_with(releases: &mut Vec<Arc<Release>>, released: &Arc<Release>) {
     let key = |of: &Release| (of.group, of.scope, of.bytes);
     let is_alike = |last: &Arc<Release>| key(last) == key(released);
@@ -365,15 +368,16 @@ fn release_with(releases: &mut Vec<Arc<Release>>, released: &Arc<Release>) {
     }
 }
 
-/// Returns `true` if two strong accesses to a byte do not race: the scope of each includes the
-/// other's item, and their elements overlap completely. Elements of equal size overlap completely
-/// because they are aligned to their size.
+/// Returns `true` if two strong accesses to a byte do not race: the scope of each includes the item
+/// of the other, and their elements overlap completely. Elements of equal size overlap completely
+/// because elements are aligned to their size.
 fn are_morally_strong(a: AccessRecord, b: AccessRecord, size: u32) -> bool {
     let is_in_scope = a.item() / size == b.item() / size || !a.is_of_group() && !b.is_of_group();
     a.is_strong() && b.is_strong() && a.size() == b.size() && is_in_scope
 }
 
-/// Returns the position in observation order of a strong access to an element.
+/// Returns the write that a strong access to an element observes or makes, as a position in a chain
+/// of writes.
 fn link_of(
     shadow: &mut Shadow,
     element: Range<usize>,
@@ -385,7 +389,8 @@ fn link_of(
     for at in element.clone().filter(|_| touch.reads) {
         let of_byte = shadow.byte(at).1.and_then(|lists| lists.last);
         let of_byte = of_byte.filter(|write| are_morally_strong(write.note, note, size)).and_then(|write| write.link);
-        // A value composed of bytes of several writes is not the value of any one write.
+        // If the bytes of an element come from several writes, its value is not the value of any
+        // single write.
         if at != element.start && of_byte != last {
             last = None;
             break;
@@ -401,8 +406,8 @@ fn link_of(
     }
 }
 
-/// Returns an earlier access to a byte that races with an access, and `true` if the earlier access
-/// writes.
+/// Returns an earlier access to a byte that races with the current access, and `true` if the
+/// earlier access writes.
 fn find_racing_access(
     shadow: &mut Shadow,
     at: usize,
@@ -422,7 +427,8 @@ fn find_racing_access(
     }
     let lists: &Lists = lists?;
     let Lists { reads, strong_writes, strong_reads, are_of_group, sizes, .. } = lists;
-    // Strong accesses of one size with a scope of at least the device do not race with each other.
+    // Strong accesses of equal size do not race with each other if their scope is at least the
+    // device.
     let is_like_all = note.is_strong() && !note.is_of_group() && !are_of_group && sizes & !(1 << note.size()) == 0;
     if !is_like_all {
         let observed = OnceCell::new();
@@ -446,9 +452,8 @@ fn find_racing_access(
     weak.or_else(|| if is_like_all { None } else { strong() }).map(|read| (read, false))
 }
 
-/// Returns the newest write of each chain that is observed by an access that happens before the
-/// current one, in order. Such an access is a write of the chain, which has observed the earlier
-/// writes, or a read.
+/// Returns, for each chain of writes, the newest write that is observed by an access that happens
+/// before the current access. A write observes itself and the earlier writes of its chain.
 fn observed_before(lists: &Lists, is_before: &impl Fn(&AccessRecord) -> bool) -> Vec<ChainPosition> {
     let all = lists.strong_writes.iter().chain(&lists.strong_reads);
     let mut observed: Vec<ChainPosition> = all.filter(|of| is_before(&of.note)).filter_map(|of| of.link).collect();
@@ -458,7 +463,7 @@ fn observed_before(lists: &Lists, is_before: &impl Fn(&AccessRecord) -> bool) ->
     observed
 }
 
-/// Records an access, and drops records that are no longer needed.
+/// Records a strong access to a byte, and drops the records that no later access needs.
 fn insert(shadow: &mut Shadow, at: usize, new: StrongAccess, writes: bool, is_before: &impl Fn(&AccessRecord) -> bool) {
     let note = new.note;
     if note.is_strong() {

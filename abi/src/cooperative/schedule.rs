@@ -1,19 +1,19 @@
 //! Execution order of items and of groups.
 //!
-//! The scheduler runs each item in turn, up to and including its next strong access. Lanes of a
-//! warp that have not diverged make the same number of such accesses. In ascending order, the lanes
-//! therefore execute each access one after another in lane order. No lane continues before the last
-//! lane has executed the access.
+//! The scheduler runs one item after another. Each item runs up to and including its next strong
+//! memory access. Lanes of a warp that have not diverged make the same number of strong accesses.
+//! In ascending order, the lanes therefore execute each access one after another in lane order. No
+//! lane continues before the last lane has executed the access.
 
 /// Order in which the scheduler runs items.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Schedule {
-    /// Ascending numbers.
+    /// Ascending item numbers.
     #[default]
     Ascending,
-    /// Descending numbers.
+    /// Descending item numbers.
     Descending,
-    /// A different pseudorandom permutation in each round, generated from a seed.
+    /// A different pseudorandom permutation in each round, generated from this seed.
     Shuffled(u64),
     /// Each item runs to its next barrier or collective operation, as if lanes of a warp were never
     /// in lockstep.
@@ -23,12 +23,13 @@ pub enum Schedule {
     },
 }
 
-/// Maximum number of strong accesses that an item makes before the next item runs. The bound is
-/// needed because an item can spin until another item writes.
+/// Maximum number of strong accesses that an item makes before the next item runs, for `RunOn`. The
+/// bound is needed because an item can loop until another item writes.
 const RUN_ON: u32 = 256;
 
 impl Schedule {
-    /// Schedules that are compared to find results that depend on the execution order.
+    /// Schedules whose results are compared. Different results mean that a kernel depends on the
+    /// execution order.
     pub const ALL: [Schedule; 5] = [
         Schedule::Ascending,
         Schedule::Descending,
@@ -42,12 +43,12 @@ impl Schedule {
         if let Schedule::RunOn { .. } = self { RUN_ON } else { 1 }
     }
 
-    /// Returns `true` if the highest number always comes first.
+    /// Returns `true` if the highest item number comes first in every round.
     pub fn is_descending(self) -> bool {
         matches!(self, Schedule::Descending | Schedule::RunOn { descending: true })
     }
 
-    /// Returns the numbers below `count` in their order in a round.
+    /// Returns the numbers below `count` in their execution order in a round.
     pub fn execution_order(self, count: u32, round: u64) -> Vec<u32> {
         let mut turns: Vec<u32> = (0..count).collect();
         match self {
@@ -55,7 +56,7 @@ impl Schedule {
             Schedule::Shuffled(seed) => {
                 let mut state = seed ^ round.wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 for last in (1..turns.len()).rev() {
-                    // Xorshift maps only zero to zero.
+                    // The state must not be zero, because xorshift maps zero to zero.
                     state = state.max(1);
                     state ^= state << 13;
                     state ^= state >> 7;

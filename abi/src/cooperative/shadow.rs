@@ -11,12 +11,12 @@ pub(super) struct AccessRecord {
     /// Number of the item in the launch, from 1; 0 if there was no access.
     item: u32,
     clock: u32,
-    /// Number of the instruction; the highest bits hold the strength.
+    /// Number of the instruction. The five highest bits encode the strength of a strong access.
     place: u32,
 }
 
-/// Highest bits of `Note::place`: a flag for a strong access, a flag for group scope, and log2 of
-/// the element size in bytes.
+/// The highest bits of `AccessRecord::place`: a flag for a strong access, a flag for group scope,
+/// and log2 of the element size in bytes.
 const STRONG: u32 = 1 << 31;
 const OF_GROUP: u32 = 1 << 30;
 const BYTES: u32 = 27;
@@ -47,12 +47,13 @@ impl AccessRecord {
         self.place & !STRENGTH
     }
 
-    /// Returns the bits for strong, group scope and element size.
+    /// Returns the bits that encode the strength: the flag for a strong access, the flag for group
+    /// scope, and the element size.
     pub(super) fn strength(self) -> u32 {
         self.place & STRENGTH
     }
 
-    /// Returns log2 of the element size of a strong access in bytes.
+    /// Returns log2 of the element size in bytes of a strong access.
     pub(super) fn size(self) -> u32 {
         self.place >> BYTES & 7
     }
@@ -66,55 +67,56 @@ impl AccessRecord {
     }
 }
 
-/// Shadow state of a byte.
+/// The accesses that shadow memory records for a byte.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ByteState {
-    /// Last weak write. All earlier accesses happen before it.
+    /// Last weak write. All accesses before it also happen before it.
     pub write: AccessRecord,
     /// A weak read since the last weak write.
     pub read: AccessRecord,
-    /// Number of the byte's entry in `Shadow::lists`, from 1; 0 if it has none.
+    /// Number of the byte's entry in `Shadow::lists`, from 1; 0 if the byte has no entry.
     lists: u32,
 }
 
-/// A strong access, and its position in observation order.
+/// A strong access, with the write that it observes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StrongAccess {
     pub note: AccessRecord,
-    /// The observed write, or the access itself if it writes; `None` for a read that observes no
-    /// strong write.
+    /// Position of the observed write in its chain. A write observes itself. `None` for a read that
+    /// observes no strong write.
     pub link: Option<ChainPosition>,
 }
 
-/// Position of a strong write in a chain: a write, followed by atomic operations that each read the
-/// value of the previous operation.
+/// Position of a strong write in a chain of writes. A chain is a write, followed by atomic
+/// operations that each read the value of the previous operation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct ChainPosition {
-    /// Number of the chain in the memory.
+    /// Number of the chain. Each memory numbers its chains.
     pub chain: u32,
     /// Number of the write in the chain.
     pub number: u32,
 }
 
-/// Records of a byte that do not fit in its cell.
+/// Accesses to a byte that do not fit in its [`ByteState`].
 #[derive(Default)]
 pub(super) struct Lists {
-    /// Weak reads by items other than that of the cell.
+    /// Weak reads by other items than the item of [`ByteState::read`].
     pub reads: Vec<AccessRecord>,
     pub strong_writes: Vec<StrongAccess>,
     pub strong_reads: Vec<StrongAccess>,
-    /// Last write, if it is strong.
+    /// Last write to the byte, if it is a strong write.
     pub last: Option<StrongAccess>,
-    /// `true` if a strong access has group scope.
+    /// `true` if any strong access to the byte has group scope.
     pub are_of_group: bool,
-    /// Set of the element sizes of strong accesses; bit n stands for 2^n bytes.
+    /// Element sizes of the strong accesses to the byte, as a bit set: bit n is set for 2^n bytes.
     pub sizes: u8,
     /// Releases that a read of the byte can acquire.
     pub releases: Vec<Arc<Release>>,
 }
 
 impl Lists {
-    /// Removes all accesses, because they happen before an access that is kept.
+    /// Removes all accesses. They happen before the current access, so no later access can race
+    /// with them alone.
     pub(super) fn forget(&mut self) {
         self.reads.clear();
         self.strong_writes.clear();
@@ -125,7 +127,7 @@ impl Lists {
     }
 }
 
-/// Size of a page in bytes.
+/// Number of bytes whose states are allocated together.
 const PAGE: usize = 256;
 
 /// Shadow memory of a buffer or of shared memory.
@@ -137,13 +139,13 @@ pub(super) struct Shadow {
 }
 
 impl Shadow {
-    /// Starts a chain of writes.
+    /// Starts a new chain of writes, and returns its first position.
     pub(super) fn chain(&mut self) -> ChainPosition {
         self.chains = self.chains.wrapping_add(1);
         ChainPosition { chain: self.chains, number: 0 }
     }
 
-    /// Returns the cell of a byte, and its lists if it has any.
+    /// Returns the state of a byte, and its lists if it has any.
     pub(super) fn byte(&mut self, at: usize) -> (&mut ByteState, Option<&mut Lists>) {
         let (number, within) = (at / PAGE, at % PAGE);
         if self.pages.len() <= number {
@@ -177,14 +179,14 @@ impl Shadow {
     }
 }
 
-/// Maximum number of accesses of one item in a long list. The last access decides whether all of
-/// them precede another access in base causality order. Earlier ones record earlier observations,
-/// which matter only to items that have acquired from the item in between.
+/// Maximum number of accesses of one item in a list longer than [`SHORT`]. The last access decides
+/// whether all of them precede another access in base causality order. Earlier accesses record
+/// earlier observations, which matter only to items that acquired from the item in the meantime.
 const KEPT: usize = 4;
-/// Length up to which a list keeps all accesses.
+/// Number of entries up to which a list holds all accesses of an item.
 const SHORT: usize = 64;
 
-/// Adds a weak read to a list. Only the last read of each item is needed.
+/// Adds a weak read to a list. A list needs only the last read of each item.
 pub(super) fn keep(list: &mut Vec<AccessRecord>, note: AccessRecord) {
     match list.last_mut() {
         Some(last) if last.item == note.item => *last = note,
@@ -210,13 +212,13 @@ pub(super) fn keep_linked(list: &mut Vec<StrongAccess>, new: StrongAccess) {
 }
 
 impl StrongAccess {
-    /// Returns `true` if two accesses are equivalent for all other items, apart from their
-    /// observations.
+    /// Returns `true` if two accesses by the same item have equal strength. They can still observe
+    /// different writes.
     fn is_alike(&self, other: &StrongAccess) -> bool {
         self.note.item == other.note.item && self.note.strength() == other.note.strength()
     }
 
-    /// Returns `true` if the later of the two accesses makes the other redundant.
+    /// Returns `true` if the later of the two accesses makes the earlier access redundant.
     fn replaces(&self, other: &StrongAccess) -> bool {
         let chain = |of: &StrongAccess| of.link.map(|link| link.chain);
         self.is_alike(other) && self.note.clock == other.note.clock && chain(self) == chain(other)
@@ -224,7 +226,7 @@ impl StrongAccess {
 }
 
 /// Drops redundant entries of a full list. If more than half of the entries remain, the capacity
-/// doubles, so that the amortised cost per access is constant.
+/// doubles, so that an insertion takes amortised constant time.
 fn make_room<T>(list: &mut Vec<T>, thin: impl FnOnce(&mut Vec<T>)) {
     if list.len() == list.capacity() && list.len() >= SHORT {
         thin(list);
@@ -234,7 +236,7 @@ fn make_room<T>(list: &mut Vec<T>, thin: impl FnOnce(&mut Vec<T>)) {
     }
 }
 
-/// Drops surplus accesses of items with many accesses.
+/// Drops all but the last few accesses of each item.
 fn thin(list: &mut Vec<StrongAccess>) {
     // Sort by item, latest access first.
     list.sort_by_key(|of| std::cmp::Reverse((of.note.item, of.note.strength(), of.note.clock, of.link)));

@@ -1,4 +1,4 @@
-//! Memory order and scope of accesses and fences.
+//! Memory order and scope of memory accesses and fences.
 
 words! {
     /// Memory order of an atomic access or a fence.
@@ -14,8 +14,8 @@ words! {
 }
 
 words! {
-    /// Scope of an access or fence: the set of items for which it is atomic and orders other
-    /// accesses.
+    /// Scope of an access or fence: the set of items for which the access is atomic and orders
+    /// other accesses.
     #[derive(PartialOrd, Ord, Default)]
     Scope {
         Group "group" "The items of the group.",
@@ -25,7 +25,7 @@ words! {
     }
 }
 
-/// Strength of a strong access: an atomic, volatile or ordered one.
+/// Strength of a strong access, which is an atomic, volatile, relaxed or ordered access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Strength {
     /// Memory order.
@@ -33,17 +33,17 @@ pub struct Strength {
     /// Scope.
     pub scope: Scope,
     /// Size of each element in bytes. Two strong accesses do not race if their elements overlap
-    /// completely; they race if the elements overlap in part.
+    /// completely. They race if the elements overlap only in part.
     pub bytes: u32,
 }
 
 impl MemOrder {
-    /// Returns `true` if the order includes acquire.
+    /// Returns `true` if the memory order includes acquire.
     pub const fn acquires(self) -> bool {
         matches!(self, MemOrder::Acquire | MemOrder::AcqRel | MemOrder::SeqCst)
     }
 
-    /// Returns `true` if the order includes release.
+    /// Returns `true` if the memory order includes release.
     pub const fn releases(self) -> bool {
         matches!(self, MemOrder::Release | MemOrder::AcqRel | MemOrder::SeqCst)
     }

@@ -9,7 +9,7 @@ fn touch(item: u32, writes: bool, strong: Option<(MemOrder, Scope)>) -> AccessIn
     AccessInfo { item, inst: item * 10, writes, reads: !writes, strong }
 }
 
-/// A launch in groups of four items, which executes accesses in a given order.
+/// The race detector of a launch in groups of four items, and the memory that the items access.
 struct Run(RaceDetector, SharedLocation);
 
 impl Run {
@@ -38,7 +38,7 @@ impl Run {
         self.0.access(self.1, at, 4, touch);
     }
 
-    /// Records a strong access to `bytes` bytes, with elements of a given size.
+    /// Records a strong access to `bytes` bytes with elements of `element` bytes.
     fn sized(&mut self, item: u32, at: u64, bytes: usize, element: u32, how: [bool; 2]) {
         let [reads, writes] = how;
         let strong = Some(Strength { order: Relaxed, scope: Scope::Device, bytes: element });
@@ -56,8 +56,8 @@ impl Run {
     }
 }
 
-/// Returns `true` if a sequence of accesses races, and checks that shared memory and a buffer give
-/// the same answer.
+/// Returns `true` if a sequence of accesses races. Checks that the result is the same in shared
+/// memory and in a buffer.
 fn races(what: impl Fn(&mut Run)) -> bool {
     let [shared, global] = [SharedLocation::Shared, SharedLocation::Buffer(2)].map(|place| {
         let mut run = Run::of(place);
@@ -130,7 +130,7 @@ fn what_is_released_comes_before_who_acquires_it() {
     assert!(!message(Release, Acquire));
     assert!(message(Relaxed, Acquire));
     assert!(message(Release, Relaxed));
-    // Accesses after the release are not ordered.
+    // Accesses that follow the release are not ordered by it.
     assert!(races(|run| {
         run.store(0, FLAG, Release, Scope::Device);
         run.write(0, X);
@@ -173,7 +173,7 @@ fn a_relaxed_atomic_operation_leaves_what_was_released() {
     };
     assert!(!chain(|run| run.atomic(2, FLAG, Relaxed, Scope::Device)));
     assert!(chain(|run| run.store(2, FLAG, Relaxed, Scope::Device)));
-    // An acquire synchronises with all of several releases.
+    // One acquire synchronises with all releases of the element.
     assert!(!races(|run| {
         for item in 0..3 {
             run.write(item, X + 4 * u64::from(item));
@@ -195,7 +195,8 @@ fn strong_accesses_meet_each_other_only() {
     assert!(races(|run| [run.atomic(0, X, Relaxed, Scope::Device), run.read(1, X)].into_iter().collect()));
     assert!(races(|run| [run.write(0, X), run.atomic(1, X, Relaxed, Scope::Device)].into_iter().collect()));
     assert!(races(|run| [run.read(0, X), run.atomic(1, X, Relaxed, Scope::Device)].into_iter().collect()));
-    // Weak access by an item that is ordered after only one of two atomic operations.
+    // A weak access by an item that is ordered after only one of two atomic operations races with
+    // the other operation.
     assert!(races(|run| {
         run.atomic(0, X, Relaxed, Scope::Device);
         run.atomic(1, X, Relaxed, Scope::Device);
@@ -237,8 +238,8 @@ fn the_last_to_come_may_reset_the_counter() {
 
 #[test]
 fn a_write_that_was_observed_comes_before_what_follows_the_observer() {
-    // The observer's barrier orders the write before another item's store, but not the accesses
-    // before the write.
+    // The barrier of the item that observes a write orders the write before another item's store.
+    // It does not order the accesses before the write.
     let by_another = |data: bool| {
         races(|run| {
             run.write(0, X);
@@ -249,10 +250,10 @@ fn a_write_that_was_observed_comes_before_what_follows_the_observer() {
         })
     };
     assert!(by_another(true));
-    // The barrier orders the load of item 1 before the store of item 2. The load orders the store
-    // of item 0 before that.
+    // The barrier orders the load of item 1 before the store of item 2. The store of item 0
+    // precedes the load, so it also precedes the store of item 2.
     assert!(!by_another(false));
-    // An item that has observed nothing, or only an earlier write, races.
+    // An item races if it has observed nothing, or only an earlier write.
     assert!(races(|run| {
         run.atomic(0, FLAG, Relaxed, Scope::Device);
         run.write(1, FLAG);
@@ -262,14 +263,14 @@ fn a_write_that_was_observed_comes_before_what_follows_the_observer() {
         run.atomic(0, FLAG, Relaxed, Scope::Device);
         run.write(1, FLAG);
     }));
-    // A barrier does not order an observation that follows the barrier.
+    // A barrier does not order a write that is observed only after the barrier.
     assert!(races(|run| {
         run.store(0, FLAG, Relaxed, Scope::Device);
         run.barrier(&[1, 2]);
         run.load(1, FLAG, Relaxed, Scope::Device);
         run.write(2, FLAG);
     }));
-    // No access observes a load.
+    // Accesses observe writes, but never loads.
     assert!(races(|run| {
         run.load(0, FLAG, Relaxed, Scope::Device);
         run.atomic(1, FLAG, Relaxed, Scope::Device);
@@ -292,7 +293,7 @@ fn a_chain_of_atomic_operations_is_observed_as_a_whole() {
     // A store ends the chain, so the accesses before the store are not observed.
     assert!(chain(|run| run.store(1, FLAG, Relaxed, Scope::Device)));
     assert!(chain(|run| run.store(0, FLAG, Relaxed, Scope::Device)));
-    // Scopes of items in different groups must include each other.
+    // The scopes of items in different groups must include each other, or the accesses race.
     let groups = |scope: Scope| {
         let mut run = Run::of(SharedLocation::Buffer(0));
         run.atomic(0, FLAG, Relaxed, scope);
@@ -305,7 +306,7 @@ fn a_chain_of_atomic_operations_is_observed_as_a_whole() {
     assert!(groups(Scope::Group));
 }
 
-/// Fills a list to the length at which it keeps only a few accesses of each item.
+/// Fills a list beyond the length up to which it holds all accesses of an item.
 #[test]
 fn a_counter_of_many_items_is_reset() {
     let reset = |item: u32| {
@@ -340,13 +341,13 @@ fn strong_accesses_that_overlap_in_part_race() {
     assert!(!two((X, 4, 4, LOAD), (X + 2, 2, 2, LOAD)));
     assert!(!two((X, 4, 4, CHANGE), (X, 4, 4, STORE)));
     assert!(!two((X, 4, 4, CHANGE), (X + 4, 8, 8, CHANGE)));
-    // Vectors and packed halves are compared element by element.
+    // Accesses to vectors and to packed halves are compared element by element.
     assert!(!two((X, 16, 4, CHANGE), (X + 8, 4, 4, CHANGE)));
     assert!(!two((X, 4, 2, CHANGE), (X + 2, 2, 2, CHANGE)));
     assert!(two((X, 16, 8, CHANGE), (X + 8, 4, 4, CHANGE)));
     assert!(two((X, 4, 2, CHANGE), (X, 4, 4, CHANGE)));
     assert!(two((X, 16, 16, CHANGE), (X, 8, 8, CHANGE)));
-    // A barrier orders them.
+    // A barrier orders two accesses whose elements overlap in part.
     assert!(!races(|run| {
         run.sized(0, X, 4, 4, CHANGE);
         run.barrier(&[0, 1]);
@@ -409,7 +410,8 @@ fn groups_are_ordered_by_what_is_meant_for_both() {
     assert!(!run.races());
 }
 
-/// Runs a group whose items each wait for an operation or end, and returns their results.
+/// Runs a group in which each item waits for an operation or ends. Returns the results of the
+/// operations.
 fn meet(items: u32, asks: impl Fn(u32) -> Option<SyncOp<u32, bool>>) -> Result<Vec<Option<[u64; 2]>>, SyncError> {
     let mut group = Group::new(items);
     let mut given = vec![None; items as usize];
@@ -447,12 +449,12 @@ fn exchanges_wait_for_the_lanes_of_their_mask() {
     let expected = [5, 5, 5, 5, 0x50, 0x50, 0x50, 0x50].map(|value| Some([value, 0]));
     assert_eq!(given, Ok(expected.to_vec()));
     assert_eq!(meet(2, |_| Some(ballot(1, true))), Err(SyncError::NotInMask { lane: 1, mask: 1 }));
-    // The mask does not wait for a lane that has ended.
+    // An operation does not wait for a lane of its mask that has ended.
     let given = meet(4, |item| (item != 2).then_some(ballot(!0, true)));
     assert_eq!(given, Ok(vec![Some([11, 0]), Some([11, 0]), None, Some([11, 0])]));
 }
 
-/// Operations without a mask wait for no other lane, and do not include lanes that name a mask.
+/// Operations without a mask wait for no other lane, and exclude lanes whose operation has a mask.
 #[test]
 fn exchanges_that_name_no_lanes_are_among_those_who_are_there() {
     let here = |says| SyncOp::Converged { of: SubgroupOp::Vote(Vote::Ballot, says) };
