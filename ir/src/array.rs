@@ -1,4 +1,5 @@
-//! Arrays that a kernel declares, in shared memory of the group or in local memory of the item.
+//! Arrays that a kernel declares. An array is either in shared memory of the group or in local
+//! memory of the item.
 
 use std::fmt;
 
@@ -20,10 +21,10 @@ pub enum Space {
 }
 
 impl Space {
-    /// Every memory space.
+    /// All memory spaces.
     pub const ALL: [Space; 2] = [Space::Shared, Space::Scratch];
 
-    /// Returns the keyword in text, such as `shared`.
+    /// Returns the keyword of the memory space in text, such as `shared`.
     pub const fn name(self) -> &'static str {
         match self {
             Space::Shared => "shared",
@@ -41,34 +42,34 @@ impl fmt::Display for Space {
 /// An array that a kernel declares.
 #[derive(Clone, Debug)]
 pub struct Array {
-    /// Name, without `%`.
+    /// Name of the array, without `%`.
     pub name: String,
     /// Value that is the address of the array.
     pub value: Value,
-    /// Memory space.
+    /// Memory space of the array.
     pub space: Space,
     /// Type of the elements.
     pub elem: Type,
     /// Number of elements; `None` if the launch determines the size.
     pub count: Option<u32>,
-    /// Alignment of the address in bytes.
+    /// Alignment of the array's address in bytes.
     pub align: u32,
-    /// Span of the declaration.
+    /// Source span of the declaration.
     pub span: Span,
 }
 
 impl Array {
-    /// Returns the size in bytes; 0 if the launch determines the size.
+    /// Returns the size of the array in bytes; 0 if the launch determines the size.
     pub fn bytes(&self) -> u64 {
         u64::from(self.count.unwrap_or(0)) * u64::from(self.elem.bytes())
     }
 }
 
-/// Layout of the arrays of a memory space.
+/// Layout of a kernel's arrays in one memory space.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Placement {
-    /// Start offset of each array of the kernel. The entries of arrays in other spaces are 0 and
-    /// have no meaning.
+    /// Start offset of each array of the kernel. Arrays in other memory spaces have meaningless
+    /// entries of 0.
     pub starts: Vec<u64>,
     /// Size in bytes of all arrays of fixed size. Arrays whose size the launch determines start at
     /// this offset.
@@ -76,7 +77,7 @@ pub struct Placement {
 }
 
 impl Kernel {
-    /// Returns the array whose address a value is.
+    /// Returns the array whose address is `value`, if any.
     #[inline]
     pub fn array(&self, value: Value) -> Option<&Array> {
         match self.values.get(value)?.def {
@@ -85,9 +86,9 @@ impl Kernel {
         }
     }
 
-    /// Returns the layout of the arrays of a memory space. Arrays are in order, each at its
-    /// alignment. All arrays without a fixed size start at the same offset after the others, with
-    /// the largest of their alignments.
+    /// Returns the layout of the arrays of a memory space. Arrays are in the order of their
+    /// declaration, each at its alignment. All arrays without a fixed size start at the same offset
+    /// after the fixed arrays, with the largest alignment among them.
     pub fn placement(&self, space: Space) -> Placement {
         let of_space = |array: &&Array| array.space == space;
         let aligned = |at: u64, align: u32| at.next_multiple_of(align.max(1).into());

@@ -1,24 +1,25 @@
-//! Attributes of ops: float modifiers, conditions, constants, lanes, addresses and branch targets.
+//! Attributes of ops: float modifiers, conditions, constants, lane numbers, addresses and branch
+//! targets.
 
 /// Rounding mode of a floating-point result.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Rounding {
-    /// To nearest, ties to even.
+    /// Rounding to nearest, ties to even.
     #[default]
     Rn,
-    /// Toward zero.
+    /// Rounding toward zero.
     Rz,
-    /// Toward plus infinity.
+    /// Rounding toward plus infinity.
     Rp,
-    /// Toward minus infinity.
+    /// Rounding toward minus infinity.
     Rm,
 }
 
 impl Rounding {
-    /// Every mode.
+    /// All rounding modes.
     pub const ALL: [Rounding; 4] = [Rounding::Rn, Rounding::Rz, Rounding::Rp, Rounding::Rm];
 
-    /// Returns the modifier in text, such as `rn`.
+    /// Returns the modifier of the rounding mode in text, such as `rn`.
     pub const fn name(self) -> &'static str {
         match self {
             Rounding::Rn => "rn",
@@ -35,13 +36,14 @@ pub enum Clamp {
     /// No clamping.
     #[default]
     None,
-    /// Clamps to [+0, 1]; NaN and -0 become +0.
+    /// Clamps the result to [+0, 1]; NaN and -0 become +0.
     Sat,
-    /// Replaces negative numbers by +0; -0 and NaN are unchanged.
+    /// Replaces negative results by +0; -0 and NaN are unchanged.
     Relu,
 }
 
-/// Modifiers of a floating-point op. The row of the op lists the modifiers that it accepts.
+/// Modifiers of a floating-point op. Each op accepts only some of them
+/// ([`OpRow::flags`](crate::OpRow::flags)).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct FloatFlags {
     /// Rounding mode of the result.
@@ -50,8 +52,8 @@ pub struct FloatFlags {
     pub ftz: bool,
     /// Saturation or ReLU of the result.
     pub clamp: Clamp,
-    /// Contraction of a sum or difference with a product that is its operand: both are computed
-    /// with one rounding.
+    /// Contraction: a sum or difference and the product that is its operand are computed with one
+    /// rounding. Both ops must have this modifier.
     pub contract: bool,
     /// NaN propagation of a minimum or maximum: any NaN operand makes the result NaN.
     pub nan: bool,
@@ -73,7 +75,7 @@ pub enum FlagKind {
 }
 
 impl FlagKind {
-    /// Every kind, in the order in which modifiers are printed.
+    /// All kinds, in the order in which modifiers are printed.
     pub const ALL: [FlagKind; 5] =
         [FlagKind::Rounding, FlagKind::Ftz, FlagKind::Clamp, FlagKind::Contract, FlagKind::Nan];
 
@@ -88,14 +90,14 @@ impl FlagKind {
         }
     }
 
-    /// Returns the kind of a modifier.
+    /// Returns the kind to which a modifier belongs, or `None` for an unknown word.
     pub fn of(word: &str) -> Option<FlagKind> {
         FlagKind::ALL.into_iter().find(|kind| kind.words().contains(&word))
     }
 }
 
 impl FloatFlags {
-    /// Returns the modifier of a kind, or `None` if it is the default.
+    /// Returns the modifier of a kind as text, or `None` if it is the default.
     pub fn word(&self, kind: FlagKind) -> Option<&'static str> {
         match kind {
             FlagKind::Rounding => (self.rounding != Rounding::Rn).then(|| self.rounding.name()),
@@ -164,7 +166,8 @@ halfbyte_abi::words! {
 }
 
 impl IntCC {
-    /// Returns the condition that is true for (b, a) exactly if this one is true for (a, b).
+    /// Returns the condition for exchanged operands: it is true for (b, a) exactly if this
+    /// condition is true for (a, b).
     pub const fn swapped(self) -> IntCC {
         match self {
             IntCC::Eq => IntCC::Eq,
@@ -200,7 +203,8 @@ impl IntCC {
 }
 
 impl FloatCC {
-    /// Returns the negated condition. Ordered and unordered forms are exchanged.
+    /// Returns the negated condition. The negation of an ordered condition is unordered, and vice
+    /// versa.
     pub const fn inverted(self) -> FloatCC {
         match self {
             FloatCC::Eq => FloatCC::Neu,
@@ -220,7 +224,8 @@ impl FloatCC {
         }
     }
 
-    /// Returns the condition that is true for (b, a) exactly if this one is true for (a, b).
+    /// Returns the condition for exchanged operands: it is true for (b, a) exactly if this
+    /// condition is true for (a, b).
     pub const fn swapped(self) -> FloatCC {
         match self {
             FloatCC::Lt => FloatCC::Gt,
@@ -236,8 +241,9 @@ impl FloatCC {
     }
 }
 
-/// Constant source lanes of a shuffle, one per result lane. For vectors of n lanes, numbers from n
-/// on select lanes of the second operand.
+/// Constant source lanes of a shuffle, one per result lane. For vectors of n lanes, the numbers 0
+/// to n - 1 select lanes of the first operand, and higher numbers select lanes of the second
+/// operand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct LaneMap([u8; 16]);
 
@@ -263,7 +269,7 @@ impl LaneMap {
 pub struct MemAttr {
     /// Scale of the index in bytes: the element size of the buffer.
     pub scale: u32,
-    /// Signed byte offset.
+    /// Signed offset in bytes.
     pub offset: i32,
     /// Alignment of the address in bytes, a power of two. A misaligned access traps.
     pub align: u32,
@@ -273,7 +279,7 @@ pub struct MemAttr {
 }
 
 impl MemAttr {
-    /// Returns the scaled index in bytes, without the offset.
+    /// Returns the product of index and scale in bytes, without the offset.
     pub const fn scaled(self, index: u32) -> u64 {
         if self.wide { index as u64 * self.scale as u64 } else { index.wrapping_mul(self.scale) as u64 }
     }

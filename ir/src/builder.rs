@@ -1,8 +1,8 @@
-//! Builder for kernels from Rust code.
+//! Builder with which Rust code creates kernels.
 //!
 //! The builder checks nothing; [`verify`](crate::verify()) checks the finished kernel. The caller
-//! names an op by its [`Op`], and the row of the op determines the result type, so most ops need no
-//! method of their own.
+//! selects an op by its [`Op`]. The description of the op ([`OpRow`](crate::OpRow)) determines the
+//! result type, so most ops need no method of their own.
 //!
 //! ```
 //! use halfbyte_ir::{builder::Builder, Direction, FloatFlags, Op, Type};
@@ -44,9 +44,9 @@ pub struct Builder {
 /// Index of a load or store: a value, a constant, or their sum, in elements of the buffer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Index {
-    /// Variable part, an `i32`.
+    /// Variable part of the index, an `i32` value.
     pub value: Option<Value>,
-    /// Constant part, in elements.
+    /// Constant part of the index, in elements.
     pub steps: i32,
 }
 
@@ -69,7 +69,7 @@ impl From<(Value, i32)> for Index {
 }
 
 impl Builder {
-    /// Starts a kernel with a name.
+    /// Starts a kernel with the given name.
     pub fn new(name: impl Into<String>) -> Builder {
         Builder { kernel: Kernel::new(name), block: None, span: Span::default() }
     }
@@ -104,27 +104,27 @@ impl Builder {
         self.kernel.add_param(name, ParamKind::Buffer { direction, elem, align, may_alias: false }, self.span)
     }
 
-    /// Marks the last added buffer as `may_alias`: its argument may overlap others even though the
-    /// kernel writes it.
+    /// Marks the last added buffer as `may_alias`: its argument may overlap other buffers although
+    /// the kernel writes it.
     pub fn may_alias(&mut self) {
         self.kernel.set_may_alias();
     }
 
     /// Adds a buffer parameter with constant contents, a whole number of elements, and an alignment
-    /// of `align` bytes. Such parameters must come after all others.
+    /// of `align` bytes. Parameters with constant contents must come after all others.
     pub fn data(&mut self, name: &str, elem: Type, align: u32, contents: impl Into<Arc<[u8]>>) -> Value {
         let value = self.buffer_aligned(name, Direction::In, elem, align);
         self.kernel.set_contents(contents.into());
         value
     }
 
-    /// Sets the contents of the last added buffer, like [`Builder::data`].
+    /// Sets the constant contents of the last added buffer, like [`Builder::data`].
     pub fn contents(&mut self, contents: impl Into<Arc<[u8]>>) {
         self.kernel.set_contents(contents.into());
     }
 
     /// Declares an array in shared or local memory, with the natural alignment of its elements. If
-    /// there is no count, the launch determines the size of the array.
+    /// `count` is `None`, the launch determines the size of the array.
     pub fn array(&mut self, name: &str, space: Space, elem: Type, count: impl Into<Option<u32>>) -> Value {
         self.array_aligned(name, space, elem, count, elem.bytes())
     }
@@ -151,14 +151,14 @@ impl Builder {
         block
     }
 
-    /// Adds a block and makes it the current one.
+    /// Adds a block and makes it the current block.
     pub fn begin(&mut self, name: &str, params: &[Type]) -> Block {
         let block = self.block(name, params);
         self.go_to(block);
         block
     }
 
-    /// Makes a block the current one.
+    /// Makes a block the current block, to which new instructions are appended.
     pub fn go_to(&mut self, block: Block) {
         self.block = Some(block);
     }
@@ -168,13 +168,14 @@ impl Builder {
         self.kernel.block_params(block)
     }
 
-    /// Sets the name of a value in the text.
+    /// Sets the name of a value in the IR text.
     pub fn name(&mut self, value: Value, name: &str) -> Value {
         self.kernel.set_value_name(value, name);
         value
     }
 
-    /// Adds any instruction. If there is no current block, the instruction belongs to no block.
+    /// Adds an instruction with any op. Without a current block, the instruction belongs to no
+    /// block.
     pub fn inst(&mut self, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Inst {
         let row = op.row();
         let ty = row.fixed_type().unwrap_or(ty);
@@ -185,8 +186,8 @@ impl Builder {
         }
     }
 
-    /// Adds any instruction and returns its result. If the op has no result, returns an invalid
-    /// value.
+    /// Adds an instruction with any op and returns its result. If the op has no result, returns an
+    /// invalid value.
     pub fn value(&mut self, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Value {
         let inst = self.inst(op, ty, attr, args);
         self.kernel.result(inst).unwrap_or(Value::reserved_value())
@@ -203,13 +204,13 @@ impl Builder {
         self.value(op, ty, attr, args)
     }
 
-    /// Adds an op that returns a position along an axis, such as [`Op::ItemId`]. Use
+    /// Adds an op that returns a position or size along one axis, such as [`Op::ItemId`]. Use
     /// [`here`](Builder::here) for the position over all axes.
     pub fn along(&mut self, op: Op, axis: Axis) -> Value {
         self.value(op, Type::I32, Attr::Axis(axis), &[])
     }
 
-    /// Adds an op without operands and type suffix, such as [`Op::ItemId`].
+    /// Adds an op without operands and without a type suffix, such as [`Op::ItemId`].
     pub fn here(&mut self, op: Op) -> Value {
         self.op(op, Type::I32, &[])
     }
@@ -243,7 +244,7 @@ impl Builder {
         self.const_words(ty, words)
     }
 
-    /// Adds a constant from 64-bit words, lane 0 in the lowest bits.
+    /// Adds a constant from 64-bit words. Lane 0 has the lowest bits.
     pub fn const_words(&mut self, ty: Type, words: [u64; 8]) -> Value {
         let attr = self.kernel.const_attr(ty, words);
         self.value(Op::Const, ty, attr, &[])
@@ -254,7 +255,8 @@ impl Builder {
         self.constant(ty, &[value as u64])
     }
 
-    /// Adds an op with a lane or part number: [`Op::Extract`], [`Op::Insert`], [`Op::Split`].
+    /// Adds an op with a lane number or part number: [`Op::Extract`], [`Op::Insert`],
+    /// [`Op::Split`].
     pub fn lane(&mut self, op: Op, ty: Type, args: &[Value], lane: u8) -> Value {
         self.value(op, ty, Attr::Lane(lane), args)
     }
@@ -264,7 +266,7 @@ impl Builder {
         self.value(Op::Shuffle, ty, Attr::Lanes(LaneMap::new(lanes)), &[a, b])
     }
 
-    /// Adds a target instruction; see [`Op::Intrinsic`].
+    /// Adds a target instruction, given as assembly text; see [`Op::Intrinsic`].
     pub fn intrinsic(&mut self, ty: Type, target: &str, text: &str, args: &[Value]) -> Value {
         let data = IntrinsicData { target: target.into(), text: text.into() };
         let attr = Attr::Intrinsic(self.kernel.intrinsics.push(data));
@@ -287,7 +289,7 @@ impl Builder {
         self.inst(Op::Store, ty, attr, args.get(..2 + usize::from(index.value.is_some())).unwrap_or(&args))
     }
 
-    /// Adds an atomic access, with the operands `values` before the address. Returns the result, if
+    /// Adds an atomic access. `values` are the operands before the address. Returns the result, if
     /// the op has one.
     pub fn atomic(
         &mut self,
@@ -306,12 +308,12 @@ impl Builder {
         self.kernel.result(inst)
     }
 
-    /// Adds a barrier of all items of the group.
+    /// Adds a barrier for all items of the group.
     pub fn barrier(&mut self) -> Inst {
         self.inst(Op::Barrier, Type::I32, Attr::Aligned(true), &[])
     }
 
-    /// Adds a fence.
+    /// Adds a memory fence.
     pub fn fence(&mut self, order: MemOrder, scope: Scope) -> Inst {
         self.inst(Op::Fence, Type::I32, Attr::Fence(FenceAttr { order, scope }), &[])
     }
@@ -322,19 +324,19 @@ impl Builder {
         Attr::Mem(mem)
     }
 
-    /// Ends the block with an unconditional branch.
+    /// Ends the current block with an unconditional branch.
     pub fn br(&mut self, to: Block, args: &[Value]) -> Inst {
         self.branch(Op::Br, &[], &[(0, to, args)])
     }
 
-    /// Ends the block with a conditional branch: to the first target if the condition is true, else
-    /// to the second.
+    /// Ends the current block with a conditional branch: to the first target if the condition is
+    /// true, else to the second.
     pub fn br_if(&mut self, condition: Value, then: (Block, &[Value]), otherwise: (Block, &[Value])) -> Inst {
         self.branch(Op::BrIf, &[condition], &[(0, then.0, then.1), (0, otherwise.0, otherwise.1)])
     }
 
-    /// Ends the block with a switch: a branch to the target of the case that equals the value, else
-    /// to `default`.
+    /// Ends the current block with a switch: a branch to the target of the case that equals the
+    /// value, else to `default`.
     pub fn switch(&mut self, on: Value, default: (Block, &[Value]), cases: &[(u32, Block, &[Value])]) -> Inst {
         let mut targets = vec![(0, default.0, default.1)];
         targets.extend_from_slice(cases);
@@ -351,7 +353,7 @@ impl Builder {
         self.inst(op, Type::I32, attr, args)
     }
 
-    /// Ends the work item.
+    /// Ends the current block with the end of the work item.
     pub fn ret(&mut self) -> Inst {
         self.inst(Op::Ret, Type::I32, Attr::None, &[])
     }

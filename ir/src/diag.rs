@@ -7,22 +7,22 @@ use crate::span::Span;
 /// One error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Diagnostic {
-    /// Source span; empty if the kernel was not parsed from text.
+    /// Source span of the error; empty if the kernel was not parsed from text.
     pub span: Span,
     /// Error message, in one sentence.
     pub message: String,
     /// Input that would have been valid at the span.
     pub expected: Option<String>,
-    /// Replacement to write, or where to find the missing feature.
+    /// Text to write instead, or the place of the missing feature.
     pub help: Option<String>,
-    /// Additional notes.
+    /// Additional notes, such as the location of a definition.
     pub notes: Vec<Note>,
 }
 
 /// A note of a [`Diagnostic`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Note {
-    /// Span that the note refers to.
+    /// Span that the note refers to, if any.
     pub span: Option<Span>,
     /// Text of the note.
     pub message: String,
@@ -40,13 +40,13 @@ impl Diagnostic {
         self
     }
 
-    /// Sets the help text.
+    /// Sets the help text: what to write instead.
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(help.into());
         self
     }
 
-    /// Adds a note.
+    /// Adds a note, with the span that it refers to, if any.
     pub fn note(mut self, span: Option<Span>, message: impl Into<String>) -> Diagnostic {
         self.notes.push(Note { span, message: message.into() });
         self
@@ -66,13 +66,13 @@ impl fmt::Display for Diagnostic {
 /// A line and column, both counted from 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Position {
-    /// The line.
+    /// Number of the line.
     pub line: usize,
-    /// Column in Unicode scalar values; a tab counts as one.
+    /// Column, counted in Unicode scalar values. A tab counts as one column.
     pub column: usize,
 }
 
-/// Line index of a source text. It is built once, and each lookup takes logarithmic time.
+/// Index of the lines of a source text. It is built once, and each lookup takes logarithmic time.
 #[derive(Clone, Debug)]
 pub struct Lines<'s> {
     source: &'s str,
@@ -109,14 +109,14 @@ impl<'s> Lines<'s> {
         Lines { source, is_ascii: any.to_le_bytes().is_ascii() && rest.is_ascii(), starts }
     }
 
-    /// Returns the line and column of a byte, or those of the end of the text if the byte is beyond
-    /// it.
+    /// Returns the line and column of the byte at offset `byte`. Beyond the end of the text,
+    /// returns the position of the end.
     pub fn position(&self, byte: u32) -> Position {
         self.position_near(byte, 0)
     }
 
-    /// Returns the line and column of a byte. The lookup takes constant time if the byte is on line
-    /// `line` or an adjacent line.
+    /// Returns the line and column of the byte at offset `byte`. The lookup takes constant time if
+    /// the byte is on line `line` or an adjacent line.
     pub fn position_near(&self, byte: u32, line: usize) -> Position {
         let byte = match self.is_ascii {
             true => self.source.len().min(byte as usize) as u32,
@@ -136,7 +136,7 @@ impl<'s> Lines<'s> {
         Position { line, column: before + 1 }
     }
 
-    /// Returns `true` if a byte is on a line that is not the last one.
+    /// Returns `true` if a byte is on the given line and the line is not the last one.
     #[inline]
     fn is_on(&self, byte: u32, line: usize) -> bool {
         let bounds = line.checked_sub(1).and_then(|first| self.starts.get(first..)?.first_chunk());
@@ -150,7 +150,7 @@ impl<'s> Lines<'s> {
         text.strip_suffix('\r').unwrap_or(text)
     }
 
-    /// Returns the offset of the first byte of a line, or the end of the text if there is no such
+    /// Returns the byte offset at which a line starts, or the size of the text if there is no such
     /// line.
     pub fn start(&self, line: usize) -> usize {
         let index = line.wrapping_sub(1);
@@ -158,7 +158,7 @@ impl<'s> Lines<'s> {
     }
 }
 
-/// Returns a word with the highest bit set in each byte of `bytes` that is a line break.
+/// Returns a 64-bit word with the highest bit set in each byte of `bytes` that is a line break.
 const fn breaks(bytes: u64) -> u64 {
     const ONES: u64 = u64::MAX / 0xff;
     const LOW: u64 = 0x7f * ONES;
@@ -168,7 +168,7 @@ const fn breaks(bytes: u64) -> u64 {
     !((differ & LOW).wrapping_add(LOW) | differ | LOW)
 }
 
-/// Returns the line and column of a byte of a text.
+/// Returns the line and column of the byte at offset `byte` of a text.
 pub fn position(source: &str, byte: u32) -> Position {
     Lines::new(source).position(byte)
 }
@@ -185,15 +185,15 @@ pub fn position(source: &str, byte: u32) -> Position {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Diagnostics<'a> {
-    /// File name in messages.
+    /// File name to print in messages.
     pub file: &'a str,
-    /// Text of the file.
+    /// Source text of the file.
     pub source: &'a str,
     /// Errors of the file.
     pub list: &'a [Diagnostic],
 }
 
-/// Maximum number of characters of a line that are shown.
+/// Maximum number of characters of a source line that are shown.
 const SHOWN: usize = 160;
 
 impl fmt::Display for Diagnostics<'_> {
@@ -225,7 +225,8 @@ impl fmt::Display for Diagnostics<'_> {
     }
 }
 
-/// Writes a source line with a marker under the span. The marker ends at the end of the line.
+/// Writes a source line with a marker under the span. The marker of a longer span ends at the end
+/// of the line.
 fn excerpt(f: &mut fmt::Formatter<'_>, lines: &Lines<'_>, span: Span, gutter: usize) -> fmt::Result {
     let start = lines.position(span.start);
     let end = lines.position(span.end.max(span.start));
@@ -277,7 +278,7 @@ mod tests {
 
     #[test]
     fn lines_begin_behind_every_break() {
-        // Bytes between line breaks that differ from a line break in few bits.
+        // Bytes that differ from a line break in few bits, to be placed between line breaks.
         let others = ['\u{b}', '\u{8}', '\0', 'é', '\u{8a}', 'J', '*'];
         for breaks in 0..1u32 << 11 {
             let char =

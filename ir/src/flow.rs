@@ -1,9 +1,9 @@
-//! Control-flow graphs of kernels and of other structures: predecessors, reverse postorder and
+//! Control-flow graphs of kernels and other directed graphs: predecessors, reverse postorder and
 //! dominators.
 //!
 //! Dominators use the algorithm of Lengauer and Tarjan ("A fast algorithm for finding dominators in
-//! a flowgraph", 1979). Its bound of m log n holds for every graph. A text with many thousand
-//! blocks is therefore not a problem.
+//! a flowgraph", 1979). Its bound of m log n holds for every graph with m edges and n nodes, so a
+//! text with many thousand blocks is not a problem.
 
 use std::cell::OnceCell;
 
@@ -13,12 +13,12 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::kernel::{Block, Kernel};
 
-/// A directed graph with an entry.
+/// A directed graph with an entry node.
 pub trait Graph {
     /// Identifier of a node.
     type Node: EntityRef + ReservedValue;
 
-    /// Returns an upper bound of the node indices.
+    /// Returns a number that is greater than every node index.
     fn count(&self) -> usize;
 
     /// Returns the entry node; `None` if the graph has no nodes.
@@ -87,7 +87,7 @@ impl Graph for Kernel {
     }
 }
 
-/// Returns the reachable nodes in reverse postorder, without the cost of a complete [`Flow`].
+/// Returns the reachable nodes in reverse postorder, without the cost of building a [`Flow`].
 pub fn reverse_postorder<G: Graph>(graph: &G) -> Vec<G::Node> {
     let mut order = Search::new(graph).postorder;
     order.reverse();
@@ -98,7 +98,8 @@ pub fn reverse_postorder<G: Graph>(graph: &G) -> Vec<G::Node> {
 /// analysis of such a graph.
 type Few<T> = SmallVec<[T; 8]>;
 
-/// Analysis of a control-flow graph at the time of construction; by default of a kernel's blocks.
+/// Analysis of a control-flow graph as it was at construction. By default, the nodes are the blocks
+/// of a kernel.
 #[derive(Clone, Debug)]
 pub struct Flow<N: EntityRef + ReservedValue = Block>(Box<Walked<N>>);
 
@@ -110,7 +111,8 @@ struct Walked<N: EntityRef + ReservedValue> {
     /// End of each node's predecessors in `preds`. They begin at the end of the previous node's
     /// predecessors.
     pred_ends: Few<u32>,
-    /// Dominator tree by node, computed on first use. Most passes need only the block order.
+    /// Dominator tree by node, computed on first use. Most passes need only the order of the
+    /// blocks.
     dominators: OnceCell<Few<Dominated<N>>>,
 }
 
@@ -118,22 +120,22 @@ struct Walked<N: EntityRef + ReservedValue> {
 #[derive(Clone, Copy, Debug)]
 struct Dominated<N: ReservedValue> {
     idom: PackedOption<N>,
-    /// Start of the interval of numbers of all nodes that the node dominates, if the node is
-    /// reachable.
+    /// Dominator-tree number of the node. The numbers of all nodes that it dominates are the
+    /// interval from here to `end`. Only for a reachable node.
     first: u32,
-    /// End of the interval; 0 for an unreachable node.
+    /// End of the interval of the dominated nodes' numbers; 0 for an unreachable node.
     end: u32,
 }
 
 impl<N: ReservedValue> Dominated<N> {
-    /// Returns the position of an unreachable node.
+    /// Returns the dominator-tree position of an unreachable node.
     fn nowhere() -> Dominated<N> {
         Dominated { idom: None.into(), first: 0, end: 0 }
     }
 }
 
 impl<N: EntityRef + ReservedValue> Flow<N> {
-    /// Analyses a graph.
+    /// Analyses a control-flow graph.
     pub fn new(graph: &impl Graph<Node = N>) -> Flow<N> {
         // Fast path: most small kernels have no branches.
         if let (Some(entry), 1) = (graph.entry(), graph.nodes().take(2).count())
@@ -152,7 +154,7 @@ impl<N: EntityRef + ReservedValue> Flow<N> {
         Flow(Box::new(Walked { search, preds, pred_ends, dominators: OnceCell::new() }))
     }
 
-    /// Returns `true` if the graph is unchanged, including the order of its nodes.
+    /// Returns `true` if `graph` equals the analysed graph, including the order of its nodes.
     pub fn is_of(&self, graph: &impl Graph<Node = N>) -> bool {
         let Walked { search, preds, pred_ends, .. } = *Flow::new(graph).0;
         (&search.postorder, &preds) == (&self.0.search.postorder, &self.0.preds)
@@ -165,7 +167,8 @@ impl<N: EntityRef + ReservedValue> Flow<N> {
         self.0.search.postorder.iter().rev().copied()
     }
 
-    /// Returns the predecessors of a node, reachable or not, once per edge.
+    /// Returns the predecessors of a node, which may be unreachable. A predecessor occurs once per
+    /// edge.
     pub fn predecessors(&self, node: N) -> &[N] {
         let number = node.index();
         let end = |number: usize| self.0.pred_ends.get(number).copied().unwrap_or(0) as usize;
@@ -180,7 +183,7 @@ impl<N: EntityRef + ReservedValue> Flow<N> {
 
     /// Returns the immediate dominator of a node; `None` for the entry and for unreachable nodes.
     pub fn immediate_dominator(&self, node: N) -> Option<N> {
-        // The entry needs no dominator tree.
+        // The entry node has no immediate dominator, so the dominator tree is not needed.
         let entry = self.0.search.preorder.first();
         if entry == Some(&node) { None } else { self.dominated(node).idom.expand() }
     }
@@ -238,7 +241,7 @@ fn predecessors<G: Graph>(graph: &G) -> (Few<G::Node>, Few<u32>) {
     }
     let total = at.last().copied().unwrap_or(0);
     let mut preds = smallvec![G::Node::reserved_value(); total as usize];
-    // Each node's cursor moves from the start of its predecessors to their end.
+    // Each node has a cursor, which moves from the start of the node's predecessors to their end.
     for (from, to) in edges() {
         let slot = &mut at[to.index()];
         preds[*slot as usize] = from;
@@ -247,21 +250,21 @@ fn predecessors<G: Graph>(graph: &G) -> (Few<G::Node>, Few<u32>) {
     (preds, at)
 }
 
-/// Result of a depth-first search from the entry.
+/// Result of a depth-first search from the entry node.
 #[derive(Clone, Debug)]
 struct Search<N: EntityRef> {
     preorder: Few<N>,
     postorder: Few<N>,
-    /// Preorder number of the parent, by preorder number.
+    /// Preorder number of the parent of each node, by the node's preorder number.
     parent: Few<u32>,
-    /// Preorder number by node; [`UNREACHED`] for unreachable nodes.
+    /// Preorder number of each node; [`UNREACHED`] for unreachable nodes.
     number: Few<u32>,
 }
 
 const UNREACHED: u32 = u32::MAX;
 
 impl<N: EntityRef + ReservedValue> Search<N> {
-    /// Creates an empty search with capacity for `nodes` reachable nodes and `numbers` node
+    /// Creates an empty search result with capacity for `nodes` reachable nodes and `numbers` node
     /// indices.
     fn with_capacity(nodes: usize, numbers: usize) -> Search<N> {
         Search {
@@ -295,7 +298,7 @@ impl<N: EntityRef + ReservedValue> Search<N> {
         search
     }
 
-    /// Assigns the next preorder number to a node.
+    /// Assigns the next preorder number to a node, whose parent has preorder number `parent`.
     fn visit(&mut self, node: N, parent: u32) -> u32 {
         let number = self.preorder.len() as u32;
         if node.index() >= self.number.len() {
@@ -313,8 +316,8 @@ impl<N: EntityRef + ReservedValue> Search<N> {
         number.map(|number| number as usize)
     }
 
-    /// Computes immediate dominators by preorder number. The entry is its own immediate dominator
-    /// in the result.
+    /// Computes immediate dominators by preorder number. In the result, the entry is its own
+    /// immediate dominator.
     fn dominators(&self, flow: &Flow<N>) -> Few<Step> {
         let count = self.preorder.len();
         let mut forest = Forest { steps: (0..count).map(Step::new).collect(), path: Few::new() };
@@ -348,7 +351,7 @@ impl<N: EntityRef + ReservedValue> Search<N> {
     }
 }
 
-/// Absent preorder number.
+/// Preorder number that stands for no node.
 const NONE: usize = usize::MAX;
 
 /// Per-node state of the dominator algorithm. All node references are preorder numbers.

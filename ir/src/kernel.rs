@@ -38,15 +38,15 @@ entity_impl!(WideConst, "const");
 pub struct IntrinsicRef(u32);
 entity_impl!(IntrinsicRef, "intrinsic");
 
-/// A list of values in a kernel's value pool.
+/// A list of values, stored in the kernel's pool.
 pub type ValueList = EntityList<Value>;
 
-/// A branch target with the arguments for the block's parameters.
+/// A branch target, with the arguments for the parameters of the target block.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockCall {
     /// Target block.
     pub block: Block,
-    /// Arguments, one per block parameter.
+    /// Arguments, one per parameter of the block.
     pub args: ValueList,
     /// Case value of a `switch` target. Other terminators do not use it.
     pub case: u32,
@@ -60,33 +60,33 @@ pub struct CallRange {
     len: u32,
 }
 
-/// Attribute of an instruction: its data other than operands.
+/// Attribute of an instruction: its data besides the operands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Attr {
     /// No attribute.
     None,
     /// Float modifiers.
     Float(FloatFlags),
-    /// Integer condition.
+    /// Integer comparison condition.
     IntCC(IntCC),
-    /// Floating-point condition.
+    /// Floating-point comparison condition.
     FloatCC {
         /// The condition.
         cc: FloatCC,
         /// `true` if subnormal operands are flushed to zero.
         ftz: bool,
     },
-    /// Constant of at most 64 bits, lane 0 in the lowest bits.
+    /// Constant of at most 64 bits; lane 0 has the lowest bits.
     Bits(u64),
     /// Constant of more than 64 bits.
     Wide(WideConst),
-    /// Lane or part number.
+    /// Lane number or part number.
     Lane(u8),
     /// Source lanes of a shuffle.
     Lanes(LaneMap),
     /// Axis of the launch.
     Axis(Axis),
-    /// Address.
+    /// Address of a load or store.
     Mem(MemAttr),
     /// Address, memory order and scope of an atomic access.
     Atomic(AtomicAttr),
@@ -94,19 +94,19 @@ pub enum Attr {
     Fence(FenceAttr),
     /// `true` for an aligned barrier: all items of a subgroup execute the same barrier instruction.
     Aligned(bool),
-    /// Branch targets.
+    /// Targets of a branch.
     Targets(CallRange),
-    /// Target instruction.
+    /// Target instruction, as assembly text.
     Intrinsic(IntrinsicRef),
 }
 
 impl Attr {
-    /// Returns the axis, if any.
+    /// Returns the axis in the attribute, if any.
     pub const fn axis(self) -> Option<Axis> {
         if let Attr::Axis(axis) = self { Some(axis) } else { None }
     }
 
-    /// Returns the address, if any.
+    /// Returns the address in the attribute, if any.
     pub const fn mem(self) -> Option<MemAttr> {
         match self {
             Attr::Mem(mem) | Attr::Atomic(AtomicAttr { mem, .. }) => Some(mem),
@@ -123,14 +123,14 @@ pub struct InstData {
     /// Controlling type, which is the suffix in text. For an op without a suffix, it is the result
     /// type, or `i32` if there is no result.
     pub ty: Type,
-    /// Attribute.
+    /// Attribute: the data of the instruction besides its operands.
     pub attr: Attr,
-    /// Operands, in the order of the row. An access has its values, then its base, then its index
-    /// if any.
+    /// Operands, in the order of the op's description. A memory access has the values, then the
+    /// base, then the index if any.
     pub args: ValueList,
-    /// Result, if any.
+    /// Result of the instruction, if any.
     pub result: PackedOption<Value>,
-    /// Source span.
+    /// Source span of the instruction.
     pub span: Span,
 }
 
@@ -139,9 +139,9 @@ pub struct InstData {
 pub struct MergedAccess {
     /// Byte offset from the address of the wider access.
     pub offset: u32,
-    /// Size in bytes, which is also the alignment.
+    /// Size of the original access in bytes, which is also its alignment.
     pub bytes: u32,
-    /// Source span.
+    /// Source span of the original access.
     pub span: Span,
 }
 
@@ -161,36 +161,36 @@ pub enum ValueDef {
 /// Type and definition of a value.
 #[derive(Clone, Copy, Debug)]
 pub struct ValueData {
-    /// Type.
+    /// Type of the value.
     pub ty: Type,
-    /// Definition.
+    /// Definition of the value.
     pub def: ValueDef,
 }
 
 /// A basic block.
 #[derive(Clone, Debug, Default)]
 pub struct BlockData {
-    /// Parameters.
+    /// Parameters of the block.
     pub params: ValueList,
-    /// Instructions in order. The last one is a terminator.
+    /// Instructions of the block in order. The last one is a terminator.
     pub insts: Vec<Inst>,
-    /// Span of the label.
+    /// Source span of the block's label.
     pub span: Span,
 }
 
 /// Parameter of a kernel.
 #[derive(Clone, Debug)]
 pub struct Param {
-    /// Name, without `%`.
+    /// Name of the parameter, without `%`.
     pub name: String,
-    /// Kind: scalar or buffer.
+    /// Kind of the parameter: scalar or buffer.
     pub kind: ParamKind,
     /// Value of the parameter in the kernel.
     pub value: Value,
-    /// Source span.
+    /// Source span of the parameter.
     pub span: Span,
     /// Constant contents of an `in` buffer, if the kernel declares them. A launch takes no argument
-    /// for such a parameter.
+    /// for a parameter with contents.
     pub contents: Option<Arc<[u8]>>,
 }
 
@@ -203,45 +203,46 @@ pub struct IntrinsicData {
     pub text: String,
 }
 
-/// A kernel.
+/// A kernel of the IR.
 #[derive(Clone, Debug)]
 pub struct Kernel {
-    /// Name, without `@`.
+    /// Name of the kernel, without `@`.
     pub name: String,
-    /// Span of the name.
+    /// Source span of the name.
     pub span: Span,
-    /// Parameters in order.
+    /// Parameters, in the order of their declaration.
     pub params: Vec<Param>,
-    /// Declared arrays in order.
+    /// Arrays, in the order of their declaration.
     pub arrays: Vec<Array>,
-    /// Instructions.
+    /// Instructions of all blocks.
     pub insts: PrimaryMap<Inst, InstData>,
-    /// Values.
+    /// Type and definition of each value.
     pub values: PrimaryMap<Value, ValueData>,
-    /// Blocks.
+    /// Basic blocks.
     pub blocks: PrimaryMap<Block, BlockData>,
-    /// Blocks in order, the entry first. The entry has no parameters and no predecessors.
+    /// Order of the blocks, the entry first. The entry has no parameters and no predecessors.
     pub layout: Vec<Block>,
-    /// Constants of more than 64 bits, lane 0 in the lowest bits.
+    /// Constants of more than 64 bits; lane 0 has the lowest bits.
     pub wide_consts: PrimaryMap<WideConst, [u64; 8]>,
-    /// Intrinsics.
+    /// Target and assembly text of each intrinsic.
     pub intrinsics: PrimaryMap<IntrinsicRef, IntrinsicData>,
-    /// Packing, if the kernel is packed. The last parameters of a packed kernel are streams, and
-    /// its item is a group of work items.
+    /// Streams and group size of a packed kernel. The last parameters of a packed kernel are
+    /// streams, and one item of it is a group of work items.
     pub packing: Option<Packing>,
-    /// Pool of all value lists.
+    /// Pool that holds all value lists of the kernel.
     pub pool: ListPool<Value>,
     calls: Vec<BlockCall>,
-    /// Merged accesses of each wider access, sorted by instruction.
+    /// Original accesses from which a pass merged wider accesses, sorted by the merged instruction.
     parts: Vec<(Inst, MergedAccess)>,
     names: Names,
 }
 
-/// Names of values and blocks in the text.
+/// Names of values and blocks in the IR text.
 #[derive(Clone, Debug, Default)]
 struct Names {
     text: String,
-    /// Span in `text` of the name of each value, by its number. Entries at the end may be missing.
+    /// Span in `text` of the name of each value, by the number of the value. Entries at the end may
+    /// be missing.
     values: Vec<Span>,
     blocks: Vec<Span>,
 }
@@ -258,13 +259,13 @@ impl Names {
     }
 }
 
-/// Returns the span of a value or block, or the default.
+/// Returns the span of a value's or block's name; empty if it has no name.
 fn entry_of<K: EntityRef>(spans: &[Span], key: K) -> Span {
     spans.get(key.index()).copied().unwrap_or_default()
 }
 
-/// Sets the span of a value or block. Usually the entry is appended, so `push` avoids a large
-/// resize.
+/// Sets the span of a value's or block's name. Usually the entry is appended, so `push` avoids a
+/// large resize.
 fn set_entry<K: EntityRef>(spans: &mut Vec<Span>, key: K, span: Span) {
     if key.index() >= spans.len() {
         spans.resize(key.index(), Span::default());
@@ -302,8 +303,8 @@ impl Kernel {
         }
     }
 
-    /// Moves the kernel out, into memory of exactly its size. `restart` can then reuse this
-    /// kernel's memory.
+    /// Moves the kernel out, into memory of exactly its size. [`Kernel::restart`] can then reuse
+    /// the memory of `self`.
     pub(crate) fn take(&mut self) -> Kernel {
         Kernel {
             name: self.name.clone(),
@@ -324,7 +325,7 @@ impl Kernel {
         }
     }
 
-    /// Resets the kernel to one without parameters or blocks, and keeps its memory.
+    /// Removes everything from the kernel, but keeps its memory, and gives it a new name.
     pub(crate) fn restart(&mut self, name: &str, span: Span) {
         let Names { text, values, blocks } = &mut self.names;
         text.clear();
@@ -383,14 +384,14 @@ impl Kernel {
         value
     }
 
-    /// Sets the contents of the last added buffer.
+    /// Sets the constant contents of the last added buffer.
     pub fn set_contents(&mut self, contents: Arc<[u8]>) {
         if let Some(param) = self.params.last_mut() {
             param.contents = Some(contents);
         }
     }
 
-    /// Marks the last added buffer as `may_alias`: its argument may overlap others.
+    /// Marks the last added buffer as `may_alias`: its argument may overlap other buffers.
     pub fn set_may_alias(&mut self) {
         if let Some(Param { kind: ParamKind::Buffer { may_alias, .. }, .. }) = self.params.last_mut() {
             *may_alias = true;
@@ -416,7 +417,8 @@ impl Kernel {
         value
     }
 
-    /// Creates an instruction that belongs to no block yet, with a result of type `result`, if any.
+    /// Creates an instruction that belongs to no block yet. The instruction has a result if
+    /// `result` is a type.
     #[inline]
     pub fn make_inst(
         &mut self,
@@ -456,23 +458,23 @@ impl Kernel {
         inst
     }
 
-    /// Stores a terminator's targets.
+    /// Stores the branch targets of a terminator, and returns their range.
     pub fn add_calls(&mut self, calls: &[BlockCall]) -> CallRange {
         let start = self.calls.len() as u32;
         self.calls.extend_from_slice(calls);
         CallRange { start, len: calls.len() as u32 }
     }
 
-    /// Sets the accesses that were merged into a load or store, in source order. If the access
-    /// traps, the error reports the first merged access that is invalid.
+    /// Sets the original accesses that were merged into a load or store, in source order. If the
+    /// merged access traps, the error reports the first original access that is invalid.
     pub fn set_parts(&mut self, access: Inst, parts: impl IntoIterator<Item = MergedAccess>) {
         let start = self.parts.partition_point(|(inst, _)| *inst < access);
         let end = self.parts.partition_point(|(inst, _)| *inst <= access);
         self.parts.splice(start..end, parts.into_iter().map(|part| (access, part)));
     }
 
-    /// Returns the accesses that were merged into a load or store; none for an access of the source
-    /// text.
+    /// Returns the original accesses that were merged into a load or store. The result is empty for
+    /// an access that was not merged.
     pub fn parts(&self, access: Inst) -> impl ExactSizeIterator<Item = MergedAccess> + '_ {
         let start = self.parts.partition_point(|(inst, _)| *inst < access);
         let rest = self.parts.get(start..).unwrap_or(&[]);
@@ -480,18 +482,18 @@ impl Kernel {
         own.iter().map(|(_, part)| *part)
     }
 
-    /// Returns a terminator's targets.
+    /// Returns the branch targets in a range.
     #[inline]
     pub fn calls(&self, range: CallRange) -> &[BlockCall] {
         self.calls.get(range.start as usize..(range.start + range.len) as usize).unwrap_or(&[])
     }
 
-    /// Returns a terminator's targets for modification.
+    /// Returns the branch targets in a range, for modification.
     pub fn calls_mut(&mut self, range: CallRange) -> &mut [BlockCall] {
         self.calls.get_mut(range.start as usize..(range.start + range.len) as usize).unwrap_or(&mut [])
     }
 
-    /// Returns an instruction's targets, which are empty unless it is a terminator.
+    /// Returns the branch targets of an instruction; empty unless the instruction is a terminator.
     #[inline]
     pub fn targets(&self, inst: Inst) -> &[BlockCall] {
         match self.insts[inst].attr {
@@ -500,27 +502,27 @@ impl Kernel {
         }
     }
 
-    /// Returns an instruction's operands.
+    /// Returns the operands of an instruction.
     #[inline]
     pub fn args(&self, inst: Inst) -> &[Value] {
         self.insts[inst].args.as_slice(&self.pool)
     }
 
-    /// Returns the arguments of a block call.
+    /// Returns the arguments that a branch passes to a target block.
     #[inline]
     pub fn call_args(&self, call: &BlockCall) -> &[Value] {
         call.args.as_slice(&self.pool)
     }
 
-    /// Returns a block's parameters.
+    /// Returns the parameters of a block.
     #[inline]
     pub fn block_params(&self, block: Block) -> &[Value] {
         self.blocks.get(block).map_or(&[], |data| data.params.as_slice(&self.pool))
     }
 
     /// Gives each instruction without a source span the span of the nearest instruction in its
-    /// block: an earlier one if possible, else a later one. If the block has no span, the kernel's
-    /// span is used.
+    /// block: an earlier instruction if possible, else a later one. If no instruction of the block
+    /// has a span, the span of the kernel is used.
     pub fn locate(&mut self) {
         let is_known = |span: &Span| span.end != 0;
         for &block in &self.layout {
@@ -544,13 +546,13 @@ impl Kernel {
         self.terminator(block).into_iter().flat_map(|inst| self.targets(inst)).map(|call| call.block)
     }
 
-    /// Returns an instruction's result.
+    /// Returns the result of an instruction, if it has one.
     #[inline]
     pub fn result(&self, inst: Inst) -> Option<Value> {
         self.insts[inst].result.expand()
     }
 
-    /// Returns the instruction that defines a value.
+    /// Returns the instruction that defines a value, if any.
     #[inline]
     pub fn def_inst(&self, value: Value) -> Option<Inst> {
         match self.values[value].def {
@@ -565,7 +567,8 @@ impl Kernel {
         self.values[value].ty
     }
 
-    /// Returns the bits of a constant instruction in 64-bit words, lane 0 in the lowest bits.
+    /// Returns the bits of a constant instruction in 64-bit words; lane 0 has the lowest bits.
+    /// Returns `None` for other instructions.
     #[inline]
     pub fn const_bits(&self, inst: Inst) -> Option<[u64; 8]> {
         match self.insts[inst].attr {
@@ -580,7 +583,7 @@ impl Kernel {
         if ty.bits() <= 64 { Attr::Bits(bits[0]) } else { Attr::Wide(self.wide_consts.push(bits)) }
     }
 
-    /// Returns the kernel parameter that defines a value.
+    /// Returns the kernel parameter that defines a value, if any.
     #[inline]
     pub fn param(&self, value: Value) -> Option<&Param> {
         match self.values.get(value)?.def {
@@ -589,7 +592,8 @@ impl Kernel {
         }
     }
 
-    /// Returns the parameters that are visible to a launch: all except a packed kernel's streams.
+    /// Returns the parameters that are visible to a launch: all except the streams of a packed
+    /// kernel.
     pub fn launch_params(&self) -> &[Param] {
         let streams = self.packing.as_ref().map_or(0, |packing| packing.streams.len());
         self.params.get(..self.params.len().saturating_sub(streams)).unwrap_or(&[])
@@ -603,14 +607,15 @@ impl Kernel {
         all.get(..given).unwrap_or(&[])
     }
 
-    /// Returns `true` if the buffer of a parameter may overlap another buffer while the kernel
+    /// Returns `true` if the buffer of a parameter may overlap another buffer, even if the kernel
     /// writes one of the two.
     pub fn may_overlap(&self, param: &Param) -> bool {
         let others = self.given_params().iter().filter(|other| other.value != param.value);
         param.contents.is_none() && others.into_iter().any(|other| param.kind.may_overlap(other.kind))
     }
 
-    /// Returns the number of the stream whose address a value is, in a packed kernel.
+    /// Returns the number of the stream whose address is `value`, if the kernel is packed and there
+    /// is one.
     pub fn stream(&self, value: Value) -> Option<usize> {
         match self.values.get(value)?.def {
             ValueDef::Param(number) if self.packing.is_some() && (number as usize) < self.params.len() => {
@@ -620,19 +625,20 @@ impl Kernel {
         }
     }
 
-    /// Returns the source span of a stream, by its number.
+    /// Returns the source span of the stream with number `number`.
     pub fn stream_span(&self, number: usize) -> Option<Span> {
         Some(self.packing.as_ref()?.streams.get(number)?.site)
     }
 
-    /// Returns `true` if an op uses axis y or z, so the kernel is intended for launches along
+    /// Returns `true` if an op uses axis y or z. The kernel is then intended for launches along
     /// several axes.
     pub fn names_several_axes(&self) -> bool {
         let mut insts = self.layout.iter().flat_map(|&block| &self.blocks[block].insts);
         insts.any(|&inst| matches!(self.insts[inst].attr, Attr::Axis(Axis::Y | Axis::Z)))
     }
 
-    /// Returns the element type and the alignment of the buffer or array whose address a value is.
+    /// Returns the element type and the alignment in bytes of the buffer or array whose address is
+    /// `base`.
     pub fn elements(&self, base: Value) -> Option<(Type, u32)> {
         match self.values.get(base)?.def {
             ValueDef::Param(number) => match self.params.get(number as usize)?.kind {
@@ -655,7 +661,7 @@ impl Kernel {
         MemAttr { scale, offset: 0, align: ty.bytes().min(most), wide: false }
     }
 
-    /// Replaces all uses of values in one pass. A replacement may itself be replaced.
+    /// Replaces all uses of values in one pass. A replacement may itself have a replacement.
     pub fn replace_uses(&mut self, with: &SecondaryMap<Value, PackedOption<Value>>) {
         let resolve = |value: &mut Value| {
             while let Some(next) = with[*value].expand() {
@@ -677,7 +683,7 @@ impl Kernel {
         }
     }
 
-    /// Returns a value's name in the text, without `%`, if it has one.
+    /// Returns the name of a value in the IR text, without `%`, if it has one.
     #[inline]
     pub fn value_name(&self, value: Value) -> Option<&str> {
         self.names.get(entry_of(&self.names.values, value))
@@ -700,7 +706,7 @@ impl Kernel {
         }
     }
 
-    /// Returns a block's name in the text, without `^`, if it has one.
+    /// Returns the name of a block in the IR text, without `^`, if it has one.
     pub fn block_name(&self, block: Block) -> Option<&str> {
         self.names.get(entry_of(&self.names.blocks, block))
     }
@@ -718,7 +724,7 @@ impl Kernel {
 /// Kernels that were parsed or built together.
 #[derive(Clone, Debug, Default)]
 pub struct Module {
-    /// The kernels in order.
+    /// The kernels, in the order of their definition.
     pub kernels: Vec<Kernel>,
 }
 

@@ -1,4 +1,5 @@
-//! Legality of ops on a target. Passes receive it as a value and never name a target.
+//! Legality of ops on a target. A pass receives a [`Legality`] and never depends on the name of a
+//! target.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,31 +10,32 @@ use crate::kernel::{Inst, Kernel};
 use crate::op::Op;
 use crate::span::Span;
 
-/// Vectorisation across work items: neighbouring work items share a vector, with one or more lanes
-/// each.
+/// Vectorisation across work items: neighbouring work items share a vector register, with one or
+/// more lanes each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lanes {
     /// Vector type.
     pub vector: Type,
     /// Maximum number of streams of a kernel.
     pub max_streams: usize,
-    /// Number of scalar registers, which is also the number of vector registers.
+    /// Number of scalar registers of the target, which is also the number of its vector registers.
     pub registers: usize,
 }
 
-/// Position and size ops that a target supports: along each axis of the launch, and over all axes.
+/// Ops that return a position or size and that a target supports, such as `item_id`. An op applies
+/// to one axis of the launch or to all axes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Axes {
-    /// All of them, in launches of any shape.
+    /// The ops for each axis and those for all axes, in launches of any shape.
     #[default]
     All,
-    /// Those along each axis. Those over all axes are supported only if all items are along x.
+    /// The ops for each axis. The ops for all axes are supported only if all items are along x.
     Each {
-        /// `true` if launches may have items along several axes even though the kernel uses no axis
+        /// `true` if launches may have items along several axes although the kernel uses no axis
         /// except x.
         several: bool,
     },
-    /// Those along x. All items of a launch are along x.
+    /// The ops for axis x. All items of a launch are along x.
     X,
 }
 
@@ -48,24 +50,24 @@ pub enum Axes {
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Reason {
-    /// Missing feature of the target.
+    /// Description of the feature that the target lacks.
     pub why: Cow<'static, str>,
-    /// Alternative code, or a target that has the feature.
+    /// Code to write instead, or a target that has the feature.
     pub help: Option<Cow<'static, str>>,
 }
 
 impl Reason {
-    /// Creates a reason without an alternative.
+    /// Creates a reason without a suggestion.
     pub const fn new(why: &'static str) -> Reason {
         Reason { why: Cow::Borrowed(why), help: None }
     }
 
-    /// Creates a reason with an alternative.
+    /// Creates a reason with a suggestion what to write instead.
     pub const fn with_help(why: &'static str, help: &'static str) -> Reason {
         Reason { why: Cow::Borrowed(why), help: Some(Cow::Borrowed(help)) }
     }
 
-    /// Adds an alternative that depends on the kernel.
+    /// Adds a suggestion that depends on the kernel.
     #[must_use]
     pub fn help(self, help: impl Into<Cow<'static, str>>) -> Reason {
         Reason { help: Some(help.into()), ..self }
@@ -95,11 +97,11 @@ impl fmt::Display for Reason {
 pub struct Refusal {
     /// Op and its controlling type; `None` if the error is about a parameter or the whole kernel.
     pub op: Option<(Op, Type)>,
-    /// Source span.
+    /// Source span of the op or parameter.
     pub span: Span,
-    /// Name of the target.
+    /// Name of the target that does not support the op or kernel.
     pub target: &'static str,
-    /// Reason, if there is more to say than that the target lacks the op.
+    /// Further reason, unless the target simply lacks the op.
     pub reason: Option<Reason>,
 }
 
@@ -119,12 +121,12 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Predicate on instructions that narrow wide lanes to bytes. It is `true` if a target computes the
-/// narrowing and its wide operands as one operation.
+/// Predicate on instructions that narrow wide lanes to bytes. It returns `true` if the target
+/// computes the narrowing together with the wide operands as one operation.
 pub type Narrowings = Box<dyn Fn(&Kernel, Inst) -> bool>;
 
-/// Set of ops that a target supports, the reasons for missing ops, and properties that guide the
-/// passes.
+/// Set of ops that a target supports, with the reasons why it lacks other ops, and properties that
+/// guide the passes.
 #[derive(Clone, Debug)]
 pub struct Legality {
     target: &'static str,
@@ -145,7 +147,7 @@ pub struct Legality {
 
 impl Legality {
     /// Creates the legality of a target that supports exactly the given ops on the given
-    /// controlling types. `reasons` explains a missing op, if there is more to say.
+    /// controlling types. `reasons` returns the reason why an op is missing, if more can be said.
     pub fn new(
         target: &'static str,
         native: impl IntoIterator<Item = (Op, Type)>,
@@ -173,7 +175,7 @@ impl Legality {
         }
     }
 
-    /// Sets vectorisation across work items.
+    /// Declares that the target vectorises across work items.
     #[must_use]
     pub const fn with_lanes(mut self, lanes: Lanes) -> Legality {
         self.lanes = Some(lanes);
@@ -185,45 +187,46 @@ impl Legality {
         self.lanes
     }
 
-    /// Declares that a wide register consists of registers of `bytes` bytes.
+    /// Declares that a vector of more than `bytes` bytes consists of registers of `bytes` bytes.
     #[must_use]
     pub const fn with_free_parts(mut self, bytes: u32) -> Legality {
         self.free_part_bytes = Some(bytes);
         self
     }
 
-    /// Returns the size in bytes of register parts for which `split` and `concat` are free; `None`
-    /// if neither is free.
+    /// Returns the size in bytes of register parts for which `split` and `concat` are free. Returns
+    /// `None` if neither op is free.
     pub const fn free_part_bytes(&self) -> Option<u32> {
         self.free_part_bytes
     }
 
-    /// Declares that packed lanes can only be shifted by one constant count for all lanes.
+    /// Declares that a shift of packed lanes needs a constant shift count, the same for all lanes.
     #[must_use]
     pub const fn with_constant_counts(mut self) -> Legality {
         self.constant_counts = true;
         self
     }
 
-    /// Returns `true` if packed lanes can only be shifted by one constant count for all lanes.
+    /// Returns `true` if a shift of packed lanes needs a constant shift count, the same for all
+    /// lanes.
     pub const fn has_constant_counts(&self) -> bool {
         self.constant_counts
     }
 
-    /// Sets the maximum required alignment of accesses. An access must be aligned to its size, or
-    /// to `bytes` if its size is larger.
+    /// Sets the maximum alignment in bytes that a memory access requires. An access must be aligned
+    /// to its size, or to `bytes` if its size is larger.
     #[must_use]
     pub const fn with_access_alignment(mut self, bytes: u32) -> Legality {
         self.access_alignment = bytes;
         self
     }
 
-    /// Returns the required alignment of an access of `bytes` bytes.
+    /// Returns the alignment in bytes that a memory access of `bytes` bytes requires.
     pub const fn access_alignment(&self, bytes: u32) -> u32 {
         if bytes < self.access_alignment { bytes } else { self.access_alignment }
     }
 
-    /// Declares that the target adds or subtracts three words in one instruction, and has no
+    /// Declares that the target adds or subtracts three 32-bit words in one instruction, and has no
     /// half-word subtraction.
     #[must_use]
     pub const fn with_word_sums(mut self) -> Legality {
@@ -231,7 +234,7 @@ impl Legality {
         self
     }
 
-    /// Returns `true` if sums of words are cheaper than differences of half-words.
+    /// Returns `true` if sums of 32-bit words are cheaper than differences of half-words.
     pub const fn has_word_sums(&self) -> bool {
         self.word_sums
     }
@@ -244,7 +247,7 @@ impl Legality {
         self
     }
 
-    /// Returns `true` if an op on a pair of half-words costs no more than an op on one.
+    /// Returns `true` if an op on a pair of half-words costs no more than an op on one half-word.
     pub const fn has_half_word_pairs(&self) -> bool {
         self.half_word_pairs
     }
@@ -262,9 +265,9 @@ impl Legality {
     }
 
     /// Declares that the target has byte vectors, and has wide lanes only as intermediate values of
-    /// narrowings. `of` returns the predicate for the narrowings of a kernel that the target
-    /// computes as one operation. The passes rewrite all other narrowings, and wide lanes that are
-    /// block parameters, as byte vectors.
+    /// narrowing instructions. `of` returns the predicate for those narrowing instructions of a
+    /// kernel that the target computes as one operation. The passes rewrite all other narrowing
+    /// instructions, and wide lanes that are block parameters, as byte vectors.
     #[must_use]
     pub const fn with_narrowings(mut self, of: fn(&Kernel) -> Narrowings) -> Legality {
         self.narrowings = Some(of);
@@ -288,14 +291,14 @@ impl Legality {
         self.unrolled
     }
 
-    /// Sets the position and size ops that the target supports.
+    /// Sets the ops for positions and sizes that the target supports, such as `item_id`.
     #[must_use]
     pub const fn with_axes(mut self, axes: Axes) -> Legality {
         self.axes = axes;
         self
     }
 
-    /// Declares that launches may have items along several axes even though the kernel uses no axis
+    /// Declares that launches may have items along several axes although the kernel uses no axis
     /// except x.
     #[must_use]
     pub const fn with_several_axes(mut self) -> Legality {
@@ -321,7 +324,7 @@ impl Legality {
         self.block
     }
 
-    /// Returns the position and size ops that the target supports.
+    /// Returns the ops for positions and sizes that the target supports, such as `item_id`.
     pub const fn axes(&self) -> Axes {
         self.axes
     }

@@ -24,8 +24,8 @@ pub mod verify;
 mod wellformed;
 pub mod witness;
 
-/// Entity maps and lists of `cranelift-entity`, from which kernels are built. Other crates use this
-/// re-export, so that only this crate selects the version.
+/// Entity maps and lists of `cranelift-entity`, which store the parts of a kernel. Other crates use
+/// this re-export, so that only this crate selects the version.
 pub mod entity {
     pub use cranelift_entity::packed_option::{PackedOption, ReservedValue};
     pub use cranelift_entity::{EntityList, EntityRef, EntitySet, ListPool, PrimaryMap, SecondaryMap, entity_impl};

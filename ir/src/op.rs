@@ -1,5 +1,5 @@
-//! Table of ops, with one row per op. The parser, printer, verifier, documentation, evaluator
-//! dispatch and the ISLE terms are all derived from these rows.
+//! Table of ops. Each row describes one op. The parser, printer, verifier, documentation, evaluator
+//! dispatch and the ISLE terms are all derived from the rows.
 
 use std::ops::RangeInclusive;
 
@@ -13,7 +13,7 @@ use crate::order::MemOrder;
 pub struct TypeSet {
     /// Name of the set in messages.
     pub name: &'static str,
-    /// Bit set of types, by [`Type::index`].
+    /// Set of types, as a bit mask indexed by [`Type::index`].
     types: u64,
 }
 
@@ -49,9 +49,9 @@ macro_rules! type_set {
 pub enum ArgType {
     /// The controlling type.
     Same,
-    /// The mask with the same number of lanes: `i1` for a scalar.
+    /// The mask type with the same number of lanes: `i1` for a scalar.
     Mask,
-    /// `i1`, or the mask with the same number of lanes.
+    /// `i1`, or the mask type with the same number of lanes.
     Condition,
     /// The scalar type of a lane of the controlling type.
     Lane,
@@ -68,7 +68,7 @@ pub enum ResultType {
     None,
     /// The controlling type.
     Same,
-    /// The mask with the same number of lanes.
+    /// The mask type with the same number of lanes.
     Mask,
     /// The scalar type of a lane of the controlling type.
     Lane,
@@ -83,27 +83,27 @@ pub enum ResultType {
 pub enum AttrKind {
     /// No attribute.
     None,
-    /// Float modifiers from the row's [`FlagSet`].
+    /// Float modifiers, of which the op accepts those in this [`FlagSet`].
     Float(FlagSet),
-    /// Integer condition.
+    /// Integer comparison condition.
     IntCC,
-    /// Float condition and `ftz`.
+    /// Floating-point comparison condition, and `ftz`.
     FloatCC,
-    /// Constant, by lanes.
+    /// Constant, with a value for each lane.
     Const,
-    /// Lane or part number.
+    /// Lane number or part number.
     Lane,
     /// List of lane numbers.
     Lanes,
-    /// Axis of the launch, or none.
+    /// Axis of the launch, or no axis for a position over all axes.
     Axis,
-    /// Address.
+    /// Address of a load or store.
     Mem,
     /// Address, memory order and scope of an atomic access.
     Atomic,
     /// Memory order and scope of a fence.
     Fence,
-    /// Alignment of a barrier: `unaligned` if items of a subgroup may execute different barrier
+    /// Flag of a barrier: `unaligned` if items of a subgroup may execute different barrier
     /// instructions.
     Barrier,
     /// Branch targets with their arguments.
@@ -115,15 +115,15 @@ pub enum AttrKind {
 /// Set of float modifiers that an op accepts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlagSet {
-    /// `rz rp rm` (`rn` is the default).
+    /// Rounding modes `rz`, `rp` and `rm` besides the default `rn`.
     pub rounding: bool,
-    /// `ftz`.
+    /// Modifier `ftz`: flushes subnormal numbers to zero.
     pub ftz: bool,
-    /// `sat` and `relu`.
+    /// Modifiers `sat` and `relu`.
     pub clamp: bool,
-    /// `contract`.
+    /// Modifier `contract`: allows one rounding for a product and its sum.
     pub contract: bool,
-    /// `nan`.
+    /// Modifier `nan`: a NaN operand makes the result NaN.
     pub nan: bool,
 }
 
@@ -138,12 +138,13 @@ pub enum Effect {
     /// Writes memory and traps on an invalid address.
     Write,
     /// Accesses memory atomically and traps on an invalid address. Passes do not change the op, and
-    /// move no other access across it.
+    /// move no other memory access across it.
     Atomic,
-    /// Orders the accesses before the op and after it.
+    /// Orders the memory accesses before the op and after it.
     Fence,
     /// Convergent: items of a group execute the op together. Passes do not duplicate, merge, move
-    /// or remove it, and do not change its control dependences. No access is moved across it.
+    /// or remove it, and do not change its control dependences. They move no memory access across
+    /// it.
     Convergent,
     /// Ends a block.
     Terminator,
@@ -152,14 +153,14 @@ pub enum Effect {
 /// Set of items that execute a convergent op together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ConvergenceScope {
-    /// Items of a group.
+    /// All items of a group.
     Group,
-    /// Items of a subgroup that are in the op's mask.
+    /// The items of a subgroup that are in the op's mask.
     Subgroup,
 }
 
 impl ConvergenceScope {
-    /// Returns the name.
+    /// Returns the name of the set in text: `group` or `subgroup`.
     pub const fn name(self) -> &'static str {
         match self {
             ConvergenceScope::Group => "group",
@@ -168,37 +169,37 @@ impl ConvergenceScope {
     }
 }
 
-/// Row of an op.
+/// Description of an op: a row of the op table.
 pub struct OpRow {
-    /// The op.
+    /// The described op.
     pub op: Op,
     /// Name of the enum variant, which ISLE rules also use, such as `AddSatU`.
     pub ident: &'static str,
-    /// Name in text.
+    /// Name of the op in the IR text.
     pub name: &'static str,
     /// Accepted controlling types; `None` if the op has no type suffix.
     pub types: Option<TypeSet>,
-    /// Operand types in order. The last ones can be [optional](OpRow::optional). Ops with
+    /// Operand types in order. The last operands can be [optional](OpRow::optional). Ops with
     /// [`AttrKind::Targets`], [`AttrKind::Intrinsic`] and `concat` take more operands.
     pub args: &'static [ArgType],
     /// Number of optional operands at the end.
     pub optional: usize,
     /// Type of the result.
     pub result: ResultType,
-    /// Kind of attribute.
+    /// Kind of the op's attribute.
     pub attr: AttrKind,
-    /// Side effect.
+    /// Side effect of the op.
     pub effect: Effect,
     /// `true` if each result lane depends only on the operand lanes with the same number.
     pub lanewise: bool,
     /// `true` if the first two operands can be exchanged.
     pub commutative: bool,
-    /// Returns `true` if the op converts `from` to `to`. Only present for an op with an
+    /// Predicate that is `true` if the op converts `from` to `to`. Only present for an op with an
     /// [`ArgType::Converted`] operand.
     pub convert: Option<fn(from: Type, to: Type) -> bool>,
-    /// Meaning, for the reference manual.
+    /// Description of the op for the reference manual.
     pub doc: &'static str,
-    /// Example line for the reference manual and its test.
+    /// Example line for the reference manual, which a test also parses.
     pub example: &'static str,
 }
 
@@ -290,10 +291,10 @@ macro_rules! ops {
         pub enum Op { $(#[doc = $doc] $ident,)* }
 
         impl Op {
-            /// Every op, in the order of the table.
+            /// All ops, in the order of the table.
             pub const ALL: &'static [Op] = &[$(Op::$ident),*];
 
-            /// Returns the op with a name in text.
+            /// Returns the op that has a name in the IR text.
             pub fn from_name(name: &str) -> Option<Op> {
                 match name { $($name => Some(Op::$ident),)* _ => None }
             }
@@ -679,15 +680,15 @@ ops! {
 }
 
 impl Op {
-    /// Returns `true` for an op whose result GPUs approximate. Every engine computes the correctly
-    /// rounded result, and a GPU computes one close to it.
+    /// Returns `true` for an op whose result GPUs only approximate. Every engine of halfbyte
+    /// computes the correctly rounded result.
     pub const fn is_approximate(self) -> bool {
         matches!(self, Op::Fexp2 | Op::Flog2 | Op::Frsqrt | Op::Fsin | Op::Fcos | Op::Ftanh)
     }
 }
 
 impl FlagSet {
-    /// Returns `true` if the set contains the modifiers of a kind.
+    /// Returns `true` if the set contains the modifiers of the given kind.
     pub const fn contains(self, kind: FlagKind) -> bool {
         match kind {
             FlagKind::Rounding => self.rounding,
@@ -722,7 +723,7 @@ impl OpRow {
         }
     }
 
-    /// Returns the range of operand counts, not counting arguments of branch targets.
+    /// Returns the range of valid operand counts, without the arguments of branch targets.
     pub const fn arity(&self) -> RangeInclusive<usize> {
         let fixed = self.args.len();
         match (self.op, self.attr) {
@@ -733,13 +734,13 @@ impl OpRow {
         }
     }
 
-    /// Returns `true` if the first two operands can be exchanged for this controlling type. For two
-    /// NaN operands, an f64 op returns the first, so it does not commute.
+    /// Returns `true` if the first two operands can be exchanged for this controlling type. An f64
+    /// op returns the first of two NaN operands, so its operands cannot be exchanged.
     pub const fn commutes(&self, ty: Type) -> bool {
         self.commutative && !(matches!(ty.elem(), Elem::F64) && matches!(self.result, ResultType::Same))
     }
 
-    /// Returns the type of an operand by number; `None` if any type is valid.
+    /// Returns the type of the operand with number `number`; `None` if any type is valid.
     pub fn arg(&self, number: usize) -> Option<ArgType> {
         match (self.op, self.attr) {
             (_, AttrKind::Intrinsic) => None,
@@ -752,20 +753,19 @@ impl OpRow {
     }
 
     /// Returns `true` if the op converts an operand of type `from` to the controlling type `to`.
-    /// The verifier uses this.
     pub fn converts(&self, from: Type, to: Type) -> bool {
         self.convert.is_some_and(|convert| convert(from, to)) && self.types.is_some_and(|types| types.contains(to))
     }
 
-    /// Returns the types that the op converts to this controlling type, in the order of
-    /// [`Type::ALL`]. The result is empty for ops without conversion.
+    /// Returns the types that the op converts to the controlling type `to`, in the order of
+    /// [`Type::ALL`]. The result is empty for ops that do not convert.
     pub fn sources(&self, to: Type) -> impl Iterator<Item = Type> {
         Type::ALL.iter().copied().filter(move |&from| self.converts(from, to))
     }
 
-    /// Returns the modifiers that the op accepts for this controlling type. Single and double
-    /// precision keep subnormals and are never clamped. FP8 conversion always rounds to nearest.
-    /// The `nan` modifier does not exist for f64.
+    /// Returns the modifiers that the op accepts for a controlling type. Only halves have
+    /// `ftz` and clamping. FP8 conversion always rounds to nearest. The `nan` modifier does not
+    /// exist for f64.
     pub const fn flags(&self, ty: Type) -> FlagSet {
         let half = ty.is_half();
         match self.attr {
@@ -783,12 +783,12 @@ impl OpRow {
 }
 
 impl Op {
-    /// Returns the row of this op.
+    /// Returns the description of this op.
     pub const fn row(self) -> &'static OpRow {
         &ROWS[self as usize]
     }
 
-    /// Returns the name in text.
+    /// Returns the name of the op in the IR text.
     pub const fn name(self) -> &'static str {
         self.row().name
     }
@@ -798,12 +798,12 @@ impl Op {
         self.row().effect == Effect::Pure
     }
 
-    /// Returns `true` if the op is convergent.
+    /// Returns `true` if items of a group execute the op together (LLVM: convergent).
     pub fn is_convergent(self) -> bool {
         self.row().effect == Effect::Convergent
     }
 
-    /// Returns `true` if the result depends on the division of items into groups.
+    /// Returns `true` if the op's result depends on the division of items into groups.
     pub fn tells_group(self) -> bool {
         use Op::{GroupCount, GroupId, GroupSize, LaneId, LocalId, SubgroupId};
         matches!(self, LocalId | GroupId | GroupSize | GroupCount | SubgroupId | LaneId)
@@ -816,13 +816,13 @@ impl Op {
         self.is_convergent().then_some(party)
     }
 
-    /// Returns `true` if no memory access can be moved across the op. The op itself may be an
+    /// Returns `true` if no memory access can be moved across the op. The op itself may be a memory
     /// access.
     pub fn orders_memory(self) -> bool {
         matches!(self.row().effect, Effect::Atomic | Effect::Fence | Effect::Convergent)
     }
 
-    /// Returns `true` if the text can omit the result. An omitted result is unused.
+    /// Returns `true` if the IR text can omit the op's result. An omitted result is unused.
     pub fn may_drop_result(self) -> bool {
         self.row().effect == Effect::Atomic && self != Op::AtomicLoad
     }

@@ -7,19 +7,19 @@ use crate::attr::MemAttr;
 /// Attribute of an atomic access.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct AtomicAttr {
-    /// The address, which must be aligned to the size of the accessed value.
+    /// Address of the access, which must be aligned to the size of the accessed value.
     pub mem: MemAttr,
-    /// Memory order.
+    /// Memory order of the access.
     pub order: MemOrder,
-    /// Scope.
+    /// Scope of the access.
     pub scope: Scope,
 }
 
 /// Attribute of a fence.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FenceAttr {
-    /// Memory order. [`MemOrder::Relaxed`] is invalid, because it orders nothing.
+    /// Memory order of the fence. [`MemOrder::Relaxed`] is invalid, because it orders nothing.
     pub order: MemOrder,
-    /// Scope.
+    /// Scope of the fence.
     pub scope: Scope,
 }

@@ -1,4 +1,4 @@
-//! Source spans.
+//! Byte ranges in source text.
 
 /// A range of bytes in the source text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
@@ -10,7 +10,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Returns the number of bytes.
+    /// Returns the size of the span in bytes.
     pub const fn len(self) -> usize {
         (self.end - self.start) as usize
     }

@@ -11,7 +11,7 @@ pub use crate::wellformed::{MAX_ALIGN, MAX_CONTENTS, MAX_DIAGNOSTICS};
 ///
 /// # Errors
 /// All violations, at most [`MAX_DIAGNOSTICS`], each with the source span of its instruction. If
-/// the kernel was built rather than parsed, a note shows the instruction instead.
+/// the kernel was not parsed from text, a note shows the instruction instead.
 pub fn verify(kernel: &Kernel) -> Result<(), Vec<Diagnostic>> {
     let findings = check(kernel, &Partial::default());
     if findings.is_empty() {

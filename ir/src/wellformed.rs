@@ -1,7 +1,7 @@
 //! Rules of well-formed kernels: the requirements of the op table for each instruction, and the
 //! rules of SSA form.
 //!
-//! The parser applies these checks to its result, with the span of every operand.
+//! The parser applies these checks to each parsed kernel, with the span of every operand.
 //! [`verify`](mod@crate::verify) applies them to kernels from any source.
 
 use std::collections::HashSet;
@@ -25,13 +25,13 @@ mod streams;
 /// Maximum alignment in bytes of a buffer or an access.
 pub const MAX_ALIGN: u32 = 4096;
 
-/// Maximum size in bytes of the contents of a buffer.
+/// Maximum size in bytes of the constant contents of a buffer.
 pub const MAX_CONTENTS: usize = 1 << 20;
 
-/// Maximum number of findings. The checks stop after this number.
+/// Maximum number of reported violations of a kernel. The checks stop after this number.
 pub const MAX_DIAGNOSTICS: usize = 100;
 
-/// Subject of a finding.
+/// Part of a kernel that violates a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Subject {
     Kernel,
@@ -46,22 +46,22 @@ pub(crate) enum Subject {
     Inst(Inst, InstPart),
 }
 
-/// Part of a stream declaration in the text.
+/// Part of a stream declaration in the IR text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum StreamPart {
     Name,
-    /// Direction and element type.
+    /// Direction and element type of the stream.
     Type,
     Buffer,
     Bytes,
     Align,
     Address,
-    /// Loop around the site, by depth.
+    /// Loop that encloses the access, by depth from the outermost.
     Loop(u32),
     Guard,
 }
 
-/// Part of an instruction in the text.
+/// Part of an instruction in the IR text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum InstPart {
     /// Op with its suffixes.
@@ -79,13 +79,13 @@ pub(crate) enum InstPart {
     Case(u32),
 }
 
-/// A violation of a rule.
+/// A violation of a rule of well-formed kernels.
 pub(crate) struct Finding {
     pub place: Subject,
     message: String,
     expected: Option<String>,
     help: Option<String>,
-    /// Value whose definition is shown in a note.
+    /// Value whose definition the error shows in a note.
     related: Option<Value>,
 }
 
@@ -107,7 +107,7 @@ impl Finding {
     }
 }
 
-/// Parts of the kernel that failed to parse, so that one mistake is not reported twice.
+/// Parts of the kernel that could not be parsed, so that one mistake is not reported twice.
 #[derive(Default)]
 pub(crate) struct Partial {
     /// Values of unknown type.
@@ -121,7 +121,7 @@ pub(crate) struct Partial {
     pub is_text: bool,
 }
 
-/// Returns all findings, at most [`MAX_DIAGNOSTICS`].
+/// Returns all violations in a kernel, at most [`MAX_DIAGNOSTICS`].
 pub(crate) fn check(kernel: &Kernel, partial: &Partial) -> Vec<Finding> {
     let mut verifier = Verifier {
         kernel,
@@ -150,7 +150,7 @@ struct Verifier<'k> {
     layout: EntitySet<Block>,
 }
 
-/// Formats alternatives: "`a`, `b` or `c`".
+/// Formats a list of alternatives: "`a`, `b` or `c`".
 pub fn one_of<T: Display>(items: impl IntoIterator<Item = T>) -> String {
     let mut items: Vec<String> = items.into_iter().map(|item| format!("`{item}`")).collect();
     match (items.pop(), items.is_empty()) {
@@ -160,18 +160,18 @@ pub fn one_of<T: Display>(items: impl IntoIterator<Item = T>) -> String {
     }
 }
 
-/// Formats a count: "1 operand", "2 operands".
+/// Formats a number with a noun: "1 operand", "2 operands".
 fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Returns `true` if an alignment is valid.
+/// Returns `true` if `align` is a valid alignment in bytes.
 fn is_alignment(align: u32) -> bool {
     align.is_power_of_two() && align <= MAX_ALIGN
 }
 
-/// Returns a help text that names the single ops that convert a value of type `from` to type `to`,
-/// if there are any.
+/// Returns a help text that names the ops that convert a value of type `from` to type `to` in one
+/// step, if there are any.
 fn conversion(kernel: &Kernel, value: Value, from: Type, to: Type) -> Option<String> {
     let takes = |op: Op| op.row().convert.is_some_and(|convert| convert(from, to));
     let name = kernel.value_name(value).unwrap_or("x");
@@ -206,7 +206,7 @@ fn accepts(row: &OpRow, ty: Type, wanted: ArgType, actual: Type) -> bool {
     }
 }
 
-/// Returns the valid modifiers of an op, for a controlling type that accepts most of them.
+/// Returns the suffixes that an op accepts besides its type: modifiers, conditions, axes or orders.
 pub fn suffix_words(row: &OpRow) -> Vec<&'static str> {
     let flags = row.flags(Type::F16);
     let flags = FlagKind::ALL.into_iter().filter(|&kind| flags.contains(kind)).flat_map(FlagKind::words).copied();
@@ -223,8 +223,8 @@ pub fn suffix_words(row: &OpRow) -> Vec<&'static str> {
     }
 }
 
-/// Checks a modifier for a controlling type. If the op does not accept it, returns the error
-/// message and the accepted modifiers.
+/// Checks a modifier for a controlling type. If the op does not accept the modifier, returns the
+/// error message and the accepted modifiers.
 pub fn refused_flag(row: &OpRow, ty: Option<Type>, kind: FlagKind, word: &str) -> Option<(String, String)> {
     let set = row.flags(ty.unwrap_or(Type::F16));
     if set.contains(kind) {
@@ -250,7 +250,7 @@ pub(crate) fn no_source_lane(lane: impl Display, ty: Type) -> (String, String) {
     (format!("lane {lane} of two operands of {lanes} lanes each"), format!("0 to {}", 2 * lanes - 1))
 }
 
-/// Returns the name of an op in messages, with its type suffix if it has one.
+/// Returns the name of an instruction's op for messages, with its type suffix if it has one.
 fn mnemonic(data: &InstData) -> String {
     match data.op.row().types {
         Some(_) => format!("`{}.{}`", data.op.name(), data.ty),
@@ -276,14 +276,14 @@ impl Verifier<'_> {
         }
     }
 
-    /// Adds a help text to the last finding.
+    /// Adds a help text to the last violation.
     fn help(&mut self, help: Option<String>) {
         if let (Some(last), Some(_)) = (self.findings.last_mut(), &help) {
             last.help = help;
         }
     }
 
-    /// Returns a value's type, if the value exists and its type is known.
+    /// Returns the type of a value, if the value exists and its type is known.
     fn ty(&self, value: Value) -> Option<Type> {
         let data = self.kernel.values.get(value)?;
         (!self.partial.unknown.contains(value)).then_some(data.ty)
@@ -333,9 +333,9 @@ impl Verifier<'_> {
     }
 
     /// Checks the names of the kernel and its parameters, which launches and objects use. Invalid
-    /// names of values and blocks are not errors, because the printer replaces them by numbers.
+    /// names of values and blocks are no errors, because the printer replaces them by numbers.
     fn names(&mut self) {
-        // The parser accepts only valid names.
+        // In a text, the parser has already rejected invalid names.
         if self.partial.is_text {
             return;
         }
@@ -411,7 +411,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Records the positions of a block's instructions, and checks the terminator.
+    /// Records the positions of a block's instructions, and checks that the block ends with a
+    /// terminator.
     fn place(&mut self, block: Block) {
         let kernel = self.kernel;
         let Some(data) = kernel.blocks.get(block) else {
@@ -500,7 +501,7 @@ impl Verifier<'_> {
         let is_same = |(&arg, &wanted): (&Value, &ArgType)| {
             wanted == ArgType::Same && self.kernel.values.get(arg).is_some_and(|value| value.ty == data.ty)
         };
-        // Fast path: most ops have all required operands, all of the controlling type.
+        // Fast path: most ops have all required operands, each of the controlling type.
         if args.len() != row.args.len() || !args.iter().zip(row.args).all(is_same) {
             self.other_operands(inst, data, row, args);
         }
@@ -550,7 +551,8 @@ impl Verifier<'_> {
         self.found(Subject::Inst(inst, InstPart::Arg(number as u32)), message, "");
     }
 
-    /// Reports an operand's type. Returns `false` if the op accepts no type for this operand.
+    /// Reports an operand of the wrong type. Returns `false` if the op accepts no type for this
+    /// operand.
     #[cold]
     fn wrong_operand(
         &mut self,
@@ -579,8 +581,8 @@ impl Verifier<'_> {
         true
     }
 
-    /// Checks an operand of a `concat`. All operands must have the type of the first, and together
-    /// the width of the result.
+    /// Checks an operand of a `concat`. All operands must have the type of the first operand, and
+    /// together the width of the result.
     fn part(&mut self, inst: Inst, data: &InstData, number: usize, args: &[Value]) {
         let Some((first, actual)) =
             args.first().and_then(|&first| self.ty(first)).zip(args.get(number).and_then(|&arg| self.ty(arg)))
@@ -702,8 +704,8 @@ impl Verifier<'_> {
             self.found(Subject::Inst(inst, InstPart::Attr), "`wide` without an index", "an index, which it scales");
         }
         let Some(param) = args.get(base).and_then(|&base| self.kernel.param(base)) else { return };
-        // A pass can replace a computed address by an `in` buffer. The store then traps as it did
-        // before, so it is only an error in source text.
+        // A store that always traps is an error only in source text: a pass can replace a computed
+        // address by an `in` buffer, and the store then traps as before.
         let counts = self.partial.is_text || args.get(base).is_some_and(|&base| self.kernel.stream(base).is_some());
         let stores = data.op == Op::Store || data.op.row().attr == AttrKind::Atomic && data.op != Op::AtomicLoad;
         if let (true, ParamKind::Buffer { direction: Direction::In, .. }, true) = (stores, param.kind, counts) {
@@ -771,7 +773,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks that each definition dominates its uses.
+    /// Checks that the definition of each operand dominates the instruction.
     fn uses(&mut self, flow: &Flow, inst: Inst) {
         let kernel = self.kernel;
         let user = self.placed[inst];

@@ -1,5 +1,5 @@
-//! Witness kernels: minimal kernels that test a rule, generated from the rule's checks, and the
-//! data to run them on.
+//! Witness kernels: minimal kernels that test a rule. They are generated from the rule's checks,
+//! together with the data to run them on.
 //!
 //! A check is a line such as
 //!
@@ -7,20 +7,20 @@
 //! [t: f16x2 bf16x2] [r: "" .rz] (%a: $t, %b: $t): %r = fadd$r.$t %a, %b
 //! ```
 //!
-//! `[name: values]` declares a variable. The check expands to one kernel for each choice of values.
-//! `[t,m: i8x4/i1x4 i16x2/i1x2]` declares several variables that take their values together.
-//! `$name` or `${name}` in the rest of the check is replaced by the value. Among the values, `@int`
-//! expands to all integer types, `@narrow` to those of at most 32 bits per lane, `@bits` to
-//! integers and masks, and `@half` and `@float` to floating-point types. None of them includes the
-//! wide intermediates `i16x16` and `i32x16`.
+//! `[name: values]` declares a variable. The check expands to one kernel for each combination of
+//! values. `[t,m: i8x4/i1x4 i16x2/i1x2]` declares several variables that take their values
+//! together. `$name` or `${name}` in the rest of the check is replaced by the value. Among the
+//! values, `@int` expands to all integer types, `@narrow` to those of at most 32 bits per lane,
+//! `@bits` to integers and masks, and `@half` and `@float` to floating-point types. None of these
+//! groups includes the types `i16x16` and `i32x16`, which only occur as intermediate results.
 //!
 //! The inputs are in parentheses. `%a: f16x2` is a value that every work item loads from a buffer;
 //! masks are computed from the signs of loaded integers. `%a: scalar f16x2` is a parameter of the
 //! kernel, the same for all items. `%a: in f16x2` is a buffer that the body loads from.
 //!
 //! The body follows the colon: instructions and block labels separated by `;`, with `%item` as the
-//! work item's number. The result of its last instruction is stored per item, masks as all ones or
-//! all zeros. A check with an input `%y: out f16x2` must contain its own stores.
+//! work item's number. Each item stores the result of the last instruction; a mask is stored as all
+//! ones or all zeros per lane. A check with an input `%y: out f16x2` must contain its own stores.
 
 use std::fmt::Write;
 
@@ -28,26 +28,26 @@ use halfbyte_abi::{Elem, Type};
 
 use crate::op::Op;
 
-/// Error in a check.
+/// Error in the check of a rule.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("check `{check}`: {reason}")]
 pub struct CheckError {
-    /// The check.
+    /// Text of the check.
     pub check: String,
     /// Reason why the check is invalid.
     pub reason: String,
 }
 
-/// Way in which a witness kernel receives an input.
+/// Kind of a witness kernel's input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum InputKind {
-    /// Each item loads its own value from a buffer.
+    /// A value that each item loads from a buffer.
     Loaded,
-    /// Scalar parameter of the kernel.
+    /// A scalar parameter of the kernel.
     Scalar,
-    /// Buffer that the body reads.
+    /// A buffer from which the body loads.
     Buffer,
-    /// Zero-initialised buffer that the body or the witness writes.
+    /// A buffer of zeros to which the body stores, or to which the result is stored.
     Output,
 }
 
@@ -56,18 +56,18 @@ pub enum InputKind {
 pub struct Input {
     /// Type of the scalar, or element type of the buffer.
     pub ty: Type,
-    /// Way in which the kernel receives the parameter.
+    /// Kind of the input.
     pub source: InputKind,
 }
 
-/// A witness kernel.
+/// A witness kernel: a minimal kernel that tests a rule.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Witness {
     /// Text of the kernel `@witness`.
     pub text: String,
-    /// Parameters in order.
+    /// Parameters of the kernel, in order.
     pub params: Vec<Input>,
-    /// Number of the output parameter.
+    /// Number of the parameter that receives the output.
     pub output: usize,
 }
 
@@ -76,17 +76,18 @@ pub struct Witness {
 pub struct Launch {
     /// Number of work items.
     pub items: u32,
-    /// Bytes of each parameter, little endian. The output is zero. Buffers have [`Launch::SPARE`]
-    /// more elements than there are items, so that a body may access elements beyond its own.
+    /// Bytes of the argument for each parameter, little endian. The output is zero. Buffers have
+    /// [`Launch::SPARE`] more elements than there are items, so that a body may access elements
+    /// beyond its own.
     pub args: Vec<Vec<u8>>,
 }
 
 impl Launch {
-    /// Number of extra elements in each buffer.
+    /// Number of additional elements in each buffer.
     pub const SPARE: u32 = 8;
 }
 
-/// Expands a check into its kernels.
+/// Expands the check of a rule into witness kernels.
 pub fn witnesses(check: &str) -> Result<Vec<Witness>, CheckError> {
     let fail = |reason: String| CheckError { check: check.to_string(), reason };
     let (variables, rest) = variables(check).map_err(fail)?;
@@ -115,8 +116,8 @@ struct Variable<'a> {
     values: Vec<Vec<&'a str>>,
 }
 
-/// Parses the variables at the start of a check. Returns them with the longest names first, so that
-/// no name is a prefix of a later one, and the rest of the check.
+/// Parses the variables at the start of a check. Returns the variables and the rest of the check.
+/// The longest names come first, so that no name is a prefix of a later one.
 fn variables(check: &str) -> Result<(Vec<Variable<'_>>, &str), String> {
     let mut rest = check.trim_start();
     let mut variables = Vec::new();
@@ -172,7 +173,7 @@ fn class_of_types(name: &str) -> Option<fn(Type) -> bool> {
     }
 }
 
-/// Splits a body at each `;` outside quotes.
+/// Splits the body of a check at each `;` outside quotes.
 fn pieces(body: &str) -> Vec<&str> {
     let mut quoted = false;
     body.split(|c| {
@@ -184,7 +185,8 @@ fn pieces(body: &str) -> Vec<&str> {
     .collect()
 }
 
-/// Returns the integer type that represents a mask in memory, with lanes of all ones or all zeros.
+/// Returns the integer type as which a mask is stored in memory. Each lane is all ones or all
+/// zeros.
 fn carrier(mask: Type) -> Type {
     match mask.lanes() {
         1 => Type::I32,
@@ -303,10 +305,10 @@ impl Witness {
     /// Generates launches that test about `cases` cases, deterministically for a `seed`.
     ///
     /// If the inputs have at most 16 bits per lane together (two bytes or one half), the first
-    /// launch includes every combination, in every lane if `cases` allows. If there are several
-    /// lanes, a second launch is like those for larger inputs. Lanes of larger inputs are edge
-    /// values, values near edge values, values similar to another input's, and random bits. Scalars
-    /// change between launches.
+    /// launch includes every combination, in every lane if `cases` allows. For several lanes, a
+    /// second launch has random data like the launches for larger inputs. Lanes of larger inputs
+    /// are edge values, values near edge values, values similar to another input's, and random
+    /// bits. Scalars change between launches.
     pub fn launches(&self, cases: u32, seed: u64) -> Vec<Launch> {
         let mut random = Random(seed);
         let has = |source| self.params.iter().any(|p| p.source == source);
@@ -324,16 +326,17 @@ impl Witness {
             if bits <= 16 {
                 let lanes = lanes.unwrap_or(1);
                 let all = self.exhaustive(1 << bits, lanes, cases);
-                // In the exhaustive launch, the lanes of an item have fixed differences. Ops across
-                // lanes also need arbitrary combinations.
+                // In the exhaustive launch, the lanes of an item always differ by the same amounts.
+                // Ops across lanes also need arbitrary combinations.
                 return if lanes == 1 { vec![all] } else { vec![all, self.random(cases, &mut random)] };
             }
         }
         (0..launches).map(|_| self.random(cases.div_ceil(launches), &mut random)).collect()
     }
 
-    /// Generates every combination of lane values, numbered below `total`. Lanes start at different
-    /// numbers, so that together they cover all combinations in `total / lanes` items.
+    /// Generates a launch with every combination of lane values, numbered below `total`. The lanes
+    /// start at different numbers, so that together they cover all combinations in `total / lanes`
+    /// items.
     fn exhaustive(&self, total: u32, lanes: u32, cases: u32) -> Launch {
         let items = cases.clamp(total.div_ceil(lanes), total);
         let mut shift = 0;
@@ -400,7 +403,7 @@ fn push_lane(bytes: &mut Vec<u8>, elem: Elem, lane: u64) {
 pub struct Random(pub u64);
 
 impl Random {
-    /// Returns the next 64 bits.
+    /// Returns the next 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -408,13 +411,13 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Returns a number below `n`, or 0 if `n` is 0.
+    /// Returns a random number below `n`, or 0 if `n` is 0.
     pub fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.bits()) * n as u128) >> 64) as usize
     }
 
-    /// Returns a useful test value for a lane: an edge value, a value near one, a value similar to
-    /// `other`, or random bits.
+    /// Returns a random test value for a lane: an edge value, a value near an edge value, a value
+    /// similar to `other`, or random bits.
     pub fn lane(&mut self, elem: Elem, other: u64) -> u64 {
         let edge = |random: &mut Random| {
             let edges = edges(elem);
@@ -434,7 +437,8 @@ impl Random {
     }
 }
 
-/// Returns edge values of a lane: zeros, extremes, subnormals, infinities, and NaN with payloads.
+/// Returns the edge values of a lane: zeros, extremes, subnormals, infinities, and NaN with
+/// payloads.
 pub fn edges(elem: Elem) -> &'static [u64] {
     match elem {
         Elem::I1 => &[0, 1],

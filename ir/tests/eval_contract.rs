@@ -1,5 +1,5 @@
-//! Tests of `contract`: the conditions under which a sum and its product operand are computed with
-//! one rounding.
+//! Tests of `contract`: the conditions under which a sum and the product that is its operand are
+//! computed with one rounding.
 //!
 //! `a` is slightly greater than 1, `c` is `a * a` rounded, and `e` is the rounding error. The
 //! difference of the product and `c` is therefore `e` with one rounding, and zero with two.
@@ -15,7 +15,7 @@ const CASES: [(Type, [u32; 3]); 3] = [
     (Type::F32, [0x3f80_0001, 0x3f80_0002, 0x2880_0000]),
 ];
 
-/// Returns the value of `%r` after the given lines, in which `$` stands for the type.
+/// Returns the value of `%r` after the given statements, in which `$` stands for the type.
 fn result(ty: Type, a: u32, c: u32, lines: &str) -> u32 {
     let text = format!("kernel @k(%a: $, %c: $, %y: out $) {{\n^entry:\n{lines}\nstore %r, %y\nret\n}}");
     let module = read(&text.replace('$', ty.name())).unwrap();
@@ -36,7 +36,8 @@ fn a_sum_and_its_product_round_once() {
             ("%r = fsub.contract.$ %c, %m", minus | e),
             ("%n = fneg.$ %c\n%r = fadd.contract.$ %m, %n", e),
             ("%n = fneg.$ %c\n%r = fadd.contract.$ %n, %m", e),
-            // If both operands are products, the first is contracted. Both have the same value.
+            // If both operands are products, the first is contracted. Here, both have the same
+            // value.
             ("%n = fmul.contract.$ %a, %a\n%r = fsub.contract.$ %m, %n", e),
             ("%n = fmul.$ %a, %a\n%r = fsub.contract.$ %n, %m", minus | e),
             // The product has other uses, or is in another block.
@@ -68,7 +69,7 @@ fn without_leave_they_round_twice() {
 fn modifiers_of_halves() {
     let (ty, [a, c, e]) = CASES[0];
     for (lines, expected) in [
-        // The sum is clamped after the single rounding.
+        // `sat` of the difference is applied after the single rounding.
         ("%m = fmul.contract.$ %a, %a\n%r = fsub.sat.contract.$ %m, %c", e),
         ("%m = fmul.contract.$ %a, %a\n%r = fsub.sat.contract.$ %c, %m", 0),
         ("%m = fmul.contract.$ %a, %a\n%r = fsub.relu.contract.$ %c, %m", 0),
@@ -82,7 +83,7 @@ fn modifiers_of_halves() {
         ("%m = fmul.contract.$ %a, %a\n%r = fsub.rz.contract.$ %m, %c", 0),
         ("%m = fmul.ftz.contract.$ %a, %a\n%r = fsub.contract.$ %m, %c", 0),
         ("%m = fmul.contract.$ %a, %a\n%r = fsub.ftz.contract.$ %m, %c", 0),
-        // If both operands are products, the first contractible one is contracted.
+        // If both operands are products, the first one that can be contracted is contracted.
         ("%m = fmul.rz.contract.$ %a, %a\n%n = fmul.contract.$ %a, %a\n%r = fsub.contract.$ %m, %n", 0x8000 | e),
     ] {
         assert_eq!(result(ty, a, c, lines), expected, "{lines}");

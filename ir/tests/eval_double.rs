@@ -1,5 +1,6 @@
 //! Tests of f64 arithmetic against the hardware. For rounding modes other than to nearest, the
-//! expected result is derived from the hardware result and its exact rounding error.
+//! expected result is derived from the hardware result and the exact rounding error of the hardware
+//! result.
 
 use halfbyte_ir::eval::{Operand, fold};
 use halfbyte_ir::witness::{Random, edges};
@@ -44,8 +45,8 @@ fn to_nearest_it_is_the_hardware() {
     }
 }
 
-/// Returns the correctly rounded result, given the result rounded to nearest and the sign of its
-/// error `left`, which is the exact result minus `nearest`.
+/// Returns the correctly rounded result of an operation. `nearest` is the result rounded to
+/// nearest, and `left` has the sign of the exact result minus `nearest`.
 fn directed(rounding: Rounding, nearest: f64, left: f64) -> f64 {
     match rounding {
         Rounding::Rn => nearest,
@@ -87,7 +88,7 @@ fn other_roundings_are_beside_the_nearest() {
             check(Op::Fmul, &[a, b], product, a.mul_add(b, -product));
             check(Op::Fdiv, &[a, b], quotient, (-quotient).mul_add(b, a) * b.signum());
             check(Op::Fsqrt, &[positive], root, (-root).mul_add(root, positive));
-            // The product is exact, and the sum is not.
+            // The product `a * 1.0` is exact, and the sum is not.
             check(Op::Ffma, &[a, 1.0, b], sum, left_of_sum);
             let single = f64::from(a as f32);
             let attr = Attr::Float(FloatFlags { rounding, ..FloatFlags::default() });
@@ -146,7 +147,8 @@ fn of_nans_the_first_stays() {
         assert_eq!(doubles(op, Rounding::Rn, &args), INVALID, "{op:?}");
     }
     assert_eq!(doubles(Op::Fsqrt, Rounding::Rn, &[-1.0]), INVALID);
-    // A widened NaN keeps its payload and loses its sign. A narrowed NaN becomes the canonical NaN.
+    // A NaN converted to f64 keeps its payload and loses its sign. A NaN converted from f64 becomes
+    // the canonical NaN.
     assert_eq!(compute(Op::Fcvt, Attr::None, &[(Type::F32, 0xff80_0001)], Type::F64), 0x7ff8_0000_2000_0000);
     assert_eq!(compute(Op::Fcvt, Attr::None, &[(Type::F16, 0xfc01)], Type::F64), 0x7ff8_0400_0000_0000);
     assert_eq!(compute(Op::Fcvt, Attr::None, &[(Type::F64, first.to_bits())], Type::F32), 0x7fff_ffff);

@@ -1,6 +1,6 @@
-//! Tests of floating-point arithmetic against a second model, and against the hardware where its
-//! result is exact. The model computes sums and products as 640-bit integers, and rounds by binary
-//! search in the values of the format.
+//! Tests of floating-point arithmetic against a second model, and against the hardware where the
+//! hardware's result is exact. The model computes sums and products as 640-bit integers, and rounds
+//! by binary search in the values of the format.
 
 use std::cmp::Ordering;
 
@@ -23,7 +23,7 @@ struct Big([u64; 10]);
 impl Big {
     const ZERO: Big = Big([0; 10]);
 
-    /// Creates significand * 2^exponent.
+    /// Creates the number significand * 2^exponent.
     fn new(significand: u64, exponent: i32) -> Big {
         let at = (exponent + 298) as usize;
         let wide = u128::from(significand) << (at % 64);
@@ -57,7 +57,7 @@ impl Big {
     }
 }
 
-/// A format: its stored significand bits and its exponent bits.
+/// A floating-point format: the number of its stored significand bits and of its exponent bits.
 #[derive(Clone, Copy)]
 struct Format {
     ty: Type,
@@ -80,8 +80,8 @@ impl Format {
         self.sign() - (1 << self.fraction)
     }
 
-    /// Returns the significand and exponent of a magnitude. Infinity counts as the power of two
-    /// after the largest number.
+    /// Returns the significand and exponent of a number without its sign. Infinity counts as the
+    /// power of two after the largest number.
     fn parts(self, magnitude: u64) -> (u64, i32) {
         let biased = (magnitude >> self.fraction) as i32;
         let fraction = magnitude & ((1 << self.fraction) - 1);
@@ -97,7 +97,7 @@ impl Format {
         Big::new(significand, exponent)
     }
 
-    /// Rounds a nonzero number.
+    /// Rounds a nonzero number to the format. `exact` is its magnitude.
     fn round(self, rounding: Rounding, negative: bool, exact: Big) -> u64 {
         let sign = if negative { self.sign() } else { 0 };
         // Find the largest number of the format that does not exceed the exact value.
@@ -129,7 +129,7 @@ impl Format {
         sign | if away { high } else { low }
     }
 
-    /// Computes a * b + c for finite numbers, rounded once.
+    /// Computes a * b + c for finite numbers with one rounding.
     fn fma(self, rounding: Rounding, a: u64, b: u64, c: u64) -> u64 {
         let magnitude = |x: u64| x & (self.sign() - 1);
         let negative = |x: u64| x & self.sign() != 0;
@@ -218,7 +218,7 @@ fn arithmetic_is_the_exact_model() {
                 let sub = compute(Op::Fsub, attr, &[(ty, a), (ty, c)], ty);
                 let minus = c ^ format.sign();
                 assert_eq!(sub, format.fma(rounding, a, one, minus), "sub {}", at());
-                // Adding a zero with the product's sign changes nothing in any rounding mode.
+                // Adding a zero of the product's sign changes nothing in any rounding mode.
                 let mul = compute(Op::Fmul, attr, &[(ty, a), (ty, b)], ty);
                 let zero = (a ^ b) & format.sign();
                 assert_eq!(mul, format.fma(rounding, a, b, zero), "mul {}", at());
@@ -227,8 +227,8 @@ fn arithmetic_is_the_exact_model() {
     }
 }
 
-/// Tests a product that almost cancels a subnormal: the difference is far below the smallest
-/// subnormal.
+/// Tests an `fma` whose product almost cancels a subnormal: the difference is far below the
+/// smallest subnormal.
 #[test]
 fn fma_leaves_a_trace_below_everything() {
     let mut random = Random(2);
@@ -305,7 +305,7 @@ fn integers_are_the_exact_model() {
                     assert_eq!(found, want, "{op:?} {rounding:?} {a:#x} to {}", format.ty);
                 }
             }
-            // Rust's float-to-integer casts round toward zero, clamp, and convert NaN to 0.
+            // Rust's casts from float to integer round toward zero, saturate, and convert NaN to 0.
             let bits = random.finite(format);
             let wide = f32::from_bits(compute_widened(format, bits));
             let [s, u] = [Op::FcvtToS, Op::FcvtToU].map(|op| compute(op, Attr::None, &[(format.ty, bits)], Type::I32));

@@ -13,8 +13,8 @@ fn kernel(source: &str) -> Kernel {
     }
 }
 
-/// Returns the text of a kernel with one buffer of 32-bit words, `%y`, and the given declarations
-/// and statements.
+/// Returns the text of a kernel with one buffer of 32-bit words, `%y`. The kernel has the given
+/// array declarations and statements.
 fn around(arrays: &str, body: &str) -> String {
     let lines = |text: &str| text.split("; ").map(|line| format!("  {}\n", line.trim())).collect::<String>();
     let arrays = if arrays.is_empty() { String::new() } else { lines(arrays) };
@@ -33,7 +33,7 @@ fn around(arrays: &str, body: &str) -> String {
     text + "}\n"
 }
 
-/// Returns the words of `%y` after a launch.
+/// Returns the 32-bit words of `%y` after a launch.
 fn words(source: &str, shape: impl Into<Shape>, before: &[u32]) -> Result<Vec<u32>, Fault> {
     let kernel = kernel(source);
     let mut bytes: Vec<u8> = before.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -42,13 +42,14 @@ fn words(source: &str, shape: impl Into<Shape>, before: &[u32]) -> Result<Vec<u3
     Ok(bytes.chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect())
 }
 
-/// Returns the value of `%r` for each item of a group.
+/// Returns the value of `%r` for each item of one group.
 fn results(arrays: &str, body: &str, items: u32) -> Vec<u32> {
     let source = around(arrays, &format!("{body}; store %r, %y[%l]; ret"));
     words(&source, (1, items), &vec![0; items as usize]).unwrap_or_else(|fault| panic!("{source}: {fault}"))
 }
 
-/// Returns the item and the kind of a trap, and the source text of its instruction.
+/// Runs a kernel that traps. Returns the item, the kind of the trap, and the source text of the
+/// trapping instruction.
 fn trap(source: &str, shape: impl Into<Shape>) -> (u32, TrapKind, String) {
     match words(source, shape, &[0; 64]) {
         Err(Fault::Trap(trap)) => {
@@ -199,7 +200,7 @@ fn tickets_are_all_different() {
     assert_eq!(tickets, (0..40).collect::<Vec<_>>());
 }
 
-/// An item can spin until another item of its subgroup writes a flag.
+/// An item can loop until another item of its subgroup writes a flag in memory.
 #[test]
 fn an_item_waits_for_another_in_memory() {
     let source = around(
@@ -320,7 +321,7 @@ fn accesses_that_nothing_orders_race() {
     assert_eq!(place, SharedLocation::Buffer(0));
     let (place, _, _) = race("", "barrier; atomic_add.group %one, %y[0]; ret", (2, 1));
     assert_eq!(place, SharedLocation::Buffer(0), "a scope that does not include the other group");
-    // A trap of the group takes precedence over a race.
+    // A trap of an item in the group takes precedence over a race.
     let (item, kind, _) =
         trap(&around("", "store %l, %y[0]; barrier; %far = const.i32 1000; store %l, %y[%far]; ret"), (1, 2));
     assert!(item == 0 && matches!(kind, TrapKind::OutOfBounds { .. }));

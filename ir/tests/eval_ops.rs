@@ -3,7 +3,7 @@
 use halfbyte_ir::eval::{Operand, fold, pack, unpack};
 use halfbyte_ir::{Attr, AttrKind, Clamp, Effect, FloatCC, FloatFlags, IntCC, LaneMap, Op, Rounding, Type};
 
-/// A type and its bits, lane 0 lowest.
+/// A type and the bits of a value; lane 0 has the lowest bits.
 type Bits = (Type, u128);
 
 fn lanes((ty, bits): Bits) -> Vec<u64> {
@@ -60,7 +60,7 @@ const fn cc(cc: FloatCC) -> Attr {
     Attr::FloatCC { cc, ftz: false }
 }
 
-/// Op, attribute, operands and result.
+/// Test case: op, attribute, operands and result.
 type Row<'a> = (Op, Attr, &'a [Bits], Bits);
 
 #[rustfmt::skip]
@@ -95,7 +95,8 @@ const INTEGERS: &[Row] = &[
     (Op::AddSatU, __, &[(B4, 0xff80_fe00), (B4, 0x0180_0100)], (B4, 0xffff_ff00)),
     (Op::SubSatS, __, &[(H2, 0x8000_7fff), (H2, 0x0001_ffff)], (H2, 0x8000_7fff)),
     (Op::SubSatU, __, &[(H2, 0x0001_ffff), (H2, 0x0002_0001)], (H2, 0x0000_fffe)),
-    // (s + 1) >> 1 for sums s >= 0, else s >> 1: -3 gives -2, and 3 gives 2.
+    // With the sum s, the result is (s + 1) >> 1 if s >= 0, else s >> 1: -3 gives -2, and 3 gives
+    // 2.
     (Op::AvgS, __, &[(B4, 0xff02_807f), (B4, 0xfe01_807f)], (B4, 0xfe02_807f)),
     (Op::AvgU, __, &[(B4, 0xff02_fe00), (B4, 0xff01_ff01)], (B4, 0xff02_ff01)),
     (Op::AbsDiffS, __, &[(B4, 0x807f_0500), (B4, 0x7f80_0705)], (B4, 0xffff_0205)),
@@ -214,7 +215,8 @@ const FLOATS: &[Row] = &[
     (Op::Fadd, RN, &[(F2, 0xfe01_7c00), (F2, 0x3c00_fc00)], (F2, 0x7fff_7fff)),
     (Op::Fadd, RN, &[(BF2, 0xffc1_7f80), (BF2, 0x3f80_ff80)], (BF2, 0x7fff_7fff)),
     (Op::Fadd, RN, &[(F32, 0x7f80_0001), (F32, 0)], (F32, 0x7fff_ffff)),
-    // Subnormal operands and results are kept, or flushed to zeros of the same sign with `ftz`.
+    // Subnormal operands and results are unchanged without `ftz`, and flushed to zeros of the same
+    // sign with `ftz`.
     (Op::Fadd, RN, &[(F2, 0x0001_8001), (F2, 0x0001_8001)], (F2, 0x0002_8002)),
     (Op::Fadd, RN, &[(BF2, 0x0001_8001), (BF2, 0x0001_8001)], (BF2, 0x0002_8002)),
     (Op::Fadd, FTZ, &[(F2, 0x03ff_83ff), (F2, 0x03ff_83ff)], (F2, 0x0000_8000)),
@@ -235,8 +237,8 @@ const FLOATS: &[Row] = &[
     (Op::Fmul, RN, &[(F2, 0x0000_8000), (F2, 0x7c00_bc00)], (F2, 0x7fff_0000)),
     (Op::Fmul, RP, &[(F2, 0x0001_8001), (F2, 0x0001_0001)], (F2, 0x0001_8000)),
     (Op::Fmul, RM, &[(F2, 0x0001_8001), (F2, 0x0001_0001)], (F2, 0x0000_8001)),
-    // The product rounds up to the smallest normal number. Flushing tests the rounded result, so
-    // the number is kept.
+    // The product rounds up to the smallest normal number. Flushing tests the rounded result, so it
+    // does not flush this number.
     (Op::Fmul, FTZ, &[(F2, 0x3bff_bbff), (F2, 0x0400_0400)], (F2, 0x0400_8400)),
     (Op::Fmul, RN, &[(F2, 0x3bfe_bbfe), (F2, 0x0400_0400)], (F2, 0x03ff_83ff)),
     (Op::Fmul, FTZ, &[(F2, 0x3bfe_bbfe), (F2, 0x0400_0400)], (F2, 0x0000_8000)),
@@ -365,7 +367,8 @@ fn masks_and_words_pack_both_ways() {
     }
 }
 
-/// Formula for a byte op, from both operands as signed and as unsigned bytes.
+/// Formula for an op on two bytes. `s` holds both operands as signed bytes, and `u` as unsigned
+/// bytes.
 type Formula = fn(s: [i32; 2], u: [i32; 2]) -> i32;
 
 #[rustfmt::skip]
@@ -379,7 +382,8 @@ const BYTES: &[(Op, Attr, Formula)] = &[
     (Op::AddSatU, __, |_, u| (u[0] + u[1]).min(255)),
     (Op::SubSatS, __, |s, _| (s[0] - s[1]).clamp(-128, 127)),
     (Op::SubSatU, __, |_, u| (u[0] - u[1]).max(0)),
-    // Halves round up, away from zero, for positive sums, and down for negative sums.
+    // Averages halfway between two integers round up for sums of at least 0, and down for negative
+    // sums.
     (Op::AvgS, __, |s, _| f64::from(s[0] + s[1]).mul_add(0.5, if s[0] + s[1] >= 0 { 0.5 } else { 0.0 }).floor() as i32),
     (Op::AvgU, __, |_, u| (u[0] + u[1]) / 2 + (u[0] + u[1]) % 2),
     (Op::AbsDiffS, __, |s, _| s[0].max(s[1]) - s[0].min(s[1])),
@@ -445,7 +449,8 @@ fn byte_ops_on_all_pairs() {
     }
 }
 
-/// A swapped condition gives the same result for swapped operands.
+/// A condition for exchanged operands gives the same result as the original condition for the
+/// original operands.
 #[test]
 fn swapped_conditions() {
     let integers = [0, 1, 0x7f, 0x80, 0xff];

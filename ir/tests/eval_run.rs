@@ -1,4 +1,4 @@
-//! Tests of the item-by-item evaluation of kernels: control flow, memory, traps, races, the budget
+//! Tests of the evaluation of kernels item by item: control flow, memory, traps, races, the budget
 //! and intrinsics.
 
 use halfbyte_abi::cooperative::SharedLocation;
@@ -18,12 +18,12 @@ fn kernel(source: &str) -> Kernel {
     }
 }
 
-/// Runs a text with one kernel.
+/// Runs the only kernel of a text.
 fn run(source: &str, launch: &Launch<'_>, args: &mut [Arg<'_>]) -> Result<(), Fault> {
     Prepared::new(&kernel(source)).run(launch, args)
 }
 
-/// Runs a kernel, and returns its trap and the source text of the trap's span.
+/// Runs a kernel that traps. Returns the trap and the source text of its span.
 fn trap<'s>(source: &'s str, launch: &Launch<'_>, args: &mut [Arg<'_>]) -> (Trap, &'s str) {
     match run(source, launch, args) {
         Err(Fault::Trap(trap)) => {
@@ -70,7 +70,8 @@ kernel @axpy(%a: f16x2, %x: in f16x2, %y: inout f16x2) {
     assert_eq!(y, words(&[0x4200_4200, 0x4600_4600]));
 }
 
-/// The loop's block parameters are assigned simultaneously. Item n executes n iterations.
+/// Computes Fibonacci numbers in a loop whose block parameters are assigned simultaneously. Item n
+/// executes n iterations.
 const FIBONACCI: &str = "
 kernel @fibonacci(%out: out i32) {
 ^entry:
@@ -92,7 +93,7 @@ kernel @fibonacci(%out: out i32) {
 
 #[test]
 fn loops() {
-    // An `out` buffer is cleared before the launch.
+    // A launch fills an `out` buffer with zeros before execution.
     let mut bytes = [0xff; 36];
     run(FIBONACCI, &Launch::new(8), &mut [buffer(0, &mut bytes)]).unwrap();
     assert_eq!(bytes.as_slice(), words(&[0, 1, 1, 2, 3, 5, 8, 13, 0]));
@@ -109,7 +110,7 @@ fn budget_counts_backward_branches_of_an_item() {
     assert_eq!(text, "br ^head(%less, %y, %sum)");
 }
 
-/// A branch to the same block is a backward branch, and a branch to a later block is not.
+/// A branch to its own block is a backward branch, and a branch to a later block is not.
 #[test]
 fn budget_of_nothing() {
     let launch = Launch { budget: 0, ..Launch::new(3) };
@@ -167,7 +168,7 @@ kernel @where(%out: out i32) {
     assert_eq!(bytes.as_slice(), words(&[9, 9, 9, 9, 1, 1, 3, 3, 9]));
 }
 
-/// Compares every position op with its definition, in a launch with items along all axes.
+/// Compares every op for positions with its definition, in a launch with items along all axes.
 #[test]
 fn where_the_item_is_along_each_axis() {
     let (grid, block) = ([2, 3, 2], [3, 2, 4]);
@@ -208,8 +209,8 @@ fn where_the_item_is_along_each_axis() {
     }
 }
 
-/// The trap is that of the lowest group, and within the group that of the lowest local number. The
-/// order by `item_id` is different.
+/// The reported trap is that of the lowest group, and within the group that of the lowest local
+/// number. The order by `item_id` is different.
 #[test]
 fn the_first_group_traps_first() {
     let source = "
@@ -254,7 +255,7 @@ kernel @masks(%x: in i1x4, %v: in i1x16, %y: out i1x4, %w: out i1x16) {
     assert_eq!((y, w), ([0x09, 0x00], v));
 }
 
-/// The scaled index wraps at 2^32. The offset and `ptr_add` use 64-bit arithmetic.
+/// The index times the scale wraps at 2^32. The offset and `ptr_add` use 64-bit arithmetic.
 #[test]
 fn addresses() {
     let source = "
@@ -331,7 +332,7 @@ kernel @copy(%x: in i32, %y: out i32) {
 
 #[test]
 fn outside_misaligned_read_only() {
-    // Accesses a buffer of 16 bytes at a byte offset.
+    // Runs an access to a buffer of 16 bytes at a byte offset.
     let access = |direction: &str, op: &str| {
         let source = format!(
             "kernel @k(%x: {direction} i8 align 8) {{
@@ -371,7 +372,7 @@ fn outside_misaligned_read_only() {
     assert_eq!(access("in", "%l = load.i32 %x[4] align 4"), None);
 }
 
-/// Runs four items of a kernel whose body can access a shared buffer.
+/// Runs a kernel with four items and the given body. The items can access the same buffer.
 fn share(body: &str) -> (Kernel, Result<(), Fault>) {
     let source = format!(
         "kernel @k(%y: inout i32) {{
@@ -403,14 +404,14 @@ fn independent_items_do_not_race() {
 fn races() {
     use Op::{Load, Store};
     for (body, offset, first, second) in [
-        // Item 1 reads a word that item 0 wrote.
+        // Item 1 reads a 32-bit word that item 0 wrote.
         ("store %i, %y[%i + 1]\n  %v = load %y[%i]", 4, Store, Load),
-        // Item 1 writes a word that item 0 read.
+        // Item 1 writes a 32-bit word that item 0 read.
         ("%v = load %y[%i + 1]\n  store %v, %y[%i]", 4, Load, Store),
         ("%v = load %y[4]\n  store %v, %y[%i + 3]", 16, Load, Store),
-        // The words of two items overlap.
+        // The 32-bit words that two items write overlap.
         ("store %i, %y[%i] step 2 align 2", 2, Store, Store),
-        // All items write the same word.
+        // All items write the same 32-bit word.
         ("store %i, %y[2]", 8, Store, Store),
     ] {
         let (kernel, result) = share(body);
@@ -537,7 +538,7 @@ fn contents_take_no_argument() {
     let mut all = [buffer(0, &mut x), buffer(1, &mut y), buffer(2, &mut z), buffer(3, &mut u)];
     let error = run(TABLE, &Launch::new(3), &mut all).unwrap_err();
     assert_eq!(error, Fault::Args(ArgError::Count { expected: 2, found: 4 }));
-    // Buffers with constant contents have addresses, which no argument may overlap.
+    // Buffers with constant contents occupy addresses that no argument may overlap.
     let mut beyond = words(&[3]);
     let (found, covered) = trap(TABLE, &Launch::new(1), &mut [buffer(0, &mut beyond), buffer(1, &mut y)]);
     assert_eq!(
@@ -578,15 +579,16 @@ fn arguments_in_one_buffer() {
     let (mut y, mut z) = (words(&[5, 6, 7, 8]), words(&[9; 2]));
     run(BETWEEN, &Launch::new(2), &mut [alias(1, 0), buffer(1, &mut y), buffer(2, &mut z)]).unwrap();
     assert_eq!((y, z), (words(&[!5, !6, 7, 8]), words(&[!5, !6])));
-    // `x` is next to the written elements, up to the end of the buffer.
+    // `x` is the alias of the bytes after the written elements, up to the end of the buffer.
     let (mut y, mut z) = (words(&[5, 6, 7, 8]), words(&[9; 2]));
     run(BETWEEN, &Launch::new(2), &mut [alias(1, 8), buffer(1, &mut y), buffer(2, &mut z)]).unwrap();
     assert_eq!((y, z), (words(&[!7, !8, 7, 8]), words(&[7, 8])));
-    // A written parameter can be an alias of a read-only one, whose memory is then written.
+    // A written parameter can be an alias of a read-only parameter. The memory of the latter is
+    // then written.
     let (mut x, mut z) = (words(&[5, 6]), words(&[9; 2]));
     run(BETWEEN, &Launch::new(2), &mut [buffer(0, &mut x), alias(0, 0), buffer(2, &mut z)]).unwrap();
     assert_eq!((x, z), (words(&[!5, !6]), words(&[!5, !6])));
-    // The whole buffer is within bounds, also through an alias.
+    // An access through an alias can reach every byte of the buffer, also those before the alias.
     let before = "kernel @k(%x: in i32, %z: out i32) {\n^entry:\n  %v = load %x[-1]\n  store %v, %z\n  ret\n}";
     let before = before.replace("%z: out", "%w: in i32, %z: out");
     let (mut w, mut z) = (words(&[5, 6]), words(&[0]));
@@ -598,7 +600,7 @@ fn arguments_in_one_buffer() {
 fn items_race_on_what_overlaps() {
     let (mut y, mut z) = (words(&[5, 6, 7]), words(&[9; 2]));
     let mut args = [Arg::Alias { of: 1, offset: 4 }, buffer(1, &mut y), buffer(2, &mut z)];
-    // Item 1 writes a word that item 0 has read.
+    // Item 1 writes a 32-bit word that item 0 has read.
     let Err(Fault::Race(race)) = run(BETWEEN, &Launch::new(2), &mut args) else { panic!("there is no race") };
     assert_eq!((race.place, race.offset, race.first.item, race.second.item), (SharedLocation::Buffer(1), 4, 0, 1));
     assert!(!race.first.write && race.second.write);
@@ -629,7 +631,7 @@ fn arguments_that_may_not_overlap() {
         let error = refused(&mut [alias(of, offset), buffer(1, &mut y), buffer(2, &mut z)]);
         assert_eq!(error, ArgError::Alias { param: 0, of, offset });
     }
-    // An alias of an alias is invalid.
+    // An alias of a parameter that is itself an alias is invalid.
     let error = refused(&mut [buffer(0, &mut x), alias(0, 0), alias(1, 0)]);
     assert_eq!(error, ArgError::Alias { param: 2, of: 1, offset: 0 });
     let error = refused(&mut [alias(1, 2), buffer(1, &mut y), buffer(2, &mut z)]);

@@ -1,5 +1,5 @@
-//! Tests that packed kernels behave like the corresponding plain kernels: the same bytes, traps,
-//! races and writers.
+//! Tests that packed kernels behave like the kernels from which they are packed: the same bytes,
+//! traps, races and writers.
 
 use std::path::Path;
 
@@ -18,15 +18,15 @@ fn kernel(source: &str) -> Kernel {
     }
 }
 
-/// A plain kernel and a packed version of it.
+/// A kernel, and a packed kernel with the same meaning.
 struct Pair {
     plain: Kernel,
     packed: Kernel,
 }
 
 impl Pair {
-    /// Parses both kernels, and gives the streams the spans of the plain kernel's loads and stores,
-    /// in source order.
+    /// Parses both kernels. Gives the streams of the packed kernel the spans of the plain kernel's
+    /// loads and stores, in source order.
     fn new(plain: &str, packed: &str) -> Pair {
         let (plain, mut packed) = (kernel(plain), kernel(packed));
         let mut sites = plain.insts.values().filter(|data| matches!(data.op, Op::Load | Op::Store));
@@ -51,22 +51,22 @@ impl Pair {
 #[derive(Clone, Copy, Debug)]
 enum Given {
     Number(u32),
-    /// Buffer: its size in bytes, and its distance from the usual address.
+    /// Buffer: its size in bytes, and the distance in bytes of its address from the usual address.
     Bytes(usize, u64),
 }
 
 /// Outcome of a launch.
 #[derive(Debug, PartialEq)]
 enum Outcome {
-    /// Contents of the buffers, and the item that wrote each byte.
+    /// Success: the contents of the buffers, and the item that wrote each byte.
     Done(Vec<Vec<u8>>, Vec<Option<u32>>),
-    /// Fault. Instructions are omitted, because they differ between the kernels. The span of a
-    /// budget trap is omitted, because a backward branch has no stream.
+    /// Fault, without instructions, because they differ between the kernels. The span of a budget
+    /// trap is omitted, too, because a backward branch has no stream.
     Fault(Fault),
 }
 
 impl Outcome {
-    /// Returns the item and the kind of a trap, or `None` if the launch succeeds.
+    /// Returns the item and the kind of the trap, or `None` if the launch succeeded.
     #[track_caller]
     fn trap(self) -> Option<(u32, TrapKind)> {
         match self {
@@ -299,7 +299,8 @@ fn trips_from_parameters() {
     assert!(tally.done > 300 && tally.traps > 150 && tally.races > 60, "{tally:?}");
 }
 
-/// In a loop, accesses are ordered by iteration first, and then by site.
+/// In a loop, accesses are ordered by iteration first. Within an iteration, they are in program
+/// order.
 #[test]
 fn trips_come_first() {
     let pair = columns();
@@ -324,7 +325,7 @@ fn the_budget_is_one_for_a_group() {
             assert_eq!(exceeds, h > 6 && x > 0, "{h} {x} {y}");
         }
     }
-    // An access in the loop is out of bounds before the budget is exhausted.
+    // An access in the loop is out of bounds before the item exceeds its budget.
     let given = [Bytes(20, 0), Number(100), Number(4), Bytes(400, 0), Bytes(44, 0)];
     let trap = pair.run(&Launch { budget, ..Launch::new(2) }, &given).trap();
     assert_eq!(trap, Some((0, TrapKind::OutOfBounds { address: BASE + 32, bytes: 4 })));
@@ -414,7 +415,7 @@ fn loops_in_loops() {
     assert!(tally.done > 80 && tally.traps > 40, "{tally:?}");
 }
 
-/// One value per item, and accesses that only some items make.
+/// Kernels with one value per item and accesses that only some items make.
 fn guarded() -> Pair {
     let each: String = (0..4)
         .map(|j| {
@@ -483,8 +484,8 @@ fn guards() {
         }
     }
     assert!(tally.done > 400 && tally.traps > 400, "{tally:?}");
-    // Every fourth word of x is a multiple of 4. The items of these words make no access, so their
-    // addresses may be out of bounds.
+    // Every fourth 32-bit word of `x` is a multiple of 4. The items of these words make no access,
+    // so their addresses may be out of bounds.
     let given = |z| [Bytes(96, 0), Number(0), Bytes(z, 0), Bytes(96, 0)];
     let at = |z| pair.run(&Launch::new(24), &given(z)).trap().map(|(item, _)| item);
     assert_eq!([at(96), at(92), at(52), at(48), at(16), at(0)], [None, Some(23), Some(13), Some(13), Some(5), Some(1)]);
@@ -545,8 +546,8 @@ kernel @in_place(%y: inout i8x4, %w: i32) groups 4 {
     assert!(tally.done > 50 && tally.traps > 50 && tally.races > 50, "{tally:?}");
 }
 
-/// A uniform stream has one element for all items. A store to it by all items is a race, and a
-/// store by one item is not.
+/// A uniform stream has one element for all items. A store to it by all items is a race; a store by
+/// one item is no race.
 #[test]
 fn a_uniform_store() {
     let pair = Pair::new(
@@ -655,8 +656,8 @@ fn elements_are_accessed_in_order_and_all() {
     assert_eq!(wrong(&format!("{four}{store}{}", store.replace("%r", "%s"))), order(1, 0, 16));
     let three = four.replace("  %d = load %v_s[%at + 3]\n", "");
     assert_eq!(wrong(&format!("{three}{}", store.replace("%d", "%c"))), order(0, 16, 12));
-    // The store of group 0 goes to the bytes of group 2 in the stream, which are out of bounds for
-    // group 0.
+    // The store of group 0 goes to the part of the stream that belongs to group 2, which is out of
+    // bounds for group 0.
     let (first, kind) =
         wrong(&format!("{four}{store}").replace("%at]", "%g] step 16").replace("%g]\n", "%two]\n")).unwrap();
     assert_eq!(first, 0);
@@ -670,8 +671,8 @@ fn elements_are_accessed_in_order_and_all() {
     );
 }
 
-/// A fault of a lower item takes precedence over a trap of the group, which is attributed to the
-/// group's first item.
+/// A fault of a lower item takes precedence over a trap of a group. A trap of a group is attributed
+/// to the group's first item.
 #[test]
 fn traps_of_a_group() {
     let source = "

@@ -1,5 +1,5 @@
-//! Tests that the table of ops in `docs/ir.md` matches the op rows. `HALFBYTE_BLESS=1` rewrites the
-//! table.
+//! Tests that the table of ops in `docs/ir.md` matches the op table of the crate.
+//! `HALFBYTE_BLESS=1` rewrites the documentation.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -32,8 +32,8 @@ fn result(result: ResultType) -> String {
     }
 }
 
-/// Returns the modifiers for each accepted type. Types with the same modifiers are grouped, and the
-/// largest group comes first.
+/// Returns a list of the modifiers that an op accepts for each type. Types with the same modifiers
+/// are grouped, and the largest group comes first.
 fn modifiers(row: &OpRow) -> String {
     let mut of: Vec<(String, Vec<&str>)> = Vec::new();
     for &ty in Type::ALL.iter().filter(|&&ty| row.types.is_some_and(|types| types.contains(ty))) {
@@ -85,7 +85,7 @@ fn entry(row: &OpRow) -> String {
         write!(signature, "; {carried}").unwrap();
     }
     let types = match (row.convert, row.types) {
-        // Not every type of the set has a source type.
+        // For some types of the set, no type can be converted to them.
         (Some(_), _) => {
             format!("T: {}", names(Type::ALL.iter().copied().filter(|&to| row.sources(to).next().is_some())))
         }
@@ -119,8 +119,8 @@ fn names(types: impl IntoIterator<Item = Type>) -> String {
     types.into_iter().map(Type::name).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the conversions of an op. Types that all convert into one another are grouped; other
-/// source types are listed with their result types.
+/// Returns a list of the conversions of an op. Types that all convert into one another are grouped;
+/// other source types are listed with their result types.
 fn conversions(row: &OpRow) -> String {
     let becomes = |from: Type| -> Vec<Type> {
         Type::ALL.iter().copied().filter(|&to| row.sources(to).any(|source| source == from)).collect()
@@ -144,7 +144,8 @@ fn conversions(row: &OpRow) -> String {
     parts.join("; ")
 }
 
-/// Returns the table of source types. Ops with the same conversions share a row.
+/// Returns the table of the types that each op converts. Ops with the same conversions share a
+/// table row.
 fn conversion_table() -> String {
     let mut rows: Vec<(String, Vec<&str>)> = Vec::new();
     for row in Op::ALL.iter().map(|op| op.row()).filter(|row| row.convert.is_some()) {

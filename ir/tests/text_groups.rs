@@ -4,7 +4,7 @@
 use halfbyte_ir::builder::Builder;
 use halfbyte_ir::{Direction, MemOrder, Op, Scope, Space, Type, text, verify};
 
-/// Returns the diagnostics of a text with the given declarations and statements.
+/// Returns the errors for a kernel with the given array declarations and statements.
 fn findings(arrays: &str, body: &str) -> Vec<String> {
     let source =
         format!("kernel @k(%y: inout i32, %x: in i32, %i: i32, %p: i1) {{\n{arrays}\n^entry:\n{body}\n  ret\n}}\n");

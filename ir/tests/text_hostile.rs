@@ -8,8 +8,8 @@ use halfbyte_ir::verify::MAX_DIAGNOSTICS;
 use halfbyte_ir::{Diagnostics, Op, text, verify};
 use proptest::prelude::*;
 
-/// Parses a text. An accepted text must verify and round-trip, and a rejected text must have
-/// printable diagnostics.
+/// Parses a text. An accepted text must verify and must print to a text that parses back to the
+/// same kernel. A rejected text must have errors that can be printed.
 fn survive(source: &str) {
     match text::read(source) {
         Ok(module) => {
@@ -47,7 +47,7 @@ kernel @packed(%x: in i8x4, %w: i32, %y: out i8x4) groups 4 {
 }
 ";
 
-/// Returns a text with all op examples and a packed kernel.
+/// Returns a text with the examples of all ops and a packed kernel.
 fn corpus() -> String {
     PACKED.to_owned() + &examples()
 }
@@ -178,7 +178,7 @@ proptest! {
     }
 }
 
-/// Parses a large text, with a time limit that only a linear algorithm can meet.
+/// Parses a large text within a time limit that only a linear algorithm can meet.
 #[track_caller]
 fn large(source: &str, valid: bool) {
     let start = Instant::now();

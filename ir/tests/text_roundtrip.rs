@@ -46,7 +46,7 @@ fn every_op_on_every_type() {
         let mut any = false;
         for ty in types {
             for kernel in crate::common::op_kernels(op, ty) {
-                // Not every result type of a conversion has a source type.
+                // For some result types of a conversion, no type can be converted to them.
                 if kernel.insts.values().all(|data| data.args.is_empty())
                     && !op.row().args.is_empty()
                     && op != Op::Intrinsic
@@ -128,8 +128,8 @@ kernel @k(%x: in i8 align 16, %y: inout f16x2, %i: i32, %n: i64) {
 }
 ";
     let module = read(source);
-    // An address without an index is printed in elements of the buffer, if the offset is a
-    // multiple.
+    // The offset of an address without an index is printed in elements of the buffer, if it is a
+    // multiple of the element size.
     let canonical = source.replace("%x[2] step 16 align 32", "%x[32] align 32");
     assert_eq!(round_trip(&module), canonical);
     let mem: Vec<MemAttr> = module.kernels[0]
@@ -270,7 +270,7 @@ fn buffers_that_may_overlap() {
     let kernel = &module.kernels[0];
     let overlap: Vec<bool> = kernel.params.iter().map(|param| kernel.may_overlap(param)).collect();
     assert_eq!(overlap, [false, true, true, true, false]);
-    // Line breaks and comments are allowed within the declaration.
+    // Line breaks and comments are allowed within the declaration of a parameter.
     assert_eq!(
         round_trip(&read("kernel @k(%x: inout ; one\n may_alias\n i32) {\n^e:\n ret }")),
         "kernel @k(%x: inout may_alias i32) {\n^e:\n  ret\n}\n"
@@ -280,7 +280,7 @@ fn buffers_that_may_overlap() {
     assert_eq!(round_trip(&read(name)), name);
 }
 
-/// Two buffers may overlap during writes if one is written and each written one has `may_alias`.
+/// Two buffers may overlap, even if one is written, if each written one has `may_alias`.
 #[test]
 fn which_buffers_may_overlap() {
     for (header, expected) in [
@@ -316,7 +316,7 @@ fn contents_of_buffers() {
     assert_eq!(of(3)[..17], [[7; 16].as_slice(), &[0]].concat());
     assert_eq!((of(3)[31], of(4), of(6)), (0x80, &0.1f32.to_le_bytes()[..], &[6, 15][..]));
 
-    // The same contents on several lines, with other spellings of the numbers.
+    // The same contents on several lines, with the numbers written differently.
     let other = text.replace("[1, -1, 0]", "[\n  0x1, ; one\n  255,\n  0\n]").replace("7, [0, 1", "7,\n[0,\n1");
     assert_eq!(round_trip(&read(&other)), text);
 }
@@ -344,7 +344,8 @@ fn numbers_as_operands_are_constants_before_the_instruction() {
         let read = halfbyte_ir::text::read(&text(short)).unwrap_or_else(|errors| panic!("{short}: {errors:?}"));
         assert_eq!(read.to_string(), text(long), "{short}");
     }
-    // Spans of errors refer to the source text, not to the implicit constants.
+    // Spans of errors refer to the source text. They do not point to the constants that the parser
+    // inserts.
     let wrong = halfbyte_ir::text::read(&text("  %r = add.i32 300, %v\n  %s = add.i8x4 300, %v\n")).unwrap_err();
     let shown: Vec<String> = wrong.iter().map(|error| format!("{}: {}", error.span.start, error.message)).collect();
     assert_eq!(shown.len(), 2, "{shown:?}");

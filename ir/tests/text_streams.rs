@@ -1,4 +1,4 @@
-//! Tests of the text of streams in packed kernels.
+//! Tests of the text of stream declarations in packed kernels.
 
 use halfbyte_ir::builder::Builder;
 use halfbyte_ir::{
@@ -112,7 +112,7 @@ fn step() -> impl Strategy<Value = Step> {
     (trips, affine()).prop_map(|(trips, stride)| Step { loop_number: 0, trips, stride })
 }
 
-/// Returns a strategy for streams of a buffer, in loops of their own.
+/// Returns a strategy for streams of a buffer. Each stream has its own loops.
 fn stream() -> impl Strategy<Value = Stream> {
     let size = prop::sample::select(vec![1, 2, 4, 8, 16]);
     let align = prop::sample::select(vec![1, 2, 4, 16, 4096]);

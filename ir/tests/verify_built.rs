@@ -1,11 +1,11 @@
-//! Tests of the verifier on malformed kernels that text cannot express.
+//! Tests of the verifier on malformed kernels that the IR text cannot express.
 
 use cranelift_entity::packed_option::ReservedValue;
 use halfbyte_ir::builder::Builder;
 use halfbyte_ir::*;
 
-/// Returns the findings for a kernel that `build` constructs in a block. `build` receives an `i32`
-/// and an `inout` buffer of `i32`.
+/// Returns the errors of a kernel with one block, whose instructions `build` creates. `build`
+/// receives an `i32` and an `inout` buffer of `i32`.
 fn findings(build: impl FnOnce(&mut Builder, Value, Value)) -> Vec<String> {
     let mut b = Builder::new("k");
     let a = b.scalar("a", Type::I32);
@@ -74,7 +74,7 @@ fn values_that_do_not_exist() {
         b.go_to(next);
         b.ret();
     });
-    // `store` has no result.
+    // The operand is the missing result of a `store`.
     check(&["operand 1 of `neg.i32` does not exist"], |b, a, y| {
         let index = b.kernel().default_mem(y, Type::I32);
         let stored = b.value(Op::Store, Type::I32, Attr::Mem(index), &[a, y]);
@@ -214,7 +214,7 @@ fn a_store_that_is_sure_to_trap() {
     b.ret();
     let kernel = b.finish();
     assert_eq!(found(&kernel), Vec::<String>::new());
-    // In source text, the same store is an error.
+    // In source text, a store to an `in` buffer is an error.
     let text = text::read(&kernel.to_string()).err().unwrap();
     assert_eq!(text.len(), 1);
     assert!(text[0].to_string().starts_with("a store into `%x`, which is an `in` buffer"), "{text:?}");
@@ -260,7 +260,7 @@ fn a_type_where_the_op_has_none() {
     assert_eq!(found(&kernel), ["`ret` has the type `f16`; expected `i32`"]);
 }
 
-/// Returns the findings for a packed kernel that copies a buffer, after `change` has modified it.
+/// Returns the errors of a packed kernel that copies a buffer, after `change` has modified it.
 fn packed(change: impl FnOnce(&mut Kernel)) -> Vec<String> {
     let mut b = Builder::new("k");
     b.buffer("x", Direction::In, Type::I8X4);

@@ -7,8 +7,8 @@ use crate::eval::ops::{Operand, fold};
 use crate::kernel::Attr;
 use crate::op::Op;
 
-/// Computes the new lanes of memory from the old lanes and the operands before the address.
-/// `flushes` is `true` for a buffer, where f32 sums flush subnormals.
+/// Computes the lanes that an atomic op writes, from the old lanes in memory and the operands
+/// before the address. `flushes` is `true` for a buffer, where f32 sums flush subnormals.
 pub(super) fn changed(op: Op, ty: Type, old: &[u64], values: &[Operand<'_>], flushes: bool, new: &mut [u64]) {
     let was = old.first().copied().unwrap_or(0);
     let value = |number: usize| values.get(number).and_then(|value| value.lanes.first().copied()).unwrap_or(0);

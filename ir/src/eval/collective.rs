@@ -1,5 +1,5 @@
-//! Execution of groups of cooperating items. Each item runs until it waits for others or yields to
-//! them.
+//! Execution of groups of cooperating items. Each item runs until it waits for other items or
+//! yields to them.
 
 use halfbyte_abi::cooperative::{
     self, BarrierOp, DeadlockedItem, Group, InvalidSync, LivelockDetector, RacingAccess, Reduce, Shuffle, Strength,
@@ -23,10 +23,11 @@ use crate::order::{AtomicAttr, FenceAttr};
 pub(super) enum ScheduleAction {
     /// The item continues.
     Goes,
-    /// The item yields after the op, which is a strong access. Lanes of a subgroup thus execute the
-    /// op one after another, and no lane continues before the last has executed it.
+    /// The item yields after the op, which is a strong access. Lanes of a subgroup therefore
+    /// execute the op one after another. No lane continues before the last lane has executed the
+    /// op.
     Yields,
-    /// The item waits for other items: a barrier or collective operation.
+    /// The item waits for other items, because the op is a barrier or collective operation.
     Meets,
 }
 
@@ -40,15 +41,15 @@ impl ScheduleAction {
     }
 }
 
-/// An item and its private state while other items run.
+/// The state of an item while other items run: its values, its local memory and its position.
 struct ItemState {
     frame: Vec<u64>,
     scratch: Vec<u8>,
     position: Position,
 }
 
-/// Returns the barrier or collective operation of an op, for operands with the given bits. Returns
-/// `None` for other ops.
+/// Returns the barrier or collective operation that `op` executes. `args` are the bits of the
+/// operands. Returns `None` for other ops.
 fn meeting(op: Op, attr: Attr, args: &[u64]) -> Option<SyncOp<u32, bool>> {
     let word = |number: usize| args.get(number).map_or(0, |&bits| bits as u32);
     let says = word(0) & 1 != 0;
@@ -97,21 +98,22 @@ fn meeting(op: Op, attr: Attr, args: &[u64]) -> Option<SyncOp<u32, bool>> {
 }
 
 impl<O: Observer> Machine<'_, O> {
-    /// Returns the barrier or collective operation that the item executes at a step.
+    /// Returns the barrier or collective operation that the item executes at an instruction, if
+    /// any.
     pub(super) fn meeting(&self, step: &PreparedInst) -> Option<SyncOp<u32, bool>> {
         let bits = |value: &Operand<'_>| pack(value.ty, value.lanes).first().copied().unwrap_or(0);
         let args: SmallVec<[u64; 4]> = self.values(step).iter().map(bits).collect();
         meeting(step.op, step.attr, &args)
     }
 
-    /// Records a fence in the race detector.
+    /// Records an item's fence in the race detector.
     pub(super) fn fence(&mut self, item: u32, fence: FenceAttr) {
         if let Some(races) = &mut self.memory.own.races {
             races.fence_of(item, fence.order, fence.scope);
         }
     }
 
-    /// Executes an atomic access.
+    /// Executes an atomic access of an item.
     pub(super) fn atomic(
         &mut self,
         item: u32,
@@ -123,7 +125,8 @@ impl<O: Observer> Machine<'_, O> {
         let base = op.row().args.len().saturating_sub(1);
         let at = self.place(item, step, of.mem, base);
         let ty = self.code.kernel.insts[step.inst].ty;
-        // A sum of packed halves is atomic per half. Every other access is atomic as a whole.
+        // A sum of packed halves is atomic for each half separately. Every other access is atomic
+        // as a whole.
         let bytes = if op == Op::AtomicFadd { ty.bytes() / ty.lanes() as u32 } else { ty.bytes() };
         let strong = Some(Strength { order: of.order, scope: of.scope, bytes });
         let how = AccessProperties {
@@ -232,14 +235,14 @@ impl<O: Observer> Machine<'_, O> {
         }
     }
 
-    /// Swaps an item's private state in or out.
+    /// Exchanges the state of the running item with a stored state.
     fn swap(&mut self, slot: &mut ItemState) {
         std::mem::swap(&mut self.frame, &mut slot.frame);
         std::mem::swap(&mut self.memory.own.scratch, &mut slot.scratch);
     }
 
-    /// Stores the result of a barrier or collective operation: a number or predicate, and a second
-    /// predicate.
+    /// Stores the two results of an item's barrier or collective operation: a number or predicate,
+    /// and a second predicate.
     fn give(&mut self, item: u32, slot: &mut ItemState, [number, answer]: [u64; 2]) {
         let Some(step) = self.stands_at(&slot.position) else { return };
         let Some(value) = self.code.kernel.result(step.inst) else { return };
@@ -253,7 +256,7 @@ impl<O: Observer> Machine<'_, O> {
         }
     }
 
-    /// Returns the instruction before an item's next one.
+    /// Returns the instruction that an item has executed last.
     fn stands_at(&self, position: &Position) -> Option<&PreparedInst> {
         let steps = self.code.blocks.get(position.block).and_then(|of| self.code.steps.get(of.clone()))?;
         steps.get(position.step.checked_sub(1)?)
@@ -270,8 +273,8 @@ impl<O: Observer> Machine<'_, O> {
         self.stopped(item, first, slots, TrapKind::Meets(why, parties))
     }
 
-    /// Returns the fault of the lowest item that has not ended, in a deadlock: it waits, or polls
-    /// memory that no item writes.
+    /// Returns the fault of the lowest item that has not ended, in a deadlock. The item either
+    /// waits or polls memory that no item writes.
     fn dead(&self, group: &Group, first: u32, slots: &[ItemState]) -> Fault {
         let asked = |number: u32| {
             let slot = slots.get(number as usize);

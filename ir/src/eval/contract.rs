@@ -1,5 +1,5 @@
-//! Contraction: a sum and its product operand are computed with one rounding if both have
-//! `contract`.
+//! Contraction: a sum or difference and the product that is its operand are computed with one
+//! rounding if both ops have the modifier `contract`.
 
 use halfbyte_abi::Type;
 
@@ -14,12 +14,12 @@ pub(super) struct Product {
     pub number: usize,
     /// Factors of the product.
     pub factors: [Value; 2],
-    /// Other operand of the sum.
+    /// The operand of the sum that is not the product.
     pub other: Value,
 }
 
-/// Returns the product with which an instruction is contracted, if any: the first operand that is a
-/// contractible product.
+/// Returns the product with which a sum or difference is contracted, if any: the first operand that
+/// is a product with `contract`.
 pub(super) fn product(kernel: &Kernel, sum: Inst) -> Option<Product> {
     let (ty, flags) = contractible(kernel, sum, &[Op::Fadd, Op::Fsub])?;
     let &[a, b] = kernel.args(sum) else { return None };
@@ -32,7 +32,8 @@ pub(super) fn product(kernel: &Kernel, sum: Inst) -> Option<Product> {
     })
 }
 
-/// Returns the type and modifiers of an instruction that is one of `ops` and has `contract`.
+/// Returns the type and modifiers of an instruction if its op is one of `ops` and it has
+/// `contract`.
 fn contractible(kernel: &Kernel, inst: Inst, ops: &[Op]) -> Option<(Type, FloatFlags)> {
     let data = kernel.insts.get(inst)?;
     match data.attr {

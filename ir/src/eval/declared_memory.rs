@@ -9,12 +9,12 @@ use crate::eval::memory::{AccessError, AccessSite};
 use crate::kernel::{Inst, Kernel, ValueDef};
 use crate::op::Op;
 
-/// Size of the address range of a memory space. All these addresses are below the buffer addresses
-/// of [`buffer_base`](halfbyte_abi::buffer_base).
+/// Size in bytes of the address range of a memory space. The address ranges of all memory spaces
+/// are below the buffer addresses of [`buffer_base`](halfbyte_abi::buffer_base).
 const WINDOW: u64 = 1 << 36;
 
 impl Space {
-    /// Returns the address of the first byte in the evaluator.
+    /// Returns the address at which the memory space starts in the evaluator.
     pub const fn base(self) -> u64 {
         match self {
             Space::Scratch => WINDOW,
@@ -22,14 +22,14 @@ impl Space {
         }
     }
 
-    /// Returns `true` if an address is nearer to this space than to any other memory.
+    /// Returns `true` if an address is nearer to this memory space than to any other memory.
     const fn is_near(self, address: u64) -> bool {
         address.wrapping_sub(self.base()).wrapping_add(WINDOW / 2) < WINDOW + WINDOW / 2
     }
 }
 
-/// Returns the memory space of the array that is the base of an access, directly or through
-/// computed offsets. Returns `None` if the base is not an array.
+/// Returns the memory space of the array that is the base of an access, directly or with added
+/// offsets. Returns `None` if the base is not an array.
 pub fn array_space(kernel: &Kernel, inst: Inst) -> Option<Space> {
     match base_of(kernel, inst)? {
         ValueDef::Array(number) => kernel.arrays.get(number as usize).map(|array| array.space),
@@ -37,7 +37,7 @@ pub fn array_space(kernel: &Kernel, inst: Inst) -> Option<Space> {
     }
 }
 
-/// Returns the definition of an access's base, before all `ptr_add` ops.
+/// Returns the definition of the address from which an access's base is computed by `ptr_add` ops.
 fn base_of(kernel: &Kernel, inst: Inst) -> Option<ValueDef> {
     let last = kernel.insts.get(inst)?.op.row().args.len().checked_sub(1)?;
     let mut def = kernel.values.get(*kernel.args(inst).get(last)?)?.def;
@@ -53,8 +53,9 @@ fn base_of(kernel: &Kernel, inst: Inst) -> Option<ValueDef> {
     Some(def)
 }
 
-/// Returns the memory space of a trapping access: that of its array, or the space near its address
-/// if the base is neither an array nor a parameter. Returns `None` for a buffer access.
+/// Returns the memory space of a trapping access: that of the array on which its address is based.
+/// If the base is neither an array nor a parameter, returns the memory space near the address.
+/// Returns `None` for a buffer access.
 pub fn space_of(kernel: &Kernel, inst: Inst, address: u64) -> Option<Space> {
     match base_of(kernel, inst) {
         Some(ValueDef::Array(_)) => array_space(kernel, inst),
@@ -87,9 +88,9 @@ pub(super) struct DeclaredMemory {
     /// `true` if the kernel has barriers, collective operations, atomic accesses, fences or shared
     /// memory.
     pub meets: bool,
-    /// Race detector, if `meets` and detection is enabled.
+    /// Race detector. Present if `meets` is set and race detection is enabled.
     pub races: Option<RaceDetector>,
-    /// `true` if memory has changed since the flag was last cleared.
+    /// `true` if an item has changed memory since this flag was last cleared.
     pub is_changed: bool,
 }
 
@@ -110,14 +111,14 @@ impl DeclaredMemory {
         }
     }
 
-    /// Returns the address of an array, by its number.
+    /// Returns the address of the array with number `number`.
     pub(super) fn start(&self, space: Space, number: usize) -> u64 {
         let of = |(of, _): &(Space, &Placement)| *of == space;
         let placed = Space::ALL.into_iter().zip(&self.placements).find(of);
         space.base() + placed.and_then(|(_, placed)| placed.starts.get(number)).copied().unwrap_or(0)
     }
 
-    /// Begins a group.
+    /// Starts a group: clears shared memory and resets the race detector for the group.
     pub(super) fn begin(&mut self, group: u32) {
         self.shared.fill(0);
         if let Some(races) = &mut self.races {
@@ -133,7 +134,7 @@ impl DeclaredMemory {
     }
 
     /// Returns the memory space of an access and the offset in it. Returns `None` if the access is
-    /// in no space, or an error if it is partly outside the space of its array.
+    /// in no memory space, or an error if it is partly outside the memory space of its array.
     pub(super) fn find(&self, at: AccessSite, bytes: u32) -> Option<Result<(Space, usize), TrapKind>> {
         let inside = |space: Space| {
             let held = if space == Space::Shared { &self.shared } else { &self.scratch };
@@ -165,9 +166,9 @@ impl DeclaredMemory {
     }
 }
 
-/// Converts an access for the race detector.
+/// Converts an access to the form that the race detector takes.
 pub(super) fn touch(at: AccessSite, AccessProperties { reads, writes, strong }: AccessProperties) -> AccessInfo {
-    // An atomic exchange also reads memory, even though the old value does not affect the new one.
+    // An atomic exchange also reads memory, although the old value does not affect the new one.
     let reads = reads || strong.is_some() && at.changes;
     AccessInfo { item: at.who.item(), inst: at.who.inst().as_u32(), writes, reads, strong }
 }

@@ -10,17 +10,18 @@ use rustc_apfloat::{Float, FloatConvert};
 
 use crate::op::Op;
 
-/// Fixed-point 1. Numbers in this module have 127 fractional bits, unless stated otherwise.
+/// The number 1 in fixed point. Fixed-point numbers in this module have 127 fractional bits, unless
+/// stated otherwise.
 const ONE: u128 = 1 << 127;
-/// ln 2
+/// ln 2, with 127 fractional bits.
 const LN_2: u128 = 0x58B9_0BFB_E8E7_BCD5_E4F1_D9CC_01F9_7B57;
-/// pi / 2, with 254 fractional bits.
+/// pi / 2, with 254 fractional bits; the high half comes first.
 const HALF_PI: [u128; 2] = [0x6487_ED51_10B4_611A_6263_3145_C06E_0E68, 0x9481_2704_4533_E63A_0105_DF53_1D89_CD91];
 
 const SIGN: u32 = 1 << 31;
 const INFINITY: u32 = 0x7F80_0000;
 
-/// A result before rounding.
+/// The value of an elementary function before rounding.
 enum Exact {
     Nan,
     Zero {
@@ -29,7 +30,7 @@ enum Exact {
     Infinite {
         negative: bool,
     },
-    /// `significand * 2^exponent`, truncated if `inexact`.
+    /// The number `significand * 2^exponent`, or a slightly larger magnitude if `inexact`.
     Number {
         negative: bool,
         significand: u128,
@@ -56,7 +57,7 @@ pub(super) fn function(op: Op, elem: Elem, single: u32) -> Option<u64> {
     })
 }
 
-/// Rounds to nearest even. Returns `None` for NaN.
+/// Rounds a value to nearest even in the format `F`. Returns `None` for NaN.
 fn rounded<F: Float>(exact: Exact) -> Option<u64>
 where
     Quad: FloatConvert<F>,
@@ -66,7 +67,7 @@ where
         Exact::Zero { negative } => (negative, F::ZERO),
         Exact::Infinite { negative } => (negative, F::INFINITY),
         Exact::Number { negative, significand, exponent, inexact } => {
-            // A quad has 113 bits. Lower bits are combined into a sticky bit.
+            // A quad has 113 significant bits. All lower bits are combined into a sticky bit.
             let cut = (128 - significand.leading_zeros()).saturating_sub(112);
             let left = inexact || significand & ((1 << cut) - 1) != 0;
             let (kept, below) = ((significand >> cut) << 1 | u128::from(left), cut as i32 - 1);
@@ -89,17 +90,17 @@ fn parts(magnitude: u32) -> Option<(u128, i32)> {
     Some((u128::from(significand) << left, exponent - left as i32))
 }
 
-/// Returns a number that differs from 1 by less than half an ulp.
+/// Returns an inexact number that is above 1 by less than half an ulp.
 fn one() -> Exact {
     Exact::Number { negative: false, significand: 1 << 100, exponent: -100, inexact: true }
 }
 
-/// Returns a number with a magnitude slightly less than that of the operand.
+/// Returns a number with a magnitude slightly less than `significand * 2^exponent`.
 fn slightly_below(negative: bool, significand: u128, exponent: i32) -> Exact {
     Exact::Number { negative, significand: (significand << 80) - 1, exponent: exponent - 80, inexact: true }
 }
 
-/// Returns the upper 128 bits of a product.
+/// Returns the upper 128 bits of the product of two 128-bit numbers.
 fn high(a: u128, b: u128) -> u128 {
     const LOW: u128 = u64::MAX as u128;
     let ([a1, a0], [b1, b0]) = ([a >> 64, a & LOW], [b >> 64, b & LOW]);
@@ -112,13 +113,13 @@ fn times(a: u128, b: u128) -> u128 {
     high(a, b) << 1
 }
 
-/// Returns e^r - 1 for r below ln 2. Evaluates the power series at r / 256 and squares the result
-/// eight times.
+/// Returns e^r - 1 for `r` below ln 2. Evaluates the power series of e^x - 1 at x = r / 256, and
+/// then squares e^x eight times.
 fn exponential_less_one(r: u128) -> u128 {
     let part = r >> 8;
-    // Truncation error: (ln 2 / 256)^14 / 14! is 2^-155.
+    // The truncation error of the series is (ln 2 / 256)^14 / 14! = 2^-155.
     let series = (2..14).rev().fold(ONE, |sum, k| ONE + times(part, sum) / k);
-    // (1 + u)^2 = 1 + (2u + u^2)
+    // Squaring e^x = 1 + u: (1 + u)^2 = 1 + (2u + u^2).
     (0..8).fold(times(part, series), |u, _| 2 * u + times(u, u))
 }
 
@@ -135,7 +136,7 @@ fn exp2(single: u32) -> Exact {
     if exponent < -80 {
         return one();
     }
-    // The magnitude of the operand is at least 256.
+    // The magnitude of the operand is at least 256, so the result overflows or underflows.
     if exponent > -16 {
         return if negative { Exact::Zero { negative: false } } else { Exact::Infinite { negative: false } };
     }
@@ -150,7 +151,8 @@ fn exp2(single: u32) -> Exact {
     Exact::Number { negative: false, significand, exponent: whole - 127, inexact: true }
 }
 
-/// Computes the binary digits of the logarithm one by one: squaring a number doubles its logarithm.
+/// Computes the binary digits of the base-2 logarithm one by one: squaring a number doubles its
+/// logarithm.
 fn log2(single: u32) -> Exact {
     const DIGITS: i32 = 118;
     let Some((significand, exponent)) = parts(single) else {
@@ -188,14 +190,14 @@ fn rsqrt(single: u32) -> Exact {
             _ => Exact::Nan,
         };
     };
-    // Compute 2^k / significand, with k of the same parity as the exponent.
+    // Compute 2^k / significand, where k and the exponent are both even or both odd.
     let k = 126 + (exponent & 1);
     let root = ((1u128 << k) / significand).isqrt();
     let inexact = root * root * significand != 1 << k;
     Exact::Number { negative: false, significand: root, exponent: -(k + exponent) / 2, inexact }
 }
 
-/// Doubles a 256-bit number.
+/// Returns twice a 256-bit number, given as its high and its low half.
 fn doubled([high, low]: [u128; 2]) -> [u128; 2] {
     [high << 1 | low >> 127, low << 1]
 }
@@ -237,7 +239,7 @@ fn sine(single: u32, quarters: u32) -> Exact {
             (rest, count) = (less(rest, HALF_PI), count | 1);
         }
     }
-    // A remainder of more than pi / 4 is measured from the next multiple of pi / 2.
+    // A remainder of more than pi / 4 is replaced by its distance to the next multiple of pi / 2.
     let is_over = doubled(rest) > HALF_PI;
     if is_over {
         rest = less(HALF_PI, rest);
@@ -246,7 +248,7 @@ fn sine(single: u32, quarters: u32) -> Exact {
     let quarter = count.wrapping_add(quarters);
     let square = times(r, r);
     let series = |first: u128| {
-        // Truncation error: (pi / 4)^34 / 34! is 2^-139.
+        // The truncation error of the series is (pi / 4)^34 / 34! = 2^-139.
         (0..17).rev().fold(ONE, |sum, k| ONE - times(square, sum) / ((2 * k + first) * (2 * k + first + 1)))
     };
     let value = if (quarter & 1 == 1) == is_over { times(r, series(2)) } else { series(1) };

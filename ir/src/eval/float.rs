@@ -2,7 +2,8 @@
 //!
 //! Every arithmetic op has the same steps: flush subnormal operands if `ftz`, compute exactly,
 //! round once, clamp, flush the rounded result, and replace every NaN by the canonical NaN of the
-//! format. In f64, the result of an op with a NaN operand is that NaN, quieted.
+//! format. In f64, an op with a NaN operand returns the first NaN operand, quieted, instead of a
+//! canonical NaN.
 
 use std::cmp::Ordering;
 
@@ -14,7 +15,7 @@ use super::elementary::function;
 use crate::attr::{Clamp, FloatCC, FloatFlags, Rounding};
 use crate::op::Op;
 
-/// Bit patterns of a format.
+/// Masks for the bit fields of a floating-point format.
 #[derive(Clone, Copy)]
 struct Format {
     sign: u64,
@@ -25,11 +26,11 @@ struct Format {
 const INFINITY_F64: u64 = 0x7ff0_0000_0000_0000;
 /// Quiet bit of an f64 NaN.
 const QUIET_F64: u64 = 0x0008_0000_0000_0000;
-/// Result of an invalid operation on numbers in f64.
+/// Result of an invalid f64 operation whose operands are not NaN.
 const INVALID_F64: u64 = 0xfff8_0000_0000_0000;
 
-/// Returns the final f64 result. A NaN result is replaced by the first NaN operand, quieted, or by
-/// the NaN of an invalid operation if no operand is NaN.
+/// Returns the final result of an f64 op. If the result is NaN, returns the first NaN operand,
+/// quieted, or the NaN of an invalid operation if no operand is NaN.
 fn propagate_f64_nan(operands: &[u64], d: u64) -> u64 {
     let format = Format::of(Elem::F64);
     match operands.iter().find(|&&operand| format.is_nan(operand)) {
@@ -51,7 +52,7 @@ impl Format {
         Format { sign, infinity, one }
     }
 
-    /// Returns the canonical NaN: 0x7fff, or 0x7fffffff.
+    /// Returns the canonical NaN of the format: 0x7fff, or 0x7fffffff for f32.
     fn nan(self) -> u64 {
         self.sign - 1
     }
@@ -60,7 +61,7 @@ impl Format {
         a & !self.sign > self.infinity
     }
 
-    /// Replaces a subnormal number by a zero of the same sign, if `ftz`.
+    /// Replaces the number `a` by a zero of the same sign if it is subnormal and `ftz` is set.
     fn flush(self, ftz: bool, a: u64) -> u64 {
         if ftz && a & self.infinity == 0 { a & self.sign } else { a }
     }
@@ -83,8 +84,8 @@ impl Format {
     }
 }
 
-/// Calls a generic function for the format of an element type, or returns `$otherwise` for other
-/// types.
+/// Calls a generic function for the floating-point format of an element type, or returns
+/// `$otherwise` for other types.
 macro_rules! in_format {
     ($elem:expr, $otherwise:expr, $f:ident($($arg:expr),*)) => {
         match $elem {
@@ -134,7 +135,7 @@ fn order<F: Float>(a: u64, b: u64) -> Option<Ordering> {
     from::<F>(a).partial_cmp(&from(b))
 }
 
-/// Converts to a double, which represents every value of every format exactly.
+/// Converts a number to a double, which represents every value of every supported format exactly.
 fn widen<F: Float + FloatConvert<Double>>(a: u64) -> Double {
     from::<F>(a).convert(&mut false).value
 }
@@ -150,12 +151,12 @@ fn from_integer<F: Float>(a: i128, round: Round) -> u64 {
     bits(F::from_i128_r(a, round).value)
 }
 
-/// Converts to a signed integer, clamped to its range.
+/// Converts a number to a signed integer of `width` bits, saturated to its range.
 fn to_signed<F: Float>(a: u64, width: u32) -> i128 {
     from::<F>(a).to_i128_r(width as usize, Round::TowardZero, &mut false).value
 }
 
-/// Converts to an unsigned integer, clamped to its range.
+/// Converts a number to an unsigned integer of `width` bits, saturated to its range.
 fn to_unsigned<F: Float>(a: u64, width: u32) -> i128 {
     from::<F>(a).to_u128_r(width as usize, Round::TowardZero, &mut false).value as i128
 }
@@ -199,7 +200,7 @@ pub(super) fn abs(elem: Elem, a: u64) -> u64 {
     a & !Format::of(elem).sign
 }
 
-/// Returns the minimum, or the maximum if `greater`.
+/// Returns the minimum of two numbers, or the maximum if `greater`.
 pub(super) fn min_max(elem: Elem, flags: FloatFlags, greater: bool, operands: [u64; 2]) -> u64 {
     let format = Format::of(elem);
     let [a, b] = operands.map(|x| format.flush(flags.ftz, x));
@@ -241,7 +242,7 @@ pub(super) fn compare(elem: Elem, cc: FloatCC, ftz: bool, operands: [u64; 2]) ->
     }
 }
 
-/// Returns 1.0 if `holds`, else +0.
+/// Returns the bits of 1.0 if `holds`, else those of +0.
 pub(super) fn truth(elem: Elem, holds: bool) -> u64 {
     if holds { Format::of(elem).one } else { 0 }
 }
@@ -261,7 +262,7 @@ pub(super) fn sqrt(elem: Elem, flags: FloatFlags, a: u64) -> u64 {
     }
 }
 
-/// Returns the square root of a positive number.
+/// Returns the square root of a positive number. `fraction_bits` and `bias` describe the format.
 fn root<F: Float>(a: u64, fraction_bits: u32, bias: i32, flags: FloatFlags) -> u64 {
     let hidden = 1u64 << fraction_bits;
     let (fraction, biased) = (a & (hidden - 1), (a >> fraction_bits) as i32);
@@ -270,8 +271,8 @@ fn root<F: Float>(a: u64, fraction_bits: u32, bias: i32, flags: FloatFlags) -> u
         _ => (fraction | hidden, biased - bias - fraction_bits as i32),
     };
     // The significand is shifted as far left as possible with an even exponent, so the integer root
-    // has at least 63 bits. A sticky bit below it records a nonzero remainder, which is sufficient
-    // for rounding. The root is never subnormal.
+    // has at least 63 bits. A sticky bit below the root records a nonzero remainder, which is
+    // sufficient for rounding. The root is never subnormal.
     let room = u128::from(significand).leading_zeros() as i32;
     let shift = room - ((exponent - room) & 1);
     let square = u128::from(significand) << shift;
@@ -304,8 +305,8 @@ pub(super) fn convert(from: Elem, to: Elem, rounding: Rounding, a: u64) -> u64 {
     }
 }
 
-/// Converts to FP8, rounded to nearest even. Infinities and overflows become the largest number of
-/// the same sign.
+/// Converts a double to FP8, rounded to nearest even. Infinities and overflows become the largest
+/// number of the same sign.
 fn to_fp8<F: Float>(a: Double) -> u64
 where
     Double: FloatConvert<F>,
@@ -322,12 +323,12 @@ pub(super) fn from_int(to: Elem, rounding: Rounding, a: i128) -> u64 {
     in_format!(to, 0, from_integer(a, mode(rounding)))
 }
 
-/// Returns the integer to which NaN is converted.
+/// Returns the integer to which a NaN of element type `from` is converted.
 fn int_of_nan(from: Elem, to: Elem) -> i128 {
     if from == Elem::F64 || to == Elem::I64 { 1 << (to.bits() - 1) } else { 0 }
 }
 
-/// Converts toward zero, clamped to the range of the signed integer.
+/// Converts a number to a signed integer, rounded toward zero and saturated to the range of `to`.
 pub(super) fn to_int_s(from: Elem, to: Elem, a: u64) -> i128 {
     match Format::of(from).is_nan(a) {
         true => int_of_nan(from, to),
@@ -335,7 +336,8 @@ pub(super) fn to_int_s(from: Elem, to: Elem, a: u64) -> i128 {
     }
 }
 
-/// Converts toward zero, clamped to the range of the unsigned integer.
+/// Converts a number to an unsigned integer, rounded toward zero and saturated to the range of
+/// `to`.
 pub(super) fn to_int_u(from: Elem, to: Elem, a: u64) -> i128 {
     match Format::of(from).is_nan(a) {
         true => int_of_nan(from, to),

@@ -1,4 +1,4 @@
-//! Conversion between lanes and their bytes in memory, registers and constants.
+//! Conversion between the lanes of a value and its bytes in memory, registers and constants.
 
 use halfbyte_abi::Type;
 
@@ -35,8 +35,8 @@ pub(super) fn write(ty: Type, lanes: &[u64], bytes: &mut [u8]) {
     }
 }
 
-/// Reads the lanes of a value from 64-bit words, lane 0 in the lowest bits. This is the form of
-/// constants ([`Kernel::const_bits`](crate::Kernel::const_bits)).
+/// Reads the lanes of a value from 64-bit words; lane 0 has the lowest bits. Constants have this
+/// layout ([`Kernel::const_bits`](crate::Kernel::const_bits)).
 pub fn unpack(ty: Type, words: &[u64; 8], lanes: &mut [u64]) {
     let mut bytes = [0; MAX_BYTES];
     for (chunk, word) in bytes.chunks_exact_mut(8).zip(words) {
@@ -45,7 +45,7 @@ pub fn unpack(ty: Type, words: &[u64; 8], lanes: &mut [u64]) {
     read(ty, &bytes, lanes);
 }
 
-/// Returns the lanes of a value as 64-bit words, lane 0 in the lowest bits. This is the inverse of
+/// Returns the lanes of a value as 64-bit words; lane 0 has the lowest bits. This is the inverse of
 /// [`unpack`].
 pub fn pack(ty: Type, lanes: &[u64]) -> [u64; 8] {
     let mut bytes = [0; MAX_BYTES];

@@ -1,4 +1,4 @@
-//! Parameters of a launch, and its errors.
+//! Parameters and errors of a launch in the evaluator.
 
 use std::fmt;
 
@@ -10,26 +10,26 @@ use crate::eval::Operand;
 use crate::kernel::{Inst, IntrinsicData};
 use crate::span::Span;
 
-/// Default limit of backward branches per item.
+/// Default limit of backward branches per item in a launch.
 pub const DEFAULT_BUDGET: u32 = halfbyte_abi::DEFAULT_BUDGET as u32;
 
-/// Parameters of a launch.
+/// Parameters of a launch in the evaluator.
 #[derive(Clone, Copy)]
 pub struct Launch<'a> {
     /// Shape of the launch, in work items even for a packed kernel. Items run in the order of their
     /// numbers ([`Shape::place`]).
     pub shape: Shape,
     /// Limit of backward branches per item, or per group of a packed kernel. A branch is backward
-    /// if its target is not later in the kernel's layout.
+    /// if its target does not follow its block in the kernel's layout.
     pub budget: u32,
-    /// Implementation of target instructions. If it is absent, an intrinsic traps.
+    /// Implementation of the target instructions. Without one, an intrinsic traps.
     pub intrinsics: Option<&'a dyn Intrinsics>,
     /// Watchdog that stops the launch if a limit is exceeded or the launch is cancelled.
     pub watchdog: Option<&'a Watchdog>,
     /// Execution order of groups, and of cooperating items within a group.
     pub schedule: Schedule,
-    /// Enables detection of races and of reads from uninitialised shared memory. If it is disabled,
-    /// shared memory starts as zeros; other engines may still give different results.
+    /// Enables detection of data races and of reads from uninitialised shared memory. If detection
+    /// is disabled, shared memory starts as zeros; other engines may still give different results.
     pub watch: bool,
 }
 
@@ -51,22 +51,23 @@ impl Launch<'_> {
 /// Argument of a kernel's parameter.
 #[derive(Debug)]
 pub enum Arg<'a> {
-    /// Scalar, as bits in 64-bit words, lane 0 in the lowest bits. Bits above the type's width are
+    /// Scalar, as bits in 64-bit words; lane 0 has the lowest bits. Bits above the type's width are
     /// ignored.
     Scalar([u64; 8]),
-    /// Buffer, as memory and the address of its first byte.
+    /// Buffer: its bytes, and the address of the first byte.
     Buffer {
-        /// Address. Buffers must not overlap; use [`Arg::Alias`] for overlapping arguments.
+        /// Address of the first byte. Buffers must not overlap; use [`Arg::Alias`] for overlapping
+        /// arguments.
         base: u64,
-        /// Contents before and after the launch. An `out` buffer is cleared first. After a fault,
-        /// the contents are unspecified.
+        /// Bytes before and after the launch. The launch first fills an `out` buffer with zeros.
+        /// After a fault, the bytes are unspecified.
         bytes: &'a mut [u8],
     },
     /// Address in the buffer of another parameter.
     Alias {
-        /// Number of the other parameter.
+        /// Number of the parameter whose argument is the buffer.
         of: usize,
-        /// Byte offset from the buffer's start.
+        /// Offset of the address in bytes from the start of the buffer.
         offset: u64,
     },
 }
@@ -77,8 +78,8 @@ impl Arg<'_> {
         Arg::Scalar([bits, 0, 0, 0, 0, 0, 0, 0])
     }
 
-    /// Returns the address that the arguments give for a parameter. Returns `None` for a scalar,
-    /// and for an invalid alias.
+    /// Returns the address that is passed for parameter `number`. Returns `None` for a scalar and
+    /// for an invalid alias.
     pub(super) fn address(args: &[Arg<'_>], number: usize) -> Option<u64> {
         match args.get(number)? {
             Arg::Scalar(_) => None,
@@ -96,9 +97,9 @@ pub type IntrinsicFn<'a> = Box<dyn Fn(&[Operand<'_>], &mut [u64]) + 'a>;
 
 /// Implementation of target instructions, which the IR does not define.
 pub trait Intrinsics {
-    /// Returns the implementation of an instruction for the given operand types, or the reason why
-    /// there is none. The evaluator calls it once per launch for each `intrinsic` of the kernel. If
-    /// there is no implementation, executing the instruction traps with the reason.
+    /// Returns the implementation of a target instruction for the given operand types, or the
+    /// reason why there is none. The evaluator calls this function once per launch for each
+    /// `intrinsic` of the kernel. Without an implementation, the instruction traps with the reason.
     fn resolve<'a>(
         &'a self,
         intrinsic: &'a IntrinsicData,
@@ -107,37 +108,37 @@ pub trait Intrinsics {
     ) -> Result<IntrinsicFn<'a>, String>;
 }
 
-/// Reason why arguments do not match a kernel.
+/// Reason why the arguments of a launch do not match the kernel.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum ArgError {
     /// The number of arguments is wrong.
     #[error("the kernel has {expected} parameters, but {found} arguments are given")]
     Count {
-        /// Number of parameters.
+        /// Number of parameters that take an argument.
         expected: usize,
         /// Number of arguments.
         found: usize,
     },
-    /// A scalar for a buffer, or a buffer for a scalar.
+    /// A scalar is passed for a buffer parameter, or a buffer for a scalar parameter.
     #[error("parameter {param} is a {expected}")]
     Kind {
         /// Number of the parameter.
         param: usize,
-        /// `scalar` or `buffer`.
+        /// Kind of the parameter: `scalar` or `buffer`.
         expected: &'static str,
     },
-    /// A buffer's address is not a multiple of its alignment.
+    /// The address of a buffer is not a multiple of the parameter's alignment.
     #[error("buffer {param} is at {base:#x}, which is not a multiple of {align}")]
     Align {
         /// Number of the parameter.
         param: usize,
-        /// The address.
+        /// Address of the buffer.
         base: u64,
-        /// Alignment in the signature.
+        /// Alignment of the parameter in bytes.
         align: u32,
     },
-    /// A buffer's size is not a whole number of elements.
+    /// The size of a buffer is not a multiple of the element size.
     #[error("buffer {param} has {len} bytes, which is not a multiple of its element's {elem}")]
     Size {
         /// Number of the parameter.
@@ -147,32 +148,35 @@ pub enum ArgError {
         /// Size of an element in bytes.
         elem: u32,
     },
-    /// An alias that refers to a parameter without its own buffer, or beyond the end of a buffer.
+    /// An alias refers to a parameter that is not a buffer or is itself an alias, or to an address
+    /// beyond the end of the buffer.
     #[error("the alias of parameter {param} at byte {offset} of parameter {of} is in no buffer")]
     Alias {
         /// Number of the parameter that receives the alias.
         param: usize,
         /// Number of the parameter that the alias refers to.
         of: usize,
-        /// Byte offset from the buffer's start.
+        /// Offset of the address in bytes from the start of the buffer.
         offset: u64,
     },
-    /// Two arguments are in the same buffer, and one of them is written without `may_alias`.
+    /// Two arguments are in the same buffer, and one of their parameters is written without
+    /// `may_alias`.
     #[error("buffers {first} and {second} overlap, but {unique} is written without `may_alias`")]
     MayNotAlias {
         /// Number of the first parameter.
         first: usize,
         /// Number of the second parameter.
         second: usize,
-        /// Number of the parameter that must not overlap others.
+        /// Number of the parameter that must not overlap other buffers.
         unique: usize,
     },
-    /// Two buffers overlap, or a buffer wraps around the end of the address space.
+    /// Two buffers overlap, or a buffer extends beyond the end of the address space.
     #[error("buffers {first} and {second} overlap")]
     Overlap {
         /// Number of the first parameter.
         first: usize,
-        /// Number of the second parameter; equal to the first for a buffer that wraps around.
+        /// Number of the second parameter. Equal to the first for a buffer beyond the end of the
+        /// address space.
         second: usize,
     },
     /// The shape is not valid for the kernel.
@@ -189,7 +193,8 @@ pub enum Fault {
     /// An item trapped.
     #[error(transparent)]
     Trap(#[from] Trap),
-    /// Two items accessed memory without an order.
+    /// Two items accessed the same byte, at least one of them wrote it, and the accesses are not
+    /// ordered.
     #[error(transparent)]
     Race(#[from] Race),
     /// A limit was exceeded, or the launch was cancelled.
@@ -197,15 +202,15 @@ pub enum Fault {
     Exceeded(#[from] Exceeded),
 }
 
-/// Trap of the lowest-numbered trapping item, at its first trapping instruction.
+/// Trap of the lowest-numbered trapping item, at the item's first trapping instruction.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("item {item}: {kind}")]
 pub struct Trap {
-    /// Number of the item.
+    /// Number of the item in the launch.
     pub item: u32,
-    /// Instruction; in a packed kernel, the first access of the stream.
+    /// Instruction that traps. In a packed kernel, the first access of the stream.
     pub inst: Inst,
-    /// Source span.
+    /// Source span of the instruction.
     pub span: Span,
     /// Cause of the trap.
     pub kind: TrapKind,
@@ -215,7 +220,7 @@ pub struct Trap {
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum TrapKind {
-    /// An access that is not within one buffer.
+    /// An access is not within one buffer.
     #[error("{bytes} bytes at {address:#x} are not within a buffer")]
     OutOfBounds {
         /// Address of the access.
@@ -223,55 +228,57 @@ pub enum TrapKind {
         /// Size of the access in bytes.
         bytes: u32,
     },
-    /// An address that is not a multiple of the access's alignment.
+    /// The address is not a multiple of the alignment that the access requires.
     #[error("address {address:#x} is not a multiple of {align}")]
     Misaligned {
         /// Address of the access.
         address: u64,
-        /// Alignment that the instruction requires.
+        /// Alignment in bytes that the instruction requires.
         align: u32,
     },
-    /// A store to an `in` buffer.
+    /// A store goes to an `in` buffer.
     #[error("store at {address:#x} into the `in` buffer of parameter {param}")]
     ReadOnly {
         /// Address of the access.
         address: u64,
-        /// Number of the parameter.
+        /// Number of the buffer parameter.
         param: usize,
     },
-    /// In a packed kernel: an access to a stream out of order, or the end of a group that has not
-    /// accessed all its bytes. Uniform streams outside loops can be accessed in any order.
+    /// A packed kernel accesses a stream out of order, or does not access all bytes of a group.
+    /// Uniform streams outside loops can be accessed in any order.
     #[error("access to byte {at} of a group in stream {stream}, but byte {next} is next")]
     OutOfOrder {
         /// Number of the stream.
         stream: usize,
-        /// Byte offset of the access within the group; at the end of a group, its size.
+        /// Byte offset of the access in the group's part of the stream. If the group ends early,
+        /// the size of that part.
         at: u64,
-        /// Byte offset of the expected access.
+        /// Byte offset of the expected access in the group's part of the stream.
         next: u64,
     },
-    /// A read from shared memory that no item of the group has written.
+    /// An item reads shared memory that no item of its group has written.
     #[error("read of {bytes} bytes of uninitialised shared memory at offset {address}")]
     Uninitialised {
-        /// Offset in shared memory of the first byte.
+        /// Offset of the first byte in shared memory.
         address: u64,
         /// Size of the access in bytes.
         bytes: u32,
     },
-    /// A barrier or collective operation of the item is invalid. The parties are the items
+    /// A barrier or collective operation of the item is invalid. The list describes the items
     /// involved, if there are several.
     #[error("{}{}", .0, others(.1))]
     Meets(SyncError, Vec<WaitingItems>),
-    /// The item polls memory that no item will write, because all others have ended or also wait.
+    /// The item polls memory that no item will write, because all other items have ended or also
+    /// wait.
     #[error("waits for memory that no item will write{}", others(.0))]
     Deadlock(Vec<WaitingItems>),
-    /// More backward branches than the launch allows.
+    /// An item takes more backward branches than the launch allows.
     #[error("more than {budget} backward branches")]
     Budget {
-        /// The limit.
+        /// Limit of backward branches per item.
         budget: u32,
     },
-    /// An intrinsic without an implementation.
+    /// An item executes a target instruction that has no implementation.
     #[error("{reason}")]
     NoIntrinsic {
         /// Reason why there is no implementation.
@@ -279,28 +286,28 @@ pub enum TrapKind {
     },
 }
 
-/// Data race: one item writes a byte and another reads or writes it, without an order between the
-/// two.
+/// Data race: one item writes a byte, another item reads or writes it, and the two accesses are not
+/// ordered.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("race: {second} byte {offset} of {}, which {first} too", memory(*.place))]
 pub struct Race {
-    /// Memory: shared memory of a group, or the buffer of a parameter, by number.
+    /// Memory of the byte: the shared memory of a group, or the buffer of a parameter.
     pub place: SharedLocation,
-    /// Offset of the byte.
+    /// Offset of the byte in this memory.
     pub offset: u64,
-    /// Access that was executed first.
+    /// The access that was executed first.
     pub first: Access,
-    /// Access that was executed second.
+    /// The access that was executed second.
     pub second: Access,
 }
 
-/// Formats the states of all parties except the first.
+/// Formats the states of all waiting items except those of the first entry.
 fn others(parties: &[WaitingItems]) -> String {
     parties.iter().skip(1).take(4).map(|party| format!("; {party}")).collect()
 }
 
 impl TrapKind {
-    /// Returns the parties of a deadlock. Their instruction numbers are those of the kernel.
+    /// Returns the items involved in a deadlock. Their instruction numbers are those of the kernel.
     pub fn parties(&self) -> &[WaitingItems] {
         match self {
             TrapKind::Meets(_, parties) | TrapKind::Deadlock(parties) => parties,
@@ -319,11 +326,11 @@ fn memory(place: SharedLocation) -> String {
 /// One of two accesses that race.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Access {
-    /// Number of the item.
+    /// Number of the item in the launch.
     pub item: u32,
-    /// Load or store; in a packed kernel, the first access of the stream.
+    /// The load or store. In a packed kernel, the first access of the stream.
     pub inst: Inst,
-    /// Source span.
+    /// Source span of the instruction.
     pub span: Span,
     /// `true` for a store.
     pub write: bool,

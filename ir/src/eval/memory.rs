@@ -44,7 +44,7 @@ pub struct Writers(Vec<Written>);
 struct Written {
     param: usize,
     writers: Vec<u64>,
-    /// End of the last byte that was read or written.
+    /// Number of bytes of the buffer up to the last byte that was read or written.
     reached: usize,
 }
 
@@ -59,8 +59,8 @@ impl Writers {
         (who != ItemInst::NOBODY).then(|| ItemInst(who).item())
     }
 
-    /// Returns the size of the `out` or `inout` buffer of parameter `param` up to the last byte
-    /// that an item read or wrote.
+    /// Returns how many bytes of the `out` or `inout` buffer of parameter `param` were reached: the
+    /// number of bytes up to the last one that an item read or wrote.
     pub fn reached(&self, param: usize) -> usize {
         self.buffer(param).map_or(0, |buffer| buffer.reached)
     }
@@ -69,7 +69,7 @@ impl Writers {
 /// Reason why an access is rejected.
 pub(super) enum AccessError {
     Trap(TrapKind),
-    /// Another item has accessed the byte before; `wrote` is `true` if it wrote the byte.
+    /// Another item has accessed the byte before. `wrote` is `true` if that access was a write.
     Race {
         param: usize,
         offset: u64,
@@ -78,21 +78,21 @@ pub(super) enum AccessError {
     },
 }
 
-/// An access: the item, the instruction, and the address.
+/// A memory access: the item, the instruction, and the address.
 #[derive(Clone, Copy)]
 pub(super) struct AccessSite {
     pub(super) who: ItemInst,
     pub(super) address: u64,
     pub(super) align: u32,
-    /// Memory space of the array that the access is based on, if any. The access must stay in this
-    /// space.
+    /// Memory space of the array on which the address is based, if any. The access must stay in
+    /// this memory space.
     pub(super) space: Option<Space>,
     /// `true` for an atomic read-modify-write.
     pub(super) changes: bool,
 }
 
 impl AccessSite {
-    /// Creates an access with an alignment. The caller sets the address.
+    /// Creates an access with a required alignment. The caller sets the address.
     pub(super) fn new(who: ItemInst, align: u32) -> AccessSite {
         AccessSite { who, address: 0, align, space: None, changes: false }
     }
@@ -107,15 +107,15 @@ struct Buffer<'a> {
     param: usize,
     base: u64,
     bytes: Bytes<'a>,
-    /// Access records per byte; `None` for a buffer that no parameter writes, which cannot have
-    /// races.
+    /// Last accesses of each byte, for race detection. `None` for a buffer that no parameter
+    /// writes, which cannot have races.
     watch: Option<Watch>,
 }
 
 /// The memory of a buffer.
 enum Bytes<'a> {
     Given(&'a mut [u8]),
-    /// Constant contents from the kernel, which are never written.
+    /// Constant contents that the kernel declares, which are never written.
     Contents(&'a [u8]),
 }
 
@@ -128,16 +128,16 @@ impl Bytes<'_> {
     }
 }
 
-/// Writer and first reader of each byte. Items run in order. If the first reader is the current
-/// item, no other item has read the byte before.
+/// Last writer and first reader of each byte of a buffer. Items run in order. If the first reader
+/// is the current item, no other item has read the byte before.
 struct Watch {
     writers: Vec<u64>,
     readers: Vec<u64>,
 }
 
 impl<'a> Memory<'a> {
-    /// Binds buffer parameters to their arguments, and clears `out` buffers. Buffers with constant
-    /// contents follow the arguments.
+    /// Binds buffer parameters to their arguments, and fills `out` buffers with zeros. Buffers with
+    /// constant contents come after the arguments.
     pub(super) fn bind(
         kernel: &'a Kernel,
         args: &'a mut [Arg<'_>],
@@ -188,7 +188,7 @@ impl<'a> Memory<'a> {
         Ok(Memory { buffers, own })
     }
 
-    /// Returns the last writer of each byte.
+    /// Returns the last writer of each byte of each buffer.
     pub(super) fn into_writers(self) -> Writers {
         let watched = |buffer: Buffer<'_>| {
             let Watch { writers, readers } = buffer.watch?;
@@ -198,7 +198,7 @@ impl<'a> Memory<'a> {
         Writers(self.buffers.into_iter().filter_map(watched).collect())
     }
 
-    /// Reads a value with the properties `how`.
+    /// Reads a value from memory. `how` describes the access for race detection.
     pub(super) fn load(
         &mut self,
         at: AccessSite,
@@ -210,7 +210,7 @@ impl<'a> Memory<'a> {
         Ok(())
     }
 
-    /// Writes a value with the properties `how`.
+    /// Writes a value to memory. `how` describes the access for race detection.
     pub(super) fn store(
         &mut self,
         at: AccessSite,
@@ -221,8 +221,8 @@ impl<'a> Memory<'a> {
         self.change(at, ty, how, |_, bytes, _| lanes::write(ty, value, bytes))
     }
 
-    /// Replaces a value in memory, and records whether memory has changed. `f` takes the old lanes,
-    /// the bytes, and `true` if the bytes belong to a buffer.
+    /// Replaces a value in memory, and records whether memory has changed. `f` receives the old
+    /// lanes, the bytes to modify, and `true` if the bytes belong to a buffer.
     pub(super) fn change(
         &mut self,
         at: AccessSite,
@@ -246,12 +246,12 @@ impl<'a> Memory<'a> {
         Ok(())
     }
 
-    /// Returns the bytes of a plain read.
+    /// Returns the bytes of a non-atomic read.
     pub(super) fn read(&mut self, at: AccessSite, bytes: u32) -> Result<&[u8], AccessError> {
         self.read_how(at, bytes, AccessProperties::READ)
     }
 
-    /// Returns the bytes of a read with the properties `how`.
+    /// Returns the bytes of a read. `how` describes the access for race detection.
     pub(super) fn read_how(&mut self, at: AccessSite, bytes: u32, how: AccessProperties) -> Result<&[u8], AccessError> {
         if let Some(place) = self.in_own(at, bytes)? {
             return self.own.reach(place, at, bytes, how).map(|bytes| &*bytes);
@@ -278,13 +278,13 @@ impl<'a> Memory<'a> {
         Ok(buffer.bytes.get().get(range).unwrap_or(&[]))
     }
 
-    /// Returns the bytes of a plain write, for modification.
+    /// Returns the bytes of a non-atomic write, for modification.
     pub(super) fn write(&mut self, at: AccessSite, bytes: u32) -> Result<&mut [u8], AccessError> {
         self.write_how(at, bytes, AccessProperties::WRITE).map(|(bytes, _)| bytes)
     }
 
-    /// Returns the bytes of a write with the properties `how`, for modification, and `true` if they
-    /// belong to a buffer.
+    /// Returns the bytes of a write, for modification, and `true` if they belong to a buffer. `how`
+    /// describes the access for race detection.
     pub(super) fn write_how(
         &mut self,
         at: AccessSite,
@@ -315,14 +315,15 @@ impl<'a> Memory<'a> {
         Ok((bytes, true))
     }
 
-    /// Returns the location of an access in memory that the kernel declares; `None` if the access
+    /// Returns the location of an access in an array that the kernel declares; `None` if the access
     /// is elsewhere.
     fn in_own(&self, at: AccessSite, bytes: u32) -> Result<Option<(Space, usize)>, AccessError> {
         aligned(at)?;
         self.own.find(at, bytes).transpose().map_err(AccessError::Trap)
     }
 
-    /// Returns the buffer and the range of an aligned access.
+    /// Returns the buffer and the range of bytes of an access. Fails if the access is misaligned or
+    /// out of bounds.
     fn in_buffer(&mut self, at: AccessSite, bytes: u32) -> Result<Reached<'_, 'a>, AccessError> {
         match find(&mut self.buffers, at, bytes) {
             Some((buffer, range)) => {
@@ -338,12 +339,14 @@ impl<'a> Memory<'a> {
         buffer.bytes.get().get(range)
     }
 
-    /// Returns the parameter whose buffer contains the bytes, and their offset.
+    /// Returns the number of the parameter whose buffer contains the bytes, and their offset in the
+    /// buffer.
     pub(super) fn place(&mut self, at: AccessSite, bytes: u32) -> Option<(usize, u64)> {
         self.find(at, bytes).ok().map(|(buffer, range)| (buffer.param, range.start as u64))
     }
 
-    /// Returns the trap of an access that is invalid regardless of other accesses.
+    /// Returns the trap of an access that is invalid by its address alone, independently of other
+    /// accesses.
     pub(super) fn static_trap(&mut self, at: AccessSite, bytes: u32, write: bool) -> Option<TrapKind> {
         match self.own.find(at, bytes) {
             Some(_) if aligned(at).is_err() => {
@@ -361,7 +364,7 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// Returns the buffer that contains the whole access, and the range in it.
+    /// Returns the buffer that contains the whole access, and the range of its bytes in the buffer.
     fn find(&mut self, at: AccessSite, bytes: u32) -> Result<(&mut Buffer<'a>, Range<usize>), AccessError> {
         aligned(at)?;
         match find(&mut self.buffers, at, bytes) {
@@ -391,18 +394,18 @@ fn find<'b, 'a>(
     })
 }
 
-/// Buffer and range of an access.
+/// Buffer and byte range of an access.
 struct Reached<'m, 'a> {
     buffer: &'m mut Buffer<'a>,
     range: Range<usize>,
-    /// `true` if items cooperate. Races are then determined by `races`, and otherwise by the access
-    /// records of the buffer.
+    /// `true` if items cooperate. Races are then found by `races`; otherwise they are found by the
+    /// access records of the buffer.
     meets: bool,
     races: Option<&'m mut RaceDetector>,
 }
 
-/// Returns for each parameter whether any parameter writes its buffer. Also checks the addresses of
-/// aliases, alignments and overlaps.
+/// Returns, for each parameter, `true` if any parameter writes its buffer. Also checks the
+/// addresses of aliases, alignments and overlaps.
 fn written(params: &[Param], args: &[Arg<'_>]) -> Result<Vec<bool>, ArgError> {
     let owner = |(number, arg): (usize, &Arg<'_>)| match arg {
         Arg::Scalar(_) => None,
@@ -437,7 +440,7 @@ fn written(params: &[Param], args: &[Arg<'_>]) -> Result<Vec<bool>, ArgError> {
     Ok(written)
 }
 
-/// Checks that a buffer does not overlap another one and does not wrap around.
+/// Checks that a buffer does not overlap another buffer and ends within the address space.
 fn check_disjoint(buffers: &[Buffer<'_>], param: usize, base: u64, len: usize) -> Result<(), ArgError> {
     let clash = |other: &&Buffer<'_>| {
         base.wrapping_sub(other.base) < other.bytes.get().len() as u64 || other.base.wrapping_sub(base) < len as u64
@@ -450,7 +453,7 @@ fn check_disjoint(buffers: &[Buffer<'_>], param: usize, base: u64, len: usize) -
 }
 
 impl Watch {
-    /// Returns the number, writer and first reader of each byte.
+    /// Returns the number, the last writer and the first reader of each byte of a range.
     fn entries(&mut self, range: Range<usize>) -> impl Iterator<Item = (usize, &mut u64, &mut u64)> {
         let writers = self.writers.get_mut(range.clone()).unwrap_or(&mut []);
         let readers = self.readers.get_mut(range.clone()).unwrap_or(&mut []);
@@ -458,7 +461,8 @@ impl Watch {
     }
 }
 
-/// Rejects an access to a byte that another item has accessed before.
+/// Fails if another item has accessed the byte before. `before` is that item with its instruction,
+/// or zero.
 fn check(param: usize, byte: usize, who: ItemInst, before: u64, wrote: bool) -> Result<(), AccessError> {
     if before == ItemInst::NOBODY || ItemInst(before).item() == who.item() {
         return Ok(());

@@ -5,9 +5,10 @@
 //! floating-point arithmetic. The evaluator shares no code with the compiler that it checks.
 //!
 //! A packed kernel is launched like the kernel from which it was packed: with the same arguments
-//! and the same number of work items, and with the same results and faults.
+//! and the same number of work items. Its results and faults are the same, too.
 //!
-//! A value is a slice of lanes, lane 0 first. Each lane holds its bits, zero-extended to 64.
+//! A value is a slice of lanes, lane 0 first. Each lane is a `u64` that holds the lane's bits,
+//! zero-extended.
 
 mod atomic;
 mod collective;

@@ -1,4 +1,4 @@
-//! Semantics of every pure op, on lanes.
+//! Semantics of every pure op, computed on lanes.
 
 use halfbyte_abi::{Elem, Type};
 
@@ -7,23 +7,24 @@ use crate::eval::{float, lanes};
 use crate::kernel::Attr;
 use crate::op::Op;
 
-/// Operand of an op: its type and its lanes, lane 0 first. Each lane holds its bits, zero-extended
-/// to 64.
+/// Operand of an op: its type and its lanes, lane 0 first. Each lane is a `u64` that holds the
+/// lane's bits, zero-extended.
 #[derive(Clone, Copy, Debug)]
 pub struct Operand<'a> {
     /// Type of the operand.
     pub ty: Type,
-    /// Lanes, as many as the type has.
+    /// Lanes of the operand, as many as its type has.
     pub lanes: &'a [u64],
 }
 
 /// Evaluates an op whose result depends only on its attribute and operands. Returns `false` for any
 /// other op.
 ///
-/// `result` is the result type, and `out` has as many lanes. The types must match the op's row,
-/// which the verifier checks; missing lanes are zero. The function returns `false` and does not
-/// change `out` for `const` (which carries its value), position ops, intrinsics, memory ops and
-/// control flow. It ignores `contract`, which depends on the definitions of the operands.
+/// `result` is the result type, and `out` has one entry for each of its lanes. The types must match
+/// the op's description, which the verifier checks; missing lanes are zero. The function returns
+/// `false` and does not change `out` for `const` (which carries its value), position ops,
+/// intrinsics, memory ops and control flow. It ignores `contract`, which depends on the definitions
+/// of the operands.
 #[must_use]
 pub fn fold(op: Op, attr: Attr, args: &[Operand<'_>], result: Type, out: &mut [u64]) -> bool {
     let to = result.elem();
@@ -212,8 +213,9 @@ pub fn fold(op: Op, attr: Attr, args: &[Operand<'_>], result: Type, out: &mut [u
     true
 }
 
-/// Evaluates a sum or difference contracted with its product operand, with one rounding. `product`
-/// is the product's operand number. `args` are the two factors and the other operand of the sum.
+/// Evaluates a sum or difference that is contracted with a product, with one rounding. `product` is
+/// the operand number of the product in the sum. `args` are the two factors and the other operand
+/// of the sum.
 pub(super) fn fold_sum(
     op: Op,
     attr: Attr,
@@ -282,7 +284,7 @@ impl Fold<'_> {
         self.args.get(arg).map_or(self.to, |arg| arg.ty.elem())
     }
 
-    /// Computes each result lane from its number, truncated to the lane's width.
+    /// Sets each result lane to `f` of the lane number, truncated to the lane's width.
     fn each(&mut self, f: impl Fn(&Self, usize) -> u64) {
         for i in 0..self.out.len() {
             let lane = f(self, i) & self.to.mask();
@@ -290,17 +292,17 @@ impl Fold<'_> {
         }
     }
 
-    /// Computes lane by lane, on bits.
+    /// Computes each result lane from the bits of the operand lanes.
     fn bits<const N: usize>(&mut self, f: impl Fn([u64; N]) -> u64) {
         self.each(|fold, i| f(std::array::from_fn(|arg| fold.lane(arg, i))));
     }
 
-    /// Computes lane by lane, on exact integers.
+    /// Computes each result lane from the operand lanes as exact integers, which `read` extracts.
     fn ints<const N: usize>(&mut self, read: impl Fn(u64, Elem) -> i128, f: impl Fn([i128; N]) -> i128) {
         self.each(|fold, i| f(std::array::from_fn(|arg| read(fold.lane(arg, i), fold.elem(arg)))) as u64);
     }
 
-    /// Reduces all lanes of the operand.
+    /// Combines all lanes of the operand by `f`.
     fn reduce(&mut self, read: impl Fn(u64, Elem) -> i128, f: impl Fn(i128, i128) -> i128) {
         let elem = self.elem(0);
         let lanes = self.args.first().map_or(&[][..], |arg| arg.lanes);
@@ -308,7 +310,8 @@ impl Fold<'_> {
         self.each(|_, _| reduced.unwrap_or(0) as u64);
     }
 
-    /// Computes the third operand plus the sum of absolute differences of the first two.
+    /// Computes the third operand plus the sum of absolute differences of the lanes of the first
+    /// two operands.
     fn sad(&mut self, read: impl Fn(u64, Elem) -> i128) {
         let elem = self.elem(0);
         let lanes = self.args.first().map_or(0, |arg| arg.lanes.len());
@@ -319,7 +322,7 @@ impl Fold<'_> {
         });
     }
 
-    /// Computes the third operand plus the dot product of the first two.
+    /// Computes the third operand plus the dot product of the first two operands.
     fn dot(&mut self, read_a: impl Fn(u64, Elem) -> i128, read_b: impl Fn(u64, Elem) -> i128) {
         let elem = self.elem(0);
         let lanes = self.args.first().map_or(0, |arg| arg.lanes.len());

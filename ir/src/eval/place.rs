@@ -4,8 +4,8 @@ use halfbyte_abi::{Axis, Shape};
 
 use crate::op::Op;
 
-/// Evaluates a position or size op for an item, in a launch of `items` items. Returns `None` for
-/// other ops.
+/// Evaluates an op that returns a position or size, for an item in a launch of `items` items.
+/// Returns `None` for other ops.
 pub(super) fn place(op: Op, axis: Option<Axis>, shape: &Shape, items: u32, item: u32) -> Option<u64> {
     let [counts, sizes] = [shape.grid, shape.block].map(|of| of.map(u64::from));
     let size: u64 = sizes.iter().product();
@@ -31,7 +31,8 @@ pub(super) fn place(op: Op, axis: Option<Axis>, shape: &Shape, items: u32, item:
     })
 }
 
-/// Splits a linear number in a box of the given sizes, and returns its coordinate along an axis.
+/// Splits a linear number into coordinates in a box of the given sizes. Returns the coordinate
+/// along an axis.
 fn along(number: u64, [x, y, _]: [u64; 3], axis: Axis) -> u64 {
     match axis {
         Axis::X => number % x,

@@ -1,4 +1,4 @@
-//! Preparation of a kernel for execution, and its execution.
+//! Preparation of a kernel for evaluation, and its evaluation.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -32,17 +32,18 @@ pub(super) const MAX_LANES: usize = 16;
 /// Maximum size in bytes of the dynamic shared memory of a group.
 const MAX_SHARED: u32 = 1 << 20;
 
-/// Ops between polls of the watchdog. They take about a millisecond for the slowest ops, which are
-/// exact arithmetic on sixteen lanes.
+/// Number of ops between polls of the watchdog. The slowest ops are exact arithmetic on sixteen
+/// lanes, of which this number takes about a millisecond.
 const OPS_BETWEEN_POLLS: u64 = 1 << 10;
 
-/// A kernel prepared for execution. Every value has a slot in one frame of lanes, constants are
-/// already stored in the frame, and blocks are ranges of steps in layout order.
+/// A kernel prepared for execution. All values have their lanes in one array, the frame, and
+/// constants are already stored there. Blocks are ranges of instructions in layout order.
 pub struct Prepared<'k> {
     pub(super) kernel: &'k Kernel,
     params: Vec<FrameSlot>,
     arrays: Vec<FrameSlot>,
-    /// `true` if items of a group cooperate; see `kernel_meets`.
+    /// `true` if items of a group cooperate through barriers, collective operations or shared
+    /// memory.
     meets: bool,
     frame: Vec<u64>,
     pub(super) blocks: Vec<Range<usize>>,
@@ -50,9 +51,9 @@ pub struct Prepared<'k> {
     operands: Vec<FrameSlot>,
     edges: Vec<Edge>,
     moves: Vec<(FrameSlot, FrameSlot)>,
-    /// Reconvergence point of each block's terminator; computed on first use.
+    /// Reconvergence point of the terminator of each block; computed on first use.
     joins: OnceLock<Vec<Option<usize>>>,
-    /// First access of each stream, in a packed kernel.
+    /// First access of each stream, if the kernel is packed.
     accesses: Vec<Inst>,
 }
 
@@ -95,11 +96,11 @@ pub(super) struct PreparedInst {
     pub(super) attr: Attr,
     /// Scheduling behaviour of the instruction.
     turn: ScheduleAction,
-    /// Memory space of the array that the access is based on, if any.
+    /// Memory space of the array on which the accessed address is based, if any.
     space: Option<Space>,
     operands: Range<usize>,
-    /// Operand number of the product with which a sum is contracted, if any. The operands are then
-    /// the factors and the other operand.
+    /// Operand number of the product with which a sum is contracted, if any. `operands` then holds
+    /// the factors and the other operand of the sum.
     product: Option<usize>,
     /// Outgoing edges of a terminator.
     edges: Range<usize>,
@@ -111,11 +112,11 @@ pub(super) struct PreparedInst {
 pub(super) struct Position {
     /// Index of the block in the layout.
     pub(super) block: usize,
-    /// Index in the block of the next instruction.
+    /// Index in the block of the next instruction to execute.
     pub(super) step: usize,
     backward: u32,
-    /// Number of times that the item yields before it continues, one for each strong access that it
-    /// has skipped.
+    /// Number of times that the item yields before it continues: once for each strong access that a
+    /// branch has skipped.
     skipped_yields: u32,
 }
 
@@ -123,9 +124,9 @@ pub(super) struct Position {
 pub(super) enum Stop {
     /// The item has ended.
     End,
-    /// The item yields to others.
+    /// The item yields to other items.
     Yield,
-    /// The item waits for others at the instruction.
+    /// The item waits for other items at the instruction.
     Meet(SyncOp<u32, bool>, Inst),
 }
 
@@ -135,13 +136,13 @@ struct Edge {
     to: usize,
     case: u32,
     moves: Range<usize>,
-    /// Number of strong accesses that the edge skips.
+    /// Number of strong accesses in the block that the edge skips.
     passes: u32,
 }
 
-/// Returns the number of strong accesses that a branch to block `to` skips, if the other target
-/// `beside` leads to `to` as well. A guarded PTX instruction is imported as such a branch, and a
-/// guard does not make lanes diverge.
+/// Returns the number of strong accesses that a branch to block `to` skips, if the branch's other
+/// target `beside` leads to `to` as well. A guarded PTX instruction is imported as such a branch,
+/// and a guard does not make lanes diverge.
 fn passed(kernel: &Kernel, to: Block, beside: Block) -> u32 {
     let Some((&last, insts)) = kernel.blocks.get(beside).and_then(|block| block.insts.split_last()) else { return 0 };
     let leads_on = kernel.insts[last].op == Op::Br && kernel.targets(last).first().is_some_and(|call| call.block == to);
@@ -239,18 +240,19 @@ impl<'k> Prepared<'k> {
         });
     }
 
-    /// Runs all items in order. Buffers hold the results; after a fault, their contents are
-    /// unspecified.
+    /// Runs all items in order. The results are in the buffers. After a fault, the contents of the
+    /// buffers are unspecified.
     ///
     /// The arguments are those of [`Kernel::given_params`]. A packed kernel takes the same
-    /// arguments as a plain one, and runs the groups of the launch's items in order. Its memory
-    /// accesses are those of its streams, item by item, and the budget applies to each group.
+    /// arguments as the kernel from which it was packed, and runs the groups of the launch's items
+    /// in order. Its memory accesses are those of its streams, item by item, and the budget applies
+    /// to each group.
     ///
     /// # Errors
     ///
-    /// Invalid arguments; the trap of the lowest-numbered trapping item; or a race, if its second
-    /// access is executed before any trap. A trap of a packed kernel's group that is not an access
-    /// of an item is reported for the group's first item.
+    /// Returns the error of invalid arguments, the trap of the lowest-numbered trapping item, or a
+    /// race whose second access is executed before any trap. A trap of a packed kernel's group that
+    /// is not an access of an item is reported for the group's first item.
     pub fn run(&self, launch: &Launch<'_>, args: &mut [Arg<'_>]) -> Result<(), Fault> {
         self.run_watched(launch, args).map(drop)
     }
@@ -283,7 +285,7 @@ impl<'k> Prepared<'k> {
         for (number, (slot, arg)) in self.params.iter().zip(&*args).enumerate() {
             match arg {
                 Arg::Scalar(words) => unpack(slot.ty, words, &mut frame[slot.range()]),
-                // Invalid arguments are rejected later.
+                // The launch rejects invalid arguments later, with an error.
                 Arg::Buffer { .. } | Arg::Alias { .. } => {
                     slot.set(&mut frame, &[Arg::address(args, number).unwrap_or(0)]);
                 }
@@ -327,7 +329,7 @@ impl<'k> Prepared<'k> {
         Ok(machine.memory.into_writers())
     }
 
-    /// Creates the memory that the kernel declares.
+    /// Creates the memory of the arrays that the kernel declares.
     fn own(&self, launch: &Launch<'_>, size: u32) -> Result<DeclaredMemory, ArgError> {
         let shape = launch.shape;
         let has_shared = self.kernel.arrays.iter().any(|array| array.space == Space::Shared);
@@ -360,7 +362,7 @@ impl<'k> Prepared<'k> {
         self.operands.get(step.operands.clone()).unwrap_or(&[])
     }
 
-    /// Returns the reconvergence point of each block's terminator, if any. A block that only
+    /// Returns the reconvergence point of the terminator of each block, if any. A block that only
     /// returns is not a reconvergence point.
     fn joins(&self) -> Vec<Option<usize>> {
         let last = |block: usize| {
@@ -388,7 +390,7 @@ impl<'k> Prepared<'k> {
         joins.map(|join| join.filter(|&block| !only_returns(block))).collect()
     }
 
-    /// Returns the edge that a terminator takes.
+    /// Returns the edge that an item takes at a terminator.
     fn taken(&self, step: &PreparedInst, frame: &[u64]) -> Option<&Edge> {
         let edges = self.edges.get(step.edges.clone())?;
         let value = self.operands(step).first().map_or(0, |slot| slot.lane(frame));
@@ -400,13 +402,13 @@ impl<'k> Prepared<'k> {
     }
 }
 
-/// A running launch.
+/// State of a launch that is being executed.
 pub(super) struct Machine<'a, O> {
     pub(super) code: &'a Prepared<'a>,
     pub(super) launch: &'a Launch<'a>,
     items: u32,
     pub(super) memory: Memory<'a>,
-    /// Streams of a packed kernel. Its loads and stores go to the streams.
+    /// Streams of a packed kernel, to which its loads and stores go.
     streams: Option<Streams<'a>>,
     pub(super) frame: Vec<u64>,
     /// Temporary lanes for the simultaneous assignment of block parameters.
@@ -418,7 +420,7 @@ pub(super) struct Machine<'a, O> {
 }
 
 impl<O: Observer> Machine<'_, O> {
-    /// Runs an item, or a group of items of a packed kernel.
+    /// Runs one item, or one group of items if the kernel is packed.
     fn group(&mut self, group: u32) -> Result<(), Fault> {
         if let Some(streams) = &mut self.streams {
             streams.begin(group);
@@ -439,13 +441,13 @@ impl<O: Observer> Machine<'_, O> {
         ran
     }
 
-    /// Reports the executed work to the watchdog. Fails if the launch must stop.
+    /// Reports the number of executed ops to the watchdog. Fails if the launch must stop.
     fn spend(&mut self) -> Result<(), Exceeded> {
         let done = std::mem::take(&mut self.unpolled);
         self.launch.watchdog.map_or(Ok(()), |watchdog| watchdog.spend(done))
     }
 
-    /// Runs an item from its current position.
+    /// Runs an item from its current position until it ends, waits or yields.
     pub(super) fn run(&mut self, item: u32, at: &mut Position) -> Result<Stop, Fault> {
         let code = self.code;
         if at.skipped_yields != 0 {
@@ -502,7 +504,7 @@ impl<O: Observer> Machine<'_, O> {
         Ok(Stop::End)
     }
 
-    /// Records a branch of an item in the race detector.
+    /// Reports a branch of an item to the race detector.
     fn tell_branch(&mut self, item: u32, step: &PreparedInst, edge: &Edge, from: usize) {
         let Some(races) = &mut self.memory.own.races else { return };
         let code = self.code;
@@ -516,7 +518,8 @@ impl<O: Observer> Machine<'_, O> {
         races.reach(item, edge.to as u32, 0);
     }
 
-    /// Reports to the observer that an item begins a block, and the values of its parameters.
+    /// Reports to the observer that an item enters a block, and the values of the block's
+    /// parameters.
     fn tell_block(&mut self, item: u32, place: usize, moves: &[(FrameSlot, FrameSlot)]) {
         if !O::IS_ACTIVE {
             return;
@@ -540,7 +543,7 @@ impl<O: Observer> Machine<'_, O> {
         }
     }
 
-    /// Assigns the block parameters of an edge.
+    /// Assigns the arguments of a control-flow edge to the parameters of the target block.
     fn pass(&mut self, edge: &Edge) {
         let moves = self.code.moves.get(edge.moves.clone()).unwrap_or(&[]);
         self.moved.clear();
@@ -634,14 +637,15 @@ impl<O: Observer> Machine<'_, O> {
         Ok(())
     }
 
-    /// Returns the operands with their lanes. Only intrinsics have more than sixteen operands, so
-    /// the list is usually on the stack.
+    /// Returns the operands of an instruction with their lanes. Only intrinsics have more than
+    /// sixteen operands, so the list is usually on the stack.
     pub(super) fn values(&self, step: &PreparedInst) -> SmallVec<[Operand<'_>; 16]> {
         let operand = |slot: &FrameSlot| Operand { ty: slot.ty, lanes: slot.lanes(&self.frame) };
         self.code.operands(step).iter().map(operand).collect()
     }
 
-    /// Returns the site of a load or store. `base` is the operand number of the base address.
+    /// Returns the address and properties of a load or store. `base` is the operand number of the
+    /// base address.
     pub(super) fn place(&self, item: u32, step: &PreparedInst, mem: MemAttr, base: usize) -> AccessSite {
         let operands = self.code.operands(step);
         let lane = |n: usize| operands.get(n).map_or(0, |slot| slot.lane(&self.frame));
@@ -656,8 +660,8 @@ impl<O: Observer> Machine<'_, O> {
         }
     }
 
-    /// Describes an access of an item, or of a packed kernel's group, which is attributed to its
-    /// first item.
+    /// Describes an access of an item for an error message. An access of a packed kernel's group is
+    /// attributed to the group's first item.
     pub(super) fn access(&self, item: u32, inst: Inst, write: bool) -> Access {
         let item = self.streams.as_ref().map_or(item, |streams| streams.first_item(item));
         Access { item, inst, span: self.span(inst), write }
@@ -672,8 +676,8 @@ impl<O: Observer> Machine<'_, O> {
         self.refused(self.access(item, inst, false), AccessError::Trap(kind))
     }
 
-    /// Returns the fault of a load or store. A merged access reports the first of its original
-    /// accesses that is invalid.
+    /// Returns the fault of a rejected load or store. For an access that was merged from several,
+    /// reports the first of these that is invalid.
     pub(super) fn refused_at(&mut self, access: Access, at: AccessSite, refusal: AccessError) -> Fault {
         if matches!(refusal, AccessError::Trap(_)) {
             for MergedAccess { offset, bytes, span } in self.code.kernel.parts(access.inst) {

@@ -1,8 +1,9 @@
 //! Streams of a packed kernel's launch, one group of items at a time.
 //!
-//! The kernel's loads read from a stream the elements of its items in the launch's buffers. Its
-//! stores are kept until the end of the group. Then the items of the group make their accesses one
-//! after another, each in program order. Traps and races are the same as for a plain kernel.
+//! A load of the kernel reads elements from a stream, which come from the buffers of the launch.
+//! The stores are collected until the end of the group. Then the items of the group make their
+//! accesses one after another, each in program order. Traps and races are the same as for a kernel
+//! that is not packed.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -22,16 +23,16 @@ use crate::stream::Stream;
 /// byte is in the middle of the range.
 const ADDRESS_BITS: u32 = 40;
 
-/// Maximum size of an element in bytes.
+/// Maximum size of a stream element in bytes.
 const MAX_ELEMENT: usize = 16;
 
-/// Loop iterations between polls of the watchdog.
+/// Number of loop iterations between polls of the watchdog.
 const TRIPS_BETWEEN_POLLS: u32 = 1 << 10;
 
-/// Contents of an element that belongs to no item.
+/// Contents of a stream element that belongs to no item.
 const ZEROS: [u8; MAX_ELEMENT] = [0; MAX_ELEMENT];
 
-/// Size of a page in bytes, a power of two.
+/// Size in bytes of a page of sparse memory, a power of two.
 const PAGE: usize = 4096;
 
 /// Returns the address of the first byte of a stream.
@@ -39,7 +40,7 @@ pub(super) fn base(stream: usize) -> u64 {
     (stream as u64) << ADDRESS_BITS | 1 << (ADDRESS_BITS - 1)
 }
 
-/// A rejected access of an item of the source kernel.
+/// A rejected access of an item of the kernel from which the packed kernel was made.
 pub(super) struct Failure {
     pub(super) item: u32,
     pub(super) inst: Inst,
@@ -59,42 +60,43 @@ pub(super) struct Streams<'k> {
     visits: Vec<Visit>,
 }
 
-/// A stream in a launch.
+/// A load or store of a packed kernel in a launch, with its stream.
 struct Site<'k> {
     stream: &'k Stream,
-    /// First access in the packed kernel.
+    /// First access of the stream in the packed kernel.
     inst: Inst,
     write: bool,
     /// Address of the buffer.
     base: u64,
-    /// Value of the stream's `scale` in this launch. `index` is likewise evaluated.
+    /// Value of the stream's `scale` in this launch, in bytes per item.
     scale: u32,
     index: u32,
     loops: Vec<Loop>,
-    /// Number of items per group with their own elements.
+    /// Number of items per group that have their own elements.
     items: u32,
     written: Pages,
-    /// Bytes of a window that the current group has stored, by their offset in the buffer.
+    /// Bytes of a whole-buffer stream that the current group has stored, by their offset in the
+    /// buffer.
     stored: BTreeMap<u32, u8>,
-    /// Number of bytes of the current group that the kernel has accessed.
+    /// Number of bytes of the current group's part of the stream that the kernel has accessed.
     accessed: u64,
 }
 
-/// A loop around a site, in a launch.
+/// A loop that encloses a load or store, with its trip count and stride in a launch.
 #[derive(Clone, Copy)]
 struct Loop {
     trips: u32,
     stride: u32,
 }
 
-/// Step of an item's program, in execution order.
+/// Step in the sequence of accesses of an item.
 #[derive(Clone, Copy)]
 enum Visit {
-    /// Access of a stream, by its number.
+    /// Access of the stream with this number.
     Access(usize),
-    /// Begin of a loop. `end` is the index of its end.
+    /// Begin of a loop. `end` is the index of the step that ends the loop.
     Begin { trips: u32, end: usize },
-    /// End of a loop. `begin` is the index of its begin.
+    /// End of a loop. `begin` is the index of the step that begins the loop.
     End { trips: u32, begin: usize },
 }
 
@@ -118,7 +120,7 @@ impl Pages {
 }
 
 impl Site<'_> {
-    /// Returns the size of an element in bytes.
+    /// Returns the size of a stream element in bytes.
     fn bytes(&self) -> u32 {
         self.stream.element_bytes().clamp(1, MAX_ELEMENT as u32)
     }
@@ -127,7 +129,8 @@ impl Site<'_> {
         self.stream.holds == StreamContents::Buffer
     }
 
-    /// Returns the offset into a window that the kernel has stored for an element.
+    /// Returns the byte offset that the kernel has stored for an access to a whole-buffer stream.
+    /// `element` is the number of the access.
     fn offset(&self, element: u32) -> u32 {
         let first = element.wrapping_mul(self.bytes());
         u32::from_le_bytes([0, 1, 2, 3].map(|byte| self.written.get(first.wrapping_add(byte))))
@@ -139,7 +142,8 @@ impl Site<'_> {
         self.stream.uniform && self.loops.is_empty()
     }
 
-    /// Returns the number of an element in its group, modulo 2^32.
+    /// Returns the number of an item's element in the given loop iterations, within the group's
+    /// part of the stream, modulo 2^32.
     fn element(&self, in_group: u32, steps: &[u32]) -> u32 {
         let trip = self
             .loops
@@ -150,7 +154,7 @@ impl Site<'_> {
         trip.wrapping_mul(self.items).wrapping_add(item)
     }
 
-    /// Returns the address that an item accesses in the given iterations of the loops.
+    /// Returns the address that an item accesses in the given loop iterations.
     fn address(&self, item: u32, steps: impl Iterator<Item = u32>) -> u64 {
         let index = item.wrapping_mul(self.scale).wrapping_add(self.index);
         let index = self
@@ -161,7 +165,8 @@ impl Site<'_> {
         self.base.wrapping_add(u64::from(index)).wrapping_add_signed(i64::from(self.stream.offset))
     }
 
-    /// Returns the address of an element of a group, and the number of its item in the group.
+    /// Returns the buffer address of a stream element of a group, and the number in the group of
+    /// the item to which the element belongs.
     fn locate(&self, first: u32, element: u32) -> (u64, u32) {
         let in_group = element % self.items;
         let mut trip = element / self.items;
@@ -174,13 +179,14 @@ impl Site<'_> {
         (self.address(first.wrapping_add(in_group), steps.into_iter().rev()), in_group)
     }
 
-    /// Returns the size of a group in bytes, saturated to 64 bits.
+    /// Returns the size in bytes of a group's part of the stream, saturated to 64 bits.
     fn group_bytes(&self) -> u64 {
         let trip = u64::from(self.items) * u64::from(self.bytes());
         self.loops.iter().fold(trip, |bytes, around| bytes.saturating_mul(around.trips.into()))
     }
 
-    /// Returns the size of a group in bytes modulo 2^32, like address arithmetic.
+    /// Returns the size in bytes of a group's part of the stream, modulo 2^32 like address
+    /// arithmetic.
     fn group_bytes_modulo(&self) -> u32 {
         let trip = self.items.wrapping_mul(self.bytes());
         self.loops.iter().fold(trip, |bytes, around| bytes.wrapping_mul(around.trips))
@@ -224,17 +230,17 @@ impl<'k> Streams<'k> {
         Some(Streams { items, count, first: 0, sites, visits })
     }
 
-    /// Returns the first item of a group.
+    /// Returns the number of the first item of a group.
     pub(super) fn first_item(&self, group: u32) -> u32 {
         group.saturating_mul(self.items)
     }
 
-    /// Returns the source span of the stream whose first access is an instruction.
+    /// Returns the source span of the stream whose first access is `inst`.
     pub(super) fn span(&self, inst: Inst) -> Option<Span> {
         self.sites.iter().find(|site| site.inst == inst).map(|site| site.stream.site)
     }
 
-    /// Begins a group, with no bytes written.
+    /// Starts a group. No byte of its streams has been accessed yet.
     pub(super) fn begin(&mut self, group: u32) {
         self.first = self.first_item(group);
         for site in &mut self.sites {
@@ -244,8 +250,8 @@ impl<'k> Streams<'k> {
         }
     }
 
-    /// Returns the first access of a stream whose elements the kernel has not all accessed in the
-    /// current group.
+    /// Returns the first stream whose elements the kernel has not all accessed in the current
+    /// group: its first access, and the trap.
     pub(super) fn unfinished(&self) -> Option<(Inst, TrapKind)> {
         self.sites.iter().enumerate().find_map(|(stream, site)| {
             let (at, next) = (site.group_bytes(), site.accessed);
@@ -253,7 +259,7 @@ impl<'k> Streams<'k> {
         })
     }
 
-    /// Reads a value for the kernel.
+    /// Reads a value from a stream for a load of the kernel.
     pub(super) fn load(
         &mut self,
         memory: &mut Memory<'_>,
@@ -287,7 +293,7 @@ impl<'k> Streams<'k> {
         Ok(())
     }
 
-    /// Writes a value for the kernel.
+    /// Writes a value to a stream for a store of the kernel.
     pub(super) fn store(&mut self, at: AccessSite, ty: Type, value: &[u64]) -> Result<(), AccessError> {
         let mut bytes = [0; lanes::MAX_BYTES];
         if let Some(window) = self.window_mut(at.address) {
@@ -311,8 +317,8 @@ impl<'k> Streams<'k> {
         self.sites.get_mut((address >> ADDRESS_BITS) as usize).filter(|site| site.is_window())
     }
 
-    /// Returns the stream that contains the whole access, and the range in the current group. Fails
-    /// if the range does not follow the previous access.
+    /// Returns the stream that contains the whole access, and the byte range in the current group's
+    /// part. Fails if the range does not follow the previous access.
     fn find(&mut self, at: AccessSite, bytes: u32) -> Result<(&mut Site<'k>, Range<u32>), AccessError> {
         let AccessSite { address, align, .. } = at;
         if align > 1 && address % u64::from(align) != 0 {
@@ -338,7 +344,7 @@ impl<'k> Streams<'k> {
     }
 
     /// Makes the accesses of the group's items to the launch's buffers. If the kernel has stopped
-    /// with a fault, only the first item makes accesses, up to the last one that the kernel
+    /// with a fault, only the first item makes accesses, up to the last access that the kernel
     /// reached.
     ///
     /// An item makes no access that needs more backward branches than the budget. If the watchdog
@@ -395,7 +401,7 @@ impl<'k> Streams<'k> {
         Ok(())
     }
 
-    /// Makes one access of an item, unless a guard disables it.
+    /// Makes one access of an item to a buffer of the launch, unless a guard disables the access.
     fn access(&self, memory: &mut Memory<'_>, site: &Site<'_>, in_group: u32, steps: &[u32]) -> Result<(), Failure> {
         let element = site.element(in_group, steps);
         let start = u64::from(element) * u64::from(site.bytes());
@@ -439,8 +445,8 @@ impl<'k> Streams<'k> {
     }
 }
 
-/// Returns the order of an item's accesses: by stream number, with all streams of a loop repeated
-/// in each iteration.
+/// Returns the order of an item's accesses: by stream number. All streams of a loop are accessed in
+/// each of its iterations.
 fn visits(sites: &[Site<'_>]) -> Vec<Visit> {
     let mut visits = Vec::new();
     let mut open: Vec<(u32, usize)> = Vec::new();

@@ -5,14 +5,14 @@ use halfbyte_abi::Alias;
 use crate::witness::Random;
 use crate::{Direction, Kernel, Param, ParamKind, Type};
 
-/// Bytes per item in each buffer argument, which is the maximum that an item owns of a written
-/// buffer.
+/// Number of bytes per item in each buffer argument. An item accesses at most this many bytes of a
+/// written buffer.
 pub const ROW: u32 = 64;
 
-/// Extra rows of each buffer, for reads at a distance from an item's own elements.
+/// Number of additional rows of each buffer, which items can read beyond their own elements.
 const SPARE_ROWS: u32 = 6;
 
-/// Name prefix of scalar parameters that are used in addresses.
+/// Name prefix of scalar parameters that are used in addresses, and so have small values.
 pub(super) const SMALL: &str = "n";
 
 /// Name prefix of alias parameters. The name also contains the name of the aliased buffer and the
@@ -22,9 +22,9 @@ pub(super) const ALIAS: &str = "z";
 /// Maximum value of a scalar parameter that is used in addresses.
 pub(super) const MOST: u32 = 4;
 
-/// Returns the arguments of a launch as little-endian bytes, one for each parameter without
-/// contents. A buffer has [`ROW`] bytes per item and some more. `out` buffers are zero, and an
-/// `i32` whose name begins with `n` is at most 4.
+/// Returns the arguments of a launch as little-endian bytes, one argument for each parameter
+/// without contents. A buffer has [`ROW`] bytes per item and some additional rows. `out` buffers
+/// are zero, and an `i32` whose name begins with `n` is at most 4.
 pub fn arguments(kernel: &Kernel, items: u32, random: &mut Random) -> Vec<Vec<u8>> {
     let of = |param: &Param| match param.kind {
         ParamKind::Scalar(Type::I32) if param.name.starts_with(SMALL) => {
@@ -42,8 +42,8 @@ pub fn arguments(kernel: &Kernel, items: u32, random: &mut Random) -> Vec<Vec<u8
     kernel.given_params().iter().map(of).collect()
 }
 
-/// Returns the arguments that are aliases of others, as encoded in the parameter names: `z5_y2_8`
-/// is at byte 8 of buffer `y2`.
+/// Returns the arguments that are aliases of other arguments. The parameter names encode them:
+/// `z5_y2_8` is at byte 8 of buffer `y2`.
 pub fn aliases(kernel: &Kernel) -> Vec<Alias> {
     let params = kernel.given_params();
     let alias = |(param, declared): (usize, &Param)| {
@@ -54,7 +54,8 @@ pub fn aliases(kernel: &Kernel) -> Vec<Alias> {
     params.iter().enumerate().filter_map(alias).collect()
 }
 
-/// Generates values of a type in memory layout. Many lanes are edge values.
+/// Generates values of a type in memory layout. Many lanes are edge values, such as zeros and
+/// infinities.
 pub fn elements(ty: Type, count: u32, random: &mut Random) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(count as usize * ty.bytes() as usize);
     for _ in 0..count {

@@ -8,37 +8,38 @@ use crate::{Attr, Op, Type, Value};
 use super::palette::is_stored;
 use super::{Cooperation, Generator};
 
-/// Maximum number of items of a group in launches of such kernels. Shared arrays have one element
-/// per item.
+/// Maximum number of items of a group in launches of kernels whose items cooperate. Shared arrays
+/// have one element per item.
 pub const MOST_OF_GROUP: u32 = 256;
 
-/// Number of elements of a local array, a power of two.
+/// Number of elements of an array in local memory, a power of two.
 const SCRATCH: u32 = 8;
 
-/// Maximum number of arrays of a kernel.
+/// Maximum number of arrays of a generated kernel.
 const ARRAYS: usize = 6;
 
 /// Number of lanes of a subgroup.
 const LANES: i64 = 32;
 
-/// A declared array, for reuse.
+/// A declared array, which later accesses can use again.
 #[derive(Clone, Copy)]
 pub(super) struct Array {
     base: Value,
     elem: Type,
     space: Space,
-    /// The only atomic op that modifies the array, if it is modified atomically.
+    /// The atomic op by which items modify the array, if the array is modified atomically. No other
+    /// op modifies it.
     by: Option<Op>,
 }
 
 impl Generator<'_, '_> {
-    /// Returns `true` if control flow is uniform: all items of the group execute this position
-    /// equally often.
+    /// Returns `true` if control flow is uniform: all items of the group execute the current
+    /// position equally often.
     fn is_uniform(&self) -> bool {
         self.branches == 0 && self.counters.iter().all(|counter| counter.known)
     }
 
-    /// Generates cooperation of items, or an access to a declared array.
+    /// Generates a barrier, a collective operation or an access to a declared array.
     pub(super) fn meet(&mut self) {
         let among = if self.is_static() { 11 } else { 13 };
         match self.random.below(among) {
@@ -55,7 +56,7 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// Generates two unordered accesses to the same element.
+    /// Generates two unordered accesses to the same element of shared memory.
     pub(super) fn race(&mut self) {
         self.pass_on(false);
     }
@@ -80,7 +81,8 @@ impl Generator<'_, '_> {
         Some((value, self.ty(value)))
     }
 
-    /// Returns an existing or new array with the given properties.
+    /// Returns an array with the given properties: an earlier array if there is one, else a new
+    /// one.
     fn array(&mut self, elem: Type, space: Space, count: u32, by: Option<Op>) -> Option<Value> {
         let is_like = |array: &&Array| (array.elem, array.space, array.by) == (elem, space, by);
         let found: Vec<Value> = self.arrays.iter().filter(is_like).map(|array| array.base).collect();
@@ -94,7 +96,7 @@ impl Generator<'_, '_> {
         Some(base)
     }
 
-    /// Passes a value from each item to another through shared memory.
+    /// Generates a value that each item passes to another item through shared memory.
     fn pass_on(&mut self, ordered: bool) {
         let Some((value, ty)) = self.some_stored().or_else(|| Some((self.item?, Type::I32))) else { return };
         let Some(base) = self.array(ty, Space::Shared, MOST_OF_GROUP, None) else { return };
@@ -116,7 +118,7 @@ impl Generator<'_, '_> {
         self.barrier();
     }
 
-    /// Generates a barrier of all items, in a random form.
+    /// Generates a barrier of all items, in one of its forms, chosen at random.
     fn barrier(&mut self) {
         let id = match self.random.below(3) {
             0 => None,
@@ -157,7 +159,7 @@ impl Generator<'_, '_> {
     }
 
     /// Generates the number of lanes of the item's subgroup. The last subgroup of a group can have
-    /// fewer than 32.
+    /// fewer than 32 lanes.
     fn lanes(&mut self) -> Value {
         let (size, subgroup) = (self.builder.here(Op::GroupSize), self.builder.here(Op::SubgroupId));
         let lanes = self.int(LANES);
@@ -286,7 +288,7 @@ impl Generator<'_, '_> {
             _ => value,
         };
         let start = wide(self, start);
-        // All items use the same bound.
+        // All items use the same upper bound for the counter.
         let value = if op == Op::AtomicInc { self.int(5) } else { wide(self, value) };
         let Some(base) = self.array(ty, Space::Shared, MOST_OF_GROUP, Some(op)) else { return };
         let (own, size) = (self.builder.here(Op::LocalId), self.builder.here(Op::GroupSize));
@@ -301,7 +303,7 @@ impl Generator<'_, '_> {
         self.barrier();
     }
 
-    /// Returns a random memory order and scope of an atomic access.
+    /// Returns a random memory order and a random scope for an atomic access.
     fn ordering(&mut self) -> Option<(MemOrder, Scope)> {
         let orders = [MemOrder::Relaxed, MemOrder::Acquire, MemOrder::Release, MemOrder::AcqRel];
         let scopes = [Scope::Group, Scope::Device, Scope::System];
@@ -359,7 +361,7 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// Returns `true` if items cooperate.
+    /// Returns `true` if the items of the kernel cooperate.
     pub(super) fn meets(&self) -> bool {
         self.meets != Cooperation::Never
     }

@@ -6,27 +6,27 @@ use super::memory::TRIPS;
 use super::palette::GeneratedForm;
 use super::{Counter, Generator};
 
-/// Position of a loop's exit test, not counting early exits in its body.
+/// Position of a loop's exit test. Early exits in the body are not counted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ExitTestPosition {
     First,
     Last,
 }
 
-/// Induction of a loop.
+/// Induction variable of a loop: start, step and exit condition.
 #[derive(Clone, Copy)]
 struct Count {
     /// `true` if the trip count is the same for all items and known at launch.
     known: bool,
     start: Value,
     step: i64,
-    /// Bound and condition: the loop continues while the condition holds for the induction variable
-    /// and the bound.
+    /// Bound of the induction variable. The loop continues while the condition `stays` holds for
+    /// the induction variable and the bound.
     bound: Value,
     stays: IntCC,
 }
 
-/// A loop around the current position, with the parameter types of its blocks.
+/// A loop that encloses the current position, with the parameter types of its blocks.
 pub(super) struct EnclosingLoop {
     head: Block,
     exit: Block,
@@ -37,7 +37,7 @@ pub(super) struct EnclosingLoop {
     left: bool,
 }
 
-/// A branch out of a loop or to its header.
+/// A branch out of a loop, or to the header of the loop.
 struct LoopBranch {
     to: Block,
     values: Vec<Value>,
@@ -46,7 +46,7 @@ struct LoopBranch {
 }
 
 impl Generator<'_, '_> {
-    /// Generates about `ops` ops, from the current position. The current block can change.
+    /// Generates about `ops` ops at the current position. The current block can change.
     pub(super) fn region(&mut self, ops: usize, depth: usize) {
         let mut left = ops;
         while left > 0 {
@@ -80,7 +80,7 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// Returns types of block arguments, chosen from the types of available values.
+    /// Returns types for new block parameters, chosen from the types of available values.
     fn passed_types(&mut self) -> Vec<Type> {
         let count = self.random.below(5);
         let mut types = Vec::new();
@@ -104,7 +104,7 @@ impl Generator<'_, '_> {
     }
 
     /// Generates a branch with two arms, or with one arm and a direct edge to the join block. An
-    /// arm can also end the item. Only block parameters carry values out of the arms.
+    /// arm can also end the item. Values leave the arms only through block parameters.
     fn diamond(&mut self, ops: usize, depth: usize) {
         let Some(condition) = self.operand(Type::I1) else { return };
         let types = self.passed_types();
@@ -134,8 +134,8 @@ impl Generator<'_, '_> {
         self.arms(&arms, join, &types, ops, depth);
     }
 
-    /// Generates the arms of a branch, and continues at `join`. An arm branches to `join`, leaves a
-    /// loop, starts its next iteration, or ends the item.
+    /// Generates the arms of a branch, and makes `join` the current block. An arm branches to
+    /// `join`, leaves a loop, starts the next iteration of a loop, or ends the item.
     fn arms(&mut self, arms: &[Block], join: Block, types: &[Type], ops: usize, depth: usize) {
         let outer = (self.scope.len(), self.visited.len());
         self.branches += 1;
@@ -167,21 +167,22 @@ impl Generator<'_, '_> {
         self.go_to(join);
     }
 
-    /// Removes the values and locations that were added since `outer`.
+    /// Removes the values and locations that were added inside a branch or loop. The arguments are
+    /// their numbers before it.
     fn leave(&mut self, (values, places): (usize, usize)) {
         self.scope.truncate(values);
         self.visited.truncate(places);
     }
 
-    /// Generates a data-dependent number from 0 to 3.
+    /// Generates a data-dependent integer from 0 to 3.
     pub(super) fn small(&mut self) -> Option<Value> {
         let value = self.operand(Type::I32)?;
         let mask = self.builder.int(Type::I32, 3);
         Some(self.builder.op(Op::And, Type::I32, &[value, mask]))
     }
 
-    /// Generates the induction of a loop, upwards or downwards. The trip count is data-dependent, a
-    /// small parameter, or a constant.
+    /// Generates the start, step and exit condition of a loop that counts up or down. The trip
+    /// count is data-dependent, a parameter with a small value, or a constant.
     fn count(&mut self, asks: ExitTestPosition) -> Count {
         let choice = self.random.below(8);
         let small = match choice {
@@ -238,7 +239,7 @@ impl Generator<'_, '_> {
             self.way_out();
         }
         self.region(ops.div_ceil(ways + 1), depth);
-        // Definitions that an early exit skips do not dominate the code after the loop.
+        // Values that are defined after an early exit do not dominate the code after the loop.
         let left = self.around.pop().is_some_and(|around| around.left);
         let mut again = vec![self.next(counter, count.step)];
         again.extend(self.passed(&types));
@@ -259,14 +260,14 @@ impl Generator<'_, '_> {
         self.go_to(exit);
     }
 
-    /// Returns the index of a loop around the current position, usually the innermost.
+    /// Returns the index of a loop that encloses the current position, usually the innermost.
     fn around(&mut self) -> Option<usize> {
         let last = self.around.len().checked_sub(1)?;
         Some(if self.one_in(3) { self.random.below(last + 1) } else { last })
     }
 
-    /// Generates a conditional early exit from a loop, or a conditional branch to its next
-    /// iteration, in the middle of its body.
+    /// Generates a conditional early exit from a loop, or a conditional branch to the loop's next
+    /// iteration, in the middle of the loop's body.
     fn way_out(&mut self) {
         let Some(condition) = self.operand(Type::I1) else { return };
         let Some(LoopBranch { to, values, more }) = self.around().and_then(|number| self.way(number)) else { return };
@@ -282,11 +283,12 @@ impl Generator<'_, '_> {
         self.go_to(on);
     }
 
-    /// Returns a branch out of a loop or to its header.
+    /// Returns a branch out of the loop with index `number`, or to the header of this loop.
     fn way(&mut self, number: usize) -> Option<LoopBranch> {
         let leaves = self.one_in(2);
         let around = self.around.get_mut(number)?;
-        // A loop that counts down has no additional back edges, so always leave it.
+        // A loop that counts down must have no additional back edge, so the branch always leaves
+        // it.
         let leaves = leaves || around.count.stays == IntCC::GtS;
         around.left |= leaves;
         let (counter, count, types) = (around.counter, around.count, around.types.clone());
@@ -306,7 +308,7 @@ impl Generator<'_, '_> {
         self.builder.op(Op::Add, Type::I32, &[counter, step])
     }
 
-    /// Generates a loop that an item never leaves after its first back edge.
+    /// Generates an infinite loop, which an item can only leave in its first iteration.
     fn endless(&mut self) {
         let Some(condition) = self.operand(Type::I1) else { return };
         let types = self.passed_types();

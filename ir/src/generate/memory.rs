@@ -10,36 +10,38 @@ use super::{Generator, storable, uses};
 pub(super) const TRIPS: u32 = 4;
 
 /// Maximum number of accesses before the final stores, if all addresses must be affine. Targets
-/// with this requirement have room for about 30 accesses. A conditional access counts twice.
+/// with this requirement support about 30 accesses. A conditional access counts twice.
 pub(super) const MOST_ACCESSES: usize = 20;
 
 /// Maximum number of scalar parameters, if all addresses must be affine.
 pub(super) const MOST_SCALARS: usize = 8;
 
-/// Offsets outside every buffer of a launch, with sizes that targets encode differently.
+/// Byte offsets outside every buffer of a launch. Targets encode offsets of these sizes differently.
 const FAR: [i32; 6] = [-(1 << 16), 1 << 16, (1 << 23) - 64, -(1 << 23), 1 << 24, i32::MIN];
 
-/// An `in` buffer.
+/// An `in` buffer parameter.
 #[derive(Clone, Copy)]
 pub(super) struct Input {
     base: Value,
     elem: Type,
 }
 
-/// A buffer in which each item owns a row of `stride` bytes.
+/// A buffer that is divided into rows of `stride` bytes. Each item accesses only its own row.
 #[derive(Clone, Copy)]
 pub(super) struct Rows {
     base: Value,
     stride: u32,
-    /// Number of bytes at the start of a row that accesses use, if accesses must not overlap.
+    /// Number of bytes at the start of each row that earlier accesses use. Relevant if accesses
+    /// must not overlap.
     used: u32,
     is_read: bool,
     is_written: bool,
-    /// Byte distance from the start of the first row to the start of the buffer, if it is an alias.
+    /// If the buffer is an alias: distance in bytes from the start of the first row to the start of
+    /// the buffer.
     shift: u32,
 }
 
-/// Location of a load or store.
+/// Location of a load or store: base, index and offset.
 #[derive(Clone, Copy)]
 pub(super) struct Location {
     ty: Type,
@@ -49,8 +51,8 @@ pub(super) struct Location {
 }
 
 impl Generator<'_, '_> {
-    /// Returns `true` if `count` more accesses are possible here. Affine addresses require known
-    /// trip counts of all loops around.
+    /// Returns `true` if `count` more accesses are possible at the current position. Affine
+    /// addresses require that the trip counts of all enclosing loops are known at launch.
     fn may_access(&self, count: usize) -> bool {
         !self.is_affine() || self.cost(count) <= self.accesses && self.counters.iter().all(|counter| counter.known)
     }
@@ -79,7 +81,7 @@ impl Generator<'_, '_> {
         self.builder.inst(Op::Store, ty, Attr::Mem(mem), args);
     }
 
-    /// Loads a value from any location of an `in` buffer, or from the item's own row of another
+    /// Generates a load from any location of an `in` buffer, or from the item's own row of another
     /// buffer.
     pub(super) fn load(&mut self, ty: Type) -> Option<Value> {
         if !is_stored(ty) || !self.may_access(1) {
@@ -93,7 +95,7 @@ impl Generator<'_, '_> {
         Some(self.load_at(place))
     }
 
-    /// Stores a value of any type in the item's own row.
+    /// Generates a store of a value of any type to the item's own row.
     pub(super) fn store(&mut self) {
         if !self.may_access(1) {
             return;
@@ -106,7 +108,7 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// Loads or stores consecutive elements, which a target can merge.
+    /// Generates loads or stores of consecutive elements, which a target can merge.
     pub(super) fn neighbours(&mut self) {
         let count = 2 + self.random.below(3);
         let fitting: Vec<Type> =
@@ -133,11 +135,12 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// Returns a location in an `in` buffer, usually with elements of the type.
+    /// Returns a location in an `in` buffer for a load of type `ty`. The buffer usually has this
+    /// element type.
     fn input_place(&mut self, ty: Type) -> Location {
         let Input { base, elem } = self.input(ty);
         let bytes = ty.bytes();
-        // A wide access requires at most the alignment of a 32-bit word.
+        // An access of more than 4 bytes sometimes requires only the alignment of a 32-bit word.
         let align = if bytes > 4 && self.one_in(3) { 4 } else { bytes };
         let scale = if elem == ty { bytes } else { align };
         let offset = (scale * self.random.below(4) as u32) as i32;
@@ -189,7 +192,7 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// Returns the induction variable of a loop around, usually the innermost, for use in an
+    /// Returns the induction variable of an enclosing loop, usually the innermost, for use in an
     /// address.
     fn counter(&mut self) -> Option<Value> {
         let number = self.counters.len().checked_sub(1)?;
@@ -212,7 +215,7 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// Returns a parameter whose argument is a small number.
+    /// Returns an `i32` parameter whose argument is a small number.
     pub(super) fn small_param(&mut self) -> Option<Value> {
         let kernel = self.builder.kernel();
         let is_small = |param: &&crate::Param| param.name.starts_with(SMALL);
@@ -226,7 +229,7 @@ impl Generator<'_, '_> {
         })
     }
 
-    /// Returns an `in` buffer to load the type from, usually with that element type.
+    /// Returns an `in` buffer for a load of type `ty`. The buffer usually has this element type.
     fn input(&mut self, ty: Type) -> Input {
         let fitting: Vec<Input> = self.inputs.iter().copied().filter(|input| input.elem == ty).collect();
         match self.pick(&fitting) {
@@ -248,7 +251,8 @@ impl Generator<'_, '_> {
     }
 
     /// Returns a location for `count` consecutive values in the item's own row of a written buffer.
-    /// It can be an earlier location. If addresses are affine, other locations do not overlap.
+    /// The location can be one of an earlier access. If addresses are affine, different locations
+    /// do not overlap.
     fn own_place(&mut self, ty: Type, count: u32, loads: bool) -> Option<Location> {
         let bytes = ty.bytes();
         if count == 1 && self.one_in(4) {
@@ -261,7 +265,7 @@ impl Generator<'_, '_> {
         if let Some(base) = self.pick(&pointers).filter(|_| self.one_in(3)) {
             return Some(self.by_pointer(ty, base, count));
         }
-        // An address with an induction variable needs room for all its values.
+        // The row must have space for all values of an induction variable in the address.
         let counter = if self.one_in(2) { self.counter() } else { None };
         let counter = counter.filter(|_| bytes * (count + TRIPS) <= ROW);
         let elements = count + if counter.is_some() { TRIPS } else { 0 };
@@ -287,7 +291,7 @@ impl Generator<'_, '_> {
         Some(Location { ty, mem, base, index: Some(index) })
     }
 
-    /// Returns a location in the item's own row, through a computed pointer.
+    /// Returns a location in the item's own row, with a computed pointer as its base.
     fn by_pointer(&mut self, ty: Type, base: Value, count: u32) -> Location {
         let (bytes, slots) = (ty.bytes(), ROW / ty.bytes());
         let slot = self.random.below((slots - count + 1) as usize) as u32;
@@ -302,7 +306,7 @@ impl Generator<'_, '_> {
         Location { ty, mem: MemAttr { offset: if index.is_some() { 0 } else { mem.offset }, ..mem }, base, index }
     }
 
-    /// Returns the index of a buffer whose rows have room for `bytes` bytes.
+    /// Returns the index of a buffer whose rows have space for `bytes` more bytes.
     fn rows_with(&mut self, ty: Type, bytes: u32, loads: bool) -> usize {
         let affine = self.is_affine();
         let fits = |rows: &Rows| match affine {
@@ -334,8 +338,8 @@ impl Generator<'_, '_> {
         number
     }
 
-    /// Adds an alias parameter for the buffer of these rows. An item owns the same bytes through
-    /// both.
+    /// Adds a parameter that is an alias of the buffer of `rows`. Each item accesses the same bytes
+    /// through both parameters.
     fn overlap(&mut self, rows: Rows) {
         let shift = self.pick(&[0_u32, 0, 4, 8, 16]).unwrap_or(0);
         let stored: Vec<Type> = self.palette.types.iter().copied().filter(|&ty| is_stored(ty)).collect();
@@ -353,7 +357,7 @@ impl Generator<'_, '_> {
         self.rows.push(Rows { base, is_written, shift, ..rows });
     }
 
-    /// Returns the address of the item's own row of a buffer.
+    /// Returns the address of the item's own row in a written buffer.
     pub(super) fn own_row(&mut self) -> Option<Value> {
         let whole: Vec<usize> = (0..)
             .zip(&self.rows)
@@ -380,7 +384,7 @@ impl Generator<'_, '_> {
         if stores && !self.is_affine() && self.one_in(4) {
             return self.store_read_only(ty);
         }
-        // Use a new buffer, because the access can hit the bytes of other items.
+        // The access can write the bytes of other items, so it goes to a new buffer.
         let mut place = match stores {
             false => self.input_place(ty),
             true => {
@@ -426,8 +430,9 @@ impl Generator<'_, '_> {
 
     // Observable results.
 
-    /// Stores all unused values, or all values if `all`, each in a location of its own. If
-    /// addresses are affine, combines values first, because the number of accesses is limited.
+    /// Generates stores of all unused values, or of all values if `all`, each to a location of its
+    /// own. If addresses are affine, combines values first, because the number of accesses is
+    /// limited.
     pub(super) fn observe(&mut self, all: bool) {
         let used = uses(self.builder.kernel());
         let wanted: Vec<Value> = self.scope.iter().copied().filter(|value| all || !used.contains(value)).collect();
@@ -459,7 +464,7 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// Combines the values of each size by XOR.
+    /// Combines all values of the same size by XOR. Returns one value per size.
     fn joined(&mut self, values: &[Value]) -> Vec<Value> {
         let mut joined: Vec<(Type, Value)> = Vec::new();
         for &value in values {
@@ -487,5 +492,5 @@ impl Generator<'_, '_> {
     }
 }
 
-// The trip count of a loop can be a small parameter.
+// The trip count of a loop can be a parameter with a small value, which is at most `MOST`.
 const _: () = assert!(MOST <= TRIPS);

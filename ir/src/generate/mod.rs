@@ -4,18 +4,18 @@
 //! A kernel is generated from a seed. It contains straight-line code, branches with one or two
 //! arms, switches, block parameters, and loops of bounded trip count with early exits and
 //! `continue` branches. It uses every op, type, modifier and operand form that a target supports.
-//! The generator finds out what a target supports by compiling each form once in a kernel of its
-//! own ([`Palette`]). Target instructions are generated as intrinsics, by functions that the caller
+//! To find out what a target supports, the generator compiles each form once in a kernel of its own
+//! ([`Palette`]). Target instructions are generated as intrinsics, by functions that the caller
 //! supplies.
 //!
-//! Some buffer parameters are aliases of others ([`aliases`]). An item owns the same bytes through
-//! all of them.
+//! Some buffer parameters are aliases of other parameters ([`aliases`]). An item accesses the same
+//! bytes through all of them.
 //!
-//! Items may cooperate ([`Meets`]) through barriers, collective operations and shared memory. All
-//! items of a group execute these ops, and no result depends on the execution order.
+//! Items may cooperate ([`Cooperation`]) through barriers, collective operations and shared memory.
+//! All items of a group execute these ops, and no result depends on the execution order.
 //!
-//! Each item owns some bytes, at most [`ROW`], of each written buffer. A kernel traps only if its
-//! [`Shape`] allows traps. About half of all constants and data are edge values.
+//! Of each written buffer, an item accesses only its own bytes, at most [`ROW`]. A kernel traps
+//! only if its [`Shape`] allows traps. About half of all constants and data are edge values.
 
 mod arguments;
 mod collective;
@@ -39,24 +39,24 @@ use control::EnclosingLoop;
 use memory::{Input, Location, Rows};
 use palette::{int_of_mask, is_stored};
 
-/// Shape of a generated kernel.
+/// Shape of a generated kernel: its size, its nesting depth, and the features that it may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
     /// Approximate number of ops.
     pub ops: usize,
-    /// Nesting depth of branches and loops.
+    /// Maximum nesting depth of branches and loops.
     pub depth: usize,
-    /// Number of values that are defined first and used last, so that all of them are live in
-    /// between.
+    /// Number of values that are defined at the start and used at the end, so that all of them are
+    /// live in between.
     pub live: usize,
     /// `true` if items may trap: through out-of-bounds, misaligned or read-only accesses, and
     /// through infinite loops.
     pub traps: bool,
-    /// Cooperation of items.
+    /// Way in which items cooperate.
     pub meets: Cooperation,
 }
 
-/// Cooperation of the items of generated kernels.
+/// Way in which the items of generated kernels cooperate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Cooperation {
     /// Items do not cooperate.
@@ -65,16 +65,17 @@ pub enum Cooperation {
     /// Items cooperate. Groups have at most [`MOST_OF_GROUP`] items, no item traps, and no result
     /// depends on the execution order.
     Ordered,
-    /// Like `Ordered`, and lane masks and source lanes depend only on positions of items, not on
-    /// data.
+    /// Like `Ordered`, but lane masks and source lanes depend only on the positions of items, not
+    /// on data.
     Static,
-    /// Items cooperate in any way. If a group has at least two items, two of their accesses race.
+    /// Items cooperate in any way. If a group has at least two items, accesses of two of its items
+    /// race.
     Racing,
 }
 
 impl Shape {
-    /// Generates a shape: straight-line, with branches, or with more live values than registers.
-    /// Most shapes are small, and none has traps.
+    /// Returns a random shape: straight-line code, code with branches, or code with more live
+    /// values than registers. Most shapes are small, and none has traps.
     pub fn random(random: &mut Random) -> Shape {
         let ops = 4 + if random.below(8) == 0 { random.below(50) } else { random.below(16) };
         let shape = Shape { ops, depth: 0, live: 0, traps: false, meets: Cooperation::Never };
@@ -86,13 +87,13 @@ impl Shape {
     }
 }
 
-/// A loop around the current position.
+/// Induction variable of a loop that encloses the current position.
 #[derive(Clone, Copy)]
 struct Counter {
-    /// Induction variable. It is less than [`memory::TRIPS`] in every access of an item that has
-    /// not trapped.
+    /// Value of the induction variable. It is less than [`memory::TRIPS`] in every access of an
+    /// item that has not trapped.
     value: Value,
-    /// `true` if the trip count is known at launch.
+    /// `true` if the trip count of the loop is known at launch.
     known: bool,
 }
 
@@ -103,19 +104,22 @@ struct Generator<'g, 't> {
     /// Values that dominate the current position, in the order of their definitions.
     scope: Vec<Value>,
     inputs: Vec<Input>,
-    /// Buffers in which each item owns a row.
+    /// Buffers that are divided into rows, one for each item.
     rows: Vec<Rows>,
-    /// Locations of earlier loads and stores in these buffers, for repeated accesses.
+    /// Locations of earlier loads and stores in buffers with rows, so that later accesses can use
+    /// them again.
     visited: Vec<Location>,
-    /// Loops around the current position, outermost first.
+    /// Induction variables of the loops that enclose the current position, outermost first.
     counters: Vec<Counter>,
-    /// Headers, exits and induction variables of the same loops.
+    /// Headers, exits and parameter types of the enclosing loops.
     around: Vec<EnclosingLoop>,
-    /// Number of branches around the current position, not counting loops.
+    /// Number of branches that enclose the current position, without loops.
     branches: usize,
-    /// Remaining number of wide values, each of which needs many registers.
+    /// Number of further vectors of more than 16 bytes that the kernel may have. Each needs many
+    /// registers.
     wide: usize,
-    /// Remaining number of accesses. The limit applies only if addresses are affine.
+    /// Number of further memory accesses that the kernel may have. The limit applies only if
+    /// addresses are affine.
     accesses: usize,
     scalars: usize,
     item: Option<Value>,
@@ -171,7 +175,7 @@ impl<'g, 't> Generator<'g, 't> {
         self.palette.addresses == Addresses::Affine
     }
 
-    /// Returns `true` if values of a type can be used at the current position.
+    /// Returns `true` if the current position can use values of a type.
     fn has(&self, ty: Type) -> bool {
         self.palette.has(ty) && (!ty.is_wide() || self.wide > 0)
     }

@@ -1,4 +1,4 @@
-//! Supported forms of a target, found by trial compilation.
+//! Types, ops and operand forms that a target supports, found by trial compilation.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::{Attr, Direction, IntCC, IntrinsicData, Kernel, Op, Type, Value};
 
 use super::{Generator, Shape, storable};
 
-/// Kinds of address computation.
+/// Kinds of address computation in generated kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Addresses {
     /// Arbitrary: addresses may depend on data and on computed pointers.
@@ -19,7 +19,7 @@ pub enum Addresses {
     Affine,
 }
 
-/// A form to generate, with all properties on which target support may depend.
+/// A form of code to generate, with all properties on which the support of a target may depend.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum GeneratedForm {
     Op(OpForm),
@@ -30,15 +30,15 @@ pub(super) enum GeneratedForm {
     Switch,
 }
 
-/// Form of an instruction.
+/// Form of an instruction: op, types, attribute and constant operand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct OpForm {
     pub op: Op,
     pub ty: Type,
-    /// Type of a converted operand. With the op and controlling type, it determines all operand
-    /// types.
+    /// Type of the operand of a conversion. Together with the op and the controlling type, it
+    /// determines all operand types.
     pub from: Option<Type>,
-    /// Type of a condition.
+    /// Type of the condition operand, if the op has one.
     pub condition: Option<Type>,
     pub attr: Attr,
     /// `true` if the last operand is a constant with equal lanes.
@@ -68,10 +68,10 @@ impl OpForm {
     }
 }
 
-/// A random target instruction, as an intrinsic.
+/// A randomly generated target instruction, as an intrinsic.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Drawn {
-    /// Target and text.
+    /// Target and assembly text of the instruction.
     pub data: IntrinsicData,
     /// Type of the result.
     pub result: Type,
@@ -79,22 +79,22 @@ pub struct Drawn {
     pub operands: Vec<Type>,
 }
 
-/// Generator of random target instructions. An instruction need not be valid as an intrinsic.
-/// Returns `None` for an instruction without a result.
+/// Generator of random target instructions. Returns `None` for an instruction without a result. The
+/// instruction can be one that is not valid as an intrinsic.
 pub type Draw = fn(&mut Random) -> Option<Drawn>;
 
-/// Predicate that is `true` if a kernel can be compiled.
+/// Predicate that is `true` if the target can compile a kernel.
 type Takes<'t> = dyn FnMut(&Kernel) -> bool + 't;
 
-/// Supported forms of a target and preferences of the generator.
+/// Forms of code that a target supports, and preferences of the generator.
 pub struct Palette<'t> {
     takes: Box<Takes<'t>>,
-    /// Types of values, not counting masks, which are generated as needed. A type that occurs more
-    /// often is generated more often.
+    /// Types of generated values, without masks, which are generated as needed. A type that occurs
+    /// more often is generated more often.
     pub(super) types: Vec<Type>,
     pub(super) addresses: Addresses,
     pub(super) instructions: Vec<Draw>,
-    /// Wide types that can be block parameters; computed on first use.
+    /// Types of more than 16 bytes that can be block parameters; computed on first use.
     wide: Option<Vec<Type>>,
     known: HashMap<GeneratedForm, bool>,
 }
@@ -127,7 +127,7 @@ impl<'t> Palette<'t> {
         self
     }
 
-    /// Sets the generators of target instructions.
+    /// Sets the generators of random target instructions.
     #[must_use]
     pub fn with_intrinsics(mut self, instructions: &[Draw]) -> Palette<'t> {
         self.instructions = instructions.to_vec();
@@ -142,8 +142,8 @@ impl<'t> Palette<'t> {
     /// Generates a random kernel.
     pub fn kernel(&mut self, name: &str, shape: &Shape, random: &mut Random) -> Kernel {
         if self.wide.is_none() {
-            // A target that supports wide values only in some combinations of ops does not support
-            // them as block parameters.
+            // Some targets support vectors of more than 16 bytes only in some combinations of ops,
+            // and not as block parameters.
             let wide: Vec<Type> = Type::ALL.iter().copied().filter(|ty| ty.is_wide()).collect();
             let named = wide.into_iter().filter(|ty| self.types.contains(ty) && self.types.contains(&Type::I8X16));
             let named: Vec<Type> = named.collect();
@@ -187,7 +187,7 @@ pub(super) fn int_of_mask(mask: Type) -> Option<Type> {
     [Type::I8X4, Type::I16X2, Type::I8X16, Type::I32].into_iter().find(|ty| ty.mask_type() == Some(mask))
 }
 
-/// Builds a kernel that contains one instance of a form.
+/// Builds a kernel that uses a form once, to test whether a target supports the form.
 fn probe(form: &GeneratedForm) -> Option<Kernel> {
     match *form {
         GeneratedForm::Switch => Some(probe_switch()),
@@ -202,8 +202,8 @@ fn probe(form: &GeneratedForm) -> Option<Kernel> {
     }
 }
 
-/// Builds a kernel that computes a value from operands of the given types and stores it. The last
-/// operand is a constant if `constant`; the others are loaded.
+/// Builds a kernel that computes a value from operands of the given types and stores it. If
+/// `constant`, the last operand is a constant; all other operands are loaded.
 fn probe_with(
     types: &[Type],
     constant: bool,
@@ -244,7 +244,7 @@ fn probe_with(
     Some(b.finish())
 }
 
-/// Selects the first or second value through a block parameter.
+/// Returns a block parameter that is the first or the second of `values`, depending on a condition.
 fn join(b: &mut Builder, ty: Type, values: &[Value]) -> Value {
     let condition = b.scalar("c", Type::I1);
     let (join, way) = (b.block("join", &[ty]), b.block("way", &[]));

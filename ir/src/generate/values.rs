@@ -1,4 +1,4 @@
-//! Generation of ops and operands.
+//! Generation of random ops and their operands.
 
 use std::sync::LazyLock;
 
@@ -11,10 +11,10 @@ use super::Generator;
 use super::memory::MOST_SCALARS;
 use super::palette::{Drawn, GeneratedForm, OpForm};
 
-/// Maximum number of attempts to find an op or operand.
+/// Maximum number of attempts to find a supported op or operand.
 const DRAWS: usize = 50;
 
-/// Removes `contract` from an attribute, because target support does not depend on it.
+/// Removes `contract` from an attribute, because the support of a target does not depend on it.
 fn uncontracted(attr: Attr) -> Attr {
     match attr {
         Attr::Float(flags) => Attr::Float(FloatFlags { contract: false, ..flags }),
@@ -22,14 +22,14 @@ fn uncontracted(attr: Attr) -> Attr {
     }
 }
 
-/// Ops that are generated here: all except those for cooperation of items.
+/// Ops that this module generates: all except those for the cooperation of items.
 static DRAWN: LazyLock<Vec<Op>> = LazyLock::new(|| {
     let meets = |op: Op| op.orders_memory() || matches!(op, Op::SubgroupId | Op::LaneId);
     Op::ALL.iter().copied().filter(|&op| !meets(op)).collect()
 });
 
 impl Generator<'_, '_> {
-    /// Adds an op whose result later ops can use.
+    /// Generates an op whose result later ops can use.
     pub(super) fn op(&mut self) {
         for _ in 0..DRAWS {
             if self.one_in(40)
@@ -56,7 +56,8 @@ impl Generator<'_, '_> {
         self.palette.types.get(number).copied().unwrap_or(Type::I32)
     }
 
-    /// Adds an op with a controlling type, if the op accepts the type and the target supports it.
+    /// Generates an op with a controlling type, if the op accepts the type and the target supports
+    /// it.
     fn try_op(&mut self, op: Op, ty: Type) -> Option<Value> {
         let row = op.row();
         let ty = row.fixed_type().unwrap_or(ty);
@@ -110,7 +111,7 @@ impl Generator<'_, '_> {
         Some(self.builder.value(op, ty, attr, &args))
     }
 
-    /// Generates, for half of all sums with `contract`, a product with which the sum is contracted.
+    /// For half of all sums with `contract`, generates a product with which the sum is contracted.
     fn product(&mut self, op: Op, ty: Type, attr: Attr) -> Option<Value> {
         let flags = match attr {
             Attr::Float(flags) if flags.contract && matches!(op, Op::Fadd | Op::Fsub) => flags,
@@ -127,7 +128,7 @@ impl Generator<'_, '_> {
         Some(product)
     }
 
-    /// Adds a target instruction.
+    /// Generates a target instruction as an intrinsic.
     fn intrinsic(&mut self) -> Option<Value> {
         let number = self.random.below(self.palette.instructions.len());
         let draw = self.palette.instructions.get(number)?;
@@ -185,8 +186,8 @@ impl Generator<'_, '_> {
         flags
     }
 
-    /// Returns a value of a type: an earlier one, with a preference for recent values, or a new
-    /// one.
+    /// Returns a value of a type: an earlier value, with a preference for recent ones, or a new
+    /// value.
     pub(super) fn operand(&mut self, ty: Type) -> Option<Value> {
         let before: Vec<Value> = self.scope.iter().copied().filter(|&value| self.ty(value) == ty).collect();
         let late = self.random.below(before.len()).max(self.random.below(before.len()));
@@ -203,7 +204,7 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// Generates a new value of a type.
+    /// Generates a new value of a type, such as a constant or a load.
     fn source(&mut self, ty: Type) -> Option<Value> {
         if ty == Type::PTR {
             return self.own_row();

@@ -1,5 +1,5 @@
-//! Step-by-step evaluation of a pattern, to report where it fails. The rule book used by selection
-//! provides the meaning of terms.
+//! Step-by-step matching of a rule, to report the pattern or guard that fails. A [`Vocabulary`]
+//! provides the meaning of the terms.
 
 use std::fmt::Write;
 
@@ -10,24 +10,23 @@ use crate::attr::{FlagKind, FloatCC, FloatFlags, IntCC, MemAttr};
 use crate::kernel::{Inst, Kernel, Value, ValueDef};
 use crate::text::print_inst;
 
-/// Interpretation of the terms and literals of a rule book, by their numbers in its table.
+/// Interpretation of the terms and literals of a set of rules, by their numbers.
 pub trait Vocabulary {
-    /// Type of the data that rules match.
+    /// Type of the data that the rules match.
     type Datum: Datum;
 
-    /// Applies an extractor. Returns the extracted parts, or `None` if the extractor does not
-    /// match.
+    /// Applies the extractor of a term. Returns the extracted parts, or `None` if the extractor
+    /// does not match.
     fn extract(&mut self, term: u16, from: &Self::Datum) -> Option<Vec<Self::Datum>>;
 
-    /// Applies a constructor to its operands. Returns `None` if the constructor fails.
+    /// Applies the constructor of a term to operands. Returns `None` if the constructor fails.
     fn construct(&mut self, term: u16, operands: &[Self::Datum]) -> Option<Self::Datum>;
 
     /// Returns the literal with a number.
     fn literal(&self, number: u16) -> Self::Datum;
 }
 
-/// A datum that rules match: a value, an instruction, a type, a number, or data specific to the
-/// rule book.
+/// A datum that rules match: a value, an instruction, a type, a number, or other data of the rules.
 pub trait Datum: Clone {
     /// Returns `true` if two data are equal. May return `false` for data that rules never compare.
     fn same(&self, other: &Self) -> bool;
@@ -50,24 +49,24 @@ pub enum Found {
 /// Extent to which a rule matches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MatchExtent {
-    /// Nothing matches: the rule is for other ops.
+    /// Not even the op matches.
     Nothing,
     /// The op matches, but its controlling type does not.
     Op,
-    /// The op and its controlling type match.
+    /// The op and its controlling type match, but another part of the pattern does not.
     Part,
     /// The whole pattern matches, but a guard does not.
     Pattern,
 }
 
-/// Failure of a pattern or guard.
+/// The pattern or guard at which a rule fails to match.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MatchFailure {
-    /// Source text of the pattern or guard.
+    /// Source text of the failed pattern or guard.
     pub wanted: &'static str,
-    /// Line in the rule's file.
+    /// Line of the failed pattern or guard in the rule's source file.
     pub line: u32,
-    /// Extent to which the rule matched.
+    /// Extent to which the rule matches.
     pub depth: MatchExtent,
     /// Data involved in the failure, with variable names. For a pattern, this is the datum that did
     /// not match, and for [`PatternKind::Same`] also the earlier datum. For a guard without a
@@ -78,13 +77,13 @@ pub struct MatchFailure {
 /// Result of matching a rule step by step.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Walk {
-    /// Values whose definitions the pattern matched.
+    /// Values whose definitions the pattern has matched.
     pub through: Vec<Value>,
-    /// Failure, if the rule does not match.
+    /// Failed pattern or guard, if the rule does not match.
     pub miss: Option<MatchFailure>,
 }
 
-/// Matches a rule's pattern and then its guards, in source order, up to the first failure.
+/// Matches the patterns of a rule and then its guards, in source order, up to the first failure.
 pub fn walk<V: Vocabulary>(vocabulary: &mut V, rule: &Rule, operands: &[V::Datum]) -> Walk {
     let mut walker = Walker { vocabulary, variables: Vec::new(), through: Vec::new() };
     let miss = walker.rule(rule, operands).err();
@@ -162,8 +161,8 @@ impl<V: Vocabulary> Walker<'_, V> {
             PatternKind::Operand(number) => {
                 let operand = frame.and_then(|frame| Some((frame.operands.get(usize::from(number))?, frame.outer)));
                 let outcome = operand.map_or(Ok(()), |(operand, outer)| self.pattern(operand, met, outer));
-                // The first operand of an op's term is its type. This applies only before the
-                // pattern has matched a definition.
+                // The first operand of an op's term is the op's type, as long as the pattern has
+                // matched no definition of a value.
                 let is_type = number == 0 && self.through.is_empty();
                 outcome
                     .map_err(|miss| MatchFailure { depth: if is_type { MatchExtent::Op } else { miss.depth }, ..miss })
@@ -219,7 +218,7 @@ impl<V: Vocabulary> Walker<'_, V> {
         }
     }
 
-    /// Collects the variables of an expression that have a description.
+    /// Collects the variables of an expression that can be described in messages.
     fn depends(&self, expr: &Expr, found: &mut Vec<(&'static str, Found)>) {
         match *expr {
             Expr::Variable(number, name) => {
@@ -237,7 +236,7 @@ fn missed<D: Datum>(pattern: &Pattern, met: &D) -> MatchFailure {
 }
 
 impl MatchFailure {
-    /// Returns a description of the data involved, in terms of the kernel.
+    /// Returns a description of the data at which the match failed, with the names of the kernel.
     pub fn found_text(&self, kernel: &Kernel) -> String {
         let mut text = String::new();
         let is_compared = self.depth != MatchExtent::Pattern && self.found.len() > 1;
@@ -256,7 +255,7 @@ impl MatchFailure {
 }
 
 impl Found {
-    /// Returns the definition of a value, or the text of another datum.
+    /// Returns the definition of a value or instruction as text, or the text of other data.
     pub fn text(&self, kernel: &Kernel) -> String {
         match self {
             Found::Text(text) => text.clone(),

@@ -1,5 +1,5 @@
-//! Array declarations: `shared %tile: i32[256]`, `scratch %tmp: i8x4[8] align 16`, `shared %rest:
-//! i8[]`.
+//! Parser and printer for array declarations: `shared %tile: i32[256]`, `scratch %tmp: i8x4[8]
+//! align 16`, `shared %rest: i8[]`.
 
 use std::fmt::{self, Formatter};
 

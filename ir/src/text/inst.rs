@@ -1,4 +1,5 @@
-//! Parser for statements: an op, its suffixes, and the operands that its row requires.
+//! Parser for statements. A statement has an op, its suffixes, and the operands that the op's
+//! description requires.
 
 use cranelift_entity::packed_option::ReservedValue;
 use halfbyte_abi::{Axis, ParamKind, Type};
@@ -19,7 +20,7 @@ use crate::wellformed::{self, InstPart};
 /// Operands of a statement.
 type Args = SmallVec<[Value; 4]>;
 
-/// Suffixes of an op: modifiers and type.
+/// Suffixes of an op in the text: modifiers and type.
 #[derive(Default)]
 struct Suffix {
     int_cc: Option<IntCC>,
@@ -32,7 +33,7 @@ struct Suffix {
     ty: Option<Type>,
 }
 
-/// An address whose access type is not known yet.
+/// A parsed address. The type of the accessed value is not known yet.
 struct Address {
     base: Value,
     steps: i128,
@@ -55,7 +56,7 @@ fn untyped(row: &OpRow, mnemonic: Span) -> Diagnostic {
 }
 
 impl<'s> Reader<'s> {
-    /// Parses a statement into the current block.
+    /// Parses a statement and appends its instruction to the current block.
     pub(super) fn statement(&mut self) -> Reading<()> {
         let start = self.at();
         let result = match self.tok() {
@@ -110,8 +111,8 @@ impl<'s> Reader<'s> {
 
     /// Defines the result of an op with controlling type `ty`.
     fn result(&mut self, name: Name, row: &OpRow, ty: Type, inst: Inst) -> Value {
-        // If the op does not accept `ty`, there may be no result type. The verifier reports the
-        // error.
+        // If the op does not accept `ty`, there may be no result type. The verifier then reports
+        // the error.
         let result_type = row.result_type(ty);
         let value = self.define_value(name, result_type.unwrap_or(ty), ValueDef::Result(inst));
         if result_type.is_none() || !row.types.is_none_or(|types| types.contains(ty)) {
@@ -144,8 +145,8 @@ impl<'s> Reader<'s> {
         rest.split(['\n', ';']).next().unwrap_or_default().trim()
     }
 
-    /// Reports an address in the position of the value to store. The index has not been consumed
-    /// yet.
+    /// Reports a store whose address comes before the value to store. The index of the address has
+    /// not been consumed yet.
     fn value_goes_first(&mut self, expected: &str, op: &str, base: &str, value: &str) -> Failed {
         let element = self.rest_of_line().split_once(']').map_or("", |(index, _)| index);
         let value = if value.starts_with('%') && !value.contains(' ') { value } else { "%v" };
@@ -154,7 +155,7 @@ impl<'s> Reader<'s> {
         failed
     }
 
-    /// Reports a value in the position of the op.
+    /// Reports a value where the name of an op is expected.
     fn expression(&mut self, result: Name) -> Failed {
         let here = self.name_at(self.at());
         let (y, x) = (self.source(result.span), self.source(here.span));
@@ -219,8 +220,8 @@ impl<'s> Reader<'s> {
         let word = self.source(span);
         match (self.tok(), Op::from_name(word)) {
             (Tok::Punctuation(b'='), _) => {
-                // The user intended to define a value here. Define it, so that its uses are not
-                // reported.
+                // The user intended to define a value here. Define the value, so that its uses are
+                // not reported.
                 let name = self.name_at(span.start.saturating_sub(1));
                 self.poison(name);
                 let expected = format!("`%{word}`: the names of values begin with `%`");
@@ -339,7 +340,8 @@ impl<'s> Reader<'s> {
         self.error(span, format!("`{word}` is neither a type nor a modifier of `{}`", row.name), expected)
     }
 
-    /// Parses the operands after the suffixes, and returns the controlling type and the attribute.
+    /// Parses the operands after the op and its suffixes. Returns the controlling type and the
+    /// attribute.
     fn operands(&mut self, row: &OpRow, suffix: &Suffix, mnemonic: Span, args: &mut Args) -> Reading<(Type, Attr)> {
         if matches!(row.attr, AttrKind::Mem | AttrKind::Atomic) {
             return self.memory(row, suffix, mnemonic, args);
@@ -380,7 +382,7 @@ impl<'s> Reader<'s> {
         Ok(value)
     }
 
-    /// Reports an unexpected token in the position of a value.
+    /// Reports an unexpected token where a value is expected.
     fn no_operand(&mut self) -> Failed {
         let rest = self.rest_of_line();
         let help = match self.tok() {
@@ -409,8 +411,8 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Parses a number as an operand. It is equivalent to a `const` of the operand's type before
-    /// the instruction.
+    /// Parses a number as an operand. Such a number is equivalent to a `const` instruction of the
+    /// operand's type before the current instruction.
     fn literal(&mut self, row: &OpRow, ty: Type, args: &mut Args) -> Reading<Value> {
         let wanted = match row.arg(args.len()) {
             Some(ArgType::Same) => Some(ty),
@@ -431,7 +433,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Parses a number of type `ty` as operand `number`.
+    /// Parses a number of type `ty` as the operand with number `number`.
     fn literal_of(&mut self, ty: Type, number: usize) -> Reading<Value> {
         let start = self.at();
         let words = self.constant_words(ty)?;
@@ -447,7 +449,8 @@ impl<'s> Reader<'s> {
         Ok(value)
     }
 
-    /// Reports a number in the position of a value, if no operand determines the number's type.
+    /// Reports a number where a value is expected, if no other operand determines the number's
+    /// type.
     fn number_for_operand(&mut self, row: &OpRow, ty: Type) -> Failed {
         let from = row.sources(ty).next().unwrap_or(ty);
         let is_list = self.tok() == Tok::Punctuation(b'[');
@@ -466,8 +469,8 @@ impl<'s> Reader<'s> {
         failed
     }
 
-    /// Parses operands separated by commas, and the lane number or list at the end if the op has
-    /// one.
+    /// Parses operands separated by commas, and then the lane number or list of lane numbers if the
+    /// op has one.
     fn values(&mut self, row: &OpRow, ty: Type, args: &mut Args) -> Reading<Attr> {
         let kind = row.attr;
         let last = match kind {
@@ -583,7 +586,7 @@ impl<'s> Reader<'s> {
         Ok(self.body.kernel.const_attr(ty, words))
     }
 
-    /// Parses the contents of a buffer: constants of its element type.
+    /// Parses the constant contents of a buffer: constants of its element type.
     pub(super) fn contents(&mut self, elem: Type) -> Reading<Vec<u8>> {
         let mut contents = Vec::new();
         self.bracketed(|reader, _| {
@@ -633,13 +636,13 @@ impl<'s> Reader<'s> {
         Ok(words)
     }
 
-    /// Parses the bits of one lane of a list.
+    /// Parses one number of a list of lanes. Returns its bits.
     fn lane(&mut self, ty: Type) -> Reading<u64> {
         let (text, negative, span) = self.lane_text(ty)?;
         literal::lane(text, negative, ty.elem()).map_err(|bad| self.bad(span, bad))
     }
 
-    /// Parses a number. Returns its text without sign, `true` if it is negative, and its span.
+    /// Parses a number. Returns its text without the sign, `true` if it is negative, and its span.
     fn lane_text(&mut self, ty: Type) -> Reading<(&'s str, bool, Span)> {
         let start = self.at();
         let negative = self.eat(b'-');
@@ -672,7 +675,8 @@ impl<'s> Reader<'s> {
 
     fn memory(&mut self, row: &OpRow, suffix: &Suffix, mnemonic: Span, args: &mut Args) -> Reading<(Type, Attr)> {
         let ty = suffix.ty;
-        // Numbers whose type follows from the address, with their operand numbers.
+        // Numbers whose type is only known after the address has been parsed, with their operand
+        // numbers.
         let mut literals: SmallVec<[(usize, Lexer<'s>); 2]> = SmallVec::new();
         while args.len() + 1 < row.args.len() {
             let operand = self.at();
@@ -709,7 +713,7 @@ impl<'s> Reader<'s> {
         }
         let elem = self.body.kernel.elements(address.base).map(|(elem, _)| elem);
         let Some(ty) = ty.or(elem) else {
-            // The base may have no definition, which is reported instead.
+            // If the base has no definition, that error is reported instead.
             self.body.untyped.push((address.base, untyped(row, mnemonic)));
             self.body.partial.incomplete = true;
             return Err(Failed);
@@ -745,7 +749,7 @@ impl<'s> Reader<'s> {
         Ok((ty, attr))
     }
 
-    /// Reports a base that is not an address, for an access without a type suffix.
+    /// Reports a base that is not an address, in a memory access without a type suffix.
     fn check_base(&mut self, start: u32, base: Value) -> Reading<()> {
         let known = self.body.kernel.values.get(base).filter(|value| value.def != ValueDef::Param(u32::MAX));
         let Some(ty) = known.map(|value| value.ty).filter(|&ty| ty != Type::PTR) else { return Ok(()) };
@@ -824,7 +828,7 @@ impl<'s> Reader<'s> {
         Ok(address)
     }
 
-    /// Reports an index that is not the sum of a value and a constant.
+    /// Reports an index that is not a value plus a constant.
     fn computed_index(&mut self, index: u32, op: &str) -> Failed {
         let rest = self.rest_of_line().trim_start_matches('*');
         let right = rest.split(']').next().unwrap_or_default().trim();

@@ -1,4 +1,4 @@
-//! Kernels of a text, one after another. [`super::read`] parses each of them.
+//! Parser for a whole text, which parses its kernels one after another with [`super::read`].
 
 use hashbrown::HashMap;
 
@@ -21,12 +21,12 @@ pub fn read(source: &str) -> Result<Module, Vec<Diagnostic>> {
     kernels.finish().map(|()| module)
 }
 
-/// Typical text size in bytes of a kernel with a few dozen instructions.
+/// Typical size in bytes of the text of a kernel with a few dozen instructions.
 const USUAL_KERNEL: usize = 1000;
 
-/// Iterator-like parser for the kernels of a text. Each kernel is parsed and verified in the memory
-/// of the previous one. A text with many kernels therefore needs little more memory than one with
-/// few.
+/// Parser that returns the kernels of a text one by one. Each kernel is parsed and verified in the
+/// memory of the previous kernel. A text with many kernels therefore needs little more memory than
+/// a text with few.
 pub struct Kernels<'s> {
     reader: Reader<'s>,
     names: HashMap<&'s str, Span>,
@@ -35,7 +35,7 @@ pub struct Kernels<'s> {
 impl<'s> Kernels<'s> {
     /// Creates a parser for a text.
     pub fn new(source: &'s str) -> Kernels<'s> {
-        // Spans have 32-bit offsets.
+        // Spans have 32-bit offsets, so a longer text is an error.
         let is_too_long = u32::try_from(source.len()).is_err();
         let mut reader = Reader::new(if is_too_long { "" } else { source });
         if is_too_long {
@@ -46,8 +46,8 @@ impl<'s> Kernels<'s> {
         Kernels { reader, names: HashMap::with_capacity(source.len() / USUAL_KERNEL) }
     }
 
-    /// Returns the next kernel, which the caller may modify. Returns `None` at the end and after
-    /// the first error.
+    /// Returns the next kernel, which the caller may modify. Returns `None` at the end of the text
+    /// and after the first error.
     pub fn read(&mut self) -> Option<&mut Kernel> {
         let is_kernel = self.next();
         (is_kernel && !self.reader.has_faults()).then_some(&mut self.reader.body.kernel)
@@ -68,7 +68,7 @@ impl<'s> Kernels<'s> {
         Err(diagnostics)
     }
 
-    /// Parses the next kernel, if there is one.
+    /// Parses the next kernel. Returns `false` if there is no next kernel.
     fn next(&mut self) -> bool {
         let Kernels { reader, names } = self;
         if !reader.find_kernel() {
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(errors.len(), 2, "{errors:?}");
         assert_eq!(errors, read(&text).unwrap_err());
         assert_eq!(errors[0].message, "a second kernel @a");
-        // `finish` also finds the errors if no kernel was requested before.
+        // `finish` finds the errors even if the caller has requested no kernel.
         assert_eq!(Kernels::new(&text).finish(), Err(errors));
     }
 }

@@ -1,63 +1,63 @@
-//! Lexer. It determines the kind of the next token from its first bytes, and the length only when
-//! the parser consumes the token. A line break ends a statement.
+//! Lexer of the IR text. It determines the kind of the next token from its first bytes, and the
+//! length only when the parser consumes the token. A line break ends a statement.
 
 use crate::span::Span;
 
 /// Kind of a token. The text of the token is the source under its span.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Tok {
-    /// A name or keyword: a letter or `_`, then letters, digits and `_`.
+    /// A name or keyword: a letter or `_`, followed by letters, digits and `_`.
     Word,
     /// A number: a digit, followed by letters, digits, `_`, `.` and exponent signs.
     Number,
-    /// `%name`
+    /// Name of a value: `%name`
     Value,
-    /// `^name`
+    /// Name of a block: `^name`
     Block,
-    /// `@name`
+    /// Name of a kernel: `@name`
     Kernel,
-    /// `"..."` on one line
+    /// String literal on one line: `"..."`
     Text,
     /// `=`, `,`, `:`, `.`, `+`, `-`, `*` and brackets.
     Punctuation(u8),
     /// A byte that cannot begin a token.
     Bad,
-    /// A string without its closing quote.
+    /// A string literal without its closing quote.
     OpenText,
-    /// The end of the source.
+    /// The end of the text, or of the line.
     End,
 }
 
-/// The name of a value, block or kernel.
+/// The name of a value, block or kernel in the source text.
 #[derive(Clone, Copy)]
 pub(super) struct Name {
-    /// Span, including the sigil.
+    /// Span of the name, including the sigil (`%`, `^` or `@`).
     pub span: Span,
-    /// First eight bytes without the sigil, the first byte lowest, padded with zeros.
+    /// First eight bytes of the name without the sigil: the first byte lowest, padded with zeros.
     pub head: u64,
 }
 
-/// Position in the source, before a token.
+/// Position in the source text, in front of a token.
 #[derive(Clone)]
 pub(super) struct Lexer<'s> {
     source: &'s str,
     at: usize,
-    /// Kind of the next token; [`Tok::End`] at the end of the line.
+    /// Kind of the next token on this line; [`Tok::End`] at the end of the line.
     tok: Tok,
-    /// Kind of the next token on a later line, if `tok` is the end of this line.
+    /// Kind of the next token on a later line, if `tok` is [`Tok::End`] because the line ends.
     next_line: Tok,
     /// `true` if the next token is the first on its line.
     fresh_line: bool,
     /// `true` if line breaks are ignored, as inside brackets.
     free: bool,
-    /// End of the previous token.
+    /// End of the previous token, as a byte offset.
     end: usize,
-    /// Start of the line, label or header that is being parsed.
+    /// Start of the statement, label or kernel header that is being parsed, as a byte offset.
     start: usize,
 }
 
-/// Kind of token for each first byte; `None` if the byte alone does not determine the kind or is
-/// between tokens.
+/// Kind of token for each first byte. `None` if the byte alone does not determine the kind, or if
+/// it is a blank or begins a comment.
 const FIRST: [Option<Tok>; 256] = {
     let mut table = [Some(Tok::Bad); 256];
     let mut byte = 0;
@@ -98,15 +98,16 @@ fn len_while(bytes: &[u8], mut belongs: impl FnMut(u8) -> bool) -> usize {
     bytes.iter().position(|&byte| !belongs(byte)).unwrap_or(bytes.len())
 }
 
-/// Returns a word with the byte repeated eight times.
+/// Returns a 64-bit word that contains a byte eight times.
 const fn eight(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
 
-/// Returns a word with the top bit set in each byte of `bytes` that is not valid in a name.
+/// Returns a 64-bit word with the highest bit set in each byte of `bytes` that is not valid in a
+/// name.
 fn outside_name(bytes: u64) -> u64 {
     const TOP: u64 = eight(0x80);
-    // Sums of 7-bit values do not carry into the next byte.
+    // Each byte has 7 bits here, so sums do not carry into the next byte.
     let ascii = bytes & !TOP;
     let at_least = |bytes: u64, first: u8| bytes + eight(0x80 - first);
     let within = |bytes: u64, first: u8, last: u8| at_least(bytes, first) & !at_least(bytes, last + 1);
@@ -145,7 +146,7 @@ impl<'s> Lexer<'s> {
         self.fresh_line
     }
 
-    /// Returns the start of the next token.
+    /// Returns the byte offset of the next token.
     #[inline]
     pub(super) fn at(&self) -> u32 {
         self.at as u32
@@ -164,7 +165,7 @@ impl<'s> Lexer<'s> {
             Tok::Word | Tok::Value | Tok::Block | Tok::Kernel => 1 + len_while(rest, in_name),
             Tok::Number => 1 + number_len(self.byte(self.at), rest),
             Tok::Text | Tok::OpenText => 1 + text_len(rest).1,
-            // A run of non-ASCII bytes is one token, so that the token ends at a character
+            // Consecutive non-ASCII bytes form one token, so that the token ends at a character
             // boundary.
             Tok::Bad if self.byte(self.at).is_some_and(|first| !first.is_ascii()) => {
                 1 + len_while(rest, |byte| !byte.is_ascii())
@@ -175,30 +176,31 @@ impl<'s> Lexer<'s> {
 
     // Lines.
 
-    /// Returns the end of the previous token.
+    /// Returns the byte offset of the end of the previous token.
     #[inline]
     pub(super) fn end(&self) -> u32 {
         self.end as u32
     }
 
-    /// Begins a line, label or header.
+    /// Begins a statement, label or kernel header at the next token.
     pub(super) fn begin(&mut self) {
         self.start = self.at;
         self.free = false;
         self.tok = self.tok_of_any_line();
     }
 
-    /// Returns `true` if a token of the current line, label or header has been consumed.
+    /// Returns `true` if a token of the current statement, label or kernel header has been
+    /// consumed.
     pub(super) fn has_begun(&self) -> bool {
         self.end > self.start
     }
 
-    /// Returns `true` if line breaks are ignored.
+    /// Returns `true` if line breaks are ignored, as inside brackets.
     pub(super) fn is_free(&self) -> bool {
         self.free
     }
 
-    /// Sets whether line breaks are ignored.
+    /// Sets whether line breaks are ignored, as inside brackets.
     pub(super) fn free(&mut self, free: bool) {
         self.free = free;
         self.set_kind(self.tok_of_any_line());
@@ -212,18 +214,18 @@ impl<'s> Lexer<'s> {
 
     // Consuming tokens.
 
-    /// Consumes the next token.
+    /// Consumes the next token and returns its span.
     pub(super) fn bump(&mut self) -> Span {
         self.take(self.len())
     }
 
-    /// Consumes a punctuation token.
+    /// Consumes a punctuation token and returns its span.
     #[inline]
     pub(super) fn mark(&mut self) -> Span {
         self.take(1)
     }
 
-    /// Consumes a name with its sigil.
+    /// Consumes a name with its sigil (`%`, `^` or `@`).
     #[inline]
     pub(super) fn name(&mut self) -> Name {
         let name = self.name_from(self.at());
@@ -231,28 +233,29 @@ impl<'s> Lexer<'s> {
         name
     }
 
-    /// Returns the name whose sigil is at `start`.
+    /// Returns the name whose sigil (`%`, `^` or `@`) is at `start`.
     #[inline]
     pub(super) fn name_from(&self, start: u32) -> Name {
         let (len, head) = self.name_at(start as usize + 1);
         Name { span: Span { start, end: start + 1 + len as u32 }, head }
     }
 
-    /// Returns the span of the next token, which is a word.
+    /// Returns the span of the next token, which must be a [`Tok::Word`].
     #[inline]
     pub(super) fn word(&self) -> Span {
         let (len, _) = self.name_at(self.at);
         Span { start: self.at(), end: self.at() + len as u32 }
     }
 
-    /// Returns `true` if the next token, which is a word, equals `word`.
+    /// Returns `true` if the next token, which must be a [`Tok::Word`], equals `word`.
     #[inline]
     pub(super) fn is_word(&self, word: &str) -> bool {
         let rest = self.source.as_bytes().get(self.at..).and_then(|rest| rest.strip_prefix(word.as_bytes()));
         rest.is_some_and(|rest| !rest.first().is_some_and(|&byte| in_name(byte)))
     }
 
-    /// Returns the length and the first eight bytes of the name without sigil at `at`.
+    /// Returns the length and the first eight bytes of the name that begins at `at`, after its
+    /// sigil.
     #[inline]
     fn name_at(&self, at: usize) -> (usize, u64) {
         let Some(first) = self.source.as_bytes().get(at..).and_then(|rest| rest.first_chunk()) else {
@@ -275,8 +278,8 @@ impl<'s> Lexer<'s> {
         Span { start, end: self.end() }
     }
 
-    /// Consumes the next token, which has length `len`. The fast path covers the usual case: the
-    /// token is followed directly, or after one space, by another token.
+    /// Consumes the next token, which is `len` bytes long. The fast path covers the usual case:
+    /// another token follows directly or after one space.
     pub(super) fn skip(&mut self, len: usize) {
         self.end = self.at + len;
         self.at = self.end + usize::from(self.byte(self.end) == Some(b' '));
@@ -286,7 +289,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// Skips blanks and comments and finds the next token.
+    /// Skips blanks and comments, and determines the kind of the next token.
     #[inline(never)]
     fn find(&mut self) {
         let mut at = self.at;
@@ -306,7 +309,7 @@ impl<'s> Lexer<'s> {
         });
     }
 
-    /// Returns the kind of token at the current position, if one or two bytes determine it.
+    /// Returns the kind of the token at the current position, if one or two bytes determine it.
     #[inline]
     fn here(&self) -> Option<Tok> {
         let tok = FIRST[usize::from(self.byte(self.at)?)]?;
@@ -325,14 +328,14 @@ impl<'s> Lexer<'s> {
     }
 }
 
-/// Implements [`Lexer::name_at`] if fewer than eight bytes remain.
+/// Implements [`Lexer::name_at`] near the end of the text, where fewer than eight bytes remain.
 #[inline(never)]
 fn short_name(rest: &[u8]) -> (usize, u64) {
     let len = len_while(rest, in_name);
     (len, rest.iter().take(len).rev().fold(0, |head, &byte| head << 8 | u64::from(byte)))
 }
 
-/// Returns the length of a number after its first digit.
+/// Returns the length of a number literal without its first digit.
 fn number_len(first: Option<u8>, rest: &[u8]) -> usize {
     let hex = first == Some(b'0') && rest.first() == Some(&b'x');
     let mut last = first;
@@ -343,8 +346,8 @@ fn number_len(first: Option<u8>, rest: &[u8]) -> usize {
     })
 }
 
-/// Returns the kind of a string, which may be unterminated on its line, and its length after the
-/// first quote.
+/// Returns the kind of a string literal, which may lack its closing quote, and its length without
+/// the opening quote.
 fn text_len(rest: &[u8]) -> (Tok, usize) {
     let mut at = 0;
     loop {

@@ -5,18 +5,18 @@ use rustc_apfloat::{Float, FloatConvert, Round, Status};
 
 use halfbyte_abi::{Elem, Type};
 
-/// Error of an invalid number.
+/// Error of an invalid number literal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BadNumber {
     /// Error message.
     pub message: String,
-    /// Valid input.
+    /// Description of the valid input.
     pub expected: String,
 }
 
-/// Maximum length of a number in characters, which bounds the time for exact parsing. The longest
-/// exact f32 has 149 digits after the point, and the longest exact f64 has 1,074. The shortest text
-/// of any f32 or f64 has at most 17 significant digits.
+/// Maximum length of a number literal in characters, which bounds the time for exact parsing. The
+/// longest exact f32 has 149 digits after the point, and the longest exact f64 has 1,074. The
+/// shortest text of any f32 or f64 has at most 17 significant digits.
 const MAX_LENGTH: usize = 1200;
 
 fn bad(text: &str, negative: bool, what: &str, expected: &str) -> BadNumber {
@@ -32,7 +32,7 @@ pub fn magnitude(text: &str) -> Option<u64> {
         Some(digits) => (digits, 16),
         None => (text, 10),
     };
-    // `from_str_radix` accepts a leading plus sign.
+    // `from_str_radix` accepts a plus sign in front of the digits.
     u64::from_str_radix(digits, radix).ok().filter(|_| !digits.starts_with('+'))
 }
 
@@ -46,7 +46,8 @@ pub(super) fn integer(text: &str, negative: bool) -> Result<i128, BadNumber> {
     }
 }
 
-/// Parses the bits of a lane from a number's text without its sign. `inf` and `nan` are numbers.
+/// Parses the value of a lane and returns its bits. `text` is a number without its sign, `inf` or
+/// `nan`.
 ///
 /// # Errors
 /// The text is not a number, or the lane cannot hold the number.
@@ -75,16 +76,18 @@ pub fn lane(text: &str, negative: bool, elem: Elem) -> Result<u64, BadNumber> {
 }
 
 /// Parses the bits of a vector from one `0x` hexadecimal number, lane 0 lowest. Returns `None` if
-/// the type is scalar or the number is decimal; a decimal number is the value of every lane
+/// the type is scalar or the number is decimal. A decimal number is the value of every lane
 /// ([`lane`]).
 ///
 /// # Errors
-/// The number of digits differs from that of the vector. Such a number is ambiguous, because it
-/// could also be meant for every lane. A zero may have any number of digits.
+/// The number of digits differs from the number of the vector's hexadecimal digits. Such a number
+/// is ambiguous, because it could also be meant as the value of every lane. Zero may have any
+/// number of digits.
 pub fn element(text: &str, negative: bool, ty: Type) -> Option<Result<[u64; 8], BadNumber>> {
     let digits = text.strip_prefix("0x").filter(|_| !ty.is_scalar())?;
     let wanted = ty.bits().div_ceil(4) as usize;
-    // A small mask can also have all digits of its bytes in memory, which is the format of results.
+    // A small mask may also have as many digits as its bytes in memory, the format in which results
+    // are printed.
     let in_memory = 2 * ty.bytes() as usize;
     let mut words = [0u64; 8];
     for (place, digit) in digits.chars().rev().enumerate().take(in_memory) {
@@ -126,7 +129,7 @@ fn elem_name(elem: Elem) -> &'static str {
     halfbyte_abi::Type::new(elem, 1).map_or("", |ty| ty.name())
 }
 
-/// Returns the bits of `nan`.
+/// Returns the bits of the literal `nan`.
 fn canonical_nan(elem: Elem) -> u64 {
     if elem == Elem::F64 { f64::NAN.to_bits() & magnitudes(elem) } else { magnitudes(elem) }
 }
@@ -139,8 +142,7 @@ fn is_nan(bits: u64, elem: Elem) -> bool {
     bits & magnitudes(elem) > infinity(elem)
 }
 
-/// Returns the largest magnitude that is not NaN: infinity, or the largest number if the format has
-/// no infinity.
+/// Returns the bits of infinity, or of the largest number if the format has no infinity.
 fn infinity(elem: Elem) -> u64 {
     match elem {
         Elem::F16 => 0x7c00,
@@ -195,15 +197,15 @@ fn float<F: Float>(text: &str, negative: bool, elem: Elem) -> Result<u64, BadNum
     Ok(signed(rounded.value.to_bits() as u64))
 }
 
-/// Converts to `f64`, which represents every value of every format exactly.
+/// Converts a number to `f64`, which represents every value of every supported format exactly.
 fn widened<F: Float + FloatConvert<Double>>(bits: u64) -> f64 {
     let wide: Double = F::from_bits(bits.into()).convert(&mut false).value;
     f64::from_bits(wide.to_bits() as u64)
 }
 
-/// Formats the bits of a lane. Integers are signed. Whole floats below 2^24 are printed in full,
+/// Formats the value of a lane. Integers are signed. Whole floats below 2^24 are printed in full,
 /// and other floats with the fewest decimal digits that parse back to the same bits. A NaN other
-/// than `nan` is printed as bits.
+/// than the literal `nan` is printed as hexadecimal bits.
 pub fn lane_text(bits: u64, elem: Elem) -> String {
     let value = match elem {
         Elem::F16 => widened::<Half>(bits),
@@ -230,7 +232,7 @@ pub fn lane_text(bits: u64, elem: Elem) -> String {
     if value.fract() == 0.0 && value.abs() < f64::from(1 << 24) {
         return format!("{value:?}");
     }
-    // The standard library prints the shortest form that parses back.
+    // The standard library prints the shortest text that parses back to the same bits.
     if elem == Elem::F64 {
         return format!("{value:?}");
     }
@@ -307,8 +309,8 @@ mod tests {
             assert_eq!(lane_text(bits, Elem::F16), text);
             assert_eq!(read(text, Elem::F16), Some(bits));
         }
-        // Halfway cases, with and without one more digit. A conversion through f64 would round them
-        // wrongly.
+        // Numbers halfway between two halves, with and without one more digit. A conversion through
+        // f64 would round them wrongly.
         assert_eq!(read("1.00048828125", Elem::F16), Some(0x3c00));
         assert_eq!(read("1.000488281250000000000000000000000001", Elem::F16), Some(0x3c01));
         assert_eq!(read("65519", Elem::F16), Some(0x7bff));

@@ -1,5 +1,5 @@
 //! Text form of the IR, described in `docs/ir.md`. [`read`] parses the output of [`print()`] to the
-//! same kernels, and printing these again gives the same text.
+//! same kernels. Printing these kernels again gives the same text.
 
 mod arrays;
 mod inst;
@@ -13,11 +13,11 @@ mod streams;
 mod suggest;
 pub(crate) mod suggestions;
 
-/// Supported version of the language. A text can declare its version in the first line: `halfbyte
+/// Supported version of the IR text. A text can declare its version in the first line: `halfbyte
 /// 1`. A text with another version is rejected.
 pub const VERSION: u32 = 1;
 
-/// Keyword of a buffer whose argument may overlap others.
+/// Keyword of a buffer parameter whose argument may overlap other buffers.
 pub(crate) const MAY_ALIAS: &str = "may_alias";
 
 /// Modifier of a barrier at which items of a subgroup may execute different barrier instructions.

@@ -8,18 +8,18 @@ use std::hash::{BuildHasher, RandomState};
 use super::lexer::Name;
 use crate::span::Span;
 
-/// Entity of a name. A name can be used before its definition.
+/// A name and the value or block to which it belongs. A name can be used before its definition.
 #[derive(Clone, Copy)]
 pub(super) struct Named<T> {
     pub entity: T,
-    /// Span of the first occurrence.
+    /// Span of the first occurrence of the name.
     pub name: Span,
-    /// Span of the definition, or of the first use if there is no definition yet.
+    /// Span of the definition, or of the first use if the name has no definition yet.
     pub span: Span,
     pub defined: bool,
 }
 
-/// Slot of the hash table. It is free if its round differs from the table's.
+/// Entry of the hash table. It is free if its `round` differs from the round of the table.
 #[derive(Clone, Copy, Default)]
 struct TableSlot {
     key: u64,
@@ -27,13 +27,14 @@ struct TableSlot {
     number: u32,
 }
 
-/// A hash table with open addressing, at most half full.
+/// A hash table of names with open addressing, at most half full.
 pub(super) struct Names<'s, T> {
     source: &'s str,
     slots: Vec<TableSlot>,
-    /// Right shift that maps a 64-bit product to a slot.
+    /// Right shift that maps a 64-bit product to a table index.
     shift: u32,
-    /// Hash multiplier: odd, and random for each text, so that no text can force collisions.
+    /// Multiplier of the hash function: odd, and random for each text, so that no text can force
+    /// collisions.
     factor: u64,
     /// Number of times that the table was cleared, plus one.
     round: u32,
@@ -41,17 +42,17 @@ pub(super) struct Names<'s, T> {
     named: Vec<Named<T>>,
 }
 
-/// Insertion point of a name that is not in the table.
+/// Position in the hash table at which a missing name can be inserted.
 pub(super) struct Vacant {
     key: u64,
     at: usize,
 }
 
-/// Flag bit in the keys of long names. Keys of short names never contain it, because their bytes
-/// are ASCII.
+/// Flag bit in the keys of long names. Keys of short names consist of ASCII bytes, so they never
+/// contain this bit.
 const LONG: u64 = 1 << 63;
 
-/// Initial number of slots.
+/// Initial size of the hash table, in entries.
 const FEW: usize = 128;
 
 impl<'s, T: Copy> Names<'s, T> {
@@ -61,7 +62,7 @@ impl<'s, T: Copy> Names<'s, T> {
         Names { source, slots, shift, factor, round: 1, named: Vec::new() }
     }
 
-    /// Removes all names.
+    /// Removes all names from the table.
     pub(super) fn clear(&mut self) {
         self.named.clear();
         self.round = self.round.wrapping_add(1);
@@ -71,28 +72,28 @@ impl<'s, T: Copy> Names<'s, T> {
         }
     }
 
-    /// Returns a name's text without its sigil.
+    /// Returns the text of a name without its sigil.
     pub(super) fn text(&self, span: Span) -> &'s str {
         self.source.get(span.start as usize + 1..span.end as usize).unwrap_or_default()
     }
 
-    /// Returns the entries in the order of their first occurrence.
+    /// Returns the entries in the order in which the names first occur.
     pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &Named<T>> {
         self.named.iter()
     }
 
-    /// Returns the entry of a name.
+    /// Returns the entry of a name, if it is in the table.
     pub(super) fn get(&self, name: Name) -> Option<&Named<T>> {
         self.find(name).ok().and_then(|number| self.named.get(number))
     }
 
-    /// Returns the entry of a name, or its insertion point.
+    /// Returns the entry of a name, or the position for its insertion.
     #[inline]
     pub(super) fn entry(&mut self, name: Name) -> Result<&mut Named<T>, Vacant> {
         self.find(name).map(|number| &mut self.named[number])
     }
 
-    /// Inserts an entry.
+    /// Inserts an entry at a position that [`Names::entry`] has returned.
     #[inline]
     pub(super) fn insert(&mut self, Vacant { key, at }: Vacant, named: Named<T>) {
         if let Some(slot) = self.slots.get_mut(at) {
@@ -104,11 +105,11 @@ impl<'s, T: Copy> Names<'s, T> {
         }
     }
 
-    /// Returns the index of a name's entry, or its insertion point.
+    /// Returns the index of a name's entry, or the position for its insertion.
     #[inline]
     fn find(&self, name: Name) -> Result<usize, Vacant> {
         match name.span.len() {
-            // Eight bytes and the sigil.
+            // A name of at most nine bytes: eight bytes and the sigil.
             0..=9 => self.find_key(name.head, |_| true),
             _ => self.find_long(name),
         }
@@ -135,13 +136,13 @@ impl<'s, T: Copy> Names<'s, T> {
         Err(Vacant { key, at })
     }
 
-    /// Returns the first slot to probe for a key.
+    /// Returns the table index at which the search for a key begins.
     #[inline]
     fn place(&self, key: u64) -> usize {
         (key.wrapping_mul(self.factor) >> self.shift) as usize
     }
 
-    /// Returns the next slot to probe.
+    /// Returns the table index that the search examines after `at`.
     #[inline]
     fn after(&self, at: usize) -> usize {
         (at + 1) & (self.slots.len() - 1)
@@ -168,7 +169,7 @@ mod tests {
     use super::super::lexer::Lexer;
     use super::*;
 
-    /// Lexes a text that consists only of names.
+    /// Returns the names in a text that consists only of names.
     fn names(text: &str) -> Vec<Name> {
         let mut lexer = Lexer::new(text);
         (0..text.matches('%').count()).map(|_| lexer.name()).collect()
@@ -176,7 +177,7 @@ mod tests {
 
     #[test]
     fn names_of_every_length_are_told_apart() {
-        // Each name is a prefix of all later ones, and is paired with a name that differs in the
+        // Each name is a prefix of all later names, and is paired with a name that differs in the
         // last letter.
         let text: String = (1..40).map(|len| format!("%{} %{}b ", "a".repeat(len), "a".repeat(len - 1))).collect();
         let mut table = Names::new(&text);

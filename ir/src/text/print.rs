@@ -1,5 +1,5 @@
-//! Printer. The parser reads its output back to the same kernel. The printer omits everything that
-//! is a default.
+//! Printer of the IR text. The parser reads the printed text back to the same kernel. The printer
+//! omits everything that is a default.
 
 use std::collections::HashSet;
 use std::fmt::{self, Display, Formatter, Write};
@@ -49,8 +49,8 @@ impl Display for Kernel {
     }
 }
 
-/// Printed names of values or blocks. An entity gets a number if it has no name or an earlier
-/// entity has the same name.
+/// Printed names of values or blocks. A value or block gets a number as its name if it has no name,
+/// or if an earlier one has the same name.
 struct Labels<K: EntityRef>(SecondaryMap<K, Option<u32>>);
 
 impl<K: EntityRef> Labels<K> {
@@ -88,7 +88,7 @@ impl<K: EntityRef> Labels<K> {
 
 pub(super) struct Printer<'k> {
     pub kernel: &'k Kernel,
-    /// Unnamed, unused results, which are omitted.
+    /// Unnamed results without uses, which the printer omits.
     unused: HashSet<Value>,
     values: Labels<Value>,
     blocks: Labels<Block>,
@@ -245,8 +245,8 @@ impl<'k> Printer<'k> {
         }
     }
 
-    /// Returns `true` if the type of an access equals its buffer's element type, so that the suffix
-    /// is omitted.
+    /// Returns `true` if the type of a memory access equals the element type of its buffer, so that
+    /// the type suffix is omitted.
     fn is_implied(&self, op: Op, ty: Type, args: &[Value]) -> bool {
         let row = op.row();
         if !matches!(row.attr, AttrKind::Mem | AttrKind::Atomic) {
@@ -271,7 +271,7 @@ impl<'k> Printer<'k> {
         if data.op.row().attr == AttrKind::Atomic {
             implied.align = data.ty.bytes();
         }
-        // Without an index, every scale that divides the offset is equivalent.
+        // Without an index, every scale that divides the offset has the same meaning.
         let unscaled = index.is_empty() && mem.offset % implied.scale.max(1) as i32 == 0;
         let scale = if unscaled { implied.scale } else { mem.scale };
         let steps = mem.offset / scale.max(1) as i32;
@@ -333,8 +333,8 @@ impl<'k> Printer<'k> {
     }
 }
 
-/// Returns the results that the text omits: results of ops that allow it, without a name and
-/// without a use.
+/// Returns the results that the printer omits: unnamed results without uses, of ops that allow the
+/// omission.
 fn unused(kernel: &Kernel) -> HashSet<Value> {
     let insts = || kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).flat_map(|data| &data.insts);
     let datas = || insts().filter_map(|&inst| Some((inst, kernel.insts.get(inst)?)));
@@ -352,7 +352,7 @@ fn unused(kernel: &Kernel) -> HashSet<Value> {
     unused
 }
 
-/// Prints the contents of a buffer, one constant per element.
+/// Prints the constant contents of a buffer, one number per element.
 fn contents_text(f: &mut Formatter<'_>, elem: Type, contents: &[u8]) -> fmt::Result {
     f.write_str(" = [")?;
     for (number, bytes) in contents.chunks(elem.bytes().max(1) as usize).enumerate() {
@@ -366,8 +366,8 @@ fn contents_text(f: &mut Formatter<'_>, elem: Type, contents: &[u8]) -> fmt::Res
     f.write_char(']')
 }
 
-/// Prints the lanes of a constant. A single number is printed if all lanes are equal and the number
-/// is decimal. A single hexadecimal number would mean the bits of the whole element.
+/// Prints the lanes of a constant. If all lanes are equal and print as a decimal number, prints
+/// this number once. A single hexadecimal number would mean the bits of the whole vector.
 fn constant(f: &mut Formatter<'_>, words: &[u64; 8], ty: Type) -> fmt::Result {
     let width = ty.elem().bits() as usize;
     let lane = |i: usize| {

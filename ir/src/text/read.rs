@@ -1,8 +1,8 @@
-//! Parser for kernels, blocks and names. Statements are parsed in [`super::inst`].
+//! Parser for kernels, blocks and names. [`super::inst`] parses statements.
 //!
 //! The parser makes one pass with one token of lookahead. After an error it continues at the next
-//! line, and the result of the failed statement gets an unknown type. At the end of each kernel the
-//! verifier checks it.
+//! line, and the result of the failed statement gets an unknown type. At the end of each kernel,
+//! the parser verifies the kernel.
 
 use halfbyte_abi::{Direction, ParamKind, Type};
 
@@ -16,7 +16,7 @@ use crate::text::suggestions;
 use crate::text::{MAY_ALIAS, VERSION};
 use crate::wellformed::{self, InstPart, MAX_DIAGNOSTICS, Partial, StreamPart, Subject};
 
-/// Marker that an error has occurred and has been reported.
+/// Marker for an error that has been reported.
 pub(super) struct Failed;
 
 pub(super) type Reading<T> = Result<T, Failed>;
@@ -30,19 +30,20 @@ pub(super) struct Body<'s> {
     pub insts: Vec<Inst>,
     pub values: Names<'s, Value>,
     pub blocks: Names<'s, Block>,
-    /// Loads and stores that would take their type from a base that is not a buffer parameter.
+    /// Loads and stores without a type whose base is not a buffer parameter: the base, and the
+    /// error to report.
     pub untyped: Vec<(Value, Diagnostic)>,
-    /// Spans of the parts of instructions, in the order of [`Inst`].
+    /// Spans of the parts of instructions, in the order of the instructions' numbers.
     parts: Vec<(Inst, InstPart, Span)>,
     pub partial: Partial,
     /// Span of the group size of a packed kernel.
     pub groups: Span,
-    /// Spans of the parts of streams, by the stream's number.
+    /// Spans of the parts of stream declarations, with the number of the stream.
     pub stream_parts: Vec<(usize, StreamPart, Span)>,
-    /// Streams that have a guard, and the name of the guard.
+    /// Numbers of the streams that have a guard, with the name of the guard.
     pub guards: Vec<(usize, Name)>,
     header_failed: bool,
-    /// Span of the opening brace.
+    /// Span of the kernel's opening brace.
     open: Option<Span>,
 }
 
@@ -56,12 +57,12 @@ impl<'s> Body<'s> {
         }
     }
 
-    /// Returns `true` if the definition of a name failed to parse.
+    /// Returns `true` if a name is undefined because its definition could not be parsed.
     pub(super) fn is_unknown(&self, name: Name) -> bool {
         self.values.get(name).is_some_and(|named| self.partial.unknown.contains(named.entity))
     }
 
-    /// Ends the current block and begins another.
+    /// Ends the current block and begins another block.
     fn begin_block(&mut self, block: Option<Block>) {
         if let Some(block) = std::mem::replace(&mut self.block, block) {
             self.kernel.blocks[block].insts = self.insts.as_slice().into();
@@ -93,7 +94,7 @@ impl<'s> Body<'s> {
         }
     }
 
-    /// Resets the state for the next kernel and keeps the memory of the tables.
+    /// Resets the state for the next kernel, but keeps the memory of the tables.
     fn restart(&mut self, name: &str, span: Span) {
         self.kernel.restart(name, span);
         self.block = None;
@@ -131,7 +132,8 @@ impl<'s> Body<'s> {
     }
 }
 
-/// Maximum number of names for which suggestions are computed. It bounds the time for suggestions.
+/// Maximum number of names to which an undefined name is compared for a suggestion. It bounds the
+/// time.
 const MOST_SUGGESTIONS: usize = 1000;
 
 fn undefined_name<T: Copy>(sigil: char, named: &Named<T>, names: &Names<'_, T>) -> Diagnostic {
@@ -151,7 +153,7 @@ pub(super) struct Reader<'s> {
     source: &'s str,
     lexer: Lexer<'s>,
     diagnostics: Vec<Diagnostic>,
-    /// `true` if spans of instruction parts are recorded. Only the diagnostics of faulty kernels
+    /// `true` if the spans of instruction parts are recorded. Only the errors of an invalid kernel
     /// need them.
     notes_parts: bool,
     pub body: Body<'s>,
@@ -176,7 +178,7 @@ impl<'s> Reader<'s> {
         self.lexer.tok()
     }
 
-    /// Returns the start of the next token.
+    /// Returns the byte offset of the next token.
     #[inline]
     pub(super) fn at(&self) -> u32 {
         self.lexer.at()
@@ -198,12 +200,12 @@ impl<'s> Reader<'s> {
         self.source.get(span.start as usize..span.end as usize).unwrap_or_default()
     }
 
-    /// Returns the text from `start` on.
+    /// Returns the source text from byte offset `start` on.
     pub(super) fn source_from(&self, start: u32) -> &'s str {
         self.source.get(start as usize..).unwrap_or_default()
     }
 
-    /// Returns a name's text, without its sigil.
+    /// Returns the text of a name, without its sigil.
     #[inline]
     pub(super) fn name_text(&self, Name { span: Span { start, end }, .. }: Name) -> &'s str {
         self.source(Span { start: start + 1, end })
@@ -235,7 +237,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Consumes a token of a kind.
+    /// Consumes the next token if it has kind `tok`; otherwise reports an error.
     pub(super) fn expect(&mut self, tok: Tok, expected: &str) -> Reading<(&'s str, Span)> {
         if self.tok() != tok {
             return Err(self.unexpected(expected));
@@ -244,14 +246,14 @@ impl<'s> Reader<'s> {
         Ok((self.source(span), span))
     }
 
-    /// Consumes the next token, which is a name. Names are the most frequent tokens, so the
+    /// Consumes the next token, which is a name. Names are the most frequent tokens, so this
     /// function is always inlined.
     #[inline(always)]
     pub(super) fn take_name(&mut self) -> Name {
         self.lexer.name()
     }
 
-    /// Returns the name whose sigil is at `start`. The sigil may be missing.
+    /// Returns the name whose sigil is at byte offset `start`. The sigil may be missing.
     pub(super) fn name_at(&self, start: u32) -> Name {
         self.lexer.name_from(start)
     }
@@ -265,7 +267,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Consumes a word.
+    /// Consumes a name or keyword without a sigil; otherwise reports an error.
     #[inline]
     pub(super) fn word(&mut self, expected: &str) -> Reading<Span> {
         if self.tok() != Tok::Word {
@@ -284,8 +286,8 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Reassigns the parts recorded for `inst` to the next instruction. Used when a constant is
-    /// inserted before the current instruction.
+    /// Moves the parts recorded for `inst` to the next instruction. Used when a constant is
+    /// inserted in front of the current instruction.
     pub(super) fn put_off(&mut self, inst: Inst) {
         let next = self.body.kernel.insts.next_key();
         for (of, ..) in self.body.parts.iter_mut().rev().take_while(|(of, ..)| *of == inst) {
@@ -298,7 +300,7 @@ impl<'s> Reader<'s> {
         self.lexer.clone()
     }
 
-    /// Returns to a position.
+    /// Returns to an earlier position of the parser.
     pub(super) fn go_to(&mut self, place: Lexer<'s>) {
         self.lexer = place;
     }
@@ -308,7 +310,7 @@ impl<'s> Reader<'s> {
         self.tok() == Tok::Word && self.lexer.is_word(word)
     }
 
-    /// Consumes a word if it is the next token.
+    /// Consumes the keyword `word` if it is the next token. Returns `true` if it is.
     #[inline]
     pub(super) fn eat_word(&mut self, word: &str) -> bool {
         let found = self.at_word(word);
@@ -318,7 +320,8 @@ impl<'s> Reader<'s> {
         found
     }
 
-    /// Sets whether line breaks are ignored. Must be called before the bracket is consumed.
+    /// Sets whether line breaks are ignored. Must be called before the opening or closing bracket
+    /// is consumed.
     pub(super) fn free(&mut self, free: bool) {
         self.lexer.free(free);
     }
@@ -339,14 +342,14 @@ impl<'s> Reader<'s> {
         self.report(Diagnostic::new(span, message).expected(expected))
     }
 
-    /// Adds a help text to the last diagnostic.
+    /// Adds a help text to the last error.
     pub(super) fn help(&mut self, help: impl Into<String>) {
         if let Some(last) = self.diagnostics.last_mut() {
             last.help = Some(help.into());
         }
     }
 
-    /// Adds a note about the unclosed brace to the last diagnostic.
+    /// Adds a note about the kernel's unclosed brace to the last error.
     fn note_open_brace(&mut self) {
         if let (Some(last), Some(open)) = (self.diagnostics.last_mut(), self.body.open) {
             last.notes.push(Note { span: Some(open), message: format!("@{} opens here", self.body.kernel.name) });
@@ -389,7 +392,7 @@ impl<'s> Reader<'s> {
         !self.diagnostics.is_empty()
     }
 
-    /// Returns the diagnostics in the order in which they were found.
+    /// Returns the errors in the order in which they were found.
     pub(super) fn into_diagnostics(self) -> Vec<Diagnostic> {
         self.diagnostics
     }
@@ -418,9 +421,9 @@ impl<'s> Reader<'s> {
 
     // Language version.
 
-    /// Parses the line that declares the language version, if the text begins with one. If the
-    /// version is not supported, the rest of the text is skipped, because further errors would be
-    /// misleading.
+    /// Parses the line that declares the version of the IR text, if the text begins with such a
+    /// line. If the version is not supported, the rest of the text is skipped, because further
+    /// errors would be misleading.
     pub(super) fn version(&mut self) {
         if self.lexer.tok_of_any_line() == Tok::End {
             return;
@@ -448,8 +451,8 @@ impl<'s> Reader<'s> {
 
     // Kernels.
 
-    /// Finds the next kernel. Returns `false` if there is none, or if there are too many errors to
-    /// continue.
+    /// Finds the next kernel. Returns `false` if there is no further kernel, or if there are too
+    /// many errors to continue.
     pub(super) fn find_kernel(&mut self) -> bool {
         while self.lexer.tok_of_any_line() != Tok::End && !self.gives_up() {
             self.lexer.begin();
@@ -473,8 +476,8 @@ impl<'s> Reader<'s> {
         self.lexer.tok_of_any_line() == Tok::Word && self.lexer.is_word("kernel")
     }
 
-    /// Parses a kernel. The first faulty kernel is parsed again with the spans of instruction
-    /// parts, for its diagnostics.
+    /// Parses a kernel. The first kernel with errors is parsed again to record the spans of
+    /// instruction parts, which the errors need.
     pub(super) fn kernel_with_parts(&mut self) -> (&'s str, Span) {
         let (start, reported) = (self.lexer.clone(), self.diagnostics.len());
         let (name, span) = self.kernel();
@@ -573,7 +576,7 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// Adds help about the position of `may_alias`, if it is the unexpected token.
+    /// Adds help about the right position of `may_alias`, if `may_alias` is the unexpected token.
     fn misplaced(&mut self, name: Name) {
         if self.at_word(MAY_ALIAS) {
             let name = self.source(name.span);
@@ -581,7 +584,8 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Reports a buffer in C syntax, and returns the intended buffer.
+    /// Reports a buffer parameter in C syntax, such as `float* x`. Returns the kind of the intended
+    /// parameter.
     fn pointer(&mut self, name: Name, elem: Type) -> Reading<ParamKind> {
         self.unexpected("`,` or `)`");
         self.help(format!("a buffer is `{}: in {elem}`, or `out` or `inout`", self.source(name.span)));
@@ -691,7 +695,7 @@ impl<'s> Reader<'s> {
         let block = match self.body.block {
             Some(block) => block,
             None => {
-                // A label without `^` is reported later.
+                // A label without `^` is reported later, when it is parsed.
                 let rest = self.source.get(self.span().end as usize..).unwrap_or_default();
                 if self.tok() != Tok::Word || !rest.starts_with(':') {
                     self.unexpected("a label before the first instruction: `^entry:`");
@@ -717,7 +721,8 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Returns `true` if a statement can end here: at the end of the line or of the kernel.
+    /// Returns `true` if a statement can end at the next token: at the end of the line or of the
+    /// kernel.
     pub(super) fn at_end(&self) -> bool {
         matches!(self.tok(), Tok::End | Tok::Punctuation(b'}'))
     }
@@ -726,7 +731,7 @@ impl<'s> Reader<'s> {
         if self.at_end() { Ok(()) } else { Err(self.unexpected("the end of the line")) }
     }
 
-    /// Reports undefined names, and verifies the kernel.
+    /// Reports undefined names of the kernel, and verifies the kernel.
     fn finish(&mut self) {
         self.resolve_guards();
         let body = &mut self.body;
@@ -743,8 +748,8 @@ impl<'s> Reader<'s> {
                 undefined.push(undefined_name('^', named, &body.blocks));
             }
         }
-        // An access with an unknown base usually follows from another error. It is reported only if
-        // there is no other error.
+        // A memory access whose base has no definition usually follows from another error. It is
+        // reported only if there is no other error.
         let (follows, first): (Vec<_>, Vec<_>) =
             std::mem::take(&mut body.untyped).into_iter().partition(|(base, _)| body.partial.unknown.contains(*base));
         let alone = first.is_empty() && undefined.is_empty() && self.diagnostics.is_empty();
@@ -766,7 +771,7 @@ impl<'s> Reader<'s> {
 
     // Names.
 
-    /// Returns the value with a name, and creates it if it is not defined yet.
+    /// Returns the value that has a name, and creates the value if it is not defined yet.
     pub(super) fn value(&mut self, name: Name) -> Value {
         let Body { kernel, values, .. } = &mut self.body;
         match values.entry(name) {
@@ -780,7 +785,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Returns the block with a name, and creates it if it is not defined yet.
+    /// Returns the block that has a name, and creates the block if it is not defined yet.
     pub(super) fn block(&mut self, name: Name) -> Block {
         let Body { kernel, blocks, .. } = &mut self.body;
         match blocks.entry(name) {
@@ -793,7 +798,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Binds a name to an existing value, unless the name is already in use.
+    /// Gives a name to an existing value, and reports a name that is already in use.
     pub(super) fn claim(&mut self, name: Name, span: Span, entity: Value) {
         match self.body.values.entry(name) {
             Ok(named) => {
@@ -811,7 +816,7 @@ impl<'s> Reader<'s> {
         self.report(diagnostic.expected("another name").note(Some(first), "the first is here"));
     }
 
-    /// Defines a value.
+    /// Defines the value that has a name, with its type and its definition.
     pub(super) fn define_value(&mut self, name: Name, ty: Type, def: ValueDef) -> Value {
         let data = ValueData { ty, def };
         let text = self.name_text(name);
@@ -836,7 +841,7 @@ impl<'s> Reader<'s> {
         value
     }
 
-    /// Defines a value of unknown type.
+    /// Defines the value that has a name, with an unknown type, after an error.
     pub(super) fn poison(&mut self, name: Name) {
         let known = self.body.values.get(name).is_some_and(|named| named.defined);
         if !known {

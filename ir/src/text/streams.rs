@@ -15,24 +15,24 @@ use crate::wellformed::StreamPart;
 /// Alignment in bytes of the start of every stream.
 const ALIGN: u32 = 16;
 
-/// Keyword for the item's number in an address.
+/// Keyword for the number of the item in an address.
 const ITEM: &str = "item";
 
 /// Keyword for the number of items of the launch.
 const ITEM_COUNT: &str = "item_count";
 
-/// Returns the default alignment of an access.
+/// Returns the default alignment in bytes of an access of `bytes` bytes.
 fn default_align(of_buffer: bool, bytes: u32) -> u32 {
     if of_buffer { bytes } else { 1 }
 }
 
-/// Returns `true` if an address is the start of the buffer.
+/// Returns `true` if the address of a stream is the start of the buffer for every item.
 fn is_nothing(scale: &Affine, sum: &Affine) -> bool {
     scale.is_zero() && sum.is_zero()
 }
 
 impl Printer<'_> {
-    /// Prints the streams, one per line.
+    /// Prints the stream declarations of a packed kernel, one per line.
     pub(super) fn streams(&self, f: &mut Formatter<'_>, packing: &Packing) -> fmt::Result {
         let params = self.kernel.params.iter().skip(self.kernel.launch_params().len());
         for (stream, param) in packing.streams.iter().zip(params) {
@@ -140,7 +140,7 @@ impl Printer<'_> {
 }
 
 impl<'s> Reader<'s> {
-    /// Parses `groups N` of a packed kernel, after its parameters.
+    /// Parses the group size of a packed kernel, `groups N`, after its parameters.
     pub(super) fn groups(&mut self) -> Reading<()> {
         if self.at_word("groups") {
             let start = self.bump().start;
@@ -151,7 +151,7 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// Parses a line that begins with `stream`.
+    /// Parses a stream declaration, a line that begins with `stream`.
     pub(super) fn stream(&mut self) -> Reading<()> {
         let start = self.bump();
         let name = self.name(Tok::Value, "the stream's name: `%name`")?;
@@ -225,8 +225,8 @@ impl<'s> Reader<'s> {
         if stores || self.eat_word("loads") {
             let (window, _) = self.param_number("a stream: `%name`")?;
             let first = self.body.kernel.launch_params().len() as u32;
-            // A parameter that is not a stream is reported later, together with streams that are
-            // not windows.
+            // If the parameter is not a stream, the error is reported later, together with streams
+            // that are not windows.
             stream.holds = StreamContents::Offsets { window: window.wrapping_sub(first), stores };
         } else if self.eat_word("at") {
             (stream.scale, stream.index) = self.sum(true)?;
@@ -262,7 +262,7 @@ impl<'s> Reader<'s> {
         Ok((kind, stream))
     }
 
-    /// Parses the text after `loop`.
+    /// Parses a loop of a stream declaration, after the keyword `loop`.
     fn step(&mut self) -> Reading<Step> {
         let (loop_number, _) = self.number("the loop's number")?;
         if !self.eat_word("trips") {
@@ -280,9 +280,9 @@ impl<'s> Reader<'s> {
         Ok(Step { loop_number, trips, stride })
     }
 
-    /// Parses a sum of a number and multiples of `i32` parameters and `item_count`. If `of_item`,
-    /// the sum can also contain multiples of `item`, and products of `item` with the other terms.
-    /// Returns the coefficient of `item` and the rest.
+    /// Parses an affine sum of numbers and of multiples of `i32` parameters and `item_count`. If
+    /// `of_item`, the sum can also contain multiples of `item`, and products of `item` with the
+    /// other terms. Returns the coefficient of `item` and the sum of the other terms.
     fn sum(&mut self, of_item: bool) -> Reading<(Affine, Affine)> {
         let mut scale = None;
         let mut constant = None;

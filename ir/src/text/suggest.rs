@@ -1,7 +1,7 @@
 //! Suggestions for misspelt names.
 
 /// Returns the candidate with the smallest edit distance to `written`, if the distance is small.
-/// Ties are broken alphabetically.
+/// Among equally close candidates, returns the first in alphabetical order.
 pub fn closest<'c>(written: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     const LONGEST: usize = 32;
     if written.len() > LONGEST {
@@ -13,7 +13,8 @@ pub fn closest<'c>(written: &str, candidates: impl IntoIterator<Item = &'c str>)
     near.min().map(|(_, candidate)| candidate)
 }
 
-/// Returns the Levenshtein distance in bytes. A transposition counts as two edits.
+/// Returns the Levenshtein distance of two texts in bytes. An exchange of two letters counts as two
+/// edits.
 fn distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.bytes().enumerate() {

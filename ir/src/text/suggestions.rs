@@ -1,5 +1,5 @@
-//! Suggestions for ops, types, conditions and modifiers of CUDA, NumPy, LLVM and C: a table maps
-//! each foreign word to the equivalent of this language. Each foreign word is listed once; a test
+//! Suggestions for users of CUDA, NumPy, LLVM and C: tables map the names of their ops, types,
+//! conditions and modifiers to those of the IR text. Each foreign name is listed once. A test
 //! checks this, and that every suggested op and type exists.
 
 use halfbyte_abi::Type;
@@ -9,12 +9,12 @@ use crate::op::{AttrKind, Op, OpRow};
 
 use super::closest;
 
-/// A suggestion, and the foreign words to which it applies.
+/// A suggestion, and the foreign names to which it applies.
 type Advice = (&'static str, &'static [&'static str]);
 
-/// Foreign words in the position of an op.
+/// Suggestions for foreign names of ops.
 const OPS: &[Advice] = &[
-    // Users of these words mostly need the position in the whole launch.
+    // Users of these names mostly need the position in the whole launch.
     (
         "`item_id` (of the whole launch) or `local_id` (within its group)",
         &["threadidx", "thread_id", "get_local_id", "tid_x", "tid", "thread"],
@@ -182,7 +182,7 @@ const OPS: &[Advice] = &[
     ("a label: `^name:`", &["block", "label", "bb"]),
 ];
 
-/// Foreign words without an equivalent op, with the reason.
+/// Reasons why foreign names have no equivalent op.
 const NONE: &[Advice] = &[
     (
         "there are no asynchronous copies: `load` a value and `store` it",
@@ -191,8 +191,9 @@ const NONE: &[Advice] = &[
     ("there are no textures: `load` from a buffer", &["tex", "tex2d", "tex1dfetch", "sample"]),
 ];
 
-/// Part of the name between `__v` and the digit 4 or 2 of a CUDA SIMD intrinsic on packed integers.
-/// For PTX instructions, the type suffix determines the signedness.
+/// Ops for CUDA SIMD intrinsics on packed integers. The left text is the part of the intrinsic's
+/// name between `__v` and the digit 4 or 2. For PTX instructions, the type suffix determines the
+/// signedness.
 const PACKED: &[(&str, &str)] = &[
     ("add", "add"),
     ("addus", "add_sat_u"),
@@ -214,7 +215,8 @@ const PACKED: &[(&str, &str)] = &[
     ("abs", "abs"),
 ];
 
-/// Part of the name between `__h` and the digit 2 of a CUDA intrinsic on halves.
+/// Ops for CUDA intrinsics on pairs of halves. The left text is the part of the intrinsic's name
+/// between `__h` and the digit 2.
 const HALVES: &[(&str, &str)] = &[
     ("add", "fadd"),
     ("sub", "fsub"),
@@ -226,7 +228,7 @@ const HALVES: &[(&str, &str)] = &[
     ("abs", "fabs"),
 ];
 
-/// Foreign words in the position of a type.
+/// Suggestions for foreign names of types.
 const TYPES: &[Advice] = &[
     ("`i1`", &["bool", "pred", "b1", "u1", "bit"]),
     ("`i8`", &["u8", "s8", "b8", "char", "uchar", "byte", "int8", "uint8", "int8_t", "uint8_t"]),
@@ -251,7 +253,7 @@ const TYPES: &[Advice] = &[
     ("`i1x2`", &["bool2", "mask2", "b1x2"]),
 ];
 
-/// Foreign words in the position of the condition of `icmp`.
+/// Suggestions for foreign names of the conditions of `icmp`.
 const INTEGER_CONDITIONS: &[Advice] = &[
     ("`lt_s` (signed) or `lt_u` (unsigned)", &["lt", "less"]),
     ("`le_s` (signed) or `le_u` (unsigned)", &["le", "lte"]),
@@ -269,7 +271,7 @@ const INTEGER_CONDITIONS: &[Advice] = &[
     ("`ne`", &["neu", "neq", "not_equal", "une"]),
 ];
 
-/// Foreign words in the position of the condition of `fcmp` or `fset`.
+/// Suggestions for foreign names of the conditions of `fcmp` and `fset`.
 const FLOAT_CONDITIONS: &[Advice] = &[
     ("`lt`", &["olt", "lt_s", "lt_u", "slt"]),
     ("`le`", &["ole", "le_s", "le_u", "sle"]),
@@ -287,7 +289,7 @@ const FLOAT_CONDITIONS: &[Advice] = &[
     ("`nan`", &["uno", "isnan"]),
 ];
 
-/// Foreign words in the position of a float modifier.
+/// Suggestions for foreign names of float modifiers.
 const MODIFIERS: &[Advice] = &[
     ("`rn`", &["rte", "rne", "rni", "nearest"]),
     ("`rz`", &["rtz", "rzi", "zero"]),
@@ -298,8 +300,8 @@ const MODIFIERS: &[Advice] = &[
     ("`contract`", &["fast", "reassoc", "fused"]),
 ];
 
-/// Modifiers that this language expresses as a separate op: the op, the modifier, and the
-/// replacement.
+/// Modifiers that the IR expresses as a separate op: the op, the modifier, and the op to write
+/// instead.
 const OTHER_OPS: &[(Op, &str, &str)] = &[
     (Op::Add, "sat", "`add_sat_s` or `add_sat_u`"),
     (Op::Sub, "sat", "`sub_sat_s` or `sub_sat_u`"),
@@ -313,7 +315,7 @@ const OTHER_OPS: &[(Op, &str, &str)] = &[
     (Op::Store, "global", "`store` alone"),
 ];
 
-/// Equivalent ops for integers and for floats.
+/// Equivalent ops for integers and for floats, each with a common name.
 const TWINS: &[(&str, &[Op], &[Op])] = &[
     ("add", &[Op::Add, Op::AddSatS, Op::AddSatU], &[Op::Fadd]),
     ("sub", &[Op::Sub, Op::SubSatS, Op::SubSatU], &[Op::Fsub]),
@@ -330,18 +332,18 @@ fn advice(table: &[Advice], word: &str) -> Option<&'static str> {
     table.iter().find(|(_, words)| words.contains(&word)).map(|&(advice, _)| advice)
 }
 
-/// Returns the closest valid word to an invalid one, in backquotes.
+/// Returns the valid name that is closest to an invalid one, in backquotes.
 fn near<'c>(word: &str, words: impl IntoIterator<Item = &'c str>) -> Option<String> {
     closest(word, words).map(|near| format!("`{near}`"))
 }
 
-/// Looks up the replacement of a foreign word.
+/// Returns the replacement of a foreign name from a table.
 fn stands_for(table: &[(&str, &'static str)], word: &str) -> Option<&'static str> {
     table.iter().find(|(theirs, _)| *theirs == word).map(|&(_, ours)| ours)
 }
 
-/// Returns the op for a CUDA or PTX instruction on packed integers, such as `__vaddus4`, or `vadd4`
-/// with the suffixes `.u32.u32.u32.sat`.
+/// Returns the op that is equivalent to a CUDA or PTX instruction on packed integers, such as
+/// `__vaddus4`, or `vadd4` with the suffixes `.u32.u32.u32.sat`.
 fn packed(word: &str, suffixes: &str) -> Option<String> {
     let theirs = word.strip_prefix("__v").or_else(|| word.strip_prefix('v'))?;
     let stem = theirs.trim_end_matches(['2', '4']);
@@ -353,7 +355,7 @@ fn packed(word: &str, suffixes: &str) -> Option<String> {
     };
     let sign = if suffixes.starts_with(".s") { "s" } else { "u" };
     let sat = if suffixes.ends_with(".sat") && matches!(stem, "add" | "sub") { "s" } else { "" };
-    // A sum without saturation is the same for both signs.
+    // A sum without saturation is the same for signed and unsigned integers.
     let signed = match (stem, sat) {
         ("add" | "sub", "s") => format!("{stem}{sign}s"),
         ("max" | "min" | "absdiff" | "avg" | "avrg" | "sad", _) => format!("{}{sign}", stem.replace("avrg", "avg")),
@@ -370,7 +372,8 @@ fn packed(word: &str, suffixes: &str) -> Option<String> {
     IntCC::from_name(&ours).map(|_| format!("`icmp.{ours}{ty}`, which makes a mask"))
 }
 
-/// Returns the op for a CUDA intrinsic on halves, such as `__hadd2`, `__hfma2_relu` or `__hgt2`.
+/// Returns the op that is equivalent to a CUDA intrinsic on halves, such as `__hadd2`,
+/// `__hfma2_relu` or `__hgt2`.
 fn halves(word: &str) -> Option<String> {
     let is_named = word.starts_with("__h");
     let theirs = word.strip_prefix("__h").or_else(|| word.strip_prefix('h'))?;
@@ -394,17 +397,17 @@ fn halves(word: &str) -> Option<String> {
     })
 }
 
-/// Returns the reason why a foreign word has no equivalent op.
+/// Returns the reason why a foreign name has no equivalent op, if it is known.
 pub fn no_op(word: &str) -> Option<&'static str> {
     advice(NONE, &word.to_ascii_lowercase())
 }
 
-/// Returns the suggestion for a word that is not an op.
+/// Returns the suggestion for a name that is not an op.
 pub fn op(word: &str) -> Option<String> {
     op_with(word, "")
 }
 
-/// Returns the suggestion for a word that is not an op, given its suffixes.
+/// Returns the suggestion for a name that is not an op and that has suffixes.
 pub(super) fn op_with(word: &str, suffixes: &str) -> Option<String> {
     let lower = word.to_ascii_lowercase();
     if lower != word && Op::from_name(&lower).is_some() {
@@ -419,7 +422,7 @@ pub(super) fn op_with(word: &str, suffixes: &str) -> Option<String> {
     known.or_else(theirs).or_else(|| near(word, Op::ALL.iter().map(|op| op.name())))
 }
 
-/// Returns the suggestion for a word that is not a type.
+/// Returns the suggestion for a name that is not a type.
 pub fn ty(word: &str) -> Option<String> {
     ty_of(word, |_| true)
 }
@@ -433,13 +436,14 @@ fn ty_of(word: &str, fits: impl Fn(Type) -> bool) -> Option<String> {
     advice(TYPES, &lower).map(str::to_owned).or_else(|| near(word, types.map(|ty| ty.name())))
 }
 
-/// Returns the op for an item's position or the item count, if the foreign word denotes one.
+/// Returns the op for the position of an item or the number of items, if the foreign name denotes
+/// one.
 pub(super) fn place(word: &str) -> Option<&'static str> {
     let op = Op::from_name(advice(OPS, &word.to_ascii_lowercase())?.split('`').nth(1)?)?;
     matches!(op.row().attr, AttrKind::Axis).then(|| op.name()).or((op == Op::ItemCount).then(|| op.name()))
 }
 
-/// Returns the suggestion for a word that is neither a type nor a modifier of the op. `modifiers`
+/// Returns the suggestion for a suffix that is neither a type nor a modifier of the op. `modifiers`
 /// are the modifiers that the op accepts.
 pub fn suffix(row: &OpRow, word: &str, modifiers: &[&'static str]) -> Option<String> {
     if let Some(other) = other_op(row.op, word) {
@@ -462,13 +466,13 @@ pub fn suffix(row: &OpRow, word: &str, modifiers: &[&'static str]) -> Option<Str
     conditions.map(str::to_owned).or_else(ty)
 }
 
-/// Returns the op that is equivalent to an op with a modifier that it does not accept.
+/// Returns the op that is equivalent to `op` with a modifier that `op` does not accept.
 pub(crate) fn other_op(op: Op, modifier: &str) -> Option<&'static str> {
     OTHER_OPS.iter().find(|&&(of, word, _)| of == op && word == modifier).map(|&(.., other)| other)
 }
 
 /// Returns the equivalent op for a type that `op` does not accept: a float op for an integer op,
-/// and vice versa.
+/// and an integer op for a float op.
 pub(crate) fn twin(op: Op, ty: Type) -> Option<String> {
     let others = TWINS.iter().find_map(|&(_, integers, floats)| match (ty.is_float(), ty.is_int()) {
         (true, _) if integers.contains(&op) => Some(floats),
@@ -493,7 +497,7 @@ mod tests {
     use super::*;
     use crate::attr::FlagKind;
 
-    /// Returns the words in backquotes of a suggestion.
+    /// Returns the names in backquotes in a suggestion.
     fn named(advice: &str) -> impl Iterator<Item = &str> {
         advice.split('`').skip(1).step_by(2)
     }

@@ -37,7 +37,7 @@ impl Verifier<'_> {
                 }
                 _ => {}
             }
-            // The parser accepts only valid and distinct names.
+            // In a text, the parser has already rejected invalid and duplicate names.
             if !self.partial.is_text && !is_name(name) {
                 self.found(place, format!("{name:?} is no name for an array"), "letters, digits and `_`");
             } else if !self.partial.is_text && !taken.insert(name) {
@@ -49,7 +49,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Reports the first array of a memory space that does not fit.
+    /// Reports the first array that does not fit in its memory space.
     fn static_bytes(&mut self, space: Space) {
         let most = u64::from(MAX_STATIC_BYTES);
         let placed = self.kernel.placement(space);
@@ -74,8 +74,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks that an atomic access is aligned to its size, and is not in local memory, which no
-    /// other item can access.
+    /// Checks that an atomic access is aligned to its size, and that it is not in local memory,
+    /// which no other item can access.
     pub(super) fn atomic(&mut self, inst: Inst, data: &InstData, mem: MemAttr, args: &[Value]) {
         if mem.align != data.ty.bytes() {
             let message = format!("{} at an alignment of {}", mnemonic(data), mem.align);

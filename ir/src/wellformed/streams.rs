@@ -12,15 +12,15 @@ use crate::op::Op;
 use crate::stream::{Packing, Stream};
 use crate::wellformed::MAX_ALIGN;
 
-/// Alignment in bytes of the start of a stream.
+/// Alignment in bytes of the first byte of a stream.
 const STREAM_ALIGN: u32 = 16;
 
-/// Object whose address a value is.
+/// Stream or buffer whose address a value is.
 #[derive(Clone, Copy)]
 enum Pointer {
-    /// Stream with this number.
+    /// The stream with this number.
     Stream(usize),
-    /// Buffer of the launch.
+    /// A buffer of the launch.
     Buffer,
 }
 
@@ -32,14 +32,14 @@ fn is_written(kind: ParamKind) -> bool {
     matches!(kind, ParamKind::Buffer { direction: Direction::Out, .. })
 }
 
-/// Returns `true` if two streams are in the same loops.
+/// Returns `true` if two streams have the same enclosing loops.
 fn same_loops(a: &Stream, b: &Stream) -> bool {
     let same = |(a, b): (&Step, &Step)| a.loop_number == b.loop_number && a.trips == b.trips;
     a.steps.len() == b.steps.len() && a.steps.iter().zip(&b.steps).all(same)
 }
 
 impl Verifier<'_> {
-    /// Checks the streams of a packed kernel.
+    /// Checks the stream declarations of a packed kernel.
     pub(super) fn packing(&mut self) {
         let kernel = self.kernel;
         let Some(packing) = &kernel.packing else { return };
@@ -153,7 +153,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks a stream of offsets into a window, which must belong to the same buffer.
+    /// Checks a stream of offsets into a window, a stream that holds a whole buffer. Both must
+    /// belong to the same buffer.
     fn in_window(&mut self, packing: &Packing, number: usize, stream: &Stream, window: u32) {
         let place = |part| Subject::Stream(number, part);
         let name = self.stream_name(number);
@@ -179,7 +180,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks a stream without a buffer, which must be a guard.
+    /// Checks a stream without a buffer, which must be a guard stream.
     fn guard(&mut self, number: usize, stream: &Stream, kind: ParamKind) {
         let name = self.stream_name(number);
         let place = |part| Subject::Stream(number, part);
@@ -202,7 +203,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks a stream's guard, which has one element for each element of the stream.
+    /// Checks the guard of a stream, which must have one element for each element of the stream.
     fn guarded(&mut self, packing: &Packing, number: usize, stream: &Stream, guard: u32) {
         let place = Subject::Stream(number, StreamPart::Guard);
         let name = self.stream_name(guard as usize);
@@ -220,7 +221,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks an affine expression, whose variables must be known at launch.
+    /// Checks that the variables of an affine expression are known at launch.
     fn affine(&mut self, place: Subject, sum: &Affine) {
         let mut seen = HashSet::new();
         for &(factor, by) in &sum.terms {
@@ -246,7 +247,7 @@ impl Verifier<'_> {
     }
 
     /// Checks that the streams of a loop are consecutive and have the same enclosing loops and trip
-    /// counts. Guards can be anywhere.
+    /// counts. Guard streams can be anywhere.
     fn loops(&mut self, packing: &Packing) {
         let mut open: Vec<&Step> = Vec::new();
         let mut seen = HashSet::new();
@@ -337,7 +338,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Reports an address that is used as a value.
+    /// Reports the address of a stream or buffer that is used as a value.
     fn escape(&mut self, place: Subject, pointer: Pointer, value: Value) {
         let name = self.kernel.param(value).map(|param| param.name.as_str()).unwrap_or_default();
         let (message, expected) = match pointer {

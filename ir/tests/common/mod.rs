@@ -1,4 +1,4 @@
-//! Kernels that contain the example of an op, or an op on any of its types.
+//! Kernels for tests: one with the example of an op, or one with an op on any of its types.
 
 use halfbyte_ir::builder::Builder;
 use halfbyte_ir::op::ArgType;
