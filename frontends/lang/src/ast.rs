@@ -1,5 +1,5 @@
-//! Abstract syntax tree, before names and types are resolved. Nodes live in arenas and refer to
-//! each other by index, so that dropping a deep tree does not recurse.
+//! Abstract syntax tree, before names and types are resolved. Nodes are stored in arenas and refer
+//! to each other by index, so that dropping a deep tree does not recurse.
 
 use halfbyte_abi::Direction;
 use halfbyte_ir::{Space, Span};
@@ -19,7 +19,7 @@ ids! {
     BlockId "Statements in braces.";
 }
 
-/// Identifier and its position.
+/// Identifier and its source position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ident {
     pub sym: Sym,
@@ -28,7 +28,7 @@ pub(crate) struct Ident {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sign {
-    /// No `_s` or `_u` suffix.
+    /// No suffix: neither `_s` nor `_u`.
     None,
     S,
     U,
@@ -56,9 +56,9 @@ pub(crate) enum BinOp {
     Or,
     Xor,
     Compare(Compare, Sign),
-    /// `&&`
+    /// Logical and: `&&`
     Both,
-    /// `||`
+    /// Logical or: `||`
     Either,
 }
 
@@ -71,32 +71,32 @@ pub(crate) enum UnOp {
 /// Number literal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Number {
-    /// Digits, without the type suffix.
+    /// Digits of the literal, without the type suffix.
     pub text: Sym,
-    /// Type suffix, if any.
+    /// Type suffix of the literal, if any.
     pub ty: Option<Ident>,
 }
 
-/// Argument of a call: a value, or the list or string that some ops take.
+/// Argument of a call: a value, or a list or string, which some ops take.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Arg {
     Value(ExprId),
-    /// `[3, 2, 1, 0]`, as a range of [`Ast::lists`].
+    /// List of values, `[3, 2, 1, 0]`, as a range of [`Ast::lists`].
     List(Range, Span),
-    /// `"..."`, without its quotes.
+    /// String literal `"..."`, without its quotes.
     Text(Sym, Span),
 }
 
-/// Suffix of an index: `wide`, `wide + 3`.
+/// Suffix of an index that is scaled in 64 bits: `wide`, `wide + 3`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wide {
-    /// Position of `wide`.
+    /// Position of the keyword `wide`.
     pub span: Span,
-    /// The number after the sign, and `true` for a minus sign.
+    /// The number after `wide`, and `true` if a minus sign precedes it.
     pub offset: Option<(bool, ExprId)>,
 }
 
-/// Range of indices into an arena.
+/// Range of indices into an arena of the syntax tree.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Range {
     pub start: u32,
@@ -110,24 +110,25 @@ pub(crate) enum ExprKind {
     Name(Sym),
     Unary(UnOp, ExprId),
     Binary(BinOp, ExprId, ExprId),
-    /// `name.modifier(args)`: modifiers are a range of [`Ast::idents`], operands one of [`Ast::args`].
+    /// Call `name.modifier(args)`. The modifiers are a range of [`Ast::idents`], the arguments a
+    /// range of [`Ast::args`].
     Call {
         name: Ident,
         modifiers: Range,
         args: Range,
     },
-    /// `base[index wide + offset]`
+    /// Element: `base[index wide + offset]`
     Index {
         base: ExprId,
         index: ExprId,
         wide: Option<Wide>,
     },
-    /// `base.field`
+    /// Field of a structure: `base.field`
     Field {
         base: ExprId,
         field: Ident,
     },
-    /// `place step N align N`
+    /// Memory access with explicit scale and alignment: `place step N align N`
     Access {
         place: ExprId,
         step: Option<ExprId>,
@@ -138,9 +139,9 @@ pub(crate) enum ExprKind {
         then: BlockId,
         otherwise: Option<ExprId>,
     },
-    /// Block after `else`.
+    /// Block after `else`, as an expression.
     Block(BlockId),
-    /// `(a, b)`, a range of [`Ast::lists`].
+    /// Tuple `(a, b)`, as a range of [`Ast::lists`].
     Tuple(Range),
     /// Expression that could not be parsed.
     Failed,
@@ -162,7 +163,7 @@ pub(crate) struct For {
     pub body: BlockId,
 }
 
-/// Declaration of an array.
+/// Declaration of an array in shared or local memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ArrayDecl {
     pub space: Space,
@@ -174,26 +175,26 @@ pub(crate) struct ArrayDecl {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum StmtKind {
-    /// `let a: T = e`, `var a = e`; the names are a range of [`Ast::idents`].
+    /// Declaration `let a: T = e` or `var a = e`. The names are a range of [`Ast::idents`].
     Let {
         names: Range,
         mutable: bool,
         ty: Option<Ident>,
         value: ExprId,
     },
-    /// `var v: i32[16]`
+    /// Declaration of an array of variables: `var v: i32[16]`
     Vars {
         name: Ident,
         ty: Ident,
         count: ExprId,
     },
-    /// `const N = e`
+    /// Declaration of a constant: `const N = e`
     Const {
         name: Ident,
         ty: Option<Ident>,
         value: ExprId,
     },
-    /// `target = e`, `target += e`
+    /// Assignment: `target = e`, `target += e`
     Assign {
         target: ExprId,
         op: Option<BinOp>,
@@ -236,7 +237,7 @@ pub(crate) enum ParamTy {
     Value(Ident),
     /// A `const` parameter: a compile-time number.
     Number(Span),
-    /// A buffer. A function also accepts an array for it.
+    /// A buffer. A call of a function may also pass an array for it.
     Buffer {
         direction: Direction,
         may_alias: Option<Span>,
@@ -290,7 +291,7 @@ pub(crate) struct Struct {
     pub fields: Vec<Field>,
 }
 
-/// `include "path"`
+/// Inclusion of another file: `include "path"`
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Include {
     pub path: Sym,
@@ -311,13 +312,13 @@ pub(crate) struct Ast {
     pub constants: Vec<Constant>,
     pub structs: Vec<Struct>,
     pub includes: Vec<Include>,
-    /// Kernels in plain IR, from the `kernel` keyword to the closing brace.
+    /// Kernels in plain IR: spans from the `kernel` keyword to the closing brace.
     pub plain: Vec<Span>,
-    /// Set if an item could not be parsed.
+    /// `true` if an item (such as a kernel or function) could not be parsed.
     pub lost: bool,
 }
 
-/// Fallback for an index out of range, which never occurs.
+/// Expression that is returned for an index out of range, which never occurs.
 const NO_EXPR: Expr = Expr { kind: ExprKind::Failed, span: Span { start: 0, end: 0 } };
 const NO_BLOCK: Block = Block { stmts: Range { start: 0, end: 0 }, span: Span { start: 0, end: 0 } };
 
@@ -357,14 +358,14 @@ impl Ast {
         slice(&self.lists, range)
     }
 
-    /// Returns the expressions that begin within `span`, which lies in one item. Expressions of an
-    /// item are contiguous and ordered by position.
+    /// Returns the expressions that begin within `span`, which lies in one kernel or function. Its
+    /// expressions are contiguous and ordered by position.
     pub(crate) fn exprs_in(&self, span: Span) -> impl Iterator<Item = &Expr> {
         let first = self.exprs.partition_point(|expr| expr.span.start < span.start);
         self.exprs.iter().skip(first).take_while(move |expr| expr.span.start < span.end)
     }
 
-    /// Returns the statements of a body, including those of nested blocks.
+    /// Returns the statements within the span of a body, including those of nested blocks.
     pub(crate) fn stmts_in(&self, body: Span) -> impl Iterator<Item = &Stmt> {
         let first = self.stmts.partition_point(|stmt| stmt.span.start < body.start);
         self.stmts.iter().skip(first).take_while(move |stmt| stmt.span.start < body.end)

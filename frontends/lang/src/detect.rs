@@ -1,12 +1,12 @@
-//! Detection of source text in the language, as opposed to plain IR.
+//! Detection of source text in the kernel language, as opposed to plain IR.
 //!
 //! Every text is tested before it is compiled, including long texts in plain IR. The test therefore
-//! makes no tokens: inside a kernel's braces it scans 64 bytes at a time for the few bytes that can
-//! end the kernel.
+//! makes no tokens: inside the braces of a kernel, it scans 64 bytes at a time for the few bytes
+//! that can end the kernel.
 
 use crate::lexer::{Tok, in_name, string};
 
-/// Returns `true` if at least one item of a text is in the language: a function, constant,
+/// Returns `true` if at least one item of a text is in the kernel language: a function, constant,
 /// structure, `include`, or a kernel whose name has no `@`.
 pub fn is_language(text: &str) -> bool {
     let mut rest = text.strip_prefix('\u{feff}').unwrap_or(text).as_bytes();
@@ -36,8 +36,8 @@ pub fn is_language(text: &str) -> bool {
     }
 }
 
-/// Returns the offset of the next byte that may open or close a brace, or that begins a comment or
-/// string, in which braces do not count. If `lines` is set, line breaks are found, too.
+/// Returns the offset of the next brace, or of the next byte that begins a comment or string, in
+/// which braces do not count. If `lines` is set, line breaks are found, too.
 fn telling(rest: &[u8], lines: bool) -> usize {
     let line_break = if lines { b'\n' } else { b'{' };
     let tells = |byte: u8| (byte == b'{') | (byte == b'}') | (byte == b';') | (byte == b'"') | (byte == line_break);
@@ -47,8 +47,8 @@ fn telling(rest: &[u8], lines: bool) -> usize {
     here.map_or(rest.len(), |at| near + at)
 }
 
-/// Returns the length of the leading chunks without a byte that `tells` accepts. The loop tests
-/// every byte of a chunk, so that the compiler vectorises it.
+/// Returns the total length of the leading chunks that contain no byte for which `tells` returns
+/// `true`. The loop tests every byte of a chunk, so that the compiler vectorises it.
 fn plain<const AT_ONCE: usize>(rest: &[u8], tells: impl Fn(u8) -> bool) -> usize {
     let any_tells = |chunk: &[u8; AT_ONCE]| chunk.iter().fold(0, |any, &byte| any | u8::from(tells(byte))) != 0;
     let (chunks, _) = rest.as_chunks::<AT_ONCE>();
@@ -60,7 +60,7 @@ fn after_blanks(rest: &[u8]) -> &[u8] {
     rest.get(blanks..).unwrap_or_default()
 }
 
-/// Returns `true` if a line begins like an item of the language.
+/// Returns `true` if a line begins like an item of the kernel language, such as a function.
 fn begins_item(line: &[u8]) -> bool {
     let len = line.iter().position(|&byte| !in_name(byte)).unwrap_or(line.len());
     let (word, rest) = line.split_at_checked(len).unwrap_or_default();

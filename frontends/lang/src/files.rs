@@ -1,31 +1,31 @@
-//! Source files of a module and their positions. All files share one space of positions: the main
-//! file comes first, then the included files.
+//! Source files of a module. The positions of all files are numbered consecutively: first those of
+//! the main file, then those of the included files.
 
 use halfbyte_ir::Span;
 use halfbyte_ir::diag::position;
 
 use crate::std_lib;
 
-/// Loader of included files. The library itself opens no files.
+/// Loader of included files. The crate itself opens no files.
 pub trait Includes {
-    /// Returns the text of `include "path"` in the file `from`, and the name of the included file
-    /// in messages.
+    /// Returns the text of the file that `include "path"` in the file `from` refers to, and the
+    /// file's name for messages.
     ///
     /// # Errors
-    /// Returns the reason for which the file cannot be included, as the message states it.
+    /// Returns the reason why the file cannot be included, as the message states it.
     fn open(&self, path: &str, from: &str) -> Result<Included, String>;
 }
 
-/// Included file.
+/// An included file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Included {
-    /// The file's name. Files of the same name are the same file, and are read once.
+    /// Name of the file. Files of the same name are the same file, which is read once.
     pub name: String,
-    /// The file's text.
+    /// Text of the file.
     pub text: String,
 }
 
-/// Loader that finds only the standard library (`std/..`).
+/// Loader that finds only the files of the standard library (`std/..`).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StdOnly;
 
@@ -35,13 +35,13 @@ impl Includes for StdOnly {
     }
 }
 
-/// Included file, with its base in the shared space of positions.
+/// Included file, with the number of its first position.
 #[derive(Debug)]
 struct File {
     name: String,
     text: String,
     base: u32,
-    /// The `include` in the main file that led to this file.
+    /// The `include` in the main file that led to this file, directly or through other files.
     at: Span,
 }
 
@@ -57,8 +57,8 @@ impl Files {
         Files { main, others: Vec::new() }
     }
 
-    /// Adds a file that the `include` at `at` led to, and returns the base of its positions.
-    /// Returns `None` if the position would overflow 32 bits.
+    /// Adds a file to which the `include` at `at` led, and returns the number of the file's first
+    /// position. Returns `None` if a position would not fit in 32 bits.
     pub(crate) fn add(&mut self, Included { name, text }: Included, at: Span) -> Option<u32> {
         let base = match self.others.last() {
             Some(file) => file.base.checked_add(file.text.len() as u32)?.checked_add(1)?,
@@ -84,7 +84,7 @@ impl Files {
         self.file(span).is_some_and(|file| std_lib::text(&file.name).is_some())
     }
 
-    /// Returns the `include` of the main file that led to the included file of `span`.
+    /// Returns the `include` in the main file that led to the file that contains `span`.
     pub(crate) fn included_at(&self, span: Span) -> Option<Span> {
         self.file(span).map(|file| file.at)
     }

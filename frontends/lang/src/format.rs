@@ -9,14 +9,14 @@ use crate::lexer::{Tok, Token, tokens};
 use crate::parse::{KEYWORDS, Parser};
 use crate::symbols::Symbols;
 
-/// Spaces per level of indentation.
+/// Number of spaces per level of indentation.
 const INDENT: usize = 2;
 
-/// Formats a text in the language. Formatting is idempotent, and a text of plain IR is returned
-/// unchanged.
+/// Formats a text in the kernel language. Formatting is idempotent, and a text of plain IR is
+/// returned unchanged.
 ///
 /// # Errors
-/// Returns the syntax errors.
+/// Returns the syntax errors of the text.
 ///
 /// ```
 /// let text = "kernel k( x:inout i32 ){\nx[ 0 ]=%x[0]+1   ; one more\n}\n";
@@ -33,7 +33,7 @@ pub fn format(text: &str) -> Result<String, Vec<Diagnostic>> {
     if !errors.is_empty() {
         return Err(errors);
     }
-    // Plain IR is not trimmed, because a trailing space is significant in the comments of tests.
+    // Plain IR stays as it is, because a trailing space is significant in the comments of tests.
     if !is_language(text) {
         return Ok(text.to_owned());
     }
@@ -74,7 +74,7 @@ struct Writer<'t> {
     out: String,
     /// Stack of open brackets.
     open: Vec<&'static str>,
-    /// Set between `<` and `>` after the name of a defined function.
+    /// `true` between `<` and `>` after the name in a function definition.
     generics: bool,
     /// The previous token, and `true` if that token is a unary operator.
     before: Option<(Token, bool)>,
@@ -86,7 +86,7 @@ impl Writer<'_> {
         self.text.get(token.span.start as usize..token.span.end as usize).unwrap_or_default()
     }
 
-    /// Copies a kernel of plain IR.
+    /// Copies a kernel in plain IR unchanged.
     fn plain(&mut self, token: Token, span: Span) {
         self.gap(token, false);
         self.out.push_str(self.text.get(span.start as usize..span.end as usize).unwrap_or_default());
@@ -117,7 +117,7 @@ impl Writer<'_> {
         self.first = false;
     }
 
-    /// Returns `true` if `<` follows the name of a function definition.
+    /// Returns `true` if the token is `<` after the name in a function definition.
     fn begins_generics(&self, token: Token) -> bool {
         let line = self.text.get(..token.span.start as usize).unwrap_or_default();
         let line = line.rsplit('\n').next().unwrap_or_default().trim();
@@ -126,7 +126,7 @@ impl Writer<'_> {
             .is_some_and(|name| !name.trim().contains(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '%'))
     }
 
-    /// Returns `true` if an operand follows the token.
+    /// Returns `true` if the expression continues after the token, so that an operand follows.
     fn ends_open(&self, token: Token) -> bool {
         match token.tok {
             Tok::Punct(")" | "]" | "}") => false,
@@ -152,7 +152,7 @@ impl Writer<'_> {
         let mut lines = gap.split('\n');
         let here = lines.next().unwrap_or_default();
         let comment = here.trim();
-        // An empty comment is the `;` of a statement terminator, which is dropped.
+        // An empty comment is a `;` that someone wrote to end a statement. It is removed.
         if !comment.trim_start_matches(';').is_empty() || self.first && !comment.is_empty() {
             let blanks = if self.first { 0 } else { here.chars().take_while(|c| *c != ';').count().max(1) };
             self.out.push_str(&" ".repeat(blanks));
@@ -205,8 +205,8 @@ impl Writer<'_> {
         self.out.push_str(&" ".repeat(depth));
     }
 
-    /// Writes a line break, and a blank line if `blank` is set. Writes nothing before the first
-    /// line of the text.
+    /// Writes a line break, and a blank line if `blank` is set. Writes nothing at the start of the
+    /// text.
     fn end_line(&mut self, blank: bool, is_first: &mut bool) {
         if std::mem::take(is_first) {
             return;

@@ -1,5 +1,5 @@
-//! Tokens of the language. A line break ends a statement, so each token records whether it is the
-//! first of its line. `;` begins a comment.
+//! Lexer of the kernel language. A line break ends a statement, so each token records whether it is
+//! the first of its line. `;` begins a comment.
 
 use halfbyte_ir::Span;
 
@@ -8,37 +8,38 @@ use halfbyte_ir::Span;
 pub(crate) enum Tok {
     /// Identifier or keyword.
     Word,
-    /// `%name`: an identifier, even if `name` is a keyword.
+    /// Identifier with `%`, such as `%name`. The name can also be a keyword.
     Name,
     /// Number literal with its type suffix.
     Number,
     /// String literal `"..."`, on one line.
     Text,
-    /// Punctuation token, one of [`MARKS`].
+    /// Punctuation token, which is an entry of [`MARKS`].
     Punct(&'static str),
-    /// Bytes that begin no token.
+    /// Bytes that do not begin a token.
     Bad,
     /// String literal without a closing quote.
     OpenText,
-    /// End of the text.
+    /// End of the source text.
     End,
 }
 
-/// Token and its position.
+/// Token and its source position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {
     pub tok: Tok,
-    /// Position within the token's own file.
+    /// Position of the token, from the start of its file.
     pub span: Span,
-    /// Set if a line break precedes the token.
+    /// `true` if a line break precedes the token.
     pub fresh: bool,
-    /// Set if no space separates the token from the previous token.
+    /// `true` if no space separates the token from the previous token.
     pub joined: bool,
-    /// Set if `;` follows directly and more text follows on the line, as if `;` ended a statement.
+    /// `true` if `;` follows without a space and more text follows on the line, as in languages in
+    /// which `;` ends a statement.
     pub cut: bool,
 }
 
-/// All punctuation tokens, each before its own prefixes. On integers, `/`, `>>` and order
+/// All punctuation tokens. A token comes before its own prefixes. On integers, `/`, `>>` and order
 /// comparisons end in `_s` (signed) or `_u` (unsigned).
 #[rustfmt::skip]
 pub(crate) const MARKS: &[&str] = &[
@@ -59,7 +60,7 @@ fn len_while(bytes: &[u8], mut belongs: impl FnMut(u8) -> bool) -> usize {
 /// Returns the longest punctuation token at the start of `rest`.
 fn mark(rest: &[u8]) -> Option<&'static str> {
     let first = *rest.first()?;
-    // Fast path: these bytes begin no longer token.
+    // Fast path: no longer token begins with one of these bytes.
     match first {
         b'(' => return Some("("),
         b')' => return Some(")"),
@@ -80,15 +81,15 @@ fn mark(rest: &[u8]) -> Option<&'static str> {
     })
 }
 
-/// Returns the length of a number literal after its first digit: hexadecimal digits, or digits,
-/// fraction and exponent, then the type suffix.
+/// Returns the length of a number literal without its first digit. The literal has hexadecimal
+/// digits, or digits, fraction and exponent; the type suffix counts, too.
 fn number_len(first: u8, rest: &[u8]) -> usize {
     if first == b'0' && rest.first() == Some(&b'x') {
         return len_while(rest, in_name);
     }
     let mut at = len_while(rest, |byte| byte.is_ascii_digit());
     let byte = |at: usize| rest.get(at).copied().unwrap_or(0);
-    // `0..n` is a range.
+    // A digit must follow the point, because `0..n` is a range.
     if byte(at) == b'.' && byte(at + 1).is_ascii_digit() {
         at += 1 + len_while(rest.get(at + 1..).unwrap_or_default(), |byte| byte.is_ascii_digit());
     }
@@ -102,7 +103,7 @@ fn number_len(first: u8, rest: &[u8]) -> usize {
     at + len_while(rest.get(at..).unwrap_or_default(), in_name)
 }
 
-/// Returns the kind and length of the string literal that begins here.
+/// Returns the kind and length of the string literal at the start of `rest`.
 pub(crate) fn string(rest: &[u8]) -> (Tok, usize) {
     let mut at = 1;
     loop {
@@ -150,7 +151,8 @@ pub(crate) fn tokens(source: &str) -> Vec<Token> {
             }
             Some(first) => match mark(rest) {
                 Some(mark) => (Tok::Punct(mark), mark.len()),
-                // A run of non-ASCII bytes is one token, which ends at a character boundary.
+                // Consecutive non-ASCII bytes form one token, so that the token ends at a character
+                // boundary.
                 None if !first.is_ascii() => (Tok::Bad, len_while(rest, |byte| !byte.is_ascii())),
                 None => (Tok::Bad, 1),
             },

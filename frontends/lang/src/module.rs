@@ -1,4 +1,4 @@
-//! Parsing and lowering of a source file with its included files.
+//! Parsing and lowering of a source file together with its included files.
 
 use halfbyte_ir::diag::Note;
 use halfbyte_ir::verify::MAX_DIAGNOSTICS;
@@ -11,8 +11,8 @@ use crate::parse::Parser;
 use crate::std_lib;
 use crate::symbols::Symbols;
 
-/// Reads a text in the language, which may also have kernels in plain IR. `file` is its name,
-/// relative to which `includes` may open other files.
+/// Parses and lowers a text in the kernel language, which may also have kernels in plain IR. `file`
+/// is the name of the text, relative to which `includes` may open other files.
 ///
 /// # Errors
 /// Returns the errors in source order, at most [`MAX_DIAGNOSTICS`].
@@ -36,8 +36,8 @@ pub fn read(text: &str, file: &str, includes: &dyn Includes) -> Result<Module, V
     loading.follow(0, file, None, &mut vec![file.to_owned()]);
     let Loading { ast, symbols, mut errors, .. } = loading;
     let mut kernels: Vec<Kernel> = plain(text, &ast, &mut errors);
-    // If an item could not be parsed, uses of its name would be reported wrongly, so that lowering
-    // is skipped.
+    // If an item could not be parsed, lowering is skipped, because each use of the item's name
+    // would be reported.
     if !ast.lost {
         let mut lower = Lower::new(&ast, &symbols, &files, errors.is_empty());
         for number in 0..ast.kernels.len() {
@@ -65,8 +65,8 @@ pub fn read(text: &str, file: &str, includes: &dyn Includes) -> Result<Module, V
     Err(errors)
 }
 
-/// Reads the kernels in plain IR. All other text is replaced with spaces, so that positions stay
-/// valid.
+/// Parses the kernels in plain IR. All other text is replaced by spaces, so that source positions
+/// stay valid.
 fn plain(text: &str, ast: &Ast, errors: &mut Vec<Diagnostic>) -> Vec<Kernel> {
     if ast.plain.is_empty() {
         return Vec::new();
@@ -91,18 +91,18 @@ fn plain(text: &str, ast: &Ast, errors: &mut Vec<Diagnostic>) -> Vec<Kernel> {
     }
 }
 
-/// Parser state over a source file and its included files.
+/// State of the parser over a source file and its included files.
 struct Loading<'a> {
     ast: Ast,
     symbols: Symbols,
     errors: Vec<Diagnostic>,
     files: &'a mut Files,
     includes: &'a dyn Includes,
-    /// Names of the files that were read.
+    /// Names of the files that have been parsed.
     read: Vec<String>,
 }
 
-/// Maximum number of files of a module.
+/// Maximum number of files of a module, including the main file.
 const MAX_FILES: usize = 256;
 
 impl Loading<'_> {
@@ -110,8 +110,9 @@ impl Loading<'_> {
         Parser::new(text, base, &mut self.ast, &mut self.symbols, &mut self.errors).file();
     }
 
-    /// Reads the files that are included from the index `first` on. `at` is the `include` in the
-    /// main file that led here, and `around` the chain of including files.
+    /// Parses the files that the `include` items from index `first` on refer to. `at` is the
+    /// `include` in the main file that led to them. `around` holds the names of the files that
+    /// include one another.
     fn follow(&mut self, first: usize, from: &str, at: Option<Span>, around: &mut Vec<String>) {
         let includes: Vec<_> = self.ast.includes.get(first..).unwrap_or_default().to_vec();
         for include in includes {

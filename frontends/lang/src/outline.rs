@@ -9,19 +9,19 @@ use crate::symbols::{Sym, Symbols};
 /// A kernel or function of a text.
 #[derive(Clone, Debug)]
 pub struct Item {
-    /// The item's name.
+    /// Name of the kernel or function.
     pub name: String,
     /// Position of the name.
     pub at: Span,
-    /// Range from the name to the end of the body.
+    /// Source range from the name to the end of the body.
     pub span: Span,
-    /// Set for a kernel.
+    /// `true` for a kernel, `false` for a function.
     pub is_kernel: bool,
     /// Functions that the body calls, as indices into the list of items.
     pub calls: Vec<usize>,
-    /// Statements without nested statements, in source order.
+    /// Source ranges of the statements, without the statements nested in them, in source order.
     pub statements: Vec<Span>,
-    /// Names of values, in source order.
+    /// Occurrences of the names of values, in source order.
     pub names: Vec<Name>,
 }
 
@@ -30,15 +30,15 @@ pub struct Item {
 pub struct Name {
     /// Position of the name.
     pub span: Span,
-    /// Set if the name is declared here.
+    /// `true` if this occurrence declares the name.
     pub is_declared: bool,
     /// The statement, loop header or parameter that assigns the value, if this occurrence is
     /// assigned.
     pub set_by: Option<Span>,
 }
 
-/// Returns the kernels and functions of a text in the language, in source order. Items that cannot
-/// be parsed are left out.
+/// Returns the kernels and functions of a text in the kernel language, in source order. Items that
+/// cannot be parsed are omitted.
 ///
 /// ```
 /// let items = halfbyte_lang::outline("fn f(a: i32) -> i32 { a + 1 }\nkernel k(y: out i32) { y[0] = f(2) }\n");

@@ -1,6 +1,6 @@
-//! Standard library: `include "std/..."`.
+//! Standard library of the kernel language: `include "std/..."`.
 
-/// Path and text of each library file.
+/// Path and text of each file of the standard library.
 const FILES: &[(&str, &str)] = &[
     ("std/activation", include_str!("../std/activation.hb")),
     ("std/colour", include_str!("../std/colour.hb")),
@@ -13,17 +13,17 @@ const FILES: &[(&str, &str)] = &[
     ("std/transform", include_str!("../std/transform.hb")),
 ];
 
-/// Returns the text of a library file.
+/// Returns the text of a file of the standard library.
 pub(crate) fn text(path: &str) -> Option<&'static str> {
     FILES.iter().find(|(name, _)| *name == path).map(|(_, text)| *text)
 }
 
-/// Returns the paths of the library files.
+/// Returns the paths of the files of the standard library.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     library().map(|(name, _)| name)
 }
 
-/// Returns the library file that defines a function.
+/// Returns the file of the standard library that defines a function, if any.
 pub(crate) fn file_of(function: &str) -> Option<&'static str> {
     let is = |line: &str| {
         let after = line.strip_prefix("fn ").and_then(|rest| rest.strip_prefix(function));

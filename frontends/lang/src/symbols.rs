@@ -1,4 +1,4 @@
-//! Interned names.
+//! Interned names: each distinct name is stored once and has an index.
 
 use rustc_hash::FxHashMap;
 
@@ -15,7 +15,7 @@ pub(crate) struct Symbols {
 }
 
 impl Symbols {
-    /// Interns a name.
+    /// Returns the index of a name, and adds the name to the table if it is new.
     pub(crate) fn sym(&mut self, name: &str) -> Sym {
         if let Some(&sym) = self.numbers.get(name) {
             return sym;
@@ -28,7 +28,7 @@ impl Symbols {
         sym
     }
 
-    /// Returns the index of a name that was interned before.
+    /// Returns the index of a name, if the name is in the table.
     pub(crate) fn find(&self, name: &str) -> Option<Sym> {
         self.numbers.get(name).copied()
     }

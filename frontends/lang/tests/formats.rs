@@ -1,4 +1,4 @@
-//! Tests of `format` on every valid text of the project: examples, tests, the library, the
+//! Tests of `format` on every valid text of the project: examples, tests, the standard library, the
 //! documentation, and random programs. Formatting is idempotent, preserves the meaning and the
 //! comments, and restores randomly changed spaces.
 
@@ -18,8 +18,8 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns texts with their origin. Some of them are not valid: negative tests, assembly tests, and
-/// excerpts in the documentation.
+/// Returns texts, each with the place where it was found. Some texts are not valid: negative tests,
+/// assembly tests, and excerpts in the documentation.
 fn texts() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let (mut paths, mut texts) = (Vec::new(), Vec::new());
@@ -43,7 +43,7 @@ fn texts() -> Vec<(String, String)> {
     texts
 }
 
-/// Returns the offset of a line's comment.
+/// Returns the offset at which the comment of a line begins, if any.
 fn comment(line: &str) -> Option<usize> {
     let mut quoted = false;
     line.bytes().position(|byte| {
@@ -56,7 +56,8 @@ fn comments(text: &str) -> Vec<&str> {
     text.lines().filter_map(|line| Some(line[comment(line)?..].trim_end())).collect()
 }
 
-/// Randomly changes the spaces between tokens and before lines. Comments and strings stay.
+/// Returns a text with randomly changed spaces between tokens and before lines. Comments and
+/// strings are unchanged.
 fn disturbed(text: &str, random: &mut u64) -> String {
     let mut out = String::new();
     for line in text.lines() {
@@ -68,7 +69,7 @@ fn disturbed(text: &str, random: &mut u64) -> String {
             quoted ^= character == '"';
             match character {
                 ' ' if !quoted => out.push_str([" ", "  ", "\t"][below(random, 3)]),
-                // No longer token begins with one of these, so that spaces may follow.
+                // No longer token begins with one of these characters, so that a space may follow.
                 '(' | '[' | ',' if !quoted => {
                     out.push(character);
                     out.push_str(["", " ", "   "][below(random, 3)]);
@@ -91,7 +92,8 @@ fn below(random: &mut u64, most: usize) -> usize {
     (*random >> 33) as usize % most
 }
 
-/// Checks a valid text; returns `false` for an invalid one.
+/// Checks the formatting of a text. Returns `false` if the text is invalid and so cannot be
+/// checked.
 fn holds(name: &str, text: &str) -> bool {
     let Ok(module) = read(text, "k.hb", &StdOnly) else { return false };
     let once = format(text).unwrap_or_else(|errors| panic!("{name} reads, and is not formatted: {errors:?}"));

@@ -87,7 +87,7 @@ impl Random {
     }
 }
 
-/// Appends a random sentence of a node.
+/// Appends a random sentence that matches a grammar node.
 fn write(rules: &BTreeMap<String, Node>, node: &Node, random: &mut Random, depth: usize, out: &mut String) {
     match node {
         Node::Literal(text) => {
@@ -135,7 +135,8 @@ fn write(rules: &BTreeMap<String, Node>, node: &Node, random: &mut Random, depth
     }
 }
 
-/// Returns the alternative that terminates soonest: a literal, number or name if there is one.
+/// Returns the index of the alternative whose sentences end soonest: a literal, number or name if
+/// there is one.
 fn shallowest(ways: &[Node]) -> usize {
     let ends = |node: &Node| {
         matches!(node, Node::Sequence(parts) if parts.iter().all(|part| match part {
@@ -169,7 +170,7 @@ fn what_the_grammar_makes_the_parser_takes() {
     assert!(seen > 2000, "{seen}");
 }
 
-/// Splits a text into the grammar's tokens: each with its text and its kind.
+/// Splits a text into the tokens of the grammar: each with its text and its kind.
 fn tokens(text: &str) -> Vec<(String, &'static str)> {
     let mut tokens: Vec<(String, &'static str)> = Vec::new();
     let mut open: Vec<char> = Vec::new();
@@ -304,7 +305,8 @@ impl Recogniser<'_> {
     }
 }
 
-/// Returns texts in the language from the documentation, the examples and the library.
+/// Returns texts in the kernel language from the documentation, the examples and the standard
+/// library.
 fn texts() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut texts: Vec<(String, String)> = Vec::new();

@@ -1,5 +1,5 @@
-//! TextMate grammar of the language for syntax highlighting, generated from the grammar in the
-//! documentation, the types and the ops. `HALFBYTE_BLESS=1` regenerates the file.
+//! TextMate grammar for the syntax highlighting of the kernel language. It is generated from the
+//! grammar in the documentation, the types and the ops. `HALFBYTE_BLESS=1` regenerates the file.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -8,7 +8,7 @@ use halfbyte_ir::{Op, Type};
 
 use crate::grammar::{Node, rules};
 
-/// Collects the literals of a rule that are keywords.
+/// Collects the keywords among the literals of a grammar rule.
 fn words(node: &Node, found: &mut Vec<String>) {
     match node {
         Node::Literal(word) if word.starts_with(|c: char| c.is_ascii_alphabetic()) => found.push(word.clone()),

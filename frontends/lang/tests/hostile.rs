@@ -1,4 +1,5 @@
-//! Tests with malicious texts. Each must be answered quickly, without a panic or stack overflow.
+//! Tests with malicious texts. Each text must be accepted or rejected quickly, without a panic or
+//! stack overflow.
 
 use halfbyte_lang::{StdOnly, format, read};
 
@@ -65,14 +66,14 @@ fn work_without_end() {
     refused(&kernel("  unroll for i in 0..65536 { unroll for j in 0..65536 { } }"), "million expressions");
     refused(&kernel("  unroll for i in 0..99999999999 { }"), "unrolled");
     refused(&kernel("  unroll for i in -9223372036854775807..9223372036854775807 { }"), "unrolled");
-    // Exponential growth: each function calls the previous one twice.
+    // Exponential growth: each function calls the function before it twice.
     let calls: String =
         (1..40).map(|f| format!("fn g{f}(a: i32) -> i32 {{ g{}(a) + g{}(a) }}\n", f - 1, f - 1)).collect();
     refused(&format!("fn g0(a: i32) -> i32 {{ a }}\n{calls}{}", kernel("  n = g39(a)")), "million expressions");
-    // A long chain of calls.
+    // A long chain of calls: each function calls the function before it.
     let calls: String = (1..5000).map(|f| format!("fn g{f}(a: i32) -> i32 {{ g{}(a) }}\n", f - 1)).collect();
     refused(&format!("fn g0(a: i32) -> i32 {{ a }}\n{calls}{}", kernel("  n = g4999(a)")), "levels of nesting");
-    // The check of functions without callers has a step limit.
+    // The check of functions that nothing calls has a step limit.
     let calls: String =
         (1..40).map(|f| format!("fn g{f}<T>(a: T) -> T {{ g{}(a) + g{}(a) }}\n", f - 1, f - 1)).collect();
     assert_eq!(answer(&format!("fn g0<T>(a: T) -> T {{ a }}\n{calls}")), Vec::<String>::new());
@@ -97,7 +98,7 @@ fn evaluation_without_end() {
     refused(&text("  const c = long(65538)"), "is not a compile-time constant");
     assert_eq!(answer(&text("  const c = long(65537)\n  n = c")), Vec::<String>::new());
     answer(&text("  n = endless()"));
-    // Many such calls, one after another or nested.
+    // Many calls that exceed the limit of compile-time evaluation, one after another or nested.
     assert_eq!(answer(&text(&"  n += long(0x7fffffff)\n".repeat(1000))), Vec::<String>::new());
     let calls: String = (1..40)
         .map(|f| format!("fn g{f}(a: i32) -> i32 {{\n  for k in 0..2 {{ }}\n  g{}(a) + g{}(a)\n}}\n", f - 1, f - 1))

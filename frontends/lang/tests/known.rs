@@ -1,5 +1,4 @@
-//! Tests of compile-time values: every place that requires a number accepts an expression of
-//! constants.
+//! Tests of compile-time values: a constant expression is accepted wherever a number is required.
 
 use halfbyte_lang::{StdOnly, read};
 
@@ -98,7 +97,7 @@ const CASES: [(&str, i32); 24] = [
     ("-(first_power(3) - 1) + 4", 1),
 ];
 
-/// Returns a kernel with the given body and a constant table.
+/// Returns a kernel with the given body and with a buffer of constant contents.
 fn kernel(lines: &str) -> String {
     format!("kernel k(a: i32, w: i8x16, x: in i32, y: out i32, table: in i32 = [10, 20, 30]) {{\n{lines}\n}}\n")
 }
@@ -118,7 +117,7 @@ fn known_values_are_constants() {
     }
 }
 
-/// Each place that requires a number.
+/// Each statement requires a number in one place.
 #[test]
 fn known_values_are_accepted_as_numbers() {
     for (expression, value) in CASES.into_iter().filter(|(_, value)| (1..16).contains(value)) {
@@ -145,7 +144,7 @@ fn known_values_are_accepted_as_numbers() {
                     ir.contains(&expected) || expected == "step" && ir.contains("load"),
                     "{lines}: {expected}: {ir}"
                 ),
-                // `step` is limited to 64 bytes.
+                // The value of `step` must be at most 64 bytes.
                 Err(said) => panic!("{lines}: {said}"),
             }
         }

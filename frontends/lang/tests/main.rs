@@ -1,4 +1,4 @@
-//! Tests of the language.
+//! Tests of the kernel language.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, unreachable_pub)]
 
 mod formats;

@@ -1,9 +1,9 @@
-//! Tests of error messages: `tests/mistakes/*.txt`. `HALFBYTE_BLESS=1` rewrites the expected
-//! messages.
+//! Tests of error messages. The cases are in `tests/mistakes/*.txt`; `HALFBYTE_BLESS=1` rewrites
+//! the expected messages.
 //!
-//! A case begins with `=== ` and a title. Lines that are no items are placed in a kernel
-//! ([`AROUND`]). The expected messages follow `---`: each with its position and the text there in
-//! `<>`.
+//! A case begins with `=== ` and a title. Statements outside a kernel or function are placed in a
+//! kernel ([`AROUND`]). The expected messages follow `---`. Each has its position, and the source
+//! text at the position in `<>`.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -12,13 +12,13 @@ use halfbyte_ir::Diagnostic;
 use halfbyte_ir::diag::position;
 use halfbyte_lang::{Included, Includes, read};
 
-/// Text before and after the lines of a case that has no items.
+/// Text before and after the statements of a case without a kernel.
 const AROUND: [&str; 2] = [
     "struct rec { d: f16, q: i8[16] }\nfn twice<T>(n: T) -> T { n + n }\nfn at(p: in i32, i: i32) -> i32 { p[i] }\nkernel k(a: i32, b: i8, h: f16, g: f32, v: i8x4, c: i1, x: in i32, y: inout i32, r: in rec) {\n  var n = 0\n",
     "}\n",
 ];
 
-/// Loader of the files that the cases include.
+/// Loader of the files that the test cases include.
 struct Files;
 
 impl Includes for Files {

@@ -31,7 +31,7 @@ fn names_know_what_sets_them() {
     assert_eq!(names.iter().filter(|name| name.2.is_empty()).count(), 4, "{names:?}");
 }
 
-/// Plain IR and unparsable text have an empty outline.
+/// The outline of plain IR and of text that cannot be parsed is empty.
 #[test]
 fn any_text_has_an_outline() {
     assert!(outline("kernel @k() {\n^entry:\n  ret\n}\n").is_empty());

@@ -1,4 +1,4 @@
-//! Tests of the IR that programs are lowered to.
+//! Tests of the IR to which programs are lowered.
 
 use halfbyte_lang::{StdOnly, is_language, read};
 
@@ -9,7 +9,7 @@ fn ir(text: &str) -> String {
     }
 }
 
-/// Returns the instructions of a kernel with this body, without `ret`.
+/// Returns the instructions of a kernel with the given body, without `ret`.
 fn body(lines: &str) -> Vec<String> {
     let text = format!(
         "kernel k(a: i32, b: i8, h: f16, v: i8x4, x: in i32, y: inout i32, t: in i16 align 8) {{\n{lines}\n}}\n"
@@ -31,7 +31,8 @@ fn numbers_take_the_type_of_what_they_meet() {
     assert_eq!(body("let p = a + (2 * 3 - 1 << 1)"), ["%0 = const.i32 10", "%p = add.i32 %a, %0"]);
     assert_eq!(body("let p = a << 2 + 1"), ["%0 = const.i32 3", "%p = shl.i32 %a, %0"]);
     assert_eq!(body("let p: i64 = zext(a)"), ["%p = zext.i64 %a"]);
-    // Where signedness matters, an untyped number is reinterpreted in the expected type.
+    // If an operator is signed or unsigned, an untyped number is first converted to the expected
+    // type.
     assert_eq!(body("let p: i32 = a + (-1 >>_u 4)"), ["%0 = const.i32 268435455", "%p = add.i32 %a, %0"]);
     assert_eq!(body("let p: i32 = a + (0xffffffff >>_s 8)"), ["%0 = const.i32 -1", "%p = add.i32 %a, %0"]);
     assert_eq!(

@@ -1,11 +1,12 @@
-//! Tests of the lexer, and of the detection of the language against tokens.
+//! Tests of the lexer, and of the detection of the kernel language.
 
 use halfbyte_ir::witness::Random;
 use halfbyte_lang::is_language;
 
 use lexer::{Tok, tokens};
 
-/// The lexer is private to the crate and depends on no other module, so this program includes it.
+/// The lexer is private to the crate and depends on no other module, so this test includes its
+/// source.
 #[allow(dead_code)]
 #[path = "../src/lexer.rs"]
 mod lexer;

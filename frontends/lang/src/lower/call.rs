@@ -30,8 +30,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Lowers a constructor: `i8x4(1, 2, 3, 4)` and `f16x2(a, b)` from lanes, `f16x2(a)` as a
-    /// splat, `f32(1.5)` as a number of a type.
+    /// Lowers a vector constructor: `i8x4(1, 2, 3, 4)` and `f16x2(a, b)` from lanes, `f16x2(a)` as
+    /// a splat, `f32(1.5)` as a number of a type.
     fn made(&mut self, ty: Type, modifiers: Range, args: Range, span: Span) -> Lowering<Operand> {
         let ast = self.ast;
         if let Some(modifier) = ast.idents(modifiers).first() {
@@ -54,7 +54,7 @@ impl Lower<'_> {
             let operand = self.expr(value, Some(lane))?;
             match &operand {
                 Operand::Never => return Ok(Operand::Never),
-                // A single number may give the bits of the whole vector.
+                // A single hexadecimal number can have the bits of the whole vector.
                 Operand::Number(_) if args.len() == 1 => return self.fit(operand, ty, at),
                 _ => {}
             }
@@ -92,7 +92,8 @@ impl Lower<'_> {
         if Op::Concat.row().converts(lane, ty) && lane.bits() as usize * values.len() == ty.bits() as usize {
             return Ok(Operand::Value(self.b.op(Op::Concat, ty, &values)));
         }
-        // Masks, and vectors wider than `concat` produces, are built lane by lane.
+        // `concat` cannot produce masks and the widest vectors, so their lanes are inserted one by
+        // one.
         let zero = self.b.const_words(ty, [0; 8]);
         let mut made = zero;
         for (number, value) in values.into_iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Compile-time evaluation: constants, and expressions of constants alone. The evaluator of the IR
-//! computes them.
+//! Compile-time evaluation of constants, and of expressions whose operands are all constant. The
+//! evaluator of the IR computes them.
 
 use halfbyte_abi::{Limits, Type, Watchdog};
 use halfbyte_ir::eval::{self, Accessed, Launch, Observer, Prepared, fold, pack, unpack};
@@ -14,11 +14,11 @@ use crate::ast::{ExprId, ExprKind, ParamTy, StmtKind};
 /// Maximum number of loop iterations that one compile-time call may execute.
 const MAX_ITERATIONS: u32 = 1 << 16;
 
-/// Maximum number of instructions that all compile-time calls of a module may execute.
+/// Maximum number of instructions that all compile-time calls of a module together may execute.
 const MAX_WORK: u64 = 4 << 20;
 
-/// Steps that one evaluation costs in addition to its body, because its kernel is verified and
-/// prepared.
+/// Number of steps that one evaluation counts in addition to its instructions, because its kernel
+/// is verified and prepared.
 const STEPS_OF_EVALUATION: u32 = 64;
 
 /// Number of lanes of the widest type.
@@ -27,13 +27,13 @@ const MAX_LANES: usize = 16;
 /// Properties of a function that decide whether calls are evaluated at compile time.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Purity {
-    /// The results depend on the operands alone.
+    /// `true` if the results depend on nothing but the operands.
     pub is_closed: bool,
-    /// The body has a loop, which constant folding cannot evaluate.
+    /// `true` if the body has a loop, which constant folding cannot evaluate.
     pub has_loop: bool,
 }
 
-/// Returns the watchdog of compile-time evaluation.
+/// Returns a watchdog with the limits of compile-time evaluation.
 pub(super) fn watchdog() -> Watchdog {
     Watchdog::new(Limits { work: MAX_WORK, ..Limits::NONE })
 }
@@ -57,7 +57,7 @@ impl Observer for Results {
     fn access(&mut self, _: u32, _: &Accessed<'_>) {}
 }
 
-/// Returns the value as a constant operand if a constant defines it.
+/// Returns the value as a constant operand if a constant instruction defines the value.
 fn constant_in(kernel: &Kernel, value: Value) -> Option<Operand> {
     let words = kernel.const_bits(kernel.def_inst(value)?)?;
     Some(constant(kernel.ty(value), words))
@@ -71,7 +71,7 @@ fn constant(ty: Type, words: [u64; 8]) -> Operand {
 }
 
 impl Lower<'_> {
-    /// Returns the type and bits of a typed operand that is a constant.
+    /// Returns the type and bits of an operand, if the operand is a constant with a type.
     pub(super) fn constant_of(&self, operand: &Operand) -> Option<(Type, [u64; 8])> {
         match *operand {
             Operand::Const(ty, words) => Some((ty, words)),
@@ -81,7 +81,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns the integer that the operand is at compile time.
+    /// Returns the value of an operand, if the operand is an integer known at compile time.
     pub(super) fn whole_number(&self, operand: &Operand) -> Option<i128> {
         if let Operand::Number(number) = operand {
             return number.whole;
@@ -91,7 +91,7 @@ impl Lower<'_> {
         (ty.is_int() && ty.is_scalar() && ty != Type::I1).then(|| (((word << unused) as i64) >> unused).into())
     }
 
-    /// Returns the truth value that the operand is at compile time.
+    /// Returns the value of an operand, if the operand is a truth value known at compile time.
     pub(super) fn known_truth(&self, operand: &Operand) -> Option<bool> {
         match self.constant_of(operand)? {
             (Type::I1, [truth, ..]) => Some(truth & 1 != 0),
@@ -99,7 +99,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Evaluates an expression to a compile-time number that fits a `u32`.
+    /// Evaluates an expression to a compile-time number that fits a `u32`. `what` names the number
+    /// in errors.
     pub(super) fn small(&mut self, expr: ExprId, what: &str) -> Lowering<u32> {
         let span = self.ast.expr(expr).span;
         let value = self.known_number(expr, what)?;
@@ -107,7 +108,7 @@ impl Lower<'_> {
             .map_err(|_| self.error(span, format!("{value} is not {what}"), format!("0 to {}", u32::MAX)))
     }
 
-    /// Evaluates an expression to a compile-time number.
+    /// Evaluates an expression to a compile-time number. `what` names the number in errors.
     pub(super) fn known_number(&mut self, expr: ExprId, what: &str) -> Lowering<i128> {
         let span = self.ast.expr(expr).span;
         let operand = self.expr(expr, None)?;
@@ -126,7 +127,8 @@ impl Lower<'_> {
         (mem.align <= ty.bytes()).then_some(Operand::Const(ty, words))
     }
 
-    /// Reports an operand that is no compile-time constant, and names the part that is not.
+    /// Reports an operand that is not a compile-time constant, and names the part of it that is not
+    /// constant.
     pub(super) fn not_known(&mut self, operand: &Operand, span: Span, expected: impl Into<String>) -> Failed {
         if matches!(operand, Operand::Failed | Operand::Never) {
             return Failed;
@@ -198,9 +200,9 @@ impl Lower<'_> {
         Ok(self.b.kernel().result(inst).map_or(Operand::NOTHING, Operand::Value))
     }
 
-    /// Folds a pure op on constant operands.
+    /// Returns the result of an op on constant operands. Returns `None` if the op cannot be folded.
     fn computed(&self, (op, ty, attr): (Op, Type, Attr), operands: &[(Operand, Span)]) -> Option<Operand> {
-        // A product with `contract` may be fused into a sum, which rounds once.
+        // A product with `contract` may be fused into a sum with one rounding, so it is not folded.
         let is_part = op == Op::Fmul && matches!(attr, Attr::Float(flags) if flags.contract);
         if !op.is_pure() || is_part {
             return None;
@@ -223,8 +225,8 @@ impl Lower<'_> {
 
     // Functions.
 
-    /// Finds the functions whose results depend on their operands alone: they have no buffers and
-    /// call only such functions and pure ops.
+    /// Finds the functions whose results depend only on their operands. They have no buffers, and
+    /// call only pure ops and functions with the same property.
     pub(super) fn find_closed(&mut self) {
         let ast = self.ast;
         let mut callers: Vec<Vec<u32>> = vec![Vec::new(); ast.functions.len()];
@@ -256,8 +258,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns `true` if a call with these operands is evaluated at compile time. Calls without
-    /// loops are folded while they are inlined.
+    /// Returns `true` if a call with these operands is evaluated at compile time. Calls of
+    /// functions without loops are folded while they are inlined instead.
     pub(super) fn is_to_evaluate(&self, function: u32, operands: &[Operand]) -> bool {
         let is_known = |operand: &Operand| matches!(operand, Operand::Number(_)) || self.constant_of(operand).is_some();
         self.purity.get(function as usize).is_some_and(|purity| purity.is_closed && purity.has_loop)
@@ -265,8 +267,8 @@ impl Lower<'_> {
             && self.watchdog.poll().is_ok()
     }
 
-    /// Evaluates a function whose parameters are bound to constants. Returns `None` if the
-    /// evaluation exceeds its limits.
+    /// Evaluates a function with constant arguments. Returns `None` if the evaluation exceeds its
+    /// limits.
     pub(super) fn evaluated(
         &mut self,
         name: &str,
@@ -332,7 +334,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Lowers into a separate kernel, which cannot refer to values of the current kernel.
+    /// Calls `inside`, which lowers code into a separate kernel. That kernel cannot refer to values
+    /// of the current kernel.
     pub(super) fn apart<T>(&mut self, name: &str, inside: impl FnOnce(&mut Self) -> T) -> (T, Kernel) {
         let b = std::mem::replace(&mut self.b, halfbyte_ir::builder::Builder::new(name));
         let entry = self.b.begin("entry", &[]);
@@ -344,7 +347,7 @@ impl Lower<'_> {
     }
 }
 
-/// Returns `true` if an op can be evaluated from its operands and attribute.
+/// Returns `true` if the result of an op depends only on its operands and attribute.
 fn is_evaluated(op: Op) -> bool {
     op.is_pure() && op != Op::Intrinsic && !op.row().args.is_empty()
 }

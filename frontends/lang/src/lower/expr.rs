@@ -1,4 +1,4 @@
-//! Lowering of expressions: names, operators, numbers.
+//! Lowering of expressions: names, operators and numbers.
 
 use halfbyte_abi::Type;
 use halfbyte_ir::{Attr, AttrKind, FloatCC, FloatFlags, IntCC, Op, Span};
@@ -9,8 +9,8 @@ use crate::ast::{BinOp, Compare, ExprId, ExprKind, Sign, UnOp};
 use crate::symbols::Sym;
 
 impl Lower<'_> {
-    /// Lowers an expression. Untyped numbers in it get the type `expected`; nothing else is
-    /// converted.
+    /// Lowers an expression. Untyped numbers in it get the type `expected`; values with a type are
+    /// not converted.
     pub(super) fn expr(&mut self, id: ExprId, expected: Option<Type>) -> Lowering<Operand> {
         let expr = self.ast.expr(id);
         self.step(expr.span)?;
@@ -198,7 +198,7 @@ impl Lower<'_> {
             return Ok(folded);
         }
         let ty = self.type_of(&left).or(self.type_of(&right));
-        // If only the context has a type, the left number takes it.
+        // If only the context determines a type, the left number gets this type.
         let (left, right, ty) = match ty {
             Some(ty) => (left, right, ty),
             None => {
@@ -229,7 +229,7 @@ impl Lower<'_> {
         self.instruction((chosen, ty, attr), vec![(left, at.0), (right, at.1)], span)
     }
 
-    /// Returns the op of an operator on a type, and the op's attribute.
+    /// Returns the op and the attribute that an operator means for a type.
     fn operator(&mut self, op: BinOp, ty: Type, span: Span) -> Lowering<(Op, Attr)> {
         let float = ty.is_float() || ty.is_fp8();
         let compared = |cc| Ok((Op::Fcmp, Attr::FloatCC { cc, ftz: false }));
@@ -301,7 +301,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Reports an operator whose `_s` or `_u` suffix is missing or superfluous.
+    /// Reports an operator whose suffix `_s` or `_u` is missing or superfluous.
     fn sign(&mut self, span: Span, mark: &str, float: bool) -> Failed {
         if float {
             return self.error(span, format!("`{mark}` with a sign on floats"), format!("`{mark}`"));
@@ -310,7 +310,7 @@ impl Lower<'_> {
         self.error(span, format!("`{mark}` on integers needs a signedness suffix"), expected)
     }
 
-    /// Folds an operator on two untyped integers.
+    /// Computes an operator on two untyped integers at compile time.
     fn folded(
         &mut self,
         op: BinOp,
@@ -358,15 +358,16 @@ impl Lower<'_> {
             }
             BinOp::Both | BinOp::Either => None,
         };
-        // A result beyond every type is an error, so that repeated folding cannot overflow `i128`.
+        // A result too large for every type is an error, so that repeated folding cannot overflow
+        // `i128`.
         match value.filter(|value| (-(1i128 << 65)..1i128 << 65).contains(value)) {
             Some(value) => Ok(Some(Operand::whole(value))),
             None => Err(self.error(span, "the result of this operation overflows", "a result of at most 64 bits")),
         }
     }
 
-    /// Reinterprets an untyped integer as signed or unsigned in the expected type. Without an
-    /// expected type, reports a number whose value depends on the type.
+    /// Converts an untyped integer to a signed or unsigned integer of the expected type. Without an
+    /// expected type, reports an integer whose result would depend on the type.
     fn of_sign(&mut self, number: i128, sign: Sign, expected: Option<Type>, span: Span) -> Lowering<i128> {
         let signed = match sign {
             Sign::None => return Ok(number),
@@ -398,7 +399,7 @@ impl Lower<'_> {
         ))
     }
 
-    /// Reports a type that the op does not accept.
+    /// Reports a controlling type that the op does not accept.
     pub(super) fn check_type(&mut self, op: Op, ty: Type, span: Span) -> Lowering<()> {
         let row = op.row();
         match row.types {
@@ -411,7 +412,7 @@ impl Lower<'_> {
     }
 }
 
-/// Returns the attribute of an op without modifiers.
+/// Returns the attribute of an op that has no modifiers.
 fn plain(op: Op) -> Attr {
     match op.row().attr {
         AttrKind::Float(_) => Attr::Float(FloatFlags::default()),

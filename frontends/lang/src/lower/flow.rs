@@ -1,5 +1,5 @@
-//! Lowering of conditionals and loops. Variables that they assign become block parameters where
-//! paths join.
+//! Lowering of conditionals and loops. The variables that they assign become block parameters of
+//! the blocks where paths join.
 
 use halfbyte_abi::Type;
 use halfbyte_ir::{Block, IntCC, Op, Span, Value};
@@ -39,7 +39,8 @@ impl Lower<'_> {
         vars.iter().filter_map(|&var| Some(self.vars.get(var as usize)?.ty)).collect()
     }
 
-    /// Adds a block with parameters of the types `others`, followed by one parameter per variable.
+    /// Adds a block. Its parameters have the types `others`, followed by one parameter for each
+    /// variable in `vars`.
     fn block_of(&mut self, name: &str, others: &[Type], vars: &[u32]) -> Block {
         let types: Vec<Type> = others.iter().copied().chain(self.types_of(vars)).collect();
         let block = self.b.block(name, &types);
@@ -52,7 +53,7 @@ impl Lower<'_> {
         block
     }
 
-    /// Returns the block's parameters after the first `others`: those of the variables.
+    /// Returns the parameters of a block that hold variables: all after the first `others`.
     fn params_of(&self, block: Block, others: usize) -> Vec<Value> {
         self.b.params(block).iter().skip(others).copied().collect()
     }
@@ -83,7 +84,7 @@ impl Lower<'_> {
         self.emit(operand, span).map(Err)
     }
 
-    /// Lowers an `if`. `wanted` is set if its value is used.
+    /// Lowers an `if`. `wanted` is `true` if the value of the `if` is used.
     pub(super) fn choice(
         &mut self,
         condition: ExprId,
@@ -120,7 +121,8 @@ impl Lower<'_> {
             None => (Ok((Some((head, before.clone())), Operand::NOTHING)), None),
         };
         if let (Err(_), _) | (_, Err(_)) = (&first, &second) {
-            // Lowering continues after the `if`, so that later errors are reported, too.
+            // Lowering continues after an `if` with an error, so that later errors are reported,
+            // too.
             self.here = Some(head);
             return Err(Failed);
         }
@@ -145,7 +147,8 @@ impl Lower<'_> {
             (false, true) => ((Vec::new(), Vec::new()), Some(std::mem::replace(second_value, Operand::Never))),
             (false, false) => ((Vec::new(), Vec::new()), Some(Operand::Never)),
         };
-        // Variables that differ at the ends of the two arms become parameters of the join block.
+        // Variables with different values at the ends of the two arms become parameters of the join
+        // block.
         let none = Vec::new();
         let first_vars = first_end.as_ref().map_or(&none, |(_, values)| values);
         let second_vars = second_end.as_ref().map_or(&none, |(_, values)| values);
@@ -156,7 +159,8 @@ impl Lower<'_> {
             |vars: &[Value]| changed.iter().filter_map(|&var| vars.get(var as usize).copied()).collect::<Vec<_>>();
         let (first_args, second_args) = (pick(first_vars), pick(second_vars));
         let after = match (both, first_end.is_some()) {
-            // The values of unchanged variables are the same in both arms.
+            // If both arms reach the join block, unchanged variables have the same values in both.
+            // Changed variables become block parameters below.
             (true, _) | (false, true) => first_vars.clone(),
             (false, false) => second_vars.clone(),
         };
@@ -214,7 +218,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Lowers the arm after `else`.
+    /// Lowers the block or `if` after `else`.
     fn arm(&mut self, arm: ExprId, expected: Option<Type>, wanted: bool) -> Lowering<Operand> {
         let expr = self.ast.expr(arm);
         match expr.kind {
@@ -227,9 +231,9 @@ impl Lower<'_> {
         }
     }
 
-    /// Lowers one arm into `block`. Returns the block in which the arm ends and the variables'
-    /// values there, or `None` if the arm does not fall through. The last result is the arm's
-    /// value.
+    /// Lowers one arm of an `if` into `block`. Returns the block in which the arm ends, the values
+    /// of the variables there, and the value of the arm. Returns `None` in place of the block if
+    /// the arm does not reach its end.
     #[allow(clippy::type_complexity)]
     fn lower_arm(
         &mut self,
@@ -242,8 +246,8 @@ impl Lower<'_> {
         Ok((self.here.map(|end| (end, self.values())), value))
     }
 
-    /// Converts the values of two arms to common types, and returns the arguments that each arm
-    /// passes to the join block.
+    /// Converts the values of the two arms of an `if` to common types. Returns the arguments that
+    /// each arm passes to the join block.
     fn merged(
         &mut self,
         (first, second): (Operand, Operand),
@@ -289,8 +293,8 @@ impl Lower<'_> {
         Ok((one, two))
     }
 
-    /// Lowers `a && b` or `a || b`. The right side is evaluated conditionally, unless its
-    /// evaluation has no side effects.
+    /// Lowers `a && b` or `a || b`. The right side is evaluated conditionally, unless it may
+    /// be evaluated speculatively.
     pub(super) fn short_circuit(
         &mut self,
         both: bool,
@@ -378,7 +382,7 @@ impl Lower<'_> {
     }
 
     /// Returns `true` if an expression may be evaluated speculatively: it does not access memory,
-    /// is not a collective operation, and has no branches.
+    /// is no collective operation, and contains no branch.
     fn is_free(&self, expr: ExprId) -> bool {
         let ast = self.ast;
         match ast.expr(expr).kind {
@@ -410,7 +414,7 @@ impl Lower<'_> {
 
     // Loops.
 
-    /// Lowers an `unroll for`: one copy of the body per iteration.
+    /// Lowers an `unroll for`: the body is lowered once for each iteration.
     pub(super) fn unrolled(&mut self, numbers: For) -> Lowering<()> {
         let what = "a number that is known while compiling";
         let (from, to) = (self.known_number(numbers.from, what)?, self.known_number(numbers.to, what)?);
@@ -449,7 +453,8 @@ impl Lower<'_> {
         done
     }
 
-    /// Joins edges of the innermost loop with the current block, and continues in the join block.
+    /// Joins edges of the innermost loop with the current block. The join block becomes the current
+    /// block.
     fn join(&mut self, name: &str, mut edges: Vec<Edge>) {
         if edges.is_empty() {
             return;
@@ -475,8 +480,8 @@ impl Lower<'_> {
         self.set_values_of(&vars, &params);
     }
 
-    /// Lowers a `for`. The exit test is at the end of the body. A guard before the loop tests for
-    /// zero iterations unless the trip count is known to be positive.
+    /// Lowers a `for`. The exit test is at the end of the body. A branch before the loop skips the
+    /// loop if it has zero iterations, unless the trip count is known to be positive.
     pub(super) fn counted(&mut self, numbers: For, span: Span) -> Lowering<()> {
         let ast = self.ast;
         let spans = (ast.expr(numbers.from).span, ast.expr(numbers.to).span);
@@ -563,8 +568,8 @@ impl Lower<'_> {
         read
     }
 
-    /// Lowers a loop's body from its first block and joins the `continue` edges at its end. Returns
-    /// the `break` edges.
+    /// Lowers the body of a loop from the body's first block, and joins the edges of `continue`
+    /// statements at its end. Returns the edges of `break` statements.
     fn looped(
         &mut self,
         body: Block,
@@ -581,7 +586,7 @@ impl Lower<'_> {
         (frame.map(|frame| frame.breaks).unwrap_or_default(), read)
     }
 
-    /// Branches the exit edges to the block after the loop, and continues there.
+    /// Branches from the loop's exits to the block after the loop, which becomes the current block.
     fn leave(&mut self, done: Option<Block>, only: bool, exits: &mut Vec<Edge>, vars: &[u32], mut after: Vec<Value>) {
         for edge in exits.drain(..) {
             if let Some(done) = done {
@@ -600,7 +605,7 @@ impl Lower<'_> {
         self.set_values_of(vars, &after);
     }
 
-    /// Lowers a `while`: the test precedes the body.
+    /// Lowers a `while`: the exit test is before the body.
     pub(super) fn tested(&mut self, condition: ExprId, body: BlockId, span: Span) -> Lowering<()> {
         let Some(head) = self.here else { return Ok(()) };
         let vars = self.assigned(body, Some(condition), None);
@@ -645,7 +650,7 @@ impl Lower<'_> {
         read
     }
 
-    /// Lowers a `do .. while`: the body runs at least once.
+    /// Lowers a `do .. while`: the exit test is after the body, which runs at least once.
     pub(super) fn repeated(&mut self, body: BlockId, condition: ExprId, span: Span) -> Lowering<()> {
         let Some(head) = self.here else { return Ok(()) };
         let vars = self.assigned(body, Some(condition), None);

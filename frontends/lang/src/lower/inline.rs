@@ -47,7 +47,7 @@ impl Lower<'_> {
                 }
             }
         }
-        // Returns the type of a parameter, if it is known yet.
+        // Returns the type of a parameter, if it is already known.
         let wanted = |lower: &Self, generics: &[(Sym, Option<Type>)], sym: Sym| {
             let generic = generics.iter().find(|(name, _)| *name == sym);
             generic.map_or_else(|| lower.types.get(&sym).copied(), |(_, ty)| *ty)
@@ -83,8 +83,8 @@ impl Lower<'_> {
             }
             given.push((operand, at));
         }
-        // Types that no typed argument determines come from the expected result, then from untyped
-        // numbers.
+        // A generic type that no typed argument determines comes from the expected result, or else
+        // from untyped numbers among the arguments.
         if let ([result], Some(ty)) = (function.results.as_slice(), expected)
             && let Some(slot) = generics.iter_mut().find(|(name, _)| *name == result.sym)
         {
@@ -114,8 +114,8 @@ impl Lower<'_> {
         self.enter(number, known, given, span)
     }
 
-    /// Lowers the body of a function whose parameters and generics are bound to `given` and
-    /// `generics`.
+    /// Lowers the body of a called function. `given` are the values of its parameters, and
+    /// `generics` its generic types.
     pub(super) fn enter(
         &mut self,
         number: u32,
@@ -125,7 +125,7 @@ impl Lower<'_> {
     ) -> Lowering<Operand> {
         let ast = self.ast;
         let Some(function) = ast.functions.get(number as usize) else { return Err(Failed) };
-        // Arguments are checked in the caller's frame, so that messages point at the call.
+        // Arguments are checked in the context of the caller, so that messages point at the call.
         let ty_of = |lower: &mut Self, name: crate::ast::Ident| {
             generics.iter().find(|(sym, _)| *sym == name.sym).map_or_else(|| lower.ty(name), |(_, ty)| Ok(*ty))
         };
@@ -255,8 +255,8 @@ impl Lower<'_> {
         value
     }
 
-    /// Returns the results of a function, joined from the end of its body and all `return`
-    /// statements.
+    /// Returns the results of a function: the values at the end of its body joined with those of
+    /// all `return` statements.
     fn finish(&mut self, value: Operand, results: &[Type], body: crate::ast::BlockId, span: Span) -> Lowering<Operand> {
         let ast = self.ast;
         let last = ast.stmts(body).last().map_or(ast.block(body).span, |stmt| stmt.span);
@@ -290,7 +290,7 @@ impl Lower<'_> {
         Ok(tuple(&params))
     }
 
-    /// Converts a value to operands of the result types.
+    /// Converts the value of a function's body or `return` to operands of the result types.
     fn results(&mut self, value: Operand, results: &[Type], span: Span) -> Lowering<Vec<Operand>> {
         let parts = match (value, results.len()) {
             (Operand::Tuple(parts), count) if parts.len() == count => parts,

@@ -6,7 +6,7 @@ use crate::symbols::Sym;
 
 struct Walk<'a> {
     ast: &'a Ast,
-    /// Names that are declared inside the loop.
+    /// Names that are declared inside the loop, and so are no variables of the loop.
     own: Vec<Sym>,
     found: Vec<Sym>,
 }
@@ -71,8 +71,8 @@ impl Walk<'_> {
             ExprKind::Number(_) | ExprKind::Bool(_) | ExprKind::Name(_) | ExprKind::Failed => {}
             ExprKind::Unary(_, operand) => self.expr(operand),
             ExprKind::Binary(_, mut left, right) => {
-                // Left operands are visited in a loop, because the parser bounds the depth of right
-                // operands only.
+                // Left operands are visited in a loop, because the parser limits only the nesting
+                // of right operands.
                 self.expr(right);
                 while let ExprKind::Binary(_, next, right) = ast.expr(left).kind {
                     self.expr(right);
@@ -112,8 +112,8 @@ impl Walk<'_> {
 }
 
 impl Lower<'_> {
-    /// Returns the indices of the variables that a loop assigns, in the order of declaration. `own`
-    /// is the induction variable, if any.
+    /// Returns the indices of the variables that a loop assigns, in the order of their declaration.
+    /// `own` is the name of the induction variable, if any.
     pub(super) fn assigned(&self, body: BlockId, condition: Option<ExprId>, own: Option<Sym>) -> Vec<u32> {
         let mut walk = Walk { ast: self.ast, own: own.into_iter().collect(), found: Vec::new() };
         walk.block(body);

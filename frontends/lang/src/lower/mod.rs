@@ -1,5 +1,5 @@
-//! Lowering of the syntax tree to IR kernels: name and type resolution, variables as block
-//! parameters, inlining.
+//! Lowering of the syntax tree to IR kernels. It resolves names and types, turns variables into
+//! block parameters, and inlines functions.
 
 mod call;
 mod constant_evaluation;
@@ -36,7 +36,7 @@ const MAX_STEPS: u32 = 4 << 20;
 /// Maximum nesting of calls, blocks and operands after inlining.
 const MAX_NESTING: u32 = 160;
 
-/// Marker of an error that has been reported.
+/// Marker for an error that has been reported.
 #[derive(Debug)]
 pub(crate) struct Failed;
 
@@ -49,7 +49,7 @@ pub(crate) enum Elem {
     Struct(u32),
 }
 
-/// A buffer or array.
+/// A buffer or array, as a value in the lowered kernel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Buffer {
     pub value: Value,
@@ -61,11 +61,11 @@ pub(crate) struct Buffer {
 /// Meaning of a name in scope.
 #[derive(Clone, Debug)]
 enum Binding {
-    /// Immutable value.
+    /// Value that cannot be assigned.
     Fixed(Operand),
-    /// Variable, by index.
+    /// Variable with this index.
     Var(u32),
-    /// Array of variables: the index of the first and the count.
+    /// Array of variables: the index of the first variable, and the number of variables.
     Vars(u32, u32),
 }
 
@@ -84,17 +84,17 @@ enum Global {
     Struct(u32),
 }
 
-/// State of a file-level constant.
+/// Evaluation state of a file-level constant.
 #[derive(Clone, Debug)]
 enum ConstantState {
     NotYet,
-    /// Being evaluated: a use in this state is a cycle.
+    /// The constant is being evaluated. A use in this state is a cyclic definition.
     Now,
     Failed,
     Is(Operand),
 }
 
-/// Edge to a join block: its source block and the variables' values there.
+/// Edge to a join block: the block from which it comes, and the values of the variables there.
 #[derive(Clone, Debug)]
 struct Edge {
     from: Block,
@@ -104,26 +104,27 @@ struct Edge {
 /// Loop that encloses the current statement.
 #[derive(Debug)]
 struct LoopFrame {
-    /// Variables that the loop assigns.
+    /// Indices of the variables that the loop assigns.
     vars: Vec<u32>,
     breaks: Vec<Edge>,
     continues: Vec<Edge>,
 }
 
-/// Block that returns from a function, the results and their position.
+/// A `return` of a function: the block, the results and their source position.
 type Return = (Block, Vec<Operand>, Span);
 
-/// Function that is being inlined.
+/// Call of a function that is being inlined.
 #[derive(Debug)]
 struct Frame {
     function: u32,
-    /// Position of the call; `None` for a function that is checked although nothing calls it.
+    /// Source position of the call; `None` for a function that is checked although nothing calls
+    /// it.
     call: Option<Span>,
     results: Vec<Type>,
     returns: Vec<Return>,
     /// Number of loops that enclose the call.
     loops: usize,
-    /// Number of names in scope at the call, which the function does not see.
+    /// Number of names in scope at the call, which the called function does not see.
     scopes: usize,
     generics: Vec<(Sym, Type)>,
 }
@@ -132,7 +133,7 @@ pub(crate) struct Lower<'a> {
     ast: &'a Ast,
     symbols: &'a Symbols,
     files: &'a Files,
-    /// Set if all files were parsed without errors.
+    /// `true` if all files were parsed without errors.
     is_whole: bool,
     errors: Vec<Diagnostic>,
     told: FxHashSet<(Span, String)>,
@@ -141,19 +142,19 @@ pub(crate) struct Lower<'a> {
     constants: Vec<ConstantState>,
     layouts: Vec<Option<Layout>>,
     steps: u32,
-    /// Step limit while a function without callers is checked.
+    /// Limit on the lowering steps of a function that is checked although nothing calls it.
     uncalled_step_limit: Option<u32>,
-    /// Functions that were called, by index.
+    /// `true` for each function that was called, by index of the function.
     entered: Vec<bool>,
     nesting: u32,
-    /// Compile-time evaluation properties of each function.
+    /// For each function: properties that decide whether its calls are evaluated at compile time.
     purity: Vec<Purity>,
-    /// Watchdog of compile-time evaluation.
+    /// Watchdog with the limits of compile-time evaluation.
     watchdog: Watchdog,
-    /// Results of calls whose evaluation exceeded the limits, with the position of the call and the
-    /// reason.
+    /// Results of calls whose compile-time evaluation exceeded the limits, with the position of the
+    /// call and the reason.
     too_long: FxHashMap<Value, (Span, String)>,
-    /// Set if a constant condition made the rest of the current statement unreachable.
+    /// `true` if a constant condition made the rest of the current statement unreachable.
     is_unreachable_by_constant: bool,
     /// Position in the main file of the outermost call of a function from another file.
     outermost_call: Option<Span>,
@@ -168,7 +169,8 @@ pub(crate) struct Lower<'a> {
 }
 
 impl<'a> Lower<'a> {
-    /// Creates the lowering of a module. `is_whole` is set if all files were parsed without errors.
+    /// Creates the lowering of a module. `is_whole` is `true` if all files were parsed without
+    /// errors.
     pub(crate) fn new(ast: &'a Ast, symbols: &'a Symbols, files: &'a Files, is_whole: bool) -> Lower<'a> {
         let types = Type::ALL.iter().filter_map(|ty| Some((symbols.find(ty.name())?, *ty))).collect();
         let mut lower = Lower {
@@ -208,7 +210,7 @@ impl<'a> Lower<'a> {
 
     // Errors.
 
-    /// Maps a position in any file to a position in the main file.
+    /// Returns the position in the main file to which an error at `span` in any file is attributed.
     fn placed(&self, span: Span) -> Span {
         if self.files.is_main(span) {
             span
@@ -272,7 +274,8 @@ impl<'a> Lower<'a> {
         self.report(Diagnostic::new(span, message).expected(expected).help(help))
     }
 
-    /// Counts a step and reports a module that exceeds the step limit.
+    /// Counts an expression or statement as a step, and reports a module that exceeds the step
+    /// limit.
     fn step(&mut self, span: Span) -> Lowering<()> {
         self.steps += 1;
         if let Some(most) = self.uncalled_step_limit {
@@ -294,7 +297,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Runs `inside` one nesting level deeper.
+    /// Calls `inside` one nesting level deeper, and reports too deep nesting.
     fn deeper<T>(&mut self, span: Span, inside: impl FnOnce(&mut Self) -> Lowering<T>) -> Lowering<T> {
         if self.nesting >= MAX_NESTING {
             let message =
@@ -362,7 +365,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Returns the value of a file-level constant.
+    /// Returns the value of the file-level constant with index `number`.
     fn constant(&mut self, number: u32) -> Lowering<Operand> {
         let at = number as usize;
         let Some(&constant) = self.ast.constants.get(at) else { return Err(Failed) };
@@ -383,8 +386,8 @@ impl<'a> Lower<'a> {
         // A constant sees only file-level names.
         let scopes = std::mem::take(&mut self.scopes);
         let frames = std::mem::take(&mut self.frames);
-        // Instructions of a non-constant expression go to a temporary kernel, which is discarded
-        // with the error.
+        // If the expression is not constant, its instructions go to a temporary kernel, which is
+        // discarded together with the error.
         let (read, _) = self.apart("", |lower| lower.deeper(constant.name.span, |lower| lower.known_value(constant)));
         (self.scopes, self.frames) = (scopes, frames);
         self.set_constant(
@@ -400,7 +403,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Evaluates a constant's expression.
+    /// Evaluates the expression of a constant.
     fn known_value(&mut self, constant: Constant) -> Lowering<Operand> {
         let span = self.ast.expr(constant.value).span;
         let ty = constant.ty.map(|ty| self.ty(ty)).transpose()?;
@@ -418,7 +421,7 @@ impl<'a> Lower<'a> {
 
     // Types.
 
-    /// Resolves a type name.
+    /// Returns the type that has a name, or reports an unknown name.
     fn ty(&mut self, name: Ident) -> Lowering<Type> {
         if let Some(&ty) = self.types.get(&name.sym) {
             return Ok(ty);
@@ -444,7 +447,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Returns the IR type of an element. Structures are stored as bytes.
+    /// Returns the IR type as which an element is stored. Structures are stored as bytes.
     fn stored(&self, elem: Elem) -> Type {
         match elem {
             Elem::Type(ty) => ty,
@@ -454,7 +457,7 @@ impl<'a> Lower<'a> {
 
     // Kernels.
 
-    /// Resets the state for the next kernel.
+    /// Resets the state of the lowering for the next kernel.
     fn clear(&mut self, name: &str) {
         self.b = Builder::new(name);
         (self.here, self.nesting, self.outermost_call, self.is_unreachable_by_constant) = (None, 0, None, false);
@@ -484,8 +487,8 @@ impl<'a> Lower<'a> {
             self.b.set_span(Span { start: end.saturating_sub(1), end });
             self.b.ret();
         }
-        // Errors that were reported earlier, in parsing or in a constant, can leave blocks without
-        // terminators.
+        // Earlier errors, in parsing or in a constant, can leave blocks without terminators. Such a
+        // kernel is discarded.
         if self.errors.len() > before || lowered.is_err() && (before > 0 || !self.is_whole) {
             return None;
         }
@@ -573,12 +576,12 @@ impl<'a> Lower<'a> {
         self.scopes.push((name, Binding::Fixed(operand)));
     }
 
-    /// Returns the name in scope that is most similar to an undefined name.
+    /// Returns the name in scope that is most similar to the undefined name `name`.
     fn near(&self, name: Sym) -> Option<String> {
         let own = self.frames.last().map_or(0, |frame| frame.scopes);
         let names = self.scopes.get(own..).unwrap_or_default().iter().map(|(sym, _)| *sym);
         let all = names.chain(self.globals.keys().copied()).map(|sym| self.symbols.text(sym));
-        // Sorted, because the order of the hash map must not affect the message.
+        // The names are sorted, because the order of the hash map must not affect the message.
         let mut all: Vec<&str> = all.collect();
         all.sort_unstable();
         halfbyte_ir::text::closest(self.symbols.text(name), all.into_iter().take(1000)).map(str::to_owned)
@@ -591,7 +594,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Formats names as "`x` and `y`".
+/// Formats a list of names: "`x` and `y`".
 fn named(names: impl IntoIterator<Item = String>) -> String {
     one_of(names).replace(" or ", " and ")
 }

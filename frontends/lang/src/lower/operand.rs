@@ -1,4 +1,5 @@
-//! Results of expressions: IR values, and compile-time values, which become IR values on demand.
+//! Results of expressions: IR values and compile-time values. A compile-time value becomes an IR
+//! value when it is used as one.
 
 use halfbyte_abi::{Elem, Type};
 use halfbyte_ir::text::{element, number};
@@ -7,12 +8,12 @@ use halfbyte_ir::{Op, Span, Value};
 use super::{Buffer, Failed, Lower, Lowering};
 use crate::symbols::Sym;
 
-/// Untyped number.
+/// A number without a type.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Number {
-    /// Value of an integer.
+    /// Value of the number if it is an integer.
     pub whole: Option<i128>,
-    /// Digits, if the integer value does not suffice: a fraction, or hexadecimal bits.
+    /// Digits of the number if the integer value does not suffice: a fraction, or hexadecimal bits.
     pub text: Option<Sym>,
     pub negative: bool,
 }
@@ -21,15 +22,15 @@ pub(crate) struct Number {
 pub(crate) enum Operand {
     Value(Value),
     Number(Number),
-    /// Typed constant; lane 0 is in the lowest bits.
+    /// Constant with a type; lane 0 has the lowest bits.
     Const(Type, [u64; 8]),
     Bool(bool),
     Buffer(Buffer),
-    /// Zero results, or several.
+    /// Results of a function that has no result or several.
     Tuple(Vec<Operand>),
-    /// Result of an expression that does not return control.
+    /// Value of an expression after which execution does not continue, such as `return`.
     Never,
-    /// Value of an erroneous expression whose error was reported.
+    /// Value of an expression whose error was reported.
     Failed,
 }
 
@@ -41,13 +42,13 @@ impl Operand {
     }
 }
 
-/// Returns the bits of a type with `lane` in each lane.
+/// Returns the bits of a vector with `lane` in each lane.
 pub(super) fn splat(ty: Type, lane: u64) -> [u64; 8] {
     let lanes = [lane; 16];
     of_lanes(ty, lanes.get(..ty.lanes()).unwrap_or(&lanes))
 }
 
-/// Packs lanes into the bits of a type, lane 0 lowest.
+/// Returns the bits of a vector with the given lanes, lane 0 lowest.
 pub(super) fn of_lanes(ty: Type, lanes: &[u64]) -> [u64; 8] {
     let width = ty.elem().bits() as usize;
     let mut words = [0u64; 8];
@@ -84,7 +85,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Gives an untyped number the type `ty`; reports any other operand whose type differs.
+    /// Gives an untyped number the type `ty`. Reports an operand of another type.
     pub(super) fn fit(&mut self, operand: Operand, ty: Type, span: Span) -> Lowering<Operand> {
         match &operand {
             Operand::Failed => return Err(Failed),
@@ -109,7 +110,8 @@ impl Lower<'_> {
         self.mismatch_as(operand, ty, "", span)
     }
 
-    /// Reports an operand whose type differs from `ty`; `why` states why that type is expected.
+    /// Reports an operand whose type differs from `ty`. `why` says in the message why `ty` is
+    /// expected.
     pub(super) fn mismatch_as(&mut self, operand: &Operand, ty: Type, why: &str, span: Span) -> Failed {
         let message = format!("this is {}", self.described(operand));
         let expected = format!("`{ty}`{why}");
@@ -130,7 +132,7 @@ impl Lower<'_> {
         self.emit(operand, span)
     }
 
-    /// Returns a typed operand as an IR value.
+    /// Returns an operand that has a type as an IR value.
     pub(super) fn emit(&mut self, operand: Operand, span: Span) -> Lowering<Value> {
         match operand {
             Operand::Value(value) => Ok(value),
@@ -151,7 +153,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Gives an untyped number the expected type, or `i32` to an integer without an expected type.
+    /// Gives an untyped number the expected type. Without an expected type, an integer gets `i32`.
     pub(super) fn typed(&mut self, operand: Operand, expected: Option<Type>, span: Span) -> Lowering<Operand> {
         match (&operand, expected) {
             (Operand::Number(_), Some(ty)) => self.fit(operand, ty, span),
@@ -170,7 +172,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns the bits of a number in a type, in every lane.
+    /// Returns the bits of a vector of type `ty` with the number in every lane.
     fn bits(&mut self, given: Number, ty: Type, span: Span) -> Lowering<[u64; 8]> {
         let elem = ty.elem();
         if elem == Elem::Ptr {
@@ -196,7 +198,8 @@ impl Lower<'_> {
             None => number(&text, negative, elem).map(|lane| splat(ty, lane)),
         };
         read.map_err(|bad| {
-            // The IR's parser suggests a list of lanes, which the language does not have.
+            // The IR's parser suggests a list of lanes, which does not exist in the kernel
+            // language.
             let expected = match bad.expected.split_once(", or `[") {
                 Some((bits, _)) => {
                     let each = text.strip_prefix("0x").map(|digits| format!("0x{}", digits.repeat(ty.lanes())));
@@ -211,14 +214,14 @@ impl Lower<'_> {
     }
 }
 
-/// Returns the help for binding several values.
+/// Returns a help text that shows how to bind several results to names.
 pub(super) fn taken(operand: &Operand) -> Option<String> {
     let Operand::Tuple(parts) = operand else { return None };
     let names: Vec<String> = ('a'..='z').take(parts.len()).map(String::from).collect();
     (!names.is_empty()).then(|| format!("`let ({}) = ..` takes all of them", names.join(", ")))
 }
 
-/// Returns the help that lists the conversion ops from one type to another.
+/// Returns a help text that lists the ops that convert one type to another.
 pub(super) fn conversions(from: Type, to: Type) -> Option<String> {
     // A bit cast of a float vector to a float scalar is rarely intended.
     if !from.is_scalar() && to.is_scalar() && from.is_float() && to.is_float() {
@@ -240,8 +243,8 @@ pub(super) fn conversions(from: Type, to: Type) -> Option<String> {
     (!ways.is_empty()).then(|| format!("{} makes it `{to}`", ways.join(" or ")))
 }
 
-/// Returns the conversions through an intermediate type of the same lane count, such as bytes to
-/// halves through 16-bit integers.
+/// Returns the conversions through an intermediate type with the same number of lanes, such as
+/// bytes to halves through 16-bit integers.
 fn in_two_steps(from: Type, to: Type) -> Vec<String> {
     let mut ways = Vec::new();
     for first in [Op::Zext, Op::Sext, Op::Fcvt] {
@@ -250,8 +253,7 @@ fn in_two_steps(from: Type, to: Type) -> Vec<String> {
         let mut found: Vec<(u32, String)> = Vec::new();
         for ty in between {
             for second in [Op::FcvtFromS, Op::FcvtFromU, Op::Fcvt] {
-                // The conversion from the intermediate type must have the signedness of the
-                // extension.
+                // The second conversion must have the same signedness as the extension before it.
                 let is_meant = !matches!((first, second), (Op::Zext, Op::FcvtFromS) | (Op::Sext, Op::FcvtFromU));
                 if is_meant && second.row().converts(ty, to) {
                     let way = format!("`{}.{to}({}.{ty}(..))`", second.name(), first.name());

@@ -27,7 +27,7 @@ struct Suffix {
 }
 
 impl Lower<'_> {
-    /// Reports a call whose name is neither a function nor an op.
+    /// Reports a call whose name is neither that of a function nor that of an op.
     pub(super) fn no_function(&mut self, name: Ident) -> Failed {
         let text = self.symbols.text(name.sym);
         if let Some(why) = no_op(text) {
@@ -52,7 +52,7 @@ impl Lower<'_> {
         self.error(name.span, format!("`{text}` is neither a function nor an op"), expected)
     }
 
-    /// Lowers a call of an op.
+    /// Lowers the call of an op.
     pub(super) fn op_call(
         &mut self,
         op: Op,
@@ -157,7 +157,7 @@ impl Lower<'_> {
         self.error(span, format!("`{word}` is neither a type nor a modifier of `{}`", row.name), expected)
     }
 
-    /// Returns the position of an argument.
+    /// Returns the source position of an argument.
     fn span_of(&self, arg: &Arg) -> Span {
         match arg {
             Arg::Value(value) => self.ast.expr(*value).span,
@@ -205,8 +205,8 @@ impl Lower<'_> {
         self.count(row, args.len(), extra, span)?;
         let (values, carried) = args.split_at(args.len().saturating_sub(extra));
         let mut ty = suffix.ty.or(row.fixed_type());
-        // If the op's operands have the type of its result, the expected type of the result applies
-        // to the operands.
+        // If the operands of the op have the type of its result, the expected type of the result
+        // applies to the operands.
         let hint = ty.or(match row.result {
             ResultType::Same if row.convert.is_none() => expected,
             _ => None,
@@ -279,7 +279,7 @@ impl Lower<'_> {
         self.instruction((row.op, controlling, attr), given, span)
     }
 
-    /// Infers the controlling type of an op without a type suffix.
+    /// Infers the controlling type of an op from its operands, if the op has no type suffix.
     fn controlling(
         &mut self,
         row: &OpRow,
@@ -296,8 +296,8 @@ impl Lower<'_> {
         if let Some(ty) = of_result {
             return Ok(ty);
         }
-        // All operands of the controlling type are untyped numbers: the first one defaults to
-        // `i32`.
+        // If all operands of the controlling type are untyped numbers, the first operand gets the
+        // type `i32`.
         let first = operands.iter().zip(args).enumerate().find(|(number, _)| row.arg(*number) == Some(ArgType::Same));
         if let Some((_, (operand, arg))) = first {
             let at = self.span_of(arg);
@@ -310,7 +310,7 @@ impl Lower<'_> {
         Err(self.error_help(span, format!("`{}` without a type", row.name), expected, help))
     }
 
-    /// Checks an operand of an op against its required type.
+    /// Checks that an operand of an op has the required type.
     fn argument(
         &mut self,
         row: &OpRow,
@@ -359,7 +359,7 @@ impl Lower<'_> {
         Ok(operand)
     }
 
-    /// Evaluates a lane or part number.
+    /// Evaluates a lane number or part number at compile time.
     fn lane(&mut self, row: &OpRow, ty: Type, whole: Option<Type>, arg: &Arg) -> Lowering<Attr> {
         let at = self.span_of(arg);
         let Arg::Value(value) = *arg else {
@@ -378,7 +378,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Evaluates the lane list of a shuffle.
+    /// Evaluates the list of source lanes of a shuffle at compile time.
     fn lanes(&mut self, ty: Type, arg: &Arg) -> Lowering<Attr> {
         let at = self.span_of(arg);
         let Arg::List(list, _) = *arg else {
@@ -403,7 +403,8 @@ impl Lower<'_> {
         Ok(Attr::Lanes(LaneMap::new(&lanes)))
     }
 
-    /// Lowers a memory access, whose arguments are values followed by a place.
+    /// Lowers a memory access. Its arguments are values, followed by the accessed place, such as
+    /// `x[i]`.
     fn memory(
         &mut self,
         row: &OpRow,
@@ -412,7 +413,7 @@ impl Lower<'_> {
         _expected: Option<Type>,
         span: Span,
     ) -> Lowering<Operand> {
-        // A place is one argument, including its index.
+        // The place is one argument, which includes its index.
         if args.len() != row.args.len() {
             let wanted = row.args.len();
             let message = format!("`{}` of {} operand{}", row.name, args.len(), if args.len() == 1 { "" } else { "s" });
@@ -482,7 +483,7 @@ impl Lower<'_> {
         Ok(self.b.kernel().result(inst).map_or(Operand::NOTHING, Operand::Value))
     }
 
-    /// `intrinsic.i8x4(halu, "text", a, b)`
+    /// Lowers a target instruction: `intrinsic.i8x4(halu, "text", a, b)`.
     fn intrinsic(&mut self, suffix: &Suffix, args: &[Arg], expected: Option<Type>, span: Span) -> Lowering<Operand> {
         let help = "as in `intrinsic.i8x4(halu, \"vadd4 ..\", a, b)`";
         let (Some(&Arg::Value(target)), Some(&Arg::Text(text, _))) = (args.first(), args.get(1)) else {

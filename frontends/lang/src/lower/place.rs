@@ -1,4 +1,4 @@
-//! Places (lvalues): elements of buffers and arrays, and fields of structures in them.
+//! Places (lvalues): elements of buffers and arrays, and fields of their elements.
 
 use halfbyte_abi::{Direction, Type};
 use halfbyte_ir::{Attr, MemAttr, Op, Span, Value};
@@ -7,35 +7,35 @@ use super::operand::Operand;
 use super::{Buffer, Elem, Failed, Lower, Lowering};
 use crate::ast::{BinOp, ExprId, ExprKind};
 
-/// Address of an access whose type may not be known yet.
+/// Address of a memory access. The accessed type may not be known yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lvalue {
     pub base: Value,
     index: Option<Value>,
     wide: bool,
-    /// Bytes per step of the index; `None` for the size of the accessed type.
+    /// Number of bytes by which the index is multiplied; `None` for the size of the accessed type.
     scale: Option<u32>,
-    /// Constant that is added to the index.
+    /// Constant that is added to the index, before the multiplication by the scale.
     steps: i128,
-    /// Constant byte offset.
+    /// Constant that is added to the address, in bytes.
     bytes: i128,
     align: Option<u32>,
     /// Type of the element at the place, if known.
     pub elem: Option<Elem>,
-    /// Number of elements of an array field.
+    /// Number of elements, if the place is an array field of a structure.
     count: Option<u32>,
     pub direction: Option<Option<Direction>>,
     pub span: Span,
 }
 
-/// Index: a value plus a constant.
+/// Index of an element: a value plus a constant.
 struct Index {
     value: Option<Value>,
     steps: i128,
 }
 
 impl Lower<'_> {
-    /// Loads from a place.
+    /// Lowers a load from the place that an expression denotes.
     pub(super) fn load(&mut self, id: ExprId, ty: Option<Type>) -> Lowering<Operand> {
         let span = self.ast.expr(id).span;
         let place = self.place(id)?;
@@ -52,7 +52,7 @@ impl Lower<'_> {
         Ok(Operand::Value(self.b.value(Op::Load, ty, Attr::Mem(attr), &args)))
     }
 
-    /// Stores to a place.
+    /// Lowers a store of a value to a place.
     pub(super) fn store(&mut self, place: &Lvalue, value: Operand, at: Span, span: Span) -> Lowering<()> {
         if value == Operand::Never {
             return Ok(());
@@ -67,7 +67,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Loads the value of a place for a compound assignment.
+    /// Lowers the load of a place's old value for a compound assignment, such as `+=`.
     pub(super) fn load_from(&mut self, place: &Lvalue, span: Span) -> Lowering<Operand> {
         let ty = self.accessed(place, None)?;
         let (attr, index) = self.address(place, ty)?;
@@ -83,7 +83,8 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Returns the type of an access: `said`, or the type of the element at the place.
+    /// Returns the type of a memory access: `said` if it is given, else the type of the element at
+    /// the place.
     pub(super) fn accessed(&mut self, place: &Lvalue, said: Option<Type>) -> Lowering<Type> {
         let span = place.span;
         match (said, place.elem, place.count) {
@@ -105,7 +106,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns the memory attribute and the index of an access.
+    /// Returns the address attribute and the index value of a memory access.
     pub(super) fn address(&mut self, place: &Lvalue, ty: Type) -> Lowering<(MemAttr, Option<Value>)> {
         let mut mem = self.b.kernel().default_mem(place.base, ty);
         let scale = place.scale.unwrap_or(mem.scale);
@@ -117,8 +118,8 @@ impl Lower<'_> {
         mem.scale = scale;
         mem.wide = place.wide;
         mem.align = place.align.unwrap_or(mem.align);
-        // The IR's offset is a multiple of the scale. Any other field offset needs an index in
-        // bytes.
+        // The offset of an IR address must be a multiple of the scale. For any other offset of a
+        // field, the index is converted to bytes.
         if mem.offset % scale.max(1) as i32 != 0 {
             let place = self.in_bytes(*place, place.span)?;
             mem.scale = 1;
@@ -127,7 +128,7 @@ impl Lower<'_> {
         Ok((mem, place.index))
     }
 
-    /// Lowers an expression to a place.
+    /// Lowers an expression that denotes a place, such as `x[i].d`.
     pub(super) fn place(&mut self, id: ExprId) -> Lowering<Lvalue> {
         let expr = self.ast.expr(id);
         self.step(expr.span)?;
@@ -228,7 +229,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns the place of an element of `of`.
+    /// Returns the place of an element of the buffer, array or array field at `of`.
     fn indexed(&mut self, of: Lvalue, at: Index, wide: Option<Span>, span: Span) -> Lowering<Lvalue> {
         let of = Lvalue { span, ..of };
         match (of.elem, of.count) {
@@ -277,7 +278,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Converts a place's index to bytes.
+    /// Converts the index of a place to bytes, so that its scale is 1.
     fn in_bytes(&mut self, of: Lvalue, span: Span) -> Lowering<Lvalue> {
         let scale = of.scale.unwrap_or(1);
         if of.wide && scale != 1 {
@@ -299,8 +300,8 @@ impl Lower<'_> {
         Ok(self.b.op(Op::Mul, Type::I32, &[value, factor]))
     }
 
-    /// Lowers an index. A constant term of the sum becomes the address offset, as in `%x[%i + 3]`
-    /// of the IR.
+    /// Lowers an index. A constant term of the index becomes part of the address offset, as in
+    /// `%x[%i + 3]` of the IR.
     fn index(&mut self, id: ExprId, wide: bool) -> Lowering<Index> {
         let expr = self.ast.expr(id);
         if let (ExprKind::Binary(op @ (BinOp::Add | BinOp::Sub), left, right), false) = (expr.kind, wide) {

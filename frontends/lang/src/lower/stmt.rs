@@ -1,4 +1,4 @@
-//! Lowering of statements and blocks, with their scopes.
+//! Lowering of statements and blocks, and of the scopes of names.
 
 use halfbyte_abi::Type;
 use halfbyte_ir::{Diagnostic, Op, Span, Value};
@@ -7,12 +7,12 @@ use super::operand::{Operand, taken};
 use super::{Binding, Buffer, Failed, Lower, Lowering, Var};
 use crate::ast::{ArrayDecl, BinOp, BlockId, ExprId, ExprKind, Ident, Range, Stmt, StmtKind};
 
-/// Maximum length of an array of variables.
+/// Maximum number of variables in an array of variables.
 const MAX_VARIABLES: u32 = 1024;
 
 impl Lower<'_> {
-    /// Lowers a block in a new scope. If `wanted` is set, the value of the block is its last
-    /// expression.
+    /// Lowers a block in a new scope. If `wanted` is `true`, the value of the block is that of its
+    /// last expression.
     pub(super) fn block(&mut self, block: BlockId, expected: Option<Type>, wanted: bool) -> Lowering<Operand> {
         let span = self.ast.block(block).span;
         let (scopes, vars) = (self.scopes.len(), self.vars.len());
@@ -22,7 +22,7 @@ impl Lower<'_> {
         value
     }
 
-    /// Lowers the statements of a kernel's body.
+    /// Lowers the statements of a block.
     pub(super) fn statements(&mut self, block: BlockId) -> Lowering<Operand> {
         self.lines(block, None, false)
     }
@@ -37,8 +37,8 @@ impl Lower<'_> {
             self.step(stmt.span)?;
             is_cut |= self.is_unreachable_by_constant;
             if self.here.is_none() {
-                // A constant condition made this statement unreachable. That is no error, because
-                // other calls of the function may reach it.
+                // A constant condition made this statement unreachable. This is no error, because
+                // other calls of the function may reach the statement.
                 if self.is_unreachable_by_constant && !failed {
                     break;
                 }
@@ -101,7 +101,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Lowers an expression statement.
+    /// Lowers an expression as a statement, for its side effects.
     fn effect(&mut self, expr: ExprId) -> Lowering<()> {
         let node = self.ast.expr(expr);
         let operand = match node.kind {
@@ -251,8 +251,8 @@ impl Lower<'_> {
             let Some(&Var { name, ty, value: before }) = self.vars.get(var as usize) else { return Err(Failed) };
             let mut operand = self.expr(value, Some(ty))?;
             if let Some(op) = op {
-                // The left operand is the variable's value before the right side, which may assign
-                // the variable.
+                // The left operand is the value that the variable has before the right side is
+                // evaluated, because the right side may assign the variable.
                 operand = self.operate(op, Operand::Value(before), operand, (node.span, at), Some(ty), span)?;
             }
             if operand == Operand::Never {
@@ -288,8 +288,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns the type of a place without lowering it, so that untyped numbers that are stored
-    /// there get this type.
+    /// Returns the type of a place without lowering it. Untyped numbers that are stored there get
+    /// this type.
     fn stored_type(&self, target: ExprId) -> Option<Type> {
         let ast = self.ast;
         let mut id = target;
@@ -316,7 +316,8 @@ impl Lower<'_> {
         None
     }
 
-    /// Declares an array of variables (`var v: i32[16]`), all initialised to zero.
+    /// Lowers the declaration of an array of variables (`var v: i32[16]`), which are all
+    /// initialised to zero.
     fn array_of_variables(&mut self, name: Ident, ty: Ident, count: ExprId, span: Span) -> Lowering<()> {
         let at = self.ast.expr(count).span;
         let made = self.ty(ty).and_then(|of| Ok((of, self.small(count, "a number of variables")?)));
@@ -340,8 +341,8 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Returns the variable of an indexed array of variables, or `None` if the base is no such
-    /// array.
+    /// Returns the variable that an index selects from an array of variables, or `None` if the base
+    /// is no array of variables.
     pub(super) fn element(
         &mut self,
         base: ExprId,
@@ -361,7 +362,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Declares an array in memory: `shared tile: i32[256]`.
+    /// Lowers the declaration of an array in memory: `shared tile: i32[256]`.
     fn array(&mut self, array: ArrayDecl, span: Span) -> Lowering<()> {
         let made = self.array_of(array, span);
         let operand = made.as_ref().map_or(Operand::Failed, |buffer| Operand::Buffer(*buffer));

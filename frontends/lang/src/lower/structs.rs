@@ -8,12 +8,12 @@ use super::{Elem, Failed, Lower, Lowering};
 use crate::ast::Ident;
 use crate::symbols::Sym;
 
-/// Field and its offset.
+/// Field of a structure, with its offset in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FieldAt {
     pub name: Sym,
     pub ty: Type,
-    /// Number of elements of an array field.
+    /// Number of elements, if the field is an array.
     pub count: Option<u32>,
     pub offset: u32,
 }
@@ -26,7 +26,7 @@ pub(super) struct Layout {
 }
 
 impl Lower<'_> {
-    /// Computes the layout of every structure.
+    /// Computes the field offsets and the size of every structure.
     pub(super) fn lay_out(&mut self) {
         let ast = self.ast;
         self.layouts = vec![None; ast.structs.len()];
@@ -79,7 +79,7 @@ impl Lower<'_> {
         self.layouts.get(number as usize).and_then(Option::as_ref).ok_or(Failed)
     }
 
-    /// Returns the stride of an array of these elements, in bytes.
+    /// Returns the distance in bytes between consecutive elements of an array.
     pub(super) fn size_of(&self, elem: Elem) -> Lowering<u32> {
         match elem {
             Elem::Type(ty) => Ok(ty.bytes()),
@@ -94,7 +94,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Looks up a field by name.
+    /// Returns the field that has a name in the structure with index `number`.
     pub(super) fn field_of(&mut self, number: u32, name: Ident) -> Lowering<FieldAt> {
         let layout = self.layout(number)?;
         if let Some(&field) = layout.fields.iter().find(|field| field.name == name.sym) {

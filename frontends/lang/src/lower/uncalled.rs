@@ -1,5 +1,5 @@
-//! Checks of functions without callers. They are lowered with assumed arguments, so that their
-//! errors are reported at once and not at the first call.
+//! Checks of functions that nothing calls. They are lowered with assumed arguments, so that their
+//! errors are reported even before the first call is written.
 
 use std::cmp::Reverse;
 
@@ -11,14 +11,14 @@ use super::{Buffer, Lower, Lowering};
 use crate::ast::{ExprKind, Function, ParamTy};
 use crate::symbols::Sym;
 
-/// Step limits of these checks, after inlining: per function, and for all functions.
+/// Limit on the lowering steps for the check of one function. Inlined calls count.
 const MAX_OF_ONE: u32 = 1 << 16;
 const MAX_OF_ALL: u32 = 1 << 20;
 
-/// Maximum number of values that are tried for `const` parameters.
+/// Maximum number of values that are tried for the `const` parameters of a function.
 const MAX_NUMBERS: usize = 16;
 
-/// Types that are tried in pairs for functions with two generics.
+/// Types that are combined in pairs to check functions with two generic types.
 const FEW: [Type; 10] = [
     Type::I32,
     Type::F32,
@@ -33,7 +33,7 @@ const FEW: [Type; 10] = [
 ];
 
 impl Lower<'_> {
-    /// Checks every function that no kernel called. Must be called after all kernels.
+    /// Checks every function that no kernel calls. Must be called after all kernels are lowered.
     pub(crate) fn uncalled(&mut self) {
         let ast = self.ast;
         let mut left = MAX_OF_ALL;
@@ -46,10 +46,10 @@ impl Lower<'_> {
         }
     }
 
-    /// Checks one function. A generic function is valid if it is valid for some type. If every type
-    /// fails, the errors of the type with the fewest errors are reported; of equals, the type whose
-    /// first error comes last, as it is the most likely one. If the trials do not cover all
-    /// arguments, only the errors common to all trials are reported.
+    /// Checks one function. A generic function is valid if it is valid for at least one type.
+    /// Otherwise, the errors of the type with the fewest errors are reported. On a tie, these are
+    /// the errors of the type whose first error comes last. If the tried types and numbers do not
+    /// cover all arguments, only the errors common to all tries are reported.
     fn alone(&mut self, number: u32, function: &Function, left: &mut u32) {
         let has_numbers = function.params.iter().any(|param| matches!(param.ty, ParamTy::Number(_)));
         let numbers = if has_numbers { self.numbers_of(function) } else { vec![0] };
@@ -81,8 +81,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns the errors of a function called with these types and this number, or `None` if the
-    /// step limit was exceeded.
+    /// Returns the errors of a function for the given generic types and `const` argument. Returns
+    /// `None` if the check exceeds the step limit.
     fn tried(
         &mut self,
         number: u32,
@@ -115,7 +115,7 @@ impl Lower<'_> {
         is_whole.then_some(found)
     }
 
-    /// Returns an assumed argument for a parameter.
+    /// Returns an assumed argument for a parameter of the checked function.
     fn given(&mut self, param: &crate::ast::Param, generics: &[(Sym, Type)], known: i128) -> Lowering<Operand> {
         let name = self.symbols.text(param.name.sym);
         let generic = |sym: Sym| generics.iter().find(|(name, _)| *name == sym).map(|(_, ty)| *ty);
@@ -133,8 +133,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns plausible values for `const` parameters: a few small numbers and the literals of the
-    /// function's body.
+    /// Returns the values to try for the `const` parameters of a function: a few small numbers and
+    /// the literals of its body.
     fn numbers_of(&self, function: &Function) -> Vec<i128> {
         let body = self.ast.block(function.body).span;
         let own = self.ast.exprs_in(body).filter_map(|expr| match expr.kind {
@@ -151,7 +151,8 @@ impl Lower<'_> {
     }
 }
 
-/// Returns the type combinations to try, in the order of preference for error messages.
+/// Returns the combinations of generic types to try. Errors of earlier combinations are preferred
+/// in messages.
 fn types_of(generics: usize) -> Vec<Vec<Type>> {
     if generics == 0 {
         return vec![Vec::new()];

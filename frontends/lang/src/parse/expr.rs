@@ -1,5 +1,5 @@
-//! Parsing of expressions. Operators have Rust's precedence: `* /`, `+ -`, shifts, `&`, `^`, `|`,
-//! comparisons, `&&`, `||`.
+//! Parsing of expressions. Operators have the same precedence as in Rust: `* /`, `+ -`, shifts,
+//! `&`, `^`, `|`, comparisons, `&&`, `||`.
 
 use super::{Failed, Parser, Parsing};
 use crate::ast::{Arg, BinOp, Compare, ExprId, ExprKind, Ident, Number, Range, Sign, UnOp, Wide};
@@ -7,7 +7,7 @@ use crate::lexer::Tok;
 use halfbyte_abi::Type;
 use halfbyte_ir::Span;
 
-/// Returns the infix operator of a token, and its precedence.
+/// Returns the infix operator that a token denotes, and its precedence.
 pub(crate) fn infix(mark: &str) -> Option<(BinOp, u8)> {
     use BinOp::{Add, And, Both, Div, Either, Mul, Or, Shl, Shr, Sub, Xor};
     use Compare::{Eq, Ge, Gt, Le, Lt, Ne};
@@ -46,10 +46,10 @@ pub(crate) fn infix(mark: &str) -> Option<(BinOp, u8)> {
     })
 }
 
-/// Precedence of comparisons, which cannot be chained.
+/// Precedence of comparisons. A comparison cannot be the operand of another comparison.
 const COMPARISON: u8 = 4;
 
-/// Lowest precedence.
+/// Lowest precedence of an infix operator.
 const LOOSEST: u8 = 2;
 
 impl Parser<'_> {
@@ -70,7 +70,7 @@ impl Parser<'_> {
                 return Err(failed);
             }
             self.bump();
-            // After an operator at the end of a line, the operand is on the next line.
+            // If an operator ends a line, its right operand is on the next line.
             let right = self.operand_on_any_line(|parser| parser.deeper(|parser| parser.binary(tightness + 1)))?;
             let span = self.since(start);
             left = self.expr_node(ExprKind::Binary(op, left, right), span);
@@ -78,7 +78,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// Calls `read` with the next token treated as a continuation of the line.
+    /// Calls `read` with the next token treated as if it were on the current line.
     fn operand_on_any_line<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsing<T>) -> Parsing<T> {
         if let Some(token) = self.tokens.get_mut(self.at)
             && token.tok != Tok::End
@@ -89,7 +89,7 @@ impl Parser<'_> {
         read(self)
     }
 
-    /// Parses the value after `=`, which may begin on the next line.
+    /// Parses the expression after `=`, which may begin on the next line.
     pub(super) fn value(&mut self) -> Parsing<ExprId> {
         self.operand_on_any_line(Self::expr)
     }
@@ -107,7 +107,7 @@ impl Parser<'_> {
         Ok(self.expr_node(ExprKind::Unary(op, operand), span))
     }
 
-    /// Parses a postfix expression: `a`, `a[i]`, `a[i].q[j]`.
+    /// Parses a name, element or field: `a`, `a[i]`, `a[i].q[j]`.
     fn postfix(&mut self) -> Parsing<ExprId> {
         let start = self.here();
         let mut expr = self.primary()?;
@@ -136,7 +136,7 @@ impl Parser<'_> {
         Ok(expr)
     }
 
-    /// Parses an index: `i`, `i wide`, `i wide + 3`.
+    /// Parses the index in brackets: `i`, `i wide`, `i wide + 3`.
     fn index(&mut self) -> Parsing<(ExprId, Option<Wide>)> {
         let index = self.expr()?;
         if !self.at_word("wide") {
@@ -209,7 +209,7 @@ impl Parser<'_> {
         let split = match text.find('_') {
             Some(at) => text.split_at_checked(at).map(|(number, ty)| (number, ty.get(1..).unwrap_or_default(), at + 1)),
             None if text.starts_with("0x") => None,
-            // The type of `1e5f16` begins at `f`, the type of `1i8` at `i`.
+            // The type suffix of `1e5f16` begins at `f`, that of `1i8` at `i`.
             None => {
                 let exponent = |at: usize| {
                     let rest = text.get(at + 1..).unwrap_or_default().trim_start_matches(['+', '-']);
@@ -250,7 +250,7 @@ impl Parser<'_> {
     /// Parses a name or a call: `name(..)`, `name.modifier(..)`.
     fn word(&mut self) -> Parsing<ExprId> {
         let start = self.here();
-        // In a call, `(` follows the name and modifiers without spaces in between.
+        // In a call, no space separates the name and its modifiers, and `(` is on the same line.
         let mut ahead = 1;
         while self.ahead(ahead).tok == Tok::Punct(".") && matches!(self.ahead(ahead + 1).tok, Tok::Word | Tok::Name) {
             if !(self.ahead(ahead).joined && self.ahead(ahead + 1).joined) {
@@ -268,7 +268,7 @@ impl Parser<'_> {
         let mut modifiers = Vec::new();
         while self.eat(".") {
             let text = self.text_of(self.token());
-            // Keywords may be modifiers, as in `fcmp.nan`.
+            // A keyword is valid as a modifier, as in `fcmp.nan`.
             let sym = self.symbols.sym(text.trim_start_matches('%'));
             modifiers.push(Ident { sym, span: self.bump() });
         }
@@ -279,7 +279,7 @@ impl Parser<'_> {
         Ok(self.expr_node(ExprKind::Call { name, modifiers, args }, span))
     }
 
-    /// Parses an argument: a value, a place with `step N` and `align N`, a list or a string.
+    /// Parses an argument: a value, a list, a string, or a place with `step N` and `align N`.
     fn arg(&mut self) -> Parsing<Arg> {
         let start = self.here();
         match self.tok() {
@@ -311,7 +311,7 @@ impl Parser<'_> {
         Ok(self.ast.add_list(list))
     }
 
-    /// Returns the contents of a string literal, with escapes resolved.
+    /// Returns the contents of a string literal, with its escape sequences replaced.
     pub(super) fn unquoted(&mut self, quoted: &str) -> crate::symbols::Sym {
         let inside = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
         let mut text = String::with_capacity(inside.len());
@@ -325,7 +325,7 @@ impl Parser<'_> {
         self.symbols.sym(&text)
     }
 
-    /// Parses `if c { } else if d { } else { }`.
+    /// Parses a conditional: `if c { } else if d { } else { }`.
     pub(super) fn choice(&mut self) -> Parsing<ExprId> {
         let start = self.keyword("if")?;
         let free = std::mem::replace(&mut self.free, false);

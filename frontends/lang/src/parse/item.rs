@@ -11,7 +11,7 @@ use crate::lexer::Tok;
 const ITEMS: [&str; 5] = ["kernel", "fn", "const", "struct", "include"];
 
 impl Parser<'_> {
-    /// Parses the file.
+    /// Parses the items of the file.
     pub(crate) fn file(mut self) {
         self.version();
         loop {
@@ -29,7 +29,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses the optional line that states the language version.
+    /// Parses the line that states the version of the language, if there is one.
     fn version(&mut self) {
         if !self.at_any("halfbyte") || self.ahead(1).tok != Tok::Number {
             return;
@@ -43,7 +43,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips at least one token, up to the next line that begins an item.
+    /// Skips to the next line that begins an item, but at least one token.
     fn skip_item(&mut self, start: usize) {
         self.free = false;
         if self.at == start {
@@ -95,7 +95,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips a kernel in plain IR, which the IR's own parser reads.
+    /// Skips a kernel in plain IR, which the parser of the IR parses later.
     fn plain(&mut self) -> Parsing<()> {
         let start = self.bump();
         let mut braces = 0u32;
@@ -206,7 +206,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Parses a constant after the keyword: `N: i32 = 3`.
+    /// Parses a constant after the keyword `const`: `N: i32 = 3`.
     pub(super) fn constant(&mut self) -> Parsing<Constant> {
         let name = self.name("the constant's name")?;
         let ty = if self.eat(":") { Some(self.name("a type")?) } else { None };
@@ -215,7 +215,7 @@ impl Parser<'_> {
         Ok(Constant { name, ty, value })
     }
 
-    /// Parses `struct block { d: f16, q: i8[32] }`.
+    /// Parses a structure: `struct block { d: f16, q: i8[32] }`.
     fn structure(&mut self) -> Parsing<()> {
         self.bump();
         let name = self.name("the structure's name")?;

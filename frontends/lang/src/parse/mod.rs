@@ -1,5 +1,5 @@
-//! Parser. After an error the parser resumes at the next line. Expressions that it could not parse
-//! become [`ExprKind::Failed`], which causes no further errors.
+//! Parser of the kernel language. After an error the parser resumes at the next line. Expressions
+//! that it could not parse become [`ExprKind::Failed`], which causes no further errors.
 
 mod expr;
 mod item;
@@ -11,17 +11,17 @@ use crate::ast::{Ast, ExprId, ExprKind, Ident};
 use crate::lexer::{Tok, Token, tokens};
 use crate::symbols::Symbols;
 
-/// Maximum nesting of brackets, braces and operators.
+/// Maximum nesting depth of brackets, braces and operators.
 pub(crate) const MAX_DEPTH: u32 = 96;
 
-/// Marker of an error that has been reported.
+/// Marker for an error that has been reported.
 #[derive(Debug)]
 pub(crate) struct Failed;
 
 pub(crate) type Parsing<T> = Result<T, Failed>;
 
-/// Reserved words. `%for` is a name nevertheless. Contextual keywords such as `step` are not in
-/// this list.
+/// Reserved words. With `%`, a reserved word is a name, such as `%for`. Contextual keywords such as
+/// `step` are not in this list.
 #[rustfmt::skip]
 pub(crate) const KEYWORDS: &[&str] = &[
     "break", "const", "continue", "do", "else", "false", "fn", "for", "if", "in", "include", "inf", "inout", "kernel", "let", "nan", "out",
@@ -33,14 +33,14 @@ pub(crate) struct Parser<'a> {
     source: &'a str,
     tokens: Vec<Token>,
     at: usize,
-    /// Offset of the file in the shared space of positions.
+    /// Number of the file's first position; the positions of all files are numbered consecutively.
     base: u32,
     depth: u32,
-    /// Set inside brackets, where line breaks are insignificant.
+    /// `true` inside brackets, where line breaks do not end a statement.
     free: bool,
     /// Number of blocks whose opening brace is hidden in a comment.
     hidden: u32,
-    /// Set after an error that suppresses all later errors.
+    /// `true` after an error that suppresses all later errors.
     has_given_up: bool,
     pub ast: &'a mut Ast,
     pub symbols: &'a mut Symbols,
@@ -76,14 +76,14 @@ impl<'a> Parser<'a> {
         self.ahead(0)
     }
 
-    /// Returns the token `count` positions after the next one.
+    /// Returns the token that is `count` tokens after the next token.
     fn ahead(&self, count: usize) -> Token {
         let end = Token { tok: Tok::End, span: Span::default(), fresh: true, joined: false, cut: false };
         self.tokens.get(self.at + count).or(self.tokens.last()).copied().unwrap_or(end)
     }
 
-    /// Returns the kind of the next token, or `End` if the next token is on a new line, which ends
-    /// the statement.
+    /// Returns the kind of the next token. If the next token is on a new line, which ends the
+    /// statement, returns [`Tok::End`].
     fn tok(&self) -> Tok {
         let token = self.token();
         if token.fresh && !self.free { Tok::End } else { token.tok }
@@ -97,7 +97,7 @@ impl<'a> Parser<'a> {
         token.tok == Tok::Word && self.text_of(token) == word
     }
 
-    /// Returns `true` if the next token is `word`, even on a new line.
+    /// Returns `true` if the next token is `word`, on this line or a later one.
     fn at_any(&self, word: &str) -> bool {
         self.is_word(self.token(), word)
     }
@@ -110,7 +110,7 @@ impl<'a> Parser<'a> {
         matches!(self.tok(), Tok::Punct(found) if found == mark)
     }
 
-    /// Consumes the next token and returns its span in the shared space of positions.
+    /// Consumes the next token. Returns its span, numbered consecutively over all files.
     fn bump(&mut self) -> Span {
         let span = self.token().span;
         self.at = (self.at + 1).min(self.tokens.len().saturating_sub(1));
@@ -126,7 +126,7 @@ impl<'a> Parser<'a> {
         self.placed(self.token().span)
     }
 
-    /// Returns the end of the previous token.
+    /// Returns the position of the end of the previous token.
     fn before(&self) -> u32 {
         let last = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
         last.map_or(0, |token| token.span.end) + self.base
@@ -157,12 +157,12 @@ impl<'a> Parser<'a> {
         if self.at_mark(mark) { Ok(self.bump()) } else { Err(self.unexpected(format!("`{mark}`"))) }
     }
 
-    /// Consumes the required keyword `word`.
+    /// Consumes the keyword `word`, or reports that it is missing.
     fn keyword(&mut self, word: &str) -> Parsing<Span> {
         if self.at_word(word) { Ok(self.bump()) } else { Err(self.unexpected(format!("`{word}`"))) }
     }
 
-    /// Parses a bracketed construct, inside which line breaks are insignificant.
+    /// Parses a construct in brackets, inside which line breaks do not end a statement.
     fn bracketed<T>(
         &mut self,
         open: &'static str,
@@ -218,7 +218,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Checks that the statement ends with its line or block.
+    /// Checks that the statement ends here: at the end of its line or block.
     fn end(&mut self) -> Parsing<()> {
         let last = self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).copied();
         if let Some(token) = last.filter(|token| token.cut) {
@@ -235,13 +235,14 @@ impl<'a> Parser<'a> {
 
     // Nesting.
 
-    /// Runs `read` one nesting level deeper.
+    /// Calls `read` one nesting level deeper, and reports too deep nesting.
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsing<T>) -> Parsing<T> {
         if self.depth >= MAX_DEPTH {
             let here = self.here();
             let failed = self.error(here, format!("more than {MAX_DEPTH} levels of nesting"), "fewer");
             self.help("give parts names with `let`, or make functions of them; each `else if` is a level, too");
-            // Parsing stops here, as the rest of the file would only cause follow-up errors.
+            // Parsing stops at too deep nesting, because the rest of the file would only cause
+            // further errors.
             self.at = self.tokens.len().saturating_sub(1);
             self.has_given_up = true;
             return Err(failed);

@@ -1,4 +1,4 @@
-//! Parsing of statements and blocks. A statement ends with its line.
+//! Parsing of statements and blocks. A statement ends at the end of its line.
 
 use halfbyte_ir::{Space, Span};
 
@@ -7,8 +7,8 @@ use super::{Failed, Parser, Parsing};
 use crate::ast::{ArrayDecl, BinOp, BlockId, ExprKind, For, Stmt, StmtKind};
 use crate::lexer::{Tok, Token};
 
-/// Returns `None` if the token is no assignment. The inner value is the operator of a compound
-/// assignment.
+/// Returns the operator of an assignment token: `None` inside for `=`, or the operator of `+=` and
+/// similar tokens. Returns `None` for other tokens.
 fn assignment(mark: &str) -> Option<Option<BinOp>> {
     if mark == "=" {
         return Some(None);
@@ -39,7 +39,7 @@ impl Parser<'_> {
                 match parser.token().tok {
                     Tok::Punct("}") => break,
                     Tok::End => {
-                        // The missing brace was already reported for an inner block.
+                        // The parser of an inner block has already reported the missing brace.
                         if parser.errors.last().is_some_and(|last| last.span == parser.here()) {
                             return Err(Failed);
                         }
@@ -76,8 +76,8 @@ impl Parser<'_> {
         read
     }
 
-    /// Returns `true` if an item begins where a statement is expected, which means that a brace is
-    /// missing.
+    /// Returns `true` if an item, such as a function, begins where a statement is expected. A
+    /// closing brace is then missing.
     fn begins_item(&self) -> bool {
         let token = self.token();
         let named = matches!(self.ahead(1).tok, Tok::Word | Tok::Name | Tok::Punct("@")) && !self.ahead(1).fresh;
@@ -207,7 +207,7 @@ impl Parser<'_> {
         Ok(StmtKind::Assign { target, op, value })
     }
 
-    /// Parses `let a = e`, `let (a, b) = e`, `var a: T = e`.
+    /// Parses a declaration: `let a = e`, `let (a, b) = e`, `var a: T = e`.
     fn binding(&mut self, mutable: bool) -> Parsing<StmtKind> {
         self.bump();
         let (names, ty) = if self.at_mark("(") {
@@ -224,7 +224,7 @@ impl Parser<'_> {
         };
         let names = self.ast.add_idents(names);
         self.mark("=")?;
-        // The names are declared even if the value cannot be parsed, so that their uses are no
+        // The names are declared even if the value cannot be parsed, so that their uses cause no
         // further errors.
         let value = match self.value() {
             Ok(value) => value,
@@ -236,20 +236,20 @@ impl Parser<'_> {
         Ok(StmtKind::Let { names, mutable, ty, value })
     }
 
-    /// Skips to the end of the statement, including its blocks.
+    /// Skips to the end of the statement, including the blocks in it.
     fn skip_to_end(&mut self) {
         self.skip_statement();
     }
 
-    /// Returns 1 if the line hides an opening brace in its comment. In `for (int i = 0; i < n; i++)
-    /// {` the comment begins at the first `;`.
+    /// Returns 1 if the comment on the token's line contains an opening brace, else 0. In `for (int
+    /// i = 0; i < n; i++) {` the comment begins at the first `;`.
     fn hides_brace(&self, token: Token) -> u32 {
         let rest =
             self.source.get(token.span.start as usize..).and_then(|rest| rest.lines().next()).unwrap_or_default();
         u32::from(rest.contains('(') && rest.contains(';') && rest.trim_end().ends_with('{'))
     }
 
-    /// Parses the loop `for i in 0..n step 2 { }`.
+    /// Parses a `for` loop: `for i in 0..n step 2 { }`.
     fn numbers(&mut self) -> Parsing<For> {
         self.keyword("for")?;
         let hidden = self.hides_brace(self.token());

@@ -1,5 +1,5 @@
-//! Colour conversion functions of the library. The errors of the integer forms against the real
-//! matrices are measured over all bytes.
+//! Tests of the colour conversions in the standard library. The error of the integer arithmetic
+//! against the real matrices is measured over all bytes.
 
 use super::{check, is_stated};
 
@@ -55,7 +55,8 @@ impl Matrix {
     }
 }
 
-/// Returns the largest error of each of three functions over all triples of bytes.
+/// Returns the largest error of each of the three results of `form` over all triples of bytes.
+/// `rows` is the exact matrix.
 fn worst(form: impl Fn([i32; 3]) -> [i32; 3], rows: &[[f64; 3]; 3], before: [i32; 3], after: [f64; 3]) -> [f64; 3] {
     let mut worst = [0f64; 3];
     for bits in 0..1 << 24 {
@@ -81,7 +82,8 @@ fn integer_forms_are_as_near_as_they_say() {
     }
 }
 
-/// Each library function equals its integer form on all triples of 17 levels, including 0 and 255.
+/// Each library function equals the integer formula of its matrix on all triples of 17 levels,
+/// including 0 and 255.
 #[test]
 fn functions_are_their_integer_forms() {
     let level = |k: u32| (k * 16).min(255);

@@ -1,4 +1,4 @@
-//! Group reductions of the library, in groups of several sizes.
+//! Tests of the reductions over groups in the standard library, in groups of several sizes.
 
 use halfbyte_abi::Shape;
 use halfbyte_ir::eval::{Arg, Launch, Prepared};
@@ -38,7 +38,7 @@ fn numbers(count: u32) -> Vec<u32> {
     words(count).into_iter().map(|word| ((word >> 8) as f32 / (1 << 20) as f32 - 8.0).to_bits()).collect()
 }
 
-/// Replaces each element of a chunk of `items` elements with `f` of the chunk.
+/// Replaces each element of `x` by `f` of the chunk of `items` elements that contains it.
 fn of_each(x: &[u32], items: usize, f: impl Fn(&[u32]) -> u32) -> Vec<u32> {
     x.chunks(items).flat_map(|part| vec![f(part); part.len()]).collect()
 }
@@ -54,14 +54,15 @@ fn sums_and_maxima_reach_every_item() {
         assert_eq!(run("i32", "y[i] = group_sum(x[i], parts)", shape, &x), of_each(&x, group, sum));
         assert_eq!(run("f32", "y[i] = subgroup_max(x[i])", shape, &f), of_each(&f, 32, most));
         assert_eq!(run("f32", "y[i] = group_max(x[i], parts)", shape, &f), of_each(&f, group, most));
-        // Two consecutive reductions in the same array.
+        // Two consecutive reductions use the same shared array.
         let twice = "let s = group_sum(x[i], parts)\n  y[i] = group_sum(x[i] + s, parts)";
         let again = of_each(&x, group, |part| sum(part).wrapping_add(sum(part).wrapping_mul(shape.1)));
         assert_eq!(run("i32", twice, shape, &x), again);
     }
 }
 
-/// Returns the largest absolute error against the softmax of each row in `f64`.
+/// Returns the largest absolute error of `y` against the softmax of each row of `x`, computed in
+/// `f64`.
 fn distance(x: &[u32], y: &[u32], row: usize) -> f64 {
     let number = |&bits: &u32| f64::from(f32::from_bits(bits));
     let mut worst = 0f64;
@@ -80,7 +81,7 @@ fn softmax_is_as_near_as_it_says() {
     let (mut subgroup, mut group, mut rows) = (0f64, 0f64, 0f64);
     for shape in SHAPES {
         let (count, items) = (shape.0 * shape.1, shape.1 as usize);
-        // Includes numbers whose exponentials overflow `f32`.
+        // The rows include numbers whose exponentials overflow `f32`.
         for (scale, add) in [(1.0, 0.0), (0.125, 300.0), (8.0, -500.0)] {
             let scaled = |count| -> Vec<u32> {
                 numbers(count).iter().map(|&bits| (f32::from_bits(bits) * scale + add).to_bits()).collect()
@@ -88,7 +89,8 @@ fn softmax_is_as_near_as_it_says() {
             let x = scaled(count);
             subgroup = subgroup.max(distance(&x, &run("f32", "y[i] = softmax_subgroup(x[i])", shape, &x), 32));
             group = group.max(distance(&x, &run("f32", "y[i] = softmax_group(x[i], parts)", shape, &x), items));
-            // Row lengths below and above the group size, and not a multiple of it.
+            // Row lengths below and above the group size, some of them not a multiple of the group
+            // size.
             for n in [1, 31, 77, 300] {
                 let x = scaled(shape.0 * n);
                 let y = run("f32", "softmax_row(x, y, group_id() * n, n, parts)", shape, &x);
@@ -101,7 +103,7 @@ fn softmax_is_as_near_as_it_says() {
     is_stated("group", "softmax_row", rows);
 }
 
-/// Rows of halves, two in each word.
+/// Tests the softmax of rows of halves, two in each 32-bit word.
 #[test]
 fn softmax_of_halves_is_rounded_once() {
     let mut worst = 0f64;
@@ -122,7 +124,7 @@ fn softmax_of_halves_is_rounded_once() {
     is_stated("group", "softmax_row_h2", worst);
 }
 
-/// All elements of the row but one are minus infinity or far smaller.
+/// Tests rows in which all elements but one are minus infinity or far smaller than that one.
 #[test]
 fn softmax_leaves_out_what_is_minus_infinity() {
     let mut x = vec![f32::NEG_INFINITY.to_bits(); 64];

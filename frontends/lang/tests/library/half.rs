@@ -1,4 +1,5 @@
-//! Half-precision functions of the library, compared over all halves with exact values in `f64`.
+//! Tests of the functions on halves in the standard library. Results for all halves are compared
+//! with exact values in `f64`.
 
 use super::{each, is_stated, of_half};
 
@@ -7,8 +8,8 @@ fn all() -> Vec<(u32, u32)> {
     (0..=u32::from(u16::MAX)).map(|bits| (bits | (bits ^ 1) << 16, 0)).collect()
 }
 
-/// Returns the error in half-precision ulps of the exact value. Results beyond the largest half
-/// count as 65536, the next value after it.
+/// Returns the error of a result in units of the exact value's half-precision ulp. Results beyond
+/// the largest half count as 65536, the value that would follow the largest half.
 fn ulps(found: f64, exact: f64) -> f64 {
     if found.is_nan() || exact.is_nan() {
         return if found.is_nan() == exact.is_nan() { 0.0 } else { f64::INFINITY };
@@ -21,7 +22,8 @@ fn ulps(found: f64, exact: f64) -> f64 {
     (place(found) - place(exact)).abs() / 2f64.powi(exponent - 10)
 }
 
-/// Returns the largest error of a function over all halves in both lanes, as `measure` computes it.
+/// Returns the largest error of a library function over all halves in both lanes. `measure` returns
+/// the error of one result.
 fn worst(include: &str, function: &str, exact: fn(f64) -> f64, measure: fn(f64, f64) -> f64) -> f64 {
     let values = all();
     let found = each(include, ("f16x2", "f16x2"), &format!("{function}(a)"), &values);
@@ -47,8 +49,8 @@ fn gelu(x: f64) -> f64 {
     0.5 * x * (1.0 + (0.797_884_560_802_865_4 * (x + 0.044_715 * x * x * x)).tanh())
 }
 
-/// Returns the error relative to the larger of the exact value and 1. Non-finite values have tests
-/// of their own.
+/// Returns the error relative to the larger of the exact value and 1. Non-finite values are tested
+/// separately.
 fn relative(found: f64, exact: f64) -> f64 {
     if exact.is_finite() { (found - exact).abs() / exact.abs().max(1.0) } else { 0.0 }
 }
@@ -71,7 +73,7 @@ fn elementary_functions_are_as_near_as_they_say() {
     is_stated("activation", "tanh", worst("activation", "tanh", f64::tanh, ulps));
 }
 
-/// Infinities, signed zeros, subnormal results, overflow, and NaN.
+/// Tests infinities, signed zeros, subnormal results, overflow, and NaN.
 #[test]
 fn special_values_are_those_of_the_ops() {
     const INF: f64 = f64::INFINITY;
@@ -169,8 +171,8 @@ fn lanes_become_f32_and_back() {
     }
 }
 
-/// Complex products and an FFT butterfly. The error of each lane is within the stated roundings,
-/// relative to the terms of the sum.
+/// Tests complex products and an FFT butterfly. The error of each lane is at most the number of
+/// roundings that the library states, relative to the terms of the sum.
 #[test]
 fn complex_numbers_multiply() {
     let mut state = 7u64;

@@ -1,11 +1,11 @@
-//! Converting loads and stores of the library.
+//! Tests of the loads and stores with conversion in the standard library.
 
 use halfbyte_ir::eval::{Arg, Launch, Prepared};
 use halfbyte_lang::{StdOnly, read};
 
 use super::{half_of, of_half};
 
-/// Runs a kernel with 64 items on the given elements and returns its output.
+/// Runs a statement with 64 items on the elements `x`, and returns the output buffer.
 fn run(from: &str, to: &str, line: &str, x: &mut [u8], size: usize) -> Vec<u8> {
     let text =
         format!("include \"std/load\"\nkernel k(x: in {from}, y: out {to}) {{\n  let i = item_id()\n  {line}\n}}\n");

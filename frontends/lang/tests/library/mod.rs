@@ -1,4 +1,4 @@
-//! Tests of the standard library, exhaustive where the domain is small.
+//! Tests of the standard library. They are exhaustive if the number of possible inputs is small.
 
 mod colour;
 mod group;
@@ -8,7 +8,8 @@ mod memory;
 use halfbyte_ir::eval::{Arg, Launch, Prepared};
 use halfbyte_lang::{StdOnly, library, read};
 
-/// Returns the error bound that the library states above a function, after `Error: `.
+/// Returns the error bound that the source text of the library states above a function, after
+/// `Error: `.
 fn stated(include: &str, function: &str) -> f64 {
     let file = library().find(|(name, _)| *name == format!("std/{include}")).unwrap().1;
     let above = file.split(&format!("\nfn {function}")).next().unwrap();
@@ -17,15 +18,16 @@ fn stated(include: &str, function: &str) -> f64 {
     number.split([' ', ',']).next().unwrap().trim_end_matches('.').parse().unwrap()
 }
 
-/// Checks that the stated error is an upper bound and is at most 11 percent above the measured
-/// error.
+/// Checks that the error bound in the source text of a function is at least the measured error, and
+/// exceeds it by at most 11 percent.
 #[track_caller]
 fn is_stated(include: &str, function: &str, measured: f64) {
     let stated = stated(include, function);
     assert!(measured <= stated && measured > 0.9 * stated, "{function}: {measured}, and {stated} is stated");
 }
 
-/// Evaluates an expression of `a` and `b` for each pair of values, with the given buffer types.
+/// Evaluates an expression of `a` and `b` for each pair of values. The buffers have the given
+/// types.
 fn each(include: &str, (from, to): (&str, &str), expr: &str, values: &[(u32, u32)]) -> Vec<u32> {
     let text = format!(
         "include \"std/{include}\"\nkernel k(x: in {from}, w: in {from}, y: out {to}) {{\n  let i = item_id()\n  let (a, b) = (x[i], w[i])\n  y[i] = {expr}\n}}\n"
@@ -49,7 +51,7 @@ fn check(include: &str, types: (&str, &str), expr: &str, values: &[(u32, u32)], 
     }
 }
 
-/// Returns pairs of pseudo-random words, with many edge cases.
+/// Returns pairs of pseudo-random 32-bit words, with many edge cases.
 fn pairs() -> Vec<(u32, u32)> {
     let mut state = 1u64;
     let mut next = || {
@@ -163,7 +165,7 @@ fn transforms_are_their_matrices() {
                 .fold(0u32, |sum, (&term, sign)| if sign > 0 { sum.wrapping_add(term) } else { sum.wrapping_sub(term) })
         });
     }
-    // H.264, section 8.5.12.1: the rows of the inverse transform, with halves as shifts.
+    // H.264, section 8.5.12.1: the rows of the inverse transform, in which 1/2 is a right shift.
     for (row, name) in rows.into_iter().enumerate() {
         let expr = format!(
             "pick(a, b)\n}}\nfn pick(a: i32, b: i32) -> i32 {{\n  let (p, q, r, s) = idct4(a, b, a * 3, b * 5)\n  {name}"
@@ -232,7 +234,7 @@ fn weights_are_unpacked() {
     });
 }
 
-/// Rounds a number of magnitude at most 65504 to the nearest half, ties to even.
+/// Rounds a number of magnitude at most 65504 to the nearest half, ties to even. Returns its bits.
 fn half_of(number: f64) -> u16 {
     let sign = u16::from(number.is_sign_negative()) << 15;
     let size = number.abs();
@@ -242,7 +244,7 @@ fn half_of(number: f64) -> u16 {
     sign | if exponent == -14 { steps } else { steps + (((exponent + 14) as u16) << 10) }
 }
 
-/// Converts a half to `f64`.
+/// Converts the bits of a half to `f64`.
 fn of_half(bits: u16) -> f64 {
     let (exponent, part) = (i32::from(bits >> 10 & 31), f64::from(bits & 0x3ff));
     let size = match (exponent, part == 0.0) {

@@ -1,4 +1,5 @@
-//! Generator of random programs. Loops are bounded and indices masked, so that no work item traps.
+//! Generator of random programs. Loops have a bounded trip count and indices are masked, so that no
+//! work item traps.
 
 use super::tree::{Expr, Function, Program, Stmt, Ty};
 
@@ -25,19 +26,19 @@ impl Random {
         of[self.below(of.len() as u64) as usize]
     }
 
-    /// Returns a random byte, often an edge case.
+    /// Returns a random byte, often an edge value.
     pub fn edge(&mut self) -> u8 {
         if self.one_in(3) { self.pick(&[0, 1, 127, 128, 255]) } else { self.next() as u8 }
     }
 }
 
-/// Name in scope.
+/// Name that is in scope.
 #[derive(Clone)]
 struct Name {
     name: String,
     ty: Ty,
     mutable: bool,
-    /// Set for a compile-time constant.
+    /// `true` for a compile-time constant.
     known: bool,
 }
 
@@ -51,8 +52,8 @@ pub struct Draw {
     /// Product of the trip counts of the enclosing loops, which is bounded so that programs end
     /// soon.
     trips: u64,
-    /// Result types of the function being generated, in which the kernel's buffers are not in
-    /// scope.
+    /// Result types of the function that is generated; `None` in the kernel. A function does not
+    /// see the kernel's buffers.
     result: Option<Vec<Ty>>,
     in_kernel: bool,
 }
@@ -103,7 +104,7 @@ impl Draw {
 
     fn name(&mut self) -> String {
         self.fresh += 1;
-        // Sometimes reuses a name, to test shadowing.
+        // An existing name is sometimes used again, to test shadowing.
         if self.random.one_in(8)
             && let Some(name) = self.names.get(3..).filter(|names| !names.is_empty())
         {
@@ -147,7 +148,7 @@ impl Draw {
         let seen: Vec<Name> = self.names.iter().filter(|name| fits(name)).cloned().collect();
         let at = self.random.below(seen.len().max(1) as u64) as usize;
         let found = seen.get(at)?.clone();
-        // Rejects a name that a different name of the same spelling shadows.
+        // A name that is shadowed by another declaration of the same name is not used.
         let last = self.names.iter().rev().find(|name| name.name == found.name)?;
         (last.ty == found.ty && last.mutable == found.mutable && last.known == found.known).then(|| found.clone())
     }
@@ -162,8 +163,8 @@ impl Draw {
         };
         match ty {
             Ty::I1 => Expr::Bool(self.random.one_in(2)),
-            // Minus is an operator on a positive literal, and the least number of a type has no
-            // positive counterpart.
+            // The minus sign is an operator on a positive literal, and the least number of a type
+            // has no positive counterpart.
             _ => Expr::Number { ty, value: if value < 0 && !bare { -(value + 1) } else { value }, bare },
         }
     }
@@ -185,7 +186,7 @@ impl Draw {
         }
     }
 
-    /// Returns a right operand for a left operand of type `ty`.
+    /// Returns an expression as the right operand of a left operand of type `ty`.
     fn other(&mut self, ty: Ty, depth: u32) -> Expr {
         match self.random.below(4) {
             0 if ty != Ty::I1 => self.number(ty, true),
@@ -546,7 +547,7 @@ impl Draw {
     }
 }
 
-/// Returns `true` if a statement after `body` would be unreachable.
+/// Returns `true` if a statement after the statements of `body` would be unreachable.
 fn ends(body: &[Stmt]) -> bool {
     match body.last() {
         Some(Stmt::Break | Stmt::Continue | Stmt::Return(_)) => true,
@@ -565,7 +566,7 @@ fn ends(body: &[Stmt]) -> bool {
     }
 }
 
-/// Returns `true` if every path through a loop's body returns.
+/// Returns `true` if every path through the body of a loop returns from the function.
 fn ends_with_return(body: &[Stmt]) -> bool {
     match body.last() {
         Some(Stmt::Return(_)) => !leaves(body),
@@ -574,7 +575,7 @@ fn ends_with_return(body: &[Stmt]) -> bool {
     }
 }
 
-/// Returns `true` if the body has a `break` or `continue` of its own loop.
+/// Returns `true` if the body of a loop has a `break` or `continue` of this loop.
 fn leaves(body: &[Stmt]) -> bool {
     body.iter().any(|stmt| match stmt {
         Stmt::Break | Stmt::Continue => true,
@@ -583,7 +584,7 @@ fn leaves(body: &[Stmt]) -> bool {
     })
 }
 
-/// Evaluates a compile-time condition.
+/// Returns the truth value of a condition, if it is known at compile time.
 fn known(condition: &Expr) -> Option<bool> {
     match condition {
         Expr::Bool(value) => Some(*value),

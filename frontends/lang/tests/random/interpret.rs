@@ -1,12 +1,12 @@
-//! Tree-walking interpreter of random programs.
+//! Interpreter of the syntax trees of random programs.
 
 use super::tree::{Expr, Program, Stmt, Ty};
 
 pub const ITEMS: u32 = 3;
 pub const WORDS: usize = 32;
 
-/// Value: its type and lanes. Compile-time numbers are `i32` here, as they occur only in indices
-/// and next to `i32` operands.
+/// A value: its type and lanes. Compile-time numbers have type `i32` here, because they occur only
+/// in indices and next to `i32` operands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Value {
     pub ty: Ty,
@@ -198,7 +198,7 @@ impl<'p> Machine<'p> {
         Flow::Next
     }
 
-    /// Runs a loop's body, which first increments the counter.
+    /// Executes one iteration of a loop: increments the counter, then executes the body.
     fn counted(&mut self, counter: &str, body: &[Stmt]) -> Flow {
         let count = self.get(counter).lanes[0];
         self.set(counter, int(Ty::I32, count + 1));

@@ -1,6 +1,6 @@
-//! Differential tests of random programs: the lowered IR must compute the same as a small
+//! Differential tests of random programs: the lowered IR must give the same results as a small
 //! independent interpreter. `HALFBYTE_PROGRAMS=300000 cargo test --release -p halfbyte-lang
-//! random::` runs more programs; `HALFBYTE_SEED` selects others.
+//! random::` runs more programs; `HALFBYTE_SEED` selects other programs.
 
 mod draw;
 mod interpret;
@@ -16,14 +16,14 @@ use interpret::{ITEMS, Machine, WORDS};
 
 const BASE: u64 = 1 << 40;
 
-/// Checks one program. Returns `false` if the seed gives no valid program, and an error with the
-/// program's text if the check fails.
+/// Checks one random program. Returns `false` if the seed gives no valid program, and an error with
+/// the text of the program if the check fails.
 fn check(seed: u64) -> Result<bool, String> {
     let (program, mut random) = Draw::program(seed);
     let text = program.to_string();
     let wrong = |what: String| format!("seed {seed}: {what}\n{text}");
     let module = match read(&text, "random.hb", &StdOnly) {
-        // The generator detects unreachable statements only in simple cases.
+        // The generator avoids unreachable statements only in simple cases.
         Err(errors) if errors.iter().all(|error| error.message == "this statement is unreachable") => return Ok(false),
         read => read,
     };

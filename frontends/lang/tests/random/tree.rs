@@ -1,4 +1,4 @@
-//! Syntax tree of random programs, for the generator, the interpreter and the printer.
+//! Syntax tree of random programs, which the generator, the interpreter and the printer share.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -60,7 +60,8 @@ impl Ty {
 
 #[derive(Clone, Debug)]
 pub enum Expr {
-    /// Number literal; `bare` omits its type, which another operand determines.
+    /// Number literal. If `bare`, the literal has no type suffix, and another operand determines
+    /// its type.
     Number {
         ty: Ty,
         value: i64,
@@ -70,17 +71,17 @@ pub enum Expr {
     Name(String),
     Unary(&'static str, Box<Expr>),
     Binary(&'static str, Box<Expr>, Box<Expr>),
-    /// Op: its name, suffix, operands, list argument, and number arguments.
+    /// Call of an op: its name, suffix, operands, list argument, and number arguments.
     Op(&'static str, String, Vec<Expr>, Option<String>, Vec<u32>),
     /// Vector constructor.
     Vector(Ty, Vec<Expr>),
     Call(usize, Vec<Expr>),
     If(Box<Expr>, Vec<Stmt>, Box<Expr>, Vec<Stmt>, Box<Expr>),
-    /// `x[(e & 15) + k]`
+    /// Element of the input buffer: `x[(e & 15) + k]`
     Element(Box<Expr>, String),
-    /// `s[e & 3].name`, or `.q[e & 7]`
+    /// Field of a structure: `s[e & 3].name`, or `s[e & 3].q[e & 7]`
     Field(Box<Expr>, &'static str, Option<Box<Expr>>),
-    /// Element of the scratch array: `t[e & 7]`.
+    /// Element of the array in local memory: `t[e & 7]`.
     Scratch(Box<Expr>),
 }
 
@@ -90,12 +91,12 @@ pub enum Stmt {
     Pair([String; 2], usize, Vec<Expr>),
     Assign(String, &'static str, Expr),
     Scratch(Expr, &'static str, Expr),
-    /// Store to `y[16 * i + k]`.
+    /// Store to the output buffer: `y[16 * i + k]`.
     Store(u32, Expr),
     If(Expr, Vec<Stmt>, Option<Vec<Stmt>>),
     For(String, Expr, Expr, i64, Vec<Stmt>),
     Unroll(String, i64, i64, i64, Vec<Stmt>),
-    /// Loop bounded by a counter of its own.
+    /// Loop that a counter of its own ends after a given number of iterations.
     While(String, u32, Expr, Vec<Stmt>),
     Do(String, u32, Vec<Stmt>, Expr),
     Break,
@@ -106,11 +107,12 @@ pub enum Stmt {
 #[derive(Clone, Debug)]
 pub struct Function {
     pub params: Vec<(String, Ty)>,
-    /// One or two result types.
+    /// The types of the one or two results.
     pub results: Vec<Ty>,
     pub body: Vec<Stmt>,
     pub values: Vec<Expr>,
-    /// If set, the first parameter's type is printed as the generic `T` throughout the signature.
+    /// `true` if the function is generic: the type of its first parameter is printed as `T`
+    /// throughout the signature.
     pub generic: bool,
 }
 
