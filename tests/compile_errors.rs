@@ -101,7 +101,7 @@ fn names_that_no_text_could_have_are_invalid() {
     b.scalar("a", Type::I32);
     b.begin("entry", &[]);
     b.ret();
-    assert!(invalid(b.finish()).contains("two parameters are `%a`"));
+    assert!(invalid(b.finish()).contains("two parameters have the name `%a`"));
 }
 
 #[test]

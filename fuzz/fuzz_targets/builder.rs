@@ -174,8 +174,7 @@ fuzz_target!(|data: &[u8]| {
         let printed = kernel.to_string();
         let module = match text::read(&printed) {
             Ok(module) => module,
-            // Passes may create a store to a read-only buffer, which traps. The parser rejects such
-            // a store.
+            // Passes may create such a store, which traps, but the parser rejects it.
             Err(errors) if errors.iter().all(|error| error.message.starts_with("a store into")) => return,
             Err(errors) => panic!("{errors:?}\n{printed}"),
         };

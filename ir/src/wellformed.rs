@@ -179,7 +179,7 @@ fn conversion(kernel: &Kernel, value: Value, from: Type, to: Type) -> Option<Str
         return Some(format!("`%{name}` is a buffer: load a value of it first, `%v = load %{name}[%i]`"));
     }
     if to == Type::PTR {
-        return Some(format!("an address is of a buffer: `%{name}: in {from}` among the kernel's parameters"));
+        return Some(format!("take the address of a buffer: declare the parameter `%{name}: in {from}`"));
     }
     let ops: &[Op] = match (from.is_int(), to.is_int()) {
         _ if from == to.lane_type() && from != to => &[Op::Splat],
@@ -349,7 +349,7 @@ impl Verifier<'_> {
             if !is_name(&param.name) {
                 self.found(place, format!("{:?} is not a valid parameter name", param.name), expected);
             } else if !taken.insert(param.name.as_str()) {
-                self.found(place, format!("two parameters are `%{}`", param.name), "names that differ");
+                self.found(place, format!("two parameters have the name `%{}`", param.name), "distinct names");
             }
         }
     }
@@ -387,7 +387,7 @@ impl Verifier<'_> {
                     self.found(place, message, "no `may_alias`");
                 }
                 ParamKind::Buffer { align, .. } if !is_alignment(align) => {
-                    self.found(place, format!("alignment {align}"), format!("a power of two up to {MAX_ALIGN}"));
+                    self.found(place, format!("the alignment is {align}"), format!("a power of two up to {MAX_ALIGN}"));
                 }
                 _ => {}
             }
@@ -433,8 +433,12 @@ impl Verifier<'_> {
                 self.found(Subject::Inst(*inst, InstPart::Op), "an instruction occurs twice", "");
             }
             if is_terminator(inst) && order + 1 < data.insts.len() {
-                let message = format!("`{}` in the middle of a block", kernel.insts[*inst].op.name());
-                self.found(Subject::Inst(*inst, InstPart::Op), message, "a block's end or a label after it");
+                let message = format!("`{}` is not the last instruction of its block", kernel.insts[*inst].op.name());
+                self.found(
+                    Subject::Inst(*inst, InstPart::Op),
+                    message,
+                    "the end of the block or a label after the terminator",
+                );
             }
         }
         if !data.insts.last().is_some_and(is_terminator) && !self.partial.open_ended.contains(block) {
@@ -692,7 +696,7 @@ impl Verifier<'_> {
         if !mem.scale.is_power_of_two() || mem.scale > 64 {
             self.found(
                 Subject::Inst(inst, InstPart::Step),
-                format!("a step of {} bytes", mem.scale),
+                format!("`step` is {} bytes", mem.scale),
                 "1, 2, 4, 8, 16, 32 or 64",
             );
         } else if mem.offset % mem.scale as i32 != 0 {
@@ -709,7 +713,7 @@ impl Verifier<'_> {
         let counts = self.partial.is_text || args.get(base).is_some_and(|&base| self.kernel.stream(base).is_some());
         let stores = data.op == Op::Store || data.op.row().attr == AttrKind::Atomic && data.op != Op::AtomicLoad;
         if let (true, ParamKind::Buffer { direction: Direction::In, .. }, true) = (stores, param.kind, counts) {
-            let message = format!("a store into `%{}`, which is an `in` buffer", param.name);
+            let message = format!("cannot store into `%{}`, which is an `in` buffer", param.name);
             self.related(
                 Subject::Inst(inst, InstPart::Arg(base as u32)),
                 message,
@@ -737,8 +741,12 @@ impl Verifier<'_> {
             let mut seen = HashSet::new();
             for (number, call) in calls.iter().enumerate().skip(1) {
                 if !seen.insert(call.case) {
-                    let message = format!("a second case {}", call.case as i32);
-                    self.found(Subject::Inst(inst, InstPart::Case(number as u32)), message, "cases that differ");
+                    let message = format!("case {} occurs twice", call.case as i32);
+                    self.found(
+                        Subject::Inst(inst, InstPart::Case(number as u32)),
+                        message,
+                        "a different value for each case",
+                    );
                 }
             }
         }
@@ -754,7 +762,7 @@ impl Verifier<'_> {
             return;
         }
         if kernel.entry() == Some(call.block) {
-            self.found(place, "the entry block is a target", "another block");
+            self.found(place, "a branch leads to the entry block", "a branch to another block");
         }
         let args = kernel.call_args(call);
         let params = kernel.block_params(call.block);
@@ -823,12 +831,12 @@ impl Verifier<'_> {
         let name = self.kernel.value_name(value).map_or("a value".into(), |name| format!("`%{name}`"));
         if exists {
             let message = format!("{name} is not defined on every path to this use");
-            self.related(place, message, "a definition that comes before", Some(value));
+            self.related(place, message, "a definition on every path", Some(value));
             let bare = self.kernel.value_name(value).unwrap_or("x");
             self.help(Some(match is_later {
-                true => "move its definition before this line; a value of the iteration before is a parameter of the block".into(),
+                true => "move its definition before this line, or pass the value of the previous iteration to a block parameter".into(),
                 false => format!(
-                    "define it before all branches that lead here, or hand it on as a parameter of the block: `br ^next(%{bare})`"
+                    "define it before all branches that lead here, or pass it to a block parameter: `br ^next(%{bare})`"
                 ),
             }));
         } else {

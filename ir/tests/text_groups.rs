@@ -77,7 +77,7 @@ fn declarations_are_checked() {
             "scratch %a: i32[]: `%a` has no size; only the size of shared memory can be set at launch (a number of elements)",
         ),
         ("shared %a: ptr[4]", "shared %a: ptr[4]: `%a` is an array of pointers (an element type other than `ptr`)"),
-        ("shared %a: i32[4] align 3", "shared %a: i32[4] align 3: alignment 3 (a power of two up to 4096)"),
+        ("shared %a: i32[4] align 3", "shared %a: i32[4] align 3: the alignment is 3 (a power of two up to 4096)"),
         (
             "shared %a: i32[4]\nshared %b: i8[49137]",
             "shared %b: i8[49137]: 49153 bytes of shared memory up to the end of this array (at most 49152)",
@@ -86,7 +86,7 @@ fn declarations_are_checked() {
             "shared %a: i64[0xffffffff]",
             "shared %a: i64[0xffffffff]: 34359738360 bytes of shared memory up to the end of this array (at most 49152)",
         ),
-        ("shared %y: i32[4]", "%y: `%y` is defined twice (another name)"),
+        ("shared %y: i32[4]", "%y: `%y` is defined twice (a name that is not in use)"),
         ("shared %a: i32", ": unexpected end of the line (the number of elements in brackets)"),
     ] {
         assert_eq!(findings(arrays, ""), [expected], "{arrays}");
@@ -101,7 +101,7 @@ fn declarations_are_checked() {
 #[test]
 fn accesses_and_meetings_are_checked() {
     for (body, expected) in [
-        ("atomic_add %i, %x[0]", "%x: a store into `%x`, which is an `in` buffer (an `out` or `inout` buffer)"),
+        ("atomic_add %i, %x[0]", "%x: cannot store into `%x`, which is an `in` buffer (an `out` or `inout` buffer)"),
         (
             "atomic_add %i, %s[0]",
             "%s: `atomic_add.i32` in `%s`, which is local to the item (a buffer or a shared array)",

@@ -197,10 +197,10 @@ fn addresses() {
         })
     };
     assert_eq!(with(|_| ()), Vec::<String>::new());
-    assert_eq!(with(|mem| mem.scale = 0), ["a step of 0 bytes; expected 1, 2, 4, 8, 16, 32 or 64"]);
-    assert_eq!(with(|mem| mem.scale = 128), ["a step of 128 bytes; expected 1, 2, 4, 8, 16, 32 or 64"]);
+    assert_eq!(with(|mem| mem.scale = 0), ["`step` is 0 bytes; expected 1, 2, 4, 8, 16, 32 or 64"]);
+    assert_eq!(with(|mem| mem.scale = 128), ["`step` is 128 bytes; expected 1, 2, 4, 8, 16, 32 or 64"]);
     assert_eq!(with(|mem| mem.offset = 6), ["an offset of 6 bytes in steps of 4; expected a whole number of steps"]);
-    assert_eq!(with(|mem| mem.align = 0), ["alignment 0; expected a power of two up to 4096"]);
+    assert_eq!(with(|mem| mem.align = 0), ["the alignment is 0; expected a power of two up to 4096"]);
     assert_eq!(with(|mem| mem.offset = i32::MIN), Vec::<String>::new());
 }
 
@@ -217,7 +217,7 @@ fn a_store_that_is_sure_to_trap() {
     // In source text, a store to an `in` buffer is an error.
     let text = text::read(&kernel.to_string()).err().unwrap();
     assert_eq!(text.len(), 1);
-    assert!(text[0].to_string().starts_with("a store into `%x`, which is an `in` buffer"), "{text:?}");
+    assert!(text[0].to_string().starts_with("cannot store into `%x`, which is an `in` buffer"), "{text:?}");
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn packed_kernels() {
     assert_eq!(packed(none), Vec::<String>::new());
     assert_eq!(
         packed(|kernel| kernel.packing.as_mut().unwrap().items = 0),
-        ["groups of 0 work items; expected 1, 4 or 16"]
+        ["the group has 0 work items; expected 1, 4 or 16"]
     );
     assert_eq!(
         packed(|kernel| kernel.packing.as_mut().unwrap().streams.resize(6, Stream::default()))[0],
@@ -307,22 +307,22 @@ fn packed_kernels() {
 fn numbers_in_streams() {
     assert_eq!(
         packed(|kernel| stream(kernel).buffer = Some(17)),
-        ["parameter 17 is not a buffer of the launch; expected a buffer parameter"]
+        ["parameter 17 is not a buffer parameter of the launch; expected a buffer parameter"]
     );
     assert_eq!(
         packed(|kernel| stream(kernel).buffer = Some(4)),
-        ["`%r` is no buffer of the launch; expected a buffer parameter"]
+        ["`%r` is not a buffer parameter of the launch; expected a buffer parameter"]
     );
     assert_eq!(packed(|kernel| stream(kernel).guard = Some(2)), ["the guard is stream 2, which does not exist"]);
     assert_eq!(
         packed(|kernel| stream(kernel).index.terms = vec![(AffineVariable::Param(9), 4)]),
-        ["parameter 9 is no `i32` of the launch; expected an `i32` parameter"]
+        ["parameter 9 is not an `i32` parameter of the launch; expected an `i32` parameter"]
     );
     let endless = |index| Step { loop_number: 0, trips: TripCount::Const(u32::MAX), stride: index };
     let twice = Affine { constant: 0, terms: vec![(AffineVariable::ItemCount, 1), (AffineVariable::ItemCount, 2)] };
     assert_eq!(
         packed(|kernel| stream(kernel).steps = vec![endless(twice)]),
-        ["`item_count` is there twice; expected one multiple of it"]
+        ["`item_count` occurs twice in the sum; expected one term for each variable"]
     );
 }
 

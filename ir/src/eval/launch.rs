@@ -139,7 +139,7 @@ pub enum ArgError {
         align: u32,
     },
     /// The size of a buffer is not a multiple of the element size.
-    #[error("buffer {param} has {len} bytes, which is not a multiple of its element's {elem}")]
+    #[error("buffer {param} has {len} bytes, which is not a multiple of the element size {elem}")]
     Size {
         /// Number of the parameter.
         param: usize,
@@ -150,7 +150,7 @@ pub enum ArgError {
     },
     /// An alias refers to a parameter that is not a buffer or is itself an alias, or to an address
     /// beyond the end of the buffer.
-    #[error("the alias of parameter {param} at byte {offset} of parameter {of} is in no buffer")]
+    #[error("parameter {param} is an alias of parameter {of} at byte {offset}, which is not in a buffer")]
     Alias {
         /// Number of the parameter that receives the alias.
         param: usize,

@@ -21,7 +21,7 @@ impl Reader<'_> {
         if self.body.block.is_some() {
             return Err(self.error(start, format!("`{space}` in a block"), "declarations before the first label"));
         }
-        let example = format!("an array is `{space} %name: i32[256]`");
+        let example = format!("declare an array as `{space} %name: i32[256]`");
         let name = self.name(Tok::Value, "the array's name: `%name`").inspect_err(|_| self.help(example.as_str()))?;
         let read = self.array_of(space, name, start.start);
         if read.is_err() {

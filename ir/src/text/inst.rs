@@ -50,7 +50,7 @@ fn has_order(row: &OpRow) -> bool {
 
 fn untyped(row: &OpRow, mnemonic: Span) -> Diagnostic {
     let types = row.types.map_or("", |types| types.name);
-    Diagnostic::new(mnemonic, format!("`{}` without a type", row.name))
+    Diagnostic::new(mnemonic, format!("`{}` needs a type suffix", row.name))
         .expected(format!("`{}.TYPE`, {types}", row.name))
         .help(format!("as in `{}`", row.example))
 }
@@ -190,11 +190,11 @@ impl<'s> Reader<'s> {
         let help = match (op, mark) {
             _ if is_buffer && mark == "[" => {
                 let index = rest.split_once(']').map_or("[%i", |(index, _)| index);
-                format!("an op comes first: `{y} = load {x}{index}]`")
+                format!("write an op first: `{y} = load {x}{index}]`")
             }
-            _ if is_buffer => format!("an op comes first, and takes values: `{y} = load {x}[%i]` reads one"),
+            _ if is_buffer => format!("write an op first, on values: `{y} = load {x}[%i]` loads an element"),
             (_, "") => format!("there is no copy: use `{x}` itself"),
-            (_, ".") => format!("an op comes first: `{y} = extract.{ty} {x}, 0` is a lane of `{x}`"),
+            (_, ".") => format!("write an op first: `{y} = extract.{ty} {x}, 0` is a lane of `{x}`"),
             (Some(op), "<" | ">" | "=" | "!") => {
                 let unsigned = match op {
                     "icmp.lt_s" => " (`lt_u` unsigned)",
@@ -205,10 +205,10 @@ impl<'s> Reader<'s> {
                     true => format!(", and `{y} = select.{ty} %c, %p, %q` chooses"),
                     false => String::new(),
                 };
-                format!("an op comes first: `%c = {op}.{ty} {x}, {right}`{unsigned} makes a mask{choice}")
+                format!("write an op first: `%c = {op}.{ty} {x}, {right}`{unsigned} makes a mask{choice}")
             }
-            (Some(op), _) => format!("an op comes first: `{y} = {op}.{ty} {x}, {right}`"),
-            _ => format!("an op comes first, as in `{y} = add.i32 {x}, %k`"),
+            (Some(op), _) => format!("write an op first: `{y} = {op}.{ty} {x}, {right}`"),
+            _ => format!("write an op first, as in `{y} = add.i32 {x}, %k`"),
         };
         let failed = self.unexpected("an instruction");
         self.help(help);
@@ -391,7 +391,7 @@ impl<'s> Reader<'s> {
                 let end = if rest.contains('[') { rest.find(']').map(|at| at + 1) } else { rest.find([',', ')']) };
                 let whole = end.and_then(|end| rest.get(..end)).unwrap_or(rest).trim_end();
                 let name = if op == Op::Const { "c" } else { "t" };
-                format!("operands are values: `%{name} = {whole}` on a line before this one, and here `%{name}`")
+                format!("define a value on the line before, `%{name} = {whole}`, and use `%{name}` here")
             }),
             _ => None,
         };
@@ -465,7 +465,7 @@ impl<'s> Reader<'s> {
             _ => "k",
         };
         let failed = self.unexpected("an operand: `%name`");
-        self.help(format!("operands are values, and `%{name} = const.{from} {number}` makes one"));
+        self.help(format!("define a value first: `%{name} = const.{from} {number}`"));
         failed
     }
 
@@ -551,7 +551,11 @@ impl<'s> Reader<'s> {
         })?;
         self.part(InstPart::Attr, span);
         if count != lanes {
-            return Err(self.error(span, format!("{count} lane numbers"), format!("{lanes}, one a lane of `{ty}`")));
+            return Err(self.error(
+                span,
+                format!("{count} lane numbers"),
+                format!("{lanes}, one for each lane of `{ty}`"),
+            ));
         }
         Ok(Attr::Lanes(LaneMap::new(&map)))
     }
@@ -620,7 +624,7 @@ impl<'s> Reader<'s> {
                 return Err(self.error(
                     span,
                     format!("{count} lanes"),
-                    format!("{lanes}, those of `{ty}`, or one value for all"),
+                    format!("{lanes} for `{ty}`, or one value for all lanes"),
                 ));
             }
         } else {
@@ -737,7 +741,7 @@ impl<'s> Reader<'s> {
         let bytes = address.steps.saturating_mul(mem.scale.into());
         mem.offset = i32::try_from(bytes).map_err(|_| {
             let expected = format!("{} to {}", i32::MIN, i32::MAX);
-            self.error(address.steps_span, format!("an offset of {bytes} bytes"), expected)
+            self.error(address.steps_span, format!("the offset is {bytes} bytes"), expected)
         })?;
         let attr = match row.attr {
             AttrKind::Atomic => {

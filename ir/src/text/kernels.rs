@@ -76,8 +76,8 @@ impl<'s> Kernels<'s> {
         }
         let (name, span) = reader.kernel_with_parts();
         if let Some(&first) = names.get(name) {
-            let diagnostic = Diagnostic::new(span, format!("a second kernel @{name}"));
-            reader.report(diagnostic.expected("another name").note(Some(first), "the first is here"));
+            let diagnostic = Diagnostic::new(span, format!("kernel @{name} is defined twice"));
+            reader.report(diagnostic.expected("a name that is not in use").note(Some(first), "the first is here"));
         }
         names.entry(name).or_insert(span);
         true
@@ -133,7 +133,7 @@ mod tests {
         let errors = kernels.finish().unwrap_err();
         assert_eq!(errors.len(), 2, "{errors:?}");
         assert_eq!(errors, read(&text).unwrap_err());
-        assert_eq!(errors[0].message, "a second kernel @a");
+        assert_eq!(errors[0].message, "kernel @a is defined twice");
         // `finish` finds the errors even if the caller has requested no kernel.
         assert_eq!(Kernels::new(&text).finish(), Err(errors));
     }

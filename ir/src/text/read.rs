@@ -144,7 +144,7 @@ fn undefined_name<T: Copy>(sigil: char, named: &Named<T>, names: &Names<'_, T>) 
     let expected = near.map_or(what.into(), |near| format!("{what}; did you mean `{sigil}{near}`?"));
     let diagnostic = Diagnostic::new(named.span, format!("`{sigil}{name}` is not defined")).expected(expected);
     match suggestions::place(name).filter(|_| sigil == '%' && near.is_none()) {
-        Some(op) => diagnostic.help(format!("write an op to get it: `%{name} = {op}`")),
+        Some(op) => diagnostic.help(format!("define it with an op: `%{name} = {op}`")),
         None => diagnostic,
     }
 }
@@ -535,7 +535,7 @@ impl<'s> Reader<'s> {
 
     fn param(&mut self) -> Reading<()> {
         let name = self.name(Tok::Value, "a parameter: `%name`").inspect_err(|_| {
-            self.help("a parameter is `%a: i32`, a buffer `%x: in f16x2`, `out` or `inout`");
+            self.help("declare a parameter as `%a: i32`, or a buffer as `%x: in f16x2`, with `in`, `out` or `inout`");
         })?;
         self.mark(b':')?;
         let directions = [Direction::In, Direction::Out, Direction::InOut];
@@ -580,7 +580,7 @@ impl<'s> Reader<'s> {
     fn misplaced(&mut self, name: Name) {
         if self.at_word(MAY_ALIAS) {
             let name = self.source(name.span);
-            self.help(format!("a buffer that may overlap others is `{name}: inout {MAY_ALIAS} i32`"));
+            self.help(format!("declare a buffer that may overlap others as `{name}: inout {MAY_ALIAS} i32`"));
         }
     }
 
@@ -588,7 +588,7 @@ impl<'s> Reader<'s> {
     /// parameter.
     fn pointer(&mut self, name: Name, elem: Type) -> Reading<ParamKind> {
         self.unexpected("`,` or `)`");
-        self.help(format!("a buffer is `{}: in {elem}`, or `out` or `inout`", self.source(name.span)));
+        self.help(format!("declare a buffer as `{}: in {elem}`, with `in`, `out` or `inout`", self.source(name.span)));
         if self.eat(b'[') {
             if self.tok() == Tok::Number {
                 self.bump();
@@ -813,7 +813,7 @@ impl<'s> Reader<'s> {
 
     fn defined_twice(&mut self, sigil: char, name: Name, span: Span, first: Span) {
         let diagnostic = Diagnostic::new(span, format!("`{sigil}{}` is defined twice", self.name_text(name)));
-        self.report(diagnostic.expected("another name").note(Some(first), "the first is here"));
+        self.report(diagnostic.expected("a name that is not in use").note(Some(first), "the first is here"));
     }
 
     /// Defines the value that has a name, with its type and its definition.

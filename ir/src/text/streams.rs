@@ -158,9 +158,13 @@ impl<'s> Reader<'s> {
         let number = self.body.kernel.packing.as_ref().map_or(0, |packing| packing.streams.len());
         let result = if self.body.kernel.packing.is_none() {
             let expected = "`groups` and a number after the kernel's parameters";
-            Err(self.error(start, "a stream in a kernel that is not packed", expected))
+            Err(self.error(start, "only a packed kernel can have streams", expected))
         } else if self.body.block.is_some() {
-            Err(self.error(start, "a stream after a label", "the streams before the first block"))
+            Err(self.error(
+                start,
+                "the stream declaration follows a label",
+                "all stream declarations before the first block",
+            ))
         } else {
             self.stream_of(number, name.span, start)
         };
@@ -236,7 +240,7 @@ impl<'s> Reader<'s> {
         if self.eat_word("offset") {
             let (offset, span) = self.integer("a number of bytes")?;
             stream.offset = i32::try_from(offset).map_err(|_| {
-                self.error(span, format!("an offset of {offset} bytes"), format!("{} to {}", i32::MIN, i32::MAX))
+                self.error(span, format!("the offset is {offset} bytes"), format!("{} to {}", i32::MIN, i32::MAX))
             })?;
         }
         if self.since(address).end > address {
@@ -305,11 +309,19 @@ impl<'s> Reader<'s> {
             };
             if !product {
                 if constant.replace(by).is_some() {
-                    return Err(self.error(start, "a second number", "one number, and multiples of parameters"));
+                    return Err(self.error(
+                        start,
+                        "the sum has two numbers",
+                        "one number, and multiples of parameters",
+                    ));
                 }
             } else if of_item && self.eat_word(ITEM) {
                 if scale.replace(by).is_some() {
-                    return Err(self.error(self.since(start.start), format!("a second multiple of `{ITEM}`"), "one"));
+                    return Err(self.error(
+                        self.since(start.start),
+                        format!("`{ITEM}` occurs twice in the sum"),
+                        "one",
+                    ));
                 }
             } else {
                 let words = if of_item { "`item`, `item_count`" } else { "`item_count`" };
@@ -369,7 +381,7 @@ impl<'s> Reader<'s> {
                 }
                 None => {
                     let message = format!("`%{}` is not a stream", self.name_text(name));
-                    self.error(name.span, message, "an `out` stream of no buffer");
+                    self.error(name.span, message, "an `out` stream without a buffer");
                 }
             }
         }
@@ -379,7 +391,7 @@ impl<'s> Reader<'s> {
         let (value, span) = self.integer(expected)?;
         match u32::try_from(value) {
             Ok(value) => Ok((value, span)),
-            Err(_) => Err(self.error(span, format!("{value} is no unsigned number of 32 bits"), expected)),
+            Err(_) => Err(self.error(span, format!("{value} is not an unsigned 32-bit number"), expected)),
         }
     }
 

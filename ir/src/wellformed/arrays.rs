@@ -41,7 +41,7 @@ impl Verifier<'_> {
             if !self.partial.is_text && !is_name(name) {
                 self.found(place, format!("{name:?} is no name for an array"), "letters, digits and `_`");
             } else if !self.partial.is_text && !taken.insert(name) {
-                self.found(place, format!("`%{name}` is declared twice"), "names that differ");
+                self.found(place, format!("`%{name}` is declared twice"), "distinct names");
             }
         }
         for space in Space::ALL {

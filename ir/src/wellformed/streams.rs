@@ -44,7 +44,7 @@ impl Verifier<'_> {
         let kernel = self.kernel;
         let Some(packing) = &kernel.packing else { return };
         if !matches!(packing.items, 1 | 4 | 16) {
-            let message = format!("groups of {} work items", packing.items);
+            let message = format!("the group has {} work items", packing.items);
             self.found(Subject::Groups, message, "1, 4 or 16");
         }
         let (streams, params) = (packing.streams.len(), kernel.params.len());
@@ -70,7 +70,7 @@ impl Verifier<'_> {
         let Some(param) = kernel.params.get(kernel.launch_params().len() + number) else { return };
         let has_size = matches!(stream.bytes, 1 | 2 | 4 | 8 | 16);
         if !has_size {
-            let message = format!("an access of {} bytes", stream.bytes);
+            let message = format!("the size of the access is {} bytes", stream.bytes);
             self.found(place(StreamPart::Bytes), message, "1, 2, 4, 8 or 16");
         }
         match param.kind {
@@ -116,7 +116,7 @@ impl Verifier<'_> {
                         param.map_or_else(|| format!("parameter {buffer}"), |param| format!("`%{}`", param.name));
                     self.found(
                         place(StreamPart::Buffer),
-                        format!("{what} is no buffer of the launch"),
+                        format!("{what} is not a buffer parameter of the launch"),
                         "a buffer parameter",
                     );
                 }
@@ -141,7 +141,11 @@ impl Verifier<'_> {
             if let TripCount::Of { count, at_least, .. } = &step.trips {
                 self.affine(place, count);
                 if *at_least > 1 {
-                    self.found(place, format!("at least {at_least} trips"), "0, or 1 for a loop tested at its end");
+                    self.found(
+                        place,
+                        format!("the minimum trip count is {at_least}"),
+                        "0, or 1 for a loop tested at its end",
+                    );
                 }
             }
         }
@@ -187,16 +191,24 @@ impl Verifier<'_> {
         if is_read(kind) {
             self.found(
                 place(StreamPart::Name),
-                format!("{name} is read and in no buffer"),
+                format!("{name} is an `in` stream without a buffer"),
                 "`of` and a buffer parameter, or an `out` stream, which is a guard",
             );
         }
         let unmoved = stream.steps.iter().all(|step| step.stride.is_zero());
         let addressed = !stream.scale.is_zero() || !stream.index.is_zero() || stream.offset != 0 || !unmoved;
         if addressed {
-            self.found(place(StreamPart::Address), format!("{name} has an address in no buffer"), "none of a guard");
+            self.found(
+                place(StreamPart::Address),
+                format!("{name} has an address but no buffer"),
+                "a guard without an address",
+            );
         } else if stream.align != 1 {
-            self.found(place(StreamPart::Align), format!("{name} is aligned in no buffer"), "no alignment of a guard");
+            self.found(
+                place(StreamPart::Align),
+                format!("{name} has an alignment but no buffer"),
+                "a guard without an alignment",
+            );
         }
         if stream.guard.is_some() {
             self.found(place(StreamPart::Guard), format!("guard {name} has a guard itself"), "");
@@ -211,13 +223,17 @@ impl Verifier<'_> {
             return self.found(place, format!("the guard is stream {guard}, which does not exist"), "");
         };
         if guard.buffer.is_some() {
-            self.found(place, format!("{name} is no guard"), "an `out` stream of no buffer");
+            self.found(place, format!("{name} is not a guard"), "an `out` stream without a buffer");
         } else if guard.uniform != stream.uniform {
             let is = |uniform| if uniform { "uniform" } else { "not uniform" };
             let message = format!("{name} is {}", is(guard.uniform));
-            self.found(place, message, format!("a guard that is {}, as what it guards", is(stream.uniform)));
+            self.found(place, message, format!("a guard that is {}, like the guarded stream", is(stream.uniform)));
         } else if !same_loops(guard, stream) {
-            self.found(place, format!("{name} is in other loops"), "a guard in the loops of what it guards");
+            self.found(
+                place,
+                format!("{name} is not in the loops of the guarded stream"),
+                "a guard in the same loops as the guarded stream",
+            );
         }
     }
 
@@ -232,7 +248,11 @@ impl Verifier<'_> {
                     let name =
                         param.map_or_else(|| format!("parameter {number}"), |param| format!("`%{}`", param.name));
                     if !param.is_some_and(|param| param.kind == ParamKind::Scalar(Type::I32)) {
-                        self.found(place, format!("{name} is no `i32` of the launch"), "an `i32` parameter");
+                        self.found(
+                            place,
+                            format!("{name} is not an `i32` parameter of the launch"),
+                            "an `i32` parameter",
+                        );
                     }
                     name
                 }
@@ -241,7 +261,7 @@ impl Verifier<'_> {
                 self.found(place, format!("{name} is multiplied by 0"), "no such term");
             }
             if !seen.insert(factor) {
-                self.found(place, format!("{name} is there twice"), "one multiple of it");
+                self.found(place, format!("{name} occurs twice in the sum"), "one term for each variable");
             }
         }
     }
@@ -257,11 +277,11 @@ impl Verifier<'_> {
                 let place = Subject::Stream(number, StreamPart::Loop(depth as u32));
                 let outer = open.get(depth).filter(|_| depth < same);
                 if outer.is_some_and(|outer| outer.trips != step.trips) {
-                    let message = format!("loop {} has other trips in a stream before", step.loop_number);
-                    self.found(place, message, "the same trips");
+                    let message = format!("loop {} has another trip count in an earlier stream", step.loop_number);
+                    self.found(place, message, "the same trip count");
                 } else if outer.is_none() && !seen.insert(step.loop_number) {
-                    let message = format!("loop {} was left by a stream before", step.loop_number);
-                    self.found(place, message, "the streams of a loop next to each other, in the same loops");
+                    let message = format!("an earlier stream is outside loop {}", step.loop_number);
+                    self.found(place, message, "consecutive declarations of all streams in a loop");
                 }
             }
             open.truncate(same);
@@ -281,7 +301,7 @@ impl Verifier<'_> {
                 let data = &kernel.insts[inst];
                 if matches!(data.op, Op::LocalId | Op::GroupId) || data.attr.axis().is_some() {
                     let axis = data.attr.axis().map_or(String::new(), |axis| format!(".{axis}"));
-                    let message = format!("`{}{axis}` in a packed kernel", data.op.name());
+                    let message = format!("`{}{axis}` is not valid in a packed kernel", data.op.name());
                     self.found(
                         Subject::Inst(inst, InstPart::Op),
                         message,
@@ -304,7 +324,7 @@ impl Verifier<'_> {
                                 && !(is_window && user.is_some())
                                 && user.replace(block).is_some_and(|user| user != block)
                             {
-                                let message = format!("{} is accessed in another block too", self.stream_name(stream));
+                                let message = format!("{} is accessed in several blocks", self.stream_name(stream));
                                 self.found(Subject::Inst(inst, part), message, "accesses in one block");
                             }
                         }
@@ -342,8 +362,12 @@ impl Verifier<'_> {
     fn escape(&mut self, place: Subject, pointer: Pointer, value: Value) {
         let name = self.kernel.param(value).map(|param| param.name.as_str()).unwrap_or_default();
         let (message, expected) = match pointer {
-            Pointer::Stream(_) => (format!("the address of stream `%{name}` as a value"), "a load or store of it"),
-            Pointer::Buffer => (format!("the buffer `%{name}` in a packed kernel"), "a stream of it"),
+            Pointer::Stream(_) => {
+                (format!("the address of stream `%{name}` is used as a value"), "a load or store of the stream")
+            }
+            Pointer::Buffer => {
+                (format!("a packed kernel cannot access the buffer `%{name}`"), "a stream of the buffer")
+            }
         };
         self.related(place, message, expected, Some(value));
     }
@@ -355,7 +379,7 @@ impl Verifier<'_> {
         let streams = kernel.packing.as_ref().map_or(&[][..], |packing| &packing.streams);
         let is_window = streams.get(stream).is_some_and(|of| of.holds == StreamContents::Buffer);
         if kernel.insts[inst].op == Op::Load && is_written(param.kind) && !is_window {
-            let message = format!("a load from {}, which is written", self.stream_name(stream));
+            let message = format!("cannot load from {}, which is an `out` stream", self.stream_name(stream));
             self.related(Subject::Inst(inst, InstPart::Arg(0)), message, "an `in` stream", Some(base));
         }
     }
