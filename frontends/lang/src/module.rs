@@ -53,7 +53,8 @@ pub fn read(text: &str, file: &str, includes: &dyn Includes) -> Result<Module, V
         if let [(first, at), (second, span)] = pair
             && first == second
         {
-            let diagnostic = Diagnostic::new(*span, format!("a second kernel `{second}`")).expected("another name");
+            let diagnostic = Diagnostic::new(*span, format!("kernel `{second}` is defined twice"))
+                .expected("a name that is not in use");
             errors.push(diagnostic.note(Some(*at), "the first is here"));
         }
     }

@@ -30,7 +30,7 @@ impl Includes for Files {
             "kernels.hb" => "kernel other() {\n}\n",
             "wrong.hb" => "fn f( {\n",
             "inside.hb" => "fn worse(a: i32) -> i32 {\n  a + 1.5\n}\n",
-            _ => return Err("a file that is there".into()),
+            _ => return Err("a file that exists".into()),
         };
         Ok(Included { name: path.into(), text: text.into() })
     }

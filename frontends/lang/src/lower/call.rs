@@ -35,11 +35,11 @@ impl Lower<'_> {
     fn made(&mut self, ty: Type, modifiers: Range, args: Range, span: Span) -> Lowering<Operand> {
         let ast = self.ast;
         if let Some(modifier) = ast.idents(modifiers).first() {
-            return Err(self.error(modifier.span, format!("a modifier of `{ty}`"), "none"));
+            return Err(self.error(modifier.span, format!("the constructor `{ty}` takes no modifier"), "none"));
         }
         let args = ast.args(args);
         if args.len() != 1 && args.len() != ty.lanes() {
-            let message = format!("`{ty}` of {} lanes", args.len());
+            let message = format!("`{ty}` is given {} lanes", args.len());
             let expected =
                 if ty.is_scalar() { "one".into() } else { format!("{}, or one value for all lanes", ty.lanes()) };
             return Err(self.error(span, message, expected));

@@ -237,7 +237,7 @@ impl Lower<'_> {
         match (op, float) {
             (BinOp::Add, false) if ty == Type::PTR => Err(self.error_help(
                 span,
-                "a sum with an address",
+                "cannot calculate with an address",
                 "numbers",
                 "use `ptr_add(p, n)` to add n bytes to an address",
             )),
@@ -271,15 +271,15 @@ impl Lower<'_> {
             },
             (BinOp::Compare(Compare::Eq, _), false) if ty.is_mask() => Err(self.error_help(
                 span,
-                "`==` of masks",
+                "`==` does not take masks",
                 "integers or floats",
-                "`!(a ^ b)` has the lanes in which they are the same",
+                "write `!(a ^ b)` for the lanes in which the masks are equal",
             )),
             (BinOp::Compare(Compare::Ne, _), false) if ty.is_mask() => Err(self.error_help(
                 span,
-                "`!=` of masks",
+                "`!=` does not take masks",
                 "integers or floats",
-                "`a ^ b` has the lanes in which they differ",
+                "write `a ^ b` for the lanes in which the masks differ",
             )),
             (BinOp::Compare(compare, sign), false) => {
                 let cc = match (compare, sign) {
@@ -304,7 +304,7 @@ impl Lower<'_> {
     /// Reports an operator whose suffix `_s` or `_u` is missing or superfluous.
     fn sign(&mut self, span: Span, mark: &str, float: bool) -> Failed {
         if float {
-            return self.error(span, format!("`{mark}` with a sign on floats"), format!("`{mark}`"));
+            return self.error(span, format!("`{mark}` on floats takes no signedness suffix"), format!("`{mark}`"));
         }
         let expected = format!("`{mark}_s` (signed) or `{mark}_u` (unsigned)");
         self.error(span, format!("`{mark}` on integers needs a signedness suffix"), expected)
@@ -329,7 +329,7 @@ impl Lower<'_> {
             _ => (a, b),
         };
         if b == 0 && matches!(op, BinOp::Div(_)) {
-            return Err(self.error(at.1, "a division by 0", "another number"));
+            return Err(self.error(at.1, "division by 0", "a number other than 0"));
         }
         let count = || u32::try_from(b).ok().filter(|&count| count < 64);
         let value = match op {
@@ -393,7 +393,7 @@ impl Lower<'_> {
         };
         Err(self.error_help(
             span,
-            format!("{number} without a type"),
+            format!("cannot infer the type of {number}"),
             "a number with a type, because its signedness matters here",
             &help,
         ))

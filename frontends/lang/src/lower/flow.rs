@@ -69,12 +69,12 @@ impl Lower<'_> {
             return Ok(Ok(known));
         }
         if self.type_of(&operand).is_some_and(|ty| ty.is_mask() && !ty.is_scalar()) {
-            let message = format!("this is {}, a truth a lane", self.described(&operand));
+            let message = format!("this is {}, with one truth value per lane", self.described(&operand));
             return Err(self.error_help(
                 span,
                 message,
                 "`i1`",
-                "`any(m)`, `all(m)`, or `select(m, a, b)` for each lane",
+                "write `any(m)` or `all(m)`, or `select(m, a, b)` for each lane",
             ));
         }
         if self.type_of(&operand) != Some(Type::I1) {
@@ -262,8 +262,13 @@ impl Lower<'_> {
         let (firsts, seconds) = match (first, second) {
             (Operand::Tuple(a), Operand::Tuple(b)) if a.len() == b.len() => (a, b),
             (a @ Operand::Tuple(_), b) | (a, b @ Operand::Tuple(_)) => {
-                let message = format!("one way gives {}, the other {}", self.described(&a), self.described(&b));
-                return Err(self.error_help(span, message, "the same of both", "a value is the last line of a block"));
+                let message = format!("one branch gives {}, the other {}", self.described(&a), self.described(&b));
+                return Err(self.error_help(
+                    span,
+                    message,
+                    "a value in both branches, or in neither",
+                    "write the value as the last line of the block",
+                ));
             }
             (a, b) => (vec![a], vec![b]),
         };
@@ -280,8 +285,8 @@ impl Lower<'_> {
             if let (Some(x), Some(y)) = (self.type_of(&a), self.type_of(&b))
                 && x != y
             {
-                let message = format!("one way gives `{x}`, the other `{y}`");
-                return Err(self.error(span, message, "the same type of both"));
+                let message = format!("one branch gives `{x}`, the other `{y}`");
+                return Err(self.error(span, message, "the same type in both branches"));
             }
             for (operand, end, values) in [(a, ends.0, &mut one), (b, ends.1, &mut two)] {
                 if let Some(end) = end {
@@ -371,8 +376,8 @@ impl Lower<'_> {
             Some(Type::I1) => Ok(operand),
             Some(ty) if ty.is_mask() => {
                 let other = if mark == "&&" { "&" } else { "|" };
-                let message = format!("`{mark}` of {}", self.described(&operand));
-                Err(self.error_help(span, message, "`i1`", format!("`{other}` is of each lane")))
+                let message = format!("`{mark}` does not take {}", self.described(&operand));
+                Err(self.error_help(span, message, "`i1`", format!("use `{other}` for each lane")))
             }
             _ => {
                 let message = format!("this is {}", self.described(&operand));
@@ -416,7 +421,7 @@ impl Lower<'_> {
 
     /// Lowers an `unroll for`: the body is lowered once for each iteration.
     pub(super) fn unrolled(&mut self, numbers: For) -> Lowering<()> {
-        let what = "a number that is known while compiling";
+        let what = "a constant expression";
         let (from, to) = (self.known_number(numbers.from, what)?, self.known_number(numbers.to, what)?);
         let step = match numbers.step {
             Some(step) => self.known_number(step, what)?,
@@ -424,14 +429,19 @@ impl Lower<'_> {
         };
         if step == 0 {
             let step = numbers.step.unwrap_or(numbers.from);
-            return Err(self.error(self.ast.expr(step).span, "steps of 0", "another number"));
+            return Err(self.error(self.ast.expr(step).span, "the step of the loop is 0", "a number other than 0"));
         }
         let distance = if step > 0 { to - from } else { from - to };
         let trips = if distance <= 0 { 0 } else { (distance + step.abs() - 1) / step.abs() };
         let at = self.ast.expr(numbers.to).span;
         if trips > MAX_UNROLLED {
-            let message = format!("a loop unrolled {trips} times");
-            return Err(self.error_help(at, message, format!("at most {MAX_UNROLLED}"), "`for` makes a loop of it"));
+            let message = format!("the loop is unrolled {trips} times");
+            return Err(self.error_help(
+                at,
+                message,
+                format!("at most {MAX_UNROLLED}"),
+                "use `for` instead of `unroll for`",
+            ));
         }
         let vars = self.assigned(numbers.body, None, Some(numbers.name.sym));
         self.loops.push(LoopFrame { vars, breaks: Vec::new(), continues: Vec::new() });
@@ -489,7 +499,7 @@ impl Lower<'_> {
         let to = self.expr(numbers.to, None)?;
         let ty = self.type_of(&from).or(self.type_of(&to)).unwrap_or(Type::I32);
         if !(ty.is_int() && ty.is_scalar()) {
-            return Err(self.error(spans.0, format!("a loop over `{ty}`"), "a scalar integer type"));
+            return Err(self.error(spans.0, format!("cannot loop over a range of `{ty}`"), "a scalar integer type"));
         }
         let known = self.whole_number(&from).zip(self.whole_number(&to));
         let step = match numbers.step {
@@ -499,8 +509,8 @@ impl Lower<'_> {
         let step_span = numbers.step.map_or(numbers.name.span, |step| ast.expr(step).span);
         let step_known = self.whole_number(&step);
         if let Some(step) = step_known.filter(|step| *step <= 0) {
-            let help = "a loop counts up; `unroll for` and `while` count as they like";
-            return Err(self.error_help(step_span, format!("steps of {step}"), "a number above 0", help));
+            let help = "`for` only counts up: use `unroll for` or `while` to count down";
+            return Err(self.error_help(step_span, format!("the step of the loop is {step}"), "a step above 0", help));
         }
         let from = self.value(from, ty, spans.0)?;
         let to = self.value(to, ty, spans.1)?;
@@ -701,7 +711,7 @@ impl Lower<'_> {
         let own = self.frames.last().map_or(0, |frame| frame.loops);
         let word = if is_break { "break" } else { "continue" };
         if self.loops.len() <= own {
-            return Err(self.error(span, format!("`{word}` outside of a loop"), "a loop around it"));
+            return Err(self.error(span, format!("`{word}` outside of a loop"), "a statement inside a loop"));
         }
         let Some(from) = self.here.take() else { return Ok(()) };
         let vars = self.loops.last().map(|frame| frame.vars.clone()).unwrap_or_default();

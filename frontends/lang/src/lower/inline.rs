@@ -23,16 +23,16 @@ impl Lower<'_> {
         let args = ast.args(args);
         if self.frames.iter().any(|frame| frame.function == number) {
             let message = format!("`{name}` calls itself");
-            let help = "functions stand in the place of their calls; `for` and `while` repeat";
+            let help = "calls are inlined, so a function cannot be recursive: use `for` or `while`";
             let diagnostic = Diagnostic::new(span, message).expected("a call of another function").help(help);
             return Err(self.report(diagnostic));
         }
         if args.len() != function.params.len() {
             let plural = if args.len() == 1 { "" } else { "s" };
-            let message = format!("`{name}` of {} operand{plural}", args.len());
+            let message = format!("`{name}` has {} operand{plural}", args.len());
             let diagnostic = Diagnostic::new(span, message).expected(function.params.len().to_string());
             let params: Vec<&str> = function.params.iter().map(|param| self.symbols.text(param.name.sym)).collect();
-            let diagnostic = diagnostic.help(format!("it is called as `{name}({})`", params.join(", ")));
+            let diagnostic = diagnostic.help(format!("call it as `{name}({})`", params.join(", ")));
             return Err(self.report(diagnostic.note(Some(function.name.span), "it is here")));
         }
         let mut generics: Vec<(Sym, Option<Type>)> = function.generics.iter().map(|name| (name.sym, None)).collect();
@@ -42,7 +42,7 @@ impl Lower<'_> {
                 Some(slot) => slot.1 = Some(ty),
                 None => {
                     let count = function.generics.len();
-                    let message = format!("`{name}` is of {count} type{}", if count == 1 { "" } else { "s" });
+                    let message = format!("`{name}` takes {count} type{}", if count == 1 { "" } else { "s" });
                     return Err(self.error(modifier.span, message, "fewer types after its name"));
                 }
             }
@@ -148,7 +148,7 @@ impl Lower<'_> {
                 ParamTy::Number(_) => match self.whole_number(&operand) {
                     Some(number) => Operand::whole(number),
                     None => {
-                        let expected = format!("a number, as `{name}` is `const`");
+                        let expected = format!("a number, because `{name}` is a `const` parameter");
                         if self.type_of(&operand) == Some(Type::I1) || matches!(operand, Operand::Bool(_)) {
                             let help = format!("give 0 or 1, and compare: `if {name} == 1 {{ .. }}`");
                             return Err(self.error_help(at, "this is a truth value, not a number", expected, help));
@@ -161,11 +161,16 @@ impl Lower<'_> {
                         may_alias.or(contents.map(|(_, span)| span)).or(align.map(|align| ast.expr(align).span))
                     {
                         let help = "a function's buffer parameter has only a direction and a type";
-                        return Err(self.error_help(span, "more than a direction and a type", "`,` or `)`", help));
+                        return Err(self.error_help(
+                            span,
+                            "the parameter has more than a direction and a type",
+                            "`,` or `)`",
+                            help,
+                        ));
                     }
                     let Operand::Buffer(buffer) = operand else {
                         let message = format!("this is {}", self.described(&operand));
-                        return Err(self.error(at, message, format!("a buffer or array, as `{name}` is")));
+                        return Err(self.error(at, message, format!("a buffer or array for `{name}`")));
                     };
                     let wanted = match generics.iter().find(|(sym, _)| *sym == elem.sym) {
                         Some((_, ty)) => Elem::Type(*ty),
@@ -178,12 +183,16 @@ impl Lower<'_> {
                                 self.ast.structs.get(number as usize).map_or("", |of| self.symbols.text(of.name.sym))
                             }
                         };
-                        let message = format!("a buffer or array of `{}`", named(buffer.elem));
-                        let expected = format!("one of `{}`", named(wanted));
+                        let message = format!("the argument is a buffer or array of `{}`", named(buffer.elem));
+                        let expected = format!("a buffer or array of `{}`", named(wanted));
                         return Err(self.error(at, message, expected));
                     }
                     if direction != Direction::In && buffer.direction == Some(Direction::In) {
-                        return Err(self.error(at, "an `in` buffer", format!("one that is written, as `{name}` is")));
+                        return Err(self.error(
+                            at,
+                            "the argument is an `in` buffer",
+                            format!("an `out` or `inout` buffer, because `{name}` is written"),
+                        ));
                     }
                     let direction = match (buffer.direction, direction) {
                         (_, Direction::In) => Some(Direction::In),
@@ -307,7 +316,7 @@ impl Lower<'_> {
                     span,
                     message,
                     expected,
-                    "the value is the last line of the block, or after `return`",
+                    "write the result as the last line of the body, or after `return`",
                 ));
             }
         };
@@ -329,8 +338,8 @@ impl Lower<'_> {
                 return Err(self.error_help(
                     at,
                     "a kernel cannot return a value",
-                    "`return` alone",
-                    "results are stored in `out` buffers",
+                    "`return` without a value",
+                    "store the results in an `out` buffer",
                 ));
             }
             self.at(span);
@@ -351,8 +360,8 @@ impl Lower<'_> {
             return Err(self.error_help(
                 at,
                 "the function returns no value",
-                "`return` alone",
-                "its result's type is after `->`",
+                "`return` without a value",
+                "declare the type of the result after `->`",
             ));
         }
         let values = self.results(operand, &results, at)?;

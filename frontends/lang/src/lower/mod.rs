@@ -290,7 +290,7 @@ impl<'a> Lower<'a> {
                 self.report(
                     Diagnostic::new(span, message)
                         .expected("fewer")
-                        .help("`for` instead of `unroll for`, fewer calls in calls"),
+                        .help("use `for` instead of `unroll for`, or nest fewer calls"),
                 );
                 Err(Failed)
             }
@@ -302,7 +302,7 @@ impl<'a> Lower<'a> {
         if self.nesting >= MAX_NESTING {
             let message =
                 format!("more than {MAX_NESTING} levels of nesting, once functions are in the place of their calls");
-            return Err(self.error_help(span, message, "fewer", "give parts names with `let`"));
+            return Err(self.error_help(span, message, "fewer", "name parts of the expression with `let`"));
         }
         self.nesting += 1;
         let done = inside(self);
@@ -323,14 +323,14 @@ impl<'a> Lower<'a> {
         for (name, global) in all {
             let text = self.symbols.text(name.sym);
             if matches!(global, Global::Function(_)) && halfbyte_ir::Op::from_name(text).is_some() {
-                self.error(name.span, format!("`{text}` is an op"), "another name");
+                self.error(name.span, format!("`{text}` is an op"), "a name that is not in use");
             }
             if self.types.contains_key(&name.sym) {
-                self.error(name.span, format!("`{text}` is a type"), "another name");
+                self.error(name.span, format!("`{text}` is a type"), "a name that is not in use");
             }
             if let Some(&before) = first.get(&name.sym) {
-                let message = format!("a second `{text}`");
-                let diagnostic = Diagnostic::new(name.span, message).expected("another name");
+                let message = format!("`{text}` is defined twice");
+                let diagnostic = Diagnostic::new(name.span, message).expected("a name that is not in use");
                 self.report(diagnostic.note(Some(before), "the first is here"));
                 continue;
             }
@@ -344,7 +344,7 @@ impl<'a> Lower<'a> {
             for generic in &f.generics {
                 if self.types.contains_key(&generic.sym) {
                     let text = self.symbols.text(generic.sym);
-                    self.error(generic.span, format!("`{text}` is a type"), "another name");
+                    self.error(generic.span, format!("`{text}` is a type"), "a name that is not in use");
                 }
             }
             self.distinct(&f.params);
@@ -358,8 +358,8 @@ impl<'a> Lower<'a> {
     fn distinct(&mut self, params: &[Param]) {
         for (number, param) in params.iter().enumerate() {
             if let Some(first) = params.iter().take(number).find(|other| other.name.sym == param.name.sym) {
-                let message = format!("a second `{}`", self.symbols.text(param.name.sym));
-                let diagnostic = Diagnostic::new(param.name.span, message).expected("another name");
+                let message = format!("`{}` is defined twice", self.symbols.text(param.name.sym));
+                let diagnostic = Diagnostic::new(param.name.span, message).expected("a name that is not in use");
                 self.report(diagnostic.note(Some(first.name.span), "the first is here"));
             }
         }
@@ -377,7 +377,7 @@ impl<'a> Lower<'a> {
                 return Err(self.error(
                     constant.name.span,
                     format!("`{name}` is defined in terms of itself"),
-                    "a value that is known before",
+                    "a definition that does not use itself",
                 ));
             }
             _ => return Err(Failed),
@@ -508,9 +508,9 @@ impl<'a> Lower<'a> {
         match param.ty {
             ParamTy::Number(span) => Err(self.error_help(
                 span,
-                "a number that a launch should know while compiling",
+                "a parameter of a kernel cannot be `const`",
                 "a type",
-                "`const` is of functions",
+                "only functions have `const` parameters",
             )),
             ParamTy::Value(ty) => {
                 let ty = self.ty(ty)?;
@@ -540,7 +540,11 @@ impl<'a> Lower<'a> {
     /// Evaluates the constant contents of a buffer.
     fn contents(&mut self, list: crate::ast::Range, elem: Elem, span: Span) -> Lowering<Vec<u8>> {
         let Elem::Type(ty) = elem else {
-            return Err(self.error(span, "contents of structures", "a buffer of values"));
+            return Err(self.error(
+                span,
+                "a buffer of structures cannot have contents",
+                "a buffer of a scalar or vector type",
+            ));
         };
         let mut bytes = Vec::new();
         for &item in self.ast.list(list) {

@@ -218,7 +218,7 @@ impl Lower<'_> {
 pub(super) fn taken(operand: &Operand) -> Option<String> {
     let Operand::Tuple(parts) = operand else { return None };
     let names: Vec<String> = ('a'..='z').take(parts.len()).map(String::from).collect();
-    (!names.is_empty()).then(|| format!("`let ({}) = ..` takes all of them", names.join(", ")))
+    (!names.is_empty()).then(|| format!("bind all of them: `let ({}) = ..`", names.join(", ")))
 }
 
 /// Returns a help text that lists the ops that convert one type to another.

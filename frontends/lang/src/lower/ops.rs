@@ -39,7 +39,7 @@ impl Lower<'_> {
             );
         }
         if let Some(file) = std_lib::file_of(text) {
-            let help = format!("`include \"{file}\"` takes it from the library");
+            let help = format!("add `include \"{file}\"`, a file of the standard library");
             return self.error_help(
                 name.span,
                 format!("`{text}` is neither a function nor an op"),
@@ -65,7 +65,7 @@ impl Lower<'_> {
         let row = op.row();
         let refused = match row.attr {
             AttrKind::Targets => Some("use `if`, `while`, `for`, `break` and `return` for control flow"),
-            AttrKind::Const => Some("a constant of a type is `3i32`, `1.5f16x2` or `i8x4(1, 2, 3, 4)`"),
+            AttrKind::Const => Some("write a constant with a type as `3i32`, `1.5f16x2` or `i8x4(1, 2, 3, 4)`"),
             _ if op == Op::Ret => Some("`return` ends the work item"),
             _ => None,
         };
@@ -169,9 +169,12 @@ impl Lower<'_> {
     fn operand(&mut self, arg: &Arg, expected: Option<Type>) -> Lowering<Operand> {
         match arg {
             Arg::Value(value) => self.expr(*value, expected),
-            Arg::List(_, span) => {
-                Err(self.error_help(*span, "a list", "a value", "a vector is made by its type: `i8x4(1, 2, 3, 4)`"))
-            }
+            Arg::List(_, span) => Err(self.error_help(
+                *span,
+                "a list",
+                "a value",
+                "write a vector as a call of its type: `i8x4(1, 2, 3, 4)`",
+            )),
             Arg::Text(_, span) => Err(self.error(*span, "a text", "a value")),
         }
     }
@@ -189,7 +192,7 @@ impl Lower<'_> {
             (least, most) if least == most => least.to_string(),
             (least, most) => format!("{least} to {most}"),
         };
-        let message = format!("`{}` of {given} operand{}", row.name, plural(given));
+        let message = format!("`{}` has {given} operand{}", row.name, plural(given));
         Err(self.error_help(span, message, expected, format!("in plain IR it is `{}`", row.example)))
     }
 
@@ -307,7 +310,7 @@ impl Lower<'_> {
         let types = row.types.map_or("", |types| types.name);
         let expected = format!("`{}.TYPE(..)`, {types}", row.name);
         let help = format!("as in `let r: {} = {}(..)`, or with the type after the op", first_type(row), row.name);
-        Err(self.error_help(span, format!("`{}` without a type", row.name), expected, help))
+        Err(self.error_help(span, format!("`{}` needs a type suffix", row.name), expected, help))
     }
 
     /// Checks that an operand of an op has the required type.
@@ -341,7 +344,7 @@ impl Lower<'_> {
         let Some(from) = self.type_of(&operand) else { return Err(self.mismatch(&operand, ty, span)) };
         if !row.converts(from, ty) {
             let sources: Vec<Type> = row.sources(ty).collect();
-            let message = format!("`{}.{ty}` of `{from}`", row.name);
+            let message = format!("`{}.{ty}` does not take `{from}`", row.name);
             let expected = if sources.is_empty() { "another op".into() } else { one_of(sources) };
             return Err(match conversions(from, ty) {
                 Some(help) => self.error_help(span, message, expected, help),
@@ -398,7 +401,7 @@ impl Lower<'_> {
         }
         if lanes.len() != ty.lanes() {
             let message = format!("{} lane numbers", lanes.len());
-            return Err(self.error(at, message, format!("{}, one a lane of `{ty}`", ty.lanes())));
+            return Err(self.error(at, message, format!("{}, one for each lane of `{ty}`", ty.lanes())));
         }
         Ok(Attr::Lanes(LaneMap::new(&lanes)))
     }
@@ -416,7 +419,8 @@ impl Lower<'_> {
         // The place is one argument, which includes its index.
         if args.len() != row.args.len() {
             let wanted = row.args.len();
-            let message = format!("`{}` of {} operand{}", row.name, args.len(), if args.len() == 1 { "" } else { "s" });
+            let message =
+                format!("`{}` has {} operand{}", row.name, args.len(), if args.len() == 1 { "" } else { "s" });
             let help = if wanted == 1 {
                 format!("as in `{}(x[i])`", row.name)
             } else {
@@ -487,13 +491,13 @@ impl Lower<'_> {
     fn intrinsic(&mut self, suffix: &Suffix, args: &[Arg], expected: Option<Type>, span: Span) -> Lowering<Operand> {
         let help = "as in `intrinsic.i8x4(halu, \"vadd4 ..\", a, b)`";
         let (Some(&Arg::Value(target)), Some(&Arg::Text(text, _))) = (args.first(), args.get(1)) else {
-            return Err(self.error_help(span, "an intrinsic without target or text", "both", help));
+            return Err(self.error_help(span, "the intrinsic has no target or no text", "both", help));
         };
         let ExprKind::Name(target) = self.ast.expr(target).kind else {
             return Err(self.error_help(self.ast.expr(target).span, "no target's name", "a target's name", help));
         };
         let Some(ty) = suffix.ty.or(expected) else {
-            return Err(self.error_help(span, "`intrinsic` without a type", "`intrinsic.TYPE(..)`", help));
+            return Err(self.error_help(span, "`intrinsic` needs a type suffix", "`intrinsic.TYPE(..)`", help));
         };
         let mut given = Vec::new();
         for arg in args.iter().skip(2) {

@@ -78,7 +78,7 @@ impl Lower<'_> {
 
     pub(super) fn writable(&mut self, place: &Lvalue) -> Lowering<()> {
         if place.direction == Some(Some(Direction::In)) {
-            return Err(self.error(place.span, "a store to an `in` buffer", "an `out` or `inout` buffer"));
+            return Err(self.error(place.span, "cannot store to an `in` buffer", "an `out` or `inout` buffer"));
         }
         Ok(())
     }
@@ -112,7 +112,7 @@ impl Lower<'_> {
         let scale = place.scale.unwrap_or(mem.scale);
         let offset = place.steps.checked_mul(scale.into()).and_then(|steps| steps.checked_add(place.bytes));
         mem.offset = offset.and_then(|offset| i32::try_from(offset).ok()).ok_or(()).map_err(|()| {
-            let message = "an offset of more than 2 GiB".to_owned();
+            let message = "the offset is more than 2 GiB".to_owned();
             self.error(place.span, message, format!("{} to {} bytes", i32::MIN, i32::MAX))
         })?;
         mem.scale = scale;
@@ -140,7 +140,7 @@ impl Lower<'_> {
                     let at = self.ast.expr(step).span;
                     let step = self.small(step, "a number of bytes")?;
                     if !step.is_power_of_two() || step > 64 {
-                        return Err(self.error(at, format!("steps of {step} bytes"), "a power of two up to 64"));
+                        return Err(self.error(at, format!("`step` is {step} bytes"), "a power of two up to 64"));
                     }
                     of.scale = Some(step);
                 }
@@ -151,7 +151,7 @@ impl Lower<'_> {
                         let most = halfbyte_ir::verify::MAX_ALIGN;
                         return Err(self.error(
                             at,
-                            format!("an alignment of {align} bytes"),
+                            format!("the alignment is {align} bytes"),
                             format!("a power of two up to {most}"),
                         ));
                     }
@@ -260,7 +260,7 @@ impl Lower<'_> {
                 Ok(Lvalue { index: Some(index), scale: Some(1), bytes: of.bytes + at.steps * size, count: None, ..of })
             }
             _ if of.index.is_some() || of.steps != 0 || of.bytes != 0 => {
-                Err(self.error(span, "an index of an element", "one index"))
+                Err(self.error(span, "the element cannot be indexed", "one index"))
             }
             (Some(Elem::Struct(number)), _) => {
                 let size = self.size_of(Elem::Struct(number))?;

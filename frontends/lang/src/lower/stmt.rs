@@ -122,8 +122,12 @@ impl Lower<'_> {
             _ if may_drop => Ok(()),
             _ => {
                 let help = match node.kind {
-                    ExprKind::Binary(BinOp::Compare(crate::ast::Compare::Eq, _), ..) => "a variable is set by `=`",
-                    ExprKind::Binary(..) | ExprKind::Name(_) | ExprKind::Number(_) => "a value gets a name by `let`",
+                    ExprKind::Binary(BinOp::Compare(crate::ast::Compare::Eq, _), ..) => {
+                        "use `=` to assign to a variable"
+                    }
+                    ExprKind::Binary(..) | ExprKind::Name(_) | ExprKind::Number(_) => {
+                        "give the value a name: `let a = ..`"
+                    }
                     _ => "use `let _ = ..` to discard a value",
                 };
                 Err(self.error_help(node.span, "unused value", "a statement", help))
@@ -189,7 +193,7 @@ impl Lower<'_> {
                 (Some(ty), _) => self.fit(operand, ty, at)?,
                 (None, Operand::Number(_)) => self.typed(operand, None, at)?,
                 (None, Operand::Buffer(_)) if mutable => {
-                    return Err(self.error(at, "a buffer that changes", "`let`"));
+                    return Err(self.error(at, "a buffer cannot be a variable", "`let`"));
                 }
                 _ => operand,
             });
@@ -229,13 +233,18 @@ impl Lower<'_> {
                 }
                 Some(Binding::Fixed(_)) => {
                     let text = self.symbols.text(name);
-                    let help = format!("`var {text} = ..` is a variable");
-                    return Err(self.error_help(node.span, format!("`{text}` does not change"), "a variable", help));
+                    let help = format!("declare a variable: `var {text} = ..`");
+                    return Err(self.error_help(
+                        node.span,
+                        format!("cannot assign to `{text}`, which is not a variable"),
+                        "a variable",
+                        help,
+                    ));
                 }
                 None => {
                     let text = self.symbols.text(name);
                     let near = self.near(name).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-                    let help = format!("`let {text} = ..` gives a value its name");
+                    let help = format!("declare it first: `let {text} = ..`");
                     return Err(self.error_help(
                         node.span,
                         format!("`{text}` is not defined"),

@@ -40,7 +40,7 @@ impl Lower<'_> {
                 }
             }
             if of.fields.is_empty() {
-                self.error(of.name.span, "a structure without fields", "at least one, as in `{ d: f16, q: i8[32] }`");
+                self.error(of.name.span, "the structure has no fields", "at least one, as in `{ d: f16, q: i8[32] }`");
                 failed = true;
             }
             layout.size = layout.size.next_multiple_of(layout.align);
@@ -52,8 +52,8 @@ impl Lower<'_> {
 
     fn field(&mut self, field: &crate::ast::Field, layout: &mut Layout) -> Lowering<()> {
         if layout.fields.iter().any(|other| other.name == field.name.sym) {
-            let message = format!("a second `{}`", self.symbols.text(field.name.sym));
-            return Err(self.error(field.name.span, message, "another name"));
+            let message = format!("`{}` is defined twice", self.symbols.text(field.name.sym));
+            return Err(self.error(field.name.span, message, "a name that is not in use"));
         }
         let ty = self.ty(field.ty)?;
         if ty == Type::PTR {

@@ -175,7 +175,7 @@ impl Parser<'_> {
                 }
                 "const" => {
                     let failed = self.unexpected("a value");
-                    self.help("a constant of a type is `3i32`, `1.5f16x2` or `i8x4(1, 2, 3, 4)`");
+                    self.help("write a constant with a type as `3i32`, `1.5f16x2` or `i8x4(1, 2, 3, 4)`");
                     Err(failed)
                 }
                 _ => self.word(),
@@ -192,12 +192,12 @@ impl Parser<'_> {
                         let list = self.ast.add_list(list);
                         Ok(self.expr_node(ExprKind::Tuple(list), span))
                     }
-                    (None, _) => Err(self.error(span, "nothing in brackets", "a value")),
+                    (None, _) => Err(self.error(span, "the brackets are empty", "a value")),
                 }
             }
             Tok::Punct("[") => {
                 let failed = self.unexpected("a value");
-                self.help("a vector is made by its type: `i8x4(1, 2, 3, 4)`");
+                self.help("write a vector as a call of its type: `i8x4(1, 2, 3, 4)`");
                 Err(failed)
             }
             _ => Err(self.unexpected("a value")),
@@ -228,7 +228,7 @@ impl Parser<'_> {
                     let at = Span { start: span.start + at as u32, end: span.end };
                     let expected = halfbyte_ir::text::type_meant(ty)
                         .map_or("a type".into(), |meant| format!("a type; did you mean {meant}?"));
-                    return Err(self.error(at, format!("`{ty}` after a number"), expected));
+                    return Err(self.error(at, format!("`{ty}` follows a number, but is not a type"), expected));
                 }
                 let at = Span { start: span.start + at as u32, end: span.end };
                 (number, Some(Ident { sym: self.symbols.sym(ty), span: at }))

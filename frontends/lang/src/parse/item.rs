@@ -127,13 +127,13 @@ impl Parser<'_> {
         let name = self.name("the kernel's name: `name` in the language, `@name` in plain IR")?;
         if self.at_mark("<") {
             let failed = self.unexpected("`(`");
-            self.help("functions are generic, kernels are of types that a launch knows");
+            self.help("only functions can be generic: give the parameters of a kernel concrete types");
             return Err(failed);
         }
         let params = self.params()?;
         if self.at_mark("->") {
             let failed = self.unexpected("`{`");
-            self.help("a kernel gives its results in `out` buffers");
+            self.help("a kernel has no results: store them in an `out` buffer");
             return Err(failed);
         }
         let body = self.block()?;
@@ -150,12 +150,14 @@ impl Parser<'_> {
         let start = self.here();
         let name = self.name("a parameter").inspect_err(|_| {
             if let Some(last) = self.errors.last_mut().filter(|last| last.help.is_none()) {
-                last.help = Some("a parameter is `a: i32`, a buffer `x: in f16x2`, `out` or `inout`".into());
+                last.help = Some(
+                    "declare a parameter as `a: i32`, or a buffer as `x: in f16x2`, with `in`, `out` or `inout`".into(),
+                );
             }
         })?;
         if !self.at_mark(":") {
             let failed = self.unexpected("`:` and its type");
-            self.help("a parameter is `a: i32`, a buffer `x: in f16x2`, `out` or `inout`");
+            self.help("declare a parameter as `a: i32`, or a buffer as `x: in f16x2`, with `in`, `out` or `inout`");
             return Err(failed);
         }
         self.bump();
@@ -179,7 +181,10 @@ impl Parser<'_> {
         };
         if matches!(self.tok(), Tok::Punct("*" | "[")) {
             let failed = self.unexpected("`,` or `)`");
-            self.help(format!("a buffer is `{}: in f32`, or `out` or `inout`", self.symbols.text(name.sym)));
+            self.help(format!(
+                "declare a buffer as `{}: in f32`, with `in`, `out` or `inout`",
+                self.symbols.text(name.sym)
+            ));
             return Err(failed);
         }
         Ok(Param { name, ty, span: self.since(start) })

@@ -224,7 +224,7 @@ impl<'a> Parser<'a> {
         if let Some(token) = last.filter(|token| token.cut) {
             let at = self.placed(Span { start: token.span.end, end: token.span.end + 1 });
             let failed = self.error(at, "`;` begins a comment, but code follows", "the end of the line");
-            self.help("statements end with their lines: write the next one on a line of its own, or a space before `;` and a comment");
+            self.help("a line break ends a statement: write the next statement on its own line, or write a space before the `;` of a comment");
             return Err(failed);
         }
         match self.tok() {
@@ -240,7 +240,7 @@ impl<'a> Parser<'a> {
         if self.depth >= MAX_DEPTH {
             let here = self.here();
             let failed = self.error(here, format!("more than {MAX_DEPTH} levels of nesting"), "fewer");
-            self.help("give parts names with `let`, or make functions of them; each `else if` is a level, too");
+            self.help("split the expression with `let` or into functions; each `else if` also counts as a level");
             // Parsing stops at too deep nesting, because the rest of the file would only cause
             // further errors.
             self.at = self.tokens.len().saturating_sub(1);
@@ -310,17 +310,17 @@ impl<'a> Parser<'a> {
         if twice("/") || ["//", "/*", "#"].iter().any(|mark| rest.starts_with(mark)) {
             self.help("a comment begins with `;` and ends with its line");
         } else if before == "mut" {
-            self.help("a variable that changes is `var x = ..`");
+            self.help("declare a variable with `var`: `var x = ..`");
         } else if matches!(text, "%") || token.tok == Tok::Name {
-            self.help("a remainder is `rem_u(a, b)` or `rem_s(a, b)`");
+            self.help("write a remainder as `rem_u(a, b)` or `rem_s(a, b)`");
         } else if twice("+") || twice("-") {
             self.help("`i += 1` adds one");
         } else if text == "?" {
-            self.help("a choice is `if c { a } else { b }`, or `select(c, a, b)`");
+            self.help("write a conditional expression as `if c { a } else { b }` or `select(c, a, b)`");
         } else if text == "~" {
-            self.help("the complement of bits is `!x`");
+            self.help("write the bitwise complement as `!x`");
         } else if self.is_after_cast() {
-            self.help("conversions are ops: `fcvt.f16(x)`, `zext.i32(x)`, `trunc.i8(x)`, `fcvt_from_s.f32(i)`, `fcvt_to_s.i32(f)`");
+            self.help("convert with an op: `fcvt.f16(x)`, `zext.i32(x)`, `trunc.i8(x)`, `fcvt_from_s.f32(i)`, `fcvt_to_s.i32(f)`");
         }
         failed
     }

@@ -190,14 +190,14 @@ impl Parser<'_> {
         let is_name = matches!(self.ast.expr(target).kind, ExprKind::Name(_));
         if self.tok() == Tok::Word && is_name {
             let failed = self.unexpected("the end of the line");
-            self.help("a name is given by `let` or `var`: `var a = 3`, or with a type `var a: i32 = 3`");
+            self.help("declare a variable with `let` or `var`: `var a = 3`, or with a type: `var a: i32 = 3`");
             return Err(failed);
         }
         let Tok::Punct(mark) = self.tok() else { return Ok(StmtKind::Expr(target)) };
         let Some(op) = assignment(mark) else {
             if mark == ":" && is_name {
                 let failed = self.unexpected("the end of the line");
-                self.help("a name is given by `let` or `var`");
+                self.help("declare a variable with `let` or `var`");
                 return Err(failed);
             }
             return Ok(StmtKind::Expr(target));
@@ -253,7 +253,7 @@ impl Parser<'_> {
     fn numbers(&mut self) -> Parsing<For> {
         self.keyword("for")?;
         let hidden = self.hides_brace(self.token());
-        let help = "in place of `for (int i = 0; i < n; i += 2)` it is `for i in 0..n step 2 { }`";
+        let help = "write `for i in 0..n step 2 { }` instead of `for (int i = 0; i < n; i += 2)`";
         let name = self.name("the name of the number").inspect_err(|_| {
             self.help(help);
             self.hidden = hidden;
@@ -262,7 +262,7 @@ impl Parser<'_> {
         let from = self.expr()?;
         if !self.at_mark("..") {
             let failed = self.unexpected("`..`");
-            self.help("a range is `0..n` (n excluded), or `0..n step 2`");
+            self.help("write a range as `0..n` (n excluded), or `0..n step 2`");
             return Err(failed);
         }
         self.bump();
