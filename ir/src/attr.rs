@@ -62,15 +62,15 @@ pub struct FloatFlags {
 /// A kind of float modifier. An op has at most one modifier of each kind.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum FlagKind {
-    /// `rn rz rp rm`
+    /// Rounding modes: `rn rz rp rm`
     Rounding,
-    /// `ftz`
+    /// Flushing of subnormal numbers: `ftz`
     Ftz,
-    /// `sat relu`
+    /// Saturation and ReLU of the result: `sat relu`
     Clamp,
-    /// `contract`
+    /// Contraction of a product with a sum: `contract`
     Contract,
-    /// `nan`
+    /// NaN propagation of a minimum or maximum: `nan`
     Nan,
 }
 

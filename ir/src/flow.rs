@@ -365,7 +365,7 @@ struct Step {
     /// Next node with the same semidominator.
     bucket_next: usize,
     idom: usize,
-    /// Size of the dominator subtree.
+    /// Number of nodes that this node dominates, including itself.
     size: u32,
     next: u32,
 }

@@ -374,8 +374,6 @@ impl Generator<'_, '_> {
         Some(self.builder.op(Op::PtrAdd, Type::PTR, &[base, offset]))
     }
 
-    // Traps.
-
     /// Generates an access that traps for at least some of the items that execute it.
     pub(super) fn trapping_access(&mut self) {
         let stored: Vec<Type> = self.palette.types.iter().copied().filter(|&ty| is_stored(ty)).collect();
@@ -427,8 +425,6 @@ impl Generator<'_, '_> {
         let mem = MemAttr { scale: ty.bytes(), offset: 0, align: ty.bytes(), wide: false };
         self.store_at(Location { ty, mem, base, index: self.item }, value);
     }
-
-    // Observable results.
 
     /// Generates stores of all unused values, or of all values if `all`, each to a location of its
     /// own. If addresses are affine, combines values first, because the number of accesses is

@@ -127,8 +127,6 @@ impl<'s> Lexer<'s> {
         lexer
     }
 
-    // The next token.
-
     /// Returns the kind of the next token; [`Tok::End`] at the end of the line or source.
     #[inline]
     pub(super) fn tok(&self) -> Tok {
@@ -174,8 +172,6 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    // Lines.
-
     /// Returns the byte offset of the end of the previous token.
     #[inline]
     pub(super) fn end(&self) -> u32 {
@@ -211,8 +207,6 @@ impl<'s> Lexer<'s> {
         let ended = self.fresh_line && !self.free && self.has_begun();
         (self.tok, self.next_line) = if ended { (Tok::End, tok) } else { (tok, Tok::End) };
     }
-
-    // Consuming tokens.
 
     /// Consumes the next token and returns its span.
     pub(super) fn bump(&mut self) -> Span {

@@ -170,8 +170,6 @@ impl<'s> Reader<'s> {
         }
     }
 
-    // Tokens.
-
     /// Returns the kind of the next token; [`Tok::End`] at the end of the line.
     #[inline]
     pub(super) fn tok(&self) -> Tok {
@@ -330,8 +328,6 @@ impl<'s> Reader<'s> {
         self.lexer.is_free()
     }
 
-    // Errors.
-
     pub(super) fn report(&mut self, diagnostic: Diagnostic) -> Failed {
         self.diagnostics.push(diagnostic);
         self.body.partial.incomplete = true;
@@ -419,8 +415,6 @@ impl<'s> Reader<'s> {
         }
     }
 
-    // Language version.
-
     /// Parses the line that declares the version of the IR text, if the text begins with such a
     /// line. If the version is not supported, the rest of the text is skipped, because further
     /// errors would be misleading.
@@ -448,8 +442,6 @@ impl<'s> Reader<'s> {
             Err(Failed) => self.skip_line(),
         }
     }
-
-    // Kernels.
 
     /// Finds the next kernel. Returns `false` if there is no further kernel, or if there are too
     /// many errors to continue.
@@ -768,8 +760,6 @@ impl<'s> Reader<'s> {
             }
         }
     }
-
-    // Names.
 
     /// Returns the value that has a name, and creates the value if it is not defined yet.
     pub(super) fn value(&mut self, name: Name) -> Value {
