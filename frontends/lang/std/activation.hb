@@ -6,7 +6,7 @@ fn exp(a: f32) -> f32 { fexp2(a * 1.442695) }
 ; Returns the sigmoid, 1 / (1 + e^-a). Error: 9e-8, relative to the larger of the value and 1.
 fn sigmoid(a: f32) -> f32 { 1.0 / (1.0 + exp(-a)) }
 
-; Returns the hyperbolic tangent, of `f16`, `f16x2` and the other types of `ftanh`, too. Error: 0.5 ulp, on a GPU that of its `tanh.approx`.
+; Returns the hyperbolic tangent, of `f16`, `f16x2` and the other types of `ftanh`, too. Error: 0.5 ulp, on a GPU the error of `tanh.approx`.
 fn tanh<T>(a: T) -> T { ftanh(a) }
 
 ; Returns SiLU, the product of a and its sigmoid. Error: 1.2e-7, relative to the larger of the value and 1.

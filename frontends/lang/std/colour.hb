@@ -3,29 +3,29 @@
 
 include "std/pixel"
 
-; Returns luma. Error: 0.76.
+; Returns the luma of a colour. Error: 0.76.
 fn luma_601(r: i32, g: i32, b: i32) -> i32 { (r * 66 + g * 129 + b * 25 + 128 >>_u 8) + 16 }
 
-; Returns chroma, U and V. Error: 0.99.
+; Returns the chroma of a colour, U and V. Error: 0.99.
 fn chroma_601(r: i32, g: i32, b: i32) -> (i32, i32) {
   ((b * 112 - r * 38 - g * 74 + 128 >>_s 8) + 128, (r * 112 - g * 94 - b * 18 + 128 >>_s 8) + 128)
 }
 
-; Returns red, green and blue, not clamped. Error: 0.78.
+; Returns red, green and blue of a colour in luma and chroma, not clamped. Error: 0.78.
 fn rgb_601(y: i32, u: i32, v: i32) -> (i32, i32, i32) {
   let (c, d, e) = ((y - 16) * 298 + 128, u - 128, v - 128)
   (c + e * 409 >>_s 8, c - d * 100 - e * 208 >>_s 8, c + d * 516 >>_s 8)
 }
 
-; Returns luma. Error: 0.88.
+; Returns the luma of a colour. Error: 0.88.
 fn luma_709(r: i32, g: i32, b: i32) -> i32 { (r * 47 + g * 157 + b * 16 + 128 >>_u 8) + 16 }
 
-; Returns chroma, U and V. Error: 1.17.
+; Returns the chroma of a colour, U and V. Error: 1.17.
 fn chroma_709(r: i32, g: i32, b: i32) -> (i32, i32) {
   ((b * 112 - r * 26 - g * 86 + 128 >>_s 8) + 128, (r * 112 - g * 102 - b * 10 + 128 >>_s 8) + 128)
 }
 
-; Returns red, green and blue, not clamped. Error: 0.99.
+; Returns red, green and blue of a colour in luma and chroma, not clamped. Error: 0.99.
 fn rgb_709(y: i32, u: i32, v: i32) -> (i32, i32, i32) {
   let (c, d, e) = ((y - 16) * 298 + 128, u - 128, v - 128)
   (c + e * 459 >>_s 8, c - d * 55 - e * 136 >>_s 8, c + d * 541 >>_s 8)

@@ -9,25 +9,25 @@ fn floats(v: f16x2) -> (f32, f32) { (fcvt.f32(extract(v, 0)), fcvt.f32(extract(v
 ; Rounds two numbers to halves.
 fn halves_of(a: f32, b: f32) -> f16x2 { f16x2(fcvt.f16(a), fcvt.f16(b)) }
 
-; Returns 2 to the power of each lane. Error: 0.501 ulp, on a GPU that of its `ex2.approx`.
+; Returns 2 to the power of each lane. Error: 0.501 ulp, on a GPU the error of `ex2.approx`.
 fn exp2_h2(v: f16x2) -> f16x2 {
   let (a, b) = floats(v)
   halves_of(fexp2(a), fexp2(b))
 }
 
-; Returns the base-2 logarithm of each lane: -inf for zeros, NaN for negative numbers. Error: 0.5 ulp, on a GPU that of its `lg2.approx`.
+; Returns the base-2 logarithm of each lane: -inf for zeros, NaN for negative numbers. Error: 0.5 ulp, on a GPU the error of `lg2.approx`.
 fn log2_h2(v: f16x2) -> f16x2 {
   let (a, b) = floats(v)
   halves_of(flog2(a), flog2(b))
 }
 
-; Returns the reciprocal square root of each lane: infinity with the sign of the zero for zeros, NaN for negative numbers. Error: 0.5 ulp, on a GPU that of its `rsqrt.approx`.
+; Returns the reciprocal square root of each lane: infinity with the sign of the zero for zeros, NaN for negative numbers. Error: 0.5 ulp, on a GPU the error of `rsqrt.approx`.
 fn rsqrt_h2(v: f16x2) -> f16x2 {
   let (a, b) = floats(v)
   halves_of(frsqrt(a), frsqrt(b))
 }
 
-; Returns the hyperbolic tangent of each lane. Error: 0.5 ulp, on a GPU that of its `tanh.approx`.
+; Returns the hyperbolic tangent of each lane. Error: 0.5 ulp, on a GPU the error of `tanh.approx`.
 fn tanh_h2(v: f16x2) -> f16x2 { ftanh(v) }
 
 ; Returns `gelu` of each lane, computed in `f32`. Error: 0.0005, relative to the larger of the value and 1.

@@ -223,8 +223,6 @@ impl Lower<'_> {
         fold(op, attr, &args?, result, out).then(|| constant(result, pack(result, out)))
     }
 
-    // Functions.
-
     /// Finds the functions whose results depend only on their operands. They have no buffers, and
     /// call only pure ops and functions with the same property.
     pub(super) fn find_closed(&mut self) {

@@ -417,8 +417,6 @@ impl Lower<'_> {
         }
     }
 
-    // Loops.
-
     /// Lowers an `unroll for`: the body is lowered once for each iteration.
     pub(super) fn unrolled(&mut self, numbers: For) -> Lowering<()> {
         let what = "a constant expression";

@@ -208,8 +208,6 @@ impl<'a> Lower<'a> {
         self.errors
     }
 
-    // Errors.
-
     /// Returns the position in the main file to which an error at `span` in any file is attributed.
     fn placed(&self, span: Span) -> Span {
         if self.files.is_main(span) {
@@ -309,8 +307,6 @@ impl<'a> Lower<'a> {
         self.nesting -= 1;
         done
     }
-
-    // File-level names.
 
     fn declare(&mut self) {
         let ast = self.ast;
@@ -419,8 +415,6 @@ impl<'a> Lower<'a> {
         }
     }
 
-    // Types.
-
     /// Returns the type that has a name, or reports an unknown name.
     fn ty(&mut self, name: Ident) -> Lowering<Type> {
         if let Some(&ty) = self.types.get(&name.sym) {
@@ -454,8 +448,6 @@ impl<'a> Lower<'a> {
             Elem::Struct(_) => Type::I8,
         }
     }
-
-    // Kernels.
 
     /// Resets the state of the lowering for the next kernel.
     fn clear(&mut self, name: &str) {
@@ -561,8 +553,6 @@ impl<'a> Lower<'a> {
         }
         Ok(bytes)
     }
-
-    // Scopes.
 
     /// Returns the meaning of a name that is local to the current kernel or function.
     fn binding(&self, name: Sym) -> Option<&Binding> {

@@ -70,8 +70,6 @@ impl<'a> Parser<'a> {
         }
     }
 
-    // Tokens.
-
     fn token(&self) -> Token {
         self.ahead(0)
     }
@@ -233,8 +231,6 @@ impl<'a> Parser<'a> {
         }
     }
 
-    // Nesting.
-
     /// Calls `read` one nesting level deeper, and reports too deep nesting.
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsing<T>) -> Parsing<T> {
         if self.depth >= MAX_DEPTH {
@@ -256,8 +252,6 @@ impl<'a> Parser<'a> {
     fn expr_node(&mut self, kind: ExprKind, span: Span) -> ExprId {
         self.ast.add_expr(kind, span)
     }
-
-    // Errors.
 
     fn error(&mut self, span: Span, message: impl Into<String>, expected: impl Into<String>) -> Failed {
         if !self.has_given_up {
