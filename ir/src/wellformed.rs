@@ -361,7 +361,7 @@ impl Verifier<'_> {
             self.contents(place, param);
             if number > given && number < self.kernel.launch_params().len() && param.contents.is_none() {
                 let message = format!("`%{}` follows a parameter with contents", param.name);
-                self.found(place, message, "parameters with contents after all others");
+                self.found(place, message, "all parameters with contents at the end");
             }
             match param.kind {
                 ParamKind::Scalar(Type::PTR) => {
@@ -407,7 +407,7 @@ impl Verifier<'_> {
                     self.found(place, message, format!("elements of `{elem}`, in at most {MAX_CONTENTS} bytes"));
                 }
             }
-            _ => self.found(place, format!("`%{name}` has contents"), "contents of an `in` buffer alone"),
+            _ => self.found(place, format!("`%{name}` has contents"), "an `in` buffer for constant contents"),
         }
     }
 
@@ -497,7 +497,11 @@ impl Verifier<'_> {
     #[cold]
     fn wrong_result(&mut self, inst: Inst, data: &InstData, expected: Option<Type>) {
         let expected = expected.map_or("no result".into(), |ty| format!("`{ty}`"));
-        self.found(Subject::Inst(inst, InstPart::Op), format!("wrong result of {}", mnemonic(data)), expected);
+        self.found(
+            Subject::Inst(inst, InstPart::Op),
+            format!("{} has the wrong result type", mnemonic(data)),
+            expected,
+        );
     }
 
     fn operands(&mut self, inst: Inst, data: &InstData, row: &OpRow) {
@@ -628,7 +632,7 @@ impl Verifier<'_> {
             (AttrKind::Const, Attr::Bits(bits)) if data.ty.bits() <= 64 => {
                 if bits & (u64::MAX >> (64 - data.ty.bits())) != bits {
                     let message = format!("a constant of `{}` has more bits than {}", data.ty, data.ty.bits());
-                    self.found(place, message, "none set beyond the lanes");
+                    self.found(place, message, "no bits beyond the lanes");
                 }
             }
             (AttrKind::Const, Attr::Wide(wide)) if data.ty.bits() > 64 && self.kernel.wide_consts.is_valid(wide) => {}
@@ -662,10 +666,10 @@ impl Verifier<'_> {
             (AttrKind::Targets, Attr::Targets(range)) => self.targets(inst, data, range),
             (AttrKind::Intrinsic, Attr::Intrinsic(intrinsic)) => match self.kernel.intrinsics.get(intrinsic) {
                 Some(intrinsic) if !is_name(&intrinsic.target) => {
-                    self.found(place, "an intrinsic's target is no name", "letters, digits and `_`");
+                    self.found(place, "the target of the intrinsic is not a name", "letters, digits and `_`");
                 }
                 Some(intrinsic) if intrinsic.text.contains(['\n', '\r']) => {
-                    self.found(place, "an intrinsic's text has a line break", "one line");
+                    self.found(place, "the text of the intrinsic has a line break", "one line");
                 }
                 Some(_) => {}
                 None => self.found(place, "an intrinsic that does not exist", ""),

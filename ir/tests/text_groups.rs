@@ -94,7 +94,7 @@ fn declarations_are_checked() {
     assert_eq!(findings("shared %a: i8[49152]", ""), [] as [&str; 0]);
     assert_eq!(
         findings("", "  shared %a: i32[4]"),
-        ["shared: `shared` in a block (declarations before the first label)"]
+        ["shared: `shared` is not valid in a block (declarations before the first label)"]
     );
 }
 
@@ -104,16 +104,16 @@ fn accesses_and_meetings_are_checked() {
         ("atomic_add %i, %x[0]", "%x: cannot store into `%x`, which is an `in` buffer (an `out` or `inout` buffer)"),
         (
             "atomic_add %i, %s[0]",
-            "%s: `atomic_add.i32` in `%s`, which is local to the item (a buffer or a shared array)",
+            "%s: `atomic_add.i32` cannot access `%s`, which is local to the item (a buffer or a shared array)",
         ),
-        ("atomic_add %i, %y[0] align 8", "8: `atomic_add.i32` at an alignment of 8 (4)"),
+        ("atomic_add %i, %y[0] align 8", "8: the alignment of `atomic_add.i32` is 8 (4)"),
         (
             "atomic_add.seq_cst %i, %y[0]",
             "seq_cst: `atomic_add.i32` is not `seq_cst` (`relaxed`, `acquire`, `release` or `acq_rel`)",
         ),
         ("%v = atomic_load.release %y[0]", "release: `atomic_load.i32` is not `release` (`relaxed` or `acquire`)"),
         ("atomic_load %y[0]", "atomic_load: the result of `atomic_load` has no name (`%name = atomic_load`)"),
-        ("%v = atomic_store %i, %y[0]", "%v: `atomic_store` has no result (the op alone)"),
+        ("%v = atomic_store %i, %y[0]", "%v: `atomic_store` has no result (the op without a result)"),
         ("fence.device", ".device: `fence` without a memory order (`acquire`, `release`, `acq_rel` or `seq_cst`)"),
         ("fence.acq_rel", ".acq_rel: `fence` without a scope (`group`, `device` or `system`)"),
         ("atomic_inc.i64 %i, %y[0]", "i64: `atomic_inc` does not take `i64` (i32)"),

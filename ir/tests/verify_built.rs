@@ -127,12 +127,12 @@ fn wrong_results() {
         let entry = kernel.add_block();
         kernel.push_inst(entry, Op::Const, Type::I32, Attr::Bits(1), &[], result, NO_SPAN);
         kernel.push_inst(entry, Op::Ret, Type::I32, Attr::None, &[], None, NO_SPAN);
-        assert_eq!(found(&kernel), ["wrong result of `const.i32`; expected `i32`"]);
+        assert_eq!(found(&kernel), ["`const.i32` has the wrong result type; expected `i32`"]);
     }
     let mut kernel = Kernel::new("k");
     let entry = kernel.add_block();
     kernel.push_inst(entry, Op::Ret, Type::I32, Attr::None, &[], Some(Type::I32), NO_SPAN);
-    assert_eq!(found(&kernel), ["wrong result of `ret`; expected no result"]);
+    assert_eq!(found(&kernel), ["`ret` has the wrong result type; expected no result"]);
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn attributes_of_another_kind() {
 
 #[test]
 fn constants_beyond_their_lanes() {
-    check(&["a constant of `i8` has more bits than 8; expected none set beyond the lanes"], |b, _, _| {
+    check(&["a constant of `i8` has more bits than 8; expected no bits beyond the lanes"], |b, _, _| {
         b.value(Op::Const, Type::I8, Attr::Bits(0x100), &[]);
         b.ret();
     });
@@ -222,11 +222,11 @@ fn a_store_that_is_sure_to_trap() {
 
 #[test]
 fn intrinsics_that_cannot_be_text() {
-    check(&["an intrinsic's text has a line break; expected one line"], |b, _, _| {
+    check(&["the text of the intrinsic has a line break; expected one line"], |b, _, _| {
         b.intrinsic(Type::I32, "halu", "one\ntwo", &[]);
         b.ret();
     });
-    check(&["an intrinsic's target is no name; expected letters, digits and `_`"], |b, _, _| {
+    check(&["the target of the intrinsic is not a name; expected letters, digits and `_`"], |b, _, _| {
         b.intrinsic(Type::I32, "no name", "one", &[]);
         b.ret();
     });
@@ -354,5 +354,5 @@ fn contents_that_no_buffer_has() {
     }
     assert!(with(&contents(verify::MAX_CONTENTS)).is_empty());
     let of_a_scalar = with(&|kernel| kernel.params[0].contents = Some([1, 2, 3, 4].into()));
-    assert_eq!(of_a_scalar, ["`%a` has contents; expected contents of an `in` buffer alone"]);
+    assert_eq!(of_a_scalar, ["`%a` has contents; expected an `in` buffer for constant contents"]);
 }

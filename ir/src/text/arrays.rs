@@ -19,7 +19,11 @@ impl Reader<'_> {
     pub(super) fn array(&mut self, space: Space) -> Reading<()> {
         let start = self.bump();
         if self.body.block.is_some() {
-            return Err(self.error(start, format!("`{space}` in a block"), "declarations before the first label"));
+            return Err(self.error(
+                start,
+                format!("`{space}` is not valid in a block"),
+                "declarations before the first label",
+            ));
         }
         let example = format!("declare an array as `{space} %name: i32[256]`");
         let name = self.name(Tok::Value, "the array's name: `%name`").inspect_err(|_| self.help(example.as_str()))?;

@@ -79,7 +79,7 @@ impl<'s> Reader<'s> {
         let row = op.row();
         match (result, row.result) {
             (Some(name), ResultType::None) => {
-                return Err(self.error(name.span, format!("`{}` has no result", row.name), "the op alone"));
+                return Err(self.error(name.span, format!("`{}` has no result", row.name), "the op without a result"));
             }
             (None, ResultType::None) | (Some(_), _) => {}
             (None, _) if op.may_drop_result() => {}

@@ -39,7 +39,7 @@ impl Verifier<'_> {
             }
             // In a text, the parser has already rejected invalid and duplicate names.
             if !self.partial.is_text && !is_name(name) {
-                self.found(place, format!("{name:?} is no name for an array"), "letters, digits and `_`");
+                self.found(place, format!("{name:?} is not a valid array name"), "letters, digits and `_`");
             } else if !self.partial.is_text && !taken.insert(name) {
                 self.found(place, format!("`%{name}` is declared twice"), "distinct names");
             }
@@ -78,13 +78,13 @@ impl Verifier<'_> {
     /// which no other item can access.
     pub(super) fn atomic(&mut self, inst: Inst, data: &InstData, mem: MemAttr, args: &[Value]) {
         if mem.align != data.ty.bytes() {
-            let message = format!("{} at an alignment of {}", mnemonic(data), mem.align);
+            let message = format!("the alignment of {} is {}", mnemonic(data), mem.align);
             self.found(Subject::Inst(inst, InstPart::Align), message, data.ty.bytes().to_string());
         }
         let base = data.op.row().args.len().saturating_sub(1);
         let array = args.get(base).and_then(|&base| self.kernel.array(base));
         if let Some(array) = array.filter(|array| array.space == Space::Scratch) {
-            let message = format!("{} in `%{}`, which is local to the item", mnemonic(data), array.name);
+            let message = format!("{} cannot access `%{}`, which is local to the item", mnemonic(data), array.name);
             self.related(
                 Subject::Inst(inst, InstPart::Arg(base as u32)),
                 message,
