@@ -283,8 +283,10 @@ impl<'a> Lower<'a> {
             0..=MAX_STEPS => Ok(()),
             _ => {
                 self.steps = MAX_STEPS;
-                let message =
-                    format!("the text is more than {} million expressions, once it is expanded", MAX_STEPS >> 20);
+                let message = format!(
+                    "the text has more than {} million expressions after inlining and unrolling",
+                    MAX_STEPS >> 20
+                );
                 self.report(
                     Diagnostic::new(span, message)
                         .expected("fewer")
@@ -298,8 +300,7 @@ impl<'a> Lower<'a> {
     /// Calls `inside` one nesting level deeper, and reports too deep nesting.
     fn deeper<T>(&mut self, span: Span, inside: impl FnOnce(&mut Self) -> Lowering<T>) -> Lowering<T> {
         if self.nesting >= MAX_NESTING {
-            let message =
-                format!("more than {MAX_NESTING} levels of nesting, once functions are in the place of their calls");
+            let message = format!("more than {MAX_NESTING} levels of nesting after inlining");
             return Err(self.error_help(span, message, "fewer", "name parts of the expression with `let`"));
         }
         self.nesting += 1;

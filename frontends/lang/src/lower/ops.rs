@@ -260,7 +260,7 @@ impl Lower<'_> {
             let bits = part.bits() as usize * given.len();
             if bits != controlling.bits() as usize {
                 let message = format!("{} parts of `{part}` have {bits} bits", given.len());
-                return Err(self.error(span, message, format!("{}, those of `{controlling}`", controlling.bits())));
+                return Err(self.error(span, message, format!("{} for `{controlling}`", controlling.bits())));
             }
         }
         let attr = match (row.attr, carried.first()) {
@@ -354,7 +354,7 @@ impl Lower<'_> {
         if let Some(part) = parts.filter(|part| *part != from) {
             return Err(self.error(
                 span,
-                format!("a part of type `{from}` beside one of `{part}`"),
+                format!("the parts have the types `{part}` and `{from}`"),
                 "parts of one type",
             ));
         }

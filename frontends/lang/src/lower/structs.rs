@@ -57,7 +57,7 @@ impl Lower<'_> {
         }
         let ty = self.ty(field.ty)?;
         if ty == Type::PTR {
-            return Err(self.error(field.ty.span, "an address in memory", "a type that memory holds"));
+            return Err(self.error(field.ty.span, "memory cannot hold an address", "a type other than `ptr`"));
         }
         let count = match field.count {
             None => None,

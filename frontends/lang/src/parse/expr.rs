@@ -130,7 +130,7 @@ impl Parser<'_> {
             parts += 1;
             if parts > super::MAX_DEPTH {
                 let here = self.here();
-                return Err(self.error(here, format!("more than {} parts of a place", super::MAX_DEPTH), "fewer"));
+                return Err(self.error(here, format!("the place has more than {} parts", super::MAX_DEPTH), "fewer"));
             }
         }
         Ok(expr)
