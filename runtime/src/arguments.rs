@@ -21,18 +21,19 @@ pub type Scalars = SmallVec<[u128; 4]>;
 pub struct Arguments<'a> {
     /// The bits of each scalar and the address of each buffer.
     pub scalars: Scalars,
-    /// The buffers. An alias has no buffer of its own.
+    /// The buffers, indexed by parameter. The entry is `None` for a scalar, and for an alias, which
+    /// has no buffer of its own.
     pub buffers: Buffers<'a>,
-    /// State that the kernel's code caches for the next launch on the same arguments.
+    /// State that the kernel caches for its next launch with the same arguments.
     pub scratch: Scratch,
 }
 
 impl<'a> Arguments<'a> {
-    /// Checks arguments against a signature's parameters.
+    /// Checks the arguments of a launch against the parameters of a signature.
     ///
     /// # Errors
-    /// Returns an error if an argument does not fit its parameter, if the count differs, or if a
-    /// written buffer overlaps another one.
+    /// Returns an error if an argument does not fit its parameter, if the number of arguments
+    /// differs from the number of parameters, or if a written buffer overlaps another buffer.
     pub fn new(
         signature: &'a Signature,
         args: impl IntoIterator<Item = Arg<'a>>,
@@ -74,12 +75,12 @@ impl<'a> Arguments<'a> {
     }
 
     /// Prepares the buffers for a launch: fills `out` buffers with zeros. The executable calls this
-    /// once no check can fail any more.
+    /// method after its last check that can fail.
     pub fn start(&mut self) {
         self.buffers.start();
     }
 
-    /// Sets the addresses of alias arguments. All other buffers must have been added before.
+    /// Sets the addresses of alias arguments. All arguments must have been added before.
     fn alias(&mut self, signature: &Signature, aliases: &[Alias]) -> Result<(), LaunchError> {
         for &Alias { param, of, offset } in aliases {
             let wrong = |reason: String| {
@@ -179,8 +180,8 @@ fn check(signature: &Signature, param: &Param, arg: &Arg<'_>) -> Result<(), Laun
     }
 }
 
-/// Returns the names of two buffers that overlap, if at least one of them is written. Safe callers
-/// cannot pass such buffers; callers in other languages can.
+/// Returns the parameter names of two buffers that overlap, if at least one of the two is written.
+/// Safe Rust code cannot pass overlapping buffers; callers in other languages can.
 pub(crate) fn overlapping<'a>(buffers: &Buffers<'a>) -> Option<[&'a str; 2]> {
     let held = buffers.0.iter().enumerate().filter_map(|(number, buffer)| Some((number, buffer.as_ref()?)));
     let places = held.map(|(number, buffer)| {
@@ -191,7 +192,7 @@ pub(crate) fn overlapping<'a>(buffers: &Buffers<'a>) -> Option<[&'a str; 2]> {
     overlap(places).map(|numbers| numbers.map(name))
 }
 
-/// Address range of a buffer in the process.
+/// Address range of a buffer in the address space of the process.
 #[derive(Clone, Copy, Debug)]
 struct AddressRange {
     start: usize,
@@ -200,11 +201,12 @@ struct AddressRange {
     is_written: bool,
 }
 
-/// Maximum number of buffers that are compared pair by pair. For so few buffers this is faster than
-/// sorting.
+/// Maximum number of buffers that are compared pair by pair. Up to this number, comparing all pairs
+/// is faster than sorting.
 const FEW: usize = 4;
 
-/// Returns the parameter indices of two buffers that overlap, if at least one of them is written.
+/// Returns the parameter indices of two address ranges that overlap, if at least one of the two is
+/// written.
 fn overlap(places: impl Iterator<Item = AddressRange>) -> Option<[usize; 2]> {
     let mut sorted: SmallVec<[AddressRange; 8]> = SmallVec::new();
     sorted.extend(places.filter(|place| place.start < place.end));
@@ -214,8 +216,8 @@ fn overlap(places: impl Iterator<Item = AddressRange>) -> Option<[usize; 2]> {
         return None;
     }
     sorted.sort_unstable_by_key(|place| place.start);
-    // Among the ranges visited so far: the range that ends last, and the written range that ends
-    // last.
+    // `last` is the visited range with the highest end. `last_written` is the visited written range
+    // with the highest end.
     let (mut last, mut last_written): (Option<AddressRange>, Option<AddressRange>) = (None, None);
     for &place in &sorted {
         let other = if place.is_written { last } else { last_written };
@@ -233,12 +235,12 @@ fn overlap(places: impl Iterator<Item = AddressRange>) -> Option<[usize; 2]> {
     None
 }
 
-/// State that a kernel's code caches from one launch for the next on the same arguments. Each
+/// State that a kernel caches from one launch for its next launch with the same arguments. Each
 /// kernel sees only its own state.
 #[derive(Default)]
 pub struct Scratch {
     kept: Option<Box<dyn Kept>>,
-    /// The current launch is the last one on these arguments.
+    /// The next launch is the last launch with these arguments.
     is_last: bool,
 }
 
@@ -248,23 +250,23 @@ trait Kept: Any + Send + Sync + UnwindSafe + RefUnwindSafe {}
 impl<T: Any + Send + Sync + UnwindSafe + RefUnwindSafe> Kept for T {}
 
 impl Scratch {
-    /// Takes the cached state out, and returns it if it has type `T`.
+    /// Removes the cached state. Returns the state if its type is `T`.
     pub fn take<T: Any>(&mut self) -> Option<Box<T>> {
         let kept: Box<dyn Any> = self.kept.take()?;
         kept.downcast().ok()
     }
 
-    /// Marks the next launch as the last one on these arguments.
+    /// Marks the next launch as the last launch with these arguments.
     pub(crate) fn set_last(&mut self) {
         self.is_last = true;
     }
 
-    /// Returns `true` if the next launch was marked as the last one.
+    /// Returns `true` if the next launch is marked as the last launch with these arguments.
     pub(crate) fn is_last(&self) -> bool {
         self.is_last
     }
 
-    /// Caches `kept` and drops the previous state.
+    /// Caches `kept`, and drops the previously cached state.
     pub fn keep<T: Any + Send + Sync + UnwindSafe + RefUnwindSafe>(&mut self, kept: Box<T>) {
         self.kept = Some(kept);
     }
@@ -280,7 +282,8 @@ impl fmt::Debug for Scratch {
 mod tests {
     use super::*;
 
-    /// Runs `overlap` on ranges given as start, length and whether the range is written.
+    /// Returns the result of `overlap` for ranges that are given as start, length and whether the
+    /// range is written.
     fn found(places: &[(usize, usize, bool)]) -> Option<[usize; 2]> {
         overlap(places.iter().enumerate().map(|(number, &(start, len, is_written))| AddressRange {
             start,
@@ -297,11 +300,11 @@ mod tests {
         assert_eq!(found(&[(0, 8, false), (4, 8, false), (0, 12, false)]), None);
         assert_eq!(found(&[(0, 8, false), (7, 1, true)]), Some([0, 1]));
         assert_eq!(found(&[(8, 8, true), (0, 9, false)]), Some([0, 1]));
-        // The range that ends last is not the previous range.
+        // The range with the highest end is not the previous range.
         assert_eq!(found(&[(0, 100, true), (4, 4, true)]), Some([0, 1]));
         assert_eq!(found(&[(0, 100, false), (4, 4, false), (50, 4, true)]), Some([0, 2]));
         assert_eq!(found(&[(0, 100, true), (200, 4, false), (99, 2, false)]), Some([0, 2]));
-        // An empty range overlaps nothing.
+        // An empty range overlaps no other range.
         assert_eq!(found(&[(0, 8, true), (4, 0, true)]), None);
     }
 

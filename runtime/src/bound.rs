@@ -13,8 +13,8 @@ use halfbyte_isa::buffers::Bytes;
 use halfbyte_native::launch::LaunchOptions;
 use halfbyte_native::threads::ThreadPool;
 
-/// A kernel bound to checked arguments. It borrows the argument slices until it is dropped and
-/// copies none of them.
+/// A kernel bound to checked arguments. The `Bound` borrows the argument slices until it is
+/// dropped, and copies none of them.
 ///
 /// A run reuses the allocations of the previous run. From the second run in the same shape on, no
 /// run allocates. Dropping the `Bound` frees this memory.
@@ -46,9 +46,9 @@ pub struct Bound<'a> {
 }
 
 impl Kernel {
-    /// Binds arguments, given in the order of the parameters; parameters with constant contents
-    /// take no argument. The interpreter runs the launch unless [`Bound::engine`] selects another
-    /// engine.
+    /// Binds arguments to the kernel, in the order of the parameters. Parameters with constant
+    /// contents take no argument. The interpreter runs the launch unless [`Bound::engine`] selects
+    /// another engine.
     ///
     /// # Errors
     /// Returns an error if the arguments do not fit the signature, or if a written slice overlaps
@@ -79,7 +79,8 @@ impl<'a> Bound<'a> {
         self
     }
 
-    /// Sets a counter of finished items, by which other threads can observe a long run.
+    /// Sets a counter that each run increases by the number of its finished work items. Other
+    /// threads can read the counter to observe a long run.
     pub fn done(&mut self, done: impl Into<Option<&'a AtomicU32>>) -> &mut Bound<'a> {
         self.done = done.into();
         self
@@ -105,8 +106,8 @@ impl<'a> Bound<'a> {
         self.args.buffers.0.get(of)?.as_ref()?.bytes().get(offset..)
     }
 
-    /// Returns the contents of a parameter's buffer for changes between runs. The slice must have
-    /// been passed as [`Arg::Buffer`]; the parameter's direction does not matter.
+    /// Returns the contents of a parameter's buffer, to be changed between runs. The slice must
+    /// have been passed as [`Arg::Buffer`]; the parameter's direction does not matter.
     pub fn buffer_mut(&mut self, param: usize) -> Option<&mut [u8]> {
         let (of, offset) = self.place(param)?;
         match &mut self.args.buffers.0.get_mut(of)?.as_mut()?.bytes {
@@ -115,8 +116,8 @@ impl<'a> Bound<'a> {
         }
     }
 
-    /// Returns the parameter that owns the memory of a parameter's buffer, and the offset in that
-    /// memory.
+    /// Resolves a parameter that may be an alias. Returns the index of the parameter that owns the
+    /// memory, and the byte offset in that memory.
     fn place(&self, param: usize) -> Option<(usize, usize)> {
         if matches!(self.kernel.signature().params().get(param)?.kind, ParamKind::Scalar(_)) {
             return None;
@@ -133,9 +134,9 @@ impl<'a> Bound<'a> {
     /// parameter may require, independently of the slice's address.
     ///
     /// # Errors
-    /// Returns an error if the shape is invalid, if the engine does not run the kernel, or if
-    /// scalars make VP1's streams exceed the data store. In these cases nothing is run or written.
-    /// After a trap or an exceeded limit the buffers hold no valid result.
+    /// Returns an error if the shape is invalid, if the engine does not support the kernel, or if
+    /// the scalars make VP1's streams exceed the data store. In these cases no work item runs and
+    /// no buffer changes. After a trap or an exceeded limit the buffers hold no valid result.
     pub fn run(&mut self, shape: impl Into<Shape>) -> Result<Stats, LaunchError> {
         self.run_shape(shape.into())
     }

@@ -18,24 +18,24 @@ pub enum CudaError {
     /// The driver rejected the PTX text.
     #[error("the CUDA driver cannot assemble the kernel: {failed}\n{log}")]
     Assembly {
-        /// The driver call that failed.
+        /// The failed driver call.
         failed: Failed,
         /// The driver's log for the PTX text.
         log: String,
     },
-    /// A driver call failed, either before the kernel ran or because of the kernel's behaviour.
+    /// A driver call failed. The failure came before the kernel ran, or the kernel caused it.
     #[error(transparent)]
     Call(#[from] Failed),
-    /// The kernel stored outside of every buffer, into the guard area next to one.
+    /// The kernel stored to the guard area before or after a buffer, outside of the buffer.
     #[error("the kernel stores outside of buffer `{param}`")]
     Outside {
-        /// Name of the buffer's parameter.
+        /// Name of the buffer parameter.
         param: String,
     },
     /// The kernel stored to an `in` buffer.
     #[error("the kernel stores to `in` buffer `{param}`")]
     ReadOnly {
-        /// Name of the buffer's parameter.
+        /// Name of the buffer parameter.
         param: String,
     },
     /// The kernel did not end within the timeout.
@@ -47,19 +47,19 @@ pub enum CudaError {
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum Unavailable {
-    /// This build has feature `cuda` disabled.
+    /// Feature `cuda` is disabled in this build.
     #[error("engine `cuda` needs feature `cuda`, which is disabled in this build")]
     NotBuilt,
     /// The driver's library is missing or cannot be loaded.
     #[error("cannot load the CUDA driver: {0}")]
     Library(String),
-    /// The library lacks a required function: it is not the CUDA driver, or the driver is too old.
+    /// The library lacks the named function: it is not the CUDA driver, or the driver is too old.
     #[error("the CUDA driver has no function `{0}`")]
     Function(&'static str),
-    /// The driver does not initialise, or has no usable device.
+    /// The driver fails to initialise, or finds no usable device.
     #[error("the CUDA driver finds no usable device: {0}")]
     Start(Failed),
-    /// The device's compute capability does not fit the kernel's target.
+    /// The device's compute capability does not support the kernel's target.
     #[error("{device} has compute capability {}.{}, which does not support target {target}", capability.0, capability.1)]
     Capability {
         /// The device's name.

@@ -12,7 +12,7 @@ use halfbyte_abi::Engine;
 use halfbyte_isa::trap::Trap;
 use halfbyte_native::clif::NativeError;
 
-/// Reason why a launch gave no result.
+/// Reason why a launch failed.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum LaunchError {
@@ -33,12 +33,12 @@ pub enum LaunchError {
         kernel: String,
         /// Name of the parameter.
         param: String,
-        /// Kind of the parameter.
+        /// Description of the kind that the parameter requires, such as a scalar of type `i32`.
         expected: String,
-        /// Kind of the argument.
+        /// Name of the kind of argument that was passed.
         found: &'static str,
     },
-    /// A scalar argument has bits beyond the parameter's type.
+    /// A scalar argument does not fit in the bits of the parameter's type.
     #[error("argument `{param}` of kernel `{kernel}`: {bits:#x} does not fit {ty}")]
     Scalar {
         /// Name of the kernel.
@@ -50,20 +50,20 @@ pub enum LaunchError {
         /// The bits of the argument.
         bits: u128,
     },
-    /// A buffer's size is not a multiple of the element size.
+    /// The size of a buffer argument is not a multiple of the element size.
     #[error("argument `{param}` of kernel `{kernel}` has {found} bytes; expected a multiple of {} for {elem}", elem.bytes())]
     Size {
         /// Name of the kernel.
         kernel: String,
         /// Name of the parameter.
         param: String,
-        /// Element type.
+        /// Element type of the buffer.
         elem: Type,
         /// Size of the argument in bytes.
         found: usize,
     },
-    /// The size of an argument of a PTX kernel differs from the parameter's size. A memory address
-    /// has 8 bytes.
+    /// The size of an argument of a PTX kernel differs from the size of its parameter. The size of
+    /// a pointer parameter is 8 bytes.
     #[error("argument `{param}` of kernel `{kernel}` has {found} bytes; expected {expected}")]
     Bytes {
         /// Name of the kernel.
@@ -80,9 +80,9 @@ pub enum LaunchError {
     Overlap {
         /// Name of the kernel.
         kernel: String,
-        /// Name of the first parameter.
+        /// Name of the first parameter of the overlapping pair.
         first: String,
-        /// Name of the second parameter.
+        /// Name of the second parameter of the overlapping pair.
         second: String,
     },
     /// Two parameters share memory, and one of them is written without `may_alias`.
@@ -92,21 +92,21 @@ pub enum LaunchError {
     Unique {
         /// Name of the kernel.
         kernel: String,
-        /// Name of the first parameter.
+        /// Name of the first parameter that shares the memory.
         first: String,
-        /// Name of the second parameter.
+        /// Name of the second parameter that shares the memory.
         second: String,
-        /// The parameter that lacks `may_alias`.
+        /// Name of the parameter that is written without `may_alias`.
         unique: String,
     },
-    /// An address in another argument's buffer is invalid.
+    /// An alias argument gives an invalid address in the buffer of another argument.
     #[error("argument `{param}` of kernel `{kernel}` is the address of {reason}")]
     Alias {
         /// Name of the kernel.
         kernel: String,
         /// Name of the parameter.
         param: String,
-        /// Description of the address and of its fault.
+        /// Description of the address, and the reason why it is invalid.
         reason: String,
     },
     /// The launch shape is invalid.
@@ -117,14 +117,14 @@ pub enum LaunchError {
         /// Reason why the shape is invalid.
         error: ShapeError,
     },
-    /// The block size contradicts the kernel's directives.
+    /// The block size of the launch contradicts a directive of the PTX kernel.
     #[error("kernel `{kernel}` requires blocks of `{expected}`; found {} x {} x {}", found[0], found[1], found[2])]
     Blocks {
         /// Name of the kernel.
         kernel: String,
-        /// The block size that the kernel declares.
+        /// The directive of the kernel that gives the block size.
         expected: String,
-        /// Threads per block along each axis.
+        /// Number of threads per block of the launch, along the axes x, y and z.
         found: [u32; 3],
     },
     /// Even the smallest tile does not fit VP1's data store.
@@ -147,7 +147,7 @@ pub enum LaunchError {
         kernel: String,
         /// The kernel's target.
         target: String,
-        /// The engine.
+        /// The engine that was requested.
         engine: Engine,
     },
     /// The kernel could not be translated to native code.
@@ -155,7 +155,7 @@ pub enum LaunchError {
     Native {
         /// Name of the kernel.
         kernel: String,
-        /// The reason.
+        /// Reason why the translation failed.
         error: NativeError,
     },
     /// The launch failed on the GPU.
@@ -163,13 +163,13 @@ pub enum LaunchError {
     Cuda {
         /// Name of the kernel.
         kernel: String,
-        /// The reason.
+        /// Reason why the launch failed on the GPU.
         error: CudaError,
     },
     /// A work item trapped.
     #[error(transparent)]
     Trap(#[from] Box<Trap>),
-    /// The launch was ended early.
+    /// The launch exceeded a limit or was cancelled.
     #[error("kernel `{kernel}`: {exceeded}")]
     Exceeded {
         /// Name of the kernel.
@@ -179,24 +179,27 @@ pub enum LaunchError {
     },
 }
 
-/// A tile that does not fit VP1's data store, with its largest stream.
+/// Reason why no tile fits VP1's data store: even the smallest possible tile is too large. The
+/// error describes the largest stream of the tile.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TooLarge {
     /// Name of the kernel.
     pub kernel: String,
     /// The smallest possible number of work items in a tile.
     pub items: u32,
-    /// Data store bytes that the tile needs, including everything else that is kept there.
+    /// Number of data store bytes that the tile needs, including the data besides its streams.
     pub all_bytes: u64,
-    /// Bytes of the largest stream.
+    /// Size in bytes of the largest stream.
     pub stream_bytes: u64,
-    /// The buffer of the largest stream; `None` if the stream holds access conditions.
+    /// Name of the buffer that the largest stream accesses, or `None` if the stream holds the
+    /// conditions of accesses.
     pub buffer: Option<String>,
-    /// The stream is the whole buffer, because the kernel computes the addresses of its accesses.
+    /// The largest stream holds the whole buffer, because the kernel computes the addresses of its
+    /// accesses.
     pub whole: bool,
     /// Name of the source file.
     pub source: String,
-    /// Source location of the access.
+    /// Source location of the access that the largest stream serves.
     pub loc: Loc,
 }
 

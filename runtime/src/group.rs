@@ -1,5 +1,5 @@
-//! Scheduler for a group of items that synchronise: each item runs until it has to wait, and
-//! collective operations release the waiting items.
+//! Scheduler for the work items of a cooperative group. Each item runs until it ends or waits, and
+//! a collective operation that completes releases its waiting items.
 
 use halfbyte_abi::cooperative::{DeadlockedItem, Group, InvalidSync, LivelockDetector, RaceDetector, Schedule, SyncOp};
 
@@ -10,37 +10,37 @@ use halfbyte_isa::trap::{Fault, Halt, TrapKind};
 pub(crate) enum Stop {
     /// The item has ended.
     End,
-    /// The item has executed a strong access, and continues after the other items have run.
+    /// The item has executed a strong access, and continues after other items have run.
     Yield,
     /// The item waits at a collective operation.
     Meet(SyncOp<u32, bool>),
 }
 
-/// Target-specific executor of the items of a group.
+/// Executor of the items of a group, implemented by each target.
 pub(crate) trait Runner {
     /// The execution state of a suspended item.
     type ItemState;
-    /// The state that determines an item's further execution, apart from memory. Equal positions in
-    /// two rounds mean that the item makes no progress.
+    /// The state, without memory, that determines how an item continues. If an item that polls has
+    /// the same position in two rounds of the scheduler, it makes no progress.
     type Position: PartialEq;
 
-    /// Runs item `number` of the group until it stops.
+    /// Runs item `number` of the group until the item stops.
     fn run(&mut self, number: u32, slot: &mut Self::ItemState) -> Result<Stop, Halt>;
 
-    /// Delivers the results of a collective operation to an item, and advances the item past the
-    /// instruction.
+    /// Writes the results of a collective operation to an item's registers, and advances the item
+    /// past the instruction.
     fn resume(&self, slot: &mut Self::ItemState, given: [u64; 2]);
 
-    /// Executes pending instructions that a warp executes as a whole, after all its items have
-    /// arrived. An error carries the number of the faulting item.
+    /// Executes the pending warp-wide instructions of the warps whose items have all arrived. An
+    /// error holds the number of the faulting item.
     fn execute_collectives(&mut self, _: &mut [Self::ItemState]) -> Result<(), (u32, Halt)> {
         Ok(())
     }
 
-    /// Returns the address of an item's current instruction.
+    /// Returns the address of the item's current instruction.
     fn address(slot: &Self::ItemState) -> usize;
 
-    /// Returns the state that determines an item's further execution.
+    /// Returns the state, without memory, that determines how the item continues.
     fn position(slot: &Self::ItemState) -> Self::Position;
 
     /// Returns the race detector, if any.
@@ -50,8 +50,8 @@ pub(crate) trait Runner {
     fn is_changed(&mut self) -> bool;
 }
 
-/// Runs the items of a group to their end. An error carries the number of the faulting item in the
-/// group.
+/// Runs all items of a group until they end. An error holds the number, in the group, of the
+/// faulting item.
 pub(crate) fn run_group<R: Runner>(
     runner: &mut R,
     slots: &mut [R::ItemState],
@@ -79,8 +79,8 @@ pub(crate) fn run_group<R: Runner>(
         if let Schedule::Shuffled(_) = schedule {
             turns = schedule.execution_order(count, round);
         }
-        // `Group` must not access the runner's race detector through the runner while it resumes
-        // items.
+        // The race detector is taken out of the runner, because the closure below borrows the
+        // runner.
         let mut races = runner.races().take();
         let met = group.complete_ready(races.as_mut(), &mut |number, given| {
             if let Some(slot) = slots.get_mut(number as usize) {
@@ -117,10 +117,10 @@ fn misfit_of<R: Runner>(misfit: InvalidSync, slots: &[R::ItemState]) -> (u32, Ha
     fault::<R>(misfit.item, slots, TrapKind::Collective(misfit.why, misfit.parties))
 }
 
-/// Returns the deadlock trap of the lowest item that has not ended: the item waits for others, or
-/// polls memory that no item writes.
+/// Returns the deadlock trap of the lowest item that has not ended. This item waits for other
+/// items, or polls memory that no item writes.
 fn dead<R: Runner>(group: &Group, slots: &[R::ItemState]) -> (u32, Halt) {
-    // The polling access is the instruction before the item's current address.
+    // The polling access is the instruction before the current address of the item.
     let asked = |number: u32| slots.get(number as usize).map_or(0, R::address).saturating_sub(1);
     match group.dead(|number| asked(number) as u32) {
         DeadlockedItem::Waits(misfit) => misfit_of::<R>(misfit, slots),

@@ -1,4 +1,4 @@
-//! Kernels, and the traits that each target implements to run them.
+//! Loaded kernels, and the traits that each target implements to run them.
 
 use std::fmt::Debug;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -21,7 +21,7 @@ use halfbyte_isa::trap::{Fault, Trap};
 use halfbyte_native::clif::{NativeError, Translation};
 use halfbyte_native::launch::LaunchOptions;
 
-/// A kernel, ready to be launched.
+/// A loaded kernel that can be launched.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     pub(crate) info: KernelInfo,
@@ -41,19 +41,21 @@ pub trait Machine: Debug + Sync + RefUnwindSafe {
     /// Returns `true` if an engine supports the machine's kernels.
     fn runs(&self, engine: Engine) -> bool;
 
-    /// Prepares a kernel for execution. This is done once per loaded kernel.
+    /// Prepares a kernel for execution. This method is called once for each loaded kernel.
     ///
     /// # Errors
     /// Returns a message if the code contradicts the object's metadata.
     fn prepare(&self, info: &KernelInfo, words: &SharedCode, locs: &[Loc]) -> Result<Arc<dyn Executable>, String>;
 }
 
-/// A kernel that is prepared for execution. Clones share the state that the first launch creates.
+/// A kernel that is prepared for execution. Clones of its `Arc` share the state that the first
+/// launch creates.
 pub trait Executable: Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
-    /// Runs all work items of a launch on checked arguments. It calls [`Arguments::start`] first.
+    /// Runs all work items of a launch on checked arguments. The method calls [`Arguments::start`]
+    /// before the first item runs.
     ///
     /// # Errors
-    /// Returns the trap of the lowest item that traps, a limit that was exceeded, or an error if
+    /// Returns the trap of the lowest item that traps, the limit that was exceeded, or an error if
     /// the engine does not support the kernel.
     fn launch(&self, kernel: &Kernel, order: LaunchOptions<'_>, args: &mut Arguments<'_>)
     -> Result<Stats, LaunchError>;
@@ -68,10 +70,10 @@ pub trait Executable: Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
         false
     }
 
-    /// Adds a function that runs the kernel's items to a native object.
+    /// Appends a function that runs the kernel's work items to a native object.
     ///
     /// # Errors
-    /// Returns an error if the kernel needs something that compiled objects do not support.
+    /// Returns an error if the kernel uses a feature that native objects do not support.
     #[cfg(feature = "aot")]
     fn native(&self, _kernel: &Kernel, _into: &mut aot::Emit<'_, '_>) -> Result<(), aot::NotMade> {
         Err(aot::Refusal::Machine.into())
@@ -83,10 +85,11 @@ pub trait Executable: Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     }
 }
 
-/// Error message for machine code of another instruction set.
+/// Error message for machine code that belongs to another instruction set.
 pub(crate) const OTHER_CODE: &str = "its machine code is another instruction set's";
 
-/// Returns the machine and target with the given target code of an object.
+/// Returns the machine and the target for a target code of an object file, if any machine supports
+/// it.
 pub(crate) fn of_code(machines: &[&'static dyn Machine], code: (u16, u16)) -> Option<(&'static dyn Machine, Target)> {
     machines.iter().find_map(|&machine| {
         let target = machine.isa().targets().iter().find(|target| target.code() == code)?;
@@ -95,12 +98,12 @@ pub(crate) fn of_code(machines: &[&'static dyn Machine], code: (u16, u16)) -> Op
 }
 
 impl Kernel {
-    /// Returns the name and the parameters.
+    /// Returns the kernel's name and parameters.
     pub fn signature(&self) -> &Signature {
         &self.info.signature
     }
 
-    /// Returns the object's metadata of the kernel.
+    /// Returns the kernel's metadata from the object.
     pub fn info(&self) -> &KernelInfo {
         &self.info
     }
@@ -110,31 +113,31 @@ impl Kernel {
         self.machine.runs(engine)
     }
 
-    /// Returns the instruction words, including words that are not valid instructions.
+    /// Returns the kernel's instruction words, including words that are not valid instructions.
     pub fn words(&self) -> &SharedCode {
         &self.words
     }
 
-    /// Returns the source location of each instruction word.
+    /// Returns the source locations of the kernel, one for each instruction word.
     pub fn locs(&self) -> &[Loc] {
         &self.locs
     }
 
-    /// Returns the parts of merged accesses, sorted by the address of their instruction word. One
-    /// instruction word can stand for several accesses of the source text.
+    /// Returns the source accesses that the compiler merged into single instructions. They are
+    /// sorted by the address of the instruction word.
     pub fn parts(&self) -> &[PartialAccess] {
         &self.parts
     }
 
-    /// Runs the kernel's work items. This combines [`Kernel::bind`] and
+    /// Launches the kernel. Equivalent to [`Kernel::bind`] followed by
     /// [`Bound::run`](crate::Bound::run).
     ///
-    /// Each thread caches memory and native code of the kernels that it launched last. A repeated
-    /// launch therefore costs little more than a bound one. Launches of other kernels evict cache
+    /// Each thread caches memory and native code of the kernels that it launched last. A relaunch
+    /// therefore costs little more than a bound launch. Launches of other kernels evict cache
     /// entries.
     ///
     /// # Errors
-    /// As for [`Kernel::bind`] and [`Bound::run`](crate::Bound::run).
+    /// Returns the errors of [`Kernel::bind`] and [`Bound::run`](crate::Bound::run).
     pub fn launch(&self, launch: Launch<'_, '_>) -> Result<Stats, LaunchError> {
         let Launch { shape, args, budget, engine, done, watchdog, pool } = launch;
         let mut args = Arguments::new(self.signature(), args.iter_mut().map(Arg::reborrow))?;
@@ -143,7 +146,7 @@ impl Kernel {
         self.run(&LaunchOptions { items, shape, budget, engine, done, watchdog, pool }, &mut args)
     }
 
-    /// Returns the number of work items of a shape.
+    /// Returns the number of work items in a shape, or an error if the shape is invalid.
     pub(crate) fn items(&self, shape: &Shape) -> Result<u32, LaunchError> {
         shape.items().map_err(|error| self.shape_error(error))
     }
@@ -152,7 +155,7 @@ impl Kernel {
         LaunchError::Shape { kernel: self.signature().name().to_owned(), error }
     }
 
-    /// Checks whether the kernel and the engine support a launch, and runs it.
+    /// Checks that the engine supports the kernel, and runs the launch.
     pub(crate) fn run(&self, order: &LaunchOptions<'_>, args: &mut Arguments<'_>) -> Result<Stats, LaunchError> {
         let &LaunchOptions { items, ref shape, engine, watchdog, .. } = order;
         let name = || self.signature().name().to_owned();
@@ -177,7 +180,7 @@ impl Kernel {
         self.code.launch(self, *order, args)
     }
 
-    /// Converts an error of the translation to native code to a launch error.
+    /// Converts an error of native code generation to a launch error.
     pub(crate) fn native_error(&self, error: NativeError) -> LaunchError {
         match error {
             NativeError::Exceeded(exceeded) => self.exceeded(exceeded),
@@ -185,7 +188,7 @@ impl Kernel {
         }
     }
 
-    /// Returns the error of a launch that was ended early.
+    /// Returns the launch error for an exceeded limit.
     pub fn exceeded(&self, exceeded: Exceeded) -> LaunchError {
         LaunchError::Exceeded { kernel: self.signature().name().to_owned(), exceeded }
     }
@@ -203,8 +206,8 @@ impl Kernel {
         self.code.translation()
     }
 
-    /// Returns the trap of a fault in a launch. If the access merges several accesses of the
-    /// source, the trap describes the first one that is invalid.
+    /// Converts a fault of a launch to a trap. If the instruction merges several accesses of the
+    /// source, the trap describes the first invalid one.
     pub fn trap_of(&self, shape: &Shape, item: u32, fault: Fault, buffers: &Buffers<'_>) -> Trap {
         let parts = PartialAccess::of_word(&self.parts, fault.address as u32);
         let part = parts.iter().find_map(|part| Some((part.loc, buffers.fault_of(part, &fault.kind)?)));
@@ -215,7 +218,8 @@ impl Kernel {
         }
     }
 
-    /// Returns the trap of a fault, with the text and the source location of the instruction.
+    /// Converts a fault of a launch to a trap with the text and the source location of the
+    /// instruction.
     pub(crate) fn trap(&self, shape: &Shape, item: u32, fault: Fault) -> Trap {
         let Fault { address, mut kind } = fault;
         kind.locate_parties(|address| self.locs.get(address).copied().unwrap_or_default());

@@ -1,5 +1,5 @@
 //! Runtime that loads objects ([`Program::load`]) and executes their machine code
-//! ([`Kernel::bind`], [`Bound::run`]) with bit-exact results on any computer.
+//! ([`Kernel::bind`], [`Bound::run`]). The results are bit-exact on every computer.
 //!
 //! The crate does not depend on the compiler: an object contains everything about a program. The
 //! top-level modules contain what all machines share (objects, arguments, buffers, traps). Each
@@ -36,7 +36,8 @@ pub use load::{LoadError, Program};
 pub use ptx::Ptx;
 pub use vp1::Vp1;
 
-// Single steps of the engines, for `halfbyte prove`. This is not a stable interface.
+// Functions that execute single instructions on each engine, for `halfbyte prove`. They are not a
+// stable interface.
 #[doc(hidden)]
 pub use halfbyte_native::rows;
 #[doc(hidden)]

@@ -1,5 +1,6 @@
-//! Object loader. Input is untrusted: every count, offset and name is checked. A word that is not a
-//! valid instruction is kept, and traps when it is executed.
+//! Object loader. The input is untrusted, so the loader checks every count, offset and name. An
+//! instruction word that is not a valid instruction loads without an error, and traps when it is
+//! executed.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,10 +32,10 @@ pub enum LoadError {
     /// The bytes are not a well-formed little-endian 64-bit ELF file.
     #[error("not an object file: {0}")]
     Elf(String),
-    /// The object is for another kind of machine.
+    /// The ELF machine number of the object is not that of halfbyte objects.
     #[error("the object is for ELF machine {0:#x}; expected {E_MACHINE:#x}")]
     Machine(u16),
-    /// The object has another layout version.
+    /// The layout version of the object is not supported.
     #[error("the object has layout version {0}; expected {E_FLAGS}")]
     Version(u32),
     /// The sections' total size exceeds the file's size.
@@ -54,7 +55,8 @@ pub enum LoadError {
         /// Reason why the record is malformed.
         error: RecordError,
     },
-    /// The size of a text section is not a positive multiple of the instruction word's size.
+    /// The size in bytes of a text section is not a positive multiple of the size of an instruction
+    /// word.
     #[error("section `{section}` has {bytes} bytes; expected a positive multiple of {word_bytes}")]
     Text {
         /// Name of the section.
@@ -72,7 +74,8 @@ pub enum LoadError {
         /// The object's target.
         target: Target,
     },
-    /// The code contradicts the kernel's record, such as a PTX kernel with other parameters.
+    /// The code contradicts the kernel's record. For example, a PTX kernel has other parameters
+    /// than its record.
     #[error("section `{section}`: {error}")]
     Unfit {
         /// Name of the section.
@@ -90,8 +93,8 @@ pub enum LoadError {
         /// Number of instruction words in the kernel.
         words: usize,
     },
-    /// The size of a location section is wrong: it holds one location per instruction word,
-    /// followed by access parts.
+    /// The size of a location section is wrong. The section holds one location for each instruction
+    /// word, followed by the parts of merged accesses.
     #[error(
         "section `{section}` has {bytes} bytes; expected {expected}, plus {} for each access part",
         PartialAccess::BYTES
@@ -101,23 +104,23 @@ pub enum LoadError {
         section: String,
         /// Size of the section in bytes.
         bytes: usize,
-        /// Expected size without access parts, in bytes.
+        /// Expected size in bytes, without the parts of merged accesses.
         expected: usize,
     },
-    /// The access parts are not sorted by instruction word.
+    /// The parts of merged accesses are not sorted by the address of their instruction word.
     #[error("section `{section}`: the access parts of word {word} are not in the order of words")]
     Order {
         /// Name of the section.
         section: String,
-        /// Address of the instruction word.
+        /// Address of the first instruction word that is out of order.
         word: u32,
     },
-    /// The record of a kernel names another kernel.
+    /// A kernel's record has the name of another kernel than its section.
     #[error("section `{section}` describes kernel `{found}`")]
     Name {
         /// Name of the section.
         section: String,
-        /// The kernel's name in the record.
+        /// The kernel name in the record.
         found: String,
     },
 }
@@ -176,12 +179,12 @@ impl Program {
         Ok(Program { header, kernels })
     }
 
-    /// Returns the header, which names the target and the source file.
+    /// Returns the object's header, which contains the target and the name of the source file.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// Returns the kernels, in the object's order.
+    /// Returns the kernels, in the order of the object.
     pub fn kernels(&self) -> &[Kernel] {
         &self.kernels
     }
@@ -192,7 +195,7 @@ impl Program {
     }
 }
 
-/// Reads the instruction words of a kernel. At least one is required.
+/// Reads the instruction words of a kernel from its text section. An empty section is an error.
 fn words(machine: &dyn Machine, target: Target, section: String, text: &[u8]) -> Result<SharedCode, LoadError> {
     match machine.isa().machine_code(target, text) {
         Some(words) if !words.is_empty() && u32::try_from(words.len()).is_ok() => Ok(words),
@@ -244,8 +247,8 @@ fn sections(bytes: &[u8]) -> Result<Sections<'_>, LoadError> {
     }
     let table = header.sections(endian, bytes)?;
     let mut found = Sections { by_name: HashMap::new(), texts: Vec::new() };
-    // Several section headers may refer to the same bytes. The total amount read must not exceed
-    // the file size, so that a small hostile file cannot cause huge amounts of work.
+    // Several section headers may refer to the same bytes. The loader therefore limits the total
+    // size of the sections to the file size, so that a small hostile file cannot cause much work.
     let mut left = bytes.len();
     let mut charge = |count| {
         left = left.checked_sub(count).ok_or(LoadError::Overlap)?;

@@ -1,4 +1,4 @@
-//! Execution of groups of work items that synchronise.
+//! Execution of HALU groups whose work items synchronise.
 
 use halfbyte_abi::Shape;
 use halfbyte_abi::cooperative::{RaceDetector, Schedule};
@@ -18,7 +18,7 @@ pub(super) struct SuspendedItem {
     local: Vec<u8>,
 }
 
-/// The executor of a group's items.
+/// Executor of the items of a group.
 struct Items<'r, 'm, 'w> {
     code: &'r DecodedKernel,
     memory: &'r mut Memory<'m>,
@@ -61,8 +61,9 @@ impl Runner for Items<'_, '_, '_> {
     }
 }
 
-/// Runs the items of a group; `first` is the number of its first item. The allocations in `slots`
-/// are reused from the previous group. An error carries the faulting item.
+/// Runs the items of a group. `first` is the number, in the launch, of the group's first item. The
+/// allocations in `slots` are reused from the previous group. An error holds the number of the
+/// faulting item.
 pub(super) fn run_group(
     code: &DecodedKernel,
     shape: &Shape,

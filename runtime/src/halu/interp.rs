@@ -1,11 +1,11 @@
-//! The interpreter. It runs work items in order, each from its first instruction to EXIT or to a
+//! Interpreter of HALU code. It runs each work item from its first instruction to EXIT or to a
 //! collective operation of its group ([`super::group`]).
 //!
-//! Items that do not synchronise are independent. Their order is visible only in which trap is
-//! reported: that of the lowest item. For the same reason an item may have its own uniform
-//! registers: R2UR reads the lowest active item, and each item takes itself for it. This agrees
-//! with the machine for every program that writes only uniform values to uniform registers, as
-//! programs must.
+//! Items that do not synchronise are independent. Only the reported trap depends on their order:
+//! the trap of the lowest item is reported. An item may also have its own uniform registers. On the
+//! machine, R2UR reads the register of the lowest active item; the interpreter reads the register
+//! of the item itself. Both agree for every valid program, because valid programs write only
+//! uniform values to uniform registers.
 
 use arrayvec::ArrayVec;
 use halfbyte_isa::atomic::{AtomicOp, apply_atomic_to_registers};
@@ -24,7 +24,7 @@ use halfbyte_abi::Work;
 use halfbyte_isa::halu::Word;
 use halfbyte_isa::trap::{Fault, Halt, TrapKind};
 
-/// Execution counts of an item.
+/// Execution counts of a work item.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ItemStats {
     /// Instructions executed, including those with a false guard.
@@ -33,15 +33,15 @@ pub(super) struct ItemStats {
     pub backward: u64,
 }
 
-/// The progress of an item: the next instruction's address and the counts so far.
+/// The progress of an item: the address of the next instruction, and the execution counts so far.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Progress {
     pub address: usize,
     pub stats: ItemStats,
 }
 
-/// Runs one item until it ends, waits for its group, or yields. Without a group (`MEETS` is false)
-/// an item never yields.
+/// Runs one item until it ends, waits for other items of its group, or yields after a strong
+/// access. `MEETS` is `false` for an item that does not run in a group; such an item never yields.
 pub(super) fn run<const MEETS: bool>(
     words: &[Word],
     progress: &mut Progress,
@@ -103,7 +103,8 @@ pub(super) fn run<const MEETS: bool>(
     }
 }
 
-/// Delivers the results of a collective operation to an item and advances the item.
+/// Writes the results of a collective operation to an item's registers, and advances the item past
+/// the instruction.
 pub(super) fn resume(words: &[Word], progress: &mut Progress, registers: &mut Registers, values: [u64; 2]) {
     if let Some(Word::Inst(inst)) = words.get(progress.address)
         && let Some(write) = collective_result(inst, values)
@@ -165,7 +166,7 @@ fn step(inst: &Inst, registers: &mut Registers, memory: &mut Memory<'_>) -> Resu
     Ok(effects.next)
 }
 
-/// Applies an atomic operation to memory and returns the old value.
+/// Performs an atomic operation on memory, and returns the old value.
 fn atomic(
     memory: &mut Memory<'_>,
     address: Address<u32>,
@@ -189,7 +190,7 @@ fn atomic(
     Ok(old)
 }
 
-/// Loads up to four words from an address. Loads of 8 and 16 bits are extended to 32 bits.
+/// Loads up to four 32-bit words from an address. Values of 8 and 16 bits are extended to 32 bits.
 fn load(memory: &Memory<'_>, address: Address<u32>, width: Width, signed: bool) -> Result<[u32; 4], TrapKind> {
     let (space, address) = locate(address);
     let mut bytes = [0; 16];
@@ -210,7 +211,7 @@ fn load(memory: &Memory<'_>, address: Address<u32>, width: Width, signed: bool) 
     Ok(words)
 }
 
-/// Resolves an address to its memory space and the offset in that space.
+/// Returns the memory space of an address, and the byte offset in that space.
 fn locate(address: Address<u32>) -> (MemorySpace, u64) {
     let wide = |[low, high]: [u32; 2]| u64::from(high) << 32 | u64::from(low);
     // A negative sum becomes a huge unsigned offset, which is out of bounds.

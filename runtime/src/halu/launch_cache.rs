@@ -1,5 +1,5 @@
-//! Launch state that is cached for the next launch, either on the same arguments or of the same
-//! kernel by the same thread.
+//! Cache for the state of a launch. The state is reused by the next launch with the same arguments,
+//! or by the next launch of the same kernel on the same thread.
 
 use std::cell::RefCell;
 
@@ -9,21 +9,21 @@ use halfbyte_abi::{GROUP_COUNT_OFFSET, GROUP_SIZE_OFFSET, ITEM_COUNT_OFFSET, Sha
 use super::put;
 use super::{Jit, Repeat};
 
-/// The private memory of a launch.
+/// The state of a launch that a relaunch can reuse.
 #[derive(Default)]
 pub(super) struct LaunchCache {
     pub constants: Vec<u8>,
     pub local: Vec<u8>,
-    /// The shape of the last launch, whose counts are in `constants`.
+    /// The launch shape that `constants` was last filled for.
     shape: Option<Shape>,
-    /// The relaunch state of the last launch in native code, if it can be relaunched.
+    /// State of the native code of the last launch, or `None` if that launch cannot be relaunched.
     pub repeat: Option<Box<Repeat>>,
 }
 
 /// Maximum number of kernels whose launch state a thread caches.
 const KERNELS: usize = 4;
 
-/// The cached launch states; the most recently used state is last.
+/// The launch states that a thread caches, ordered from least to most recently used.
 type Last = ArrayVec<Box<LaunchCache>, KERNELS>;
 
 thread_local! {
@@ -31,8 +31,7 @@ thread_local! {
 }
 
 impl LaunchCache {
-    /// Takes the cached state of this thread's last launch of a kernel, if that launch can be
-    /// relaunched.
+    /// Removes and returns the state that this thread has cached for a kernel, if any.
     pub(super) fn of_thread(jit: &Jit) -> Option<Box<LaunchCache>> {
         let take = |last: &RefCell<Last>| {
             let last = &mut *last.borrow_mut();
@@ -43,8 +42,9 @@ impl LaunchCache {
         LAST.try_with(take).ok().flatten()
     }
 
-    /// Caches the state for this thread's next launch of the kernel, if it can be relaunched. If
-    /// the cache is full, the least recently used state is evicted.
+    /// Caches the state for this thread's next launch of the same kernel. A state that does not
+    /// permit a relaunch is dropped. If the cache is full, the least recently used state is
+    /// evicted.
     pub(super) fn leave_to_thread(self: Box<LaunchCache>) {
         if self.repeat.is_none() {
             return;
@@ -56,11 +56,12 @@ impl LaunchCache {
             }
             last.push(self);
         };
-        // The access fails only while the thread ends, and then nothing needs to be cached.
+        // The access fails only while the thread exits. Then no later launch could use the state.
         let _ = LAST.try_with(keep);
     }
 
-    /// Writes the item and group counts of a launch to constant bank 0.
+    /// Writes the number of items, the group size and the number of groups of a launch to constant
+    /// bank 0.
     pub(super) fn launch(&mut self, items: u32, shape: &Shape) {
         if self.shape == Some(*shape) {
             return;

@@ -1,31 +1,32 @@
-//! The memory spaces of a work item, and the checks of every access.
+//! The memory spaces of a HALU work item, and the checks of each access.
 
 use halfbyte_isa::buffers::{Buffers, range, range_mut};
 use halfbyte_isa::trap::{Access, Space, TrapKind};
 
-/// The memory of a launch.
+/// The memory of a HALU launch.
 pub(super) struct Memory<'a> {
-    /// Constant bank 0, the only bank.
+    /// Contents of constant bank 0. No other bank exists.
     pub constants: Vec<u8>,
     /// Global memory.
     pub buffers: Buffers<'a>,
     /// Local memory of the running item.
     pub local: Vec<u8>,
-    /// Size of the scratch memory that the kernel declares, at the start of local memory.
+    /// Size in bytes of the scratch memory that the kernel declares. Scratch memory lies at the
+    /// start of local memory.
     pub scratch_bytes: usize,
     /// Shared memory of the running group.
     pub shared: Vec<u8>,
-    /// A store has changed memory since this flag was last cleared.
+    /// `true` if a store has changed memory since this flag was last set to `false`.
     pub is_changed: bool,
 }
 
-/// A memory space that instructions name.
+/// A memory space that an instruction accesses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum MemorySpace {
     Constant(u8),
     /// All of local memory.
     Local,
-    /// The part of local memory that the kernel declares.
+    /// The scratch memory that the kernel declares, which is a part of local memory.
     Scratch,
     Shared,
     Global,
@@ -43,7 +44,7 @@ impl MemorySpace {
 }
 
 impl Memory<'_> {
-    /// Loads bytes from an address into `out`.
+    /// Copies bytes of memory, from an address on, to `out`.
     pub(super) fn load(&self, part: MemorySpace, address: u64, out: &mut [u8]) -> Result<(), TrapKind> {
         let count = out.len();
         check_aligned(Access::Load, part.space(), address, count)?;
@@ -64,7 +65,7 @@ impl Memory<'_> {
         }
     }
 
-    /// Stores `data` to an address.
+    /// Copies `data` to memory, from an address on.
     pub(super) fn store(&mut self, part: MemorySpace, address: u64, data: &[u8]) -> Result<(), TrapKind> {
         let bytes = self.written(part, address, data.len())?;
         let is_changed = bytes != data;
@@ -73,8 +74,8 @@ impl Memory<'_> {
         Ok(())
     }
 
-    /// Returns the bytes at an address for an atomic operation. Local memory has no atomic
-    /// operations.
+    /// Returns the bytes at an address, which an atomic operation reads and writes. Atomic
+    /// operations on local memory are not supported.
     pub(super) fn change(&mut self, part: MemorySpace, address: u64, count: usize) -> Result<&mut [u8], TrapKind> {
         if part.space() == Space::Local {
             check_aligned(Access::Store, Space::Local, address, count)?;
@@ -83,7 +84,7 @@ impl Memory<'_> {
         self.written(part, address, count)
     }
 
-    /// Returns the bytes at an address for writing.
+    /// Returns the bytes at an address for writing, after a check of the access.
     fn written(&mut self, part: MemorySpace, address: u64, count: usize) -> Result<&mut [u8], TrapKind> {
         check_aligned(Access::Store, part.space(), address, count)?;
         let has = match part {
@@ -143,7 +144,7 @@ impl<'a> halfbyte_native::jit::Reached<'a> for Memory<'a> {
     }
 }
 
-/// Checks that an address is a multiple of the access size, which is a power of two.
+/// Checks that an address is a multiple of the access size. The access size is a power of two.
 fn check_aligned(access: Access, space: Space, address: u64, count: usize) -> Result<(), TrapKind> {
     if address.is_multiple_of(count as u64) {
         Ok(())

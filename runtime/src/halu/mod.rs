@@ -73,24 +73,25 @@ impl Machine for Halu {
 /// Maximum size in bytes of the shared memory that a launch may add.
 const MAX_LAUNCHED_SHARED: u32 = 1 << 20;
 
-/// A kernel's instructions, decoded once.
+/// The decoded instructions of a kernel, with facts about its code.
 #[derive(Clone, Debug)]
 pub(crate) struct DecodedKernel {
     words: Vec<Word>,
-    /// One more than the highest general register that the code names, RZ excluded.
+    /// Number of general registers that the code uses: the highest register number plus one, RZ
+    /// excluded.
     gprs: usize,
-    /// The kernel runs in groups: its items synchronise, share memory, or read memory that other
-    /// items may write at the same time.
+    /// `true` if the kernel must run group by group: its items synchronise, share memory, or read
+    /// memory that other items may write at the same time.
     is_of_groups: bool,
-    /// The kernel declares shared memory.
+    /// `true` if the kernel declares shared memory.
     has_shared: bool,
-    /// The native engine supports all instructions of the kernel.
+    /// `true` if native code supports all instructions of the kernel.
     is_native: bool,
     /// The special registers that the code reads.
     specials: Vec<SpecialReg>,
-    /// The buffer addresses in constant bank 0, computed on first use.
+    /// The buffer addresses that constant bank 0 contains, computed on first use.
     pointers: OnceLock<Vec<Pointer>>,
-    /// Constant bank 0 without arguments, built on first use.
+    /// Constant bank 0 of a launch before the arguments are written, built on first use.
     blank: OnceLock<Vec<u8>>,
     jit: Jit,
 }
@@ -182,7 +183,8 @@ impl Executable for DecodedKernel {
 }
 
 impl DecodedKernel {
-    /// Describes the kernel to the native engine. `constant_bytes` is the size of constant bank 0.
+    /// Returns the description of the kernel for the native engine. `constant_bytes` is the size in
+    /// bytes of constant bank 0.
     fn described<'a>(&'a self, kernel: &Kernel, constant_bytes: u32) -> jit::Kernel<'a> {
         jit::Kernel {
             words: &self.words,
@@ -194,13 +196,14 @@ impl DecodedKernel {
         }
     }
 
-    /// Fills constant bank 0 with the parameters; the launch counts are written later. Constants
-    /// are read as words, so the bank's size is rounded up.
+    /// Fills constant bank 0 with the arguments in `scalars`. The numbers of items and groups are
+    /// written later. The size of the bank is rounded up, because code reads constants as 32-bit
+    /// words.
     fn fill(&self, constants: &mut Vec<u8>, kernel: &Kernel, scalars: &[u128]) {
         let signature = kernel.signature();
         if constants.is_empty() {
-            // Copying a blank bank is faster than a zeroed allocation, because allocators rarely
-            // cache small zeroed blocks.
+            // Copying an existing blank bank is faster than a zeroed allocation, because allocators
+            // rarely cache small zeroed blocks.
             let bytes = usize::from(signature.constant_bytes()).next_multiple_of(16);
             constants.clone_from(self.blank.get_or_init(|| vec![0; bytes]));
         }
@@ -267,7 +270,8 @@ impl DecodedKernel {
         Ok(stats)
     }
 
-    /// Runs one group after another; each has `size` items and `bytes` bytes of shared memory.
+    /// Runs the groups of a launch in order. Each group has `size` items and `bytes` bytes of
+    /// shared memory.
     fn run_groups(
         &self,
         kernel: &Kernel,
@@ -292,10 +296,11 @@ impl DecodedKernel {
     }
 }
 
-/// Returns `true` if an item may poll: a load that other items' stores can change lies in a loop.
+/// Returns `true` if an item may poll memory: a loop contains a load whose value another item's
+/// store can change.
 fn may_poll(words: &[Word]) -> bool {
-    // Every cycle through an instruction contains a backward branch from that instruction or a
-    // later one, back to it or an earlier one.
+    // A loop that contains an instruction has a backward branch. This branch starts at or after the
+    // instruction, and its target is at or before the instruction.
     let mut loops = Vec::new();
     for (address, word) in (0i64..).zip(words) {
         if let Word::Inst(inst) = word
@@ -311,8 +316,8 @@ fn may_poll(words: &[Word]) -> bool {
     (0i64..).zip(words).any(|(address, word)| polls(word) && loops.iter().any(|around| around.contains(&address)))
 }
 
-/// Returns `true` if an instruction names scratch memory by a constant offset, while other
-/// instructions of the kernel reach it by address.
+/// Returns `true` if one instruction accesses scratch memory at a constant offset, and another
+/// instruction accesses it at a computed address.
 fn mixes_constant_and_computed_addresses(words: &[Word], scratch_bytes: u32) -> bool {
     let names = |word: &Word| {
         let Word::Inst(inst) = word else { return false };
@@ -325,7 +330,7 @@ fn mixes_constant_and_computed_addresses(words: &[Word], scratch_bytes: u32) -> 
 }
 
 impl Kernel {
-    /// Converts the reason of an early end to a launch error.
+    /// Converts the trap or limit that ended a launch early to a launch error.
     fn halted(&self, shape: &Shape, item: u32, halt: Halt, memory: &Memory<'_>) -> LaunchError {
         match halt {
             Halt::Fault(fault) => Box::new(self.trap_of(shape, item, fault, &memory.buffers)).into(),
@@ -333,7 +338,7 @@ impl Kernel {
         }
     }
 
-    /// Returns the parameters that are buffer addresses.
+    /// Returns the parameters that hold buffer addresses.
     fn pointers(&self) -> impl Iterator<Item = Pointer> {
         let params = self.signature().params().iter().zip(self.signature().offsets());
         let buffers = params.filter(|(param, _)| matches!(param.kind, ParamKind::Buffer { .. }));

@@ -1,5 +1,5 @@
-//! Stub of the native engine for builds without feature `jit`. Every launch fails with an error
-//! that says so.
+//! Stub of the native engine for builds without feature `jit`. Every launch in native code fails
+//! with [`NativeError::NotBuilt`].
 
 use std::num::NonZero;
 
@@ -15,11 +15,11 @@ use halfbyte_native::clif::{NativeError, Translation};
 use halfbyte_native::launch::LaunchOptions;
 use halfbyte_native::launch::Pointer;
 
-/// Stub of a kernel's native code, which is never generated.
+/// Stub of a kernel's native code. Code is never generated in this build.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Jit(());
 
-/// Stub of a relaunch state, which never exists.
+/// Stub of the state of a relaunch in native code. No value of this type exists.
 pub(super) enum Repeat {}
 
 impl Repeat {
@@ -32,7 +32,7 @@ impl Repeat {
     }
 }
 
-/// The kernel that native code would be generated from.
+/// Stub of the description of a kernel for the native engine.
 #[expect(dead_code, reason = "nothing is made of it")]
 pub(super) struct Kernel<'a> {
     pub words: &'a [Word],
@@ -43,7 +43,7 @@ pub(super) struct Kernel<'a> {
     pub specials: &'a [SpecialReg],
 }
 
-/// The groups of a launch.
+/// Stub of the group counts of a launch for the native engine.
 #[expect(dead_code, reason = "nothing is launched")]
 pub(super) struct Groups<'a> {
     pub items: Option<u32>,
@@ -80,7 +80,7 @@ impl Jit {
     }
 }
 
-/// Computes an instruction's effects with native code.
+/// Computes the effects of an instruction with native code.
 ///
 /// # Errors
 /// Always returns [`NativeError::NotBuilt`].

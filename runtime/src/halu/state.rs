@@ -1,4 +1,4 @@
-//! The registers of a work item.
+//! The registers of a HALU work item.
 
 use halfbyte_abi::Shape;
 use halfbyte_isa::halu::concrete::Concrete;
@@ -8,8 +8,9 @@ use super::memory::{Memory, MemorySpace};
 use halfbyte_isa::halu::special::Special;
 use halfbyte_isa::trap::TrapKind;
 
-/// All register files of one work item, zero at the item's start. The entries of constant registers
-/// (RZ, URZ, PT) are unused: instruction semantics neither read nor write them.
+/// All register files of one work item. All registers are zero when the item starts. The entries of
+/// constant registers (RZ, URZ, PT) are unused, because instructions neither read nor write these
+/// entries.
 #[derive(Clone, PartialEq)]
 pub(super) struct Registers {
     gprs: [u32; 256],
@@ -20,13 +21,13 @@ pub(super) struct Registers {
 }
 
 impl Registers {
-    /// Creates the registers for the items of a launch.
+    /// Creates the registers for a launch of the given shape.
     pub(super) fn new(shape: Shape) -> Registers {
         Registers { gprs: [0; 256], urs: [0; 64], preds: [false; 8], item: 0, shape }
     }
 
-    /// Resets the registers for the start of an item. The kernel names only general registers below
-    /// `gprs`.
+    /// Resets the registers for the start of work item `item`. The kernel uses only general
+    /// registers with numbers below `gprs`.
     pub(super) fn start(&mut self, item: u32, gprs: usize) {
         self.gprs.iter_mut().take(gprs).for_each(|gpr| *gpr = 0);
         self.urs = [0; 64];
@@ -47,8 +48,8 @@ impl Registers {
     }
 }
 
-/// The operands that an instruction may read: registers and constants. A constant outside its bank
-/// reads as zero and records a fault.
+/// The operands that an instruction may read: registers and constants. A read outside a constant
+/// bank returns zero and records a fault.
 pub(super) struct View<'a, 'b> {
     pub registers: &'a Registers,
     pub memory: &'a Memory<'b>,

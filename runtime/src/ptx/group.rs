@@ -1,4 +1,4 @@
-//! Execution of a thread block whose threads synchronise.
+//! Execution of PTX thread blocks whose threads synchronise.
 
 use arrayvec::ArrayVec;
 use halfbyte_abi::Shape;
@@ -19,19 +19,19 @@ use halfbyte_isa::trap::{Access, ConflictingAccess, Fault, Halt, Space, TrapKind
 struct SuspendedThread<'p> {
     thread: Thread<'p>,
     stack: Stack,
-    /// Destination registers of the collective operation that the thread waits for.
+    /// Registers that receive the results of the collective operation at which the thread waits.
     results: [Option<Reg>; 2],
-    /// The thread waits at an instruction that its warp executes as a whole.
+    /// `true` if the thread waits at an instruction that its whole warp executes together.
     is_collective: bool,
-    /// All threads of the warp have arrived there.
+    /// `true` if all threads of the warp have arrived at that warp-wide instruction.
     has_met: bool,
 }
 
-/// The executor of a block's threads.
+/// Executor of the threads of a block.
 struct Block<'p, 'r, 'm, 'w> {
     program: &'p Program<'p>,
     shape: &'r Shape,
-    /// Number of the block's first item in the launch.
+    /// Number, in the launch, of the block's first thread.
     first: u32,
     memory: &'r mut Memory<'m>,
     budget: u64,
@@ -109,7 +109,7 @@ struct Warp<'p, 'r, 'm> {
     shape: &'r Shape,
     /// Number of the warp in the block.
     number: u32,
-    /// Number of the warp's first item in the launch.
+    /// Number, in the launch, of the warp's first thread.
     first: u32,
     slots: &'r mut [SuspendedThread<'p>; LANES],
     memory: &'r mut Memory<'m>,
@@ -118,7 +118,8 @@ struct Warp<'p, 'r, 'm> {
 const LANES: usize = SUBGROUP as usize;
 
 impl<'m> Warp<'_, '_, 'm> {
-    /// Returns the memory, switched to a lane's item, and the origin of the lane's access.
+    /// Returns the memory for an access by one lane, and the origin of that access. The memory then
+    /// belongs to the lane's thread.
     fn of_lane(&mut self, lane: u32) -> (&mut Memory<'m>, AccessOrigin) {
         self.memory.item = self.first + lane;
         let address = self.slots[lane as usize % LANES].thread.address();
@@ -161,8 +162,8 @@ impl meaning::Warp for Warp<'_, '_, '_> {
     }
 }
 
-/// Runs the items of a block; `first` is the number of its first item. An error carries the
-/// faulting item.
+/// Runs the threads of a block. `first` is the number, in the launch, of the block's first thread.
+/// An error holds the number of the faulting thread.
 pub(super) fn run_group(
     program: &Program<'_>,
     shape: &Shape,
@@ -198,7 +199,7 @@ pub(super) fn run_group(
     Ok(stats)
 }
 
-/// Converts a race to a fault of the item that made the second access.
+/// Converts a race to a fault of the item that made the second of the two accesses.
 pub(super) fn race_of(race: &Race, shape: &Shape) -> (u32, Halt) {
     let Race { place, offset, first, second, is_async_copy: is_under_way } = *race;
     let (space, address) = match place {

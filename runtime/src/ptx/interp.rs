@@ -1,4 +1,4 @@
-//! The interpreter, which runs a PTX thread from its first instruction to its end.
+//! Interpreter of PTX, which runs a thread from its first instruction to its end.
 
 use arrayvec::ArrayVec;
 use halfbyte_abi::cooperative::{Branch, SyncOp};
@@ -22,26 +22,26 @@ use halfbyte_isa::ptx::program::{Callable, FunctionBody, Program};
 use halfbyte_isa::ptx::special;
 use halfbyte_isa::trap::{Fault, Halt, TrapKind};
 
-/// The coordinates of an item in its launch.
+/// The position of a work item in its launch.
 #[derive(Clone, Copy)]
 pub(super) struct Item<'a> {
     pub shape: &'a Shape,
     pub place: ItemPosition,
 }
 
-/// Execution counts of an item.
+/// Execution counts of a work item.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ItemStats {
     /// Instructions executed, including those with a false guard.
     pub instructions: u64,
-    /// Backward branches taken, and calls, which count as backward branches.
+    /// Number of backward branches taken, plus the number of calls.
     pub backward: u64,
 }
 
-/// The registers of a function body.
+/// The registers of the body of a kernel or function.
 #[derive(Default)]
 pub(super) struct Registers {
-    /// The register values; a predicate is 0 or 1.
+    /// The value of each register, indexed by register number. The value of a predicate is 0 or 1.
     held: Vec<u64>,
     /// The carry flag.
     carry: u64,
@@ -50,7 +50,8 @@ pub(super) struct Registers {
 }
 
 impl Registers {
-    /// Resets the registers for the start of a body.
+    /// Resets the registers for the start of a body. If `is_watched`, all registers become
+    /// undefined.
     fn clear(&mut self, code: &FunctionBody<'_>, is_watched: bool) {
         self.held.clear();
         self.held.resize(code.types.len(), 0);
@@ -80,27 +81,28 @@ impl Registers {
     }
 }
 
-/// The stack frame of a running body, or of a caller.
+/// A stack frame: the state of a body that runs, or that waits for a function it called.
 struct Frame<'p> {
     code: &'p FunctionBody<'p>,
-    /// Parameter and result locations, for a function.
+    /// Locations of the parameters and results of a function; `None` for a kernel.
     passed: Option<&'p FunctionCode>,
     registers: Registers,
-    /// Index of the next instruction. In a caller: index of the call.
+    /// Index of the next instruction. While the body waits for a called function, the index of the
+    /// call.
     next: usize,
-    /// Top of the local stack before this frame.
+    /// Address of the stack's top before this frame was allocated.
     before: u64,
     /// Base address of the frame's variables in local memory.
     base: u64,
 }
 
 impl Frame<'_> {
-    /// Returns the address of a variable.
+    /// Returns the local-memory address of a variable of the frame.
     fn variable(&self, number: u32) -> u64 {
         self.base + u64::from(self.code.places.get(number as usize).copied().unwrap_or(0))
     }
 
-    /// Returns the size of a variable in bytes.
+    /// Returns the size in bytes of a variable of the frame.
     fn bytes(&self, number: u32) -> usize {
         self.code.body.frame.get(number as usize).map_or(0, |variable| variable.bytes() as usize)
     }
@@ -117,17 +119,17 @@ pub(super) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Creates the view of a thread's current instruction.
+    /// Creates the view of a thread before its next instruction.
     pub(super) fn new(thread: &'a Thread<'a>, item: Item<'a>, memory: &'a Memory<'a>) -> View<'a> {
         View { frame: &thread.frame, item, memory, executed: thread.stats.instructions }
     }
 
-    /// Returns the registers of the current body.
+    /// Returns the registers of the running body.
     pub(super) fn registers(&self) -> &'a Registers {
         &self.frame.registers
     }
 
-    /// Returns the current body.
+    /// Returns the running body.
     pub(super) fn body(&self) -> &'a Body {
         self.frame.code.body
     }
@@ -190,12 +192,12 @@ impl Reader<Concrete> for View<'_> {
 /// The execution state of a thread.
 pub(super) struct Thread<'p> {
     frame: Frame<'p>,
-    /// The frames of the callers, outermost first.
+    /// The stack frames of the callers of the running body, outermost first.
     waiting: Vec<Frame<'p>>,
     pub stats: ItemStats,
 }
 
-/// For each active frame: the address of the next instruction and the register values.
+/// For each stack frame, the index of its next instruction and its register values.
 pub(super) type Position = Vec<(usize, Vec<u64>)>;
 
 /// Reason why a thread stopped running.
@@ -203,20 +205,20 @@ pub(super) type Position = Vec<(usize, Vec<u64>)>;
 pub(super) enum Stop {
     /// The thread has ended.
     End,
-    /// The thread has executed a strong access, and continues after the other threads have run.
+    /// The thread has executed a strong access, and continues after other threads have run.
     Yield,
     /// The thread waits at a collective operation.
     Meet {
         /// The collective operation.
         meeting: SyncOp<u32, bool>,
-        /// Destination registers of the results.
+        /// Registers that receive the results of the operation.
         results: [Option<Reg>; 2],
     },
 }
 
 impl<'p> Thread<'p> {
-    /// Creates a thread at the start of a kernel. The allocations of `registers` are reused. The
-    /// thread's local memory is the stack in `memory`.
+    /// Creates a thread at the start of a kernel. The thread reuses the allocations of `registers`,
+    /// and its local memory is the stack in `memory`.
     pub(super) fn start(
         program: &'p Program<'p>,
         mut registers: Registers,
@@ -233,23 +235,24 @@ impl<'p> Thread<'p> {
         self.waiting.into_iter().next().unwrap_or(self.frame).registers
     }
 
-    /// Returns the address of the next instruction in the program.
+    /// Returns the address of the thread's next instruction in the program.
     pub(super) fn address(&self) -> usize {
         self.frame.code.first + self.frame.next
     }
 
-    /// Sets a register.
+    /// Sets a register of the running body.
     pub(super) fn set(&mut self, reg: Reg, value: u64) {
         self.frame.registers.set(reg, value, &self.frame.code.types);
     }
 
-    /// Sets the results of a collective operation, and advances past the instruction.
+    /// Writes the results of a collective operation to registers, and advances the thread past the
+    /// instruction.
     pub(super) fn resume(&mut self, results: &[(Reg, u64)]) {
         results.iter().for_each(|&(reg, value)| self.set(reg, value));
         self.frame.next += 1;
     }
 
-    /// Returns the state that determines the thread's further execution, apart from memory.
+    /// Returns the state, without memory, that determines how the thread continues.
     pub(super) fn position(&self) -> Position {
         let of = |frame: &Frame<'_>| (frame.code.first + frame.next, frame.registers.held.clone());
         self.waiting.iter().map(of).chain([of(&self.frame)]).collect()
@@ -263,7 +266,7 @@ impl<'p> Thread<'p> {
         Ok(work.add(1)?)
     }
 
-    /// Runs until the thread ends or waits. Reaching the end of a body has the same effect as
+    /// Runs the thread until it ends, waits or yields. The end of a body has the same effect as
     /// `ret`.
     pub(super) fn run(
         &mut self,
@@ -383,7 +386,7 @@ impl<'p> Thread<'p> {
     }
 }
 
-/// Creates the frame of a body.
+/// Creates the stack frame for a body.
 fn enter<'p>(
     code: &'p FunctionBody<'p>,
     passed: Option<&'p FunctionCode>,
@@ -395,7 +398,7 @@ fn enter<'p>(
     Ok(Frame { code, passed, registers, next: 0, before, base })
 }
 
-/// Returns a number for the successor that an item takes.
+/// Returns a number that identifies the successor that a branch or call takes.
 fn taken(next: Next<u32>) -> u32 {
     match next {
         Next::Fall => 0,
@@ -405,7 +408,7 @@ fn taken(next: Next<u32>) -> u32 {
     }
 }
 
-/// Returns a number that identifies the successor that an item takes.
+/// Returns the index of the instruction at which execution continues.
 fn target(frame: &Frame<'_>, next: Next<u32>) -> Result<usize, TrapKind> {
     let body = frame.code.body;
     let label = match next {
@@ -423,7 +426,7 @@ fn target(frame: &Frame<'_>, next: Next<u32>) -> Result<usize, TrapKind> {
     Ok(body.labels.get(label.0 as usize).map_or(body.insts.len(), |label| label.at as usize))
 }
 
-/// Returns the number of the called function.
+/// Returns the number of the called function, or a trap if the call must not reach it.
 fn callee(program: &Program<'_>, frame: &Frame<'_>, called: Called<u32>) -> Result<u32, TrapKind> {
     let (address, table) = match called {
         Called::Function(number) => return Ok(number),
@@ -439,7 +442,7 @@ fn callee(program: &Program<'_>, frame: &Frame<'_>, called: Called<u32>) -> Resu
     if is_admitted { Ok(number) } else { Err(TrapKind::NoFunction) }
 }
 
-/// Copies an argument to a parameter of the called function.
+/// Copies an argument of the caller to a parameter of the called function.
 fn pass(value: Value<u32>, from: &Frame<'_>, to: FormalLocation, inner: &mut Frame<'_>, memory: &mut Memory<'_>) {
     let bytes: SmallVec<[u8; 8]> = match value {
         Value::Bits(bits) => SmallVec::from_slice(&whole(bits).to_le_bytes()),
@@ -451,7 +454,7 @@ fn pass(value: Value<u32>, from: &Frame<'_>, to: FormalLocation, inner: &mut Fra
     put(&bytes, to, inner, memory);
 }
 
-/// Writes bytes to a register or a variable of a frame.
+/// Writes bytes to a register or to a variable of a stack frame.
 fn put(bytes: &[u8], to: FormalLocation, frame: &mut Frame<'_>, memory: &mut Memory<'_>) {
     match to {
         FormalLocation::Register(reg) => {
@@ -467,7 +470,7 @@ fn put(bytes: &[u8], to: FormalLocation, frame: &mut Frame<'_>, memory: &mut Mem
     }
 }
 
-/// Copies the results of a function to the operands of its call.
+/// Copies the results of a returning function to the result operands of its call.
 fn give_results(inner: &Frame<'_>, outer: &mut Frame<'_>, memory: &mut Memory<'_>) {
     let (Some(passed), Some(call)) = (inner.passed, outer.code.body.insts.get(outer.next)) else { return };
     let results =
@@ -491,7 +494,7 @@ fn give_results(inner: &Frame<'_>, outer: &mut Frame<'_>, memory: &mut Memory<'_
     }
 }
 
-/// Writes the result of a builtin to the result operand of its call, if any.
+/// Writes the result of a built-in function to the result operand of its call, if any.
 fn give_result(result: u32, outer: &mut Frame<'_>, memory: &mut Memory<'_>) {
     let Some(call) = outer.code.body.insts.get(outer.next) else { return };
     let operand =
@@ -505,7 +508,7 @@ fn give_result(result: u32, outer: &mut Frame<'_>, memory: &mut Memory<'_>) {
     }
 }
 
-/// Variadic arguments that lie one after another in memory, from a generic address on.
+/// The variadic arguments of `vprintf`, which lie one after another in memory.
 struct Listed<'m, 'a> {
     memory: &'m mut Memory<'a>,
     address: u64,
@@ -525,7 +528,8 @@ impl Values for Listed<'_, '_> {
     }
 }
 
-/// Executes a function that the CUDA driver provides, and returns its result.
+/// Executes a built-in function, one that the CUDA driver provides on a GPU. Returns the function's
+/// result.
 fn do_builtin(
     builtin: Builtin,
     values: &[Value<u32>],
@@ -560,10 +564,10 @@ fn do_builtin(
     }
 }
 
-/// The elements of a vector access.
+/// The element values of a vector access.
 type Elements = ArrayVec<[u32; 2], { row::MAX_ELEMENTS }>;
 
-/// Executes one instruction; `address` is its number in the program.
+/// Executes one instruction. `address` is the instruction's address in the program.
 fn step(
     inst: &Inst,
     item: Item<'_>,
@@ -663,7 +667,7 @@ fn step(
     Ok(effects.next)
 }
 
-/// Resolves a frame variable to its location in local memory.
+/// Converts the location of a frame variable to a location in local memory.
 fn in_frame(place: Location<u32>, frame: &Frame<'_>) -> Location<u32> {
     match place {
         Location::Frame { number, offset } => Location::Local { base: words(frame.variable(number)), offset },

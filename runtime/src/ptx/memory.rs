@@ -1,4 +1,4 @@
-//! The memory spaces of a work item, and the checks of every access.
+//! The memory spaces of a PTX thread, and the checks of each access.
 
 use arrayvec::ArrayVec;
 use halfbyte_abi::cooperative::{self, AccessInfo, RaceDetector, Schedule, SharedLocation, Strength};
@@ -13,11 +13,11 @@ use halfbyte_isa::buffers::{Buffers, range, range_mut};
 use halfbyte_isa::trap::{Access, Near, Space, TrapKind};
 use halfbyte_native::host::{Found, HostMemory};
 
-/// The memory of a launch.
+/// The memory of a PTX launch.
 pub(super) struct Memory<'a> {
-    /// The bytes of each parameter.
+    /// The bytes of each parameter, indexed by parameter.
     pub params: Vec<Vec<u8>>,
-    /// The parameters that are addresses in the buffers of other parameters.
+    /// The alias parameters, which hold addresses in the buffers of other parameters.
     #[cfg_attr(
         not(any(feature = "cuda", feature = "jit")),
         expect(dead_code, reason = "a GPU has addresses of its own")
@@ -25,56 +25,56 @@ pub(super) struct Memory<'a> {
     pub aliases: Vec<Alias>,
     /// Address of each parameter in parameter memory.
     pub param_places: Vec<u64>,
-    /// Global memory.
+    /// Global memory: the buffers of the launch.
     pub buffers: Buffers<'a>,
-    /// The memory of the process, if the launch runs on it. It replaces all global memory except
-    /// module-scope variables.
+    /// The memory of the process, if the kernel accesses it by raw pointers. It replaces all global
+    /// memory except module-scope variables.
     pub host: Option<&'a HostMemory<'a>>,
-    /// The interpreter's cache of host allocations.
+    /// Cache of the host allocations that the interpreter has looked up.
     pub found: Found,
-    /// The addresses of the module-scope variables, indexed by number.
+    /// The addresses of the module-scope variables, indexed by the variable's number.
     pub variables: Vec<PlacedVariable>,
     /// Local memory of the running item.
     pub stack: Stack,
     /// Shared memory of the running block.
     pub shared: Vec<u8>,
-    /// The race detector, if the launch requests it.
+    /// The race detector, or `None` if the launch does not detect races.
     pub races: Option<RaceDetector>,
-    /// The order in which the items of a block, and the blocks, run.
+    /// The order in which the threads of a block and the blocks of the launch run.
     pub schedule: Schedule,
-    /// Number of the running item in the launch.
+    /// Number, in the launch, of the running item.
     pub item: u32,
-    /// A store has changed memory since this flag was last cleared.
+    /// `true` if a store has changed memory since this flag was last set to `false`.
     pub is_changed: bool,
     /// Receiver of the kernels' `vprintf` output.
     pub print: Option<Print<'a>>,
 }
 
-/// The space that traps report for parameters: constant bank 0.
+/// The memory space that a trap at a parameter reports: constant bank 0.
 const PARAM: Space = Space::Constant(0);
 
-/// The origin of an access.
+/// The instruction that makes an access, with the memory order of the access.
 #[derive(Clone, Copy, Default)]
 pub(super) struct AccessOrigin {
-    /// Number of the instruction in the program.
+    /// Address of the instruction in the program.
     pub address: usize,
-    /// Memory order and scope of a strong access; `None` for a weak one.
+    /// Memory order and scope of a strong access; `None` for a weak access.
     pub strong: Option<Strength>,
 }
 
-/// An address, resolved to its space.
+/// An address in a known memory space.
 #[derive(Clone, Copy)]
 enum ResolvedAddress {
     Global(u64),
     Local(u64),
     Shared(u64),
     Param(u64),
-    /// A parameter's number, and an offset from its start.
+    /// The number of a parameter, and the byte offset from its start.
     Parameter(u32, u64),
 }
 
 impl<'a> Memory<'a> {
-    /// Creates the memory of a launch without race detection, before its first item.
+    /// Creates the memory of a launch before its first item. Race detection is off.
     pub(super) fn new(
         params: Vec<Vec<u8>>,
         param_places: Vec<u64>,
@@ -113,7 +113,7 @@ impl<'a> Memory<'a> {
         let at = self.at(Access::Load, place, count)?;
         let out_of_bounds = |space, address| outside(Access::Load, space, address, count);
         match at {
-            // The loader has checked these offsets.
+            // The loader has checked the offsets of parameter accesses.
             ResolvedAddress::Parameter(number, offset) => {
                 let held = self.params.get(number as usize).map_or(&[][..], Vec::as_slice);
                 range(held, offset, count).ok_or(out_of_bounds(PARAM, offset))
@@ -139,7 +139,7 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// Returns the bytes at a location for writing.
+    /// Returns the `count` bytes at a location for writing, after a check of the access.
     pub(super) fn store(
         &mut self,
         place: Location<u32>,
@@ -167,7 +167,7 @@ impl<'a> Memory<'a> {
     }
 
     /// Returns the bytes at a location for an atomic operation. `reads` is `false` if the operation
-    /// ignores the old value. Local memory has no atomic operations.
+    /// ignores the old value. Atomic operations on local memory are not supported.
     pub(super) fn change(
         &mut self,
         place: Location<u32>,
@@ -195,8 +195,9 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// Copies `bytes` bytes from global to shared memory (`cp.async`). Only the first `taken` bytes
-    /// are read; the rest is filled with zeros. `inst` is the instruction that starts the copy.
+    /// Copies `bytes` bytes from global to shared memory, as `cp.async` does. Only the first
+    /// `taken` bytes are read; the other bytes are filled with zeros. `inst` is the address of the
+    /// `cp.async` instruction.
     pub(super) fn copy(
         &mut self,
         from: Location<u32>,
@@ -205,8 +206,8 @@ impl<'a> Memory<'a> {
         taken: usize,
         inst: usize,
     ) -> Result<(), TrapKind> {
-        // The race detector sees one asynchronous copy, which lasts until it is waited for, and not
-        // its single accesses.
+        // The race detector is taken out during the copy, because it records one asynchronous copy
+        // instead of its single accesses. That copy lasts until the thread waits for it.
         let races = self.races.take();
         let copied = self.copy_bytes(from, to, bytes, taken);
         self.races = races;
@@ -255,8 +256,8 @@ impl<'a> Memory<'a> {
         Ok(())
     }
 
-    /// Returns the memory of the process, if the launch runs on it and no variable occupies the
-    /// address.
+    /// Returns the memory of the process, if the launch accesses it and the address does not belong
+    /// to a module-scope variable.
     fn host_of(&self, address: u64) -> Option<&'a HostMemory<'a>> {
         let slot = buffer_slot(address);
         let is_variable = || slot.is_some() && self.variables.iter().any(|bound| buffer_slot(bound.address) == slot);
@@ -278,7 +279,8 @@ impl<'a> Memory<'a> {
         if has { Ok(()) } else { Err(outside(access, Space::Shared, address, count)) }
     }
 
-    /// Checks that bytes of shared memory have been written, if the launch detects races.
+    /// Checks that bytes of shared memory have been written before. The check applies only to
+    /// launches that detect races.
     fn are_initialised(&self, address: u64, count: usize) -> Result<(), TrapKind> {
         match &self.races {
             Some(races) if !races.are_written(address, count) => {
@@ -326,10 +328,10 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// Reads the NUL-terminated string at a generic address. The string ends early at the end of
-    /// the memory; invalid UTF-8 is replaced.
+    /// Reads the NUL-terminated string at a generic address. The string also ends at the end of the
+    /// memory that contains it. Invalid UTF-8 is replaced.
     pub(super) fn string(&mut self, address: u64) -> String {
-        /// Maximum length in bytes.
+        /// Maximum length of the string in bytes.
         const MOST: u64 = 1 << 12;
         let mut byte = |offset: u64| {
             let address = address.checked_add(offset)?;
@@ -344,7 +346,7 @@ impl<'a> Memory<'a> {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// Returns bytes at an address in parameter memory.
+    /// Returns the `count` bytes at an address in parameter memory.
     fn at_param(&self, address: u64, count: usize) -> Option<&[u8]> {
         let after = self.param_places.partition_point(|&place| place <= address);
         let number = after.checked_sub(1)?;
@@ -356,8 +358,8 @@ impl<'a> Memory<'a> {
         matches!(self.at(Access::Load, place, 1), Ok(ResolvedAddress::Global(_)))
     }
 
-    /// Resolves a location to its address, and checks that the address is a multiple of the access
-    /// size. Constant memory consists of the variables declared there.
+    /// Resolves a location to an address in its memory space. Checks that the address is a multiple
+    /// of the access size. Constant memory consists only of the declared constant variables.
     fn at(&self, access: Access, place: Location<u32>, count: usize) -> Result<ResolvedAddress, TrapKind> {
         let plus = |[low, high]: [u32; 2], offset: i32| {
             (u64::from(high) << 32 | u64::from(low)).wrapping_add_signed(offset.into())
@@ -397,7 +399,7 @@ impl<'a> Memory<'a> {
             Location::Parameter { number, offset } => {
                 (PARAM, offset as u64, ResolvedAddress::Parameter(number, offset as u64))
             }
-            // The interpreter resolves frame locations before.
+            // The interpreter resolves frame locations before it calls this method.
             Location::Frame { offset, .. } => (Space::Local, offset as u64, ResolvedAddress::Local(0)),
         };
         if !address.is_multiple_of(count as u64) {
@@ -412,7 +414,7 @@ impl<'a> Memory<'a> {
     }
 }
 
-/// Returns the trap of an access to memory of the process that is not permitted.
+/// Returns the trap for an access to memory of the process that the caller has not permitted.
 #[cold]
 fn not_of_host(host: &HostMemory<'_>, access: Access, address: u64, count: usize) -> TrapKind {
     let near = host.around(address).map(|allocation| Near {

@@ -1,12 +1,12 @@
 //! PTX: a kernel's instructions are parsed from text. The host interprets them or translates them
 //! to native code (`jit`), or the CUDA driver assembles and runs them.
 //!
-//! The interpreter runs cooperative kernels block by block, interleaving the threads of a block
-//! (`group.rs`). Other items are independent. Their order is visible only in which trap is
-//! reported: that of the lowest item.
+//! The interpreter runs cooperative kernels block by block, and switches between the threads of a
+//! block (`group.rs`). Items of other kernels are independent. Only the reported trap depends on
+//! their order: the trap of the lowest item is reported.
 //!
-//! All memory has one address space: buffers and variables lie at the addresses of [`buffer_base`].
-//! Local memory, parameters and functions lie below.
+//! All memory has one address space. Buffers and variables lie at the addresses of [`buffer_base`].
+//! Local memory, parameters and functions lie at lower addresses.
 
 #[cfg_attr(not(feature = "cuda"), path = "no_cuda.rs")]
 mod cuda;
@@ -85,10 +85,10 @@ impl Machine for Ptx {
     }
 }
 
-/// An argument of a launch.
+/// An argument of a PTX launch.
 #[derive(Debug)]
 pub enum Arg<'a> {
-    /// A value, as little-endian bytes. Its size must equal that of the parameter.
+    /// A value, as little-endian bytes. The number of bytes must equal the size of the parameter.
     Value(&'a [u8]),
     /// The address of read-only memory.
     In(&'a [u8]),
@@ -96,29 +96,29 @@ pub enum Arg<'a> {
     Buffer(&'a mut [u8]),
     /// An address in the memory of another argument.
     Alias {
-        /// Index of the other argument.
+        /// Index of the argument that has the memory.
         of: usize,
-        /// Offset in bytes.
+        /// Offset in bytes from the start of that memory.
         offset: u64,
     },
 }
 
-/// A kernel of an object, prepared for execution.
+/// A PTX kernel of an object, prepared for execution.
 #[derive(Debug)]
 struct PreparedKernel {
     code: isa::PtxKernel,
     jit: Jit,
 }
 
-/// Reason why a launch on the host ended early.
+/// Reason why a launch on the host failed.
 enum HostLaunchError {
-    /// An item trapped or was stopped.
+    /// An item trapped, or a limit was exceeded. The number is that of the item.
     Halt(u32, Halt),
     /// The native engine does not support this computer, or translation failed.
     Native(NativeError),
 }
 
-/// Runs a launch on the host.
+/// Runs a launch in native code or in the interpreter.
 fn run(
     jit: &Jit,
     code: &module::Kernel,
@@ -137,8 +137,8 @@ fn run(
         .map_err(|(item, halt)| HostLaunchError::Halt(item, halt))
 }
 
-/// Interprets the items of a launch. `done` is called after each item. An error carries the
-/// faulting item.
+/// Runs the items of a launch in the interpreter. `done` is called after each item. An error holds
+/// the number of the faulting item.
 fn run_items(
     code: &module::Kernel,
     shape: &Shape,
@@ -192,23 +192,23 @@ fn run_items(
     Ok(stats)
 }
 
-/// The kinds of strong accesses in a kernel.
+/// The kinds of strong accesses that a kernel contains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StrongAccesses {
-    /// Atomic operations.
+    /// `true` if the kernel contains atomic operations.
     pub atomic: bool,
-    /// Strong loads and stores.
+    /// `true` if the kernel contains strong loads or stores.
     pub plain: bool,
 }
 
-/// The options of a launch.
+/// The options of a PTX launch on buffers.
 #[derive(Debug)]
 pub struct Launch<'a, 'b> {
-    /// The launch shape: blocks of threads, which are the work items.
+    /// The number of thread blocks and the block size. Each thread is a work item.
     pub shape: Shape,
     /// The arguments, in the order of the parameters.
     pub args: &'a mut [Arg<'b>],
-    /// Maximum number of backward branches per item.
+    /// Maximum number of backward branches and calls that one work item may execute.
     pub budget: u64,
     /// The engine that runs the launch.
     pub engine: Engine,
@@ -219,15 +219,15 @@ pub struct Launch<'a, 'b> {
     /// the interpreter. Detection takes 28 bytes of memory for each accessed byte and 40 bytes for
     /// each register of an item.
     pub races: bool,
-    /// The order in which the interpreter runs the threads of a block, and the blocks. Only the
-    /// default order permits native code.
+    /// The order in which the interpreter runs the threads of a block, and the blocks. With any
+    /// other order than the default, the launch runs in the interpreter.
     pub schedule: Schedule,
-    /// Receiver of the kernels' `vprintf` output.
+    /// Receiver of the text that the kernel prints with `vprintf`.
     pub print: Option<Print<'a>>,
 }
 
 impl<'a, 'b> Launch<'a, 'b> {
-    /// Creates a launch on the interpreter with the default budget.
+    /// Creates launch options for the interpreter with the default budget.
     pub fn new(shape: impl Into<Shape>, args: &'a mut [Arg<'b>]) -> Launch<'a, 'b> {
         let (shape, budget) = (shape.into(), DEFAULT_BUDGET);
         let (engine, schedule) = (Engine::Interp, Schedule::default());
@@ -235,35 +235,35 @@ impl<'a, 'b> Launch<'a, 'b> {
     }
 }
 
-/// The options of a launch on the memory of the process.
+/// The options of a launch whose pointers are addresses in the process.
 #[derive(Clone, Copy, Debug)]
 pub struct HostLaunch<'a> {
-    /// The launch shape: blocks of threads, which are the work items.
+    /// The number of thread blocks and the block size. Each thread is a work item.
     pub shape: Shape,
     /// The bytes of each parameter, in order. A pointer is an address of the process.
     pub args: &'a [&'a [u8]],
     /// The memory of the process that the kernel may access.
     pub memory: &'a HostMemory<'a>,
-    /// Maximum number of backward branches per item.
+    /// Maximum number of backward branches and calls that one work item may execute.
     pub budget: u64,
-    /// The engine: native code or the interpreter. A GPU cannot access this memory, so engine
-    /// `cuda` falls back to the interpreter.
+    /// The engine: native code or the interpreter. A GPU cannot access the memory of the process,
+    /// so engine `cuda` falls back to the interpreter.
     pub engine: Engine,
     /// Watchdog that ends the launch when a limit is exceeded or the launch is cancelled.
     pub watchdog: Option<&'a Watchdog>,
-    /// Receiver of the kernels' `vprintf` output.
+    /// Receiver of the text that the kernel prints with `vprintf`.
     pub print: Option<Print<'a>>,
 }
 
 impl<'a> HostLaunch<'a> {
-    /// Creates a launch on the interpreter with the default budget.
+    /// Creates launch options for the interpreter with the default budget.
     pub fn new(shape: impl Into<Shape>, args: &'a [&'a [u8]], memory: &'a HostMemory<'a>) -> HostLaunch<'a> {
         let (shape, budget) = (shape.into(), DEFAULT_BUDGET);
         HostLaunch { shape, args, memory, budget, engine: Engine::Interp, watchdog: None, print: None }
     }
 }
 
-/// Reason why a kernel cannot be loaded.
+/// Reason why a PTX kernel cannot be loaded.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum LoadError {
     /// The text has no kernel with this name.
@@ -272,13 +272,12 @@ pub enum LoadError {
     /// The parameters differ from those of the signature.
     #[error("the kernel's parameters or variables differ from its signature")]
     Signature,
-    /// The kernel uses a module-scope variable whose number exceeds the number of available
-    /// addresses.
+    /// The kernel uses a module-scope variable for which no address is left.
     #[error("the kernel uses module-scope variable {number}; at most {most} variables are supported")]
     Variables {
-        /// Number of the variable in the text.
+        /// Number of the variable, in the order of declaration in the PTX text.
         number: u32,
-        /// The first number without an address.
+        /// Number of variables for which addresses are available.
         most: usize,
     },
     /// An instruction accesses a parameter or variable at an offset that is not a multiple of the
@@ -292,21 +291,21 @@ pub enum LoadError {
         /// Access size in bytes.
         bytes: u64,
     },
-    /// An instruction accesses memory beyond its parameter or variable.
+    /// An instruction accesses memory beyond the end of a parameter or variable.
     #[error("{}:{}: `{instruction}` is out of bounds: `{param}` has {bytes} bytes", loc.line, loc.column)]
     Parameter {
         /// The instruction text.
         instruction: String,
-        /// Source location.
+        /// Source location of the instruction.
         loc: Loc,
-        /// The parameter or variable.
+        /// Name of the parameter or variable.
         param: String,
-        /// Its size in bytes.
+        /// Size of the parameter or variable in bytes.
         bytes: u64,
     },
 }
 
-/// Checks that a body's accesses to parameters and to frame variables are in bounds and aligned.
+/// Checks that a body accesses its parameters and frame variables in bounds and at aligned offsets.
 fn check_accesses(scope: Scope<'_>, locs: &[Loc]) -> Result<(), LoadError> {
     for (place, inst) in scope.body.insts.iter().enumerate() {
         for operand in &inst.operands {
@@ -338,7 +337,7 @@ fn check_accesses(scope: Scope<'_>, locs: &[Loc]) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// Checks that the entry of an object's kernel agrees with the signature.
+/// Checks that a kernel parsed from an object's PTX text agrees with the signature in the object.
 pub(crate) fn check(entry: &Entry, locs: &[Loc], signature: &Signature) -> Result<(), LoadError> {
     let sizes = signature.given().iter().map(|param| u64::from(param.kind.bytes()));
     let (held, shared) = entry.variables.split_at(signature.contents().len().min(entry.variables.len()));
@@ -392,7 +391,7 @@ impl Executable for PreparedKernel {
     }
 }
 
-/// Returns the parameters of an object's kernel that are addresses in buffers of other parameters.
+/// Returns the alias parameters, which hold addresses in the buffers of other parameters.
 fn aliases(signature: &Signature, args: &Arguments<'_>) -> Vec<Alias> {
     let params = signature.params().iter().zip(&args.scalars).zip(&args.buffers.0).enumerate();
     let alias = |(param, ((declared, &address), buffer)): (usize, ((&abi::Param, &u128), &Option<Buffer<'_>>))| {
@@ -403,7 +402,7 @@ fn aliases(signature: &Signature, args: &Arguments<'_>) -> Vec<Alias> {
     params.filter_map(alias).collect()
 }
 
-/// Returns the bytes of each parameter of an object's kernel.
+/// Returns the bytes of each parameter, given the parameters' values in `scalars`.
 fn parameters(signature: &Signature, scalars: &[u128]) -> impl Iterator<Item = Vec<u8>> {
     let params = signature.params().iter().zip(scalars);
     params.map(|(param, scalar)| scalar.to_le_bytes().split_at(param.kind.bytes().into()).0.to_vec())
@@ -434,12 +433,12 @@ impl PreparedKernel {
     }
 }
 
-/// A kernel of a PTX text, ready to be launched.
+/// A kernel loaded from PTX text, which can be launched.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     code: module::Kernel,
     locs: Vec<Loc>,
-    /// Source locations in the functions of the text.
+    /// Source locations of the instructions of each function in the text.
     function_locs: Vec<Vec<Loc>>,
     source: String,
     variables: Arc<Variables>,
@@ -447,11 +446,12 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Loads a kernel from parsed PTX text; `source` is the file name that traps report.
-    /// Module-scope variables keep their contents from launch to launch.
+    /// Loads a kernel from parsed PTX text. `source` is the file name that traps report. The
+    /// kernel's module-scope variables keep their contents between launches.
     ///
     /// # Errors
-    /// Returns an error if there is no such kernel, or if it accesses memory beyond a parameter.
+    /// Returns an error if the text has no kernel `name`, or if the kernel accesses memory beyond a
+    /// parameter.
     pub fn load(text: &ParsedFile, name: &str, source: impl Into<String>) -> Result<Kernel, LoadError> {
         Kernel::load_with(text, name, source, &Globals::default())
     }
@@ -459,7 +459,8 @@ impl Kernel {
     /// Loads a kernel whose module-scope variables are shared with other kernels through `globals`.
     ///
     /// # Errors
-    /// Returns an error if there is no such kernel, or if it accesses memory beyond a parameter.
+    /// Returns an error if the text has no kernel of this name, or if the kernel accesses memory
+    /// beyond a parameter.
     pub fn load_with(
         text: &ParsedFile,
         name: &str,
@@ -502,14 +503,14 @@ impl Kernel {
         locs.and_then(|locs| locs.get(place)).copied().unwrap_or_default()
     }
 
-    /// Runs the kernel's work items.
+    /// Launches the kernel on the buffers in `launch`.
     ///
     /// Buffers lie at virtual addresses ([`buffer_base`]), independently of the slices' addresses.
-    /// The variables that the kernel uses follow, in the order of the text. An access that is
-    /// misaligned or not within one argument's memory traps.
+    /// The variables that the kernel uses follow, in the order of the text. An access traps if it
+    /// is misaligned, or if it is not within the memory of one argument.
     ///
     /// # Errors
-    /// Returns an error before anything is run if the arguments do not fit the parameters. After a
+    /// Returns an error before any item runs if the arguments do not fit the parameters. After a
     /// trap the memory holds no valid result.
     pub fn launch(&self, launch: Launch<'_, '_>) -> Result<Stats, LaunchError> {
         let Launch { shape, args, budget, engine, watchdog, races, schedule, print } = launch;
@@ -548,8 +549,9 @@ impl Kernel {
         self.run(&order, &mut memory)
     }
 
-    /// Runs the kernel's work items on the memory of the process: the kernel receives raw pointers.
-    /// Variables keep their contents; their addresses are outside the address space of processes.
+    /// Launches the kernel on the memory of the process: the kernel receives raw pointers.
+    /// Module-scope variables keep their contents between launches; their addresses are outside the
+    /// address space of processes.
     ///
     /// Generic addresses from 2^36 to 5 * 2^36 denote local, parameter and shared memory, so
     /// buffers must not lie in this range. No operating system tested so far places memory there by
@@ -559,14 +561,14 @@ impl Kernel {
     /// read of memory that another item writes is unspecified.
     ///
     /// # Errors
-    /// Returns an error before anything is run if the arguments do not fit the parameters. After a
+    /// Returns an error before any item runs if the arguments do not fit the parameters. After a
     /// trap the memory holds no valid result.
     ///
     /// # Safety
     /// Until the launch ends, all memory that `memory` permits must be valid for reads, and for
-    /// writes if the kernel stores to it. Nobody else may write what the kernel accesses, or read
-    /// what it writes. If `memory` is [unbounded](HostMemory::unbounded), this applies to
-    /// everything that the kernel accesses.
+    /// writes if the kernel stores to it. No other code may write memory that the kernel accesses,
+    /// or read memory that the kernel writes. If `memory` is [unbounded](HostMemory::unbounded),
+    /// this applies to all memory that the kernel accesses.
     pub unsafe fn launch_on_host(&self, launch: HostLaunch<'_>) -> Result<Stats, LaunchError> {
         let HostLaunch { shape, args, memory: host, budget, engine, watchdog, print } = launch;
         let items = self.items_of(&shape)?;
@@ -634,7 +636,7 @@ impl Kernel {
         self.jit.translation()
     }
 
-    /// Returns the bytes of each parameter.
+    /// Returns the bytes of each parameter for the arguments of a launch.
     fn parameters(&self, args: &[Arg<'_>]) -> Result<Vec<Vec<u8>>, LaunchError> {
         let params = &self.code.entry.params;
         if params.len() != args.len() {
@@ -698,8 +700,8 @@ impl Kernel {
         let Fault { mut address, mut kind } = fault;
         match &mut kind {
             TrapKind::Race { other, .. } => other.loc = Some(self.loc(other.address)),
-            // The trap reports the instruction that reads the uninitialised value, not the one
-            // where the value has an effect.
+            // The trap reports the instruction that reads the uninitialised register, not the later
+            // instruction that depends on the value.
             TrapKind::Unwritten { read, loc, .. } => {
                 *loc = Some(self.loc(address));
                 address = *read;

@@ -1,4 +1,4 @@
-//! Launches of PTX on native code.
+//! Launches of PTX kernels in native code.
 
 use std::num::NonZero;
 
@@ -17,7 +17,7 @@ use halfbyte_native::ptx::{Given, Jit};
 use super::HostLaunchError;
 use super::memory::{AccessOrigin, Memory};
 
-/// Runs all items of a launch on native code. Returns `None` if the interpreter must run the launch.
+/// Runs a launch in native code. Returns `None` if the interpreter must run the launch.
 pub(super) fn launch(
     jit: &Jit,
     code: &module::Kernel,
@@ -26,7 +26,7 @@ pub(super) fn launch(
     threads: NonZero<u16>,
 ) -> Option<Result<Stats, HostLaunchError>> {
     let is_watched = memory.races.is_some() || memory.schedule != Schedule::default();
-    // Items run in order if arguments overlap.
+    // If arguments overlap, items must run in order, which native code does not ensure.
     if !memory.aliases.is_empty() || is_watched {
         return None;
     }

@@ -1,5 +1,5 @@
-//! Stub of engine `cuda` for builds without feature `cuda`. Every use fails with an error that says
-//! so.
+//! Stub of engine `cuda` for builds without feature `cuda`. Every use fails with
+//! [`Unavailable::NotBuilt`].
 
 use halfbyte_abi::Shape;
 use halfbyte_isa::ptx::module::{Kernel, TargetName};
@@ -15,7 +15,7 @@ pub fn device(_: TargetName) -> Result<String, Unavailable> {
     Err(Unavailable::NotBuilt)
 }
 
-/// Always fails.
+/// Always returns an error.
 pub(super) fn run(_: &Kernel, _: &Shape, _: &mut Memory<'_>) -> Result<(), CudaError> {
     Err(Unavailable::NotBuilt.into())
 }

@@ -1,5 +1,5 @@
-//! Stub of the native engine for builds without feature `jit`. Every launch fails with an error
-//! that says so.
+//! Stub of the native engine for builds without feature `jit`. Every launch in native code fails
+//! with an error.
 
 use std::num::NonZero;
 
@@ -11,11 +11,11 @@ use halfbyte_abi::Stats;
 use halfbyte_native::clif::{NativeError, Translation};
 use halfbyte_native::launch::LaunchOptions;
 
-/// Stub of a kernel's native code, which is never generated.
+/// Stub of a kernel's native code. Code is never generated in this build.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Jit(());
 
-/// Refuses a launch on native code.
+/// Returns the error that native code is not available in this build.
 pub(super) fn launch(
     _: &Jit,
     _: &Kernel,

@@ -1,5 +1,4 @@
-//! Formatted output of `vprintf`: a C format string, with arguments that lie one after another in
-//! memory.
+//! Formatting for `vprintf`: a C format string, and arguments that lie one after another in memory.
 
 use std::fmt;
 
@@ -13,21 +12,21 @@ impl fmt::Debug for Print<'_> {
     }
 }
 
-/// Maximum field width, precision and string length.
+/// Upper limit of a field width, of a precision, and of a string's length.
 const MOST: usize = 1 << 12;
 
-/// Default number of fraction digits.
+/// Number of fraction digits of a float, if the format string gives no precision.
 const DIGITS: usize = 6;
 
-/// Source of the variadic arguments.
+/// Source of the variadic arguments of `vprintf`.
 pub(super) trait Values {
-    /// Returns the next argument, of `bytes` (4 or 8) bytes and aligned to its size.
+    /// Returns the next argument. Its size is `bytes` (4 or 8), and it is aligned to its size.
     fn next(&mut self, bytes: u32) -> u64;
-    /// Returns the string at an address.
+    /// Returns the string at an address, for `%s`.
     fn text(&mut self, address: u64) -> String;
 }
 
-/// The options of a conversion specification.
+/// The flags, width, precision and argument size of a conversion specification such as `%-8.3f`.
 #[derive(Clone, Copy, Default)]
 struct Conversion {
     left: bool,
@@ -37,11 +36,12 @@ struct Conversion {
     zeros: bool,
     width: usize,
     precision: Option<usize>,
-    /// Size of an integer argument in bytes, from the length modifier.
+    /// Size in bytes of an integer argument. The length modifier, such as `ll`, determines it.
     bytes: u32,
 }
 
-/// Formats arguments, and returns the text and the number of converted arguments.
+/// Formats arguments as the template requires. Returns the text and the number of converted
+/// arguments.
 pub(super) fn format(template: &str, values: &mut impl Values) -> (String, u32) {
     let (mut out, mut shown) = (String::new(), 0);
     let mut rest = template;
@@ -110,7 +110,8 @@ fn conversion<'t>(text: &'t str, values: &mut impl Values) -> Option<(char, Conv
     }
 }
 
-/// Parses a width or precision; `*` takes the next argument.
+/// Parses a number in a conversion specification, a width or a precision. `*` reads the next
+/// argument.
 fn number(rest: &mut &str, values: &mut impl Values) -> Option<i64> {
     if let Some(behind) = rest.strip_prefix('*') {
         *rest = behind;
@@ -126,7 +127,8 @@ fn limited(number: i64) -> usize {
     usize::try_from(number.unsigned_abs()).map_or(MOST, |number| number.min(MOST))
 }
 
-/// Formats the next argument. Returns `None` for an unknown conversion character.
+/// Formats the next argument by a conversion specification. Returns `None` for an unknown
+/// conversion character.
 fn converted(kind: char, how: Conversion, values: &mut impl Values) -> Option<String> {
     Some(match kind {
         'd' | 'i' => {
@@ -181,7 +183,8 @@ fn sign(negative: bool, how: Conversion) -> &'static str {
     }
 }
 
-/// Pads digits with zeros to the precision. Zero has no digits if the precision is 0.
+/// Pads an integer with leading zeros to the precision. The number 0 has no digits if the precision
+/// is 0.
 fn digits(text: String, how: Conversion) -> String {
     match how.precision {
         Some(0) if text == "0" => String::new(),
@@ -199,7 +202,7 @@ fn padded(prefix: &str, text: &str, how: Conversion, may_be_zeros: bool) -> Stri
     }
 }
 
-/// Formats a number as in `1.500000e+00`.
+/// Formats a float in scientific notation, as in `1.500000e+00`.
 fn scientific(magnitude: f64, precision: usize) -> String {
     let text = format!("{magnitude:.precision$e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -208,8 +211,8 @@ fn scientific(magnitude: f64, precision: usize) -> String {
     format!("{mantissa}e{sign}{:02}", exponent.unsigned_abs())
 }
 
-/// Formats a number for `%g`: fixed or scientific notation, depending on the exponent, without
-/// trailing zeros.
+/// Formats a float for `%g`: in fixed or scientific notation, depending on the exponent, and
+/// without trailing zeros.
 fn shortest(magnitude: f64, how: Conversion) -> String {
     let precision = how.precision.unwrap_or(DIGITS).max(1);
     let rounded = format!("{magnitude:.*e}", precision - 1);
@@ -227,7 +230,7 @@ fn shortest(magnitude: f64, how: Conversion) -> String {
     exponent.map_or_else(|| mantissa.to_owned(), |exponent| format!("{mantissa}e{exponent}"))
 }
 
-/// Formats a number as in `0x1.8p+1`.
+/// Formats a float in hexadecimal, as in `0x1.8p+1`.
 fn hexadecimal(magnitude: f64, precision: Option<usize>) -> String {
     let bits = magnitude.to_bits();
     let (field, fraction) = (bits >> 52, bits & ((1 << 52) - 1));
@@ -236,7 +239,7 @@ fn hexadecimal(magnitude: f64, precision: Option<usize>) -> String {
         (0, fraction) => (fraction, -1022),
         (field, fraction) => (fraction | 1 << 52, field as i64 - 1023),
     };
-    // The fraction has 13 digits. A lower precision rounds to nearest even.
+    // The fraction of an f64 has 13 hexadecimal digits. A lower precision rounds to nearest even.
     if let Some(dropped) = precision.and_then(|digits| 13usize.checked_sub(digits)).filter(|&dropped| dropped != 0) {
         let unit = 1u64 << (4 * dropped);
         let (low, half) = (significand & (unit - 1), unit / 2);
@@ -279,7 +282,7 @@ mod tests {
         prints(template, &[value.to_bits()], expected);
     }
 
-    // The expected texts are those that C's library prints.
+    // The expected texts are the output of C's `printf`.
     #[test]
     fn integers() {
         prints("%d|%i|%u", &[-5i64 as u64, 7, u64::MAX], "-5|7|4294967295");

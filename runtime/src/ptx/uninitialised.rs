@@ -1,9 +1,9 @@
 //! Detection of registers that an item reads before it writes them.
 //!
-//! For each register the launch tracks the set of bits that no instruction has written.
-//! Instructions propagate these sets by their own semantics, evaluated on [`Definedness`]. A store,
-//! an address or a branch that depends on an undefined bit is an error. Values that pass through an
-//! exchange, a matrix product or memory count as defined.
+//! For each register the launch tracks the set of bits that are undefined, because no instruction
+//! has written them. Each instruction propagates these sets by its own semantics, evaluated on
+//! [`Definedness`]. A store, an address or a branch that depends on an undefined bit is an error. A
+//! value counts as defined after a shuffle between threads, a matrix product, or a load.
 
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::ptx::definedness::{self, Definedness, Truth, Word, whole};
@@ -17,10 +17,11 @@ use smallvec::SmallVec;
 use super::interp::{Registers, View};
 use halfbyte_isa::trap::{TrapKind, Unwritten};
 
-/// The read of an unwritten register or carry flag.
+/// The first read of an unwritten register or carry flag, from which undefined bits were
+/// propagated.
 #[derive(Clone)]
 struct Origin {
-    /// Number of the instruction in the program.
+    /// Address of the reading instruction in the program.
     inst: usize,
     of: Unwritten,
 }
@@ -29,21 +30,21 @@ struct Origin {
 #[derive(Clone)]
 pub(super) struct Bits {
     bits: u64,
-    /// The read that the undefined bits were propagated from; `None` if the register itself was
-    /// never written.
+    /// The read of another register from which the undefined bits were propagated. `None` if this
+    /// register was never written.
     origin: Option<Origin>,
 }
 
-/// A fully defined register.
+/// The entry of a register without undefined bits.
 static NONE: Bits = Bits { bits: 0, origin: None };
 
-/// The undefined bits of the registers of a body.
+/// The undefined bits of the registers and of the carry flag in a body.
 pub(super) struct Undefined {
     registers: Vec<Bits>,
     carry: Bits,
 }
 
-/// The registers that an instruction makes undefined, at least in part.
+/// The registers that receive undefined bits from an instruction, with these bits.
 pub(super) type Spread = SmallVec<[(Reg, Bits); 2]>;
 
 impl Undefined {
@@ -60,8 +61,8 @@ impl Undefined {
         self.registers.get(reg.0 as usize).unwrap_or(&NONE)
     }
 
-    /// Returns the origin of the undefined bits of a register that instruction `number` of the
-    /// program reads.
+    /// Returns the origin of the undefined bits in `reg`, which the instruction at address `number`
+    /// reads.
     fn origin(&self, reg: Reg, body: &Body, number: usize) -> Origin {
         let own = || match reg {
             Reg::CARRY => Unwritten::Carry,
@@ -85,7 +86,7 @@ impl Undefined {
 }
 
 impl Registers {
-    /// Marks bits of registers as undefined.
+    /// Sets the undefined bits of the registers that an instruction wrote.
     pub(super) fn spread(&mut self, spread: Spread) {
         if let Some(undefined) = &mut self.undefined {
             spread.into_iter().for_each(|(reg, bits)| undefined.set(reg, bits));
@@ -99,7 +100,7 @@ impl Registers {
         }
     }
 
-    /// Copies the undefined bits of another body's register to a register.
+    /// Copies the undefined bits of register `reg` of another body to register `to`.
     pub(super) fn inherit(&mut self, to: Reg, from: &Registers, reg: Reg) {
         if let (Some(undefined), Some(from)) = (&mut self.undefined, &from.undefined) {
             undefined.set(to, from.get(reg).clone());
@@ -107,7 +108,7 @@ impl Registers {
     }
 }
 
-/// The state that an instruction reads, with its undefined bits.
+/// The operands that an instruction may read, with their undefined bits.
 struct Watched<'v, 'a> {
     view: &'v mut View<'a>,
     undefined: &'a Undefined,
@@ -154,8 +155,8 @@ impl Reader<Definedness> for Watched<'_, '_> {
     }
 }
 
-/// Returns the registers that instruction `number` of the program makes undefined, because it reads
-/// undefined bits.
+/// Returns the registers that receive undefined bits from an instruction, because the instruction
+/// reads undefined bits. `number` is the address of the instruction.
 ///
 /// # Errors
 /// Returns an error if a store, an address or a branch depends on undefined bits.
@@ -176,7 +177,7 @@ pub(super) fn propagate(inst: &Inst, number: usize, view: &View<'_>) -> Result<S
     Ok(found.into_iter().map(of_width).collect())
 }
 
-/// Returns the undefined bits of a call's arguments, for the parameter registers of the called
+/// Returns the undefined bits of a call's arguments, keyed by the parameter registers of the called
 /// function.
 pub(super) fn passed(inst: &Inst, number: usize, view: &View<'_>, params: &[FormalLocation]) -> Spread {
     let Some(undefined) = view.registers().undefined.as_ref() else { return Spread::new() };

@@ -1,4 +1,4 @@
-//! Module-scope variables: their addresses, and their contents from launch to launch.
+//! Module-scope variables: their addresses, and their contents, which persist between launches.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,19 +11,19 @@ use halfbyte_isa::ptx::types::Space;
 use super::LoadError;
 use halfbyte_isa::ptx::program::PlacedVariable;
 
-/// Buffer number of the first variable, unless a kernel has more parameters. The gap ensures that a
-/// variable has the same address in all kernels of a file.
+/// Buffer number of a file's first variable, unless a kernel has more parameters than this number.
+/// The constant ensures that a variable has the same address in all kernels of a file.
 const MIN_FIRST_BUFFER: usize = 64;
 
-/// The contents of a module's variables. Kernels that are loaded with the same `Globals` share
-/// them, and they persist from launch to launch.
+/// The contents of a module's variables, which persist between launches. Kernels that are loaded
+/// with the same `Globals` share the variables.
 #[derive(Clone, Debug, Default)]
 pub struct Globals {
     held: Arc<Mutex<Held>>,
 }
 
 impl Globals {
-    /// Returns `true` if the contents of a variable differ from its initialiser in the text.
+    /// Returns `true` if at least one variable has other contents than its initialiser in the text.
     pub fn are_written(&self, module: &Module) -> bool {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let first = first_of(module);
@@ -34,23 +34,23 @@ impl Globals {
     }
 }
 
-/// The contents of variables, keyed by number.
+/// The contents of variables, keyed by the variable's number in the module.
 type Held = BTreeMap<u32, Vec<u8>>;
 
 /// The module-scope variables that a kernel uses.
 #[derive(Debug)]
 pub(super) struct Variables {
-    /// Their numbers in the module, in ascending order.
+    /// Numbers of the variables in the module, in ascending order.
     numbers: Vec<u32>,
     /// Buffer number of variable 0.
     first: usize,
-    /// The contents.
+    /// The contents of the variables, which other kernels may share.
     globals: Globals,
 }
 
 impl Variables {
-    /// Creates the variables of a kernel. A variable that `globals` does not contain yet is
-    /// initialised.
+    /// Collects the variables that a kernel uses. Initialises each variable that `globals` does not
+    /// contain yet.
     pub(super) fn new(module: &Module, entry: &Entry, globals: &Globals) -> Variables {
         let (numbers, first) = (entry.used_variables(), first_of(module));
         let variables = Variables { numbers, first, globals: globals.clone() };
@@ -62,7 +62,7 @@ impl Variables {
         variables
     }
 
-    /// Returns the buffer number of a variable, if the kernel uses the variable.
+    /// Returns the buffer number of a variable, or `None` if the kernel does not use the variable.
     pub(super) fn buffer(&self, number: u32) -> Option<usize> {
         self.numbers.binary_search(&number).ok().map(|_| self.first + number as usize)
     }
@@ -80,7 +80,7 @@ fn first_of(module: &Module) -> usize {
     most.unwrap_or(0).max(MIN_FIRST_BUFFER)
 }
 
-/// Rejects kernels that use variables without an available address.
+/// Rejects a kernel that uses a variable for which no address is left.
 pub(super) fn check(module: &Module, entry: &Entry) -> Result<(), LoadError> {
     let most = MAX_BUFFERS.saturating_sub(first_of(module));
     match entry.used_variables().last() {
@@ -89,7 +89,7 @@ pub(super) fn check(module: &Module, entry: &Entry) -> Result<(), LoadError> {
     }
 }
 
-/// Returns the initial contents of a variable.
+/// Returns the initial contents of a variable. `first` is the buffer number of variable 0.
 fn contents(entry: &Entry, number: u32, first: usize) -> Vec<u8> {
     let Some(variable) = entry.variables.get(number as usize) else { return Vec::new() };
     let mut bytes = variable.bytes.to_vec();
@@ -102,7 +102,7 @@ fn contents(entry: &Entry, number: u32, first: usize) -> Vec<u8> {
     bytes
 }
 
-/// Returns the value of an address in a variable's initialiser.
+/// Returns the numeric value of an address that occurs in a variable's initialiser.
 fn value_of(address: &AddressInitializer, first: usize) -> u64 {
     let start = match address.of {
         Symbol::Function(number) => function_address(number),
@@ -114,8 +114,8 @@ fn value_of(address: &AddressInitializer, first: usize) -> u64 {
     start.wrapping_add_signed(address.offset)
 }
 
-/// Returns the addresses of a kernel's variables, indexed by number. `buffer` maps a variable to
-/// its buffer number.
+/// Returns the addresses of a kernel's variables, indexed by the variable's number. `buffer`
+/// returns the buffer number of a variable.
 pub(super) fn bind(entry: &Entry, buffer: impl Fn(u32) -> Option<usize>) -> Vec<PlacedVariable> {
     let places = entry.shared_layout().places;
     let address = |number: u32, of: &Variable| match of.space {

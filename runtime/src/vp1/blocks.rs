@@ -1,15 +1,15 @@
-//! Copies of a few kilobytes within the caches, as tiles need them. On some computers the C library
-//! copies 2 to 4 KiB by `rep movsb` and `rep stosb`, which take twice as long as loops of vector
-//! instructions.
+//! Copies of a few kilobytes within the caches, between buffers and the data store of a tile. On
+//! some computers the C library copies 2 to 4 KiB by `rep movsb` and `rep stosb`, which take twice
+//! as long as loops of vector instructions.
 
 use std::hint::black_box;
 
-/// Bytes that a loop iteration copies.
+/// Number of bytes that one loop iteration copies.
 const BYTES: usize = 256;
 
 type Block = [u8; BYTES];
 
-/// The source of blocks that are cleared.
+/// Block of zeros, from which `clear` copies.
 static ZEROS: Lines = Lines([0; BYTES]);
 
 /// A block that is aligned to a cache line.
@@ -25,8 +25,8 @@ pub(super) fn copy(to: &mut [u8], from: &[u8]) {
     }
 }
 
-/// Fills `bytes` with zeros. Prefetches as much of `next`, which is written afterwards, because the
-/// load units are idle meanwhile.
+/// Fills `bytes` with zeros. At the same time prefetches an equal number of bytes of `next`, which
+/// is written afterwards. The prefetch costs nothing, because the load units are idle.
 pub(super) fn clear(bytes: &mut [u8], next: &[u8]) {
     let ((blocks, last), (next, _)) = (bytes.as_chunks_mut::<BYTES>(), next.as_chunks::<BYTES>());
     let (beside, alone) = blocks.split_at_mut(blocks.len().min(next.len()));
@@ -53,7 +53,7 @@ fn prefetch(block: &Block) {
     let _ = block;
 }
 
-/// Copies each block with the widest vectors that the computer supports.
+/// Copies each block to its destination with the widest vectors that the computer supports.
 #[inline]
 fn each<'a>(blocks: impl Iterator<Item = (&'a mut Block, &'a Block)>) {
     #[cfg(target_arch = "x86_64")]

@@ -1,4 +1,4 @@
-//! Copies between the launch's buffers and the streams of a tile.
+//! Copies between the buffers of a launch and the data store of a tile.
 
 use std::ops::Range;
 
@@ -10,25 +10,28 @@ use super::tiles::{ItemAccess, Tile, Tiling};
 use halfbyte_isa::buffers::Buffers;
 use halfbyte_isa::trap::{Access, Fault, Space, TrapKind};
 
-/// The address bits of an address register `$a`.
+/// The bits of an address register `$a` that hold the address.
 const ADDRESS: u32 = 0xffff;
 
-/// The copy engine of a tile. Its streams are sorted by data store address.
+/// Copier between buffers and the data store of one tile. The streams of the plan are sorted by
+/// data store address.
 pub(super) struct Copier<'a> {
     pub plan: &'a Tiling,
     pub tile: Tile,
     pub store: &'a mut [u8],
 }
 
-/// The point at which an incomplete run stopped.
+/// The point at which a program stopped before it had run for all items of a tile.
 pub(super) struct Stop {
-    /// First item of the group that was running.
+    /// First item of the group in which the program stopped.
     pub item: u32,
-    /// The address registers `$a`. They hold the address of the next element of each stream.
+    /// The address registers `$a`. Each holds the data store address of the next element of a
+    /// stream.
     pub cursors: [u32; 32],
 }
 
-/// The accesses of one visit by consecutive items, whose elements are contiguous in the stream.
+/// One access of the program, made by consecutive items, whose elements are contiguous in the
+/// stream.
 #[derive(Clone, Copy)]
 struct AccessRow<'a> {
     stream: &'a Stream,
@@ -36,13 +39,13 @@ struct AccessRow<'a> {
     base: u64,
     /// Distance in bytes between the accesses of consecutive items, modulo 2^32.
     scale: u32,
-    /// The part of the buffer offset that does not depend on the item, modulo 2^32.
+    /// The part of the byte offset in the buffer that is the same for all items, modulo 2^32.
     index: u32,
-    /// Index of the first element in the stream.
+    /// Index, in the stream, of the first item's element.
     element: u64,
-    /// Number of the first item.
+    /// Number, in the launch, of the first item.
     first: u32,
-    /// Number of items, all of them within the launch; 1 if the stream is uniform.
+    /// Number of items, all of them within the launch. For a uniform stream the number is 1.
     count: u32,
 }
 
@@ -51,22 +54,24 @@ impl AccessRow<'_> {
         self.stream.bytes as usize
     }
 
-    /// Returns the address that an item accesses.
+    /// Returns the buffer address that an item accesses.
     fn address(&self, item: u32) -> u64 {
         self.at(item.wrapping_mul(self.scale).wrapping_add(self.index))
     }
 
-    /// Returns the address of an offset. The program or the plan has computed the offset.
+    /// Returns the buffer address for a byte offset, which excludes the constant offset of the
+    /// stream.
     fn at(&self, offset: u32) -> u64 {
         self.base.wrapping_add(offset.into()).wrapping_add_signed(self.stream.offset.into())
     }
 
-    /// Returns the address of each item's access.
+    /// Returns the buffer address of each item's access, in the order of the items.
     fn addresses(&self) -> impl Iterator<Item = u64> {
         (self.first..).take(self.count as usize).map(|item| self.address(item))
     }
 
-    /// Returns the distance in bytes between consecutive accesses, if it is constant.
+    /// Returns the distance in bytes between the accesses of consecutive items. Returns `None` if
+    /// the distance is not constant.
     fn stride(&self) -> Option<u32> {
         if self.stream.holds != StreamContents::Elements {
             return None;
@@ -76,7 +81,8 @@ impl AccessRow<'_> {
         u32::try_from(last).is_ok().then_some(self.scale)
     }
 
-    /// Returns the byte range of the accesses in the buffer, if they are contiguous.
+    /// Returns the buffer address and the byte count of all accesses together, if the accesses are
+    /// contiguous.
     fn whole(&self) -> Option<(u64, usize)> {
         (self.stride() == Some(self.stream.bytes))
             .then(|| (self.address(self.first), self.bytes() * self.count as usize))
@@ -105,8 +111,8 @@ impl AccessRow<'_> {
         }
     }
 
-    /// Returns `true` if all accesses are valid. It suffices that the first and the last one are,
-    /// because all others lie between them in the same buffer.
+    /// Returns `true` if all accesses are valid. If the first and the last access are valid, so are
+    /// all others, because they lie between these two in the same buffer.
     fn is_valid(&self, buffers: &Buffers<'_>) -> bool {
         let Some(stride) = self.stride() else { return false };
         let last = self.address(self.first.wrapping_add(self.count.saturating_sub(1)));
@@ -116,8 +122,8 @@ impl AccessRow<'_> {
     }
 }
 
-/// Returns the copies of a launch, in the order of the data store. They have a precomputed form
-/// only if all accesses are contiguous and known to be valid.
+/// Returns one copy for each stream of a launch, in the order of the data store. Returns `None`
+/// unless all accesses are contiguous and known to be valid before the launch.
 pub(super) fn moves(plan: &Tiling, buffers: &Buffers<'_>) -> Option<SmallVec<[BulkCopy; 8]>> {
     let is_alone = |visit: &ItemAccess| {
         let stream = plan.streams().get(visit.stream)?;
@@ -132,14 +138,14 @@ pub(super) fn moves(plan: &Tiling, buffers: &Buffers<'_>) -> Option<SmallVec<[Bu
         BulkCopy::new(stream.site.written, share.region, start, stream.bytes)
     };
     let moves: Option<SmallVec<[BulkCopy; 8]>> = plan.visits.iter().map(is_alone).collect();
-    // Other data store contents, such as windows, have no such copies.
+    // Streams that hold a whole buffer or guards have no bulk copy.
     moves.filter(|moves| moves.len() == plan.streams().len() && moves.is_sorted_by_key(|of| of.region))
 }
 
 impl<'a> Copier<'a> {
     /// Fills the data store: the program's image at its start, then the input streams, and zeros
-    /// elsewhere. Elements that cannot be read become zero. Returns the number of bytes copied from
-    /// buffers.
+    /// elsewhere. An element whose access is invalid becomes zero. Returns the number of bytes
+    /// copied from buffers.
     pub(super) fn fill(&mut self, image: &[u8], buffers: &Buffers<'_>) -> u64 {
         if let Some(moves) = self.plan.moves(self.tile) {
             return moves.fill(self.store, image, self.tile, buffers);
@@ -147,7 +153,8 @@ impl<'a> Copier<'a> {
         self.fill_by_rows(image, buffers)
     }
 
-    /// Fills the data store row by row, for launches without precomputed copies.
+    /// Fills the data store access by access, for launches without bulk copies. Returns the number
+    /// of bytes copied from buffers.
     #[inline(never)]
     fn fill_by_rows(&mut self, image: &[u8], buffers: &Buffers<'_>) -> u64 {
         let (mut copied, mut filled) = (0, 0);
@@ -196,7 +203,8 @@ impl<'a> Copier<'a> {
         copied
     }
 
-    /// Returns a range of the data store for writing, and fills the gap before it with zeros.
+    /// Returns a range of the data store for writing. Fills the bytes between the end of the filled
+    /// part and this range with zeros.
     fn open(&mut self, filled: &mut usize, start: usize, count: usize) -> Option<&mut [u8]> {
         let end = start.checked_add(count).filter(|&end| end <= self.store.len())?;
         if let Some(before) = self.store.get_mut(*filled..start) {
@@ -206,8 +214,8 @@ impl<'a> Copier<'a> {
         self.store.get_mut(start..end)
     }
 
-    /// Returns the first invalid access of the lowest item that makes one, among the accesses that
-    /// the run has reached.
+    /// Returns the first invalid access of the lowest item that makes one. Only accesses that the
+    /// program executed before `stop` count.
     pub(super) fn first_fault(&self, buffers: &Buffers<'_>, stop: Option<&Stop>) -> Option<(u32, Fault)> {
         let mut found: Option<(u32, Fault)> = None;
         let plan = self.plan;
@@ -242,8 +250,8 @@ impl<'a> Copier<'a> {
         found
     }
 
-    /// Copies the output streams to the buffers. All their accesses must be valid. Returns the
-    /// number of bytes copied.
+    /// Copies the output streams to the buffers. All accesses of the tile must be valid. Returns
+    /// the number of bytes copied.
     pub(super) fn copy_out(&mut self, buffers: &mut Buffers<'_>) -> u64 {
         if let Some(moves) = self.plan.moves(self.tile) {
             return moves.copy_out(self.store, self.tile, buffers);
@@ -251,7 +259,8 @@ impl<'a> Copier<'a> {
         self.copy_out_by_rows(buffers)
     }
 
-    /// Copies the output streams row by row, for launches without precomputed copies.
+    /// Copies the output streams to the buffers access by access, for launches without bulk copies.
+    /// Returns the number of bytes copied.
     #[inline(never)]
     fn copy_out_by_rows(&mut self, buffers: &mut Buffers<'_>) -> u64 {
         let mut copied = 0;
@@ -287,7 +296,8 @@ impl<'a> Copier<'a> {
         copied
     }
 
-    /// Copies the results of a row's stores from a window to its buffer.
+    /// Copies the results of a row's stores to their buffer. The stores went to the stream
+    /// `window`, which holds the whole buffer.
     fn copy_out_of(&self, window: u32, stream: usize, row: &AccessRow<'_>, buffers: &mut Buffers<'_>) -> u64 {
         let Some(place) = self.place(window as usize) else { return 0 };
         let bytes = row.bytes();
@@ -307,8 +317,8 @@ impl<'a> Copier<'a> {
         copied
     }
 
-    /// Returns the address that an item accesses. For windows the program has stored the offset in
-    /// the stream.
+    /// Returns the buffer address that an item accesses. If the kernel computes the address, its
+    /// program has stored the offset in the stream.
     fn address(&self, stream: usize, row: &AccessRow<'_>, item: u32, element: u64) -> u64 {
         if row.stream.window().is_none() {
             return row.address(item);
@@ -317,15 +327,16 @@ impl<'a> Copier<'a> {
         row.at(offset.map_or(0, |&bytes| u32::from_le_bytes(bytes)))
     }
 
-    /// Returns the accesses of a visit as rows of consecutive items, in ascending order.
+    /// Returns the accesses of a visit in ascending order of the items, as rows of consecutive
+    /// items.
     fn rows(&self, visit: &ItemAccess) -> impl Iterator<Item = AccessRow<'a>> + use<'a> {
         let (plan, tile, visit) = (self.plan, self.tile, *visit);
         let stream = plan.streams().get(visit.stream);
         let rounds = plan.rounds.get(visit.stream).copied().unwrap_or(0);
         let base = plan.bases.get(visit.stream).copied().unwrap_or(0);
         let scale = plan.scales.get(visit.stream).copied().unwrap_or(0);
-        // Without loops the elements of consecutive groups are contiguous, so that one row covers
-        // all of them.
+        // Outside of loops, a stream without shared region stores the elements of consecutive
+        // groups contiguously, so one row covers all groups.
         let alone = plan.shares.get(visit.stream).is_none_or(|share| share.streams == 1);
         let whole = rounds == 1 && alone || stream.is_some_and(|stream| stream.uniform);
         let (rows, step) = if whole { (1, tile.items) } else { (plan.groups(tile.items), plan.group) };
@@ -340,12 +351,12 @@ impl<'a> Copier<'a> {
         })
     }
 
-    /// Returns the data store region of a stream.
+    /// Returns the address range of a stream's region in the data store.
     fn place(&self, stream: usize) -> Option<&Range<u32>> {
         self.plan.places(self.tile).regions.get(self.plan.shares.get(stream)?.region as usize)
     }
 
-    /// Returns the data store address of a stream's element.
+    /// Returns the data store address of an element of a stream.
     fn start(&self, stream: usize, element: u64) -> Option<usize> {
         let bytes = u64::from(self.plan.streams().get(stream)?.element_bytes());
         let (share, group) = (self.plan.shares.get(stream)?, u64::from(self.plan.group));
@@ -356,8 +367,9 @@ impl<'a> Copier<'a> {
         usize::try_from(u64::from(self.place(stream)?.start) + before * bytes).ok()
     }
 
-    /// Returns `true` if the cursor of a stream has passed an element. A uniform stream without
-    /// loop steps may be read at any time, and counts as passed.
+    /// Returns `true` if the program has accessed an element before it stopped, that is, if the
+    /// stream's address register is past the element. A uniform stream outside of loops may be read
+    /// at any time, so its elements always count as accessed.
     fn is_passed(&self, stream: usize, element: u64, stop: &Stop) -> bool {
         let at_will = self.plan.streams().get(stream).is_some_and(|stream| stream.uniform && stream.steps.is_empty());
         let region = self.plan.shares.get(stream).map_or(stream, |share| share.region as usize);
@@ -365,7 +377,8 @@ impl<'a> Copier<'a> {
         at_will || self.start(stream, element).is_some_and(|start| start < cursor as usize)
     }
 
-    /// Returns `true` if the guard of an element's access is true, as far as the run has stored it.
+    /// Returns `true` if the program has stored a true guard for the access to an element, or if
+    /// the access has no guard.
     fn is_made(&self, stream: &Stream, element: u64) -> bool {
         let Some(guard) = stream.guard else { return true };
         let byte = self.start(guard as usize, element).and_then(|start| self.store.get(start));

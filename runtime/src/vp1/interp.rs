@@ -1,4 +1,4 @@
-//! The interpreter, which runs bundles from the first one to an exit.
+//! Interpreter of VP1 code, which runs bundles from the first one to an exit.
 
 use std::ops::ControlFlow;
 
@@ -12,17 +12,17 @@ use halfbyte_isa::vp1::{Bundle, Unit, UnitSlot, bundles};
 use halfbyte_abi::Work;
 use halfbyte_isa::trap::{Fault, Halt, TrapKind};
 
-/// Maximum call depth. The machine's limit is undocumented.
+/// Maximum call depth. The limit of the machine is undocumented.
 pub(super) const MAX_CALLS: usize = 16;
 
 /// A program whose bundles are decoded once.
 #[derive(Clone, Debug)]
 pub(super) struct Bundles {
-    /// The bundles, each with the address of its first word.
+    /// The bundles, each with the address of its first instruction word.
     bundles: Vec<(u32, Bundle)>,
-    /// For each line of instruction memory, the number of the bundle that begins it.
+    /// Number of the bundle that begins each line of instruction memory.
     lines: Vec<u32>,
-    /// Number of words.
+    /// Number of instruction words in the program.
     words: u32,
 }
 
@@ -34,7 +34,7 @@ impl Bundles {
         Bundles { bundles, lines, words: words.len() as u32 }
     }
 
-    /// Creates a program of a single bundle.
+    /// Creates a program that consists of a single bundle.
     #[cfg(feature = "jit")]
     pub(super) fn once(bundle: &Bundle) -> Bundles {
         Bundles { bundles: vec![(0, *bundle)], lines: vec![0], words: bundle.words() }
@@ -46,24 +46,25 @@ impl Bundles {
         self.bundles.len()
     }
 
-    /// Returns a bundle with the address of its first word.
+    /// Returns a bundle with the address of its first instruction word.
     pub(super) fn get(&self, number: usize) -> Option<&(u32, Bundle)> {
         self.bundles.get(number)
     }
 
-    /// Returns the address of a bundle, or the end of the program.
+    /// Returns the address of a bundle, or the end address of the program if there is no such
+    /// bundle.
     fn address(&self, number: usize) -> u32 {
         self.get(number).map_or(self.words, |(address, _)| *address)
     }
 
-    /// Returns the address of a unit's word in a bundle.
+    /// Returns the address of the instruction word of a unit in a bundle.
     pub(super) fn address_of(&self, number: usize, unit: Unit) -> u32 {
         let before =
             |bundle: &Bundle| Unit::ALL.iter().filter(|&&u| u < unit && *bundle.slot(u) != UnitSlot::Empty).count();
         self.address(number) + self.get(number).map_or(0, |(_, bundle)| before(bundle) as u32)
     }
 
-    /// Returns the bundle that a jump in bundle `from` leads to.
+    /// Returns the number of the bundle that a jump in bundle `from` leads to.
     pub(super) fn target(&self, from: usize, target: Target) -> Result<usize, TrapKind> {
         let line = match target {
             Target::Relative(lines) => i64::from(self.address_of(from, Unit::Branch) / LINE) + i64::from(lines),
@@ -75,7 +76,7 @@ impl Bundles {
     }
 }
 
-/// A run of a program on a tile.
+/// The state of a program that runs on a tile, without registers and memory.
 pub(super) struct Run<'a> {
     pub program: &'a Bundles,
     group_branch: Option<u32>,
@@ -83,27 +84,27 @@ pub(super) struct Run<'a> {
     pub groups: u32,
     /// Number of the next bundle.
     pub at: usize,
-    /// Number of the bundle after that one, which is the delay slot of a jump. A jump changes the
-    /// successor of this bundle.
+    /// Number of the bundle after `at`. If bundle `at` jumps, bundle `next` is the delay slot, and
+    /// the jump's target follows it.
     pub next: usize,
-    /// Number of the previous bundle.
+    /// Number of the previously executed bundle.
     pub last: usize,
-    /// How often the branch to the next group was taken, at most once per group. Each time the
-    /// budget starts anew.
+    /// Number of times that the branch to the next group was taken. The branch counts at most once
+    /// for each group, and each counted branch resets the budget.
     pub done: u32,
-    /// Number of executed bundles. The field is not adjacent to [`Run::backward`]: a combined load
-    /// of both would miss store forwarding, because they are stored one by one, and would wait for
-    /// all previous stores.
+    /// Number of executed bundles. The field is not adjacent to [`Run::backward`], because both are
+    /// stored separately. A combined load of adjacent fields would miss store forwarding and wait
+    /// for all previous stores.
     pub issued: u64,
     /// Maximum number of backward branches per group.
     pub budget: u64,
-    /// Backward branches that the current group has taken.
+    /// Number of backward branches that the current group has taken.
     pub taken: u64,
     /// Return addresses, as bundle numbers.
     pub calls: ArrayVec<usize, MAX_CALLS>,
-    /// Backward branches taken by all groups.
+    /// Number of backward branches that all groups have taken.
     pub backward: u64,
-    /// The watchdog's counter of executed work.
+    /// Counter of executed work, which the watchdog limits.
     pub work: Work<'a>,
 }
 
@@ -132,13 +133,13 @@ impl<'a> Run<'a> {
         self.done.min(self.groups.saturating_sub(1))
     }
 
-    /// Runs until an exit, regardless of its exit code.
+    /// Runs the program until an exit instruction, regardless of its exit code.
     pub(super) fn finish(&mut self, state: &mut State) -> Result<(), Halt> {
         while self.step(state)?.is_continue() {}
         Ok(())
     }
 
-    /// Runs one bundle. Breaks at an exit.
+    /// Runs one bundle. Returns `Break` if the bundle exits.
     pub(super) fn step(&mut self, state: &mut State) -> Result<ControlFlow<()>, Halt> {
         let (at, next) = (self.at, self.next);
         let Some((_, bundle)) = self.program.get(at) else {
@@ -157,7 +158,8 @@ impl<'a> Run<'a> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Returns the target of a taken jump in bundle `at`; `next` is its delay slot.
+    /// Returns the number of the bundle that follows the delay slot of a jump. `at` is the bundle
+    /// of the jump, and `next` is the delay slot.
     fn jump(&mut self, at: usize, next: usize, jump: Next<u32>) -> Result<usize, TrapKind> {
         let branch = self.program.address_of(at, Unit::Branch);
         let to = match jump {

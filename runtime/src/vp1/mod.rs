@@ -1,11 +1,11 @@
 //! Execution of VP1 kernels: a launch is divided into tiles of work items, and the program runs
-//! once per tile ([`halfbyte_isa::stream`]).
+//! once for each tile ([`halfbyte_isa::stream`]).
 //!
-//! Invalid accesses of an item are detected only before or after the run of its tile; the run
-//! continues with zeros for data that cannot be read. The trap of the lowest item must be reported,
-//! so all accesses of the tile are checked after its run, when their guards are known. Results are
-//! copied out only after that check. In the group in which a run stopped, only the accesses that it
-//! reached are checked.
+//! Invalid accesses of an item are detected only before or after the program runs on the item's
+//! tile. While the program runs, data from invalid accesses is zero. The trap of the lowest item
+//! must be reported. All accesses of the tile are therefore checked after the program has ended,
+//! when the guards are known. Results are copied out only after that check. If the program stopped
+//! in a group, only the accesses of this group that the program had executed are checked.
 
 mod blocks;
 mod copy;
@@ -59,19 +59,19 @@ impl Machine for Vp1 {
 
     fn prepare(&self, info: &KernelInfo, words: &SharedCode, _: &[Loc]) -> Result<Arc<dyn Executable>, String> {
         let words = words.downcast_ref::<isa::Vp1Code>().ok_or(OTHER_CODE)?;
-        // The records of VP1 kernels always contain tiles.
+        // The metadata of a VP1 kernel always contains its tiles.
         Ok(Arc::new(DecodedKernel::new(&words.0, info.tiles.clone().unwrap_or_default())))
     }
 }
 
-/// Reason why native code cannot run a bundle.
+/// Reason why native code cannot execute a bundle.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum StepError {
     /// The bundle traps, because its effect is undocumented.
     #[error(transparent)]
     Unknown(#[from] Unknown),
-    /// Native code is not available.
+    /// Native code is not available on this computer or in this build.
     #[error(transparent)]
     Native(#[from] NativeError),
 }
@@ -87,8 +87,8 @@ pub(crate) struct DecodedKernel {
 /// Size in bytes of a data store row.
 const ROW: usize = 16;
 
-/// Tiles that each thread runs before results are copied out. The number is large enough that
-/// threads rarely wait for each other.
+/// Number of tiles that each thread runs before results are copied out. The number is large enough
+/// that threads rarely wait for each other.
 const TILES_OF_A_THREAD: usize = 32;
 
 impl DecodedKernel {
@@ -188,7 +188,7 @@ impl DecodedKernel {
             }
             return Ok(stats);
         }
-        // Tiles run in parallel, but their results are copied out in order, so that the trap of the
+        // Tiles run in parallel. Their results are copied out in order, so that the trap of the
         // lowest tile is reported.
         loop {
             for slot in &mut *slots {
@@ -208,10 +208,10 @@ impl DecodedKernel {
     }
 }
 
-/// State that a launch caches for the next one on the same arguments.
+/// State that a launch caches for the next launch with the same arguments.
 struct LaunchCache {
     plan: Tiling,
-    /// The `$m` registers with the scalar arguments.
+    /// Values of the `$m` registers that hold the scalar arguments.
     m: [u32; 64],
     slots: Vec<TileSlot>,
     /// Number of items whose results have been copied out.
@@ -236,8 +236,8 @@ fn scalars(kernel: &Kernel, scalars: &[u128]) -> [u32; 64] {
     m
 }
 
-/// The engine that runs a program on a tile. Before and after a run it holds the data store in the
-/// order of addresses.
+/// An engine that runs the program on a tile, with the tile's data store. Before and after the
+/// program runs, the data store is in the order of addresses.
 enum Processor {
     Interpreter { store: Vec<u8>, cursors: [u32; 32] },
     Native { compiled: Arc<Compiled>, machine: Box<Registers> },
@@ -255,7 +255,8 @@ impl Processor {
         }
     }
 
-    /// Returns the `$a` registers after a run, which show how far it advanced in its streams.
+    /// Returns the address registers `$a` at the end of the program. They show which elements of
+    /// the streams the program has accessed.
     fn cursors(&self) -> &[u32; 32] {
         match self {
             Processor::Interpreter { cursors, .. } => cursors,
@@ -263,8 +264,8 @@ impl Processor {
         }
     }
 
-    /// Runs from the first bundle to an exit, after `m` has set the `$m` registers. All streams lie
-    /// below `end`.
+    /// Runs the program from the first bundle to an exit. `m` sets the `$m` registers before. All
+    /// streams lie below address `end` of the data store.
     fn run(&mut self, m: impl FnOnce(&mut [u32; 64]), end: u32, run: &mut Run<'_>) -> Result<(), Halt> {
         match self {
             Processor::Interpreter { store, cursors } => interpret(m, end, run, (store, cursors)),
@@ -276,11 +277,11 @@ impl Processor {
     }
 }
 
-/// An execution slot for a tile.
+/// An engine with the tile that it runs, and with the result. Several slots run in parallel.
 struct TileSlot {
     processor: Processor,
     tile: Option<Tile>,
-    /// The result of the run, and its statistics.
+    /// The result for the tile, and the statistics.
     done: Option<(Done, Stats)>,
 }
 
@@ -298,27 +299,28 @@ impl TileSlot {
 struct TileRunner<'a> {
     code: &'a DecodedKernel,
     plan: &'a Tiling,
-    /// Parameters of whole tiles, and of a last tile with fewer items.
+    /// Parameters of full tiles, and of a last tile with fewer items.
     sizes: [TileParameters; 2],
     order: LaunchOptions<'a>,
 }
 
-/// The result of a tile's run: the fault of the lowest item that caused one, if any.
+/// The result of the program on a tile: the fault of the lowest faulting item with that item's
+/// number, if any.
 type Done = Result<Option<Box<(u32, Fault)>>, Exceeded>;
 
-/// Parameters of tiles of one size.
+/// Parameters of all tiles with the same number of items.
 struct TileParameters {
-    /// Initial values of the `$m` registers, except for the first item's number.
+    /// Initial values of the `$m` registers. Only the number of the tile's first item is missing.
     m: [u32; 64],
-    /// Number of groups in a tile.
+    /// Number of groups of items in a tile.
     groups: u32,
-    /// End of the streams in the data store.
+    /// End address of the streams in the data store.
     end: u32,
 }
 
 impl TileParameters {
-    /// Creates the parameters of tiles of `items` items with the given layout. `first_stream` is
-    /// the number of the `$m` for the first stream.
+    /// Creates the parameters of tiles with `items` items and the layout `places`. `first_stream`
+    /// is the number of the `$m` register that describes the first stream.
     fn new(m: &[u32; 64], first_stream: usize, groups: u32, (items, places): (u32, &StreamLayout)) -> TileParameters {
         let mut m = *m;
         set(&mut m, M_TILE_ITEMS.into(), items);
@@ -335,7 +337,7 @@ impl TileParameters {
 }
 
 impl TileRunner<'_> {
-    /// Runs the program on the tile of each slot that has one.
+    /// Runs the program on the tile of each slot that has a tile.
     fn run_all(&self, slots: &mut [TileSlot], threads: usize, buffers: &Buffers<'_>) {
         let run = |slots: &mut [TileSlot]| {
             for TileSlot { processor, tile, done } in slots {
@@ -349,9 +351,11 @@ impl TileRunner<'_> {
         run_each(self.order.pool, slots.chunks_mut(share), run);
     }
 
-    /// Runs the program on a tile, leaves its results in the data store, and adds to the
-    /// statistics. The statistics are not part of the return value: a combined move of counters
-    /// that were stored one by one would miss store forwarding and wait for all stores of the
+    /// Runs the program on a tile, leaves the results in the data store, and adds to the
+    /// statistics.
+    ///
+    /// The statistics are not part of the return value. Counters that were stored one by one would
+    /// then be moved together, which misses store forwarding and waits for all stores of the
     /// copies.
     fn run(&self, processor: &mut Processor, tile: Tile, buffers: &Buffers<'_>, stats: &mut Stats) -> Done {
         let TileRunner { code, plan, sizes: [whole, last], order } = self;
@@ -363,14 +367,14 @@ impl TileRunner<'_> {
         stats.issued += run.issued;
         stats.backward_branches += run.backward;
         match stopped {
-            // All accesses are known to be valid.
+            // All accesses were known to be valid before the launch.
             Ok(()) if plan.is_always_valid() => Ok(None),
             stopped => Ok(self.find_fault(processor, tile, (stopped, run.group()), buffers)?.map(Box::new)),
         }
     }
 
-    /// Returns the fault of the lowest item that caused one, given the end of a run and the group
-    /// that was running.
+    /// Returns the fault of the lowest faulting item with that item's number, if any. The arguments
+    /// are the way in which the program ended, and the number of the group that was running.
     #[inline(never)]
     fn find_fault(
         &self,
@@ -400,7 +404,8 @@ fn set(m: &mut [u32; 64], number: usize, word: u32) {
     }
 }
 
-/// Runs in the interpreter, on the part of the data store below `end`.
+/// Runs the program in the interpreter. Only the part of the data store below `end` is copied in
+/// and out.
 #[inline(never)]
 fn interpret(
     m: impl FnOnce(&mut [u32; 64]),
@@ -417,14 +422,14 @@ fn interpret(
     done
 }
 
-/// Copies bytes in the order of addresses to the data store, before a run.
+/// Copies `store`, which is in the order of addresses, to the data store of the interpreter.
 fn fill(state: &mut State, store: &[u8], end: u32) {
     for (row, address) in store.as_chunks::<ROW>().0.iter().zip((0..end).step_by(ROW)) {
         state.data.store(Shape::Horizontal, address, *row);
     }
 }
 
-/// Copies the data store to bytes in the order of addresses, after a run.
+/// Copies the data store of the interpreter to `store`, in the order of addresses.
 fn drain(state: &State, store: &mut [u8], end: u32) {
     for (row, address) in store.as_chunks_mut::<ROW>().0.iter_mut().zip((0..end).step_by(ROW)) {
         *row = state.data.load(Shape::Horizontal, address);

@@ -1,5 +1,5 @@
-//! Copies that are known to be valid before a launch: each stream of a tile corresponds to one
-//! contiguous buffer range.
+//! Bulk copies between buffers and the data store, which are known to be valid before a launch. For
+//! each tile, a stream corresponds to one contiguous range of its buffer.
 
 use std::ops::Range;
 
@@ -10,28 +10,28 @@ use super::blocks::{clear, copy};
 use super::tiles::{StreamLayout, Tile};
 use halfbyte_isa::buffers::{AllCovered, Buffer, Buffers, OverwrittenBuffer};
 
-/// A stream that all items access unconditionally, and whose accesses are contiguous both in the
-/// buffer and in the stream.
+/// The copy of a stream that all items access unconditionally, and whose accesses are contiguous
+/// both in the buffer and in the stream.
 #[derive(Clone, Copy)]
 pub(super) struct BulkCopy {
     pub written: bool,
-    /// The region of the stream, which contains no other stream.
+    /// Number of the stream's region, which contains no other stream.
     pub region: u32,
-    /// The buffer's parameter, and the offset of item 0's access in the buffer.
+    /// Index of the buffer parameter. `start` is the byte offset of item 0's access in the buffer.
     pub buffer: usize,
     pub start: usize,
-    /// Bytes per item.
+    /// Number of bytes that each item accesses.
     pub bytes: u32,
 }
 
 impl BulkCopy {
-    /// Creates a copy, given the address of item 0's access.
+    /// Creates a bulk copy. `address` is the buffer address of item 0's access.
     pub(super) fn new(written: bool, region: u32, address: u64, bytes: u32) -> Option<BulkCopy> {
         let (buffer, start) = buffer_of(address)?;
         Some(BulkCopy { written, region, buffer, start: usize::try_from(start).ok()?, bytes })
     }
 
-    /// Returns the buffer range of a tile.
+    /// Returns the byte range of the buffer that the items of a tile access.
     fn of(&self, tile: Tile) -> Range<usize> {
         let bytes = self.bytes as usize;
         let start = self.start + bytes * tile.first as usize;
@@ -39,22 +39,22 @@ impl BulkCopy {
     }
 }
 
-/// A copy, and the data store address of its stream.
+/// A bulk copy, and the data store address of its stream.
 type Placed = (BulkCopy, usize);
 
-/// All copies for tiles of one size, by region. The program's image precedes the streams, and zeros
-/// fill the gaps.
+/// The bulk copies for all tiles with the same number of items, in the order of regions. The
+/// program's image lies before the streams. Zeros fill the gaps.
 pub(super) struct BulkCopies {
     image: usize,
     reads: SmallVec<[Placed; 4]>,
     writes: SmallVec<[Placed; 4]>,
-    /// Ranges that neither the image nor an input stream fills.
+    /// Data store ranges that neither the image nor an input stream fills.
     zeros: SmallVec<[Range<usize>; 4]>,
 }
 
 impl BulkCopies {
-    /// Creates the copies for tiles of `items` items with the given layout. Returns `None` if
-    /// streams overlap or exceed the data store, whose size is `store` bytes.
+    /// Creates the bulk copies for tiles with `items` items and the layout `places`. The size of
+    /// the data store is `store` bytes. Returns `None` if streams overlap or do not fit.
     pub(super) fn new(
         moves: &[BulkCopy],
         items: u32,
@@ -87,7 +87,7 @@ impl BulkCopies {
         Some(all)
     }
 
-    /// Fills the data store. Returns the number of bytes copied from buffers.
+    /// Fills the data store for a tile. Returns the number of bytes copied from buffers.
     pub(super) fn fill(&self, store: &mut [u8], image: &[u8], tile: Tile, buffers: &Buffers<'_>) -> u64 {
         if let (Some(place), Some(image)) = (store.get_mut(..self.image), image.get(..self.image)) {
             place.copy_from_slice(image);
@@ -102,7 +102,8 @@ impl BulkCopies {
                 copied += held.len() as u64;
             }
         }
-        // The output range of this tile is prefetched, because it is written next.
+        // The tile's range of the output buffer is prefetched, because the results are written to
+        // it.
         let written = self.writes.first().and_then(|(of, _)| {
             let held = buffers.0.get(of.buffer)?.as_ref()?;
             held.bytes().get(of.of(tile))
@@ -116,7 +117,7 @@ impl BulkCopies {
         copied
     }
 
-    /// Copies the output streams to the buffers. Returns the number of bytes copied.
+    /// Copies the output streams of a tile to the buffers. Returns the number of bytes copied.
     pub(super) fn copy_out(&self, store: &[u8], tile: Tile, buffers: &mut Buffers<'_>) -> u64 {
         let mut copied = 0;
         for (of, start) in &self.writes {
@@ -132,7 +133,7 @@ impl BulkCopies {
     }
 }
 
-/// Returns the buffers that the copies of a launch of `items` items overwrite completely.
+/// Returns the buffers that a launch of `items` items overwrites completely.
 pub(super) fn covered(moves: &[BulkCopy], items: u32, buffers: &Buffers<'_>) -> AllCovered {
     let fills = |of: &BulkCopy| {
         let held = buffers.0.get(of.buffer)?.as_ref()?;

@@ -1,5 +1,5 @@
-//! Stub of the native engine for builds without feature `jit`. Every launch fails with an error
-//! that says so.
+//! Stub of the native engine for builds without feature `jit`. Every launch in native code fails
+//! with [`NativeError::NotBuilt`].
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use halfbyte_abi::Work;
 use halfbyte_isa::trap::Halt;
 use halfbyte_native::clif::{NativeError, Translation};
 
-/// Stub of a program's native code, which is never generated.
+/// Stub of a program's native code. Code is never generated in this build.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Jit(());
 
-/// Stub of native code, which never exists.
+/// Stub of generated native code. No value of this type exists.
 pub(super) enum Compiled {}
 
-/// Stub of the machine state for native code.
+/// Stub of the machine state for native code. No value of this type exists.
 pub(super) enum Machine {}
 
 impl Jit {
@@ -60,7 +60,7 @@ impl Machine {
     }
 }
 
-/// Runs one bundle in native code.
+/// Executes one bundle in native code.
 ///
 /// # Errors
 /// Always returns [`NativeError::NotBuilt`].

@@ -1,5 +1,5 @@
-//! Division of a launch into tiles, data store layout of a tile's streams, and the order of an
-//! item's accesses.
+//! Division of a launch into tiles, the data store layout of a tile's streams, and the order of the
+//! accesses of an item.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,88 +16,87 @@ use crate::error::TooLarge;
 use crate::kernel::Kernel;
 use halfbyte_isa::buffers::AllCovered;
 
-/// Alignment of streams in bytes.
+/// Alignment in bytes of the start of each stream.
 const STREAM_ALIGN: u64 = 16;
 
 /// The division of a launch into tiles.
 pub(super) struct Tiling {
     tiles: Arc<Tiles>,
-    /// Number of work items in a group.
+    /// Number of work items in a group, which the program executes together.
     pub group: u32,
-    /// For each stream, the number of elements per item, which is the product of the trip counts of
-    /// the loops around its access. For a uniform stream: the total number of elements, which for a
-    /// window is its size in bytes.
+    /// Number of elements of each stream for one item: the product of the trip counts of the loops
+    /// around the access. For a uniform stream the number is that of all its elements. For a stream
+    /// that holds a whole buffer, it is the size in bytes.
     pub rounds: Vec<u64>,
-    /// The position of each stream in its region.
+    /// Region of each stream, and the position of the stream in the region.
     pub shares: Vec<RegionSlot>,
-    /// The first stream of each region, and the number of streams in it.
+    /// Number of the first stream of each region, and the number of streams in the region.
     regions: Vec<(usize, u64)>,
-    /// The buffer address of each stream.
+    /// Buffer address of each stream.
     pub bases: Vec<u64>,
-    /// For each stream, the distance in bytes between the accesses of consecutive items, modulo
-    /// 2^32.
+    /// Distance in bytes between the accesses of consecutive items, modulo 2^32, for each stream.
     pub scales: Vec<u32>,
     /// The accesses of an item, in program order.
     pub visits: Vec<ItemAccess>,
-    /// Size in bytes of the area before the streams.
+    /// Size in bytes of the data store area before the streams.
     frame_bytes: u32,
     /// Number of items in the launch.
     pub items: u32,
     /// Number of items in each tile except the last one.
     tile_items: u32,
-    /// The layout of whole tiles, and of a last tile with fewer items.
+    /// The layout of full tiles, and of a last tile with fewer items.
     places: [StreamLayout; 2],
-    /// The copies for both tile sizes, if all accesses of the launch are contiguous and known to be
-    /// valid.
+    /// The bulk copies for full tiles and for the last tile. `None` unless all accesses of the
+    /// launch are contiguous and known to be valid.
     moves: Option<[BulkCopies; 2]>,
-    /// The `out` buffers that these copies overwrite completely, which need not be filled with
+    /// The `out` buffers that the bulk copies overwrite completely. They need not be filled with
     /// zeros before.
     pub covered: AllCovered,
 }
 
-/// The position of a stream in its region.
+/// The region of a stream, and the position of the stream in the region.
 #[derive(Clone, Copy)]
 pub(super) struct RegionSlot {
     /// Number of the region.
     pub region: u32,
-    /// Number of streams that precede this one in the region.
+    /// Number of streams before this stream in the region.
     pub place: u64,
     /// Number of streams in the region.
     pub streams: u64,
 }
 
-/// An access that every item makes, in one iteration of each surrounding loop.
+/// One access of an item: an access of the program in one iteration of each loop around it.
 #[derive(Clone, Copy)]
 pub(super) struct ItemAccess {
-    /// Number of the stream.
+    /// Number of the accessed stream.
     pub stream: usize,
-    /// Index of the element among the item's elements in the stream.
+    /// Index of the accessed element among the elements of the item in the stream.
     pub round: u32,
-    /// The part of the buffer offset that is the same for all items, in bytes modulo 2^32.
+    /// The part of the byte offset in the buffer that is the same for all items, modulo 2^32.
     pub index: u32,
 }
 
 /// The work items whose streams are in the data store at the same time. The struct is small enough
-/// to be passed in registers: a combined load from memory, of fields that were stored one by one,
-/// would miss store forwarding and wait for all stores of the copies.
+/// to be passed in registers. A combined load of separately stored fields would miss store
+/// forwarding and wait for all stores of the copies.
 #[derive(Clone, Copy)]
 pub(super) struct Tile {
-    /// Number of the first item.
+    /// Number, in the launch, of the tile's first item.
     pub first: u32,
-    /// Number of items.
+    /// Number of items in the tile.
     pub items: u32,
 }
 
 /// Data store layout of a tile's streams.
 #[derive(Default)]
 pub(super) struct StreamLayout {
-    /// Address range of each region.
+    /// Data store address range of each region.
     pub regions: Vec<Range<u32>>,
-    /// End address of all streams.
+    /// End address of all streams in the data store.
     pub end: u32,
 }
 
-/// The launch parameters that affine expressions of streams refer to.
+/// The item count and the arguments of a launch, to which affine expressions of streams refer.
 struct Values<'a> {
     items: u32,
     scalars: &'a [u128],
@@ -115,7 +114,7 @@ impl Values<'_> {
         sum.terms.iter().map(product).fold(sum.constant, u32::wrapping_add)
     }
 
-    /// Returns the buffer address of a stream.
+    /// Returns the buffer address of a stream, or 0 if the stream has no buffer.
     fn base(&self, stream: &Stream) -> u64 {
         let address = stream.buffer.and_then(|param| self.scalars.get(param as usize));
         address.map_or(0, |&address| address as u64)
@@ -132,8 +131,8 @@ impl Values<'_> {
     }
 }
 
-/// Returns the position of each stream in its region, given the region of each stream. Also returns
-/// the first stream and the number of streams of each region.
+/// Computes the position of each stream in its region. `regions` holds the number of each stream's
+/// region. Also returns the first stream and the number of streams of each region.
 fn shares(regions: &[u32]) -> (Vec<RegionSlot>, Vec<(usize, u64)>) {
     let mut of_regions: Vec<(usize, u64)> = Vec::new();
     let mut shares: Vec<RegionSlot> = Vec::with_capacity(regions.len());
@@ -151,14 +150,15 @@ fn shares(regions: &[u32]) -> (Vec<RegionSlot>, Vec<(usize, u64)>) {
     (shares, of_regions)
 }
 
-/// Returns the number of unused bytes before and after a stream.
+/// Returns the number of unused bytes that are required before and after a stream.
 fn margin(stream: &Stream) -> u64 {
     if stream.holds == StreamContents::Buffer { WINDOW_MARGIN.into() } else { 0 }
 }
 
 impl Tiling {
-    /// Chooses the largest tile size that fits: all items, or a multiple of the group size and of 4
-    /// items. The multiple is 16 items if an access has the size of a byte.
+    /// Divides a launch into tiles of the largest size that fits in the data store. This size is
+    /// the number of all items, or a multiple of the group size and of 4 items. It is a multiple of
+    /// 16 items if an access has the size of a byte.
     pub(super) fn new(
         kernel: &Kernel,
         tiles: &Arc<Tiles>,
@@ -197,7 +197,7 @@ impl Tiling {
             let bytewise = streams.iter().any(|stream| stream.is_of_accesses() && stream.element_bytes() == 1);
             let quantum = plan.group.max(if bytewise { 16 } else { 4 });
             let (mut most, mut too_many) = (0, items.div_ceil(quantum).min(plan.upper_bound(quantum)));
-            // The gaps between streams are small, so that the first size tried usually fits.
+            // The gaps between streams are small, so the first size that is tried usually fits.
             let mut tried = too_many.saturating_sub(1);
             while most + 1 < too_many {
                 *(if plan.fits(tried * quantum) { &mut most } else { &mut too_many }) = tried;
@@ -233,7 +233,7 @@ impl Tiling {
         &self.tiles.streams
     }
 
-    /// Returns the tiles, in ascending order of items.
+    /// Returns the tiles, in ascending order of their items.
     pub(super) fn tiles(&self) -> impl Iterator<Item = Tile> {
         let step = self.tile_items.max(1);
         (0..self.items).step_by(step as usize).map(move |first| {
@@ -242,48 +242,50 @@ impl Tiling {
         })
     }
 
-    /// Returns the layout of a tile.
+    /// Returns the data store layout of a tile.
     pub(super) fn places(&self, tile: Tile) -> &StreamLayout {
         let [whole, last] = &self.places;
         if self.is_whole(tile) { whole } else { last }
     }
 
-    /// Returns the number of groups that `items` items form.
+    /// Returns the number of groups in `items` items, rounded up.
     pub(super) fn groups(&self, items: u32) -> u32 {
         items.div_ceil(self.group)
     }
 
-    /// Returns `true` if a tile has the full number of items.
+    /// Returns `true` if a tile is full, that is, if it has the number of items of all tiles but
+    /// the last.
     pub(super) fn is_whole(&self, tile: Tile) -> bool {
         tile.items == self.tile_items
     }
 
-    /// Returns the size and the layout of whole tiles, and of a last tile with fewer items.
+    /// Returns the number of items and the layout of full tiles, and of a last tile with fewer
+    /// items.
     pub(super) fn sizes(&self) -> [(u32, &StreamLayout); 2] {
         let [whole, last] = &self.places;
         let left = self.items.checked_rem(self.tile_items).unwrap_or(0);
         [(self.tile_items, whole), (left, last)]
     }
 
-    /// Returns the copies of a tile, if they are known to be valid.
+    /// Returns the bulk copies of a tile, if all accesses are contiguous and known to be valid.
     pub(super) fn moves(&self, tile: Tile) -> Option<&BulkCopies> {
         let [whole, last] = self.moves.as_ref()?;
         Some(if self.is_whole(tile) { whole } else { last })
     }
 
-    /// Returns `true` if all accesses of the launch are known to be valid.
+    /// Returns `true` if all accesses of the launch are known to be valid before it starts.
     pub(super) fn is_always_valid(&self) -> bool {
         self.moves.is_some()
     }
 
-    /// Returns the layout for `items` items, which must fit.
+    /// Returns the layout of a tile with `items` items, which must fit in the data store.
     fn lay_out(&self, items: u32) -> StreamLayout {
         let regions = self.places_of(items).map(|place| place.start as u32..place.end as u32).collect();
         StreamLayout { regions, end: self.end(items) as u32 }
     }
 
-    /// Returns the address ranges of the regions for `items` items, even if they exceed the data
-    /// store.
+    /// Returns the data store address range of each region for a tile with `items` items. The
+    /// ranges may exceed the data store.
     fn places_of(&self, items: u32) -> impl Iterator<Item = Range<u64>> {
         let items = u64::from(items.div_ceil(self.group)) * u64::from(self.group);
         let mut end = u64::from(self.frame_bytes);
@@ -298,15 +300,15 @@ impl Tiling {
         })
     }
 
-    /// Returns each region's first stream, its elements per item, and the number of streams in the
-    /// region.
+    /// Returns, for each region, its first stream, the number of elements per item, and the number
+    /// of streams in the region.
     fn regions(&self) -> impl Iterator<Item = (&Stream, u64, u64)> {
         self.regions.iter().filter_map(|&(first, streams)| {
             Some((self.streams().get(first)?, self.rounds.get(first).copied().unwrap_or(0), streams))
         })
     }
 
-    /// Returns the end address of the streams of `items` items.
+    /// Returns the end address of the streams for a tile with `items` items.
     fn end(&self, items: u32) -> u64 {
         let last = self.places_of(items).zip(self.regions()).last();
         last.map_or(self.frame_bytes.into(), |(place, (stream, ..))| place.end.saturating_add(margin(stream)))
@@ -316,8 +318,8 @@ impl Tiling {
         self.end(items) <= DATA_STORE_BYTES as u64
     }
 
-    /// Returns a number of quanta that cannot fit, because their streams alone exceed the data
-    /// store.
+    /// Returns a number of quanta of items that cannot fit, because the streams alone exceed the
+    /// data store. `quantum` is a number of items.
     fn upper_bound(&self, quantum: u32) -> u32 {
         let bytes = self.regions().filter(|(stream, ..)| !stream.uniform).map(|(stream, rounds, streams)| {
             rounds.saturating_mul(quantum.into()).saturating_mul(stream.element_bytes().into()).saturating_mul(streams)
@@ -356,8 +358,8 @@ impl Tiling {
         ItemAccess { stream, round: 0, index }
     }
 
-    /// Adds the accesses of streams that share their outermost `depth` loops, for one iteration of
-    /// each of these loops. All these streams have elements, so the trip counts are small.
+    /// Appends the accesses that an item makes in one iteration of the outermost `depth` loops. The
+    /// streams of these accesses have elements, so the trip counts are small.
     fn visit(&mut self, values: &Values<'_>, at: &[ItemAccess], depth: usize) {
         let tiles = self.tiles.clone();
         let step = |visit: &ItemAccess| tiles.streams.get(visit.stream)?.steps.get(depth);

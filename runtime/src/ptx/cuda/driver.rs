@@ -1,5 +1,5 @@
-//! Binding to the CUDA driver. The library is loaded on first use, and only the first device is
-//! used. Names, numbers and types are those of `cuda.h`.
+//! Bindings to the CUDA driver library. The library is loaded on first use, and only the first
+//! device is used. Names, numbers and types are those of `cuda.h`.
 
 use std::cell::RefCell;
 use std::error::Error as _;
@@ -43,7 +43,7 @@ const JIT_ERROR_LOG_BUFFER_BYTES: c_int = 6;
 
 macro_rules! functions {
     ($($name:ident = $symbol:literal ($($ty:ty),*);)*) => {
-        /// The driver's functions. The library is never unloaded.
+        /// The functions of the driver library. The library is never unloaded.
         #[derive(Debug)]
         struct Functions { $($name: unsafe extern "system" fn($($ty),*) -> Status,)* }
 
@@ -106,8 +106,8 @@ pub(super) struct Device {
     capability: (u16, u16),
 }
 
-/// A driver context that belongs to the calling thread. A kernel fault destroys its context;
-/// launches of other threads have their own contexts and continue.
+/// A driver context that belongs to the calling thread. A kernel fault makes the context of its
+/// thread unusable. Launches of other threads use their own contexts and continue.
 #[derive(Debug)]
 struct Context {
     device: &'static Device,
@@ -142,7 +142,7 @@ impl Device {
             Unavailable::Library(said)
         })?;
         let functions = Functions::load(&library)?;
-        // The driver does not support being unloaded.
+        // The driver library does not support being unloaded.
         forget(library);
         Device::first(functions).map_err(Unavailable::Start)
     }
@@ -215,7 +215,8 @@ impl Device {
         CONTEXT.take();
     }
 
-    /// Assembles PTX text. On failure the second component of the error is the driver's log.
+    /// Loads PTX text, which the driver assembles. On failure, the second component of the error is
+    /// the driver's log.
     pub(super) fn assemble(&self, text: &CStr) -> Result<Module<'_>, (Failed, String)> {
         let f = &self.functions;
         let mut log = vec![0u8; 8 << 10];
@@ -234,7 +235,7 @@ impl Device {
         }
     }
 
-    /// Allocates device memory.
+    /// Allocates `bytes` bytes of device memory.
     pub(super) fn allocate(&self, bytes: usize) -> Result<Memory<'_>, Failed> {
         let mut pointer = 0;
         // SAFETY: the driver writes the address to `pointer`.
@@ -244,7 +245,7 @@ impl Device {
     }
 }
 
-/// A loaded module.
+/// A module that the driver has loaded.
 #[derive(Debug)]
 pub(super) struct Module<'d> {
     device: &'d Device,
@@ -263,7 +264,7 @@ impl Drop for Module<'_> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum End {
     Reached,
-    /// The kernel still runs. Only the end of the process can stop it.
+    /// The kernel still runs after the timeout. Only the end of the process can stop the kernel.
     Awaited,
 }
 
@@ -322,12 +323,13 @@ pub(super) struct Memory<'d> {
 }
 
 impl Memory<'_> {
-    /// Returns the device address.
+    /// Returns the device address of the allocation.
     pub(super) fn address(&self) -> u64 {
         self.pointer
     }
 
-    /// Copies bytes to the start of the allocation, at most its size.
+    /// Copies `bytes` to the start of the allocation. Bytes beyond the allocation's size are
+    /// ignored.
     pub(super) fn upload(&self, bytes: &[u8]) -> Result<(), Failed> {
         let f = &self.device.functions;
         let count = bytes.len().min(self.bytes);
@@ -335,7 +337,7 @@ impl Memory<'_> {
         f.check("cuMemcpyHtoD", unsafe { (f.upload)(self.pointer, bytes.as_ptr().cast(), count) })
     }
 
-    /// Copies the allocation's contents to `bytes`, at most its length.
+    /// Copies the start of the allocation to `bytes`, as far as both are long enough.
     pub(super) fn download(&self, bytes: &mut [u8]) -> Result<(), Failed> {
         let f = &self.device.functions;
         let count = bytes.len().min(self.bytes);

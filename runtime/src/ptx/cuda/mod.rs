@@ -1,9 +1,9 @@
 //! Launches on a GPU: the CUDA driver assembles the PTX text and runs the kernel.
 //!
-//! Buffers lie in device memory at device addresses. A kernel that exposes an address as a number
-//! therefore gives other results than on the host. Guard areas around each buffer detect stores
-//! that miss it by little. Accesses far outside cause a device fault. There is no budget; a kernel
-//! that exceeds the timeout is abandoned.
+//! Buffers lie at device addresses, so a kernel whose results depend on addresses gives other
+//! results than on the host. Guard areas around each buffer detect stores just outside the buffer.
+//! Accesses far outside cause a device fault. There is no branch budget; a kernel that exceeds the
+//! timeout is abandoned.
 
 mod driver;
 
@@ -36,7 +36,7 @@ struct Placed<'d> {
     memory: driver::Memory<'d>,
     /// Contents before the launch, including the guard areas.
     before: Vec<u8>,
-    /// Offset of the buffer in the allocation.
+    /// Byte offset of the buffer in the device allocation.
     start: usize,
 }
 
@@ -56,8 +56,8 @@ impl<'d> Placed<'d> {
         self.memory.address() + self.start as u64
     }
 
-    /// Copies the results back to a buffer, and checks that read-only memory and guard areas are
-    /// unchanged.
+    /// Copies the results from device memory to a buffer of the launch. Checks that read-only
+    /// buffers and guard areas are unchanged.
     fn take(&self, buffer: &mut Buffer<'_>) -> Result<(), CudaError> {
         let mut after = vec![0; self.before.len()];
         self.memory.download(&mut after)?;
@@ -76,7 +76,7 @@ impl<'d> Placed<'d> {
     }
 }
 
-/// Runs the items of a launch. After a failed call to the driver the buffers are unchanged.
+/// Runs a launch on the GPU. If a driver call fails, the buffers are unchanged.
 pub(super) fn run(kernel: &Kernel, shape: &Shape, memory: &mut Memory<'_>) -> Result<(), CudaError> {
     let device = Device::get()?;
     device.check_runs(kernel.target)?;
@@ -95,12 +95,12 @@ fn run_on(device: &Device, kernel: &Kernel, shape: &Shape, memory: &mut Memory<'
     let assembled = device.assemble(&c_string(kernel.to_string()));
     let module = assembled.map_err(|(failed, log)| CudaError::Assembly { failed, log })?;
     let Memory { params, aliases, buffers, .. } = memory;
-    // Further parameters are module-scope tables, which the PTX text already contains.
+    // The other parameters are module-scope tables, which the PTX text already contains.
     params.truncate(kernel.entry.params.len());
     let mut placed = Vec::new();
     for (number, (buffer, param)) in buffers.0.iter_mut().zip(&kernel.entry.params).enumerate() {
         let Some(buffer) = buffer else { continue };
-        // An alias parameter may require a stricter alignment of the buffer's start.
+        // An alias parameter may require a higher alignment for the start of the buffer.
         let inside =
             aliases.iter().filter(|alias| alias.of == number).filter_map(|alias| kernel.entry.params.get(alias.param));
         let align = inside.chain([param]).filter_map(|param| param.pointer.flatten()).max().unwrap_or(1);
@@ -120,7 +120,8 @@ fn run_on(device: &Device, kernel: &Kernel, shape: &Shape, memory: &mut Memory<'
     match unsafe { module.run(&name, shape, params, KERNEL_TIMEOUT) }? {
         End::Reached => placed.into_iter().try_for_each(|(on_device, buffer)| on_device.take(buffer)),
         End::Awaited => {
-            // Freeing memory that the kernel uses would block until the kernel ends.
+            // The memory and the module leak on purpose: while the kernel runs, the driver calls
+            // that free them would block.
             forget((placed, module));
             Err(CudaError::Time)
         }

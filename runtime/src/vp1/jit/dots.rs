@@ -1,17 +1,17 @@
-//! Dot products of rows of bytes, with 256-bit vectors, which Cranelift does not support.
+//! Dot products of rows of bytes with 256-bit vectors, which Cranelift does not support.
 
 /// A row of 16 bytes.
 type Row = [u8; 16];
 
-/// A function that computes the dot product of `count` pairs of rows, with a wrapping 32-bit sum
-/// per lane. The variant of the function determines whether the bytes are signed.
+/// A function that computes, for each lane, the dot product of `count` pairs of rows as a wrapping
+/// 32-bit sum. Each function has a fixed signedness of the bytes.
 ///
 /// # Safety
 /// All rows must be valid for reads, and the sums valid for writes.
 pub(super) type Dots = unsafe extern "C" fn(x: *const Row, y: *const Row, count: usize, sums: *mut [i32; 16]);
 
-/// Returns the dot product function for the signedness of both sides, or `None` if the computer
-/// lacks AVX2.
+/// Returns the dot product function for bytes of the given signedness in both factors. Returns
+/// `None` if the computer lacks AVX2.
 pub(super) fn function(signed: [bool; 2]) -> Option<Dots> {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
@@ -60,8 +60,8 @@ mod avx2 {
         }
     }
 
-    /// Interleaves the bytes of two rows and extends them to 16 bits: lower lanes, then upper
-    /// lanes.
+    /// Interleaves the bytes of two rows and extends them to 16 bits. Returns the lower lanes, then
+    /// the upper lanes.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn halves<const SIGNED: bool>([a, b]: [__m128i; 2]) -> [__m256i; 2] {

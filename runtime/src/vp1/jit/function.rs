@@ -1,4 +1,4 @@
-//! Native code generation for one function, which covers a range of the program's bundles.
+//! Native code generation for one function. A function covers a range of the program's bundles.
 
 use arrayvec::ArrayVec;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -25,28 +25,28 @@ use super::machine::at;
 use crate::vp1::ROW;
 use crate::vp1::interp::{Bundles, MAX_CALLS};
 
-/// The return value of native code: the next bundle in the low half, the one after it in the high
-/// half.
+/// The return value of native code. The low half is the number of the next bundle, and the high
+/// half is the number of the bundle after it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct ExitCode(pub u64);
 
-/// Flag: execution may continue in native code.
+/// Flag in the return value: execution may continue in native code.
 const GO: u64 = 1 << 63;
 
 impl ExitCode {
-    /// The program has exited.
+    /// The return value after the program has exited.
     pub(super) const EXIT: ExitCode = ExitCode(u64::MAX);
 
     fn go(at: u32) -> ExitCode {
         ExitCode(ExitCode::stop(at).0 | GO)
     }
 
-    /// Creates a return value that requires the interpreter.
+    /// Returns the code for the next bundle `at`, at which the interpreter must continue.
     fn stop(at: u32) -> ExitCode {
         ExitCode((u64::from(at) + 1) << 32 | u64::from(at))
     }
 
-    /// Returns the next bundle.
+    /// Returns the number of the next bundle.
     pub(super) fn at(self) -> usize {
         self.0 as u32 as usize
     }
@@ -57,30 +57,32 @@ impl ExitCode {
     }
 }
 
-/// Data store address of the last row.
+/// Data store address of the last row of 16 bytes.
 const LAST_ROW: i64 = (DATA_STORE_BYTES - ROW) as i64;
 
-/// Maximum number of bundles whose numbers a [`Code`] can represent.
+/// Maximum number of bundles in a program, so that each bundle number fits in an [`ExitCode`].
 pub(super) const MAX_BUNDLES: usize = 1 << 30;
 
-/// Minimum number of iterations for which the host's dot product function is faster.
+/// Minimum number of iterations for which the dot product function of the host is faster than the
+/// loop.
 const LEAST_PRODUCTS: i64 = if cfg!(test) { 3 } else { 24 };
 
-/// Size of sixteen 32-bit sums.
+/// Size in bytes of sixteen 32-bit sums.
 const SUMS_BYTES: u32 = 64;
 
-/// The products that a loop accumulates.
+/// A loop that only accumulates products of rows, in a form that the dot product function can
+/// compute.
 struct Products<'l> {
     function: Dots,
-    /// The loads of the two factors.
+    /// The row loads of the first and the second factor.
     rows: [&'l Load; 2],
-    /// All loads of the loop.
+    /// All row loads of the loop.
     loads: &'l [Load],
-    /// Left shift of the products.
+    /// Number of bits by which the products are shifted left.
     scale: u32,
 }
 
-/// The input of code generation.
+/// The input of native code generation.
 #[derive(Clone, Copy)]
 pub(super) struct CodegenInput<'a> {
     pub program: &'a Bundles,
@@ -90,19 +92,19 @@ pub(super) struct CodegenInput<'a> {
     pub liveness: &'a Liveness,
 }
 
-/// The value that an exit returns.
+/// The value that a function returns at an exit.
 #[derive(Clone, Copy)]
 enum ExitValue {
     Code(ExitCode),
-    /// Execution continues at a bundle, given as an `i32`.
+    /// Execution continues at a bundle whose number is computed at run time, as an `i32`.
     Go(Value),
 }
 
-/// A block that leaves the function.
+/// A Cranelift block that returns from the function.
 struct Exit {
     block: Block,
     answer: ExitValue,
-    /// Executed bundles that have not been counted yet.
+    /// Number of executed bundles that the counter does not include yet.
     issued: u32,
 }
 
@@ -112,19 +114,22 @@ struct Function<'a, 'b, 'f> {
     registers: Registers,
     first: u32,
     end: u32,
-    /// The block of each bundle, from `first` on.
+    /// The Cranelift block of each bundle that begins a basic block, from bundle `first` on.
     labels: Vec<Option<Block>>,
     exits: Vec<Exit>,
-    /// Dispatch block of returns, with the bundle number as its parameter.
+    /// The block that dispatches returns from calls. Its block parameter is the bundle number of
+    /// the return address.
     returns: Option<(Block, Value)>,
-    /// Bundles executed since the counter was last updated.
+    /// Number of executed bundles that the counter does not include yet.
     issued: u32,
-    /// The loop under construction, and the target of its back edge.
+    /// The counted loop that is being emitted: its first bundle, and the block to which it branches
+    /// back.
     current_loop: Option<(u32, Block)>,
 }
 
-/// Generates the function of bundles `first` to `end`. Its arguments are the machine state and the
-/// index of the entry point. Returns the bundle of each entry point.
+/// Generates the native function for bundles `first` up to, but not including, `end`. Its arguments
+/// are the machine state and the index of an entry point. Returns the bundle number of each entry
+/// point.
 pub(super) fn build(
     b: &mut FunctionBuilder<'_>,
     host: &'static HostFunctions,
@@ -167,7 +172,8 @@ pub(super) fn build(
 }
 
 impl<'b, 'f> Function<'_, 'b, 'f> {
-    /// Returns the block of a bundle, or an exit block if the bundle is outside the function.
+    /// Returns the Cranelift block of a bundle. For a bundle outside the function, returns a block
+    /// that exits.
     fn label(&mut self, at: u32) -> Block {
         let graph = self.source.graph;
         let label = at.checked_sub(self.first).and_then(|k| self.labels.get_mut(k as usize));
@@ -180,7 +186,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         }
     }
 
-    /// Creates a block that leaves the function.
+    /// Creates a block that returns `answer` from the function. `issued` is the number of executed
+    /// bundles that the counter does not include yet.
     fn exit(&mut self, answer: ExitValue, issued: u32) -> Block {
         let block = self.e.b.create_block();
         self.e.b.set_cold_block(block);
@@ -192,8 +199,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.e.b.ins().jump(block, &[]);
     }
 
-    /// Emits an exit to the interpreter, taken if a condition holds, before bundle `at` has any
-    /// effect.
+    /// Emits an exit to the interpreter that is taken if `condition` is true. The interpreter then
+    /// continues at bundle `at`, which has had no effect yet.
     fn leave_if(&mut self, condition: Value, at: u32) {
         let leave = self.exit(ExitValue::Code(ExitCode::stop(at)), self.issued);
         let stay = self.e.b.create_block();
@@ -209,7 +216,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.registers.set(&mut self.e, place, new);
     }
 
-    /// Adds pending bundles to the counter.
+    /// Emits the addition of the executed bundles to their counter.
     fn count_issued(&mut self) {
         let issued = std::mem::take(&mut self.issued);
         if issued > 0 {
@@ -217,8 +224,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         }
     }
 
-    /// Evaluates a bundle without committing its writes. Also returns the condition of its jump, if
-    /// any.
+    /// Emits the computation of a bundle's writes without performing them. Returns the writes, and
+    /// the condition of the bundle's jump, if any.
     fn effects(&mut self, at: u32) -> (Writes<'b, 'f>, Option<Value>) {
         match self.source.program.get(at as usize) {
             Some((_, bundle)) => self.effects_of(bundle),
@@ -236,7 +243,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         (writes, taken)
     }
 
-    /// Commits a bundle's writes.
+    /// Performs the register writes of a bundle.
     fn commit(&mut self, writes: &Writes<'b, 'f>) {
         for write in writes {
             self.registers.commit(&mut self.e, write);
@@ -244,7 +251,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.issued += 1;
     }
 
-    /// Emits the bundle in a delay slot.
+    /// Emits bundle `at`, which is in the delay slot of a jump.
     fn delay_slot(&mut self, at: u32) {
         let (writes, _) = self.effects(at);
         self.commit(&writes);
@@ -294,7 +301,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         }
     }
 
-    /// Emits a loop that runs its guaranteed iterations without an exit test.
+    /// Emits those iterations of a counted loop that are guaranteed not to be the last. They have
+    /// no exit test.
     fn emit_counted_loop(&mut self, first: u32, found: &Loop) {
         let [before, again] = [(); 2].map(|()| self.e.b.create_block());
         let times = self.guaranteed_trip_count(found);
@@ -311,7 +319,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         }
         if found.unrolled > 1 {
             left = self.repeat_most(left, first, found, found.unrolled);
-            // Adding two products takes little longer than adding one.
+            // A second unrolled loop adds the products in pairs, because adding two products takes
+            // little longer than adding one.
             if found.accumulates && found.unrolled > 2 {
                 left = self.repeat_most(left, first, found, 2);
             }
@@ -328,8 +337,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.current_loop = Some((first, again));
     }
 
-    /// Emits an unrolled loop of `copies` iterations each. Returns the number of remaining
-    /// iterations.
+    /// Emits an unrolled loop, each of whose iterations executes `copies` iterations of the
+    /// original loop. Returns the number of iterations that are left.
     fn repeat_most(&mut self, times: Value, first: u32, found: &Loop, copies: u32) -> Value {
         let rounds = self.divided(times, copies);
         self.repeat(rounds, first, found, copies);
@@ -337,7 +346,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.e.b.ins().isub(times, done)
     }
 
-    /// Emits a loop of `rounds` iterations. Each of them executes `copies` iterations of the
+    /// Emits a loop of `rounds` iterations. Each iteration executes `copies` iterations of the
     /// original loop.
     fn repeat(&mut self, rounds: Value, first: u32, found: &Loop, copies: u32) {
         let [body, after] = [(); 2].map(|()| self.e.b.create_block());
@@ -355,7 +364,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.e.b.switch_to_block(after);
     }
 
-    /// Emits `copies` iterations of a loop in sequence.
+    /// Emits `copies` iterations of a loop one after another.
     fn copies(&mut self, first: u32, found: &Loop, copies: u32) {
         if found.accumulates {
             self.registers.start_unrolled_body(&mut self.e);
@@ -369,8 +378,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
                 };
                 self.commit(&writes);
                 if at == found.writer {
-                    // The loop continues, so the flag is known to be clear, and its computation
-                    // becomes dead code.
+                    // The loop continues, so the exit flag is known to be clear. The computation of
+                    // the flag becomes dead code.
                     self.registers.clear_flag(&mut self.e, found.c, found.end.bit());
                 }
             }
@@ -379,8 +388,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.registers.end_unrolled_body(&mut self.e);
     }
 
-    /// Returns the products that a loop accumulates, if it uses its loaded rows for nothing else
-    /// and the host has a function for them.
+    /// Returns the products that a loop accumulates. Returns `None` if the loop also uses the
+    /// loaded rows otherwise, or if the host has no function for these products.
     fn products<'l>(&mut self, found: &'l Loop) -> Option<Products<'l>> {
         let Rows { loads, vector } = found.rows.as_ref()?;
         let (writes, _) = self.effects_of(vector);
@@ -396,8 +405,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         (base == before).then_some(Products { function, rows: [x, y], loads, scale })
     }
 
-    /// Runs iterations of a loop in the host function if there are enough of them. Returns the
-    /// number of remaining iterations.
+    /// Emits a call of the dot product function for the iterations of a loop, taken if there are
+    /// enough iterations. Returns the number of iterations that are left.
     fn add_products(&mut self, times: Value, first: u32, found: &Loop, products: &Products<'_>) -> Value {
         let [many, after] = [(); 2].map(|()| self.e.b.create_block());
         let left = self.e.b.append_block_param(after, I64);
@@ -405,8 +414,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.e.b.ins().brif(enough, many, &[], after, &[times.into()]);
         self.e.b.seal_block(many);
         self.e.b.switch_to_block(many);
-        // The first iteration runs normally, because it may read rows that were loaded before the
-        // loop.
+        // The first iteration runs without the function, because it may use rows that were loaded
+        // before the loop.
         self.copies(first, found, 1);
         let count = self.e.b.ins().iadd_imm_s(times, -1);
 
@@ -455,8 +464,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.registers.set(&mut self.e, place, new);
     }
 
-    /// Computes the number of iterations that a loop is guaranteed to run without reaching its
-    /// exit.
+    /// Emits the computation of a lower bound of the loop's remaining trip count. The loop cannot
+    /// exit within this number of iterations.
     fn guaranteed_trip_count(&mut self, found: &Loop) -> Value {
         let mut most = self.registers.get(&mut self.e, VariableHome::Left);
         if found.group {
@@ -511,8 +520,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         }
     }
 
-    /// Computes the minimum of `most` and the number of steps from address `low` that stay at or
-    /// below `last`. `last` must not be below `low`.
+    /// Emits the computation of a number of steps: the minimum of `most` and the number of steps of
+    /// size `step` from address `low` that do not exceed `last`. `last` must be at least `low`.
     fn max_steps(&mut self, most: Value, low: Value, last: Value, step: u32) -> Value {
         if step == 0 {
             return most;
@@ -523,7 +532,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.e.b.ins().umin(most, times)
     }
 
-    /// Divides by a nonzero constant, which is usually a power of two.
+    /// Emits the division of a number by a nonzero constant. The constant is usually a power of
+    /// two.
     fn divided(&mut self, number: Value, by: u32) -> Value {
         match by.is_power_of_two() {
             true => self.e.b.ins().ushr_imm_u(number, i64::from(by.trailing_zeros())),
@@ -531,7 +541,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         }
     }
 
-    /// Counts backward branches that the budget is known to allow.
+    /// Emits the counting of `times` backward branches, all of which the budget allows.
     fn count_backward_branches(&mut self, found: &Loop, times: Value) {
         let negative = self.e.b.ins().ineg(times);
         if !found.group {
@@ -644,8 +654,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.e.b.ins().icmp_imm_u(IntCC::Equal, now, depth)
     }
 
-    /// Returns the base from which [`at::CALLS`] is the offset of a return address. The depth is
-    /// masked, so that a corrupt depth cannot cause an access outside the machine state.
+    /// Returns an address to which [`at::CALLS`] must be added to get that of a return address. The
+    /// call depth is masked, so that no depth leads to an access outside the machine state.
     fn call_place(&mut self, depth: Value) -> Value {
         let depth = self.e.b.ins().band_imm_u(depth, MAX_CALLS as i64 - 1);
         let depth = self.e.b.ins().uextend(I64, depth);
@@ -659,7 +669,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.leave_if(none, at);
     }
 
-    /// Emits the dispatch of returns.
+    /// Emits the block that jumps to the return address of a call.
     fn return_dispatch(&mut self) {
         let Some((block, to)) = self.returns else { return };
         let elsewhere = self.exit(ExitValue::Go(to), 0);
@@ -701,7 +711,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         }
     }
 
-    /// Emits the prologue: loads the registers and jumps to the entry point.
+    /// Emits the prologue, which loads the registers and jumps to an entry point. Returns the
+    /// bundle number of each entry point.
     fn enter(mut self, prologue: Block, number: Value) -> Vec<u32> {
         self.e.b.switch_to_block(prologue);
         let graph = self.source.graph;
@@ -728,5 +739,5 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
     }
 }
 
-/// A bundle's writes.
+/// The register writes of a bundle.
 type Writes<'b, 'f> = ArrayVec<Write<Emitter<'b, 'f>>, MAX_WRITES>;

@@ -1,7 +1,7 @@
-//! The static control flow of a program.
+//! The control-flow graph of a program, as far as it is known before execution.
 //!
-//! The interpreter handles everything else: traps, jumps in the delay slot of another jump, and the
-//! targets of those.
+//! The interpreter handles all other control flow: traps, jumps in the delay slot of another jump,
+//! and the targets of such jumps.
 
 use halfbyte_isa::vp1::domain::{Jump, Next};
 use halfbyte_isa::vp1::footprint::{Footprint, Locations};
@@ -9,14 +9,14 @@ use halfbyte_isa::vp1::{Bundle, Unit};
 
 use crate::vp1::interp::Bundles;
 
-/// Control flow effect of a bundle outside a delay slot.
+/// The control flow after a bundle that is not in a delay slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Flow {
-    /// Execution continues at the next bundle.
+    /// Execution continues at the following bundle.
     Fall,
-    /// A jump to another bundle, after the delay slot.
+    /// A jump to another bundle, which takes effect after the delay slot.
     Jump {
-        /// The target bundle.
+        /// Number of the target bundle.
         to: u32,
         /// The jump is a call.
         call: bool,
@@ -25,12 +25,12 @@ pub(super) enum Flow {
         /// The jump starts the next group, which resets the budget.
         group: bool,
     },
-    /// A return to the last call, after the delay slot.
+    /// A return to the bundle after the last call, which takes effect after the delay slot.
     Return,
     /// The program exits.
     Exit,
-    /// Execution continues at the next bundle if a condition is false. Otherwise the interpreter
-    /// takes over.
+    /// Execution continues at the following bundle if the condition of a jump is false. If it is
+    /// true, the interpreter takes over.
     Leave,
     /// The interpreter takes over at this bundle.
     Stop,
@@ -44,19 +44,20 @@ struct BundleFlags {
     entry: bool,
 }
 
-/// The control flow of a program, indexed by bundle number.
+/// The control-flow graph of a program, indexed by bundle number.
 pub(super) struct Graph {
     flows: Vec<Flow>,
     marks: Vec<BundleFlags>,
-    /// The registers that each bundle reads and writes, if known.
+    /// The registers that each bundle reads and writes; `None` if they are not known.
     footprints: Vec<Option<Footprint>>,
-    /// First bundle of each function, and the end of the last function.
+    /// Number of the first bundle of each native function, followed by the number of bundles in the
+    /// program.
     pub functions: Vec<u32>,
-    /// The branch to the next group leads backward.
+    /// The branch to the next group is a backward branch.
     pub group_is_backward: bool,
 }
 
-/// Approximate size of a function in Cranelift instructions.
+/// Approximate size of a native function, in Cranelift instructions.
 const FUNCTION_SIZE: u32 = 2000;
 
 impl Graph {
@@ -82,7 +83,7 @@ impl Graph {
         graph
     }
 
-    /// Creates the graph of a single bundle, after which the program exits.
+    /// Creates the graph of a program that consists of one bundle, after which the program exits.
     pub(super) fn single_bundle(program: &Bundles) -> Graph {
         Graph {
             flows: vec![Flow::Exit],
@@ -102,12 +103,12 @@ impl Graph {
         self.footprints.get(at as usize)?.as_ref()
     }
 
-    /// Returns the registers that any bundle writes.
+    /// Returns all registers that the program writes.
     pub(super) fn written(&self) -> Locations {
         self.footprints.iter().flatten().fold(Locations::EMPTY, |written, footprint| written.union(footprint.writes))
     }
 
-    /// Returns the number of bundles.
+    /// Returns the number of bundles in the program.
     pub(super) fn len(&self) -> u32 {
         self.flows.len() as u32
     }
@@ -116,12 +117,12 @@ impl Graph {
         self.marks.get(at as usize).copied().unwrap_or_default()
     }
 
-    /// Returns `true` if a basic block begins at a bundle.
+    /// Returns `true` if bundle `at` begins a basic block.
     pub(super) fn is_leader(&self, at: u32) -> bool {
         self.marks(at).leader
     }
 
-    /// Returns `true` if a function can be entered at a bundle.
+    /// Returns `true` if native code can be entered at bundle `at`.
     pub(super) fn is_entry(&self, at: u32) -> bool {
         self.marks(at).entry
     }
@@ -132,7 +133,7 @@ impl Graph {
         }
     }
 
-    /// Finds the reachable bundles and the starts of basic blocks.
+    /// Marks the reachable bundles, the first bundles of basic blocks, and the entry points.
     fn mark(&mut self, program: &Bundles, next: &[Option<Next<()>>]) {
         let mut open = vec![0];
         self.mark_with(0, |marks| marks.entry = true);
@@ -141,7 +142,8 @@ impl Graph {
             let mut at = first;
             while at < self.len() {
                 if self.marks(at).reached {
-                    // The path joins a basic block that was visited before.
+                    // The path reaches a bundle that was visited before, so a basic block begins
+                    // here.
                     self.mark_with(at, |marks| marks.leader = true);
                     break;
                 }
@@ -149,7 +151,8 @@ impl Graph {
                 match self.flow(at) {
                     Flow::Fall => {}
                     Flow::Leave | Flow::Stop => {
-                        // The interpreter may continue at these bundles.
+                        // After it has taken over, the interpreter may return to native code at the
+                        // targets of the jump and at the bundle after the delay slot.
                         let jump = |at: u32| match next.get(at as usize) {
                             Some(Some(Next::Jump { target, .. })) => program.target(at as usize, *target).ok(),
                             _ => None,
@@ -166,8 +169,8 @@ impl Graph {
                     Flow::Jump { to, call, conditional, .. } => {
                         open.push(to);
                         if to <= at {
-                            // A time slice may end at a backward branch, so that the next slice
-                            // enters here.
+                            // A time slice may end at a backward branch. The next slice then enters
+                            // native code at the branch target.
                             self.mark_with(to, |marks| marks.entry = true);
                         }
                         if call {
@@ -185,7 +188,7 @@ impl Graph {
         }
     }
 
-    /// Divides the program into functions.
+    /// Divides the program into native functions.
     fn divide(&mut self, program: &Bundles) {
         let mut size = 0;
         for at in 0..self.len() {
@@ -200,7 +203,7 @@ impl Graph {
             size += program.get(at as usize).map_or(0, |(_, bundle)| cost(bundle));
         }
         self.functions.push(self.len());
-        // A target of a jump from another function is an entry point.
+        // The target of a jump from another native function is an entry point.
         let function = |functions: &[u32], at: u32| functions.partition_point(|&first| first <= at);
         for at in 0..self.len() {
             if !self.marks(at).reached {
@@ -215,7 +218,7 @@ impl Graph {
         }
     }
 
-    /// Returns `true` if a function contains a loop.
+    /// Returns `true` if the native function of bundles `first` to `end` contains a loop.
     pub(super) fn has_loop(&self, first: u32, end: u32) -> bool {
         (first..end).any(|at| match self.flow(at) {
             Flow::Jump { to, .. } => (first..=at).contains(&to),
@@ -224,7 +227,7 @@ impl Graph {
         })
     }
 
-    /// Returns the successors of a bundle in native code.
+    /// Returns the successors of a bundle that native code jumps to.
     fn targets(&self, at: u32) -> [Option<u32>; 2] {
         match self.flow(at) {
             Flow::Jump { to, conditional, .. } => [Some(to), conditional.then_some(at + 2)],
@@ -255,7 +258,7 @@ fn flow(program: &Bundles, group_branch: Option<u32>, next: &[Option<Next<()>>],
     }
 }
 
-/// Returns the approximate number of Cranelift instructions for a bundle.
+/// Estimates the number of Cranelift instructions that a bundle needs.
 fn cost(bundle: &Bundle) -> u32 {
     let of = |unit: Unit, cost: u32| if bundle.inst(unit).is_some() { cost } else { 0 };
     of(Unit::Address, 15) + of(Unit::Scalar, 10) + of(Unit::Vector, 30) + of(Unit::Branch, 10)

@@ -1,8 +1,8 @@
-//! Host functions for accesses that native code does not perform inline.
+//! Host functions, which perform those accesses that native code does not perform inline.
 //!
-//! These calls are rare, but an ordinary call clobbers the vector registers of the surrounding
-//! code. Native code therefore calls a thunk that preserves all registers and calls the host
-//! function.
+//! Calls of host functions are rare, but an ordinary call clobbers the vector registers of the
+//! surrounding code. Native code therefore calls a thunk, which preserves all registers and calls
+//! the host function.
 
 use std::sync::OnceLock;
 
@@ -14,8 +14,8 @@ use cranelift_frontend::FunctionBuilder;
 use super::machine::Machine;
 use halfbyte_native::clif::{Allocation, NativeBuilder, NativeCode, NativeError};
 
-/// A host function. Its arguments are the machine state, an address, and a word to store. Other
-/// operands and results are fields of the machine state.
+/// A host function. Its arguments are the machine state, an address, and a 32-bit word to store.
+/// All other operands and results are fields of the machine state.
 type HostFunction = extern "C" fn(&mut Machine, u32, u32);
 
 /// Identifier of a host function.
@@ -46,14 +46,14 @@ impl Host {
     ];
 }
 
-/// Returns the signature of host functions for a calling convention.
+/// Returns the Cranelift signature of host functions with a calling convention.
 pub(super) fn signature(call_conv: CallConv) -> Signature {
     let mut signature = Signature::new(call_conv);
     signature.params.extend([I64, I32, I32].map(AbiParam::new));
     signature
 }
 
-/// Thunks that call the host functions and preserve all registers.
+/// Thunks that preserve all registers, one for each host function.
 pub(super) struct HostFunctions {
     addresses: Vec<*const u8>,
     _code: NativeCode,
@@ -65,7 +65,7 @@ unsafe impl Send for HostFunctions {}
 unsafe impl Sync for HostFunctions {}
 
 impl HostFunctions {
-    /// Returns the thunks of this process.
+    /// Returns the thunks, which all programs in this process share.
     pub(super) fn get() -> Result<&'static HostFunctions, NativeError> {
         static FUNCTIONS: OnceLock<Result<HostFunctions, NativeError>> = OnceLock::new();
         FUNCTIONS.get_or_init(HostFunctions::new).as_ref().map_err(Clone::clone)
@@ -84,7 +84,8 @@ impl HostFunctions {
         Ok(HostFunctions { addresses: ids.into_iter().filter_map(|id| code.address(id)).collect(), _code: code })
     }
 
-    /// Returns the address of a thunk, whose calling convention is [`CallConv::PreserveAll`].
+    /// Returns the address of the thunk for a host function. The calling convention of the thunk is
+    /// [`CallConv::PreserveAll`].
     pub(super) fn address(&self, host: Host) -> i64 {
         self.addresses.get(host as usize).map_or(0, |&address| address as i64)
     }

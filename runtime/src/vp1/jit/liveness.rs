@@ -1,29 +1,30 @@
-//! Liveness of registers at each bundle. Only live registers need to be stored when native code
-//! leaves a function.
+//! Liveness of VP1 registers at each bundle. On exit from a function, native code stores only live
+//! registers.
 
 use halfbyte_isa::row::RegFile;
 use halfbyte_isa::vp1::footprint::{Footprint, Locations};
 
 use super::graph::{Flow, Graph};
 
-/// Live registers at each bundle of a program, among those that functions hold in variables.
+/// The live registers at each bundle of a program. Only registers that native functions hold in
+/// variables are included.
 pub(super) struct Liveness {
     /// Live registers before each bundle, indexed by bundle number.
     before: Vec<Locations>,
-    /// Live registers after an exit.
+    /// Registers that are live after the program exits.
     pub at_exit: Locations,
 }
 
-/// Returns all registers that functions hold in variables.
+/// Returns all registers that native functions hold in variables.
 pub(super) fn all() -> Locations {
     use RegFile::{A, C, L, R, Uc, V, Va, Vc, Vx};
     [R, V, A, Vc, L, Va, Vx, Uc, C].into_iter().map(Locations::file).fold(Locations::EMPTY, Locations::union)
 }
 
 impl Liveness {
-    /// Computes the liveness of a program, given the live registers at its exits. The address
-    /// registers are also live wherever a run may trap, because they show how far it has advanced
-    /// in its streams.
+    /// Computes the live registers of a program. `at_exit` is the set of registers that are live at
+    /// its exits. Where a program may trap, the address registers are also live, because they show
+    /// which elements of the streams it has accessed.
     pub(super) fn new(graph: &Graph, at_exit: Locations) -> Liveness {
         let at_trap = at_exit.union(Locations::file(RegFile::A));
         let mut liveness = Liveness { before: vec![Locations::EMPTY; graph.len() as usize], at_exit };
@@ -39,7 +40,7 @@ impl Liveness {
         liveness
     }
 
-    /// Computes the live registers before a bundle that runs outside a delay slot.
+    /// Returns the live registers before bundle `at`, which is not in a delay slot.
     fn wanted(&self, graph: &Graph, at: u32, at_trap: Locations) -> Locations {
         match graph.flow(at) {
             Flow::Fall => self.through(graph, at, self.before(at + 1)),
@@ -49,12 +50,12 @@ impl Liveness {
                 self.through(graph, at, self.through(graph, at + 1, after_slot)).union(at_trap)
             }
             Flow::Exit => self.through(graph, at, self.at_exit),
-            // The interpreter continues, or the return address is unknown.
+            // After this bundle the interpreter continues, or the return address is not known.
             Flow::Return | Flow::Leave | Flow::Stop => all(),
         }
     }
 
-    /// Computes the live registers before a bundle from those after it.
+    /// Returns the live registers before a bundle, given the live registers after it.
     fn through(&self, graph: &Graph, at: u32, after: Locations) -> Locations {
         match graph.footprint(at) {
             Some(Footprint { reads, writes, .. }) => after.minus(*writes).union(*reads),

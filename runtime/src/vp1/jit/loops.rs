@@ -1,5 +1,5 @@
-//! Counted loops of a single basic block. A lower bound of the trip count allows iterations without
-//! an exit test.
+//! Counted loops of one basic block. Native code computes a lower bound of the trip count, and
+//! executes that number of iterations without an exit test.
 
 use arrayvec::ArrayVec;
 use halfbyte_isa::row::RegFile;
@@ -9,100 +9,101 @@ use halfbyte_isa::vp1::{Bundle, Inst, Opcode, Unit, fields as f};
 use super::graph::{Flow, Graph};
 use crate::vp1::interp::Bundles;
 
-/// Maximum number of bundles of such a loop, including the delay slot.
+/// Maximum number of bundles in a counted loop, including the delay slot of its branch.
 const MAX_BUNDLES: u32 = 16;
-/// Approximate number of bundles in an unrolled loop body. Loops that accumulate are unrolled less,
-/// because they keep many vectors live.
+/// Approximate number of bundles in an unrolled loop body. A loop that accumulates products has a
+/// smaller unrolled body, because it keeps many vectors live.
 const UNROLLED_BUNDLES: u32 = 24;
 const UNROLLED_ACCUMULATING: u32 = 16;
-/// Maximum number of bundles of a loop that is unrolled. In a longer loop the overhead per
-/// iteration is small.
+/// Maximum number of bundles in a loop that is unrolled. In a longer loop the overhead of each
+/// iteration is relatively small.
 const MAX_UNROLLED: u32 = 6;
 
-/// Bit numbers of the flags aef and zf in a `$c`.
+/// Bit numbers of the flags `aef` and `zf` in a condition register `$c`.
 const AEF: u64 = 10;
 const ZF: u64 = 1;
 
-/// A basic block that branches back to its start while a flag is clear, with a predictable trip
-/// count.
+/// A counted loop of one basic block, which branches back to its start while a flag is clear.
 #[derive(Clone, Debug)]
 pub(super) struct Loop {
-    /// The bundle with the branch. Its delay slot is the last bundle of the loop.
+    /// Number of the bundle that contains the branch. The delay slot after it is the last bundle of
+    /// the loop.
     pub jump: u32,
-    /// The bundle of `jump` without its branch.
+    /// The bundle at `jump` without its branch; `None` if it contains nothing else.
     pub rest_of_jump: Option<Bundle>,
-    /// The branch starts the next group.
+    /// The loop's branch starts the next group of items.
     pub group: bool,
-    /// Unroll factor.
+    /// Unroll factor: the number of original iterations in an unrolled iteration.
     pub unrolled: u32,
     /// The loop writes the accumulator `$va`.
     pub accumulates: bool,
-    /// Address registers that change only by constant nonnegative steps.
+    /// Address registers that the loop changes only by adding nonnegative constants.
     pub pointers: Vec<Pointer>,
-    /// The condition that ends the loop.
+    /// The condition that ends the loop by setting the flag.
     pub end: ExitCondition,
-    /// Number of the `$c` that contains the flag.
+    /// Number of the condition register `$c` that contains the flag.
     pub c: u8,
-    /// The bundle that writes the flag. If it is not before the branch, the branch tests the
-    /// previous iteration's flag.
+    /// Number of the bundle that writes the flag. If this bundle is not before the branch, the
+    /// branch tests the flag of the previous iteration.
     pub writer: u32,
-    /// The loop body, if apart from counting it consists of row loads and one vector instruction.
+    /// The loop body, if it consists of row loads, one vector instruction and the update of the
+    /// loop counter. Otherwise `None`.
     pub rows: Option<Rows>,
 }
 
-/// A loop body of row loads and one vector instruction.
+/// A loop body that consists of row loads and one vector instruction.
 #[derive(Clone, Debug)]
 pub(super) struct Rows {
     pub loads: Vec<Load>,
-    /// The vector instruction alone.
+    /// A bundle that contains only the vector instruction.
     pub vector: Bundle,
 }
 
-/// A row load, the only one into its register.
+/// A row load in a loop. No other load of the loop writes the same register.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
-    /// Number of the `$v`.
+    /// Number of the vector register `$v` that receives the row.
     pub v: u8,
     pub pointer: Pointer,
-    /// Offset of the row from the pointer's value at the start of an iteration.
+    /// Byte offset of the row from the address register's value at the start of an iteration.
     pub offset: i32,
-    /// Number of bytes by which the load advances the pointer.
+    /// Number of bytes that the load adds to the address register.
     pub step: i32,
-    /// The load precedes the vector instruction. Otherwise that instruction reads the row of the
-    /// previous iteration.
+    /// `true` if the load precedes the vector instruction. Otherwise the vector instruction reads
+    /// the row that the previous iteration loaded.
     pub is_before: bool,
 }
 
 impl Load {
-    /// Returns the offset of the row that the vector instruction reads, from the pointer's value at
-    /// the start of the iteration.
+    /// Returns the byte offset of the row that the vector instruction reads, from the address
+    /// register's value at the start of the iteration.
     pub(super) fn read(&self) -> i32 {
         if self.is_before { self.offset } else { self.offset - self.pointer.step as i32 }
     }
 }
 
-/// An address register that a loop advances.
+/// An address register to which a loop adds constants.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pointer {
-    /// Number of the `$a`.
+    /// Number of the address register `$a`.
     pub register: u8,
-    /// Step per iteration in bytes.
+    /// Number of bytes that the register advances in each iteration.
     pub step: u32,
-    /// Required alignment of its addresses.
+    /// Alignment in bytes that the register's addresses must have.
     pub align: u32,
 }
 
-/// The condition that sets a loop's exit flag.
+/// The condition that sets the exit flag of a loop.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ExitCondition {
-    /// A pointer, given by its index in [`Loop::pointers`], reaches its limit.
+    /// An address register reaches its limit. The number is its index in [`Loop::pointers`].
     Limit(usize),
-    /// A `$r` that is decremented in each iteration becomes 0.
+    /// A scalar register `$r`, which the loop decrements by 1 in each iteration, becomes 0.
     Zero(u8),
 }
 
 impl ExitCondition {
-    /// Returns the flag's bit in the `$c`.
+    /// Returns the bit number of the exit flag in the `$c`.
     pub(super) fn bit(self) -> u32 {
         match self {
             ExitCondition::Limit(_) => 1 << AEF,
@@ -111,8 +112,8 @@ impl ExitCondition {
     }
 }
 
-/// Returns the operands of an access that advances its address register by a constant: the
-/// register, the step, and the alignment to which the address is rounded down.
+/// Returns the operands of an access that adds a constant to its address register: the register,
+/// the constant in bytes, and the alignment to which the access rounds the address down.
 fn moving_access(inst: &Inst) -> Option<(u8, i64, u32)> {
     use Opcode::*;
     let (field, align) = match inst.opcode() {
@@ -126,7 +127,7 @@ fn moving_access(inst: &Inst) -> Option<(u8, i64, u32)> {
 }
 
 impl Loop {
-    /// Recognises a loop that begins at a basic block.
+    /// Returns the counted loop that begins at bundle `first`, if any.
     pub(super) fn at(program: &Bundles, graph: &Graph, first: u32) -> Option<Loop> {
         let mut jump = first;
         let group = loop {
@@ -174,7 +175,8 @@ impl Loop {
     }
 }
 
-/// Returns the address registers that only accesses write, and only by constant nonnegative steps.
+/// Returns the address registers that a loop changes only by accesses that add nonnegative
+/// constants.
 fn pointers(bundles: &[&Bundle], footprints: &[Footprint]) -> Vec<Pointer> {
     let mut pointers: Vec<Pointer> = Vec::new();
     let mut others = Locations::EMPTY;
@@ -187,7 +189,8 @@ fn pointers(bundles: &[&Bundle], footprints: &[Footprint]) -> Vec<Pointer> {
                 match pointers.iter_mut().find(|pointer| pointer.register == register) {
                     Some(pointer) => {
                         pointer.step += step as u32;
-                        // Word-sized steps may break the alignment of row accesses.
+                        // A step of the size of a 32-bit word may break the alignment that accesses
+                        // to rows require.
                         if pointer.align != align {
                             others = others.union(Locations::register(RegFile::A, register));
                         }
@@ -202,8 +205,8 @@ fn pointers(bundles: &[&Bundle], footprints: &[Footprint]) -> Vec<Pointer> {
     pointers
 }
 
-/// Returns the exit condition of a loop that continues while a flag is clear, and the index of the
-/// bundle that sets the flag.
+/// Returns the condition that sets the exit flag of a loop, and the index of the bundle that sets
+/// the flag. The flag is bit `bit` of register `$c` number `c`.
 fn end(
     bundles: &[&Bundle],
     footprints: &[Footprint],
@@ -240,8 +243,8 @@ fn end(
     }
 }
 
-/// Returns the row loads of a loop and its only vector instruction. Returns `None` if the loop does
-/// anything else except counting and branching.
+/// Returns the row loads of a loop and its only vector instruction. Returns `None` if the loop
+/// contains any other instruction, except those that count and branch.
 fn rows(bundles: &[&Bundle], pointers: &[Pointer], (writer, counts): (usize, bool), jump: usize) -> Option<Rows> {
     let mut loads: Vec<Load> = Vec::new();
     let mut vector: Option<Bundle> = None;
@@ -252,8 +255,8 @@ fn rows(bundles: &[&Bundle], pointers: &[Pointer], (writer, counts): (usize, boo
         if !is_idle {
             return None;
         }
-        // A bundle reads all operands before it writes, so its vector instruction does not see the
-        // row that it loads.
+        // A bundle reads all operands before it writes. The vector instruction of a bundle
+        // therefore does not see the row that the same bundle loads.
         if let Some(inst) = inst(Unit::Vector, Opcode::VNOP) {
             let alone = Bundle::new(&[inst.word()]).ok()?;
             if vector.replace(alone).is_some() {

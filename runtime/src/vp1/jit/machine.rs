@@ -1,5 +1,5 @@
-//! The processor state for native code: an image in memory from which functions load registers and
-//! to which they store them.
+//! The processor state for native code, in memory. Native functions load registers from this memory
+//! on entry, and store registers to it on exit.
 
 use std::cell::Cell;
 use std::mem::offset_of;
@@ -12,20 +12,20 @@ use halfbyte_isa::vp1::state::State;
 use crate::vp1::ROW;
 use crate::vp1::interp::MAX_CALLS;
 
-/// The processor state, and the counters of native code. Native code accesses it by address and
-/// field offsets only.
+/// The processor state, and the counters of native code. Native code accesses the fields by address
+/// and offset only.
 #[repr(C, align(64))]
 #[derive(Clone)]
 pub(in crate::vp1) struct Machine {
-    /// The data store in the order of addresses under stride code 0, the order in which streams are
-    /// stored.
+    /// The data store, in the order of addresses under stride code 0. Streams are stored in this
+    /// order.
     pub store: [u8; DATA_STORE_BYTES],
     v: [[u8; 16]; 32],
     vx: [u8; 16],
     va: [i32; 16],
-    /// Vector operand or result of an access that the host performs.
+    /// Vector operand or result of an access that a host function performs.
     vector: [u8; 16],
-    /// Word result of an access that the host performs.
+    /// 32-bit result of an access that a host function performs.
     word: u32,
     /// The scalar registers; `$r31` always holds 0 and is never written.
     r: [u32; 32],
@@ -36,7 +36,7 @@ pub(in crate::vp1) struct Machine {
     c: [u32; 4],
     l: [u32; 4],
     uccfg: u32,
-    /// Call depth.
+    /// Number of active calls.
     pub depth: u32,
     pub calls: [u32; MAX_CALLS],
     /// Number of times that the branch to the next group may still reset the budget.
@@ -45,15 +45,15 @@ pub(in crate::vp1) struct Machine {
     pub issued: u64,
     /// Maximum number of backward branches per group.
     pub budget: u64,
-    /// Backward branches that the current group may still take.
+    /// Number of backward branches that the current group may still take.
     pub left: u64,
-    /// Backward branches taken by all groups.
+    /// Number of backward branches that all groups have taken.
     pub counted: u64,
-    /// All registers except `$m` and `$x` have their reset values.
+    /// `true` if all registers except `$m` and `$x` have their reset values.
     is_reset: bool,
 }
 
-/// Offsets of the fields that native code accesses.
+/// Byte offsets of the fields that native code accesses.
 pub(super) mod at {
     use super::*;
 
@@ -81,13 +81,14 @@ pub(super) mod at {
 }
 
 impl Machine {
-    /// Returns a machine in the reset state whose data store must still be filled. Reuses the
-    /// thread's spare machine, if any.
+    /// Returns a machine in the reset state, without defined data store contents. Reuses the
+    /// machine that the thread has cached, if any.
     pub(crate) fn take() -> Box<Machine> {
         SPARE.try_with(Cell::take).ok().flatten().unwrap_or_else(Machine::new)
     }
 
-    /// Keeps the machine for this thread's next launch. A thread that is ending drops it.
+    /// Caches the machine for the thread's next launch. If the thread is exiting, the machine is
+    /// dropped.
     pub(crate) fn recycle(self: Box<Machine>) {
         let _ = SPARE.try_with(|spare| spare.set(Some(self)));
     }
@@ -122,7 +123,7 @@ impl Machine {
         machine
     }
 
-    /// Resets the registers, and lets a callback set `$m`.
+    /// Resets the registers, and calls `m` to set the `$m` registers.
     pub(crate) fn reset(&mut self, m: impl FnOnce(&mut [u32; 64])) {
         if !self.is_reset {
             self.set_registers(&RESET);
@@ -132,13 +133,14 @@ impl Machine {
         m(&mut self.m);
     }
 
-    /// Records that native code has stored registers. At an exit no register is live, so that only
-    /// `$m` and `$x` have changed; on every other way out the registers lose their reset values.
+    /// Records that native code has stored registers, which therefore lose their reset values. The
+    /// method is not called after an exit of the program: then no register is live, and only `$m`
+    /// and `$x` have changed.
     pub(crate) fn mark_dirty(&mut self) {
         self.is_reset = false;
     }
 
-    /// Returns the data store in the order of addresses.
+    /// Returns the data store, in the order of addresses.
     pub(crate) fn data(&mut self) -> &mut [u8] {
         &mut self.store
     }
@@ -148,7 +150,7 @@ impl Machine {
         &self.a
     }
 
-    /// Copies a complete state into the machine.
+    /// Copies the registers and the data store of `state` into the machine.
     pub(crate) fn set(&mut self, state: &State) {
         self.set_registers(state);
         for (row, address) in self.store.as_chunks_mut::<ROW>().0.iter_mut().zip((0..).step_by(ROW)) {
@@ -156,7 +158,7 @@ impl Machine {
         }
     }
 
-    /// Copies the registers of a state into the machine.
+    /// Copies the registers of `state` into the machine.
     fn set_registers(&mut self, state: &State) {
         self.is_reset = false;
         let (r, _) = self.r.split_at_mut(state.r.len());
@@ -168,7 +170,7 @@ impl Machine {
         self.uccfg = state.uccfg;
     }
 
-    /// Copies the machine into a complete state.
+    /// Copies the registers and the data store of the machine into `state`.
     pub(crate) fn get(&self, state: &mut State) {
         let (r, _) = self.r.split_at(state.r.len());
         state.r.copy_from_slice(r);
@@ -184,14 +186,16 @@ impl Machine {
 }
 
 thread_local! {
-    /// A machine that no launch uses. Creating a machine takes longer than many launches.
+    /// The thread's cached machine, which no launch uses. Creating a machine takes longer than many
+    /// launches.
     static SPARE: Cell<Option<Box<Machine>>> = const { Cell::new(None) };
 }
 
-/// The state after reset.
+/// The processor state after reset.
 static RESET: LazyLock<Box<State>> = LazyLock::new(Box::default);
 
-/// Offset in [`Machine::store`] of each data store cell; row r of bank b has index `16 r + b`.
+/// Offset in [`Machine::store`] of each byte of the data store. The byte in row r of bank b has
+/// index `16 r + b`.
 static PLACES: LazyLock<[u16; DATA_STORE_BYTES]> = LazyLock::new(|| {
     let mut places = [0; DATA_STORE_BYTES];
     for row in (0..DATA_STORE_BYTES as u16).step_by(ROW) {
@@ -208,7 +212,8 @@ fn number((row, bank): (u16, u8)) -> usize {
     usize::from(row) << 4 | usize::from(bank)
 }
 
-/// Accesses that native code leaves to the host: all except those to one row under stride code 0.
+/// Host functions for all accesses except those to one row under stride code 0, which native code
+/// performs inline.
 impl Machine {
     fn byte(&mut self, cell: (u16, u8)) -> Option<&mut u8> {
         self.store.get_mut(usize::from(*PLACES.get(number(cell))?))
@@ -251,7 +256,8 @@ impl Machine {
         self.store(Shape::Banks, address);
     }
 
-    /// Gathers bytes. The `vector` field holds the rows on entry and the result on return.
+    /// Gathers one byte from each bank of the data store. The field `vector` holds the low bits of
+    /// the row numbers on entry, and the gathered bytes on return.
     pub(crate) extern "C" fn gather(&mut self, address: u32, _: u32) {
         let banks = DataStore::cells_of(Shape::Banks, address).into_iter().zip(self.vector);
         let mut gathered = [0; 16];

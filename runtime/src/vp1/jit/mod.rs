@@ -1,8 +1,8 @@
-//! The native engine, which translates bundles to native code.
+//! Native engine of VP1, which translates bundles to native code.
 //!
-//! A function covers a range of bundles and holds registers in variables. On exit it stores them in
-//! the machine state. Execution continues in another function, or in the interpreter for control
-//! flow that the static graph does not contain.
+//! A native function covers a range of bundles and holds registers in variables. On exit it stores
+//! the registers in the machine state. Execution then continues in another function. For control
+//! flow that the static graph does not contain, it continues in the interpreter.
 
 mod dots;
 mod emitter;
@@ -48,7 +48,7 @@ impl fmt::Debug for Jit {
 }
 
 impl Jit {
-    /// Returns the code, and generates it on the first call.
+    /// Returns the native code, and generates it on the first call.
     pub(super) fn get(
         &self,
         program: &Bundles,
@@ -64,16 +64,17 @@ impl Jit {
     }
 }
 
-/// The purpose of the code, which determines the assumptions that code generation can make.
+/// The purpose of native code, which determines the assumptions that code generation can make.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum CompileMode {
-    /// A run from the reset state, except for `$m` and the data store. Only the data store is live
-    /// at the exit.
+    /// The code runs from the reset state, except for `$m` and the data store. Only the data store
+    /// is live at the exit.
     Launch,
-    /// A run from an arbitrary state, all of which is live at the exit.
+    /// The code runs from an arbitrary state. All registers are live at the exit.
     #[cfg(test)]
     State,
-    /// A single bundle from an arbitrary state, regardless of its control flow.
+    /// The code runs a single bundle from an arbitrary state, and ignores the bundle's control
+    /// flow.
     Step,
 }
 
@@ -82,21 +83,23 @@ type Function = unsafe extern "C" fn(*mut Machine, u32) -> u64;
 
 /// Native code of a program.
 pub(super) struct Compiled {
-    /// For each bundle, the function that can be entered there and the index of the entry point.
+    /// For each bundle at which native code can be entered, the function and the index of its entry
+    /// point.
     entries: Vec<Option<(Function, u32)>>,
     group_is_backward: bool,
     translation: Translation,
     _code: NativeCode,
 }
 
-/// Approximate number of bundles that native code executes per time slice, before the watchdog is
-/// polled: some milliseconds' worth.
+/// Approximate number of bundles that native code executes before it returns to poll the watchdog.
+/// They take some milliseconds.
 const BUNDLES_OF_A_SLICE: u64 = if cfg!(test) { 1 << 8 } else { 1 << 22 };
-/// Minimum number of backward branches per time slice, which keeps the cost of polling low.
+/// Minimum number of backward branches that native code executes before it returns to poll the
+/// watchdog. The minimum keeps the cost of polling low.
 const LEAST_SLICE: u64 = if cfg!(test) { 1 } else { 1 << 8 };
 
-/// Maximum number of switches from native code to the interpreter. After that a run stays in the
-/// interpreter, because switching is costly.
+/// Maximum number of switches from native code to the interpreter. After this number the program
+/// stays in the interpreter, because each switch is costly.
 const MAX_SWITCHES: u32 = 100;
 
 impl Compiled {
@@ -121,8 +124,8 @@ impl Compiled {
         let liveness = Liveness::new(&graph, at_exit);
         let source = CodegenInput { program, graph: &graph, zero, liveness: &liveness };
         let host = HostFunctions::get()?;
-        // Cranelift's optimiser is disabled: it moves computations to their uses, and unrolled
-        // loops then run out of registers.
+        // Cranelift's optimiser is disabled. It moves computations to their uses, so that unrolled
+        // loops run out of registers.
         let mut builder = NativeBuilder::new()?;
         let call_conv = builder.call_conv();
         let mut functions = Vec::new();
@@ -152,12 +155,12 @@ impl Compiled {
         Ok(Compiled { entries, group_is_backward: graph.group_is_backward, translation, _code: code })
     }
 
-    /// Returns a machine for the code to run on.
+    /// Returns a machine on which the code can run.
     pub(super) fn machine(&self) -> Box<Machine> {
         Machine::take()
     }
 
-    /// Keeps a machine for this thread's next launch.
+    /// Caches a machine for the thread's next launch.
     pub(super) fn spare(&self, machine: Box<Machine>) {
         machine.recycle();
     }
@@ -166,7 +169,7 @@ impl Compiled {
         self.entries.get(at).copied().flatten()
     }
 
-    /// Runs until an exit, regardless of its exit code.
+    /// Runs the program until an exit instruction, regardless of its exit code.
     pub(super) fn finish(&self, machine: &mut Machine, run: &mut Run<'_>) -> Result<(), Halt> {
         let mut switches = 0;
         loop {
@@ -192,8 +195,9 @@ impl Compiled {
         }
     }
 
-    /// Interprets until native code can continue or the program exits; returns `true` at an exit.
-    /// The function is separate because the state is large and most tiles do not need it.
+    /// Interprets bundles until native code can continue, or until the program exits. Returns
+    /// `true` if the program has exited. The function is separate because the interpreter's state
+    /// is large, and most tiles do not need it.
     #[cold]
     #[inline(never)]
     fn interpret(&self, machine: &mut Machine, run: &mut Run<'_>, to_the_end: bool) -> Result<bool, Halt> {
@@ -222,7 +226,7 @@ impl Compiled {
         // Between two backward branches no bundle is executed twice, and each group's budget is
         // limited to the slice.
         let bundles = run.program.len() as u64 * u64::from(rest.max(1));
-        // A shift replaces a division, which would take as long as everything else in a short tile.
+        // A shift replaces a division, which would dominate the time of a short tile.
         let slice = (BUNDLES_OF_A_SLICE >> bundles.max(1).ilog2()).max(LEAST_SLICE).min(run.budget);
         let left = slice.min(run.budget - run.taken);
         (machine.budget, machine.left) = (slice, left);
@@ -249,12 +253,12 @@ impl Compiled {
     }
 }
 
-/// Runs one bundle in native code that is generated for it. The state changes as in the
-/// interpreter, except that control flow is ignored.
+/// Generates native code for one bundle and runs it. The state changes as in the interpreter,
+/// except that control flow is ignored.
 ///
 /// # Errors
-/// Returns an error if the bundle's effect is undocumented, or if the computer is unsupported. The
-/// state is unchanged in this case.
+/// Returns an error if the bundle's effect is undocumented, or if the computer is not supported. In
+/// both cases the state is unchanged.
 pub fn step_bundle(bundle: &Bundle, state: &mut State) -> Result<(), StepError> {
     Footprint::of(bundle, None)?;
     let program = Bundles::once(bundle);

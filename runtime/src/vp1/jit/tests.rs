@@ -1,4 +1,4 @@
-//! Comparison of the native engine with the interpreter: equal states, counts and traps.
+//! Tests that the native engine agrees with the interpreter in states, counts and traps.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use halfbyte_isa::stream::Tiles;
@@ -12,7 +12,7 @@ use super::*;
 use crate::vp1::interp::{Bundles, Run};
 use halfbyte_isa::trap::{Fault, TrapKind};
 
-/// The splitmix64 generator.
+/// A splitmix64 random number generator.
 struct Random(u64);
 
 impl Random {
@@ -31,7 +31,7 @@ impl Random {
         self.below(n) == 0
     }
 
-    /// Returns a word that is often a special value.
+    /// Returns a random 32-bit word that is often a special value.
     fn word(&mut self) -> u32 {
         match self.below(6) {
             0 => [0, 1, u32::MAX, 0x8000_0000, 0x7fff_ffff, 0x80, 0x7f80_ff01][self.below(7) as usize],
@@ -76,7 +76,7 @@ impl Random {
         Inst::random(opcode, &mut || self.next()).word()
     }
 
-    /// Returns a branch to a nearby line, or another instruction of the branch unit.
+    /// Returns the word of a branch to a nearby line, or of another instruction of the branch unit.
     fn branch(&mut self, lines: u32) -> u32 {
         use Opcode::*;
         let jumps = [BRA, BRA_LOOP, BRA_NOT, BRA_LOOP_NOT, CALL, CALL_LOOP, CALL_NOT, CALL_LOOP_NOT];
@@ -94,8 +94,8 @@ impl Random {
         }
     }
 
-    /// Returns an access to a word, a row or a column through an address register that loops
-    /// advance. The access itself does not advance it.
+    /// Returns the word of an access to a word, a row or a column, through an address register that
+    /// loops advance. The access itself does not advance the register.
     fn staying_access(&mut self) -> u32 {
         use Opcode::*;
         let access = [LDVH, LDVH, STVH, STVH, LDS, STS, LDVV, STVV][self.below(8) as usize];
@@ -105,8 +105,8 @@ impl Random {
         if self.one_in(4) { access.word() } else { access.with(f::IMM, 0).word() }
     }
 
-    /// Returns a loop of full bundles, followed by an exit. Most of these loops count by an address
-    /// register or a `$r`.
+    /// Returns the words of a loop of full bundles, followed by an exit. Most of these loops count
+    /// by an address register or a `$r`.
     fn loop_program(&mut self) -> Vec<u32> {
         use Opcode::*;
         let lines = 1 + self.below(4);
@@ -149,8 +149,8 @@ impl Random {
         words
     }
 
-    /// Returns the words of bundles, some of which jump to each other. One word in `traps` may
-    /// trap.
+    /// Returns the words of random bundles, some of which jump to each other. About one word in
+    /// `traps` may trap.
     fn program(&mut self, lines: u32, traps: u64) -> Vec<u32> {
         let jumps = 1 + self.below(4);
         let mut words = Vec::new();
@@ -161,7 +161,7 @@ impl Random {
                 4 | 5 => self.inst(Unit::Vector),
                 _ => self.branch(lines),
             };
-            // Traps end programs early, so they must be rare.
+            // A trap ends the program early, so instructions that trap must be rare.
             if self.one_in(traps) || Bundle::new(&[word]).is_ok_and(|bundle| Footprint::of(&bundle, None).is_ok()) {
                 words.push(word);
             }
@@ -170,7 +170,7 @@ impl Random {
     }
 }
 
-/// Returns the fault of a run without a watchdog.
+/// Returns the address and the kind of the fault that ended a program without a watchdog.
 fn known(halt: Halt) -> (usize, TrapKind) {
     match halt {
         Halt::Fault(Fault { address, kind }) => (address, kind),
@@ -178,7 +178,7 @@ fn known(halt: Halt) -> (usize, TrapKind) {
     }
 }
 
-/// Runs a program in the interpreter and in native code, and compares the results.
+/// Runs a program in the interpreter and in native code, and checks that the results agree.
 fn compare(seed: u64, words: &[u32], state: &State, tiles: &Tiles, budget: u64) {
     let program = Bundles::new(words);
     let groups = 3;
@@ -237,7 +237,8 @@ fn compare(seed: u64, words: &[u32], state: &State, tiles: &Tiles, budget: u64) 
     }
 }
 
-/// Returns the seeds to test: `usual` of them, or as many as `HALFBYTE_RANDOM` says.
+/// Returns the seeds to test. Their number is `usual`, or the value of the environment variable
+/// `HALFBYTE_RANDOM`.
 fn count(usual: u64) -> std::ops::Range<u64> {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let first = number("HALFBYTE_SEED").unwrap_or(0);
@@ -284,8 +285,8 @@ fn random_programs_do_what_they_do_on_the_interpreter() {
     }
 }
 
-/// Code for a launch relies on the reset values of registers, and preserves only the data store at
-/// an exit. At a trap it also preserves `$a`.
+/// Code for a launch relies on the reset values of registers. At an exit it preserves only the data
+/// store, and at a trap also the address registers `$a`.
 #[test]
 fn random_launches_do_what_they_do_on_the_interpreter() {
     let (mut divided, mut trapped) = (0, 0);
@@ -353,8 +354,8 @@ fn random_loops_do_what_they_do_on_the_interpreter() {
     assert!(counted > 0, "no loop counts");
 }
 
-/// Returns a loop that loads rows and accumulates their products, in either order, followed by an
-/// exit.
+/// Returns the words of a loop that loads rows and accumulates their products, followed by an exit.
+/// The loads and the product are in either order.
 fn product_program(random: &mut Random) -> Vec<u32> {
     use Opcode::*;
     let lines = 2 + random.below(3);
@@ -364,7 +365,8 @@ fn product_program(random: &mut Random) -> Vec<u32> {
     let opcode = [VMAC_S_RR_VA, VMAC_U_RR_VA][random.below(2) as usize];
     let mut words = Vec::new();
     for line in 0..=lines {
-        // Few loops load the same register twice, and most loads advance by one row.
+        // Two loads of the same register are rare, and most loads advance their address register by
+        // one row.
         let load = Inst::random(LDAVH_I, &mut || random.next()).with(f::DST, line).with(f::SRC1, random.below(2));
         let load = load.with(f::IMM, if random.one_in(12) { 32 } else { 16 });
         let mut access = load.with(f::CDST, if !zf && line == 0 { 0 } else { 7 }).word();

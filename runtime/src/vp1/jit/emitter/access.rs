@@ -1,4 +1,4 @@
-//! Accesses to the data store and to fields of the machine state.
+//! Accesses to the data store and to fields of the machine state, in native code.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I8X16, I32, I64};
@@ -13,14 +13,14 @@ use super::registers::machine_mem_flags;
 use super::words::Word;
 use super::{Bytes, Emitter};
 
-/// Mask that limits a byte address to the data store.
+/// Mask of the address bits that select a byte of the data store.
 const ADDRESS: u32 = DATA_STORE_BYTES as u32 - 1;
 
-/// Bits of the stride code in an address.
+/// Mask of the bits in an address register that hold the stride code.
 const STRIDE: u32 = 3 << 30;
 
 impl Emitter<'_, '_> {
-    /// Loads a 32-bit field of the machine state.
+    /// Loads a 32-bit field of the machine state. `offset` is the byte offset of the field.
     pub(crate) fn field(&mut self, offset: usize) -> Word {
         let value = self.b.ins().load(I32, machine_mem_flags(), self.machine, offset as i32);
         self.any(value)
@@ -31,7 +31,7 @@ impl Emitter<'_, '_> {
         self.b.ins().store(machine_mem_flags(), value, self.machine, offset as i32);
     }
 
-    /// Emits a call of a host function with an address and a word.
+    /// Emits a call of a host function with an address and a 32-bit word.
     fn call(&mut self, host: Host, address: Word, word: Word) {
         let signature = match self.host_signature {
             Some(signature) => signature,
@@ -43,11 +43,10 @@ impl Emitter<'_, '_> {
         self.b.ins().call_indirect(signature, function, &[self.machine, address, word]);
     }
 
-    /// Returns the memory operand, as a base and an offset, of the aligned `bytes` bytes that
-    /// contain an address under stride code
-    /// 0. `bytes` is a power of two.
+    /// Returns the base and the offset of a memory operand: the aligned block of `bytes` bytes that
+    /// contains `address`. The stride code of the address is ignored. `bytes` is a power of two.
     fn place(&mut self, address: Word, bytes: u32) -> (Value, i32) {
-        // Under stride code 0, a pointer that is aligned to the access size needs no masking.
+        // A pointer that is aligned to the access size needs no masking.
         if let Word::StoreAddress { pointer, plus, align } = self.and_mask(address, 0xffff)
             && align >= bytes
         {
@@ -61,8 +60,9 @@ impl Emitter<'_, '_> {
         (self.b.ins().iadd(self.machine, offset), at::STORE as i32)
     }
 
-    /// Emits code that depends on the stride code: `zero` for code 0, `other` for the rest. Both
-    /// return a value of type `ty`, if any.
+    /// Emits a branch on the stride code of an address: to `zero` for code 0, and to `other` for
+    /// other codes. With a type `ty`, both emit a value of this type, and the function returns the
+    /// merged value.
     fn by_stride(
         &mut self,
         address: Word,
@@ -195,7 +195,7 @@ impl Emitter<'_, '_> {
         Bytes::Value(self.called_load(Host::Gather, address))
     }
 
-    /// Converts a word to a truth value.
+    /// Converts a 32-bit word to a truth value, which is 1 if the word is nonzero.
     pub(crate) fn truth(&mut self, word: Word) -> Value {
         match word {
             Word::Truth { value, .. } => value,

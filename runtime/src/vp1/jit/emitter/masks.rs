@@ -9,22 +9,22 @@ use halfbyte_isa::vp1::domain::{Domain, Logic};
 use super::Emitter;
 use super::words::{ValueFacts, Word};
 
-/// A mask of sixteen truth values, in one of several representations. The vector forms hold -1 for
-/// true and 0 for false in each component.
+/// A mask of sixteen truth values, in one of four representations. In the three vector
+/// representations, a component is -1 for true and 0 for false.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::vp1::jit) enum Mask {
-    /// Bits 0 to 15 of a word, one per truth value.
+    /// Bits 0 to 15 of a 32-bit word, one for each truth value.
     Bits(Word),
-    /// An `i8x16`.
+    /// One `i8x16`.
     Bytes(Value),
-    /// Two `i16x8`.
+    /// Two `i16x8`, lower components first.
     Halves([Value; 2]),
-    /// Four `i32x4`.
+    /// Four `i32x4`, lower components first.
     Words([Value; 4]),
 }
 
 impl Emitter<'_, '_> {
-    /// Returns the mask as an `i8x16`.
+    /// Converts the mask to one `i8x16`.
     pub(crate) fn mask_bytes(&mut self, mask: Mask) -> Value {
         match mask {
             Mask::Bits(Word::Const(bits)) => {
@@ -47,7 +47,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Returns the mask as two `i16x8`.
+    /// Converts the mask to two `i16x8`.
     pub(crate) fn mask_halves(&mut self, mask: Mask) -> [Value; 2] {
         match mask {
             Mask::Halves(halves) => halves,
@@ -59,7 +59,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Returns the mask as four `i32x4`.
+    /// Converts the mask to four `i32x4`.
     pub(crate) fn mask_words(&mut self, mask: Mask) -> [Value; 4] {
         if let Mask::Words(words) = mask {
             return words;

@@ -1,4 +1,4 @@
-//! The code generation domain: evaluating an instruction's semantics on it emits Cranelift
+//! Code generation domain: evaluating an instruction's semantics on an [`Emitter`] emits Cranelift
 //! instructions.
 
 mod access;
@@ -19,8 +19,8 @@ use masks::Mask;
 use wide::Wide;
 use words::{LowSum, Word};
 
-/// The groups of bits of a condition register `$c` that are written and tested together. A group of
-/// one bit is a truth value.
+/// Bit masks of a condition register `$c`. Native code writes and tests the bits of a group
+/// together. A group of one bit is held as a truth value.
 const FLAG_GROUPS: [u32; 12] =
     [1 << 0, 1 << 1, 1 << 2, 1 << 3, 3 << 4, 1 << 6, 1 << 7, 1 << 8, 1 << 9, 1 << 10, 1 << 13, 0xd800];
 
@@ -30,11 +30,11 @@ pub(super) struct Emitter<'a, 'f> {
     /// Address of the machine state.
     pub machine: Value,
     pub host: &'static HostFunctions,
-    /// Signature of the host functions, imported on first use.
+    /// Cranelift signature of the host functions, imported on first use.
     pub host_signature: Option<SigRef>,
-    /// Variables of the bit groups of each `$c`.
+    /// Cranelift variables of the bit groups of each `$c`.
     pub flag_variables: [[Variable; FLAG_GROUPS.len()]; 4],
-    /// The operands of deferred word unions, valid until the next bundle.
+    /// The 32-bit words that deferred unions combine by OR. They are valid until the next bundle.
     pub pieces: Vec<Word>,
     pub low_sum: Option<LowSum>,
 }
@@ -42,9 +42,9 @@ pub(super) struct Emitter<'a, 'f> {
 /// A vector of sixteen bytes.
 #[derive(Clone, Copy)]
 pub(super) enum Bytes {
-    /// A constant.
+    /// A vector of constant bytes.
     Const([u8; 16]),
-    /// An `i8x16`.
+    /// An `i8x16` value, which is computed at run time.
     Value(Value),
 }
 
@@ -61,26 +61,26 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
     }
 
-    /// Discards the state of the previous bundle.
+    /// Starts a bundle: discards the deferred unions of the previous bundle.
     pub(super) fn start_bundle(&mut self) {
         self.pieces.clear();
         self.low_sum = None;
     }
 
-    /// Emits a constant vector.
+    /// Emits a constant vector of type `ty`.
     pub(super) fn vector(&mut self, ty: Type, bytes: [u8; 16]) -> Value {
         let constant = self.b.func.dfg.constants.insert(bytes.as_slice().into());
         self.b.ins().vconst(ty, constant)
     }
 
-    /// Emits a splat of a constant.
+    /// Emits a constant vector of type `ty` with `number` in every component.
     pub(super) fn vector_of(&mut self, ty: Type, number: i64) -> Value {
         let lane = ty.lane_type().bytes() as usize;
         let number = number.to_le_bytes();
         self.vector(ty, std::array::from_fn(|i| number.get(i % lane).copied().unwrap_or(0)))
     }
 
-    /// Reinterprets a 128-bit value as another type.
+    /// Reinterprets the bits of a 128-bit value as another type.
     pub(super) fn cast(&mut self, ty: Type, value: Value) -> Value {
         if self.b.func.dfg.value_type(value) == ty {
             return value;
@@ -96,7 +96,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
     }
 
-    /// Applies a truth table to each bit.
+    /// Applies a truth table of two inputs to each pair of bits.
     pub(super) fn table(&mut self, table: Logic, x: Value, y: Value) -> Value {
         let negated = table.table() & 1 != 0;
         let value = match if negated { !table.table() & 0xf } else { table.table() } {
@@ -112,7 +112,8 @@ impl<'a, 'f> Emitter<'a, 'f> {
         if negated { self.b.ins().bnot(value) } else { value }
     }
 
-    /// Shuffles the components of two byte vectors. Indices are those of [`Domain::swizzle`].
+    /// Selects bytes of two vectors by constant indices. The indices are those of
+    /// [`Domain::swizzle`].
     pub(super) fn shuffle(&mut self, a: Value, b: Value, index: [u8; 16]) -> Value {
         let (a, b) = (self.cast(I8X16, a), self.cast(I8X16, b));
         let index = index.map(|i| i & 31);
@@ -193,8 +194,8 @@ impl Domain for Emitter<'_, '_> {
             Bytes::Const(index) => return Bytes::Value(self.shuffle(a, b, index)),
             Bytes::Value(index) => index,
         };
-        // Cranelift's `swizzle` yields 0 for an index out of range, so that the results of both
-        // vectors can be combined by OR.
+        // Cranelift's `swizzle` gives 0 for an index out of range, so the OR of the results for
+        // both vectors is the swizzle of the pair.
         let (low, sixteen) = (self.vector_of(I8X16, 31), self.vector_of(I8X16, 16));
         let first = self.b.ins().band(index, low);
         let second = self.b.ins().isub(first, sixteen);
@@ -269,7 +270,7 @@ impl Domain for Emitter<'_, '_> {
     }
 }
 
-/// Vector types of eight 16-bit and of four 32-bit components.
+/// The vector type of eight 16-bit components. `WORDS` is that of four 32-bit components.
 pub(super) const HALVES: Type = I16X8;
 pub(super) const WORDS: Type = I32X4;
 pub(super) const WORD: Type = I32;

@@ -1,5 +1,5 @@
-//! The registers of a native function: Cranelift variables inside the function, loaded on entry and
-//! stored on exit.
+//! Registers in native code. A function holds them in Cranelift variables, loads the variables on
+//! entry, and stores them on exit.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I8X16, I32, I32X4, I64};
@@ -16,22 +16,22 @@ use super::wide::Wide;
 use super::words::{ValueFacts, Word};
 use super::{Bytes, Emitter, FLAG_GROUPS};
 
-/// A variable's home in the machine state. Parts of a register that are written separately have
-/// their own variables.
+/// The field of the machine state, or the part of a field, that a variable holds. Parts of a
+/// register that instructions write separately have separate variables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::vp1::jit) enum VariableHome {
     R(u8),
     V(u8),
     Vx,
-    /// Four components of the accumulator `$va`.
+    /// Four of the sixteen components of the accumulator `$va`. The number selects the quarter.
     Va(u8),
-    /// The sign flags (`false`) or the zero flags (`true`) of a `$vc`, as a byte mask.
+    /// The sign flags (`false`) or the zero flags (`true`) of a `$vc`, as a mask of bytes.
     Vc(u8, bool),
-    /// The high half of a `$a`, with the low half cleared.
+    /// The high half of a `$a`, as a 32-bit word whose low half is 0.
     AHigh(u8),
     /// The low half of a `$a`.
     ALow(u8),
-    /// A group of bits of a `$c`, given by its index in [`PARTS`].
+    /// A group of bits of a `$c`. The second number is the index of the group in [`FLAG_GROUPS`].
     C(u8, u8),
     L(u8),
     Uccfg,
@@ -41,7 +41,7 @@ pub(in crate::vp1::jit) enum VariableHome {
     Rest,
 }
 
-/// Capacity of tables indexed by [`Storage::number`].
+/// Maximum number of variables in a function.
 const MAX_VARIABLES: usize = 256;
 
 impl VariableHome {
@@ -74,8 +74,8 @@ impl VariableHome {
         }
     }
 
-    /// Returns the registers that the variable belongs to, or `None` for the counters of native
-    /// code.
+    /// Returns the registers that the variable belongs to. Returns `None` for a variable that
+    /// counts bundles or branches.
     fn locations(self) -> Option<Locations> {
         let (file, n) = match self {
             VariableHome::R(n) => (RegFile::R, n),
@@ -92,12 +92,13 @@ impl VariableHome {
         Some(Locations::register(file, n))
     }
 
-    /// Returns `true` if the variable belongs to one of these registers, or is a counter.
+    /// Returns `true` if the variable belongs to one of the `wanted` registers, or counts bundles
+    /// or branches.
     fn is_wanted(self, wanted: Locations) -> bool {
         self.locations().is_none_or(|locations| locations.intersects(wanted))
     }
 
-    /// Returns the offset in the machine state.
+    /// Returns the byte offset in the machine state.
     fn offset(self) -> i32 {
         let (base, size, n) = match self {
             VariableHome::R(n) => (at::R, 4, n),
@@ -122,45 +123,45 @@ fn part_bits(part: u8) -> u32 {
     FLAG_GROUPS.get(usize::from(part)).copied().unwrap_or(0)
 }
 
-/// Returns the register files that hold 0 after reset and whose constant value [`Registers`]
-/// exploits. The caller excludes registers that the program writes.
+/// Returns the register files that hold 0 after reset, and that generated code may assume to be 0.
+/// The caller excludes registers that the program writes.
 pub(in crate::vp1::jit) fn zero_after_reset() -> Locations {
     Locations::file(RegFile::A).union(Locations::file(RegFile::Uc))
 }
 
-/// Returns the memory flags of accesses to the machine state.
+/// Returns the Cranelift memory flags for accesses to the machine state.
 pub(in crate::vp1::jit) fn machine_mem_flags() -> MemFlagsData {
     MemFlagsData::trusted()
 }
 
-/// The low half of an address register, held as a pointer into the data store.
+/// The low half of an address register, which a loop holds as a pointer into the data store.
 struct Pointer {
     /// Number of the `$a`.
     register: u8,
     variable: Variable,
-    /// Constant that has not been added to the variable yet.
+    /// Number of bytes by which the pointer is ahead of the variable.
     plus: u32,
-    /// Alignment of all its addresses.
+    /// Alignment in bytes of all addresses that the pointer takes.
     align: u32,
 }
 
-/// The variables of a function.
+/// The Cranelift variables of a function, which hold its registers.
 pub(in crate::vp1::jit) struct Registers {
     variables: [Option<Variable>; MAX_VARIABLES],
-    /// The variables in use.
+    /// The registers and counters for which a variable exists.
     touched: Vec<VariableHome>,
     written: [bool; MAX_VARIABLES],
     /// Registers that always hold 0.
     zero: Locations,
-    /// Address registers whose low half is currently a pointer.
+    /// Address registers whose low half is currently held as a pointer.
     pointers: Vec<Pointer>,
-    /// The deferred value of `$va` while a loop accumulates products.
+    /// The deferred value of `$va`, while an unrolled loop body accumulates products.
     sums: Option<Wide>,
 }
 
 impl Registers {
-    /// Creates an empty set. `zero` are the registers that always hold 0, a subset of
-    /// [`zero_after_reset`].
+    /// Creates an empty set of variables. `zero` is a subset of [`zero_after_reset`]: the registers
+    /// that always hold 0.
     pub(crate) fn new(zero: Locations) -> Registers {
         Registers {
             variables: [None; MAX_VARIABLES],
@@ -172,8 +173,8 @@ impl Registers {
         }
     }
 
-    /// Turns the low half of an address register into a pointer. The low half must be a multiple of
-    /// `align` within the data store.
+    /// Holds the low half of an address register as a pointer from here on. The low half must be an
+    /// address in the data store and a multiple of `align`.
     pub(crate) fn start_pointer(&mut self, e: &mut Emitter<'_, '_>, register: u8, align: u32) {
         let low = self.get(e, VariableHome::ALow(register));
         let low = e.b.ins().uextend(I64, low);
@@ -183,12 +184,14 @@ impl Registers {
         self.pointers.push(Pointer { register, variable, plus: 0, align });
     }
 
-    /// Starts an unrolled loop body. Until its end, sums of products are deferred.
+    /// Begins an unrolled loop body. Until the body ends, additions of products to `$va` are
+    /// deferred.
     pub(crate) fn start_unrolled_body(&mut self, e: &mut Emitter<'_, '_>) {
         self.sums = Some(Wide::of_words([0, 1, 2, 3].map(|k| self.get(e, VariableHome::Va(k)))));
     }
 
-    /// Ends an unrolled loop body: computes deferred sums, and updates the pointers.
+    /// Ends an unrolled loop body. Computes the deferred sums, and adds the deferred steps to the
+    /// pointers.
     pub(crate) fn end_unrolled_body(&mut self, e: &mut Emitter<'_, '_>) {
         if let Some(sums) = self.sums.take() {
             self.set_sums(e, sums);
@@ -200,14 +203,15 @@ impl Registers {
         }
     }
 
-    /// Returns the address of the row at an offset from a pointer.
+    /// Returns the host address of the data store row that is `offset` bytes after a pointer.
+    /// Returns `None` if the register is not held as a pointer.
     pub(crate) fn row(&self, e: &mut Emitter<'_, '_>, register: u8, offset: i32) -> Option<Value> {
         let pointer = self.pointers.iter().find(|pointer| pointer.register == register)?;
         let start = e.b.use_var(pointer.variable);
         Some(e.b.ins().iadd_imm_s(start, at::STORE as i64 + i64::from(offset)))
     }
 
-    /// Advances a pointer by `by` bytes.
+    /// Adds `by` bytes to the pointer of an address register.
     pub(crate) fn advance(&mut self, e: &mut Emitter<'_, '_>, register: u8, by: Value) {
         if let Some(pointer) = self.pointers.iter().find(|pointer| pointer.register == register) {
             let start = e.b.use_var(pointer.variable);
@@ -216,7 +220,7 @@ impl Registers {
         }
     }
 
-    /// Turns all pointers back into low halves of address registers, after the loop.
+    /// Writes all pointers back to the low halves of their address registers, after the loop.
     pub(crate) fn drop_pointers(&mut self, e: &mut Emitter<'_, '_>) {
         for Pointer { register, variable, plus, align } in std::mem::take(&mut self.pointers) {
             let pointer = e.b.use_var(variable);
@@ -250,7 +254,7 @@ impl Registers {
         self.written.get(place.number()).copied().unwrap_or(false)
     }
 
-    /// Loads the variables of `wanted` registers on entry to the function.
+    /// Emits the loads of the `wanted` registers on entry to the function.
     pub(crate) fn load(&mut self, e: &mut Emitter<'_, '_>, wanted: Locations) {
         for place in self.touched.clone().into_iter().filter(|place| place.is_wanted(wanted)) {
             let offset = place.offset();
@@ -281,8 +285,8 @@ impl Registers {
         }
     }
 
-    /// Stores the variables that the function has written, on exit: its counters, and the `wanted`
-    /// registers.
+    /// Emits the stores before an exit: the counters, and the `wanted` registers that the function
+    /// has written.
     pub(crate) fn store(&mut self, e: &mut Emitter<'_, '_>, wanted: Locations) {
         for place in self.touched.clone() {
             if !self.is_written(place) || !place.is_wanted(wanted) {
@@ -326,20 +330,21 @@ impl Registers {
         }
     }
 
-    /// Returns a bit of a `$c` that forms a group by itself, as a truth value.
+    /// Returns a bit of a `$c` as a truth value. Returns `None` if the bit is in a group with other
+    /// bits.
     pub(crate) fn flag(&mut self, e: &mut Emitter<'_, '_>, n: u8, bit: u32) -> Option<Value> {
         let part = FLAG_GROUPS.iter().position(|&part| part == bit)?;
         Some(self.get(e, VariableHome::C(n, part as u8)))
     }
 
-    /// Clears such a bit.
+    /// Clears a bit of a `$c` that forms a group by itself.
     pub(crate) fn clear_flag(&mut self, e: &mut Emitter<'_, '_>, n: u8, bit: u32) {
         let Some(part) = FLAG_GROUPS.iter().position(|&part| part == bit) else { return };
         let clear = e.b.ins().iconst(I8, 0);
         self.set(e, VariableHome::C(n, part as u8), clear);
     }
 
-    /// Reads the register that an index selects: a fixed one, or one of a quad.
+    /// Reads a register: a fixed one, or one of four consecutive registers that an index selects.
     fn chosen(
         &mut self,
         e: &mut Emitter<'_, '_>,
@@ -365,7 +370,7 @@ impl Registers {
         e.any(value)
     }
 
-    /// Returns a `$a` as a union of its two halves.
+    /// Returns the value of a `$a`, as a union of its two halves.
     fn address(&mut self, e: &mut Emitter<'_, '_>, n: u8) -> Word {
         if Locations::register(RegFile::A, n & 31).is_subset(self.zero) {
             return Word::Const(0);
@@ -373,7 +378,7 @@ impl Registers {
         if let Some(&Pointer { variable, plus, align, .. }) = self.pointers.iter().find(|pointer| pointer.register == n)
         {
             let (high, pointer) = (self.get(e, VariableHome::AHigh(n)), e.b.use_var(variable));
-            // The stride code of a pointer is 0.
+            // The stride code of an address register that is held as a pointer is 0.
             return e.union(
                 Word::Value(high, ValueFacts::within(0x3fff_0000)),
                 Word::StoreAddress { pointer, plus, align },
@@ -424,7 +429,7 @@ impl Registers {
         }
     }
 
-    /// Performs a write.
+    /// Performs a register write of an instruction.
     pub(crate) fn commit(&mut self, e: &mut Emitter<'_, '_>, write: &Write<Emitter<'_, '_>>) {
         match *write {
             Write::R(n, word) if n < R_ZERO => {

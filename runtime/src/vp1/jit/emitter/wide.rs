@@ -1,5 +1,5 @@
-//! Vectors of sixteen integers in native code. Semantics are defined on 32 bits; value ranges show
-//! where 8 or 16 bits suffice.
+//! Vectors of sixteen integers in native code. The semantics define 32-bit components. The value
+//! ranges of the components show where 8 or 16 bits suffice.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I8X16, I16};
@@ -9,8 +9,8 @@ use super::masks::Mask;
 use super::words::Word;
 use super::{Bytes, Emitter, HALVES, WORDS};
 
-/// A vector of sixteen integers: lanes with a known value range, shifted left by `shift`, modulo
-/// 2^32.
+/// A vector of sixteen integers modulo 2^32. Each integer is a lane shifted left by `shift`. `low`
+/// and `high` bound the lanes before the shift.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::vp1::jit) struct Wide {
     lanes: Lanes,
@@ -21,29 +21,31 @@ pub(in crate::vp1::jit) struct Wide {
 
 #[derive(Clone, Copy, Debug)]
 enum Lanes {
-    /// A splat of a word.
+    /// The same 32-bit word in every lane.
     Splat(Word),
-    /// An `i8x16`, signed if `low` is negative.
+    /// Sixteen lanes as one `i8x16`, signed if `low` is negative.
     Bytes(Value),
-    /// Two `i16x8`, signed if `low` is negative.
+    /// Sixteen lanes as two `i16x8`, signed if `low` is negative.
     Halves([Value; 2]),
-    /// Four `i32x4`.
+    /// Sixteen lanes as four `i32x4`.
     Words([Value; 4]),
-    /// Four `i32x4` with a deferred arithmetic right shift.
+    /// Sixteen lanes as four `i32x4`, which must still be shifted right (arithmetic shift) by the
+    /// number.
     Shifted([Value; 4], u32),
-    /// A deferred product.
+    /// The product of two vectors, which is not computed yet.
     Product(Narrow, Narrow),
-    /// Four `i32x4`, with deferred products to be added.
+    /// A sum of four `i32x4` and of products that are not added yet.
     Sum(Sum),
-    /// A deferred maximum with a constant, of `i16x8` (signed if the range is) or of `i32x4`.
+    /// The maximum of lanes and a constant, which is not computed yet. The lanes are two `i16x8`
+    /// (signed if `low` is negative), or four `i32x4` in `FloorWords`.
     FloorHalves([Value; 2], i32),
     FloorWords([Value; 4], i32),
 }
 
-/// Lanes that fit in signed 16 bits.
+/// Lanes whose values fit in signed 16-bit integers.
 #[derive(Clone, Copy, Debug)]
 enum Narrow {
-    /// An `i8x16`; the flag tells whether it is signed.
+    /// An `i8x16`; the flag is `true` if the bytes are signed.
     Bytes(Value, bool),
     /// Two `i16x8`.
     Halves([Value; 2]),
@@ -54,22 +56,22 @@ enum Narrow {
 struct Sum {
     base: [Value; 4],
     sum: Option<[Value; 4]>,
-    /// A product that waits for a second one, because one instruction adds two products.
+    /// A product that is not added yet, because one instruction can add two products.
     product: Option<(Narrow, Narrow)>,
     scale: u32,
 }
 
-/// The sum `base + (product << scale)` for a product of bytes.
+/// The value `base + (product << scale)`, where `product` is the product of two vectors of bytes.
 pub(in crate::vp1::jit) struct ProductAdded {
-    /// Four `i32x4`.
+    /// The vector to which the product is added, as four `i32x4`.
     pub base: [Value; 4],
-    /// The two factors, as `i8x16`.
+    /// The two factors of the product, as `i8x16`.
     pub bytes: [Value; 2],
     pub signed: [bool; 2],
     pub scale: u32,
 }
 
-/// Component width of an operation.
+/// Component width of a vector operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Width {
     Byte,
@@ -98,13 +100,13 @@ impl Wide {
         Wide { lanes, low, high, shift: 0 }
     }
 
-    /// Creates a vector of four `i32x4` with an unknown value range.
+    /// Creates a vector from four `i32x4` whose value range is unknown.
     pub(crate) fn of_words(words: [Value; 4]) -> Wide {
         Wide::words_within(words, (i64::MIN, i64::MAX))
     }
 
-    /// Creates a vector of four `i32x4`. A range beyond 32 bits is replaced by the full range,
-    /// because the lanes may have wrapped.
+    /// Creates a vector from four `i32x4` with a value range. If the range exceeds 32 bits, the
+    /// lanes may have wrapped, and the range becomes that of all 32-bit integers.
     fn words_within(words: [Value; 4], (low, high): (i64, i64)) -> Wide {
         let all = (i32::MIN.into(), i32::MAX.into());
         let bounds = if low < all.0 || high > all.1 { all } else { (low, high) };
@@ -115,7 +117,8 @@ impl Wide {
         Wide::new(Lanes::Splat(Word::Const(value as u32)), (value.into(), value.into()))
     }
 
-    /// Returns the constant that all components equal, if known.
+    /// Returns the constant that all sixteen integers equal, or `None` if they are not known to be
+    /// constant.
     fn constant_value(self) -> Option<i32> {
         match self.lanes {
             Lanes::Splat(Word::Const(value)) => Some((value << self.shift) as i32),
@@ -131,7 +134,7 @@ impl Wide {
         (self.low << self.shift, self.high << self.shift)
     }
 
-    /// Returns `true` if the left shift loses no bits.
+    /// Returns `true` if the left shift cannot overflow 32 bits.
     fn is_exact(self) -> bool {
         let (low, high) = self.bounds();
         low >= i32::MIN.into() && high <= i32::MAX.into()
@@ -142,7 +145,7 @@ impl Wide {
         Wide { shift: 0, ..self }
     }
 
-    /// Returns the vector with the left shift reduced by `by`.
+    /// Returns the vector with the amount of the left shift reduced by `by`.
     fn shifted_less(self, by: u32) -> Wide {
         Wide { shift: self.shift - by, ..self }
     }
@@ -151,13 +154,14 @@ impl Wide {
         self.low < 0
     }
 
-    /// Returns `true` if the lanes are available in 16 bits with at most an extension.
+    /// Returns `true` if the lanes fit in 16 bits, and need at most a sign or zero extension to
+    /// become `i16x8`.
     fn is_narrow(self) -> bool {
         let lanes = matches!(self.lanes, Lanes::Splat(_) | Lanes::Bytes(_) | Lanes::Halves(_));
         lanes && fits_half(self.lane_bounds())
     }
 
-    /// Returns the operands if the vector is a sum of words and one product of bytes.
+    /// Returns the operands if the vector is the sum of four `i32x4` and one product of bytes.
     pub(crate) fn as_product_added(self) -> Option<ProductAdded> {
         match self {
             Wide { lanes: Lanes::Sum(Sum { base, sum: None, product: Some((a, b)), scale }), shift: 0, .. } => {
@@ -168,7 +172,7 @@ impl Wide {
         }
     }
 
-    /// Returns the `i8x16`, if the lanes are bytes.
+    /// Returns the lanes as an `i8x16`, if they are bytes without a left shift.
     fn as_bytes(self) -> Option<Value> {
         match self {
             Wide { lanes: Lanes::Bytes(value), shift: 0, .. } => Some(value),
@@ -177,7 +181,7 @@ impl Wide {
     }
 }
 
-/// Applies a function to each vector.
+/// Applies a function to each of the vectors.
 fn map<const N: usize>(
     e: &mut Emitter<'_, '_>,
     a: [Value; N],
@@ -226,7 +230,8 @@ impl Emitter<'_, '_> {
         self.b.ins().splat(ty, value)
     }
 
-    /// Returns the vector as two `i16x8`, modulo 2^16, if its lanes are narrow.
+    /// Returns the sixteen integers modulo 2^16 as two `i16x8`. Returns `None` if the lanes are not
+    /// narrow.
     fn halves(&mut self, wide: Wide) -> Option<[Value; 2]> {
         let lanes = match wide.lanes {
             Lanes::Splat(Word::Const(value)) => {
@@ -241,13 +246,13 @@ impl Emitter<'_, '_> {
         Some(self.shl_lanes(lanes, wide.shift))
     }
 
-    /// Extends the components of a vector to twice their width.
+    /// Sign-extends or zero-extends the components of a vector to twice their width.
     fn widened(&mut self, signed: bool, lanes: Value) -> [Value; 2] {
         if !signed {
             return [self.b.ins().uwiden_low(lanes), self.b.ins().uwiden_high(lanes)];
         }
-        // One comparison yields the upper parts of both results. Extending each half separately
-        // takes more shuffles.
+        // One comparison gives the upper parts of both results. Separate extensions of the two
+        // halves take more shuffles.
         let ty = self.b.func.dfg.value_type(lanes);
         let (wide, bytes) = if ty == I8X16 { (HALVES, 1) } else { (WORDS, 2) };
         let zero = self.vector_of(ty, 0);
@@ -265,7 +270,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Returns the lanes as factors of a product, if they fit in signed 16 bits.
+    /// Returns the lanes as a factor of a product, if they fit in signed 16-bit integers.
     fn narrow_of(&mut self, wide: Wide) -> Option<Narrow> {
         if !wide.is_narrow() || !fits_signed_half(wide.lane_bounds()) {
             return None;
@@ -280,7 +285,7 @@ impl Emitter<'_, '_> {
         if count == 0 { lanes } else { map(self, lanes, |e, x| e.b.ins().ishl_imm_u(x, i64::from(count))) }
     }
 
-    /// Returns the vector as four `i32x4`.
+    /// Computes the vector as four `i32x4`, including all deferred operations.
     pub(crate) fn words(&mut self, wide: Wide) -> [Value; 4] {
         let lanes = match wide.lanes {
             Lanes::Splat(Word::Const(value)) => {
@@ -323,7 +328,7 @@ impl Emitter<'_, '_> {
         map(self, halves, |e, x| if signed { e.b.ins().smax(x, floor) } else { e.b.ins().umax(x, floor) })
     }
 
-    /// Performs all deferred operations except the left shift.
+    /// Computes all deferred operations except the left shift.
     fn settled(&mut self, wide: Wide) -> Wide {
         match wide.lanes {
             Lanes::FloorHalves(halves, floor) => {
@@ -339,7 +344,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Performs deferred products.
+    /// Computes a product that is deferred, alone or in a sum.
     fn settled_product(&mut self, wide: Wide) -> Wide {
         if let Lanes::Product(..) | Lanes::Sum(_) = wide.lanes { self.settled(wide) } else { wide }
     }
@@ -349,7 +354,7 @@ impl Emitter<'_, '_> {
         zip(self, a, b, |e, x, y| e.b.ins().imul(x, y))
     }
 
-    /// Interleaves the components of two vectors, as four `i16x8`.
+    /// Interleaves the components of two vectors. Returns four `i16x8`.
     fn mixed(&mut self, a: Narrow, b: Narrow) -> [Value; 4] {
         match (a, b) {
             (Narrow::Bytes(a, signed), Narrow::Bytes(b, other)) if signed == other => {
@@ -367,15 +372,17 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Computes the sum of two products.
+    /// Computes the sum `a * b + c * d` as four `i32x4`.
     fn dot(&mut self, (a, b): (Narrow, Narrow), (c, d): (Narrow, Narrow)) -> [Value; 4] {
         let (x, y) = (self.mixed(a, c), self.mixed(b, d));
         self.dot_of_mixed(x, y)
     }
 
-    /// Computes the sum of two byte products, shifted left by 8. The first factors are signed.
+    /// Computes the sum `(a * b + c * d) << 8` of two products of bytes. The factors `a` and `c`
+    /// are signed.
     fn shifted_dot(&mut self, (a, b): (Value, Narrow), (c, d): (Value, Narrow)) -> [Value; 4] {
-        // Interleaving with zeros extends each byte to 16 bits and shifts it left by 8 in one step.
+        // Interleaving with zeros below each byte gives 16-bit components that are the bytes
+        // shifted left by 8.
         let zero = self.vector_of(I8X16, 0);
         let mut above = |first: u8| {
             let mixed = self.shuffle(a, c, interleaved(first, 1));
@@ -398,10 +405,10 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// Computes a deferred sum.
+    /// Computes a deferred sum as four `i32x4`.
     fn total(&mut self, Sum { base, sum, product, scale }: Sum) -> [Value; 4] {
         let product = product.map(|(a, b)| {
-            // The value range of the product is known only if both factors are bytes.
+            // The value range of a deferred product is known only if both factors are bytes.
             let fits = |narrow: Narrow| matches!(narrow, Narrow::Bytes(..));
             let bounds = if fits(a) && fits(b) { product_of_bytes(a, b) } else { (i64::MIN, i64::MAX) };
             self.words(Wide { lanes: Lanes::Product(a, b), low: bounds.0, high: bounds.1, shift: 0 })
@@ -415,7 +422,8 @@ impl Emitter<'_, '_> {
         zip(self, base, added, |e, x, y| e.b.ins().iadd(x, y))
     }
 
-    /// Returns a value for the accumulator that may keep its deferred sum beyond the bundle.
+    /// Returns a vector for the accumulator `$va`. Its sum may stay deferred after the end of the
+    /// bundle.
     pub(crate) fn sums(&mut self, wide: Wide) -> Wide {
         match wide {
             Wide { lanes: Lanes::Sum(_), shift: 0, .. } => wide,
@@ -423,7 +431,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Adds a product to a deferred sum, if possible.
+    /// Adds a deferred product to a sum without computing both. Returns `None` if this is not
+    /// possible.
     fn with_product(&mut self, sum: Wide, product: Wide) -> Option<Wide> {
         let Lanes::Product(a, b) = product.lanes else { return None };
         let sum = match sum {
@@ -453,7 +462,8 @@ impl Emitter<'_, '_> {
         Some(Wide::new(Lanes::Sum(sum), (i32::MIN.into(), i32::MAX.into())))
     }
 
-    /// Computes a sum or a difference.
+    /// Computes a sum or a difference, with the operation `f` on the vectors and `bounds` on the
+    /// value ranges.
     fn combine(
         &mut self,
         a: Wide,
@@ -462,8 +472,8 @@ impl Emitter<'_, '_> {
         f: impl Fn(&mut Emitter<'_, '_>, Value, Value) -> Value,
     ) -> Wide {
         let (a, b) = (self.settled_product(a), self.settled_product(b));
-        // The common part of the left shifts stays deferred. A constant counts as shifted by its
-        // trailing zeros.
+        // The left shift that both operands have in common stays deferred. A constant counts as
+        // shifted left by the number of its trailing zeros.
         let (a, b) = match (a.constant_value(), b.constant_value()) {
             (Some(value), None) => (constant_shifted(value, b.shift), b),
             (None, Some(value)) => (a, constant_shifted(value, a.shift)),
@@ -584,7 +594,7 @@ impl Emitter<'_, '_> {
             return Wide::new(Lanes::Shifted(self.words(wide), count), bounds);
         }
         let bounds = (i64::from(i32::MIN >> count), i64::from(i32::MAX >> count));
-        // After a left shift by 16 or more only the low halves of the lanes matter.
+        // After a left shift by at least 16, only the low 16 bits of a lane matter.
         if wide.is_narrow()
             && let (Some(up), Some(down)) = (wide.shift.checked_sub(16), count.checked_sub(16))
             && let Some(halves) = self.halves(wide.unshifted())
@@ -610,7 +620,8 @@ impl Emitter<'_, '_> {
         Wide::of_words(self.sar_lanes(WORDS, x, n, true))
     }
 
-    /// Shifts each lane right by the low 4 bits of its own count, one conditional shift per bit.
+    /// Shifts each lane right by its own count modulo 16. Each bit of the count selects one
+    /// conditional shift.
     fn sar_lanes<const N: usize>(&mut self, ty: Type, x: [Value; N], n: [Value; N], signed: bool) -> [Value; N] {
         [8, 4, 2, 1].into_iter().fold(x, |x, bit| {
             zip(self, x, n, |e, x, n| {
@@ -623,8 +634,8 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// Returns the smallest component width, and the signedness, that represent both operands
-    /// exactly.
+    /// Returns the smallest component width that represents both operands exactly, and `true` if
+    /// the components are signed.
     fn common_width(a: Wide, b: Wide) -> (Width, bool) {
         let both = union(a.bounds(), b.bounds());
         let byte = |wide: Wide| wide.as_bytes().is_some() || wide.constant_value().is_some();
@@ -647,7 +658,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Computes a minimum or a maximum.
+    /// Computes the minimum or the maximum of two vectors.
     fn choose(
         &mut self,
         a: Wide,
@@ -723,7 +734,8 @@ impl Emitter<'_, '_> {
         self.choose(a, b, bounds, |e, signed, x, y| if signed { e.b.ins().smin(x, y) } else { e.b.ins().umin(x, y) })
     }
 
-    /// Replaces a clamp to the range of a narrower type by a saturating narrowing.
+    /// Computes a clamp to the range of a narrower type by a saturating narrowing instruction.
+    /// Returns `None` if no such instruction fits.
     fn saturated(&mut self, wide: Wide, ceiling: i32, bounds: (i64, i64)) -> Option<Wide> {
         if wide.shift != 0 {
             return None;
@@ -796,7 +808,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Compares for equality or for the order of signed integers.
+    /// Compares two vectors for equality or for the order of signed integers.
     pub(crate) fn compare_wide(&mut self, cond: IntCC, a: Wide, b: Wide) -> Mask {
         let (a, b) = (self.settled(a), self.settled(b));
         match Self::common_width(a, b) {
@@ -815,7 +827,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Truncates each component to 8 bits.
+    /// Truncates each of the sixteen integers to 8 bits.
     pub(crate) fn wide_narrow(&mut self, wide: Wide) -> Bytes {
         if let Some(value) = wide.constant_value() {
             return Bytes::Const([value as u8; 16]);
@@ -848,8 +860,8 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// Returns shuffle indices that interleave two vectors from byte `first` on, in units of `bytes`
-/// bytes.
+/// Returns the shuffle indices that interleave two vectors, from byte `first` of each vector on.
+/// The unit of interleaving is `bytes` bytes.
 fn interleaved(first: u8, bytes: u8) -> [u8; 16] {
     std::array::from_fn(|i| {
         let i = i as u8;
@@ -857,7 +869,7 @@ fn interleaved(first: u8, bytes: u8) -> [u8; 16] {
     })
 }
 
-/// Returns the value range of a product of bytes.
+/// Returns the value range of a product of two vectors of bytes.
 fn product_of_bytes(a: Narrow, b: Narrow) -> (i64, i64) {
     match (a, b) {
         (Narrow::Bytes(_, false), Narrow::Bytes(_, false)) => (0, 0xff * 0xff),
@@ -866,7 +878,7 @@ fn product_of_bytes(a: Narrow, b: Narrow) -> (i64, i64) {
     }
 }
 
-/// Returns `true` if two words are known to be equal.
+/// Returns `true` if two 32-bit words are known to be equal.
 fn same(a: Word, b: Word) -> bool {
     match (a, b) {
         (Word::Const(a), Word::Const(b)) => a == b,
@@ -875,13 +887,13 @@ fn same(a: Word, b: Word) -> bool {
     }
 }
 
-/// Returns the value range of the integers, which is the full range if the left shift may lose
-/// bits.
+/// Returns the value range of the sixteen integers. The range is that of all 32-bit integers if the
+/// left shift may overflow.
 fn exact_bounds(wide: Wide) -> (i64, i64) {
     if wide.is_exact() { wide.bounds() } else { (i32::MIN.into(), i32::MAX.into()) }
 }
 
-/// Rewrites a constant as a smaller one with a left shift of at most `most`.
+/// Represents a constant as a smaller constant with a left shift of at most `most`.
 fn constant_shifted(value: i32, most: u32) -> Wide {
     let shift = value.trailing_zeros().min(most);
     Wide { shift, ..Wide::constant(value >> shift.min(31)) }

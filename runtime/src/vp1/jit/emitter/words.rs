@@ -1,5 +1,5 @@
-//! 32-bit words in native code, with known bits and value ranges. Much of the semantics concerns
-//! single bits, and these facts avoid computing them.
+//! 32-bit words in native code, with their known bits and value ranges. Much of the semantics
+//! computes single bits, and the known facts avoid part of this code.
 
 use cranelift_codegen::ir::condcodes::{CondCode, IntCC};
 use cranelift_codegen::ir::types::I32;
@@ -13,58 +13,62 @@ use super::{Emitter, FLAG_GROUPS};
 /// A 32-bit word.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::vp1::jit) enum Word {
-    /// A constant.
+    /// A constant word.
     Const(u32),
-    /// A truth value, an `i8` that is 1 or 0, at one bit position; all other bits are 0.
+    /// A word with a truth value in one bit. All other bits are 0.
     Truth {
-        /// The truth value.
+        /// The truth value, an `i8` that is 1 or 0.
         value: Value,
-        /// The bit position.
+        /// Number of the bit that holds the truth value.
         at: u8,
     },
-    /// An `i32` with what is known about it.
+    /// An `i32` that is computed at run time, with the facts that are known about it.
     Value(Value, ValueFacts),
-    /// A data store address, given as a pointer relative to [`Emitter::machine`] plus a constant.
+    /// A data store address, held as a host pointer. The address is the pointer minus
+    /// [`Emitter::machine`] plus a constant.
     StoreAddress {
-        /// The pointer, an `i64`.
+        /// The pointer, as an `i64`.
         pointer: Value,
-        /// The constant.
+        /// The constant that is added to the pointer.
         plus: u32,
-        /// Alignment of the address, a power of two.
+        /// Alignment of the address in bytes, a power of two.
         align: u32,
     },
-    /// A condition register `$c`, shifted right. Only the bit groups that are used are read.
+    /// A condition register `$c`, shifted right. Native code reads only the groups of bits that
+    /// later operations need.
     Flags {
         /// Number of the `$c`.
         n: u8,
-        /// Shift amount.
+        /// Number of bits by which the register is shifted right.
         down: u8,
     },
-    /// The OR of words that have no set bits in common: a range of [`Emitter::pieces`].
+    /// The OR of several words without common set bits. The words are a range of
+    /// [`Emitter::pieces`].
     Union {
-        /// Index of the first word.
+        /// Index of the first word in [`Emitter::pieces`].
         start: u32,
-        /// Number of words.
+        /// Number of words in the union.
         len: u32,
     },
 }
 
-/// The bits of an address in the data store, including the address just after its end.
+/// Mask of the bits of a data store address, including the address just after the end of the data
+/// store.
 const PLACE: u32 = 2 * DATA_STORE_BYTES as u32 - 1;
 
-/// Known facts about a word's value.
+/// The facts that are known about the value of a 32-bit word.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::vp1::jit) struct ValueFacts {
-    /// The bits that may be set.
+    /// Mask of the bits that may be set; all other bits are 0.
     pub mask: u32,
-    /// Minimum as a signed number.
+    /// Minimum of the word as a signed number.
     pub low: i32,
-    /// Maximum as a signed number.
+    /// Maximum of the word as a signed number.
     pub high: i32,
 }
 
 impl ValueFacts {
-    /// No known facts.
+    /// The facts about a word of which nothing is known.
     pub(crate) const NOTHING: ValueFacts = ValueFacts { mask: u32::MAX, low: i32::MIN, high: i32::MAX };
 
     /// Returns the facts of a word whose bits outside `mask` are 0.
@@ -75,7 +79,8 @@ impl ValueFacts {
         }
     }
 
-    /// Returns the facts of a number in a range. A range beyond 32 bits yields no facts.
+    /// Returns the facts about a word in a range of signed numbers. If the range exceeds 32 bits,
+    /// nothing is known about the word.
     fn between(low: i64, high: i64) -> ValueFacts {
         let (Ok(low), Ok(high)) = (i32::try_from(low), i32::try_from(high)) else { return ValueFacts::NOTHING };
         let mask = if low < 0 { u32::MAX } else { u32::MAX.checked_shr(high.leading_zeros()).unwrap_or(0) };
@@ -83,8 +88,8 @@ impl ValueFacts {
     }
 }
 
-/// The last sum with an address register: the register's low half and the addend. It allows the low
-/// half of the sum to be computed separately.
+/// The most recent addition to an address register: the low half of the register and the addend. A
+/// later use can then compute the low half of the sum alone.
 #[derive(Clone, Copy)]
 pub(in crate::vp1::jit) struct LowSum {
     sum: Value,
@@ -93,12 +98,12 @@ pub(in crate::vp1::jit) struct LowSum {
 }
 
 impl Emitter<'_, '_> {
-    /// Returns a word without known facts.
+    /// Returns the word of an `i32` about which nothing is known.
     pub(crate) fn any(&self, value: Value) -> Word {
         Word::Value(value, ValueFacts::NOTHING)
     }
 
-    /// Returns the bits that may be set.
+    /// Returns the mask of the bits of a word that may be set.
     pub(crate) fn mask_of(&self, word: Word) -> u32 {
         match word {
             Word::Const(value) => value,
@@ -110,7 +115,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Returns the minimum and the maximum as signed numbers.
+    /// Returns the minimum and the maximum of a word as signed numbers.
     pub(crate) fn range_of(&self, word: Word) -> (i64, i64) {
         let known = match word {
             Word::Const(value) => return (i64::from(value as i32), i64::from(value as i32)),
@@ -122,7 +127,7 @@ impl Emitter<'_, '_> {
         (known.low.into(), known.high.into())
     }
 
-    /// Returns the words of a union.
+    /// Returns the words that a union combines. Returns an empty slice if the word is not a union.
     fn pieces_of(&self, word: Word) -> &[Word] {
         match word {
             Word::Union { start, len } => self.pieces.get(start as usize..(start + len) as usize).unwrap_or(&[]),
@@ -130,7 +135,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Returns the word as an `i32`.
+    /// Emits the computation of a word. Returns an `i32`.
     pub(crate) fn value(&mut self, word: Word) -> Value {
         match word {
             Word::Const(value) => self.b.ins().iconst(I32, i64::from(value)),
@@ -160,7 +165,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Returns a value that is nonzero if the word is nonzero.
+    /// Returns a Cranelift value that is nonzero if and only if the word is nonzero.
     pub(crate) fn condition(&mut self, word: Word) -> Value {
         match word {
             Word::Truth { value, .. } => value,
@@ -179,7 +184,7 @@ impl Emitter<'_, '_> {
         self.b.ins().bxor_imm_u(truth, 1)
     }
 
-    /// Applies a function to each word of a union.
+    /// Applies a function to each word of a union. Returns the union of the results.
     fn each_piece(&mut self, word: Word, f: impl Fn(&mut Self, Word) -> Word) -> Word {
         let Word::Union { start, len } = word else { return f(self, word) };
         let mut result = Word::Const(0);
@@ -191,7 +196,7 @@ impl Emitter<'_, '_> {
         result
     }
 
-    /// Computes `a | b` for words that have no set bits in common.
+    /// Returns the union `a | b` of two words without common set bits.
     pub(crate) fn union(&mut self, a: Word, b: Word) -> Word {
         match (a, b) {
             (Word::Const(0), word) | (word, Word::Const(0)) => return word,
@@ -234,8 +239,8 @@ impl Emitter<'_, '_> {
                     && sum == value
                     && mask <= 0xffff
                 {
-                    // Pointers stay within the data store, so the sum cannot carry into the high
-                    // half.
+                    // A pointer stays within the data store, so the sum does not carry into the
+                    // high half.
                     if let (Word::StoreAddress { pointer, plus, align }, Word::Const(step), 0xffff) = (low, added, mask)
                     {
                         let align = (align | step) & (align | step).wrapping_neg();
@@ -249,7 +254,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Reads the bits of a shifted `$c` that a mask selects.
+    /// Reads those bits of a shifted `$c` that `mask` selects.
     fn flags(&mut self, word: Word, mask: u32) -> Word {
         let Word::Flags { n, down } = word else { return word };
         let mut all = Word::Const(0);
@@ -271,8 +276,8 @@ impl Emitter<'_, '_> {
         all
     }
 
-    /// Returns the low half of an address register's value, if the word is a union with separate
-    /// halves.
+    /// Returns the low half of an address register's value. Returns `None` if the two halves are
+    /// not separate words of a union.
     fn low_half(&mut self, word: Word) -> Option<Word> {
         let apart = |&piece: &Word| {
             let mask = self.mask_of(piece);
@@ -382,7 +387,7 @@ impl Emitter<'_, '_> {
             _ => {}
         }
         let mask = match (a, b) {
-            // A product of a truth value and a constant is either 0 or the constant.
+            // The product of a truth value and a constant is either 0 or the constant.
             (Word::Truth { at: 0, .. }, Word::Const(c)) | (Word::Const(c), Word::Truth { at: 0, .. }) => c,
             _ => u32::MAX,
         };
