@@ -98,7 +98,7 @@ impl Graph {
         self.flows.get(at as usize).copied().unwrap_or(Flow::Stop)
     }
 
-    /// Returns the registers that a bundle reads and writes, if known.
+    /// Returns the registers that a bundle reads and writes, or `None` if they are not known.
     pub(super) fn footprint(&self, at: u32) -> Option<&Footprint> {
         self.footprints.get(at as usize)?.as_ref()
     }

@@ -223,8 +223,8 @@ impl Compiled {
     fn call(&self, (function, number): (Function, u32), machine: &mut Machine, run: &mut Run<'_>) -> ExitCode {
         let rest = run.groups.saturating_sub(run.done);
         (machine.issued, machine.counted, machine.rest) = (0, 0, rest);
-        // Between two backward branches no bundle is executed twice, and each group's budget is
-        // limited to the slice.
+        // Between two backward branches no bundle is executed twice. The budget of each group is
+        // limited to one time slice.
         let bundles = run.program.len() as u64 * u64::from(rest.max(1));
         // A shift replaces a division, which would dominate the time of a short tile.
         let slice = (BUNDLES_OF_A_SLICE >> bundles.max(1).ilog2()).max(LEAST_SLICE).min(run.budget);
