@@ -12,11 +12,11 @@ use crate::module::Module;
 use crate::pipeline::Options;
 use crate::program::Program;
 
-/// A bounded cache of programs that compiles each module content once, for callers that repeatedly
-/// receive the same kernels. Threads may share it.
+/// A bounded cache of compiled programs, which compiles each module text once. It serves callers
+/// that repeatedly receive the same kernels. Threads may share it.
 ///
-/// Programs that are not requested are evicted. An evicted program lives as long as a caller holds
-/// it.
+/// If the cache is full, it evicts programs that have not been requested recently. An evicted
+/// program lives as long as a caller holds it.
 ///
 /// ```
 /// use halfbyte::pipeline::Options;
@@ -47,33 +47,34 @@ impl Weighter<Arc<str>, Cached> for Bytes {
     }
 }
 
-/// Typical size in bytes of a small kernel's object and key.
+/// Typical size in bytes of a small kernel's object and cache key, from which the cache estimates
+/// its number of entries.
 const SMALL: u64 = 2 << 10;
 
 impl Cache {
-    /// Creates a cache of programs that are compiled with `options`. Its contents take at most
-    /// `most_bytes` bytes, which counts objects and keys. Native code, which is generated at the
-    /// first launch, is not counted.
+    /// Creates a cache of programs that are compiled with `options`. The objects and keys in the
+    /// cache take at most `most_bytes` bytes. Native code, which is generated at the first launch,
+    /// is not counted.
     pub fn new(options: Options, most_bytes: u64) -> Cache {
         let count = usize::try_from(most_bytes / SMALL).unwrap_or(usize::MAX);
         Cache { options, programs: Programs::with_weighter(count.clamp(16, 1 << 16), most_bytes, Bytes) }
     }
 
-    /// Returns the program of a module's kernels, and compiles it if it is not cached. If several
-    /// threads request the same program, one of them compiles it. Errors are not cached: the next
-    /// request compiles again.
+    /// Returns the program of a module's kernels, and compiles the program if it is not cached. If
+    /// several threads request the same program, one of them compiles it. Errors are not cached:
+    /// the next request compiles the module again.
     ///
     /// # Errors
-    /// As for [`Module::compile_with`].
+    /// Returns the errors of [`Module::compile_with`].
     pub fn program(&self, module: &Module) -> Result<Program, CompileError> {
         self.find(module, &self.options)
     }
 
-    /// Returns the program like [`Cache::program`], with a watchdog that may end the compilation
-    /// early. In this case another thread that waits for the program compiles it itself.
+    /// Returns the program as [`Cache::program`] does, with a watchdog that may end the compilation
+    /// early. If that happens, another thread that waits for the program compiles it itself.
     ///
     /// # Errors
-    /// As for [`Module::compile_with`].
+    /// Returns the errors of [`Module::compile_with`].
     pub fn program_watched(&self, module: &Module, watchdog: &Watchdog) -> Result<Program, CompileError> {
         self.find(module, &Options { watchdog: Some(watchdog.clone()), ..self.options.clone() })
     }
@@ -100,12 +101,12 @@ impl Cache {
         self.programs.is_empty()
     }
 
-    /// Returns the size of the cached programs in bytes.
+    /// Returns the size in bytes of all cached objects and keys.
     pub fn bytes(&self) -> u64 {
         self.programs.weight()
     }
 
-    /// Removes all programs.
+    /// Removes all programs from the cache.
     pub fn clear(&self) {
         self.programs.clear();
     }
@@ -117,8 +118,8 @@ impl fmt::Debug for Cache {
     }
 }
 
-/// Returns the cache key of a module: everything that its objects depend on, that is, the file
-/// name, the kernels and their source locations.
+/// Returns the cache key of a module. The key contains everything that the object depends on: the
+/// file name, the kernels and their source locations.
 fn content(module: &Module) -> Arc<str> {
     let mut content = format!("{}\n", module.file());
     let locator = module.source().locator();
@@ -159,7 +160,7 @@ mod tests {
         named("a.hb", TEXT);
         named("a.hb", TEXT);
         assert_eq!(cache.len(), 1);
-        // Three differences: the file name, a source location, a constant.
+        // The next modules differ in the file name, in a source location, and in a constant.
         named("b.hb", TEXT);
         named("a.hb", &format!("\n{TEXT}"));
         named("a.hb", &TEXT.replace("store %i", "%c = const.i32 1\n  store %c"));

@@ -9,16 +9,16 @@ use halfbyte_abi::{Exceeded, Loc, Target};
 use halfbyte_ir::diag::Diagnostic;
 use halfbyte_ir::{Refusal, Span};
 
-/// The location of an error.
+/// The location of a compilation error.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ErrorLocation {
     /// The source file of the kernel.
     pub file: String,
     /// Name of the kernel, without `@`; empty if the error concerns all kernels.
     pub kernel: String,
-    /// Span in the IR's source text.
+    /// Span in the source text of the kernel; `SourceText` defines its meaning.
     pub span: Span,
-    /// Line and column in the file, if known.
+    /// Line and column in the file, or the default value if they are unknown.
     pub loc: Loc,
 }
 
@@ -31,14 +31,14 @@ impl Display for ErrorLocation {
     }
 }
 
-/// Reason why kernels were not compiled. The variant tells who can fix the problem: the kernel's
-/// author ([`Invalid`](CompileError::Invalid) and [`Refused`](CompileError::Refused)), the owner of
+/// Reason why a compilation failed. The variant tells who can fix the problem: the kernel's author
+/// ([`Invalid`](CompileError::Invalid) and [`Refused`](CompileError::Refused)), the person who set
 /// the limits ([`TooLarge`](CompileError::TooLarge) and [`Cancelled`](CompileError::Cancelled)),
-/// the pass's author ([`Pass`](CompileError::Pass)), or this project
+/// the author of a custom pass ([`Pass`](CompileError::Pass)), or this project
 /// ([`Internal`](CompileError::Internal)).
 ///
-/// `Display` writes one line per problem. [`Module::report`](crate::Module::report) also shows the
-/// source text.
+/// `Display` writes one line for each problem. [`Module::report`](crate::Module::report) also shows
+/// the source text.
 ///
 /// ```
 /// use halfbyte::{CompileError, Module, VP1};
@@ -58,79 +58,79 @@ impl Display for ErrorLocation {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum CompileError {
-    /// Malformed input: kernels from a builder, or source text.
+    /// The kernels from a builder, or the source text, are malformed.
     Invalid(Vec<Invalid>),
-    /// Operations of all kernels that the target does not support.
+    /// The target does not support some operations. The list covers all kernels.
     Refused(Vec<Refused>),
     /// A kernel exceeds a limit or the target's capacity.
     TooLarge(TooLarge),
     /// The compilation was cancelled or exceeded its time limit.
     Cancelled {
-        /// The kernel that was being compiled.
+        /// Location of the kernel that was being compiled.
         at: ErrorLocation,
-        /// The reason of the cancellation.
+        /// The limit that was exceeded, or the cancellation.
         exceeded: Exceeded,
     },
-    /// A custom pass ended the compilation.
+    /// A custom pass returned an error, which ended the compilation.
     Pass {
-        /// The kernel.
+        /// Location of the kernel that was being compiled.
         at: ErrorLocation,
         /// Name of the pass.
         pass: String,
-        /// The error of the pass.
+        /// The error that the pass returned.
         error: Arc<dyn Error + Send + Sync>,
     },
-    /// A defect of the compiler. No kernel should cause it.
+    /// The compiler has a defect. No kernel should cause this error.
     Internal {
-        /// The kernel.
+        /// Location of the kernel that was being compiled.
         at: ErrorLocation,
         /// Description of the defect.
         message: String,
     },
 }
 
-/// Reason why kernels were not compiled to a file.
+/// Reason why kernels could not be compiled to a file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
     /// The compilation failed.
     #[error(transparent)]
     Compile(#[from] CompileError),
-    /// The file could not be written.
+    /// The object could not be written.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-/// A problem in malformed input.
+/// A problem in malformed kernels or source text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Invalid {
-    /// The location.
+    /// The location of the problem.
     pub at: ErrorLocation,
-    /// The problem, and the expected form.
+    /// The message, with the expected form if available.
     pub diagnostic: Diagnostic,
 }
 
 /// An operation that the target does not support.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refused {
-    /// The location.
+    /// The location of the operation.
     pub at: ErrorLocation,
-    /// The operation, its type and the target, with further explanation if available.
+    /// The operation, its type and the target, with a reason and help if available.
     pub refusal: Refusal,
 }
 
-/// An exceeded limit.
+/// A limit that a kernel or an object exceeds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TooLarge {
-    /// The kernel; empty if the whole object exceeds the limit.
+    /// Location of the kernel, or an empty location if the whole object exceeds the limit.
     pub at: ErrorLocation,
-    /// The target.
+    /// The target of the compilation.
     pub target: Target,
-    /// The limit.
+    /// The exceeded limit.
     pub limit: Limit,
 }
 
-/// The origin of a limit.
+/// The kind of an exceeded limit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Limit {
@@ -159,12 +159,14 @@ impl TooLarge {
 }
 
 impl CompileError {
-    /// Returns each problem with its location, for display with the source text.
+    /// Converts each problem to a diagnostic with a location, which can be shown with the source
+    /// text.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         self.list().into_iter().map(|(_, diagnostic)| diagnostic).collect()
     }
 
-    /// Returns the caller's limit that was exceeded, if that is the reason.
+    /// Returns the exceeded limit or the cancellation if this is the cause of the error, otherwise
+    /// `None`.
     pub fn exceeded(&self) -> Option<Exceeded> {
         match self {
             CompileError::TooLarge(TooLarge { limit: Limit::Set(exceeded), .. })
@@ -199,8 +201,8 @@ impl CompileError {
     }
 }
 
-/// Adds a note with the kernel's name if neither the location nor the message identifies the
-/// kernel.
+/// Adds a note with the kernel's name to a diagnostic, unless the location or the message
+/// identifies the kernel.
 fn whole_kernel(at: &ErrorLocation, diagnostic: Diagnostic) -> Diagnostic {
     let is_named = at.loc.is_known() || at.kernel.is_empty() || diagnostic.message.contains(&format!("@{}", at.kernel));
     if is_named { diagnostic } else { diagnostic.note(None, format!("in @{}", at.kernel)) }

@@ -1,4 +1,4 @@
-//! Reading of files that an input names. The input may come from an untrusted source.
+//! Reading of files whose names come from an input, which may be untrusted.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use halfbyte_abi::{Exceeded, Limits, Watchdog};
 use thiserror::Error;
 
-/// Maximum size of any file, regardless of other limits: 1 GiB.
+/// Maximum size of a file in bytes, which applies in addition to all other limits.
 pub const MAX_FILE_BYTES: u64 = 1 << 30;
 
 /// Number of bytes read between two checks of the limits.
@@ -26,12 +26,12 @@ pub enum FileError {
     /// The file is larger than allowed.
     #[error("the file has at least {found} bytes; at most {most} are allowed")]
     TooLarge {
-        /// Minimum size of the file in bytes.
+        /// Lower bound of the file's size in bytes.
         found: u64,
         /// Maximum permitted size in bytes.
         most: u64,
     },
-    /// A limit was exceeded during the read.
+    /// A limit of the watchdog was exceeded during the read.
     #[error(transparent)]
     Exceeded(#[from] Exceeded),
     /// The operating system reported an error.
@@ -44,10 +44,11 @@ fn list(folders: &[PathBuf]) -> String {
     folders.join(" and ")
 }
 
-/// The files that a [`Loader`] may read.
+/// The set of files that a [`Loader`] may read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Reach {
-    /// Regular files in the folder or in an allowed folder, after symbolic links are resolved.
+    /// Regular files inside the loader's folder or inside an allowed folder. Symbolic links are
+    /// resolved first.
     Inside,
     /// Regular files in any folder.
     Regular,
@@ -55,7 +56,7 @@ enum Reach {
     Any,
 }
 
-/// A reader of files that an input names, such as the values of a run line.
+/// A reader of files whose names come from an input, such as the values of a run line.
 ///
 /// Untrusted text may name any file. A file is therefore read only if it is a regular file inside
 /// the text's own folder, or inside a folder that the caller allows. Symbolic links are resolved
@@ -70,9 +71,9 @@ pub struct Loader {
 }
 
 impl Loader {
-    /// Creates a loader for names in a text that lies in `folder`.
+    /// Creates a loader for the file names in a text that lies in `folder`.
     pub fn within(folder: &Path) -> Loader {
-        // The parent of a bare file name is empty and means the current folder.
+        // The parent of a file name without a folder is empty, and means the current folder.
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         Loader { folder: folder.to_owned(), allowed: Vec::new(), reach: Reach::Inside, watchdog: None }
     }
@@ -82,27 +83,27 @@ impl Loader {
         Loader { reach: Reach::Regular, ..Loader::within(folder) }
     }
 
-    /// Creates a loader for names that the caller trusts, which may refer to any file. Names are
-    /// relative to `folder`.
+    /// Creates a loader for file names that the caller trusts, which may refer to any file. Names
+    /// are relative to `folder`.
     pub fn unrestricted(folder: &Path) -> Loader {
         Loader { reach: Reach::Any, ..Loader::within(folder) }
     }
 
-    /// Also allows files in other folders.
+    /// Allows files in additional folders.
     #[must_use]
     pub fn allow(mut self, folders: &[PathBuf]) -> Loader {
         self.allowed.extend_from_slice(folders);
         self
     }
 
-    /// Sets the watchdog that limits files and buffers.
+    /// Sets the watchdog, which limits the sizes of files and buffers.
     #[must_use]
     pub fn watched(mut self, watchdog: Option<&Watchdog>) -> Loader {
         self.watchdog = watchdog.cloned();
         self
     }
 
-    /// Returns the limits, or [`Limits::NONE`] without a watchdog.
+    /// Returns the limits of the watchdog, or [`Limits::NONE`] without a watchdog.
     pub fn limits(&self) -> &Limits {
         self.watchdog.as_ref().map_or(&Limits::NONE, Watchdog::limits)
     }
@@ -112,12 +113,12 @@ impl Loader {
         self.watchdog.as_ref()
     }
 
-    /// Returns `true` if a limit has been exceeded.
+    /// Returns `true` if a limit of the watchdog has been exceeded.
     pub fn is_exceeded(&self) -> bool {
         self.watchdog.as_ref().is_some_and(|watchdog| watchdog.exceeded().is_some())
     }
 
-    /// Returns the contents of a file.
+    /// Returns the contents of the file with the given name.
     ///
     /// # Errors
     /// Returns an error if the file does not exist, is not permitted, is not a regular file, or
@@ -126,10 +127,10 @@ impl Loader {
         self.read_at_most(name, self.limits().file_bytes)
     }
 
-    /// Returns the contents of a file of at most `most` bytes.
+    /// Returns the contents of the file with the given name, of at most `most` bytes.
     ///
     /// # Errors
-    /// As for [`Loader::read`].
+    /// Returns the errors of [`Loader::read`].
     pub fn read_at_most(&self, name: &str, most: u64) -> Result<Vec<u8>, FileError> {
         match self.read_path(&self.folder.join(name), most) {
             // The error must not reveal which files exist outside the allowed folders.
@@ -141,7 +142,7 @@ impl Loader {
     /// Returns the contents of the file at a path, of at most `most` bytes.
     ///
     /// # Errors
-    /// As for [`Loader::read`].
+    /// Returns the errors of [`Loader::read`].
     pub fn read_path(&self, path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
         let path = path.canonicalize()?;
         let is_inside = |root: &Path| root.canonicalize().is_ok_and(|root| path.starts_with(root));
@@ -149,7 +150,7 @@ impl Loader {
             return Err(self.outside());
         }
         let most = most.min(MAX_FILE_BYTES);
-        // Pipes and devices are not opened, because that may block forever.
+        // Opening a pipe or a device may block forever, so these are rejected before.
         let metadata = path.metadata()?;
         if self.reach != Reach::Any && !metadata.is_file() {
             return Err(FileError::NotRegular);
@@ -179,7 +180,7 @@ impl Loader {
     }
 }
 
-/// Returns `true` if a name may refer to a file outside the folder that it is resolved in.
+/// Returns `true` if a file name may refer to a file outside the folder to which it is relative.
 fn leads_out(name: &Path) -> bool {
     !name.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }

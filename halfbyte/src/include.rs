@@ -1,4 +1,4 @@
-//! Include files of a source text, which must lie in its folder.
+//! Include files of a source text. They must lie in the folder of the text.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -14,8 +14,8 @@ use crate::{Module, Report};
 const MOST: u64 = 16 << 20;
 
 /// A reader of a source text and its include files. Include files are regular files in the folder
-/// of the text, after symbolic links are resolved. Each file names others by a path relative to its
-/// own folder.
+/// of the text, after symbolic links are resolved. The path of an include file is relative to the
+/// folder of the file that includes it.
 #[derive(Clone, Debug)]
 pub struct ModuleReader {
     file: String,
@@ -49,10 +49,10 @@ impl ModuleReader {
         Module::including(&self.file, text, self)
     }
 
-    /// Parses a text that may be PTX, like [`Module::open_each`].
+    /// Parses a text that may be PTX, as [`Module::open_each`] does.
     ///
     /// # Errors
-    /// As for [`Module::open_each`].
+    /// Returns the errors of [`Module::open_each`].
     #[cfg(feature = "import-ptx")]
     pub fn read_each(
         &self,
@@ -82,8 +82,8 @@ impl Includes for ModuleReader {
     }
 }
 
-/// Parses the text of a file in plain IR or in the kernel language. It may include files in its
-/// folder.
+/// Parses the text of a file in plain IR or in the kernel language. The text may include other
+/// files in the folder of the file.
 ///
 /// # Errors
 /// Returns all errors of the text.
@@ -91,10 +91,10 @@ pub fn named(file: &str, text: impl Into<String>) -> Result<Module, Report> {
     ModuleReader::of(file).read(text)
 }
 
-/// Parses the text of a file that may be PTX, like [`Module::open_each`].
+/// Parses the text of a file that may be PTX, as [`Module::open_each`] does.
 ///
 /// # Errors
-/// As for [`Module::open_each`].
+/// Returns the errors of [`Module::open_each`].
 #[cfg(feature = "import-ptx")]
 pub fn open_each(
     file: &str,
@@ -127,8 +127,8 @@ mod tests {
         folder
     }
 
-    /// Returns what the error message expects, for a text that includes a path. Returns `None`
-    /// without an error.
+    /// Returns the `expected` part of the error for a text that includes `path`, or `None` if the
+    /// text has no error.
     fn including(folder: &Path, path: &str) -> Option<String> {
         of(ModuleReader::of(&folder.join("in/k.hb").display().to_string()), path)
     }

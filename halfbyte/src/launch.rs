@@ -1,4 +1,4 @@
-//! Launches with arguments as bytes, on the evaluator or on an engine.
+//! Launches whose arguments are bytes, on the evaluator or on an engine.
 
 use std::sync::atomic::AtomicU32;
 
@@ -18,29 +18,29 @@ use halfbyte_runtime::{Arg, ConflictingAccess, Launch, LaunchError, Stats, TrapK
 use crate::targets::Meanings;
 use crate::targets::TARGETS;
 
-/// The semantics of intrinsics in the evaluator.
+/// The semantics of intrinsics that the evaluator uses: those of all built-in targets.
 static MEANINGS: Meanings = Meanings(&TARGETS);
 
-/// The options of a launch of machine code.
+/// The options of a launch on an engine.
 #[derive(Clone, Copy, Debug)]
 pub struct LaunchOptions<'a> {
-    /// The engine.
+    /// The engine that executes the launch.
     pub engine: Engine,
-    /// Maximum number of backward branches per item.
+    /// Maximum number of backward branches that one work item may take.
     pub budget: u64,
-    /// Counter of finished items.
+    /// Counter of finished work items, which other threads can read during the launch.
     pub done: Option<&'a AtomicU32>,
-    /// Watchdog that may end the launch early.
+    /// Watchdog that ends the launch when a limit is exceeded or the launch is cancelled.
     pub watchdog: Option<&'a Watchdog>,
     /// Receiver of `vprintf` output, for PTX that is executed directly.
     pub print: Option<Print<'a>>,
-    /// Arguments that alias the buffers of other arguments.
+    /// The arguments that alias the buffers of other arguments.
     pub aliases: &'a [Alias],
-    /// Enables detection of races and of reads of uninitialised shared memory, for PTX that is
-    /// executed directly.
+    /// Enables the detection of races and of reads of uninitialised shared memory. It applies only
+    /// to PTX that is executed directly.
     pub races: bool,
-    /// Order in which the interpreter runs the threads of a block, and the blocks, for PTX that is
-    /// executed directly.
+    /// Order in which the interpreter runs the threads of a block, and the blocks. It applies only
+    /// to PTX that is executed directly.
     pub schedule: Schedule,
 }
 
@@ -60,13 +60,13 @@ pub fn given(kernel: &halfbyte_ir::Kernel) -> Vec<Param> {
 /// The options of a launch on the evaluator.
 #[derive(Clone, Copy, Debug)]
 pub struct Evaluation<'a> {
-    /// The launch shape.
+    /// The number of groups and the group size.
     pub shape: Shape,
-    /// Maximum number of backward branches per item.
+    /// Maximum number of backward branches that one work item may take.
     pub budget: u32,
-    /// Watchdog that may end the launch early.
+    /// Watchdog that ends the launch when a limit is exceeded or the launch is cancelled.
     pub watchdog: Option<&'a Watchdog>,
-    /// Arguments that alias the buffers of other arguments.
+    /// The arguments that alias the buffers of other arguments.
     pub aliases: &'a [Alias],
     /// Order in which the items of a cooperative kernel run.
     pub schedule: Schedule,
@@ -91,23 +91,23 @@ pub fn evaluate<'a>(
     evaluate_observed(kernel, how, args, &mut ())
 }
 
-/// The dependence of a result on the execution order of items.
+/// Evidence that the result of a launch depends on the execution order of its items.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OrderDependence {
-    /// Cause of the dependence.
+    /// Cause of the dependence on the order.
     pub cause: OrderCause,
-    /// First order whose result differs from that of the ascending order.
+    /// First tested order whose result differs from that of the ascending order.
     pub schedule: Schedule,
-    /// The difference.
+    /// The difference between the results of that order and of the ascending order.
     pub difference: OrderDifference,
 }
 
 /// Cause of a result's dependence on the execution order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OrderCause {
-    /// The order of atomic operations.
+    /// The result depends on the order of atomic operations.
     Atomics,
-    /// Lockstep execution of the lanes of a converged warp.
+    /// The result relies on the lanes of a converged warp executing in lockstep.
     Lockstep,
 }
 
@@ -120,30 +120,32 @@ impl std::fmt::Display for OrderCause {
     }
 }
 
-/// The difference between the results of two orders.
+/// The difference between the results of two execution orders.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum OrderDifference {
-    /// The first differing byte of a buffer.
+    /// A byte of a buffer differs. The fields describe the first such byte.
     Byte {
-        /// Index of the buffer's parameter.
+        /// Index of the buffer parameter.
         param: usize,
-        /// Offset of the byte in the buffer.
+        /// Byte offset in the buffer.
         byte: usize,
-        /// The byte's value in ascending order, and in the other order.
+        /// The value of the byte in ascending order, and in the other order.
         values: [u8; 2],
     },
-    /// The launch fails with this error.
+    /// In the other order the launch fails with this error message.
     Failure(String),
 }
 
 impl OrderDependence {
-    /// Returns `true` if every engine gives the result of the ascending order. This holds if the
-    /// result relies on lockstep, and no other order of accesses in lockstep has changed it.
+    /// Returns `true` if every engine gives the result of the ascending order in spite of the
+    /// dependence. This holds if the result only relies on lockstep, and the tested orders in
+    /// lockstep did not change it.
     pub fn is_defined(&self) -> bool {
         self.cause == OrderCause::Lockstep && matches!(self.schedule, Schedule::RunOn { .. })
     }
 
-    /// Returns the warning text. `name` maps a parameter index to its name.
+    /// Returns the text of a warning about the dependence. `name` returns the name of a parameter
+    /// by its index.
     pub fn message<'p>(&self, name: impl FnOnce(usize) -> &'p str) -> String {
         match self.difference {
             OrderDifference::Byte { param, .. } => format!("the result {}: `{}`: {self}", self.cause, name(param)),
@@ -170,14 +172,14 @@ impl std::fmt::Display for OrderDependence {
     }
 }
 
-/// Returns `true` if the result of a kernel without races may still depend on the execution order
-/// of its items.
+/// Returns `true` if the result of a kernel may depend on the execution order of its items even
+/// without races. This is so if the kernel has strong accesses.
 pub fn may_depend_on_order(kernel: &halfbyte_ir::Kernel) -> bool {
     let StrongAccesses { atomic, plain } = strong_accesses(kernel);
     atomic || plain
 }
 
-/// Returns the kinds of strong accesses in a kernel.
+/// Returns the kinds of strong accesses that a kernel contains.
 fn strong_accesses(kernel: &halfbyte_ir::Kernel) -> StrongAccesses {
     let insts = kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).flat_map(|block| &block.insts);
     let ops = insts.filter_map(|&inst| kernel.insts.get(inst)).map(|inst| inst.op);
@@ -190,12 +192,13 @@ fn strong_accesses(kernel: &halfbyte_ir::Kernel) -> StrongAccesses {
     all
 }
 
-/// Checks whether the result of a launch depends on the execution order; `after` is the result in
-/// ascending order. Only strong accesses can cause such a dependence. The check tries the other
-/// orders of [`Schedule::ALL`]; equal results do not prove independence.
+/// Checks whether the result of a launch depends on the execution order of its items. `before`
+/// holds the arguments, and `after` the result in ascending order. The check launches the kernel in
+/// the other orders of [`Schedule::ALL`]. If all results are equal, the result may still depend on
+/// an order that was not tested.
 ///
 /// # Errors
-/// Returns a trap in another order of accesses in lockstep, or a limit that was exceeded.
+/// Returns a trap that occurs in another order in lockstep, or a limit that was exceeded.
 pub fn order_dependence(
     kernel: &halfbyte_ir::Kernel,
     how: Evaluation<'_>,
@@ -211,7 +214,8 @@ pub fn order_dependence(
         let is_alone = matches!(schedule, Schedule::RunOn { .. });
         let difference = match evaluate(kernel, Evaluation { schedule, ..how }, &mut found) {
             Ok(_) => difference(after, &found),
-            // Items that spin in a loop take more iterations in this order.
+            // Items that spin in a loop execute more iterations in this order, so an exceeded
+            // budget proves nothing.
             Err(Fault::Trap(trap)) if is_alone && matches!(trap.kind, EvaluatedTrap::Budget { .. }) => None,
             Err(fault @ (Fault::Trap(_) | Fault::Race(_))) if is_alone => {
                 Some(OrderDifference::Failure(fault.to_string()))
@@ -227,7 +231,7 @@ pub fn order_dependence(
     Ok(None)
 }
 
-/// Returns the first byte in which two results differ, if any.
+/// Returns the first byte that differs between two results, if any.
 pub(crate) fn difference(after: &[Vec<u8>], found: &[Vec<u8>]) -> Option<OrderDifference> {
     after.iter().zip(found).enumerate().find_map(|(param, (after, found))| {
         let (byte, (&first, &other)) = after.iter().zip(found).enumerate().find(|(_, (a, b))| a != b)?;
@@ -235,7 +239,7 @@ pub(crate) fn difference(after: &[Vec<u8>], found: &[Vec<u8>]) -> Option<OrderDi
     })
 }
 
-/// Runs a kernel on the evaluator with a given budget of backward branches per item.
+/// Runs a kernel on the evaluator with a maximum number of backward branches per item.
 ///
 /// # Errors
 /// Returns a trap or a race.
@@ -248,7 +252,7 @@ pub fn evaluate_within(
     evaluate(kernel, Evaluation { budget, ..Evaluation::from(shape) }, args)
 }
 
-/// Runs a kernel on the evaluator, and notifies an observer of every step.
+/// Runs a kernel on the evaluator, and calls an observer for each executed step.
 ///
 /// # Errors
 /// Returns a trap, a race, or a limit that was exceeded.
@@ -300,8 +304,8 @@ fn evaluate_bound<O: eval::Observer>(
     Prepared::new(kernel).run_observed(&launch, args, observer)
 }
 
-/// Runs a kernel on the evaluator with the runtime's argument type. Writable buffers are used in
-/// place, and read-only ones are copied. The arguments describe aliases themselves, so
+/// Runs a kernel on the evaluator with arguments of the runtime's type [`Arg`]. Writable buffers
+/// are used in place, and read-only buffers are copied. Aliases are given by [`Arg::Alias`], so
 /// [`Evaluation::aliases`] is ignored.
 ///
 /// ```
@@ -349,7 +353,8 @@ fn alias_of(aliases: &[Alias], param: usize) -> Option<&Alias> {
     aliases.iter().find(|alias| alias.param == param)
 }
 
-/// Copies the aliased part of each buffer to the argument that aliases it, in whole elements.
+/// Sets the bytes of each alias argument to a copy of the buffer contents that it aliases, in whole
+/// elements.
 pub fn show_aliases(kinds: impl Iterator<Item = ParamKind>, aliases: &[Alias], args: &mut [Vec<u8>]) {
     if aliases.is_empty() {
         return;
@@ -366,7 +371,7 @@ pub fn show_aliases(kinds: impl Iterator<Item = ParamKind>, aliases: &[Alias], a
     }
 }
 
-/// Runs a loaded kernel.
+/// Launches a loaded kernel. `args` holds the bytes of each argument.
 ///
 /// # Errors
 /// Returns a trap, or an error if the arguments do not fit the kernel.
@@ -385,7 +390,8 @@ pub fn execute<'a>(
     ran
 }
 
-/// Converts the bytes of each argument to launch arguments: scalars, writable buffers, and aliases.
+/// Converts the bytes of each argument to the runtime's arguments: scalars, writable buffers and
+/// aliases.
 pub fn lend<'a>(kernel: &halfbyte_runtime::Kernel, aliases: &[Alias], args: &'a mut [Vec<u8>]) -> Vec<Arg<'a>> {
     let params = kernel.signature().given().iter().zip(args).enumerate();
     let arg =
@@ -399,8 +405,8 @@ pub fn lend<'a>(kernel: &halfbyte_runtime::Kernel, aliases: &[Alias], args: &'a 
     params.map(arg).collect()
 }
 
-/// Converts a fault of the evaluator to a diagnostic. Its location is `place` if no instruction is
-/// at fault.
+/// Converts a fault of the evaluator to a diagnostic. Its span is that of the faulting instruction,
+/// or `place` if there is no such instruction.
 pub fn fault_diagnostic(fault: &Fault, kernel: &halfbyte_ir::Kernel, shape: &Shape, place: Span) -> Diagnostic {
     let name = &kernel.name;
     match fault {
@@ -464,10 +470,11 @@ pub fn fault_diagnostic(fault: &Fault, kernel: &halfbyte_ir::Kernel, shape: &Sha
     }
 }
 
-/// Maximum number of parties of a circular wait that a message shows.
+/// Maximum number of waiting items that a message about a deadlock lists.
 const PARTIES: usize = 8;
 
-/// Converts a launch error to a diagnostic.
+/// Converts a launch error to a diagnostic. `on` names the target and the engine. The span is that
+/// of the faulting instruction, or `place` if its location is unknown.
 pub fn launch_diagnostic(error: &LaunchError, lines: &Lines<'_>, place: Span, on: &str) -> Diagnostic {
     let LaunchError::Trap(trap) = error else {
         return match error {
@@ -493,7 +500,7 @@ pub fn launch_diagnostic(error: &LaunchError, lines: &Lines<'_>, place: Span, on
     diagnostic.note(None, format!("instruction {:#x}: {}", trap.address, trap.instruction))
 }
 
-/// Returns the span from a location to the end of the code on its line.
+/// Returns the span from a location to the end of its line, without a comment.
 pub fn span_of(lines: &Lines<'_>, loc: Loc) -> Span {
     let (line, column) = (loc.line as usize, loc.column as usize);
     let text = lines.text(line);

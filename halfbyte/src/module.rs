@@ -1,4 +1,4 @@
-//! Modules: kernels with their source.
+//! Modules, which contain kernels and their source text.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use halfbyte_lang as lang;
 use crate::report::Report;
 use crate::source::{SourceMap, SourceText};
 
-/// A kernel that has been verified, so that
-/// [`Compiler::compile_verified`](crate::pipeline::Compiler::compile_verified) need not verify it
+/// A kernel that has been verified.
+/// [`Compiler::compile_verified`](crate::pipeline::Compiler::compile_verified) does not verify it
 /// again.
 #[derive(Clone, Copy, Debug)]
 pub struct Verified<'k>(&'k Kernel);
@@ -42,13 +42,13 @@ impl<'k> Verified<'k> {
 pub struct RefusedKernel {
     /// Name of the kernel.
     pub name: String,
-    /// Location of its beginning.
+    /// Span of the start of the kernel in the source text.
     pub span: Span,
-    /// The errors, in source order.
+    /// The errors of the kernel, in source order.
     pub errors: Vec<Diagnostic>,
 }
 
-/// A module: kernels with their source.
+/// Kernels of the IR with their source text.
 #[derive(Clone, Debug)]
 pub struct Module {
     file: String,
@@ -74,7 +74,8 @@ impl Module {
         Module::including(file, text, &lang::StdOnly)
     }
 
-    /// Parses and verifies the text of a file that may `include` others.
+    /// Parses and verifies the text of a file that may `include` other files, which `includes`
+    /// reads.
     ///
     /// # Errors
     /// Returns all errors of the text.
@@ -87,7 +88,8 @@ impl Module {
         }
         let read = match begins_in_language(&text) {
             true => lang::read(&text, file, includes),
-            // Plain IR is parsed first, so that it does not pay for the language check.
+            // The text is parsed as plain IR first, so that plain IR does not pay for the test for
+            // the kernel language.
             false => match ir::text::read(&text) {
                 Err(_) if lang::is_language(&text) => lang::read(&text, file, includes),
                 read => read,
@@ -99,7 +101,7 @@ impl Module {
         }
     }
 
-    /// Creates a module of kernels from a builder. They are verified when they are compiled.
+    /// Creates a module of kernels from a builder. The kernels are verified when they are compiled.
     ///
     /// ```
     /// use halfbyte::ir::{Direction, Op, Type, builder::Builder};
@@ -119,14 +121,15 @@ impl Module {
         Module { file: "<built>".to_owned(), source: SourceText::None, ir, refused: Vec::new() }
     }
 
-    /// Sets the source text of the kernels. It may be in another language; spans are byte offsets
-    /// in it.
+    /// Sets the source text of the kernels, which may be in another language. The spans of the
+    /// kernels are byte offsets in this text.
     #[must_use]
     pub fn with_text(self, file: &str, text: impl Into<String>) -> Module {
         Module { file: file.to_owned(), source: SourceText::Text(text.into().into()), ..self }
     }
 
-    /// Sets the source file of the kernels, with a map from spans to locations in it.
+    /// Sets the source file of the kernels, with a map from the kernels' spans to locations in the
+    /// file.
     ///
     /// ```
     /// use halfbyte::ir::{Span, builder::Builder};
@@ -148,12 +151,12 @@ impl Module {
         Module { file: file.to_owned(), source: SourceText::Map(Arc::new(map)), ..self }
     }
 
-    /// Returns the file name.
+    /// Returns the name of the source file.
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// Returns the source text, which is empty if there is none.
+    /// Returns the source text, or an empty string if the module has none.
     pub fn text(&self) -> &str {
         self.source.text()
     }
@@ -163,7 +166,7 @@ impl Module {
         &self.source
     }
 
-    /// Returns the kernels.
+    /// Returns the kernels of the IR.
     pub fn ir(&self) -> &ir::Module {
         &self.ir
     }
@@ -181,7 +184,7 @@ impl Module {
         &self.refused
     }
 
-    /// Creates a report of findings, which shows them with the module's text.
+    /// Creates a report that shows diagnostics with the module's source text.
     pub fn report(&self, findings: impl Into<Vec<Diagnostic>>) -> Report {
         Report::of(self.file.as_str(), self.source.clone(), findings.into())
     }

@@ -28,14 +28,16 @@ use crate::targets::{Support, TARGETS, TargetSet};
 use all::{header, unwritable};
 
 pub use all::{compile, compile_kernels, compile_object, compile_object_to, compile_ptx, compile_text};
-/// The passes over the IR, in order.
+/// The names of the default passes over the IR, in order.
 pub use halfbyte_lower::ORDER as PASSES;
 
-/// The stages after the passes, by the names that `--print-after` and `--time-passes` accept. PTX
-/// has an unlimited number of registers; there `regalloc` converts the code out of SSA form.
+/// The names of the compilation stages after the passes, as `--print-after` and `--time-passes`
+/// accept them. For PTX, which has an unlimited number of registers, `regalloc` only converts the
+/// code out of SSA form.
 pub const STAGES: [&str; 4] = ["isel", "expand", "regalloc", "layout"];
 
-/// Returns `true` if a step runs for a target. Only some targets have instructions to expand.
+/// Returns `true` if the compilation for a target includes the stage `step`. Stage `expand` runs
+/// only for some targets.
 pub fn is_taken(step: &str, target: Target) -> bool {
     step != "expand" || TARGETS.support(target).is_some_and(|support| support.isel.has_pseudo_instructions())
 }
@@ -43,33 +45,35 @@ pub fn is_taken(step: &str, target: Target) -> bool {
 /// Compilation options.
 #[derive(Clone)]
 pub struct Options {
-    /// The target.
+    /// The target of the compilation.
     pub target: Target,
-    /// The set of targets that contains it.
+    /// The set of targets to which `target` belongs.
     pub targets: &'static TargetSet,
     /// The passes over the IR, with their rules.
     pub pipeline: Pipeline,
-    /// Permits launches with items along several axes for kernels that name only x. On targets that
-    /// number items per axis, ops without an axis, such as `item_id`, then take more instructions.
-    /// Kernels that name y or z always permit such launches.
+    /// Permits launches along several axes for kernels that use only x. On targets that number
+    /// items per axis, ops without an axis, such as `item_id`, then take more instructions. Kernels
+    /// that use y or z always permit such launches.
     pub several_axes: bool,
-    /// The block size along x, y and z, if all launches use the same one. Targets that can declare
-    /// it then use it as a constant: PTX has `.reqntid`.
+    /// The block size along x, y and z, if all launches use the same block size. Targets with a
+    /// directive for it, such as `.reqntid` of PTX, then treat it as a constant.
     pub block: Option<[u32; 3]>,
-    /// Verifies the result of each step: the kernel after each pass, and the register allocation.
+    /// Enables verification after each step: of the kernel after each pass, and of the register
+    /// allocation.
     pub verify: bool,
-    /// Measures the time of each step, which takes some time itself.
+    /// Enables measurement of the time of each step. The measurement itself takes some time.
     pub timed: bool,
-    /// Watchdog with limits on the compilation, which can also cancel it.
+    /// Watchdog that limits the compilation, and can cancel it.
     pub watchdog: Option<Watchdog>,
-    /// Maximum number of threads that compile kernels. The output does not depend on it, but the
-    /// steps of different kernels are shown interleaved.
+    /// Maximum number of threads that compile kernels. The output does not depend on the number of
+    /// threads. With several threads, the observer receives the steps of different kernels
+    /// interleaved.
     pub threads: NonZero<usize>,
 }
 
 impl Options {
-    /// Creates options with all passes in order, on one thread. Steps are verified if debug
-    /// assertions are enabled.
+    /// Creates options with the default passes, on one thread. Verification is enabled if debug
+    /// assertions are.
     pub fn new(target: Target) -> Options {
         Options {
             target,
@@ -84,17 +88,17 @@ impl Options {
         }
     }
 
-    /// Replaces the passes by those with the given names.
+    /// Replaces the passes by the passes with the given names, in this order.
     ///
     /// # Errors
-    /// Returns an error if a name is not that of a pass.
+    /// Returns an error if no pass has one of the names.
     pub fn with_passes<'n>(mut self, names: impl Iterator<Item = &'n str>) -> Result<Options, UnknownPass> {
         self.pipeline = Pipeline::named(names)?;
         Ok(self)
     }
 }
 
-/// A completed step.
+/// A completed step of a compilation: a pass, or a stage after the passes.
 pub struct Stage<'a> {
     /// Name of the step: a pass, or one of [`STAGES`].
     pub name: &'a str,
@@ -102,22 +106,22 @@ pub struct Stage<'a> {
     pub kernel: &'a str,
     /// Duration of the step; zero unless [`Options::timed`] is set.
     pub time: Duration,
-    /// The step changed the kernel.
+    /// `true` if the step changed the kernel.
     pub changed: bool,
-    /// The result of the step, which `Display` formats as text.
+    /// The kernel or its code after the step. `Display` formats it as text.
     pub result: Product<'a>,
 }
 
-/// The result of a step for one kernel.
+/// The form of a kernel after a step of its compilation.
 #[derive(Clone, Copy)]
 pub enum Product<'a> {
-    /// The kernel after a pass.
+    /// The kernel in the IR, after a pass.
     Lowered(&'a Kernel),
-    /// Machine instructions on virtual registers.
+    /// The machine instructions on virtual registers, after instruction selection.
     Selected(&'a dyn SelectedCode),
-    /// Machine instructions on hardware registers.
+    /// The machine instructions on physical registers, after register allocation.
     Allocated(&'a dyn AllocatedCode),
-    /// Encoded machine code.
+    /// The encoded machine code, after code layout.
     Words(&'a KernelCode),
 }
 
@@ -132,10 +136,10 @@ impl Display for Product<'_> {
     }
 }
 
-/// Callback that observes every step.
+/// Observer of a compilation, called after each step.
 pub type Watch<'w> = dyn FnMut(&Stage<'_>) + Send + 'w;
 
-/// Compiler of kernels, one after another.
+/// Compiler that compiles kernels one after another with the same options.
 pub struct Compiler<'a> {
     options: &'a Options,
     legality: Legality,
@@ -150,18 +154,18 @@ pub struct Compiler<'a> {
 /// Number of applications of each rule, indexed by rule number.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Fired {
-    /// The rules of the passes, in the numbering of [`Pipeline::rule`].
+    /// Counts of the rules of the passes, in the numbering of [`Pipeline::rule`].
     pub lower: Vec<usize>,
-    /// The selection rules of the target, in the order of [`TargetSet::rules`].
+    /// Counts of the selection rules of the target, in the order of [`TargetSet::rules`].
     pub isel: Vec<usize>,
 }
 
 /// A kernel's machine instructions after register allocation.
 #[derive(Debug)]
 pub struct Allocated {
-    /// The instructions.
+    /// The machine instructions on physical registers.
     pub func: Box<dyn AllocatedCode>,
-    /// The selection rules that were applied, in order of application.
+    /// The numbers of the selection rules that were applied, in order of application.
     pub rules: Vec<u32>,
 }
 
@@ -170,50 +174,50 @@ pub struct Allocated {
 pub struct Stats {
     /// Name of the kernel, without `@`.
     pub kernel: String,
-    /// Number of ops in the source.
+    /// Number of ops in the source kernel.
     pub ops: usize,
     /// Number of ops after the passes.
     pub lowered: usize,
-    /// At least one op after the passes operates on several lanes.
+    /// `true` if at least one op after the passes operates on several lanes.
     pub is_packed: bool,
     /// Number of instruction words.
     pub words: usize,
-    /// Number of general registers in use.
+    /// Number of general registers that the code uses.
     pub registers: u32,
-    /// Bytes of local memory per item.
+    /// Size in bytes of the local memory of an item.
     pub local_bytes: u32,
-    /// Number of spilled values.
+    /// Number of values that were spilled to local memory.
     pub spills: u32,
-    /// Bundle density of each block, on targets with bundles.
+    /// Numbers of bundles and instructions in each basic block, for targets with bundles.
     pub blocks: Vec<BlockStats>,
-    /// The selection rules that were applied, in order of application; [`count_rules`] returns
-    /// their names.
+    /// The numbers of the selection rules that were applied, in order of application.
+    /// [`count_rules`] converts them to names and counts.
     pub rules: Vec<u32>,
 }
 
-/// Compiled kernels.
+/// The machine code of compiled kernels, with statistics.
 #[derive(Clone, Debug, Default)]
 pub struct Compiled {
-    /// The kernels' machine code.
+    /// Machine code of each kernel.
     pub code: Vec<KernelCode>,
-    /// Statistics of the kernels.
+    /// Statistics of each kernel.
     pub stats: Vec<Stats>,
 }
 
-/// Compiled kernels, and an object that contains them.
+/// Compiled kernels with an object file that contains them.
 #[derive(Clone, Debug)]
 pub struct Binary {
-    /// The object file.
+    /// The bytes of the object file.
     pub object: Vec<u8>,
-    /// The kernels' machine code.
+    /// Machine code of each kernel.
     pub code: Vec<KernelCode>,
-    /// Statistics of the kernels.
+    /// Statistics of each kernel.
     pub stats: Vec<Stats>,
 }
 
 impl Compiled {
-    /// Returns an object file of the kernels. `file` is their source file, and `options` are the
-    /// options that they were compiled with.
+    /// Returns an object file of the kernels. `file` is the name of their source file. `options`
+    /// are the options with which they were compiled.
     ///
     /// # Errors
     /// Returns an error if the kernels exceed the limits of the object format.
@@ -233,7 +237,8 @@ impl<'a> Compiler<'a> {
         Compiler::with_legality(module, options, options.targets.legality(options.target))
     }
 
-    /// Creates a compiler whose passes use another description of the target's legal ops.
+    /// Creates a compiler with the description `legality` of the target's legal ops, in place of
+    /// the default description.
     pub fn with_legality(module: &'a Module, options: &'a Options, legality: Legality) -> Compiler<'a> {
         Compiler::of(module.file(), module.source().locator(), options, legality)
     }
@@ -248,8 +253,8 @@ impl<'a> Compiler<'a> {
         Compiler { options, legality, file, locator, scratch, support, allocator, fired }
     }
 
-    /// Returns how often each rule was applied so far, including applications to kernels that the
-    /// target does not support.
+    /// Returns the number of applications of each rule so far. Applications to kernels that the
+    /// target does not support are included.
     pub fn fired(&self) -> &Fired {
         &self.fired
     }
@@ -266,7 +271,7 @@ impl<'a> Compiler<'a> {
     /// Compiles a verified kernel to machine code.
     ///
     /// # Errors
-    /// As for [`Compiler::compile`].
+    /// Returns the errors of [`Compiler::compile`].
     pub fn compile_verified(
         &mut self,
         kernel: Verified<'_>,
@@ -276,13 +281,13 @@ impl<'a> Compiler<'a> {
         compiled.map_err(|error| self.as_written(error, kernel.kernel()))
     }
 
-    /// Converts an error of a later step, such as [`Compiler::machine`], to one in terms of the
-    /// source kernel: refusals then name its ops.
+    /// Rewrites an error of a later step, such as [`Compiler::machine`], in terms of the source
+    /// kernel. Unsupported ops are then named as in the source.
     pub fn as_written(&self, error: CompileError, kernel: &Kernel) -> CompileError {
         as_written(error, std::slice::from_ref(kernel), self.options.targets, self.options.target)
     }
 
-    /// Compiles a kernel in place. The passes modify `kernel`; later steps do not.
+    /// Compiles a kernel in place: the passes modify `kernel` instead of a copy.
     fn compile_in_place(
         &mut self,
         kernel: &mut Kernel,
@@ -320,11 +325,11 @@ impl<'a> Compiler<'a> {
         Ok((code, stats))
     }
 
-    /// Runs the passes over the IR and returns the resulting kernel.
+    /// Runs the passes over the IR. Returns the resulting kernel.
     ///
     /// # Errors
-    /// Returns an error if a pass finds something that the target does not support. With
-    /// verification enabled, also returns an error if a pass breaks the kernel.
+    /// Returns an error if a pass finds an op that the target does not support. With verification
+    /// enabled, also returns an error if a pass breaks the kernel.
     pub fn lower(&mut self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<Kernel, CompileError> {
         let mut lowered = kernel.clone();
         let done = self.run_passes(&mut lowered, watch);
@@ -348,15 +353,15 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    /// Compiles a lowered kernel to machine instructions on hardware registers.
+    /// Compiles a lowered kernel to machine instructions on physical registers.
     ///
     /// # Errors
     /// Returns an error if the target does not support the kernel.
     pub fn machine(&mut self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<Allocated, CompileError> {
         let support = self.support()?;
         let locator = &self.locator;
-        // Spans are located in the order of instructions, so the last line is a good starting
-        // point.
+        // Instructions are visited in order, so the line of the previous one is a good start for
+        // the search.
         let line = Cell::new(0);
         let locate = |span: Span| {
             let loc = locator.locate(span, line.get());
@@ -394,7 +399,7 @@ impl<'a> Compiler<'a> {
         Ok(Allocated { func, rules: selected.fired })
     }
 
-    /// Returns the support for the target.
+    /// Returns the compiler's support for the target.
     fn support(&self) -> Result<&'static Support, CompileError> {
         let unknown = || {
             let (span, target) = (Span::default(), self.options.target.name());
@@ -405,7 +410,7 @@ impl<'a> Compiler<'a> {
         self.support.ok_or_else(unknown)
     }
 
-    /// Polls the watchdog.
+    /// Polls the watchdog. Returns an error if the compilation must end.
     fn poll(&self, kernel: &Kernel) -> Result<(), CompileError> {
         let polled = self.options.watchdog.as_ref().map_or(Ok(()), Watchdog::poll);
         polled.map_err(|exceeded| self.ended(kernel, exceeded))
@@ -432,7 +437,7 @@ impl<'a> Compiler<'a> {
         CompileError::TooLarge(TooLarge { at, target: self.options.target, limit })
     }
 
-    /// Creates the error for a compilation that was ended early.
+    /// Creates the error for a compilation that exceeded a limit or was cancelled.
     fn ended(&self, kernel: &Kernel, exceeded: Exceeded) -> CompileError {
         let at = self.at(&kernel.name, kernel.span);
         match exceeded {
@@ -450,7 +455,7 @@ impl<'a> Compiler<'a> {
         CompileError::Internal { at: self.at(&kernel.name, kernel.span), message }
     }
 
-    /// Returns the start time of a step, if steps are timed.
+    /// Returns the current time as the start of a step. Returns `None` if steps are not timed.
     fn start(&self) -> Option<Instant> {
         self.options.timed.then(clock::now).flatten()
     }
@@ -469,7 +474,7 @@ pub fn count_rules(target: Target, taken: &[u32]) -> Vec<(&'static str, usize)> 
     rules.iter().zip(counts).filter(|&(_, count)| count > 0).map(|(rule, count)| (rule.name, count)).collect()
 }
 
-/// Returns `true` if a kernel has an op on several lanes.
+/// Returns `true` if a kernel has an op that operates on several lanes.
 fn is_packed(kernel: &Kernel) -> bool {
     use halfbyte_ir::Op::{Dot2S, Dot2SU, Dot2U, Dot4S, Dot4SU, Dot4U, SadS, SadU};
     let mut insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
@@ -490,7 +495,7 @@ fn step<'a>(name: &'static str, kernel: &'a Kernel, start: Option<Instant>, resu
     Stage { name, kernel: &kernel.name, time, changed: true, result }
 }
 
-/// Adapter that reports passes as steps.
+/// Adapter that reports the passes to an observer of the compilation.
 struct Passes<'a, 'w>(&'a mut Watch<'w>);
 
 impl Observer for Passes<'_, '_> {

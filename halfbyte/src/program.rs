@@ -8,24 +8,24 @@ use crate::data::{Data, fits};
 use crate::targets::{TARGETS, TargetSet};
 use crate::typed_args::{Arg, Args};
 
-/// Loaded kernels. Clones share generated native code.
+/// A loaded object, whose kernels take slices of Rust numbers. Clones share generated native code.
 ///
-/// Threads may share a program, a [`Kernel`] and a [`Bound`], even if one of them panics: all three
-/// are `Send`, `Sync` and `RefUnwindSafe`. `Program` and `Kernel` are also `UnwindSafe`; a `Bound`
-/// is not, because it borrows what it writes.
+/// Threads may share a program, a [`Kernel`] and a [`Bound`], even if a thread panics: all three
+/// are `Send`, `Sync` and `RefUnwindSafe`. `Program` and `Kernel` are also `UnwindSafe`. `Bound` is
+/// not, because it borrows memory that it writes.
 #[derive(Clone, Debug)]
 pub struct Program(runtime::Program);
 
-/// Reason why arguments could not be bound, or a launch gave no result.
+/// Reason why binding or launching a kernel failed.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum CallError {
     /// The program has no kernel with this name.
     #[error("no kernel `@{name}`; the program has {}", known.join(", "))]
     NoKernel {
-        /// The requested name.
+        /// The requested kernel name.
         name: String,
-        /// The existing kernels.
+        /// The names of the program's kernels.
         known: Vec<String>,
     },
     /// An argument's type does not fit the parameter.
@@ -33,12 +33,13 @@ pub enum CallError {
     Type {
         /// Name of the parameter.
         param: String,
-        /// Type of the parameter.
+        /// Declared type of the parameter.
         expected: Type,
-        /// Name of the argument's lane type.
+        /// Name of the lane type of the argument.
         found: &'static str,
     },
-    /// The number or the kind of arguments is wrong, arguments overlap, or the launch failed.
+    /// The number or kind of arguments does not fit the parameters, arguments overlap, or the
+    /// launch failed.
     #[error(transparent)]
     Launch(#[from] LaunchError),
 }
@@ -60,7 +61,7 @@ impl Program {
         targets.load(object).map(Program)
     }
 
-    /// Returns the kernels, in the object's order.
+    /// Returns the kernels, in the order of the object.
     pub fn kernels(&self) -> impl ExactSizeIterator<Item = Kernel<'_>> {
         self.0.kernels().iter().map(Kernel)
     }
@@ -77,8 +78,8 @@ impl Program {
     }
 }
 
-/// A kernel of a program. Its native code is generated at the first launch on [`Engine::Jit`], and
-/// all launches share it.
+/// A kernel of a program. Its native code is generated at the first launch on [`Engine::Jit`]. All
+/// later launches share this code.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel<'p>(&'p runtime::Kernel);
 
@@ -88,20 +89,20 @@ impl<'p> Kernel<'p> {
         self.0.signature().name()
     }
 
-    /// Returns the name and the parameters.
+    /// Returns the kernel's name and parameters.
     pub fn signature(self) -> &'p Signature {
         self.0.signature()
     }
 
-    /// Returns the runtime's kernel, which provides the instruction words, their source locations
-    /// and translation statistics.
+    /// Returns the runtime's handle of the kernel, which gives the instruction words, their source
+    /// locations and the translation statistics.
     pub fn raw(self) -> &'p runtime::Kernel {
         self.0
     }
 
-    /// Binds arguments, given in the order of the parameters; parameters with constant contents
-    /// take no argument. Slices are borrowed without a copy until the launch is dropped. They may
-    /// have any address, and any length in whole elements.
+    /// Binds arguments to the kernel, in the order of the parameters. Parameters with constant
+    /// contents take no argument. Slices are borrowed without a copy until the result is dropped.
+    /// They may have any address, and any length in whole elements.
     ///
     /// ```
     /// use halfbyte::{HALU, Module, Program};
@@ -122,7 +123,7 @@ impl<'p> Kernel<'p> {
     /// ```
     ///
     /// If the signature is known only at run time, pass a `Vec` of [`Arg`]. Untyped bytes fit a
-    /// slice of any type, as `halfbyte::runtime::Arg::In(bytes).into()`.
+    /// buffer of any type, as `halfbyte::runtime::Arg::In(bytes).into()`.
     ///
     /// ```
     /// # use halfbyte::{HALU, Module, Program};
@@ -257,8 +258,8 @@ impl<'a> Bound<'a> {
         bytemuck::try_cast_slice(self.0.buffer(param)?).ok()
     }
 
-    /// Returns the contents of a buffer for changes between runs. The slice must have been passed
-    /// as `&mut`; the parameter's direction does not matter.
+    /// Returns the contents of a parameter's buffer, to be changed between runs. The slice must
+    /// have been passed as `&mut`; the parameter's direction does not matter.
     pub fn buffer_mut<T: Data>(&mut self, param: usize) -> Option<&mut [T]> {
         self.is_of::<T>(param).then_some(())?;
         bytemuck::try_cast_slice_mut(self.0.buffer_mut(param)?).ok()
@@ -273,9 +274,9 @@ impl<'a> Bound<'a> {
     /// `out` buffers with zeros; other buffers keep their contents.
     ///
     /// # Errors
-    /// Returns an error if the shape is invalid, if the engine does not run the kernel, or if
-    /// scalars make VP1's streams exceed the data store. In these cases nothing is run or written.
-    /// After a trap or an exceeded limit the buffers hold no valid result.
+    /// Returns an error if the shape is invalid, if the engine does not support the kernel, or if
+    /// the scalars make VP1's streams exceed the data store. In these cases no work item runs and
+    /// no buffer changes. After a trap or an exceeded limit the buffers hold no valid result.
     pub fn run(&mut self, shape: impl Into<Shape>) -> Result<Stats, LaunchError> {
         self.0.run(shape)
     }

@@ -1,5 +1,6 @@
-//! Refusals in terms of the source text. Passes replace source ops by others and may expand one op
-//! into several, so that refusals must be mapped back and deduplicated.
+//! Conversion of errors about unsupported ops to the ops of the source text. Passes replace the ops
+//! of the source, and may expand one op into several ops. Errors about their results must be mapped
+//! back and deduplicated.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,12 +10,12 @@ use halfbyte_ir::{Kernel, Op, Reason, Span, Type};
 use crate::error::{CompileError, Refused};
 use crate::targets::TargetSet;
 
-/// The ops at each span of a kernel's source.
+/// The ops of a source kernel, keyed by span.
 type Written = HashMap<Span, Vec<(Op, Type)>>;
 
-/// Rewrites refusals so that each names the source op at its span, once per op. Adds help that
-/// names targets with the op, unless the refusal has help already. Other errors are returned
-/// unchanged.
+/// Rewrites errors about unsupported ops so that each names the source op at its span, once for
+/// each op. An error without help gets help that names the targets that support the op. All other
+/// errors are returned unchanged.
 pub(crate) fn as_written(error: CompileError, kernels: &[Kernel], targets: &TargetSet, target: Target) -> CompileError {
     let CompileError::Refused(mut refused) = error else { return error };
     let mut written: HashMap<&str, Written> = HashMap::new();
@@ -24,7 +25,7 @@ pub(crate) fn as_written(error: CompileError, kernels: &[Kernel], targets: &Targ
             && let Some(kernel) = kernels.iter().find(|kernel| kernel.name == at.kernel)
         {
             let ops = written.entry(&kernel.name).or_insert_with(|| ops(kernel)).get(&refusal.span);
-            // If a builder gave several ops the same span, it is unknown which of them was refused.
+            // If several ops of the source have the same span, the unsupported one is not known.
             if let Some(&[op]) = ops.map(Vec::as_slice)
                 && op != found
             {
@@ -63,7 +64,7 @@ fn ops(kernel: &Kernel) -> Written {
     written
 }
 
-/// Returns help that names the targets that support an op natively.
+/// Returns help that names the other targets that support an op natively.
 fn elsewhere(targets: &TargetSet, target: Target, (op, ty): (Op, Type)) -> String {
     let others = targets.defaults().filter(|other| other.name() != target.name());
     let having = others.filter(|&other| targets.legality(other).is_native(op, ty));

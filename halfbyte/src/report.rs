@@ -1,4 +1,4 @@
-//! Reports: findings about a text, shown with excerpts of the text.
+//! Reports: lists of diagnostics about a text, shown with excerpts of the text.
 
 mod groups;
 #[cfg_attr(feature = "snippets", path = "report/snippets.rs")]
@@ -15,12 +15,12 @@ use crate::source::SourceText;
 
 pub use groups::Group;
 
-/// Findings about one source text. `Display` writes messages with file, line and column, the
-/// expected form, and a suggested replacement. With feature `snippets` it also shows the source
-/// line with an underline.
+/// Errors or warnings about one source text. `Display` writes each message with file, line and
+/// column, the expected form, and a suggested replacement. With feature `snippets` it also shows
+/// the source line with an underline.
 ///
-/// Equal findings at several places are shown once, with a list of the other places. After twenty
-/// messages only the number of the remaining ones follows.
+/// Equal messages at several places are shown once, with a list of the other places. After twenty
+/// messages, `Display` writes only the number of the remaining messages.
 #[derive(Clone, Debug)]
 pub struct Report {
     file: String,
@@ -29,7 +29,7 @@ pub struct Report {
     severity: Severity,
 }
 
-/// Severity of the findings in a report.
+/// Severity of the diagnostics in a report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Severity {
     /// The text is wrong.
@@ -39,7 +39,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// Returns the name in messages.
+    /// Returns the word for the severity in messages.
     pub const fn name(self) -> &'static str {
         match self {
             Severity::Error => "error",
@@ -59,44 +59,45 @@ impl Report {
         Report { severity: Severity::Warning, ..Report::new(file, text, list) }
     }
 
-    /// Creates a report of errors in kernels with the given source.
+    /// Creates a report of errors in kernels that have the given source.
     pub(crate) fn of(file: impl Into<String>, source: SourceText, list: Vec<Diagnostic>) -> Report {
         Report { file: file.into(), source, list, severity: Severity::Error }
     }
 
-    /// Returns the severity of the findings.
+    /// Returns the severity of the diagnostics.
     pub fn severity(&self) -> Severity {
         self.severity
     }
 
-    /// Returns the file name in messages.
+    /// Returns the file name that messages show.
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// Returns the source text, which is empty if there is none.
+    /// Returns the source text, or an empty string if the report has none.
     pub fn text(&self) -> &str {
         self.source.text()
     }
 
-    /// Returns the findings, in the order in which they are shown.
+    /// Returns the diagnostics, in the order in which they are shown.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.list
     }
 
-    /// Returns the findings in this order, with equal findings grouped.
+    /// Returns the diagnostics in the order in which they are shown. Equal diagnostics form one
+    /// group.
     pub fn groups(&self) -> Vec<Group<'_>> {
         groups::grouped(&self.list)
     }
 
-    /// Formats the messages, optionally with terminal colours. Without feature `snippets` there are
-    /// no colours.
+    /// Formats the report, with terminal colours if `colours` is `true`. Without feature `snippets`
+    /// there are no colours.
     pub fn render(&self, colours: bool) -> String {
         shown::render(self, colours)
     }
 }
 
-/// Number of characters that are shown at each end of a long message. A message may quote a text of
+/// Number of characters at each end of a long message that are shown. A message may quote a text of
 /// any length.
 const SHOWN: usize = 400;
 
@@ -106,7 +107,7 @@ fn clipped(message: &str) -> Cow<'_, str> {
     match (end, start) {
         (Some(end), Some(start)) if end < start => {
             let [first, last] = [message.get(..end), message.get(start..)].map(Option::unwrap_or_default);
-            // A message of several lines is clipped at line boundaries.
+            // A message with several lines is shortened at line breaks.
             match (first.rfind('\n'), last.find('\n')) {
                 (Some(end), Some(start)) => {
                     let [first, last] = [first.get(..=end), last.get(start..)].map(Option::unwrap_or_default);

@@ -1,4 +1,4 @@
-//! The source of kernels, and the mapping from spans to locations.
+//! Sources of kernels, and conversion of spans to lines and columns.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,15 +25,15 @@ impl<F: Fn(Span) -> Loc + Send + Sync> SourceMap for F {
     }
 }
 
-/// The source that spans in kernels refer to.
+/// The source to which the spans of kernels refer.
 #[derive(Clone, Default)]
 pub enum SourceText {
-    /// No source; messages show the instruction itself.
+    /// No source. Messages show the instruction in place of a location.
     #[default]
     None,
-    /// A text; spans are byte offsets in it.
+    /// A source text. Spans are byte offsets in the text.
     Text(Arc<str>),
-    /// A user-defined map from spans to locations.
+    /// A user-defined map from spans to lines and columns.
     Map(Arc<dyn SourceMap>),
 }
 
@@ -48,7 +48,7 @@ impl fmt::Debug for SourceText {
 }
 
 impl SourceText {
-    /// Returns the text, which is empty if there is none.
+    /// Returns the source text, or an empty string if there is none.
     pub fn text(&self) -> &str {
         match self {
             SourceText::Text(text) => text,
@@ -56,7 +56,7 @@ impl SourceText {
         }
     }
 
-    /// Returns a locator of spans in the source.
+    /// Creates a converter of spans to lines and columns.
     pub(crate) fn locator(&self) -> Locator<'_> {
         match self {
             SourceText::None => Locator::None,
@@ -66,7 +66,7 @@ impl SourceText {
     }
 }
 
-/// A locator of spans in the source.
+/// A converter of spans to lines and columns.
 #[derive(Clone)]
 pub(crate) enum Locator<'a> {
     None,

@@ -1,4 +1,4 @@
-//! Execution platforms of kernels, by name.
+//! The platforms that can run kernels, by name.
 
 use std::fmt;
 
@@ -11,20 +11,20 @@ use crate::targets::TARGETS;
 pub enum Platform {
     /// The evaluator of the IR.
     Ir,
-    /// A machine whose code the runtime executes.
+    /// The machine of a target, whose code the runtime executes.
     Words(Target),
 }
 
-/// Name of the evaluator.
+/// Name of the evaluator on run lines and on the command line.
 const IR: &str = "ir";
 
 impl Platform {
-    /// Returns the platform with the given name on run lines and on the command line.
+    /// Returns the platform that has the given name on run lines and on the command line.
     pub fn from_name(name: &str) -> Option<Platform> {
         if name == IR { Some(Platform::Ir) } else { TARGETS.named(name).map(Platform::Words) }
     }
 
-    /// Returns all names, for messages.
+    /// Lists the names of all platforms for a message.
     pub fn names() -> String {
         TARGETS.defaults().fold(IR.to_owned(), |names, target| format!("{names}, {}", target.name()))
     }

@@ -1,4 +1,4 @@
-//! The list of targets, which collects the support for each target from all crates.
+//! Sets of targets. An entry collects the support of all crates for one instruction set.
 
 use halfbyte_abi::{Sm, Target};
 use halfbyte_emit::{Emitter, KernelCode, LayoutError, listing};
@@ -11,30 +11,31 @@ use halfbyte_runtime::{Engine, LoadError, Machine, Program};
 #[cfg(any(feature = "halu", feature = "vp1", feature = "ptx"))]
 use crate::intrinsics;
 
-/// A function that returns the semantics of an intrinsic, given the types of its operands and its
-/// result.
+/// A function that returns the semantics of an intrinsic. It takes the instruction text, the types
+/// of the operands, and the type of the result.
 pub type Meaning = for<'a> fn(&'a str, &[Type], Type) -> Result<IntrinsicFn<'a>, String>;
 
-/// An instruction set, with the support for its targets.
+/// An instruction set, with the support of each crate for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Support {
-    /// The instruction set, and its representation in objects.
+    /// The description of the instruction set and of its code in objects.
     pub isa: &'static dyn Isa,
-    /// Instruction selection.
+    /// The instruction selection.
     pub isel: &'static dyn Backend,
-    /// Code layout and emission.
+    /// The code layout and encoding.
     pub emit: &'static dyn Emitter,
-    /// Execution.
+    /// The execution of kernels.
     pub runtime: &'static dyn Machine,
-    /// Semantics of its instructions as intrinsics, if supported.
+    /// The semantics of the instructions as intrinsics, if the evaluator supports them.
     pub intrinsics: Option<Meaning>,
 }
 
-/// A list of targets. A program with a custom target combines it with [`BUILT_IN`] in its own list.
+/// A list of instruction sets with their targets. To add a custom target, create a list of
+/// [`BUILT_IN`] and the custom instruction set.
 #[derive(Clone, Copy, Debug)]
 pub struct TargetSet(&'static [Support]);
 
-/// The built-in instruction sets, one per line.
+/// The built-in instruction sets.
 #[rustfmt::skip]
 pub const BUILT_IN: &[Support] = &[
     #[cfg(feature = "halu")]
@@ -45,22 +46,23 @@ pub const BUILT_IN: &[Support] = &[
     Support { isa: &halfbyte_isa::ptx::Ptx,   isel: &halfbyte_isel::Ptx,  emit: &halfbyte_isel::Ptx,  runtime: &halfbyte_runtime::Ptx,  intrinsics: Some(intrinsics::ptx::resolve) },
 ];
 
-/// The default list of targets.
+/// The default set, with all built-in targets.
 pub static TARGETS: TargetSet = TargetSet(BUILT_IN);
 
 impl TargetSet {
-    /// Creates a list. Names, and target codes in objects, must be distinct.
+    /// Creates a set. The names of the targets must be distinct, and so must their codes in
+    /// objects.
     pub const fn new(all: &'static [Support]) -> TargetSet {
         TargetSet(all)
     }
 
-    /// Returns the support for a target, if it is in the list.
+    /// Returns the support for a target, or `None` if the set does not contain the target.
     pub fn support(&self, target: Target) -> Option<&'static Support> {
         self.0.iter().find(|support| support.isa.targets().contains(&target))
     }
 
-    /// Returns the default target of each instruction set, which applies if no SM version is given,
-    /// in the order of the list.
+    /// Returns the default target of each instruction set, in the order of the list. The default
+    /// target applies if no SM version is given.
     pub fn defaults(&self) -> impl Iterator<Item = Target> {
         self.0.iter().map(|support| support.isa.default_target())
     }
@@ -70,24 +72,25 @@ impl TargetSet {
         self.0.iter().flat_map(|support| support.isa.targets().iter().copied())
     }
 
-    /// Returns the default target with the given name.
+    /// Returns the default target of the instruction set with the given name.
     pub fn named(&self, name: &str) -> Option<Target> {
         self.defaults().find(|target| target.name() == name)
     }
 
-    /// Returns targets of the same instruction set that together cover all variants of its
+    /// Returns targets of the same instruction set that together have all variants of its
     /// instructions.
     pub fn representatives(&self, target: Target) -> Vec<Target> {
         self.support(target).map_or(Vec::new(), |support| support.isa.representatives())
     }
 
-    /// Returns the target of the same instruction set for an SM version, if any.
+    /// Returns the target of the same instruction set for an SM version, or `None` if there is no
+    /// such target.
     pub fn for_sm(&self, target: Target, sm: Sm) -> Option<Target> {
         let targets = self.support(target)?.isa.targets();
         targets.iter().copied().find(|target| target.sm() == Some(sm))
     }
 
-    /// Returns all names for a message, as in `halu, vp1 or ptx`.
+    /// Lists the names of all targets for a message, as in `halu, vp1 or ptx`.
     pub fn names(&self) -> String {
         let names: Vec<&str> = self.defaults().map(Target::name).collect();
         match names.split_last() {
@@ -97,13 +100,14 @@ impl TargetSet {
         }
     }
 
-    /// Returns the selection rules of a target, or no rules if the target is not in the list.
+    /// Returns the selection rules of a target. Returns no rules if the set does not contain the
+    /// target.
     pub fn rules(&self, target: Target) -> &'static [Rule] {
         self.support(target).map_or(&[], |support| support.isel.rules())
     }
 
-    /// Returns the legal ops of a target, for the passes. No op is legal if the target is not in
-    /// the list.
+    /// Returns the description of a target's legal ops for the passes. No op is legal if the set
+    /// does not contain the target.
     pub fn legality(&self, target: Target) -> Legality {
         let nothing = || Legality::new(target.name(), [], |_, _| None);
         self.support(target).map_or_else(nothing, |support| support.isel.legality(target))
@@ -114,11 +118,11 @@ impl TargetSet {
         self.support(target).map_or(Vec::new(), |support| support.isel.check_intrinsics(kernel, target))
     }
 
-    /// Selects the machine instructions of a verified and lowered kernel.
+    /// Selects machine instructions for a verified and lowered kernel.
     ///
     /// # Errors
-    /// Returns every op that no rule of the target matches, or an error if the target is not in the
-    /// list.
+    /// Returns every op that no rule of the target matches, or an error if the set does not contain
+    /// the target.
     pub fn select(&self, request: Request<'_>) -> Result<Selected, Vec<Refusal>> {
         let Some(support) = self.support(request.target) else {
             let reason = Some(halfbyte_ir::Reason::new("the target is not in the list of targets"));
@@ -128,16 +132,16 @@ impl TargetSet {
         support.isel.select(request, &mut Scratch::default())
     }
 
-    /// Lays out a machine function.
+    /// Lays out and encodes a machine function.
     ///
     /// # Errors
-    /// Returns an error if the function breaks an invariant of allocated code, or if the target is
-    /// not in the list.
+    /// Returns an error if the function breaks an invariant of allocated code, or if the set does
+    /// not contain the target.
     pub fn layout(&self, target: Target, func: Box<dyn AllocatedCode>) -> Result<KernelCode, LayoutError> {
         self.support(target).ok_or(LayoutError::Backend)?.emit.layout(func)
     }
 
-    /// Returns a listing of instruction words with their assembly and source text; see
+    /// Returns a listing of instruction words with their assembly and source text. See
     /// [`halfbyte_emit::listing`].
     pub fn listing(&self, code: &KernelCode, source: &str, text: Option<&str>) -> String {
         let support = self.support(code.words.target());
@@ -159,14 +163,15 @@ impl TargetSet {
         Program::load(object, &machines)
     }
 
-    /// Returns the semantics of intrinsics for the target with the given name.
+    /// Returns the function that gives the semantics of intrinsics for the target with the given
+    /// name.
     pub fn meaning(&self, name: &str) -> Option<Meaning> {
         let of_name = |support: &&Support| support.isa.targets().iter().any(|target| target.name() == name);
         self.0.iter().find(of_name)?.intrinsics
     }
 }
 
-/// The semantics of all intrinsics of these targets.
+/// The semantics of the intrinsics of all targets in a set.
 #[derive(Clone, Copy, Debug)]
 pub struct Meanings(pub &'static TargetSet);
 
@@ -292,14 +297,14 @@ mod intrinsics_in_kernels {
         let vectors = [(Type::I8X16, &a[..]), (Type::I8X16, &b[..])];
         let difference: Vec<u64> = a.iter().map(|&a| a.saturating_sub(100)).collect();
         assert_eq!(run_on("vp1", "vsub u $d $0 $1", &vectors, Type::I8X16), Ok(difference));
-        // A mask result takes the sign bit of each lane.
+        // A mask result is the sign bit of each lane.
         let signs = a.iter().map(|&a| a >> 7).collect();
         assert_eq!(run_on("vp1", "mov $d $0", &vectors[..1], Type::I1X16), Ok(signs));
         let mask: (Type, &[u64]) = (Type::I1X4, &[1, 0, 0, 1]);
         assert_eq!(run_on("vp1", "or $d $0 0x0", &[mask], Type::I32), Ok(vec![0xff00_00ff]));
         assert_eq!(run_on("vp1", "sub $d 0x0 $0", &[(Type::I1, &[1])], Type::I32), Ok(vec![1]));
         assert_eq!(run_on("vp1", "sub $d 0x0 $0", &[(Type::I32, &[5])], Type::I1), Ok(vec![1]));
-        // A narrow operand is zero-extended.
+        // An operand narrower than its register is zero-extended.
         assert_eq!(run_on("vp1", "or $d $0 0x0", &[(Type::I16, &[0x8001])], Type::I32), Ok(vec![0x8001]));
         let twice = "vmul s rd int 0x0 lo # u $0 u $1; vmac u rd int 0x0 lo $d u $0 u $1";
         let products = a.iter().map(|&a| (200 * a) & 0xff).collect();

@@ -1,4 +1,4 @@
-//! Typed arguments of launches.
+//! Launch arguments with Rust types.
 
 use half::{bf16, f16};
 use halfbyte_abi::Type;
@@ -6,20 +6,20 @@ use halfbyte_runtime as runtime;
 
 use crate::data::{Data, bits, fits};
 
-/// An argument of a launch, with its type if known.
+/// An argument of a launch, with the Rust type of its lanes if known.
 #[derive(Debug)]
 pub struct Arg<'a> {
     pub(crate) raw: runtime::Arg<'a>,
-    /// `None` for untyped bytes.
+    /// The lane type, or `None` for untyped bytes.
     pub(crate) lanes: Option<Lanes>,
 }
 
-/// The type of an argument's lanes.
+/// The Rust type of an argument's lanes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes {
     pub fits: fn(Type) -> bool,
     pub name: &'static str,
-    /// Size of one value in bytes.
+    /// Size in bytes of one value of the Rust type, which may have several lanes.
     pub bytes: usize,
 }
 
@@ -35,19 +35,19 @@ impl<'a> Arg<'a> {
         Arg { raw: runtime::Arg::Scalar(bits(&value)), lanes: Lanes::of::<T>() }
     }
 
-    /// Creates an `in` buffer.
+    /// Creates the argument for an `in` buffer.
     pub fn input<T: Data>(data: &'a [T]) -> Arg<'a> {
         Arg { raw: runtime::Arg::In(bytemuck::must_cast_slice(data)), lanes: Lanes::of::<T>() }
     }
 
-    /// Creates a buffer of any direction: one that the kernel may write, or an `in` buffer that
-    /// changes between runs.
+    /// Creates the argument for a buffer of any direction. Use it also for an `in` buffer whose
+    /// contents change between runs.
     pub fn buffer<T: Data>(data: &'a mut [T]) -> Arg<'a> {
         Arg { raw: runtime::Arg::Buffer(bytemuck::must_cast_slice_mut(data)), lanes: Lanes::of::<T>() }
     }
 }
 
-/// Creates an untyped argument, which fits every parameter of its size.
+/// Creates an untyped argument, which fits a parameter of any type if the size is right.
 impl<'a> From<runtime::Arg<'a>> for Arg<'a> {
     fn from(raw: runtime::Arg<'a>) -> Arg<'a> {
         Arg { raw, lanes: None }
@@ -108,14 +108,14 @@ impl<'a, T: Data> From<&'a mut Vec<T>> for Arg<'a> {
     }
 }
 
-/// The arguments of a launch, in the order of the parameters: a tuple of up to 16 elements, or an
+/// The arguments of a launch, in the order of the parameters: a tuple of up to 16 entries, or an
 /// array or `Vec` of [`Arg`].
 ///
-/// In a tuple, a number is a scalar, and so is an array of numbers, which holds the lanes of one
-/// element. `&[T]`, `&[T; N]` and `&Vec<T>` are `in` buffers. The corresponding `&mut` types are
+/// In a tuple, a number is a scalar. An array of numbers is also a scalar, and its entries are the
+/// lanes. `&[T]`, `&[T; N]` and `&Vec<T>` are `in` buffers. The corresponding `&mut` types are
 /// buffers of any direction.
 pub trait Args<'a>: sealed::Sealed {
-    /// Returns the arguments one by one.
+    /// Returns the arguments, in order.
     fn args(self) -> impl ExactSizeIterator<Item = Arg<'a>>;
 }
 

@@ -1,4 +1,4 @@
-//! Arrays in files: their NumPy dtype and their shape.
+//! Arrays in files, described by their NumPy dtype and their shape.
 
 use std::fmt;
 
@@ -9,13 +9,14 @@ use super::print::Sign;
 /// A NumPy dtype.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dtype {
-    /// NumPy's kind: `u`, `i`, `f`, `b` (boolean) or `V` (raw bytes, for formats that NumPy lacks).
+    /// Kind in NumPy: `u`, `i`, `f`, `b` (boolean) or `V` (raw bytes, for formats that NumPy
+    /// lacks).
     pub(super) letter: char,
-    /// The size of a number in bytes.
+    /// The size of one number in bytes.
     pub(super) size: u8,
 }
 
-/// All dtypes of buffers: NumPy's name, a short name, kind and size.
+/// The dtypes that buffers support, each with its NumPy name, short name, kind and size in bytes.
 const DTYPES: [(&str, &str, char, u8); 13] = [
     ("uint8", "u8", 'u', 1),
     ("uint16", "u16", 'u', 2),
@@ -35,23 +36,25 @@ const DTYPES: [(&str, &str, char, u8); 13] = [
 impl Dtype {
     pub(super) const BYTES: Dtype = Dtype { letter: 'u', size: 1 };
 
-    /// Returns the dtype with NumPy's name, or with a short name: `u8`, `s8`, `f16`.
+    /// Returns the dtype with a NumPy name such as `float16`, or with a short name such as `u8`,
+    /// `s8` or `f16`.
     pub fn from_name(name: &str) -> Option<Dtype> {
         let found = DTYPES.iter().find(|(long, short, ..)| name == *long || name == *short);
         found.map(|&(_, _, letter, size)| Dtype { letter, size })
     }
 
-    /// Returns the dtype with the name in a file's header, without the byte order: `u1`, `f2`.
+    /// Returns the dtype with a name in the header of an `.npy` file, without the byte order, such
+    /// as `u1` or `f2`.
     pub(super) fn from_header(text: &str) -> Option<Dtype> {
         DTYPES.iter().map(|&(_, _, letter, size)| Dtype { letter, size }).find(|dtype| dtype.header() == text)
     }
 
-    /// Returns the name in a file's header, without the byte order.
+    /// Returns the dtype's name in the header of an `.npy` file, without the byte order.
     pub(super) fn header(self) -> String {
         format!("{}{}", self.letter, self.size)
     }
 
-    /// Returns NumPy's name.
+    /// Returns the dtype's name in NumPy.
     pub fn name(self) -> &'static str {
         let found = DTYPES.iter().find(|&&(_, _, letter, size)| (letter, size) == (self.letter, self.size));
         found.map_or("?", |(name, ..)| name)
@@ -62,7 +65,8 @@ impl Dtype {
         self.letter == 'i'
     }
 
-    /// Returns the dtype with which a buffer is written if no input array determines it.
+    /// Returns the dtype with which a buffer of type `ty` is written to a file, unless an input
+    /// array determines the dtype.
     pub fn of(ty: Type, sign: Sign) -> Dtype {
         let lane = ty.lane_type().bytes() as u8;
         match ty.elem() {
@@ -73,8 +77,8 @@ impl Dtype {
         }
     }
 
-    /// Returns the dtypes that can be read as a type: one number per lane, or an unsigned integer
-    /// per vector element.
+    /// Returns the dtypes that can be read as type `ty`. An array has one number for each lane, or
+    /// one unsigned integer for each vector element.
     pub fn fitting(ty: Type) -> Vec<Dtype> {
         let letters = match ty.elem() {
             Elem::I1 => ['u', 'i', 'b'].as_slice(),
@@ -90,7 +94,7 @@ impl Dtype {
         lanes.chain(whole).map(|(letter, size)| Dtype { letter, size: size as u8 }).collect()
     }
 
-    /// Returns the names of dtypes, for messages.
+    /// Lists the names of dtypes for a message.
     pub(super) fn names(fitting: &[Dtype]) -> String {
         let names: Vec<&str> = fitting.iter().map(|dtype| dtype.name()).collect();
         match names.split_last() {
@@ -106,21 +110,21 @@ impl fmt::Display for Dtype {
     }
 }
 
-/// The largest number of axes in NumPy.
+/// Maximum number of axes of a NumPy array.
 const MAX_AXES: usize = 64;
 
 /// The dtype and shape of an array in a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Array {
-    /// The dtype.
+    /// The dtype of the numbers.
     pub dtype: Dtype,
-    /// The sizes of the axes, the last axis fastest. For a picture: height, width and, if there are
-    /// several, the channels.
+    /// The sizes of the axes; the index of the last axis varies fastest. For a picture: height,
+    /// width and, if there are several, the number of channels.
     pub shape: Vec<u64>,
 }
 
 impl Array {
-    /// Returns the size in bytes, saturated.
+    /// Returns the size of the array in bytes, saturated.
     pub fn bytes(&self) -> u128 {
         if self.shape.contains(&0) {
             return 0;
@@ -129,9 +133,10 @@ impl Array {
         dims.fold(self.dtype.size.into(), |product, n| product.saturating_mul(n))
     }
 
-    /// Returns the array as which a buffer of `bytes` bytes is written. The dtype of `like` is used
-    /// if it fits, with the given signedness. The shape of `like` is used if the sizes agree.
-    /// Otherwise there is an axis of elements and, for vectors, an axis of lanes.
+    /// Returns the dtype and shape with which a buffer of `bytes` bytes is written to a file. The
+    /// dtype of `like` is used if it fits the type, with the given signedness. The shape of `like`
+    /// is used if the sizes agree. Otherwise the array has an axis of elements and, for vectors, an
+    /// axis of lanes.
     pub fn of(ty: Type, bytes: usize, like: Option<&Array>, sign: Sign) -> Array {
         let plain = Dtype::of(ty, sign);
         let fits = |dtype: &Dtype| Dtype::fitting(ty).contains(dtype);
@@ -152,8 +157,8 @@ impl Array {
     }
 }
 
-/// Returns the row of a type in the table of dtypes: the type, the dtypes that are read, and the
-/// dtype that is written.
+/// Returns the row of a type in the table of dtypes: the type, the dtypes that it can be read from,
+/// and the dtype that it is written with.
 fn dtype_row(ty: Type, quote: &str) -> [String; 3] {
     let lane = if ty.is_mask() { ty.bytes() } else { ty.lane_type().bytes() };
     let (lanes, whole): (Vec<Dtype>, Vec<Dtype>) =
@@ -167,7 +172,7 @@ fn dtype_row(ty: Type, quote: &str) -> [String; 3] {
     [ty.name().to_owned(), format!("{}{a_lane}{whole}", names(&lanes)), names(&[Dtype::of(ty, Sign::Unsigned)])]
 }
 
-/// Returns the table of dtypes in Markdown, with one row per type of the IR.
+/// Returns the table of dtypes in Markdown, with one row for each type of the IR.
 pub fn dtype_table() -> String {
     let rows = Type::ALL.iter().map(|&ty| {
         let [name, read, written] = dtype_row(ty, "`");
@@ -176,7 +181,7 @@ pub fn dtype_table() -> String {
     "| elements | dtypes read | written as |\n|---|---|---|\n".to_owned() + &rows.collect::<String>()
 }
 
-/// Returns the table of dtypes as aligned lines.
+/// Returns the table of dtypes as lines of text with aligned columns.
 pub fn dtype_lines() -> String {
     let rows = Type::ALL.iter().map(|&ty| {
         let [name, read, _] = dtype_row(ty, "");

@@ -1,4 +1,4 @@
-//! Binding of values to a kernel's parameters, which gives the bytes of a launch.
+//! Binding of values to a kernel's parameters, which gives the argument bytes of a launch.
 
 use std::collections::HashMap;
 
@@ -17,22 +17,23 @@ use super::{Loaded, Loader, MAX_BYTES, Value, ValueKind, brief};
 /// The argument bytes of a launch, and its expected results.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Bound {
-    /// The bytes of each parameter's scalar or buffer.
+    /// The bytes of each scalar or buffer, indexed by parameter.
     pub args: Vec<Vec<u8>>,
-    /// The expected contents of buffers after the launch, with the parameters' numbers.
+    /// The expected contents of buffers after the launch, each with the index of its parameter.
     pub results: Vec<(usize, Vec<u8>)>,
-    /// The array of each parameter whose buffer was read from a file.
+    /// The dtype and shape of each parameter's buffer, if the buffer was read from a file.
     pub arrays: Vec<Option<Array>>,
-    /// The numbers of the `out` buffers whose size is not given. They are empty until
-    /// [`Bound::settle`].
+    /// The indices of the `out` buffers whose size is not given. They have no bytes until
+    /// [`Bound::size_open_buffers`] sets their sizes.
     pub open: Vec<usize>,
-    /// The arguments that alias the buffers of others. Their bytes are a copy of the aliased bytes.
+    /// The arguments that alias the buffers of other arguments. The entry of an alias in `args` is
+    /// a copy of the aliased bytes.
     pub aliases: Vec<Alias>,
-    /// The element types for which a signed value was given.
+    /// The lane types for which a negative value or a file of signed integers was given.
     signed: Vec<Elem>,
 }
 
-/// The bytes of buffers and scalars after earlier launches, by the names of their parameters.
+/// The bytes of scalars and buffers after earlier launches, by parameter name.
 #[derive(Clone, Default, Debug)]
 pub struct RetainedBuffers(HashMap<String, RetainedArgument>);
 
@@ -43,7 +44,7 @@ struct RetainedArgument {
 }
 
 impl RetainedBuffers {
-    /// Keeps the arguments after a launch. Aliases are not kept, because their bytes belong to
+    /// Stores the arguments after a launch. Aliases are not stored, because their bytes belong to
     /// another buffer.
     pub fn keep(&mut self, params: &[Param], aliases: &[Alias], args: Vec<Vec<u8>>) {
         let own = |(number, _): &(usize, _)| !aliases.iter().any(|alias| alias.param == *number);
@@ -53,8 +54,8 @@ impl RetainedBuffers {
         }
     }
 
-    /// Returns the kept bytes for a parameter, or the reason why the kept argument of that name
-    /// does not fit.
+    /// Returns the stored bytes for a parameter. Returns an error message if the stored argument of
+    /// the same name does not fit the parameter.
     fn find(&self, param: &Param) -> Option<Result<&[u8], String>> {
         let RetainedArgument { is_scalar, bytes } = self.0.get(&param.name)?;
         let (name, size) = (&param.name, param.ty().bytes() as usize);
@@ -72,7 +73,7 @@ impl RetainedBuffers {
 }
 
 /// Binds values to the parameters of a kernel. An `out` buffer without a value gets the size of its
-/// expected result; without one, it stays open.
+/// expected result. Without an expected result, its index is added to [`Bound::open`].
 ///
 /// # Errors
 /// Fails if a name is not a parameter, or if a value does not fit its parameter. Fails at `place`
@@ -88,7 +89,7 @@ pub fn bind(
 }
 
 /// Binds values as [`bind`] does, but after earlier launches: a parameter without a value takes the
-/// kept bytes of its name.
+/// bytes that `kept` stores for its name.
 ///
 /// # Errors
 /// Fails if a name is not a parameter, or if a value does not fit its parameter. Fails at `place`
@@ -147,7 +148,7 @@ pub fn bind_after(
         }
     }
     for (number, param) in params.iter().enumerate() {
-        // The error of an invalid value has been reported already.
+        // The error of this parameter's invalid value is already in `errors`.
         if args[number].is_some() || values.iter().any(|((name, _), _)| *name == param.name) {
             continue;
         }
@@ -226,8 +227,8 @@ pub fn bind_after(
     }
 }
 
-/// Checks an alias: argument `param` is the address of byte `offset` in the buffer of argument
-/// `of`.
+/// Checks an alias, which makes argument `param` the address of byte `offset` in the buffer of
+/// argument `of`.
 fn alias(
     params: &[Param],
     args: &[Option<Vec<u8>>],
@@ -263,9 +264,10 @@ fn hint(param: &Param) -> String {
 }
 
 impl Bound {
-    /// Sizes each open buffer: the evaluator runs the launch, and the buffer ends after the last
-    /// element that is read or written. If the launch traps for another reason, the buffer keeps
-    /// the size reached so far, which starts at one element per item.
+    /// Sets the size of each `out` buffer without a given size. The evaluator runs the launch, and
+    /// a buffer ends after the last element that the kernel accesses. If the launch fails
+    /// otherwise, a buffer keeps the size found so far. The first size is one element for each work
+    /// item.
     pub fn size_open_buffers(&mut self, kernel: &Kernel, shape: Shape, watchdog: Option<&Watchdog>) {
         if self.open.is_empty() {
             return;
@@ -312,10 +314,10 @@ impl Bound {
         self.open.clear();
     }
 
-    /// Returns the arguments unchanged if there is no open buffer.
+    /// Returns the arguments unchanged if the size of every buffer is given.
     ///
     /// # Errors
-    /// Fails at `place` for each open buffer.
+    /// Fails at `place`, with one error for each `out` buffer without a size.
     pub fn require_sizes(self, params: &[Param], place: Span) -> Result<Bound, Vec<Diagnostic>> {
         let open = self.open.iter().filter_map(|&number| params.get(number));
         let wrong =
@@ -325,26 +327,27 @@ impl Bound {
     }
 
     /// Returns the signedness with which a parameter's integers are printed. They are signed if a
-    /// negative value or a file of signed integers was given for their lane type.
+    /// negative value or a file of signed integers was given for a parameter of their lane type.
     pub fn sign(&self, param: &Param) -> Sign {
         self.signs()(param.ty().elem())
     }
 
-    /// Returns the signedness of [`Bound::sign`] by lane type, for values that are not parameters.
+    /// Returns a function from lane types to the signedness that [`Bound::sign`] gives. It also
+    /// applies to values that are not parameters.
     pub fn signs(&self) -> impl Fn(Elem) -> Sign + use<> {
         let signed = self.signed.clone();
         move |elem| Sign::signed(signed.contains(&elem))
     }
 
-    /// Returns the first input array that is a picture, with its parameter.
+    /// Returns the first parameter whose input array is a picture, with this array.
     pub fn picture<'p>(&self, params: &'p [Param]) -> Option<(&'p Param, &Array)> {
         let came = params.iter().zip(&self.arrays).filter_map(|(param, array)| Some((param, array.as_ref()?)));
         came.into_iter().find(|(_, array)| size_of(array).is_some())
     }
 
-    /// Returns the input array whose shape a parameter's buffer is printed in. This is the
-    /// parameter's own array if there is one. Otherwise it is an array with the same lane type,
-    /// preferably of the same size.
+    /// Returns the input array whose shape is used to print a parameter's buffer. This is the
+    /// parameter's own array, if any. Otherwise it is another parameter's array of the same lane
+    /// type, preferably of the same size.
     pub fn output_array(&self, params: &[Param], number: usize) -> Option<&Array> {
         if let Some(Some(own)) = self.arrays.get(number) {
             return Some(own);

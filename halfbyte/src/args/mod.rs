@@ -1,10 +1,10 @@
-//! Values for the parameters of a launch: numbers, lists, files, zeros and random data. They are
-//! converted to bytes of the parameter's type, and buffers are converted back to text.
+//! Argument values of a launch: numbers, lists, files, zeros and random data. They are converted to
+//! bytes of the parameter's type, and buffers are converted back to text.
 //!
-//! A `0x` hexadecimal number with all digits of an element gives the element's bits, lane 0 lowest.
-//! A decimal number is the value of every lane. A list of numbers gives each lane, lane 0 first. So
-//! `0x40003c00` and `[1.0, 2.0]` are the same `f16x2`, and `1.5` gives two equal lanes. Constants
-//! in the text of kernels follow the same rule.
+//! A `0x` hexadecimal number with all digits of an element gives the bits of the element, lane 0
+//! lowest. A decimal number is the value of every lane. A list of numbers gives each lane, lane 0
+//! first. So `0x40003c00` and `[1.0, 2.0]` are the same `f16x2`, and `1.5` gives two equal lanes.
+//! Constants in the text of kernels follow the same rule.
 
 pub mod array;
 pub mod bind;
@@ -29,61 +29,62 @@ use array::Array;
 pub use raw::{is_like_file, unread_format};
 pub use syntax::{Cursor, brief};
 
-/// The largest size of a buffer that `zeros` or `random` creates, in bytes.
+/// The maximum size in bytes of a buffer that `zeros` or `random` creates.
 pub const MAX_BYTES: u64 = 1 << 28;
 
-/// A parsed value.
+/// A parsed value of an argument.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Value {
-    /// The span in the text.
+    /// The span of the value in the text.
     pub span: Span,
-    /// The kind of value.
+    /// The kind of value, with its contents.
     pub kind: ValueKind,
 }
 
-/// The kinds of values.
+/// The kinds of values that the text can give.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ValueKind {
-    /// `5`, `-1.5`, `inf`, `0x3c00`.
+    /// A number, such as `5`, `-1.5`, `inf` or `0x3c00`.
     Number(String),
-    /// `[..]` of numbers, or of lists of lanes.
+    /// A list in brackets. Its entries are numbers, or lists of the lanes of an element.
     List(Vec<Value>),
-    /// `@file.npy`, `@file.png`, `@file.bin:DTYPE:SHAPE`, or the bytes of any other file.
+    /// A file: `@file.npy`, `@file.png`, `@file.bin:DTYPE:SHAPE`, or the bytes of any other file.
     File(String),
-    /// `zeros(N)`, or `zeros:TYPE:N` to count elements of `TYPE`.
+    /// `zeros(N)` or `zeros:TYPE:N`, which counts elements of `TYPE`: a buffer of zeros.
     Zeros {
-        /// The type of the elements that are counted; `None` for the parameter's type.
+        /// The type of the counted elements; `None` for the parameter's type.
         ty: Option<Type>,
         /// The number of elements.
         count: u64,
     },
-    /// `random(N, SEED)`: edge values, values near them and random bits, determined by the seed.
+    /// `random(N, SEED)`: random bits mixed with edge values and values near them. The seed
+    /// determines the contents.
     Random {
         /// The number of elements.
         count: u64,
-        /// The seed.
+        /// The seed of the random number generator.
         seed: u64,
     },
-    /// `&x` or `&x+16`: an address in the buffer of another parameter.
+    /// An alias, such as `&x` or `&x+16`: an address in the buffer of another parameter.
     Alias {
-        /// The name of the other parameter, with its span.
+        /// The name of the parameter that owns the buffer, with the span of the name.
         of: (String, Span),
-        /// The offset in its buffer, in bytes.
+        /// The offset in that buffer, in bytes.
         offset: u64,
     },
 }
 
-/// A value, converted for a parameter.
+/// The bytes of a value, after conversion to a parameter's type.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Loaded {
     /// The bytes of the scalar or buffer.
     pub bytes: Vec<u8>,
-    /// The dtype and shape, if the value is a file that has them.
+    /// The dtype and shape, if the value is a file that defines them.
     pub array: Option<Array>,
 }
 
 impl Value {
-    /// Parses a text that is a single value.
+    /// Parses a text that consists of a single value.
     ///
     /// # Errors
     /// Fails if the text is invalid, with the span of the error.
@@ -94,7 +95,7 @@ impl Value {
         if cursor.at_end() { Ok(value) } else { Err(cursor.unexpected("the end of the value")) }
     }
 
-    /// Moves the spans of the value and its parts by `by` bytes.
+    /// Adds `by` bytes to the spans of the value and of its parts.
     pub fn shift(&mut self, by: u32) {
         self.span = Span { start: self.span.start.saturating_add(by), end: self.span.end.saturating_add(by) };
         match &mut self.kind {
@@ -115,7 +116,7 @@ impl Value {
         }
     }
 
-    /// Converts the value to bytes for a parameter.
+    /// Converts the value to bytes for a parameter of the given kind.
     ///
     /// # Errors
     /// Fails if the parameter's type cannot represent the value, or if a file cannot be read.
@@ -123,8 +124,8 @@ impl Value {
         self.load(kind, loader).map(|loaded| loaded.bytes)
     }
 
-    /// Converts the value to bytes for a parameter. Also returns the array if the value is a file
-    /// with a dtype and shape.
+    /// Converts the value to bytes for a parameter of the given kind. If the value is a file with a
+    /// dtype and shape, also returns these.
     ///
     /// # Errors
     /// Fails if the parameter's type cannot represent the value, or if a file cannot be read.
@@ -185,7 +186,7 @@ impl Value {
         Ok(Loaded { bytes, array })
     }
 
-    /// Appends the bytes of one element.
+    /// Appends the bytes of the value as one element of type `ty`.
     fn element(&self, ty: Type, bytes: &mut Vec<u8>) -> Result<(), Diagnostic> {
         let mut lanes = [0; 16];
         match &self.kind {
@@ -219,7 +220,8 @@ impl Value {
         Ok(())
     }
 
-    /// Returns the words of a vector element that is given in hexadecimal.
+    /// Returns the 64-bit words of a vector element that is given as one hexadecimal number.
+    /// Returns `None` for any other text.
     fn whole(&self, text: &str, ty: Type) -> Option<Result<[u64; 8], Diagnostic>> {
         let (magnitude, negative) = sign(text);
         let read = element(magnitude, negative, ty)?;
@@ -230,7 +232,7 @@ impl Value {
         let (magnitude, negative) = sign(text);
         number(magnitude, negative, ty.elem()).map_err(|bad| {
             let (message, mut expected) = match integers(ty.elem()) {
-                // For an integer out of range, the original message is clearer.
+                // For an integer out of range, the message of the lane conversion is clearer.
                 Some(_) if is_integer(magnitude) => (bad.message, bad.expected),
                 Some(range) => {
                     (format!("`{}` is not a valid {}", brief(text), ty.lane_type()), format!("an integer, {range}"))
@@ -244,11 +246,11 @@ impl Value {
         })
     }
 
-    /// Appends the bits of a scalar element.
+    /// Appends the bytes of a scalar element whose bits are given by hexadecimal digits.
     fn bits(&self, digits: &str, ty: Type, bytes: &mut Vec<u8>) -> Result<(), Diagnostic> {
         let most = ty.elem().mask();
         match u64::from_str_radix(digits, 16) {
-            // `from_str_radix` accepts a leading plus.
+            // `from_str_radix` accepts a leading `+`, which is not a digit here.
             Ok(bits) if bits <= most && !digits.starts_with('+') => {
                 bytes.extend(bits.to_le_bytes().iter().take(ty.bytes() as usize));
                 Ok(())
@@ -319,7 +321,7 @@ impl Value {
         }
     }
 
-    /// Returns the size of `count` elements, if it is within the limit.
+    /// Returns the size in bytes of `count` elements, or an error if it exceeds the limit.
     fn size(&self, count: u64, ty: Type, loader: &Loader) -> Result<usize, Diagnostic> {
         let most = MAX_BYTES.min(loader.limits().buffer_bytes);
         let size = count.checked_mul(ty.bytes().into()).filter(|&size| size <= most);
@@ -329,7 +331,7 @@ impl Value {
     }
 }
 
-/// Returns the range of integers that a lane can hold, for messages. Returns `None` for
+/// Returns the range of the integers that fit in a lane, for a message. Returns `None` for
 /// floating-point lanes.
 fn integers(elem: Elem) -> Option<String> {
     let max = elem.mask();
@@ -340,7 +342,7 @@ fn integers(elem: Elem) -> Option<String> {
     }
 }
 
-/// Returns `true` if a number has the syntax of an integer, of any size.
+/// Returns `true` if the text has the syntax of an integer, regardless of the integer's size.
 fn is_integer(text: &str) -> bool {
     match text.strip_prefix("0x") {
         Some(digits) => !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit()),
@@ -348,7 +350,8 @@ fn is_integer(text: &str) -> bool {
     }
 }
 
-/// Returns a number's text without its sign, and `true` if the sign is a minus.
+/// Splits the sign off the text of a number. Returns the remaining text, and `true` if the sign is
+/// a minus.
 fn sign(text: &str) -> (&str, bool) {
     text.strip_prefix('-').map_or((text, false), |magnitude| (magnitude, true))
 }
@@ -358,8 +361,8 @@ fn push(ty: Type, lanes: &[u64; 16], bytes: &mut Vec<u8>) {
     bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()).take(ty.bytes() as usize));
 }
 
-/// Formats a buffer's elements as a list that parses back. Each element is given by its bits, or by
-/// its lanes if it has more than 128 bits.
+/// Formats the elements of a buffer as a list that parses back to the same bits. Each element is
+/// given by its bits in hexadecimal. An element of more than 128 bits is a list of its lanes.
 pub fn list(ty: Type, bytes: &[u8]) -> String {
     let mut text = String::from("[");
     for (number, element) in bytes.chunks_exact(ty.bytes() as usize).enumerate() {
@@ -369,15 +372,16 @@ pub fn list(ty: Type, bytes: &[u8]) -> String {
     text + "]"
 }
 
-/// Formats an element's bits in hexadecimal with all digits. An element of more than 128 bits is a
-/// list of its lanes.
+/// Formats the bits of an element in hexadecimal, with all digits. An element of more than 128 bits
+/// is a list of its lanes.
 pub fn element_bits(ty: Type, element: &[u8]) -> String {
     let mut text = String::new();
     push_bits(&mut text, ty, element);
     text
 }
 
-/// Appends an element's bits. Buffers are large, so this function does not allocate per element.
+/// Appends the bits of an element in hexadecimal to `text`. Buffers may be large, so this function
+/// does not allocate memory for each element.
 fn push_bits(text: &mut String, ty: Type, element: &[u8]) {
     if ty.bits() > 128 {
         *text += &list(ty.lane_type(), element);

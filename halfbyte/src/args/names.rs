@@ -1,12 +1,12 @@
-//! Names of targets, kernels and parameters in messages.
+//! Lists of valid names in messages, for targets, kernels and parameters.
 
 use halfbyte_ir::Span;
 use halfbyte_ir::text::closest;
 
-/// A name with its place in the text.
+/// A name with its span in the text.
 pub type Name = (String, Span);
 
-/// Returns the valid names, with the one closest to the written name.
+/// Lists the valid names for a message, and suggests the name that is closest to `written`.
 pub fn one_of(names: &str, written: &str) -> String {
     match closest(written, names.split(", ")) {
         Some(near) => format!("{names}; did you mean `{near}`?"),
@@ -14,13 +14,13 @@ pub fn one_of(names: &str, written: &str) -> String {
     }
 }
 
-/// Returns the names of kernels, with the one closest to the written name.
+/// Lists the names of kernels for a message, and suggests the name that is closest to `written`.
 pub fn kernel_names<'n>(names: impl Iterator<Item = &'n str>, written: &str) -> String {
     let names: Vec<String> = names.map(|name| format!("@{name}")).collect();
     one_of(&names.join(", "), &format!("@{written}"))
 }
 
-/// Returns the names of parameters, with the one closest to the written name.
+/// Lists the names of parameters for a message, and suggests the name that is closest to `written`.
 pub fn param_names(names: &[&str], written: &str) -> String {
     if names.is_empty() { "none".into() } else { one_of(&names.join(", "), written) }
 }

@@ -1,7 +1,8 @@
-//! NumPy's `.npy` files, versions 1 to 3, as buffers of a type and back.
+//! Conversion between NumPy's `.npy` files, versions 1 to 3, and buffers.
 //!
-//! An array's numbers fill the lanes in C order, whatever its shape. Each number is a lane of the
-//! type or, if its dtype is an unsigned integer as wide as the element, the bits of an element.
+//! The numbers of an array fill the lanes in C order, regardless of its shape. Each number is a
+//! lane. If the dtype is an unsigned integer as wide as an element, each number is the bits of an
+//! element.
 
 use halfbyte_ir::Type;
 use thiserror::Error;
@@ -11,14 +12,14 @@ use super::print::Sign;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// The reason why a file cannot be read as a buffer.
+/// The reason why an `.npy` file cannot be read as a buffer.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum NpyError {
-    /// The file has another format or is damaged.
+    /// The file is damaged, or is not an `.npy` file.
     #[error("not an .npy file: {0}")]
     Format(&'static str),
-    /// The dtype does not fit the buffer's type.
+    /// The dtype of the array does not fit the element type of the buffer.
     #[error("the array's dtype is {descr}; {ty} takes {expected}")]
     Type {
         /// NumPy's name of the array's dtype.
@@ -42,25 +43,26 @@ pub enum NpyError {
     /// The numbers do not fill a whole number of elements.
     #[error("{numbers} numbers do not fill whole elements of {ty}")]
     Lanes {
-        /// The number of numbers in the array.
+        /// The number of numbers in the array, that is, the product of its axes.
         numbers: usize,
         /// The buffer's element type.
         ty: Type,
     },
 }
 
-/// Reads the bytes of a buffer from an array file.
+/// Converts the contents of an `.npy` file to the bytes of a buffer with element type `ty`.
 ///
 /// # Errors
-/// Fails if the file is not an array file, or if the array does not fit the type.
+/// Fails if the file is not an `.npy` file, or if the array does not fit the type.
 pub fn read(file: &[u8], ty: Type) -> Result<Vec<u8>, NpyError> {
     load(file, ty).map(|(bytes, _)| bytes)
 }
 
-/// Reads the bytes of a buffer from an array file, with the dtype and shape.
+/// Converts the contents of an `.npy` file to the bytes of a buffer, and also returns the dtype and
+/// shape.
 ///
 /// # Errors
-/// Fails if the file is not an array file, or if the array does not fit the type.
+/// Fails if the file is not an `.npy` file, or if the array does not fit the type.
 pub fn load(file: &[u8], ty: Type) -> Result<(Vec<u8>, Array), NpyError> {
     let (header, data) = split(file)?;
     let Header { descr, fortran, shape } = Header::parse(header).ok_or(NpyError::Format("the header is malformed"))?;
@@ -95,13 +97,14 @@ pub fn load(file: &[u8], ty: Type) -> Result<(Vec<u8>, Array), NpyError> {
     Ok((bytes, array))
 }
 
-/// Returns an array file with a buffer's elements: an axis of elements and, for vectors, an axis of
-/// lanes. Integers are unsigned; `bf16` and masks are written as their bits.
+/// Returns the contents of an `.npy` file with the elements of a buffer. The array has an axis of
+/// elements and, for vectors, an axis of lanes. Integers are unsigned; `bf16` and masks are written
+/// as their bits.
 pub fn write(bytes: &[u8], ty: Type) -> Vec<u8> {
     write_array(bytes, &Array::of(ty, bytes.len(), None, Sign::Unsigned))
 }
 
-/// Returns an array file with these bytes.
+/// Returns the contents of an `.npy` file with the given bytes, dtype and shape.
 pub fn write_array(bytes: &[u8], array: &Array) -> Vec<u8> {
     let Array { dtype, shape } = array;
     let order = if dtype.size == 1 { '|' } else { '<' };
@@ -109,8 +112,8 @@ pub fn write_array(bytes: &[u8], array: &Array) -> Vec<u8> {
     let comma = if dims.len() == 1 { "," } else { "" };
     let (dtype, dims) = (dtype.header(), dims.join(", "));
     let header = format!("{{'descr': '{order}{dtype}', 'fortran_order': False, 'shape': ({dims}{comma}), }}");
-    // The data start at a multiple of 64. Ten bytes precede the header, and a line break ends its
-    // padding.
+    // The data starts at a multiple of 64 bytes in the file. Ten bytes precede the header, and a
+    // line break ends the padding of the header.
     let length = (10 + header.len() + 1).next_multiple_of(64) - 10;
     let mut file = [MAGIC, &[1, 0], &(length as u16).to_le_bytes()].concat();
     file.extend(format!("{header:<width$}\n", width = length - 1).bytes());
@@ -118,7 +121,7 @@ pub fn write_array(bytes: &[u8], array: &Array) -> Vec<u8> {
     file
 }
 
-/// Splits a file into the text of the header and the data.
+/// Splits the contents of an `.npy` file into the text of the header and the data.
 fn split(file: &[u8]) -> Result<(&str, &[u8]), NpyError> {
     let rest = file.strip_prefix(MAGIC).ok_or(NpyError::Format("the magic number is missing"))?;
     let truncated = NpyError::Format("the header is cut off");
@@ -133,8 +136,8 @@ fn split(file: &[u8]) -> Result<(&str, &[u8]), NpyError> {
     Ok((header, data))
 }
 
-/// The contents of a header, in the form that NumPy writes: `{'descr': '<f2', 'fortran_order':
-/// False, 'shape': (3, 2), }`.
+/// The contents of a header. NumPy writes a header as `{'descr': '<f2', 'fortran_order': False,
+/// 'shape': (3, 2), }`.
 struct Header<'a> {
     descr: &'a str,
     fortran: bool,

@@ -1,9 +1,10 @@
-//! PNG files as buffers of bytes and back.
+//! Conversion between PNG files and buffers of bytes.
 //!
-//! A picture is an array of `uint8` of height × width for greyscale, × 3 for RGB or × 4 for RGBA.
-//! The bytes are in row order from the top, with a pixel's channels in this order, and fill the
-//! lanes as those of an `.npy` file do. So an RGBA picture gives one `i8x4` per pixel, with red in
-//! lane 0, and a greyscale picture gives one `i8x4` per four pixels.
+//! A picture is an array of `uint8`. The shape is height × width for greyscale, height × width × 3
+//! for RGB, and height × width × 4 for RGBA. Rows run from the top, and each pixel has its channels
+//! in the order red, green, blue, alpha. The bytes fill the lanes as those of an `.npy` file do. So
+//! an RGBA picture gives one `i8x4` for each pixel, with red in lane 0. A greyscale picture gives
+//! one `i8x4` for each four pixels.
 
 use std::io::Cursor;
 
@@ -13,11 +14,12 @@ use thiserror::Error;
 
 use super::array::{Array, Dtype};
 
-/// The reason why a file cannot be read as a buffer, or a buffer cannot be written as a file.
+/// The reason why a PNG file cannot be read as a buffer, or a buffer cannot be written as a PNG
+/// file.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum PictureError {
-    /// The file has another format or is damaged.
+    /// The file is damaged, or is not a PNG file.
     #[error("not a .png file: {0}")]
     Format(String),
     /// The picture has 16 bits per channel.
@@ -26,27 +28,27 @@ pub enum PictureError {
     /// The picture is greyscale with alpha.
     #[error("the picture is grey with alpha; grey, RGB and RGBA are read")]
     GreyAlpha,
-    /// The buffer is not of bytes.
+    /// The elements of the buffer are not bytes or vectors of bytes.
     #[error("a picture consists of bytes, but this is a buffer of {0}; expected elements i8, i8x4 or i8x16")]
     Type(Type),
-    /// The picture is too large.
+    /// The decoded picture exceeds the size limit.
     #[error("the picture has {width} x {height} pixels, {bytes} bytes; at most {most} are read")]
     Large {
-        /// The width in pixels.
+        /// The width of the picture in pixels.
         width: u32,
-        /// The height in pixels.
+        /// The height of the picture in pixels.
         height: u32,
-        /// The decoded size in bytes.
+        /// The size of the decoded picture in bytes.
         bytes: u64,
-        /// The limit in bytes.
+        /// The size limit in bytes.
         most: u64,
     },
     /// The bytes do not fill a whole number of elements.
     #[error("{width} x {height} pixels of {channels} bytes do not fill whole elements of {ty}")]
     Lanes {
-        /// The width in pixels.
+        /// The width of the picture in pixels.
         width: u32,
-        /// The height in pixels.
+        /// The height of the picture in pixels.
         height: u32,
         /// The number of bytes per pixel.
         channels: usize,
@@ -62,9 +64,9 @@ pub enum PictureError {
         pixels(*.width, *.height), pixels(*.width, *.height) * 3, pixels(*.width, *.height) * 4
     )]
     Size {
-        /// The width in pixels.
+        /// The given width in pixels.
         width: u32,
-        /// The height in pixels.
+        /// The given height in pixels.
         height: u32,
         /// The size of the buffer in bytes.
         bytes: usize,
@@ -75,16 +77,17 @@ fn pixels(width: u32, height: u32) -> u64 {
     u64::from(width) * u64::from(height)
 }
 
-/// The memory limit of the decoder, in addition to the picture: a row, a palette and tables.
+/// The memory limit of the decoder in bytes, in addition to the decoded picture. The decoder holds
+/// a row, a palette and tables.
 const SCRATCH: usize = 1 << 24;
 
-/// Fails unless the type consists of bytes.
+/// Returns an error unless the lanes of the type are bytes.
 fn bytes_only(ty: Type) -> Result<(), PictureError> {
     if ty.elem() == Elem::I8 { Ok(()) } else { Err(PictureError::Type(ty)) }
 }
 
-/// Reads the bytes of a buffer, at most `most`, from a picture file. Also returns the dtype and
-/// shape.
+/// Converts the contents of a PNG file to the bytes of a buffer, at most `most` bytes. Also returns
+/// the dtype and shape.
 ///
 /// # Errors
 /// Fails if the file is not a PNG file, or if the picture does not fit the type.
@@ -92,7 +95,7 @@ pub fn read(file: &[u8], ty: Type, most: u64) -> Result<(Vec<u8>, Array), Pictur
     bytes_only(ty)?;
     let format = |error: png::DecodingError| PictureError::Format(error.to_string());
     let mut decoder = Decoder::new_with_limits(Cursor::new(file), Limits { bytes: SCRATCH });
-    // Palettes and depths below 8 bits are expanded to bytes. Metadata is ignored.
+    // The decoder expands palettes and depths below 8 bits to bytes, and ignores metadata.
     decoder.set_transformations(Transformations::EXPAND);
     decoder.set_ignore_text_chunk(true);
     decoder.set_ignore_iccp_chunk(true);
@@ -124,7 +127,7 @@ pub fn read(file: &[u8], ty: Type, most: u64) -> Result<(Vec<u8>, Array), Pictur
     Ok((bytes, Array { dtype: Dtype::BYTES, shape }))
 }
 
-/// Returns the width and height of an array that is a picture, otherwise `None`.
+/// Returns the width and height in pixels if an array is a picture, otherwise `None`.
 pub fn size_of(array: &Array) -> Option<(u32, u32)> {
     match array.shape[..] {
         [height, width] | [height, width, 1 | 3 | 4] if array.dtype.size == 1 => {
@@ -134,11 +137,12 @@ pub fn size_of(array: &Array) -> Option<(u32, u32)> {
     }
 }
 
-/// Returns a picture file with a buffer's bytes: greyscale, RGB or RGBA, depending on the number of
-/// bytes per pixel.
+/// Returns the contents of a PNG file with the bytes of a buffer. The picture is greyscale, RGB or
+/// RGBA, depending on the number of bytes per pixel.
 ///
 /// # Errors
-/// Fails if the buffer does not consist of bytes or has another size.
+/// Fails if the buffer does not consist of bytes, or if its size does not agree with the width and
+/// height.
 pub fn write(bytes: &[u8], ty: Type, (width, height): (u32, u32)) -> Result<Vec<u8>, PictureError> {
     bytes_only(ty)?;
     let pixels = pixels(width, height);
@@ -236,7 +240,7 @@ mod tests {
         assert!(write(&[0; 4], Type::I32, (1, 1)).is_err());
     }
 
-    /// No memory is allocated for the size in the header until it is checked.
+    /// The decoder allocates memory for the size in the header only after checking that size.
     #[test]
     fn a_claim_costs_nothing() {
         let mut large = file(ColorType::Rgba, BitDepth::Eight, (1, 1), &[1, 2, 3, 4]);
@@ -247,7 +251,7 @@ mod tests {
         assert!(!matches!(&error, PictureError::Lanes { .. }), "{error}");
     }
 
-    /// A damaged file gives a picture of the stated size, or an error.
+    /// Reading a damaged file gives a picture of the size in its header, or an error.
     #[test]
     fn damage_is_an_error_or_another_picture() {
         let whole = write(&(0..64).collect::<Vec<u8>>(), Type::I8X4, (4, 4)).unwrap();

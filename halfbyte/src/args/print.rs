@@ -6,31 +6,31 @@ use std::collections::HashMap;
 use halfbyte_ir::text::number_text;
 use halfbyte_ir::{Elem, Type};
 
-/// The signedness with which integers are printed; the IR's integers have none.
+/// The signedness with which integers are printed. The integers of the IR have no signedness.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Sign {
-    /// Unsigned.
+    /// Integers are printed as unsigned numbers.
     #[default]
     Unsigned,
-    /// Signed, in two's complement.
+    /// Integers are printed as signed numbers in two's complement.
     Signed,
 }
 
 impl Sign {
-    /// Returns `Signed` if `is_signed` is `true`.
+    /// Returns `Signed` if `is_signed`, otherwise `Unsigned`.
     pub const fn signed(is_signed: bool) -> Sign {
         if is_signed { Sign::Signed } else { Sign::Unsigned }
     }
 
-    /// Returns `true` if integers are signed.
+    /// Returns `true` if integers are printed as signed numbers.
     pub const fn is_signed(self) -> bool {
         matches!(self, Sign::Signed)
     }
 }
 
-/// Formats a buffer's elements as a list of numbers; a vector element is a list of its lanes. A
-/// floating-point number has the fewest decimal digits that parse back. Addresses, and NaNs other
-/// than the canonical `nan`, are given by their bits.
+/// Formats the elements of a buffer as a list of numbers. A vector element is a list of its lanes.
+/// A floating-point number has the fewest decimal digits that parse back to the same bits.
+/// Addresses, and NaNs other than the canonical `nan`, are given by their bits.
 pub fn values(ty: Type, bytes: &[u8], sign: Sign) -> String {
     let mut writer = Writer { sign, halves: HashMap::new() };
     let mut text = String::from("[");
@@ -41,19 +41,19 @@ pub fn values(ty: Type, bytes: &[u8], sign: Sign) -> String {
     text + "]"
 }
 
-/// Formats one element: a number, or a list of lanes.
+/// Formats one element: a number, or a list of the lanes of a vector.
 pub fn element_values(ty: Type, element: &[u8], sign: Sign) -> String {
     let mut text = String::new();
     Writer { sign, halves: HashMap::new() }.element(&mut text, ty, element);
     text
 }
 
-/// Formats one lane.
+/// Formats the value of one lane, whose bits are `bits`.
 pub fn lane_value(elem: Elem, bits: u64, sign: Sign) -> String {
     match elem {
         Elem::I8 | Elem::I16 | Elem::I32 | Elem::I64 if !sign.is_signed() => bits.to_string(),
         Elem::Ptr => format!("{bits:#018x}"),
-        // The standard library gives the shortest form, and is the fastest.
+        // The formatter of the standard library gives the shortest digits, and is the fastest.
         Elem::F32 if !f32::from_bits(bits as u32).is_nan() && f32::from_bits(bits as u32).is_finite() => {
             format!("{:?}", f32::from_bits(bits as u32))
         }
@@ -62,7 +62,7 @@ pub fn lane_value(elem: Elem, bits: u64, sign: Sign) -> String {
     }
 }
 
-/// Returns the lanes of one element, lane 0 first.
+/// Returns the bits of each lane of an element, lane 0 first.
 pub fn lanes(ty: Type, element: &[u8]) -> impl Iterator<Item = u64> {
     let size = ty.elem().bits() as usize / 8;
     (0..ty.lanes()).map(move |lane| match ty.elem() {
@@ -76,7 +76,8 @@ pub fn lanes(ty: Type, element: &[u8]) -> impl Iterator<Item = u64> {
 
 struct Writer {
     sign: Sign,
-    /// A cache of the texts of halves, which are slow to compute; a buffer has few distinct halves.
+    /// Cache of the formatted halves, keyed by their bits. Formatting a half is slow, and a buffer
+    /// contains few distinct halves.
     halves: HashMap<u64, String>,
 }
 

@@ -1,5 +1,5 @@
-//! Raw files without a header, whose dtype and shape are given with the name: `file.bin:f16:1024`,
-//! `file.raw:uint8:480x640`.
+//! Raw files, which have no header. Their dtype and shape follow the file name, as in
+//! `file.bin:f16:1024` or `file.raw:uint8:480x640`.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use halfbyte_ir::Type;
 use super::array::{Array, Dtype};
 use super::brief;
 
-/// Splits a name into path, dtype and shape. Returns `None` for a plain path.
+/// Splits a value into path, dtype and shape. Returns `None` for a path alone.
 pub(super) fn split(name: &str) -> Option<(&str, &str, &str)> {
     let (rest, shape) = name.rsplit_once(':')?;
     let (path, dtype) = rest.rsplit_once(':')?;
@@ -17,8 +17,8 @@ pub(super) fn split(name: &str) -> Option<(&str, &str, &str)> {
     (is_shape && is_name && !path.is_empty()).then_some((path, dtype, shape))
 }
 
-/// The file name extensions of unsupported formats. The raw bytes of such files are hardly ever the
-/// intended contents of a buffer.
+/// File name extensions of known formats that are not supported, with the formats' names. The raw
+/// bytes of such a file are hardly ever the intended contents of a buffer.
 const UNREAD: [(&str, &str); 13] = [
     ("jpg", "JPEG"),
     ("jpeg", "JPEG"),
@@ -39,28 +39,29 @@ fn extension(name: &str) -> Option<String> {
     Some(Path::new(name).extension()?.to_str()?.to_ascii_lowercase())
 }
 
-/// Returns the format of a file name's extension if it is a known format that is not supported.
+/// Returns the name of the format of a file, if its extension is that of a known but unsupported
+/// format.
 pub fn unread_format(name: &str) -> Option<&'static str> {
     let extension = extension(name)?;
     UNREAD.iter().find(|(end, _)| *end == extension).map(|&(_, format)| format)
 }
 
-/// Returns `true` if a value without `@` was probably meant as a file: its extension is supported,
-/// or such a file exists.
+/// Returns `true` if a value without `@` was probably meant as a file name: its extension is
+/// supported, or such a file exists.
 pub fn is_like_file(text: &str) -> bool {
     let name = split(text).map_or(text, |(path, ..)| path);
     if name.starts_with(['@', '[']) {
         return false;
     }
     let is_named = extension(name).is_some_and(|end| matches!(end.as_str(), "npy" | "png" | "bin" | "raw"));
-    // A number is never taken for a file name.
+    // The text of a number never counts as a file name.
     let is_number =
         name.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '.')) || matches!(name, "inf" | "nan");
     is_named || !is_number && Path::new(name).is_file()
 }
 
-/// Returns the array with a dtype and a shape, for elements of a type. The error is the reason and
-/// the expected text.
+/// Parses the dtype and the shape of a raw file for elements of type `ty`. The error consists of
+/// the reason and the expected text.
 pub(super) fn array(dtype: &str, shape: &str, ty: Type) -> Result<Array, (String, String)> {
     let fitting = Dtype::fitting(ty);
     let expected = || Dtype::names(&fitting);

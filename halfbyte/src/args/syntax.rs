@@ -1,4 +1,4 @@
-//! The syntax of values, for run lines and the command line.
+//! Parser of argument values, for run lines and the command line.
 
 use halfbyte_ir::diag::Diagnostic;
 use halfbyte_ir::text::magnitude;
@@ -6,7 +6,7 @@ use halfbyte_ir::{Span, Type};
 
 use super::{Value, ValueKind};
 
-/// A parser's position in a span of a text.
+/// The position of a parser in a span of a text.
 #[derive(Clone, Copy, Debug)]
 pub struct Cursor<'s> {
     source: &'s str,
@@ -24,29 +24,29 @@ impl<'s> Cursor<'s> {
         self.source.get(self.at..self.end).unwrap_or_default()
     }
 
-    /// Returns the current offset.
+    /// Returns the current position as a byte offset in the text.
     pub fn here(&self) -> u32 {
         self.at as u32
     }
 
-    /// Returns the span from `start` to the current offset.
+    /// Returns the span from byte offset `start` to the current position.
     pub fn since(&self, start: u32) -> Span {
         Span { start, end: self.here() }
     }
 
-    /// Skips blanks.
+    /// Skips white space.
     pub fn skip_blanks(&mut self) {
         let rest = self.rest();
         self.at += rest.len() - rest.trim_start().len();
     }
 
-    /// Skips blanks. Returns `true` at the end of the span.
+    /// Skips white space. Returns `true` if the end of the span is reached.
     pub fn at_end(&mut self) -> bool {
         self.skip_blanks();
         self.rest().is_empty()
     }
 
-    /// Skips blanks and then `text`. Returns `true` if the text was there.
+    /// Skips white space, and then `text` if it follows. Returns `true` if `text` followed.
     pub fn eat(&mut self, text: &str) -> bool {
         self.skip_blanks();
         let there = self.rest().starts_with(text);
@@ -54,8 +54,8 @@ impl<'s> Cursor<'s> {
         there
     }
 
-    /// Skips blanks, and returns the following characters that satisfy a predicate, which may be
-    /// none.
+    /// Skips white space, then consumes the longest run of characters that satisfy `belongs`, which
+    /// may be empty. Returns these characters with their span.
     pub fn take(&mut self, belongs: impl Fn(char) -> bool) -> (&'s str, Span) {
         self.skip_blanks();
         let rest = self.rest();
@@ -65,7 +65,7 @@ impl<'s> Cursor<'s> {
         (taken, self.since(start))
     }
 
-    /// Parses a name: letters, digits and underscores.
+    /// Parses a name of letters, digits and underscores. `what` describes the name in the error.
     pub fn name(&mut self, what: &str) -> Result<(&'s str, Span), Diagnostic> {
         match self.take(|c| c.is_ascii_alphanumeric() || c == '_') {
             ("", _) => Err(self.unexpected(what)),
@@ -73,12 +73,13 @@ impl<'s> Cursor<'s> {
         }
     }
 
-    /// Parses the given text.
+    /// Skips white space and `text`, or returns an error if `text` does not follow.
     pub fn expect(&mut self, text: &str) -> Result<(), Diagnostic> {
         if self.eat(text) { Ok(()) } else { Err(self.unexpected(&format!("`{text}`"))) }
     }
 
-    /// Parses an integer in decimal or `0x` hexadecimal that fits 64 bits.
+    /// Parses a decimal or `0x` hexadecimal integer of at most 64 bits. `what` describes the
+    /// integer in the error.
     pub fn integer(&mut self, what: &str) -> Result<(u64, Span), Diagnostic> {
         let (text, span) = self.take(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '+'));
         if text.is_empty() {
@@ -88,7 +89,8 @@ impl<'s> Cursor<'s> {
         magnitude(text).map(|value| (value, span)).ok_or_else(wrong)
     }
 
-    /// Returns the error for an unexpected token.
+    /// Returns the error for an unexpected token at the current position. `expected` describes the
+    /// valid text.
     pub fn unexpected(&mut self, expected: &str) -> Diagnostic {
         self.skip_blanks();
         let rest = self.rest();
@@ -102,8 +104,8 @@ impl<'s> Cursor<'s> {
         Diagnostic::new(span, message).expected(expected)
     }
 
-    /// Parses a value: `5`, `0x3c00`, `[1.0, nan]`, `@file.npy`, `zeros(8)`, `zeros:f16x2:8`,
-    /// `random(8, 1)`, `&x+16`.
+    /// Parses a value, such as `5`, `0x3c00`, `[1.0, nan]`, `@file.npy`, `zeros(8)`,
+    /// `zeros:f16x2:8`, `random(8, 1)` or `&x+16`.
     pub fn value(&mut self) -> Result<Value, Diagnostic> {
         self.skip_blanks();
         let start = self.here();
@@ -138,7 +140,8 @@ impl<'s> Cursor<'s> {
         Ok(Value { span: self.since(start), kind })
     }
 
-    /// Parses a number, or a list of literals; a nested list gives the lanes of one element.
+    /// Parses a number or a list. The entries of a list are numbers, or lists of the lanes of an
+    /// element.
     fn literal(&mut self, depth: u32) -> Result<Value, Diagnostic> {
         self.skip_blanks();
         let start = self.here();
@@ -163,7 +166,7 @@ const COUNT: &str = "a number of elements";
 const VALUE: &str = "a value: a number, a [list], @file.npy, zeros(N), random(N, SEED) or &BUFFER+BYTES";
 const TYPES: &str = "a type such as i8x4, f16x2 or i32";
 
-/// Shortens a piece of input for a message.
+/// Shortens a piece of the input, so that it fits in a message.
 pub fn brief(text: &str) -> String {
     match text.char_indices().nth(40) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),

@@ -1,4 +1,5 @@
-//! PTX output for PTX input, which preserves the original kernel where possible.
+//! Choice of the PTX output for PTX input: the original kernel if possible, otherwise the compiled
+//! one.
 
 use halfbyte_emit::KernelCode;
 use halfbyte_isa::ptx;
@@ -8,14 +9,14 @@ use halfbyte_isa::ptx::text::ParsedFile;
 
 use super::ir_name;
 
-/// A PTX kernel that was compiled to PTX again.
+/// The PTX output for a kernel of a PTX text.
 #[derive(Clone, Debug)]
 pub struct GivenBack {
-    /// The kernel.
+    /// The code of the output kernel.
     pub code: KernelCode,
-    /// The kernel is the original one.
+    /// The output is the original kernel, not the compiled one.
     pub is_own: bool,
-    /// The kernel uses packed instructions, either originally or after compilation.
+    /// The original or the compiled kernel uses packed instructions.
     pub is_packed: bool,
 }
 
@@ -23,10 +24,11 @@ pub struct GivenBack {
 /// compiled kernel uses packed instructions
 /// ([`Stats::is_packed`](crate::pipeline::Stats::is_packed)).
 ///
-/// If neither version uses packed instructions, the output is the original kernel in its original
-/// PTX version. An assembler then produces code at least as good from it, and keeps its freedom of
-/// optimisation. Otherwise the output is the compiled kernel with the original directives for the
-/// launch and the assembler, such as `.reqntid`, `.maxnreg` and pragmas against loop unrolling.
+/// If neither the original nor the compiled kernel uses packed instructions, the output is the
+/// original kernel in its original PTX version. An assembler then generates code that is at least
+/// as good, and optimises freely. Otherwise the output is the compiled kernel. It keeps the
+/// original directives for the launch and the assembler, such as `.reqntid`, `.maxnreg` and pragmas
+/// against loop unrolling.
 pub fn give_back(read: &ParsedFile, code: KernelCode, is_packed: bool) -> GivenBack {
     let name = code.info.signature.name();
     let number = read.module.entries.iter().position(|entry| ir_name(&entry.name) == name);
@@ -54,8 +56,8 @@ pub fn give_back(read: &ParsedFile, code: KernelCode, is_packed: bool) -> GivenB
         kernel.entry.blocks = entry.blocks;
     }
     kernel.entry.hints = entry.hints.clone();
-    // The compiled kernel has different loops, so a pragma of one loop is applied to the whole
-    // kernel.
+    // The loops of the compiled kernel differ from the original ones, so a pragma for one loop is
+    // applied to the whole kernel.
     let mut pragmas: Vec<String> =
         entry.body.pragmas.iter().map(|pragma| format!(".pragma {};", pragma.text)).collect();
     pragmas.dedup();

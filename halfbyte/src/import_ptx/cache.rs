@@ -1,4 +1,4 @@
-//! Cache of loaded PTX kernels.
+//! Cache of PTX kernels that are loaded for direct execution.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use crate::Report;
 /// callers that repeatedly receive the same texts. Threads may share it. A [`Host`] caches native
 /// code for each block layout that launches use.
 ///
-/// Kernels that are not requested are evicted. An evicted kernel lives as long as a caller holds
-/// it.
+/// If the cache is full, it evicts kernels that have not been requested recently. An evicted kernel
+/// lives as long as a caller holds it.
 ///
 /// ```
 /// use halfbyte::import_ptx::Cache;
@@ -27,8 +27,8 @@ use crate::Report;
 /// ```
 pub struct Cache(Hosts<Arc<str>, Cached, Bytes>);
 
-/// A cached kernel. `None` if the kernel has variables that launches may write, so that each caller
-/// needs its own instance.
+/// A cached kernel. The entry is `None` if the kernel has variables that launches may write,
+/// because each caller then needs its own instance.
 type Cached = Option<Arc<Host>>;
 
 #[derive(Clone, Debug)]
@@ -40,26 +40,27 @@ impl Weighter<Arc<str>, Cached> for Bytes {
     }
 }
 
-/// Typical size of a small PTX text in bytes.
+/// Typical size in bytes of a small PTX text, from which the cache estimates its number of
+/// entries.
 const SMALL: u64 = 1 << 10;
 
 impl Cache {
-    /// Creates a cache of kernels whose texts take at most `most_bytes` bytes in total. The text is
-    /// counted once per kernel. The loaded kernels are not counted; they take about sixteen times
-    /// as much, plus native code after the first launch.
+    /// Creates a cache of kernels whose texts take at most `most_bytes` bytes in total. A text
+    /// counts once for each of its kernels. The loaded kernels are not counted. They take about
+    /// sixteen times the size of their texts, plus native code after the first launch.
     pub fn new(most_bytes: u64) -> Cache {
         let count = usize::try_from(most_bytes / SMALL).unwrap_or(usize::MAX);
         Cache(Hosts::with_weighter(count.clamp(16, 1 << 16), most_bytes, Bytes))
     }
 
-    /// Returns the kernel `name` of a text. If several threads request the same kernel, one of them
-    /// loads it. Errors are not cached.
+    /// Returns the kernel `name` of a PTX text. If several threads request the same kernel, one of
+    /// them loads it. Errors are not cached.
     ///
-    /// A kernel whose text has variables in global memory is loaded anew for each caller, so that
-    /// the variables have their initial values.
+    /// A kernel whose text has variables in global memory is loaded separately for each caller, so
+    /// that its variables have their initial values.
     ///
     /// # Errors
-    /// As for [`Host::load`].
+    /// Returns the errors of [`Host::load`].
     pub fn host(&self, file: &str, text: &str, name: &str) -> Result<Arc<Host>, Report> {
         let key: Arc<str> = format!("{file}\0{name}\0{text}").into();
         let mut own = None;
@@ -75,7 +76,7 @@ impl Cache {
         }
     }
 
-    /// Removes all kernels.
+    /// Removes all kernels from the cache.
     pub fn clear(&self) {
         self.0.clear();
     }

@@ -1,5 +1,5 @@
-//! Direct execution of PTX kernels by the interpreter, as native code or on a GPU. The arguments
-//! are those of the imported kernel.
+//! Direct execution of PTX kernels by the interpreter, in native code or on a GPU. The arguments
+//! are those that the imported kernel takes.
 
 use halfbyte_abi::cooperative::Schedule;
 use halfbyte_abi::{Alias, Param, Shape};
@@ -18,9 +18,9 @@ use crate::launch::{
     Engine, LaunchOptions, OrderCause, OrderDependence, OrderDifference, difference, given, show_aliases,
 };
 
-/// Loads a kernel from a PTX text for direct execution, by name or the first one. Errors in other
-/// kernels of the text are ignored. The kernel takes the parameters of its PTX text, and shares
-/// variables with other kernels that are loaded with the same `globals`.
+/// Loads a kernel from a PTX text for direct execution: the kernel `name`, or the first kernel
+/// without a name. Errors in other kernels of the text are ignored. The kernel takes the parameters
+/// of its PTX text. It shares variables with other kernels that are loaded with the same `globals`.
 ///
 /// # Errors
 /// Returns the syntax errors of the text, or the errors of the kernel.
@@ -30,10 +30,10 @@ pub fn load(file: &str, text: &str, name: Option<&str>, globals: &Globals) -> Re
     load_of(file, text, &read, name, globals)
 }
 
-/// Loads a kernel from a text that [`read_each`](super::read_each) has parsed.
+/// Loads a kernel as [`load`] does, from a text that [`read_each`](super::read_each) has parsed.
 ///
 /// # Errors
-/// Returns the errors of the kernel, or an error if there is no such kernel.
+/// Returns the errors of the kernel, or an error if the text has no such kernel.
 pub fn load_of(
     file: &str,
     text: &str,
@@ -52,7 +52,7 @@ pub fn load_of(
     Kernel::load_with(read, name, file, globals).map_err(|error| wrong(place_of(text, &error), error.to_string()))
 }
 
-/// Returns the location of a load error in the text.
+/// Returns the span of a load error in the PTX text.
 fn place_of(text: &str, error: &LoadError) -> Span {
     match error {
         LoadError::Parameter { loc, .. } | LoadError::Misaligned { loc, .. } => span(text, *loc),
@@ -60,7 +60,7 @@ fn place_of(text: &str, error: &LoadError) -> Span {
     }
 }
 
-/// A PTX kernel that can be launched directly.
+/// A PTX kernel that is executed directly, with the arguments of the imported kernel.
 #[derive(Debug)]
 pub struct Host {
     kernel: Kernel,
@@ -79,7 +79,7 @@ impl Host {
     }
 
     /// Loads a kernel that shares variables with other kernels of the text through `globals`. The
-    /// variables persist from launch to launch.
+    /// variables keep their contents between launches.
     ///
     /// # Errors
     /// Returns the errors of the text, or an error for a parameter whose kind cannot be inferred.
@@ -92,7 +92,7 @@ impl Host {
         Ok(Host { kernel, params: given(&declared), parts })
     }
 
-    /// Returns the parameters of the imported kernel.
+    /// Returns the parameters of the imported kernel, for which arguments are passed.
     pub fn params(&self) -> &[Param] {
         &self.params
     }
@@ -102,7 +102,7 @@ impl Host {
         is_approximate(self.kernel.entry())
     }
 
-    /// Returns `true` if the kernel has variables that persist from launch to launch.
+    /// Returns `true` if the kernel has variables that keep their contents between launches.
     #[cfg(feature = "cache")]
     pub(super) fn has_variables(&self) -> bool {
         self.kernel.entry().variables.iter().any(|variable| variable.space == Space::Global)
@@ -118,8 +118,8 @@ impl Host {
         self.kernel.translation()
     }
 
-    /// Runs the kernel in the interpreter, on the bytes of each parameter. The shape is a
-    /// [`Shape`], or a number of blocks and of threads per block.
+    /// Launches the kernel in the interpreter. `args` holds the bytes of each argument. The shape
+    /// is a [`Shape`], or a number of blocks and a number of threads per block.
     ///
     /// # Errors
     /// Returns a trap, or an error if the arguments do not fit the parameters.
@@ -127,11 +127,11 @@ impl Host {
         self.launch_on(Engine::Interp, shape, args)
     }
 
-    /// Runs the kernel on another engine or with other options.
+    /// Launches the kernel with the given engine and options.
     ///
     /// # Errors
-    /// Returns a trap, or an error if the arguments do not fit the parameters or the engine does
-    /// not support PTX. On a GPU also returns errors of the driver.
+    /// Returns a trap, or an error if the arguments do not fit the parameters, or if the engine
+    /// does not support PTX. On a GPU also returns errors of the driver.
     pub fn launch_on<'h>(
         &self,
         how: impl Into<LaunchOptions<'h>>,
@@ -144,7 +144,7 @@ impl Host {
         let mut values: Vec<Vec<u8>> = declared.iter().map(|param| vec![0; param.bytes() as usize]).collect();
         let mut buffers: Vec<Option<&mut Vec<u8>>> = declared.iter().map(|_| None).collect();
         let LaunchOptions { engine, budget, watchdog, print, aliases, races, schedule, .. } = how.into();
-        // The numbers refer to the parameters of the PTX text.
+        // The aliases are converted to parameter indices of the PTX text.
         let place = |param: usize| self.parts.get(param).map(|part| part.param as usize);
         let placed = |alias: &Alias| Some((place(alias.param)?, place(alias.of)?, alias.offset));
         let placed: Vec<(usize, usize, u64)> = aliases.iter().filter_map(placed).collect();
@@ -174,9 +174,9 @@ impl Host {
     }
 }
 
-/// Checks whether the result of a kernel's only launch depends on the order of its threads; `after`
-/// is this result. Each thread runs on to its next barrier or collective operation, once in
-/// ascending and once in descending order.
+/// Checks whether the result of a PTX kernel's only launch depends on the order of its threads.
+/// `after` is the result of this launch. The check launches the kernel twice more: each thread runs
+/// until its next barrier or collective operation, in ascending and then in descending order.
 ///
 /// # Errors
 /// Returns the limit that was exceeded.
@@ -188,13 +188,15 @@ pub fn text_order_dependence(
     after: &[Vec<u8>],
 ) -> Result<Option<OrderDependence>, LaunchError> {
     let how = LaunchOptions { engine: Engine::Interp, print: None, ..how };
-    // Each launch loads the kernel anew, because variables persist from launch to launch.
+    // The kernel is loaded separately for each launch, because its variables persist between
+    // launches.
     let differs = |schedule: Schedule| {
         let Ok(host) = Host::load(file, text, name) else { return Ok(None) };
         let mut found = before.to_vec();
         match host.launch_on(LaunchOptions { schedule, ..how }, shape, &mut found) {
             Ok(_) => Ok(difference(after, &found)),
-            // Threads that spin in a loop take more iterations in this order.
+            // Threads that spin in a loop execute more iterations in this order, so an exceeded
+            // budget proves nothing.
             Err(LaunchError::Trap(trap)) if matches!(trap.kind, TrapKind::Budget { .. }) => Ok(None),
             Err(LaunchError::Trap(trap)) => Ok(Some(OrderDifference::Failure(trap.kind.to_string()))),
             Err(error) => Err(error),
@@ -206,8 +208,8 @@ pub fn text_order_dependence(
     }
     for schedule in Schedule::ALL.into_iter().filter(|schedule| matches!(schedule, Schedule::RunOn { .. })) {
         let Some(difference) = differs(schedule)? else { continue };
-        // If the kernel has both kinds of accesses, another order in lockstep shows which kind is
-        // the cause.
+        // If the kernel has both kinds of strong accesses, a launch in lockstep in descending order
+        // tells which kind is the cause.
         let of_atomics = strong.atomic && (!strong.plain || differs(Schedule::Descending)?.is_some());
         let cause = if of_atomics { OrderCause::Atomics } else { OrderCause::Lockstep };
         return Ok(Some(OrderDependence { cause, schedule, difference }));

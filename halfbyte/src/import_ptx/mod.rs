@@ -52,8 +52,8 @@ pub fn import(file: &str, text: &str, options: impl Into<Options>) -> Result<Mod
     }
 }
 
-/// Imports a PTX text kernel by kernel. Kernels with errors, or that the IR cannot express, are
-/// listed in [`Module::refused_kernels`].
+/// Imports the kernels of a PTX text one by one. Kernels that have errors, or that the IR cannot
+/// express, are listed in [`Module::refused_kernels`].
 ///
 /// # Errors
 /// Returns the syntax errors of the text. For a text without kernels, also returns unsupported
@@ -65,8 +65,8 @@ pub fn import_each(file: &str, text: &str, options: impl Into<Options>) -> Resul
     Ok(Module::from_kernels(kernels).with_text(file, text).with_refused(refused.collect()))
 }
 
-/// Translates kernel `number` of a parsed text to the IR, as the only kernel of a module. Also
-/// describes, for each launch parameter, what it is in the PTX text.
+/// Translates kernel `number` of a parsed PTX text to the IR, as the only kernel of a module. Also
+/// returns, for each launch parameter, the range of the PTX parameter that it stands for.
 ///
 /// # Errors
 /// Returns the operations that the IR cannot express.
@@ -84,13 +84,14 @@ pub fn import_one(
 }
 
 /// Returns `true` if a kernel has an instruction that GPUs
-/// [approximate](halfbyte_isa::ptx::row::Accuracy). Here its result is correctly rounded; on a GPU
-/// it is close to that.
+/// [approximate](halfbyte_isa::ptx::row::Accuracy). halfbyte rounds the result of such an
+/// instruction correctly; the result on a GPU is close to it.
 pub fn is_approximate(entry: &Entry) -> bool {
     entry.reached_bodies().flat_map(|body| &body.insts).any(|inst| inst.row().is_approximate())
 }
 
-/// Parses a PTX text kernel by kernel. Rejected kernels are listed in [`Text::refused`].
+/// Parses the kernels of a PTX text one by one. Kernels with errors are listed in
+/// [`ParsedFile::refused`].
 ///
 /// # Errors
 /// Returns the syntax errors of the text.
@@ -106,16 +107,16 @@ pub fn read(file: &str, text: &str) -> Result<ParsedFile, Report> {
     halfbyte_import::read(text).map_err(|errors| Report::new(file, text, errors))
 }
 
-/// Returns warnings about reads of uninitialised registers whose value is observable. Also warns
-/// about reads of a carry flag that is not set, or that a call or a barrier has invalidated.
-/// Returns `None` if there are no warnings. `read` is the result of [`read_each`] for the text.
+/// Returns warnings about reads of uninitialised registers whose value affects the result. Also
+/// warns about reads of a carry flag that is not set, or that a call or a barrier has invalidated.
+/// Returns `None` if there are no warnings. `read` is the result of [`read_each`] for `text`.
 pub fn uninitialised(file: &str, text: &str, read: &ParsedFile) -> Option<Report> {
     let found = halfbyte_import::uninitialised(text, read);
     (!found.is_empty()).then(|| Report::warnings(file, text, found))
 }
 
 impl Module {
-    /// Parses a file: as PTX if its name ends in `.ptx`, otherwise as IR.
+    /// Parses the text of a file: as PTX if its name ends in `.ptx`, otherwise as IR.
     ///
     /// # Errors
     /// Returns all errors of the text, and the operations of PTX kernels that the IR cannot
@@ -124,8 +125,8 @@ impl Module {
         if is_ptx(file) { import(file, &text.into(), options) } else { Module::named(file, text) }
     }
 
-    /// Parses a file like [`Module::open`], but PTX kernel by PTX kernel. Errors of single PTX
-    /// kernels are listed in [`Module::refused_kernels`].
+    /// Parses a text as [`Module::open`] does, but imports PTX kernels one by one. PTX kernels with
+    /// errors are listed in [`Module::refused_kernels`].
     ///
     /// # Errors
     /// Returns all errors of an IR text, or the syntax errors of a PTX text.

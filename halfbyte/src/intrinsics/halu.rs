@@ -1,8 +1,8 @@
-//! HALU intrinsics: the machine semantics of a single instruction, applied to registers that hold
-//! the operands.
+//! Semantics of HALU intrinsics: those of the single machine instruction, applied to registers that
+//! hold the operands.
 //!
-//! An operand or result takes as many 32-bit registers as it needs, suitably aligned; an `i1` takes
-//! a predicate. Lanes have the same order in registers as in memory.
+//! An operand or result takes as many 32-bit registers as it needs, suitably aligned. An `i1` takes
+//! a predicate register. Lanes have the same order in registers as in memory.
 
 use halfbyte_ir::eval::{IntrinsicFn, Operand, pack, unpack};
 use halfbyte_ir::{Elem, Type};
@@ -12,8 +12,8 @@ use halfbyte_isa::halu::meaning::meaning;
 use halfbyte_isa::halu::template::{Placeholder, Template, Value};
 use halfbyte_isa::row::RegFile;
 
-/// Returns the semantics of an instruction text on operands of the given types, or an error
-/// message.
+/// Returns the semantics of an intrinsic, given its instruction text and the types of its operands
+/// and result. Returns an error message for an invalid text.
 pub(crate) fn resolve<'a>(text: &str, args: &[Type], result: Type) -> Result<IntrinsicFn<'a>, String> {
     let values = args.iter().map(|&ty| value(ty)).collect::<Result<Vec<_>, _>>()?;
     let template = Template::parse(text, value(result)?, &values).map_err(|error| error.to_string())?;
@@ -39,11 +39,12 @@ pub(crate) fn resolve<'a>(text: &str, args: &[Type], result: Type) -> Result<Int
     }))
 }
 
-/// Distance between the registers of consecutive values, so that each value may take four
-/// registers. Predicates are adjacent.
+/// Distance between the numbers of the general registers of consecutive operands. Each operand may
+/// take four registers. Predicate registers have consecutive numbers.
 const APART: u8 = 4;
 
-/// Returns the number of a placeholder's value. A template has at most six operands.
+/// Returns the index of the value that replaces a placeholder: 0 for the result, then the operands.
+/// A template has at most six operands.
 fn placeholder_number(placeholder: Placeholder) -> u8 {
     match placeholder {
         Placeholder::Result => 0,
@@ -51,7 +52,7 @@ fn placeholder_number(placeholder: Placeholder) -> u8 {
     }
 }
 
-/// Returns the register file and the number of registers for a type.
+/// Returns the register file for values of a type, and the number of registers that a value takes.
 fn value(ty: Type) -> Result<Value, String> {
     if ty == Type::I1 {
         return Ok(Value { file: RegFile::Pred, span: 1 });
@@ -65,7 +66,7 @@ fn value(ty: Type) -> Result<Value, String> {
 struct Registers {
     gpr: [u32; 256],
     pred: [bool; 8],
-    /// The first register of the operand that replaces a constant.
+    /// Number of the first register of the operand that replaces the instruction's constant.
     constant: Option<usize>,
 }
 
@@ -106,7 +107,7 @@ impl Reader<Concrete> for Registers {
     fn constant(&mut self, _: &mut Concrete, _: u8, _: u16) -> u32 {
         self.constant.and_then(|n| self.gpr.get(n)).copied().unwrap_or(0)
     }
-    // The text of an intrinsic cannot name these registers.
+    // The text of an intrinsic cannot contain uniform registers or special registers.
     fn ur(&mut self, _: &mut Concrete, _: u8) -> u32 {
         0
     }

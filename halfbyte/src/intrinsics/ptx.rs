@@ -1,7 +1,7 @@
-//! PTX intrinsics: the semantics of a single instruction, applied to registers that hold the
-//! operands.
+//! Semantics of PTX intrinsics: those of the single PTX instruction, applied to registers that hold
+//! the operands.
 //!
-//! An operand or result takes a register of its type's width; an `i1` takes a predicate.
+//! An operand or result takes a register of its type's width. An `i1` takes a predicate register.
 
 use halfbyte_ir::Type;
 use halfbyte_ir::eval::{IntrinsicFn, Operand, pack, unpack};
@@ -11,8 +11,8 @@ use halfbyte_isa::ptx::template::{self, MAX_OPERANDS, RESULT};
 use halfbyte_isa::ptx::types::{Special, Type as PtxType};
 use halfbyte_isa::ptx::{Reg, Var};
 
-/// Returns the semantics of an instruction text on operands of the given types, or an error
-/// message.
+/// Returns the semantics of an intrinsic, given its instruction text and the types of its operands
+/// and result. Returns an error message for an invalid text.
 pub(crate) fn resolve<'a>(text: &str, args: &[Type], result: Type) -> Result<IntrinsicFn<'a>, String> {
     let operands = args.iter().map(|&ty| register(ty)).collect::<Result<Vec<_>, _>>()?;
     let inst = template::parse(text, register(result)?, &operands).map_err(|error| error.to_string())?;
@@ -30,7 +30,8 @@ pub(crate) fn resolve<'a>(text: &str, args: &[Type], result: Type) -> Result<Int
     }))
 }
 
-/// Returns the register type for a type. The only mask type with a register is `i1`.
+/// Returns the type of the PTX register that holds values of a type. Of the mask types, only `i1`
+/// has a register.
 fn register(ty: Type) -> Result<PtxType, String> {
     let found = template::register_of(ty.bits()).filter(|_| ty == Type::I1 || !ty.is_mask());
     found.ok_or_else(|| format!("no register holds {ty}"))

@@ -1,8 +1,9 @@
-//! VP1 intrinsics: the bundles of a text, executed on the processor state.
+//! Semantics of VP1 intrinsics: those of the bundles in the text, executed on the processor state.
 //!
 //! A vector of sixteen lanes takes a `$v`; a value of at most 32 bits takes a `$r`. A mask operand
-//! consists of bytes, or of one word for an `i1`; they have all bits set for true and clear for
-//! false. In a mask result only the sign bit of each byte or word counts.
+//! consists of one byte for each lane, and an `i1` of one 32-bit word. All bits are set for true
+//! and clear for false. In a mask result, only the sign bit of each byte or of the 32-bit word
+//! counts.
 
 use std::cell::RefCell;
 
@@ -13,15 +14,16 @@ use halfbyte_isa::vp1::Bundle;
 use halfbyte_isa::vp1::state::State;
 use halfbyte_isa::vp1::template::{Placeholder, Template, TemplateItem, Words};
 
-/// Returns the semantics of an instruction text on operands of the given types, or an error
-/// message.
+/// Returns the semantics of an intrinsic, given its instruction text and the types of its operands
+/// and result. Returns an error message for an invalid text.
 pub(crate) fn resolve<'a>(text: &str, args: &[Type], result: Type) -> Result<IntrinsicFn<'a>, String> {
     let files = args.iter().map(|&ty| file(ty)).collect::<Result<Vec<_>, _>>()?;
     let template = Template::parse(text, file(result)?, &files).map_err(|error| error.to_string())?;
     let run = |step: &TemplateItem| Run::new(step, files.len());
     let runs = template.steps.iter().map(run).collect::<Result<Vec<_>, _>>()?;
     let values = vec![0; 1 + files.len() + usize::from(template.temporaries)];
-    // Calls may share the state, because each call reads only registers that it has written itself.
+    // All calls may share the processor state, because each call reads only registers that it has
+    // written itself.
     let machine = RefCell::new((State::default(), values));
     Ok(Box::new(move |operands, out| {
         let (state, values) = &mut *machine.borrow_mut();
@@ -35,7 +37,7 @@ pub(crate) fn resolve<'a>(text: &str, args: &[Type], result: Type) -> Result<Int
     }))
 }
 
-/// Returns the register file for a type.
+/// Returns the register file for values of a type.
 fn file(ty: Type) -> Result<RegFile, String> {
     match (ty, ty.elem()) {
         (Type::I8X16 | Type::I1X16, _) => Ok(RegFile::V),
@@ -45,10 +47,10 @@ fn file(ty: Type) -> Result<RegFile, String> {
     }
 }
 
-/// A register value; a `$r` uses the low 32 bits.
+/// The value of a register. A `$r` uses the low 32 bits.
 type Value = u128;
 
-/// Returns the number of bits of a mask lane in a register.
+/// Returns the number of register bits that hold one lane of a mask.
 fn mask_lane(ty: Type) -> u32 {
     if ty == Type::I1 { 32 } else { 8 }
 }
@@ -78,30 +80,31 @@ fn from_register(ty: Type, value: Value, lanes: &mut [u64]) {
 /// A step of a template.
 enum Run {
     Bundle(Placed),
-    /// Sets `$vx` to the value with this index.
+    /// Sets `$vx` to the operand or result with this index.
     Extra(usize),
 }
 
-/// A bundle with registers assigned to its values.
+/// A bundle of the text, with registers assigned to its placeholders.
 struct Placed {
     bundle: Bundle,
-    /// The registers of the values, and whether the bundle reads or writes them.
+    /// The register of each operand or result in the bundle, and whether the bundle reads or writes
+    /// it.
     slots: Vec<(HeldValue, OperandRole)>,
 }
 
-/// A register and the index of the value that it holds.
+/// A register, and the index of the operand or result that it holds.
 struct HeldValue {
     file: RegFile,
     number: u8,
     value: usize,
 }
 
-/// Distance between the registers of consecutive values, so that each value may take four
-/// registers.
+/// Distance between the numbers of the registers of consecutive operands. Each operand may take
+/// four registers.
 const APART: u8 = 4;
 
-/// Returns the index of a placeholder's value. Flags are no values; their numbers are already
-/// assigned.
+/// Returns the index of the value that replaces a placeholder: the result, an operand or a
+/// temporary. Returns `None` for flags, whose register numbers are already assigned.
 fn index(placeholder: Placeholder, operands: usize) -> Option<usize> {
     match placeholder {
         Placeholder::Result => Some(0),
@@ -131,7 +134,8 @@ impl Placed {
     fn new(words: &Words, operands: usize) -> Result<Placed, String> {
         let mut insts = words.insts.clone();
         let mut slots = Vec::new();
-        // A register number that the text fixes. All other values avoid its group of registers.
+        // A register number that the text itself contains. Operands are not assigned to the same
+        // group of four registers.
         let given = words.slots.iter().find_map(|slot| {
             let inst = words.insts.get(usize::from(slot.inst))?;
             inst.shares(slot.field).then(|| inst.get(slot.field) as u8)

@@ -36,20 +36,21 @@ use crate::program::Kernel;
 pub use names::symbols;
 pub use triples::{TRIPLES, meant};
 
-/// Compiles kernels to a native object, each with the name of its function. The functions share
-/// support code.
+/// Compiles kernels to a native object. Each kernel is given with the name of its function. The
+/// functions share support code.
 ///
 /// # Errors
-/// Returns an error if a kernel needs something that native objects do not support, or if two
+/// Returns an error if a kernel uses a feature that native objects do not support, or if two
 /// functions have the same name.
 pub fn object(kernels: &[(&str, Kernel<'_>)], machine: &Machine, options: &Options) -> Result<Object, Error> {
     aot::object(&raw(kernels), machine, options)
 }
 
-/// Compiles kernels to native functions in the memory of this process.
+/// Compiles kernels to native functions in the memory of this process. Each kernel is given with
+/// the name of its function.
 ///
 /// # Errors
-/// As for [`object()`].
+/// Returns the errors of [`object()`].
 pub fn load(kernels: &[(&str, Kernel<'_>)], options: &Options) -> Result<Loaded, Error> {
     aot::load(&raw(kernels), options)
 }

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-/// Returns the symbols of kernels in one object. A symbol equals the kernel's name if C, C++ and
-/// linkers permit it.
+/// Returns the symbols of the kernels in one object. A symbol equals the kernel's name if C, C++
+/// and linkers permit the name.
 ///
-/// Other characters than letters, digits and `_` become `_`. Keywords of these languages and names
-/// of the C library get the suffix `_kernel`. If symbols would be equal, the later ones get a
+/// Characters other than letters, digits and `_` become `_`. Keywords of these languages and names
+/// of the C library get the suffix `_kernel`. If two symbols would be equal, the later one gets a
 /// number.
 ///
 /// ```
@@ -29,17 +29,18 @@ pub fn symbols<'n>(kernels: impl IntoIterator<Item = &'n str>) -> Vec<String> {
     kernels.into_iter().map(symbol).collect()
 }
 
-/// Distinct names within one function that are not keywords of C, C++ or Rust.
+/// The names that are in use within one function. All are distinct, and none is a keyword of C, C++
+/// or Rust.
 #[derive(Debug)]
 pub(super) struct Names(HashSet<String>);
 
 impl Names {
-    /// Creates a set with the given names in use.
+    /// Creates the set of names in use, initially `taken`.
     pub(super) fn new<'n>(taken: impl IntoIterator<Item = &'n str>) -> Names {
         Names(taken.into_iter().map(str::to_owned).collect())
     }
 
-    /// Returns distinct names for a parameter and for the length of its buffer.
+    /// Chooses distinct names for a parameter and for the length of its buffer.
     pub(super) fn of(&mut self, param: &str) -> [String; 2] {
         let mut name = identifier(param);
         while is_word(&name) || self.0.contains(&name) || self.0.contains(&format!("{name}_len")) {
@@ -148,7 +149,7 @@ mod tests {
         assert_eq!(names.of("x"), ["x", "x_len"]);
         assert_eq!(names.of("items"), ["items_", "items__len"]);
         assert_eq!(names.of("in"), ["in_", "in__len"]);
-        // A parameter whose name equals the name of another parameter's length.
+        // The name of this parameter equals the name for the length of the buffer `x`.
         assert_eq!(names.of("x_len"), ["x_len_", "x_len__len"]);
         assert_eq!(names.of("x"), ["x_", "x__len"]);
         let mut names = Names::new([]);

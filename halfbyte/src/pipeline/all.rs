@@ -1,4 +1,4 @@
-//! Compilation of all kernels of a text or of a module to objects or to PTX.
+//! Compilation of all kernels of a module or of a text, to an object or to PTX text.
 
 use std::io::{Seek, Write};
 use std::num::NonZero;
@@ -20,8 +20,8 @@ use crate::source::Locator;
 /// Compiles kernels of a module to an object.
 ///
 /// # Errors
-/// Returns everything that the target does not support, over all kernels, or an error if the
-/// kernels exceed the limits of the object format.
+/// Returns all ops that the target does not support, over all kernels, or an error if the kernels
+/// exceed the limits of the object format.
 pub fn compile(
     module: &Module,
     kernels: &[Kernel],
@@ -34,10 +34,10 @@ pub fn compile(
     Ok(Binary { object, code, stats })
 }
 
-/// Compiles kernels of a module.
+/// Compiles kernels of a module to machine code.
 ///
 /// # Errors
-/// Returns everything that the target does not support, over all kernels.
+/// Returns all ops that the target does not support, over all kernels.
 pub fn compile_kernels(
     module: &Module,
     kernels: &[Kernel],
@@ -61,10 +61,12 @@ pub fn compile_kernels(
     Ok(all)
 }
 
-/// Returns the batch size of a thread after `before` kernels. It grows with the number of kernels
-/// seen so far, so that threads rarely wait for each other. It is small at the start, so that the
-/// work is balanced if there are few kernels. A single thread never waits, and uses small batches
-/// that stay in its cache.
+/// Returns the number of kernels in the next batch of a thread, after `before` kernels have been
+/// handed out.
+///
+/// The number grows with `before`, so that threads rarely wait for each other. It is small at the
+/// start, so that a few kernels are balanced over the threads. A single thread never waits, and
+/// uses small batches that stay in its cache.
 fn at_once(threads: NonZero<usize>, before: usize) -> usize {
     let most = if threads.get() == 1 { 4 } else { 64 };
     (before / 8).clamp(1, most)
@@ -72,7 +74,7 @@ fn at_once(threads: NonZero<usize>, before: usize) -> usize {
 
 type Results = Vec<Result<(KernelCode, Stats), CompileError>>;
 
-/// Work on kernels of a module, given by index ranges.
+/// Compilation of kernels in a module. A batch is a range of kernel indices.
 struct OfModule<'k, F> {
     kernels: &'k [Kernel],
     begin: F,
@@ -93,12 +95,13 @@ impl<'a, F: Fn() -> Compiler<'a> + Sync> Batches for OfModule<'_, F> {
     }
 }
 
-/// Work on kernels that are parsed only for compilation, and compiled in place.
+/// Compilation of kernels that are parsed for this purpose only. The passes modify the parsed
+/// kernels in place.
 struct InPlace<F> {
     begin: F,
 }
 
-/// Parsed kernels, whose allocations are reused for the next batch.
+/// A batch of parsed kernels, whose allocations are reused for the next batch.
 #[derive(Default)]
 struct Read {
     kernels: Vec<Kernel>,
@@ -106,7 +109,8 @@ struct Read {
 }
 
 impl Read {
-    /// Parses at most `most` further kernels. Returns `false` at the end of the text.
+    /// Parses the next kernels of the text, at most `most`. Returns `false` if the text has no more
+    /// kernels.
     fn fill(&mut self, text: &mut Kernels<'_>, most: usize) -> bool {
         self.count = 0;
         while self.count < most
@@ -137,7 +141,7 @@ impl<'a, F: Fn() -> Compiler<'a> + Sync> Batches for InPlace<F> {
     }
 }
 
-/// Collector of results, in the order of the kernels.
+/// Receiver of the compiled kernels, in the order of the kernels.
 struct Gathered<D> {
     done: D,
     failed: Failed,
@@ -150,7 +154,7 @@ impl<D: FnMut((KernelCode, Stats)) -> Result<(), CompileError>> Gathered<D> {
         Gathered { done, failed: Failed::default(), error: None }
     }
 
-    /// Adds results. Returns `false` if the compilation must end.
+    /// Adds the results of a batch. Returns `false` if the compilation must end.
     fn add(&mut self, results: Results) -> bool {
         let each = results.into_iter().try_for_each(|result| match result {
             Ok(compiled) if self.failed.is_none() => (self.done)(compiled),
@@ -161,8 +165,8 @@ impl<D: FnMut((KernelCode, Stats)) -> Result<(), CompileError>> Gathered<D> {
         self.error.is_none()
     }
 
-    /// Returns the first error: the one that ended the compilation, then one of `rest`, then the
-    /// refusals.
+    /// Returns the first error of a compilation, if any. An error that ended the compilation comes
+    /// first, then an error of `rest`, then the unsupported ops.
     fn finish(self, rest: impl FnOnce() -> Result<(), CompileError>) -> Result<(), CompileError> {
         self.error.map_or(Ok(()), Err)?;
         rest()?;
@@ -191,7 +195,7 @@ impl Module {
 /// Compiles all kernels of a text, each as soon as it is parsed.
 ///
 /// # Errors
-/// Returns the errors of the text. For a valid text, returns everything that the target does not
+/// Returns the errors of the text. For a valid text, returns all ops that the target does not
 /// support, over all kernels.
 pub fn compile_text(text: &str, options: &Options, watch: &mut Watch<'_>) -> Result<Compiled, CompileError> {
     let mut all = Compiled::default();
@@ -202,11 +206,12 @@ pub fn compile_text(text: &str, options: &Options, watch: &mut Watch<'_>) -> Res
     Ok(all)
 }
 
-/// Compiles all kernels of a text to an object. At any time at most one kernel per thread is in
-/// memory besides the object.
+/// Compiles all kernels of a text to an object. Besides the object, at most one batch of kernels
+/// for each thread is in memory.
 ///
 /// # Errors
-/// As for [`compile_text`], or an error if the kernels exceed the limits of the object format.
+/// Returns the errors of [`compile_text`], or an error if the kernels exceed the limits of the
+/// object format.
 pub fn compile_object(
     file: &str,
     text: &str,
@@ -214,19 +219,19 @@ pub fn compile_object(
     watch: &mut Watch<'_>,
 ) -> Result<Vec<u8>, CompileError> {
     let unwritable = |error| unwritable(file, options, error);
-    // Most objects need little more memory than their texts. Reserved memory that is not needed is
-    // never touched.
+    // Most objects take little more memory than their texts. The system provides reserved memory
+    // only when it is written, so a large reservation costs nothing.
     let mut writer = ObjectWriter::new(&header(file, options), 2 * text.len()).map_err(unwritable)?;
     compile_each(file, text, options, watch, |(code, _)| writer.add(&code).map_err(unwritable))?;
     writer.finish().map_err(unwritable)
 }
 
-/// Compiles all kernels of a text to an object, and writes it to the start of `out` during
-/// compilation. The complete object is never in memory. After an error, the data written so far
-/// remains.
+/// Compiles all kernels of a text to an object, and writes the object to `out` during compilation,
+/// so that it is never complete in memory. After an error, the data written so far remains in
+/// `out`.
 ///
 /// # Errors
-/// As for [`compile_object`], and errors of `out`.
+/// Returns the errors of [`compile_object`], and errors of `out`.
 pub fn compile_object_to(
     file: &str,
     text: &str,
@@ -252,11 +257,11 @@ pub fn compile_object_to(
     writer.finish_to(out).map_err(unwritable)?.map_err(WriteError::Io)
 }
 
-/// Compiles all kernels of a text to PTX text. With the source file's name, the PTX also contains
-/// the source lines of instructions.
+/// Compiles all kernels of a text to PTX text. If a source file name is given, the PTX also
+/// contains the source lines of the instructions.
 ///
 /// # Errors
-/// As for [`compile_text`], or an error if the target is not PTX.
+/// Returns the errors of [`compile_text`], or an error if the target is not PTX.
 pub fn compile_ptx(
     text: &str,
     options: &Options,
@@ -276,7 +281,7 @@ pub fn compile_ptx(
     Ok(writer.finish())
 }
 
-/// File name of a text without a file.
+/// Name in messages of a text that is not from a file.
 const TEXT: &str = "<text>";
 
 fn compile_each(
@@ -299,13 +304,15 @@ fn compile_each(
     spread(options.threads, &InPlace { begin }, fill, |done| gathered.add(done), watch);
     let rest = || kernels.finish().map_err(|wrong| begin().invalid("", wrong));
     gathered.finish(rest).map_err(|error| {
-        // The original kernels are parsed again, because compilation changed them in place.
+        // The source kernels are parsed again for the messages, because the compilation changed
+        // them in place.
         let kernels = halfbyte_ir::text::read(text).map(|module| module.kernels).unwrap_or_default();
         as_written(error, &kernels, options.targets, options.target)
     })
 }
 
-/// Refusals of the kernels so far. Every other error ends the compilation.
+/// The unsupported ops of the kernels compiled so far. They do not end the compilation, unlike all
+/// other errors.
 #[derive(Default)]
 struct Failed(Vec<Refused>);
 

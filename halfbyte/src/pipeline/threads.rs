@@ -1,5 +1,5 @@
-//! Distribution of kernels over several threads. Kernels are handed out in order, and results are
-//! taken in the same order.
+//! Distribution of work over several threads. Batches of kernels are handed out in order, and their
+//! results are received in the same order.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -8,16 +8,16 @@ use std::thread;
 
 use super::{Stage, Watch};
 
-/// Work in batches.
+/// A kind of work that is divided into batches.
 pub(super) trait Batches: Sync {
     /// A batch of work.
     type Batch: Default;
-    /// State that a thread keeps from batch to batch.
+    /// State that a thread keeps between its batches.
     type State;
     /// The result of a batch.
     type Done: Send;
 
-    /// Returns a thread's initial state.
+    /// Returns the initial state of a thread.
     fn begin(&self) -> Self::State;
 
     /// Processes a batch.
@@ -26,9 +26,9 @@ pub(super) trait Batches: Sync {
 
 /// Processes all batches on at most `threads` threads, including the calling thread.
 ///
-/// `fill` provides the next batch, and returns `false` if there is none. `take` receives the
-/// results in the order of the batches, and returns `false` to end the work. Only one thread at a
-/// time calls `fill`, `take` or `watch`.
+/// `fill` provides the next batch, and returns `false` if there are no more batches. `take`
+/// receives the results in the order of the batches, and returns `false` to end the work. Only one
+/// thread at a time calls `fill`, `take` or `watch`.
 pub(super) fn spread<W: Batches>(
     threads: NonZero<usize>,
     work: &W,
@@ -41,8 +41,8 @@ pub(super) fn spread<W: Batches>(
     let run = |watch: &mut Watch<'_>| {
         let (mut state, mut batch) = (work.begin(), W::Batch::default());
         loop {
-            // In the condition of a `while let` the source would stay locked during the whole
-            // iteration.
+            // This is not the condition of a `while let`, because the source would then stay locked
+            // during the whole iteration.
             let next = lock(&source).next(&mut batch);
             let Some(number) = next else { break };
             let done = work.work(&mut state, &mut batch, watch);
@@ -58,8 +58,8 @@ pub(super) fn spread<W: Batches>(
     let run = || run(&mut |stage: &Stage<'_>| lock(&watch)(stage));
     thread::scope(|scope| {
         for _ in 1..threads.get() {
-            // If the system cannot start more threads, the existing ones do the work. A small
-            // amount of work may be done before all threads have started.
+            // If the system cannot start another thread, the running threads do the work. If there
+            // is little work, it may be finished before all threads have started.
             if lock(&source).ended || thread::Builder::new().spawn_scoped(scope, run).is_err() {
                 break;
             }
@@ -68,7 +68,7 @@ pub(super) fn spread<W: Batches>(
     });
 }
 
-/// The source of batches.
+/// The source from which threads take batches.
 struct BatchSource<F> {
     fill: F,
     /// Number of the next batch.
@@ -88,23 +88,23 @@ impl<F> BatchSource<F> {
     }
 }
 
-/// The receiver of results, which restores their order.
+/// The receiver of results, which passes them on in the order of the batches.
 struct Sink<T, D> {
     take: T,
-    /// Number of the next result to be taken.
+    /// Number of the batch whose result is passed on next.
     next: usize,
-    /// Results that wait for earlier ones.
+    /// Results that wait for the results of earlier batches, keyed by batch number.
     early: BTreeMap<usize, D>,
 }
 
 impl<D, T: FnMut(D) -> bool> Sink<T, D> {
-    /// Adds a result. Returns `false` if the work must end.
+    /// Adds the result of batch `number`. Returns `false` if the work must end.
     fn add(&mut self, number: usize, done: D) -> bool {
         self.early.insert(number, done);
         while let Some(done) = self.early.remove(&self.next) {
             self.next += 1;
             if !(self.take)(done) {
-                // Later results are dropped.
+                // With this number, all later results are dropped.
                 self.next = usize::MAX;
                 return false;
             }
@@ -113,8 +113,8 @@ impl<D, T: FnMut(D) -> bool> Sink<T, D> {
     }
 }
 
-/// Locks a mutex and ignores poisoning. A panic in one thread ends all threads, so that an
-/// inconsistent state is never used.
+/// Locks a mutex and ignores poisoning. A panic in one thread ends all threads, so an inconsistent
+/// state is never used.
 fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -135,7 +135,7 @@ mod tests {
         }
 
         fn work(&self, _: &mut u64, batch: &mut u64, _: &mut Watch<'_>) -> u64 {
-            // The first batches take longest, so that later ones finish before them.
+            // The first batches take longest, so that later batches finish before them.
             (0..(100 - *batch) * 1000).fold(0u64, |sum, n| std::hint::black_box(sum ^ n));
             *batch * *batch
         }

@@ -1,27 +1,27 @@
-//! Grouping of equal findings at several places.
+//! Grouping of equal diagnostics at several places.
 
 use std::collections::HashMap;
 
 use halfbyte_ir::Span;
 use halfbyte_ir::diag::Diagnostic;
 
-/// Maximum number of findings that are shown; the rest is only counted.
+/// Maximum number of groups that a report shows. The others are only counted.
 pub(super) const MAX_SHOWN: usize = 20;
 
-/// Maximum number of further places that are listed.
+/// Maximum number of further places that a group lists.
 const MAX_PLACES: usize = 10;
 
-/// A finding with all its places.
+/// Equal diagnostics at one or more places.
 #[derive(Clone, Debug)]
 pub struct Group<'r> {
-    /// The first occurrence.
+    /// The first of the diagnostics.
     pub first: &'r Diagnostic,
-    /// Places of the other occurrences, in order.
+    /// Spans of all other diagnostics, in order.
     pub also: Vec<Span>,
 }
 
-/// Groups findings that differ only in their place. Groups are in the order of their first
-/// findings.
+/// Groups diagnostics that differ only in their span. The groups are in the order of their first
+/// diagnostics.
 pub(super) fn grouped(list: &[Diagnostic]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut known = HashMap::new();
@@ -36,8 +36,8 @@ pub(super) fn grouped(list: &[Diagnostic]) -> Vec<Group<'_>> {
     groups
 }
 
-/// Formats the other places of a group as in `also at 12:3, 14:3 (3 places)`. If lines are unknown,
-/// only the number of occurrences is given.
+/// Formats the further places of a group, as in `also at 12:3, 14:3 (3 places)`. If lines are
+/// unknown, the text gives only the number of places.
 pub(super) fn also(group: &Group<'_>, place: impl Fn(Span) -> Option<(u32, u32)>) -> Option<String> {
     if group.also.is_empty() {
         return None;
@@ -59,8 +59,8 @@ pub(super) fn also(group: &Group<'_>, place: impl Fn(Span) -> Option<(u32, u32)>
     Some(format!("also at {} ({count} places)", places.join(", ")))
 }
 
-/// Formats the number of findings that are not shown, as in `and 17 more errors`. Returns `None` if
-/// all are shown.
+/// Formats the number of diagnostics that are not shown, as in `and 17 more errors`. Returns `None`
+/// if all are shown.
 pub(super) fn more(groups: &[Group<'_>], severity: &str) -> Option<String> {
     let rest = groups.get(MAX_SHOWN..).filter(|rest| !rest.is_empty())?;
     let count: usize = rest.iter().map(|group| 1 + group.also.len()).sum();

@@ -1,4 +1,4 @@
-//! Formatting of messages with locations, without source excerpts.
+//! Formatting of reports as text with locations, without source excerpts.
 
 use halfbyte_ir::Span;
 

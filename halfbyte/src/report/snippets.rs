@@ -1,4 +1,4 @@
-//! Formatting of messages with an excerpt of the source and an underline.
+//! Formatting of reports with source excerpts and underlines.
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet, Title};
 use halfbyte_ir::Span;
@@ -51,8 +51,8 @@ pub(super) fn render(report: &Report, colours: bool) -> String {
     shown.chain(more).collect::<Vec<_>>().join("\n\n")
 }
 
-/// Adds a location to a message: the source line if there is a text, otherwise line and column from
-/// the source map.
+/// Adds the location of a span to a message: the source line if there is a text, otherwise the line
+/// and column from the source map.
 fn place<'a>(
     report: &'a Report,
     title: Title<'a>,
@@ -73,8 +73,8 @@ fn place<'a>(
     }
 }
 
-/// Returns the source line of a span with an underline. A span of several lines is underlined to
-/// the end of its first line.
+/// Returns the source line of a span with an underline. If the span covers several lines, its first
+/// line is underlined to the end.
 fn snippet<'a>(
     report: &'a Report,
     lines: &Lines<'a>,

@@ -1,4 +1,4 @@
-//! Generation of headers for C11 and C++17.
+//! Generation of C11 and C++17 headers for native objects.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use halfbyte_abi::{Param, ParamKind};
 use super::{About, Repr, launch, listed, names, says, sentence};
 use crate::native::{Function, Status};
 
-/// Names of fixed arguments, which parameters cannot have.
+/// Names of the arguments that every function has. Parameters of kernels get other names.
 const TAKEN: [&str; 1] = ["trap"];
 
 pub(super) fn header(about: &About<'_>, functions: &[Function]) -> String {
@@ -53,8 +53,8 @@ fn write(out: &mut String, about: &About<'_>, functions: &[Function]) -> std::fm
     writeln!(out, "#endif /* {guard} */")
 }
 
-/// Writes the declarations that all headers share. Their own include guard permits several headers
-/// in one file.
+/// Writes the declarations that are the same in all headers. They have their own include guard, so
+/// that a source file can include several headers.
 fn shared(out: &mut String) -> std::fmt::Result {
     writeln!(out, "#ifndef HALFBYTE_NATIVE")?;
     writeln!(out, "#define HALFBYTE_NATIVE 1\n")?;
@@ -145,13 +145,13 @@ fn constant(status: Status) -> String {
     format!("HALFBYTE_NATIVE_{}", status.name().to_uppercase())
 }
 
-/// Returns the include guard of a file.
+/// Returns the name of the include guard for a header file.
 fn guard(name: &str) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     format!("HALFBYTE_KERNELS_{}", name.chars().map(letter).collect::<String>())
 }
 
-/// Escapes a text so that it cannot end the comment that contains it.
+/// Escapes a text so that it cannot end the C comment that contains it.
 fn comment(text: &str) -> String {
     let text = text.replace("*/", "* /").replace("/*", "/ *");
     text.chars().map(|c| if c.is_control() || c == '\\' { '_' } else { c }).collect()

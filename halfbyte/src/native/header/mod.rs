@@ -1,4 +1,4 @@
-//! Headers and bindings for the functions of native objects.
+//! Generation of C headers and Rust bindings for the functions of native objects.
 
 mod c;
 mod rust;
@@ -8,7 +8,7 @@ use halfbyte_abi::{Direction, Elem, Param, ParamKind, Type};
 use super::names::Names;
 use super::{Function, Machine};
 
-/// The language of a header.
+/// The language of a generated header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Language {
@@ -19,7 +19,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// Returns the language of a file by its extension, if known.
+    /// Returns the header language for a file name, determined by the extension, if known.
     pub fn of_file(name: &str) -> Option<Language> {
         match name.rsplit_once('.')?.1 {
             "h" | "hh" | "hpp" | "hxx" => Some(Language::C),
@@ -29,7 +29,7 @@ impl Language {
     }
 }
 
-/// General information in a header.
+/// The contents of a header besides its functions.
 #[derive(Clone, Copy, Debug)]
 pub struct About<'a> {
     /// Name of the header file, from which its include guard is derived.
@@ -48,10 +48,10 @@ pub fn header(language: Language, about: &About<'_>, functions: &[Function]) -> 
     }
 }
 
-/// Representation of an element or a scalar in both languages.
+/// The type of an element or a scalar in generated headers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Repr {
-    /// An unsigned integer with this number of bits.
+    /// An unsigned integer with the given number of bits.
     Bits(u32),
     F32,
     F64,
@@ -70,19 +70,20 @@ impl Repr {
     }
 }
 
-/// Returns the names of a function's launch arguments, which precede the kernel's parameters.
+/// Returns the names of the arguments that describe the launch. They precede the kernel's
+/// parameters.
 fn launch(function: &Function) -> &'static [&'static str] {
     if function.takes_grid { &["grid", "block"] } else { &["items"] }
 }
 
-/// Returns the names of each parameter and of its length.
+/// Returns, for each parameter, its name and the name of its length argument.
 fn names(function: &Function, taken: &[&str]) -> Vec<[String; 2]> {
     let mut names = Names::new(launch(function).iter().chain(taken).copied());
     function.parameters.iter().map(|param| names.of(&param.name)).collect()
 }
 
-/// Returns the description of a parameter for a comment. `length` is the name of the length
-/// argument of a buffer, if the language has one.
+/// Describes a parameter for a comment. `length` is the name of the length argument of a buffer, if
+/// the language has such an argument.
 fn says(param: &Param, length: Option<&str>) -> String {
     let ty = param.ty();
     let (one, many) = element(ty);
@@ -111,7 +112,7 @@ fn says(param: &Param, length: Option<&str>) -> String {
     format!("{}, {does}: {count}{what}{aligned}{overlaps}", param.kind)
 }
 
-/// Returns the description of a lane in the singular and in the plural.
+/// Describes the lanes of a type for a comment, in the singular and in the plural.
 fn element(ty: Type) -> (&'static str, &'static str) {
     match ty.elem() {
         Elem::I1 if ty.is_scalar() => ("a truth value, 0 or 1", "truth values, 0 or 1"),
@@ -130,11 +131,11 @@ fn element(ty: Type) -> (&'static str, &'static str) {
     }
 }
 
-/// Maximum line length.
+/// Maximum line length of a generated file, in characters.
 const COLUMNS: usize = 120;
 
-/// Formats a call or a declaration, with one argument per line if it exceeds the maximum line
-/// length.
+/// Formats a call or a declaration. If it exceeds the maximum line length, each argument gets its
+/// own line.
 fn listed(indent: &str, before: &str, arguments: &[String], after: &str) -> String {
     let line = format!("{indent}{before}({}){after}", arguments.join(", "));
     if line.len() <= COLUMNS {
@@ -143,7 +144,7 @@ fn listed(indent: &str, before: &str, arguments: &[String], after: &str) -> Stri
     format!("{indent}{before}(\n{indent}    {}\n{indent}){after}", arguments.join(&format!(",\n{indent}    ")))
 }
 
-/// Capitalises a text and adds a full stop.
+/// Capitalises the first letter of a text and adds a full stop.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))

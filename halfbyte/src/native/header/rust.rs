@@ -1,4 +1,4 @@
-//! Generation of Rust bindings.
+//! Generation of Rust bindings for native objects.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use halfbyte_abi::{Param, ParamKind};
 use super::{About, Repr, launch, listed, names, says, sentence};
 use crate::native::{Function, Status, symbols};
 
-/// Local variables of the generated functions, whose names parameters cannot have.
+/// Names of local variables in the generated functions. Parameters of kernels get other names.
 const TAKEN: [&str; 2] = ["trap", "status"];
 
 pub(super) fn header(about: &About<'_>, functions: &[Function]) -> String {
@@ -46,7 +46,7 @@ fn write(out: &mut String, about: &About<'_>, functions: &[Function]) -> std::fm
     })
 }
 
-/// Writes the items that do not depend on the kernels.
+/// Writes the items that are the same in all bindings.
 fn shared(out: &mut String) -> std::fmt::Result {
     writeln!(out, "/// Reason why a function did not run all work items.")?;
     writeln!(out, "#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]")?;
@@ -229,7 +229,7 @@ fn variant(status: Status) -> String {
     status.name().split('_').map(capital).collect()
 }
 
-/// Replaces control characters, so that a text fits in a line comment.
+/// Replaces control characters, so that the text fits in a line comment.
 fn line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '_' } else { c }).collect()
 }
