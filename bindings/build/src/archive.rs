@@ -1,10 +1,10 @@
-//! Static libraries with a single object, for linkers of systems that have `ar`.
+//! Static libraries that contain a single object, for the linkers of systems with `ar`.
 
-/// Creates a static library of an object, with an index of its symbols.
+/// Returns the bytes of a static library with one object, and with an index of its symbols.
 ///
-/// The index has GNU's format: a member `/` with the number of symbols, the offset of the member
-/// that defines each symbol, and the names. Numbers have four bytes in big-endian order, and each
-/// name ends with a zero byte.
+/// The index has GNU's format: a member `/` with the number of symbols, the file offset of the
+/// member that defines each symbol, and the names of the symbols. Numbers have four bytes in
+/// big-endian order, and each name ends with a zero byte.
 pub(crate) fn archive<'s>(object: &[u8], symbols: impl ExactSizeIterator<Item = &'s str> + Clone) -> Vec<u8> {
     let names: usize = symbols.clone().map(|symbol| symbol.len() + 1).sum();
     let index = 4 + 4 * symbols.len() + names;
@@ -28,11 +28,11 @@ pub(crate) fn archive<'s>(object: &[u8], symbols: impl ExactSizeIterator<Item = 
 }
 
 const MAGIC: &[u8] = b"!<arch>\n";
-/// Size of a member's header, in bytes.
+/// Size in bytes of the header of an archive member.
 const HEADER: usize = 60;
 
-/// Returns the header of a member. Time, owner and group are zero, so that the output is
-/// reproducible.
+/// Returns the header of an archive member with `bytes` bytes. Time, owner and group are zero, so
+/// that the output is reproducible.
 fn header(name: &str, bytes: usize) -> Vec<u8> {
     format!("{name:<16}{:<12}{:<6}{:<6}{:<8}{bytes:<10}`\n", 0, 0, 0, 644).into_bytes()
 }

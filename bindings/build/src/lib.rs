@@ -33,7 +33,7 @@ use halfbyte::native::{self, About, Function, Language, Machine, MachineError, O
 use halfbyte::{HALU, Program, include};
 use thiserror::Error;
 
-/// Error of a build script.
+/// Reason why a build failed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -42,16 +42,16 @@ pub enum Error {
     File {
         /// The path of the folder or file.
         path: PathBuf,
-        /// The reason.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// A kernel file cannot be read: it must be a regular file within the folder, after links are
-    /// resolved.
+    /// A kernel file cannot be read. It must be a regular file within the folder, after symbolic
+    /// links are resolved.
     #[error("{}: {error}", path.display())]
     Input {
         /// The path of the file.
         path: PathBuf,
-        /// The reason.
+        /// Reason why the file cannot be read.
         error: FileError,
     },
     /// A kernel file is not valid UTF-8.
@@ -62,35 +62,35 @@ pub enum Error {
     Variable {
         /// The name of the variable.
         name: &'static str,
-        /// The reason.
+        /// Reason why the variable cannot be read.
         error: VarError,
     },
-    /// A folder has no kernel files.
+    /// A folder contains no kernel files.
     #[error("{}: the folder has no *.hb or *.ptx files", .0.display())]
     Empty(PathBuf),
-    /// A source text has errors, or a kernel cannot be compiled. The report quotes the source
-    /// lines.
+    /// A source text has errors, or a kernel cannot be compiled. The string is a report that quotes
+    /// the source lines.
     #[error("{0}")]
     Report(String),
     /// Two kernels have the same name.
     #[error("kernel `{kernel}` is defined in {first} and in {second}")]
     Twice {
-        /// The name of the kernels.
+        /// The common name of the two kernels.
         kernel: String,
         /// The file of the first kernel.
         first: String,
         /// The file of the second kernel.
         second: String,
     },
-    /// Native code is not supported for the target of the build.
+    /// The build's target is not supported by native code generation.
     #[error(transparent)]
     Machine(#[from] MachineError),
     /// A kernel cannot be compiled to native code.
     #[error("{file}: {error}")]
     Native {
-        /// The file of the kernel.
+        /// The file that contains the kernel.
         file: String,
-        /// The reason.
+        /// Reason why the kernel cannot be compiled.
         error: native::Error,
     },
 }
@@ -104,7 +104,7 @@ pub fn compile(folder: impl AsRef<Path>) -> Result<(), Error> {
     Build::new(folder).run()
 }
 
-/// Options of a compilation.
+/// Options for the compilation of a folder of kernels.
 #[derive(Clone, Debug)]
 pub struct Build {
     folder: PathBuf,
@@ -112,38 +112,40 @@ pub struct Build {
     options: Options,
 }
 
-/// Output of a compilation.
+/// The output of a compilation: a static library and its Rust bindings.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Made {
-    /// The static library.
+    /// The bytes of the static library.
     pub library: Vec<u8>,
-    /// The Rust bindings, as source text.
+    /// The source text of the Rust bindings.
     pub bindings: String,
 }
 
 impl Build {
-    /// Creates the options for the files `*.hb` and `*.ptx` of a folder.
+    /// Creates options for the compilation of the files `*.hb` and `*.ptx` in a folder.
     pub fn new(folder: impl AsRef<Path>) -> Build {
         Build { folder: folder.as_ref().to_owned(), cpu: None, options: Options::default() }
     }
 
-    /// Sets the minimum CPU by Cranelift's name, as `halfbyte compile --cpu` does, for example
-    /// `x86-64-v3`. By default the code runs on every CPU of the target.
+    /// Sets the minimum CPU that the code runs on, by Cranelift's name, such as `x86-64-v3`. The
+    /// command `halfbyte compile --cpu` takes the same names. By default the code runs on every CPU
+    /// of the target.
     #[must_use]
     pub fn cpu(mut self, cpu: impl Into<String>) -> Build {
         self.cpu = Some(cpu.into());
         self
     }
 
-    /// Sets the maximum number of backward branches of a work item. The default is 2^20.
+    /// Sets the maximum number of backward branches that one work item may take. The default is
+    /// 2^20.
     #[must_use]
     pub fn budget(mut self, branches: u64) -> Build {
         self.options.budget = branches;
         self
     }
 
-    /// Compiles in a build script: for Cargo's target, into `$OUT_DIR`, with the package's name as
-    /// the prefix of all symbols.
+    /// Compiles the kernels in a build script, for Cargo's target. Writes the output to `$OUT_DIR`.
+    /// All symbols have the package's name as their prefix.
     ///
     /// # Errors
     /// Fails if a kernel, the folder, or the target is invalid.
@@ -161,7 +163,7 @@ impl Build {
         Ok(())
     }
 
-    /// Compiles for a target triple, with `prefix` as the prefix of all symbols.
+    /// Compiles the kernels for a target triple. All symbols have the given prefix.
     ///
     /// # Errors
     /// Fails if a kernel, the folder, or the triple is invalid.
@@ -208,7 +210,7 @@ impl Build {
     }
 }
 
-/// Compiles the kernels of a file.
+/// Compiles the kernels of the file at `path`. `file` is the name of the file in messages.
 fn program(path: &Path, file: &str) -> Result<Program, Error> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let bytes = Loader::within(folder).read_path(path, MAX_FILE_BYTES);
@@ -231,7 +233,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     fs::write(path, bytes).map_err(|error| Error::File { path: path.to_owned(), error })
 }
 
-/// Replaces the characters that a symbol cannot contain.
+/// Replaces the characters of a name that a symbol cannot contain.
 fn identifier(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }

@@ -24,162 +24,169 @@
 #define HALFBYTE_TO_NUL SIZE_MAX
 
 
-// Version of the interface in this header; `halfbyte_abi_version` returns the version of the
-// library. A library supports all programs of the same version.
+// Version of the interface in this header. `halfbyte_abi_version` returns the version of the
+// library. A library supports all programs that were compiled with a header of the same version.
 #define HALFBYTE_ABI_VERSION 1
 
-// Value: `data` points to as many bytes as the parameter has, low byte first.
+// Kind of an argument: a value. `data` points to as many bytes as the parameter has, low byte
+// first.
 #define HALFBYTE_ARG_VALUE 0
 
-// Read-only memory.
+// Kind of an argument: read-only memory.
 #define HALFBYTE_ARG_IN 1
 
-// Memory that the kernel may write, and that does not overlap another argument. An `out` buffer is
-// initialised to zero.
+// Kind of an argument: memory that the kernel may write, and that does not overlap another
+// argument. The launch fills an `out` buffer with zeros.
 #define HALFBYTE_ARG_BUFFER 2
 
-// Address in the memory of another argument: byte `offset` of argument `of`.
+// Kind of an argument: an address in the memory of another argument, byte `offset` of argument
+// `of`.
 #define HALFBYTE_ARG_ALIAS 3
 
-// Interpreter: runs one work item after another, on the caller's thread.
+// Engine: the interpreter, which runs one work item after another on the caller's thread.
 #define HALFBYTE_ENGINE_INTERP 0
 
-// Native code, compiled at a kernel's first launch, which runs many work items in parallel. A
-// kernel that native code does not support falls back to the interpreter.
+// Engine: native code, which is generated at a kernel's first launch and runs many work items in
+// parallel. A kernel that native code does not support falls back to the interpreter.
 #define HALFBYTE_ENGINE_JIT 1
 
-// Limit: bytes of a text.
+// Limit: size of a text in bytes.
 #define HALFBYTE_LIMIT_TEXT_BYTES 0
 
-// Limit: ops of a kernel that is compiled.
+// Limit: number of ops in a kernel that is compiled.
 #define HALFBYTE_LIMIT_OPS 1
 
-// Limit: blocks of a kernel that is compiled.
+// Limit: number of basic blocks in a kernel that is compiled.
 #define HALFBYTE_LIMIT_BLOCKS 2
 
-// Limit: simultaneously live values of a kernel that is compiled.
+// Limit: number of simultaneously live values in a kernel that is compiled.
 #define HALFBYTE_LIMIT_LIVE_VALUES 3
 
-// Limit: bytes of all buffers of a launch.
+// Limit: total size in bytes of the buffers of a launch.
 #define HALFBYTE_LIMIT_BUFFER_BYTES 4
 
-// Limit: work items of a launch.
+// Limit: number of work items of a launch.
 #define HALFBYTE_LIMIT_ITEMS 5
 
-// Limit: instructions and backward branches of a launch, over all work items.
+// Limit: number of instructions and backward branches that all work items of a launch execute
+// together.
 #define HALFBYTE_LIMIT_WORK 6
 
-// Limit: memory of the whole process in bytes, on systems that report it.
+// Limit: memory in bytes that the whole process uses, on systems that report it.
 #define HALFBYTE_LIMIT_MEMORY 7
 
-// Limit: milliseconds of a call.
+// Limit: duration of a call in milliseconds.
 #define HALFBYTE_LIMIT_TIME_MS 8
 
-// Limit: backward branches of a work item. The default is 2^20.
+// Limit: number of backward branches that one work item executes. The default is 2^20.
 #define HALFBYTE_LIMIT_BUDGET 9
 
-// Result of a call.
+// Result of a function call: success, or the kind of an error.
 typedef enum halfbyte_status {
-  // Success.
+  // The call succeeded.
   HALFBYTE_STATUS_OK = 0,
-  // An argument of the call is invalid: a null pointer, an invalid length, or an unknown number.
+  // An argument of the call is invalid: a null pointer, an invalid length, or an unknown
+  // constant.
   HALFBYTE_STATUS_INVALID_ARGUMENT = 1,
   // A source text has errors.
   HALFBYTE_STATUS_PARSE = 2,
-  // The target does not support what a kernel needs.
+  // The target does not support an operation of a kernel.
   HALFBYTE_STATUS_REFUSED = 3,
-  // The bytes are not an object file that can run here.
+  // The bytes are not an object file that this library can execute.
   HALFBYTE_STATUS_LOAD = 4,
-  // There is no kernel, or no target, with the given name.
+  // No kernel or no target has the given name.
   HALFBYTE_STATUS_NOT_FOUND = 5,
   // The arguments or the shape of a launch do not match the kernel.
   HALFBYTE_STATUS_ARGUMENTS = 6,
   // A work item trapped, for example because of an access out of bounds, a barrier that not all
   // items reach, or a race.
   HALFBYTE_STATUS_TRAP = 7,
-  // A limit was exceeded.
+  // A limit of the options was exceeded.
   HALFBYTE_STATUS_LIMIT = 8,
-  // The call was cancelled.
+  // The call was cancelled by halfbyte_cancel_request.
   HALFBYTE_STATUS_CANCELLED = 9,
   // The engine does not support the kernel, or the library was built without the engine.
   HALFBYTE_STATUS_UNSUPPORTED = 10,
-  // Bug in halfbyte.
+  // The library has a defect.
   HALFBYTE_STATUS_INTERNAL = 11,
 } halfbyte_status;
 
-// Token that cancels calls from another thread.
+// Token by which another thread can cancel calls.
 typedef struct halfbyte_cancel halfbyte_cancel;
 
-// Error of a call.
+// Error of a function call.
 typedef struct halfbyte_error halfbyte_error;
 
-// Kernels of a source text.
+// Kernels of a parsed source text.
 typedef struct halfbyte_module halfbyte_module;
 
 // Object file with the machine code of kernels.
 typedef struct halfbyte_object halfbyte_object;
 
-// Options of compilations and launches. Null means the options of halfbyte_options_new.
+// Options of compilations and launches. A null pointer means the options that halfbyte_options_new
+// creates.
 typedef struct halfbyte_options halfbyte_options;
 
-// Kernels that can be launched.
+// Kernels of a loaded object, which can be launched.
 typedef struct halfbyte_program halfbyte_program;
 
-// PTX text with the contents of its variables.
+// Parsed PTX text with the contents of its variables.
 typedef struct halfbyte_ptx halfbyte_ptx;
 
-// Shape of a launch: blocks of threads, each along x, y and z.
+// Shape of a launch: the number of blocks and the block size, each along x, y and z.
 typedef struct halfbyte_shape {
-  // Number of blocks.
+  // Number of blocks along x, y and z.
   uint32_t grid[3];
-  // Number of threads per block.
+  // Number of threads per block along x, y and z.
   uint32_t block[3];
   // Size of the dynamic shared memory of a block, in bytes.
   uint32_t shared;
 } halfbyte_shape;
 
-// Callback for the output of `vprintf` in kernels, a zero-terminated text. The thread that
-// launches calls it.
+// Callback that receives the output of `vprintf` in kernels, as a zero-terminated text. The thread
+// that launches the kernel calls it.
 typedef void (*halfbyte_print)(void *user, const char *text);
 
-// Launch argument.
+// Argument of a launch.
 typedef struct halfbyte_arg {
-  // Kind of the argument: HALFBYTE_ARG_VALUE and so on.
+  // Kind of the argument: HALFBYTE_ARG_VALUE, HALFBYTE_ARG_IN, HALFBYTE_ARG_BUFFER or
+  // HALFBYTE_ARG_ALIAS.
   uint32_t kind;
-  // For an alias: the number of the argument that owns the memory.
+  // Index of the argument that owns the memory, if this argument is an alias.
   uint32_t of;
-  // Bytes of the argument; may be null if there are none.
+  // Address of the value or memory; may be null if `bytes` is 0.
   void *data;
-  // Number of bytes.
+  // Number of bytes at `data`.
   size_t bytes;
-  // For an alias: the byte offset in that memory.
+  // Byte offset in the memory of argument `of`, if this argument is an alias.
   uint64_t offset;
 } halfbyte_arg;
 
 // Statistics of a launch, over all work items.
 typedef struct halfbyte_stats {
-  // Number of executed instructions; on VP1, of bundles.
+  // Number of executed instructions. On VP1, number of executed bundles.
   uint64_t issued;
   // Number of taken backward branches.
   uint64_t backward_branches;
-  // Number of executed tiles, on VP1.
+  // Number of executed tiles. 0 except on VP1.
   uint64_t tiles;
-  // Number of bytes copied to the data store, on VP1.
+  // Number of bytes copied from buffers to the data store. 0 except on VP1.
   uint64_t bytes_in;
-  // Number of bytes copied from the data store, on VP1.
+  // Number of bytes copied from the data store to buffers. 0 except on VP1.
   uint64_t bytes_out;
 } halfbyte_stats;
 
-// Callback that finds the allocation of an address. Returns true and stores the allocation's start
-// and size, or returns false. Every thread that runs a kernel may call it, several at once if the
-// options permit several threads. It is called once or a few times per allocation and run.
+// Callback that finds the allocation that contains an address. It returns true and stores the
+// start and the size of the allocation, or it returns false. Every thread that runs a kernel may
+// call it. If the options permit several threads, several may call it at once. Each run calls it
+// once or a few times for each allocation.
 typedef bool (*halfbyte_ptx_bounds)(void *user, uint64_t address, uint64_t *start, uint64_t *bytes);
 
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
 
-// Returns the version of the library's interface.
+// Returns the version of the library's interface, to be compared with HALFBYTE_ABI_VERSION.
 uint32_t halfbyte_abi_version(void);
 
 // Returns the version of the library, such as "0.1.0".
@@ -191,8 +198,8 @@ const char *halfbyte_version(void);
 // `error` is null, or a valid handle that has not been freed.
 enum halfbyte_status halfbyte_error_status(const struct halfbyte_error *error);
 
-// Returns the message in one line. If there are several errors, it is the message of the first.
-// The string lives as long as the error.
+// Returns the message of an error in one line. If the call found several errors, this is the
+// message of the first. The string lives as long as the error.
 //
 // The caller promises:
 // As halfbyte_error_status.
@@ -205,8 +212,8 @@ const char *halfbyte_error_message(const struct halfbyte_error *error);
 // As halfbyte_error_status.
 const char *halfbyte_error_display(const struct halfbyte_error *error);
 
-// Returns the file of the error, by the name that the caller has given, or an empty string. The
-// string lives as long as the error.
+// Returns the name of the file that contains the error, as the caller has given it, or an empty
+// string. The string lives as long as the error.
 //
 // The caller promises:
 // As halfbyte_error_status.
@@ -231,13 +238,13 @@ uint32_t halfbyte_error_column(const struct halfbyte_error *error);
 // As halfbyte_error_status.
 void halfbyte_error_free(struct halfbyte_error *error);
 
-// Returns the shape of `count` work items along x, for kernels whose work items do not
+// Returns the launch shape of `count` work items along x, for kernels whose work items do not
 // synchronise.
 struct halfbyte_shape halfbyte_items(uint32_t count);
 
-// Parses a text. The text is PTX, which is imported, if `file` ends in `.ptx`; otherwise it is the
-// IR or the language (docs/ir.md). `file` is the name of the text in messages, and may be null.
-// `length` may be HALFBYTE_TO_NUL.
+// Parses a text. If `file` ends in `.ptx`, the text is PTX, and its kernels are imported.
+// Otherwise the text is the IR or the kernel language (docs/ir.md, docs/language.md). `file` is
+// the name of the text in messages, and may be null. `length` may be HALFBYTE_TO_NUL.
 //
 // The caller promises:
 // `file` is null or ends with a zero byte; `text` has `length` bytes, or ends with a zero byte;
@@ -255,7 +262,7 @@ enum halfbyte_status halfbyte_module_parse(const char *file,
 // `module` is null, or a valid handle that has not been freed.
 void halfbyte_module_free(struct halfbyte_module *module);
 
-// Returns the number of kernels of a module, or 0 for null.
+// Returns the number of kernels in a module, or 0 for null.
 //
 // The caller promises:
 // As halfbyte_module_free.
@@ -274,8 +281,8 @@ enum halfbyte_status halfbyte_module_compile(const struct halfbyte_module *modul
                                              struct halfbyte_object **out,
                                              struct halfbyte_error **error);
 
-// Returns the bytes of an object, which live as long as the object, and stores their number in
-// `length`. For null, returns null and stores 0.
+// Returns the address of the bytes of an object, and stores their number in `length`. The bytes
+// live as long as the object. For null, returns null and stores 0.
 //
 // The caller promises:
 // `object` is null, or a valid handle that has not been freed; `length` is null or valid for a
@@ -302,14 +309,15 @@ struct halfbyte_options *halfbyte_options_new_strict(void);
 // `options` is null, or a valid handle that has not been freed.
 void halfbyte_options_free(struct halfbyte_options *options);
 
-// Sets the engine: HALFBYTE_ENGINE_INTERP, or HALFBYTE_ENGINE_JIT with at most `threads` threads,
-// at least one.
+// Sets the engine: HALFBYTE_ENGINE_INTERP, or HALFBYTE_ENGINE_JIT with at most `threads` threads.
+// `threads` must be at least 1.
 //
 // The caller promises:
 // `options` is a valid handle that has not been freed.
 enum halfbyte_status halfbyte_options_set_engine(struct halfbyte_options *options, uint32_t engine, uint32_t threads);
 
-// Sets one of the limits, HALFBYTE_LIMIT_TEXT_BYTES and so on. UINT64_MAX disables the limit.
+// Sets the limit with the number `limit`, one of the HALFBYTE_LIMIT constants. UINT64_MAX disables
+// the limit.
 //
 // The caller promises:
 // `options` is a valid handle that has not been freed.
@@ -322,37 +330,39 @@ enum halfbyte_status halfbyte_options_set_limit(struct halfbyte_options *options
 // `options` is a valid handle that has not been freed.
 enum halfbyte_status halfbyte_options_set_races(struct halfbyte_options *options, bool races);
 
-// Sets the callback for the output of `vprintf` in PTX kernels. Null means standard error.
+// Sets the callback for the output of `vprintf` in PTX kernels. Null means output to standard
+// error.
 //
 // The caller promises:
 // `options` is a valid handle that has not been freed. `print` may be called with `user` from
 // every thread that launches with the options.
 enum halfbyte_status halfbyte_options_set_print(struct halfbyte_options *options, halfbyte_print print, void *user);
 
-// Sets the token that cancels all calls with the options; null removes it. The token may be freed
-// before the options.
+// Sets the token that cancels all calls with these options. Null removes the token. The token may
+// be freed before the options.
 //
 // The caller promises:
-// `options` is a valid handle that has not been freed; `cancel` is null or such a handle.
+// `options` is a valid handle that has not been freed; `cancel` is null, or a valid handle that
+// has not been freed.
 enum halfbyte_status halfbyte_options_set_cancel(struct halfbyte_options *options, const struct halfbyte_cancel *cancel);
 
 // Creates a token that can cancel calls.
 struct halfbyte_cancel *halfbyte_cancel_new(void);
 
-// Cancels current calls within 20 ms, and all later ones, with HALFBYTE_STATUS_CANCELLED. Every
-// thread may call this function at any time.
+// Cancels all calls whose options have this token: current calls within 20 ms, and all later calls
+// at once. They return HALFBYTE_STATUS_CANCELLED. Every thread may call this function at any time.
 //
 // The caller promises:
 // `cancel` is null, or a valid handle that has not been freed.
 void halfbyte_cancel_request(const struct halfbyte_cancel *cancel);
 
-// Frees a token.
+// Frees a token. Options that still have the token remain valid.
 //
 // The caller promises:
 // As halfbyte_cancel_request.
 void halfbyte_cancel_free(struct halfbyte_cancel *cancel);
 
-// Loads an object file. Any bytes may be passed, because the contents are checked.
+// Loads an object file. Any bytes may be passed, because the library checks the contents.
 //
 // The caller promises:
 // `length` bytes are at `object`; `out` and `error` are valid for writes, or `error` is null.
@@ -361,8 +371,9 @@ enum halfbyte_status halfbyte_program_load(const uint8_t *object,
                                            struct halfbyte_program **out,
                                            struct halfbyte_error **error);
 
-// Compiles a module and loads the object: halfbyte_module_compile and halfbyte_program_load in one
-// call. Errors of launches then quote the source line. The module may be freed before the program.
+// Compiles a module and loads the object, as halfbyte_module_compile and halfbyte_program_load do.
+// In addition, errors of launches quote the source line. The module may be freed before the
+// program.
 //
 // The caller promises:
 // As halfbyte_module_compile.
@@ -373,27 +384,29 @@ enum halfbyte_status halfbyte_program_build(const struct halfbyte_module *module
                                             struct halfbyte_program **out,
                                             struct halfbyte_error **error);
 
-// Returns the number of kernels of a program, or 0 for null.
+// Returns the number of kernels in a program, or 0 for null.
 //
 // The caller promises:
 // `program` is null, or a valid handle that has not been freed.
 size_t halfbyte_program_kernels(const struct halfbyte_program *program);
 
-// Returns the name of a kernel by its number, or null if there is no such kernel. The string lives
-// as long as the program.
+// Returns the name of the kernel with a number, counted from 0, or null if there is no such
+// kernel. The string lives as long as the program.
 //
 // The caller promises:
 // As halfbyte_program_kernels.
 const char *halfbyte_program_kernel(const struct halfbyte_program *program, size_t number);
 
-// Launches a kernel by name, with arguments in the order of its parameters. If a launch fails
-// after it began, the contents of the memory that the kernel may write are unspecified.
+// Launches the kernel with the given name. The arguments are in the order of its parameters. If a
+// launch fails after it began, the contents of the memory that the kernel may write are
+// unspecified.
 //
 // The caller promises:
 // `program` and `options` are valid handles that have not been freed, or `options` is null;
-// `kernel` ends with a zero byte; `count` arguments are at `args`, and the bytes of each are
-// valid. Until the launch ends, nothing else writes these bytes, or accesses those that the kernel
-// may write. `stats` and `error` are null or valid for writes.
+// `kernel` ends with a zero byte; `count` arguments are at `args`, and the bytes of each argument
+// are valid. Until the launch ends, no other code writes the bytes of an argument, or accesses the
+// bytes of an argument that the kernel may write. `stats` and `error` are null or valid for
+// writes.
 enum halfbyte_status halfbyte_program_launch(const struct halfbyte_program *program,
                                              const char *kernel,
                                              struct halfbyte_shape shape,
@@ -409,9 +422,9 @@ enum halfbyte_status halfbyte_program_launch(const struct halfbyte_program *prog
 // As halfbyte_program_kernels.
 void halfbyte_program_free(struct halfbyte_program *program);
 
-// Parses a PTX text for direct execution. An unsupported kernel does not affect the others: its
-// error is reported when it is launched. `file` is the name of the text in messages, and may be
-// null. `length` may be HALFBYTE_TO_NUL.
+// Parses a PTX text for direct execution. An error in one kernel does not affect the other
+// kernels; it is reported when the kernel is launched. `file` is the name of the text in messages,
+// and may be null. `length` may be HALFBYTE_TO_NUL.
 //
 // The caller promises:
 // As halfbyte_module_parse.
@@ -422,10 +435,10 @@ enum halfbyte_status halfbyte_ptx_load(const char *file,
                                        struct halfbyte_ptx **out,
                                        struct halfbyte_error **error);
 
-// Launches a kernel by name, or the first kernel if `kernel` is null, with arguments in the order
-// of its parameters: memory or an alias for each pointer, and a value for each other parameter.
-// Variables of the text keep their values between launches. If a launch fails after it began, the
-// contents of the memory that the kernel may write are unspecified.
+// Launches the kernel with the given name, or the first kernel if `kernel` is null. The arguments
+// are in the order of the kernel's parameters: memory or an alias for each pointer, and a value
+// for each other parameter. Variables of the text keep their values between launches. If a launch
+// fails after it began, the contents of the memory that the kernel may write are unspecified.
 //
 // The caller promises:
 // As halfbyte_program_launch; `kernel` may be null.
@@ -446,24 +459,24 @@ void halfbyte_ptx_free(struct halfbyte_ptx *ptx);
 
 // Runs the first kernel of a zero-terminated PTX text over `gx * gy * gz` blocks of `bx * by * bz`
 // threads, with `shared` bytes of dynamic shared memory. `args[i]` is the value of parameter `i`:
-// a pointer of the process, or a number in its low bytes. A parameter of more than eight bytes is
-// not supported. Returns HALFBYTE_STATUS_OK or the status of the error; halfbyte_ptx_last_error
-// has the details.
+// a pointer of the process, or a number in the low bytes. Parameters of more than eight bytes are
+// not supported. Returns HALFBYTE_STATUS_OK or the status of the error. halfbyte_ptx_last_error
+// returns the details of the error.
 //
-// Texts are parsed once and cached, and their variables persist from run to run, until
-// halfbyte_ptx_reset. The least recently used texts are evicted, unless a kernel has written to
-// one of their variables.
+// Each text is parsed once and cached. Variables of a text keep their values between runs, until
+// halfbyte_ptx_reset. If the cache is full, the least recently used texts are evicted, except
+// texts whose variables a kernel has written.
 //
 // Accesses are checked against the allocations that the callback of halfbyte_ptx_set_bounds
 // returns. Without the callback THEY ARE NOT CHECKED, except for alignment and the first page of
 // addresses: an invalid access of a kernel then has undefined behaviour. Memory that instructions
-// access through generic addresses must not lie from 0x1000000000 up to 0x5000000000, which are
-// the windows of local and shared memory.
+// access through generic addresses must not lie from 0x1000000000 up to 0x5000000000, because
+// these generic addresses denote local and shared memory.
 //
 // The caller promises:
 // `source` ends with a zero byte; `n_args` pointers are at `args`. The memory that the kernel
-// accesses is valid, or the callback returns the valid allocations. Until the run ends, nothing
-// else writes this memory, or accesses what the kernel writes.
+// accesses is valid, or the callback returns the valid allocations. Until the run ends, no other
+// code writes this memory, or accesses memory that the kernel writes.
 int halfbyte_ptx_run(const char *source,
                      int n_args,
                      const void *const *args,
@@ -475,25 +488,27 @@ int halfbyte_ptx_run(const char *source,
                      int gz,
                      int shared);
 
-// Returns the error of this thread's last halfbyte_ptx_run, or null if it succeeded. The caller
-// must not free the error, which lives until the thread's next run.
+// Returns the error of this thread's last halfbyte_ptx_run, or null if that run succeeded. The
+// caller must not free the error. The error lives until the thread's next halfbyte_ptx_run.
 const struct halfbyte_error *halfbyte_ptx_last_error(void);
 
-// Sets the callback for allocations, for all runs that begin later. Null disables the checks.
+// Sets the callback that finds allocations, for all runs that begin later. Null disables the
+// checks.
 //
 // The caller promises:
 // Every thread may call `find` with `user` at any time, until the callback is replaced and the
 // earlier runs have ended. The allocations that it returns stay valid until the run ends.
 void halfbyte_ptx_set_bounds(halfbyte_ptx_bounds find, void *user);
 
-// Sets the options of all runs that begin later: engine, limits, cancellation, and output. The
-// options are copied; null means the default options.
+// Sets the options of all runs that begin later: engine, limits, cancellation and output. The
+// options are copied. Null means the default options.
 //
 // The caller promises:
 // `options` is null, or a valid handle that has not been freed.
 void halfbyte_ptx_set_options(const struct halfbyte_options *options);
 
-// Drops all cached texts and the contents of their variables. Current runs are not affected.
+// Removes all cached texts and the contents of their variables. Runs that have begun are not
+// affected.
 void halfbyte_ptx_reset(void);
 
 #ifdef __cplusplus

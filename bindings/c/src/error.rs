@@ -1,4 +1,4 @@
-//! Errors of the C interface: status, position and message.
+//! Errors of the C interface, with status, position and message.
 
 use std::ffi::{CString, c_char};
 
@@ -10,38 +10,39 @@ use halfbyte::{CompileError, Report};
 
 use crate::ffi;
 
-/// Result of a call.
+/// Result of a function call: success, or the kind of an error.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
-    /// Success.
+    /// The call succeeded.
     Ok = 0,
-    /// An argument of the call is invalid: a null pointer, an invalid length, or an unknown number.
+    /// An argument of the call is invalid: a null pointer, an invalid length, or an unknown
+    /// constant.
     InvalidArgument = 1,
     /// A source text has errors.
     Parse = 2,
-    /// The target does not support what a kernel needs.
+    /// The target does not support an operation of a kernel.
     Refused = 3,
-    /// The bytes are not an object file that can run here.
+    /// The bytes are not an object file that this library can execute.
     Load = 4,
-    /// There is no kernel, or no target, with the given name.
+    /// No kernel or no target has the given name.
     NotFound = 5,
     /// The arguments or the shape of a launch do not match the kernel.
     Arguments = 6,
     /// A work item trapped, for example because of an access out of bounds, a barrier that not all
     /// items reach, or a race.
     Trap = 7,
-    /// A limit was exceeded.
+    /// A limit of the options was exceeded.
     Limit = 8,
-    /// The call was cancelled.
+    /// The call was cancelled by halfbyte_cancel_request.
     Cancelled = 9,
     /// The engine does not support the kernel, or the library was built without the engine.
     Unsupported = 10,
-    /// Bug in halfbyte.
+    /// The library has a defect.
     Internal = 11,
 }
 
-/// Error of a call.
+/// Error of a function call.
 pub struct Error {
     pub(crate) status: Status,
     file: CString,
@@ -51,7 +52,7 @@ pub struct Error {
     display: CString,
 }
 
-/// Converts a text to a C string, which ends at the first zero byte.
+/// Converts a text to a C string, truncated at the first zero byte.
 fn string(text: &str) -> CString {
     let text = text.split('\0').next().unwrap_or_default();
     CString::new(text).unwrap_or_default()
@@ -81,7 +82,7 @@ impl Error {
         }
     }
 
-    /// Creates an error from a compiler error.
+    /// Creates an error from an error of the compiler.
     pub fn of_compile(module: &halfbyte::Module, error: &CompileError) -> Error {
         let status = match error {
             CompileError::Invalid(_) => Status::Parse,
@@ -95,13 +96,13 @@ impl Error {
         Error::of_report(status, &module.report(error.diagnostics()))
     }
 
-    /// Creates an error from a load error.
+    /// Creates an error from an error of the object loader.
     pub fn of_load(error: &LoadError) -> Error {
         Error::new(Status::Load, error.to_string())
     }
 
-    /// Creates an error from a launch error. `source` is the file and text of the kernel, if
-    /// available, for quoting the line.
+    /// Creates an error from an error of a launch. `source` is the file name and the text of the
+    /// kernel, from which the message quotes a line. `on` names the target and the engine.
     pub fn of_launch(error: &LaunchError, source: Option<(&str, &str)>, on: &str) -> Error {
         let status = match error {
             LaunchError::Trap(trap) if matches!(trap.kind, TrapKind::Budget { .. }) => Status::Limit,
@@ -139,8 +140,8 @@ pub unsafe extern "C" fn halfbyte_error_status(error: *const Error) -> Status {
     unsafe { error.as_ref() }.map_or(Status::Ok, |error| error.status)
 }
 
-/// Returns the message in one line. If there are several errors, it is the message of the first.
-/// The string lives as long as the error.
+/// Returns the message of an error in one line. If the call found several errors, this is the
+/// message of the first. The string lives as long as the error.
 ///
 /// # Safety
 /// As halfbyte_error_status.
@@ -161,8 +162,8 @@ pub unsafe extern "C" fn halfbyte_error_display(error: *const Error) -> *const c
     unsafe { error.as_ref() }.map_or(c"".as_ptr(), |error| error.display.as_ptr())
 }
 
-/// Returns the file of the error, by the name that the caller has given, or an empty string. The
-/// string lives as long as the error.
+/// Returns the name of the file that contains the error, as the caller has given it, or an empty
+/// string. The string lives as long as the error.
 ///
 /// # Safety
 /// As halfbyte_error_status.

@@ -1,5 +1,5 @@
-//! Conversions between C and Rust: nullable pointers, lengths, and panics, which must not unwind
-//! into C.
+//! Conversions between C and Rust: pointers that may be null, lengths, and panics, which must not
+//! unwind into C.
 
 use std::ffi::{CStr, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,8 +7,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::HALFBYTE_TO_NUL;
 use crate::error::{Error, Status};
 
-/// Runs the body of a C function and stores its error in `error`, unless `error` is null. A panic
-/// is a bug and becomes an error, because unwinding into C is undefined.
+/// Runs the body `what` of a C function and stores its error in `error`, unless `error` is null.
+/// Returns the status. A panic is a defect and becomes an error, because unwinding into C is
+/// undefined.
 ///
 /// # Safety
 /// `error` is null or valid for a write.
@@ -23,9 +24,9 @@ pub unsafe fn enter(error: *mut *mut Error, what: impl FnOnce() -> Result<(), Er
     status
 }
 
-/// Runs `what` and converts a panic to an error.
+/// Runs `what`, and converts a panic to an error.
 pub fn caught(what: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
-    // State that a panic leaves inconsistent is not observed, because results are stored last.
+    // After a panic no caller sees an inconsistent state, because `what` stores its results last.
     catch_unwind(AssertUnwindSafe(what)).unwrap_or_else(|panic| {
         let message = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
             (Some(message), _) => message,
@@ -40,7 +41,7 @@ fn null(name: &str) -> Error {
     Error::new(Status::InvalidArgument, format!("`{name}` is null"))
 }
 
-/// Converts a pointer to a reference.
+/// Converts a pointer from C to a reference. `name` is the argument's name in the error for null.
 ///
 /// # Safety
 /// The pointer is null, or its target lives until the C function returns and is not written
@@ -50,20 +51,21 @@ pub unsafe fn given<'a, T>(pointer: *const T, name: &str) -> Result<&'a T, Error
     unsafe { pointer.as_ref() }.ok_or_else(|| null(name))
 }
 
-/// Converts a pointer to a mutable reference.
+/// Converts a pointer from C to a mutable reference. `name` is the argument's name in the error for
+/// null.
 ///
 /// # Safety
-/// As [`given`]; and nothing else accesses the target meanwhile.
+/// As [`given`]. In addition, no other code accesses the target meanwhile.
 pub unsafe fn given_mut<'a, T>(pointer: *mut T, name: &str) -> Result<&'a mut T, Error> {
     // SAFETY: the caller upholds this function's contract.
     unsafe { pointer.as_mut() }.ok_or_else(|| null(name))
 }
 
-/// Output parameter for a handle. The handle is null until it is created.
+/// Output parameter of a C function for a handle. The handle is null until it is created.
 pub struct Out<T>(*mut *mut T);
 
 impl<T> Out<T> {
-    /// Stores null in the output parameter.
+    /// Checks an output parameter, and stores null in it.
     ///
     /// # Safety
     /// The pointer is null or valid for a write.
@@ -76,7 +78,7 @@ impl<T> Out<T> {
         Ok(Out(pointer))
     }
 
-    /// Stores the handle.
+    /// Moves `made` to the heap, and stores its handle in the output parameter.
     pub fn give(self, made: T) {
         // SAFETY: `new` checked that the pointer is not null.
         unsafe { self.0.write(Box::into_raw(Box::new(made))) };
@@ -96,7 +98,7 @@ pub unsafe fn free<T>(handle: *mut T) {
     }
 }
 
-/// Converts a pointer and a count to a slice. The pointer is ignored if the count is 0.
+/// Converts a pointer and an element count to a slice. The pointer is ignored if the count is 0.
 ///
 /// # Safety
 /// The pointer is null, or `count` elements at it are valid as [`given`] requires.
@@ -110,7 +112,8 @@ pub unsafe fn slice<'a, T>(pointer: *const T, count: usize, name: &str) -> Resul
     Ok(unsafe { std::slice::from_raw_parts(pointer, count) })
 }
 
-/// Converts a pointer and a count to a mutable slice.
+/// Converts a pointer and an element count to a mutable slice. The pointer is ignored if the count
+/// is 0.
 ///
 /// # Safety
 /// As [`slice`] and [`given_mut`].
@@ -135,8 +138,8 @@ fn check<T>(pointer: *const T, count: usize, name: &str) -> Result<(), Error> {
     }
 }
 
-/// Converts a pointer and a length to a text. HALFBYTE_TO_NUL means that the text ends with its
-/// first zero byte.
+/// Converts a pointer and a length in bytes to a text. HALFBYTE_TO_NUL means that the text ends
+/// before its first zero byte.
 ///
 /// # Safety
 /// As [`slice`]; a text with the length HALFBYTE_TO_NUL ends with a zero byte.
@@ -157,7 +160,7 @@ pub unsafe fn text<'a>(pointer: *const c_char, length: usize, name: &str) -> Res
     })
 }
 
-/// Converts a zero-terminated name, or returns `otherwise` if the pointer is null.
+/// Converts a zero-terminated text. Returns `otherwise` if the pointer is null.
 ///
 /// # Safety
 /// As [`text`].

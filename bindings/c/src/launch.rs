@@ -7,42 +7,45 @@ use halfbyte::runtime::{self, ptx};
 use crate::error::{Error, Status};
 use crate::ffi;
 
-/// Value: `data` points to as many bytes as the parameter has, low byte first.
+/// Kind of an argument: a value. `data` points to as many bytes as the parameter has, low byte
+/// first.
 pub const HALFBYTE_ARG_VALUE: u32 = 0;
-/// Read-only memory.
+/// Kind of an argument: read-only memory.
 pub const HALFBYTE_ARG_IN: u32 = 1;
-/// Memory that the kernel may write, and that does not overlap another argument. An `out` buffer is
-/// initialised to zero.
+/// Kind of an argument: memory that the kernel may write, and that does not overlap another
+/// argument. The launch fills an `out` buffer with zeros.
 pub const HALFBYTE_ARG_BUFFER: u32 = 2;
-/// Address in the memory of another argument: byte `offset` of argument `of`.
+/// Kind of an argument: an address in the memory of another argument, byte `offset` of argument
+/// `of`.
 pub const HALFBYTE_ARG_ALIAS: u32 = 3;
 
-/// Maximum number of arguments, more than any kernel has.
+/// Maximum number of arguments of a launch. No kernel has more parameters.
 const MOST_ARGS: usize = 4096;
 
-/// Launch argument.
+/// Argument of a launch.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Arg {
-    /// Kind of the argument: HALFBYTE_ARG_VALUE and so on.
+    /// Kind of the argument: HALFBYTE_ARG_VALUE, HALFBYTE_ARG_IN, HALFBYTE_ARG_BUFFER or
+    /// HALFBYTE_ARG_ALIAS.
     pub kind: u32,
-    /// For an alias: the number of the argument that owns the memory.
+    /// Index of the argument that owns the memory, if this argument is an alias.
     pub of: u32,
-    /// Bytes of the argument; may be null if there are none.
+    /// Address of the value or memory; may be null if `bytes` is 0.
     pub data: *mut c_void,
-    /// Number of bytes.
+    /// Number of bytes at `data`.
     pub bytes: usize,
-    /// For an alias: the byte offset in that memory.
+    /// Byte offset in the memory of argument `of`, if this argument is an alias.
     pub offset: u64,
 }
 
-/// Shape of a launch: blocks of threads, each along x, y and z.
+/// Shape of a launch: the number of blocks and the block size, each along x, y and z.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Shape {
-    /// Number of blocks.
+    /// Number of blocks along x, y and z.
     pub grid: [u32; 3],
-    /// Number of threads per block.
+    /// Number of threads per block along x, y and z.
     pub block: [u32; 3],
     /// Size of the dynamic shared memory of a block, in bytes.
     pub shared: u32,
@@ -52,19 +55,19 @@ pub struct Shape {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Stats {
-    /// Number of executed instructions; on VP1, of bundles.
+    /// Number of executed instructions. On VP1, number of executed bundles.
     pub issued: u64,
     /// Number of taken backward branches.
     pub backward_branches: u64,
-    /// Number of executed tiles, on VP1.
+    /// Number of executed tiles. 0 except on VP1.
     pub tiles: u64,
-    /// Number of bytes copied to the data store, on VP1.
+    /// Number of bytes copied from buffers to the data store. 0 except on VP1.
     pub bytes_in: u64,
-    /// Number of bytes copied from the data store, on VP1.
+    /// Number of bytes copied from the data store to buffers. 0 except on VP1.
     pub bytes_out: u64,
 }
 
-/// Returns the shape of `count` work items along x, for kernels whose work items do not
+/// Returns the launch shape of `count` work items along x, for kernels whose work items do not
 /// synchronise.
 #[unsafe(no_mangle)]
 pub extern "C" fn halfbyte_items(count: u32) -> Shape {
@@ -79,7 +82,7 @@ impl From<Shape> for halfbyte::Shape {
 }
 
 impl Stats {
-    /// Stores the statistics, unless `to` is null.
+    /// Stores the statistics of a launch in `to`, unless `to` is null.
     ///
     /// # Safety
     /// `to` is null or valid for a write.
@@ -92,7 +95,7 @@ impl Stats {
     }
 }
 
-/// Launch argument as Rust slices.
+/// Argument of a launch, with its bytes as Rust slices.
 pub enum LaunchArg<'a> {
     Value(&'a [u8]),
     In(&'a [u8]),
@@ -100,11 +103,12 @@ pub enum LaunchArg<'a> {
     Alias { of: usize, offset: u64 },
 }
 
-/// Converts the arguments of a launch.
+/// Converts the arguments of a launch from C.
 ///
 /// # Safety
 /// `count` arguments are at `args`, and the bytes of each argument are valid. Until the launch
-/// ends, nothing else writes the bytes that it reads, or accesses the bytes that it may write.
+/// ends, no other code writes the bytes of an argument, or accesses the bytes of an argument that
+/// the kernel may write.
 pub unsafe fn given<'a>(args: *const Arg, count: usize) -> Result<Vec<LaunchArg<'a>>, Error> {
     if count > MOST_ARGS {
         return Err(Error::new(
@@ -121,7 +125,7 @@ pub unsafe fn given<'a>(args: *const Arg, count: usize) -> Result<Vec<LaunchArg<
     args.iter().enumerate().map(|(number, arg)| unsafe { one(number, arg) }).collect()
 }
 
-/// Converts one argument.
+/// Converts one argument of a launch from C.
 ///
 /// # Safety
 /// As [`given`].
@@ -153,7 +157,8 @@ fn check_apart(args: &[Arg]) -> Result<(), Error> {
         })
         .collect();
     places.sort_unstable();
-    // Greatest end address so far and its argument: among all arguments, and among written ones.
+    // The greatest end address so far, with the number of its argument: among all arguments, and
+    // among the written ones.
     let (mut all, mut written) = ((0, 0), (0, 0));
     for (start, end, number, is_written) in places {
         let (reached, other) = if is_written { all } else { written };
@@ -170,7 +175,7 @@ fn check_apart(args: &[Arg]) -> Result<(), Error> {
 }
 
 impl<'a> LaunchArg<'a> {
-    /// Converts the argument for a compiled kernel.
+    /// Converts the argument to an argument of a compiled kernel.
     pub fn into_arg(self, number: usize) -> Result<runtime::Arg<'a>, Error> {
         Ok(match self {
             LaunchArg::Value(bytes) if bytes.len() <= 16 => {
@@ -186,7 +191,7 @@ impl<'a> LaunchArg<'a> {
         })
     }
 
-    /// Converts the argument for a PTX kernel that is executed directly.
+    /// Converts the argument to an argument of a PTX kernel that is executed directly.
     pub fn into_ptx(self) -> ptx::Arg<'a> {
         match self {
             LaunchArg::Value(bytes) => ptx::Arg::Value(bytes),

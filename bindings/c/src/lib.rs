@@ -1,8 +1,8 @@
 //! C interface of halfbyte, `halfbyte.h`: compilation and launches of kernels, and direct execution
 //! of PTX.
 //!
-//! Handles are boxes, which C knows by their addresses. Each function checks its arguments as far
-//! as possible, returns errors as values, and catches panics (see [`ffi`]).
+//! A handle is the address of a Rust box. Each function checks its arguments as far as possible,
+//! returns errors as values, and catches panics (see [`ffi`]).
 
 // cbindgen reads only public functions.
 #![allow(unreachable_pub)]
@@ -18,15 +18,16 @@ mod ptx_run;
 
 use std::ffi::{CStr, c_char};
 
-/// Version of the interface in this header; `halfbyte_abi_version` returns the version of the
-/// library. A library supports all programs of the same version.
+/// Version of the interface in this header. `halfbyte_abi_version` returns the version of the
+/// library. A library supports all programs that were compiled with a header of the same version.
 pub const HALFBYTE_ABI_VERSION: u32 = 1;
 
-/// Length of a text that ends with its first zero byte; `cbindgen.toml` defines it for C.
+/// Length that stands for a text that ends before its first zero byte. `cbindgen.toml` defines the
+/// constant for C.
 /// cbindgen:ignore
 pub const HALFBYTE_TO_NUL: usize = usize::MAX;
 
-/// Returns the version of the library's interface.
+/// Returns the version of the library's interface, to be compared with HALFBYTE_ABI_VERSION.
 #[unsafe(no_mangle)]
 pub extern "C" fn halfbyte_abi_version() -> u32 {
     HALFBYTE_ABI_VERSION

@@ -10,13 +10,14 @@ use crate::error::{Error, Status};
 use crate::ffi::{self, Out};
 use crate::options::Options;
 
-/// Kernels of a source text.
+/// Kernels of a parsed source text.
 pub struct Module(pub(crate) halfbyte::Module);
 
 /// Object file with the machine code of kernels.
 pub struct Object(Vec<u8>);
 
-/// Returns the target with the given name. `sm` selects the SM version of PTX; 0 means the default.
+/// Returns the target with the given name. `sm` is the SM version of PTX, such as 90, or 0 for the
+/// default.
 fn target(name: &str, sm: u32) -> Result<Target, Error> {
     let unknown =
         || Error::new(Status::NotFound, format!("unknown target `{name}`; expected one of {}", TARGETS.names()));
@@ -36,15 +37,15 @@ impl Module {
         Ok(binary.object)
     }
 
-    /// Compiles all kernels for the target with the given name.
+    /// Compiles all kernels to an object file, for the target with the given name.
     pub(crate) fn compile_for(&self, name: &str, sm: u32, options: &Options) -> Result<Vec<u8>, Error> {
         self.compile(target(name, sm)?, options)
     }
 }
 
-/// Parses a text. The text is PTX, which is imported, if `file` ends in `.ptx`; otherwise it is the
-/// IR or the language (docs/ir.md). `file` is the name of the text in messages, and may be null.
-/// `length` may be HALFBYTE_TO_NUL.
+/// Parses a text. If `file` ends in `.ptx`, the text is PTX, and its kernels are imported.
+/// Otherwise the text is the IR or the kernel language (docs/ir.md, docs/language.md). `file` is
+/// the name of the text in messages, and may be null. `length` may be HALFBYTE_TO_NUL.
 ///
 /// # Safety
 /// `file` is null or ends with a zero byte; `text` has `length` bytes, or ends with a zero byte;
@@ -81,7 +82,7 @@ pub unsafe extern "C" fn halfbyte_module_free(module: *mut Module) {
     unsafe { ffi::free(module) };
 }
 
-/// Returns the number of kernels of a module, or 0 for null.
+/// Returns the number of kernels in a module, or 0 for null.
 ///
 /// # Safety
 /// As halfbyte_module_free.
@@ -118,8 +119,8 @@ pub unsafe extern "C" fn halfbyte_module_compile(
     unsafe { ffi::enter(error, compile) }
 }
 
-/// Returns the bytes of an object, which live as long as the object, and stores their number in
-/// `length`. For null, returns null and stores 0.
+/// Returns the address of the bytes of an object, and stores their number in `length`. The bytes
+/// live as long as the object. For null, returns null and stores 0.
 ///
 /// # Safety
 /// `object` is null, or a valid handle that has not been freed; `length` is null or valid for a

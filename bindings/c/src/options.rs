@@ -1,4 +1,4 @@
-//! Options of compilations and launches: engine, limits, and cancellation.
+//! Options of compilations and launches: the engine, limits, cancellation and output.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::num::NonZero;
@@ -11,38 +11,40 @@ use halfbyte::launch::Print;
 use crate::error::{Error, Status};
 use crate::ffi;
 
-/// Interpreter: runs one work item after another, on the caller's thread.
+/// Engine: the interpreter, which runs one work item after another on the caller's thread.
 pub const HALFBYTE_ENGINE_INTERP: u32 = 0;
-/// Native code, compiled at a kernel's first launch, which runs many work items in parallel. A
-/// kernel that native code does not support falls back to the interpreter.
+/// Engine: native code, which is generated at a kernel's first launch and runs many work items in
+/// parallel. A kernel that native code does not support falls back to the interpreter.
 pub const HALFBYTE_ENGINE_JIT: u32 = 1;
 
-/// Limit: bytes of a text.
+/// Limit: size of a text in bytes.
 pub const HALFBYTE_LIMIT_TEXT_BYTES: u32 = 0;
-/// Limit: ops of a kernel that is compiled.
+/// Limit: number of ops in a kernel that is compiled.
 pub const HALFBYTE_LIMIT_OPS: u32 = 1;
-/// Limit: blocks of a kernel that is compiled.
+/// Limit: number of basic blocks in a kernel that is compiled.
 pub const HALFBYTE_LIMIT_BLOCKS: u32 = 2;
-/// Limit: simultaneously live values of a kernel that is compiled.
+/// Limit: number of simultaneously live values in a kernel that is compiled.
 pub const HALFBYTE_LIMIT_LIVE_VALUES: u32 = 3;
-/// Limit: bytes of all buffers of a launch.
+/// Limit: total size in bytes of the buffers of a launch.
 pub const HALFBYTE_LIMIT_BUFFER_BYTES: u32 = 4;
-/// Limit: work items of a launch.
+/// Limit: number of work items of a launch.
 pub const HALFBYTE_LIMIT_ITEMS: u32 = 5;
-/// Limit: instructions and backward branches of a launch, over all work items.
+/// Limit: number of instructions and backward branches that all work items of a launch execute
+/// together.
 pub const HALFBYTE_LIMIT_WORK: u32 = 6;
-/// Limit: memory of the whole process in bytes, on systems that report it.
+/// Limit: memory in bytes that the whole process uses, on systems that report it.
 pub const HALFBYTE_LIMIT_MEMORY: u32 = 7;
-/// Limit: milliseconds of a call.
+/// Limit: duration of a call in milliseconds.
 pub const HALFBYTE_LIMIT_TIME_MS: u32 = 8;
-/// Limit: backward branches of a work item. The default is 2^20.
+/// Limit: number of backward branches that one work item executes. The default is 2^20.
 pub const HALFBYTE_LIMIT_BUDGET: u32 = 9;
 
-/// Callback for the output of `vprintf` in kernels, a zero-terminated text. The thread that
-/// launches calls it.
+/// Callback that receives the output of `vprintf` in kernels, as a zero-terminated text. The thread
+/// that launches the kernel calls it.
 pub type PrintFn = Option<unsafe extern "C" fn(user: *mut c_void, text: *const c_char)>;
 
-/// Options of compilations and launches. Null means the options of halfbyte_options_new.
+/// Options of compilations and launches. A null pointer means the options that halfbyte_options_new
+/// creates.
 #[derive(Clone)]
 pub struct Options {
     pub(crate) engine: Engine,
@@ -53,27 +55,28 @@ pub struct Options {
     print: PrintTo,
 }
 
-/// C callback and its user pointer.
+/// C callback for the output of kernels, and the user pointer that it receives.
 #[derive(Clone, Copy)]
 struct PrintTo {
     print: PrintFn,
     user: *mut c_void,
 }
 
-// SAFETY: the contract of the callback permits calls from any thread. Only the thread that launches
-// calls it.
+// SAFETY: the contract of halfbyte_options_set_print permits calls from any thread. Only the thread
+// that launches the kernel calls the callback.
 unsafe impl Send for PrintTo {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl Sync for PrintTo {}
 
 impl PrintTo {
-    /// Passes a text to the callback, in several pieces if it contains zero bytes.
+    /// Passes a text to the callback. A text that contains zero bytes is passed in several pieces.
     fn print(&self, text: &str) {
         let Some(print) = self.print else { return eprint!("{text}") };
         for piece in text.split('\0').filter(|piece| !piece.is_empty()) {
             let piece = [piece.as_bytes(), b"\0"].concat();
             if let Ok(piece) = CStr::from_bytes_with_nul(&piece) {
-                // SAFETY: guaranteed by the contract of halfbyte_options_set_print.
+                // SAFETY: the caller of halfbyte_options_set_print guarantees that the callback may
+                // be called with this pointer.
                 unsafe { print(self.user, piece.as_ptr()) };
             }
         }
@@ -103,7 +106,7 @@ impl Options {
         unsafe { options.as_ref() }.cloned().unwrap_or_default()
     }
 
-    /// Starts the watchdog of a call.
+    /// Creates and starts the watchdog of a call.
     pub(crate) fn watchdog(&self) -> Watchdog {
         match &self.cancel {
             Some(cancel) => Watchdog::with_token(self.limits.clone(), cancel.clone()),
@@ -111,7 +114,7 @@ impl Options {
         }
     }
 
-    /// Rejects a text that exceeds the limit.
+    /// Returns an error if a text exceeds the size limit.
     pub(crate) fn check_text(&self, text: &str) -> Result<(), Error> {
         let (found, limit) = (text.len() as u64, self.limits.text_bytes);
         if found <= limit {
@@ -120,14 +123,14 @@ impl Options {
         Err(Error::new(Status::Limit, format!("the text has {found} bytes; the limit is {limit}")))
     }
 
-    /// Calls `what` with the output function of kernels.
+    /// Calls `what` with the receiver of the kernels' output.
     pub(crate) fn printing<T>(&self, what: impl FnOnce(Option<Print<'_>>) -> T) -> T {
         let print = self.print;
         what(Some(Print(&move |text: &str| print.print(text))))
     }
 }
 
-/// Token that cancels calls from another thread.
+/// Token by which another thread can cancel calls.
 pub struct Cancel(CancelToken);
 
 /// Creates the default options: native code on the caller's thread, without a time limit and with
@@ -154,8 +157,8 @@ pub unsafe extern "C" fn halfbyte_options_free(options: *mut Options) {
     unsafe { ffi::free(options) };
 }
 
-/// Sets the engine: HALFBYTE_ENGINE_INTERP, or HALFBYTE_ENGINE_JIT with at most `threads` threads,
-/// at least one.
+/// Sets the engine: HALFBYTE_ENGINE_INTERP, or HALFBYTE_ENGINE_JIT with at most `threads` threads.
+/// `threads` must be at least 1.
 ///
 /// # Safety
 /// `options` is a valid handle that has not been freed.
@@ -177,7 +180,8 @@ pub unsafe extern "C" fn halfbyte_options_set_engine(options: *mut Options, engi
     unsafe { ffi::enter(std::ptr::null_mut(), set) }
 }
 
-/// Sets one of the limits, HALFBYTE_LIMIT_TEXT_BYTES and so on. UINT64_MAX disables the limit.
+/// Sets the limit with the number `limit`, one of the HALFBYTE_LIMIT constants. UINT64_MAX disables
+/// the limit.
 ///
 /// # Safety
 /// `options` is a valid handle that has not been freed.
@@ -226,7 +230,8 @@ pub unsafe extern "C" fn halfbyte_options_set_races(options: *mut Options, races
     unsafe { ffi::enter(std::ptr::null_mut(), set) }
 }
 
-/// Sets the callback for the output of `vprintf` in PTX kernels. Null means standard error.
+/// Sets the callback for the output of `vprintf` in PTX kernels. Null means output to standard
+/// error.
 ///
 /// # Safety
 /// `options` is a valid handle that has not been freed. `print` may be called with `user` from
@@ -246,11 +251,12 @@ pub unsafe extern "C" fn halfbyte_options_set_print(
     unsafe { ffi::enter(std::ptr::null_mut(), set) }
 }
 
-/// Sets the token that cancels all calls with the options; null removes it. The token may be freed
-/// before the options.
+/// Sets the token that cancels all calls with these options. Null removes the token. The token may
+/// be freed before the options.
 ///
 /// # Safety
-/// `options` is a valid handle that has not been freed; `cancel` is null or such a handle.
+/// `options` is a valid handle that has not been freed; `cancel` is null, or a valid handle that
+/// has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_options_set_cancel(options: *mut Options, cancel: *const Cancel) -> Status {
     let set = || {
@@ -269,8 +275,8 @@ pub extern "C" fn halfbyte_cancel_new() -> *mut Cancel {
     Box::into_raw(Box::new(Cancel(CancelToken::default())))
 }
 
-/// Cancels current calls within 20 ms, and all later ones, with HALFBYTE_STATUS_CANCELLED. Every
-/// thread may call this function at any time.
+/// Cancels all calls whose options have this token: current calls within 20 ms, and all later calls
+/// at once. They return HALFBYTE_STATUS_CANCELLED. Every thread may call this function at any time.
 ///
 /// # Safety
 /// `cancel` is null, or a valid handle that has not been freed.
@@ -282,7 +288,7 @@ pub unsafe extern "C" fn halfbyte_cancel_request(cancel: *const Cancel) {
     }
 }
 
-/// Frees a token.
+/// Frees a token. Options that still have the token remain valid.
 ///
 /// # Safety
 /// As halfbyte_cancel_request.

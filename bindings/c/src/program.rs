@@ -10,11 +10,11 @@ use crate::launch::{self, Arg, Shape, Stats};
 use crate::module::Module;
 use crate::options::Options;
 
-/// Kernels that can be launched.
+/// Kernels of a loaded object, which can be launched.
 pub struct Program {
     program: halfbyte::Program,
     names: Vec<CString>,
-    /// File name and text of the source, if known.
+    /// File name and text of the source, if the program was built from a module.
     source: Option<(String, String)>,
 }
 
@@ -46,7 +46,7 @@ impl Program {
     }
 }
 
-/// Loads an object file. Any bytes may be passed, because the contents are checked.
+/// Loads an object file. Any bytes may be passed, because the library checks the contents.
 ///
 /// # Safety
 /// `length` bytes are at `object`; `out` and `error` are valid for writes, or `error` is null.
@@ -67,8 +67,9 @@ pub unsafe extern "C" fn halfbyte_program_load(
     unsafe { ffi::enter(error, load) }
 }
 
-/// Compiles a module and loads the object: halfbyte_module_compile and halfbyte_program_load in one
-/// call. Errors of launches then quote the source line. The module may be freed before the program.
+/// Compiles a module and loads the object, as halfbyte_module_compile and halfbyte_program_load do.
+/// In addition, errors of launches quote the source line. The module may be freed before the
+/// program.
 ///
 /// # Safety
 /// As halfbyte_module_compile.
@@ -95,7 +96,7 @@ pub unsafe extern "C" fn halfbyte_program_build(
     unsafe { ffi::enter(error, build) }
 }
 
-/// Returns the number of kernels of a program, or 0 for null.
+/// Returns the number of kernels in a program, or 0 for null.
 ///
 /// # Safety
 /// `program` is null, or a valid handle that has not been freed.
@@ -105,8 +106,8 @@ pub unsafe extern "C" fn halfbyte_program_kernels(program: *const Program) -> us
     unsafe { program.as_ref() }.map_or(0, |program| program.names.len())
 }
 
-/// Returns the name of a kernel by its number, or null if there is no such kernel. The string lives
-/// as long as the program.
+/// Returns the name of the kernel with a number, counted from 0, or null if there is no such
+/// kernel. The string lives as long as the program.
 ///
 /// # Safety
 /// As halfbyte_program_kernels.
@@ -117,14 +118,16 @@ pub unsafe extern "C" fn halfbyte_program_kernel(program: *const Program, number
     name.map_or(std::ptr::null(), |name| name.as_ptr())
 }
 
-/// Launches a kernel by name, with arguments in the order of its parameters. If a launch fails
-/// after it began, the contents of the memory that the kernel may write are unspecified.
+/// Launches the kernel with the given name. The arguments are in the order of its parameters. If a
+/// launch fails after it began, the contents of the memory that the kernel may write are
+/// unspecified.
 ///
 /// # Safety
 /// `program` and `options` are valid handles that have not been freed, or `options` is null;
-/// `kernel` ends with a zero byte; `count` arguments are at `args`, and the bytes of each are
-/// valid. Until the launch ends, nothing else writes these bytes, or accesses those that the kernel
-/// may write. `stats` and `error` are null or valid for writes.
+/// `kernel` ends with a zero byte; `count` arguments are at `args`, and the bytes of each argument
+/// are valid. Until the launch ends, no other code writes the bytes of an argument, or accesses the
+/// bytes of an argument that the kernel may write. `stats` and `error` are null or valid for
+/// writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_program_launch(
     program: *const Program,

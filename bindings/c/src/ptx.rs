@@ -13,25 +13,26 @@ use crate::ffi::{self, Out};
 use crate::launch::{self, Arg, Shape, Stats};
 use crate::options::Options;
 
-/// PTX text with the contents of its variables.
+/// Parsed PTX text with the contents of its variables.
 pub struct Ptx {
     file: String,
     text: String,
     read: ParsedFile,
     globals: Globals,
-    /// Kernels that have been launched, by name. The empty name means the first kernel.
+    /// Kernels that have been launched, by name. The empty name is that of the first kernel.
     kernels: Mutex<HashMap<String, ptx::Kernel>>,
 }
 
 impl Ptx {
-    /// Parses a text.
+    /// Parses a PTX text. `globals` holds the contents of its variables.
     pub(crate) fn new(file: &str, text: &str, globals: Globals) -> Result<Ptx, Error> {
         let read = import_ptx::read_each(file, text).map_err(|report| Error::of_report(Status::Parse, &report))?;
         let (file, text) = (file.to_owned(), text.to_owned());
         Ok(Ptx { file, text, read, globals, kernels: Mutex::default() })
     }
 
-    /// Returns a kernel of the text; the first if the name is empty.
+    /// Returns the kernel of the text with the given name, or the first kernel if the name is
+    /// empty.
     pub(crate) fn kernel(&self, name: &str) -> Result<ptx::Kernel, Error> {
         let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = kernels.get(name) {
@@ -48,12 +49,12 @@ impl Ptx {
         Ok(kernel)
     }
 
-    /// Returns `true` if a launch has changed a variable from its initial value.
+    /// Returns `true` if a launch has changed the contents of a variable.
     pub(crate) fn is_written(&self) -> bool {
         self.globals.are_written(&self.read.module)
     }
 
-    /// Creates the error of a launch, with the quoted source line.
+    /// Creates the error of a failed launch, with the quoted source line.
     pub(crate) fn failed(&self, error: &LaunchError) -> Error {
         Error::of_launch(error, Some((&self.file, &self.text)), "ptx")
     }
@@ -82,9 +83,9 @@ impl Ptx {
     }
 }
 
-/// Parses a PTX text for direct execution. An unsupported kernel does not affect the others: its
-/// error is reported when it is launched. `file` is the name of the text in messages, and may be
-/// null. `length` may be HALFBYTE_TO_NUL.
+/// Parses a PTX text for direct execution. An error in one kernel does not affect the other
+/// kernels; it is reported when the kernel is launched. `file` is the name of the text in messages,
+/// and may be null. `length` may be HALFBYTE_TO_NUL.
 ///
 /// # Safety
 /// As halfbyte_module_parse.
@@ -109,10 +110,10 @@ pub unsafe extern "C" fn halfbyte_ptx_load(
     unsafe { ffi::enter(error, load) }
 }
 
-/// Launches a kernel by name, or the first kernel if `kernel` is null, with arguments in the order
-/// of its parameters: memory or an alias for each pointer, and a value for each other parameter.
-/// Variables of the text keep their values between launches. If a launch fails after it began, the
-/// contents of the memory that the kernel may write are unspecified.
+/// Launches the kernel with the given name, or the first kernel if `kernel` is null. The arguments
+/// are in the order of the kernel's parameters: memory or an alias for each pointer, and a value
+/// for each other parameter. Variables of the text keep their values between launches. If a launch
+/// fails after it began, the contents of the memory that the kernel may write are unspecified.
 ///
 /// # Safety
 /// As halfbyte_program_launch; `kernel` may be null.

@@ -1,7 +1,7 @@
-//! `halfbyte_ptx_run`: runs a PTX kernel on raw pointers in one call, as GPU emulators do.
+//! `halfbyte_ptx_run`: runs a PTX kernel on raw pointers in one call. GPU emulators need this form.
 //!
-//! This is the only function with process-wide state: the texts that were run, so that their
-//! variables persist, the callback for allocations, and the options.
+//! Only this function has process-wide state: the cached PTX texts, the callback that finds
+//! allocations, and the options. The texts are cached so that their variables persist between runs.
 
 use std::cell::RefCell;
 use std::ffi::{c_char, c_int, c_void};
@@ -15,19 +15,21 @@ use crate::ffi;
 use crate::options::Options;
 use crate::ptx::Ptx;
 
-/// Callback that finds the allocation of an address. Returns true and stores the allocation's start
-/// and size, or returns false. Every thread that runs a kernel may call it, several at once if the
-/// options permit several threads. It is called once or a few times per allocation and run.
+/// Callback that finds the allocation that contains an address. It returns true and stores the
+/// start and the size of the allocation, or it returns false. Every thread that runs a kernel may
+/// call it. If the options permit several threads, several may call it at once. Each run calls it
+/// once or a few times for each allocation.
 pub type BoundsFn =
     Option<unsafe extern "C" fn(user: *mut c_void, address: u64, start: *mut u64, bytes: *mut u64) -> bool>;
 
-/// Maximum number and total size of cached texts, apart from those whose variables were written.
+/// Maximum number and maximum total size of the cached texts. Texts whose variables were written
+/// are not evicted.
 const MOST_TEXTS: usize = 256;
 const MOST_BYTES: usize = 64 << 20;
 
-/// Process-wide state.
+/// Process-wide state of halfbyte_ptx_run.
 struct State {
-    /// Cached texts, the most recently used last.
+    /// Cached texts, ordered from least to most recently used.
     texts: Vec<(Arc<str>, Arc<Ptx>)>,
     bounds: Bounds,
     options: Options,
@@ -41,14 +43,15 @@ struct Bounds {
 
 // SAFETY: the contract of halfbyte_ptx_set_bounds permits calls from every thread.
 unsafe impl Send for Bounds {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl Sync for Bounds {}
 
 impl Bounds {
     fn find(self, address: u64) -> Option<Allocation> {
         let find = self.find?;
         let (mut start, mut bytes) = (0, 0);
-        // SAFETY: guaranteed by the contract of halfbyte_ptx_set_bounds.
+        // SAFETY: the caller of halfbyte_ptx_set_bounds guarantees that the callback may be called
+        // with this pointer.
         unsafe { find(self.user, address, &raw mut start, &raw mut bytes) }.then_some(Allocation { start, bytes })
     }
 }
@@ -56,11 +59,11 @@ impl Bounds {
 static STATE: Mutex<Option<State>> = Mutex::new(None);
 
 thread_local! {
-    /// Error of this thread's last run.
+    /// Error of this thread's last run, if that run failed.
     static LAST: RefCell<Option<Box<Error>>> = const { RefCell::new(None) };
 }
 
-/// Lock of the process-wide state, which is never held while a kernel is parsed or runs.
+/// Lock on the process-wide state. It is never held while a text is parsed or a kernel runs.
 struct Locked(MutexGuard<'static, Option<State>>);
 
 impl Locked {
@@ -78,7 +81,8 @@ impl Locked {
 }
 
 impl State {
-    /// Returns a cached text and marks it as the most recently used.
+    /// Returns the cached text that equals `source`, if any, and makes it the most recently used
+    /// one.
     fn take(&mut self, source: &str) -> Option<Arc<Ptx>> {
         let place = self.texts.iter().rposition(|(text, _)| **text == *source)?;
         let entry = self.texts.remove(place);
@@ -87,8 +91,9 @@ impl State {
         Some(found)
     }
 
-    /// Adds a text to the cache, and evicts the least recently used texts beyond the limits. Texts
-    /// with written variables are kept, because their contents would be lost.
+    /// Adds a text to the cache. Beyond the limits, the least recently used texts are evicted.
+    /// Texts whose variables were written stay in the cache, because the contents of these
+    /// variables would be lost.
     fn keep(&mut self, source: &str, ptx: &Arc<Ptx>) {
         self.texts.push((source.into(), ptx.clone()));
         let mut bytes: usize = self.texts.iter().map(|(text, _)| text.len()).sum();
@@ -108,7 +113,7 @@ impl State {
     }
 }
 
-/// Returns the cached text, or parses it.
+/// Returns the cached text that equals `source`, or parses `source` and caches the result.
 fn load(source: &str, options: &Options) -> Result<Arc<Ptx>, Error> {
     if let Some(found) = Locked::new().state().take(source) {
         return Ok(found);
@@ -116,7 +121,7 @@ fn load(source: &str, options: &Options) -> Result<Arc<Ptx>, Error> {
     options.check_text(source)?;
     let made = Arc::new(Ptx::new("<ptx>", source, Globals::default())?);
     let mut locked = Locked::new();
-    // Another thread may have added the text meanwhile.
+    // Another thread may have cached the text in the meantime.
     Ok(locked.state().take(source).unwrap_or_else(|| {
         locked.state().keep(source, &made);
         made
@@ -125,24 +130,24 @@ fn load(source: &str, options: &Options) -> Result<Arc<Ptx>, Error> {
 
 /// Runs the first kernel of a zero-terminated PTX text over `gx * gy * gz` blocks of `bx * by * bz`
 /// threads, with `shared` bytes of dynamic shared memory. `args[i]` is the value of parameter `i`:
-/// a pointer of the process, or a number in its low bytes. A parameter of more than eight bytes is
-/// not supported. Returns HALFBYTE_STATUS_OK or the status of the error; halfbyte_ptx_last_error
-/// has the details.
+/// a pointer of the process, or a number in the low bytes. Parameters of more than eight bytes are
+/// not supported. Returns HALFBYTE_STATUS_OK or the status of the error. halfbyte_ptx_last_error
+/// returns the details of the error.
 ///
-/// Texts are parsed once and cached, and their variables persist from run to run, until
-/// halfbyte_ptx_reset. The least recently used texts are evicted, unless a kernel has written to
-/// one of their variables.
+/// Each text is parsed once and cached. Variables of a text keep their values between runs, until
+/// halfbyte_ptx_reset. If the cache is full, the least recently used texts are evicted, except
+/// texts whose variables a kernel has written.
 ///
 /// Accesses are checked against the allocations that the callback of halfbyte_ptx_set_bounds
 /// returns. Without the callback THEY ARE NOT CHECKED, except for alignment and the first page of
 /// addresses: an invalid access of a kernel then has undefined behaviour. Memory that instructions
-/// access through generic addresses must not lie from 0x1000000000 up to 0x5000000000, which are
-/// the windows of local and shared memory.
+/// access through generic addresses must not lie from 0x1000000000 up to 0x5000000000, because
+/// these generic addresses denote local and shared memory.
 ///
 /// # Safety
 /// `source` ends with a zero byte; `n_args` pointers are at `args`. The memory that the kernel
-/// accesses is valid, or the callback returns the valid allocations. Until the run ends, nothing
-/// else writes this memory, or accesses what the kernel writes.
+/// accesses is valid, or the callback returns the valid allocations. Until the run ends, no other
+/// code writes this memory, or accesses memory that the kernel writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_ptx_run(
     source: *const c_char,
@@ -205,35 +210,36 @@ pub unsafe extern "C" fn halfbyte_ptx_run(
     status as c_int
 }
 
-/// Returns the error of this thread's last halfbyte_ptx_run, or null if it succeeded. The caller
-/// must not free the error, which lives until the thread's next run.
+/// Returns the error of this thread's last halfbyte_ptx_run, or null if that run succeeded. The
+/// caller must not free the error. The error lives until the thread's next halfbyte_ptx_run.
 #[unsafe(no_mangle)]
 pub extern "C" fn halfbyte_ptx_last_error() -> *const Error {
     LAST.with(|last| last.borrow().as_deref().map_or(std::ptr::null(), std::ptr::from_ref))
 }
 
-/// Sets the callback for allocations, for all runs that begin later. Null disables the checks.
+/// Sets the callback that finds allocations, for all runs that begin later. Null disables the
+/// checks.
 ///
 /// # Safety
 /// Every thread may call `find` with `user` at any time, until the callback is replaced and the
 /// earlier runs have ended. The allocations that it returns stay valid until the run ends.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_ptx_set_bounds(find: BoundsFn, user: *mut c_void) {
-    // No panic is expected here, and C could not handle one.
+    // No panic is expected here. The function has no status to report an error.
     let _ = ffi::caught(|| {
         Locked::new().state().bounds = Bounds { find, user };
         Ok(())
     });
 }
 
-/// Sets the options of all runs that begin later: engine, limits, cancellation, and output. The
-/// options are copied; null means the default options.
+/// Sets the options of all runs that begin later: engine, limits, cancellation and output. The
+/// options are copied. Null means the default options.
 ///
 /// # Safety
 /// `options` is null, or a valid handle that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_ptx_set_options(options: *const Options) {
-    // No panic is expected here, and C could not handle one.
+    // No panic is expected here. The function has no status to report an error.
     let _ = ffi::caught(|| {
         // SAFETY: the caller upholds this function's contract.
         Locked::new().state().options = unsafe { Options::of(options) };
@@ -241,11 +247,12 @@ pub unsafe extern "C" fn halfbyte_ptx_set_options(options: *const Options) {
     });
 }
 
-/// Drops all cached texts and the contents of their variables. Current runs are not affected.
+/// Removes all cached texts and the contents of their variables. Runs that have begun are not
+/// affected.
 #[unsafe(no_mangle)]
 pub extern "C" fn halfbyte_ptx_reset() {
     let _ = ffi::caught(|| {
-        // Dropped after the lock is released, because that may take long.
+        // The texts are dropped after the lock is released, because dropping them may take long.
         let texts = std::mem::take(&mut Locked::new().state().texts);
         drop(texts);
         Ok(())

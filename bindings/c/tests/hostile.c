@@ -1,5 +1,6 @@
-// Calls halfbyte_ptx_run with randomly mutated texts and shapes, on bounded memory. Each call must
-// return a status, and must not change any other memory. `hostile CALLS SEED`
+// Calls halfbyte_ptx_run with randomly changed texts and launch shapes, on memory with checked
+// bounds. Each call must return a status, and must not change any other memory. Usage: `hostile
+// CALLS SEED`
 #include "halfbyte.h"
 
 #include <stdio.h>
@@ -39,7 +40,7 @@ static const char *WORDS[] = {
 
 #define COUNT(of) (sizeof of / sizeof *of)
 
-// Returns a text with random changes.
+// Returns a PTX text with random changes.
 static char *changed(void) {
     const char *from = TEXTS[below(COUNT(TEXTS))];
     size_t length = strlen(from);
@@ -66,7 +67,7 @@ static char *changed(void) {
             break;
         }
         default:
-            // Replaces a digit by another.
+            // Replaces the first digit from position `at` on by another digit.
             for (size_t i = at; i < length; i++) {
                 if (text[i] >= '0' && text[i] <= '9') {
                     text[i] = (char)('0' + below(10));

@@ -1,4 +1,4 @@
-// Tests the contract of halfbyte.h, function by function. Prints "ok" if everything holds.
+// Tests each function of halfbyte.h. Prints "ok" if all checks pass.
 #include "halfbyte.h"
 
 #include <pthread.h>
@@ -16,7 +16,8 @@ static int failures = 0;
         }                                                            \
     } while (0)
 
-// Checks that an error has the given status and line, and contains the given words; then frees it.
+// Checks that an error has the given status and line, and that its message contains the given text.
+// Frees the error.
 static void wrong_at(int line, halfbyte_error *error, halfbyte_status status, uint32_t at, const char *words) {
     const char *message = halfbyte_error_message(error);
     if (error == NULL || halfbyte_error_status(error) != status || halfbyte_error_line(error) != at || strstr(message, words) == NULL ||
@@ -67,7 +68,7 @@ static void compiles_and_launches(void) {
     CHECK(halfbyte_program_kernel(loaded, 1) == NULL);
     halfbyte_options *jit = halfbyte_options_new();
     CHECK(halfbyte_options_set_engine(jit, HALFBYTE_ENGINE_JIT, 1) == HALFBYTE_STATUS_OK);
-    // Computes 0.5 times 1, 2, 3, 4, twice.
+    // Each launch halves the numbers 1, 2, 3 and 4 in place.
     uint16_t a[2] = {0x3800, 0x3800}, x[4] = {0x3c00, 0x4000, 0x4200, 0x4400};
     const uint16_t quarter[4] = {0x3400, 0x3800, 0x3a00, 0x3c00}, eighth[4] = {0x3000, 0x3400, 0x3600, 0x3800};
     halfbyte_arg args[2] = {value(a, sizeof a), memory(HALFBYTE_ARG_BUFFER, x, sizeof x)};
@@ -78,7 +79,7 @@ static void compiles_and_launches(void) {
     CHECK(memcmp(x, quarter, sizeof x) == 0);
     CHECK(halfbyte_program_launch(loaded, "scale", halfbyte_items(2), args, 2, jit, NULL, &error) == HALFBYTE_STATUS_OK);
     CHECK(memcmp(x, eighth, sizeof x) == 0);
-    // Arguments that do not match the kernel.
+    // Item 2 loads beyond the end of the buffer, so the launch traps.
     halfbyte_program_launch(built, "scale", halfbyte_items(3), args, 2, NULL, NULL, &error);
     CHECK(strcmp(halfbyte_error_file(error), "scale.hb") == 0 && halfbyte_error_column(error) == 3);
     CHECK(strstr(halfbyte_error_display(error), "%v = load %x[%i]") != NULL);
@@ -136,7 +137,7 @@ static void says_what_is_wrong(void) {
     halfbyte_module_free(module);
     halfbyte_program_load((const uint8_t *)"ELF", 3, &program, &error);
     WRONG(error, HALFBYTE_STATUS_LOAD, 0, "not an object");
-    // Null handles are accepted by all functions that free or query.
+    // All functions that free a handle or query it accept null.
     halfbyte_module_free(NULL);
     halfbyte_object_free(NULL);
     halfbyte_program_free(NULL);
@@ -158,7 +159,7 @@ static void says_what_is_wrong(void) {
     halfbyte_options_free(options);
 }
 
-// Adds 1 to each number, counts the launches in a variable, and prints the count.
+// A kernel that adds 1 to each number, counts its launches in a variable, and prints the count.
 static const char *COUNTS = ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"
                             ".global .u32 launches;\n"
                             ".global .align 1 .b8 words[9] = {114, 117, 110, 32, 37, 100, 10, 0, 0};\n"
@@ -220,7 +221,7 @@ static void runs_ptx(void) {
     WRONG(error, HALFBYTE_STATUS_PARSE, 30, "a surface (`suld`) is not supported");
     halfbyte_ptx_launch(ptx, "nothing", shape, args, 1, NULL, NULL, &error);
     WRONG(error, HALFBYTE_STATUS_NOT_FOUND, 0, "there is no kernel `nothing`");
-    // Limits, and cancellation.
+    // Calls end when they exceed a limit or are cancelled.
     CHECK(halfbyte_options_set_limit(options, HALFBYTE_LIMIT_BUDGET, 1000) == HALFBYTE_STATUS_OK);
     halfbyte_ptx_launch(ptx, "forever", shape, NULL, 0, options, NULL, &error);
     WRONG(error, HALFBYTE_STATUS_LIMIT, 25, "more than 1000 backward branches");
@@ -266,7 +267,7 @@ static void runs_on_pointers(void) {
         CHECK(halfbyte_ptx_last_error() == NULL);
     }
     for (int i = 0; i < 8; i++) CHECK(numbers[i] == (i < 6 ? 2 : 0));
-    // Variables keep their values until halfbyte_ptx_reset.
+    // Variables of a PTX text keep their values until halfbyte_ptx_reset.
     halfbyte_ptx_reset();
     CHECK(halfbyte_ptx_run(text, 2, args, 4, 1, 1, 2, 1, 1, 0) == HALFBYTE_STATUS_OK);
     CHECK(strcmp(printed, "run 1\nrun 2\nrun 1\n") == 0);
@@ -282,7 +283,8 @@ static void runs_on_pointers(void) {
     CHECK(halfbyte_ptx_run(text, 2, NULL, 4, 1, 1, 2, 1, 1, 0) == HALFBYTE_STATUS_INVALID_ARGUMENT);
     CHECK(halfbyte_ptx_run(NULL, 0, NULL, 4, 1, 1, 2, 1, 1, 0) == HALFBYTE_STATUS_INVALID_ARGUMENT);
     CHECK(halfbyte_ptx_run("", 0, NULL, 4, 1, 1, 2, 1, 1, 0) == HALFBYTE_STATUS_PARSE);
-    // A text with written variables stays cached while thousands of other texts are evicted.
+    // A text whose variables were written stays in the cache, while thousands of other texts are
+    // evicted.
     halfbyte_ptx_reset();
     numbers[0] = 0;
     args[0] = numbers, args[1] = (const void *)(uintptr_t)1, printed[0] = 0;

@@ -9,14 +9,14 @@ fn here() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Generates the header with cbindgen.
+/// Generates the text of halfbyte.h with cbindgen.
 fn header() -> String {
     let config = cbindgen::Config::from_file(here().join("cbindgen.toml")).unwrap();
-    // cbindgen finds the modules from this file.
+    // cbindgen finds all modules of the crate from `lib.rs`.
     let builder = cbindgen::Builder::new().with_config(config).with_src(here().join("src/lib.rs"));
     let mut made = Vec::new();
     builder.generate().unwrap().write(&mut made);
-    // Rust's safety sections are the caller's obligations in C.
+    // The safety section of a Rust function lists the obligations of the C caller.
     String::from_utf8(made)
         .unwrap()
         .replace("// # Safety\n//\n", "// # Safety\n")
@@ -35,7 +35,7 @@ fn the_header_is_up_to_date() {
     assert!(found == made, "include/halfbyte.h is not what the source says; HALFBYTE_BLESS=1 writes it anew");
 }
 
-/// Builds the library and returns its folder. Cargo does not build a cdylib for tests.
+/// Builds the C library and returns its folder. Cargo does not build the shared library for tests.
 fn library() -> &'static Path {
     static BUILT: LazyLock<PathBuf> = LazyLock::new(|| {
         let exe = std::env::current_exe().unwrap();
@@ -47,7 +47,7 @@ fn library() -> &'static Path {
     &BUILT
 }
 
-/// Returns `true` if the compiler is installed, which is required in CI.
+/// Returns `true` if the compiler is installed. In CI, a missing compiler is an error.
 fn has(compiler: &str) -> bool {
     let is_there = Command::new(compiler).arg("--version").output().is_ok();
     assert!(is_there || std::env::var_os("CI").is_none(), "there is no {compiler}");
@@ -57,7 +57,7 @@ fn has(compiler: &str) -> bool {
     is_there
 }
 
-/// Compiles and runs a program, and returns its output.
+/// Compiles and runs a C or C++ program. Returns its output.
 fn run(compiler: &str, source: &Path, folder: &Path) -> String {
     let exe = folder.join(source.file_stem().unwrap());
     let library = library();
@@ -94,7 +94,7 @@ fn programs_in_c_and_cpp_work() {
     }
 }
 
-/// The example program of the documentation prints the documented output.
+/// The example program in docs/c.md prints the output that the page shows.
 #[test]
 #[ignore = "it builds the library; bindings/c/ci runs it"]
 fn the_program_of_the_manual_prints_what_it_says() {

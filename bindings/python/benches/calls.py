@@ -65,7 +65,7 @@ def main():
     call()
     assert (z == expected).all()
     rows = []
-    # The variants alternate, so that other load on the machine affects all of them.
+    # The variants alternate, so that other load on the machine affects all of them alike.
     for _ in range(5):
         rows.append(
             (

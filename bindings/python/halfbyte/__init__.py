@@ -30,7 +30,7 @@ from ._halfbyte import Compiled, Kernel, Module, Param, Program, __version__, pa
 from ._html import View
 from ._report import FileReport, Report, check
 
-# Imported last, because this module parses kernels.
+# This import comes last, because module `np` parses kernels.
 from . import np  # noqa: E402
 
 __all__ = [

@@ -10,7 +10,7 @@ from ._halfbyte import main as _main
 
 def main() -> None:
     """Runs the program with the arguments of this process, and exits with its exit code."""
-    # The program handles Ctrl-C itself.
+    # The command-line program handles Ctrl-C itself, so Python's handler is removed.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.stdout.flush()
     sys.exit(_main(["halfbyte", *sys.argv[1:]]))

@@ -34,7 +34,7 @@ def _missing(what: str, package: str, error: BaseException) -> MissingPackage:
     return made
 
 
-# Triton.
+# The types of Triton arguments.
 
 _TRITON_TYPES = {
     "float16": "fp16",
@@ -83,7 +83,8 @@ class TritonKernel:
         kernel, shared = self._compile(values)
         constants = self._constants()
         given: List[Any] = [value for name, value in values.items() if name not in constants]
-        # Triton adds pointers to its own scratch memory, which these kernels do not use.
+        # Triton adds pointers to its own scratch memory. These kernels do not use it, so the
+        # pointers are null.
         given += [0] * (len(kernel.params) - len(given))
         if callable(grid):
             grid = grid(values)

@@ -75,7 +75,7 @@ class _Argument:
         is_layout = {"C": array.flags.c_contiguous, "F": array.flags.f_contiguous}.get(declared.layout, True)
         if not _is_dtype(array.dtype, declared.dtype) or array.ndim != declared.ndim or not is_layout:
             self.wrong(f"an array of type {_spelt_array(array.dtype, array.ndim, _layout(array))}")
-        # A C-contiguous view of the memory, which is used in place.
+        # `data` is a C-contiguous view of the memory, which the kernel uses in place.
         data: Any = array
         if array.ndim == 0:
             data = array.reshape(1)
@@ -85,7 +85,8 @@ class _Argument:
             raise ValueError(f"{self.what}; an array with gaps was given, which cannot be used in place: give np.ascontiguousarray(...)")
         elif not isinstance(value, np.ndarray):
             data = value
-        # The parent object and the memory information are null.
+        # The first two fields of Numba's array structure, the parent object and the memory
+        # information, are null.
         return [0, 0, array.size, array.itemsize, data, *array.shape, *array.strides]
 
     def scalar(self, types: Any) -> Any:
@@ -128,7 +129,7 @@ class _Argument:
             self.out_of_range(-most, most)
         if kind != "f" and int(nearest) != int(self.value):
             raise ValueError(f"{self.what}, which has no number {self.value!r}; the nearest is {int(nearest)}")
-        # A half is passed as 16 bits, because PTX parameters have no such type.
+        # A half is passed as 16 bits, because PTX parameters cannot have a half type.
         return nearest if dtype.itemsize == 2 else float(nearest)
 
 

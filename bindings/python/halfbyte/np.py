@@ -67,7 +67,7 @@ def _run(op: str, modifiers: str, arrays: Tuple[_np.ndarray, ...]) -> _np.ndarra
     shape = arrays[0].shape
     flat = [array.reshape(-1) for array in arrays]
     count = flat[0].size
-    # If the size is not a multiple of the lane count, scalars are used.
+    # If the number of elements is not a multiple of the lane count, the kernel computes on scalars.
     lanes = lanes if count % lanes == 0 else 1
     kernel = _kernel(op, modifiers, lane, lanes, len(arrays))
     result = _np.empty(count, arrays[0].dtype)

@@ -1,5 +1,5 @@
-//! Access to Python arrays through NumPy's C array interface, a capsule with a structure, which
-//! needs no link with NumPy.
+//! Access to Python arrays through NumPy's C array interface. The interface is a capsule that
+//! contains a C structure, so the module need not be linked with NumPy.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::{self, NonNull};
@@ -15,10 +15,10 @@ use smallvec::SmallVec;
 
 use crate::memory::Memory;
 
-/// `PyArrayInterface` of NumPy's documentation, "The Array Interface".
+/// The C structure `PyArrayInterface`, as in NumPy's documentation, "The Array Interface".
 #[repr(C)]
 struct Interface {
-    /// Always 2, as a check.
+    /// Always 2, as a check that the structure is valid.
     two: c_int,
     nd: c_int,
     typekind: c_char,
@@ -34,10 +34,10 @@ const C_CONTIGUOUS: c_int = 0x1;
 const NATIVE_BYTE_ORDER: c_int = 0x200;
 const WRITABLE: c_int = 0x400;
 
-/// Array that Python keeps alive as long as this value exists.
+/// An array whose memory stays alive as long as this value exists.
 pub(crate) struct Array<'py> {
     object: Bound<'py, PyAny>,
-    /// Keeps the array's memory alive even if `object` changes.
+    /// The capsule, which keeps the array's memory alive even if `object` changes.
     _capsule: Bound<'py, PyAny>,
     data: *mut u8,
     bytes: usize,
@@ -48,14 +48,14 @@ pub(crate) struct Array<'py> {
 }
 
 impl<'py> Array<'py> {
-    /// Returns the array of an object that is an array or implements an array protocol, or `None`
-    /// for other objects.
+    /// Returns the array for a Python object that is an array or implements an array protocol.
+    /// Returns `None` for other objects.
     pub(crate) fn of(object: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
         Ok(Array::of_any(object)?.0)
     }
 
-    /// Like [`Array::of`]. If the array is a copy of the object's data, also returns a callback
-    /// that writes the copy back.
+    /// Returns the array for a Python object as [`Array::of`] does. If the array is a copy of the
+    /// object's data, also returns a Python function that writes the copy back.
     pub(crate) fn of_any(object: &Bound<'py, PyAny>) -> PyResult<(Option<Array<'py>>, Option<Bound<'py, PyAny>>)> {
         if let Some(array) = Array::by_interface(object)? {
             return Ok((Some(array), None));
@@ -68,7 +68,8 @@ impl<'py> Array<'py> {
     }
 
     fn by_interface(object: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
-        // Numbers and strings lack this attribute; `getattr_opt` avoids the cost of an exception.
+        // Numbers and strings lack the attribute `__array_struct__`. `getattr_opt` avoids the cost
+        // of an exception.
         let Some(capsule) = object.getattr_opt(intern!(object.py(), "__array_struct__"))? else { return Ok(None) };
         // SAFETY: such capsules have no name, so that the name is null. For any other object the
         // result is null, with an exception set.
@@ -100,17 +101,17 @@ impl<'py> Array<'py> {
         &self.object
     }
 
-    /// Returns `true` for an array without dimensions, such as a NumPy scalar.
+    /// Returns `true` if the array has no dimensions, such as a NumPy scalar.
     pub(crate) fn is_number(&self) -> bool {
         self.shape.is_empty()
     }
 
-    /// Returns the kind and size of the elements, such as `(b'f', 2)`.
+    /// Returns the NumPy kind and the size in bytes of the elements, such as `(b'f', 2)`.
     pub(crate) fn dtype(&self) -> (u8, usize) {
         (self.kind, self.item_bytes)
     }
 
-    /// Returns the dtype's name in NumPy.
+    /// Returns NumPy's name of the dtype.
     pub(crate) fn dtype_name(&self) -> String {
         let bits = self.item_bytes * 8;
         match self.kind {
@@ -122,27 +123,28 @@ impl<'py> Array<'py> {
         }
     }
 
-    /// Returns the name of a dtype of another package, such as `bfloat16`.
+    /// Returns the name of a dtype that another package defines, such as `bfloat16`.
     fn own_dtype_name(&self) -> Option<String> {
         let py = self.object.py();
         let name = self.object.getattr(intern!(py, "dtype")).and_then(|dtype| dtype.getattr(intern!(py, "name")));
         Some(name.ok()?.cast_into::<PyString>().ok()?.to_string_lossy().into_owned())
     }
 
-    /// Describes the array for messages, such as `float16 array of shape (4, 2)`.
+    /// Describes the array for a message, such as `float16 array of shape (4, 2)`.
     pub(crate) fn named(&self) -> String {
         let shape: Vec<String> = self.shape.iter().map(usize::to_string).collect();
         let comma = if shape.len() == 1 { "," } else { "" };
         format!("{} array of shape ({}{comma})", self.dtype_name(), shape.join(", "))
     }
 
-    /// Returns the array's memory for a parameter; `written` is set if the kernel may write it.
+    /// Returns the array's memory for a parameter. `written` is `true` if the kernel may write the
+    /// memory.
     ///
     /// # Errors
-    /// Fails if the array cannot be used in place. `what` describes the parameter.
+    /// Fails if the array cannot be used in place. `what` describes the parameter in the message.
     pub(crate) fn memory(&self, written: bool, what: impl Fn() -> String) -> PyResult<Memory> {
         let wrong = |reason: &str| PyValueError::new_err(format!("{}; {reason}", what()));
-        // The elements are object references, which only Python may write.
+        // The elements are references to Python objects, which only Python may write.
         if self.has_objects() {
             return Err(PyTypeError::new_err(format!("{}; a {} has objects of Python", what(), self.named())));
         }
@@ -174,7 +176,7 @@ impl<'py> Array<'py> {
         Ok(unsafe { memory.read() }.to_vec())
     }
 
-    /// Returns the bits of a scalar of at most 16 bytes.
+    /// Returns the bits of an array of at most 16 bytes, such as a NumPy scalar.
     pub(crate) fn bits(&self) -> u128 {
         let memory = Memory::new(self.data, self.bytes.min(16), false);
         // SAFETY: as in `contents`.
@@ -192,17 +194,17 @@ impl<'py> Array<'py> {
         self.flags & WRITABLE != 0
     }
 
-    /// Returns `true` for a bool array whose lanes must be packed to the bits of a mask type with
-    /// several lanes.
+    /// Returns `true` if the array has dtype bool and the type is a mask with several lanes. The
+    /// lanes must then be packed to bits.
     pub(crate) fn is_unpacked_mask(&self, ty: Type) -> bool {
         ty.elem() == Elem::I1 && ty.lanes() > 1 && self.kind == b'b'
     }
 
-    /// Checks that the array's elements are lanes, or whole elements, of a type, by dtype and
-    /// shape.
+    /// Checks by dtype and shape that the array's elements are lanes or whole elements of a type.
     ///
     /// # Errors
-    /// Fails if dtype or shape do not match.
+    /// Fails if the dtype or the shape does not match. `what` describes the parameter in the
+    /// message.
     pub(crate) fn check(&self, ty: Type, what: impl Fn() -> String) -> PyResult<()> {
         if self.is_words_of(ty) {
             return Ok(());
@@ -236,8 +238,8 @@ impl<'py> Array<'py> {
         }
     }
 
-    /// Returns `true` if the elements are unsigned integers that hold whole elements of a vector
-    /// type.
+    /// Returns `true` if the array's elements are unsigned integers, each of which holds a whole
+    /// element of a vector type.
     fn is_words_of(&self, ty: Type) -> bool {
         let bytes = ty.bytes() as usize;
         let is_word = self.item_bytes == bytes || self.item_bytes == 4 && bytes.is_multiple_of(4);
@@ -245,7 +247,8 @@ impl<'py> Array<'py> {
     }
 }
 
-/// Rejects an array of `numpy.ma`, because a kernel would treat its masked elements as numbers.
+/// Rejects a masked array of `numpy.ma`, because a kernel would treat its masked elements as
+/// numbers.
 ///
 /// # Errors
 /// Fails for a masked array; `what` describes the parameter.
@@ -266,14 +269,14 @@ pub(crate) fn refuse_masked(object: &Bound<'_, PyAny>, what: &dyn Fn() -> String
     Err(PyTypeError::new_err(format!("{}; {reason}", what())))
 }
 
-/// Rejects a masked argument of a Python function.
+/// Rejects a masked array that was passed to a Python function; `what` is the function's argument.
 #[pyfunction]
 pub(crate) fn refuse_masked_array(value: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
     refuse_masked(value, &|| what.to_owned())
 }
 
-/// Describes the arrays that a type accepts, for messages: `float16 of shape (n, 2) or (n * 2,), or
-/// uint32`.
+/// Describes the arrays that a parameter of a type accepts, for a message: `float16 of shape (n, 2)
+/// or (n * 2,), or uint32`.
 pub(crate) fn taken(ty: Type) -> String {
     let of = match ty.elem() {
         Elem::I1 => "bool",

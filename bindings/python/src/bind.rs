@@ -1,5 +1,5 @@
-//! Binding of call arguments to parameters: numbers as bits, arrays as memory, and new arrays for
-//! missing output buffers.
+//! Binding of call arguments to parameters. Numbers become bits, arrays become memory, and missing
+//! output buffers become new arrays.
 
 use halfbyte::abi::{Direction, Elem, ParamKind, Type};
 use pyo3::exceptions::PyTypeError;
@@ -13,47 +13,48 @@ use crate::memory::Memory;
 use crate::params::{ParamClass, Parameter};
 use crate::scalar;
 
-/// Name and parameters of a kernel.
+/// The name and the parameters of a kernel.
 #[derive(Debug)]
 pub(crate) struct Signature {
     pub kernel: String,
-    /// Name of the kernel in messages if it differs from the name in the text: the name of the
-    /// source function.
+    /// Name of the kernel in messages, if it differs from the name in the kernel's text. It is the
+    /// name of the function from which the kernel was compiled.
     pub label: Option<String>,
     pub params: Vec<Parameter>,
 }
 
-/// Argument of a parameter.
+/// The value that a call passes for a parameter.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
-    /// Scalar.
+    /// The bits of a scalar.
     Bits(u128),
-    /// Structure of PTX.
+    /// The bytes of a structure parameter of PTX.
     Bytes(Vec<u8>),
-    /// Buffer.
+    /// The memory of a buffer.
     Memory(Memory),
 }
 
-/// Arguments of a call. Python keeps their memory alive as long as this value exists.
+/// The bound arguments of a call. Their memory stays alive as long as this value exists.
 pub(crate) struct BoundArguments<'py> {
-    /// Values, by parameter.
+    /// The value of each parameter, in order.
     pub values: SmallVec<[Value; 8]>,
-    /// Arrays that the kernel writes, with their parameter numbers.
+    /// The arrays that the kernel writes, with the indices of their parameters.
     results: SmallVec<[(usize, Bound<'py, PyAny>); 4]>,
-    /// All arrays, with their parameter numbers.
+    /// The arrays of all buffers, with the indices of their parameters.
     arrays: SmallVec<[(usize, Array<'py>); 8]>,
-    /// Callbacks that write copies back after the launch, for arguments whose memory could not be
-    /// used in place.
+    /// Python functions to be called after the launch. Each writes a copy back to an argument whose
+    /// memory could not be used in place.
     after: Vec<Bound<'py, PyAny>>,
 }
 
 impl Signature {
-    /// Creates the signature of a kernel whose text and messages have the same names.
+    /// Creates the signature of a kernel that has the same names in its text and in messages.
     pub(crate) fn new(kernel: String, params: Vec<Parameter>) -> Signature {
         Signature { kernel, label: None, params }
     }
 
-    /// Returns the signature with other names of the kernel and of its first parameters in messages.
+    /// Returns the signature with other names for messages: of the kernel, and of its first
+    /// parameters.
     pub(crate) fn labelled(&self, py: Python<'_>, kernel: String, labels: Vec<String>) -> Signature {
         let mut labels = labels.into_iter();
         let params = self.params.iter().map(|param| param.labelled(py, labels.next())).collect();
@@ -65,18 +66,17 @@ impl Signature {
         self.label.as_deref().unwrap_or(&self.kernel)
     }
 
-    /// Replaces the names of the text by those of messages.
+    /// Replaces the names from the kernel's text in a message by the names for messages.
     pub(crate) fn relabelled(&self, message: &str) -> String {
         let params = self.params.iter().map(|param| (param.name.as_str(), param.shown_name()));
         let names = params.chain([(self.kernel.as_str(), self.shown())]);
         names.fold(message.to_owned(), |message, (name, label)| replace_word(&message, name, label))
     }
 
-    /// Binds the arguments of a call over `items` work items.
+    /// Binds the arguments of a call over `items` work items to the parameters.
     ///
     /// # Errors
-    /// Fails for too many, missing or unknown arguments, and for arguments that do not match their
-    /// parameter.
+    /// Fails if arguments are too many, missing or unknown, or do not match their parameter.
     pub(crate) fn bind<'py>(
         &self,
         args: &Bound<'py, PyTuple>,
@@ -127,7 +127,7 @@ impl Signature {
         PyTypeError::new_err(format!("@{} has no parameter `{given}`; there are {names}", self.shown()))
     }
 
-    /// Binds one argument.
+    /// Binds one argument to its parameter.
     fn take<'py>(
         &self,
         given: &mut BoundArguments<'py>,
@@ -169,7 +169,7 @@ impl Signature {
         Ok(())
     }
 
-    /// Creates the array of an output buffer without an argument.
+    /// Creates the array for an output buffer for which the call passes no argument.
     fn make<'py>(
         &self,
         py: Python<'py>,
@@ -187,7 +187,7 @@ impl Signature {
     }
 }
 
-/// Replaces whole-word occurrences of a name.
+/// Replaces each occurrence of a name in a text that is not part of a longer name.
 fn replace_word(text: &str, word: &str, by: &str) -> String {
     if word == by || word.is_empty() {
         return text.to_owned();
@@ -206,7 +206,7 @@ fn replace_word(text: &str, word: &str, by: &str) -> String {
 }
 
 /// Returns the dtype of a new array for elements of a type. An integer dtype has the signedness of
-/// an argument of the same size; bytes default to unsigned.
+/// an argument with integers of the same size. Without such an argument, bytes are unsigned.
 fn dtype(ty: Type, given: &BoundArguments<'_>) -> &'static str {
     let signed = |bytes, name, unsigned| {
         let alike = given
@@ -243,15 +243,15 @@ impl Default for BoundArguments<'_> {
 }
 
 impl<'py> BoundArguments<'py> {
-    /// Returns the array of an argument. If its memory is not in this process, the array is a copy
-    /// that is written back.
+    /// Returns the array of an argument. If the memory of the argument is not in this process, the
+    /// array is a copy that is written back after the launch.
     pub(crate) fn array(&mut self, object: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
         let (array, after) = Array::of_any(object)?;
         self.after.extend(after);
         Ok(array)
     }
 
-    /// Packs the lanes of a mask to bits.
+    /// Packs a bool array to the bits of a mask type.
     fn pack(&mut self, array: &Array<'py>, elem: Type) -> PyResult<Array<'py>> {
         static PACK: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         let py = array.object().py();
@@ -263,15 +263,15 @@ impl<'py> BoundArguments<'py> {
         Array::of(&packed)?.ok_or_else(none)
     }
 
-    /// Describes a parameter and its array, for messages.
+    /// Describes a parameter with its array, for a message.
     fn described(&self, signature: &Signature, number: usize) -> Option<String> {
         let (_, array) = self.arrays.iter().find(|(of, _)| *of == number)?;
         let param = signature.params.get(number)?;
         Some(format!("{}; a {} was given", param.described(signature.shown()), array.named()))
     }
 
-    /// Returns a function that describes a parameter by number, or by name if the number is out of
-    /// range.
+    /// Returns a function that describes a parameter for a message, given its index and its name.
+    /// The function uses the name if the index is out of range.
     pub(crate) fn describer<'a>(&'a self, signature: &'a Signature) -> impl Fn(usize, &str) -> Option<String> + 'a {
         |number, name| {
             let by_name = || signature.params.iter().position(|param| param.name == name);
@@ -280,7 +280,7 @@ impl<'py> BoundArguments<'py> {
         }
     }
 
-    /// Returns the memory of each parameter.
+    /// Returns the memory of each parameter, or `None` for a parameter without memory.
     pub(crate) fn memory(&self) -> SmallVec<[Option<Memory>; 8]> {
         let memory = |value: &Value| if let Value::Memory(memory) = value { Some(*memory) } else { None };
         self.values.iter().map(memory).collect()

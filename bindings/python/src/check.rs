@@ -18,7 +18,7 @@ use crate::launch::machine;
 use crate::watch::{limits, watched};
 use crate::{error, keyword};
 
-/// Runs the launches of a text's run lines, compares the results, and returns a verdict per line.
+/// Executes the run lines of a text and compares the results. Returns a verdict for each line.
 #[pyfunction]
 #[pyo3(signature = (file, text, folder, engine=None, sm=None, races=false, alias=false, allow=None))]
 #[allow(clippy::too_many_arguments)]
@@ -86,7 +86,8 @@ fn outcome_of<'py>(py: Python<'py>, file: &str, text: &str, outcome: &Outcome) -
     Ok(found)
 }
 
-/// Returns the lines of a text that request a launch or expect a refusal, each with a title.
+/// Returns the numbers of the lines of a text that request a launch or expect a refusal, each with
+/// a title.
 #[pyfunction]
 pub(crate) fn run_lines(file: &str, text: &str) -> Vec<(usize, String)> {
     let read = if is_ptx(file) { runlines::read_ptx(text) } else { runlines::read(text) };

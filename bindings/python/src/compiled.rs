@@ -1,4 +1,4 @@
-//! Compiled kernels: their code and statistics, and repeated launches.
+//! Compiled kernels: their code, their statistics, and programs for repeated launches.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -36,7 +36,7 @@ pub(crate) struct Compiled {
     origin: Arc<Origin>,
 }
 
-/// Source of a compiled kernel.
+/// The source from which a kernel was compiled.
 pub(crate) struct Origin {
     module: Arc<Module>,
     number: usize,
@@ -52,7 +52,8 @@ struct Counts {
     registers: u32,
     spills: u32,
     local_bytes: u32,
-    /// Number of bundles and its lower bound, for targets with bundles.
+    /// The number of bundles, and the lower bound of this number. `None` for targets without
+    /// bundles.
     bundles: Option<(u64, u64)>,
     rules: Vec<(&'static str, usize)>,
 }
@@ -217,7 +218,8 @@ impl Compiled {
 #[pyclass(frozen, module = "halfbyte")]
 pub(crate) struct Program {
     program: runtime::Program,
-    /// The program for launches along several axes, if these need different code.
+    /// The program for launches along several axes, if such launches need different code. It is
+    /// compiled on first use.
     several_axes: Mutex<Option<Arc<runtime::Program>>>,
     origin: Arc<Origin>,
     engine: Option<EngineName>,
@@ -309,7 +311,7 @@ impl Program {
 }
 
 impl Program {
-    /// Compiles the kernel for launches along several axes, once.
+    /// Returns the program for launches along several axes, which is compiled on the first call.
     fn along_several_axes(&self, py: Python<'_>) -> PyResult<Arc<runtime::Program>> {
         let kept = || self.several_axes.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(program) = &*kept() {
@@ -331,7 +333,7 @@ impl Program {
     }
 }
 
-/// Launches machine code.
+/// Launches a kernel in machine code with the arguments of a Python call.
 pub(crate) fn call(
     py: Python<'_>,
     kernel: &runtime::Kernel,

@@ -1,5 +1,5 @@
-//! Conversion of errors to Python exceptions. The exception classes are in the package's
-//! `_errors.py`.
+//! Conversion of errors to Python exceptions. The package's `_errors.py` defines the exception
+//! classes.
 
 use halfbyte::abi::{Exceeded, Shape, buffer_near};
 use halfbyte::ir::diag::{Diagnostic, Lines};
@@ -17,7 +17,7 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::bind::Signature;
 
-/// Creates an exception of the package by class name, with attributes.
+/// Creates an exception of the package, given its class name, message and attributes.
 fn raise(py: Python<'_>, class: &str, message: &str, attributes: &Bound<'_, PyDict>) -> PyErr {
     let made =
         py.import("halfbyte._errors").and_then(|errors| errors.getattr(class)?.call((message,), Some(attributes)));
@@ -27,13 +27,13 @@ fn raise(py: Python<'_>, class: &str, message: &str, attributes: &Bound<'_, PyDi
     }
 }
 
-/// Creates an exception with only a message.
+/// Creates an exception of the package that has a message but no attributes.
 pub(crate) fn plain(py: Python<'_>, class: &str, message: &str) -> PyErr {
     raise(py, class, message, &PyDict::new(py))
 }
 
-/// Creates a dictionary of attributes. Failure is possible only for lack of memory, and is returned
-/// as the exception.
+/// Creates a dictionary with the attributes of an exception. If memory is exhausted, the resulting
+/// exception is returned instead.
 macro_rules! attributes {
     ($py:expr, $($name:ident = $value:expr),* $(,)?) => {{
         let attributes = PyDict::new($py);
@@ -42,7 +42,7 @@ macro_rules! attributes {
     }};
 }
 
-/// Converts a report of errors in a text.
+/// Converts a report of errors in a text to an exception.
 pub(crate) fn of_report(py: Python<'_>, report: &Report) -> PyErr {
     let lines = Lines::new(report.text());
     let all = PyList::empty(py);
@@ -73,7 +73,7 @@ fn of_diagnostic(
     raise(py, "ParseError", shown, &attributes)
 }
 
-/// Converts a compiler error.
+/// Converts an error of the compiler to an exception.
 pub(crate) fn of_compile(py: Python<'_>, module: &Module, error: CompileError) -> PyErr {
     let shown = module.report(error.clone()).to_string();
     let refused = |items: Vec<(Option<String>, Loc, String, String)>| {
@@ -111,23 +111,23 @@ pub(crate) fn of_compile(py: Python<'_>, module: &Module, error: CompileError) -
     }
 }
 
-/// Context of a launch, for messages.
+/// Facts about a launch that its error messages show.
 pub(crate) struct Launched<'a> {
     pub file: &'a str,
-    /// Source text; empty for an object file.
+    /// Source text of the kernel; empty if the kernel was loaded from an object file.
     pub text: &'a str,
-    /// Target and engine, such as `halu (jit)`.
+    /// Name of the target and the engine, such as `halu (jit)`.
     pub on: String,
     pub shape: Shape,
-    /// Parsed PTX text, for its `.loc` directives.
+    /// Parsed PTX text, whose `.loc` directives give source locations.
     pub read: Option<&'a ParsedFile>,
-    /// Signature of a kernel whose messages use other names than its text.
+    /// Signature of the kernel, if messages use other names than the kernel's text.
     pub signature: Option<&'a Signature>,
-    /// Function that describes a parameter and its array, by number or by name.
+    /// Function that describes a parameter with its array, given its index and its name.
     pub given: &'a dyn Fn(usize, &str) -> Option<String>,
 }
 
-/// Describer for launches without information about the arguments.
+/// Describes no parameter. For launches whose arguments are not known.
 pub(crate) fn nothing_given(_: usize, _: &str) -> Option<String> {
     None
 }
@@ -153,7 +153,7 @@ impl Launched<'_> {
         }
     }
 
-    /// Returns the exception class of a trap.
+    /// Returns the name of the exception class for a kind of trap.
     const fn class(kind: FailureKind) -> &'static str {
         match kind {
             FailureKind::Budget => "Budget",
@@ -163,7 +163,7 @@ impl Launched<'_> {
         }
     }
 
-    /// Converts an error of a launch of machine code or PTX.
+    /// Converts an error of a launch of machine code or PTX to an exception.
     pub(crate) fn error(&self, py: Python<'_>, error: &LaunchError) -> PyErr {
         let lines = Lines::new(self.text);
         match error {
@@ -221,13 +221,14 @@ impl Launched<'_> {
         raise(py, Launched::class(kind), &self.shown(diagnostic), &attributes)
     }
 
-    /// Returns the source file and line of a position, according to `.loc` directives.
+    /// Returns the source file and line that the `.loc` directives give for a location in the PTX
+    /// text.
     fn source(&self, loc: Loc) -> Option<(String, u32)> {
         let (file, from) = self.read?.source_of(loc)?;
         Some((file.to_owned(), from.line))
     }
 
-    /// Converts a fault of the evaluator.
+    /// Converts a fault of the evaluator to an exception.
     pub(crate) fn fault(&self, py: Python<'_>, fault: &Fault, kernel: &Kernel) -> PyErr {
         let diagnostic = fault_diagnostic(fault, kernel, &self.shape, kernel.span);
         let text = Lines::new(self.text);
@@ -251,7 +252,7 @@ impl Launched<'_> {
         let near = near.and_then(|(param, _)| (self.given)(param, ""));
         let diagnostic = near.into_iter().fold(diagnostic, |diagnostic, near| diagnostic.note(None, near));
         let place = self.shape.place(item);
-        // For the evaluator, the instruction is an op of the source text.
+        // On the evaluator, the faulting instruction is an op of the source text.
         let of_text = self.text.get(span.start as usize..span.end as usize).unwrap_or_default();
         let attributes = attributes!(
             py,
@@ -275,12 +276,12 @@ fn exceeded_error(py: Python<'_>, exceeded: Exceeded, message: &str) -> PyErr {
     }
 }
 
-/// Converts an error of an invalid object file.
+/// Converts the error for an invalid object file to an exception.
 pub(crate) fn of_load(py: Python<'_>, error: impl std::fmt::Display) -> PyErr {
     plain(py, "Error", &error.to_string())
 }
 
-/// Creates the exception of an internal error.
+/// Creates the exception for an internal error of the extension module.
 pub(crate) fn defect(what: &str) -> PyErr {
     PyRuntimeError::new_err(what.to_owned())
 }

@@ -1,4 +1,4 @@
-//! Callable kernels: of the IR, in PTX, or of an object file.
+//! Kernels that Python can call: from the IR, from PTX, or from an object file.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -64,26 +64,27 @@ pub(crate) struct Kernel {
     source: KernelOrigin,
     signature: Arc<Signature>,
     params: Vec<Param>,
-    /// Programs that were compiled for calls, by target and by the number of axes.
+    /// Programs that were compiled for calls, with their target and `true` if they support several
+    /// axes.
     programs: Mutex<Vec<(Target, bool, Arc<runtime::Program>)>>,
 }
 
-/// Origin of a kernel.
+/// The source that a kernel comes from.
 #[derive(Clone)]
 pub(crate) enum KernelOrigin {
-    /// Kernel of the IR, by number in the module.
+    /// A kernel of the IR, given by its index in a module.
     Ir(Arc<Module>, usize),
-    /// Kernel in PTX.
+    /// A kernel of a PTX text.
     Ptx(Arc<PtxKernel>),
-    /// Compiled kernel, by number in the program.
+    /// A compiled kernel, given by its index in a program.
     Object(Arc<runtime::Program>, usize),
 }
 
-/// Error of a launch.
+/// Reason why a launch of an IR kernel failed.
 pub(crate) enum Failed {
     Compile(Box<CompileError>),
     Load(String),
-    /// Launch error, with the target and engine.
+    /// The error of a launch of machine code, with the name of the target and the engine.
     Launch(Box<LaunchError>, String),
     Fault(Box<Fault>),
 }
@@ -94,7 +95,8 @@ impl Kernel {
         Kernel { source, signature: Arc::new(signature), params, programs: Mutex::default() }
     }
 
-    /// Returns the compiled program of an IR kernel, which is compiled at the first call.
+    /// Returns the compiled program of an IR kernel. The kernel is compiled at the first call for a
+    /// target.
     fn program(
         &self,
         module: &Module,
@@ -114,7 +116,7 @@ impl Kernel {
     }
 }
 
-/// Compiles and loads one kernel of a module.
+/// Compiles kernel `number` of a module, and loads the object.
 pub(crate) fn compile(module: &Module, number: usize, options: &Options) -> Result<runtime::Program, Failed> {
     let kernels = module.ir().kernels.get(number..=number).unwrap_or_default();
     let binary =
@@ -122,23 +124,23 @@ pub(crate) fn compile(module: &Module, number: usize, options: &Options) -> Resu
     TARGETS.load(&binary.object).map_err(|error| Failed::Load(error.to_string()))
 }
 
-/// Returns `true` if the kernel's work items synchronise or share memory. Native code does not
-/// support such a kernel, and its errors are often races.
+/// Returns `true` if the work items of a kernel synchronise or share memory. By default, a call
+/// runs such a kernel on the evaluator, which also detects races.
 fn meets(kernel: &ir::Kernel) -> bool {
     let insts = kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).flat_map(|block| &block.insts);
     let orders = |inst: &ir::Inst| kernel.insts.get(*inst).is_some_and(|data| data.op.orders_memory());
     kernel.placement(Space::Shared).bytes > 0 || insts.into_iter().any(orders)
 }
 
-/// Target selection of a launch of an IR kernel.
+/// The target that a call selects for an IR kernel.
 enum LaunchTarget {
-    /// Requested target.
+    /// The target that the call names.
     Asked(Platform),
-    /// HALU, or the evaluator if HALU does not support the kernel.
+    /// No target is named: HALU, or the evaluator if HALU does not support the kernel.
     Any,
 }
 
-/// Launch of an IR kernel.
+/// The parameters of a launch of an IR kernel.
 pub(crate) struct Run<'a> {
     pub kernel: &'a ir::Kernel,
     pub launch: &'a Launch,
@@ -158,7 +160,8 @@ impl Run<'_> {
             .map_err(|fault| Failed::Fault(Box::new(fault)))
     }
 
-    /// Runs the launch as machine code, after a race check by the evaluator if requested.
+    /// Runs the launch in machine code. If races must be detected, the evaluator runs the launch
+    /// first.
     pub(crate) fn execute(
         &self,
         words: &runtime::Kernel,
@@ -173,7 +176,7 @@ impl Run<'_> {
         run_words(words, self.launch, engine, watchdog, args).map_err(|error| Failed::Launch(Box::new(error), on))
     }
 
-    /// Runs the launch on the evaluator with copies of the buffers.
+    /// Runs the launch on the evaluator with copies of the buffers, to detect races.
     fn look_for_races(&self, args: &mut [Arg<'_>], watchdog: &Watchdog) -> Result<(), Failed> {
         let bytes = |arg: &Arg<'_>| if let Arg::Buffer(bytes) = arg { bytes.to_vec() } else { Vec::new() };
         let mut copies: Vec<Vec<u8>> = args.iter().map(bytes).collect();
@@ -387,7 +390,8 @@ impl Kernel {
 }
 
 impl Kernel {
-    /// Returns the kernel's module and number in the IR, after import if it is PTX.
+    /// Returns the module that contains the kernel in the IR, and the kernel's index in it. A PTX
+    /// kernel is imported. `what` names the operation in the error.
     fn module(&self, py: Python<'_>, what: &str) -> PyResult<(Arc<Module>, usize)> {
         match &self.source {
             KernelOrigin::Ir(module, number) => Ok((module.clone(), *number)),
@@ -399,7 +403,7 @@ impl Kernel {
         }
     }
 
-    /// Runs an IR kernel without holding the GIL.
+    /// Runs an IR kernel while the GIL is released.
     fn run(
         &self,
         py: Python<'_>,
@@ -430,7 +434,7 @@ impl Kernel {
 }
 
 impl Failed {
-    /// Converts the error to a Python exception.
+    /// Converts the reason of a failed launch to a Python exception.
     pub(crate) fn raise(
         self,
         py: Python<'_>,
@@ -450,12 +454,13 @@ impl Failed {
     }
 }
 
-/// Returns `true` if the target does not support the kernel.
+/// Returns `true` if the error means that the target does not support the kernel.
 fn is_refusal(error: &CompileError) -> bool {
     matches!(error, CompileError::Refused(_) | CompileError::TooLarge(_))
 }
 
-/// Sets the passes of the options from a list of names or a comma-separated string.
+/// Sets the passes of the options from a list of names, or from a string of names separated by
+/// commas.
 fn with_passes(options: Options, passes: Option<&Bound<'_, PyAny>>) -> PyResult<Options> {
     let Some(passes) = passes else { return Ok(options) };
     let names: Vec<String> = match passes.extract::<String>() {

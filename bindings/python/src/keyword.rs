@@ -1,4 +1,4 @@
-//! Numeric keyword arguments. An invalid number raises an error with the keyword and its range.
+//! Numeric keyword arguments. The error for an invalid number names the keyword and its range.
 
 use std::time::Duration;
 
@@ -30,15 +30,15 @@ pub(crate) fn integer(value: &Bound<'_, PyAny>, name: &str, least: u64, most: u6
     if (least..=most).contains(&found) { Ok(found) } else { Err(outside()) }
 }
 
-/// Returns the count given by a keyword argument.
+/// Converts a keyword argument that is a count.
 ///
 /// # Errors
-/// As [`integer`].
+/// Returns the errors of [`integer`].
 pub(crate) fn count(value: &Bound<'_, PyAny>, name: &str) -> PyResult<u32> {
     Ok(integer(value, name, 0, u32::MAX.into())? as u32)
 }
 
-/// Returns the duration given by `timeout`.
+/// Converts the keyword argument `timeout`, a number of seconds.
 ///
 /// # Errors
 /// Fails for a value that is not a number of seconds.
@@ -59,7 +59,7 @@ pub(crate) fn timeout(value: &Bound<'_, PyAny>) -> PyResult<Duration> {
     Duration::try_from_secs_f64(seconds).map_err(|_| outside())
 }
 
-/// Returns the SM version given by `sm`: `90` or `"sm_90"`.
+/// Converts the keyword argument `sm`, such as `90` or `"sm_90"`, to an SM version.
 ///
 /// # Errors
 /// Fails for an unsupported SM version.
@@ -85,13 +85,13 @@ fn no_sm(value: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!("sm takes one of {names}, or a name such as \"sm_90\"; {given} was given"))
 }
 
-/// Returns the integer value of a keyword argument of a Python function.
+/// Converts a keyword argument of a Python function to an integer from `least` to `most`.
 #[pyfunction]
 pub(crate) fn whole_number(value: &Bound<'_, PyAny>, name: &str, least: u64, most: u64) -> PyResult<u64> {
     integer(value, name, least, most)
 }
 
-/// Returns the SM version given by `sm` of a Python function.
+/// Converts the argument `sm` of a Python function to the number of an SM version.
 #[pyfunction]
 pub(crate) fn sm_number(value: &Bound<'_, PyAny>) -> PyResult<u16> {
     sm(value).map(Sm::number)

@@ -1,4 +1,4 @@
-//! Launch options: shape, engine and limits, from the keywords of a call.
+//! Options of a launch: shape, engine and limits, from the keyword arguments of a call.
 
 use std::num::NonZero;
 
@@ -19,11 +19,11 @@ use crate::memory::{Overlap, Placed, place};
 use crate::params::ParamClass;
 use crate::watch::limits;
 
-/// Launch options of a call.
+/// Options of a launch.
 #[derive(Debug)]
 pub(crate) struct Launch {
     pub shape: Shape,
-    /// Set if the shape was given as a number of items.
+    /// `true` if the call gives the shape as a number of work items.
     pub is_items: bool,
     pub items: u32,
     pub engine: Option<EngineName>,
@@ -32,7 +32,7 @@ pub(crate) struct Launch {
     pub limits: Limits,
 }
 
-/// Requested engine.
+/// The engine that a call names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum EngineName {
     Interp,
@@ -40,7 +40,7 @@ pub(crate) enum EngineName {
     Cuda,
 }
 
-/// Launch keywords as Python objects.
+/// Keyword arguments of a launch as Python objects.
 pub(crate) struct Keywords<'a, 'py> {
     pub items: Option<&'a Bound<'py, PyAny>>,
     pub grid: Option<&'a Bound<'py, PyAny>>,
@@ -53,10 +53,10 @@ pub(crate) struct Keywords<'a, 'py> {
 }
 
 impl Keywords<'_, '_> {
-    /// Converts the keywords.
+    /// Converts the keyword arguments to launch options.
     ///
     /// # Errors
-    /// Fails if a keyword is invalid.
+    /// Fails if a keyword argument is invalid.
     pub(crate) fn launch(&self) -> PyResult<Launch> {
         let shape = match (self.items, self.grid, self.block) {
             (Some(items), None, None) => Shape::from(count(items, "items")?),
@@ -80,7 +80,8 @@ impl Keywords<'_, '_> {
     }
 }
 
-/// Returns the requested engine and number of threads.
+/// Converts the keyword arguments `engine` and `threads`. Returns the engine and the number of
+/// threads.
 pub(crate) fn engine(
     name: Option<&str>,
     count: Option<&Bound<'_, PyAny>>,
@@ -102,7 +103,7 @@ impl EngineName {
 }
 
 impl Launch {
-    /// Returns the requested engine; the default is native code.
+    /// Returns the engine that the call names, or native code if the call names none.
     pub(crate) fn engine(&self) -> Engine {
         match self.engine {
             Some(EngineName::Interp) => Engine::Interp,
@@ -111,20 +112,20 @@ impl Launch {
         }
     }
 
-    /// Returns the engine for machine code of a target: the requested one, or native code if the
-    /// target supports it.
+    /// Returns the engine for machine code of a target: the engine that the call names. If the call
+    /// names none, native code if the target supports it, otherwise the interpreter.
     pub(crate) fn engine_for(&self, target: Target) -> Engine {
         let engine = self.engine();
         if self.engine.is_none() && !TARGETS.runs(engine, target) { Engine::Interp } else { engine }
     }
 }
 
-/// Returns `true` if the engine uses several threads.
+/// Returns `true` if the engine runs a launch on several threads.
 pub(crate) fn is_shared(engine: Engine) -> bool {
     matches!(engine, Engine::Jit { threads } if threads.get() > 1)
 }
 
-/// Returns the target, or the evaluator, with the given name.
+/// Converts the keyword argument `target` to a platform: a target or the evaluator.
 pub(crate) fn target(name: &str, sm: Option<&Bound<'_, PyAny>>) -> PyResult<Platform> {
     let unknown = || PyValueError::new_err(format!("unknown target {name:?}; expected one of {}", Platform::names()));
     let on = Platform::from_name(name).ok_or_else(unknown)?;
@@ -137,7 +138,7 @@ pub(crate) fn target(name: &str, sm: Option<&Bound<'_, PyAny>>) -> PyResult<Plat
     }
 }
 
-/// Returns the target with the given name, but not the evaluator.
+/// Converts the keyword argument `target` to a target. The evaluator is rejected.
 pub(crate) fn machine(name: &str, sm: Option<&Bound<'_, PyAny>>) -> PyResult<Target> {
     match target(name, sm)? {
         Platform::Words(target) => Ok(target),
@@ -150,7 +151,8 @@ fn threads(value: &Bound<'_, PyAny>) -> PyResult<NonZero<u16>> {
     Ok(u16::try_from(found).ok().and_then(NonZero::new).unwrap_or(NonZero::<u16>::MAX))
 }
 
-/// Returns up to three counts along x, y and z. A single number is along x.
+/// Converts a keyword argument with up to three counts along x, y and z. A single number is the
+/// count along x.
 pub(crate) fn counts(value: &Bound<'_, PyAny>, name: &str) -> PyResult<[u32; 3]> {
     let given: Vec<Bound<'_, PyAny>> = match value.try_iter() {
         Ok(given) if !value.is_instance_of::<PyString>() => given.collect::<PyResult<_>>()?,
@@ -167,7 +169,7 @@ pub(crate) fn counts(value: &Bound<'_, PyAny>, name: &str) -> PyResult<[u32; 3]>
     Ok(counts)
 }
 
-/// Places the memory of the arguments.
+/// Determines for each argument the memory slice that it uses, as [`place`] does.
 ///
 /// # Errors
 /// Fails if arguments overlap although a parameter does not permit it.
@@ -188,7 +190,7 @@ pub(crate) fn placed(signature: &Signature, given: &BoundArguments<'_>) -> PyRes
     })
 }
 
-/// Creates the arguments of a launch of machine code or of the evaluator.
+/// Creates the arguments of a launch in machine code or on the evaluator.
 ///
 /// # Safety
 /// Python keeps the arrays of `given` alive until the arguments are dropped. `places` are those of
@@ -210,7 +212,7 @@ pub(crate) unsafe fn arguments<'a>(
     values.iter().zip(places).map(argument).collect()
 }
 
-/// Creates the arguments of a direct execution of PTX.
+/// Creates the arguments of a PTX kernel that is executed directly.
 ///
 /// # Safety
 /// As [`arguments`].
@@ -221,7 +223,7 @@ pub(crate) unsafe fn machine_arguments<'a>(
     let null: &'static [u8] = &[0; 8];
     let argument = |(bytes, place): (&'a Vec<u8>, &Option<Placed>)| match *place {
         Some(Placed::In { of, offset }) => machine::Arg::Alias { of, offset },
-        // An empty array is passed as null.
+        // An empty array is passed as a null pointer.
         Some(Placed::Own(memory)) if memory.is_null() => machine::Arg::Value(null),
         // SAFETY: the caller upholds this function's contract.
         Some(Placed::Own(memory)) if memory.written => machine::Arg::Buffer(unsafe { memory.write() }),
@@ -232,7 +234,7 @@ pub(crate) unsafe fn machine_arguments<'a>(
     bytes.iter().zip(places).map(argument).collect()
 }
 
-/// Runs the machine code of a kernel.
+/// Launches a kernel in machine code.
 pub(crate) fn run_words<'a>(
     kernel: &'a runtime::Kernel,
     launch: &Launch,

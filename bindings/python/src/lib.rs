@@ -1,8 +1,8 @@
 //! Extension module of the Python package `halfbyte`: kernels and launches as Python objects.
 //!
-//! This module exposes the library to Python. Convenience functions that need no Rust are in the
-//! package's Python files. [`array`] and [`scalar`] convert Python objects, [`bind`] binds
-//! arguments to parameters, and [`watch`] handles Ctrl-C during a launch.
+//! This module exposes the library to Python. Functions that need no Rust are in the Python files
+//! of the package. [`array`] and [`scalar`] convert Python objects, [`bind`] binds arguments to
+//! parameters, and [`watch`] handles Ctrl-C during a launch.
 
 mod array;
 mod bind;

@@ -1,40 +1,41 @@
-//! Memory of Python objects that a launch uses in place, and aliasing among arguments.
+//! Memory of Python objects that a launch uses in place, and the handling of overlapping arguments.
 //!
 //! Python permits any number of views of the same memory, but Rust does not. Overlapping memory
-//! that may be written therefore becomes one slice, which one argument owns. The other arguments
-//! become addresses in this slice.
+//! that may be written therefore becomes one slice, which one argument owns. The other overlapping
+//! arguments become addresses in this slice.
 
 use std::{ptr, slice};
 
 use smallvec::SmallVec;
 
-/// Memory of an array. The code that creates a slice of it is responsible for the slice's validity.
+/// The address and the size of an array's memory. Code that creates a slice from them must ensure
+/// that the slice is valid.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Memory {
     data: *mut u8,
     bytes: usize,
-    /// Set if the kernel may write the memory.
+    /// `true` if the kernel may write the memory.
     pub written: bool,
 }
 
-// SAFETY: an address may be sent to another thread. The code that creates slices is responsible for
-// the accesses there.
+// SAFETY: an address may be sent to another thread. Code that creates slices from it ensures that
+// the accesses are valid.
 unsafe impl Send for Memory {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl Sync for Memory {}
 
 impl Memory {
-    /// Creates the memory of `bytes` bytes at an address.
+    /// Creates the description of `bytes` bytes of memory at an address.
     pub(crate) fn new(data: *mut u8, bytes: usize, written: bool) -> Memory {
         Memory { data, bytes, written }
     }
 
-    /// Creates the memory of a null pointer.
+    /// Creates the description of empty memory at a null pointer.
     pub(crate) fn none() -> Memory {
         Memory { data: ptr::null_mut(), bytes: 0, written: false }
     }
 
-    /// Returns `true` for the memory of a null pointer.
+    /// Returns `true` if the address is null.
     pub(crate) fn is_null(&self) -> bool {
         self.data.is_null()
     }
@@ -77,27 +78,28 @@ impl Memory {
     }
 }
 
-/// Placement of the memory of an argument.
+/// The slice that an argument uses for its memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Placed {
-    /// Slice of its own, extended to include the arguments that overlap it.
+    /// The argument has its own slice, which includes the memory of the arguments that overlap it.
     Own(Memory),
-    /// Address in the slice of argument `of`, at byte `offset`.
+    /// The argument is an address in the slice of argument `of`, at byte `offset`.
     In { of: usize, offset: u64 },
 }
 
-/// Two overlapping arguments, by number, of which the first does not permit aliasing.
+/// The indices of two overlapping arguments. The parameter of the first does not permit aliasing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Overlap {
     pub unique: usize,
     pub other: usize,
 }
 
-/// Places the memory of all arguments; arguments without memory have no place. Read-only memory may
-/// overlap other read-only memory.
+/// Determines for each argument the slice that it uses; `None` for an argument without memory. Two
+/// read-only arguments may overlap and then have separate slices.
 ///
 /// # Errors
-/// Fails if memory overlaps other memory although `is_unique` forbids it.
+/// Fails if two arguments overlap, at least one of them is written, and `is_unique` is `true` for
+/// one of them.
 pub(crate) fn place(
     memory: &[Option<Memory>],
     is_unique: impl Fn(usize) -> bool,
@@ -120,8 +122,8 @@ pub(crate) fn place(
     if is_apart {
         return Ok(placed);
     }
-    // Clusters of overlapping memory, by start address: memory that begins before the end of the
-    // cluster belongs to it.
+    // Arguments whose memory overlaps form a cluster. In the order of start addresses, an argument
+    // belongs to the cluster if it begins before the cluster's end.
     let mut by_start: SmallVec<[(usize, Memory); 8]> = there().filter(|(_, of)| of.bytes > 0).collect();
     by_start.sort_by_key(|(_, of)| of.start());
     let mut rest = by_start.as_slice();
@@ -136,7 +138,7 @@ pub(crate) fn place(
         }
         let (cluster, others) = rest.split_at(count);
         rest = others;
-        // A read-only cluster needs no common slice.
+        // The arguments of a read-only cluster have separate slices.
         if !written || count == 1 {
             continue;
         }

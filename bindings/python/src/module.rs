@@ -1,4 +1,4 @@
-//! Modules: the kernels of a text or object file, by name.
+//! Modules: the kernels of a text or of an object file, accessed by name.
 
 use std::sync::Arc;
 
@@ -22,7 +22,8 @@ pub(crate) struct Module {
     file: String,
     text: String,
     kernels: Py<PyDict>,
-    /// Unsupported kernels of a PTX text, with the exceptions that state the reasons.
+    /// Unsupported kernels of a PTX text: a dictionary from their names to the exceptions that
+    /// state the reason.
     refused: Py<PyDict>,
 }
 

@@ -1,4 +1,4 @@
-//! Parameters of kernels as Python objects.
+//! Parameters of kernels, for Python and for calls.
 
 use halfbyte::abi::{Param as Declared, ParamKind, Type};
 use pyo3::prelude::*;
@@ -42,7 +42,7 @@ impl Param {
 }
 
 impl Param {
-    /// Formats the parameter as in a declaration: `x: in f16x2`.
+    /// Formats the parameter as in the declaration of a kernel, such as `x: in f16x2`.
     pub(crate) fn declaration(&self) -> String {
         let direction = self.direction.map_or(String::new(), |direction| format!("{direction} "));
         let may_alias = if self.may_alias { "may_alias " } else { "" };
@@ -50,23 +50,23 @@ impl Param {
     }
 }
 
-/// Kind of a parameter.
+/// The kind of a parameter, for IR kernels and for PTX kernels.
 #[derive(Clone, Debug)]
 pub(crate) enum ParamClass {
-    /// Parameter of an IR kernel, as declared.
+    /// A parameter of an IR kernel, with the declared kind.
     Declared(ParamKind),
-    /// Parameter of a PTX kernel.
+    /// A parameter of a PTX kernel.
     Ptx(PtxParam),
 }
 
-/// Parameter, with cached data for calls.
+/// A parameter of a kernel, with data that is cached for calls.
 #[derive(Debug)]
 pub(crate) struct Parameter {
     pub name: String,
-    /// Name in messages if it differs from the name in the text: the name of an argument of the
-    /// source function.
+    /// Name of the parameter in messages, if it differs from the name in the kernel's text. It is
+    /// the argument's name in the function from which the kernel was compiled.
     label: Option<String>,
-    /// The name as a Python string, for the lookup among keywords.
+    /// Name of the parameter as a Python string, by which keyword arguments are looked up.
     pub key: Py<PyString>,
     pub kind: ParamClass,
 }
@@ -80,17 +80,18 @@ impl Parameter {
         Parameter { name: name.to_owned(), label: None, key: PyString::intern(py, name).unbind(), kind }
     }
 
-    /// Returns the parameter with another name in messages.
+    /// Returns the parameter with another name for messages.
     pub(crate) fn labelled(&self, py: Python<'_>, label: Option<String>) -> Parameter {
         Parameter { label, ..Parameter::of(py, &self.name, self.kind.clone()) }
     }
 
-    /// Returns the name in messages.
+    /// Returns the parameter's name in messages.
     pub(crate) fn shown_name(&self) -> &str {
         self.label.as_deref().unwrap_or(&self.name)
     }
 
-    /// Looks up the argument among keywords, by the name in the text or in messages.
+    /// Returns the keyword argument for the parameter, if any. Both the name in the text and the
+    /// name in messages are valid.
     pub(crate) fn keyword<'py>(&self, keywords: &Bound<'py, PyDict>) -> PyResult<Option<Bound<'py, PyAny>>> {
         match (keywords.get_item(&self.key)?, &self.label) {
             (None, Some(label)) => keywords.get_item(label),
@@ -98,7 +99,7 @@ impl Parameter {
         }
     }
 
-    /// Describes the parameter and the accepted arguments, for messages.
+    /// Describes the parameter and the arguments that it accepts, for a message.
     pub(crate) fn described(&self, kernel: &str) -> String {
         let name = self.shown_name();
         match &self.kind {
@@ -124,7 +125,7 @@ impl Parameter {
         }
     }
 
-    /// Returns the parameter as a Python object.
+    /// Converts the parameter to a Python object.
     pub(crate) fn shown(&self) -> Param {
         let used = match &self.kind {
             ParamClass::Declared(kind) => Some(*kind),

@@ -1,4 +1,5 @@
-//! Kernels in PTX: their parameters, and their launches, by direct execution or after import.
+//! PTX kernels: their parameters, and their launches by direct execution or after import into the
+//! IR.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -29,26 +30,26 @@ use crate::params::{ParamClass, Parameter};
 use crate::scalar;
 use crate::watch::{limits, watched};
 
-/// PTX text, with the state that its kernels share.
+/// A parsed PTX text, with the state that its kernels share.
 pub(crate) struct PtxText {
     pub file: String,
     pub text: String,
     pub read: ParsedFile,
-    /// Contents of the text's variables, which persist between launches.
+    /// Contents of the module-scope variables, which persist between launches.
     globals: Globals,
 }
 
-/// Kernel of a PTX text.
+/// A kernel of a PTX text.
 pub(crate) struct PtxKernel {
     pub text: Arc<PtxText>,
     number: usize,
     kernel: machine::Kernel,
-    /// Cached imports and their compiled programs, by launch shape.
+    /// Cached imports of the kernel with their compiled programs.
     imports: Mutex<Vec<(Import, Arc<Imported>)>>,
 }
 
-/// Key of an import: the target (`None` for the evaluator), the shape, and `true` if arguments
-/// overlap.
+/// Key of a cached import: the target (`None` for the evaluator), the launch shape, and `true` if
+/// arguments overlap.
 type Import = (Option<Target>, Shape, bool);
 
 struct Imported {
@@ -57,48 +58,50 @@ struct Imported {
     program: Option<runtime::Program>,
 }
 
-/// Parameter of a PTX kernel. PTX parameters are untyped bits, so that an array may have any dtype.
+/// A parameter of a PTX kernel. A pointer parameter has no element type, so an array may have any
+/// dtype.
 #[derive(Clone, Debug)]
 pub(crate) struct PtxParam {
-    /// Declared type, such as `u32`.
+    /// Declared PTX type of the parameter, such as `u32`.
     pub declared: String,
     pub bytes: u32,
     pub holds: Holds,
-    /// Inferred kind of the parameter, if known.
+    /// The kind of the parameter that was inferred from its uses, or `None` if it could not be
+    /// inferred.
     pub used: Option<ParamKind>,
 }
 
-/// Kind of a parameter's bytes.
+/// The kind of data that a PTX parameter holds, according to its declaration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Holds {
     Integer,
     Float,
-    /// Structure or array.
+    /// The bytes of a structure or an array.
     Bytes,
 }
 
-/// Size of an address, in bytes.
+/// Size in bytes of an address in PTX.
 const ADDRESS: u32 = 8;
 
-/// Maximum number of cached imports of a kernel; the oldest is evicted.
+/// Maximum number of cached imports of a kernel. Beyond this number the oldest import is evicted.
 const MOST_IMPORTS: usize = 16;
 
 impl PtxText {
-    /// Parses a text. Errors of single kernels are kept in the result.
+    /// Parses a PTX text. The result contains the errors of single kernels.
     pub(crate) fn read(file: &str, text: &str) -> Result<PtxText, Report> {
         let read = import_ptx::read_each(file, text)?;
         let (file, text, globals) = (file.to_owned(), text.to_owned(), Globals::default());
         Ok(PtxText { file, text, read, globals })
     }
 
-    /// Returns the report of an unsupported kernel.
+    /// Creates the report for an unsupported kernel.
     pub(crate) fn report(&self, refused: &RejectedKernel) -> Report {
         let lines = Lines::new(&self.text);
         let wrong = |error: &Error| Diagnostic::new(span_of(&lines, error.at), error.kind.to_string());
         Report::new(&*self.file, &*self.text, refused.errors.iter().map(wrong).collect::<Vec<_>>())
     }
 
-    /// Returns the report of a text without kernels.
+    /// Creates the report for a text without kernels.
     pub(crate) fn without_kernel(&self) -> Report {
         let wrong = Diagnostic::new(Span::default(), "the text has no kernels").expected("`.entry`");
         Report::new(&*self.file, &*self.text, vec![wrong])
@@ -106,7 +109,7 @@ impl PtxText {
 }
 
 impl PtxKernel {
-    /// Creates the kernel with a number.
+    /// Creates kernel `number` of a text.
     pub(crate) fn new(text: &Arc<PtxText>, number: usize) -> Result<PtxKernel, String> {
         let name = text.read.module.entries.get(number).map_or("", |entry| entry.name.as_str());
         let kernel = machine::Kernel::load_with(&text.read, name, text.file.as_str(), &text.globals)
@@ -119,7 +122,7 @@ impl PtxKernel {
         let entry = self.kernel.entry();
         let (params, parts) = match signature(&self.text.text, &self.text.read, &entry.name) {
             Ok(known) => (given(&known.kernel), known.parts),
-            // Direct execution works without inferred kinds.
+            // Direct execution does not need the inferred kinds of parameters.
             Err(_) => (Vec::new(), Vec::new()),
         };
         let used = |number: usize, declared: &Declared| {
@@ -145,7 +148,7 @@ impl PtxKernel {
         Signature::new(entry.name.clone(), entry.params.iter().enumerate().map(param).collect())
     }
 
-    /// Imports the kernel into the IR, without assumptions about its launches.
+    /// Imports the kernel into the IR. The result is valid for all launches.
     pub(crate) fn imported(&self, py: Python<'_>) -> PyResult<Module> {
         let PtxText { file, text, read, .. } = &*self.text;
         let made =
@@ -153,7 +156,7 @@ impl PtxKernel {
         made.map(|(module, _)| module).map_err(|report| error::of_report(py, &report))
     }
 
-    /// Launches the kernel.
+    /// Launches the kernel, by direct execution or after import.
     pub(crate) fn call(
         &self,
         py: Python<'_>,
@@ -173,7 +176,7 @@ impl PtxKernel {
         self.run_imported(py, signature, given, launch, (on, races))
     }
 
-    /// Executes the PTX directly.
+    /// Launches the kernel by direct execution.
     pub(crate) fn run(
         &self,
         py: Python<'_>,
@@ -209,7 +212,7 @@ impl PtxKernel {
         Launched { file, text, on, shape: launch.shape, read: Some(read), signature: Some(signature), given }
     }
 
-    /// Returns the import for a launch, compiled if a target is given.
+    /// Returns the import of the kernel for a launch, with a compiled program if a target is given.
     fn import(&self, import: Import, watchdog: &halfbyte::abi::Watchdog) -> Result<Arc<Imported>, ImportError> {
         let imports = || self.imports.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, imported)) = imports().iter().find(|(of, _)| *of == import) {
@@ -246,7 +249,8 @@ impl PtxKernel {
         launch: &Launch,
         (target, races): (Option<Target>, bool),
     ) -> PyResult<()> {
-        // `is_unique` is always true, so that any overlap is an error here.
+        // The closure returns `true` for every parameter, so `place` fails for any overlap with
+        // written memory.
         let may_alias = place(&given.memory(), |_| true).is_err();
         let shape = Shape { shared: 0, ..launch.shape };
         let imported =
@@ -286,7 +290,7 @@ impl PtxKernel {
             })
             .collect();
         let places = places.iter().zip(&values).map(|(place, value)| match (place, value) {
-            // A null pointer becomes a buffer without bytes.
+            // A null pointer becomes a buffer of zero bytes.
             (None, Value::Memory(memory)) => Some(Placed::Own(*memory)),
             (place, _) => *place,
         });
@@ -316,7 +320,7 @@ enum ImportError {
     Failed(Failed, Box<Module>),
 }
 
-/// Writes the output of a kernel's `vprintf` to Python's standard output.
+/// Writes the output of `vprintf` in a kernel to Python's standard output.
 fn write(text: &str) {
     let _ = Python::try_attach(|py| -> PyResult<()> {
         py.import("sys")?.getattr("stdout")?.call_method1("write", (text,))?;
@@ -324,7 +328,7 @@ fn write(text: &str) {
     });
 }
 
-/// Returns the bytes of each parameter that is not a buffer.
+/// Returns the bytes of each scalar or structure parameter; a buffer parameter has no bytes.
 fn bytes_of(signature: &Signature, values: &SmallVec<[Value; 8]>) -> Vec<Vec<u8>> {
     let bytes = |(param, value): (&Parameter, &Value)| match (value, &param.kind) {
         (Value::Bits(bits), ParamClass::Ptx(param)) => {
@@ -337,7 +341,7 @@ fn bytes_of(signature: &Signature, values: &SmallVec<[Value; 8]>) -> Vec<Vec<u8>
 }
 
 impl PtxParam {
-    /// Converts an argument: an array to memory, a number to a value.
+    /// Converts an argument: an array to memory, and a number to a value.
     pub(crate) fn take<'py>(
         &self,
         given: &mut BoundArguments<'py>,
@@ -359,14 +363,14 @@ impl PtxParam {
                 let memory = array.memory(array.is_writable(), what)?;
                 Ok((Value::Memory(memory), Some(array)))
             }
-            // A NumPy float for an untyped parameter is passed as its bits.
+            // A NumPy float for an untyped parameter of the same size is passed as its bits.
             Some(array) if self.is_bits_of(&array) => Ok((Value::Bits(array.bits()), None)),
             _ => Ok((self.value(object, what)?, None)),
         }
     }
 
-    /// Returns `true` if a NumPy scalar is not an integer but has the size of an integer or untyped
-    /// parameter.
+    /// Returns `true` if an argument is a NumPy scalar that is no integer, while the parameter has
+    /// integer or untyped bits of the same size.
     fn is_bits_of(&self, array: &Array<'_>) -> bool {
         let (kind, bytes) = array.dtype();
         self.holds == Holds::Integer && !b"iub".contains(&kind) && bytes == self.bytes as usize
@@ -381,7 +385,7 @@ impl PtxParam {
     }
 }
 
-/// Returns the bytes of a structure argument.
+/// Returns the bytes of an argument for a structure parameter of `bytes` bytes.
 fn structure(object: &Bound<'_, PyAny>, bytes: u32, what: &dyn Fn() -> String) -> PyResult<Vec<u8>> {
     let Ok(found) = object.cast::<PyBytes>() else {
         return Err(PyTypeError::new_err(format!("{}; {} was given", what(), scalar::described(object))));

@@ -1,4 +1,4 @@
-//! `run_ptx`: runs a PTX text with arguments in one call.
+//! `run_ptx`: executes a PTX kernel with arguments in one call.
 
 use std::sync::Arc;
 
@@ -85,7 +85,8 @@ pub(crate) fn run_ptx(
     given.finish(py, &signature.params).map(drop)
 }
 
-/// Returns the number of the named kernel, or of the first.
+/// Returns the index of the kernel with the name `entry`. Without `entry`, returns the index of the
+/// first kernel.
 fn choose(py: Python<'_>, text: &PtxText, entry: Option<&str>) -> PyResult<usize> {
     let names: Vec<&str> = text.read.module.entries.iter().map(|entry| entry.name.as_str()).collect();
     let found = match entry {

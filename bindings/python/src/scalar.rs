@@ -1,4 +1,4 @@
-//! Conversion of Python numbers to the bits of scalars.
+//! Conversion of Python numbers to the bits of scalar arguments.
 
 use halfbyte::abi::{Elem, Type};
 use halfbyte::isa::half::{Format, Rounding};
@@ -11,11 +11,12 @@ use rustc_apfloat::{Float, FloatConvert};
 
 use crate::array::{Array, refuse_masked};
 
-/// Returns the bits of a scalar. A number is the value of every lane; a sequence or array has one
-/// value per lane.
+/// Returns the bits of a scalar argument of type `ty`. A number is the value of every lane. A
+/// sequence or an array has one value for each lane.
 ///
 /// # Errors
-/// Fails for values that are not numbers or do not fit the type; `what` describes the parameter.
+/// Fails for values that are not numbers or do not fit the type. `what` describes the parameter in
+/// the message.
 pub(crate) fn bits(value: &Bound<'_, PyAny>, ty: Type, what: &dyn Fn() -> String) -> PyResult<u128> {
     if value.is_exact_instance_of::<PyFloat>() || value.is_exact_instance_of::<PyInt>() {
         return Ok(splat(lane(value, ty, what)?, ty));
@@ -35,7 +36,8 @@ pub(crate) fn bits(value: &Bound<'_, PyAny>, ty: Type, what: &dyn Fn() -> String
     Ok(splat(lane(value, ty, what)?, ty))
 }
 
-/// Returns the values of a sequence, or of an array with dimensions.
+/// Returns the values of a sequence, or of an array with dimensions. Returns `None` for other
+/// objects.
 fn sequence<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
     if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
         return Ok(Some(value.try_iter()?.collect::<PyResult<_>>()?));
@@ -57,7 +59,7 @@ fn splat(lane: u128, ty: Type) -> u128 {
     (0..ty.lanes() as u32).fold(0, |bits, number| bits | lane << (number * lane_bits(ty)))
 }
 
-/// Returns the bits of one lane.
+/// Converts a number to the bits of one lane of type `ty`.
 fn lane(value: &Bound<'_, PyAny>, ty: Type, what: &dyn Fn() -> String) -> PyResult<u128> {
     refuse_masked(value, what)?;
     match ty.elem() {
@@ -85,7 +87,8 @@ fn truth(value: &Bound<'_, PyAny>, what: &dyn Fn() -> String) -> PyResult<u128> 
     }
 }
 
-/// Returns the bits of an integer that fits a signed or unsigned integer of the given width.
+/// Converts an integer to its bits. The integer must fit in a signed or an unsigned integer of
+/// `bits` bits.
 pub(crate) fn integer(value: &Bound<'_, PyAny>, bits: u32, what: &dyn Fn() -> String) -> PyResult<u128> {
     let mask = u128::MAX >> (128 - bits);
     if let Ok(value) = value.extract::<i64>() {
@@ -103,7 +106,8 @@ pub(crate) fn integer(value: &Bound<'_, PyAny>, bits: u32, what: &dyn Fn() -> St
     }
 }
 
-/// Converts a number to the nearest `f64`. The conversion is exact for all narrower formats.
+/// Converts a Python number to the nearest `f64`. The conversion is exact for numbers of narrower
+/// formats.
 pub(crate) fn number(value: &Bound<'_, PyAny>, what: &dyn Fn() -> String) -> PyResult<f64> {
     // Python's conversion of a complex NumPy scalar would drop the imaginary part.
     let is_plain = value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyInt>();
@@ -118,7 +122,7 @@ pub(crate) fn number(value: &Bound<'_, PyAny>, what: &dyn Fn() -> String) -> PyR
     })
 }
 
-/// Returns the bits of the nearest floating-point number of the given size.
+/// Converts a number to the bits of the nearest floating-point number of `bytes` bytes.
 pub(crate) fn float(value: &Bound<'_, PyAny>, bytes: u32, what: &dyn Fn() -> String) -> PyResult<u128> {
     match bytes {
         2 => half(value, Format::F16, what),
@@ -130,7 +134,8 @@ pub(crate) fn float(value: &Bound<'_, PyAny>, bytes: u32, what: &dyn Fn() -> Str
 fn half(value: &Bound<'_, PyAny>, format: Format, what: &dyn Fn() -> String) -> PyResult<u128> {
     let number = number(value, what)?;
     let single = number as f32;
-    // Fast path for a number that is exact in `f32`; any other number would be rounded twice.
+    // This path is faster. It is taken for numbers that `f32` represents exactly; any other number
+    // would be rounded twice.
     if f64::from(single) == number && single.is_finite() {
         let bits = format.narrow(single.to_bits(), Rounding::Nearest);
         let is_finite = f32::from_bits(format.widen(bits)).is_finite();
@@ -142,7 +147,7 @@ fn half(value: &Bound<'_, PyAny>, format: Format, what: &dyn Fn() -> String) -> 
     }
 }
 
-/// Returns the bits of the nearest number of a format.
+/// Converts a number to the bits of the nearest number of format `F`.
 fn rounded<F: Float>(value: &Bound<'_, PyAny>, what: &dyn Fn() -> String) -> PyResult<u128>
 where
     Double: FloatConvert<F>,
@@ -152,7 +157,8 @@ where
     if number.is_nan() {
         return Ok(F::NAN.to_bits());
     }
-    // In a format without infinities, infinity and overflow become NaN, which is rejected.
+    // In a format without infinities, an infinite or too large number becomes NaN, which is
+    // rejected.
     if nearest.is_finite() || number.is_infinite() && nearest.is_infinite() {
         return Ok(nearest.to_bits());
     }
@@ -168,7 +174,7 @@ fn out_of_range_of(shown: impl std::fmt::Display, what: &dyn Fn() -> String) -> 
     PyValueError::new_err(format!("{}; {shown} is out of range", what()))
 }
 
-/// Describes an object for messages, such as `a str`.
+/// Describes a Python object by its type for a message, such as `a str`.
 pub(crate) fn described(value: &Bound<'_, PyAny>) -> String {
     match value.get_type().name() {
         Ok(name) => {

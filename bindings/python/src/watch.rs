@@ -1,4 +1,4 @@
-//! Work without the GIL, which Ctrl-C and a time limit can cancel.
+//! Work while the GIL is released, which Ctrl-C or a time limit can cancel.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,18 +10,18 @@ use pyo3::prelude::*;
 
 use crate::keyword;
 
-/// Interval of the checks for signals, which bounds the delay of a signal handler.
+/// Time between two checks for signals. It limits the delay of a signal handler.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
-/// Exception raised by a signal handler, usually `KeyboardInterrupt`.
+/// The exception that a signal handler raised, usually `KeyboardInterrupt`.
 #[derive(Clone, Default)]
 struct Raised(Arc<Mutex<Option<PyErr>>>);
 
 impl Raised {
-    /// Runs the handlers of pending signals. Python ignores this call on threads other than its
-    /// main thread.
+    /// Runs the handlers of pending signals. If a handler raises an exception, stores the exception
+    /// and cancels the work. On other threads than Python's main thread, Python ignores the call.
     fn look(&self, token: &CancelToken) {
-        // Attaching fails while the interpreter shuts down; signals then do not matter.
+        // The thread cannot attach while the interpreter shuts down. Signals do not matter then.
         let looked = Python::try_attach(|py| py.check_signals());
         if let Some(Err(raised)) = looked {
             *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(raised);
@@ -34,16 +34,16 @@ impl Raised {
     }
 }
 
-/// Returns limits with the given time limit.
+/// Returns limits that consist of a time limit, if one is given.
 pub(crate) fn limits(timeout: Option<&Bound<'_, PyAny>>) -> PyResult<Limits> {
     Ok(Limits { time: timeout.map(keyword::timeout).transpose()?, ..Limits::NONE })
 }
 
-/// Runs work without holding the GIL. If a signal handler raises an exception, the work is
+/// Runs work while the GIL is released. If a signal handler raises an exception, the work is
 /// cancelled and the exception is returned.
 ///
 /// The work runs on the caller's thread, which checks for signals when it polls the watchdog. If
-/// `shares` is set, the work uses other threads while the caller's thread may be idle. All work
+/// `shares` is `true`, the work uses other threads, and the caller's thread may be idle. All work
 /// then runs on another thread.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
@@ -67,7 +67,7 @@ pub(crate) fn watched<T: Send>(
     }
 }
 
-/// Runs work on another thread, and checks for signals meanwhile.
+/// Runs work on another thread. Meanwhile, the caller's thread checks for signals.
 fn apart<T: Send>(watchdog: &Watchdog, raised: &Raised, work: impl FnOnce(&Watchdog) -> T + Send) -> T {
     thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel::<()>();

@@ -208,7 +208,7 @@ def test_arguments_overlap_where_the_parameter_says_so(target):
     kernel, memory = overlapping("inout", True), np.arange(10, dtype=np.int32)
     kernel(items=4, x=memory[:4], y=memory[:4], target=target)
     assert memory.tolist() == list(range(10))
-    # No item reads an element that another item writes.
+    # The two arrays overlap, but no item reads an element that another item writes.
     kernel(items=2, x=memory[4:8], y=memory[6:], target=target)
     assert memory.tolist() == [0, 1, 2, 3, 4, 5, 4, 5, 8, 9]
     kernel(items=2, x=memory[2:], y=memory[:3], target=target)

@@ -133,7 +133,7 @@ def test_random_calls(request, callables):
         by_position = [value(rng) for _ in range(rng.choice([0, 0, 0, 1, 2, len(names), len(names) + 1]))]
         by_name = {name: value(rng) for name in names[len(by_position) :] if rng.random() < 0.95}
         if rng.random() < 0.3:
-            # This call may be valid.
+            # A call with these arguments may succeed.
             by_position, by_name = [], right(of)
         how = keywords(rng) if rng.random() < 0.8 else shape(of)
         how.setdefault("timeout", 5.0)
@@ -143,7 +143,7 @@ def test_random_calls(request, callables):
         except EXPECTED:
             pass
         except ZeroDivisionError:
-            # Exceptions from the code of an argument are passed on.
+            # An exception that the code of an argument raises is passed on to the caller.
             pass
     assert done > calls // 20
 

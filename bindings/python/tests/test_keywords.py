@@ -27,7 +27,7 @@ def test_a_count_that_is_none_is_named(axpy, name, bad):
         launch(axpy, **{name: bad})
 
 
-# The kernel declares no shared memory.
+# `shared` is not tested, because the kernel declares no shared memory.
 @pytest.mark.parametrize("name", COUNTS[:-1])
 @pytest.mark.parametrize("good", [1, np.int64(1), np.uint8(1)])
 def test_a_count_is_any_integer(axpy, name, good):
