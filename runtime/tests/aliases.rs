@@ -1,10 +1,11 @@
-//! Arguments that alias other arguments' buffers. Native code must preserve the order of an item's
-//! accesses.
+//! Tests of arguments that alias the buffers of other arguments. Native code must preserve the
+//! order of the accesses of an item.
 
 use crate::common::{bytes, program, run, words};
 use halfbyte_runtime::{Arg, LaunchError};
 
-/// Computes `z[i]` as the sum of `x[i]` before and after the store `y[i] = x[i] + 1`.
+/// Kernel: item i stores `y[i] = x[i] + 1`, and stores to `z[i]` the sum of `x[i]` before and after
+/// that store.
 const BETWEEN: &str = "
     S2R R0, SR_ITEM ;
     SHF.L.U32 R1, R0, 0x2, RZ ;
@@ -20,7 +21,7 @@ const BETWEEN: &str = "
     EXIT ;
 ";
 
-/// Doubles `y[i]`, and then stores twice the value of `x[i]` that was loaded before to `z[i]`.
+/// Kernel: item i loads `x[i]`, doubles `y[i]`, and then stores twice the loaded value to `z[i]`.
 const LATE: &str = "
     S2R R0, SR_ITEM ;
     SHF.L.U32 R1, R0, 0x2, RZ ;
@@ -53,7 +54,7 @@ fn a_store_between_loads_is_seen() {
             };
             assert_eq!(words(&z), (0..items).map(expected).collect::<Vec<_>>(), "{items} items at {offset}");
         }
-        // The reverse alias: the written parameter aliases the read one.
+        // Here the alias is the read parameter, and the written parameter owns the buffer.
         let (mut x, mut z) = (bytes(&numbers), vec![0; 4 * items as usize]);
         run(&program, items, &mut [Arg::Buffer(&mut x), Arg::Alias { of: 0, offset: 0 }, Arg::Buffer(&mut z)]).unwrap();
         assert_eq!(words(&z), (0..items).map(|item| 2 * 77 * item + 1).collect::<Vec<_>>(), "{items} items");

@@ -1,5 +1,5 @@
-//! Error messages for arguments that do not fit the signature. In these cases nothing runs and
-//! nothing is written.
+//! Tests of the messages for arguments that do not fit the signature. No item runs and no buffer
+//! changes in these cases.
 
 use crate::common::{program, run};
 use halfbyte_runtime::Arg;

@@ -1,4 +1,4 @@
-//! Cooperative HALU kernels: shared memory, synchronisation, and the trap for each kind of failure.
+//! Tests of cooperative HALU kernels: shared memory, synchronisation, and each kind of trap.
 
 use crate::common::{MACHINES, bytes, code, object, run, trap, words};
 use halfbyte_abi::cooperative::SyncError;
@@ -7,8 +7,8 @@ use halfbyte_runtime::{Access, Arg, Program, Space, TrapKind};
 const SHARED: u32 = 16;
 const SCRATCH: u32 = 8;
 
-/// Returns a program of kernel `k` over `y: inout i32`, which declares shared memory and a part of
-/// its local memory.
+/// Returns a program with kernel `k` over `y: inout i32`. The kernel declares shared memory and
+/// scratch memory.
 fn program(asm: &str) -> Program {
     let asm =
         format!("    ULDC.64 UR0, c[0x0][0x160] ;\n    S2R R0, SR_TID ;\n    LEA R1, R0, RZ, 0x2 ;\n{asm}    EXIT ;\n");
@@ -18,14 +18,14 @@ fn program(asm: &str) -> Program {
     Program::load(&object(&[code]), &MACHINES).unwrap()
 }
 
-/// Runs four items on each engine, and returns the resulting buffer.
+/// Launches four items on each engine. Returns the contents of `y` after the launch.
 fn made(asm: &str, y: [u32; 4]) -> [u32; 4] {
     let mut y = bytes(&y);
     run(&program(asm), 4, &mut [Arg::Buffer(&mut y)]).unwrap();
     words(&y).try_into().unwrap()
 }
 
-/// Returns the lowest item that traps, and the reason.
+/// Returns the number of the lowest trapping item, and the kind of its trap.
 fn fails(items: u32, asm: &str) -> (u32, TrapKind) {
     let mut y = bytes(&[0; 4]);
     let trap = trap(run(&program(asm), items, &mut [Arg::Buffer(&mut y)]));
@@ -60,7 +60,7 @@ fn lanes_exchange_and_vote() {
     assert_eq!(made(asm, [0; 4]), [0x31, 0x60, 0x63, 0x62]);
 }
 
-/// All items add to the first word. Each receives a distinct intermediate sum.
+/// All items add to the first word of `y`. Each item receives a different intermediate sum.
 #[test]
 fn atomic_operations_are_one_step_each() {
     let asm = "
@@ -75,7 +75,7 @@ fn atomic_operations_are_one_step_each() {
     assert_eq!(made, [14, 11, 12, 13]);
 }
 
-/// Generic addresses reach shared and local memory through their windows.
+/// Generic addresses access shared and local memory through the address ranges of these spaces.
 #[test]
 fn addresses_without_a_space() {
     let asm = "
@@ -106,7 +106,7 @@ fn accesses_stay_in_their_memory() {
     outside("    STS [RZ-0x4], R2 ;\n", Space::Shared);
     outside("    MOV R2, 0xfffffffc ;\n    LDS R2, [R2+0x8] ;\n", Space::Shared);
     outside("    ATOMS.64.ADD RZ, [RZ+0x10], RZ ;\n", Space::Shared);
-    // Spilled registers lie behind the declared local memory, and cannot be reached by address.
+    // Spill slots lie after the declared scratch memory. An access by address cannot reach them.
     outside("    LDL R2, [RZ+0x8] ;\n", Space::Local);
     outside("    STL.64 [RZ+0x8], RZ ;\n", Space::Local);
     let (_, kind) = fails(1, "    LDS.64 R2, [RZ+0x4] ;\n");
@@ -138,8 +138,8 @@ there:
     assert_eq!(why(2, source), (0, SyncError::InactiveSource { lane: 5 }));
 }
 
-/// While an item polls memory, the other items run. If no item will write the memory, the launch
-/// reports a deadlock.
+/// While an item polls memory, other items run. If no item writes the memory, the launch reports a
+/// deadlock.
 #[test]
 fn who_waits_for_a_store_gets_it_or_is_told() {
     let wait = |first: &str| {
@@ -164,7 +164,8 @@ again:
     assert!(item == 0 && matches!(kind, TrapKind::Deadlock(_)));
 }
 
-/// Native code supports synchronisation; kernels with polling loops fall back to the interpreter.
+/// Native code supports synchronisation. Kernels with a loop that polls memory fall back to the
+/// interpreter.
 #[test]
 fn what_is_left_to_the_interpreter() {
     let is_native = |asm: &str| !program(asm).kernel("k").unwrap().is_interpreted();
@@ -179,7 +180,7 @@ fn what_is_left_to_the_interpreter() {
     assert!(!is_native("    LDL R2, [0x4] ;\n    LDL R2, [RZ+0x4] ;\n"));
 }
 
-/// If a uniform guard is false, none of the gathered or scattered accesses is executed.
+/// If a guard is false for all items, its gather or scatter accesses no memory.
 #[test]
 fn nobody_accesses_what_a_guard_keeps_from_all() {
     let asm = "

@@ -1,5 +1,5 @@
-//! Damaged and hostile objects. Loading must return a typed error, or a program that runs to its
-//! end or to a trap.
+//! Tests of damaged and hostile objects. Loading must return a typed error, or a program whose
+//! launches end or trap.
 
 use crate::common::MACHINES;
 use crate::common::{code, launch, object, trap};
@@ -26,8 +26,8 @@ loop:
     vec![code("first", "a: f16x2, x: inout i32", 0x20, asm), code("second", "", 0, "    EXIT ;")]
 }
 
-/// Launches a kernel with arguments that fit its signature. Every launch must return. If no item
-/// can affect another, both engines must give the same result.
+/// Launches a kernel with arguments that fit its signature. Every launch must return. If items
+/// cannot affect each other, both engines must give the same result.
 fn exercise(kernel: &Kernel) {
     let params = kernel.signature().params();
     let mut buffers = vec![[0u8; 16]; params.len()];
@@ -90,7 +90,7 @@ proptest! {
 
     #[test]
     fn any_instructions(seed: u64, count in 1usize..24) {
-        // One word in eight is arbitrary.
+        // One instruction word in eight has arbitrary bits.
         let mut state = seed | 1;
         let mut next = || {
             state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
@@ -117,7 +117,7 @@ fn other_machines_versions_and_targets() {
         Program::load(&bytes, &MACHINES).unwrap_err()
     };
     assert!(matches!(with(0, b"\x7fELG"), LoadError::Elf(_)));
-    // The changes below affect EI_CLASS, EI_DATA, e_machine and e_flags.
+    // The changed bytes are the ELF fields EI_CLASS, EI_DATA, e_machine and e_flags.
     assert!(matches!(with(4, &[1]), LoadError::Elf(_)));
     assert!(matches!(with(5, &[2]), LoadError::Elf(_)));
     assert_eq!(with(18, &62u16.to_le_bytes()), LoadError::Machine(62));
@@ -148,7 +148,7 @@ fn records_that_disagree() {
         "section `.info.second`: a work item uses 4294967295 bytes of local memory; the maximum is 16777216"
     );
 
-    // A changed name in the string table renames a section.
+    // Changing a name in the string table renames a section.
     let renamed = |from: &str, to: &str| {
         let mut bytes = object(&kernels());
         let at = bytes.windows(from.len()).position(|window| window == from.as_bytes()).unwrap();
@@ -172,7 +172,7 @@ fn parts_of_accesses() {
         kernels[0].parts = parts.to_vec();
         let words = kernels[0].words.len() as u32;
         let mut bytes = object(&kernels);
-        // The size of the location section is reduced in its header.
+        // The section header of the location section gets a smaller size.
         let headers = u64::from_le_bytes(bytes[40..48].try_into().unwrap()) as usize;
         let size = headers + 4 * 64 + 32;
         let all = u64::from_le_bytes(bytes[size..size + 8].try_into().unwrap());
@@ -194,7 +194,7 @@ fn parts_of_accesses() {
     assert_eq!(refused(&[part(0, 14, 4)], 0), LoadError::Record { section: section(), error });
 }
 
-/// Access parts that contradict the instruction do not change its trap.
+/// Parts of merged accesses that contradict the instruction do not change its trap.
 #[test]
 fn parts_that_are_not_true() {
     let access = "    LDG.128 R0, [RZ.U32+UR0+0x100] ;\n    EXIT ;";
@@ -211,7 +211,7 @@ fn parts_that_are_not_true() {
         let [trap, _] = traps;
         trap
     };
-    // The base is zero, so that the address does not belong to any buffer.
+    // The base register is zero, so the address is not in any buffer.
     let whole = launched(&[]);
     assert!(matches!(whole.kind, TrapKind::OutOfBounds { address: 0x100, bytes: 16, near: None, .. }), "{whole}");
     assert_eq!(launched(&[part(1, 0, 4)]), whole);
@@ -232,11 +232,11 @@ fn two_kernels_of_one_name() {
 
 #[test]
 fn sections_that_share_bytes_do_not_multiply() {
-    // The text section of the second kernel is changed to cover the whole file.
+    // The text section of the second kernel is changed so that it covers the whole file.
     let mut bytes = object(&kernels());
     let headers = u64::from_le_bytes(bytes[40..48].try_into().unwrap()) as usize;
-    // The section header of the second kernel's text follows the null section, the header section
-    // and three sections of `first`. The changed fields are sh_offset and sh_size.
+    // The section header of the second kernel's text follows those of the null section, the header
+    // section and three sections of kernel `first`. The changed fields are sh_offset and sh_size.
     let second = headers + 4 * 64 + 64;
     let length = bytes.len() as u64;
     bytes[second + 24..second + 32].copy_from_slice(&0u64.to_le_bytes());

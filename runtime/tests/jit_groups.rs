@@ -1,6 +1,6 @@
-//! Random cooperative kernels in native code and in the interpreter, which must give the same
-//! memory, statistics and traps. Ordinary accesses of different items do not race, and the results
-//! of atomic operations do not depend on their order.
+//! Random cooperative kernels, which must give the same memory, statistics and traps in native code
+//! and in the interpreter. Weak accesses of different items do not race. The results of atomic
+//! operations do not depend on their order.
 
 use std::fmt::Write;
 use std::num::NonZero;
@@ -9,7 +9,7 @@ use crate::common::{MACHINES, code, object};
 use halfbyte_abi::Shape;
 use halfbyte_runtime::{Arg, Engine, Launch, LaunchError, Program, Stats};
 
-/// The xorshift generator.
+/// A xorshift random number generator.
 struct Random(u64);
 
 impl Random {
@@ -33,24 +33,24 @@ impl Random {
     }
 }
 
-/// Size in bytes of each item's private area in shared memory, in the buffer and in scratch memory.
+/// Size in bytes of the area of each item in shared memory, in the buffer and in scratch memory.
 const OWN: usize = 16;
-/// Size in bytes of the counters that precede the private areas, both in shared memory and in the
+/// Size in bytes of the counters, which lie before the items' areas in shared memory and in the
 /// buffer.
 const COUNTERS: usize = 32;
 const THREADS: NonZero<u16> = NonZero::new(4).unwrap();
 
-/// Returns the code that sets up the registers:
+/// Returns the code that initialises the registers:
 ///
 /// - R0 to R7 hold arbitrary values.
-/// - R8, R9 and R10 are the offsets of the item's private area in shared memory, in the buffer and
-///   in scratch memory.
-/// - R12 and R14 are generic addresses of the private areas in shared memory and in scratch memory;
+/// - R8, R9 and R10 are the offsets of the item's area in shared memory, in the buffer and in
+///   scratch memory.
+/// - R12 and R14 are generic addresses of the item's area in shared memory and in scratch memory;
 ///   R16 is that of the shared counters.
 /// - R20 is the item's number in the group, and UR0 the buffer's address.
 ///
-/// `across` is the number of items along x; with it, the private area is found from the item's
-/// coordinates along x and y.
+/// `across` is the number of items along x. If it is given, the item's area is computed from the
+/// item's coordinates along x and y.
 fn start(across: Option<u32>) -> String {
     let place = match across {
         Some(across) => format!("IMAD R8, R23, {:#x}, RZ ;\n    LEA R8, R22, R8, 0x4", OWN as u32 * across),
@@ -98,7 +98,7 @@ fn pred(random: &mut Random) -> String {
     format!("P{}", random.below(4))
 }
 
-/// Returns a lane mask, which usually contains all lanes.
+/// Returns a member mask, which usually contains all lanes.
 fn mask(random: &mut Random) -> String {
     match random.below(12) {
         0 => "0xffff".to_owned(),
@@ -127,7 +127,8 @@ fn compute(random: &mut Random) -> String {
     }
 }
 
-/// Returns an access to the item's private area, or rarely one that is out of bounds or misaligned.
+/// Returns the text of an access to the item's area. A few of these accesses are out of bounds or
+/// misaligned.
 fn own(random: &mut Random) -> String {
     let r = gpr(random);
     let at = match random.below(60) {
@@ -153,8 +154,8 @@ fn own(random: &mut Random) -> String {
     }
 }
 
-/// Returns an atomic operation. Each shared counter is changed by one operation only, whose results
-/// are discarded. Other atomic operations access the item's private area.
+/// Returns the text of an atomic operation. Only one kind of operation changes each shared counter,
+/// and its results are discarded. All other atomic operations access the item's area.
 fn atomic(random: &mut Random) -> String {
     let (d, b, c) = (gpr(random), gpr(random), gpr(random));
     let ops = ["ADD", "MIN", "MAX.S32", "AND", "OR", "XOR", "MIN.S32"];
@@ -201,8 +202,8 @@ fn meet(random: &mut Random) -> String {
     }
 }
 
-/// Returns a program: register setup, random instructions, and finally a barrier and loads of the
-/// counters.
+/// Returns the text of a program: initialisation of the registers, random instructions, a barrier,
+/// and loads of the counters.
 fn program(random: &mut Random, across: Option<u32>) -> String {
     let mut text = start(across);
     let body = 3 + random.below(30);
@@ -254,8 +255,8 @@ impl Case {
     }
 }
 
-/// Runs one random program on both engines. Returns whether it ran to its end, and whether it ran
-/// natively.
+/// Runs a random program on both engines, and checks that the results agree. Returns two flags: the
+/// program ran to its end, and native code executed it.
 fn agree(seed: u64) -> [bool; 2] {
     let random = &mut Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     random.next();
@@ -295,13 +296,13 @@ fn random_programs() {
     let first = std::env::var("HALFBYTE_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
     let done: Vec<[bool; 2]> = (first..first + count).map(agree).collect();
     let [ended, native] = [0, 1].map(|k| done.iter().filter(|done| done[k]).count());
-    // Not all programs may trap, and few may fall back to the interpreter.
+    // Enough programs must end without a trap, and few programs may fall back to the interpreter.
     assert!(count < 10 || ended * 4 > count as usize, "{ended} of {count} ran to their end");
     assert!(count < 10 || native * 3 > count as usize * 2, "{native} of {count} ran natively");
 }
 
-/// Items of many groups exchange 128 bits at one address. Each item must find the complete value of
-/// another item, also on several threads.
+/// Items of many groups exchange 128 bits at one address. Each item must receive the complete value
+/// of another item, also on several threads.
 #[test]
 fn exchanges_of_128_bits() {
     let asm = "
@@ -320,7 +321,7 @@ fn exchanges_of_128_bits() {
     assert!(!program.kernel("k").unwrap().is_interpreted());
     let items = 64 * 128;
     for engine in [Engine::Interp, Engine::JIT, Engine::Jit { threads: THREADS }] {
-        // The buffer is aligned to 16 bytes, and then misaligned.
+        // The buffer is first aligned to 16 bytes, and then misaligned.
         for off in [0, 4] {
             let bytes = 16 * (items + 1);
             let mut y = vec![0; bytes + 32];

@@ -1,5 +1,5 @@
-//! Launches in native code: threads, incomplete rows, divergent items, and kernels that are too
-//! large for native code.
+//! Tests of launches in native code: several threads, incomplete rows, divergent items, and kernels
+//! that are too large for native code.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -8,8 +8,8 @@ use crate::common::{bytes, program, run, trap, words};
 use halfbyte_abi::buffer_base;
 use halfbyte_runtime::{Arg, Engine, Launch, LaunchError, Program, Stats, TrapKind};
 
-/// Item i runs i modulo 8 iterations, which odd items leave early, and stores y[i] = x[i] +
-/// iterations.
+/// Kernel: item i executes i modulo 8 iterations of a loop, which odd items leave early. It stores
+/// `y[i] = x[i] + iterations`.
 const TURNS: &str = "
     S2R R0, SR_ITEM ;
     SHF.L.U32 R1, R0, 0x2, RZ ;
@@ -36,7 +36,8 @@ fn iterations(item: u32) -> u32 {
     if item.is_multiple_of(2) { all } else { 1 }
 }
 
-/// Adds bytes with saturation: y[i] = x[i] + y[i]. The kernel only streams from buffers to buffers.
+/// Kernel that computes `y[i] = x[i] + y[i]` on bytes, with saturation. All its accesses are
+/// contiguous.
 const STREAM: &str = "
     S2R R0, SR_ITEM ;
     SHF.L.U32 R1, R0, 0x2, RZ ;
@@ -80,8 +81,8 @@ fn threads_come_to_what_one_does() {
         assert_eq!(launch(&program, items, threads, &x, &mut y).unwrap(), stats);
         assert!(y == one, "{threads} threads");
     }
-    // The buffers are too short for some items. The lowest of these items must trap, regardless of
-    // the thread that runs it.
+    // The buffers are too short for some items. The lowest of these items must trap, on whichever
+    // thread it runs.
     for short in [1, 1000, 30_001] {
         let x = &x[..4 * (items - short) as usize];
         for threads in [1, 2, 64] {
@@ -138,8 +139,8 @@ fn code_is_made_once_and_only_for_the_engine() {
     assert_eq!(kernel.translation(), None);
     launch(&program, 100, 1, &x, &mut y).unwrap();
     let translation = kernel.translation().unwrap();
-    // Items diverge, so there is code for full rows and code for masked rows. If the computer
-    // supports 256-bit vectors, each loop also has a function for them.
+    // Items diverge, so native code has functions for full rows and for masked rows. On computers
+    // with 256-bit vectors, each loop has an additional function for them.
     assert!(translation.functions >= 2, "{}", translation.functions);
     assert!(translation.bytes > 0 && !translation.time.is_zero());
     launch(&program, 100, 1, &x, &mut y).unwrap();
@@ -149,8 +150,8 @@ fn code_is_made_once_and_only_for_the_engine() {
 
 #[test]
 fn a_kernel_that_is_too_large_is_interpreted() {
-    // The size of the translation depends on the number of blocks times the number of registers and
-    // local words.
+    // The size of the native code depends on the number of blocks times the number of registers and
+    // words of local memory.
     let local: String = (0..16).map(|k| format!("    STL [{:#x}], RZ ;\n", 4 * k)).collect();
     let sums: String = (0..12).map(|k| format!("    IADD3 R{}, R{}, RZ, RZ ;\n", 2 * k, 2 * k + 1)).collect();
     let branches = "    @P0 BRA .+1 ;\n".repeat(450_000);
@@ -171,8 +172,8 @@ fn a_loop_without_registers_ends_with_its_budget() {
     }
 }
 
-/// The item with the fewest remaining branches traps and leaves the row. The other items still have
-/// a budget, and then exhaust it.
+/// The item that first exceeds the budget traps and leaves the row. The other items continue, until
+/// they exceed the budget themselves.
 #[test]
 fn the_budget_is_that_of_the_items_that_are_left() {
     let text = "
@@ -199,8 +200,8 @@ fn the_budget_is_that_of_the_items_that_are_left() {
     }
 }
 
-/// A part of a parameter's address may equal a part of another parameter's address. Here the high
-/// half of the address of parameter 16 ends like that of parameter 0.
+/// The program computes an address from a part of parameter 16, a part that equals the same part of
+/// parameter 0: the low 16 bits of the high half.
 #[test]
 fn part_of_an_address_is_another_buffers() {
     let parameters: Vec<String> = (0..300).map(|k| format!("p{k}: inout i32")).collect();

@@ -1,5 +1,5 @@
-//! Random programs in native code and in the interpreter, which must give the same memory,
-//! statistics and traps.
+//! Random HALU programs, which must give the same memory, statistics and traps in native code and
+//! in the interpreter.
 
 use crate::common::MACHINES;
 use std::num::NonZero;
@@ -13,7 +13,7 @@ use halfbyte_isa::object::{KernelInfo, Loc};
 use halfbyte_isa::row::{InstClass, OperandKind, OperandRole, RegFile};
 use halfbyte_runtime::{Arg, Engine, Launch, LaunchError, Program, Stats};
 
-/// The xorshift generator.
+/// A xorshift random number generator.
 struct Random(u64);
 
 impl Random {
@@ -33,7 +33,8 @@ impl Random {
     }
 }
 
-/// Number of registers that random instructions write. Higher registers hold addresses.
+/// Number of registers that random instructions write. Registers with higher numbers hold
+/// addresses.
 const GPRS: u64 = 8;
 const OFFSET_16: u64 = 20;
 const OFFSET_4: u64 = 21;
@@ -41,22 +42,24 @@ const ITEM: u64 = 22;
 const GATHER: u64 = 23;
 const UNIFORM: u64 = 24;
 const LAST: u64 = 25;
-/// Offset of the item's bytes in `y`; with the next register it forms their address.
+/// Number of the register with the offset of the item's bytes in `y`. This register and the next
+/// one also form the address of these bytes.
 const OWN: u64 = 26;
-/// Uniform registers that hold the addresses of the buffers.
+/// Number of the uniform register with the address of buffer `x`. `Y` and `Z` are those of `y` and
+/// `z`.
 const X: u64 = 0;
 const Y: u64 = 2;
 const Z: u64 = 8;
 const PARAMS: &str = "x: in i32, y: inout i32, z: inout i32, a: i32, b: i32, c: i64";
 const LOCAL_BYTES: u32 = 0x20;
 
-/// Number of threads for launches of several rows.
+/// Number of threads for launches that take several rows of items.
 const THREADS: NonZero<u16> = NonZero::new(3).unwrap();
 
-/// Layout of the items' bytes in `y`.
+/// Layout in `y` of the bytes that each item accesses.
 #[derive(Clone, Copy)]
 struct Layout {
-    /// Bytes per item.
+    /// Number of bytes that each item accesses.
     bytes: u64,
     order: Order,
 }
@@ -65,7 +68,7 @@ struct Layout {
 enum Order {
     Forward,
     Backward,
-    /// Each pair of neighbours is swapped.
+    /// Each pair of neighbouring items has its positions swapped.
     Swapped,
 }
 
@@ -93,7 +96,7 @@ fn register(file: RegFile, role: OperandRole, span: u8, random: &mut Random) -> 
     }
 }
 
-/// Returns a random instruction that only computes.
+/// Returns a random instruction that accesses no memory and does not branch.
 fn compute(random: &mut Random) -> Inst {
     loop {
         let opcode = Opcode::ALL[random.below(Opcode::ALL.len() as u64) as usize];
@@ -118,8 +121,8 @@ fn compute(random: &mut Random) -> Inst {
     }
 }
 
-/// Returns an access to a register's address plus the uniform register `base`. Without `base` the
-/// address is in the register pair.
+/// Returns an access at the sum of a register and the uniform register `base`. Without `base`, the
+/// register pair holds the whole address.
 fn place(opcode: Opcode, register: u64, base: Option<u64>, imm: i64) -> Inst {
     let inst = Inst::new(opcode).with(RA, register).with(IMM24, imm as u64 & 0xFF_FFFF);
     if let Some(base) = base { inst.with(UR32, base) } else { inst }
@@ -137,7 +140,7 @@ fn memory(layout: Layout, random: &mut Random) -> Inst {
     use Opcode::*;
     let aligned = |span: u64, random: &mut Random| random.below(GPRS) / span * span;
     let (size, span) = [(1, 1), (2, 1), (4, 1), (4, 1), (8, 2), (16, 4)][random.below(6) as usize];
-    // A few offsets are misaligned or far away.
+    // A few offsets are misaligned or far out of bounds.
     let bytes = |size: u64, limit: u64, random: &mut Random| {
         if random.one_in(200) { random.next() as i64 % 0x1000 } else { (random.below(limit) / size * size) as i64 }
     };
@@ -226,7 +229,8 @@ fn memory(layout: Layout, random: &mut Random) -> Inst {
     }
 }
 
-/// Returns a program: register setup, followed by random instructions.
+/// Returns the instruction words of a program: initialisation of the registers, then random
+/// instructions.
 fn words(items: u32, random: &mut Random) -> Vec<u128> {
     let layout = Layout::random(random);
     let uldc = |to, offset| Inst::new(Opcode::ULDC_64).with(URD, to).with(CMEM_OFFSET, offset);
@@ -341,7 +345,8 @@ impl Case {
     }
 }
 
-/// Runs one random program on both engines. Returns `true` if it ran to its end.
+/// Runs a random program on both engines, and checks that the results agree. Returns `true` if the
+/// program ran to its end.
 fn agree(seed: u64) -> bool {
     let random = &mut Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     random.next();
@@ -405,6 +410,6 @@ fn random_programs() {
     let count = std::env::var("HALFBYTE_SEEDS").ok().and_then(|count| count.parse().ok()).unwrap_or(400);
     let first = std::env::var("HALFBYTE_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
     let ended = (first..first + count).filter(|&seed| agree(seed)).count();
-    // Not all programs may trap.
+    // Enough programs must end without a trap.
     assert!(count < 10 || ended * 3 > count as usize, "{ended} of {count} ran to their end");
 }

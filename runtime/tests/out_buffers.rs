@@ -1,5 +1,5 @@
-//! Zero-initialisation of `out` buffers, also if the engine skips it. Every byte that a launch does
-//! not write must be zero afterwards.
+//! Tests that `out` buffers are filled with zeros, also if the engine skips this step. After a
+//! launch, each byte that no item has written must be zero.
 
 use std::num::NonZero;
 
@@ -8,7 +8,7 @@ use halfbyte_runtime::{Arg, Engine, Launch, LaunchError, Program, Stats};
 
 use crate::common::{bytes, program, trap};
 
-/// Computes y[i] = x[i] + 1.
+/// Kernel that writes all of `y`: `y[i] = x[i] + 1`.
 const ALL: &str = "
     S2R R0, SR_ITEM ;
     SHF.L.U32 R1, R0, 0x2, RZ ;
@@ -20,7 +20,7 @@ const ALL: &str = "
     EXIT ;
 ";
 
-/// Kernels that write only a part of `y`, or read `y`.
+/// Kernels that write only a part of `y`, or that read `y`.
 const SOME: [(&str, &str); 9] = [
     ("every other word", "SHF.L.U32 R1, R0, 0x3, RZ ;\n STG [R1.U32+UR2], R0 ;"),
     ("from the second word on", "IADD3 R1, R1, 0x4, RZ ;\n STG [R1.U32+UR2], R0 ;"),
@@ -78,8 +78,8 @@ fn what_is_not_written_is_zero() {
                 let [mut expected, mut y] = [vec![STALE; bytes], vec![STALE; bytes]];
                 let args = &mut [Arg::In(&x), Arg::Buffer(&mut expected)];
                 let interpreted = launch(&program, Engine::Interp, items, args);
-                // Native code may change the order of accesses of different items, so only results
-                // that do not depend on it are compared.
+                // Native code may change the order of the accesses of different items. Only results
+                // that do not depend on this order are compared.
                 let is_own = !name.ends_with("afterwards");
                 for engine in engines() {
                     y.fill(STALE);
@@ -113,7 +113,7 @@ fn a_trap_leaves_what_items_before_it_wrote_and_zeros() {
             }
         }
     }
-    // The output buffer is too short.
+    // The output buffer is too short for the number of items.
     let x = numbers(1000);
     for engine in [Engine::Interp].into_iter().chain(engines()) {
         let mut y = vec![STALE; 4 * 999];
@@ -148,7 +148,7 @@ fn a_launch_that_is_ended_leaves_nothing_of_before() {
     }
 }
 
-/// No other parameter may read an `out` buffer.
+/// A parameter must not alias an `out` buffer.
 #[test]
 fn a_buffer_that_another_parameter_would_read_is_refused() {
     let program = program("x: in i32, y: out i32", ALL);
@@ -159,7 +159,7 @@ fn a_buffer_that_another_parameter_would_read_is_refused() {
     }
 }
 
-/// A repeated run on the same arguments starts with zeroed `out` buffers.
+/// Each run of a bound launch begins with `out` buffers of zeros.
 #[test]
 fn runs_again_come_to_the_same() {
     let program = program("x: in i32, y: out i32", ALL);

@@ -1,4 +1,4 @@
-//! Assembly programs with known results.
+//! Tests of HALU assembly programs with known results.
 
 use crate::common::MACHINES;
 use crate::common::{bytes, code, object, program, run, words};
@@ -6,7 +6,7 @@ use halfbyte_abi::{PARAMS_OFFSET, buffer_base};
 use halfbyte_isa::object::{Loc, PartialAccess};
 use halfbyte_runtime::{Arg, Launch, Program, Stats};
 
-/// Computes `y[i] = a * x[i] + y[i]`.
+/// Kernel that computes `y[i] = a * x[i] + y[i]`.
 const AXPY: &str = "
     S2R R0, SR_ITEM ;
     ULDC.64 UR0, c[0x0][0x168] ;
@@ -19,7 +19,8 @@ const AXPY: &str = "
     EXIT ;
 ";
 
-/// Computes y[i] as the sum of the numbers below i, one per iteration.
+/// Kernel that computes `y[i]` as the sum of the numbers below i, with one loop iteration for each
+/// number.
 const SUM: &str = "
     S2R R0, SR_ITEM ;
     ULDC.64 UR0, c[0x0][0x160] ;
@@ -48,7 +49,7 @@ fn axpy() {
     assert_eq!(words(&y), [0x4200_4200, 0x4600_3c00, 0x7c00_fc00]);
 }
 
-/// Stores `y[x[i]] = 1` if `n` is zero.
+/// Kernel that stores `y[x[i]] = 1` if `n` is zero.
 const SCATTER: &str = "
     S2R R0, SR_ITEM ;
     ULDC.64 UR0, c[0x0][0x160] ;
@@ -78,7 +79,7 @@ fn loops_and_guards() {
     let program = program("y: out i32", SUM);
     let mut y = bytes(&[0xdead_beef; 6]);
     let stats = run(&program, 5, &mut [Arg::Buffer(&mut y)]).unwrap();
-    // An `out` buffer is zeroed even if no item stores to it.
+    // An `out` buffer is filled with zeros even if no item stores to it.
     assert_eq!(words(&y), [0, 0, 1, 3, 6, 0]);
     assert_eq!(stats, Stats { issued: 5 * 9 + 10 * 5, backward_branches: 10, ..Stats::default() });
 }
@@ -96,7 +97,8 @@ fn no_item_and_one() {
 
 #[test]
 fn loads_and_stores_of_every_width() {
-    // The loads read the 16 bytes of x; the stores write successive locations of y.
+    // The loads read the 16 bytes of x, with different widths. The stores write consecutive words
+    // of y.
     let asm = "
     ULDC.64 UR0, c[0x0][0x160] ;
     ULDC.64 UR2, c[0x0][0x168] ;
@@ -150,8 +152,8 @@ fn loads_and_stores_of_every_width() {
 
 #[test]
 fn every_item_starts_with_zero() {
-    // An item does not see the values that previous items left in registers, predicates and local
-    // memory.
+    // Registers, predicates and local memory are zero at the start of each item, whatever the
+    // previous items left in them.
     let asm = "
     S2R R0, SR_ITEM ;
     ULDC.64 UR0, c[0x0][0x160] ;
@@ -175,7 +177,8 @@ fn every_item_starts_with_zero() {
 
 #[test]
 fn the_constant_bank() {
-    // Reads the item count, a byte at the end of the bank as a word, and a pointer.
+    // The program reads a pointer, the item count, and the byte at the end of the constant bank, as
+    // a 32-bit word.
     let asm = "
     MOV R2, c[0x0][0x160] ;
     MOV R3, c[0x0][0x164] ;

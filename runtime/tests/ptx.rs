@@ -1,11 +1,12 @@
-//! PTX kernels: launch arguments, memory accesses, and every kind of trap.
+//! Tests of PTX kernels: launch arguments, memory accesses, and every kind of trap.
 
 use halfbyte_abi::buffer_base;
 use halfbyte_isa::ptx::text::read;
 use halfbyte_runtime::ptx::{Arg, Kernel, Launch, LoadError};
 use halfbyte_runtime::{Engine, LaunchError, Stats, TrapKind};
 
-/// Loads a kernel `k` with the given parameters and body. The first line of the body is line 6.
+/// Loads a kernel `k` with the given parameters and body. The first line of the body is line 6 of
+/// the text.
 fn load(params: &str, body: &str) -> Result<Kernel, LoadError> {
     let registers = ".reg .pred %p<4>; .reg .b16 %h<8>; .reg .b32 %r<8>; .reg .b64 %d<8>;";
     let head = ".version 8.8\n.target sm_90\n.address_size 64 .const .b32 c[2] = {7, 9}; .global .b32 unused[4]; .global .b32 g = 5;";
@@ -14,7 +15,8 @@ fn load(params: &str, body: &str) -> Result<Kernel, LoadError> {
     Kernel::load(&text, "k", "k.ptx")
 }
 
-/// Runs one item on the read-only buffer `x` and the buffer `y`, of two words each.
+/// Launches one item with the read-only buffer `x` and the writable buffer `y`, of two 32-bit words
+/// each. Returns the contents of `y`.
 fn run(body: &str) -> Result<[u32; 2], LaunchError> {
     let body = format!("ld.param.u64 %d0, [x]; ld.param.u64 %d1, [y];\n{body}");
     let kernel = load(".param .u64 x, .param .u64 y", &body).unwrap();
@@ -50,7 +52,7 @@ fn loads_extend_and_stores_cut() {
     );
     assert_eq!(ok("ld.global.v4.u8 {%h0, _, _, %h1}, [%d0+4]; st.v2.b16 [%d1], {%h1, %h0};"), [0x0001_00FF, 4]);
     assert_eq!(ok("cvta.to.global.u64 %d2, %d1; st.global.b32 [%d2+4], 7;"), [3, 7]);
-    // The destination register is also the address register.
+    // A load may have the same register as destination and as address.
     assert_eq!(ok("ld.global.b64 %d0, [%d0]; st.global.b64 [%d1], %d0;"), [0x8001_7FFF, 0xFF80_0201]);
     assert_eq!(ok("setp.eq.b32 %p0, %r0, 1; @%p0 st.global.b32 [%d1], 9; @!%p0 st.global.b32 [%d1], 8;"), [8, 4]);
 }
@@ -70,7 +72,7 @@ fn variables_lie_behind_the_parameters() {
         [7, 4]
     );
     assert_eq!(ok("ld.global.nc.b32 %r0, [g]; ld.b32 %r1, [g]; st.global.v2.b32 [%d1], {%r1, %r0};"), [5, 5]);
-    // Variables that the kernel does not use have no address.
+    // Variables that the kernel does not use get no address.
     assert_eq!(ok("mov.u64 %d2, g; mov.u64 %d3, c; st.global.b64 [%d1], %d2;"), words_of(buffer_base(66)));
     assert_eq!(
         ok("mov.u64 %d2, g; cvta.global.u64 %d3, g+4; sub.u64 %d2, %d3, %d2; st.global.b64 [%d1], %d2;"),

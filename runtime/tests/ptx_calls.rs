@@ -1,11 +1,12 @@
-//! PTX functions, local memory, generic addresses, and module-scope variables that kernels write.
+//! Tests of PTX functions, local memory, generic addresses, and module-scope variables that kernels
+//! write.
 
 use halfbyte_isa::ptx::text::read;
 use halfbyte_runtime::ptx::{Arg, Kernel, Launch, Print};
 use halfbyte_runtime::{LaunchError, TrapKind};
 
-/// Loads a kernel `k` with the given module-scope declarations and body. The address of `y` is in
-/// `%d0`. The first line of the body is line 6.
+/// Loads a kernel `k` with the given module-scope declarations and body. The register `%d0` holds
+/// the address of `y`. The first line of the body is line 6 of the text.
 fn load(declared: &str, body: &str) -> Kernel {
     let registers = ".reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %d<8>;";
     let head = format!(".version 8.8\n.target sm_90\n.address_size 64 {}", declared.replace('\n', " "));
@@ -20,12 +21,12 @@ fn run_on(kernel: &Kernel, y: &mut [u8]) -> Result<u32, LaunchError> {
     Ok(u32::from_le_bytes(y[..4].try_into().unwrap()))
 }
 
-/// Runs one item, and returns the first word of `y`, which is 7 before the launch.
+/// Launches one item. Returns the first word of `y`, which is 7 before the launch.
 fn result(declared: &str, body: &str) -> Result<u32, LaunchError> {
     run_on(&load(declared, body), &mut 7u64.to_le_bytes())
 }
 
-/// Returns the trap of an item that must trap, and its line.
+/// Launches one item, which must trap. Returns the kind and the line of the trap.
 #[track_caller]
 fn trap(declared: &str, body: &str) -> (TrapKind, u32) {
     match result(declared, body) {
@@ -98,8 +99,8 @@ fn indirect_branches_stay_within_their_lists() {
 
 #[test]
 fn one_set_of_addresses() {
-    // A local array's address is stored to a buffer and loaded again. Both are accessed by generic
-    // addresses.
+    // The kernel stores the address of a local array to a buffer and loads it again. It accesses
+    // both by generic addresses.
     let body = ".local .align 8 .b8 a[16]; mov.u64 %d1, a; cvta.local.u64 %d2, %d1; st.b64 [%d0], %d2; ld.b64 %d3, [%d0];
         st.b32 [%d3+12], 5; ld.local.b32 %r0, [a+12]; ld.local.b32 %r1, [a+8]; add.s32 %r0, %r0, %r1;
         mov.u64 %d4, y; cvta.param.u64 %d5, %d4; ld.u64 %d6, [%d5]; setp.eq.u64 %p0, %d6, %d0; @%p0 add.s32 %r0, %r0, 10;
@@ -147,7 +148,7 @@ fn variables_keep_what_is_written() {
     let kernel = load(declared, body);
     let mut y = [0; 8];
     assert_eq!([(); 3].map(|()| run_on(&kernel, &mut y).unwrap()), [6, 7, 8]);
-    // Each loaded kernel has its own instance of the variables.
+    // Each loaded kernel has its own instances of the module-scope variables.
     assert_eq!(result(declared, body).unwrap(), 6);
 }
 
@@ -237,6 +238,6 @@ fn printf_writes_in_the_order_of_the_items() {
     kernel.launch(Launch { print: Some(Print(&print)), ..Launch::new((1, 3), &mut args) }).unwrap();
     assert_eq!(*written.lock().unwrap(), "item 0: 0.00 hi\nitem 1: 0.25 hi\nitem 2: 0.50 hi\n");
     assert_eq!(y, [3, 0, 0, 0]);
-    // Without a receiver the output is discarded.
+    // Without a receiver, the output of `vprintf` is discarded.
     kernel.launch(Launch::new((1, 1), &mut [Arg::Buffer(&mut y)])).unwrap();
 }

@@ -1,5 +1,5 @@
-//! Launches of PTX kernels on the memory of the process: permitted accesses, traps, and the
-//! addresses of variables.
+//! Tests of PTX launches on the memory of the process: permitted accesses, traps, and the addresses
+//! of variables.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,11 +9,11 @@ use halfbyte_isa::ptx::text::read;
 use halfbyte_runtime::ptx::{Allocation, HostLaunch, HostMemory, Kernel};
 use halfbyte_runtime::{Engine, LaunchError, Stats, TrapKind};
 
-/// The interpreter, and the native engine if it is built.
+/// The interpreter, and native code if this build supports it.
 const ENGINES: &[Engine] = if cfg!(feature = "jit") { &Engine::ALL } else { &[Engine::Interp] };
 
-/// Loads a kernel `k` with two pointer parameters, in `%d0` and `%d1`. `%r7` is the item's number
-/// along x, and `%d7` is the byte offset of the item's word.
+/// Loads a kernel `k` with two pointer parameters, which the body finds in `%d0` and `%d1`. `%r7`
+/// is the item's number along x, and `%d7` is the byte offset of the item's 32-bit word.
 fn load(declared: &str, body: &str) -> Kernel {
     let text = format!(
         ".version 8.8 .target sm_90 .address_size 64\n{declared}\n.visible .entry k(.param .u64 x, .param .u64 y)
@@ -59,7 +59,8 @@ fn trap(ran: Result<Stats, LaunchError>) -> String {
 
 const COPY: &str = "ld.global.u32 %r0, [%d0]; add.u32 %r0, %r0, 1; st.global.u32 [%d1], %r0;";
 
-/// Copies each item's word, incremented by one.
+/// Body of a kernel: each item copies its 32-bit word from one pointer to the other, incremented by
+/// 1.
 const COPY_ALL: &str = "add.s64 %d0, %d0, %d7; add.s64 %d1, %d1, %d7; ld.global.u32 %r0, [%d0]; add.u32 %r0, %r0, 1; st.global.u32 [%d1], %r0;";
 
 #[test]
@@ -69,16 +70,16 @@ fn pointers_are_what_they_are() {
         let pointers = [address(&mut x), address(&mut y)];
         launch(engine, &load("", COPY), pointers, &HostMemory::unbounded()).unwrap();
         assert_eq!(y, [42, 7]);
-        // Pointers in memory are dereferenced.
+        // A pointer that the kernel loads from memory can be used for an access.
         let mut at = [pointers[0]];
         let through = "ld.u64 %d2, [%d0]; ld.u32 %r0, [%d2]; atom.add.u32 %r1, [%d1], %r0; st.u32 [%d1+4], %r1;";
         let found = [address(&mut at), pointers[1]];
         launch(engine, &load("", through), found, &HostMemory::unbounded()).unwrap();
         assert_eq!(y, [83, 42]);
-        // Both pointers may be equal.
+        // The two pointer parameters may be equal.
         launch(engine, &load("", COPY), [pointers[0]; 2], &HostMemory::unbounded()).unwrap();
         assert_eq!(x, [42, 0]);
-        // The null page is invalid.
+        // Accesses to the first page of addresses are invalid.
         for null in [0, 4092] {
             let kind = trap(launch(engine, &load("", COPY), [pointers[0], null], &HostMemory::unbounded()));
             assert_eq!(kind, format!("store of 4 bytes at global address {null:#x} is out of bounds"));
@@ -94,14 +95,14 @@ fn accesses_are_within_one_allocation() {
         let mut memory = [1_u32, 2, 3, 4];
         let start = address(&mut memory);
         let asked = AtomicU32::new(0);
-        // The first two words form one allocation, and the last word another one.
+        // The first two words form one allocation, and the last word forms another one.
         let find = |address: u64| {
             asked.fetch_add(1, Ordering::Relaxed);
             let all = [Allocation { start, bytes: 8 }, Allocation { start: start + 12, bytes: 4 }];
             all.into_iter().find(|of| (of.start..of.start + of.bytes).contains(&address))
         };
         let bounded = HostMemory::bounded(&find);
-        // A launch caches the allocations that it has found.
+        // A launch caches the allocations that the callback has returned.
         let twice =
             "ld.global.u32 %r0, [%d0]; ld.global.u32 %r1, [%d0+4]; add.u32 %r0, %r0, %r1; st.global.u32 [%d1], %r0;";
         launch(engine, &load("", twice), [start, start + 12], &bounded).unwrap();
@@ -114,7 +115,7 @@ fn accesses_are_within_one_allocation() {
             panic!()
         };
         match trap.kind {
-            // An array of words need not be aligned to 16 bytes.
+            // An array of 32-bit words need not be aligned to 16 bytes.
             TrapKind::Misaligned { .. } => {}
             kind => assert!(kind.to_string().contains("out of bounds"), "{kind}"),
         }
@@ -139,14 +140,15 @@ fn variables_lie_beside_the_memory_of_the_process() {
         assert_eq!(found, [8, 11]);
         // The address of a variable is outside the address space of the process.
         assert!(y[0] >> 56 != 0, "{:#x}", y[0]);
-        // A constant variable also has a generic address, and is read-only.
+        // A constant variable also has a generic address, at which it is read-only.
         let constant = "mov.u64 %d3, step; cvta.const.u64 %d3, %d3; ld.u32 %r0, [%d3]; st.u32 [%d0], %r0;";
         launch(engine, &load(declared, constant), pointers, &HostMemory::unbounded()).unwrap();
         assert_eq!(x, [3]);
         let written = "mov.u64 %d3, step; cvta.const.u64 %d3, %d3; st.u32 [%d3], %r0;";
         let kind = trap(launch(engine, &load(declared, written), pointers, &HostMemory::unbounded()));
         assert!(kind.contains("`step`"), "{kind}");
-        // No memory of the process is adjacent to a variable, so an access past its end traps.
+        // No memory of the process lies next to a variable, so an access past the variable's end
+        // traps.
         let past_the_end = "mov.u64 %d3, count; ld.global.u32 %r0, [%d3+8];";
         let kind = trap(launch(engine, &load(declared, past_the_end), pointers, &HostMemory::bounded(&|_| None)));
         assert!(kind.contains("byte 8 of buffer `count`, which has 4"), "{kind}");
@@ -170,7 +172,8 @@ fn many_items_and_threads_reach_one_memory() {
         let kernel = load("", COPY_ALL);
         let run =
             |items: u32, pointers| launch_shape(engine, (items, 1), &kernel, pointers, &HostMemory::bounded(&find));
-        // Three launches: to the second allocation, in place, and with one item too many.
+        // Three launches: from the first to the second allocation, in place, and with one item too
+        // many.
         run(items, [start, start + bytes]).unwrap();
         run(items, [start, start]).unwrap();
         for (item, word) in (0..).zip(memory.split_at(items as usize).0) {
@@ -180,8 +183,8 @@ fn many_items_and_threads_reach_one_memory() {
             assert_eq!(*word, item + 1);
         }
         let Err(LaunchError::Trap(trap)) = run(items + 1, [start, start + bytes]) else { panic!() };
-        // The last item's load reads the adjacent allocation; its store goes past the end of that
-        // allocation and traps.
+        // The load of the last item reads the adjacent allocation. Its store goes past the end of
+        // that allocation and traps.
         assert_eq!(trap.item, items, "{engine:?}");
         assert!(trap.kind.to_string().contains("store of 4 bytes"), "{}", trap.kind);
     }
@@ -192,7 +195,7 @@ fn what_does_not_fit_is_refused() {
     let kernel = load("", COPY);
     let memory = HostMemory::unbounded();
     let launch = |args: &[&[u8]]| {
-        // SAFETY: the launch fails before anything runs.
+        // SAFETY: the launch fails before any item runs.
         unsafe { kernel.launch_on_host(HostLaunch::new((1, 1), args, &memory)) }.unwrap_err()
     };
     assert!(matches!(launch(&[&[0; 8]]), LaunchError::Count { expected: 2, found: 1, .. }));

@@ -1,5 +1,5 @@
-//! PTX kernels in native code and in the interpreter, which must give the same memory, statistics
-//! and traps.
+//! Tests that PTX kernels give the same memory, statistics and traps in native code and in the
+//! interpreter.
 
 use std::num::NonZero;
 
@@ -7,8 +7,8 @@ use halfbyte_isa::ptx::text::{ParsedFile, read};
 use halfbyte_runtime::ptx::{Arg, Kernel, Launch};
 use halfbyte_runtime::{Engine, LaunchError, Stats};
 
-/// The declarations and setup of all kernels. `%r0` is the item's number in the launch, `%d0` the
-/// address of `y`, and `%d1` the address of the item's 16 bytes in `y`.
+/// The declarations and the first instructions of all kernels. `%r0` is the item's number in the
+/// launch. `%d0` is the address of `y`, and `%d1` that of the item's 16 bytes in `y`.
 const HEAD: &str = ".version 8.8\n.target sm_90\n.address_size 64\n
 .const .align 4 .b32 table[4] = {7, 9, 11, 13}; .global .b32 total; .shared .align 16 .b8 room[512]; .extern .shared .b32 more[];
 .visible .entry k(.param .u64 y, .param .u32 n, .param .align 8 .b8 block[24])
@@ -18,10 +18,10 @@ ld.param.u64 %d0, [y]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3,
 mad.wide.u32 %d1, %r0, 16, %d0; ld.param.u32 %r4, [n];
 ";
 
-/// Number of threads per block. The last warp is incomplete.
+/// Number of threads per block. The last warp of a block is incomplete.
 const THREADS: u32 = 44;
 const BLOCKS: u32 = 3;
-/// Size of the buffer in bytes: sixteen per item, and an area for computed addresses.
+/// Size of the buffer in bytes: sixteen for each item, and an area for computed addresses.
 const BYTES: usize = 16 * (THREADS * BLOCKS) as usize + 4096;
 
 fn kernel(body: &str) -> Kernel {
@@ -47,8 +47,8 @@ fn launch(body: &str, engine: Engine, budget: u64) -> (Result<Stats, LaunchError
 
 const FOUR: Engine = Engine::Jit { threads: NonZero::new(4).unwrap() };
 
-/// Runs a body in the interpreter and in native code, and compares the results. Returns the buffer
-/// and the error, if any.
+/// Runs a kernel with the given body in the interpreter and in native code, and checks that the
+/// results agree. Returns the buffer, and the error message if the launch failed.
 fn both(body: &str) -> (Vec<u8>, Option<String>) {
     let (ran, y) = launch(body, Engine::Interp, 1 << 12);
     for engine in [Engine::JIT, FOUR] {
@@ -95,8 +95,8 @@ fn straight_code() {
 
 #[test]
 fn addresses() {
-    // Each address is a 32-bit index, signed or unsigned, times a constant, in the forms that
-    // compilers generate. Some addresses are out of bounds.
+    // Each address is the sum of a base and a 32-bit index, signed or unsigned, times a constant.
+    // The instructions are those that compilers generate. Some addresses are out of bounds.
     let y = "ld.param.u64 %d0, [y]; sub.u32 %r5, %r0, %r4; and.b32 %r6, %r3, 31; shl.b32 %r7, %r1, 30; add.u32 %r8, %r0, %r7; add.u64 %d9, %d0, 3072;";
     let ways = [
         "mul.wide.u32 %d2, $, 4; add.s64 %d3, %d9, %d2;",
@@ -115,7 +115,7 @@ fn addresses() {
         "ld.global.s8 %r10, [%d3+1]; st.global.u32 [%d1+4], %r10;",
         "setp.lt.s32 %p0, $, 60; @%p0 ld.global.v2.u32 {%r10, %r11}, [%d3+-8]; st.global.u32 [%d1], %r11;",
     ];
-    // Each item stores to a distinct address.
+    // Each item stores to a different address.
     let stores = [
         "st.global.u32 [%d3], %r0;",
         "setp.ge.s32 %p0, $, 0; @!%p0 bra over; st.global.u32 [%d3], %r3; atom.global.add.u32 %r10, [%d3], 1; over:",
@@ -131,8 +131,9 @@ fn addresses() {
     }
 }
 
-/// Reads all special registers that depend on the item's position or on the launch. The blocks and
-/// grids have several axes, and native rows span several runs of items along x.
+/// The kernel reads all special registers that depend on the item's position or on the launch.
+/// Blocks and grids have several axes. A row of native code holds several sequences of items along
+/// x.
 #[test]
 fn axes() {
     let registers = ["%tid", "%ntid", "%ctaid", "%nctaid"].map(|of| ["x", "y", "z"].map(|axis| format!("{of}.{axis}")));
@@ -175,32 +176,34 @@ fn loops_and_branches() {
     assert!((0..THREADS * BLOCKS).all(|item| word(&y, item, 0) == item.count_ones()));
     ok("setp.ge.u32 %p0, %r0, %r4; @%p0 ret; mov.u32 %r5, %r3; two: add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, %r4; @%p1 bra two;
         setp.eq.u32 %p2, %r3, 3; @%p2 exit; st.global.b32 [%d1+12], %r5;");
-    // Running past the end of the kernel ends the item.
+    // An item that runs past the end of the kernel ends.
     let (_, error) = both("setp.lt.u32 %p0, %r3, 5; @%p0 bra over; st.global.b32 [%d1], 5; over:");
     assert_eq!(error, None);
 }
 
 #[test]
 fn memories() {
-    // Local memory by name, by an address in its space, and by a generic address.
+    // The kernel accesses local memory by name, by an address in local memory, and by a generic
+    // address.
     ok("st.local.v2.b32 [own+8], {%r0, %r3}; mov.u64 %d2, own; shl.b32 %r5, %r3, 2; and.b32 %r5, %r5, 12; cvt.u64.u32 %d3, %r5;
         add.u64 %d2, %d2, %d3; st.local.b32 [%d2+16], %r3; cvta.local.u64 %d4, %d2; ld.b32 %r6, [%d4+16]; ld.local.b32 %r7, [%d2+4];
         ld.local.v2.b32 {%r8, %r9}, [own+8]; st.v4.b32 [%d1], {%r6, %r7, %r8, %r9};");
-    // Constants by name, by an address in their space that may differ per item, and by a generic
-    // address.
+    // The kernel accesses constant memory by name, by an address in constant memory that differs
+    // between items, and by a generic address.
     ok("ld.const.b32 %r5, [table+4]; mov.u64 %d2, table; and.b32 %r6, %r3, 3; mad.wide.u32 %d2, %r6, 4, %d2; ld.const.b32 %r6, [%d2];
         cvta.const.u64 %d3, table; ld.v2.b32 {%r7, %r8}, [%d3+8]; isspacep.const %p0, %d3; isspacep.global %p1, %d3; isspacep.const %p2, %d1;
         selp.u32 %r7, %r7, 0, %p0; selp.u32 %r8, %r8, 5, %p1; @%p2 mov.u32 %r5, 77; st.v4.b32 [%d1], {%r5, %r6, %r7, %r8};");
-    // Parameters by an address in their space, and by a generic address.
+    // The kernel reads parameters by an address in parameter memory, and by a generic address.
     ok("mov.u64 %d2, block; and.b32 %r5, %r3, 7; cvt.u64.u32 %d3, %r5; add.u64 %d2, %d2, %d3; ld.param.u8 %r6, [%d2+3];
         cvta.param.u64 %d4, %d2; ld.u8 %r7, [%d4]; ld.param.v2.b64 {%d5, %d6}, [block]; st.v2.b32 [%d1], {%r6, %r7}; st.b64 [%d1+8], %d5;");
-    // Shared memory in the same ways, including the dynamic shared memory of the launch.
+    // The kernel accesses shared memory by name, by address and by generic address, including the
+    // dynamic shared memory of the launch.
     let y = ok("shl.b32 %r5, %r3, 2; mov.u32 %r6, room; add.u32 %r6, %r6, %r5; st.shared.b32 [%r6], %r0; bar.sync 0;
         ld.shared.b32 %r7, [room+12]; cvt.u64.u32 %d2, %r6; cvta.shared.u64 %d2, %d2; ld.b32 %r8, [%d2]; setp.lt.u32 %p0, %r3, 16;
         mov.u32 %r9, more; add.u32 %r9, %r9, %r5; @%p0 st.shared.b32 [%r9], %r3; bar.sync 0; ld.shared.b32 %r10, [more+20];
         st.v4.b32 [%d1], {%r7, %r8, %r10, %r0};");
     assert!((0..THREADS * BLOCKS).all(|item| word(&y, item, 0) == item / THREADS * THREADS + 3));
-    // Generic addresses, some in shared memory and some in global memory.
+    // Some of the generic addresses are in shared memory, and others are in global memory.
     ok("cvta.shared.u64 %d2, room; mul.wide.u32 %d3, %r3, 8; add.u64 %d2, %d2, %d3; setp.lt.u32 %p0, %r3, 20; selp.b64 %d4, %d2, %d1, %p0;
         st.b64 [%d4], %d3; atom.add.u32 %r5, [%d4], 3; ld.b32 %r6, [%d4]; st.v2.b32 [%d1+8], {%r5, %r6};");
 }
@@ -209,7 +212,7 @@ fn memories() {
 fn atomics() {
     let y = ok("atom.global.add.u32 %r5, [%d0], 1; red.global.max.s32 [%d0+4], %r0; red.shared.add.u32 [room], %r3; bar.sync 0;
         ld.shared.b32 %r6, [room]; setp.gt.u32 %p0, %r0, 0; @%p0 st.b32 [%d1+8], %r6;");
-    // The initial bytes of the buffer are 0, 7, 14 and 21.
+    // The first four bytes of the buffer are 0, 7, 14 and 21 before the launch.
     assert_eq!(word(&y, 0, 0), 0x150E_0700 + THREADS * BLOCKS);
     for body in [
         "ld.b64 %d2, [%d1]; atom.cas.b64 %d3, [%d1], %d2, %d0; atom.exch.b64 %d4, [%d1+8], %d3; st.b64 [%d1], %d4;",

@@ -1,5 +1,5 @@
-//! Objects that contain PTX text. A faulty object gives an error that names the problem, and no
-//! input makes the loader panic.
+//! Tests of objects that contain PTX text. A faulty object gives an error that names the problem,
+//! and no input makes the loader panic.
 
 use crate::common::MACHINES;
 use halfbyte_abi::Target;
@@ -13,12 +13,12 @@ use proptest::prelude::*;
 
 const PTX: Target = halfbyte_isa::ptx::target(halfbyte_abi::Sm::SM_90);
 
-/// A kernel in which each item stores two words.
+/// PTX text of a kernel in which each item stores two 32-bit words.
 const TEXT: &str = ".version 7.8\n.target sm_90\n.address_size 64\n\n.visible .entry k(.param .b32 a, .param .u64 .ptr .global .align 8 y)\n{\n    \
                     .reg .b32 %r<3>;\n    .reg .b64 %rd<3>;\n    ld.param.b32 %r0, [a];\n    ld.param.u64 %rd0, [y];\n    mov.u32 %r1, %tid.x;\n    \
                     mul.wide.u32 %rd1, %r1, 8;\n    add.u64 %rd2, %rd0, %rd1;\n    st.global.v2.b32 [%rd2], {%r0, %r1};\n    ret;\n}\n";
 
-/// Number of the store instruction in [`TEXT`].
+/// Index of the store instruction in the kernel of [`TEXT`].
 const STORE: u32 = 5;
 
 fn signature() -> Signature {
@@ -81,12 +81,12 @@ fn a_part_of_an_access_traps_in_its_place() {
         let LaunchError::Trap(trap) = error else { panic!("{error}") };
         (trap.item, trap.loc.line, trap.kind)
     };
-    // The second word of item 1 is out of bounds.
+    // The second word that item 1 stores is out of bounds.
     let (item, line, kind) = trap(&mut [0; 12]);
     assert_eq!((item, line), (1, 70));
     assert!(matches!(kind, TrapKind::OutOfBounds { bytes: 4, .. }), "{kind}");
-    // If both words are out of bounds, the trap reports the part that is listed first, which is the
-    // higher word.
+    // If both parts of the merged store are out of bounds, the trap reports the part that is listed
+    // first. In this object it is the part with the higher word.
     assert_eq!(trap(&mut [0; 8]).1, 70);
 }
 
@@ -110,7 +110,8 @@ fn what_does_not_agree_is_refused() {
     }
 }
 
-/// Returns the kernel of [`TEXT`] with a table, from which it loads instead of the parameter.
+/// Returns the kernel of [`TEXT`] with a module-scope table. The kernel loads from this table
+/// instead of the parameter.
 fn with_table(table: &str, contents: &[u8]) -> KernelCode {
     let text = TEXT.replace("sm_90\n.address_size 64\n", &format!("sm_90\n.address_size 64\n{table}\n"));
     let mut code = code(&text.replace("ld.param.b32 %r0, [a]", "ld.global.nc.b32 %r0, [t+4]"));
@@ -146,7 +147,7 @@ fn contents_are_bound_and_must_agree() {
     assert_eq!(refused(&other), wrong);
 }
 
-/// Loads an object with changed bytes, and launches the kernels that it still contains.
+/// Loads an object with changed bytes. If it still loads, launches its kernels.
 fn survives(mut bytes: Vec<u8>, changes: Vec<(prop::sample::Index, u8)>) {
     for (at, value) in changes {
         let at = at.index(bytes.len());

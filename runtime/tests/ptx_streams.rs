@@ -1,10 +1,12 @@
-//! PTX kernels that stream: loops over elements of any width against the interpreter.
+//! Tests that PTX kernels with contiguous accesses to elements of any width give the same result in
+//! native code and in the interpreter.
 
 use halfbyte_isa::ptx::text::read;
 use halfbyte_runtime::ptx::{Arg, Kernel, Launch};
 use halfbyte_runtime::{Engine, Stats};
 
-/// What each item of a line does with the elements that are its own, at `%rd4` and `%rd5`; from one to the next are so many bytes.
+/// Bodies of kernels, each with the element size in bytes. `%rd4` and `%rd5` are the addresses of
+/// the item's elements in `x` and `y`.
 const STEPS: [(u32, &str); 18] = [
     (
         1,
@@ -41,7 +43,8 @@ const STEPS: [(u32, &str); 18] = [
         4,
         "ld.global.f32 %f1, [%rd4]; sub.f32 %f2, %f1, %f1; neg.f32 %f3, %f2; setp.lt.f32 %p2, %f1, %f3; @%p2 add.f32 %f3, %f1, %f2; st.global.f32 [%rd5], %f3;",
     ),
-    // Addresses that are aligned only with the constant offset of the access, and ones that it misaligns.
+    // In the first body, the address is aligned only together with the constant offset of the
+    // access. In the second body, the constant offset makes the access misaligned.
     (
         16,
         "xor.b32 %r15, %r5, 5; mul.wide.u32 %rd6, %r15, 16; add.s64 %rd7, %rd1, %rd6; add.s64 %rd7, %rd7, 8; ld.global.v4.u32 {%r6, %r7, %r8, %r9}, [%rd7+-8]; ld.global.v2.u32 {%r10, %r11}, [%rd7+-16]; add.s32 %r6, %r6, %r10; st.global.v4.u32 [%rd5], {%r9, %r6, %r7, %r11};",
@@ -50,7 +53,8 @@ const STEPS: [(u32, &str); 18] = [
         16,
         "xor.b32 %r15, %r5, 5; mul.wide.u32 %rd6, %r15, 16; add.s64 %rd7, %rd1, %rd6; ld.global.v4.u32 {%r6, %r7, %r8, %r9}, [%rd7+8]; st.global.u32 [%rd5], %r9;",
     ),
-    // More constants than registers, and a byte that is stored of a sum of nine bits.
+    // The first body has more constants than vector registers. The second body stores the low byte
+    // of a sum that needs nine bits.
     (
         4,
         "ld.global.f32 %f1, [%rd4]; fma.rn.f32 %f2, %f1, 0f3F000000, 0f3E800000; fma.rn.f32 %f2, %f2, %f1, 0fBF800000; fma.rn.f32 %f2, %f2, %f1, 0f40490FDB; fma.rn.f32 %f2, %f2, %f1, 0f41200000; fma.rn.f32 %f2, %f2, %f1, 0f00000001; fma.rn.f32 %f2, %f2, %f1, 0f3DCCCCCD; fma.rn.f32 %f2, %f2, %f1, 0fC2F70000; st.global.f32 [%rd5], %f2;",
@@ -61,7 +65,8 @@ const STEPS: [(u32, &str); 18] = [
     ),
 ];
 
-/// A launch of so many items, of buffers of so many bytes: what they are afterwards, or why it ended.
+/// Launches `items` items on buffers `x` and `y` of the given sizes in bytes. Returns the contents
+/// of `y` with the statistics, or the error message.
 fn ran(kernel: &Kernel, engine: Engine, items: u32, bytes: [usize; 2]) -> Result<(Vec<u8>, Stats), String> {
     let mut state = 11u64;
     let mut byte = || {

@@ -1,5 +1,5 @@
-//! Loads from an address that is uniform in a block, with different uses of their results: native
-//! code against the interpreter.
+//! Tests that loads from an address that is uniform in a block give the same result in native code
+//! and in the interpreter. The kernels use the loaded values in different ways.
 
 use halfbyte_isa::ptx::text::read;
 use halfbyte_runtime::Engine;
@@ -7,8 +7,9 @@ use halfbyte_runtime::ptx::{Arg, Kernel, Launch};
 
 const BLOCKS: u32 = 3;
 
-/// Runs a body and returns `y`. `%d1` is the address of the thread's 16 bytes of `y`, `%s` that of
-/// its 16 bytes of shared memory, and `%d0` is `x`.
+/// Runs a kernel with the given body and returns the contents of `y`. `%d0` is the address of `x`.
+/// `%d1` is the address of the thread's 16 bytes in `y`, and `%s` that of its 16 bytes of shared
+/// memory.
 fn run(body: &str, threads: u32, engine: Engine) -> Vec<u8> {
     let text = format!(
         ".version 8.3\n.target sm_90\n.address_size 64\n.const .align 16 .b32 table[4] = {{7, 9, 11, 13}};
@@ -40,7 +41,7 @@ fn check(body: &str) {
     }
 }
 
-/// Instruction sequences that compute an address in `x` that is uniform in a block, in `%d2`.
+/// Instruction sequences that compute, in `%d2`, an address in `x` that is uniform in a block.
 const ADDRESSES: [&str; 5] = [
     "mov.u64 %d2, %d0;",
     "add.s64 %d2, %d0, 48;",
@@ -70,7 +71,8 @@ fn copies_of_a_uniform_source() {
                 check(&body);
             }
         }
-        // Two copies before one wait, with adjacent destinations in shared memory.
+        // Two asynchronous copies precede one wait. Their destinations in shared memory are
+        // adjacent.
         check(&format!(
             "{address} cp.async.ca.shared.global [%s], [%d2], 8; cp.async.ca.shared.global [%s+8], [%d2+16], 8; {WAIT}"
         ));
@@ -97,7 +99,7 @@ fn other_readers_of_a_uniform_load() {
             check(&format!("{address} {body}"));
         }
     }
-    // Only complete warps can load matrices.
+    // The matrix load requires complete warps.
     let body = "bar.sync 0; mov.u32 %r5, tile; ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r6, %r7, %r8, %r9}, [%r5]; st.global.v4.u32 [%d1], {%r6, %r7, %r8, %r9};";
     let [expected, found] = [Engine::Interp, Engine::JIT].map(|engine| run(body, 64, engine));
     assert!(expected == found);

@@ -1,5 +1,5 @@
-//! Repeated launches, both of bound arguments and of the same kernels. Each launch must give the
-//! interpreter's result, regardless of the previous launches.
+//! Tests of relaunches, of bound launches and of launches of the same kernels. Each launch must
+//! give the interpreter's result, regardless of the previous launches.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,8 +9,9 @@ use halfbyte_runtime::{Arg, Engine, Launch, LaunchError, Program, Stats};
 
 use crate::common::{bytes, program};
 
-/// Kernels with a single basic block: name, direction of `y`, and body. R0 is the item, R1 the
-/// offset of its element in `x` (UR0) and in `y` (UR2).
+/// Kernels with one basic block: the name, the direction of `y`, and the assembly. R0 is the item's
+/// number. R1 is the byte offset of the item's element in `x` (address in UR0) and in `y` (address
+/// in UR2).
 const KERNELS: [(&str, &str, &str); 6] = [
     (
         "in place",
@@ -44,11 +45,11 @@ fn alone(program: &Program, engine: Engine, shape: Shape, x: &[u8], y: &mut [u8]
 }
 
 const ITEMS: u32 = 320;
-/// A number of items that takes several rows of native code, with an incomplete last chunk.
+/// A number of items that takes several rows of native code and does not fill the last one.
 const MANY: u32 = 70_001;
 
-/// Returns elements below the number of items. From index `bad` on, the elements are far out of
-/// bounds.
+/// Returns the elements of `x`, which are smaller than the number of items. From index `bad` on,
+/// they are so large that an access with them is out of bounds.
 fn elements(seed: u32, bad: Option<u32>) -> Vec<u8> {
     elements_of(ITEMS, seed, bad)
 }
@@ -95,7 +96,7 @@ fn each_comes_to_what_one_alone_does() {
             assert_eq!(found, outcome, "{name}, launch {number}");
             match outcome {
                 Ok(_) => assert_eq!(bound.buffer(1), Some(&expected[..]), "{name}, launch {number}"),
-                // The buffer's contents are unspecified after a trap.
+                // After a trap, the contents of the buffer are unspecified.
                 Err(_) => bound.buffer_mut(1).unwrap().copy_from_slice(&expected),
             }
         }
@@ -137,8 +138,8 @@ fn who_launches_again_may_change_all_arguments() {
     programs.push(("what a scalar says", of_scalar, true));
     let several = Engine::Jit { threads: NonZero::new(3).unwrap() };
     let whole = Shape::from(ITEMS);
-    // Each launch consists of the engine, the shape, the number of extra elements of y, and an
-    // index. Elements of x from this index on are out of bounds.
+    // Each entry holds the engine, the shape, the number of additional elements of y, and an index.
+    // Elements of x from this index on are out of bounds.
     let launches = [
         (Engine::JIT, whole, 0, None),
         (Engine::JIT, whole, 0, None),
@@ -156,7 +157,8 @@ fn who_launches_again_may_change_all_arguments() {
         (Engine::JIT, whole, -1, None),
         (Engine::JIT, whole, 0, None),
     ];
-    // First each kernel is launched repeatedly, then all kernels are launched in turn.
+    // First each kernel is launched several times in sequence. Then the kernels are launched
+    // alternately.
     let again = (0..programs.len()).flat_map(|kernel| launches.iter().map(move |launch| (kernel, launch)));
     let in_turn = launches.iter().flat_map(|launch| (0..programs.len()).map(move |kernel| (kernel, launch)));
     for (number, (kernel, &(engine, shape, beside, bad))) in (1..).zip(again.chain(in_turn)) {
@@ -165,7 +167,8 @@ fn who_launches_again_may_change_all_arguments() {
         let x = elements(number, bad);
         let start = bytes(&vec![number; items.saturating_add_signed(beside) as usize]);
         let launch = |engine| {
-            // Copies ensure that the buffers' addresses differ from those of the previous launch.
+            // The buffers are copied, so that their addresses differ from those of the previous
+            // launch.
             let (x, mut y) = (x.clone(), start.clone());
             let mut args = vec![Arg::In(&x), Arg::Buffer(&mut y)];
             if *has_scalar {

@@ -1,11 +1,11 @@
-//! The message of every kind of trap.
+//! Tests of the message of every kind of trap on HALU.
 
 use crate::common::{bytes, launch, program, run, trap};
 use halfbyte_isa::object::Loc;
 use halfbyte_runtime::{Access, Arg, Space, TrapKind};
 
-/// Runs one item on `x: in i32` and `y: inout i32`, of two words each, and returns the trap's
-/// message.
+/// Launches one item with `x: in i32` and `y: inout i32`, of two 32-bit words each. Returns the
+/// message of the trap.
 fn message(asm: &str) -> String {
     let asm = format!(
         "    ULDC.64 UR0, c[0x0][0x160] ;
@@ -24,14 +24,14 @@ fn out_of_bounds() {
         "kernel `k`, item 0, word 0x2 `LDG R0, [RZ.U32+UR0+0x8] ;` (test.s:3:5): \
          load of 4 bytes at global address 0xd00000000000008 is out of bounds: byte 8 of buffer `x`, which has 8 bytes"
     );
-    // An access that is partly in bounds is out of bounds.
+    // An access that begins within a buffer and ends beyond it is out of bounds.
     assert_eq!(
         message("    STG.128 [RZ.U32+UR2], R0 ;"),
         "kernel `k`, item 0, word 0x2 `STG.128 [RZ.U32+UR2], R0 ;` (test.s:3:5): \
          store of 16 bytes at global address 0xd00100000040000 is out of bounds: byte 0 of buffer `y`, which has 8 bytes"
     );
-    // An address just before a buffer is reported relative to the buffer's start. Near null, and
-    // past the last buffer, no buffer is named.
+    // The message for an address just before a buffer names the buffer. The message for an address
+    // near null, or past the last buffer, names no buffer.
     assert_eq!(
         message("    LDG R0, [RZ.U32+UR0-0x4] ;"),
         "kernel `k`, item 0, word 0x2 `LDG R0, [RZ.U32+UR0-0x4] ;` (test.s:3:5): \
@@ -105,7 +105,7 @@ fn store_to_an_in_buffer() {
         "kernel `k`, item 0, word 0x2 `STG [RZ.U32+UR0+0x4], R0 ;` (test.s:3:5): \
          store of 4 bytes at global address 0xd00000000000004 into `in` buffer `x`"
     );
-    // The store also traps if the caller passed a writable slice.
+    // The store traps even if the caller has passed a writable slice for the `in` buffer.
     let program = program("x: in i32", "    ULDC.64 UR0, c[0x0][0x160] ;\n    STG [RZ.U32+UR0], R0 ;");
     let mut x = bytes(&[7]);
     let trap = trap(run(&program, 1, &mut [Arg::Buffer(&mut x)]));
@@ -120,7 +120,7 @@ fn undefined_word() {
         "kernel `k`, item 0, word 0x2 `.word 0x00000000000000000000000000000123` (test.s:3:5): \
          0x00000000000000000000000000000123 is not a valid instruction"
     );
-    // An undefined word that is not executed does not trap.
+    // An invalid instruction word that is not executed does not trap.
     let program = program("", "    EXIT ;\n    .word 0xffffffffffffffffffffffffffffffff");
     assert!(run(&program, 1, &mut []).is_ok());
 }
@@ -159,7 +159,7 @@ fn endless_loop() {
 
 #[test]
 fn the_budget_is_exact_and_of_each_item() {
-    // Item i takes i backward branches.
+    // Item i takes i backward branches, so the items with the highest numbers exceed the budget.
     let asm = "
     S2R R0, SR_ITEM ;
 loop:
@@ -180,7 +180,7 @@ loop:
 
 #[test]
 fn the_lowest_item_that_traps_is_reported() {
-    // Items with an odd number load from beyond the end of the buffer.
+    // Items with an odd number load from an address beyond the end of the buffer.
     let asm = "
     S2R R0, SR_ITEM ;
     ULDC.64 UR0, c[0x0][0x160] ;

@@ -1,5 +1,5 @@
-//! Damaged and hostile VP1 objects. Loading must return a typed error, or a program that runs to
-//! its end or to a trap.
+//! Tests of damaged and hostile VP1 objects. Loading must return a typed error, or a program whose
+//! launches end or trap.
 
 use crate::common::MACHINES;
 use crate::common::vp1::{
@@ -13,7 +13,7 @@ use halfbyte_isa::vp1::{Inst, Opcode};
 use halfbyte_runtime::{Arg, Kernel, Launch, LoadError, Program};
 use proptest::prelude::*;
 
-/// Returns a kernel with every kind of stream.
+/// Returns the code of a kernel with every kind of stream.
 fn kernel() -> KernelCode {
     let [branch, load, store] = ADD_SITES;
     let trips = TripCount::Of { count: param(0, 1), signed: true, at_least: 1 };
@@ -86,7 +86,7 @@ proptest! {
         }
     }
 
-    /// Replaces each field of a kernel's record by values near its limits.
+    /// Replaces each field in the record of a kernel by values near the limits of the field.
     #[test]
     fn changed_records(at in any::<prop::sample::Index>(), value in prop::sample::select(vec![
         0, 1, 2, 3, 4, 15, 16, 17, 255, 2047, 2048, 4095, 8191, 8192, 8193, 65535, 1 << 16, i32::MAX as u32, 1 << 31, u32::MAX,
@@ -105,7 +105,7 @@ proptest! {
 
     #[test]
     fn any_instructions(seed: u64, count in 1usize..40) {
-        // One word in eight is arbitrary.
+        // One instruction word in eight has arbitrary bits.
         let mut state = seed | 1;
         let mut next = || {
             state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
@@ -162,8 +162,8 @@ fn records_that_disagree() {
 
 #[test]
 fn many_loops_take_no_long_time() {
-    // Each stream has 32 nested loops with a trip count of one. Another stream has loops with huge
-    // trip counts around a loop that does not iterate.
+    // The streams have 32 nested loops with a trip count of 1. One more stream has loops with huge
+    // trip counts around a loop with trip count 0.
     let mut kernel = kernel();
     let tiles = kernel.info.tiles.as_mut().unwrap();
     let deep: Vec<_> = (0..32).map(|number| step(number, TripCount::Const(1), 0)).collect();
@@ -180,7 +180,7 @@ fn many_loops_take_no_long_time() {
 #[test]
 fn an_object_of_another_target_is_refused() {
     let mut other = object(&[kernel()]);
-    // The changed byte is the target's number in the header record, which is in the first section.
+    // The first section is the header record. The changed byte is the number of the target.
     let header = [2, 0, 0, 0, 6, 0, 0, 0];
     let at = other.windows(8).position(|window| *window == header).unwrap();
     other[at] = 1;
@@ -202,8 +202,8 @@ fn a_kernel_is_what_its_object_says() {
     exercise(add(|_| {}).kernel("k").unwrap());
 }
 
-/// The fuzzer's seed objects have the current layout version. This test generates those for VP1;
-/// `HALFBYTE_BLESS=1` rewrites them.
+/// Checks that the seed objects of the fuzzer have the current layout version. With
+/// `HALFBYTE_BLESS=1`, the test writes the seed objects for VP1.
 #[test]
 fn the_fuzzers_seeds_load() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/seeds/objects");

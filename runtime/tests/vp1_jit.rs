@@ -1,5 +1,5 @@
-//! Launches of VP1 kernels in native code: threads, rare control flow, and translation statistics.
-//! All other launch tests also compare native code with the interpreter.
+//! Tests of VP1 launches in native code: several threads, rare control flow, and statistics of the
+//! native code. The other VP1 tests also compare native code with the interpreter.
 
 use std::num::NonZero;
 
@@ -31,7 +31,8 @@ fn threads_come_to_the_same() {
 
 #[test]
 fn threads_tell_of_the_lowest_trap() {
-    // The load of item 150,000 and the store of item 100,000 are out of bounds.
+    // The buffers are too short: the load of item 150,000 and the store of item 100,000 are out of
+    // bounds.
     let program = add(|_| {});
     let x = bytes(&vec![1; 150_000]);
     let launch = |threads: u16| {
@@ -47,7 +48,7 @@ fn threads_tell_of_the_lowest_trap() {
 
 #[test]
 fn guarded_stores_stay_out_of_buffers() {
-    // The guard is never true, so that `y` may be too short for every item.
+    // The guard is false for all items, so `y` may be too short for every item.
     let [branch, load, store] = ADD_SITES;
     let streams = vec![reads(1, 4, load), Stream { guard: Some(2), ..writes(2, 4, store) }, guard(4)];
     let program = program("n: i32, x: in i32, y: inout i32", tiles(1, branch, streams), ADD);
@@ -59,8 +60,8 @@ fn guarded_stores_stay_out_of_buffers() {
     }
 }
 
-/// A program that repeatedly leaves native code for the interpreter, because a jump is in the delay
-/// slot of another jump.
+/// The program has a jump in the delay slot of another jump. There native code repeatedly returns
+/// to the interpreter.
 #[test]
 fn jumps_in_delay_slots() {
     let text = "
@@ -98,7 +99,7 @@ fn code_is_made_once_and_by_request() {
     assert!(translation.functions > 0 && translation.bytes > 0);
     run_on(2, &program, 16, &mut [Arg::In(&x), Arg::Buffer(&mut y)]).unwrap();
     assert_eq!(kernel.translation(), Some(translation));
-    // Clones share the code.
+    // Clones of a program share the native code.
     assert_eq!(program.clone().kernel("k").unwrap().translation(), Some(translation));
 }
 
@@ -107,8 +108,8 @@ fn run_on_interpreter(program: &Program, x: &[u8], y: &mut [u8]) {
     kernel.launch(Launch::new(16, &mut [Arg::In(x), Arg::Buffer(y)])).unwrap();
 }
 
-/// An address register that word accesses advance is only aligned to 4 bytes, so that vector
-/// accesses must round it down to a row.
+/// Accesses to 32-bit words advance the address register, so it is aligned only to 4 bytes. Vector
+/// accesses through it must round the address down to a row.
 #[test]
 fn rows_by_an_address_that_words_move() {
     let text = "
@@ -129,7 +130,8 @@ fn rows_by_an_address_that_words_move() {
     let x = bytes(&(0..64).collect::<Vec<u32>>());
     let mut y = vec![0; 256];
     run(&program, 16, &mut [Arg::In(&x), Arg::Buffer(&mut y)]).unwrap();
-    // The last of 20 iterations stores to the row of the word that follows the words loaded so far.
+    // In the last of 20 iterations, the store goes to the row that contains the word after the
+    // loaded ones.
     let (stored, rest) = y.split_at(16 * 6);
     assert!(stored.chunks(16).all(|row| *row == x[..16]) && rest.iter().all(|&byte| byte == 0));
 }

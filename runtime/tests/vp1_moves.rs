@@ -1,5 +1,5 @@
-//! VP1 launches whose streams are contiguous in their buffers, so that they are copied without a
-//! check of each access. Launches that do not qualify are tested as well.
+//! Tests of VP1 launches whose streams are contiguous in their buffers, and are copied without a
+//! check of each access. Other launches are tested for comparison.
 
 use std::num::NonZero;
 
@@ -9,7 +9,7 @@ use halfbyte_runtime::{Arg, Engine, Launch, LaunchError, Program, Stats};
 use crate::common::trap;
 use crate::common::vp1::{program, reads, tiles, writes};
 
-/// Copies vectors: y[i] = x[i].
+/// Kernel that copies vectors: `y[i] = x[i]`.
 const MOVE: &str = "
     mov $r0 $m0
     mov $r1 $m1
@@ -77,7 +77,7 @@ fn the_first_item_beyond_a_buffer_traps() {
     }
 }
 
-/// A tile reads the results of previous tiles, but not its own results.
+/// If the buffers overlap, a tile reads the results of previous tiles, but not its own results.
 #[test]
 fn buffers_that_overlap() {
     let program = moves("x: in i8x16, y: inout may_alias i8x16");

@@ -1,4 +1,4 @@
-//! VP1 assembly programs with known results.
+//! Tests of VP1 assembly programs with known results.
 
 use crate::common::MACHINES;
 use crate::common::vp1::{
@@ -8,7 +8,7 @@ use crate::common::{bytes, run, words};
 use halfbyte_isa::stream::{Affine, AffineVariable, Step, Stream, Tiles, TripCount};
 use halfbyte_runtime::{Arg, LaunchError, Program, Stats};
 
-/// Returns `count` bytes whose pattern repeats only after many bytes.
+/// Returns `count` bytes in a pattern with a long period.
 fn some(count: usize) -> Vec<u8> {
     (0..count).map(|i| (i * 37 + i / 251) as u8).collect()
 }
@@ -24,7 +24,7 @@ fn tails_of_every_length() {
         let x = some(4 * items as usize);
         let mut y = vec![0xee; 4 * items as usize + 8];
         let stats = run(&program, items, &mut [Arg::In(&x), Arg::Buffer(&mut y)]).unwrap();
-        // An `out` buffer is zeroed even if no item stores to it.
+        // An `out` buffer is filled with zeros even if no item stores to it.
         let (written, rest) = y.split_at(x.len());
         assert!(written == brightened(&x) && *rest == [0; 8], "{items} items");
         let (tiles, groups) = (items.div_ceil(1024), items.div_ceil(4));
@@ -65,7 +65,7 @@ fn words_go_one_by_one() {
     }
 }
 
-/// The program stores the `$m` registers in this order.
+/// Checks the contents of the `$m` registers, which the program stores to `y`.
 #[test]
 fn scalars_streams_and_counts_are_in_m() {
     let read = [0, 1, 2, 3, 4, 5, 6, 7, 8, 61, 62, 63, 9];
@@ -91,8 +91,8 @@ fn scalars_streams_and_counts_are_in_m() {
     assert_eq!(words(&y), expected);
 }
 
-/// Each item stores the tile's number of items and its first item. A tile has as many items as fit
-/// in the data store.
+/// Each item stores the number of items in its tile, and the number of the tile's first item. A
+/// tile has as many items as fit in the data store.
 #[test]
 fn every_tile_knows_its_items() {
     let text = "
@@ -117,8 +117,8 @@ fn every_tile_knows_its_items() {
     }
 }
 
-/// Computes `y[i] = table[j]`, where all items read the same element, plus 2. The first item of
-/// each tile adds nothing, because it finds the reset state.
+/// The kernel computes `y[i] = table[j] + 2`, where all items read the same element. The first item
+/// of each tile adds 0 instead of 2, because the registers have their reset values.
 #[test]
 fn a_uniform_stream_is_there_once() {
     let text = "
@@ -144,13 +144,13 @@ fn a_uniform_stream_is_there_once() {
     let mut y = vec![0; 4 * 4003];
     let table = bytes(&[10, 11, 12]);
     let stats = run(&program, 4003, &mut [Arg::Scalar(2), Arg::In(&table), Arg::Buffer(&mut y)]).unwrap();
-    // With the frame of 0x104 bytes and the table, 1976 items fit in a tile.
+    // 1976 items fit in a tile, in addition to the table and the 0x104 bytes before the streams.
     let expected = |i: usize| if i.is_multiple_of(1976) { 12 } else { 14 };
     assert_eq!(words(&y), (0..4003).map(expected).collect::<Vec<_>>());
     assert_eq!((stats.tiles, stats.bytes_in), (3, 12));
 }
 
-/// Computes y[i] as the sum of `x[5 * i + k]` for all k below n.
+/// Returns a program that computes `y[i]` as the sum of `x[5 * i + k]` for all k below n.
 fn sum(trips: TripCount) -> Program {
     let text = "
     mov $r9 $m0
@@ -180,7 +180,7 @@ fn loops_step_through_buffers() {
     for n in 1..=5 {
         let of = |count, signed| TripCount::Of { count, signed, at_least: 1 };
         let itself = param(0, 1);
-        // The expression `3n - 2n`.
+        // The affine expression `3n - 2n`.
         let difference = Affine {
             constant: 0,
             terms: vec![(AffineVariable::Param(0), 3), (AffineVariable::Param(0), 2u32.wrapping_neg())],
@@ -197,7 +197,7 @@ fn loops_step_through_buffers() {
     }
 }
 
-/// Trip counts of zero, of at least one, and of a negative count.
+/// The trip counts are zero, at least one, and computed from a negative count.
 #[test]
 fn trips_are_as_the_loop_counts() {
     let copied = |n: u32, signed, at_least| {
@@ -215,8 +215,8 @@ fn trips_are_as_the_loop_counts() {
     assert!(matches!(copied(u32::MAX, false, 0), Err(LaunchError::Tile(_))));
 }
 
-/// Nested loops, with one stream in both loops and one in the outer loop alone: y[i][j] is the sum
-/// of x[i][j][k], with j below 2 and k below 3.
+/// Two nested loops access one stream in the inner loop and one in the outer loop. `y[i][j]` is the
+/// sum of `x[i][j][k]`, with j below 2 and k below 3.
 #[test]
 fn loops_in_loops() {
     let text = "
@@ -246,7 +246,8 @@ fn loops_in_loops() {
     assert_eq!(words(&y), expected);
 }
 
-/// If two stores of an item hit the same address, the later one takes effect, in iteration order.
+/// If two stores of an item write the same address, the later store in iteration order takes
+/// effect.
 #[test]
 fn stores_of_an_item_are_made_in_order() {
     let text = "
@@ -262,7 +263,8 @@ fn stores_of_an_item_are_made_in_order() {
     stas $r3 $a1 0x4
     exit 0x0
 ";
-    // The second iteration of one stream writes where the first iteration of the other does.
+    // In its second iteration, one stream writes the address that the other stream writes in its
+    // first iteration.
     let first =
         Stream { scale: 8.into(), steps: vec![step(0, TripCount::Const(2), 0u32.wrapping_sub(4))], ..writes(0, 4, 24) };
     let first = Stream { index: constant(4), ..first };
@@ -273,13 +275,13 @@ fn stores_of_an_item_are_made_in_order() {
         run(&program, 1, &mut [Arg::Buffer(&mut y)]).unwrap();
         words(&y)
     };
-    // y[1] = 1; y[0] = 2; y[0] = 1; y[1] = 2
+    // The stores in order: y[1] = 1; y[0] = 2; y[0] = 1; y[1] = 2
     assert_eq!(order(vec![first.clone(), second.clone()]), [1, 2]);
-    // y[0] = 1; y[1] = 2; y[1] = 1; y[0] = 2
+    // The stores in order: y[0] = 1; y[1] = 2; y[1] = 1; y[0] = 2
     assert_eq!(order(vec![second, first]), [2, 1]);
 }
 
-/// Computes `if x[i] & 1 then y[i] = z[i]`.
+/// Kernel that stores `y[i] = z[i]` if `x[i] & 1` is not zero.
 const GUARDED: &str = "
     mov $r0 $m0
     mov $r1 $m1
@@ -304,7 +306,7 @@ fn guards_choose_what_is_written() {
     let streams = vec![reads(0, 4, 32), guard(4), guarded(reads(1, 4, 44)), guarded(writes(2, 4, 48))];
     let program = program("x: in i32, z: in i32, y: inout i32", tiles(1, 51, streams), GUARDED);
     let x: Vec<u32> = (0..3000).map(|i| i / 3).collect();
-    // An access that is not executed may be out of bounds.
+    // An access whose guard is false may be out of bounds.
     let z: Vec<u32> = (0..2998).collect();
     let mut y = bytes(&[u32::MAX; 3000]);
     let stats = run(&program, 3000, &mut [Arg::In(&bytes(&x)), Arg::In(&bytes(&z)), Arg::Buffer(&mut y)]);
@@ -317,7 +319,7 @@ fn guards_choose_what_is_written() {
     assert_eq!(stats.bytes_out, 4 * x.iter().filter(|x| *x & 1 == 1).count() as u64);
 }
 
-/// Elements in another order, with gaps, or in reverse.
+/// The items access the elements in another order, with gaps, or in reverse.
 #[test]
 fn scales_and_offsets() {
     let changed = |read: fn(&mut Stream), items: u32| {
@@ -336,11 +338,12 @@ fn scales_and_offsets() {
         s.index = Affine { constant: 4u32.wrapping_neg(), terms: vec![(AffineVariable::ItemCount, 4)] };
     };
     assert_eq!(changed(backward, 4), [3, 2, 1, 0]);
-    // n is 7, and the sum wraps at 2^32.
+    // Scalar `n` is 7. The sum of the index wraps at 2^32.
     assert_eq!(changed(|s| s.index = Affine { constant: 20u32.wrapping_neg(), ..param(0, 4) }, 3), [2, 3, 4]);
 }
 
-/// The program calls a function twice, to test the return address after the delay slot.
+/// The program calls a function twice. The return address is that of the bundle after the delay
+/// slot.
 #[test]
 fn calls_and_delay_slots() {
     let text = "
@@ -359,8 +362,8 @@ fn calls_and_delay_slots() {
     stas $r1 $a0 0x4
     exit 0x0
 ";
-    // The branch to bundle 12 is in the delay slot of the second call. One bundle at the call's
-    // target runs, and then the branch takes effect.
+    // The branch to bundle 12 is in the delay slot of the second call. One bundle at the target of
+    // the call is executed before the branch takes effect.
     let program = program("y: out i32", Tiles { group_branch: None, ..tiles(1, 0, vec![writes(0, 4, 48)]) }, text);
     let mut y = vec![0; 4];
     run(&program, 1, &mut [Arg::Buffer(&mut y)]).unwrap();
@@ -391,7 +394,8 @@ fn the_budget_begins_anew_with_each_group() {
     let mut y = vec![0; 4 * 40];
     let mut args = [Arg::Scalar(5), Arg::In(&x), Arg::Buffer(&mut y)];
     let kernel = program.kernel("k").unwrap();
-    // The inner loop takes four backward branches per item, regardless of the number of items.
+    // The inner loop takes four backward branches for each item. The budget applies to each item
+    // separately.
     let stats =
         kernel.launch(halfbyte_runtime::Launch { budget: 4, ..halfbyte_runtime::Launch::new(40, &mut args) }).unwrap();
     assert_eq!(stats.backward_branches, 40 * 4 + 39);
@@ -413,7 +417,7 @@ fn what_no_tile_can_hold_is_told() {
                    9600 of them hold the accessed elements of `x` (test.s:8:5)";
     assert_eq!(error.to_string(), message);
     assert!(y.iter().all(|&byte| byte == 7), "nothing was written");
-    // Three items need less memory than a whole group of four.
+    // A tile of three items needs less memory than one of a whole group of four.
     run(&program, 3, &mut [Arg::Scalar(600), Arg::In(&x), Arg::Buffer(&mut y)]).unwrap();
     assert_eq!(words(&y)[..3], [600; 3]);
     // An empty launch needs no tile.

@@ -1,4 +1,4 @@
-//! The message of every kind of trap on VP1, and the choice of the reported trap.
+//! Tests of the message of every kind of trap on VP1, and of the choice of the reported trap.
 
 use crate::common::vp1::{add, guard, param, program, reads, step, tiles, writes};
 use crate::common::{bytes, run, trap};
@@ -8,8 +8,8 @@ use halfbyte_runtime::{Arg, Launch, Trap};
 const LOAD: &str = "word 0x14 `ldas $r2 $c0 $a0 0x4` (test.s:6:5)";
 const STORE: &str = "word 0x1c `stas $r2 $a1 0x4` (test.s:8:5)";
 
-/// Returns the trap of 2,000 items of `y[i] = x[i] + 5`, with buffers of the given numbers of words
-/// and modified streams.
+/// Returns the trap of a launch of 2,000 items that computes `y[i] = x[i] + 5`. The sizes of the
+/// buffers are given in 32-bit words. `change` modifies the streams.
 fn trap_of_add(x_words: usize, y_words: usize, change: impl FnOnce(&mut [Stream])) -> Trap {
     let program = add(|tiles| change(&mut tiles.streams));
     let (x, mut y) = (bytes(&vec![1; x_words]), bytes(&vec![2; y_words]));
@@ -36,7 +36,7 @@ fn out_of_bounds() {
              byte 4936 of buffer `y`, which has 4936"
         )
     );
-    // An access that is partly in bounds is out of bounds.
+    // An access that begins within a buffer and ends beyond it is out of bounds.
     assert_eq!(
         message(2000, 2000, |streams| (streams[0].offset, streams[0].align) = (2, 2)),
         format!(
@@ -44,7 +44,7 @@ fn out_of_bounds() {
              byte 7998 of buffer `x`, which has 8000"
         )
     );
-    // An address just before a buffer belongs to the end of another buffer's address range.
+    // An address just before a buffer counts as beyond the end of the preceding buffer.
     assert_eq!(
         message(2000, 2000, |streams| streams[1].offset = -4),
         format!(
@@ -52,7 +52,7 @@ fn out_of_bounds() {
              4 bytes before buffer `y`"
         )
     );
-    // The scaled offset wraps at 2^32.
+    // The offset, which is the item number times the scale, wraps at 2^32.
     assert_eq!(
         message(2000, 2000, |streams| streams[0].index.constant = 4u32.wrapping_neg()),
         format!(
@@ -74,7 +74,7 @@ fn misaligned() {
         message(2000, 2000, |streams| streams[0].offset = 2),
         format!("kernel `k`, item 0, {LOAD}: load of 4 bytes at global address 0xd00100000040002 is misaligned")
     );
-    // Misalignment takes precedence over an access that is out of bounds.
+    // If an access is misaligned and out of bounds, the trap reports that it is misaligned.
     assert_eq!(
         message(0, 0, |streams| (streams[0].align, streams[0].index.constant) = (16, 8)),
         format!("kernel `k`, item 0, {LOAD}: load of 4 bytes at global address 0xd00100000040008 is misaligned")
@@ -94,7 +94,7 @@ fn store_to_an_in_buffer() {
     // A store beyond the end of an `in` buffer is reported as out of bounds.
     let trap = message(0, 2000, |streams| (streams[0].buffer, streams[1].buffer) = (Some(2), Some(1)));
     assert!(trap.ends_with("is out of bounds: byte 0 of buffer `x`, which has 0 bytes"), "{trap}");
-    // The store also traps if the caller passed a writable slice.
+    // The store traps even if the caller has passed a writable slice for the `in` buffer.
     let program = program("x: in i32", Tiles { streams: vec![writes(0, 4, 0)], ..tiles(1, 0, vec![]) }, "    exit 0x0");
     let mut x = bytes(&[7]);
     let trap = crate::common::trap(run(&program, 1, &mut [Arg::Buffer(&mut x)]));
@@ -108,7 +108,7 @@ fn the_lowest_item_traps_at_its_first_access() {
     assert_eq!(at(trap_of_add(1000, 1500, |_| {})), (1000, 20));
     assert_eq!(at(trap_of_add(1000, 1000, |_| {})), (1000, 20));
     assert_eq!(at(trap_of_add(1000, 1000, |streams| streams.reverse())), (1000, 28));
-    // An invalid access to a uniform stream is attributed to the first item.
+    // The trap of an invalid access to a uniform stream names the first item of the launch.
     assert_eq!(at(trap_of_add(3, 0, |streams| streams[0] = uniform(16))), (0, 20));
     assert_eq!(at(trap_of_add(4, 7, |streams| streams[0] = uniform(12))), (7, 28));
 }
@@ -117,7 +117,8 @@ fn uniform(offset: i32) -> Stream {
     Stream { uniform: true, scale: 0.into(), offset, ..reads(1, 4, 20) }
 }
 
-/// All accesses of an iteration precede those of the next iteration, regardless of their streams.
+/// All accesses of an iteration come before those of the next iteration, regardless of their
+/// streams.
 #[test]
 fn loops_are_taken_trip_by_trip() {
     let text = "    exit 0x0\n    snop\n    snop";
@@ -135,8 +136,8 @@ fn loops_are_taken_trip_by_trip() {
         let program = program("n: i32, x: in i32, y: in i32", tiles, text);
         trap(run(&program, 3, &mut [Arg::Scalar(trips), Arg::In(&x), Arg::In(&y)])).address
     };
-    // The fifth step of one stream precedes the sixth step of the other, and precedes the access
-    // after the loop.
+    // The fifth access to one stream comes before the sixth access to the other stream. Both come
+    // before the access after the loop.
     assert_eq!(address(4, 5, 7), 8);
     assert_eq!(address(4, 4, 7), 4);
     assert_eq!(address(4, 20, 7), 8);
@@ -144,7 +145,7 @@ fn loops_are_taken_trip_by_trip() {
     assert_eq!(address(4, 4, 0), 0);
 }
 
-/// Computes `if a[i] & 1 then y[i] = x[i]`.
+/// The kernel stores `y[i] = x[i]` if `a[i] & 1` is not zero.
 #[test]
 fn only_accesses_that_are_made_trap() {
     let text = "
@@ -173,18 +174,18 @@ fn only_accesses_that_are_made_trap() {
     assert_eq!(made(&[1, 0, 1, 1], |_| {}), Ok(()));
     assert_eq!(made(&[1, 0, 1, 1, 0, 0, 0], |_| {}), Ok(()));
     assert_eq!(made(&[1, 0, 1, 1, 0, 1, 0], |_| {}), Err((5, 8)));
-    // Without the guard, item 4 would trap.
+    // Without the guard, item 4 traps.
     assert_eq!(made(&[0; 7], |streams| streams[2].guard = None), Err((4, 8)));
     assert_eq!(made(&[0, 0, 0, 0, 0, 0, 1], |streams| streams[2].buffer = Some(2)), Err((6, 8)));
-    // Every second access is misaligned.
+    // With an alignment of 8 bytes, every second access is misaligned.
     let odd = |streams: &mut [Stream]| streams[3].align = 8;
     assert_eq!(made(&[1, 0, 1, 0], odd), Ok(()));
     assert_eq!(made(&[1, 0, 1, 1], odd), Err((3, 12)));
-    // Only the first byte of a guard element counts.
+    // Only the first byte of an element in a guard stream is tested.
     assert_eq!(made(&[0x100; 8], |_| {}), Ok(()));
 }
 
-/// Returns the trap's message for one item of a program without streams.
+/// Launches one item of a program without streams. Returns the message of the trap.
 fn fault(bundles: &str) -> String {
     fault_of(Tiles { group_branch: None, ..tiles(4, 0, vec![]) }, 1, bundles).to_string()
 }
@@ -217,7 +218,7 @@ fn past_the_end() {
         fault("snop\n    vnop"),
         "kernel `k`, item 0, word 0x7 `bnop` (test.s:2:5): runs past the end of the kernel"
     );
-    // A branch in the last word has no delay slot.
+    // A branch in the last instruction word of a program has no delay slot.
     assert_eq!(
         fault("snop\n    bra 0x0"),
         "kernel `k`, item 0, word 0x7 `bra 0x0` (test.s:2:5): runs past the end of the kernel"
@@ -243,12 +244,14 @@ fn calls_and_returns() {
         fault("snop\n    ret\n    snop"),
         "kernel `k`, item 0, word 0x7 `ret` (test.s:2:5): return without a call"
     );
-    // All calls go forward, so that no backward branch is taken, but there is one call too many.
+    // All 17 calls go forward, so no backward branch is taken. The call depth exceeds its limit by
+    // one.
     let mut calls: String = (1..=17).map(|k| format!("    call {:#x}\n    snop\n", 8 * k)).collect();
     calls += "    snop";
     let message = fault(&calls);
     assert_eq!(message, "kernel `k`, item 0, word 0x83 `call 0x88` (test.s:33:5): call depth exceeds 16");
-    // Returns also count as backward branches. Each of eight functions calls the next one twice.
+    // Returns count as backward branches, too. Each of eight functions calls the next function
+    // twice.
     let mut doubling = String::new();
     for function in 0..8 {
         let next = 4 * 6 * (function + 1);
@@ -263,14 +266,14 @@ fn calls_and_returns() {
 fn an_endless_loop_belongs_to_its_group() {
     let message = fault("snop\n    bra 0x0\n    snop");
     assert_eq!(message, "kernel `k`, item 0, word 0x7 `bra 0x0` (test.s:2:5): more than 10 backward branches taken");
-    // The branch to the next group resets the budget at most once per group. After that it counts
-    // as an ordinary backward branch.
+    // The branch to the next group resets the budget at most once for each group. After that it
+    // counts as a backward branch.
     let endless = |items| fault_of(tiles(4, 7, vec![]), items, "snop\n    bra 0x0\n    snop").item;
     assert_eq!([1, 4, 5, 9, 12].map(endless), [0, 0, 4, 8, 8]);
 }
 
-/// Invalid accesses of items up to the one at which the program fails take precedence over the
-/// program's error. For that item, only accesses that the program has reached count.
+/// If the program traps in a group, invalid accesses of items up to that group take precedence over
+/// the program's trap. In that group, only accesses that the program has executed count.
 #[test]
 fn memory_and_program() {
     let item = |access: &str, words: usize| {
@@ -292,13 +295,13 @@ fn memory_and_program() {
         let trap = trap(run(&program, 12, &mut [Arg::In(&x)]));
         (trap.item, trap.address)
     };
-    // The return without a call is executed in the second group, after the loads of that group.
+    // The return without a call is executed for the second group, after the loads of that group.
     let loads = |words| item("ldas $r2 $c0 $a0 0x10", words);
     assert_eq!(loads(12), (4, 31));
     assert_eq!(loads(5), (4, 31));
     assert_eq!(loads(4), (4, 16));
     assert_eq!(loads(2), (2, 16));
-    // The return is executed before any load.
+    // The return without a call is executed before any load.
     let stops = |words| item("snop", words);
     assert_eq!(stops(4), (4, 31));
     assert_eq!(stops(2), (2, 16));

@@ -1,4 +1,4 @@
-//! Test programs in assembly, written to an object and loaded from it.
+//! Test programs, which are assembled, written to an object, and loaded from the object.
 
 pub mod vp1;
 
@@ -8,11 +8,12 @@ use halfbyte_isa::halu::assemble;
 use halfbyte_isa::object::{Header, KernelInfo, Loc};
 use halfbyte_runtime::{Arg, Engine, Kernel, Launch, LaunchError, Program, Stats, Trap};
 
-/// The machines that the tests load objects for.
+/// The machines for which the tests load objects.
 pub const MACHINES: [&dyn halfbyte_runtime::Machine; 3] =
     [&halfbyte_runtime::Halu, &halfbyte_runtime::Vp1, &halfbyte_runtime::Ptx];
 
-/// Parses parameters in the syntax of kernels: `a: f16x2`, `x: in i32`, `y: inout may_alias i32`.
+/// Parses parameters in the syntax of kernels, such as `a: f16x2`, `x: in i32` or `y: inout
+/// may_alias i32`.
 pub fn params(text: &str) -> Vec<Param> {
     let param = |text: &str| {
         let (name, kind) = text.split_once(": ").unwrap();
@@ -65,18 +66,18 @@ pub fn object(kernels: &[KernelCode]) -> Vec<u8> {
     write_object(&header, kernels).unwrap()
 }
 
-/// Returns a program with a single kernel `k`.
+/// Returns a program with one kernel, `k`.
 pub fn program(parameters: &str, asm: &str) -> Program {
     Program::load(&object(&[code("k", parameters, 0x40, asm)]), &MACHINES).unwrap()
 }
 
-/// Launches kernel `k` in the interpreter, and checks that native code gives the same result.
+/// Launches kernel `k` in the interpreter. Checks that native code gives the same result.
 pub fn run(program: &Program, items: u32, args: &mut [Arg<'_>]) -> Result<Stats, LaunchError> {
     launch(program.kernel("k").unwrap(), DEFAULT_BUDGET, items, args)
 }
 
-/// Launches a kernel with a budget in the interpreter, and checks that native code gives the same
-/// result.
+/// Launches a kernel in the interpreter with a maximum number of backward branches per item. Checks
+/// that native code gives the same result.
 pub fn launch(kernel: &Kernel, budget: u64, items: u32, args: &mut [Arg<'_>]) -> Result<Stats, LaunchError> {
     let mut copies: Vec<Option<Vec<u8>>> = args.iter().map(buffer).collect();
     let pairs = copies.iter_mut().zip(args.iter());
@@ -102,7 +103,7 @@ fn buffer(arg: &Arg<'_>) -> Option<Vec<u8>> {
     if let Arg::Buffer(bytes) = arg { Some(bytes.to_vec()) } else { None }
 }
 
-/// Returns the trap of a launch that must trap.
+/// Returns the trap of a launch, which must have trapped.
 pub fn trap(result: Result<Stats, LaunchError>) -> Trap {
     match result {
         Err(LaunchError::Trap(trap)) => *trap,

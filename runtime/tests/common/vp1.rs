@@ -1,4 +1,4 @@
-//! Test kernels for VP1, assembled from bundles.
+//! VP1 test kernels, assembled from bundles.
 
 use halfbyte_abi::Signature;
 use halfbyte_emit::{KernelCode, write_object};
@@ -7,9 +7,9 @@ use halfbyte_isa::stream::{AccessSite, Affine, AffineVariable, Step, Stream, Str
 use halfbyte_isa::vp1::{Unit, read_word};
 use halfbyte_runtime::Program;
 
-/// Assembles bundles, one per text line, with instructions separated by `|`. Units without an
-/// instruction get a nop, so that each bundle fills a line of four words and bundle k begins at
-/// word 4k.
+/// Assembles bundles, one for each line of text, with instructions separated by `|`. Units without
+/// an instruction get a nop. Each bundle thus fills a line of four instruction words, and bundle k
+/// begins at word 4k.
 pub fn words(bundles: &str) -> Vec<u32> {
     let lines = bundles.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut words = Vec::new();
@@ -25,8 +25,8 @@ pub fn words(bundles: &str) -> Vec<u32> {
     words
 }
 
-/// Assembles a kernel `k`. The source location of a word is the number of its bundle, counted from
-/// 1, column 5.
+/// Assembles a kernel `k`. The source location of an instruction word has the number of its bundle,
+/// counted from 1, as line, and column 5.
 pub fn code(parameters: &str, local_bytes: u32, tiles: Tiles, bundles: &str) -> KernelCode {
     let words = words(bundles);
     let signature = Signature::new("k", super::params(parameters)).unwrap();
@@ -57,12 +57,14 @@ pub fn program(parameters: &str, tiles: Tiles, bundles: &str) -> Program {
     Program::load(&object(&[code(parameters, 0, tiles, bundles)]), &super::MACHINES).unwrap()
 }
 
-/// Creates a tile description with `items` items per group.
+/// Creates the description of tiles with `items` items per group. `group_branch` is the word
+/// address of the branch to the next group.
 pub fn tiles(items: u32, group_branch: u32, streams: Vec<Stream>) -> Tiles {
     Tiles { items, group_branch: Some(group_branch), image: Vec::new(), streams }
 }
 
-/// Creates a stream in which item i reads element i, of `bytes` bytes, of a buffer.
+/// Creates an input stream: item i reads element i of a buffer, of `bytes` bytes. `site` is the
+/// word address of the load.
 pub fn reads(buffer: u32, bytes: u32, site: u32) -> Stream {
     Stream {
         buffer: Some(buffer),
@@ -79,17 +81,18 @@ pub fn reads(buffer: u32, bytes: u32, site: u32) -> Stream {
     }
 }
 
-/// Creates a stream in which item i writes element i, of `bytes` bytes, of a buffer.
+/// Creates an output stream: item i writes element i of a buffer, of `bytes` bytes. `site` is the
+/// word address of the store.
 pub fn writes(buffer: u32, bytes: u32, site: u32) -> Stream {
     Stream { site: AccessSite { word: site, written: true }, ..reads(buffer, bytes, site) }
 }
 
-/// Creates a guard stream with elements of `bytes` bytes.
+/// Creates a stream of guards, with elements of `bytes` bytes.
 pub fn guard(bytes: u32) -> Stream {
     Stream { buffer: None, scale: 0.into(), align: 1, ..writes(0, bytes, 0) }
 }
 
-/// Returns the expression of a scalar parameter times a constant.
+/// Returns the affine expression `multiplier` times the value of scalar parameter `number`.
 pub fn param(number: u32, multiplier: u32) -> Affine {
     Affine { constant: 0, terms: vec![(AffineVariable::Param(number), multiplier)] }
 }
@@ -102,8 +105,8 @@ pub fn step(loop_number: u32, trips: TripCount, stride: u32) -> Step {
     Step { loop_number, trips, stride: constant(stride) }
 }
 
-/// The kernel `y[i] = x[i] + 0x20` on bytes, saturating. A group processes one vector of sixteen
-/// bytes: four items of `i8x4`, or sixteen of `i8`.
+/// Kernel that computes `y[i] = x[i] + 0x20` on bytes, saturating. A group processes one vector of
+/// sixteen bytes: four items of `i8x4`, or sixteen items of `i8`.
 pub const BRIGHTEN: &str = "
     mov $r0 $m0
     mov $r1 $m1
@@ -115,7 +118,7 @@ pub const BRIGHTEN: &str = "
     snop
     exit 0x0
 ";
-/// Word addresses of the branch of [`BRIGHTEN`], its load and its store.
+/// Word addresses in [`BRIGHTEN`] of the branch to the next group, the load and the store.
 pub const BRIGHTEN_SITES: [u32; 3] = [27, 16, 24];
 
 pub fn brighten() -> Program {
@@ -124,7 +127,7 @@ pub fn brighten() -> Program {
     program("x: in i8x4, y: out i8x4", tiles(4, branch, streams), BRIGHTEN)
 }
 
-/// The kernel `y[i] = x[i] + n` on 32-bit words.
+/// Kernel that computes `y[i] = x[i] + n` on 32-bit integers.
 pub const ADD: &str = "
     mov $r9 $m0
     mov $r0 $m1
@@ -137,10 +140,10 @@ pub const ADD: &str = "
     snop
     exit 0x0
 ";
-/// Word addresses of the branch of [`ADD`], its load and its store.
+/// Word addresses in [`ADD`] of the branch to the next group, the load and the store.
 pub const ADD_SITES: [u32; 3] = [31, 20, 28];
 
-/// Returns a program of [`ADD`] with modified streams.
+/// Returns a program of kernel [`ADD`], after `change` has modified its tiles.
 pub fn add(change: impl FnOnce(&mut Tiles)) -> Program {
     let [branch, load, store] = ADD_SITES;
     let mut tiles = tiles(1, branch, vec![reads(1, 4, load), writes(2, 4, store)]);
