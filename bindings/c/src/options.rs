@@ -171,7 +171,9 @@ pub unsafe extern "C" fn halfbyte_options_set_engine(options: *mut Options, engi
         options.engine = match (engine, threads) {
             (HALFBYTE_ENGINE_INTERP, _) => Engine::Interp,
             (HALFBYTE_ENGINE_JIT, Some(threads)) => Engine::Jit { threads },
-            (HALFBYTE_ENGINE_JIT, None) => return Err(Error::new(Status::InvalidArgument, "`threads` is 0")),
+            (HALFBYTE_ENGINE_JIT, None) => {
+                return Err(Error::new(Status::InvalidArgument, "`threads` is 0; expected at least 1"));
+            }
             _ => return Err(Error::new(Status::InvalidArgument, format!("unknown engine {engine}"))),
         };
         Ok(())

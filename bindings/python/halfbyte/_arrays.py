@@ -55,7 +55,7 @@ def _of_dlpack(value: Any) -> np.ndarray:
     try:
         return np.from_dlpack(value)
     except (BufferError, RuntimeError, ValueError) as error:
-        raise TypeError(f"the {type(value).__name__} cannot be used where it is: {error}") from error
+        raise TypeError(f"the {type(value).__name__} cannot be used in place: {error}") from error
 
 
 def _of_gpu(value: Any) -> _Taken:

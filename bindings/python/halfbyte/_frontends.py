@@ -162,7 +162,7 @@ def _triton_type(name: str, value: Any) -> str:
     if dtype is not None:
         of = _TRITON_TYPES.get(str(dtype).replace("torch.", ""))
         if of is None:
-            raise TypeError(f"`{name}` is of dtype {dtype}, which Triton has not")
+            raise TypeError(f"`{name}` has dtype {dtype}, which Triton does not support")
         return f"*{of}" if getattr(value, "ndim", 0) else of
     if isinstance(value, bool):
         return "i1"
@@ -210,7 +210,7 @@ class NumbaKernel:
         defaults: List[Any] = [None, 0]
         stream, shared = rest + defaults[len(rest) :]
         if not is_default_stream(stream):
-            raise ValueError(f"stream is {stream!r}; halfbyte has the default stream alone: give 0 or None")
+            raise ValueError(f"stream is {stream!r}; halfbyte only supports the default stream: give 0 or None")
         return lambda *args: self(*args, grid=grid, block=block, shared=shared)
 
     def __call__(self, *args: Any, grid: _Grid, block: _Grid, shared: int = 0, races: Optional[bool] = None) -> None:
@@ -334,7 +334,7 @@ class _Nvrtc:
             given = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
             if self.library.nvrtcCompileProgram(program, len(options), given) != 0:
                 log = self._text("ProgramLog", program)
-                raise ParseError(log.strip() or "NVRTC refuses the text", file=file, line=_line_of(log, file))
+                raise ParseError(log.strip() or "NVRTC rejected the source text", file=file, line=_line_of(log, file))
             return self._text("PTX", program)
         finally:
             self.library.nvrtcDestroyProgram(ctypes.byref(program))

@@ -82,11 +82,11 @@ def _arrays(given: Tuple[Any, ...], kinds: str) -> Tuple[_np.ndarray, ...]:
     arrays = [_np.asarray(value) for value in given]
     dtypes = {array.dtype for array in arrays}
     if len(dtypes) != 1:
-        raise TypeError(f"operands are of one dtype; {', '.join(sorted(map(str, dtypes)))} were given")
+        raise TypeError(f"operands must have the same dtype; {', '.join(sorted(map(str, dtypes)))} were given")
     dtype = arrays[0].dtype
     if dtype.name not in _LANES or (_LANES[dtype.name][2] is None) != (kinds == "halves") and kinds != "both":
         takes = {"halves": "float16 or bfloat16", "integers": "integers of 8 to 32 bits", "both": "halves or integers"}[kinds]
-        raise TypeError(f"this takes {takes}; {dtype} was given")
+        raise TypeError(f"operands must be {takes}; {dtype} was given")
     return tuple(_np.ascontiguousarray(array) for array in _np.broadcast_arrays(*arrays))
 
 
@@ -99,7 +99,7 @@ def _halves(op: str, given: Tuple[Any, ...], rounding: str, ftz: bool, sat: bool
     if rounding not in _ROUNDINGS:
         raise ValueError(f"rounding is {rounding!r}; give one of {', '.join(_ROUNDINGS)}")
     if sat and relu:
-        raise ValueError("a result is clamped by sat or by relu, not by both")
+        raise ValueError("sat and relu cannot be combined; give one of them")
     modifiers = f".{rounding}" + ".ftz" * ftz + ".sat" * sat + ".relu" * relu
     return _reshaped(given, _run(op, modifiers, _arrays(given, "halves")))
 

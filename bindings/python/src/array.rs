@@ -146,7 +146,7 @@ impl<'py> Array<'py> {
         let wrong = |reason: &str| PyValueError::new_err(format!("{}; {reason}", what()));
         // The elements are references to Python objects, which only Python may write.
         if self.has_objects() {
-            return Err(PyTypeError::new_err(format!("{}; a {} has objects of Python", what(), self.named())));
+            return Err(PyTypeError::new_err(format!("{}; a {} of Python objects was given", what(), self.named())));
         }
         if self.flags & C_CONTIGUOUS == 0 {
             return Err(wrong(&format!(

@@ -259,7 +259,7 @@ impl<'py> BoundArguments<'py> {
         let (packed, after): (Bound<'py, PyAny>, Bound<'py, PyAny>) =
             pack.call1((array.object(), elem.lanes()))?.extract()?;
         self.after.push(after);
-        let none = || PyTypeError::new_err("a mask is an array of bool");
+        let none = || PyTypeError::new_err("a mask must be an array of bool");
         Array::of(&packed)?.ok_or_else(none)
     }
 

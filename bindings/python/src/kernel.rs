@@ -252,7 +252,7 @@ impl Kernel {
         if let (None, Some(sm)) = (on, sm) {
             keyword::sm(sm)?;
             if launch.engine != Some(EngineName::Cuda) {
-                return Err(PyValueError::new_err("sm says which GPU PTX is made for; give target=\"ptx\" with it"));
+                return Err(PyValueError::new_err("sm is only valid for PTX; add target=\"ptx\""));
             }
         }
         let given = self.signature.bind(args, kwargs, launch.items)?;
@@ -271,7 +271,9 @@ impl Kernel {
                 if let (LaunchTarget::Asked(Platform::Ir), Some(EngineName::Jit | EngineName::Cuda)) =
                     (&place, launch.engine)
                 {
-                    return Err(PyValueError::new_err("target \"ir\" is the evaluator, which no engine runs"));
+                    return Err(PyValueError::new_err(
+                        "target \"ir\" is the evaluator, which has no engines; omit engine",
+                    ));
                 }
                 let places = placed(&self.signature, &given)?;
                 // SAFETY: `given` outlives the launch, and `places` belong to it.
@@ -397,7 +399,7 @@ impl Kernel {
             KernelOrigin::Ir(module, number) => Ok((module.clone(), *number)),
             KernelOrigin::Ptx(kernel) => Ok((Arc::new(kernel.imported(py)?), 0)),
             KernelOrigin::Object(..) => Err(PyTypeError::new_err(format!(
-                "@{} is of an object, which has no text to {what}",
+                "cannot {what} @{}: the kernel was loaded from an object file, which has no source text",
                 self.signature.kernel
             ))),
         }

@@ -76,7 +76,7 @@ pub(crate) fn sm(value: &Bound<'_, PyAny>) -> PyResult<Sm> {
             Err(_) => return Err(no_sm(value)),
         },
     };
-    let unknown = || PyValueError::new_err(format!("PTX is not made for sm {value}; give one of {}", Sm::names()));
+    let unknown = || PyValueError::new_err(format!("sm {value} is not supported; give one of {}", Sm::names()));
     number.and_then(Sm::new).ok_or_else(unknown)
 }
 

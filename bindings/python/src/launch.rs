@@ -142,7 +142,7 @@ pub(crate) fn target(name: &str, sm: Option<&Bound<'_, PyAny>>) -> PyResult<Plat
 pub(crate) fn machine(name: &str, sm: Option<&Bound<'_, PyAny>>) -> PyResult<Target> {
     match target(name, sm)? {
         Platform::Words(target) => Ok(target),
-        Platform::Ir => Err(PyValueError::new_err("target \"ir\" is the evaluator, which nothing is compiled for")),
+        Platform::Ir => Err(PyValueError::new_err("cannot compile for target \"ir\", which is the evaluator")),
     }
 }
 

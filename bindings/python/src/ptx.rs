@@ -166,7 +166,9 @@ impl PtxKernel {
         (on, races): (Option<Platform>, bool),
     ) -> PyResult<()> {
         if launch.is_items {
-            return Err(PyTypeError::new_err("a kernel in PTX is launched over grid= blocks of block= threads"));
+            return Err(PyTypeError::new_err(
+                "a PTX kernel needs a number of blocks and of threads per block; give grid= and block=",
+            ));
         }
         let on = match on {
             Some(Platform::Ir) => None,

@@ -77,7 +77,11 @@ pub(crate) fn run_ptx(
                 (none(), Some(by_name))
             }
             (Err(_), Ok(sequence)) if !args.hasattr("__array_struct__")? => (sequence.to_tuple()?, None),
-            _ => return Err(PyTypeError::new_err("args is a sequence of arrays and numbers, or a mapping by name")),
+            _ => {
+                return Err(PyTypeError::new_err(
+                    "args must be a sequence of arrays and numbers, or a mapping from parameter names",
+                ));
+            }
         },
     };
     let given = signature.bind(&by_position, by_name.as_ref(), launch.items)?;
