@@ -84,7 +84,7 @@ pub enum LoadError {
         error: String,
     },
     /// A record refers to an instruction word that the kernel does not have.
-    #[error("section `{section}` refers to word {address}; the kernel has {words} words")]
+    #[error("section `{section}` refers to instruction word {address}, but the kernel has {words} instruction words")]
     Address {
         /// Name of the section.
         section: String,
@@ -108,7 +108,7 @@ pub enum LoadError {
         expected: usize,
     },
     /// The parts of merged accesses are not sorted by the address of their instruction word.
-    #[error("section `{section}`: the access parts of word {word} are not in the order of words")]
+    #[error("section `{section}`: the parts of merged accesses are not sorted by instruction word, at word {word}")]
     Order {
         /// Name of the section.
         section: String,
@@ -116,7 +116,7 @@ pub enum LoadError {
         word: u32,
     },
     /// A kernel's record has the name of another kernel than its section.
-    #[error("section `{section}` describes kernel `{found}`")]
+    #[error("section `{section}` describes another kernel, `{found}`")]
     Name {
         /// Name of the section.
         section: String,
