@@ -181,7 +181,7 @@ pub fn bind_after(
     for (name, value) in results {
         let loaded = find(name).and_then(|(number, param)| {
             if !param.is_result() {
-                let wrong = Diagnostic::new(name.1, format!("`{}` is not written", param.name));
+                let wrong = Diagnostic::new(name.1, format!("the kernel does not write `{}`", param.name));
                 let names = param_names(&names(&Param::is_result), &name.0);
                 return Err(wrong.expected(format!("an out or inout buffer: {names}")));
             }

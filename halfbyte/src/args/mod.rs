@@ -201,13 +201,13 @@ impl Value {
             ValueKind::List(list) if list.len() == ty.lanes() && !ty.is_scalar() => {
                 for (lane, value) in lanes.iter_mut().zip(list) {
                     let ValueKind::Number(text) = &value.kind else {
-                        return Err(Diagnostic::new(value.span, "a list is given for a lane").expected("a number"));
+                        return Err(Diagnostic::new(value.span, "a lane cannot be a list").expected("a number"));
                     };
                     *lane = value.lane(text, ty)?;
                 }
             }
             ValueKind::List(list) => {
-                let message = format!("a list of {} is given for one {ty}", list.len());
+                let message = format!("a list of {} entries is not a valid {ty}", list.len());
                 let expected = match ty.lanes() {
                     1 => "a number".into(),
                     lanes => format!("a number, or a list of {lanes} lanes"),
@@ -277,9 +277,8 @@ impl Value {
                 (name, None)
             }
             Some((path, ..)) if is(path, "npy") || is(path, "png") => {
-                return Err(
-                    wrong(path, "this format stores its own dtype and shape".into()).expected(format!("@{path}"))
-                );
+                return Err(wrong(path, "files of this format contain their dtype and shape".into())
+                    .expected(format!("@{path}")));
             }
             Some((path, dtype, shape)) => {
                 let array = raw::array(dtype, shape, ty);
@@ -303,7 +302,7 @@ impl Value {
             let (expected, found) = (array.bytes(), bytes.len());
             return match expected == found as u128 {
                 true => Ok(Loaded { bytes, array: Some(array) }),
-                false => Err(wrong(path, format!("the file has {found} bytes, but {expected} are requested"))),
+                false => Err(wrong(path, format!("the file has {found} bytes; expected {expected}"))),
             };
         }
         let loaded = if is(path, "npy") {
@@ -458,7 +457,11 @@ mod tests {
                 "0..0: the line ends too early; expected a value: a number, a [list], @file.npy, zeros(N), random(N, SEED) or &BUFFER+BYTES",
             ),
             ("5", x, "0..1: a single number is given for a buffer; expected a list such as [1, 2]"),
-            ("[1.0, [2.0]]", x, "6..11: a list of 1 is given for one f16x2; expected a number, or a list of 2 lanes"),
+            (
+                "[1.0, [2.0]]",
+                x,
+                "6..11: a list of 1 entries is not a valid f16x2; expected a number, or a list of 2 lanes",
+            ),
             ("[1.0 2.0]", x, "5..6: unexpected `2`; expected `,` or `]`"),
             ("[1.0", x, "4..4: the line ends too early; expected `,` or `]`"),
             ("[[[1]]]", x, "2..3: unexpected `[`; expected a number"),

@@ -23,16 +23,16 @@ pub enum PictureError {
     #[error("not a .png file: {0}")]
     Format(String),
     /// The picture has 16 bits per channel.
-    #[error("the picture has 16 bits a channel; 8 are read")]
+    #[error("the picture has 16 bits per channel; expected 8")]
     Deep,
     /// The picture is greyscale with alpha.
-    #[error("the picture is grey with alpha; grey, RGB and RGBA are read")]
+    #[error("the picture is grey with alpha; expected grey, RGB or RGBA")]
     GreyAlpha,
     /// The elements of the buffer are not bytes or vectors of bytes.
     #[error("a picture consists of bytes, but this is a buffer of {0}; expected elements i8, i8x4 or i8x16")]
     Type(Type),
     /// The decoded picture exceeds the size limit.
-    #[error("the picture has {width} x {height} pixels, {bytes} bytes; at most {most} are read")]
+    #[error("the picture has {width} x {height} pixels, {bytes} bytes; the limit is {most} bytes")]
     Large {
         /// The width of the picture in pixels.
         width: u32,
@@ -225,9 +225,9 @@ mod tests {
             "a picture consists of bytes, but this is a buffer of f16x2; expected elements i8, i8x4 or i8x16"
         );
         let deep = file(ColorType::Grayscale, BitDepth::Sixteen, (1, 1), &[1, 2]);
-        assert_eq!(error(&deep, Type::I8, MOST), "the picture has 16 bits a channel; 8 are read");
+        assert_eq!(error(&deep, Type::I8, MOST), "the picture has 16 bits per channel; expected 8");
         let alpha = file(ColorType::GrayscaleAlpha, BitDepth::Eight, (1, 1), &[1, 2]);
-        assert_eq!(error(&alpha, Type::I8, MOST), "the picture is grey with alpha; grey, RGB and RGBA are read");
+        assert_eq!(error(&alpha, Type::I8, MOST), "the picture is grey with alpha; expected grey, RGB or RGBA");
         assert!(error(b"GIF89a", Type::I8, MOST).starts_with("not a .png file: "));
         for length in 0..grey.len() - 12 {
             assert!(read(&grey[..length], Type::I8, MOST).is_err(), "{length}");

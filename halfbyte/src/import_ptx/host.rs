@@ -43,8 +43,9 @@ pub fn load_of(
 ) -> Result<Kernel, Report> {
     let report = |errors: Vec<Diagnostic>| Report::new(file, text, errors);
     let wrong = |span, message| report(vec![Diagnostic::new(span, message)]);
-    let first =
-        || halfbyte_import::first_name(read).ok_or_else(|| wrong(Span::default(), "there is no kernel".to_owned()));
+    let first = || {
+        halfbyte_import::first_name(read).ok_or_else(|| wrong(Span::default(), "the text has no kernels".to_owned()))
+    };
     let name = name.map_or_else(first, Ok)?;
     if let Some(errors) = halfbyte_import::refusal(text, read, name) {
         return Err(report(errors));
