@@ -81,7 +81,7 @@ fn names_and_values_that_do_not_fit_the_kernel() {
         "; run: halu: @copy items=1 x=[1] y=zeros(1) -> x=[1]",
         8,
         48,
-        "`x` is not written; expected an out or inout buffer: y",
+        "the kernel does not write `x`; expected an out or inout buffer: y",
     );
     fails(
         "; run: halu: @copy items=2 x=[1, 2] y=zeros(2) -> y=[1]",

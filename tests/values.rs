@@ -131,13 +131,13 @@ fn arrays_keep_dtype_and_shape() {
     for (value, message) in [
         ("f16:12", "expected uint8, int8 or uint32"),
         ("f16:12", "x.bin:f16:12: the dtype float16 does not fit i8x4\n"),
-        ("u8:25", "the file has 24 bytes, but 25 are requested"),
+        ("u8:25", "the file has 24 bytes; expected 25"),
         ("i8:24", "`i8` is not a dtype (the IR's integers have no sign)\n"),
     ] {
         average(&[&format!("a=@{raw}:{value}")]).fails(2, message);
     }
     average(&["a=@examples/chelsea.npy:u8:4"])
-        .fails(2, "examples/chelsea.npy: this format stores its own dtype and shape");
+        .fails(2, "examples/chelsea.npy: files of this format contain their dtype and shape");
 }
 
 /// The `bfloat16` of ml_dtypes, which NumPy stores as two raw bytes.
