@@ -27,9 +27,9 @@ use halfbyte_isa::trap::{Fault, Halt, TrapKind};
 /// Execution counts of a work item.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ItemStats {
-    /// Instructions executed, including those with a false guard.
+    /// Number of executed instructions, including those with a false guard.
     pub instructions: u64,
-    /// Backward branches taken.
+    /// Number of backward branches taken.
     pub backward: u64,
 }
 

@@ -32,7 +32,7 @@ pub(super) struct Item<'a> {
 /// Execution counts of a work item.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ItemStats {
-    /// Instructions executed, including those with a false guard.
+    /// Number of executed instructions, including those with a false guard.
     pub instructions: u64,
     /// Number of backward branches taken, plus the number of calls.
     pub backward: u64,

@@ -39,7 +39,8 @@ pub fn params(text: &str) -> Vec<Param> {
     text.split(", ").filter(|text| !text.is_empty()).map(param).collect()
 }
 
-/// Assembles a kernel. The source location of a word is its line of the assembly, column 5.
+/// Assembles a kernel. The source location of an instruction word is its line of the assembly,
+/// column 5.
 pub fn code(name: &str, parameters: &str, local_bytes: u32, asm: &str) -> KernelCode {
     let program = assemble(asm).unwrap_or_else(|errors| panic!("{errors:?}"));
     let loc = |&line: &usize| Loc { line: line as u32, column: 5 };

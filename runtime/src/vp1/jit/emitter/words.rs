@@ -37,7 +37,7 @@ pub(in crate::vp1::jit) enum Word {
     /// A condition register `$c`, shifted right. Native code reads only the groups of bits that
     /// later operations need.
     Flags {
-        /// Number of the `$c`.
+        /// Number of the condition register `$c`.
         n: u8,
         /// Number of bits by which the register is shifted right.
         down: u8,
