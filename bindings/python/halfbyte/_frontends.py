@@ -123,7 +123,7 @@ class TritonKernel:
 
 
 class _Identity:
-    """Key that equals only the key of the same object, which it keeps alive."""
+    """Cache key of an object. It equals only the key of the same object, and keeps the object alive."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -136,7 +136,7 @@ class _Identity:
 
 
 def _exact(value: Any) -> Any:
-    """Returns a key that tells types and bits apart: `2`, `2.0` and `True` differ, and so do `0.0` and `-0.0`."""
+    """Returns a cache key of a value, which depends on its type and bits: `2`, `2.0` and `True` differ, and so do `0.0` and `-0.0`."""
     of = type(value)
     if of is float:
         return of, struct.pack("<d", value)
@@ -230,7 +230,7 @@ def numba(fn: Any, signature: Any, *, sm: _Sm = 80, races: bool = False, **optio
 
 
 def _any(module: Any) -> Any:
-    """Returns a module without its type, because its stubs are incomplete."""
+    """Returns a module as an untyped object, because the type stubs of the module are incomplete."""
     return module
 
 
@@ -320,7 +320,7 @@ def _parameter_name(param: str) -> str:
 
 
 class _Nvrtc:
-    """NVRTC through its C interface."""
+    """Access to the NVRTC library through its C interface."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self.library = library
@@ -353,7 +353,7 @@ class _Nvrtc:
 
 
 def _line_of(log: str, file: str) -> int:
-    """Returns the line of the first error in a log: `<cuda>(3): error: ...`."""
+    """Returns the line number of the first error in a log of NVRTC, such as 3 for `<cuda>(3): error: ...`."""
     _, found, rest = log.partition(f"{file}(")
     digits = rest.partition(")")[0] if found else ""
     return int(digits) if digits.isdigit() else 1

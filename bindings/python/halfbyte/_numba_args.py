@@ -90,7 +90,7 @@ class _Argument:
         return [0, 0, array.size, array.itemsize, data, *array.shape, *array.strides]
 
     def scalar(self, types: Any) -> Any:
-        """Returns the number, after a range check against the type."""
+        """Returns the integer value, after a check that it is in the range of the declared type."""
         value, declared = self.value, self.declared
         kind = _kind(value)
         if not isinstance(declared, (types.Boolean, types.Integer, types.Float)):
@@ -113,7 +113,7 @@ class _Argument:
         return number
 
     def _float(self, kind: str) -> Any:
-        """Returns the nearest number of the type; an integer must be exact."""
+        """Returns the number of the declared type that is nearest to the value. An integer must be exact."""
         try:
             dtype = np.dtype(str(self.declared))
         except TypeError:

@@ -91,7 +91,7 @@ def _arrays(given: Tuple[Any, ...], kinds: str) -> Tuple[_np.ndarray, ...]:
 
 
 def _reshaped(given: Tuple[Any, ...], result: _np.ndarray) -> _np.ndarray:
-    """Restores the broadcast shape, as C-contiguous copies of scalars have an axis."""
+    """Gives a result the broadcast shape of its operands. C-contiguous copies of scalars have an additional axis."""
     return result.reshape(_np.broadcast_shapes(*(_np.shape(value) for value in given)))
 
 
