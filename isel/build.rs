@@ -1,4 +1,4 @@
-//! Compiles the selection rules of each target and writes the table of rules.
+//! Build script: compiles the selection rules of each target and writes the table of the rules.
 
 #[path = "classes.rs"]
 mod classes;
@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 use halfbyte_rulebook::{Rulebook, Terms, ir_declarations, ir_methods};
 
-/// Targets that have rules, with the files of their rules. The files in `threads` are shared by the
-/// targets that run one thread per work item.
+/// Targets whose instructions are selected by rules, each with its rule files. The files in
+/// `threads` are shared by the targets that execute one thread per work item.
 const TARGETS: &[(&str, &[&str])] = &[
     (
         "halu",

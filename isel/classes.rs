@@ -1,7 +1,7 @@
-//! Type classes that patterns name: `(half ty)` matches if `ty` is a half type.
+//! Type classes that the patterns of rules name: `(half ty)` matches if `ty` is a half type.
 //!
-//! The build script reads the classes to derive legality from the patterns; the selector reads them
-//! to match the patterns.
+//! The build script reads the classes to derive the supported ops from the patterns. The selector
+//! reads the classes to match the patterns.
 
 use halfbyte_ir::{Elem, Type};
 
@@ -15,23 +15,23 @@ pub(crate) fn type_class(class: &str, ty: Type) -> Option<bool> {
         "bf16" => ty.elem() == Elem::BF16,
         "half_pair" => ty.is_half() && !ty.is_scalar(),
         "half_scalar" => ty.is_half() && ty.is_scalar(),
-        // Integer lanes that a video instruction computes. The upper lanes of a scalar are
-        // unspecified.
+        // Integer types whose lanes a video instruction computes. A scalar uses the lowest lane;
+        // the upper lanes are unspecified.
         "lanes" => is_video(ty),
         "lanes_packed" => is_video(ty) && !ty.is_scalar(),
         "lanes_scalar" => is_video(ty) && ty.is_scalar(),
         "int_scalar" => is_word(ty) && ty.is_int() && ty.is_scalar(),
-        // Bits of at most one register, except truth values.
+        // Integers and masks that fit one 32-bit register, except truth values.
         "bits32" => is_word(ty) && (ty.is_int() || ty.is_mask()),
         "word" => is_word(ty),
         "halfword" => ty.bits() == 16,
         "pair" => ty.bits() == 64,
         "quad" => ty.bits() == 128,
         "mask" => ty.is_mask() && is_word(ty),
-        // VP1: contents of a vector register.
+        // VP1: types whose values are in a vector register.
         "vector" => matches!(ty, Type::I8X16 | Type::I1X16),
-        // VP1: contents of a scalar register. The classes are bytes, four byte or mask lanes,
-        // narrow integers, bits, and everything but masks.
+        // VP1: types whose values are in a scalar register. The classes are: bytes; four byte or
+        // mask lanes; integers below 32 bits; integers and masks; all types but masks.
         "bytes_in_r" => matches!(ty, Type::I8 | Type::I8X4),
         "four_in_r" => matches!(ty, Type::I8X4 | Type::I1X4),
         "narrow" => matches!(ty, Type::I8 | Type::I16),
@@ -39,10 +39,10 @@ pub(crate) fn type_class(class: &str, ty: Type) -> Option<bool> {
         "data_in_r" => is_scalar_register(ty),
         "word_data" => is_scalar_register(ty) && ty.bits() == 32,
         "half_data" => is_scalar_register(ty) && ty.bits() == 16,
-        // VP1: contents of any register, and of streams.
+        // VP1: types that any register can hold, and types of stream elements.
         "held" => is_scalar_register(ty) || matches!(ty, Type::I8X16 | Type::I1X16 | Type::I1X4 | Type::I1),
         "in_stream" => is_scalar_register(ty) || ty == Type::I8X16,
-        // Types that loads and stores of a single size can access.
+        // Types for which a single load or store instruction exists.
         "stored" => !ty.is_mask() && ty.bits() <= 128,
         _ => return None,
     })
@@ -56,8 +56,8 @@ fn is_scalar_register(ty: Type) -> bool {
     ty.bits() <= 32 && !ty.is_mask()
 }
 
-/// Returns `true` if values of the type live in one general register. A mask there has lanes of all
-/// ones or all zeros, as wide as the lanes of a packed word.
+/// Returns `true` if one 32-bit register holds a value of the type. In a mask register, each lane
+/// is all ones or all zeros, and as wide as the lanes of the packed integers that the mask selects.
 fn is_word(ty: Type) -> bool {
     ty.bits() <= 32 && ty != Type::I1 && ty != Type::I1X16
 }

@@ -1,4 +1,5 @@
-//! Machine-independent interface of selection and allocation, which each machine implements.
+//! Interface of instruction selection and register allocation, which each instruction set
+//! implements.
 
 use std::any::Any;
 use std::fmt::{Debug, Display};
@@ -42,14 +43,14 @@ pub trait Backend: Debug + Sync {
     /// Returns every op that no rule of the target matches, in source order.
     fn select(&self, request: Request<'_>, scratch: &mut Scratch) -> Result<Selected, Vec<Refusal>>;
 
-    /// Returns `true` if selected code can hold pseudo-instructions, which [`SelectedCode::expand`]
-    /// replaces by sequences.
+    /// Returns `true` if selected code can contain pseudo-instructions, which
+    /// [`SelectedCode::expand`] replaces by sequences of instructions.
     fn has_pseudo_instructions(&self) -> bool {
         false
     }
 }
 
-/// Input of selection.
+/// Kernel to select instructions for, with the target and the options of selection.
 pub struct Request<'k> {
     /// The verified and lowered kernel.
     pub kernel: &'k Kernel,
@@ -61,7 +62,7 @@ pub struct Request<'k> {
     pub locate: &'k dyn Fn(Span) -> Loc,
     /// Receiver of the selection trace, if any.
     pub trace: Option<&'k mut Trace>,
-    /// Poll for cancellation; a cancelled selection has no result.
+    /// Poll for cancellation. A cancelled selection returns an empty list of refusals.
     pub poll: Poll<'k>,
 }
 
@@ -77,27 +78,28 @@ impl<'k> Request<'k> {
 pub struct Scratch(Option<Box<dyn Any + Send>>);
 
 impl Scratch {
-    /// Returns the kept value, or a default one if there is none of type `T`.
+    /// Returns the value that was stored for reuse, or a default value if none of type `T` is
+    /// stored.
     pub fn take<T: Default + Send + 'static>(&mut self) -> Box<T> {
         self.0.take().and_then(|kept| kept.downcast().ok()).unwrap_or_default()
     }
 
-    /// Keeps a value for the next kernel.
+    /// Stores a value for reuse in the selection of the next kernel.
     pub fn keep<T: Send + 'static>(&mut self, kept: Box<T>) {
         self.0 = Some(kept);
     }
 }
 
-/// Machine instructions of a kernel, and the rules that selected them.
+/// Result of selection: the machine instructions of a kernel, and the rules that selected them.
 #[derive(Debug)]
 pub struct Selected {
-    /// Instructions on virtual registers.
+    /// Machine instructions on virtual registers.
     pub code: Box<dyn SelectedCode>,
     /// Indices into [`Backend::rules`] of the rules that fired, in the order in which they fired.
     pub fired: Vec<u32>,
 }
 
-/// Instructions of a kernel on virtual registers. `Display` prints them as readable text.
+/// Machine instructions of a kernel on virtual registers. `Display` prints them as readable text.
 pub trait SelectedCode: Any + Debug + Display {
     /// Replaces pseudo-instructions by the sequences that implement them.
     ///
@@ -107,19 +109,19 @@ pub trait SelectedCode: Any + Debug + Display {
         Ok(())
     }
 
-    /// Assigns hardware registers. For a target whose text may name any number of registers, takes
-    /// the code out of SSA form instead.
+    /// Assigns hardware registers to the virtual registers. PTX code may name any number of
+    /// registers, so for PTX this function takes the code out of SSA form instead.
     ///
     /// # Errors
-    /// Fails if the code breaks an invariant of its form, is too large, or needs more registers and
-    /// spill memory than the target has.
+    /// Fails if the code breaks an invariant, is too large, or needs more registers and spill
+    /// memory than the target has.
     fn allocate(
         self: Box<Self>,
         allocator: &mut Allocator,
         options: &regalloc::Options<'_>,
     ) -> Result<Box<dyn AllocatedCode>, AllocError>;
 
-    /// Returns the instructions as assembly, without annotations of their operands.
+    /// Returns the instructions as assembly, without the virtual registers of their operands.
     fn instructions(&self) -> Vec<String>;
 
     /// Returns the source location of each instruction, in the order of
@@ -129,27 +131,30 @@ pub trait SelectedCode: Any + Debug + Display {
     }
 }
 
-/// Instructions of a kernel after register allocation, in layout order, as emission reads them.
-/// `Display` prints them as readable text.
+/// Machine instructions of a kernel after register allocation, in layout order, which the emission
+/// of objects reads. `Display` prints them as readable text.
 pub trait AllocatedCode: Any + Debug + Display {
     /// Returns the number of spill stores.
     fn spills(&self) -> u32;
 }
 
 impl dyn SelectedCode {
-    /// Returns the code as the concrete type of its target, if the type matches.
+    /// Returns the selected code as the type `C` of one target, or `None` if it is of another
+    /// target.
     pub fn downcast_ref<C: SelectedCode>(&self) -> Option<&C> {
         (self as &dyn Any).downcast_ref()
     }
 }
 
 impl dyn AllocatedCode {
-    /// Returns the code as the concrete type of its target, if the type matches.
+    /// Returns the allocated code as the type `C` of one target, or `None` if it is of another
+    /// target.
     pub fn downcast_ref<C: AllocatedCode>(&self) -> Option<&C> {
         (self as &dyn Any).downcast_ref()
     }
 
-    /// Converts the code into the concrete type of its target, if the type matches.
+    /// Converts the allocated code into the type `C` of one target, or returns `None` if the code
+    /// is of another target.
     pub fn downcast<C: AllocatedCode>(self: Box<Self>) -> Option<Box<C>> {
         (self as Box<dyn Any>).downcast().ok()
     }

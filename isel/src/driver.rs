@@ -1,8 +1,8 @@
-//! Machine-independent driver of instruction selection.
+//! Driver of instruction selection, which is the same for all targets.
 //!
-//! Blocks are visited in postorder and their instructions backwards, so that every use is seen
-//! before its definition. A definition that rules folded into all its users is never emitted. The
-//! instructions of one rule are in forward order among themselves.
+//! The driver visits blocks in postorder and the instructions of a block backwards, so that it sees
+//! every use before the definition. A definition that rules folded into all its users is never
+//! emitted. The instructions that one rule emits are in forward order.
 
 use std::collections::HashSet;
 
@@ -18,11 +18,11 @@ use crate::vcode::{BlockIndex, Edge, Machine, Terminator, VCode, VInst, VReg};
 /// Selected instruction that is not yet part of the `VCode`.
 #[derive(Clone, Debug)]
 pub(crate) struct InstDraft<M: Machine> {
-    /// The instruction. Its operands are in the selector's own list, and its registers are resolved
-    /// later.
+    /// The instruction. Its operands are in the selector's own list. Its registers are replaced by
+    /// final registers when the `VCode` is built.
     pub inst: VInst<M>,
-    /// The memory access of the kernel that the instruction performs, if other accesses were merged
-    /// into this access.
+    /// The load or store of the kernel that the instruction performs, if it replaces several
+    /// accesses of the source.
     pub access: PackedOption<Inst>,
 }
 
@@ -34,7 +34,7 @@ impl<M: Machine> From<VInst<M>> for InstDraft<M> {
 
 /// Selected block that is not yet part of the `VCode`.
 pub(crate) struct BlockDraft<M: Machine> {
-    /// The block of the kernel. Blocks that a machine adds have numbers above those of the kernel.
+    /// Block of the kernel. A block that the selector adds has a number above those of the kernel.
     pub block: Block,
     /// Instructions in reverse order.
     pub reversed: Vec<InstDraft<M>>,
@@ -50,29 +50,29 @@ pub(crate) enum TerminatorDraft<M: Machine> {
     Branch { inst: VInst<M>, then: EdgeDraft, otherwise: EdgeDraft },
 }
 
-/// Edge to a block, with its arguments.
+/// Control-flow edge to a block, with the registers that it passes as block arguments.
 pub(crate) struct EdgeDraft {
     pub to: Block,
     pub args: Vec<VReg>,
 }
 
-/// Condition of a branch.
+/// Condition of a conditional branch: a constant, or a branch instruction.
 pub(crate) enum Condition<M: Machine> {
-    /// Constant: the branch is always or never taken.
+    /// Constant condition: the branch is always or never taken.
     Constant(bool),
-    /// Branch instruction that tests the condition.
+    /// Branch instruction that tests the condition at run time.
     Branch(VInst<M>),
 }
 
-/// Machine-specific part of selection.
+/// Part of instruction selection that each target implements.
 pub(crate) trait Selector<'k>: Sized {
-    /// Machine that code is selected for.
+    /// Machine for which instructions are selected.
     type Machine: Machine;
 
     /// Name of the target.
     const TARGET: &'static str;
 
-    /// `true` if kernels can declare arrays.
+    /// `true` if the target supports arrays in shared or scratch memory.
     const HAS_ARRAYS: bool = false;
 
     fn kernel(&self) -> &'k Kernel;
@@ -83,7 +83,7 @@ pub(crate) trait Selector<'k>: Sized {
     /// Sets the source location of the instructions emitted from now on.
     fn set_loc(&mut self, loc: Loc);
 
-    /// Returns the emitted instructions that were not drained yet, in forward order.
+    /// Returns the emitted instructions that were not moved to a block draft yet, in forward order.
     fn emitted(&mut self) -> &mut Vec<InstDraft<Self::Machine>>;
 
     fn refusals(&mut self) -> &mut Vec<Refusal>;
@@ -91,13 +91,13 @@ pub(crate) trait Selector<'k>: Sized {
     /// Returns the poll for cancellation.
     fn poll(&mut self) -> &mut Poll<'k>;
 
-    /// Attributes the rules that fire from now on to this instruction.
+    /// Attributes the rules that fire from now on to this instruction of the kernel.
     fn begin_inst(&mut self, inst: Inst);
 
-    /// Selects an instruction that is not a terminator.
+    /// Selects machine instructions for an instruction that is not a terminator.
     fn instruction(&mut self, inst: Inst);
 
-    /// Selects the branch for a condition.
+    /// Selects the branch instruction for a condition, or returns that the condition is constant.
     fn condition(&mut self, cond: Value) -> Condition<Self::Machine>;
 
     /// Returns the registers that an edge passes as block arguments.
@@ -106,7 +106,7 @@ pub(crate) trait Selector<'k>: Sized {
     /// Returns the registers of a block's parameters.
     fn params(&mut self, block: Block) -> Vec<VReg>;
 
-    /// Returns a specific reason why the target has no such instruction, if one is known.
+    /// Returns a specific reason why the target does not support this instruction, if one is known.
     fn reason(&self, inst: Inst) -> Option<Reason>;
 
     /// Returns the terminator that ends a work item.
@@ -125,7 +125,7 @@ pub(crate) trait Selector<'k>: Sized {
         let _ = block;
     }
 
-    /// Records that the target has no such instruction.
+    /// Records that the target does not support this instruction, with the reason if one is known.
     fn refuse(&mut self, inst: Inst, reason: Option<Reason>) {
         let data = &self.kernel().insts[inst];
         let reason = reason.or_else(|| self.reason(inst));
@@ -145,7 +145,7 @@ pub(crate) trait Selector<'k>: Sized {
         self.refusals().push(Refusal { op: None, span, target: Self::TARGET, reason });
     }
 
-    /// Finishes the list of refusals: without duplicates, in source order.
+    /// Returns the recorded refusals without duplicates, in source order, as an error.
     ///
     /// # Errors
     /// Returns the refusals if there are any, and an empty list if selection was cancelled.
@@ -154,19 +154,19 @@ pub(crate) trait Selector<'k>: Sized {
             return Err(Vec::new());
         }
         let mut refusals = std::mem::take(self.refusals());
-        // An op that is split by items or by parts is refused once for each of them.
+        // An op that a pass split into several ops is refused once for each of these ops.
         let mut seen = HashSet::with_capacity(refusals.len());
         refusals.retain(|refusal| seen.insert(refusal.clone()));
         refusals.sort_by_key(|refusal| refusal.span.start);
         if refusals.is_empty() { Ok(()) } else { Err(refusals) }
     }
 
-    /// Moves the emitted instructions to the end of a list, in reverse order.
+    /// Moves the emitted instructions to the end of `reversed`, in reverse order.
     fn drain(&mut self, reversed: &mut Vec<InstDraft<Self::Machine>>) {
         reversed.extend(self.emitted().drain(..).rev());
     }
 
-    /// Returns drafts of the reachable blocks, indexed by block.
+    /// Selects all reachable blocks and returns their drafts, indexed by block.
     fn drafts(&mut self, flow: &Flow) -> PrimaryMap<Block, Option<BlockDraft<Self::Machine>>> {
         if !Self::HAS_ARRAYS {
             for array in &self.kernel().arrays {
@@ -230,28 +230,30 @@ pub(crate) trait Selector<'k>: Sized {
     // Assembly of the drafts
     // -----------------------------------------------------------------------------------------------
 
-    /// Returns the final register of a parameter or an argument.
+    /// Returns the final register of a block parameter or a block argument.
     fn resolve_reg(&mut self, reg: VReg) -> VReg;
 
-    /// Resolves the registers of an instruction and appends its operands to the operand list of
-    /// `code`.
+    /// Replaces the registers of an instruction by final registers, and appends its operands to the
+    /// operand list of `code`.
     fn resolve(&mut self, code: &mut VCode<Self::Machine>, inst: VInst<Self::Machine>) -> VInst<Self::Machine>;
 
-    /// Returns the direction of a branch whose condition turned out to be constant.
+    /// Returns `Some(true)` if a branch is always taken, `Some(false)` if it is never taken, and
+    /// `None` if its condition is not constant.
     fn constant_branch(&self, branch: &VInst<Self::Machine>) -> Option<bool> {
         let _ = branch;
         None
     }
 
-    /// Builds the code from blocks in layout order and returns the code's index of each block.
+    /// Builds the `VCode` from block drafts in layout order. Also returns the index in the code of
+    /// each block of the kernel.
     fn assemble(
         &mut self,
         code: &mut VCode<Self::Machine>,
         drafts: Vec<BlockDraft<Self::Machine>>,
         flow: &Flow,
     ) -> SecondaryMap<Block, BlockIndex> {
-        // Each edge from a branch to a block with several predecessors gets a block of its own,
-        // directly after the branch.
+        // Critical edges are split: an edge from a conditional branch to a block with several
+        // predecessors gets a block of its own, directly after the branch.
         let is_split = |way: &EdgeDraft| flow.predecessors(way.to).len() > 1;
         let mut index = SecondaryMap::<Block, BlockIndex>::new();
         let mut next = 0;

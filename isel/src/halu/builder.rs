@@ -1,5 +1,5 @@
-//! Builder of instructions with virtual registers: assigns sources to operand fields and registers
-//! to results.
+//! Builder of HALU instructions on virtual registers. The builder assigns source operands to the
+//! operand fields of an instruction, and new registers to its results.
 
 use cranelift_entity::packed_option::PackedOption;
 use halfbyte_ir::Rounding;
@@ -14,7 +14,8 @@ use super::operands::{Half, Number, Pred, Reg, SourceLocation, Src};
 use crate::driver::InstDraft;
 use crate::vcode::{Access, Operand, VInst, VReg};
 
-/// Returns the encoding of a modifier's spelling; see [`choice!`].
+/// Returns the encoding of a modifier that is written as `text`. [`choice!`] calls this function at
+/// compile time.
 pub(crate) const fn value_of(modifier: &Modifier, text: &str) -> u64 {
     match modifier.value(text) {
         Some(value) => value,
@@ -25,7 +26,7 @@ pub(crate) const fn value_of(modifier: &Modifier, text: &str) -> u64 {
     }
 }
 
-/// Encoding of a modifier's spelling, resolved at compile time.
+/// Encoding of a modifier by its assembly text, computed at compile time.
 macro_rules! choice {
     ($modifier:expr, $text:literal) => {
         const { $crate::halu::builder::value_of(&$modifier, $text) }
@@ -33,7 +34,7 @@ macro_rules! choice {
 }
 pub(crate) use choice;
 
-/// Returns the encoding of a rounding mode.
+/// Returns the encoding of a rounding mode in the rounding field of an instruction.
 pub(crate) fn rounding(mode: Rounding) -> u64 {
     match mode {
         Rounding::Rn => choice!(M_RND, "RN"),
@@ -43,7 +44,7 @@ pub(crate) fn rounding(mode: Rounding) -> u64 {
     }
 }
 
-/// Fields of a source operand.
+/// Instruction fields of one source operand.
 #[derive(Clone, Copy)]
 struct SourceFields {
     reg: Field,
@@ -58,8 +59,8 @@ const SLOT_C: SourceFields = SourceFields { half: C_HALF, ..SLOT_B };
 const AFTER_B: SourceFields = SourceFields { reg: R64, neg: R64_NEG, abs: R64_ABS, half: B_HALF };
 const AFTER_C: SourceFields = SourceFields { half: C_HALF, ..AFTER_B };
 
-/// Opcodes of an instruction with two sources, whose second source is a register, an immediate or
-/// constant memory.
+/// Opcodes of an instruction with two source operands. The opcode depends on the second one, which
+/// is a register, an immediate or constant memory.
 #[derive(Clone, Copy)]
 pub(crate) struct TwoForms {
     pub rr: Opcode,
@@ -67,7 +68,7 @@ pub(crate) struct TwoForms {
     pub rc: Opcode,
 }
 
-/// Opcodes of an instruction with three sources, at most one of which is not a register.
+/// Opcodes of an instruction with three source operands. At most one source is not a register.
 #[derive(Clone, Copy)]
 pub(crate) struct ThreeForms {
     pub rrr: Opcode,
@@ -77,15 +78,16 @@ pub(crate) struct ThreeForms {
     pub rrc: Option<Opcode>,
 }
 
-/// Builder of instructions on virtual registers.
+/// Builder of HALU instructions on virtual registers.
 pub(crate) struct Builder {
     pub vregs: Vec<RegClass>,
     pub operands: Vec<Operand<Halu>>,
     pub insts: Vec<InstDraft<Halu>>,
-    /// Memory access of the next instruction, if other accesses were merged into it.
+    /// Load or store of the kernel that the next instruction performs, if it replaces several
+    /// accesses of the source.
     pub access: PackedOption<halfbyte_ir::Inst>,
     pub loc: Loc,
-    /// `true` if a wide register was built from words.
+    /// `true` if any 64-bit or 128-bit register was built from words.
     pub joins_words: bool,
     start: u32,
 }
@@ -102,7 +104,8 @@ impl Builder {
         vreg
     }
 
-    /// Adds a register operand to the current instruction. For RZ and PT the field is already set.
+    /// Adds a register operand to the current instruction. RZ and PT are not operands, because
+    /// their field is already set.
     fn operand(&mut self, field: Field, reg: Reg, access: Access) {
         if let Some(vreg) = reg.vreg {
             self.operands.push(Operand { place: field, reg: vreg, part: reg.part, access });
@@ -121,14 +124,16 @@ impl Builder {
         }
     }
 
-    /// Adds a definition of a whole new register, or of the first word of a wide one.
+    /// Adds the definition of a new register as an operand. If the register is wider than 32 bits,
+    /// the instruction writes the first word.
     pub(super) fn define(&mut self, field: Field, class: RegClass) -> VReg {
         let vreg = self.vreg(class);
         self.operand(field, Reg::new(vreg), Access::Def);
         vreg
     }
 
-    /// Adds a definition of word `part`; the other words keep the contents of `old`.
+    /// Adds the definition of word `part` of a wide register as an operand. The other words keep
+    /// the contents of `old`.
     pub(super) fn replace(&mut self, field: Field, old: VReg, part: u8) -> VReg {
         let class = self.vregs.get(old.0 as usize).copied().unwrap_or(RegClass::Word);
         let vreg = self.vreg(class);
@@ -136,7 +141,8 @@ impl Builder {
         vreg
     }
 
-    /// Finishes the instruction. Its operands are those added since the previous one.
+    /// Finishes an instruction and appends it to the code. Its operands are those added since the
+    /// previous instruction.
     pub(super) fn push(&mut self, inst: Inst) {
         let end = self.operands.len() as u32;
         let inst = VInst { inst, operands: self.start..end, loc: self.loc };
@@ -144,7 +150,7 @@ impl Builder {
         self.start = end;
     }
 
-    /// Finishes an instruction that belongs to a terminator instead of a block.
+    /// Finishes a branch instruction, which becomes part of a block's terminator.
     pub(super) fn branch(&mut self, inst: Inst) -> VInst<Halu> {
         let end = self.operands.len() as u32;
         let branch = VInst { inst, operands: self.start..end, loc: self.loc };
@@ -152,14 +158,14 @@ impl Builder {
         branch
     }
 
-    /// Finishes an instruction whose result is a new word.
+    /// Finishes an instruction whose result is a new 32-bit register.
     pub(super) fn word(&mut self, inst: Inst) -> Reg {
         let vreg = self.define(RD, RegClass::Word);
         self.push(inst);
         Reg::new(vreg)
     }
 
-    /// Finishes an instruction whose result is a new predicate.
+    /// Finishes an instruction whose result is a new predicate register.
     pub(super) fn pred(&mut self, inst: Inst, field: Field) -> Pred {
         let vreg = self.define(field, RegClass::Pred);
         self.push(inst);
@@ -174,7 +180,7 @@ impl Builder {
             inst.set(fields.abs, 1);
         }
         if src.half != Half::Both {
-            // The half selectors of all sources have the same encoding.
+            // The half selectors of all source operands have the same encoding.
             let low = src.half == Half::Low;
             let half = if low { choice!(half_select(A.half), "H0_H0") } else { choice!(half_select(A.half), "H1_H1") };
             inst.set(fields.half, half);
@@ -186,7 +192,8 @@ impl Builder {
         }
     }
 
-    /// Moves the source into a register if necessary, and keeps its modifiers.
+    /// Returns the source operand as a register with the same modifiers. An immediate or constant
+    /// memory is moved into a new register.
     pub(super) fn in_reg(&mut self, src: Src) -> Src {
         let reg = match src.place {
             SourceLocation::Reg(_) => return src,
@@ -196,7 +203,8 @@ impl Builder {
         Src { place: SourceLocation::Reg(reg), ..src }
     }
 
-    /// Returns a source without modifiers as a register.
+    /// Returns the register of a source operand without modifiers. An immediate or constant memory
+    /// is moved into a new register.
     pub(super) fn reg(&mut self, src: Src) -> Reg {
         match self.in_reg(src).place {
             SourceLocation::Reg(reg) => reg,
@@ -204,7 +212,7 @@ impl Builder {
         }
     }
 
-    /// Starts an instruction of one source, which is moved to a register if necessary.
+    /// Starts an instruction with one source operand, which is moved to a register if necessary.
     pub(super) fn one(&mut self, opcode: Opcode, number: Number, a: Src) -> Inst {
         let a = self.in_reg(a.folded(number));
         let mut inst = Inst::new(opcode);
@@ -212,7 +220,7 @@ impl Builder {
         inst
     }
 
-    /// Starts an instruction of one source that reads one half of a register.
+    /// Starts an instruction with one source operand that reads one half of a register.
     pub(super) fn one_half(&mut self, opcode: Opcode, a: Src) -> Inst {
         let mut inst = Inst::new(opcode);
         if a.half == Half::High {
@@ -223,7 +231,8 @@ impl Builder {
         inst
     }
 
-    /// Starts an instruction of two sources. The first source is moved to a register if necessary.
+    /// Starts an instruction with two source operands. The first one is moved to a register if
+    /// necessary.
     pub(super) fn two(&mut self, forms: TwoForms, number: Number, a: Src, b: Src) -> Inst {
         let a = self.in_reg(a.folded(number));
         let b = b.folded(number);
@@ -237,18 +246,19 @@ impl Builder {
         inst
     }
 
-    /// Starts a commutative instruction of two sources, swapped if that puts a register first.
+    /// Starts a commutative instruction with two source operands. The operands are swapped if only
+    /// the second one is a register.
     pub(super) fn two_commuting(&mut self, forms: TwoForms, number: Number, a: Src, b: Src) -> Inst {
         if b.is_reg() && !a.is_reg() { self.two(forms, number, b, a) } else { self.two(forms, number, a, b) }
     }
 
-    /// Starts an instruction of three sources whose first two commute.
+    /// Starts an instruction with three source operands, of which the first two commute.
     pub(super) fn three(&mut self, forms: ThreeForms, number: Number, a: Src, b: Src, c: Src) -> Inst {
         let (a, b) = if b.is_reg() && !a.is_reg() { (b, a) } else { (a, b) };
         self.three_in_order(forms, number, a, b, c)
     }
 
-    /// Starts an instruction of three sources.
+    /// Starts an instruction with three source operands in the given order.
     pub(super) fn three_in_order(&mut self, forms: ThreeForms, number: Number, a: Src, b: Src, c: Src) -> Inst {
         let a = self.in_reg(a.folded(number));
         let b = b.folded(number);
@@ -282,8 +292,8 @@ impl Builder {
         inst
     }
 
-    /// Moves a source into word `part` of a register of the class; the other words keep their
-    /// contents.
+    /// Moves a source operand into word `part` of a wide register of the class. The other words
+    /// keep the contents of `so_far`.
     pub(super) fn move_into(&mut self, class: RegClass, so_far: Option<VReg>, part: u8, src: Src) -> VReg {
         let src = src.folded(Number::Int);
         let mut inst = Inst::new(match src.place {
@@ -295,7 +305,8 @@ impl Builder {
         self.put(inst, class, so_far, part)
     }
 
-    /// Finishes an instruction whose result is word `part` of a register of the class.
+    /// Finishes an instruction whose result is word `part` of a wide register of the class. The
+    /// other words keep the contents of `so_far`.
     pub(super) fn put(&mut self, inst: Inst, class: RegClass, so_far: Option<VReg>, part: u8) -> VReg {
         let vreg = match so_far {
             None => self.define(RD, class),
@@ -305,7 +316,7 @@ impl Builder {
         vreg
     }
 
-    /// Builds a wide register from words.
+    /// Builds a 64-bit or 128-bit register from words.
     pub(super) fn wide(&mut self, class: RegClass, words: &[Src]) -> Reg {
         self.joins_words = true;
         let mut so_far = None;

@@ -1,8 +1,9 @@
-//! Hoisting of moves of immediates and constant memory out of loops.
+//! Hoisting of constants out of loops.
 //!
-//! A rule moves such an operand into a register directly before the instruction that needs a
-//! register. Outside loops this keeps the live range short. In a loop the move would run in every
-//! iteration, so it is hoisted before the outermost loop, and equal moves are merged.
+//! If an instruction needs a register operand, a rule moves an immediate or a word of constant
+//! memory into a register directly before the instruction. Outside loops this keeps the live range
+//! short. In a loop, every iteration would execute the move. So the move is hoisted before the
+//! outermost loop, and equal moves are merged.
 
 use cranelift_entity::EntityRef;
 use halfbyte_ir::flow::{Flow, Node};
@@ -12,10 +13,10 @@ use rustc_hash::FxHashMap;
 use super::machine::{Halu, RegClass};
 use crate::vcode::{Access, BlockIndex, Terminator, VCode, VInst, VReg};
 
-/// Maximum number of registers that hoisted moves may occupy.
+/// Maximum number of registers that hoisted constants may occupy.
 const MOST: usize = 24;
 
-/// Hoists moves of constants out of loops.
+/// Hoists moves of immediates and constant memory out of loops.
 pub(super) fn hoist(code: &mut VCode<Halu>) {
     if !goes_back(code) {
         return;
@@ -25,8 +26,8 @@ pub(super) fn hoist(code: &mut VCode<Halu>) {
         return;
     }
     let is_kept = kept(code);
-    // `hoisted` maps a block and an instruction word to the register that holds the constant there;
-    // `is_now` maps registers to their replacements.
+    // `hoisted` maps a block and the instruction word of a move to the register that holds the
+    // constant in this block. `is_now` maps each register to its replacement.
     let mut hoisted: FxHashMap<(BlockIndex, u128), VReg> = FxHashMap::default();
     let mut is_now: FxHashMap<VReg, VReg> = FxHashMap::default();
     let (mut goes, mut moves) = (vec![false; code.insts.len()], Vec::new());
@@ -57,20 +58,20 @@ pub(super) fn hoist(code: &mut VCode<Halu>) {
     code.append(moves);
 }
 
-/// Returns `true` if the code has a backward edge. Every loop has one.
+/// Returns `true` if the code has an edge to an earlier block, as every loop has.
 fn goes_back(code: &VCode<Halu>) -> bool {
     let mut blocks = (0..).zip(&code.blocks);
     blocks.any(|(number, block): (BlockIndex, _)| block.terminator.edges().any(|edge| edge.block <= number))
 }
 
-/// Returns the preheader of the outermost loop around each block: the only predecessor outside the
-/// loop, if its only successor is the header.
+/// Returns the preheader of the outermost loop around each block. The preheader is the only
+/// predecessor of the header outside the loop, and the header is its only successor.
 fn before_loops(code: &VCode<Halu>) -> Vec<Option<BlockIndex>> {
     let flow = Flow::new(code);
     let mut before = vec![None; code.blocks.len()];
     let mut is_in_loop = vec![false; code.blocks.len()];
-    // The header of an outer loop precedes the headers of its inner loops, which are then already
-    // marked.
+    // The header of an outer loop precedes the headers of its inner loops, so the blocks of an
+    // inner loop already have a preheader.
     for header in flow.reverse_postorder() {
         if is_in_loop[header.index()] {
             continue;
@@ -107,9 +108,9 @@ fn before_loops(code: &VCode<Halu>) -> Vec<Option<BlockIndex>> {
     before
 }
 
-/// Returns, by register, whether its definition must stay in place. This holds for registers that
-/// an instruction updates in place, and for block arguments, because a longer live range would need
-/// another move.
+/// Returns, for each register, `true` if its definition must not be hoisted: an instruction updates
+/// the register in place, or the register is a block argument. A longer live range of such a
+/// register would need another move.
 fn kept(code: &VCode<Halu>) -> Vec<bool> {
     let mut is_kept = vec![false; code.vregs.len()];
     for operand in &code.operands {
@@ -123,13 +124,13 @@ fn kept(code: &VCode<Halu>) -> Vec<bool> {
     is_kept
 }
 
-/// Returns the register that an instruction sets to an immediate or a word of constant memory,
-/// unconditionally.
+/// Returns the register into which an instruction moves an immediate or a word of constant memory
+/// unconditionally, or `None` if it is no such move.
 fn moved_constant(code: &VCode<Halu>, inst: &VInst<Halu>) -> Option<VReg> {
     if !matches!(inst.inst.opcode(), Opcode::MOV_I | Opcode::MOV_C) {
         return None;
     }
-    // A guard would be a second operand.
+    // A guarded move has the guard as a second operand.
     let [only] = code.operands(inst) else { return None };
     let is_word = code.vregs.get(only.reg.0 as usize) == Some(&RegClass::Word);
     (only.access == Access::Def && is_word).then_some(only.reg)

@@ -1,8 +1,8 @@
-//! Writes words directly into the wide register that they become part of.
+//! Removal of the moves that build a 64-bit or 128-bit register from words.
 //!
 //! A wide value that is built from words takes one move per word. If a word is defined in the same
-//! block, its definition can write into the wide register, other uses read the word there, and the
-//! move is removed. The wide register is then live from its first word on.
+//! block, its definition writes directly into the wide register, all uses of the word read the wide
+//! register, and the move is removed. The wide register is then live from its first word on.
 
 use halfbyte_isa::halu::fields::{GUARD, R32};
 use halfbyte_isa::halu::{Inst as Word, Opcode};
@@ -10,38 +10,39 @@ use halfbyte_isa::halu::{Inst as Word, Opcode};
 use super::machine::{Halu, RegClass};
 use crate::vcode::{Access, Operand, Terminator, VBlock, VCode, VInst, VReg};
 
-/// Marker of an absent instruction or chain.
+/// Marker of an absent instruction or an absent chain of moves.
 const NONE: u32 = u32::MAX;
 /// Number of words of the widest register.
 const MAX_WORDS: usize = 4;
 
-/// Facts about a virtual register.
+/// Facts about a virtual register before the moves are removed.
 #[derive(Clone, Copy)]
 struct RegisterFacts {
-    /// Instruction that writes the whole register unconditionally.
+    /// Instruction that writes the whole register unconditionally, or [`NONE`].
     def: u32,
-    /// First instruction of the block that contains the definition, which identifies the block.
+    /// Number of the first instruction in the block of the definition, which identifies this block.
     block: u32,
-    /// `true` if the register is used outside that block, by a terminator, or by an in-place
-    /// update.
+    /// `true` if the register is used outside the block of its definition, by a terminator, or by
+    /// an in-place update.
     is_held: bool,
     /// `true` if an instruction reads the register.
     is_read: bool,
-    /// Chain number and part of the wide value that the register becomes part of.
+    /// Position to which the register moves: the chain number, and the word of the wide register.
     home: (u32, u8),
 }
 
-/// Sequence of instructions that builds a wide value.
+/// Sequence of moves that builds a wide register from words. Each move updates the register in
+/// place.
 struct Chain {
-    /// Register after each write.
+    /// Virtual register that each word write of the chain defines.
     versions: [VReg; MAX_WORDS],
-    /// Last of these registers, which holds the complete value.
+    /// Last of the `versions`, which holds the complete wide value.
     whole: VReg,
-    /// Number of writes so far.
+    /// Number of word writes that were visited so far.
     written: usize,
 }
 
-/// Redirects word definitions into wide registers where possible.
+/// Lets definitions of words write into wide registers where possible, and removes the moves.
 pub(super) fn write_in_place(code: &mut VCode<Halu>) {
     let mut known = known(code);
     let mut chains = Vec::new();
@@ -105,8 +106,9 @@ fn known(code: &VCode<Halu>) -> Vec<RegisterFacts> {
     known
 }
 
-/// If a chain starts at instruction `at`, assigns words to its parts and marks the redundant moves
-/// as dead. Returns the length of the chain, or 0.
+/// If a chain of moves into a wide register starts at instruction `at`, assigns the words that are
+/// moved to parts of the register, and adds the redundant moves to `dead`. Returns the number of
+/// moves in the chain, or 0.
 fn chain(
     code: &VCode<Halu>,
     block: &VBlock<Halu>,
@@ -154,7 +156,7 @@ fn chain(
     words
 }
 
-/// Returns the source of a plain move of a word.
+/// Returns the source register of an unconditional move of a 32-bit register.
 fn moved(code: &VCode<Halu>, inst: &VInst<Halu>) -> Option<VReg> {
     let is_move = inst.inst.word() == Word::new(Opcode::MOV_R).word();
     let read = code.operands(inst).iter().find(|operand| operand.place == R32 && operand.part == 0)?;
@@ -162,7 +164,8 @@ fn moved(code: &VCode<Halu>, inst: &VInst<Halu>) -> Option<VReg> {
     (is_move && *class == RegClass::Word).then_some(read.reg)
 }
 
-/// Redirects an instruction's operands to wide registers. Must be called in instruction order.
+/// Replaces the operands of an instruction that are parts of wide registers by these wide
+/// registers. The caller must pass the instructions in order.
 fn place(operands: &mut [Operand<Halu>], known: &[RegisterFacts], chains: &mut [Chain]) {
     let home = |operand: &Operand<Halu>| known.get(operand.reg.0 as usize).map_or((NONE, 0), |known| known.home);
     for operand in operands.iter_mut().filter(|operand| operand.access == Access::Use) {
@@ -188,13 +191,14 @@ fn place(operands: &mut [Operand<Halu>], known: &[RegisterFacts], chains: &mut [
 }
 
 impl Chain {
-    /// Returns the current register of the value, or `None` before the first write.
+    /// Returns the virtual register that holds the words written so far, or `None` before the first
+    /// write.
     fn now(&self) -> Option<VReg> {
         self.versions.get(self.written.checked_sub(1)?).copied()
     }
 }
 
-/// Removes instructions, given in ascending order.
+/// Removes the instructions whose numbers `dead` lists in ascending order.
 fn remove(code: &mut VCode<Halu>, dead: &[u32]) {
     let place = |at: u32| at - dead.partition_point(|&dead| dead < at) as u32;
     let mut is_dead = dead.iter().copied().peekable();

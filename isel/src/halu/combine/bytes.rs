@@ -1,5 +1,5 @@
-//! Combines byte moves: a word that consists of bytes of two words, zeros and sign fills becomes
-//! one PRMT.
+//! Combines byte moves: one PRMT computes a word whose bytes are bytes of two words, zeros, or
+//! copies of a sign bit.
 
 use arrayvec::ArrayVec;
 
@@ -8,11 +8,11 @@ use super::word::{Operation, Shift, ThreeSourceOp};
 use crate::halu::operands::{Reg, SourceLocation, Src};
 use crate::vcode::VReg;
 
-/// Contents of a byte of a word.
+/// Symbolic value of one byte of a 32-bit word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Byte {
     Zero,
-    /// Byte of a register, or eight copies of its sign bit.
+    /// Byte of a register; with `sign`, eight copies of the top bit of this byte.
     Of {
         reg: Reg,
         byte: u8,
@@ -20,7 +20,7 @@ pub enum Byte {
     },
 }
 
-/// Bytes of a word, lowest first.
+/// Symbolic values of the four bytes of a word, lowest byte first.
 pub(super) type Map = [Byte; 4];
 
 const ZEROS: Map = [Byte::Zero; 4];
@@ -34,7 +34,7 @@ impl Byte {
     }
 }
 
-/// Returns a byte of a register.
+/// Returns the symbolic value of byte number `byte` of a register.
 pub fn own_byte(reg: Reg, byte: usize) -> Byte {
     Byte::Of { reg, byte: byte as u8, sign: false }
 }
@@ -60,29 +60,30 @@ fn permuted(selector: u16, maps: [Map; 2]) -> Map {
     })
 }
 
-/// Input byte of a bitwise function.
+/// Byte of one input of a LOP3.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Bits {
-    /// All bits have this value.
+    /// All bits of the byte have this value.
     All(bool),
     Unknown(Option<Byte>),
 }
 
-/// Cases of a LOP3 table in which the bit of each source is 1.
+/// Truth tables of the three inputs of LOP3: a bit is set if the input is 1 in this case.
 const HAS: [u8; 3] = [0xf0, 0xcc, 0xaa];
 
-/// Restricts a table to one value of a source bit, and repeats the result for both values.
+/// Specialises the truth table for inputs whose bit number `source` is `bit`. The result does not
+/// depend on this input.
 fn with_bit(table: u8, source: usize, bit: bool) -> u8 {
     let (has, distance) = (HAS[source], 4 >> source);
     if bit { table & has | (table & has) >> distance } else { table & !has | (table & !has) << distance }
 }
 
-/// Returns one byte of a LOP3 result, if it is a byte of a source or zero.
+/// Returns one byte of a LOP3 result, if this byte is always zero or a byte of an input.
 pub fn byte_of_function(mut table: u8, sources: [Bits; 3]) -> Option<Byte> {
     for (source, &bits) in sources.iter().enumerate() {
         match bits {
             Bits::All(bit) => table = with_bit(table, source, bit),
-            // The bits of a number differ, so each case of the table stays separate.
+            // The bits of this byte differ or are unknown, so the table cannot be specialised.
             Bits::Unknown(None) => {}
             Bits::Unknown(Some(_)) => {
                 if let Some(same) = sources[..source].iter().position(|&other| other == bits) {
@@ -101,8 +102,8 @@ pub fn byte_of_function(mut table: u8, sources: [Bits; 3]) -> Option<Byte> {
 }
 
 impl Combiner<'_> {
-    /// Returns the bytes of a register. Of a register from another block only the zero bytes are
-    /// used, so that live ranges stay within blocks.
+    /// Returns the symbolic bytes of a register. For a register from another block, only zero bytes
+    /// are known, so that no live range grows beyond its block.
     fn map(&self, reg: Reg) -> Map {
         let Some(vreg) = reg.vreg.filter(|_| reg.part == 0) else { return own(reg) };
         let Some(map) = self.maps[vreg.0 as usize] else { return own(reg) };
@@ -112,8 +113,8 @@ impl Combiner<'_> {
         [0, 1, 2, 3].map(|place| if map[place] == Byte::Zero { Byte::Zero } else { own_byte(reg, place) })
     }
 
-    /// Returns the bytes of an instruction's result. A byte without a known origin is a byte of the
-    /// result itself.
+    /// Returns the symbolic bytes of an instruction's result. A byte of unknown origin is described
+    /// as a byte of the result register itself.
     fn made(&self, result: VReg, meaning: Operation) -> Map {
         let own = |place: usize| own_byte(Reg::new(result), place);
         match meaning {
@@ -171,15 +172,15 @@ impl Combiner<'_> {
         }
     }
 
-    /// Records the bytes of an instruction's result, unless they are already recorded.
+    /// Records the symbolic bytes of an instruction's result, unless they are already recorded.
     pub(super) fn note_bytes(&mut self, result: VReg, meaning: Operation) {
         if self.maps[result.0 as usize].is_none() {
             self.maps[result.0 as usize] = Some(self.made(result, meaning));
         }
     }
 
-    /// Replaces an instruction that only moves bytes by one PRMT of the original words, or removes
-    /// it.
+    /// Replaces an instruction that only moves bytes by one PRMT of the registers from which the
+    /// bytes come, or removes the instruction. Returns `true` if the instruction changed.
     pub(super) fn bytes(&mut self, at: u32, result: VReg, meaning: Operation) -> bool {
         let map = self.made(result, meaning);
         self.maps[result.0 as usize] = Some(map);
@@ -209,7 +210,7 @@ impl Combiner<'_> {
                 return true;
             }
         }
-        // A shift or mask becomes a PRMT only if that makes one of its sources dead.
+        // A shift or a mask becomes a PRMT only if one of its source registers is dead afterwards.
         let is_new = |root: &Reg| !sources.contains(root) && !self.is_continued(*root);
         let goes =
             |source: &Reg| !roots.contains(source) && self.uses(*source) == 1 && self.maker_here(*source).is_some();
@@ -224,8 +225,9 @@ impl Combiner<'_> {
         true
     }
 
-    /// Returns the PRMT that builds the bytes from at most two registers. Zero bytes come from RZ
-    /// beside a single register, or from a known zero byte of one of two registers.
+    /// Returns the selector and the registers of a PRMT that builds the bytes from the registers
+    /// `roots`, or `None` if there are more than two. With one register, zero bytes come from RZ;
+    /// with two, from a byte of either register that is known to be zero.
     fn selector(&self, map: Map, roots: &[Reg]) -> Option<(u16, [Reg; 2])> {
         let words = match *roots {
             [only] => [only, Reg::ZERO],
@@ -249,7 +251,8 @@ impl Combiner<'_> {
         Some((selector, words))
     }
 
-    /// Lets a load sign-extend its value if all its uses need the sign extension.
+    /// Changes a zero-extending load into a sign-extending one, if the only use of the loaded value
+    /// is its sign extension. Returns `true` if the load changed.
     fn load_signed(&mut self, at: u32, reg: Reg, map: Map) -> bool {
         let Some(load) = self.maker(reg).filter(|_| self.uses(reg) == 1) else { return false };
         let Some(Operation::Load { bytes, signed }) = self.meaning(load) else { return false };

@@ -1,4 +1,4 @@
-//! Combines bitwise logic: a tree of LOP3 over three words becomes one LOP3.
+//! Combines bitwise operations: several LOP3 that together depend on three words become one LOP3.
 
 use arrayvec::ArrayVec;
 
@@ -6,22 +6,25 @@ use super::Combiner;
 use super::word::ThreeSourceOp;
 use crate::halu::operands::{Reg, SourceLocation, Src};
 
-/// Columns of a truth table over five words, with one bit for each of the 32 cases.
+/// Truth tables of up to five input words as functions of themselves, with one bit for each of the
+/// 32 cases.
 const WORDS: [u32; 5] = [0xaaaa_aaaa, 0xcccc_cccc, 0xf0f0_f0f0, 0xff00_ff00, 0xffff_0000];
 
-/// Applies a LOP3 table to three functions.
+/// Returns the function of five words that a LOP3 with this truth table computes from three such
+/// functions.
 pub fn apply(table: u8, [a, b, c]: [u32; 3]) -> u32 {
     let pick = |word: u32, bit: u8| if bit == 1 { word } else { !word };
     let case = |case: u8| pick(a, case >> 2 & 1) & pick(b, case >> 1 & 1) & pick(c, case & 1);
     (0..8).filter(|n| table >> n & 1 == 1).fold(0, |all, n| all | case(n))
 }
 
-/// Distinct input words of a function.
+/// Distinct input words of a bitwise function.
 #[derive(Default)]
 pub struct Words(ArrayVec<Src, 5>);
 
 impl Words {
-    /// Adds a source, and returns it as a function of these words.
+    /// Adds a source operand to the input words, and returns the operand as a function of these
+    /// words. Returns `None` if there are already five words.
     pub fn add(&mut self, source: Src) -> Option<u32> {
         match source.place {
             SourceLocation::Reg(Reg { vreg: None, .. }) => return Some(0),
@@ -40,8 +43,8 @@ impl Words {
         WORDS.get(self.0.len() - 1).copied()
     }
 
-    /// Returns a function as one LOP3, if it depends on at most three words. A word that is not a
-    /// register becomes the second source.
+    /// Returns the LOP3 that computes a function, if the function depends on at most three input
+    /// words. A constant or constant memory becomes the second source operand.
     pub fn one(&self, function: u32) -> Option<(u8, [Src; 3])> {
         let matters = |&number: &usize| {
             let (word, step) = (WORDS.get(number).copied().unwrap_or(0), 1 << number);
@@ -53,7 +56,7 @@ impl Words {
         }
         let is_reg = |number: usize| self.0.get(number).is_some_and(|word| word.is_reg());
         if let Some(other) = numbers.iter().position(|&number| !is_reg(number)) {
-            // A function of a constant alone is folded elsewhere.
+            // A function of a single constant is left to constant folding.
             let last = numbers.len() - 1;
             numbers.swap(other, last.min(1));
             if last == 0 {
@@ -75,13 +78,14 @@ impl Words {
 }
 
 impl Combiner<'_> {
-    /// Combines a LOP3 with a LOP3 that it reads, or with a constant.
+    /// Merges into a LOP3 another LOP3 or a constant that one of its sources reads. Returns `true`
+    /// if the LOP3 changed.
     pub(super) fn logic(&mut self, at: u32, table: u8, sources: [Src; 3]) -> bool {
         let combined = (0..3).find_map(|place| self.with_taken_in(table, sources, place));
         combined.is_some_and(|(table, sources)| self.write_three(at, ThreeSourceOp::Logic(table), sources))
     }
 
-    /// Returns the LOP3 that results from inlining the definition of source `place`.
+    /// Returns the LOP3 that results if the definition of source operand `place` is inlined.
     fn with_taken_in(&self, table: u8, sources: [Src; 3], place: usize) -> Option<(u8, [Src; 3])> {
         let &Src { place: SourceLocation::Reg(reg), .. } = sources.get(place)? else { return None };
         let maker = self.maker(reg)?;
@@ -89,7 +93,8 @@ impl Combiner<'_> {
         let taken = match (self.constant(maker), self.maker_here(reg).and_then(|maker| self.three(maker))) {
             (Some(number), _) => words.add(Src::imm(number))?,
             (None, Some((ThreeSourceOp::Logic(inner), of))) => {
-                // A LOP3 of a single register is inlined for free, even if it has other uses.
+                // A LOP3 that reads a single register is inlined even if its result has other uses,
+                // because inlining adds no source registers.
                 let is_free = Combiner::registers(&of).len() == 1 && of.iter().all(|source| source.is_reg());
                 if self.uses(reg) != 1 && !is_free {
                     return None;
@@ -110,8 +115,8 @@ impl Combiner<'_> {
         words.one(apply(table, functions))
     }
 
-    /// Returns `true` if an instruction updates the register in place. Its live range should not
-    /// grow.
+    /// Returns `true` if an instruction updates the register in place. The live range of such a
+    /// register must not grow.
     pub(super) fn is_continued(&self, reg: Reg) -> bool {
         reg.vreg.is_some_and(|reg| self.known[reg.0 as usize].is_continued)
     }

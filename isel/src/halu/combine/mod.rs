@@ -1,14 +1,16 @@
-//! Peephole combining of instructions across ops. A rule sees the pattern of one op; the
-//! instructions selected for its operands are known only here.
+//! Peephole combining of HALU instructions that were selected for different ops. A selection rule
+//! sees only ops; the instructions that were selected for the operands are known only after
+//! selection.
 //!
 //! * Byte moves ([`bytes`]): shifts by whole bytes, masks of whole bytes and PRMT become one PRMT
 //!   of the original words. Bytes known to be zero, as after LDG.U8, are not extended again.
 //! * Bitwise logic ([`logic`]): LOP3 computes any function of three words, so a tree of LOP3 over
-//!   three words becomes one.
-//! * Sums ([`sums`]): IADD3 of a sum, IMAD of a product and LEA of a shift that have no other use.
+//!   three words becomes one LOP3.
+//! * Sums ([`sums`]): IADD3 absorbs another sum, a product (as IMAD) or a shift (as LEA), if the
+//!   operand has no other use.
 //!
 //! Instructions are combined only within a block, so that no live range grows beyond its block.
-//! Instructions without remaining uses are removed.
+//! Instructions whose results are no longer used are removed.
 
 pub mod bytes;
 pub mod logic;
@@ -30,13 +32,13 @@ use crate::vcode::{Access, BlockIndex, Operand, Terminator, VCode, VInst, VReg};
 
 /// Marker of an absent instruction or block.
 const NONE: u32 = u32::MAX;
-/// Number of passes over the code. A value that one pass leaves with a single use is combined by
-/// the next.
+/// Number of passes over the code. A value that has a single use only after the first pass is
+/// combined by the second one.
 const ROUNDS: u32 = 2;
-/// Maximum number of successive combines per instruction.
+/// Maximum number of successive changes of one instruction.
 const STEPS: u32 = 8;
 
-/// Combines instructions, unless selection is cancelled.
+/// Combines the instructions of selected code. Does nothing if selection is cancelled.
 pub(super) fn combine(code: &mut VCode<Halu>, poll: Poll<'_>) {
     let mut combiner = Combiner::new(code, poll);
     for _ in 0..ROUNDS {
@@ -54,32 +56,33 @@ pub(super) fn combine(code: &mut VCode<Halu>, poll: Poll<'_>) {
 /// Facts about a virtual register.
 #[derive(Clone, Copy)]
 struct RegisterFacts {
-    /// Instruction that writes the whole register.
+    /// Index of the instruction that writes the whole register, or [`NONE`].
     def: u32,
-    /// Block of the definition.
+    /// Block that contains the definition, or [`NONE`].
     block: u32,
-    /// Number of reads, uses as block arguments, and in-place updates.
+    /// Number of uses: reads by instructions, block arguments, and in-place updates.
     uses: u32,
-    /// `true` if an instruction updates the register in place. Its live range should not grow.
+    /// `true` if an instruction updates the register in place. The live range of such a register
+    /// must not grow.
     is_continued: bool,
 }
 
 struct Combiner<'c> {
     poll: Poll<'c>,
     code: &'c mut VCode<Halu>,
-    /// Facts by virtual register.
+    /// Facts about each virtual register.
     known: Vec<RegisterFacts>,
-    /// Replacement of each virtual register.
+    /// Register that replaces each virtual register, which may be the register itself.
     stands_for: Vec<VReg>,
-    /// Bytes of each virtual register, if known.
+    /// Symbolic bytes of each virtual register, if they are known.
     maps: Vec<Option<bytes::Map>>,
-    /// Dead instructions.
+    /// `true` for each instruction that is removed at the end.
     is_dead: Vec<bool>,
-    /// Instruction to move directly before another one, by the latter.
+    /// Instructions to move at the end: the value is moved directly before the key.
     moved: FxHashMap<u32, u32>,
     /// Builder of replacement instructions, of which only the operands are used.
     builder: Builder,
-    /// Current block.
+    /// Number of the block whose instructions are being combined.
     block: u32,
 }
 
@@ -123,7 +126,7 @@ impl<'c> Combiner<'c> {
         }
     }
 
-    /// Combines the instructions of a block. Returns `true` if anything changed.
+    /// Combines the instructions of a block. Returns `true` if any instruction changed.
     fn block(&mut self, number: usize) -> bool {
         let Some(block) = self.code.blocks.get(number) else { return false };
         self.block = number as u32;
@@ -132,7 +135,7 @@ impl<'c> Combiner<'c> {
             if self.poll.is_stopped() {
                 return false;
             }
-            // Most instructions cannot be combined, so this is the first test.
+            // Most instructions have no operation that can be combined, so this is tested first.
             let Some(mut meaning) = self.meaning(at) else { continue };
             let Some(result) = self.result(at) else { continue };
             self.maps[result.0 as usize] = None;
@@ -164,7 +167,7 @@ impl<'c> Combiner<'c> {
         }
     }
 
-    /// Removes dead instructions and renames operands.
+    /// Removes dead instructions, moves instructions, and replaces registers by their replacements.
     fn finish(self) {
         let Combiner { code, stands_for, is_dead, moved, .. } = self;
         if !is_dead.contains(&true) && moved.is_empty() {
@@ -210,7 +213,7 @@ impl<'c> Combiner<'c> {
         reg
     }
 
-    /// Returns the word register that an instruction writes, if it writes nothing else.
+    /// Returns the 32-bit register that an instruction writes, if it writes no other register.
     fn result(&self, at: u32) -> Option<VReg> {
         let mut writes = self.code.operands(self.inst(at)?).iter().filter(|operand| operand.access != Access::Use);
         let &Operand { reg, access: Access::Def, .. } = writes.next()? else { return None };
@@ -221,13 +224,14 @@ impl<'c> Combiner<'c> {
         self.code.vregs.get(reg.0 as usize) == Some(&RegClass::Word)
     }
 
-    /// Returns the instruction that defines a word, in any block.
+    /// Returns the index of the instruction that defines a 32-bit register, in any block.
     fn maker(&self, reg: Reg) -> Option<u32> {
         let reg = reg.vreg.filter(|&reg| self.is_word(reg))?;
         Some(self.known[reg.0 as usize].def).filter(|&def| def != NONE)
     }
 
-    /// Returns the instruction that defines a word, if it is in the current block.
+    /// Returns the index of the instruction that defines a 32-bit register, if it is in the current
+    /// block.
     fn maker_here(&self, reg: Reg) -> Option<u32> {
         self.maker(reg).filter(|_| reg.vreg.is_some_and(|reg| self.known[reg.0 as usize].block == self.block))
     }
@@ -236,7 +240,7 @@ impl<'c> Combiner<'c> {
         reg.vreg.map_or(0, |reg| self.known[reg.0 as usize].uses)
     }
 
-    /// Returns the constant value of a source, if any.
+    /// Returns the value of a source operand that is an immediate or a register with a constant.
     fn number(&self, src: Src) -> Option<u32> {
         match src.place {
             SourceLocation::Imm(bits) => Some(bits),
@@ -249,7 +253,8 @@ impl<'c> Combiner<'c> {
     // Edits
     // -------------------------------------------------------------------------------------------------------------
 
-    /// Replaces an instruction by a word with the operands of the builder and the same result.
+    /// Replaces an instruction by another one that has the same result. The operands of the new
+    /// instruction are those in the builder.
     fn replace(&mut self, at: u32, word: Word) {
         let Some(result) = self.result(at) else { return };
         self.maps[result.0 as usize] = None;
@@ -268,7 +273,7 @@ impl<'c> Combiner<'c> {
         self.release(old);
     }
 
-    /// Removes an instruction and replaces its result by another register.
+    /// Removes an instruction, and replaces its result by the register `to`.
     fn forward(&mut self, at: u32, to: VReg) {
         let Some(result) = self.result(at) else { return };
         let Some(operands) = self.inst(at).map(|inst| inst.operands.clone()) else { return };
@@ -278,8 +283,8 @@ impl<'c> Combiner<'c> {
         self.release(operands);
     }
 
-    /// Releases the operands of a removed instruction, and removes definitions without remaining
-    /// uses.
+    /// Decrements the use counts of the operands of a removed instruction, and removes definitions
+    /// whose use count becomes 0.
     fn release(&mut self, operands: std::ops::Range<u32>) {
         let mut unused = vec![operands];
         while let Some(operands) = unused.pop() {
@@ -299,7 +304,7 @@ impl<'c> Combiner<'c> {
         }
     }
 
-    /// Returns the distinct registers of the sources.
+    /// Returns the distinct registers of the source operands.
     fn registers(sources: &[Src]) -> ArrayVec<Reg, 4> {
         let mut registers = ArrayVec::new();
         for source in sources {

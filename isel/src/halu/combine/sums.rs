@@ -1,4 +1,5 @@
-//! Combines a sum with its terms if these have no other use: sums, products and shifts.
+//! Combines a sum (IADD3) with the definitions of its terms: sums, products and shifts without
+//! other uses.
 
 use arrayvec::ArrayVec;
 
@@ -7,12 +8,13 @@ use super::word::{Operation, Shift, ThreeSourceOp};
 use crate::halu::operands::{Number, Reg, SourceLocation, Src};
 
 impl Combiner<'_> {
-    /// Combines a sum with one of its terms. Returns `true` if the sum changed.
+    /// Merges the definition of a term into a sum. Returns `true` if the sum changed.
     pub(super) fn sum(&mut self, at: u32, sources: [Src; 3]) -> bool {
         self.sum_of_sum(at, sources) || self.sum_of_shift(at, sources) || self.sum_of_products(at, sources)
     }
 
-    /// Returns the instruction of the current block that defines a source with no other use.
+    /// Returns the index of the instruction that defines a source operand, if it is in the current
+    /// block and its result has no other use.
     fn only_here(&self, source: Src) -> Option<u32> {
         let SourceLocation::Reg(reg) = source.place else { return None };
         self.maker_here(reg).filter(|_| self.uses(reg) == 1)
@@ -74,7 +76,7 @@ impl Combiner<'_> {
         false
     }
 
-    /// Returns a product without an addend, and its factors.
+    /// If the source operand is a product without an addend, returns its instruction and factors.
     fn bare_product(&self, source: Src) -> Option<(u32, [Src; 2])> {
         let maker = self.only_here(source).filter(|_| !source.neg)?;
         let Some((ThreeSourceOp::Product, [a, b, c])) = self.three(maker) else { return None };
@@ -93,15 +95,15 @@ impl Combiner<'_> {
                 let (Some(one), Some(other)) = (self.bare_product(first), self.bare_product(second)) else {
                     return false;
                 };
-                // The later product takes the third term. If the term is defined after that
-                // product, the product moves to the sum.
+                // `a * b + c * d + e` becomes two IMAD. The later product adds the term `e`. If `e`
+                // is defined after this product, the product moves down to the sum.
                 let ((maker, [x, y]), (_, [v, w]), made) =
                     if one.0 > other.0 { (one, other, first) } else { (other, one, second) };
                 let is_there = match to.place {
                     SourceLocation::Reg(reg) => self.maker_of_any(reg).is_none_or(|def| def < maker),
                     _ => true,
                 };
-                // A term that is not a register does not fit beside the factors.
+                // IMAD cannot add an immediate or constant memory if its factors are registers.
                 if to.neg || !to.is_reg() || !self.write_three(maker, ThreeSourceOp::Product, [x, y, to]) {
                     return false;
                 }
@@ -114,14 +116,15 @@ impl Combiner<'_> {
         }
     }
 
-    /// Returns the instruction of the current block that defines a register, or the last word of a
-    /// wide register.
+    /// Returns the index of the instruction that defines a register, or the last word of a wide
+    /// register, if it is in the current block.
     fn maker_of_any(&self, reg: Reg) -> Option<u32> {
         let known = &self.known[reg.vreg?.0 as usize];
         (known.block == self.block).then_some(known.def)
     }
 
-    /// Replaces a factor in a register by an immediate if the factor is constant.
+    /// Replaces a register factor of a product by an immediate, if the factor is constant. Returns
+    /// `true` if the product changed.
     pub(super) fn product_by_number(&mut self, at: u32, [a, b, c]: [Src; 3]) -> bool {
         if ![a, b, c].iter().all(|source| source.is_reg()) {
             return false;
@@ -133,7 +136,7 @@ impl Combiner<'_> {
         })
     }
 
-    /// Folds a shift or a permutation of constants.
+    /// Folds a shift or a byte permutation of constants. Returns `true` if the instruction changed.
     pub(super) fn made_of_numbers(&mut self, at: u32, meaning: Operation) -> bool {
         let number = |reg: Reg| self.number(Src::plain(SourceLocation::Reg(reg)));
         let made = match meaning {
@@ -154,7 +157,7 @@ impl Combiner<'_> {
     }
 }
 
-/// Evaluates PRMT on eight bytes.
+/// Evaluates PRMT with this selector on eight bytes.
 fn permuted(selector: u16, bytes: u64) -> u32 {
     (0..4).fold(0, |word, place| {
         let nibble = selector >> (4 * place) & 0xf;

@@ -10,7 +10,7 @@ use crate::halu::lowering::opcode_of_type::{IADD3, IMAD, LOP3};
 use crate::halu::operands::{Number, Reg, SourceLocation, Src};
 use crate::vcode::Access;
 
-/// Operation of an instruction with three sources.
+/// Operation of a HALU instruction with three source operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ThreeSourceOp {
     /// LOP3 with its truth table.
@@ -21,7 +21,7 @@ pub(super) enum ThreeSourceOp {
     Product,
 }
 
-/// Shift by a constant below 32.
+/// Kind of a shift by a constant below 32.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Shift {
     Left,
@@ -30,16 +30,16 @@ pub(super) enum Shift {
     Signed,
 }
 
-/// Operation of an instruction that can be combined with others.
+/// Decoded operation of an instruction that can be combined with other instructions.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Operation {
     Three(ThreeSourceOp, [Src; 3]),
-    /// Shift of one word by a constant.
+    /// Shift of one 32-bit register: kind of shift, constant count, register.
     Shift(Shift, u32, Reg),
-    /// PRMT with its selector, and the sources of bytes 0 to 3 and 4 to 7.
+    /// PRMT: the selector, and the source registers of bytes 0 to 3 and of bytes 4 to 7.
     Permutation(u16, [Reg; 2]),
     Number(u32),
-    /// Zero-extending load of less than a word.
+    /// Zero-extending load of `bytes` bytes, fewer than four.
     Load {
         bytes: usize,
         /// The same load with sign extension.
@@ -48,7 +48,7 @@ pub(super) enum Operation {
 }
 
 impl Combiner<'_> {
-    /// Returns the operation of an instruction.
+    /// Decodes an instruction into an operation, or returns `None` if it cannot be combined.
     pub(super) fn meaning(&self, at: u32) -> Option<Operation> {
         match self.inst(at)?.inst.opcode() {
             Opcode::PRMT_RIR => self.permutation(at).map(|(selector, words)| Operation::Permutation(selector, words)),
@@ -61,15 +61,15 @@ impl Combiner<'_> {
         }
     }
 
-    /// Returns the register that an instruction reads in a field.
+    /// Returns the register that an instruction reads in the given field.
     pub(super) fn read(&self, at: u32, field: Field) -> Reg {
         let operands = self.inst(at).map_or(&[][..], |inst| self.code.operands(inst));
         let operand = operands.iter().find(|operand| operand.access == Access::Use && operand.place == field);
         operand.map_or(Reg::ZERO, |operand| Reg { vreg: Some(self.now(operand.reg)), part: operand.part })
     }
 
-    /// Returns `true` if an instruction equals this word and reads only the three sources, without
-    /// a guard, a carry or other operands.
+    /// Returns `true` if an instruction equals `word` and reads only the three source operands,
+    /// without a guard, a carry or other operands.
     fn is_plain(&self, at: u32, word: Word) -> bool {
         let Some(inst) = self.inst(at) else { return false };
         let is_source = |field: Field| field == RA || field == R32 || field == R64;
@@ -78,7 +78,7 @@ impl Combiner<'_> {
             && self.code.operands(inst).iter().all(|operand| operand.access != Access::Use || is_source(operand.place))
     }
 
-    /// Decodes an instruction with three sources.
+    /// Decodes an instruction with three source operands: LOP3, IADD3 or IMAD.
     pub(super) fn three(&self, at: u32) -> Option<(ThreeSourceOp, [Src; 3])> {
         let word = self.inst(at)?.inst;
         let opcode = word.opcode();
@@ -120,13 +120,13 @@ impl Combiner<'_> {
         self.is_plain(at, plain).then_some((kind, sources))
     }
 
-    /// Replaces an instruction by one with three sources. Returns `false` if the sources do not
-    /// fit. The sources of LOP3 keep their order.
+    /// Replaces an instruction by an operation with three source operands. Returns `false` if the
+    /// instruction cannot encode the operands. The operands of LOP3 keep their order.
     pub(super) fn write_three(&mut self, at: u32, kind: ThreeSourceOp, sources: [Src; 3]) -> bool {
         let [a, b, c] = sources.map(|source| source.folded(Number::Int));
         let (forms, [a, b, c]) = match kind {
             ThreeSourceOp::Logic(_) => (LOP3, [a, b, c]),
-            // All sources of a sum commute; the first two sources of a product commute.
+            // All operands of a sum commute, and the first two operands of a product commute.
             ThreeSourceOp::Sum if !a.is_reg() => (IADD3, [b, a, c]),
             ThreeSourceOp::Sum if !c.is_reg() => (IADD3, [a, c, b]),
             ThreeSourceOp::Sum => (IADD3, [a, b, c]),
@@ -147,8 +147,8 @@ impl Combiner<'_> {
         true
     }
 
-    /// Decodes PRMT with a constant selector. Returns the selector, and the words of bytes 0 to 3
-    /// and 4 to 7.
+    /// Decodes PRMT with a constant selector. Returns the selector, and the source registers of
+    /// bytes 0 to 3 and of bytes 4 to 7.
     pub(super) fn permutation(&self, at: u32) -> Option<(u16, [Reg; 2])> {
         let word = self.inst(at)?.inst;
         let plain = || Word::new(Opcode::PRMT_RIR).with(IMM16, word.get(IMM16));
@@ -163,7 +163,7 @@ impl Combiner<'_> {
         self.replace(at, Word::new(Opcode::PRMT_RIR).with(IMM16, selector.into()));
     }
 
-    /// Decodes a shift of one word by a constant.
+    /// Decodes a shift of one 32-bit register by a constant.
     pub(super) fn shift_of(&self, at: u32) -> Option<(Shift, u32, Reg)> {
         let word = self.inst(at)?.inst;
         if word.opcode() != Opcode::SHF_RIR {
@@ -187,7 +187,7 @@ impl Combiner<'_> {
         }
     }
 
-    /// `rd = (ra << count) + rb`.
+    /// Replaces an instruction by LEA, which computes `rd = (scaled << count) + to`.
     pub(super) fn write_scaled(&mut self, at: u32, scaled: Reg, count: u32, to: Reg) {
         self.builder.operands.clear();
         self.builder.read(RA, scaled);
@@ -195,7 +195,8 @@ impl Combiner<'_> {
         self.replace(at, Word::new(Opcode::LEA).with(SHIFT, count.into()));
     }
 
-    /// Returns the constant that an instruction moves into its result.
+    /// Returns the constant that an instruction moves into its result register, if it is such a
+    /// move.
     pub(super) fn constant(&self, at: u32) -> Option<u32> {
         let word = self.inst(at)?.inst;
         let plain = || Word::new(Opcode::MOV_I).with(IMM32, word.get(IMM32));
@@ -211,8 +212,8 @@ impl Combiner<'_> {
         self.replace(at, word);
     }
 
-    /// Decodes a zero-extending load. Returns its size in bytes and the same load with sign
-    /// extension.
+    /// Decodes a zero-extending load of less than a word. Returns its size in bytes, and the same
+    /// load with sign extension.
     fn narrow_load(&self, at: u32) -> Option<(usize, Word)> {
         let word = self.inst(at)?.inst;
         let (bytes, signed) = match word.opcode() {
@@ -231,11 +232,11 @@ impl Combiner<'_> {
             _ => &[IMM24],
         };
         let copy = |opcode| fields.iter().fold(Word::new(opcode), |copy, &field| copy.with(field, word.get(field)));
-        // The comparison fails if the load has a guard.
+        // The comparison fails if the load has a guard, because the copy has none.
         (copy(word.opcode()).word() == word.word()).then(|| (bytes, copy(signed)))
     }
 
-    /// Returns `true` if an instruction can be removed when its result is unused.
+    /// Returns `true` if an instruction without used results can be removed.
     pub(super) fn is_removable(&self, at: u32) -> bool {
         let is_move = || {
             let moves = [Opcode::MOV_R, Opcode::MOV_I, Opcode::MOV_C, Opcode::LEA];

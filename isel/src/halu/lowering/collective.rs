@@ -1,4 +1,5 @@
-//! Selection of collective operations (barriers and exchanges within a warp), atomics and fences.
+//! Selection of HALU instructions for collective operations (barriers, shuffles, votes), atomic
+//! operations and fences.
 
 use halfbyte_ir::{AtomicAttr, Attr, FenceAttr, Inst, InstData, Kernel, MemOrder, Op, Scope, Type, Value};
 use halfbyte_isa::halu::fields::*;
@@ -18,7 +19,7 @@ const fn scope(scope: Scope) -> u64 {
     }
 }
 
-/// Returns the encoding of an atomic's memory order.
+/// Returns the encoding of the memory order of a strong access.
 fn order(order: MemOrder) -> u64 {
     match (order.acquires(), order.releases()) {
         (true, true) => choice!(M_ATOM_ORDER, "ACQ_REL"),
@@ -28,7 +29,7 @@ fn order(order: MemOrder) -> u64 {
     }
 }
 
-/// Opcodes of an atomic operation.
+/// Opcodes of an atomic operation for each kind of address.
 macro_rules! atomic {
     ($uniform:ident $wide:ident $flat:ident $shared:ident) => {
         AddressForms {
@@ -41,8 +42,8 @@ macro_rules! atomic {
     };
 }
 
-/// Returns the opcodes of an atomic operation, and for integers the fields for operation and
-/// signedness.
+/// Returns the opcodes of an atomic operation. For an integer operation, also returns the values of
+/// the operation field and the sign field.
 fn atomic_opcodes(op: Op, ty: Type) -> Option<(AddressForms, Option<[u64; 2]>)> {
     let integer = |change: u64, signed: bool| {
         let forms = match ty.bits() {
@@ -88,14 +89,14 @@ fn atomic_opcodes(op: Op, ty: Type) -> Option<(AddressForms, Option<[u64; 2]>)> 
     }
 }
 
-/// Returns `true` if the kernel has shared data that a fence can order.
+/// Returns `true` if the kernel has memory that several items access, which a fence can order.
 fn shares(kernel: &Kernel) -> bool {
     kernel.insts.values().any(|inst| inst.op.orders_memory() && inst.op != Op::Fence)
         || kernel.arrays.iter().any(|array| array.space == halfbyte_ir::Space::Shared)
 }
 
 impl Lowering<'_> {
-    /// Returns a value as an immediate or a register.
+    /// Returns a value as an immediate if it is constant, else as a register.
     fn number_or_word(&mut self, value: Value) -> Src {
         let src = context::src(self, value);
         match src.place {
@@ -104,7 +105,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Starts the instruction in its register or immediate form and sets its slot.
+    /// Starts an instruction with one operand that is a register or an immediate. Selects the
+    /// opcode and sets the operand.
     fn in_slot(&mut self, [of_register, of_number]: [Opcode; 2], src: Src) -> Word {
         match src.place {
             SourceLocation::Imm(bits) => Word::new(of_number).with(IMM32, bits.into()),
@@ -164,7 +166,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Finishes an instruction whose result is a predicate.
+    /// Finishes an instruction whose result is a predicate, and returns the predicate.
     fn answer(&mut self, word: Word) -> Reg {
         let Pred { vreg, .. } = self.out.pred(word, PU);
         Reg { vreg, part: 0 }
@@ -186,7 +188,7 @@ impl Lowering<'_> {
             (_, false) => [BAR_SYNC_R, BAR_SYNC_I],
             (_, true) => [BAR_SYNC_RN, BAR_SYNC_IN],
         };
-        // A zero must be encoded as an immediate, not as RZ.
+        // A barrier number of 0 must be encoded as an immediate, not as RZ.
         let id = id.filter(|id| *id != Src::ZERO).unwrap_or(Src::plain(SourceLocation::Imm(0)));
         let mut word = self.in_slot(forms, id).with(UNALIGNED, u64::from(!aligned));
         if let Some(count) = count {
@@ -234,7 +236,7 @@ impl Lowering<'_> {
         self.out.word(Word::new(Opcode::SHFL_R).with(SHFL_MODE, mode))
     }
 
-    /// Starts an instruction that combines a predicate over the lanes of a mask.
+    /// Starts an instruction that combines the predicates of the lanes in a member mask.
     fn asked(&mut self, forms: [Opcode; 2], args: &[Value]) -> Word {
         let &[says, mask] = args else { return Word::new(Opcode::NOP) };
         let says = context::pred(self, says);
