@@ -1,4 +1,5 @@
-//! Handling of intrinsics that all targets share. An intrinsic names an instruction of a target.
+//! Functions for intrinsics that all targets share. An intrinsic is an op that names instructions
+//! of a target by their assembly text.
 
 use std::fmt::Display;
 
@@ -9,18 +10,18 @@ use crate::{Refusal, reasons};
 const TEXTS: &str =
     "`halfbyte isa NAME` shows how an instruction is written; `$d` is the result, `$0`, `$1`, .. the operands";
 
-/// Returns the text of an intrinsic, or a reason if it belongs to another target.
+/// Returns the assembly text of an intrinsic, or an error if the intrinsic is for another target.
 pub(crate) fn text_for<'d>(data: &'d IntrinsicData, target: &str) -> Result<&'d str, Reason> {
     if data.target == target { Ok(&data.text) } else { Err(reasons::wrong_target(&data.target)) }
 }
 
-/// Returns the reason for a malformed intrinsic text.
+/// Returns the reason to refuse an intrinsic whose assembly text is malformed.
 pub(crate) fn malformed_text(error: impl Display) -> Reason {
     Reason::from(error.to_string()).help(TEXTS)
 }
 
-/// Returns refusals of the intrinsics that are not instructions of the target, used or unused.
-/// `template` parses the text of an intrinsic.
+/// Returns a refusal for each intrinsic of the kernel, used or unused, that is not an instruction
+/// of the target. `template` parses the assembly text of an intrinsic.
 pub(crate) fn refused<T>(
     kernel: &Kernel,
     target: &'static str,

@@ -1,20 +1,21 @@
 //! Rule-based instruction selection, and register allocation.
 //!
-//! A [`Backend`] turns a kernel into machine instructions on virtual registers, which then get
-//! hardware registers. A target's rules are the only description of its capabilities:
-//! [`Backend::legality`] derives legality from their patterns.
+//! A [`Backend`] selects machine instructions on virtual registers for a kernel. Register
+//! allocation then assigns hardware registers. The rules of a target are the only description of
+//! its instructions: [`Backend::legality`] derives the supported ops from the patterns of the
+//! rules.
 
 mod backend;
 #[path = "../classes.rs"]
 mod classes;
 mod driver;
-// Public for `tests/halu_combine.rs`. The module is not part of the stable interface.
+// Public only for `tests/halu_combine.rs`. The module is not part of the stable interface.
 #[doc(hidden)]
 pub mod halu;
 mod intrinsics;
 pub mod mach;
 pub mod print;
-// Public for the emission of PTX. The module is not part of the stable interface.
+// Public only for the emission of PTX. The module is not part of the stable interface.
 #[doc(hidden)]
 pub mod ptx;
 mod reasons;
@@ -23,11 +24,11 @@ pub mod rules;
 mod signature;
 mod simt;
 pub mod straight;
-// Public for tools that explain selection. The module is not part of the stable interface.
+// Public only for tools that explain selection. The module is not part of the stable interface.
 #[doc(hidden)]
 pub mod trace;
 pub mod vcode;
-// Public for the emission of VP1. The module is not part of the stable interface.
+// Public only for the emission of VP1. The module is not part of the stable interface.
 #[doc(hidden)]
 pub mod vp1;
 

@@ -1,4 +1,5 @@
-//! Readable text of machine code, for people who inspect what the compiler does.
+//! Readable text of selected and allocated machine code, for people who inspect the compiler's
+//! output.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -21,15 +22,15 @@ use crate::vcode::{Access, BlockIndex, Edge, Machine, Terminator, VCode, VInst, 
 use crate::vp1::machine::Vp1;
 use crate::vp1::{Class, Group, GroupRegisterPosition};
 
-/// Machine-specific parts of printing.
+/// Functions that print machine code, which each target implements.
 pub trait PrintMachine: Machine {
-    /// Names of registers and blocks that the text of an instruction needs.
+    /// Names of registers and blocks that the printed instructions refer to.
     type Names;
 
-    /// Returns the names for a kernel's registers and blocks.
+    /// Returns the names of the registers and blocks of selected code.
     fn names(signature: &Signature, extra: &Self::Extra, classes: &[Self::Class], blocks: usize) -> Self::Names;
 
-    /// Returns the names for a machine function's registers and blocks.
+    /// Returns the names of the registers and blocks of allocated code.
     fn func_names(func: &MachFunc<Self>) -> Self::Names {
         Self::names(&func.signature, &func.extra, &[], func.blocks.len())
     }
@@ -37,24 +38,26 @@ pub trait PrintMachine: Machine {
     /// Returns the text of a virtual register of the given class.
     fn reg(reg: VReg, class: Option<Self::Class>) -> String;
 
-    /// Returns the name of an operand's field.
+    /// Returns the name of an operand's field, such as `rd`.
     fn place(place: Self::RegisterPosition) -> String;
 
-    /// Returns the assembly of an instruction.
+    /// Returns an instruction as assembly text.
     fn text(inst: &Self::Inst, names: &Self::Names) -> String;
 
-    /// Returns the assembly of a branch without its targets, which the caller prints after it.
+    /// Returns a branch as assembly text without its targets. The caller prints the targets after
+    /// it.
     fn branch(inst: &Self::Inst, names: &Self::Names) -> String {
         Self::text(inst, names)
     }
 
-    /// Returns the assembly of an instruction of a machine function, with its branch target if any.
+    /// Returns an instruction of allocated code as assembly text, with its branch target if any.
     fn text_to(inst: &Self::Inst, target: Option<BlockIndex>, names: &Self::Names) -> String {
         let target = target.map_or(String::new(), |target| format!(" -> b{target}"));
         format!("{}{target}", Self::text(inst, names))
     }
 
-    /// Returns the statistics that follow the name of a machine function.
+    /// Returns the numbers of registers, bytes and spills that follow a function's name in the
+    /// text.
     fn figures(func: &MachFunc<Self>) -> String {
         let MachFunc { local_bytes, registers, spills, .. } = func;
         format!(": {registers} registers, {spills} spills, {local_bytes} bytes of local memory")
@@ -248,13 +251,13 @@ fn fmt_mach_func<M: PrintMachine>(f: &mut fmt::Formatter<'_>, func: &MachFunc<M>
     Ok(())
 }
 
-/// Builds an entry without instructions, which holds the names for printing a kernel.
+/// Builds an entry without instructions, whose names are used to print the kernel.
 fn ptx_names(signature: &Signature, extra: &PtxExtra, registers: &[Type], blocks: usize) -> Entry {
     let mut declared = Registers::default();
     let mut numbers = (0..).zip(registers);
     while let Some((number, &ty)) = numbers.next() {
         declared.declare(Ptx::reg(VReg(number), Some(ty)), ty, None);
-        // A 128-bit register takes two register numbers.
+        // A 128-bit register counts as two registers in the numbering.
         if ty == Type::B128 {
             numbers.next();
         }

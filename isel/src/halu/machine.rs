@@ -6,35 +6,35 @@ use halfbyte_isa::word::Field;
 
 use crate::vcode::Machine;
 
-/// HALU.
+/// Type that names HALU as the target machine of selected code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Halu;
 
-/// Kernel data for the emission of HALU code, beside the instructions.
+/// Data of a kernel, other than its instructions, that the emission of HALU objects needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HaluExtra {
-    /// Static shared memory in bytes, without the dynamic size given by a launch; `None` if the
-    /// kernel declares no shared memory.
+    /// Size of static shared memory in bytes. Dynamic shared memory, whose size a launch gives, is
+    /// not included. `None` if the kernel declares no shared memory.
     pub shared_bytes: Option<u32>,
-    /// Bytes of local memory that the kernel declares. Spill slots follow it.
+    /// Bytes of local memory for the scratch arrays of the kernel. Spill slots follow them.
     pub scratch_bytes: u32,
 }
 
 /// Register class of a virtual register of HALU.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RegClass {
-    /// Predicate.
+    /// One predicate register.
     Pred,
     /// One 32-bit register.
     Word,
-    /// Two 32-bit registers, the first one even.
+    /// Two adjacent 32-bit registers, of which the first number is even.
     Pair,
-    /// Four 32-bit registers, the first one a multiple of four.
+    /// Four adjacent 32-bit registers, of which the first number is a multiple of four.
     Quad,
 }
 
 impl RegClass {
-    /// Returns the number of 32-bit registers of the class; 0 for a predicate.
+    /// Returns the number of 32-bit registers that the class takes. A predicate takes 0.
     pub const fn words(self) -> u32 {
         match self {
             RegClass::Pred => 0,

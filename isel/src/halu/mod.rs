@@ -1,4 +1,4 @@
-//! Selection for HALU.
+//! Instruction selection for HALU.
 
 mod builder;
 pub mod combine;
@@ -16,7 +16,7 @@ use halfbyte_isa::halu::TARGET;
 use crate::rules::{HALU_NATIVE, HALU_RULES, Rule};
 use crate::{Backend, Halu, Refusal, Request, Scratch, Selected, reasons};
 
-/// Returns the operations that HALU supports. A pair is two general registers, and a quad four.
+/// Returns the ops that HALU supports.
 fn legality() -> Legality {
     Legality::new(TARGET.name(), HALU_NATIVE.iter().copied(), reason_for_type)
         .with_free_parts(4)

@@ -1,15 +1,15 @@
-//! Types that the rules use: registers, predicates, and values as operands.
+//! Types that the HALU rules use: registers, predicates, and source operands.
 
 use halfbyte_ir::Value;
 
 use crate::vcode::VReg;
 
-/// General register, one word of a wide register, or RZ.
+/// General register, one 32-bit word of a wide register, or RZ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reg {
-    /// `None` is RZ, or PT for a predicate.
+    /// The virtual register, or `None` for RZ. If the result is a predicate, `None` is PT.
     pub vreg: Option<VReg>,
-    /// First word used of a wide register.
+    /// Number of the first word that is used of a wide register.
     pub part: u8,
 }
 
@@ -20,7 +20,7 @@ impl Reg {
         Reg { vreg: Some(vreg), part: 0 }
     }
 
-    /// Returns the register `k` words further.
+    /// Returns the word that is `k` words after this word in a wide register.
     pub(super) const fn part(self, k: u8) -> Reg {
         match self.vreg {
             Some(_) => Reg { vreg: self.vreg, part: self.part + k },
@@ -29,10 +29,10 @@ impl Reg {
     }
 }
 
-/// Predicate, possibly inverted.
+/// Predicate register or PT, possibly inverted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Pred {
-    /// `None` is PT.
+    /// The virtual register, or `None` for PT.
     pub vreg: Option<VReg>,
     pub not: bool,
 }
@@ -58,16 +58,16 @@ impl Index {
     }
 }
 
-/// Location of a source word.
+/// Location of a source word: a register, an immediate or constant memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SourceLocation {
     Reg(Reg),
     Imm(u32),
-    /// Byte offset in constant bank 0.
+    /// Word at this byte offset in constant bank 0.
     Const(u16),
 }
 
-/// Halves of a register that the two lanes read.
+/// Half selector of a packed-half operand: the halves of the register that the two lanes read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Half {
     Both,
@@ -75,7 +75,7 @@ pub enum Half {
     High,
 }
 
-/// Number format, which determines the meaning of a sign modifier.
+/// Number format of an operand, which determines the bits that negation and absolute value change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Number {
     Half,
@@ -83,7 +83,7 @@ pub enum Number {
     Int,
 }
 
-/// Source operand. Its modifiers apply in order: half selection, absolute value, negation.
+/// Source operand. Its modifiers apply in this order: half selector, absolute value, negation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Src {
     pub place: SourceLocation,
@@ -99,7 +99,7 @@ impl Src {
         Src { place, neg: false, abs: false, half: Half::Both }
     }
 
-    /// Returns an immediate. Zero becomes RZ, which every source field accepts.
+    /// Returns an immediate operand. Zero becomes RZ, which every source field accepts.
     pub const fn imm(bits: u32) -> Src {
         match bits {
             0 => Src::ZERO,
@@ -119,7 +119,7 @@ impl Src {
         Src { abs: true, neg: false, ..self }
     }
 
-    /// Returns the source with both lanes read from lane `lane`.
+    /// Returns the operand with lane `lane` in both lanes.
     pub(super) const fn broadcast(self, lane: u8) -> Src {
         let half = match (self.half, lane) {
             (Half::Both, 0) => Half::Low,
@@ -129,7 +129,8 @@ impl Src {
         Src { half, ..self }
     }
 
-    /// Applies the modifiers of an immediate to its bits, because no instruction has both.
+    /// Applies the modifiers of an immediate to its bits, because an instruction with an immediate
+    /// has no modifiers for it.
     pub(super) fn folded(self, number: Number) -> Src {
         let SourceLocation::Imm(bits) = self.place else {
             return self;
@@ -154,7 +155,7 @@ impl Src {
     }
 }
 
-/// Register as a source of a video instruction, with the source lane of each lane.
+/// Register operand of a video instruction, with an element selector: the source lane of each lane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Lanes {
     pub reg: Reg,
@@ -166,7 +167,7 @@ impl Lanes {
         Lanes { reg, map: [0, 1, 2, 3] }
     }
 
-    /// Returns the source with every lane read from lane `lane`.
+    /// Returns the operand with lane `lane` in every lane.
     pub(super) fn broadcast(self, lane: u8) -> Lanes {
         let from = self.map.get(usize::from(lane)).copied().unwrap_or(0);
         Lanes { reg: self.reg, map: [from; 4] }

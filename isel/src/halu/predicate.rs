@@ -1,19 +1,19 @@
-//! If-conversion to predicates: replaces a branch around a few instructions by guards on the
-//! instructions that must not run speculatively.
+//! If-conversion to guards: removes a branch around a few instructions. Instructions that must not
+//! be executed speculatively get the branch condition as a guard.
 //!
-//! The IR's `if_convert` turns branches whose arms only compute into selects. The remaining arms
-//! load, store or divide. Each such instruction gets the branch condition as its guard, the rest of
-//! both arms runs unconditionally, and selects choose the block arguments at the join. Each item
-//! makes the same accesses in the same order, so traps are preserved. A guarded instruction is an
-//! ordinary definition: if the guard is false, the result is undefined, and no value computed from
-//! the result is stored or selected.
+//! The pass `if_convert` of the IR turns a branch into selects if its arms only compute. The
+//! remaining arms load, store or divide. Each such instruction gets the branch condition as its
+//! guard. All other instructions of both arms are executed unconditionally, and selects choose the
+//! block arguments at the join. Each item makes the same accesses in the same order, so traps are
+//! preserved. If the guard of an instruction is false, its result is undefined, and no value that
+//! is computed from the result is stored or selected.
 //!
-//! The conversion is done here and not in the IR because every HALU instruction has a guard and
-//! VP1's accesses have none. A guarded op in the IR would be one more kind of access for all
-//! passes, used only by this machine.
+//! The conversion is not a pass of the IR, because every HALU instruction has a guard but VP1's
+//! loads and stores have none. All passes would have to handle guarded ops that only HALU can
+//! execute.
 //!
-//! Inner branches are converted first; an instruction that is already guarded then gets the
-//! conjunction of both conditions.
+//! Inner branches are converted first. An instruction that is already guarded then gets the
+//! conjunction of both conditions as its guard.
 
 use std::ops::Range;
 
@@ -26,55 +26,55 @@ use halfbyte_isa::row::InstClass;
 use super::machine::{Halu, RegClass};
 use crate::vcode::{Access, BlockIndex, Edge, Operand, Terminator, VBlock, VCode, VInst, VReg};
 
-/// Maximum number of extra instructions compared with the longer arm alone.
+/// Maximum number of instructions that converted code may execute in addition to its longer arm.
 const EXTRA: u32 = 4;
-/// Maximum number of instructions of the longer arm. If all items take the other arm, the branch
-/// would have skipped them.
+/// Maximum number of instructions of the longer arm. If no item takes this arm, the branch would
+/// have skipped the instructions.
 const LONGEST: u32 = 8;
-/// Maximum number of instructions of an arm with strong accesses. A PTX guard is imported as a
-/// branch around such an arm. A guard does not split a subgroup, but a branch would.
+/// Maximum number of instructions of an arm with strong accesses. The import of PTX turns a guard
+/// into a branch around such an arm. Unlike a branch, a guard does not split a subgroup.
 const LONGEST_STRONG: u32 = 64;
-/// PLOP3 truth tables: the conjunction of the first two operands, and a select of the second or
-/// third operand by the first.
+/// PLOP3 truth tables: the AND of the first two operands, and a select of the second or third
+/// operand by the first.
 const BOTH: u64 = 0xf0 & 0xcc;
 const CHOSEN: u64 = 0xf0 & 0xcc | 0x0f & 0xaa;
 
-/// Condition of a guarded instruction.
+/// Predicate register, possibly inverted, that guards an instruction.
 #[derive(Clone, Copy)]
 struct Guard {
     reg: VReg,
     not: bool,
 }
 
-/// Instructions that stay together.
+/// Consecutive instructions with one guard.
 struct Piece {
     insts: Range<u32>,
-    /// Guard for those of the instructions that must not run speculatively.
+    /// Guard of the instructions in the range that must not be executed speculatively.
     guard: Option<Guard>,
 }
 
-/// Instructions of a block.
+/// Instructions of a block during the conversion.
 struct Body {
     pieces: Vec<Piece>,
-    /// Block merged into this one, whose instructions follow.
+    /// Block that was merged into this block, and whose instructions follow.
     next: Option<BlockIndex>,
-    /// Last block of the chain of merged blocks.
+    /// Last block in the list of merged blocks that `next` links.
     last: BlockIndex,
-    /// Number of predecessors.
+    /// Number of edges to the block.
     ways_in: u32,
     is_gone: bool,
 }
 
-/// Branch that can be converted.
+/// Conditional branch that can be replaced by guards.
 struct ConvertibleBranch {
     guard: Guard,
-    /// Blocks of the two arms, which have no other predecessor.
+    /// Blocks of the two arms, whose only predecessor is the block with the branch.
     arms: [BlockIndex; 2],
     /// Edges from the arms to the join, or `None` if both arms end the item.
     ends: Option<[Edge; 2]>,
 }
 
-/// Converts all suitable branches.
+/// Replaces all suitable branches by guards.
 pub(super) fn predicate(code: &mut VCode<Halu>) {
     if !code.blocks.iter().any(|block| matches!(block.terminator, Terminator::Branch { .. })) {
         return;
@@ -116,8 +116,8 @@ fn edges(terminator: &mut Terminator<Halu>) -> impl Iterator<Item = &mut Edge> {
     first.into_iter().chain(second)
 }
 
-/// Returns `true` if an instruction must not run speculatively, because it may trap or is
-/// expensive.
+/// Returns `true` if an instruction must not be executed speculatively, because it may trap or is
+/// slow.
 fn is_guarded(inst: &Word) -> bool {
     use Opcode::{FDIV_RR, FSQRT_R, IDIV_RR, IDIV_WIDE_RR, IREM_RR, IREM_WIDE_RR, MUFU_R};
     let is_dear = matches!(inst.opcode(), FDIV_RR | FSQRT_R | MUFU_R | IDIV_RR | IREM_RR | IDIV_WIDE_RR | IREM_WIDE_RR);
@@ -126,9 +126,9 @@ fn is_guarded(inst: &Word) -> bool {
 
 struct Converter<'c> {
     code: &'c mut VCode<Halu>,
-    /// Body by block.
+    /// Instructions of each block.
     bodies: Vec<Body>,
-    /// Replacement of each register: a parameter of a merged block maps to its argument.
+    /// Replacement of each register. A parameter of a merged block is replaced by its argument.
     stands_for: Vec<VReg>,
     changed: bool,
 }
@@ -138,7 +138,7 @@ impl Converter<'_> {
         self.bodies.get(block as usize)
     }
 
-    /// Returns a block and the blocks merged into it.
+    /// Returns the instructions of a block and of all blocks that were merged into it.
     fn chain(&self, block: BlockIndex) -> impl Iterator<Item = &Body> {
         std::iter::successors(self.body(block), |body| self.body(body.next?))
     }
@@ -164,7 +164,7 @@ impl Converter<'_> {
         reg
     }
 
-    /// Returns the branch at the end of a block if it can be converted profitably.
+    /// Returns the conditional branch at the end of a block, if its conversion pays.
     fn fork(&self, block: BlockIndex) -> Option<ConvertibleBranch> {
         self.body(block).filter(|body| !body.is_gone)?;
         let Terminator::Branch { inst, then, otherwise } = &self.code.blocks.get(block as usize)?.terminator else {
@@ -189,18 +189,18 @@ impl Converter<'_> {
         ((pays || is_guard) && !has_params).then_some(fork)
     }
 
-    /// Returns `true` if an arm makes strong accesses.
+    /// Returns `true` if an arm contains strong accesses.
     fn is_strong(&self, way: BlockIndex) -> bool {
         let pieces = self.chain(way).flat_map(|body| &body.pieces);
         pieces.flat_map(|piece| self.insts(&piece.insts)).any(|inst| is_strong_access(&inst.inst))
     }
 
-    /// Returns the number of instructions of an arm, or `None` if it is too long or contains
-    /// control flow.
+    /// Returns the number of instructions of an arm, or `None` if the arm is too long or contains a
+    /// branch.
     fn cost(&self, way: BlockIndex) -> Option<u32> {
         let mut cost = 0;
         for piece in self.chain(way).flat_map(|body| &body.pieces) {
-            // An existing guard needs one more instruction, which combines both conditions.
+            // One more instruction combines an existing guard with the condition of the branch.
             cost += piece.insts.len() as u32 + u32::from(piece.guard.is_some());
             if cost > LONGEST_STRONG {
                 return None;
@@ -212,7 +212,7 @@ impl Converter<'_> {
         Some(cost)
     }
 
-    /// Returns the number of selects that the join needs.
+    /// Returns the number of selects that the block arguments of the join need.
     fn selects(&self, fork: &ConvertibleBranch) -> u32 {
         let Some([a, b]) = &fork.ends else { return 0 };
         let given = self.code.list(&a.args).iter().zip(self.code.list(&b.args)).filter(|(a, b)| a != b);
@@ -251,7 +251,7 @@ impl Converter<'_> {
         self.join(block);
     }
 
-    /// Adds an instruction. Its piece determines its position.
+    /// Appends an instruction to the code. The piece that contains it determines its position.
     fn push(&mut self, inst: Word, operands: &[Operand<Halu>], loc: Loc) {
         let operands = self.code.add_operands(operands.iter().copied());
         self.code.insts.push(VInst { inst, operands, loc });
@@ -277,7 +277,7 @@ impl Converter<'_> {
         }
     }
 
-    /// Returns the conjunction of two guards.
+    /// Emits the AND of two guards, and returns it as a guard.
     fn both(&mut self, a: Guard, b: Guard, loc: Loc) -> Guard {
         let reg = self.vreg(RegClass::Pred);
         let operand = |place, reg, access| Operand { place, reg, part: 0, access };
@@ -288,7 +288,8 @@ impl Converter<'_> {
         Guard { reg, not: false }
     }
 
-    /// Selects the arguments of the join.
+    /// Emits selects between the block arguments of two edges to the join, and returns the selected
+    /// arguments.
     fn select(&mut self, guard: Guard, a: &Edge, b: &Edge, loc: Loc) -> Range<u32> {
         let start = self.code.pool.len() as u32;
         for (a, b) in a.args.clone().zip(b.args.clone()) {
@@ -300,7 +301,8 @@ impl Converter<'_> {
         start..self.code.pool.len() as u32
     }
 
-    /// Returns a register that holds `a` if the guard holds, and `b` otherwise.
+    /// Emits a select, and returns the register that holds `a` if the guard holds, and `b`
+    /// otherwise.
     fn choose(&mut self, guard: Guard, a: VReg, b: VReg, loc: Loc) -> VReg {
         let class = self.class(a);
         let operand = |place, reg, part, access| Operand { place, reg, part, access };
@@ -324,7 +326,7 @@ impl Converter<'_> {
         chosen.unwrap_or(a)
     }
 
-    /// Merges a block with its only successor if that has no other predecessor.
+    /// Merges a block with its only successor, if the successor has no other predecessor.
     fn join(&mut self, block: BlockIndex) {
         let Some(Terminator::Jump(edge)) = self.code.blocks.get(block as usize).map(|block| &block.terminator) else {
             return;
@@ -356,7 +358,7 @@ impl Converter<'_> {
         }
     }
 
-    /// Rebuilds the code.
+    /// Rebuilds the code from the converted blocks.
     fn gather(self) {
         let old = &*self.code;
         let pool = old.pool.iter().map(|&reg| self.resolve(reg)).collect();
@@ -402,7 +404,7 @@ impl Converter<'_> {
         *self.code = new;
     }
 
-    /// Copies an instruction, with its operands, to the new code.
+    /// Copies an instruction and its operands to the new code, with an optional guard.
     fn copy(&self, inst: &VInst<Halu>, guard: Option<Guard>, operands: &mut Vec<Operand<Halu>>) -> VInst<Halu> {
         let start = operands.len() as u32;
         for operand in self.code.operands(inst) {

@@ -1,4 +1,5 @@
-//! Functions that the rules call: matchers of values, and constructors of instructions.
+//! Functions that the HALU rules call: extractors, which match values, and constructors, which emit
+//! instructions.
 
 use halfbyte_abi::{GROUP_COUNT_OFFSET, GROUP_SIZE_OFFSET, ITEM_COUNT_OFFSET};
 use halfbyte_ir::{
@@ -116,7 +117,7 @@ impl rules::Context for Lowering<'_> {
         self.out.wide(RegClass::Quad, &[a, b, c, d])
     }
 
-    // Packed halves.
+    // Constructors of packed-half instructions.
 
     fn hadd2(&mut self, ty: Type, flags: FloatFlags, a: Src, b: Src) -> Reg {
         let inst = self.out.two_commuting(HADD2, Number::Half, a, b);
@@ -194,7 +195,7 @@ impl rules::Context for Lowering<'_> {
         (self.bf16(ty).is_some() && !flags.ftz && flags.clamp == Clamp::Sat).then_some(())
     }
 
-    // Video.
+    // Constructors of video instructions.
 
     fn video(&mut self, op: &Video, ty: Type, sign: &Sign, a: Lanes, b: Lanes) -> Reg {
         let inst = self.video_inst(*op, ty, [*sign; 3], a, b);
@@ -256,10 +257,11 @@ impl rules::Context for Lowering<'_> {
         self.prmt(selector, Src::plain(SourceLocation::Reg(reg)), Src::ZERO)
     }
 
-    // Integers.
+    // Constructors of integer instructions.
 
     fn iadd3(&mut self, a: Src, b: Src, c: Src) -> Reg {
-        // All three sources commute; a source that is not a register must be in the middle.
+        // All three operands commute. Only the second operand can be an immediate or constant
+        // memory.
         let [a, b, c] = if !c.is_reg() && b.is_reg() { [a, c, b] } else { [a, b, c] };
         let inst = self.out.three(IADD3, Number::Int, a, b, c);
         self.out.word(inst)
@@ -472,7 +474,7 @@ impl rules::Context for Lowering<'_> {
         Src::imm(ty.elem().bits() - 1)
     }
 
-    // Floats.
+    // Constructors of f32 instructions.
 
     fn fadd(&mut self, flags: FloatFlags, a: Src, b: Src) -> Reg {
         let inst = self.out.two_commuting(FADD, Number::Single, a, b);
@@ -501,7 +503,7 @@ impl rules::Context for Lowering<'_> {
         self.out.word(inst.with(RND, rounding(flags.rounding)))
     }
 
-    // f64.
+    // Constructors of f64 instructions.
 
     fn dadd(&mut self, flags: FloatFlags, a: Reg, b: Reg) -> Reg {
         self.double(Opcode::DADD_RR, flags, &[a, b])
@@ -649,7 +651,7 @@ impl rules::Context for Lowering<'_> {
         self.out.word(inst.with(HFMT, half_format(ty)).with(RND, rounding(flags.rounding)))
     }
 
-    // Lanes.
+    // Extractors and constructors of lane moves.
 
     fn broadcast_map(&mut self, map: LaneMap) -> Option<u8> {
         (map.get(0) == map.get(1) && map.get(0) < 2).then_some(map.get(0) as u8)
@@ -688,8 +690,8 @@ impl rules::Context for Lowering<'_> {
         let kept = Src::imm(in_lanes(width, ty.elem().mask() as u32 >> n));
         match sign {
             Sign::U => self.lop3(0xc0, shifted, kept, Src::ZERO),
-            // Sign extension: with m = the shifted sign bit, (x ^ m) - m copies the bit upward.
-            // Table 0x6a is (a & b) ^ c.
+            // Sign extension of lanes: with m = the shifted sign bit, `(x ^ m) - m` copies the sign
+            // upward. The table 0x6a is `(a & b) ^ c`.
             Sign::S => {
                 let m = self.out.in_reg(Src::imm(in_lanes(width, 1 << (width - 1) >> n)));
                 let flipped = self.lop3(0x6a, shifted, kept, m);
@@ -734,7 +736,7 @@ impl rules::Context for Lowering<'_> {
         self.out.word(Word::new(opcode).with(CMEM_OFFSET, offset.into()))
     }
 
-    // Memory.
+    // Constructors of loads, stores and addresses.
 
     fn load(&mut self, ty: Type, mem: MemAttr, base: Value) -> Reg {
         self.load_from(ty, mem, base, None)

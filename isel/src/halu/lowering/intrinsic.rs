@@ -1,4 +1,5 @@
-//! Selection of intrinsics: a line of HALU assembly becomes that instruction.
+//! Selection of intrinsics: an intrinsic, written as a line of HALU assembly, becomes this
+//! instruction.
 
 use halfbyte_ir::{Inst, IntrinsicData, Kernel, Reason, Type, ValueDef};
 use halfbyte_isa::halu::TARGET;
@@ -11,7 +12,7 @@ use super::context;
 use super::{Lowering, class_of};
 use crate::{Refusal, intrinsics, reasons};
 
-/// Returns an intrinsic's instruction template and the register class of its result.
+/// Returns the instruction template of an intrinsic, and the register class of the result.
 fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<(Template, RegClass), Reason> {
     let text = intrinsics::text_for(data, TARGET.name())?;
     let class = |ty: Type| match class_of(ty) {
@@ -36,14 +37,16 @@ fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<(Templa
     Ok((template, result))
 }
 
-/// Returns the number of the 32-bit kernel parameter that is operand `operand`, if it is one.
+/// If operand number `operand` of an intrinsic is a 32-bit kernel parameter, returns the
+/// parameter's number.
 fn parameter(kernel: &Kernel, inst: Inst, operand: u8) -> Option<u32> {
     let &value = kernel.args(inst).get(usize::from(operand))?;
     let ValueDef::Param(number) = kernel.values[value].def else { return None };
     (kernel.ty(value).bits() == 32).then_some(number)
 }
 
-/// Returns refusals of the intrinsics that are not HALU instructions, used or unused.
+/// Returns a refusal for each intrinsic of the kernel, used or unused, that is not a HALU
+/// instruction.
 pub(crate) fn check(kernel: &Kernel) -> Vec<Refusal> {
     intrinsics::refused(kernel, TARGET.name(), template)
 }

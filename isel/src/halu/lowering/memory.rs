@@ -9,36 +9,36 @@ use super::super::machine::{HaluExtra, RegClass};
 use super::super::operands::{Index, Reg, SourceLocation, Src};
 use super::{Lowering, class_of, context};
 
-/// Number of buffers whose addresses are in pairs of uniform registers; further buffers use general
-/// registers.
+/// Number of buffers whose addresses are in pairs of uniform registers. The addresses of further
+/// buffers are in general registers.
 const UNIFORM_PAIRS: usize = URZ as usize / 2;
-/// Range of a signed 24-bit displacement.
+/// Range of the displacement of an access: a signed 24-bit integer.
 const DISPLACEMENT: std::ops::Range<i64> = -(1 << 23)..1 << 23;
 
-/// Address of an access.
+/// Address of a load or store, by addressing mode.
 pub(super) enum Address {
-    /// Uniform register pair, offset register and displacement.
+    /// Global memory: pair of uniform registers, offset register and displacement.
     Uniform { pair: u8, offset: Reg, displacement: i32 },
-    /// Register pair and displacement in global memory.
+    /// Global memory: pair of general registers and displacement.
     Wide { base: Reg, displacement: i32 },
-    /// Register pair and displacement of a generic address.
+    /// Generic address space: pair of general registers and displacement.
     Flat { base: Reg, displacement: i32 },
-    /// Offset register and displacement in an array of the kernel.
+    /// Shared or scratch memory of the kernel: offset register and displacement.
     Own { space: Space, offset: Reg, displacement: i32 },
 }
 
-/// Opcodes of an access, by kind of address.
+/// Opcodes of a load or store, one for each addressing mode.
 #[derive(Clone, Copy)]
 pub(super) struct AddressForms {
     pub uniform: Opcode,
     pub wide: Opcode,
     pub flat: Opcode,
     pub shared: Opcode,
-    /// Opcode for scratch memory, if there is one.
+    /// Opcode for scratch memory. Atomic operations on scratch memory do not exist.
     pub scratch: Option<Opcode>,
 }
 
-/// Opcodes of an access of a given size.
+/// Opcodes of a load or store of the given size, one for each addressing mode.
 macro_rules! forms {
     ($uniform:ident $wide:ident $flat:ident $shared:ident $scratch:ident) => {
         AddressForms {
@@ -74,7 +74,7 @@ const fn store(bytes: u32) -> AddressForms {
 /// Memory order and scope fields of a strong access.
 pub(super) type Strength = [u64; 2];
 
-/// Returns the start of each array in its address space, and the total sizes.
+/// Returns the start of each array in shared or scratch memory, and the total size of each memory.
 pub(super) fn arrays(kernel: &Kernel) -> (Vec<u64>, HaluExtra) {
     if kernel.arrays.is_empty() {
         return (Vec::new(), HaluExtra::default());
@@ -93,7 +93,8 @@ pub(super) fn arrays(kernel: &Kernel) -> (Vec<u64>, HaluExtra) {
 }
 
 impl Lowering<'_> {
-    /// Returns the uniform register pair of a buffer's address, if one is left.
+    /// Returns the number of the uniform register pair that holds a buffer's address. Returns
+    /// `None` if no pair is free.
     fn uniform_pair(&mut self, base: Value) -> Option<u8> {
         let ValueDef::Param(number) = self.kernel.values[base].def else { return None };
         if !context::is_buffer(self.kernel, number) {
@@ -109,7 +110,7 @@ impl Lowering<'_> {
         Some(2 * pair as u8)
     }
 
-    /// Returns the generic address of an array.
+    /// Returns the generic address of an array of the kernel.
     pub(crate) fn array_address(&mut self, number: usize) -> Reg {
         let window = match self.kernel.arrays.get(number).map(|array| array.space) {
             Some(Space::Scratch) => LOCAL_WINDOW,
@@ -119,8 +120,8 @@ impl Lowering<'_> {
         self.out.wide(RegClass::Pair, &[Src::imm(address as u32), Src::imm((address >> 32) as u32)])
     }
 
-    /// Returns the address of an access to an array, if a register and a displacement can express
-    /// it.
+    /// Returns the address of an access to an array, or `None` if one register and a displacement
+    /// cannot express the address.
     fn in_array(&mut self, mem: MemAttr, base: Value, index: Option<Index>) -> Option<Address> {
         let ValueDef::Array(number) = self.kernel.values[base].def else { return None };
         let space = self.kernel.array(base)?.space;
@@ -133,7 +134,7 @@ impl Lowering<'_> {
         Some(Address::Own { space, offset, displacement: displacement as i32 })
     }
 
-    /// Returns the address of an access.
+    /// Returns the address of a load or store for the opcodes `forms`.
     pub(super) fn address(&mut self, forms: AddressForms, mem: MemAttr, base: Value, index: Option<Index>) -> Address {
         let is_scratch = self.kernel.array(base).is_some_and(|array| array.space == Space::Scratch);
         if (forms.scratch.is_some() || !is_scratch)
@@ -150,7 +151,7 @@ impl Lowering<'_> {
             let offset = index.map_or(Reg::ZERO, |index| self.scaled(index, mem.scale));
             return Address::Uniform { pair, offset, displacement: mem.offset };
         }
-        // If the kernel has arrays, a computed address may point into one of them.
+        // If the kernel has arrays, a computed address may point into an array, so it is generic.
         let is_flat = !self.kernel.arrays.is_empty() && !matches!(self.kernel.values[base].def, ValueDef::Param(_));
         let mut base = self.value_reg(base);
         if let Some(index) = wide {
@@ -171,9 +172,10 @@ impl Lowering<'_> {
         if is_flat { Address::Flat { base, displacement } } else { Address::Wide { base, displacement } }
     }
 
-    /// Starts the instruction of an access, at `plus` bytes after the address.
+    /// Starts a load or store instruction, `plus` bytes after the address.
     pub(super) fn access(&mut self, forms: AddressForms, address: &Address, plus: i32) -> Word {
-        // A merged access is aligned to its size, and so becomes a single instruction.
+        // An access that replaces several source accesses is aligned to its size, so it is one
+        // instruction.
         self.out.access = self.wide.take().into();
         let (opcode, reg, displacement) = match *address {
             Address::Uniform { offset, displacement, .. } => (forms.uniform, offset, displacement),
@@ -209,7 +211,8 @@ impl Lowering<'_> {
             let inst = ordered(self.access(load(bytes), &address, 0), strength);
             return Reg::new(self.out.put(inst, class, None, 0));
         }
-        // Split into pieces as wide as the alignment, so that the same accesses trap.
+        // A wide access is split into pieces as wide as the alignment, so that exactly the
+        // misaligned accesses of the IR trap.
         if mem.align == 8 {
             let [low, high] = [0, 8].map(|plus| {
                 let inst = self.access(load(8), &address, plus);
@@ -240,7 +243,7 @@ impl Lowering<'_> {
     ) -> Reg {
         let bytes = ty.bytes();
         let address = self.address(store(bytes), mem, base, index);
-        // A store only takes registers; a zero is RZ.
+        // A store only accepts registers. The constant zero is RZ.
         let src = context::src(self, value);
         let data = if bytes <= 4 { self.out.reg(src) } else { self.value_reg(value) };
         if mem.align >= bytes || bytes <= 4 || strength.is_some() {

@@ -1,4 +1,4 @@
-//! HALU's part of selection: from IR to instructions on virtual registers.
+//! Instruction selection for HALU: from the IR to instructions on virtual registers.
 
 mod collective;
 pub(crate) mod context;
@@ -34,26 +34,28 @@ pub(super) struct Lowering<'k> {
     pub out: Builder,
     pub fired: Vec<u32>,
     pub trace: Option<&'k mut Trace>,
-    /// Current nesting depth of operand folds.
+    /// Number of operand folds in progress that are nested in each other.
     pub depth: u32,
     locate: &'k dyn Fn(Span) -> Loc,
-    /// Offsets of the parameters.
+    /// Offset of each kernel parameter in the constant bank.
     offsets: Vec<u16>,
-    /// Start of each array in its address space.
+    /// Start of each array in shared or scratch memory.
     starts: Vec<u64>,
     extra: HaluExtra,
-    /// Register that the uses of a value refer to, created at the first use.
+    /// Register of each value, created at the first visited use. The definition is visited later.
     value_regs: SecondaryMap<Value, Option<VReg>>,
-    /// Register to which a rule's result aliases a value's register.
+    /// For each virtual register of a value, the register of a rule's result that holds the same
+    /// value.
     aliases: Vec<Option<Reg>>,
-    /// Registers that must be written themselves, because block arguments or parameters refer to
-    /// them.
+    /// `true` for each register that an instruction must write, because a block argument or a block
+    /// parameter names it. Such a register cannot be an alias.
     own: Vec<bool>,
-    /// Requested scaled indices of each value: bytes per step and register.
+    /// Byte offsets to compute from each index value: the bytes per step, and the register of the
+    /// product.
     scaled: SecondaryMap<Value, Vec<(u32, VReg)>>,
-    /// Parameters whose addresses are in uniform registers, in the order of the register pairs.
+    /// Parameters whose addresses are in uniform register pairs, in the order of the pairs.
     uniform: Vec<u32>,
-    /// Current load or store with merged accesses, until its instruction is emitted.
+    /// Load or store that replaces several source accesses, until its instruction is emitted.
     wide: PackedOption<Inst>,
     refusals: Vec<Refusal>,
     poll: Poll<'k>,
@@ -66,7 +68,7 @@ struct Here {
     operands: usize,
 }
 
-/// Buffers that are reused from one kernel to the next.
+/// Buffers of the selector that are reused from one kernel to the next.
 #[derive(Default)]
 pub(crate) struct Scratch {
     operands: Vec<Operand<Halu>>,
@@ -88,7 +90,7 @@ impl Scratch {
     }
 }
 
-/// Selects a kernel's instructions.
+/// Selects the HALU instructions of a kernel.
 pub(crate) fn select(request: Request<'_>, scratch: &mut Scratch) -> Result<Selected, Vec<Refusal>> {
     let Request { kernel, locate, trace, poll, .. } = request;
     let signature = crate::signature::signature(kernel, TARGET.name()).map_err(|refusal| vec![refusal])?;
@@ -120,7 +122,7 @@ pub(crate) fn select(request: Request<'_>, scratch: &mut Scratch) -> Result<Sele
     Ok(selected)
 }
 
-/// Returns the register class that holds a type, if any.
+/// Returns the register class that holds values of a type, or `None` if none does.
 pub(super) fn class_of(ty: Type) -> Option<RegClass> {
     match ty {
         Type::I1 => Some(RegClass::Pred),
@@ -138,7 +140,7 @@ impl Lowering<'_> {
     fn run(mut self, signature: abi::Signature) -> Result<(Selected, Scratch), Vec<Refusal>> {
         let kernel = self.kernel;
         let flow = Flow::new(kernel);
-        // Block parameters get their registers before anything uses them.
+        // Block parameters get their registers before any instruction uses them.
         for block in flow.reverse_postorder() {
             for &param in kernel.block_params(block) {
                 self.own_reg(param);
@@ -159,7 +161,8 @@ impl Lowering<'_> {
         self.out.vregs.get(vreg.0 as usize).copied().unwrap_or(RegClass::Word)
     }
 
-    /// Returns the register of a value, which its definition will write later.
+    /// Returns the register of a value. The definition of the value, which is visited later, writes
+    /// it.
     pub(super) fn value_reg(&mut self, value: Value) -> Reg {
         if let Some(vreg) = self.value_regs[value] {
             return Reg::new(vreg);
@@ -170,7 +173,7 @@ impl Lowering<'_> {
         Reg::new(vreg)
     }
 
-    /// Returns the register of a value and marks it as one that must be written itself.
+    /// Returns the register of a value, and marks that an instruction must write this register.
     fn own_reg(&mut self, value: Value) -> VReg {
         let vreg = self.value_reg(value).vreg.unwrap_or(VReg(0));
         let index = vreg.0 as usize;
@@ -186,7 +189,7 @@ impl Lowering<'_> {
         Here { vregs: self.out.vregs.len() as u32, operands: self.out.operands.len() }
     }
 
-    /// Records that the code emitted since `since` computes the value of `vreg` in `at`.
+    /// Records that the code emitted since position `since` leaves the value of `vreg` in `at`.
     fn define(&mut self, vreg: VReg, at: Reg, since: Here) {
         if self.own.get(vreg.0 as usize) == Some(&true) {
             let class = self.class(vreg);
@@ -194,8 +197,8 @@ impl Lowering<'_> {
             let made = at.vreg.filter(whole);
             let operands = self.out.operands.get_mut(since.operands..).unwrap_or(&mut []);
             let writes = |operand: &Operand<Halu>| Some(operand.reg) == made && operand.access != Access::Use;
-            // If this code defined `at`, its definition is redirected to `vreg`. Otherwise `at`
-            // belongs to another value and is copied.
+            // If the code since `since` defines `at`, it is changed to define `vreg` instead.
+            // Otherwise `at` belongs to another value and is copied to `vreg`.
             if operands.iter().any(writes) {
                 operands.iter_mut().filter(|operand| Some(operand.reg) == made).for_each(|operand| operand.reg = vreg);
             } else {
@@ -210,7 +213,7 @@ impl Lowering<'_> {
         self.aliases[index] = Some(at);
     }
 
-    /// Emits a copy to a register.
+    /// Emits a copy from register `from` to register `vreg`.
     fn copy(&mut self, vreg: VReg, from: Reg) {
         let whole = Reg::new(vreg);
         let operand =
@@ -241,8 +244,8 @@ impl Lowering<'_> {
         self.offsets.get(number as usize).copied()
     }
 
-    /// Returns a register with the byte offset `index * scale` modulo 2^32, which is computed once,
-    /// at the definition of the index.
+    /// Returns a register with the byte offset `index * scale` modulo 2^32. The offset is computed
+    /// once, where the index is defined.
     fn scaled(&mut self, index: Index, scale: u32) -> Reg {
         let Index { value, factor } = index;
         let scale = scale.wrapping_mul(factor);
@@ -259,7 +262,8 @@ impl Lowering<'_> {
         Reg::new(vreg)
     }
 
-    /// Emits the requested scaled forms of a value, directly after its definition.
+    /// Emits the byte offsets that were requested for an index value, directly after its
+    /// definition.
     fn scale(&mut self, value: Value) {
         if self.scaled[value].is_empty() {
             return;
@@ -305,13 +309,15 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Emits the start of the entry block: the addresses of buffers, and parameters in registers.
+    /// Emits the start of the entry block, which loads the addresses of buffers and the used scalar
+    /// parameters.
     fn prologue(&mut self, entry: &mut BlockDraft<Halu>) {
         let kernel = self.kernel;
         self.out.loc = (self.locate)(kernel.span);
         let mut after = Vec::new();
         for (number, param) in kernel.params.iter().enumerate() {
-            // Values computed from parameters come after all parameters.
+            // Byte offsets that are computed from parameters come after the loads of all
+            // parameters.
             let before = std::mem::take(&mut self.out.insts);
             self.scale(param.value);
             after.append(&mut self.out.insts);
@@ -338,7 +344,7 @@ impl Lowering<'_> {
         self.drain(&mut entry.reversed);
     }
 
-    /// Loads a parameter into a register.
+    /// Loads a kernel parameter from the constant bank into a register.
     fn parameter(&mut self, number: u32, ty: Type) -> Result<Reg, Reason> {
         let offset = self.param_offset(number).unwrap_or(0);
         let word = |k: u16| Src::plain(SourceLocation::Const(offset + 4 * k));
@@ -364,7 +370,7 @@ impl Lowering<'_> {
     // Assembly
     // ----------------------------------------------------------------------------------------------------------
 
-    /// Returns the register that holds a value, following all aliases.
+    /// Returns the register that holds the value of `reg`, following all aliases.
     fn follow(&self, mut reg: Reg) -> Reg {
         while let Some(vreg) = reg.vreg
             && let Some(&Some(at)) = self.aliases.get(vreg.0 as usize)
@@ -434,8 +440,8 @@ impl<'k> Selector<'k> for Lowering<'k> {
         if let Some(value) = result {
             self.scale(value);
         }
-        // Code is emitted backwards: the scaled forms use the result, so they are created first and
-        // moved after the definition.
+        // The byte offsets computed from the result were requested by uses, which are visited
+        // before the definition. They are emitted first and then moved after the definition.
         let after = self.out.insts.len();
         let wanted = result.and_then(|value| self.value_regs[value]);
         if wanted.is_some() || !data.op.is_pure() {
@@ -486,7 +492,7 @@ impl<'k> Selector<'k> for Lowering<'k> {
         }
     }
 
-    /// Parameters and arguments have no aliases.
+    /// Returns the register unchanged, because block parameters and arguments have no aliases.
     fn resolve_reg(&mut self, reg: VReg) -> VReg {
         reg
     }
@@ -498,7 +504,7 @@ impl<'k> Selector<'k> for Lowering<'k> {
             match operand.access {
                 Access::Use => {
                     let at = self.follow(Reg { vreg: Some(operand.reg), part: operand.part });
-                    // For RZ and PT the field is already set.
+                    // RZ and PT are not virtual registers, and their field is already set.
                     if let Some(reg) = at.vreg {
                         code.operands.push(Operand { reg, part: at.part, ..operand });
                     }

@@ -1,4 +1,4 @@
-//! Instruction constructors by family: opcode forms, conditions and modifiers.
+//! Constructors of HALU instructions that share opcodes, conditions or modifiers with others.
 
 use halfbyte_ir::{Clamp, FloatCC, FloatFlags, IntCC, Type};
 use halfbyte_isa::halu::fields::*;
@@ -74,8 +74,8 @@ pub(super) fn int_condition(cc: IntCC) -> u64 {
     }
 }
 
-/// Returns a modifier's encodings of unsigned and signed. Type names are lower case in video
-/// instructions and upper case in others.
+/// Returns the encodings of unsigned and signed for a type modifier. Type names are lower case in
+/// video instructions and upper case in other instructions.
 pub(super) const fn signs(modifier: &Modifier) -> [u64; 2] {
     match modifier.value("u32") {
         Some(_) => [value_of(modifier, "u32"), value_of(modifier, "s32")],
@@ -87,7 +87,7 @@ pub(super) const fn signs(modifier: &Modifier) -> [u64; 2] {
     }
 }
 
-/// Encoding of a sign in a modifier; both alternatives are resolved at compile time.
+/// Encoding of a signedness in a type modifier. Both encodings are computed at compile time.
 macro_rules! sign_choice {
     ($modifier:expr, $sign:expr) => {{
         let [unsigned, signed] = const { $crate::halu::lowering::opcode_of_type::signs(&$modifier) };
@@ -104,7 +104,7 @@ pub(super) fn half_format(ty: Type) -> u64 {
 }
 
 impl Lowering<'_> {
-    /// Emits a special function, given the encoding of its modifier.
+    /// Emits MUFU (special function unit) with the given encoding of its function modifier.
     pub(super) fn mufu(&mut self, function: u64, a: Src) -> Reg {
         let inst = self.out.one(Opcode::MUFU_R, Number::Single, a);
         self.out.word(inst.with(MUFU, function))
@@ -137,7 +137,7 @@ impl Lowering<'_> {
         self.out.word(inst.with(NAN, flags.nan.into()).with(PP_NOT, (!least).into()))
     }
 
-    /// Starts a compare, with swapped operands if that puts a register first.
+    /// Starts a packed-half compare. The operands are swapped if only the second one is a register.
     pub(super) fn half_compare(&mut self, forms: TwoForms, ty: Type, cond: (FloatCC, bool), a: Src, b: Src) -> Word {
         let (cc, a, b) = if b.is_reg() && !a.is_reg() { (cond.0.swapped(), b, a) } else { (cond.0, a, b) };
         let inst = self.out.two(forms, Number::Half, a, b);
@@ -195,7 +195,8 @@ impl Lowering<'_> {
         Reg::new(self.out.put(inst, RegClass::Pair, Some(low), 1))
     }
 
-    /// Emits a dot product whose elements have the given signs.
+    /// Emits a dot product. `of_a` and `of_b` encode the signedness of the elements of each
+    /// operand.
     pub(super) fn dot(&mut self, inst: Word, [of_a, of_b]: [u64; 2], [a, b, c]: [Src; 3]) -> Reg {
         let [a, b, c] = [a, b, c].map(|src| self.out.reg(src));
         self.out.read(RA, a);
@@ -204,7 +205,8 @@ impl Lowering<'_> {
         self.out.word(inst.with(ATYPE, of_a).with(BTYPE, of_b))
     }
 
-    /// Emits a funnel shift: the high word of a left shift, or the low word of a right shift.
+    /// Emits a funnel shift. The result is the high word of a left shift, or the low word of a
+    /// right shift.
     pub(super) fn funnel(&mut self, left: bool, low: Src, count: Src, high: Src) -> Reg {
         let (low, high) = (self.out.reg(low), self.out.reg(high));
         let direction = if left { choice!(M_DIR, "L") } else { choice!(M_DIR, "R") };
@@ -223,7 +225,7 @@ impl Lowering<'_> {
         self.out.word(inst)
     }
 
-    /// Returns an address plus a scaled index, in 64 bits.
+    /// Returns the 64-bit sum of an address and `index * scale`.
     pub(super) fn wide_sum(&mut self, base: Reg, index: Reg, scale: u32) -> Reg {
         let inst = Word::new(Opcode::IMAD_WIDE_RIR).with(IMM32, scale.into()).with(SIGN, sign_choice!(M_SIGN, Sign::U));
         self.out.read(RA, index);
@@ -234,8 +236,8 @@ impl Lowering<'_> {
     pub(super) fn shift(&mut self, left: bool, sign: Sign, a: Src, count: Src) -> Reg {
         let a = self.out.reg(a);
         let count = if matches!(count.place, SourceLocation::Imm(_)) { count } else { self.out.in_reg(count) };
-        // The result is the low word of a left-shifted pair, or the high word of a right-shifted
-        // pair; the other word is RZ.
+        // A shift of one word is a funnel shift whose other word is RZ. The result is the low word
+        // of a left shift, or the high word of a right shift.
         let (direction, at) = if left { (choice!(M_DIR, "L"), RA) } else { (choice!(M_DIR, "R"), R64) };
         let form = if matches!(count.place, SourceLocation::Imm(_)) { Opcode::SHF_RIR } else { Opcode::SHF_RRR };
         let mut inst = Word::new(form).with(DIR, direction).with(HI, (!left).into());

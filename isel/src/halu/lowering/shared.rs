@@ -1,4 +1,4 @@
-//! Instruction constructors that several rules share.
+//! Constructors of HALU instructions that are used for several ops.
 
 use halfbyte_ir::{Axis, FloatFlags};
 use halfbyte_isa::halu::fields::*;
@@ -27,7 +27,8 @@ impl Lowering<'_> {
         Reg::new(self.out.put(inst, RegClass::Pair, None, 0))
     }
 
-    /// Returns the result of an instruction on register pairs, given the first to third source.
+    /// Emits an instruction on 64-bit register pairs, and returns the pair with its result.
+    /// `sources` are the first to third operand.
     pub(super) fn of_pairs(&mut self, inst: Word, sources: &[Reg]) -> Reg {
         for (&source, field) in sources.iter().zip([RA, R32, R64]) {
             self.out.read(field, source);
@@ -40,7 +41,7 @@ impl Lowering<'_> {
         self.of_pairs(Word::new(opcode).with(RND, rounding(flags.rounding)), sources)
     }
 
-    /// Emits an instruction whose result is a pair and whose only source is in the second field.
+    /// Emits an instruction with a 64-bit result, whose only source is in the second operand field.
     pub(super) fn pair_of_one(&mut self, inst: Word, source: Reg) -> Reg {
         self.out.read(R32, source);
         Reg::new(self.out.put(inst, RegClass::Pair, None, 0))
@@ -54,7 +55,7 @@ impl Lowering<'_> {
         self.out.pred(inst, PU)
     }
 
-    /// Reads a special register of an axis, or its total over all axes.
+    /// Reads a special register for an axis. Without an axis, reads the total over all axes.
     pub(super) fn special(&mut self, register: u64, axis: Option<Axis>) -> Reg {
         let axis = match axis {
             None => 0,
@@ -65,7 +66,7 @@ impl Lowering<'_> {
         self.out.word(Word::new(Opcode::S2R).with(SREG, register).with(AXIS, axis))
     }
 
-    /// Reads one of the counts in constant bank 0: along x, y or z, or the total.
+    /// Reads a count of items or groups from constant bank 0: along an axis, or in total.
     pub(super) fn count(&mut self, offset: u16, axis: Option<Axis>) -> Reg {
         let all = 4 * Axis::ALL.len() as u16;
         let within = axis.map_or(all, |axis| axis.of([0, 4, 8]));
