@@ -1,4 +1,4 @@
-//! Builder of instructions on virtual registers.
+//! Builder of PTX instructions on virtual registers.
 
 use std::collections::BTreeMap;
 
@@ -13,28 +13,29 @@ use crate::Ptx;
 use crate::driver::InstDraft;
 use crate::vcode::VInst;
 
-/// Maximum number of constants that the entry loads into registers: the number of registers.
+/// Maximum number of constants that the entry block loads into registers. 255 is the number of
+/// registers of a thread.
 const MOST_NUMBERS: usize = 255;
 
-/// Builder of instructions, and of registers for their results.
+/// Builder of PTX instructions, and of virtual registers for their results.
 pub(crate) struct Builder {
-    /// Type of each register, by number.
+    /// Type of each virtual register, by register number.
     pub types: Vec<Type>,
-    /// Emitted instructions that were not drained yet, in forward order.
+    /// Emitted instructions that were not moved to a block draft yet, in forward order.
     pub insts: Vec<InstDraft<Ptx>>,
-    /// Source location of the next instructions.
+    /// Source location of the instructions that are emitted next.
     pub loc: Loc,
-    /// Constants in registers, loaded by the entry, for operands that take no immediate.
+    /// Registers of constants that the entry block loads, for operands that accept no immediate.
     pub numbers: BTreeMap<u32, Reg>,
-    /// Constants in registers, loaded by the current block.
+    /// Registers of constants that the current block loads.
     pub numbers_here: BTreeMap<u32, Reg>,
-    /// Requirements (SM version) of the instructions emitted since the last call of `take_since`,
-    /// without instructions that are expanded later.
+    /// Requirements, such as an SM version, of the instructions emitted since the last call of
+    /// `take_since`. Instructions that are expanded later do not count.
     since: Requirements,
 }
 
 impl Builder {
-    /// Creates a builder with capacity for `ops` ops.
+    /// Creates a builder for a kernel of about `ops` ops.
     pub(super) fn with_capacity(ops: usize) -> Builder {
         Builder {
             types: Vec::with_capacity(4 * ops),
@@ -51,7 +52,7 @@ impl Builder {
         Reg(self.types.len() as u32 - 1)
     }
 
-    /// Returns a new 128-bit register, which takes two numbers, as an operand.
+    /// Returns a new 128-bit register, which takes two register numbers, as an operand.
     pub(super) fn reg_of_128_bits(&mut self) -> Operand {
         let low = self.reg(Type::B128);
         self.reg(Type::B128);
@@ -75,7 +76,7 @@ impl Builder {
         self.insts.push(VInst::alone(inst, self.loc).into());
     }
 
-    /// Returns and resets the requirements of the instructions emitted since the last call.
+    /// Returns the requirements of the instructions emitted since the last call of this function.
     pub(super) fn take_since(&mut self) -> Requirements {
         std::mem::replace(&mut self.since, Requirements::ALWAYS)
     }
@@ -100,9 +101,9 @@ impl Builder {
         Pred::new(self.define(Type::Pred, opcode, words, sources))
     }
 
-    /// Returns a register that holds a constant. The constant is loaded in the entry, or in the
-    /// current block if the entry already loads many: a value that is live everywhere costs compile
-    /// time in every block.
+    /// Returns a register that holds a constant. The entry block loads the constant. If the entry
+    /// block already loads many constants, the current block loads it, because registers that are
+    /// live in the whole kernel slow down compilation.
     pub(super) fn number(&mut self, bits: u32) -> Reg {
         if let Some(&reg) = self.numbers.get(&bits).or_else(|| self.numbers_here.get(&bits)) {
             return reg;
@@ -112,12 +113,12 @@ impl Builder {
         reg
     }
 
-    /// Returns `true` if the entry loads its maximum number of constants.
+    /// Returns `true` if the entry block already loads its maximum number of constants.
     pub(super) fn is_crowded(&self) -> bool {
         self.numbers.len() >= MOST_NUMBERS
     }
 
-    /// Returns an operand in a register.
+    /// Returns a register with the value of an operand. A constant is loaded into a register.
     pub(super) fn in_reg(&mut self, src: Src) -> Reg {
         match src {
             Src::Reg(reg) => reg,
@@ -125,14 +126,14 @@ impl Builder {
         }
     }
 
-    /// Packs parts into a value of type `B32` or `B64`.
+    /// Packs registers into one register of type `B32` or `B64`.
     pub(super) fn pack(&mut self, ty: Type, parts: &[Reg]) -> Reg {
         let parts = Operand::Vector(parts.iter().copied().map(Some).collect());
         self.define(ty, Opcode::MOV_PACK, &[Token::Type(ty)], &[parts])
     }
 
-    /// Unpacks a value of type `ty` into its two halves. The result for a half that is not wanted
-    /// is unspecified.
+    /// Unpacks a register of type `ty` into two registers of half the size. If `wanted` is false
+    /// for a half, the register returned for it is unspecified.
     pub(super) fn unpack(&mut self, ty: Type, wanted: [bool; 2], from: Reg) -> [Reg; 2] {
         let part = if ty == Type::B64 { Type::B32 } else { Type::B16 };
         let parts = wanted.map(|wanted| wanted.then(|| self.reg(part)));
@@ -141,12 +142,12 @@ impl Builder {
         parts.map(|part| part.unwrap_or(from))
     }
 
-    /// Returns half `k` of a word in a 16-bit register.
+    /// Returns half `k` of a 32-bit register in a 16-bit register.
     pub(super) fn half(&mut self, k: u8, from: Reg) -> Reg {
         self.unpack(Type::B32, [k == 0, k == 1], from)[usize::from(k == 1)]
     }
 
-    /// Returns two words as a 64-bit value.
+    /// Packs two 32-bit registers into a 64-bit register.
     pub(super) fn pair(&mut self, low: Reg, high: Reg) -> Reg {
         self.pack(Type::B64, &[low, high])
     }

@@ -1,8 +1,9 @@
-//! Duplicates values that the assembler can fuse into their users.
+//! Duplication of values that NVIDIA's assembler can fuse into their users.
 //!
-//! NVIDIA's assembler fuses a sum into a sum (IADD3), a shift into a sum (LEA, LEA.HI), and a
-//! half-word sum or extremum into an extremum (VIADDMNMX, VIMNMX3). The inner value must have a
-//! single use. If every use of a value can be fused, one copy per use saves the value itself.
+//! The assembler fuses a sum into a sum (IADD3), a shift into a sum (LEA, LEA.HI), and a half-word
+//! sum or extremum into an extremum (VIADDMNMX, VIMNMX3). The fused value must have a single use.
+//! If all users of a value can fuse it, each user gets a copy, and the original instruction is
+//! removed.
 
 use std::convert::Infallible;
 
@@ -15,7 +16,7 @@ use super::uses::{pure, read, remove_unused, uses};
 use crate::Ptx;
 use crate::vcode::{BlockIndex, VCode, VInst};
 
-/// Copies each value that fuses at all of its uses.
+/// Copies each value that all of its users can fuse.
 pub(super) fn fuse(code: &mut VCode<Ptx>) {
     let insts = || code.insts.iter().map(|inst| &inst.inst);
     if insts().filter(|inst| kind(inst).is_some()).nth(1).is_none() {
@@ -52,13 +53,13 @@ pub(super) fn fuse(code: &mut VCode<Ptx>) {
     remove_unused(code);
 }
 
-/// Facts about registers.
+/// Facts about virtual registers that decide about fusion.
 struct Values {
-    /// Number of reads by register.
+    /// Number of reads of each register.
     uses: Vec<u32>,
-    /// Defining instruction, if it can be fused into a user.
+    /// Defining instruction of each register that can be fused into a user.
     inner: FxHashMap<Reg, Inst>,
-    /// A user of the register, if it can fuse its operand.
+    /// Last instruction that reads the register and can fuse an operand.
     outer: FxHashMap<Reg, Inst>,
 }
 
@@ -67,12 +68,12 @@ impl Values {
         self.uses.get(reg.0 as usize).copied().unwrap_or(0)
     }
 
-    /// Returns the operands that an instruction can fuse.
+    /// Returns the operands that an instruction can fuse, with their defining instructions.
     fn candidates<'a>(&'a self, outer: &'a Inst) -> impl Iterator<Item = (Reg, &'a Inst)> {
         read(outer).filter_map(|reg| Some((reg, self.inner.get(&reg).filter(|inner| takes(outer, reg, inner))?)))
     }
 
-    /// Returns `true` if an instruction fuses an operand that has no other use.
+    /// Returns `true` if an instruction fuses an operand, because the operand has no other use.
     fn takes_one(&self, outer: &Inst) -> bool {
         self.candidates(outer).any(|(reg, _)| self.uses(reg) == 1)
     }
@@ -94,7 +95,7 @@ impl Values {
     }
 }
 
-/// Kind of an instruction that can take part in fusion.
+/// Kind of an instruction that can be fused or can fuse an operand.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FusionKind {
     Add,
@@ -121,7 +122,7 @@ fn kind(inst: &Inst) -> Option<FusionKind> {
     }
 }
 
-/// Returns `true` if the assembler fuses `inner`, whose result `outer` reads, into `outer`.
+/// Returns `true` if the assembler can fuse `inner` into `outer`, which reads its result.
 fn takes(outer: &Inst, result: Reg, inner: &Inst) -> bool {
     let reads = |n: usize| outer.operands.get(n) == Some(&Operand::Register(result));
     let once = reads(1) != reads(2);

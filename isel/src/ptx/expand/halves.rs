@@ -1,9 +1,9 @@
-//! Minima and maxima of bytes on machines that have them for half-words.
+//! Expansion of byte minima and maxima (extrema) into half-word ones, where the SM has only those.
 //!
-//! The odd bytes of a word determine the order of its half-words, except if they are equal. So
-//! `min.u16x2` of the words gives the minima of the odd bytes, and of the words shifted by a byte
-//! those of the even bytes. An extremum then takes two instructions instead of four, plus a shift
-//! per input and a permutation per output.
+//! The odd bytes of a word determine the order of its half-words, unless they are equal. So
+//! `min.u16x2` of two words gives the minima of the odd bytes. `min.u16x2` of the words shifted by
+//! a byte gives the minima of the even bytes. An extremum then takes two instructions instead of
+//! four. Each input takes a shift, and each output a permutation.
 
 use std::convert::Infallible;
 
@@ -18,7 +18,7 @@ use super::uses::read;
 use crate::Ptx;
 use crate::vcode::{VCode, VInst};
 
-/// Extremum of bytes.
+/// Minimum or maximum of the four bytes of two words.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Extremum {
     is_min: bool,
@@ -47,14 +47,15 @@ impl Extremum {
     }
 }
 
-/// Connected extrema, for estimating the gain of splitting them.
+/// Set of extrema that read each other's results, with the facts that decide whether splitting
+/// pays.
 #[derive(Default)]
 struct Tree {
     extrema: u32,
-    /// Presence of the minimum and the maximum of each pair of values. If both are present, they
-    /// share half of their sequences.
+    /// For each pair of operands, whether the minimum and the maximum are computed. If both are, their
+    /// unsplit sequences share half of their instructions.
     pairs: FxHashMap<[Reg; 2], [bool; 2]>,
-    /// Inputs, except constants, whose shifts the assembler folds.
+    /// Inputs of the extrema. Constants do not count, because the assembler folds their shifts.
     leaves: FxHashSet<Reg>,
     roots: FxHashSet<Reg>,
 }
@@ -67,7 +68,8 @@ impl Tree {
     }
 }
 
-/// Splits trees of extrema if it pays.
+/// Splits sets of connected byte extrema into half-word extrema where this takes fewer
+/// instructions.
 pub(super) fn split(code: &mut VCode<Ptx>) {
     let has = |opcode: Opcode| opcode.row().since.is_supported_by(code.extra.sm);
     if !has(Opcode::MIN_X2) || has(Opcode::MIN_X4) {
@@ -85,12 +87,12 @@ pub(super) fn split(code: &mut VCode<Ptx>) {
         return;
     }
     let trees = trees(code, &extrema, &constants);
-    // Definitions are visited before uses.
+    // This order visits definitions before uses.
     let order = code.order();
     let mut halves = Halves::default();
     let mut at = None;
     let Ok(()) = code.rewrite(&order, |registers, block, inst, out| {
-        // Inputs are shifted in every block that needs them; sharing follows later.
+        // Every block shifts the inputs that it needs. Equal shifts are shared by a later step.
         if at.replace(block) != Some(block) {
             halves.shifted.clear();
         }
@@ -106,7 +108,7 @@ pub(super) fn split(code: &mut VCode<Ptx>) {
     });
 }
 
-/// Trees, and the tree of each extremum.
+/// Sets of connected extrema, and the set that contains each extremum.
 struct Trees {
     number: FxHashMap<Reg, usize>,
     trees: Vec<Tree>,
@@ -119,7 +121,7 @@ impl Trees {
 }
 
 fn trees(code: &VCode<Ptx>, extrema: &FxHashMap<Reg, Extremum>, constants: &FxHashSet<Reg>) -> Trees {
-    // Union-find in which the smaller register becomes the root.
+    // Union-find forest of connected extrema. The smaller register becomes the root.
     let mut parent: FxHashMap<Reg, Reg> = extrema.keys().map(|&reg| (reg, reg)).collect();
     fn root(parent: &FxHashMap<Reg, Reg>, mut reg: Reg) -> Reg {
         while let Some(&up) = parent.get(&reg).filter(|&&up| up != reg) {
@@ -169,18 +171,18 @@ fn trees(code: &VCode<Ptx>, extrema: &FxHashMap<Reg, Extremum>, constants: &FxHa
     trees
 }
 
-/// Half-word forms of values.
+/// Registers that hold the bytes of a value as the high bytes of half-words.
 #[derive(Default)]
 struct Halves {
-    /// Split extrema: the registers that hold the even and the odd bytes as high bytes of
-    /// half-words.
+    /// Results of split extrema: the register with the even bytes and the register with the odd
+    /// bytes, each as the high bytes of half-words.
     split: FxHashMap<Reg, [Reg; 2]>,
-    /// Other values in the current block: the register that holds the even bytes as high bytes of
-    /// half-words.
+    /// Shifted inputs of the current block: the register that holds the even bytes of the input as
+    /// the high bytes of half-words.
     shifted: FxHashMap<Reg, Reg>,
 }
 
-/// Writer of half-word extrema.
+/// Appends the half-word instructions that replace a byte extremum.
 struct Writer<'a> {
     registers: Registers<'a>,
     halves: &'a mut Halves,

@@ -1,10 +1,9 @@
-//! Expansion of video instructions and half-precision extrema into instructions that the machine
-//! has.
+//! Expansion of video instructions and of half-precision minima and maxima that the SM lacks.
 //!
-//! Selection assumes that every machine has them. Here each video instruction becomes the shortest
-//! known sequence with the same result on the SM (`rules/ptx/video`). Minima and maxima of bytes
-//! and halves become the available ones, or compares. Values that several sequences compute are
-//! shared, except if NVIDIA's assembler can fuse two instructions.
+//! Selection emits these instructions for every SM. Expansion replaces each video instruction by
+//! the shortest known sequence with the same result on the SM (`rules/ptx/video`). Minima and
+//! maxima of bytes and halves become other minima and maxima, or compares. Equal values of several
+//! sequences are computed once, except if NVIDIA's assembler can fuse them into their users.
 
 mod extrema;
 mod form;
@@ -26,10 +25,10 @@ use registers::Registers;
 use crate::Ptx;
 use crate::vcode::{BlockIndex, VCode};
 
-/// Expands all video instructions and half-precision extrema that have no guard.
+/// Expands all unguarded video instructions and half-precision minima and maxima that the SM lacks.
 ///
 /// # Errors
-/// Fails if the table of sequences is malformed; tests check that the table is valid.
+/// Fails if the table of sequences is malformed. Tests check that the table is valid.
 pub fn expand(code: &mut VCode<Ptx>) -> Result<(), TableError> {
     signs::keep_nans(code);
     halves::split(code);

@@ -1,4 +1,4 @@
-//! Common subexpression elimination; constants are hoisted to the entry.
+//! Common subexpression elimination, and hoisting of constants to the entry block.
 
 use std::hash::{Hash, Hasher};
 
@@ -12,31 +12,32 @@ use super::uses::pure;
 use crate::Ptx;
 use crate::vcode::{Terminator, VCode, VInst};
 
-/// Computed value.
+/// Instruction whose result later equal instructions can use.
 struct Known {
     hash: u64,
-    /// Block from which on the value is available.
+    /// Block that contains the instruction. The result is available in the blocks that it
+    /// dominates.
     block: Node,
-    /// Index of the instruction.
+    /// Index of the instruction in the code.
     at: usize,
     d: Reg,
 }
 
-/// Decision about an instruction.
+/// Decision about an instruction: keep, remove or hoist.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Stays,
-    /// Removed, because its value is already computed.
+    /// The instruction is removed, because an earlier instruction computes the same value.
     Goes,
-    /// Hoisted to the entry.
+    /// The instruction is hoisted to the entry block.
     Hoisted,
 }
 
-/// Maximum number of constants hoisted to the entry. No thread has more registers, and values that
-/// are live in every block cost compile time in each of them.
+/// Maximum number of constants that are hoisted to the entry block. A thread has 255 registers, and
+/// registers that are live in the whole kernel slow down compilation.
 const MOST_HOISTED: usize = 255;
 
-/// Shares values between instructions if one dominates the other.
+/// Removes an instruction if an instruction that dominates it computes the same value.
 pub(super) fn share(code: &mut VCode<Ptx>) {
     let flow = Flow::new(code);
     let entry = Node::new(0);
@@ -98,8 +99,8 @@ fn is_constant(inst: &Inst) -> bool {
     inst.opcode == Opcode::MOV && matches!(inst.operands.get(1), Some(Operand::Number(_)))
 }
 
-/// Hashes everything but the result. The type of the result is compared separately, because a value
-/// may be needed in registers of several types.
+/// Hashes an instruction without its result. The result's type is compared separately, because
+/// equal values may be needed in registers of different types.
 fn hash(inst: &Inst) -> u64 {
     let mut hasher = FxHasher::default();
     inst.opcode.hash(&mut hasher);
@@ -112,7 +113,7 @@ fn computes_the_same(a: &Inst, b: &Inst) -> bool {
     a.opcode == b.opcode && a.modifiers == b.modifiers && sources(a).eq(sources(b))
 }
 
-/// Returns the source operands, with commutative operands in canonical order.
+/// Returns the source operands of an instruction. Commuting operands are in canonical order.
 fn sources(inst: &Inst) -> impl Iterator<Item = &Operand> {
     let (first, second) = match inst.operands.get(1..) {
         Some([first, second, ..]) if commutes(inst.opcode) && rank(second) < rank(first) => (Some(second), Some(first)),
@@ -121,7 +122,7 @@ fn sources(inst: &Inst) -> impl Iterator<Item = &Operand> {
     first.into_iter().chain(second).chain(inst.operands.iter().skip(3))
 }
 
-/// Returns `true` if the first two sources commute.
+/// Returns `true` if the first two source operands commute.
 fn commutes(opcode: Opcode) -> bool {
     use Opcode::*;
     matches!(
@@ -147,7 +148,7 @@ fn commutes(opcode: Opcode) -> bool {
     )
 }
 
-/// Key of an arbitrary total order of operands.
+/// Returns a sort key that gives operands an arbitrary total order.
 fn rank(operand: &Operand) -> (u8, u64) {
     match *operand {
         Operand::Register(reg) => (0, reg.0.into()),

@@ -1,10 +1,9 @@
-//! Replaces `neg` and `abs` by bitwise operations if the sign or the payload of a NaN can be
-//! observed.
+//! Replacement of `neg` and `abs` by bitwise operations where the bits of a NaN are observable.
 //!
-//! Machines implement `neg` or `abs` of floats as an addition, or as a modifier of the using
-//! instruction. A modifier is free, but an addition turns every NaN into the canonical NaN; the
-//! manual leaves the bits of a NaN open. So the instruction stays only if all readers of its result
-//! give the same output for every NaN.
+//! Machines implement `neg` and `abs` of floats as a modifier of the using instruction, or as an
+//! addition. The modifier is free, but the addition makes every NaN canonical. The PTX manual
+//! leaves the bits of a NaN open. So `neg` or `abs` is kept only if each instruction that reads its
+//! result gives the same output for every NaN.
 
 use std::convert::Infallible;
 
@@ -16,7 +15,8 @@ use super::uses::{pure, read};
 use crate::Ptx;
 use crate::vcode::{BlockIndex, VCode, VReg};
 
-/// Replaces sign changes whose result is observed bit by bit.
+/// Replaces `neg` and `abs` by bitwise operations if an instruction can observe which NaN they
+/// return.
 pub(super) fn keep_nans(code: &mut VCode<Ptx>) {
     let changed: FxHashSet<Reg> =
         code.insts.iter().filter_map(|inst| bitwise(&inst.inst).and(pure(&inst.inst))).collect();
@@ -47,7 +47,7 @@ pub(super) fn keep_nans(code: &mut VCode<Ptx>) {
     });
 }
 
-/// Returns the equivalent bitwise operation, with its second operand.
+/// Returns the bitwise operation that equals a `neg` or `abs`, with its constant operand.
 fn bitwise(inst: &Inst) -> Option<(Opcode, u64)> {
     if inst.has(Token::Ftz) {
         return None;
@@ -61,7 +61,7 @@ fn bitwise(inst: &Inst) -> Option<(Opcode, u64)> {
     })
 }
 
-/// Returns `true` if an instruction's result does not depend on which NaN it reads.
+/// Returns `true` if the result of an instruction is the same for every NaN that it reads.
 fn is_same_for_all_nans(inst: &Inst) -> bool {
     use Opcode as Op;
     matches!(

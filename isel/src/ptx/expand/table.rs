@@ -1,10 +1,10 @@
-//! Table of sequences: `rules/ptx/video`, with one file per operation.
+//! Table of instruction sequences for video instructions: `rules/ptx/video`, one file per opcode.
 //!
-//! A line such as `vmin2.*.u32.s32, vmin2.*.s32.u32(b, a) @ sm_90:` names the forms that the
-//! following lines implement, and the minimum SM. `*` is either type, and `(b, a)` means that the
-//! form's operands are swapped. The following lines are PTX: `a`, `b` and `c` are the operands, `d`
-//! is the result, and other names are temporaries. A type `.A`, `.B` or `.D` is that of `a`, `b` or
-//! `d`, with 32 bits or with the given suffix: `.A16x2` is `.u16x2` or `.s16x2`.
+//! A line such as `vmin2.*.u32.s32, vmin2.*.s32.u32(b, a) @ sm_90:` lists the video instructions
+//! that the following lines implement, and the minimum SM version. `*` is either type. `(b, a)`
+//! means that the operands are swapped. The following lines are PTX: `a`, `b` and `c` are the
+//! operands, `d` is the result, and other names are temporaries. A type `.A`, `.B` or `.D` is that
+//! of `a`, `b` or `d`, with 32 bits or with the given suffix: `.A16x2` is `.u16x2` or `.s16x2`.
 
 use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 
@@ -32,7 +32,7 @@ const FILES: &[(&str, &str)] = &[
     ("vmax4", include_str!("../../../rules/ptx/video/vmax4.seq")),
 ];
 
-/// Registers of every sequence, in this order; temporaries come last.
+/// Declaration of the registers of every sequence, in this order. Temporaries come last.
 const REGISTERS: &str = "d, a, b, c, zero, k0, k1, t<16>";
 
 /// Result register of a sequence.
@@ -44,32 +44,32 @@ pub const OPERANDS: [Reg; 3] = [Reg(1), Reg(2), Reg(3)];
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum TableError {
-    /// Malformed line of forms.
+    /// Malformed line of video instructions: file and line number.
     #[error("{0}.seq:{1}: expected forms, `@ sm_NN` where not all machines have it, and `:`")]
     Forms(&'static str, usize),
-    /// Instructions without a preceding line of forms.
+    /// Instructions without a preceding line of video instructions: file and line number.
     #[error("{0}.seq:{1}: instructions of no form")]
     Homeless(&'static str, usize),
-    /// Instructions that are not valid PTX.
+    /// Instructions that are not valid PTX: file, line number and message.
     #[error("{0}.seq:{1}: {2}")]
     Instructions(&'static str, usize, String),
-    /// Form without a sequence.
+    /// Video instruction for which the table has no sequence.
     #[error("{0} has no sequence")]
     Missing(String),
 }
 
-/// Sequence of one form.
+/// Instructions that implement one video instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sequence {
-    /// Instructions on [`OPERANDS`], [`D`], and 32-bit temporaries.
+    /// Instructions on the registers [`OPERANDS`] and [`D`], and on 32-bit temporaries.
     pub insts: Vec<Inst>,
-    /// Minimum SM version.
+    /// Minimum SM version that supports the instructions.
     pub sm: u16,
-    /// Position in the table, such as `vadd2.seq:12`.
+    /// File and line of the sequence, such as `vadd2.seq:12`.
     pub place: String,
 }
 
-/// Forms, and the instructions that implement them.
+/// Entry of the table: several video instructions, and the PTX lines that implement them.
 struct Block {
     file: &'static str,
     line: usize,
@@ -78,7 +78,7 @@ struct Block {
     body: String,
 }
 
-/// Pattern of forms, such as `vmin2.*.u32.s32(b, a)`.
+/// Pattern of video instructions, such as `vmin2.*.u32.s32(b, a)`.
 struct Pattern {
     opcode: Opcode,
     types: [Option<Type>; 3],
@@ -86,19 +86,19 @@ struct Pattern {
     exchanged: bool,
 }
 
-/// Parsed files. Each file is parsed when a form of its operation is first requested.
+/// Parsed files of the table. Each file is parsed when a sequence of its opcode is first requested.
 static TABLE: [OnceLock<Result<Vec<Block>, TableError>>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
 
-/// Sequences by form and SM.
+/// Sequences by video instruction and SM version.
 type Sequences = FxHashMap<(VideoForm, u16), Arc<Sequence>>;
 
-/// Cache of the requested sequences.
+/// Cache of the sequences that were requested.
 static CACHE: LazyLock<RwLock<Sequences>> = LazyLock::new(RwLock::default);
 
-/// Returns the sequence of a form for an SM.
+/// Returns the sequence that implements a video instruction on an SM version.
 ///
 /// # Errors
-/// Fails if the table is malformed, which tests rule out.
+/// Fails if the table is malformed. Tests check that the table is valid.
 pub fn sequence(form: VideoForm, sm: u16) -> Result<Arc<Sequence>, TableError> {
     let asked = CACHE.read().unwrap_or_else(PoisonError::into_inner).get(&(form, sm)).cloned();
     if let Some(sequence) = asked {
@@ -132,7 +132,7 @@ pub fn assemble(body: &str) -> Result<Vec<Inst>, String> {
     Ok(entry(body)?.body.insts)
 }
 
-/// Returns the lines of a sequence as in the table.
+/// Returns the instructions of a sequence as PTX lines with the register names of the table.
 ///
 /// # Errors
 /// Never fails in practice, because the table's register names are valid PTX.
@@ -151,7 +151,7 @@ fn entry(body: &str) -> Result<Entry, String> {
 
 fn read(file: &'static str, text: &str) -> Result<Vec<Block>, TableError> {
     let mut blocks: Vec<Block> = Vec::new();
-    // Forms may span several lines.
+    // A list of video instructions may span several lines.
     let mut forms = String::new();
     for (number, line) in text.lines().enumerate() {
         let line_number = number + 1;
@@ -180,13 +180,13 @@ fn read(file: &'static str, text: &str) -> Result<Vec<Block>, TableError> {
     if forms.is_empty() { Ok(blocks) } else { Err(TableError::Forms(file, text.lines().count())) }
 }
 
-/// Parses a line of forms and its minimum SM.
+/// Parses a line of video instructions, and returns their patterns and the minimum SM version.
 fn patterns(line: &str) -> Option<(Vec<Pattern>, u16)> {
     let (forms, sm) = match line.split_once(" @ sm_") {
         Some((forms, sm)) => (forms, sm.parse().ok()?),
         None => (line, 75),
     };
-    // The comma of `(b, a)` does not separate forms.
+    // The comma of `(b, a)` does not separate patterns.
     let forms = forms.split(',').filter(|part| part.trim() != "a)");
     Some((forms.map(|form| Pattern::read(form.trim())).collect::<Option<_>>()?, sm))
 }
@@ -218,7 +218,7 @@ impl Pattern {
 }
 
 impl Block {
-    /// Returns the sequence for a form that matches a pattern of the block.
+    /// Returns the sequence of this entry for a video instruction that matches `pattern`.
     fn sequence(&self, pattern: &Pattern, form: VideoForm) -> Result<Sequence, TableError> {
         let [d, mut a, mut b] = form.types;
         if pattern.exchanged {
@@ -248,7 +248,7 @@ impl Block {
     }
 }
 
-/// Replaces the type names of operands by their types.
+/// Replaces the types `.A`, `.B` and `.D` in PTX lines by the types of the operands.
 fn typed(body: &str, ty: impl Fn(char) -> Option<Type>) -> String {
     let mut text = String::with_capacity(body.len() + 32);
     let mut rest = body;

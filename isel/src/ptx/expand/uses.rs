@@ -1,4 +1,4 @@
-//! Side effects of instructions, and uses of their results.
+//! Side effects of PTX instructions, and uses of their results.
 
 use halfbyte_isa::ptx::row::{InstClass, OperandRole};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use crate::Ptx;
 use crate::vcode::{Access, VCode, VReg};
 
-/// Returns the first register operand of an instruction.
+/// Returns the first operand of an instruction if it is a register.
 fn result(inst: &Inst) -> Option<Reg> {
     match inst.operands.first() {
         Some(&Operand::Register(d)) => Some(d),

@@ -11,17 +11,18 @@ use super::table::{D, OPERANDS, Sequence, TableError, sequence};
 use crate::Ptx;
 use crate::vcode::VInst;
 
-/// Operands of a video instruction.
+/// Operands of a video instruction with its lane mask and element selectors.
 struct Operands {
     /// Result register.
     d: Reg,
-    /// Mask of the lanes that are written or summed.
+    /// Mask of the lanes that the instruction writes or adds up.
     mask: u16,
     /// Registers of the two sources.
     sources: [Reg; 2],
-    /// Element selector of each source, one digit per lane.
+    /// Element selector of each source register, with one hexadecimal digit per lane.
     selectors: [u16; 2],
-    /// Third source, into which the result is merged or to which it is added.
+    /// Third source register: its lanes fill the unwritten lanes, or the sum of the lanes is added
+    /// to it.
     c: Reg,
 }
 
@@ -45,9 +46,9 @@ impl Operands {
     }
 }
 
-/// Appends a video instruction's sequence for an SM; any other instruction is appended unchanged. A
-/// guarded instruction also stays unchanged, because a sequence would write its result even if the
-/// guard is false.
+/// Appends the sequence that implements a video instruction on an SM version. Any other instruction
+/// is appended unchanged, and so is a guarded video instruction, because a sequence would write its
+/// result even if the guard is false.
 ///
 /// # Errors
 /// Fails if the table of sequences is malformed.
@@ -68,11 +69,12 @@ pub(super) fn append(
     let sums = form.merge == Some(Token::Add);
     let mut sources = [0, 1].map(|n| writer.selected(&operands, n, form.lanes()));
     if sums && !all {
-        // Zero lanes add nothing, for every operation.
+        // A lane of zeros adds 0 to the sum, for every operation.
         let mask = bits_of(operands.mask, form.lanes());
         sources = sources.map(|reg| writer.binary(Opcode::AND, reg, mask));
     }
-    // Sorted sources let a minimum and a maximum of the same values share instructions.
+    // Operands that commute are sorted, so that the minimum and the maximum of the same values can
+    // share instructions.
     let [_, of_a, of_b] = form.types;
     if of_a == of_b && !matches!(form.opcode, Opcode::VSUB2 | Opcode::VSUB4) {
         sources.sort_unstable();
@@ -81,7 +83,7 @@ pub(super) fn append(
     let d = if merges { writer.registers.fresh(Type::B32) } else { operands.d };
     writer.sequence(&*sequence(form, sm)?, d, [sources[0], sources[1], operands.c]);
     if merges {
-        // Lanes in the mask come from d, the others from c.
+        // Lanes in the mask come from the result `d`, the other lanes from `c`.
         let mask = Operand::Number(bits_of(operands.mask, form.lanes()).into());
         let [t, c] = [d, operands.c].map(Operand::Register);
         writer.push(Opcode::LOP3, operands.d, &[t, c, mask, Operand::Number(0xE4)]);
@@ -89,13 +91,13 @@ pub(super) fn append(
     Ok(())
 }
 
-/// Returns the bits of all lanes in a mask.
+/// Returns a 32-bit mask with all bits of the lanes in `mask` set.
 fn bits_of(mask: u16, lanes: Lanes) -> u32 {
     let lane = 32 / lanes.count();
     (0..lanes.count()).filter(|i| mask >> i & 1 != 0).map(|i| (u32::MAX >> (32 - lane)) << (i * lane)).sum()
 }
 
-/// Writer of the instructions that replace one instruction.
+/// Appends the instructions that replace one video instruction.
 struct Writer<'a, 'r> {
     registers: &'a mut Registers<'r>,
     loc: Loc,
@@ -115,12 +117,12 @@ impl Writer<'_, '_> {
         d
     }
 
-    /// Returns a register with the elements that source `n` selects.
+    /// Returns a register with the elements that the selector of source `n` selects.
     fn selected(&mut self, operands: &Operands, n: usize, lanes: Lanes) -> Reg {
         let selector = operands.selectors.get(n).copied().unwrap_or(0);
         let (count, bits) = (lanes.count(), lanes.index_bits());
         let width = 4 / count;
-        // PRMT selector: the source byte of each result byte.
+        // The PRMT selector names the source byte of each result byte.
         let bytes = (0..4).map(|i| {
             let element = u32::from(selector) >> (i / width * bits) & ((1 << bits) - 1);
             (element * width + i % width) << (4 * i)
@@ -139,7 +141,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Appends a sequence with its registers replaced.
+    /// Appends a sequence whose result is `d` and whose operands are `operands`.
     fn sequence(&mut self, sequence: &Sequence, d: Reg, operands: [Reg; 3]) {
         let mut names: Vec<(Reg, Reg)> = OPERANDS.into_iter().zip(operands).chain([(D, d)]).collect();
         for inst in &sequence.insts {

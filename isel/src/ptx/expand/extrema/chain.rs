@@ -1,10 +1,11 @@
-//! Extremum of several words of halves by a chain of compares and selects.
+//! Extremum (minimum or maximum) of several words of packed halves by a chain of compares and
+//! selects.
 //!
-//! For a maximum, a word replaces the current maximum if it is greater or equal; the maximum starts
-//! as minus infinity, so a NaN is never taken. Two cases need a correction. A lane in which no word
-//! was taken is NaN. And -0 is less than +0, but compares equal: a later equal word replaces an
-//! earlier one, so the result is negative only if all intermediate maxima were negative. Minima are
-//! symmetric.
+//! For a maximum, a word replaces the current maximum if the word is greater or equal. The maximum
+//! starts as minus infinity, so a NaN never replaces it. Two cases need a correction. First, a lane
+//! in which no word replaced the start value is NaN. Second, -0 is less than +0 but compares equal,
+//! and a later equal word replaces an earlier one. So the result is negative only if all
+//! intermediate maxima were negative. Minima are symmetric.
 
 use halfbyte_isa::ptx::types::{Token, Type};
 use halfbyte_isa::ptx::{Opcode, Operand, Reg};
@@ -18,21 +19,21 @@ const SIGNS: u64 = 0x8000_8000;
 
 const B32: Token = Token::Type(Type::B32);
 
-/// Truth tables of three inputs.
+/// LOP3 truth tables. A, B and C are the inputs.
 const A_SELECTS_B_OR_C: u64 = 0xca;
 const ALL_OF_THREE: u64 = 0x80;
 const ANY_OF_THREE: u64 = 0xfe;
 const A_AND_ANY: u64 = 0xe0;
 const A_OR_BOTH: u64 = 0xf8;
 
-/// Returns the number of instructions for an extremum of `words` words.
+/// Returns the number of instructions of a chain over `words` words.
 pub(super) fn cost(words: usize) -> usize {
-    // Two per word, plus combining the masks and intermediate extrema of all words but the last,
-    // plus one correction for each.
+    // Two instructions per word, the LOP3s that combine the masks and the intermediate extrema of
+    // all words but the last, and two corrections.
     2 * words + 2 * (words.saturating_sub(1) / 2) + 2
 }
 
-/// Writes the extremum of two or more words.
+/// Appends the instructions that compute the extremum of two or more words.
 pub(super) fn write(writer: &mut Writer<'_>, extremum: Extremum, words: &[Reg]) {
     let is_max = extremum.opcode == Opcode::MAX_F32;
     let (compare, worst) = if is_max { (Token::Ge, 0xfc00_fc00) } else { (Token::Le, 0x7c00_7c00) };
@@ -41,7 +42,8 @@ pub(super) fn write(writer: &mut Writer<'_>, extremum: Extremum, words: &[Reg]) 
     let (Some((&first, rest)), Some(&last)) = (words.split_first(), words.last()) else { return };
     let mask = writer.compare(Token::Num, first, first);
     let mut best = writer.select(mask, first, Operand::Number(worst));
-    // Lanes taken from any word but the last, and the combined signs of the intermediate extrema.
+    // `any` is the mask of lanes that any word but the last one replaced. `signs` combines the
+    // signs of the intermediate extrema.
     let mut any = Gathered::new(ANY_OF_THREE, mask);
     let mut signs = Gathered::new(of_signs, best);
     for &word in rest.split_last().map_or(&[][..], |(_, between)| between) {
@@ -58,11 +60,12 @@ pub(super) fn write(writer: &mut Writer<'_>, extremum: Extremum, words: &[Reg]) 
     writer.lop3(Some(extremum.d), best, signs, Operand::Number(others), table);
 }
 
-/// Reduction of words by a truth table that is idempotent, so an input may be repeated.
+/// Reduction of words by LOP3, two words at a time. The truth table is idempotent, so the same word
+/// may be combined twice.
 struct Gathered {
     table: u64,
     all: Reg,
-    /// Word that waits for a partner, because a table takes two words at a time.
+    /// Word that was added but not yet combined, because one LOP3 combines two words.
     waiting: Option<Reg>,
 }
 

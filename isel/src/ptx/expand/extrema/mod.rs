@@ -1,8 +1,9 @@
-//! Minima and maxima of halves on machines that only have them for f32.
+//! Expansion of minima and maxima (extrema) of halves on machines that only have them for f32.
 //!
-//! Connected extrema are expanded in the cheaper of two ways. [`split`] computes each lane
-//! separately, which pays if values are compared several times. [`chain`] compares one value after
-//! another, which pays if each tree has its own values.
+//! Extrema that read each other's results form a tree. Each tree is expanded in the cheaper of two
+//! ways. [`split`] computes the two lanes separately, which is cheaper if inputs are compared
+//! several times. [`chain`] compares one input after another, which is cheaper if trees share no
+//! inputs.
 
 mod chain;
 mod split;
@@ -19,10 +20,10 @@ use super::uses::{read, uses};
 use crate::Ptx;
 use crate::vcode::{BlockIndex, VCode, VInst};
 
-/// Minimum or maximum of half pairs that prefers numbers over NaN.
+/// Minimum or maximum of packed halves that ignores a NaN if the other operand is a number.
 #[derive(Clone, Copy)]
 struct Extremum {
-    /// The f32 opcode of the same operation.
+    /// Opcode of the f32 instruction for the same minimum or maximum.
     opcode: Opcode,
     d: Reg,
     sources: [Reg; 2],
@@ -46,12 +47,12 @@ impl Extremum {
     }
 }
 
-/// Returns `true` if an instruction is expanded on machines that lack it.
+/// Returns `true` if an instruction is an extremum that is expanded where the SM lacks it.
 pub fn is_expanded(inst: &Inst) -> bool {
     Extremum::of(inst).is_some()
 }
 
-/// Returns the result of half-precision arithmetic, whose only NaN is the canonical one.
+/// Returns the result register of half-precision arithmetic, whose only NaN is the canonical NaN.
 fn arithmetic(inst: &Inst) -> Option<Reg> {
     let is_arithmetic = matches!(inst.opcode, Opcode::ADD_F16 | Opcode::SUB_F16 | Opcode::MUL_F16 | Opcode::FMA_F16);
     match inst.operands.first() {
@@ -60,19 +61,20 @@ fn arithmetic(inst: &Inst) -> Option<Reg> {
     }
 }
 
-/// Expands half-precision extrema on machines that lack them.
+/// Expands all extrema of halves that the SM of the code lacks.
 pub(super) fn expand(code: &mut VCode<Ptx>) {
     let sm = code.extra.sm;
     if !code.insts.iter().any(|inst| is_expanded(&inst.inst) && !inst.inst.since().is_supported_by(sm)) {
         return;
     }
-    // Definitions are visited before uses.
+    // This order visits definitions before uses.
     let order = code.order();
     let extrema = Extrema::of(code, &order);
     let mut split = split::Split::default();
     let mut at = None;
     let Ok(()) = code.rewrite(&order, |registers, block, inst, out| {
-        // Inputs are split in every block that needs them; sharing follows later.
+        // Every block splits the inputs that it needs. Equal computations are shared by a later
+        // step.
         if at.replace(block) != Some(block) {
             split.begin_block();
         }
@@ -90,41 +92,42 @@ pub(super) fn expand(code: &mut VCode<Ptx>) {
     });
 }
 
-/// Expansion of an extremum.
+/// Method by which an extremum is expanded.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Expansion {
-    /// By lanes.
+    /// Lane by lane, by f32 extrema.
     Split,
-    /// As a chain over all inputs of its tree.
+    /// As a chain of compares over all inputs of its tree.
     Chain,
-    /// As a part of the chain of its tree.
+    /// Without instructions, because the chain of the tree's root covers it.
     Taken,
 }
 
-/// Extrema of a kernel.
+/// All extrema of a kernel, with the connections between them.
 struct Extrema {
     all: FxHashMap<Reg, Node>,
-    /// Instruction counts of both expansions for each connected component, by its representative.
+    /// Instruction counts of both expansions, split and chain, for each set of connected extrema.
+    /// The key is the representative of the set.
     costs: FxHashMap<Reg, [usize; 2]>,
-    /// Results of half-precision arithmetic.
+    /// Results of half-precision arithmetic, whose only NaN is the canonical NaN.
     one_nan: FxHashSet<Reg>,
 }
 
 struct Node {
     extremum: Extremum,
     block: u32,
-    /// Union-find parent; a representative is its own parent.
+    /// Parent in the union-find forest of connected extrema. A representative is its own parent.
     parent: Reg,
-    /// `true` if the only user is an extremum of the same kind in the same block.
+    /// `true` if the only user of the result is an extremum of the same kind in the same block.
     is_taken: bool,
-    /// Number of inputs of its tree.
+    /// Number of inputs of the tree whose root is this extremum.
     leaves: usize,
-    /// `true` if the result has a user other than an extremum.
+    /// `true` if an instruction other than an extremum uses the result.
     goes_out: bool,
 }
 
 impl Extrema {
-    /// Collects the extrema of some code; `order` lists definitions before uses.
+    /// Collects the extrema of some code. `order` visits definitions before uses.
     fn of(code: &VCode<Ptx>, order: &[BlockIndex]) -> Extrema {
         let uses = uses(code);
         let mut extrema =
@@ -163,7 +166,7 @@ impl Extrema {
         extrema
     }
 
-    /// Records that a register has a user other than an extremum.
+    /// If the register is the result of an extremum, records that another instruction uses it.
     fn mark_out(&mut self, reg: Reg) {
         if let Some(node) = self.all.get_mut(&reg) {
             node.goes_out = true;
@@ -191,13 +194,13 @@ impl Extrema {
         }
     }
 
-    /// Returns the representative of an extremum's connected component.
+    /// Returns the representative of the set of connected extrema that contains the register.
     fn root(&mut self, reg: Reg) -> Reg {
         let mut root = reg;
         while let Some(node) = self.all.get(&root).filter(|node| node.parent != root) {
             root = node.parent;
         }
-        // Path compression.
+        // Path compression of the union-find forest.
         let mut at = reg;
         while let Some(node) = self.all.get_mut(&at).filter(|node| node.parent != root) {
             at = std::mem::replace(&mut node.parent, root);
@@ -222,7 +225,7 @@ impl Extrema {
         self.all.get(&d).is_none_or(|node| node.goes_out)
     }
 
-    /// Returns the inputs of a tree.
+    /// Returns the inputs of the tree of extrema whose root is `root`.
     fn leaves(&self, root: Extremum) -> Vec<Reg> {
         let mut leaves = Vec::new();
         let mut left = root.sources.to_vec();
@@ -237,7 +240,7 @@ impl Extrema {
     }
 }
 
-/// Writer of the instructions that replace one instruction.
+/// Appends the instructions that replace one instruction.
 struct Writer<'a> {
     registers: Registers<'a>,
     loc: Loc,
@@ -245,7 +248,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Appends an instruction, whose result is `d` or a new register.
+    /// Appends an instruction. Its result is `d`, or a new register if `d` is `None`.
     fn push(&mut self, opcode: Opcode, words: &[Token], d: Option<Reg>, sources: &[Operand]) -> Reg {
         let d = d.unwrap_or_else(|| self.registers.fresh(Type::B32));
         let operands = std::iter::once(Operand::Register(d)).chain(sources.iter().cloned()).collect();

@@ -1,11 +1,11 @@
-//! Extrema of halves by f32 extrema, lane by lane.
+//! Expansion of half extrema (minima and maxima) into f32 extrema, lane by lane.
 //!
-//! A word read as f32 is ordered like its upper half, including -0 below +0; the lower half only
+//! A word read as f32 is ordered like its upper half, and -0 is below +0. The lower half only
 //! decides between equal upper halves. NaN is the exception: an f32 extremum handles only the
-//! canonical half NaN correctly, and a product with 1.0 makes every NaN canonical. So `max.f32` of
-//! the words gives the maxima of the upper halves, and of the words shifted by a half those of the
-//! lower halves. This costs two instructions per extremum, two per input (one if the input is an
-//! arithmetic result), and a permutation per output.
+//! canonical NaN of halves correctly, and a product with 1.0 makes every NaN canonical. So
+//! `max.f32` of two words gives the maximum of the upper halves, and `max.f32` of the shifted words
+//! that of the lower halves. The cost is two instructions per extremum, two per input (one if the
+//! input is an arithmetic result), and one permutation per output.
 
 use halfbyte_isa::ptx::types::{Token, Type};
 use halfbyte_isa::ptx::{Opcode, Operand, Reg};
@@ -16,13 +16,13 @@ use super::{Extrema, Extremum, Writer};
 /// 1.0 in both halves.
 const ONES: u64 = 0x3c00_3c00;
 
-/// Values that were split into halves.
+/// Registers that hold the single halves of words.
 #[derive(Default)]
 pub(super) struct Split {
-    /// Split extrema: the registers whose upper halves hold the lower and the upper half of the
-    /// value.
+    /// Results of split extrema. The upper half of the first register is the result's lower half;
+    /// the upper half of the second register is its upper half.
     extrema: FxHashMap<Reg, [Reg; 2]>,
-    /// Other split values, in the current block.
+    /// Inputs that were split in the current block, in the same form as `extrema`.
     leaves: FxHashMap<Reg, [Reg; 2]>,
 }
 
