@@ -1,5 +1,5 @@
-//! Reasons for refusals that several targets share, with help. Reasons of one target are in that
-//! target's folder.
+//! Reasons and help of refusals that several targets share. A reason that only one target gives is
+//! in the folder of the target.
 
 use halfbyte_ir::{Array, MemAttr, Op, Reason, Type};
 
@@ -33,7 +33,8 @@ const ALIGNED_BEYOND_ITS_SIZE: Reason = Reason::with_help(
     "remove `align`, or use at most the size of the type",
 );
 
-/// Returns the reason why a target without such memory refuses an array.
+/// Returns the reason to refuse an array in shared or scratch memory, on a target without such
+/// memory.
 pub(crate) fn no_array(array: &Array) -> Reason {
     let why = format!("`%{}`: `{}` memory is not supported", array.name, array.space);
     Reason::from(why).help("use a buffer, or `--target halu` or `--target ptx`")

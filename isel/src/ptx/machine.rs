@@ -8,47 +8,46 @@ use halfbyte_isa::ptx::types::{Space, Type};
 
 use crate::vcode::BlockIndex;
 
-/// PTX. Its instructions contain virtual register numbers from the start, because PTX code may name
-/// any number of registers.
+/// Type that names PTX as the target machine of selected code. PTX code may name any number of
+/// registers, so its instructions contain virtual register numbers from the start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Ptx;
 
-/// Kernel data for the emission of PTX, beside the instructions.
+/// Data of a kernel, other than its instructions, that the emission of PTX needs.
 #[derive(Clone, Debug)]
 pub struct PtxExtra {
-    /// SM version.
+    /// SM version for which the code is compiled.
     pub sm: Sm,
-    /// Maximum number of work items of a launch. With more items, an address computed without
-    /// wrap-around would be wrong.
+    /// Maximum number of work items of a launch. In a larger launch, an address that is computed
+    /// without wrap-around would be wrong.
     pub max_items: u64,
     /// `true` if the code numbers items along x only, so that launches must be one-dimensional.
     pub along_x: bool,
     /// Group size along x, y and z, if the code is compiled for exactly this size.
     pub block: Option<[u32; 3]>,
-    /// Type of each register, by number. Before allocation these are the classes of the virtual
-    /// registers.
+    /// Type of each register, by register number. Before register allocation, these are the classes
+    /// of the virtual registers.
     pub types: Vec<Type>,
     /// Arrays of the kernel, in order of declaration.
     pub arrays: Vec<PtxArray>,
 }
 
-/// Array of bytes.
+/// Array in shared or scratch memory, declared in PTX as an array of bytes.
 #[derive(Clone, Debug)]
 pub struct PtxArray {
-    /// Name.
+    /// Name of the array in the kernel.
     pub name: String,
     /// State space: `.shared` or `.local`.
     pub space: Space,
-    /// Size in bytes, or `None` if the launch determines the size.
+    /// Size in bytes, or `None` if a launch determines the size.
     pub bytes: Option<u32>,
     /// Alignment in bytes.
     pub align: u32,
 }
 
 impl PtxExtra {
-    /// Returns the variables of the kernel, followed by its arrays in shared memory. Names include
-    /// the kernel's name, so no other kernel of a file shares them and the layout is that of the
-    /// declarations.
+    /// Returns the kernel and its arrays in shared memory as PTX variables. The name of an array
+    /// includes the kernel's name, so that arrays of several kernels in a file differ.
     pub fn variables(&self, signature: &Signature) -> Variables {
         let shared = self.arrays.iter().filter(|array| array.space == Space::Shared).map(|array| Variable {
             name: identifier(&format!("{}__{}", signature.name(), array.name)).into_owned(),
@@ -63,7 +62,7 @@ impl PtxExtra {
         variables_of(signature).iter().cloned().chain(shared).collect()
     }
 
-    /// Returns the arrays in local memory.
+    /// Returns the scratch arrays of the kernel, which are in local memory.
     pub fn frame(&self) -> Vec<FrameVariable> {
         let own = self.arrays.iter().filter(|array| array.space == Space::Local);
         let variable = |array: &PtxArray| FrameVariable {

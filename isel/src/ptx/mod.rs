@@ -1,4 +1,4 @@
-//! Selection for PTX.
+//! Instruction selection for PTX.
 
 mod builder;
 pub mod expand;
@@ -64,7 +64,7 @@ impl Backend for Ptx {
             .with_constant_counts()
             .with_access_alignment(4)
             .with_wide_indices()
-            // Assemblers unroll as much, but know less about common parts of addresses.
+            // Assemblers unroll loops as much, but fold fewer common parts of addresses.
             .with_unrolled(160)
             .with_axes(Axes::Each { several: false });
         let adds_half_words = Opcode::ADD_X2.row().since.is_supported_by(target.sm().unwrap_or(Sm::DEFAULT));

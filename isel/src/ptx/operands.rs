@@ -1,9 +1,9 @@
-//! Types that the rules use: registers, predicates, and values as operands.
+//! Types that the PTX rules use: registers, predicates, and source operands.
 
 use halfbyte_ir::Value;
 use halfbyte_isa::ptx::{self, Operand};
 
-/// Registers of a value, lowest word first. Values of at most 32 bits and truth values have one
+/// Registers of a value, lowest word first. A value of at most 32 bits, or a truth value, has one
 /// register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Reg {
@@ -11,7 +11,7 @@ pub(crate) struct Reg {
 }
 
 impl Reg {
-    /// Number of words of the widest value.
+    /// Number of 32-bit words of the widest value.
     pub(super) const MOST: usize = 4;
     /// Result of an op without a result, such as a store.
     pub(super) const NONE: Reg = Reg { words: [ptx::Reg(u32::MAX); Reg::MOST] };
@@ -20,7 +20,7 @@ impl Reg {
         Reg { words: [reg; Reg::MOST] }
     }
 
-    /// Creates a value from its words. The other words must not be accessed.
+    /// Creates a value from the registers of its words. Words beyond `words` must not be accessed.
     pub(super) fn of_words(words: &[ptx::Reg]) -> Reg {
         let mut all = Reg::NONE;
         all.words.iter_mut().zip(words).for_each(|(slot, &word)| *slot = word);
@@ -31,16 +31,16 @@ impl Reg {
         self.words[k as usize % Reg::MOST]
     }
 
-    /// Returns the words from `k` on.
+    /// Returns the value that begins at word `k` of this value.
     pub(super) fn part(self, k: u8) -> Reg {
         Reg::of_words(self.words.get(usize::from(k)..).unwrap_or(&[]))
     }
 }
 
-/// Predicate, possibly inverted.
+/// Predicate register or a constant, possibly inverted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Pred {
-    /// `None` is the constant true.
+    /// Predicate register, or `None` for the constant true.
     pub reg: Option<ptx::Reg>,
     pub not: bool,
 }
@@ -55,7 +55,7 @@ impl Pred {
     }
 }
 
-/// Word as a source operand.
+/// Source operand of 32 bits: a register or a constant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Src {
     Reg(ptx::Reg),

@@ -1,4 +1,5 @@
-//! Selection of collective operations (barriers and exchanges within a warp), atomics and fences.
+//! Selection of PTX instructions for collective operations (barriers, shuffles, votes), atomic
+//! operations and fences.
 
 use halfbyte_ir::{AtomicAttr, Attr, FenceAttr, Inst, InstData, MemOrder, Op, Scope, Type, Value};
 use halfbyte_isa::ptx::types::{Token, Type as RegType};
@@ -29,10 +30,10 @@ fn order(order: MemOrder) -> Token {
     }
 }
 
-/// Instructions of an atomic operation.
+/// PTX instructions of an atomic operation.
 struct AtomicInstruction {
     atom: Opcode,
-    /// Variant without a result, if there is one.
+    /// Opcode of the variant without a result (`red`), if there is one.
     red: Option<Opcode>,
     words: &'static [Token],
     ty: RegType,
@@ -81,7 +82,7 @@ fn does(op: Op, ty: Type) -> Option<AtomicInstruction> {
 }
 
 impl Lowering<'_> {
-    /// Returns a truth value as a predicate operand.
+    /// Returns an i1 value as a predicate operand, possibly inverted.
     fn says(&mut self, value: Value) -> Operand {
         match context::pred(self, value) {
             Pred { reg: Some(reg), not: false } => Operand::Register(reg),
@@ -147,7 +148,7 @@ impl Lowering<'_> {
         args.iter().map(|&arg| self.number_or_word(arg)).collect()
     }
 
-    /// Returns the operands of a vote: its predicate and the following words.
+    /// Returns the operands of a vote: the predicate, and then the words, such as the member mask.
     fn answer(&mut self, args: &[Value]) -> Vec<Operand> {
         let Some((&says, rest)) = args.split_first() else { return Vec::new() };
         let says = self.says(says);
@@ -297,8 +298,8 @@ impl Lowering<'_> {
         self.in_words(register, loaded)
     }
 
-    /// Returns a value as an operand of an atomic instruction of type `of`; `of` is `None` for a
-    /// store.
+    /// Returns a value of type `ty` as an operand of an atomic instruction of type `of`. For a
+    /// store, `of` is `None`.
     fn atomic_operand(&mut self, ty: Type, of: Option<RegType>, value: Value) -> Operand {
         let reg = self.value_reg(value);
         match (ty.bits(), of.map(register_of)) {
@@ -310,7 +311,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Packs the words of a value into a 128-bit register.
+    /// Packs four 32-bit registers into a 128-bit register.
     fn of_128_bits(&mut self, reg: Reg) -> Operand {
         let (whole, words) = (self.out.reg_of_128_bits(), [0, 1, 2, 3].map(|k| Some(reg.word(k))));
         let words = Operand::Vector(words.into_iter().collect());
@@ -318,7 +319,7 @@ impl Lowering<'_> {
         whole
     }
 
-    /// Unpacks a 128-bit register into words.
+    /// Unpacks a 128-bit register into four 32-bit registers.
     fn parts_of(&mut self, whole: Operand) -> Reg {
         let words = [(); 4].map(|()| self.out.reg(RegType::B32));
         let parts = Operand::Vector(words.into_iter().map(Some).collect());
@@ -326,7 +327,7 @@ impl Lowering<'_> {
         Reg::of_words(&words)
     }
 
-    /// Negates a number.
+    /// Negates an integer operand of 32 or 64 bits.
     fn less(&mut self, ty: Type, value: Operand) -> Operand {
         if let Operand::Number(bits) = value {
             return Operand::Number((bits as u32).wrapping_neg().into());
@@ -335,7 +336,7 @@ impl Lowering<'_> {
         Operand::Register(self.out.define(register, Opcode::NEG, &[Token::Type(of)], &[value]))
     }
 
-    /// Converts a register of an instruction's type into the registers of a value.
+    /// Converts a register of type `ty` to the 32-bit registers in which values are held.
     fn in_words(&mut self, ty: RegType, reg: ptx::Reg) -> Reg {
         match register_of(ty) {
             RegType::B64 => Reg::of_words(&self.out.unpack(RegType::B64, [true; 2], reg)),
@@ -345,7 +346,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Returns the register type for an instruction type.
+/// Returns the untyped register type (`.b16`, `.b32` or `.b64`) with the width of a type.
 fn register_of(ty: RegType) -> RegType {
     match ty.bits() {
         64 => RegType::B64,

@@ -1,4 +1,5 @@
-//! Selection of intrinsics: a PTX instruction on values in registers of matching width.
+//! Selection of intrinsics: an intrinsic, written as a PTX instruction, becomes this instruction on
+//! the registers of its operands.
 
 use halfbyte_ir::{Inst, IntrinsicData, Kernel, Reason, Type};
 use halfbyte_isa::ptx;
@@ -10,14 +11,15 @@ use super::Lowering;
 use crate::ptx::operands::Reg;
 use crate::{Refusal, intrinsics, reasons};
 
-/// Returns the register type in which an instruction takes a value. `i1` is the only mask type with
-/// a register type.
+/// Returns the type of the register in which a PTX instruction reads a value. `i1` is the only mask
+/// type that has a register type.
 fn register(ty: Type) -> Result<RegType, Reason> {
     let found = template::register_of(ty.bits()).filter(|_| ty == Type::I1 || !ty.is_mask());
     found.ok_or_else(|| reasons::no_register(ty))
 }
 
-/// Returns an intrinsic's instruction on template registers, with the types of these registers.
+/// Returns the PTX instruction of an intrinsic, whose registers stand for the operands, and the
+/// types of these registers.
 fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<(ptx::Inst, Vec<RegType>), Reason> {
     let text = intrinsics::text_for(data, NAME)?;
     let result = register(kernel.insts[inst].ty)?;
@@ -27,7 +29,8 @@ fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<(ptx::I
     Ok((inst, [&[result], operands.as_slice()].concat()))
 }
 
-/// Returns refusals of the intrinsics that are not PTX instructions, used or unused.
+/// Returns a refusal for each intrinsic of the kernel, used or unused, that is not a PTX
+/// instruction.
 pub(crate) fn check(kernel: &Kernel) -> Vec<Refusal> {
     intrinsics::refused(kernel, NAME, template)
 }

@@ -1,4 +1,4 @@
-//! Selection of addresses, loads, stores and parameters.
+//! Selection of PTX instructions for addresses, loads, stores and kernel parameters.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -18,31 +18,32 @@ const U32: Token = Token::Type(RegType::U32);
 const B32: Token = Token::Type(RegType::B32);
 const B64: Token = Token::Type(RegType::B64);
 
-/// Number of items that every launch may have. If fewer items could make an address wrap, the
-/// address is computed with wrap-around.
+/// Number of items that every launch may have. If an address could wrap in a launch of fewer items,
+/// the address is computed modulo 2^32.
 const ALWAYS: u64 = 1 << 20;
 
-/// State of address computation.
+/// Addresses that the selector computes, and the launch size up to which they are right.
 pub(in crate::ptx) struct Addresses {
-    /// Maximum number of items of a launch for which the addresses so far do not wrap.
+    /// Maximum number of items of a launch in which no address computed without wrap-around is
+    /// wrong.
     pub max_items: u64,
-    /// Registers of buffer addresses, by parameter number.
+    /// Registers of buffer addresses, by the number of the buffer's parameter.
     bases: BTreeMap<u32, ptx::Reg>,
-    /// Computed addresses in buffers by their index value; each is computed once, at the index's
-    /// definition.
+    /// Requested addresses of elements, by index value. Each address is computed once, where the
+    /// index is defined.
     known: SecondaryMap<Value, Vec<(Key, ptx::Reg)>>,
-    /// `true` if arrays are accessed only by their names.
+    /// `true` if arrays are accessed only directly, so that no other address points into an array.
     named: OnceCell<bool>,
 }
 
-/// Address of an element: the buffer's number, and the bytes per step of the index.
+/// Address `buffer + (index * step + plus)` of an element, without the index.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Key {
     buffer: u32,
     step: u32,
-    /// Bytes added to the product, modulo 2^32 together with it.
+    /// Constant that is added to the product of index and step.
     plus: u32,
-    /// `true` if product and sum may wrap.
+    /// `true` if the byte offset is computed modulo 2^32.
     wraps: bool,
 }
 
@@ -53,8 +54,8 @@ impl Default for Addresses {
 }
 
 impl Lowering<'_> {
-    /// Returns the number and direction of the buffer whose address a value is. Arrays are numbered
-    /// after the parameters.
+    /// If a value is the address of a buffer or an array, returns its number and direction. Arrays
+    /// are numbered after the parameters.
     fn buffer(&self, base: Value) -> Option<(u32, Direction)> {
         let number = match self.kernel.values[base].def {
             ValueDef::Param(number) => number,
@@ -67,7 +68,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Returns the register of a buffer's address, which the entry loads.
+    /// Returns the register of a buffer's address. The entry block loads the address.
     fn base(&mut self, number: u32) -> ptx::Reg {
         if let Some(&reg) = self.addresses.bases.get(&number) {
             return reg;
@@ -77,7 +78,7 @@ impl Lowering<'_> {
         reg
     }
 
-    /// Loads the buffers' addresses.
+    /// Loads the addresses of the buffers into their registers.
     pub(crate) fn bases(&mut self) {
         for (number, wanted) in std::mem::take(&mut self.addresses.bases) {
             let reg = self.read_address(number);
@@ -85,8 +86,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Returns the state space of an access through a base value. A computed base has the generic
-    /// space if it may point into an array.
+    /// Returns the state space of an access through a base address. The generic space is used if
+    /// the base is computed and may point into an array.
     pub(crate) fn space(&self, base: Value) -> &'static [Token] {
         match self.kernel.values[base].def {
             ValueDef::Array(_) => match self.kernel.array(base).map(|array| array.space) {
@@ -99,7 +100,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Returns the generic address of an array.
+    /// Returns the generic address of an array as a register pair.
     pub(crate) fn generic(&mut self, number: usize) -> Reg {
         let kernel = self.kernel;
         let space = match kernel.arrays.get(number).map(|array| array.space) {
@@ -111,7 +112,7 @@ impl Lowering<'_> {
         Reg::of_words(&self.out.unpack(RegType::B64, [true; 2], generic))
     }
 
-    /// Returns the address of an array in its state space.
+    /// Returns the register with the address of an array in its state space.
     fn array_address(&mut self, number: usize) -> ptx::Reg {
         let kernel = self.kernel;
         let before = kernel.arrays.get(..number).unwrap_or_default();
@@ -138,11 +139,11 @@ impl Lowering<'_> {
             return self.out.define(RegType::B64, Opcode::MOV_ADDRESS, &[U64], &[variable]);
         }
         let param = Operand::Memory(Address { base: Base::Parameter(number), offset: 0 });
-        // The parameter is declared as a global address.
+        // Buffer parameters are declared as addresses in global memory.
         self.out.define(RegType::B64, Opcode::LD_PARAM, &[Token::Param, U64], &[param])
     }
 
-    /// Loads a parameter into registers.
+    /// Loads a kernel parameter into 32-bit registers.
     pub(crate) fn parameter(&mut self, number: u32, ty: Type) -> Result<Reg, &'static str> {
         let mut load = |width: RegType, offset: i32| {
             let param = Operand::Memory(Address { base: Base::Parameter(number), offset });
@@ -170,13 +171,14 @@ impl Lowering<'_> {
         Ok(reg)
     }
 
-    /// Returns a pair as one 64-bit register.
+    /// Packs a pair of 32-bit registers into one 64-bit register.
     pub(crate) fn whole(&mut self, pair: Reg) -> ptx::Reg {
         self.out.pair(pair.word(0), pair.word(1))
     }
 
-    /// Returns `true` if `step` bytes per item plus `plus` stay below 2^32 for all items of a
-    /// launch. Lowers the launch limit `max_items` accordingly.
+    /// Returns `true` if the value is an item index and `value * step + plus` stays below 2^32 in
+    /// every launch of up to `max_items` items. Lowers `max_items` if necessary, but not below
+    /// [`ALWAYS`].
     fn stays_below(&mut self, value: Value, step: u32, plus: u32) -> bool {
         let is_item = self.kernel.def_inst(value).is_some_and(|inst| self.kernel.insts[inst].op == Op::ItemId);
         if !is_item || step == 0 {
@@ -190,7 +192,7 @@ impl Lowering<'_> {
         true
     }
 
-    /// Returns the address of an access: a register and a byte displacement.
+    /// Returns the address of a load or store: a register and a byte displacement.
     pub(crate) fn address(&mut self, mem: MemAttr, base: Value, index: Option<Index>) -> (ptx::Reg, i64) {
         let displacement = i64::from(mem.offset);
         let buffer = self.buffer(base);
@@ -222,8 +224,8 @@ impl Lowering<'_> {
         (reg, displacement)
     }
 
-    /// Emits the addresses indexed by a value, directly after its definition. Uses are visited
-    /// backwards, so the addresses are emitted in reverse order of request.
+    /// Emits the requested addresses that use an index value, directly after its definition. Uses
+    /// are visited backwards, so the addresses are emitted in reverse order of their requests.
     pub(crate) fn addresses_of(&mut self, value: Value) {
         let known = self.addresses.known.get_mut(value).map(std::mem::take).unwrap_or_default();
         for (key, wanted) in known.into_iter().rev() {
@@ -234,7 +236,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Returns a base address plus a scaled index.
+    /// Emits the sum of a base address and a scaled index as a 64-bit register.
     fn sum(&mut self, base: ptx::Reg, index: ptx::Reg, key: Key) -> ptx::Reg {
         let wide = if key.wraps {
             let bytes = self.bytes(index, key.step, key.plus);
@@ -263,7 +265,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Returns the memory operand `plus` bytes after an address.
+    /// Returns the memory operand for `plus` bytes after an address.
     pub(crate) fn operand(&mut self, (base, displacement): (ptx::Reg, i64), plus: i64) -> Operand {
         let (reg, offset) = match i32::try_from(displacement + plus) {
             Ok(offset) => (base, offset),
@@ -317,8 +319,8 @@ impl Lowering<'_> {
             return Reg::NONE;
         }
         let data = self.value_reg(value);
-        // A value concatenated from words is stored as words. As a single 64-bit number it would
-        // need moves into adjacent registers.
+        // A value that is concatenated from words is stored as several words. To store one 64-bit
+        // number, the assembler would move the words into adjacent registers.
         let is_joined = self.kernel.def_inst(value).is_some_and(|def| self.kernel.insts[def].op == Op::Concat);
         if is_pair(ty, mem) && !is_joined {
             let whole = self.out.pair(data.word(0), data.word(1));
@@ -337,8 +339,8 @@ impl Lowering<'_> {
     }
 }
 
-/// Returns `true` if array addresses are used only directly as bases. Then every other address
-/// belongs to a buffer.
+/// Returns `true` if array addresses are used only directly as the bases of accesses. Then every
+/// computed address points into a buffer.
 fn are_named(kernel: &Kernel) -> bool {
     let is_array = |&value: &Value| matches!(kernel.values[value].def, ValueDef::Array(_));
     let is_named = |&inst: &Inst| {
@@ -361,13 +363,13 @@ fn is_pair(ty: Type, mem: MemAttr) -> bool {
     matches!(ty, Type::I64 | Type::F64) && mem.align >= 8
 }
 
-/// Returns the words per piece of an access wider than a word. Pieces are as wide as the alignment,
-/// so that the same accesses trap.
+/// Returns the number of words per piece of an access wider than a word. Pieces are as wide as the
+/// alignment, so that exactly the misaligned accesses of the IR trap.
 fn pieces(ty: Type, mem: MemAttr) -> usize {
     (ty.bytes().min(mem.align).max(4) / 4) as usize
 }
 
-/// Returns the vector modifier of an access with the given number of registers.
+/// Returns the modifier (`.v2`, `.v4` or none) of an access with this number of registers.
 fn elements(registers: usize) -> &'static [Token] {
     match registers {
         1 => &[],
@@ -383,7 +385,7 @@ fn registers(regs: &[ptx::Reg]) -> Operand {
     }
 }
 
-/// Returns the type of an access of at most a word.
+/// Returns the type of a load or store of at most 32 bits.
 fn narrow(ty: Type) -> Token {
     match ty.bytes() {
         1 => Token::Type(RegType::U8),

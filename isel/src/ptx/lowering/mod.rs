@@ -1,5 +1,5 @@
-//! PTX's part of selection: from IR to PTX on virtual registers. Folds that the assembler does
-//! (signs, constants, halves of words) are left to the assembler.
+//! Instruction selection for PTX: from the IR to PTX on virtual registers. Signs, constants and
+//! halves of words are not folded into operands, because NVIDIA's assembler does this.
 
 mod collective;
 pub(crate) mod context;
@@ -36,30 +36,33 @@ pub(super) struct Lowering<'k> {
     pub fired: Vec<u32>,
     pub trace: Option<&'k mut Trace>,
     pub sm: Sm,
-    /// Current nesting depth of operand folds.
+    /// Number of operand folds in progress that are nested in each other.
     pub depth: u32,
     pub addresses: Addresses,
-    /// `true` if the code uses an index along x as the index over all axes.
+    /// `true` if the code reads the x index as the index over all axes, so that launches must be
+    /// one-dimensional.
     pub along_x: bool,
-    /// Group size along x, y and z, if launches have no other size.
+    /// Group size along x, y and z, if the kernel is compiled for exactly this size.
     pub block: Option<[u32; 3]>,
     locate: &'k dyn Fn(Span) -> Loc,
     signature: abi::Signature,
-    /// Registers that the uses of a value refer to, created at the first use.
+    /// Registers of each value, created at the first visited use. The definition is visited later.
     value_regs: SecondaryMap<Value, Option<Reg>>,
-    /// Requested registers for the negated value.
+    /// Register of each value's negated half-words, if a use requested them.
     opposites: SecondaryMap<Value, Option<ptx::Reg>>,
-    /// Register to which a value's register is aliased.
+    /// For each register of a value, the register of a rule's result that holds the same value.
     aliases: Vec<Option<ptx::Reg>>,
-    /// Final register of each used register, numbered in code order.
+    /// Final register of each virtual register that is used. Final registers are numbered in code
+    /// order.
     names: Vec<Option<ptx::Reg>>,
-    /// Types of the final registers.
+    /// Type of each final register.
     types: Vec<ptx::types::Type>,
     refusals: Vec<Refusal>,
     poll: Poll<'k>,
 }
 
-/// Returns the number and type of the registers that hold a value, if any.
+/// Returns the number and the type of the registers that hold a value of type `ty`, or `None` if no
+/// registers can.
 pub(super) fn registers_of(ty: Type) -> Option<(usize, ptx::types::Type)> {
     match ty {
         Type::I1 => Some((1, ptx::types::Type::Pred)),
@@ -73,7 +76,7 @@ pub(super) fn registers_of(ty: Type) -> Option<(usize, ptx::types::Type)> {
     }
 }
 
-/// Returns an array's PTX declaration.
+/// Returns the PTX declaration of an array of the kernel.
 fn declared(array: &halfbyte_ir::Array) -> PtxArray {
     let space = match array.space {
         halfbyte_ir::Space::Shared => ptx::types::Space::Shared,
@@ -83,7 +86,7 @@ fn declared(array: &halfbyte_ir::Array) -> PtxArray {
     PtxArray { name: array.name.clone(), space, bytes, align: array.align }
 }
 
-/// Selects a kernel's instructions for the SM version of the target.
+/// Selects the PTX instructions of a kernel for the SM version of the target.
 pub(crate) fn select(request: Request<'_>) -> Result<Selected, Vec<Refusal>> {
     let Request { kernel, target, block, locate, trace, poll } = request;
     let sm = target.sm().unwrap_or(Sm::DEFAULT);
@@ -127,12 +130,14 @@ impl Lowering<'_> {
 
     // Values ------------------------------------------------------------------------------------------------------------
 
-    /// Returns the registers of a value, which its definition will write later.
+    /// Returns the registers of a value. The definition of the value, which is visited later,
+    /// writes them.
     pub(super) fn value_reg(&mut self, value: Value) -> Reg {
         if let Some(reg) = self.value_regs[value] {
             return reg;
         }
-        // If the entry already loads many constants, the constant is loaded again at its use.
+        // If the entry block already loads many constants, each using block loads the constant
+        // again.
         if self.out.is_crowded()
             && let ValueDef::Result(inst) = self.kernel.values[value].def
             && self.kernel.insts[inst].op == Op::Const
@@ -147,7 +152,7 @@ impl Lowering<'_> {
         reg
     }
 
-    /// Returns the words of a constant in registers.
+    /// Returns registers with the words of a constant.
     pub(super) fn constant_words(&mut self, inst: Inst) -> Reg {
         let bits = register_bits(self.kernel, inst).unwrap_or_default();
         let count = self.kernel.insts[inst].ty.bits().div_ceil(32);
@@ -157,13 +162,13 @@ impl Lowering<'_> {
         Reg::of_words(&words)
     }
 
-    /// Records that the value of `reg` is in `at`.
+    /// Records that register `at` holds the value of register `reg`.
     pub(super) fn define(&mut self, reg: ptx::Reg, at: ptx::Reg) {
         let index = reg.0 as usize;
         if self.aliases.len() <= index {
             self.aliases.resize(index + 1, None);
         }
-        // A value that is used where it is defined is not an alias of itself.
+        // If the definition writes `reg` itself, there is no alias.
         self.aliases[index] = (reg != at).then_some(at);
     }
 
@@ -174,21 +179,23 @@ impl Lowering<'_> {
         }
     }
 
-    /// Returns the registers of all words of a value.
+    /// Returns the registers of all words of a value, lowest word first.
     fn words(&mut self, value: Value) -> Vec<ptx::Reg> {
         let reg = self.value_reg(value);
         let (count, _) = registers_of(self.kernel.ty(value)).unwrap_or((1, ptx::types::Type::B32));
         (0..count as u8).map(|k| reg.word(k)).collect()
     }
 
-    /// Returns the register of the negated value, which is computed at the value's definition.
+    /// Returns the register of a value's negated half-words, which are computed where the value is
+    /// defined.
     pub(super) fn opposite_of(&mut self, value: Value) -> Reg {
         let reg = self.opposites[value].unwrap_or_else(|| self.out.reg(ptx::types::Type::B32));
         self.opposites[value] = Some(reg);
         Reg::new(reg)
     }
 
-    /// Emits the code directly after a value's definition that depends only on the value.
+    /// Emits the addresses and the negation that uses requested for a value, directly after its
+    /// definition.
     fn derived(&mut self, value: Value) {
         self.addresses_of(value);
         if let Some(wanted) = self.opposites.get_mut(value).and_then(Option::take) {
@@ -197,8 +204,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Marks the instruction of an access that merged several accesses. A merged access is aligned
-    /// to its size, so it is one instruction.
+    /// Records the load or store that an instruction performs, if it replaces several source
+    /// accesses. Such an access is aligned to its size, so it is one instruction.
     fn mark_access(&mut self, inst: Inst, since: usize) {
         if self.kernel.parts(inst).len() == 0 {
             return;
@@ -219,8 +226,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Emits the start of the entry block: constants and parameters in registers, and values
-    /// computed from parameters alone.
+    /// Emits the start of the entry block: loads of constants and parameters, and values that
+    /// depend only on parameters.
     fn prologue(&mut self, entry: &mut BlockDraft<Ptx>, flow: &Flow<Block>) {
         let kernel = self.kernel;
         self.out.loc = (self.locate)(kernel.span);
@@ -252,7 +259,7 @@ impl Lowering<'_> {
         self.drain(&mut entry.reversed);
     }
 
-    /// Loads constants into their registers, before the instructions emitted so far.
+    /// Emits the loads of constants into their registers, before the instructions emitted so far.
     fn numbers(&mut self, numbers: BTreeMap<u32, ptx::Reg>) {
         if numbers.is_empty() {
             return;
@@ -268,7 +275,7 @@ impl Lowering<'_> {
     // Assembly
     // ----------------------------------------------------------------------------------------------------------
 
-    /// Returns the register that holds a value, following all aliases.
+    /// Returns the register that holds the value of `reg`, following all aliases.
     fn follow(&self, mut reg: ptx::Reg) -> ptx::Reg {
         while let Some(&Some(at)) = self.aliases.get(reg.0 as usize) {
             reg = at;
@@ -292,7 +299,7 @@ impl Lowering<'_> {
         Selected { code: Box::new(code), fired: self.fired }
     }
 
-    /// Returns the final register of a register.
+    /// Returns the final register of a virtual register, and creates it at the first call.
     fn rename(&mut self, reg: ptx::Reg) -> ptx::Reg {
         let at = self.follow(reg);
         let ty = self.out.ty(at);
@@ -347,8 +354,8 @@ impl<'k> Selector<'k> for Lowering<'k> {
         if let Some(value) = result {
             self.derived(value);
         }
-        // Code is emitted backwards: the derived values use the result, so they are created first
-        // and moved after the definition.
+        // Addresses and negations of the result were requested by uses, which are visited before
+        // the definition. They are emitted first and then moved after the definition.
         let after = self.out.insts.len();
         let wanted = result.and_then(|value| self.value_regs[value]);
         if wanted.is_some() || !data.op.is_pure() {
@@ -400,7 +407,8 @@ impl<'k> Selector<'k> for Lowering<'k> {
         super::reason(data.op, data.ty, &data.attr)
     }
 
-    /// Every edge passes all arguments, so a parameter needs a register even if it is unused.
+    /// Creates registers for all parameters of a block, even unused ones, because every edge to the
+    /// block passes all arguments.
     fn begin_block(&mut self, block: Block) {
         for &param in self.kernel.block_params(block) {
             self.value_reg(param);

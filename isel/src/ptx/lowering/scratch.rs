@@ -1,5 +1,5 @@
-//! Zero initialisation of scratch arrays, because a GPU's local memory starts with undefined
-//! contents.
+//! Zero initialisation of scratch arrays. The local memory of a GPU starts with undefined contents,
+//! but scratch memory of the IR starts as zeros.
 
 use halfbyte_ir::flow::Flow;
 use halfbyte_ir::{Block, Inst, Kernel, Op, Space, Value};
@@ -9,7 +9,8 @@ use halfbyte_isa::ptx::{Address, Base, FrameVar, Opcode, Operand};
 use super::Lowering;
 
 impl Lowering<'_> {
-    /// Clears the scratch arrays from which an item may load data that it has not stored.
+    /// Emits stores of zeros to the scratch arrays from which an item may load bytes that it has
+    /// not stored.
     pub(crate) fn clear_scratch(&mut self, flow: &Flow<Block>) {
         let kernel = self.kernel;
         let arrays = kernel.arrays.iter().filter(|array| array.space == Space::Scratch);
@@ -30,16 +31,16 @@ impl Lowering<'_> {
     }
 }
 
-/// Access to an array by its name at a constant offset.
+/// Load or store that accesses an array directly, at a constant offset.
 struct NamedAccess {
     block: Block,
-    /// Index in the block.
+    /// Index of the instruction in its block.
     at: usize,
     start: i32,
     bytes: u32,
 }
 
-/// Returns `true` if every load of an array is dominated by a store that covers it.
+/// Returns `true` if each load of an array is dominated by a store that covers the loaded bytes.
 fn is_stored_first(kernel: &Kernel, flow: &Flow<Block>, array: Value) -> bool {
     let (mut loads, mut stores) = (Vec::new(), Vec::new());
     for &block in &kernel.layout {
@@ -70,12 +71,12 @@ fn is_stored_first(kernel: &Kernel, flow: &Flow<Block>, array: Value) -> bool {
 /// Use of an array by an instruction.
 enum Use {
     None,
-    /// Start and length in bytes.
+    /// Load: start and length in bytes.
     Load(i32, u32),
     Store(i32, u32),
 }
 
-/// Returns the use of an array by an instruction, or `None` if it is not a load or store at a
+/// Returns how an instruction uses an array, or `None` if the use is not a load or store at a
 /// constant offset.
 fn access(kernel: &Kernel, inst: Inst, array: Value) -> Option<Use> {
     let (data, args) = (&kernel.insts[inst], kernel.args(inst));

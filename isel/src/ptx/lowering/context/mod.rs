@@ -1,4 +1,5 @@
-//! Functions that the rules call: matchers of values, and constructors of instructions.
+//! Functions that the PTX rules call: extractors, which match values, and constructors, which emit
+//! instructions.
 
 mod modifiers;
 pub(crate) mod opcode_of_type;
@@ -92,7 +93,7 @@ impl rules::Context for Lowering<'_> {
         Reg::of_words(&[a, b, c, d].map(|word| self.out.in_reg(word)))
     }
 
-    // Predicates.
+    // Extractors and constructors of predicates.
 
     fn truth(&mut self, value: bool) -> Pred {
         Pred { reg: None, not: !value }
@@ -190,7 +191,7 @@ impl rules::Context for Lowering<'_> {
         Reg::of_words(&words)
     }
 
-    // Packed halves.
+    // Constructors of packed-half instructions.
 
     fn hadd2(&mut self, ty: Type, flags: FloatFlags, a: Reg, b: Reg) -> Reg {
         self.half_arithmetic(ADD, ty, flags, &[a, b])
@@ -300,7 +301,7 @@ impl rules::Context for Lowering<'_> {
         self.lop3(0xfc, Src::Reg(a.word(0)), Src::Reg(nan.word(0)), Src::Number(0))
     }
 
-    // Video.
+    // Constructors of video instructions.
 
     fn video(&mut self, op: &Video, ty: Type, sign: &Sign, a: Reg, b: Reg) -> Reg {
         let zero = self.out.number(0);
@@ -360,7 +361,7 @@ impl rules::Context for Lowering<'_> {
         Src::Number(in_lanes(bits, (1 << (bits - 1)) - 1))
     }
 
-    // Integers.
+    // Constructors of integer instructions.
 
     fn add(&mut self, a: Src, b: Src) -> Reg {
         Reg::new(self.out.word(Opcode::ADD, &[U32], &[a.into(), b.into()]))
@@ -480,8 +481,7 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn shift_left(&mut self, a: Src, count: Src) -> Reg {
-        // Only funnel shifts take the count modulo the width, so shift the pair of zero and the
-        // word.
+        // Only funnel shifts take the count modulo 32, so shift a 64-bit pair of the word and zero.
         Reg::new(match count {
             Src::Number(n) => self.out.word(Opcode::SHL, &[B32], &[a.into(), Operand::Number((n % 32).into())]),
             Src::Reg(_) => {
@@ -504,8 +504,8 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn prmt(&mut self, selector: u16, a: Src, b: Src) -> Reg {
-        // If the selector picks half-words, use these directly, because the users can often take
-        // halves.
+        // If the permutation moves whole halves, use the halves directly, because NVIDIA's
+        // assembler can often fold them into the using instruction.
         if let Some(halves) = half_words(selector) {
             return self.pick_halves(halves, a, b);
         }
@@ -574,7 +574,7 @@ impl rules::Context for Lowering<'_> {
         Src::Number(ty.elem().bits() - 1)
     }
 
-    // Floats.
+    // Constructors of f32 and f64 instructions.
 
     rounded_methods! {
         single {
@@ -701,8 +701,7 @@ impl rules::Context for Lowering<'_> {
     fn widen_half(&mut self, ty: Type, a: Reg) -> Reg {
         let (opcode, words) = (of_half(WIDEN, ty), [SINGLE, half(ty)]);
         if !self.has(opcode, &words) {
-            // A bfloat16 is the upper half of an f32. The product with 1.0 makes every NaN
-            // canonical.
+            // A bf16 is the upper half of an f32. The product with 1.0 makes every NaN canonical.
             let single = self.shift_left(Src::Reg(a.word(0)), Src::Number(16));
             return self.fmul(FloatFlags::default(), Src::Reg(single.word(0)), Src::Number(0x3f80_0000));
         }
@@ -734,7 +733,7 @@ impl rules::Context for Lowering<'_> {
         self.has(Opcode::CVT_F16X2_F32, &narrow_words(halves(ty), flags)).then_some(())
     }
 
-    // Lanes.
+    // Constructors of lane moves.
 
     fn lane_down(&mut self, ty: Type, lane: u8, reg: Reg) -> Reg {
         self.down(lane_bits(ty), lane, reg)
@@ -767,7 +766,8 @@ impl rules::Context for Lowering<'_> {
         let kept = Src::Number(in_lanes(lane_bits(ty), ty.elem().mask() as u32 >> n));
         match sign {
             Sign::U => self.lop3(0xc0, shifted, kept, Src::Number(0)),
-            // Bits that are not kept become copies of the sign. Table 0xe2 is (b ? a : c).
+            // Bits that the shift moves in become copies of the sign. The table 0xe2 is `b ? a :
+            // c`.
             Sign::S => {
                 let word = self.in_register(a);
                 let signs = self.sign_mask(ty, word);
@@ -780,7 +780,7 @@ impl rules::Context for Lowering<'_> {
         self.constant_words(inst)
     }
 
-    // Memory.
+    // Constructors of indices, loads, stores and item numbers.
 
     fn plain_index(&mut self, value: Value) -> Index {
         Index { value, factor: 1, plus: 0 }
@@ -864,7 +864,7 @@ pub(super) fn src(lowering: &mut Lowering<'_>, value: Value) -> Src {
     rules::constructor_src(lowering, value)
 }
 
-/// Returns zero minus each half-word of a value.
+/// Returns the register of the negated half-words of a value.
 pub(super) fn opposite(lowering: &mut Lowering<'_>, value: Value) -> Reg {
     rules::constructor_opposite_there(lowering, value)
 }

@@ -1,6 +1,6 @@
-//! Matchers of half-precision modifiers and constants for the rules.
+//! Extractors for the PTX rules that match half-precision modifiers and constants.
 
-/// Methods of the rules' `Context` on half-precision modifiers and constants.
+/// Extractors of the rules' `Context` that match half-precision modifiers and constants.
 macro_rules! modifier_methods {
     () => {
         fn add_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
@@ -25,7 +25,7 @@ macro_rules! modifier_methods {
 
         fn apart_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
             let is_apart = flags.rounding == Rounding::Rn && (flags.ftz || flags.clamp == Clamp::Relu);
-            // Below sm_90 bfloat16 has no add and no compare instruction.
+            // Before sm_90, bf16 has no add and no compare instruction.
             let has_instructions =
                 !is_bf16(ty) || !flags.ftz && self.has(Opcode::SET_BF16X2, &[Token::Lt, U32, halves(ty)]);
             (is_apart && has_instructions).then_some(())
@@ -100,8 +100,9 @@ macro_rules! modifier_methods {
         }
 
         fn half_large(&mut self, value: Value) -> Option<Unit> {
-            // 2^-2 for f16 and 2^-117 for bfloat16. A product close to such a constant is at least
-            // half of it and has 22 or 16 bits, so its last bit is at least 2^-24 or 2^-133.
+            // The bounds are 2^-2 for f16 and 2^-117 for bf16. A tiny sum is only possible with a
+            // product of at least half the constant. Such a product has 22 or 16 bits, so its last
+            // bit is at least 2^-24 or 2^-133.
             self.magnitudes_from(value, [0x3400, 0x0500])
         }
     };

@@ -1,4 +1,4 @@
-//! Instruction constructors by family: types, conditions and modifiers.
+//! Constructors of PTX instructions that share types, conditions or modifiers with others.
 
 use halfbyte_ir::{Clamp, Elem, FloatCC, FloatFlags, IntCC, Rounding, Type, Value};
 use halfbyte_isa::ptx::types::{Token, Type as RegType};
@@ -24,8 +24,8 @@ pub(in crate::ptx) fn is_bf16(ty: Type) -> bool {
     ty.elem() == Elem::BF16
 }
 
-/// Returns the type of a single half. `halves` is the packed type, in which single halves are
-/// computed too.
+/// Returns the PTX type of a single f16 or bf16. The function `halves` returns the packed type, in
+/// which arithmetic on single halves is also computed.
 pub(in crate::ptx::lowering) fn half(ty: Type) -> Token {
     Token::Type(if is_bf16(ty) { RegType::Bf16 } else { RegType::F16 })
 }
@@ -34,7 +34,7 @@ pub(in crate::ptx::lowering) fn halves(ty: Type) -> Token {
     Token::Type(if is_bf16(ty) { RegType::Bf16x2 } else { RegType::F16x2 })
 }
 
-/// f16 and bfloat16 variants of an instruction.
+/// Opcodes of the f16 and the bf16 variant of an instruction.
 pub(in crate::ptx::lowering) type OfHalf = [Opcode; 2];
 
 pub(in crate::ptx::lowering) const ADD: OfHalf = [Opcode::ADD_F16, Opcode::ADD_BF16];
@@ -51,7 +51,7 @@ pub(in crate::ptx::lowering) fn of_half([f16, bf16]: OfHalf, ty: Type) -> Opcode
     if is_bf16(ty) { bf16 } else { f16 }
 }
 
-/// Returns the modifiers of packed half arithmetic.
+/// Returns the modifiers of an arithmetic instruction on packed halves.
 pub(in crate::ptx::lowering) fn arithmetic_words(ty: Type, flags: FloatFlags) -> Vec<Token> {
     [&[rounding(flags.rounding)], ftz(flags.ftz), clamp(flags.clamp), &[halves(ty)]].concat()
 }
@@ -69,7 +69,7 @@ const fn clamp(clamp: Clamp) -> &'static [Token] {
     }
 }
 
-/// Returns the modifiers of a packed half compare.
+/// Returns the modifiers of a compare of packed halves.
 pub(in crate::ptx::lowering) fn compare_words(cond: (FloatCC, bool), ty: Type) -> Vec<Token> {
     [&[float_compare(cond.0)], ftz(cond.1), &[halves(ty)]].concat()
 }
@@ -136,8 +136,8 @@ pub(in crate::ptx::lowering) const fn float_compare(cc: FloatCC) -> Token {
     }
 }
 
-/// Returns the two halves that a byte selector picks, if it picks whole halves: 0 and 1 are of the
-/// first word, 2 and 3 of the second.
+/// If a byte selector picks two whole halves of two words, returns the numbers of these halves: 0
+/// and 1 are the halves of the first word, 2 and 3 those of the second.
 pub(in crate::ptx::lowering) fn half_words(selector: u16) -> Option<[u8; 2]> {
     let half = |byte: u16| match byte {
         0x10 => Some(0),
@@ -149,7 +149,7 @@ pub(in crate::ptx::lowering) fn half_words(selector: u16) -> Option<[u8; 2]> {
     Some([half(selector & 0xff)?, half(selector >> 8)?])
 }
 
-/// Extends a number of type `ty` to a word.
+/// Extends a constant of type `ty` to 32 bits, with the given signedness.
 pub(in crate::ptx::lowering) fn extended(sign: Sign, ty: Type, bits: u32) -> u32 {
     let unused = 32 - ty.bits();
     match sign {
@@ -158,7 +158,7 @@ pub(in crate::ptx::lowering) fn extended(sign: Sign, ty: Type, bits: u32) -> u32
     }
 }
 
-/// Returns the destination and source types of an extending conversion.
+/// Returns the destination type and the source type of a `cvt` that extends an integer.
 pub(in crate::ptx::lowering) fn extension(sign: Sign, ty: Type) -> (Token, Token) {
     let narrow = match (sign, ty.bits()) {
         (Sign::U, 8) => RegType::U8,
@@ -169,8 +169,8 @@ pub(in crate::ptx::lowering) fn extension(sign: Sign, ty: Type) -> (Token, Token
     (word_type(sign), Token::Type(narrow))
 }
 
-/// Methods of the rules' `Context` for f32 arithmetic, and f64 arithmetic on register pairs, with a
-/// rounding mode.
+/// Methods of the rules' `Context` for arithmetic with a rounding mode: on f32 registers, and on
+/// the register pairs of f64 values.
 macro_rules! rounded_methods {
     (single { $($single:ident $of_single:ident [$($a:ident)*];)* } double { $($double:ident $of_double:ident [$($b:ident)*];)* }) => {
         $(fn $single(&mut self, flags: FloatFlags, $($a: Src),*) -> Reg {
@@ -185,13 +185,13 @@ macro_rules! rounded_methods {
 pub(super) use rounded_methods;
 
 impl Lowering<'_> {
-    /// Returns `true` if the SM has an instruction with these modifiers.
+    /// Returns `true` if the SM supports the instruction with these modifiers.
     pub(in crate::ptx::lowering) fn has(&self, opcode: Opcode, words: &[Token]) -> bool {
         let row = opcode.row();
         row.fit(words).is_ok() && row.since(words).is_supported_by(self.sm)
     }
 
-    /// Combines two predicates that are not constant.
+    /// Emits an operation on two predicates that are not constant.
     pub(in crate::ptx::lowering) fn combine(&mut self, opcode: Opcode, a: Pred, b: Pred) -> Pred {
         let [a, b] = [a, b].map(|pred| {
             let reg = super::rules::Context::pred_reg(self, pred);
@@ -200,7 +200,7 @@ impl Lowering<'_> {
         self.out.pred(opcode, &[PRED], &[a, b])
     }
 
-    /// Emits the f16 or bfloat16 variant of an instruction, with modifiers.
+    /// Emits the f16 or bf16 variant of an instruction, with modifiers.
     pub(in crate::ptx::lowering) fn half_arithmetic(
         &mut self,
         opcodes: OfHalf,
@@ -224,8 +224,8 @@ impl Lowering<'_> {
         Reg::new(self.out.word(of_half(opcodes, ty), &words, &[operand(a), operand(b)]))
     }
 
-    /// Succeeds if the value is a half constant in which no lane is NaN or has a magnitude below
-    /// the f16 or bfloat16 bound.
+    /// Succeeds if the value is a half constant, and no lane is NaN or has a magnitude below the
+    /// f16 or bf16 bound.
     pub(in crate::ptx::lowering) fn magnitudes_from(&self, value: Value, [f16, bf16]: [u32; 2]) -> Option<()> {
         let ty = self.kernel.ty(value);
         let bits = register_bits(self.kernel, const_inst(self.kernel, value)?)?[0] as u32;
@@ -234,7 +234,7 @@ impl Lowering<'_> {
         lanes.all(|magnitude| numbers.contains(&magnitude)).then_some(())
     }
 
-    /// Emits a compare that writes lanes of type `written`.
+    /// Emits a compare whose result has lanes of type `written`.
     pub(in crate::ptx::lowering) fn half_set(
         &mut self,
         ty: Type,
@@ -248,8 +248,8 @@ impl Lowering<'_> {
         Reg::new(self.out.word(opcode, &words, &[operand(a), operand(b)]))
     }
 
-    /// Emits a sign change: the instruction for f32, f16 or bfloat16, which folds into its users,
-    /// or a bitwise operation if there is none.
+    /// Emits `neg` or `abs` for f32, f16 or bf16, which the assembler can fold into the users of
+    /// the result. Emits a bitwise operation if the SM lacks the instruction.
     pub(in crate::ptx::lowering) fn sign(
         &mut self,
         [f32, f16, bf16]: [Opcode; 3],
@@ -302,20 +302,20 @@ impl Lowering<'_> {
         self.pair(opcode, &[Token::Type(RegType::U64)], &sources)
     }
 
-    /// Emits an instruction with 64-bit sources and a 64-bit result.
+    /// Emits an instruction with 64-bit sources and a 64-bit result. Values are register pairs.
     pub(in crate::ptx::lowering) fn of_pairs(&mut self, opcode: Opcode, words: &[Token], sources: &[Reg]) -> Reg {
         let sources: Vec<Operand> = sources.iter().map(|&reg| Operand::Register(self.whole(reg))).collect();
         self.pair(opcode, words, &sources)
     }
 
-    /// Emits an instruction with a 64-bit result and returns the result as words.
+    /// Emits an instruction with a 64-bit result, and returns the result as two 32-bit registers.
     pub(in crate::ptx::lowering) fn pair(&mut self, opcode: Opcode, words: &[Token], sources: &[Operand]) -> Reg {
         let result = self.out.define(RegType::B64, opcode, words, sources);
         Reg::of_words(&self.out.unpack(RegType::B64, [true; 2], result))
     }
 
-    /// Packs two halves into a word: 0 and 1 are those of the first word, 2 and 3 those of the
-    /// second.
+    /// Packs two halves of two words into one word. Halves 0 and 1 are those of the first word, 2
+    /// and 3 those of the second.
     pub(in crate::ptx::lowering) fn pick_halves(&mut self, picked: [u8; 2], a: Src, b: Src) -> Reg {
         let [first, second] = [a, b].map(|src| self.out.in_reg(src));
         let of = |half: u8| if half < 2 { first } else { second };
@@ -332,7 +332,7 @@ impl Lowering<'_> {
         Reg::new(self.out.pack(RegType::B32, &halves))
     }
 
-    /// Moves lane or part `k`, of `bits` bits each, to the bottom of a register.
+    /// Moves the part number `k`, of `bits` bits each, to the low bits of a register.
     pub(in crate::ptx::lowering) fn down(&mut self, bits: u32, k: u8, reg: Reg) -> Reg {
         let offset = bits * u32::from(k);
         let part = reg.part((offset / 32) as u8);

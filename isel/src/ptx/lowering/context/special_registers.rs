@@ -1,4 +1,4 @@
-//! Special registers: indices and counts of items and groups.
+//! Special registers of PTX with the indices and counts of items and groups.
 
 use halfbyte_ir::Axis;
 use halfbyte_isa::ptx::types::{Special, SpecialGroup, Token, Type as RegType};
@@ -7,8 +7,8 @@ use halfbyte_isa::ptx::{self, Opcode, Operand};
 use super::super::Lowering;
 
 impl Lowering<'_> {
-    /// Returns a special register as an operand. A group size that is fixed at compile time becomes
-    /// a number.
+    /// Returns the special register of an axis as an operand. A group size that is fixed at compile
+    /// time becomes a constant.
     pub(super) fn special(&mut self, group: SpecialGroup, axis: Option<Axis>) -> Operand {
         match self.block {
             Some(block) if group == SpecialGroup::BlockSize => {
@@ -19,14 +19,14 @@ impl Lowering<'_> {
         }
     }
 
-    /// Reads a special register. Without an axis this is the register of x, which requires that
-    /// launches are one-dimensional.
+    /// Reads the special register of an axis. Without an axis, reads the register of x, and so
+    /// requires that launches are one-dimensional.
     pub(super) fn special_reg(&mut self, group: SpecialGroup, axis: Option<Axis>) -> ptx::Reg {
         self.along_x |= axis.is_none();
         self.read_special(Special { group, axis: axis.unwrap_or(Axis::X) })
     }
 
-    /// Returns the lane index in the warp, which has no axis.
+    /// Returns the register of the item's lane index in its warp.
     pub(super) fn lane_reg(&mut self) -> ptx::Reg {
         self.read_special(Special { group: SpecialGroup::Lane, axis: Axis::X })
     }
