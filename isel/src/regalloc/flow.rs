@@ -1,8 +1,8 @@
-//! Flow graph as regalloc2 needs it: reachable blocks in reverse postorder, with instructions
-//! numbered in that order.
+//! Control-flow graph in the form that regalloc2 needs: reachable blocks in reverse postorder, with
+//! instructions numbered in this order.
 //!
-//! regalloc2 finds loops by the order of blocks, and its checker assumes that a block comes after
-//! at least one of its predecessors.
+//! regalloc2 finds loops by the order of blocks. Its checker assumes that a block comes after at
+//! least one of its predecessors.
 
 use halfbyte_ir::flow::reverse_postorder;
 use regalloc2::{Block, Inst, InstRange};
@@ -11,28 +11,29 @@ use super::AllocError;
 use super::list_of_lists::ListOfLists;
 use crate::vcode::{BlockIndex, Machine, Operand, Terminator, VBlock, VCode};
 
-/// Flow graph. Unless noted otherwise, a block is identified by its rank: its position in reverse
-/// postorder.
+/// Control-flow graph of the reachable blocks. Unless noted otherwise, a block is identified by its
+/// rank, which is its position in reverse postorder.
 #[derive(Default)]
 pub(super) struct Flow {
-    /// Block index in [`VCode::blocks`], by rank.
+    /// Index in [`VCode::blocks`] of the block with each rank.
     order: Vec<BlockIndex>,
-    /// Rank, by block index in [`VCode::blocks`].
+    /// Rank of each block, by its index in [`VCode::blocks`].
     ranks: Vec<u32>,
     succs: ListOfLists<Block>,
     preds: ListOfLists<Block>,
-    /// Number of each block's first instruction, counting terminators, followed by the total number
-    /// of instructions.
+    /// Number of the first instruction of each block, followed by the number of all instructions.
+    /// Terminators count as instructions.
     firsts: Vec<u32>,
 }
 
-/// Rank of an unreachable block.
+/// Marker of an unreachable block, in place of its rank.
 const UNREACHED: u32 = u32::MAX;
 
 impl Flow {
-    /// Builds the graph, and checks that blocks and their instructions exist.
+    /// Builds the graph of some code, and checks that all blocks and instructions it names exist.
     pub(super) fn read<M: Machine>(&mut self, code: &VCode<M>) -> Result<(), AllocError> {
-        // regalloc2's program points and register indices have only a few spare bits.
+        // regalloc2 packs flags into its program points and register indices, which limits their
+        // range.
         const LIMIT: usize = 1 << 28;
         let sizes = [&code.vregs.len(), &code.blocks.len(), &code.insts.len(), &code.operands.len(), &code.pool.len()];
         if sizes.into_iter().any(|&size| size > LIMIT) {
@@ -79,12 +80,12 @@ impl Flow {
         Ok(())
     }
 
-    /// Returns the number of blocks.
+    /// Returns the number of reachable blocks.
     pub(super) fn len(&self) -> usize {
         self.order.len()
     }
 
-    /// Returns the blocks with their ranks.
+    /// Returns the reachable blocks in the order of their ranks, each with its rank.
     pub(super) fn blocks<'a, M: Machine>(
         &'a self,
         code: &'a VCode<M>,
@@ -105,7 +106,7 @@ impl Flow {
         self.preds.get(block)
     }
 
-    /// Returns the index, among all edges, of a block's first outgoing edge.
+    /// Returns the index, among the edges of all blocks, of a block's first outgoing edge.
     pub(super) fn first_edge(&self, block: usize) -> usize {
         self.succs.start(block)
     }
@@ -120,7 +121,7 @@ impl Flow {
         InstRange::new(Inst(self.firsts[block]), Inst(self.firsts[block + 1]))
     }
 
-    /// Returns the block whose terminator is `inst`, if any.
+    /// If `inst` is the terminator of a block, returns the block.
     pub(super) fn ends(&self, inst: Inst) -> Option<usize> {
         self.firsts.binary_search(&(inst.0 + 1)).ok().map(|next| next - 1)
     }

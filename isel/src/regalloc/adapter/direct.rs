@@ -1,4 +1,4 @@
-//! Fast path: regalloc2's decisions for code that fits into the registers.
+//! Fast path of register allocation: the decisions of regalloc2 for code that needs no spills.
 //!
 //! regalloc2 merges virtual registers into bundles. Each bundle, the longest first, gets the first
 //! register that is free over the bundle's live range. regalloc2 evicts, splits and spills only if
@@ -6,10 +6,10 @@
 //! cost more than the rest of compilation.
 //!
 //! The fast path takes the same decisions in the same order, with bit sets, so the machine code
-//! does not depend on which allocator ran. It only supports moves to block parameters, and only if
-//! no move overwrites the source of another one. The fast path gives up if a value does not fit, or
-//! if an operand has a fixed register; regalloc2 then starts from scratch. If allocation is
-//! checked, both run and must agree.
+//! does not depend on which allocator ran. The fast path inserts only moves to block parameters,
+//! and only if no move overwrites the source of another one. It gives up if a value does not fit,
+//! or if an operand has a fixed register; regalloc2 then allocates the code from the beginning. If
+//! allocation is checked, both allocators run and must agree.
 
 use regalloc2::{
     Allocation, Edit, Inst, Operand, OperandConstraint, OperandKind, OperandPos, Output, PReg, PRegSet, ProgPoint,
@@ -20,30 +20,31 @@ use super::super::flow::Flow;
 use super::super::liveness::Liveness;
 use super::{CLASSES, OperandLists};
 
-/// Sentinel index: no range, no bundle, or no block.
+/// Marker of an absent range, bundle or block.
 const NONE: u32 = u32::MAX;
 
-/// Maximum number of steps of the overlap test of two bundles; beyond it they are not merged. This
-/// is regalloc2's limit.
+/// Maximum number of steps of the test whether two bundles overlap. Bundles that need more steps
+/// are not merged. regalloc2 has the same limit.
 const MAX_JOIN_STEPS: u32 = 200;
 
-/// Half-open range of program points. Each instruction has two points: an early one for reads and a
-/// late one for writes.
+/// Half-open interval of program points. Each instruction has two points: an early one for reads
+/// and a late one for writes.
 struct Range {
     from: u32,
     to: u32,
-    /// Next later range of the bundle.
+    /// Next later interval in the list of the same bundle, or [`NONE`].
     next: u32,
 }
 
 /// Live range of a virtual register.
 #[derive(Clone, Copy)]
 struct LiveRange {
-    /// Earliest range so far: first of the virtual register, and after merging of its bundle.
+    /// Earliest interval in which the register is live. After merging, the earliest interval of the
+    /// register's bundle.
     first: u32,
-    /// Block in which the register is live at the current point of the backward walk.
+    /// Block in which the backward walk found the register live, or [`NONE`].
     here: u32,
-    /// Bundle of the register.
+    /// Bundle that contains the register.
     bundle: u32,
 }
 
@@ -55,14 +56,15 @@ impl LiveRange {
 struct Bundle {
     first: u32,
     class: RegClass,
-    /// Bundle into which this bundle was merged.
+    /// Bundle into which this bundle was merged, or [`NONE`].
     into: u32,
     register: u8,
-    /// `true` if an instruction has one of its registers as an operand.
+    /// `true` if an instruction has a register of the bundle as an operand.
     is_named: bool,
 }
 
-/// Value that an edge passes to a block parameter. Values are merged in the order of the fields.
+/// Value that an edge passes to a block parameter. The bundles of values and parameters are merged
+/// in the order of these fields.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct BlockArgument {
     arg: usize,
@@ -71,7 +73,7 @@ struct BlockArgument {
     param: usize,
 }
 
-/// Move on an edge. Moves are emitted in the order of the fields.
+/// Move of a block argument on an edge. Moves are emitted in the order of these fields.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Move {
     /// Rank of the block that contains the move.
@@ -79,7 +81,7 @@ struct Move {
     /// `true` if the move comes before the block's terminator, `false` if it is at the block's
     /// start.
     at_end: bool,
-    /// Bank and number of the destination register. `from` is the source.
+    /// Bank and register number of the destination. `from` is the source.
     to: (usize, u8),
     from: (usize, u8),
 }
@@ -91,19 +93,20 @@ pub(super) struct FastPath {
     lives: Vec<LiveRange>,
     bundles: Vec<Bundle>,
     passed: Vec<BlockArgument>,
-    /// Instructions with a definition that reuses an input register, last first.
+    /// Instructions in which a definition reuses the register of an input, last instruction first.
     reusing: Vec<u32>,
     moves: Vec<Move>,
-    /// Length of each bundle in the upper half, and its number in the lower half.
+    /// Bundles to allocate: the length in the upper half of the number, the bundle in the lower
+    /// half.
     queue: Vec<u64>,
-    /// Bit set of occupied registers, by class and program point.
+    /// Occupied registers as a bit set, by register class and program point.
     taken: [Vec<u64>; CLASSES.len()],
     pub(super) output: Output,
 }
 
 impl FastPath {
-    /// Allocates the registers of [`Lists`], or returns `None` if the fast path does not apply.
-    /// `class_of` is called for registers that are live into blocks.
+    /// Allocates the registers in [`OperandLists`], or returns `None` if the fast path cannot
+    /// allocate them. `class_of` returns the class of a register that is live into a block.
     pub(super) fn allocate(
         &mut self,
         lists: &OperandLists,
@@ -127,7 +130,8 @@ impl FastPath {
         self.write_moves(flow)
     }
 
-    /// Computes live ranges in a block, from its end to its start. Blocks are visited last first.
+    /// Computes the live ranges in a block, from its end to its start. The last block is visited
+    /// first.
     fn block(
         &mut self,
         lists: &OperandLists,
@@ -166,8 +170,8 @@ impl FastPath {
 
     fn inst(&mut self, inst: Inst, operands: &[Operand], block: u32, start: u32) -> Option<()> {
         let (reads, writes) = (2 * inst.0, 2 * inst.0 + 1);
-        // If a register is replaced, all other inputs must stay live until the end of the
-        // instruction.
+        // If a definition reuses the register of an input, all other inputs must stay live until
+        // the end of the instruction.
         let mut replaced = None;
         let mut some_late = false;
         for operand in operands {
@@ -201,13 +205,13 @@ impl FastPath {
             };
             uses.clone().filter(lasts).for_each(|operand| self.need(operand.vreg(), block, start, writes + 1));
         }
-        // Inputs that stay live until the end are already recorded.
+        // Inputs that must stay live until the end of the instruction are already recorded.
         uses.for_each(|operand| self.need(operand.vreg(), block, start, reads + 1));
         Some(())
     }
 
-    /// Makes the register live from the start of the block up to a point, unless it is live there
-    /// already.
+    /// Makes the register live from the start of the block to point `to`, unless it is already live
+    /// in the block.
     fn need(&mut self, reg: VReg, block: u32, start: u32, to: u32) {
         if self.lives[reg.vreg()].here != block {
             self.lives[reg.vreg()].here = block;
@@ -215,7 +219,7 @@ impl FastPath {
         }
     }
 
-    /// Adds a range before the existing ranges of the register.
+    /// Adds an interval before the existing intervals of the register's live range.
     fn live(&mut self, reg: VReg, from: u32, to: u32) {
         let life = &mut self.lives[reg.vreg()];
         match self.ranges.get_mut(life.first as usize) {
@@ -224,14 +228,14 @@ impl FastPath {
                 let range = Range { from, to, next: life.first };
                 life.first = self.ranges.len() as u32;
                 self.ranges.push(range);
-                // The field holds the class until bundles exist.
+                // Until bundles exist, this field holds the register class.
                 life.bundle = reg.class() as u32;
             }
         }
     }
 
-    /// Creates a bundle for each register, and merges the bundles that an instruction or an edge
-    /// ties together.
+    /// Creates a bundle for each register, and merges the bundles of registers that an instruction
+    /// or an edge should keep in one hardware register.
     fn join_all(&mut self, lists: &OperandLists) -> Option<()> {
         for life in self.lives.iter_mut().filter(|life| life.first != NONE) {
             let class = CLASSES[life.bundle as usize];
@@ -259,7 +263,7 @@ impl FastPath {
         Some(())
     }
 
-    /// Returns the bundle of a register.
+    /// Returns the bundle that contains a register, following merges.
     fn bundle(&self, reg: usize) -> u32 {
         let mut bundle = self.lives[reg].bundle;
         while self.bundles[bundle as usize].into != NONE {
@@ -268,7 +272,8 @@ impl FastPath {
         bundle
     }
 
-    /// Merges the bundle of one register into that of another. Returns `false` if they overlap.
+    /// Merges the bundle of register `from` into that of register `to`. Returns `false` if the
+    /// bundles overlap.
     fn join(&mut self, from: usize, to: usize) -> bool {
         let (from, to) = (self.bundle(from), self.bundle(to));
         if from == to {
@@ -294,7 +299,7 @@ impl FastPath {
         true
     }
 
-    /// Merges two sorted lists of ranges.
+    /// Merges two sorted lists of intervals, and returns the first interval of the merged list.
     fn merged(&mut self, mut a: u32, mut b: u32) -> u32 {
         let mut first = NONE;
         let mut last = NONE;
@@ -307,7 +312,8 @@ impl FastPath {
                 None => first = at,
             }
             last = at;
-            // The rest of the other list is already in order.
+            // One list is empty, and the remaining intervals of the other list are already in
+            // order.
             if a == NONE || b == NONE {
                 self.ranges[last as usize].next = a.min(b);
                 break;
@@ -316,13 +322,13 @@ impl FastPath {
         first
     }
 
-    /// Returns the ranges of a list.
+    /// Returns the intervals of the list that begins at `first`.
     fn ranges_from(ranges: &[Range], first: u32) -> impl Iterator<Item = &Range> {
         std::iter::successors(ranges.get(first as usize), |range| ranges.get(range.next as usize))
     }
 
-    /// Assigns a register to each bundle, longest first; of equally long bundles the later one
-    /// first.
+    /// Assigns a hardware register to each bundle, the longest bundle first. Of equally long
+    /// bundles, the one with the higher number comes first.
     fn assign_registers(&mut self, lists: &OperandLists, insts: usize) -> Option<()> {
         let FastPath { ranges, bundles, queue, taken, .. } = self;
         for (taken, offer) in taken.iter_mut().zip(&lists.offers) {
@@ -346,8 +352,8 @@ impl FastPath {
             if free == 0 {
                 return None;
             }
-            // The start of the search depends on the bundle, which spreads the bundles over the
-            // registers.
+            // The search starts at a register that depends on the bundle, so that bundles are
+            // spread over all registers.
             let start = (ranges[bundle.first as usize].from / 2 + number) % PReg::MAX as u32;
             let beyond = free >> start << start;
             let register = if beyond != 0 { beyond } else { free }.trailing_zeros();
@@ -367,8 +373,8 @@ impl FastPath {
             allocation((bundle.class as usize, bundle.register))
         }));
         self.output.allocs = allocs;
-        // regalloc2 can keep a value that is only passed, never used by an instruction, in memory
-        // and allocates it last. Give up on such values.
+        // regalloc2 allocates values last that are only block arguments, and can keep them in
+        // memory. The fast path does not support such values.
         self.bundles.iter().all(|bundle| bundle.is_named || bundle.into != NONE).then_some(())
     }
 
@@ -378,8 +384,8 @@ impl FastPath {
         (bundle.class, bundle.register)
     }
 
-    /// Emits the moves of edges: before the branch of a predecessor with one successor, else at the
-    /// start of the target.
+    /// Emits the moves of block arguments: before the branch of a predecessor with one successor,
+    /// or else at the start of the target block.
     fn write_moves(&mut self, flow: &Flow) -> Option<()> {
         self.moves.clear();
         for &BlockArgument { arg, from, to, param } in &self.passed {
@@ -395,8 +401,8 @@ impl FastPath {
         self.moves.sort_unstable();
         self.output.edits.clear();
         for moves in self.moves.chunk_by(|a, b| a.block == b.block) {
-            // A destination must not be read or written by another move. Moves at both ends of a
-            // block could make each other redundant.
+            // The fast path gives up if one move reads or writes the destination of another move.
+            // It also gives up if a block has moves at both ends, some of which could be redundant.
             let &Move { block, at_end, .. } = moves.first()?;
             let is_written_once = moves.is_sorted_by(|a, b| a.to < b.to);
             let is_read = |written: &Move| moves.binary_search_by_key(&written.from, |found| found.to).is_ok();
@@ -411,7 +417,7 @@ impl FastPath {
         Some(())
     }
 
-    /// Returns the registers of all bundles. Every bundle has an instruction operand.
+    /// Returns the hardware registers of all bundles, each of which has an instruction operand.
     pub(super) fn used(&self) -> PRegSet {
         let mut used = PRegSet::empty();
         for bundle in self.bundles.iter().filter(|bundle| bundle.into == NONE) {
@@ -420,7 +426,7 @@ impl FastPath {
         used
     }
 
-    /// Returns `true` if regalloc2 computed the same result.
+    /// Returns `true` if `with`, a result of regalloc2, equals the result of the fast path.
     pub(super) fn agrees(&self, with: &Output) -> bool {
         let moves = |output: &Output| -> Vec<_> {
             output.edits.iter().map(|&(at, Edit::Move { from, to })| (at, from, to)).collect()

@@ -1,4 +1,4 @@
-//! View of the code for regalloc2, and a single run of regalloc2.
+//! Interface to regalloc2: a view of the code as regalloc2 reads it, and a single run of regalloc2.
 
 pub(crate) mod direct;
 pub(crate) mod pressure;
@@ -17,72 +17,73 @@ use crate::vcode::{Access, Machine, Terminator, VCode, VInst, VReg};
 use direct::FastPath;
 use pressure::PressureCounter;
 
-/// regalloc2's class for each bank of registers.
+/// Class of regalloc2 that stands for each register bank.
 pub(super) const CLASSES: [RegClass; 3] = [RegClass::Int, RegClass::Float, RegClass::Vector];
 
-/// Bank of registers for one run of regalloc2. Its index is that of its class in [`CLASSES`].
+/// Register bank for one run of regalloc2. Bank number i is the class `CLASSES[i]` of regalloc2.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RegisterBank {
-    /// Number of usable registers, from 0 on; at most 64.
+    /// Number of registers that the run may use, from register 0 on; at most 64.
     pub(super) registers: u32,
-    /// Size and alignment of a spilled register in words: 1, 2 or 4.
+    /// Size and alignment of the spill slot of a register, in 32-bit words: 1, 2 or 4.
     pub(super) words: u32,
 }
 
-/// Mapping of virtual registers to banks for one run.
+/// Register banks of one run of regalloc2, and the bank of each virtual register.
 pub(super) trait BankAssignment {
-    /// Returns the banks.
+    /// Returns the register banks, each at the index of its class.
     fn offers(&self) -> [Option<RegisterBank>; 3];
 
     /// Returns the bank of a virtual register, or `None` if this run does not allocate the
     /// register.
     fn bank_of(&self, reg: VReg) -> Option<usize>;
 
-    /// Returns the fixed register of an operand, if any, by the operand's index in
-    /// [`VCode::operands`].
+    /// Returns the hardware register that an operand must have, or `None` if any register is
+    /// allowed. `operand` is an index into [`VCode::operands`].
     fn fixed(&self, operand: u32) -> Option<u8>;
 
-    /// Returns the bytes of memory available for spilled registers.
+    /// Returns the bytes of memory that are available for spill slots.
     fn memory(&self) -> u64;
 }
 
 /// Maximum excess of live values over registers, summed over all instructions, for regalloc2's
-/// default algorithm. Its cost grows with this sum, because it splits the live ranges of these
-/// values: about 0.1 s at the limit. Above the limit a single linear pass runs, which keeps values
-/// that are live at block ends in memory.
+/// default algorithm. The algorithm splits the live ranges of these values, so its time grows with
+/// the sum: to about 0.1 s at the limit. Above the limit, regalloc2's linear algorithm runs
+/// instead, which keeps values that are live at the end of a block in memory.
 const MOST_EXCESS: u64 = 1 << 19;
 
-/// One run of regalloc2, with its buffers and its result.
+/// One run of regalloc2 or of the fast path, with its buffers and its result.
 #[derive(Default)]
 pub(super) struct AllocationRun {
     lists: OperandLists,
     direct: FastPath,
-    /// `true` if the result is that of the fast path.
+    /// `true` if the fast path computed the result.
     is_direct: bool,
     pressure: PressureCounter,
-    /// Always uses the single linear pass.
+    /// `true` if the run always uses regalloc2's linear algorithm.
     pub(super) is_linear: bool,
     ctx: Ctx,
 }
 
-/// Virtual registers that take part in the run, as regalloc2 operands.
+/// Operands, block parameters and block arguments of the code, in regalloc2's representation. Only
+/// virtual registers that the run allocates are listed.
 #[derive(Default)]
 pub(super) struct OperandLists {
-    /// Operands by instruction. A replacing operand becomes two: the use of the old register, then
-    /// the definition that reuses its register.
+    /// Operands of each instruction. An in-place update has two operands: the use of the old
+    /// register, and the definition that reuses the old register's hardware register.
     pub(super) operands: ListOfLists<Operand>,
-    /// Parameters by block.
+    /// Parameters of each block.
     pub(super) params: ListOfLists<regalloc2::VReg>,
-    /// Arguments by edge.
+    /// Block arguments of each edge.
     pub(super) args: ListOfLists<regalloc2::VReg>,
     pub(super) offers: [Option<RegisterBank>; 3],
 }
 
 impl AllocationRun {
-    /// Allocates the virtual registers that have a bank.
+    /// Allocates the virtual registers that `assignment` maps to a bank.
     ///
     /// # Errors
-    /// Fails if spills need more memory than there is, or if regalloc2 refuses the code.
+    /// Fails if the spill slots need more memory than there is, or if regalloc2 refuses the code.
     pub(super) fn allocate<M: Machine>(
         &mut self,
         code: &VCode<M>,
@@ -137,7 +138,7 @@ impl AllocationRun {
         used
     }
 
-    /// Returns `true` if the result is that of the fast path.
+    /// Returns `true` if the fast path computed the result.
     pub(super) fn is_direct(&self) -> bool {
         self.is_direct
     }
@@ -147,26 +148,27 @@ impl AllocationRun {
     }
 }
 
-/// Unread rest of a run's result, in code order.
+/// Position in the result of a run. The result is read in code order.
 pub(super) struct Cursor<'a> {
     edits: &'a [(ProgPoint, Edit)],
     allocs: &'a [Allocation],
 }
 
 impl Cursor<'_> {
-    /// Returns the location of the next operand. A replaced register comes before its replacement.
+    /// Returns the allocated location of the next operand. For an in-place update, the old register
+    /// comes before the new one.
     pub(super) fn next_place(&mut self) -> Option<Allocation> {
         let (first, rest) = self.allocs.split_first()?;
         self.allocs = rest;
         Some(*first)
     }
 
-    /// Returns the program point of the next move, if any.
+    /// Returns the program point of the next inserted move, if any.
     pub(super) fn next_point(&self) -> Option<ProgPoint> {
         self.edits.first().map(|(at, _)| *at)
     }
 
-    /// Returns source and destination of the next move at or before a point.
+    /// If the next inserted move is at or before `point`, returns its source and its destination.
     pub(super) fn next_move(&mut self, point: ProgPoint) -> Option<(Allocation, Allocation)> {
         let ((at, Edit::Move { from, to }), rest) = self.edits.split_first()?;
         (*at <= point).then(|| {
@@ -213,8 +215,8 @@ impl OperandLists {
         part: impl Fn(VReg) -> Option<regalloc2::VReg>,
         assignment: &impl BankAssignment,
     ) -> Result<(), AllocError> {
-        // regalloc2 separates only the first replaced register from the other inputs of the
-        // instruction. With several replaced registers, all plain uses must last until the end.
+        // regalloc2 keeps the other inputs apart only from the first register that is updated in
+        // place. If an instruction updates several registers, all its uses must last until its end.
         let operands = || inst.operands.clone().zip(code.operands(inst));
         let tied = |i: u32, access: Access| matches!(access, Access::UpdateInPlace(_)) && assignment.fixed(i).is_none();
         let several = operands().filter(|&(i, operand)| tied(i, operand.access)).count() > 1;
@@ -225,7 +227,7 @@ impl OperandLists {
                 continue;
             }
             let place = assignment.fixed(i).map(|number| preg(number.into(), reg.class()));
-            // Fast case: most operands accept any register.
+            // Most operands accept any register, so this case comes first.
             let anywhere = match operand.access {
                 Access::Use => Some(Operand::new(reg, OperandConstraint::Reg, OperandKind::Use, use_pos)),
                 Access::Def => Some(Operand::reg_def(reg)),
@@ -239,14 +241,16 @@ impl OperandLists {
             let definition = Operand::new(reg, constraint, OperandKind::Def, OperandPos::Late);
             let operand = match operand.access {
                 Access::Use => {
-                    // An operand in a fixed register is read before anything is written.
+                    // An operand with a fixed register is read before the instruction writes any
+                    // register.
                     let pos = if place.is_some() { OperandPos::Early } else { use_pos };
                     Operand::new(reg, constraint, OperandKind::Use, pos)
                 }
                 Access::Def => definition,
                 Access::UpdateInPlace(old) => {
                     let index = self.operands.open_len();
-                    // regalloc2 stores the index of a reused operand in five bits.
+                    // regalloc2 has five bits for the index of the operand whose register is
+                    // reused.
                     let (Some(old), true) = (part(old), index < 32) else {
                         return Err(AllocError::Replace(operand.reg));
                     };
@@ -261,9 +265,9 @@ impl OperandLists {
     }
 }
 
-/// Returns `true` if an earlier operand of the instruction reads the same register in the same
-/// fixed location. regalloc2 does not accept such repetitions, so the operand is left out and has
-/// no allocation.
+/// Returns `true` if an earlier operand of the instruction reads the same virtual register in the
+/// same fixed hardware register. regalloc2 does not accept such repetitions. The repeated operand
+/// is left out and has no allocation of its own.
 pub(super) fn is_repeated<M: Machine>(
     code: &VCode<M>,
     inst: &VInst<M>,
@@ -277,15 +281,16 @@ pub(super) fn is_repeated<M: Machine>(
     before.any(|(i, other)| other.reg == this.reg && assignment.fixed(i) == Some(fixed))
 }
 
-/// Returns regalloc2's physical register. A number above 63 would denote a register of the next
-/// class, and regalloc2 itself only checks this with debug assertions.
+/// Returns register `number` of a class as regalloc2's physical register. `number` must be below
+/// 64: a higher one would denote a register of the next class, which regalloc2 checks only in debug
+/// builds.
 fn preg(number: usize, class: RegClass) -> PReg {
     assert!(number <= PReg::MAX, "no class has a register {number}");
     PReg::new(number, class)
 }
 
-/// Returns the machine environment. No scratch register is reserved for cyclic moves: regalloc2
-/// finds a free register or spills one.
+/// Returns the registers of the banks as regalloc2's machine environment. No scratch register is
+/// reserved for cyclic moves, because regalloc2 finds a free register or spills one.
 fn environment(offers: &[Option<RegisterBank>; 3]) -> MachineEnv {
     let preferred_regs_by_class = std::array::from_fn(|bank| {
         let mut set = PRegSet::empty();
@@ -301,7 +306,7 @@ fn environment(offers: &[Option<RegisterBank>; 3]) -> MachineEnv {
     }
 }
 
-/// Converts an error of regalloc2, which can only be one that [`super::verify`] does not find.
+/// Converts an error of regalloc2. Only errors that [`super::verify`] does not detect can occur.
 fn refusal(error: RegAllocError) -> AllocError {
     match error {
         RegAllocError::TooManyLiveRegs | RegAllocError::TooManyOperands => AllocError::TooLarge,
@@ -309,7 +314,7 @@ fn refusal(error: RegAllocError) -> AllocError {
     }
 }
 
-/// View of [`Lists`] as a function of regalloc2.
+/// View of [`OperandLists`] and the control-flow graph as a function of regalloc2.
 struct View<'a> {
     flow: &'a Flow,
     lists: &'a OperandLists,

@@ -1,5 +1,5 @@
-//! Estimate of the register pressure before a run of regalloc2: the memory needed at once, and the
-//! number of values without a register.
+//! Estimate of the register pressure before a run of regalloc2: the memory that spills need at
+//! least, and the number of values that get no register.
 
 use regalloc2::{Operand, OperandKind, VReg};
 
@@ -7,7 +7,7 @@ use super::super::flow::Flow;
 use super::super::liveness::{BitSet, Liveness};
 use super::{OperandLists, RegisterBank};
 
-/// Counter with reusable buffers.
+/// Backward walk that counts live registers, with reusable buffers.
 #[derive(Default)]
 pub(super) struct PressureCounter {
     live: BitSet,
@@ -15,22 +15,23 @@ pub(super) struct PressureCounter {
     found: Excess,
 }
 
-/// Register pressure beyond the available registers.
+/// Register pressure beyond the number of registers.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Excess {
-    /// Lower bound for the words that must be in memory at once, at the worst instruction.
+    /// Number of 32-bit words that must at least be in memory at the instruction where most are.
     pub(super) words: u64,
-    /// Number of live registers of the overfull banks at that instruction.
+    /// Number of live registers at that instruction, in the banks that have too few registers.
     pub(super) live: u32,
-    /// Number of registers that these banks have.
+    /// Number of registers in the banks that have too few.
     pub(super) registers: u32,
-    /// Number of live values without a register, summed over all instructions.
+    /// Number of live values that get no register, summed over all instructions.
     pub(super) all: u64,
 }
 
 impl PressureCounter {
-    /// Counts the live registers at each instruction, backwards. `bank_of` returns the bank of a
-    /// register in a live-in list, or `None` if the run does not allocate it.
+    /// Returns the register pressure beyond the registers of the banks, by a backward walk over the
+    /// instructions. `bank_of` returns the bank of a live-in register, or `None` if this run of
+    /// regalloc2 does not allocate the register.
     pub(super) fn excess(
         &mut self,
         lists: &OperandLists,
@@ -70,17 +71,17 @@ impl PressureCounter {
         self.begin(reg.vreg() as u32, reg.class() as usize);
     }
 
-    /// Starts a live range; in a backward walk this happens at the last use.
+    /// Begins to count a register as live. The backward walk does this at the last use.
     fn begin(&mut self, reg: u32, bank: usize) {
         self.now[bank] += u32::from(self.live.insert(reg));
     }
 
-    /// Ends a live range; in a backward walk this happens at the definition.
+    /// Stops counting a register as live. The backward walk does this at the definition.
     fn end(&mut self, reg: u32, bank: usize) {
         self.now[bank] -= u32::from(self.live.remove(reg));
     }
 
-    /// Records the pressure at the current point.
+    /// Adds the pressure at the current program point to the result.
     fn note(&mut self, offers: &[Option<RegisterBank>; 3]) {
         let mut here = Excess::default();
         for (&live, offer) in self.now.iter().zip(offers) {

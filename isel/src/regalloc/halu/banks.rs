@@ -1,9 +1,9 @@
-//! Banks of allocation slots: their number, the width of their slots, and the bank of each virtual
-//! register.
+//! Register banks for the allocation of HALU code by regalloc2.
 //!
-//! regalloc2 knows three classes of at most 64 registers, and no pairs or quads. So each class is a
-//! bank of slots, a wide register takes one wide slot, and 32-bit registers are spread over several
-//! banks if one bank is too small.
+//! regalloc2 supports three classes of at most 64 registers, and no register pairs or quads. Each
+//! class stands for a bank of slots. A slot holds one predicate, or one, two or four general
+//! registers. A 64-bit or 128-bit register takes one wide slot. 32-bit registers are spread over
+//! several banks if one bank is too small.
 
 use halfbyte_abi::MAX_LOCAL_BYTES;
 use regalloc2::PReg;
@@ -15,28 +15,29 @@ use super::super::webs::Webs;
 use crate::halu::machine::{Halu, RegClass};
 use crate::vcode::{VCode, VReg};
 
-/// Number of allocatable predicates, P0 to P6.
+/// Number of predicate registers, P0 to P6.
 const PREDS: u32 = 7;
-/// Slots of a bank of 32-bit registers: regalloc2's maximum.
+/// Number of slots of a bank for 32-bit registers, which is regalloc2's maximum.
 const WORDS: u32 = 64;
-/// General registers available to wide slots. Two full banks of words, these registers, and one
-/// carrier for spilled predicates add up to the 255 general registers.
+/// Number of general registers for wide slots. Two banks of 64 registers, these registers, and one
+/// register through which predicates are spilled add up to the 255 general registers.
 const WIDE: u32 = 126;
-/// Registers offered beyond the maximum pressure, because an exact offer causes many moves and
-/// spills. The offer also grows in steps of this size.
+/// Number of registers that a bank has beyond the maximum register pressure, because an exact
+/// number causes many moves and spills. The size of a bank is also rounded up to a multiple of this
+/// number.
 const SLACK: u32 = 8;
 
-/// Contents of a slot.
+/// Registers that one slot of a bank holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum SlotKind {
-    /// One predicate.
+    /// One predicate register.
     Pred,
     /// The given number of general registers (1, 2 or 4), aligned to that number.
     Gpr(u32),
 }
 
 impl SlotKind {
-    /// Returns the words of local memory that a spilled slot takes.
+    /// Returns the number of 32-bit words that the spill slot of such a register takes.
     pub(super) const fn words(self) -> u32 {
         match self {
             SlotKind::Pred => 1,
@@ -44,7 +45,7 @@ impl SlotKind {
         }
     }
 
-    /// Returns the maximum number of slots in a bank.
+    /// Returns the maximum number of slots that a bank can have.
     const fn limit(self) -> u32 {
         match self {
             SlotKind::Pred => PREDS,
@@ -54,41 +55,42 @@ impl SlotKind {
     }
 }
 
-/// Bank of slots of one kind.
+/// Bank of slots that all hold the same number of registers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bank {
-    /// Kind of the slots.
+    /// Registers that each slot holds.
     pub(super) slot: SlotKind,
-    /// Number of usable slots, at most 64.
+    /// Number of slots that regalloc2 may use, at most 64.
     pub(super) offer: u32,
 }
 
-/// Banks of one allocation run, indexed by regalloc2's class.
+/// Banks of one run of regalloc2, indexed by the class of regalloc2.
 pub(super) type Banks = [Option<Bank>; 3];
 
-/// Number of registers to offer.
+/// Number of registers that the banks have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Effort {
-    /// A few more than the maximum pressure. Using fewer registers lets more items run at the same
-    /// time.
+    /// A few registers more than the maximum register pressure. A GPU executes more items at the
+    /// same time if each uses fewer registers.
     Frugal,
-    /// All registers.
+    /// All registers of the machine.
     Full,
 }
 
-/// Banks of a single run, or of one run for predicates and one for general registers.
+/// Banks for the runs of regalloc2: one run for all registers, or separate runs for predicates and
+/// general registers.
 pub(super) struct Plan {
-    /// Separate run for predicates, if any.
+    /// Banks of the separate run for predicates, if there is one.
     pub(super) preds: Option<Assignment>,
-    /// General registers, and predicates if they have no separate run.
+    /// Banks of the run for general registers, and for predicates if they have no separate run.
     pub(super) main: Assignment,
 }
 
-/// Banks of one run, and the bank of each virtual register.
+/// Banks of one run of regalloc2, and the bank of each virtual register.
 pub(super) struct Assignment {
     /// The banks.
     pub(super) banks: Banks,
-    /// Bank by virtual register; [`ABSENT`] if the run does not allocate the register.
+    /// Bank of each virtual register, or [`ABSENT`] if the run does not allocate the register.
     bank_of: Vec<u8>,
 }
 
@@ -116,19 +118,19 @@ impl adapter::BankAssignment for Assignment {
 }
 
 impl Assignment {
-    /// Returns the slot kind of the bank that contains a register.
+    /// Returns the kind of slot that a register of regalloc2 stands for.
     pub(super) fn slot(&self, reg: PReg) -> Option<SlotKind> {
         self.banks[reg.class() as usize].map(|bank| bank.slot)
     }
 
-    /// Assigns every register to the bank of its class, if the class has a bank.
+    /// Assigns each virtual register to the bank of its register class, if the class has a bank.
     fn by_class(code: &VCode<Halu>, banks: Banks, bank_of: impl Fn(RegClass) -> Option<usize>) -> Assignment {
         let bank_of = code.vregs.iter().map(|&class| bank_of(class).map_or(ABSENT, |b| b as u8)).collect();
         Assignment { banks, bank_of }
     }
 }
 
-/// Assigns every register to a bank.
+/// Chooses the banks, and assigns each virtual register to a bank.
 pub(super) fn plan(code: &VCode<Halu>, flow: &Flow, liveness: &mut Liveness, effort: Effort) -> Plan {
     let live = liveness.pressure::<_, 4>(code, flow, |reg, _| Some(code.vregs[reg.0 as usize] as usize));
     let [preds, words, pairs, quads] = live;
@@ -153,7 +155,7 @@ pub(super) fn plan(code: &VCode<Halu>, flow: &Flow, liveness: &mut Liveness, eff
         *bank = Some(full(slot));
     }
     let place = |slot: SlotKind| banks.iter().position(|bank| bank.is_some_and(|bank| bank.slot == slot));
-    // Banks by class, in the order of the classes.
+    // `homes` holds the bank of each register class of HALU.
     let wide = wide.and_then(place);
     let homes = [place(SlotKind::Pred), place(SlotKind::Gpr(1)), wide, wide];
     let mut main = Assignment::by_class(code, banks, |class| homes[class as usize]);
@@ -183,9 +185,10 @@ pub(super) fn plan(code: &VCode<Halu>, flow: &Flow, liveness: &mut Liveness, eff
     Plan { preds, main }
 }
 
-/// Spreads 32-bit registers over the banks of words, and the remainder over a bank of wide slots. A
-/// web goes to the narrowest slots with room where the web is live; among those, to the bank with
-/// the lowest pressure. Returns the maximum pressure of each bank.
+/// Spreads 32-bit registers over the banks of single registers. Registers for which these have no
+/// room go to a bank of wide slots. All registers of a web go to the same bank: the one with room
+/// and the narrowest slots, and among those the one with the lowest pressure. Returns the maximum
+/// register pressure of each bank.
 fn spread(code: &VCode<Halu>, flow: &Flow, liveness: &mut Liveness, assignment: &mut Assignment) -> [u32; 3] {
     let mut webs = Webs::of(code, flow);
     let Assignment { banks, bank_of } = assignment;

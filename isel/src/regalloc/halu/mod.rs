@@ -1,11 +1,12 @@
-//! HALU: 255 general registers and seven predicates.
+//! Register allocation for HALU, which has 255 general registers and seven predicates.
 //!
 //! regalloc2 allocates slots ([`banks`]), which are then mapped to hardware registers ([`slots`]).
-//! One run allocates predicates and general registers together if at most three banks suffice;
-//! otherwise each has its own run. The first attempt offers few registers; if general registers are
-//! spilled, the second attempt offers all.
+//! A slot holds one to four registers. If at most three banks of slots suffice, one run of
+//! regalloc2 allocates predicates and general registers together; otherwise each has its own run.
+//! The first attempt uses few registers. If it spills general registers, the second attempt uses
+//! all.
 //!
-//! Spilled registers are stored in the item's local memory. A spilled predicate goes through a
+//! Spilled registers are stored in the item's local memory. A spilled predicate is moved through a
 //! general register, which is reserved only if predicates are spilled.
 
 mod banks;
@@ -27,8 +28,8 @@ impl Allocate for Halu {
     fn check(code: &VCode<Halu>, block: &VBlock<Halu>) -> Result<(), AllocError> {
         for (inst, i) in code.insts_of(block).iter().zip(block.insts.clone()) {
             let slots = inst.inst.registers();
-            // Operands mostly follow the order of the register fields, after the guard and the
-            // result.
+            // Operands are mostly in the order of the register fields. Fields 0 and 1 are the guard
+            // and the result.
             let mut next = 2;
             for operand in code.operands(inst) {
                 let is_place = |slot: &RegSlot| slot.field == operand.place;
@@ -81,8 +82,8 @@ impl Allocate for Halu {
     }
 }
 
-/// Returns `true` if the field accepts a register of this class and role, and the selected part of
-/// a wide register is aligned.
+/// Returns `true` if an operand fits a register field: its register file and role match, and the
+/// selected words of a wide register are aligned.
 fn belongs(code: &VCode<Halu>, slot: &RegSlot, operand: &Operand<Halu>) -> bool {
     let Some(held) = class(code, operand.reg) else { return false };
     let file = if held == RegClass::Pred { RegFile::Pred } else { RegFile::Gpr };
@@ -92,7 +93,7 @@ fn belongs(code: &VCode<Halu>, slot: &RegSlot, operand: &Operand<Halu>) -> bool 
         Access::UpdateInPlace(old) => class(code, old) == Some(held),
         Access::Use | Access::Def => true,
     };
-    // Most operands are not part of a wide register; test that first, because a division is slow.
+    // The first test is usually enough and avoids a slow division.
     let is_aligned = part == 0 || part.is_multiple_of(span);
     slot.file == file && slot.role == role && is_aligned && part + span <= words && same_place
 }

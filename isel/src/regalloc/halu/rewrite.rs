@@ -1,5 +1,5 @@
-//! Generation of the machine function: register numbers in the instructions, and instructions for
-//! moves and spills.
+//! Generation of the machine function for HALU from the result of regalloc2: writes register
+//! numbers into the instructions, and inserts instructions for moves and spills.
 
 use halfbyte_abi::MAX_LOCAL_BYTES;
 use halfbyte_isa::half::Compare;
@@ -17,13 +17,13 @@ use crate::halu::machine::Halu;
 use crate::mach::MachFunc;
 use crate::vcode::{Access, VCode, VInst, VReg};
 
-/// Result of one run, read in code order.
+/// Result of one run of regalloc2, which is read in code order.
 pub(super) struct RunOutput<'a> {
     run: &'a AllocationRun,
     assignment: &'a Assignment,
     plan: SlotPlan,
     cursor: Cursor<'a>,
-    /// Index of the first word of local memory for its spill slots.
+    /// Index of the first word in local memory that the spill slots of this run use.
     local: u32,
 }
 
@@ -43,7 +43,7 @@ impl<'a> RunOutput<'a> {
         }
     }
 
-    /// Returns the hardware register of the next operand.
+    /// Returns the number of the hardware register of the next operand.
     fn number(&mut self, reg: VReg) -> Result<u64, AllocError> {
         match self.cursor.next_place().and_then(Allocation::as_reg) {
             Some(place) => Ok(self.plan.number(place).into()),
@@ -52,7 +52,7 @@ impl<'a> RunOutput<'a> {
     }
 }
 
-/// Returns `true` if the run spilled general registers.
+/// Returns `true` if the run of regalloc2 spilled general registers.
 pub(super) fn spills_registers(run: &AllocationRun, assignment: &Assignment) -> bool {
     run.output().edits.iter().any(|(_, Edit::Move { from, to })| {
         let slot = from.as_reg().and_then(|reg| assignment.slot(reg));
@@ -60,24 +60,24 @@ pub(super) fn spills_registers(run: &AllocationRun, assignment: &Assignment) -> 
     })
 }
 
-/// Location of a value.
+/// Location of a value: hardware registers or local memory.
 enum Location {
-    /// No location.
+    /// The value has no location.
     None,
-    /// Slot that begins at this hardware register.
+    /// Slot of registers, by the number of its first hardware register.
     Slot(SlotKind, u64),
     /// Byte address in local memory.
     Local(u64),
 }
 
-/// Generates the machine function. `parts` holds the run for general registers, followed by the run
-/// for predicates if there is a separate one.
+/// Generates the machine function. `parts` are the results of regalloc2: the run for general
+/// registers, and the separate run for predicates if there is one.
 pub(super) fn machine_function(
     code: VCode<Halu>,
     flow: &Flow,
     parts: &mut [RunOutput],
 ) -> Result<MachFunc<Halu>, AllocError> {
-    // Spill slots of wide registers are aligned to their size.
+    // Spill slots follow the scratch arrays, at an offset that aligns even the widest slot.
     let mut words = u64::from(code.extra.scratch_bytes).next_multiple_of(16) / 4;
     for part in &mut *parts {
         part.local = words as u32;
@@ -105,7 +105,8 @@ pub(super) fn machine_function(
 struct Writer<'p, 'a> {
     parts: &'p mut [RunOutput<'a>],
     moves: Moves,
-    /// Program point of the next move. Checked first, because most code has few moves.
+    /// Program point of the next inserted move. Most code has few moves, so a comparison with this
+    /// point avoids most of the work.
     next_move: ProgPoint,
 }
 
@@ -151,18 +152,19 @@ impl Writer<'_, '_> {
     }
 }
 
-/// Returns the program point of the next move, or an invalid point after all code if there is none.
+/// Returns the program point of the next inserted move. If there is none, returns a point after all
+/// code.
 fn next_move(parts: &[RunOutput]) -> ProgPoint {
     let next = parts.iter().filter_map(|part| part.cursor.next_point()).min();
     next.unwrap_or_else(ProgPoint::invalid)
 }
 
-/// Converter of the allocator's moves to instructions.
+/// Converter of regalloc2's moves to HALU instructions.
 struct Moves {
-    /// Number of general registers in use.
+    /// Number of general registers that the code uses.
     registers: u8,
-    /// General register that carries a predicate to and from local memory. Its first use reserves
-    /// it.
+    /// General register through which predicates are spilled and reloaded. It counts as used from
+    /// its first use on.
     carrier: u8,
     spills: u32,
 }
@@ -220,11 +222,11 @@ impl Moves {
     }
 }
 
-/// Copies one slot to another.
+/// Emits the instructions that copy the registers of one slot to another slot.
 fn copy(slot: SlotKind, from: u64, to: u64, push: &mut dyn FnMut(Inst)) {
     match slot {
         SlotKind::Pred => {
-            // Truth table that returns the first source.
+            // PLOP3 with the truth table 0xf0 returns its first operand.
             let plop3 = Inst::new(Opcode::PLOP3).with(LUT, 0xf0);
             push(plop3.with(PU, to).with(PP, from));
         }

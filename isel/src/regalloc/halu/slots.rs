@@ -1,24 +1,24 @@
-//! Mapping of slots to hardware registers.
+//! Mapping of the slots that regalloc2 allocates to hardware registers of HALU.
 
 use regalloc2::PReg;
 
 use super::super::adapter::AllocationRun;
 use super::banks::{Assignment, SlotKind};
 
-/// Hardware registers of a run's slots.
+/// Hardware registers of the slots of one run of regalloc2.
 pub(super) struct SlotPlan {
-    /// First hardware register of each slot, by the index of regalloc2's register.
+    /// First hardware register of each slot, by the index of the slot's register in regalloc2.
     numbers: [u8; PReg::NUM_INDEX],
-    /// Number of general registers used: the highest number plus one.
+    /// Number of general registers that the code uses: the highest register number plus one.
     pub(super) registers: u8,
 }
 
 impl SlotPlan {
-    /// Numbers the used general slots, the widest first. So every slot is aligned to its width, and
-    /// no register is skipped. Predicates keep their numbers.
+    /// Assigns hardware registers to the slots that are used, the widest slots first. So every slot
+    /// is aligned to its width, and no register is skipped. Predicates keep their numbers.
     pub(super) fn new(run: &AllocationRun, assignment: &Assignment) -> SlotPlan {
         let used = run.used();
-        // Number of registers that the used slots of each width take.
+        // Number of hardware registers that the used slots of each width take.
         let mut taken = [0; 5];
         for reg in used {
             if let Some(SlotKind::Gpr(width)) = assignment.slot(reg) {
