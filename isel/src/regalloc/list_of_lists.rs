@@ -1,10 +1,10 @@
-//! List of lists in two allocations.
+//! List of lists whose items are in one vector.
 
-/// Lists that are stored contiguously in one vector and accessed by index.
+/// Lists that are stored one after another in a single vector and accessed by index.
 #[derive(Debug)]
 pub(super) struct ListOfLists<T> {
     items: Vec<T>,
-    /// Start of each list, followed by the end of the last list.
+    /// Start of each list in the vector of items, followed by the end of the last list.
     bounds: Vec<u32>,
 }
 
@@ -15,18 +15,18 @@ impl<T> Default for ListOfLists<T> {
 }
 
 impl<T> ListOfLists<T> {
-    /// Removes all lists but keeps their memory.
+    /// Removes all lists but keeps the allocated memory.
     pub(super) fn clear(&mut self) {
         self.items.clear();
         self.bounds.truncate(1);
     }
 
-    /// Appends an item to the open list.
+    /// Appends an item to the last list, which is still open.
     pub(super) fn push(&mut self, item: T) {
         self.items.push(item);
     }
 
-    /// Returns the length of the open list.
+    /// Returns the length of the last list, which is still open.
     pub(super) fn open_len(&self) -> usize {
         self.items.len() - self.start(self.bounds.len() - 1)
     }
@@ -36,7 +36,7 @@ impl<T> ListOfLists<T> {
         self.bounds.push(self.items.len() as u32);
     }
 
-    /// Returns the index of a list's first item among all items.
+    /// Returns the index of a list's first item in the vector of all items.
     pub(super) fn start(&self, list: usize) -> usize {
         self.bounds[list] as usize
     }
@@ -52,8 +52,8 @@ impl<T> ListOfLists<T> {
 }
 
 impl<T: Copy> ListOfLists<T> {
-    /// Replaces the contents by `lists` lists, built from pairs of list and item. The order within
-    /// a list is kept.
+    /// Replaces the contents by `lists` lists. A pair is the number of a list and an item of that
+    /// list. The items of a list keep the order of the pairs.
     pub(super) fn group(&mut self, lists: usize, pairs: impl Iterator<Item = (u32, T)> + Clone) {
         self.bounds.clear();
         self.bounds.resize(lists + 2, 0);
@@ -67,8 +67,8 @@ impl<T: Copy> ListOfLists<T> {
         if let Some((_, any)) = pairs.clone().next() {
             self.items.resize(self.bounds[lists + 1] as usize, any);
         }
-        // Each list's bound advances from its start to its end, which is the start of the next
-        // list.
+        // The bound of each list advances from the list's start to its end, where the next list
+        // starts.
         for (list, item) in pairs {
             let at = &mut self.bounds[list as usize + 1];
             self.items[*at as usize] = item;

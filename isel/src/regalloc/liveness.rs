@@ -6,24 +6,25 @@ use super::list_of_lists::ListOfLists;
 use super::verify::DefsAndUses;
 use crate::vcode::{Access, Machine, VCode, VReg};
 
-/// Maximum total size of the live-in sets of all blocks, which bounds their memory to about 100 MB.
+/// Maximum total size of the live-in sets of all blocks, which limits their memory to about 100 MB.
 const MAX_FOUND: usize = 1 << 23;
 
-/// Live-in registers of each block, without its parameters.
+/// Registers that are live into each block, without the block's parameters.
 #[derive(Default)]
 pub(super) struct Liveness {
     live_in: ListOfLists<u32>,
-    /// Pairs of block and register, from which `live_in` is built.
+    /// Pairs of a block and a register that is live into the block. `live_in` is built from the
+    /// pairs.
     found: Vec<(u32, u32)>,
-    /// The register most recently found live into each block.
+    /// For each block, the last register that was found live into the block.
     seen: Vec<u32>,
     stack: Vec<u32>,
     live: BitSet,
 }
 
 impl Liveness {
-    /// Computes liveness by walking back from each use to its definition. A register is live into
-    /// every block on the walk. The cost is proportional to the size of the result.
+    /// Computes liveness by walking backwards from each use to the definition. The register is live
+    /// into every block on this walk. The time is proportional to the size of the result.
     pub(super) fn compute(&mut self, flow: &Flow, sites: &mut DefsAndUses) -> Result<(), AllocError> {
         let DefsAndUses { defined_in, uses } = sites;
         uses.sort_unstable();
@@ -58,15 +59,15 @@ impl Liveness {
         self.live_in.get(rank)
     }
 
-    /// Returns `true` if a register other than a parameter is live into the block.
+    /// Returns `true` if a register is live into a block and is no parameter of the block.
     pub(super) fn is_live_in(&self, rank: usize, reg: VReg) -> bool {
         self.live_in(rank).binary_search(&reg.0).is_ok()
     }
 
-    /// Returns the maximum number of simultaneously live registers of each kind. The walk goes
-    /// backwards and calls `kind` for every register, with the numbers of currently live registers.
-    /// `kind` must always return the same result for a register; registers with `None` are not
-    /// counted.
+    /// Returns the maximum number of simultaneously live registers of each kind, by a backward walk
+    /// over the code. `kind` returns the kind of a register, given the numbers of currently live
+    /// registers of each kind; a register without a kind is not counted. For a given register,
+    /// `kind` must always return the same result.
     pub(super) fn pressure<M: Machine, const N: usize>(
         &mut self,
         code: &VCode<M>,
@@ -108,7 +109,7 @@ struct Count<'a, const N: usize, F> {
 }
 
 impl<const N: usize, F: FnMut(VReg, &[u32; N]) -> Option<usize>> Count<'_, N, F> {
-    /// Starts a live range; in a backward walk this happens at the last use.
+    /// Begins to count a register as live. The backward walk does this at the last use.
     fn begin(&mut self, reg: VReg) {
         if self.live.insert(reg.0)
             && let Some(kind) = (self.kind)(reg, &self.now)
@@ -118,8 +119,8 @@ impl<const N: usize, F: FnMut(VReg, &[u32; N]) -> Option<usize>> Count<'_, N, F>
         }
     }
 
-    /// Ends a live range; in a backward walk this happens at the definition. A register that is
-    /// never read still occupies a register at its definition.
+    /// Stops counting a register as live. The backward walk does this at the definition. A register
+    /// that is never read still occupies a hardware register at its definition.
     fn end(&mut self, reg: VReg) {
         let was_live = self.live.remove(reg.0);
         let Some(kind) = (self.kind)(reg, &self.now) else { return };
@@ -131,18 +132,18 @@ impl<const N: usize, F: FnMut(VReg, &[u32; N]) -> Option<usize>> Count<'_, N, F>
     }
 }
 
-/// Set of small integers.
+/// Set of small integers, with one bit per integer.
 #[derive(Default)]
 pub(super) struct BitSet(Vec<u64>);
 
 impl BitSet {
-    /// Empties the set and resizes it for numbers below `len`.
+    /// Empties the set and resizes it for integers below `len`.
     pub(super) fn reset(&mut self, len: usize) {
         self.0.clear();
         self.0.resize(len.div_ceil(64), 0);
     }
 
-    /// Inserts a number and returns `true` if it was absent.
+    /// Inserts an integer. Returns `true` if the set did not contain it.
     pub(super) fn insert(&mut self, i: u32) -> bool {
         let (word, bit) = (&mut self.0[i as usize / 64], 1 << (i % 64));
         let absent = *word & bit == 0;
@@ -150,7 +151,7 @@ impl BitSet {
         absent
     }
 
-    /// Removes a number and returns `true` if it was present.
+    /// Removes an integer. Returns `true` if the set contained it.
     pub(super) fn remove(&mut self, i: u32) -> bool {
         let (word, bit) = (&mut self.0[i as usize / 64], 1 << (i % 64));
         let there = *word & bit != 0;

@@ -1,12 +1,12 @@
 //! Register allocation: from [`VCode`] to a [`MachFunc`].
 //!
-//! regalloc2 does the allocation, and only this module depends on regalloc2. regalloc2 has no
-//! register pairs or quads, no file of 255 registers, and no files of four registers that cannot be
-//! spilled. So each machine maps its registers to regalloc2 in its own way: `halu`, `vp1`, and
-//! [`Uniform`] for external machines with interchangeable registers.
+//! regalloc2 allocates the registers, and only this module depends on regalloc2. regalloc2 has no
+//! register pairs or quads, no register file of 255 registers, and no registers that cannot be
+//! spilled. So each machine maps its registers to those of regalloc2 in its own way: `halu`, `vp1`,
+//! and [`SingleRegisterFile`] for external machines with interchangeable registers.
 //!
-//! The machines share the view of the code for regalloc2, the checks before allocation, and a fast
-//! path for code without spills and splits (`adapter::direct`).
+//! The machines share the interface to regalloc2, the checks before allocation, and a fast path for
+//! code that needs no spills (`adapter::direct`).
 
 mod adapter;
 mod allocate;
@@ -40,34 +40,35 @@ use verify::{DefsAndUses, verify};
 /// Options of register allocation.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
-    /// Lets regalloc2 validate its input and check its own result. The checks cost more than the
+    /// `true` if regalloc2 validates its input and its own result. The checks take longer than the
     /// allocation itself.
     pub check: bool,
-    /// Resource limits and cancellation, if any.
+    /// Limits of time and memory, and cancellation, if any.
     pub watchdog: Option<&'a Watchdog>,
 }
 
 impl Default for Options<'_> {
-    /// Enables checks if debug assertions are enabled.
+    /// Returns options without a watchdog. Checks are enabled if debug assertions are enabled.
     fn default() -> Self {
         Options { check: cfg!(debug_assertions), watchdog: None }
     }
 }
 
-/// Reason why code cannot be allocated. All variants except [`AllocError::LocalMemory`],
-/// [`AllocError::Frame`], [`AllocError::Pressure`] and [`AllocError::TooLarge`] are defects of the
-/// producer of the code. Instructions are identified by their index in [`VCode::insts`].
+/// Reason why the registers of some code cannot be allocated. [`AllocError::LocalMemory`],
+/// [`AllocError::Frame`], [`AllocError::Pressure`] and [`AllocError::TooLarge`] are limits. All
+/// other variants are defects of the program that built the code. An instruction is identified by
+/// its index in [`VCode::insts`].
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum AllocError {
-    /// Register with two definitions.
+    /// A virtual register has two definitions.
     #[error("{0:?} is defined more than once")]
     Redefined(VReg),
-    /// Use that no definition reaches.
+    /// A virtual register is used where no definition reaches the use.
     #[error("{0:?} is used where it is not defined")]
     Undefined(VReg),
-    /// Operand that does not fit its field: wrong file, role, width, part, or class of the replaced
-    /// register.
+    /// An operand does not fit its instruction field: wrong register file, role, width or part, or
+    /// an in-place update of a register of another class.
     #[error("instruction {inst} has an invalid operand at {field:?}")]
     Operand {
         /// Index of the instruction.
@@ -75,24 +76,24 @@ pub enum AllocError {
         /// Field of the operand.
         field: Field,
     },
-    /// Register field that needs an operand but has none.
+    /// A register field needs an operand but has none.
     #[error("instruction {inst} has no operand at {field:?}")]
     Missing {
         /// Index of the instruction.
         inst: u32,
-        /// The field.
+        /// Field without an operand.
         field: Field,
     },
-    /// Instruction that does not accept its operands.
+    /// An instruction does not accept its operands.
     #[error("instruction {0} does not accept its operands")]
     Unfit(u32),
-    /// Instruction whose operands are outside the list of operands.
+    /// The operand range of an instruction is outside the list of operands.
     #[error("instruction {0} has operands outside the list")]
     Operands(u32),
-    /// Replacing operand that comes too late in its instruction.
+    /// An in-place update of a register is not among the first operands of its instruction.
     #[error("{0:?} replaces another register but comes after 31 operands")]
     Replace(VReg),
-    /// PTX instruction whose modifiers, guard or operands do not match its row.
+    /// The modifiers, guard or operands of a PTX instruction do not match its description.
     #[error("instruction {inst} ({name}) does not match its row")]
     Inst {
         /// Index of the instruction.
@@ -100,25 +101,26 @@ pub enum AllocError {
         /// Opcode name.
         name: &'static str,
     },
-    /// P2R or R2P, which access predicates by number.
+    /// P2R or R2P, which access predicates by number, cannot be allocated.
     #[error("instruction {0} touches predicates that are not among its operands")]
     AllPreds(u32),
-    /// Empty bundle, or a bundle of instructions that cannot execute together.
+    /// A VP1 bundle is empty, or its instructions cannot execute together.
     #[error("instruction {0} is not a valid bundle")]
     Bundle(u32),
-    /// Read of `$va` by an instruction that does not directly follow the one that wrote the value.
+    /// An instruction reads `$va`, but the instruction before it does not write `$va`.
     #[error("instruction {0} reads $va, but the previous instruction does not write it")]
     Accumulator(u32),
-    /// Block that does not exist, or whose instructions are out of range.
+    /// A block does not exist, or its instructions are out of range.
     #[error("block {0} is not in the code, or not all of its instructions are")]
     Block(BlockIndex),
-    /// Block parameters that do not match the arguments of the edges.
+    /// The arguments that edges pass to a block do not match the block's parameters.
     #[error("the edges of block {0} pass arguments that do not match the parameters")]
     Arguments(BlockIndex),
-    /// Block whose branch is not a branch, or has invalid operands.
+    /// The branch of a block is not a branch instruction, or has invalid operands.
     #[error("block {0} ends in an invalid branch")]
     Branch(BlockIndex),
-    /// Critical edge: from a block with several successors to a block with several predecessors.
+    /// An edge is critical: it leads from a block with several successors to a block with several
+    /// predecessors.
     #[error("the edge from block {from} to block {to} is critical")]
     CriticalEdge {
         /// Source block.
@@ -126,26 +128,26 @@ pub enum AllocError {
         /// Target block.
         to: BlockIndex,
     },
-    /// Code with more instructions or registers than the allocator can number, or an instruction
-    /// with too many registers.
+    /// The code has more instructions or registers than the allocator can number, or an instruction
+    /// has too many registers.
     #[error("the code is too large to allocate")]
     TooLarge,
-    /// Spills that need more local memory than an item can have.
+    /// Spilled registers need more local memory than an item can have.
     #[error("spilled registers take {0} bytes of local memory; at most {MAX_LOCAL_BYTES} are possible")]
     LocalMemory(u64),
-    /// Spills and an image that together need more of VP1's data store than an immediate can
+    /// The data image and spilled registers need more of VP1's data store than an immediate can
     /// address.
     #[error(
         "the image takes {image} bytes and spilled registers {spilled}; together at most {MAX_FRAME_BYTES} are possible"
     )]
     Frame {
-        /// Size of the image in bytes.
+        /// Size of the data image in bytes.
         image: usize,
         /// Size of the spill slots in bytes.
         spilled: u64,
     },
-    /// Register pressure beyond the registers and the spill memory. This error is detected before
-    /// allocation.
+    /// More registers are live at once than fit the registers and the memory for spills. This error
+    /// is detected before allocation.
     #[error(
         "{live} registers are live at once, of which there are {registers}; the others take at least {bytes} bytes of memory, \
          and there are {most} for them"
@@ -155,33 +157,34 @@ pub enum AllocError {
         live: u32,
         /// Number of available registers.
         registers: u32,
-        /// Bytes of memory that the excess needs.
+        /// Bytes of memory that the values without a register need at least.
         bytes: u64,
-        /// Bytes of memory that are available.
+        /// Bytes of memory that are available for spills.
         most: u64,
     },
-    /// Flags that need more registers than there are. Flags cannot be moved or spilled.
+    /// More flags are live at once than there are registers for flags. Flags cannot be moved or
+    /// spilled.
     #[error("no {} is left for {reg:?} in block {block}, and flags cannot be moved or saved", file.prefix())]
     Flags {
         /// Register file of the flags: `$c` or `$vc`.
         file: RegFile,
-        /// The virtual register.
+        /// Virtual register that found no free flags register.
         reg: VReg,
-        /// Block in which the flags are defined or passed.
+        /// Block that defines the flags or passes them to its successor.
         block: BlockIndex,
     },
-    /// Invalid allocation, which is a defect of regalloc2 or of this module.
+    /// The computed allocation is invalid. This is a defect of regalloc2 or of this module.
     #[error("the allocation is wrong: {0}")]
     Unsound(String),
-    /// Register file that cannot be allocated.
+    /// The register file of a machine cannot be allocated.
     #[error("{registers} registers of {bytes} bytes cannot be allocated: there may be 1 to 64, of 4, 8 or 16 bytes")]
     File {
         /// Number of registers.
         registers: u32,
-        /// Bytes per register.
+        /// Size of a register in bytes.
         bytes: u32,
     },
-    /// Allocation that was cancelled or exceeded a limit.
+    /// Allocation was cancelled or exceeded a limit of the watchdog.
     #[error(transparent)]
     Exceeded(#[from] Exceeded),
 }
@@ -205,16 +208,17 @@ pub struct Allocator {
 }
 
 impl Allocator {
-    /// Creates an allocator that always uses a single linear pass. Other allocators use it only if
-    /// too many registers would spill, because it generates worse code.
+    /// Creates an allocator that always uses regalloc2's linear algorithm. Other allocators use
+    /// this algorithm only if too many registers would spill, because it generates worse code.
     pub fn linear() -> Allocator {
         let mut allocator = Allocator::default();
         (allocator.main.is_linear, allocator.preds.is_linear) = (true, true);
         allocator
     }
 
-    /// Returns `true` if the fast path made the last allocation, predicates aside. The result does
-    /// not show which allocator ran. Public for `tests/regalloc_fast_path.rs`.
+    /// Returns `true` if the last allocation took the fast path. A separate run for predicates does
+    /// not count. Public only for `tests/regalloc_fast_path.rs`, because the allocated code does
+    /// not show which allocator ran.
     #[doc(hidden)]
     pub fn took_fast_path(&self) -> bool {
         self.main.is_direct()

@@ -1,4 +1,4 @@
-//! Generation of machine instructions from an allocation, block by block.
+//! Generation of machine instructions from the result of register allocation, block by block.
 
 use halfbyte_isa::object::{Loc, PartialAccess};
 use regalloc2::ProgPoint;
@@ -8,17 +8,18 @@ use super::flow::Flow;
 use crate::mach::{MachBlock, MachInst};
 use crate::vcode::{BlockIndex, Machine, Terminator, VCode, VInst};
 
-/// Machine-specific rewriting of instructions and moves. The methods are called in code order.
+/// Machine-specific rewriting of instructions and moves. The caller calls the methods in code
+/// order.
 pub(super) trait Rewriter<M: Machine> {
-    /// Returns an instruction with its hardware registers.
+    /// Returns an instruction with the numbers of its hardware registers.
     fn inst(&mut self, code: &VCode<M>, inst: &VInst<M>) -> Result<M::Inst, AllocError>;
 
-    /// Pushes the allocator's moves up to a program point.
+    /// Pushes the moves that the allocator inserted at or before a program point.
     fn moves(&mut self, point: ProgPoint, push: &mut dyn FnMut(M::Inst)) -> Result<(), AllocError>;
 }
 
-/// Returns the blocks with hardware registers. Blocks keep their indices; an unreachable block is
-/// empty.
+/// Returns the blocks with hardware registers. Blocks keep their indices, and unreachable blocks
+/// are empty.
 pub(super) fn rewrite<M: Machine>(
     code: &VCode<M>,
     flow: &Flow,
@@ -47,8 +48,8 @@ pub(super) fn rewrite<M: Machine>(
             Terminator::Jump(edge) => writer.push(M::jump(), Some(edge.block), block.loc),
             Terminator::Branch { inst: vinst, then, otherwise } => {
                 let mut inst = rewriter.inst(code, vinst)?;
-                // If the taken edge leads to the next block, invert the condition. The
-                // unconditional jump then goes to the next block and can be dropped.
+                // If the taken edge leads to the next block, the condition is inverted. Then the
+                // unconditional jump leads to the next block and is not needed.
                 let (first, second) = if then.block == index + 1 {
                     M::invert(&mut inst);
                     (otherwise, then)
@@ -64,7 +65,7 @@ pub(super) fn rewrite<M: Machine>(
     Ok(blocks)
 }
 
-/// Output of the current block.
+/// Machine instructions of the block that is being rewritten.
 struct Writer<M: Machine> {
     insts: Vec<MachInst<M>>,
     parts: Vec<PartialAccess>,

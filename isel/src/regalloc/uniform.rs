@@ -83,23 +83,23 @@ use crate::vcode::{Access, BlockIndex, Machine, Operand, VBlock, VCode, VInst, V
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait SingleRegisterFile: Machine {
-    /// Number of allocatable registers, from register 0 on; at most 64.
+    /// Number of registers that allocation may use, from register 0 on; at most 64.
     const REGISTERS: u32;
     /// Size and alignment of a spilled register in bytes: 4, 8 or 16.
     const BYTES: u32;
 
-    /// Returns a copy from one register to another.
+    /// Returns an instruction that copies register `from` to register `to`.
     fn copy(from: u64, to: u64) -> Self::Inst;
 
-    /// Returns a store of a register to a byte offset in local memory, whose size is
-    /// [`MachFunc::local_bytes`].
+    /// Returns an instruction that stores a register at a byte offset in local memory. The size of
+    /// local memory is [`MachFunc::local_bytes`].
     fn spill(from: u64, offset: u64) -> Self::Inst;
 
-    /// Returns a load of a register from a byte offset in local memory.
+    /// Returns an instruction that loads a register from a byte offset in local memory.
     fn reload(offset: u64, to: u64) -> Self::Inst;
 
-    /// Returns `true` if the instruction accepts these operands. Called before allocation for all
-    /// instructions, including branches.
+    /// Returns `true` if an instruction accepts its operands. Called before allocation for each
+    /// instruction, including branches.
     fn takes(inst: &Self::Inst, operands: &[Operand<Self>]) -> bool {
         let _ = (inst, operands);
         true

@@ -1,20 +1,19 @@
-//! Checks of the invariants that allocation relies on. Invalid code is refused, not allocated
-//! incorrectly.
+//! Checks of the invariants that allocation relies on. Code that breaks an invariant is refused.
 
 use super::AllocError;
 use super::allocate::Allocate;
 use super::flow::Flow;
 use crate::vcode::{Access, Machine, Terminator, VCode, VReg};
 
-/// Rank that no block has.
+/// Marker in place of a block's rank.
 const NO_BLOCK: u32 = u32::MAX;
 
 /// Definitions and uses of virtual registers.
 #[derive(Default)]
 pub(super) struct DefsAndUses {
-    /// Rank of the defining block, by register; [`NOWHERE`] if there is no definition.
+    /// Rank of the block that defines each register, or [`NO_BLOCK`] if there is no definition.
     pub(super) defined_in: Vec<u32>,
-    /// Pairs of register and block, for each use outside the defining block.
+    /// Pairs of a register and the rank of a block that uses the register but does not define it.
     pub(super) uses: Vec<(u32, u32)>,
 }
 
@@ -30,8 +29,9 @@ impl DefsAndUses {
         }
     }
 
-    /// Records a use. Returns `false` if no definition was seen yet. A definition that reaches the
-    /// use is always seen first, because it precedes the use in its block or in an earlier block.
+    /// Records a use of a register. Returns `false` if no definition was visited before. A
+    /// definition that reaches the use is always visited before, because it precedes the use in the
+    /// same block or is in an earlier block.
     fn read(&mut self, reg: VReg, block: u32) -> bool {
         let Some(&site) = self.defined_in.get(reg.0 as usize) else { return false };
         if site != block && site != NO_BLOCK {
@@ -45,8 +45,9 @@ impl DefsAndUses {
     }
 }
 
-/// Checks registers, operands and arguments of reachable blocks, and collects definitions and uses.
-/// [`super::liveness::Liveness`] checks that definitions dominate uses in other blocks.
+/// Checks the registers, operands and block arguments of reachable blocks, and collects definitions
+/// and uses. [`super::liveness::Liveness`] checks that definitions dominate the uses in other
+/// blocks.
 pub(super) fn verify<M: Allocate>(code: &VCode<M>, flow: &Flow, sites: &mut DefsAndUses) -> Result<(), AllocError> {
     sites.defined_in.clear();
     sites.defined_in.resize(code.vregs.len(), NO_BLOCK);
@@ -58,8 +59,8 @@ pub(super) fn verify<M: Allocate>(code: &VCode<M>, flow: &Flow, sites: &mut Defs
             return Err(AllocError::Arguments(flow.index(rank)));
         }
         params.iter().try_for_each(|&param| sites.define(param, number))?;
-        // An invalid operand is the more specific error, so undefined registers are reported after
-        // the operand checks.
+        // An invalid operand is the more specific error. So a use without a definition is reported
+        // after all operands were checked.
         let mut unread = None;
         for (inst, i) in code.insts_of(block).iter().zip(block.insts.clone()) {
             let operands = code.operands(inst);
@@ -123,7 +124,7 @@ pub(super) fn verify<M: Allocate>(code: &VCode<M>, flow: &Flow, sites: &mut Defs
     Ok(())
 }
 
-/// Returns the class of a register, if the register exists.
+/// Returns the class of a virtual register, or `None` if the register does not exist.
 pub(super) fn class<M: Machine>(code: &VCode<M>, reg: VReg) -> Option<M::Class> {
     code.vregs.get(reg.0 as usize).copied()
 }

@@ -1,10 +1,10 @@
-//! Webs: sets of registers connected by block parameters or in-place updates. A web should share
-//! one hardware register.
+//! Webs: sets of virtual registers that are connected by block parameters or in-place updates. The
+//! registers of a web should share one hardware register.
 
 use super::flow::Flow;
 use crate::vcode::{Access, Machine, VCode};
 
-/// Union-find forest of the webs.
+/// Webs as a union-find forest of virtual registers.
 pub(super) struct Webs(Vec<u32>);
 
 impl Webs {
@@ -24,7 +24,7 @@ impl Webs {
         webs
     }
 
-    /// Returns the representative of a register's web.
+    /// Returns the register that represents the web of a register.
     pub(super) fn find(&mut self, mut reg: u32) -> u32 {
         while self.0[reg as usize] != reg {
             let above = self.0[self.0[reg as usize] as usize];
@@ -34,8 +34,8 @@ impl Webs {
         reg
     }
 
-    /// Joins two webs. The lower root becomes the representative, so a chain keeps its first
-    /// register as the root.
+    /// Joins the webs of two registers. The lower representative represents the joined web, so the
+    /// first register of a chain of in-place updates stays the representative.
     fn join(&mut self, a: u32, b: u32) {
         let (a, b) = (self.find(a), self.find(b));
         self.0[a.max(b) as usize] = a.min(b);

@@ -1,4 +1,4 @@
-//! Interference of registers in SSA code, and coalescing of registers that do not interfere.
+//! Interference of virtual registers in SSA code, and coalescing of those that do not interfere.
 
 use halfbyte_isa::ptx::Reg;
 use smallvec::{SmallVec, smallvec};
@@ -8,23 +8,23 @@ use super::super::liveness::Liveness;
 use crate::Ptx;
 use crate::vcode::{Access, VCode, VReg};
 
-/// Program point of a block: 0 for its parameters, 1 and up for its instructions, [`END`] for its
-/// terminator.
+/// Program point in a block: 0 for the block parameters, 1 and up for the instructions, and [`END`]
+/// for the terminator.
 type Point = u32;
 
-/// Program point of every terminator.
+/// Program point of the terminator in every block.
 const END: Point = Point::MAX;
 
-/// Definition and uses of a register. Blocks are identified by rank.
+/// Definition and uses of a virtual register. Blocks are identified by their rank.
 #[derive(Clone, Default)]
 struct Range {
     /// Block and program point of the definition, if any.
     def: Option<(u32, Point)>,
-    /// Last use in each block that reads the register, sorted by block.
+    /// Last use in each block that reads the register, sorted by block rank.
     uses: SmallVec<[(u32, Point); 1]>,
 }
 
-/// Live ranges of all registers.
+/// Definitions, uses and live-in sets from which the interference of registers is computed.
 pub(super) struct Ranges<'a> {
     ranges: Vec<Range>,
     flow: &'a Flow,
@@ -67,7 +67,7 @@ impl<'a> Ranges<'a> {
         self.ranges.get(reg.0 as usize).is_some_and(|range| !range.uses.is_empty())
     }
 
-    /// Returns `true` if either register is live at the definition of the other.
+    /// Returns `true` if either of two registers is live at the definition of the other.
     fn interfere(&self, a: VReg, b: VReg) -> bool {
         let (Some(of_a), Some(of_b)) = (self.ranges.get(a.0 as usize), self.ranges.get(b.0 as usize)) else {
             return true;
@@ -76,7 +76,7 @@ impl<'a> Ranges<'a> {
         at_a == at_b || self.is_live_after(a, of_a, at_b) || self.is_live_after(b, of_b, at_a)
     }
 
-    /// Returns `true` if the register is defined at or before the point, and read after it.
+    /// Returns `true` if the register is defined at or before a program point, and read after it.
     fn is_live_after(&self, reg: VReg, range: &Range, (block, point): (u32, Point)) -> bool {
         let last = range.uses.binary_search_by_key(&block, |&(of, _)| of).ok().and_then(|at| range.uses.get(at));
         let mut successors = self.flow.succs(block as usize).iter();
@@ -84,17 +84,19 @@ impl<'a> Ranges<'a> {
             || successors.any(|to| self.liveness.is_live_in(to.index(), reg));
         let is_defined = match range.def {
             Some((of, at)) if of == block => at <= point,
-            // The definition is in a block that dominates the use.
+            // In SSA form, the definition is in a block that dominates the use.
             _ => true,
         };
         is_defined && is_read_later
     }
 }
 
-/// Maximum number of pairs of members to compare; larger classes are not joined.
+/// Maximum number of register pairs whose interference is tested to merge two classes. Larger
+/// classes are not merged.
 const MAX_COMPARED: usize = 1 << 12;
 
-/// Returns the name of each register. Coalesced registers have the same name.
+/// Returns a PTX register for each virtual register. Coalesced registers have the same PTX
+/// register.
 pub(super) fn coalesce(code: &VCode<Ptx>, ranges: &Ranges<'_>) -> Vec<Reg> {
     let all = 0..code.vregs.len() as u32;
     let parents = all.clone().collect();
@@ -103,13 +105,13 @@ pub(super) fn coalesce(code: &VCode<Ptx>, ranges: &Ranges<'_>) -> Vec<Reg> {
     classes.parents.into_iter().map(Reg).collect()
 }
 
-/// Equivalence classes of coalesced registers.
+/// Equivalence classes of virtual registers that share one PTX register.
 struct Classes<'a> {
     code: &'a VCode<Ptx>,
     ranges: &'a Ranges<'a>,
-    /// Representative of each register's class.
+    /// Parent of each register in the union-find forest of the classes.
     parents: Vec<u32>,
-    /// Members of each class, by its representative.
+    /// Registers in each class, by the representative of the class.
     members: Vec<SmallVec<[VReg; 1]>>,
 }
 
@@ -118,7 +120,8 @@ impl Classes<'_> {
         self.parents.get(reg.0 as usize).copied()
     }
 
-    /// Coalesces arguments with parameters. Back edges come first because they run most often.
+    /// Coalesces block arguments with block parameters. Back edges come first, because they are
+    /// executed most often.
     fn join_edges(&mut self) {
         let code = self.code;
         for back in [true, false] {

@@ -1,10 +1,10 @@
-//! PTX: code may name any number of registers, and the assembler allocates the hardware registers.
-//! Allocation only takes the code out of SSA form.
+//! Register allocation for PTX. PTX code may name any number of registers, and the assembler
+//! allocates the hardware registers. So this module only takes the code out of SSA form.
 //!
-//! Moves pass the arguments to block parameters. An argument that dies at the edge is coalesced
-//! with its parameter, unless the two interfere ([`coalesce`]). The other moves are at the end of a
-//! block with one successor, or at the start of a branch's target. No edge is critical, so one of
-//! the two blocks has no other edge there.
+//! Moves pass the block arguments to block parameters. An argument that dies at the edge is
+//! coalesced with its parameter, unless the two registers interfere ([`coalesce`]). If the source
+//! of an edge has one successor, the moves are at its end; otherwise they are at the start of the
+//! target. No edge is critical, so these moves are not executed on any other edge.
 
 mod coalesce;
 mod moves;
@@ -41,7 +41,7 @@ impl Allocate for Ptx {
 
     fn allocate(allocator: &mut Allocator, code: VCode<Ptx>, _: &Options) -> Result<MachFunc<Ptx>, AllocError> {
         let Allocator { flow, liveness, .. } = allocator;
-        // Without block parameters there is nothing to coalesce or move.
+        // Code without block parameters has nothing to coalesce or to move.
         let has_params = code.blocks.iter().any(|block| !block.params.is_empty());
         let mut writer = Writer { names: Vec::new(), types: code.vregs.clone(), moves: VecDeque::new() };
         if has_params {
@@ -58,11 +58,11 @@ impl Allocate for Ptx {
 }
 
 struct Writer {
-    /// Name of each virtual register after coalescing.
+    /// PTX register of each virtual register after coalescing.
     names: Vec<Reg>,
-    /// Type of each register, by number.
+    /// Type of each PTX register, by number.
     types: Vec<Type>,
-    /// Remaining moves of edges, in code order.
+    /// Moves of block arguments that were not written yet, in code order.
     moves: VecDeque<(ProgPoint, Inst)>,
 }
 
@@ -78,8 +78,8 @@ impl Writer {
             for (edge, target) in block.terminator.edges().zip(flow.succs(rank)) {
                 let at = if is_branch { flow.range(target.index()).first() } else { flow.range(rank).last() };
                 let moved = self.edge(code, ranges, edge);
-                // In a block without instructions both points coincide. Moves at its start must
-                // come before moves at its end.
+                // In a block without instructions, its start and its end are the same program
+                // point. Moves at the start must come before moves at the end.
                 moves.extend(moved.into_iter().map(|inst| ((ProgPoint::before(at), !is_branch), inst)));
             }
         }
@@ -87,7 +87,8 @@ impl Writer {
         self.moves = moves.into_iter().map(|((at, _), inst)| (at, inst)).collect();
     }
 
-    /// Returns the moves of an edge in order. A parameter without uses needs no move.
+    /// Returns the moves of the block arguments on an edge, in an order that is valid if they are
+    /// executed one after another. A parameter without uses needs no move.
     fn edge(&mut self, code: &VCode<Ptx>, ranges: &Ranges<'_>, edge: &Edge) -> Vec<Inst> {
         let params = code.blocks.get(edge.block as usize).map_or(&[][..], |target| code.list(&target.params));
         let moves = params.iter().zip(code.list(&edge.args)).filter(|&(&param, _)| ranges.is_read(param));

@@ -1,23 +1,23 @@
-//! Sequentialisation of parallel moves.
+//! Sequentialisation of parallel moves: moves that all read their sources before any writes.
 
 use std::collections::BTreeSet;
 
 use halfbyte_isa::ptx::Reg;
 use rustc_hash::FxHashMap;
 
-/// Orders moves so that their sequence has the effect of a parallel move. A cycle is broken with a
-/// temporary register. A move is a pair of destination and source; each register is written at most
-/// once.
+/// Orders moves so that the sequence has the effect of a parallel move. A cycle of moves is broken
+/// with a temporary register. Each move is a pair of destination and source. No destination occurs
+/// twice.
 pub(super) fn sequence(moves: &[(Reg, Reg)], mut temporary: impl FnMut(Reg) -> Reg) -> Vec<(Reg, Reg)> {
     let mut left: Vec<(Reg, Reg)> = moves.iter().copied().filter(|(to, from)| to != from).collect();
-    // Pending moves that read each register.
+    // Numbers of the remaining moves that read each register.
     let mut readers: FxHashMap<Reg, BTreeSet<usize>> = FxHashMap::default();
     for (number, &(_, from)) in left.iter().enumerate() {
         readers.entry(from).or_default().insert(number);
     }
     let writers: FxHashMap<Reg, usize> = left.iter().enumerate().map(|(number, &(to, _))| (to, number)).collect();
     let mut waiting: BTreeSet<usize> = (0..left.len()).collect();
-    // A destination can be written once no pending move reads it.
+    // A move can be emitted once no remaining move reads its destination.
     let is_free = |&number: &usize| left.get(number).is_some_and(|(to, _)| !readers.contains_key(to));
     let mut free: BTreeSet<usize> = waiting.iter().copied().filter(is_free).collect();
     let mut done = Vec::with_capacity(left.len());

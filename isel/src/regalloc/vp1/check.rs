@@ -11,13 +11,14 @@ use crate::vcode::{Access, Operand, VBlock, VCode, VInst};
 use crate::vp1::machine::Vp1;
 use crate::vp1::{Class, GroupRegisterPosition};
 
-/// Operand error: an operand that does not fit its field, or a missing operand.
+/// Error in the operands of an instruction: an operand that does not fit its field, or a missing
+/// one.
 pub(super) enum OperandError {
     Operand(Field),
     Missing(Field),
 }
 
-/// Checks a block's instructions.
+/// Checks the instructions of a block.
 pub(super) fn check(code: &VCode<Vp1>, block: &VBlock<Vp1>) -> Result<(), AllocError> {
     let mut accumulated = false;
     for (inst, i) in code.insts_of(block).iter().zip(block.insts.clone()) {
@@ -40,17 +41,17 @@ pub(super) fn check(code: &VCode<Vp1>, block: &VBlock<Vp1>) -> Result<(), AllocE
     Ok(())
 }
 
-/// Returns `true` if the instruction can transfer control.
+/// Returns `true` if the instruction is a branch or another transfer of control.
 fn leaves(inst: &Inst) -> bool {
     inst.unit() == Unit::Branch && !matches!(inst.opcode(), Opcode::MOV_L_I | Opcode::BNOP | Opcode::B_NONE)
 }
 
-/// Groups the operands of an instruction by place.
+/// Groups the operands of an instruction by the register field that they are for.
 pub(super) fn by_place(operands: &[Operand<Vp1>]) -> impl Iterator<Item = &[Operand<Vp1>]> {
     operands.chunk_by(|a, b| a.place == b.place)
 }
 
-/// Checks an instruction's operands, and that no operand is missing.
+/// Checks that the operands of an instruction fit its fields, and that no operand is missing.
 pub(super) fn check_operands(code: &VCode<Vp1>, inst: &VInst<Vp1>) -> Result<(), OperandError> {
     let operands = code.operands(inst);
     for (i, same) in by_place(operands).enumerate() {
@@ -74,27 +75,29 @@ pub(super) fn check_operands(code: &VCode<Vp1>, inst: &VInst<Vp1>) -> Result<(),
     Ok(())
 }
 
-/// Returns `true` if the field is a written `$c`. Without an operand the result is unused, and the
-/// instruction clobbers that `$c`.
+/// Returns `true` if the field names a `$c` that the instruction writes. If such a field has no
+/// operand, the flags are unused, and the instruction clobbers the `$c` whose number is in the
+/// field.
 pub(super) fn is_clobber(slot: &RegisterField) -> bool {
     slot.file == RegFile::C && slot.role == OperandRole::Def
 }
 
-/// Returns `true` if the field also selects a register of a file that is not allocated.
+/// Returns `true` if the field also selects a register of a file that is not allocated, such as
+/// `$a`.
 fn is_shared(inst: &Inst, field: Field) -> bool {
     slots(inst).any(|slot| slot.field == field && class_of(slot.file).is_none())
 }
 
-/// Returns `true` if the operands of one place fit its register field.
+/// Returns `true` if `operands`, all operands of one register field, fit this field.
 fn belong(code: &VCode<Vp1>, operands: &[Operand<Vp1>], slot: &RegisterField) -> bool {
     let Some(expected) = class_of(slot.file) else { return false };
     let is_single = slot.shape.parts() == 1;
     let fits = |operand: &Operand<Vp1>| {
         let access = match (operand.access, slot.role) {
             (Access::Use, role) => role == OperandRole::Use,
-            // The previous contents of the other parts do not matter.
+            // A definition must write the whole register, so it cannot be a part of a tuple.
             (Access::Def, role) => role != OperandRole::Use && is_single,
-            // Each unit writes only its own bits of `$c`.
+            // An in-place update of `$c` is allowed, because each unit writes only its own bits.
             (Access::UpdateInPlace(old), role) => {
                 let keeps = role == OperandRole::Update || role == OperandRole::Def && expected == Class::C;
                 keeps && class(code, old) == Some(expected)
@@ -107,7 +110,7 @@ fn belong(code: &VCode<Vp1>, operands: &[Operand<Vp1>], slot: &RegisterField) ->
     ascend && operands.iter().all(fits) && (may_lack || operands.len() == usize::from(slot.shape.parts()))
 }
 
-/// Returns the register class of a file, if its registers are allocated.
+/// Returns the register class of a register file, or `None` if its registers are not allocated.
 const fn class_of(file: RegFile) -> Option<Class> {
     match file {
         RegFile::R => Some(Class::R),

@@ -1,8 +1,9 @@
-//! Allocation of `$c` and `$vc`. Each file has four registers, which cannot be moved or spilled.
+//! Allocation of the flags registers `$c` and `$vc`. Each file has four registers, whose contents
+//! cannot be moved or spilled.
 //!
-//! Blocks are visited so that dominators come first, and definitions in program order. Everything
-//! that is live at a definition already has its register, so four registers suffice if at most four
-//! are live at once.
+//! Blocks are visited so that dominators come first, and definitions in program order. All
+//! registers that are live at a definition are allocated before it, so four registers suffice if at
+//! most four are live at once.
 
 use halfbyte_isa::row::RegFile;
 use smallvec::SmallVec;
@@ -16,26 +17,27 @@ use crate::vcode::{Access, BlockIndex, Operand, VCode, VInst, VReg};
 use crate::vp1::machine::Vp1;
 use crate::vp1::{Class, GroupRegisterPosition};
 
-/// Number of registers of each file.
+/// Number of registers in each file, `$c` and `$vc`.
 const COUNT: u8 = 4;
-/// Marker of a register without a number.
+/// Marker of a virtual register to which no hardware register is assigned.
 const NONE: u8 = u8::MAX;
 
-/// Hardware registers of all flags.
+/// Hardware register of each virtual register of the flags classes.
 #[derive(Default)]
 pub(super) struct Flags {
-    /// Number by virtual register.
+    /// Number of the hardware register, by virtual register.
     numbers: Vec<u8>,
 }
 
 impl Flags {
-    /// Returns the hardware register of a flags register.
+    /// Returns the number of the hardware register that holds a flags register.
     pub(super) fn number(&self, reg: VReg) -> Option<u8> {
         self.numbers.get(reg.0 as usize).copied().filter(|&number| number != NONE)
     }
 }
 
-/// Returns the file of a class of flags, with the file's index; `None` for other classes.
+/// Returns the register file of a flags class, and its index: 0 for `$c`, 1 for `$vc`. Returns
+/// `None` for any other class.
 const fn file(class: Class) -> Option<(RegFile, usize)> {
     match class {
         Class::C => Some((RegFile::C, 0)),
@@ -44,10 +46,10 @@ const fn file(class: Class) -> Option<(RegFile, usize)> {
     }
 }
 
-/// Assigns hardware registers to all flags.
+/// Assigns a hardware register to each virtual register of the flags classes.
 ///
 /// # Errors
-/// Fails if no register is free.
+/// Fails if more than four registers of a file are live at once.
 pub(super) fn place(code: &VCode<Vp1>, flow: &Flow, liveness: &Liveness) -> Result<Flags, AllocError> {
     if code.vregs.iter().all(|&class| file(class).is_none()) {
         return Ok(Flags::default());
@@ -64,7 +66,8 @@ pub(super) fn place(code: &VCode<Vp1>, flow: &Flow, liveness: &Liveness) -> Resu
     for (rank, block) in flow.blocks(code) {
         walk.block = flow.index(rank);
         walk.taken = [[None; COUNT as usize]; 2];
-        // Number of remaining reads in the block; being live out counts as one read.
+        // `left` counts the reads of each register that follow in the block. Being live out of the
+        // block counts as one read.
         let read = |access: Access, reg: VReg| match access {
             Access::Use => Some(reg),
             Access::UpdateInPlace(old) => Some(old),
@@ -97,7 +100,7 @@ pub(super) fn place(code: &VCode<Vp1>, flow: &Flow, liveness: &Liveness) -> Resu
     Ok(Flags { numbers: walk.numbers })
 }
 
-/// Returns the `$vc` that are read as pairs: first and second register.
+/// Returns the pairs of virtual registers that instructions read as a pair of `$vc`.
 fn pairs(code: &VCode<Vp1>, flow: &Flow) -> Vec<[VReg; 2]> {
     let all =
         flow.blocks(code).flat_map(|(_, block)| code.insts_of(block)).flat_map(|inst| by_place(code.operands(inst)));
@@ -114,16 +117,16 @@ fn pairs(code: &VCode<Vp1>, flow: &Flow) -> Vec<[VReg; 2]> {
     pairs
 }
 
-/// State of the walk through the code.
+/// State of the assignment during the walk through the code.
 struct Walk<'a> {
     code: &'a VCode<Vp1>,
     numbers: Vec<u8>,
-    /// Remaining reads in the block, by register.
+    /// Number of reads that follow in the block, by virtual register.
     left: Vec<u32>,
-    /// Occupant of each hardware register, by file and number.
+    /// Virtual register that occupies each hardware register, by file and number.
     taken: [[Option<VReg>; COUNT as usize]; 2],
-    /// Next number to try, by file. Rotating through the registers avoids dependencies between
-    /// instructions.
+    /// Register number to try next, by file. Using the registers in rotation avoids dependencies
+    /// between instructions.
     next: [u8; 2],
     pairs: Vec<[VReg; 2]>,
     block: BlockIndex,
@@ -138,7 +141,7 @@ impl Walk<'_> {
         AllocError::Flags { file, reg, block: self.block }
     }
 
-    /// Marks the hardware register of a live-in flags register as occupied.
+    /// Marks the hardware register of a register that is live into the block as occupied.
     fn enter(&mut self, reg: VReg) {
         if let Some((_, file)) = self.file(reg)
             && let Some(taken) = self.taken[file].get_mut(usize::from(self.numbers[reg.0 as usize]))
@@ -147,7 +150,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Counts one read.
+    /// Counts a read of a register. After its last read, its hardware register is free.
     fn read(&mut self, reg: VReg) {
         let left = &mut self.left[reg.0 as usize];
         *left = left.saturating_sub(1);
@@ -162,8 +165,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the hardware register of an argument for a parameter, if an argument has one
-    /// already.
+    /// If an argument for a block parameter already has a hardware register, returns its number.
     fn argument(&self, flow: &Flow, rank: usize, param: VReg) -> Option<u8> {
         let code = self.code;
         let block = code.blocks.get(self.block as usize)?;
@@ -177,13 +179,14 @@ impl Walk<'_> {
         numbers.into_iter().next()
     }
 
-    /// Assigns a hardware register to a new flags register.
+    /// Assigns a free hardware register to a new flags register, preferably number `wish`.
     fn define(&mut self, reg: VReg, wish: Option<u8>) -> Result<(), AllocError> {
         let Some((name, file)) = self.file(reg) else { return Ok(()) };
         let is_free = |number: u8| self.taken[file][usize::from(number)].is_none();
         let mut all: [u8; COUNT as usize] = std::array::from_fn(|i| (self.next[file] + i as u8) % COUNT);
         if file == 1 && !self.pairs.is_empty() {
-            // Prefer registers whose partner is occupied, to keep free pairs for pair operands.
+            // Prefer a `$vc` whose partner in its pair is occupied. This keeps free pairs for
+            // operands that are pairs.
             all.sort_by_key(|&number| is_free(number ^ 1));
         }
         let suits = |&number: &u8| is_free(number) && self.suits_pairs(reg, number);
@@ -194,8 +197,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Returns `true` if a number suits the pairs of a register: it is adjacent to the other half,
-    /// or its neighbour is free for the other half.
+    /// Returns `true` if a `$vc` can hold the register in each pair that contains the register: the
+    /// partner `$vc` holds the other register of the pair, or is free.
     fn suits_pairs(&self, reg: VReg, number: u8) -> bool {
         self.pairs.iter().filter(|pair| pair.contains(&reg)).all(|&[first, second]| {
             let (is_second, other) = (u8::from(reg == second), if reg == second { first } else { second });
@@ -239,7 +242,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Checks that flags which an instruction clobbers are not live.
+    /// Checks that no live flags are in a register that an instruction clobbers.
     fn check_clobbers(&self, inst: &VInst<Vp1>) -> Result<(), AllocError> {
         for (number, member) in (0..).zip(&inst.inst.insts) {
             for slot in slots(member).filter(is_clobber) {
@@ -254,7 +257,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Checks that arguments are in the registers of their parameters.
+    /// Checks that each block argument has the same hardware register as its parameter.
     fn check_edges(&self, flow: &Flow) -> Result<(), AllocError> {
         for (rank, block) in flow.blocks(self.code) {
             for edge in block.terminator.edges() {

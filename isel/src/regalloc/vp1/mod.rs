@@ -1,12 +1,13 @@
-//! VP1: 31 `$r`, 32 `$v`, four `$c` and four `$vc`.
+//! Register allocation for VP1, which has 31 `$r`, 32 `$v`, four `$c` and four `$vc`.
 //!
-//! Flags are allocated first, because they cannot be moved ([`flags`]). Then registers for tuples
-//! are chosen ([`tuple`]), and regalloc2 allocates the rest of `$r` and `$v`. Spill slots are in
-//! the data store after the image, at addresses that an immediate reaches from `$a31`, which is 0.
+//! Flags are allocated first, because they cannot be moved ([`flags`]). Then hardware registers are
+//! chosen for the tuples of operands ([`tuple`]), and regalloc2 allocates all other `$r` and `$v`.
+//! Spill slots follow the data image in the data store, at addresses that an immediate can reach
+//! from `$a31`, which is 0.
 //!
-//! Other files are not allocated: `$a0` to `$a29` belong to the streams, and `$a30` and `$a31` to
-//! the frame. There is only one `$va` and one `$vx`. Instructions that pass a value through `$va`
-//! are adjacent, and moves between them do not change `$va`.
+//! Other register files are not allocated. The streams use `$a0` to `$a29`, and the spill slots use
+//! `$a30` and `$a31`. There is only one `$va` and one `$vx`. Instructions that pass a value through
+//! `$va` are adjacent, and moves that are inserted between them do not change `$va`.
 
 mod check;
 mod flags;
@@ -25,11 +26,11 @@ use rewrite::{Written, write};
 use shape::slots;
 use tuple::Fixed;
 
-/// Number of allocatable `$r`; `$r31` is 0.
+/// Number of `$r` that can be allocated. `$r31` is always 0.
 const R_COUNT: u8 = 31;
-/// Number of `$v`, all of which are allocatable.
+/// Number of `$v`, all of which can be allocated.
 const V_COUNT: u8 = 32;
-/// Words of a vector register.
+/// Number of 32-bit words of a `$v`.
 const V_WORDS: u32 = 4;
 
 impl Allocate for Vp1 {
@@ -58,7 +59,7 @@ impl Allocate for Vp1 {
     }
 }
 
-/// Files that regalloc2 allocates: `$r` and `$v`.
+/// Register banks for regalloc2: `$r` and `$v`.
 struct Files<'a> {
     classes: &'a [Class],
     fixed: Fixed,

@@ -1,5 +1,5 @@
-//! Generation of the machine function: register numbers in the instructions, and instructions for
-//! moves and spills.
+//! Generation of the machine function for VP1 from the result of allocation: writes register
+//! numbers into the instructions, and inserts instructions for moves and spills.
 
 use halfbyte_isa::stream::MAX_FRAME_BYTES;
 use halfbyte_isa::vp1::fields::{DST, IMM, SRC1};
@@ -19,23 +19,23 @@ use crate::vcode::{Access, Operand, VCode, VInst, VReg};
 use crate::vp1::machine::Vp1;
 use crate::vp1::{Class, Group};
 
-/// The `$a` that holds 0 and is the base of the frame.
+/// Number of the `$a` that holds 0 and is the base address of the data image and the spill slots.
 const FRAME_BASE: u64 = 31;
-/// Alignment of spilled vectors in bytes.
+/// Size and alignment in bytes of the spill slot of a vector.
 const VECTOR_BYTES: usize = 16;
 
-/// Generated code and its statistics.
+/// Generated blocks, with the memory and registers that they use.
 pub(super) struct Written {
     pub(super) blocks: Vec<MachBlock<Vp1>>,
-    /// Bytes of the image and the spill slots.
+    /// Bytes of the data store that the data image and the spill slots take.
     pub(super) frame_bytes: u32,
-    /// Number of `$r` used: the highest number plus one.
+    /// Number of `$r` that the code uses: the highest register number plus one.
     pub(super) registers: u32,
-    /// Number of spill stores.
+    /// Number of instructions that store a spilled register.
     pub(super) spills: u32,
 }
 
-/// Returns the address of the first spill slot, after the image.
+/// Returns the address of the first spill slot, which follows the data image.
 fn base(code: &VCode<Vp1>) -> u64 {
     code.extra.tiles.image.len().next_multiple_of(VECTOR_BYTES) as u64
 }
@@ -65,7 +65,7 @@ pub(super) fn write(
     Ok(Written { blocks, frame_bytes: bytes as u32, registers: writer.registers, spills: writer.spills })
 }
 
-/// Location of a value.
+/// Location of a value after allocation.
 enum Home {
     /// Register `$r`.
     R(u64),
@@ -120,7 +120,8 @@ fn shape(group: &Group, operand: &Operand<Vp1>) -> TupleShape {
 }
 
 impl Writer<'_> {
-    /// Returns the hardware register of the next operand, whose index is `i`.
+    /// Returns the hardware register of the operand with index `i`, which must be the next one in
+    /// code order.
     fn register(
         &mut self,
         code: &VCode<Vp1>,

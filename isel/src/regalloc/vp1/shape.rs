@@ -1,29 +1,29 @@
-//! Register fields of VP1's instructions, derived from the instructions' rows.
+//! Register fields of VP1 instructions, derived from the descriptions of the instructions.
 
 use halfbyte_isa::row::{LAST_FLAGS, Operand, OperandKind, OperandRole, ROTATE, RegFile};
 use halfbyte_isa::vp1::fields::{ALWAYS, COND, PLAIN, R_ZERO, VAWRITE, VCIDX, VCXFRM_HIGH, VCXFRM_LOW, VWORD};
 use halfbyte_isa::vp1::{Inst, Opcode};
 use halfbyte_isa::word::Field;
 
-/// Registers that a number n in a register field selects.
+/// Registers that an instruction accesses if the number n is in a register field.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum TupleShape {
-    /// n.
+    /// Register n.
     Single,
-    /// The given number, because the field is shared with other parts of the instruction word.
+    /// The given register only, because the field also encodes other parts of the instruction.
     Given(u8),
-    /// n and n | 1, which are one register if n is odd.
+    /// Registers n and n | 1. If n is odd, both are one register.
     Pair,
-    /// n and n ^ 1; a flag chooses one of the two.
+    /// Register n or n ^ 1, which a flag chooses at run time.
     Choice,
-    /// n and the following three registers of its aligned group of four, with wrap-around.
+    /// The four registers of the aligned group that contains n, beginning with n, with wrap-around.
     Ring,
-    /// n, a multiple of four, and the following three registers.
+    /// Registers n to n + 3. n must be a multiple of four.
     Four,
 }
 
 impl TupleShape {
-    /// Returns the number of registers.
+    /// Returns the number of registers in the tuple.
     pub(super) const fn parts(self) -> u8 {
         match self {
             TupleShape::Single | TupleShape::Given(_) => 1,
@@ -32,13 +32,13 @@ impl TupleShape {
         }
     }
 
-    /// Returns `true` if some instructions read only a part of the registers.
+    /// Returns `true` if some instructions read only some registers of the tuple.
     pub(super) const fn allows_missing_parts(self) -> bool {
         matches!(self, TupleShape::Ring | TupleShape::Four)
     }
 
-    /// Returns `true` if `number` is valid in the field. Both parts of a pair with an odd number
-    /// are the same register.
+    /// Returns `true` if `number` is valid in the field. A pair takes an odd number if both parts
+    /// are the same register, else an even one.
     pub(super) const fn admits(self, number: u8, is_one_register: bool) -> bool {
         match self {
             TupleShape::Single | TupleShape::Choice | TupleShape::Ring => true,
@@ -48,7 +48,7 @@ impl TupleShape {
         }
     }
 
-    /// Returns the register of a part.
+    /// Returns the register that is part `part` of the tuple with this number in the field.
     pub(super) const fn register(self, number: u8, part: u8) -> u8 {
         match self {
             TupleShape::Single | TupleShape::Given(_) | TupleShape::Four => number + part,
@@ -58,7 +58,8 @@ impl TupleShape {
         }
     }
 
-    /// Returns the number with which the part selects `register`; for a pair, `part` must be 0.
+    /// Returns the number of the tuple whose part `part` is `register`. For a pair, `part` must be
+    /// 0.
     pub(super) const fn number(self, register: u8, part: u8) -> u8 {
         match self {
             TupleShape::Single | TupleShape::Given(_) | TupleShape::Pair => register,
@@ -72,38 +73,38 @@ impl TupleShape {
 /// Register field of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RegisterField {
-    /// Field that holds the number.
+    /// Bit field of the instruction word that holds the number.
     pub(super) field: Field,
-    /// Register file.
+    /// Register file of the selected registers.
     pub(super) file: RegFile,
-    /// Read, written or both.
+    /// Role of the registers: read, written, or both.
     pub(super) role: OperandRole,
-    /// Registers that the number selects.
+    /// Registers that the number in the field selects.
     pub(super) shape: TupleShape,
 }
 
-/// Returns `true` if a bit of `$c` is constant, so that no register is read.
+/// Returns `true` if a bit number of `$c` stands for a constant, so that no `$c` is read.
 const fn is_constant(bit: u64) -> bool {
     matches!(bit, 11 | 12 | PLAIN | ALWAYS)
 }
 
-/// Returns `true` if a bit of `$c` is always 0.
+/// Returns `true` if a bit number of `$c` stands for the constant 0.
 const fn is_never(bit: u64) -> bool {
     is_constant(bit) && bit != ALWAYS
 }
 
-/// Returns `true` if two bits of `$c` rotate a quad of the instruction.
+/// Returns `true` if two bits of `$c` rotate the vector quad that is an operand of the instruction.
 fn is_rotated(inst: &Inst) -> bool {
     let is_quad = |operand: &&Operand| matches!(operand.kind, OperandKind::Tuple { file: RegFile::V, count: 4, .. });
     let Some(quad) = inst.row().operands.iter().find(is_quad) else { return false };
     match (quad.role, inst.quad_condition()) {
         (OperandRole::Use, condition) => condition.is_none_or(|(bit, _)| bit == ROTATE),
-        // A quad can be written unless its condition bit is always 0.
+        // A store to a quad happens unless its condition bit is always 0.
         _ => !is_unwritten(inst),
     }
 }
 
-/// Returns `true` if a load never writes its quad.
+/// Returns `true` if a load never writes its vector quad, because its condition bit is always 0.
 fn is_unwritten(inst: &Inst) -> bool {
     inst.row().operands.iter().any(|operand| match operand.kind {
         OperandKind::Selected { bit, .. } => is_never(inst.get(bit.field)),
@@ -116,7 +117,8 @@ fn is_spread_wide(inst: &Inst) -> bool {
     (inst.get(VCXFRM_HIGH), inst.get(VCXFRM_LOW)) == (1, 3)
 }
 
-/// Returns the register fields of an instruction, given its current selection bits.
+/// Returns the register fields of an instruction. Some fields exist only for some values of its
+/// other fields.
 pub(super) fn slots(inst: &Inst) -> impl Iterator<Item = RegisterField> {
     inst.row().operands.iter().flat_map(|operand| operand_slots(inst, operand).into_iter().flatten())
 }
@@ -134,7 +136,7 @@ fn operand_slots(inst: &Inst, operand: &Operand) -> [Option<RegisterField>; 2] {
         })
     };
     match operand.kind {
-        // The flags of two registers are spread over the components.
+        // The flags of two `$vc` are distributed over the vector components.
         OperandKind::Reg { file, field, .. } if field == VCIDX && is_spread_wide(inst) => {
             [slot(file, field, TupleShape::Pair), None]
         }
@@ -160,7 +162,7 @@ fn operand_slots(inst: &Inst, operand: &Operand) -> [Option<RegisterField>; 2] {
     }
 }
 
-/// Returns the registers that a bit of `$c` chooses from.
+/// Returns the registers from which a bit of `$c` chooses.
 const fn chosen(bit: u64) -> TupleShape {
     match bit {
         ROTATE => TupleShape::Ring,
@@ -169,13 +171,14 @@ const fn chosen(bit: u64) -> TupleShape {
     }
 }
 
-/// Returns the register field at `field`. The word selector of a vector counts as a `$vc` field if
-/// the instruction follows a copy of all `$vc` to the vector.
+/// Returns the register field at bit field `field`. The word selector of a vector counts as a `$vc`
+/// field, because intrinsics copy all `$vc` to a vector and then select one of its words.
 pub(super) fn slot_at(inst: &Inst, field: Field) -> Option<RegisterField> {
     if inst.opcode() == Opcode::MOV_R_V && field == VWORD {
         return Some(RegisterField { field, file: RegFile::Vc, role: OperandRole::Use, shape: TupleShape::Single });
     }
-    // A flags field that is written counts even if it does not select a register yet.
+    // A flags destination is a register field even before a register is assigned to it. `slots`
+    // omits it until then.
     let flags = inst.row().operands.iter().find_map(|operand| match operand.kind {
         OperandKind::FlagDef { file, field: at } if at == field => {
             Some(RegisterField { field, file, role: operand.role, shape: TupleShape::Single })
@@ -185,8 +188,8 @@ pub(super) fn slot_at(inst: &Inst, field: Field) -> Option<RegisterField> {
     flags.or_else(|| slots(inst).find(|slot| slot.field == field))
 }
 
-/// Returns `true` if the field may lack an operand: it selects `$r31`, writes unused flags, or
-/// reads vector flags that choose between equal factors.
+/// Returns `true` if the field needs no operand: it selects `$r31`, names flags that are written
+/// but unused, or names vector flags that are not needed.
 pub(super) fn is_optional(inst: &Inst, slot: &RegisterField) -> bool {
     match (slot.file, slot.role) {
         (RegFile::R, _) => slot.shape == TupleShape::Single && inst.get(slot.field) == u64::from(R_ZERO),
@@ -195,13 +198,13 @@ pub(super) fn is_optional(inst: &Inst, slot: &RegisterField) -> bool {
     }
 }
 
-/// Returns whether an instruction reads `$va`, and whether it writes `$va`.
+/// Returns two truth values: whether an instruction reads `$va`, and whether it writes `$va`.
 pub(super) fn accumulates(inst: &Inst) -> (bool, bool) {
     let row = inst.row();
     let role = row.operands.iter().find_map(|o| matches!(o.kind, OperandKind::Whole(RegFile::Va)).then_some(o.role));
     match role {
         None => (false, false),
-        // A conditionally written `$va` is not read.
+        // An instruction with a bit that disables the write to `$va` never reads `$va`.
         Some(_) if row.fields().any(|field| field == VAWRITE) => (false, inst.get(VAWRITE) != 0),
         Some(OperandRole::Use) => (true, false),
         Some(OperandRole::Def) => (false, true),

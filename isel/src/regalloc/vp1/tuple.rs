@@ -1,9 +1,9 @@
-//! Selection of registers for tuples, before the main allocation.
+//! Choice of hardware registers for the register tuples of VP1, before the main allocation.
 //!
-//! regalloc2 does not know register tuples. So each register of a tuple operand is fixed
-//! beforehand, and regalloc2 inserts moves of values that are elsewhere. Simultaneously live tuples
-//! get disjoint registers as long as possible. A value keeps the same register in all its tuples if
-//! possible, so that no move is needed.
+//! regalloc2 does not support register tuples. So this module fixes the hardware register of each
+//! operand in a tuple, and regalloc2 inserts moves for values in other registers. Tuples that are
+//! live at the same time get different registers as long as possible. A value gets the same
+//! register in all its tuples if possible, so that no move is needed.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -21,10 +21,10 @@ use crate::vcode::{Access, Operand, VCode, VReg};
 use crate::vp1::Class;
 use crate::vp1::machine::Vp1;
 
-/// Marker of an absent register.
+/// Marker of an operand or value without a register.
 const NONE: u8 = u8::MAX;
 
-/// Fixed register of each operand, by operand.
+/// Hardware register that each operand must have, or [`NONE`] if any register is allowed.
 #[derive(Default)]
 pub(super) struct Fixed(Vec<u8>);
 
@@ -34,7 +34,7 @@ impl Fixed {
     }
 }
 
-/// Identity of a tuple: class, shape, and the virtual register of each part.
+/// Identity of a tuple: register class, shape, and the virtual register of each part.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
     class: Class,
@@ -52,28 +52,28 @@ impl Key {
     }
 }
 
-/// Tuple with all its uses.
+/// Tuple of virtual registers, with all instructions that use it.
 struct Tuple {
     key: Key,
-    /// Approximate execution count of its uses.
+    /// Approximate number of executions of all its uses.
     weight: u64,
     uses: Vec<Use>,
-    /// Other tuples of the same instructions.
+    /// Indices of other tuples that are operands of the same instructions.
     beside: SmallVec<[u32; 2]>,
-    /// Chosen number, if any.
+    /// Number in the register field that was chosen for the tuple, if any.
     number: Option<u8>,
 }
 
-/// Use of a tuple.
+/// Use of a tuple by an instruction.
 struct Use {
     time: u32,
-    /// Index of its first operand.
+    /// Index of the first operand that belongs to the tuple.
     operand: u32,
     operands: u32,
 }
 
 /// Half-open interval of program points. An instruction reads at an even point and writes at the
-/// following odd point.
+/// next odd point.
 #[derive(Clone, Copy)]
 struct Span {
     from: u32,
@@ -83,7 +83,7 @@ struct Span {
 impl Span {
     const NEVER: Span = Span { from: u32::MAX, to: 0 };
 
-    /// Returns the interval in which an instruction reads.
+    /// Returns the interval in which the instruction at point `time` reads its operands.
     const fn read(time: u32) -> Span {
         Span { from: time, to: time + 1 }
     }
@@ -105,7 +105,7 @@ struct Occupancy {
     weight: u64,
 }
 
-/// Fixes the operands of all tuples.
+/// Fixes the hardware registers of all operands that are parts of tuples.
 pub(super) fn fix(code: &VCode<Vp1>, flow: &Flow, liveness: &Liveness) -> Result<Fixed, AllocError> {
     let mut tuples = collect(code, flow);
     if tuples.is_empty() {
@@ -138,7 +138,7 @@ pub(super) fn fix(code: &VCode<Vp1>, flow: &Flow, liveness: &Liveness) -> Result
     Ok(Fixed(fixed))
 }
 
-/// Returns the register that an operand reads before its instruction writes.
+/// Returns the virtual register that an operand reads. For an in-place update, this is the old one.
 fn read(operand: &Operand<Vp1>) -> VReg {
     match operand.access {
         Access::UpdateInPlace(old) => old,
@@ -146,7 +146,7 @@ fn read(operand: &Operand<Vp1>) -> VReg {
     }
 }
 
-/// Collects all tuples in code order.
+/// Collects the tuples of the code, in the order of their first uses.
 fn collect(code: &VCode<Vp1>, flow: &Flow) -> Vec<Tuple> {
     let depths = depths(flow);
     let (mut tuples, mut known) = (Vec::new(), HashMap::new());
@@ -189,7 +189,7 @@ fn collect(code: &VCode<Vp1>, flow: &Flow) -> Vec<Tuple> {
 }
 
 /// Returns the loop depth of each block, by rank. The blocks between the target and the source of a
-/// backward branch count as a loop.
+/// back edge count as the body of a loop.
 fn depths(flow: &Flow) -> Vec<u32> {
     let mut depths = vec![0; flow.len()];
     for rank in 0..flow.len() {
@@ -200,7 +200,7 @@ fn depths(flow: &Flow) -> Vec<u32> {
     depths
 }
 
-/// Returns the live interval of each register, ignoring holes.
+/// Returns, for each virtual register, the interval from its first to its last live program point.
 fn spans(code: &VCode<Vp1>, flow: &Flow, liveness: &Liveness) -> Vec<Span> {
     let mut spans = vec![Span::NEVER; code.vregs.len()];
     let mut cover = |reg: u32, from: u32, to: u32| spans[reg as usize].cover(from, to);
@@ -230,18 +230,18 @@ fn spans(code: &VCode<Vp1>, flow: &Flow, liveness: &Liveness) -> Vec<Span> {
     spans
 }
 
-/// State of the greedy choice of numbers.
+/// State of the greedy choice of hardware registers for tuples.
 struct Chooser {
     spans: Vec<Span>,
     webs: Webs,
-    /// Preferred hardware register by virtual register; the entry of a representative is the
-    /// preference of its web.
+    /// Preferred hardware register of each virtual register. The entry of a web's representative is
+    /// the preference of the whole web.
     homes: Vec<u8>,
-    /// Occupants of each hardware register, by class and number.
+    /// Virtual registers that occupy each hardware register, by register class and number.
     stays: [[Vec<Occupancy>; 32]; 2],
 }
 
-/// Returns the index of a class among the allocated classes, and its number of registers.
+/// Returns the index of a register class (0 for `$r`, 1 for `$v`) and its number of registers.
 const fn file(class: Class) -> (usize, u8) {
     match class {
         Class::R => (0, R_COUNT),
@@ -250,7 +250,8 @@ const fn file(class: Class) -> (usize, u8) {
 }
 
 impl Chooser {
-    /// Returns the number that costs the fewest moves; ties go to the highest number.
+    /// Returns the number for tuple `i` that costs the fewest moves. Of equally good numbers,
+    /// returns the highest.
     fn choose(&mut self, tuples: &[Tuple], i: usize) -> Option<u8> {
         let tuple = &tuples[i];
         let Key { class, shape, .. } = tuple.key;
@@ -272,7 +273,7 @@ impl Chooser {
         (0..32).rev().filter(exists).filter(apart).min_by_key(|&number| self.cost(tuple, number))
     }
 
-    /// Returns the approximate cost of the moves for a number.
+    /// Returns the approximate cost of the moves that a tuple needs if it gets this number.
     fn cost(&mut self, tuple: &Tuple, number: u8) -> u64 {
         let Key { class, shape, .. } = tuple.key;
         tuple.key.parts().map(|(part, reg)| self.cost_of(tuple, class, reg, shape.register(number, part))).sum()
@@ -285,7 +286,8 @@ impl Chooser {
         }
         let stays = self.stays[file(class).0][usize::from(register)].iter().filter(|stay| stay.reg != reg);
         if home != NONE {
-            // The value is moved at each use, and each occupant is moved away and back.
+            // The value is moved at each use of the tuple. Each other value in the register is
+            // moved away and back.
             let met = |stay: &&Occupancy| tuple.uses.iter().any(|place| stay.span.overlaps(Span::read(place.time)));
             return tuple.weight * (1 + 2 * stays.filter(met).count() as u64);
         }
@@ -293,11 +295,11 @@ impl Chooser {
         let met = stays.filter(|stay| stay.span.overlaps(span)).map(|stay| 2 * stay.weight.min(tuple.weight));
         let met: u64 = met.sum();
         let web = self.homes[self.webs.find(reg.0) as usize];
-        // Values of one web in different registers need moves on the edges between them.
+        // If the registers of one web are in different hardware registers, edges need moves.
         met + if web != NONE && web != register { tuple.weight } else { 0 }
     }
 
-    /// Records the registers of a tuple as occupied.
+    /// Records that the registers of a tuple occupy the hardware registers of its number.
     fn occupy(&mut self, code: &VCode<Vp1>, tuple: &Tuple, number: u8) {
         let Key { class, shape, .. } = tuple.key;
         let weight = tuple.weight;
