@@ -1,5 +1,6 @@
-//! Tables of selection rules, which the build script generates from the rule files. A rule of term
-//! `lower` selects an op; rules of other terms select operands and sequences.
+//! Tables of selection rules, which the build script generates from the rule files. A rule of the
+//! term `lower` selects instructions for an op. Rules of other terms select operands, or emit
+//! sequences that several rules share.
 
 pub use halfbyte_ir::Rule;
 

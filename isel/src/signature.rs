@@ -1,11 +1,12 @@
-//! Conversion of a kernel's parameters to a machine signature.
+//! Conversion of a kernel's parameters to the signature that objects and launches use.
 
 use halfbyte_abi::{Param, Signature};
 use halfbyte_ir::{Kernel, Reason};
 
 use crate::Refusal;
 
-/// Returns a kernel's name and parameters as objects and launches use them, without the streams.
+/// Returns the name and the parameters of a kernel as objects and launches use them. The streams of
+/// a packed kernel are not parameters.
 ///
 /// # Errors
 /// Fails if a parameter's type is wider than 128 bits, or if the parameters do not fit the constant

@@ -1,5 +1,5 @@
-//! Parts of selection that machines with one thread per work item share: types that the rules use,
-//! and methods that only inspect the kernel.
+//! Parts of instruction selection that targets with one thread per work item share: types that the
+//! rules use, and methods that only inspect the kernel.
 
 use halfbyte_ir::{Inst, IntCC, Kernel, LaneMap, MemAttr, Op, Type, Value};
 
@@ -22,7 +22,7 @@ pub(crate) enum Sign {
 }
 
 impl Sign {
-    /// Returns the signedness of a comparison's operands.
+    /// Returns the signedness with which a comparison reads its operands.
     pub(crate) const fn of(cc: IntCC) -> Sign {
         match cc {
             IntCC::LtS | IntCC::LeS | IntCC::GtS | IntCC::GeS => Sign::S,
@@ -31,14 +31,14 @@ impl Sign {
     }
 }
 
-/// Returns the width in bits of a lane in a register. Mask lanes in a register are as wide as the
-/// lanes of a packed word.
+/// Returns the width in bits of a lane in a register. The lanes of a mask in a register are as wide
+/// as those of a packed 32-bit word with the same number of lanes.
 pub(crate) fn lane_bits(ty: Type) -> u32 {
     if ty.is_mask() { 32 / ty.lanes() as u32 } else { ty.elem().bits() }
 }
 
-/// Repeats the low `lane` bits of `bits` in every lane of that width; a width other than 8 or 16
-/// returns `bits` unchanged.
+/// Repeats the low `lane` bits of `bits` in every lane of a word, if `lane` is 8 or 16. For any
+/// other width, returns `bits` unchanged.
 pub(crate) fn in_lanes(lane: u32, bits: u32) -> u32 {
     match lane {
         8 => (bits & 0xff) * 0x0101_0101,
@@ -47,13 +47,13 @@ pub(crate) fn in_lanes(lane: u32, bits: u32) -> u32 {
     }
 }
 
-/// Returns the constant instruction that defines a value, if any.
+/// Returns the `const` instruction that defines a value, or `None` if another instruction does.
 pub(crate) fn const_inst(kernel: &Kernel, value: Value) -> Option<Inst> {
     let inst = kernel.def_inst(value)?;
     (kernel.insts[inst].op == Op::Const).then_some(inst)
 }
 
-/// Returns the bits of a constant as registers hold them: mask lanes are all ones or all zeros.
+/// Returns the bits of a constant in registers. In a mask, each lane is all ones or all zeros.
 pub(crate) fn register_bits(kernel: &Kernel, inst: Inst) -> Option<[u64; 8]> {
     let mut bits = kernel.const_bits(inst)?;
     let ty = kernel.insts[inst].ty;
@@ -65,8 +65,8 @@ pub(crate) fn register_bits(kernel: &Kernel, inst: Inst) -> Option<[u64; 8]> {
     Some(bits)
 }
 
-/// Returns the shift count of a splat constant: its lane modulo the lane width. Returns `None` if
-/// the value is not a constant or its lanes differ.
+/// Returns the shift count that all lanes of a constant have, modulo the lane width. Returns `None`
+/// if the value is not constant or its lanes differ.
 pub(crate) fn splat_count(kernel: &Kernel, value: Value) -> Option<u32> {
     let bits = register_bits(kernel, const_inst(kernel, value)?)?[0] as u32;
     let elem = kernel.ty(value).elem();
@@ -74,7 +74,7 @@ pub(crate) fn splat_count(kernel: &Kernel, value: Value) -> Option<u32> {
     (in_lanes(elem.bits(), lane) == bits).then_some(lane % elem.bits())
 }
 
-/// Returns the PRMT selector of a shuffle.
+/// Returns the PRMT selector that performs a shuffle.
 pub(crate) fn shuffle_selector(ty: Type, map: LaneMap) -> u16 {
     let nibble = |i: usize| match lane_bits(ty) {
         8 => map.get(i),
@@ -92,13 +92,13 @@ pub(crate) fn insert_selector(ty: Type, lane: u8) -> u16 {
     (0..4).fold(0, |s, i| s | (nibble(i) as u16 & 7) << (4 * i))
 }
 
-/// Returns `true` if the access can be done by one instruction, or by several of the access's
-/// alignment.
+/// Returns `true` if the access takes one instruction, or several instructions whose size is the
+/// alignment of the access.
 pub(crate) fn is_reachable(ty: Type, mem: MemAttr) -> bool {
     mem.align >= ty.bytes().min(4) && mem.align <= ty.bytes()
 }
 
-/// Methods of the rules' `Context` that only inspect the kernel `self.kernel`.
+/// Methods of the rules' `Context` that only inspect the kernel, which is `self.kernel`.
 macro_rules! thread_methods {
     ($($class:ident)*) => {
         $(fn $class(&mut self, ty: Type) -> Option<Type> {

@@ -1,5 +1,6 @@
-//! Selection and allocation for machines that [`plain`](halfbyte_isa::row_isa) rows describe. Code is
-//! one basic block, and each op becomes one or a few instructions.
+//! Selection and register allocation for simple machines whose instructions are described by
+//! [`plain`](halfbyte_isa::row_isa) rows. The code is one basic block, and each op becomes one or a
+//! few instructions.
 
 use std::fmt;
 
@@ -20,18 +21,18 @@ pub struct Register(u32);
 
 cranelift_entity::entity_impl!(Register, "v");
 
-/// Machine with one register file, whose registers are interchangeable.
+/// Machine with one file of interchangeable registers, whose code is a single basic block.
 #[derive(Clone, Copy, Debug)]
 pub struct SingleBlockMachine {
-    /// Instruction set of the machine.
+    /// Instruction set that describes the machine's instructions.
     pub isa: &'static RowIsa,
-    /// Number of allocatable registers, from register 0 on.
+    /// Number of registers that allocation may use, from register 0 on.
     pub registers: u32,
 }
 
 impl SingleBlockMachine {
-    /// Selects a kernel. `lower` appends the instructions of one op, and returns `None` if the op
-    /// is unsupported.
+    /// Selects the instructions of a kernel. `lower` appends the instructions of one op, and
+    /// returns `None` if the machine does not support the op.
     ///
     /// # Errors
     /// Returns a refusal for every unsupported op.
@@ -51,7 +52,7 @@ impl SingleBlockMachine {
             if lower(&mut selection, inst).is_none() {
                 let op = Some((data.op, data.ty));
                 refusals.push(Refusal { op, span: data.span, target: target.name(), reason: None });
-                // Defines the result anyway, so that its uses are not refused too.
+                // The result gets a register anyway, so that its uses are not refused too.
                 selection.define(inst, Register(selection.code.registers));
                 selection.code.registers += 1;
             }
@@ -63,7 +64,7 @@ impl SingleBlockMachine {
     }
 }
 
-/// State of a kernel's selection.
+/// State of instruction selection for one kernel.
 pub struct Selection<'k> {
     kernel: &'k Kernel,
     code: Virtual,
@@ -72,28 +73,28 @@ pub struct Selection<'k> {
 }
 
 impl<'k> Selection<'k> {
-    /// Returns the kernel.
+    /// Returns the kernel whose instructions are being selected.
     pub fn kernel(&self) -> &'k Kernel {
         self.kernel
     }
 
-    /// Returns the register of a value that an earlier instruction defined.
+    /// Returns the virtual register of a value, or `None` if no earlier instruction defined it.
     pub fn register(&self, value: Value) -> Option<u32> {
         self.values[value].expand().map(Register::as_u32)
     }
 
-    /// Records the register that holds the result of an op.
+    /// Records the virtual register that holds the result of an op.
     pub fn define(&mut self, inst: IrInst, register: Register) {
         if let Some(result) = self.kernel.result(inst) {
             self.values[result] = register.into();
         }
     }
 
-    /// Appends an instruction. `operands` are in the order of the text, without the written
-    /// register, for which a new register is created.
+    /// Appends an instruction. `operands` are in the order of the assembly text, without the
+    /// register that the instruction writes. A new register is created for the result.
     ///
-    /// Returns the new register, if the instruction writes one. Also returns `None` if operands are
-    /// missing, or if an operand is a register that nothing has written.
+    /// Returns the new register. Returns `None` if the instruction writes no register, if operands
+    /// are missing, or if an operand is a register that no instruction has written.
     pub fn push(&mut self, opcode: u8, operands: &[u32]) -> Option<Register> {
         let fields = self.code.machine.isa.row(opcode)?.fields;
         let def = fields.iter().any(|field| field.role == Role::Def).then_some(Register(self.code.registers));
@@ -128,7 +129,7 @@ impl Virtual {
 }
 
 impl SelectedCode for Virtual {
-    /// Allocates registers in program order. A register is free again after the last instruction
+    /// Assigns hardware registers in program order. A register is free after the last instruction
     /// that reads its value.
     fn allocate(self: Box<Self>, _: &mut Allocator, _: &Options<'_>) -> Result<Box<dyn AllocatedCode>, AllocError> {
         let mut last: SecondaryMap<Register, usize> = SecondaryMap::new();
@@ -190,16 +191,16 @@ impl fmt::Display for Virtual {
     }
 }
 
-/// Encoded instructions of a kernel.
+/// Encoded instructions of a kernel in a single basic block.
 #[derive(Debug)]
 pub struct SingleBlockCode {
-    /// Instruction set of the code.
+    /// Instruction set to which the instructions belong.
     pub isa: &'static RowIsa,
     /// Name and parameters of the kernel.
     pub signature: Signature,
     /// Instruction words in order.
     pub words: Vec<u32>,
-    /// Source location of each word.
+    /// Source location of each instruction word.
     pub locs: Vec<Loc>,
     /// Number of registers that the code uses.
     pub registers: u32,

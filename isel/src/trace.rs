@@ -1,57 +1,59 @@
-//! Trace of selection: the rules that fire, and the rules that match partially.
+//! Trace of instruction selection: the rules that fire, and the rules that match only in part.
 
 use cranelift_entity::EntitySet;
 use halfbyte_ir::rule::{Datum, Found, MatchExtent, Vocabulary, Walk, walk};
 use halfbyte_ir::{Inst, Kernel, Rule, Value};
 
-/// Term of the rules that select ops.
+/// Name of the term whose rules select instructions for ops.
 const LOWER: &str = "lower";
 
-/// Trace of a kernel's selection.
+/// Trace of the instruction selection of one kernel.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     asked: EntitySet<Inst>,
-    /// Selected instructions, users before definitions. An instruction that is absent was folded
-    /// into others.
+    /// Selected instructions of the kernel, users before definitions. An instruction that was
+    /// folded into all its users is absent.
     pub selections: Vec<Selection>,
 }
 
 /// Selection of one instruction.
 #[derive(Clone, Debug)]
 pub struct Selection {
-    /// The instruction, or `None` before the first one.
+    /// Instruction of the kernel. `None` stands for the rules that fired before the first
+    /// instruction.
     pub inst: Option<Inst>,
-    /// Rules that fired, in order.
+    /// Rules that fired for the instruction, in order.
     pub taken: Vec<FiredRule>,
-    /// Rules of the same terms that did not fire, with how far each matched.
+    /// Rules of the same terms that did not fire, with the extent to which each of them matched.
     pub near: Vec<PartialMatch>,
 }
 
-/// Rule that fired.
+/// Selection rule that fired.
 #[derive(Clone, Debug)]
 pub struct FiredRule {
     /// Index into [`Backend::rules`](crate::Backend::rules).
     pub rule: u32,
-    /// Instruction or value that the rule's term was applied to, if it is one of these.
+    /// Instruction or value to which the rule's term was applied, if the argument is one of these.
     pub at: Option<Found>,
-    /// Values whose definitions the pattern inspected.
+    /// Values whose definitions the pattern of the rule inspected.
     pub through: Vec<Value>,
 }
 
-/// Rule that did not fire.
+/// Selection rule that did not fire.
 #[derive(Clone, Debug)]
 pub struct PartialMatch {
     /// Index into [`Backend::rules`](crate::Backend::rules).
     pub rule: u32,
-    /// Instruction or value that the rule's term was applied to.
+    /// Instruction or value to which the rule's term was applied.
     pub at: Found,
-    /// How far the pattern matches. If nothing failed, a rule of higher priority fired instead.
+    /// Extent to which the pattern matched. If all of it matched, a rule of higher priority fired
+    /// instead.
     pub walk: Walk,
 }
 
 impl Trace {
-    /// Creates a trace. Partial matches are recorded only for the `asked` instructions and their
-    /// direct users.
+    /// Creates an empty trace. Partial matches are recorded only for the instructions `asked` and
+    /// for instructions that use their results directly.
     pub fn new(asked: impl IntoIterator<Item = Inst>) -> Trace {
         let mut set = EntitySet::new();
         set.extend(asked);
@@ -70,8 +72,8 @@ impl Trace {
         &mut self.selections[last]
     }
 
-    /// Attributes the rules that fire from now on to `inst`; `at` is the same instruction as a
-    /// datum of the rules.
+    /// Attributes the rules that fire from now on to `inst`. `at` is the same instruction, as a
+    /// value that rules match.
     pub(crate) fn begin<V: Vocabulary>(
         &mut self,
         vocabulary: &mut V,
@@ -86,8 +88,8 @@ impl Trace {
         }
     }
 
-    /// Records that a rule fired; `at` is the instruction or value that the rule's term was applied
-    /// to, if any.
+    /// Records that a rule fired. `at` is the argument to which the rule's term was applied, if it
+    /// is an instruction or a value.
     pub(crate) fn taken<V: Vocabulary>(
         &mut self,
         vocabulary: &mut V,
@@ -111,7 +113,8 @@ impl Trace {
         for (number, rule) in (0..).zip(rules).filter(|(_, rule)| rule.term == term) {
             let walk = walk(vocabulary, rule, std::slice::from_ref(at));
             let at = at.found();
-            // Most rules are for other ops, and their mismatches are uninteresting.
+            // A rule whose pattern names another op is not recorded, because its mismatch tells
+            // nothing.
             let is_other = walk.miss.as_ref().is_some_and(|miss| miss.depth == MatchExtent::Nothing);
             if !(is_other && matches!(at, Found::Inst(_))) {
                 self.selection().near.push(PartialMatch { rule: number, at, walk });
@@ -120,8 +123,8 @@ impl Trace {
     }
 }
 
-/// Methods of the rules' `Context` that report fired rules, and record more if a trace is kept. The
-/// module of the compiled rules is `rules`, and their table is `$rules`.
+/// Methods of the rules' `Context` that report fired rules, and record a trace if one is requested.
+/// `$rules` is the table of the compiled rules.
 macro_rules! trace_methods {
     () => {
         fn fired(&mut self, rule: u32) -> Unit {
@@ -155,7 +158,7 @@ macro_rules! trace_methods {
                 self.trace = Some(trace);
             }
 
-            /// Tells the trace, if one is kept, that selection of `inst` begins.
+            /// If a trace is requested, records that selection of `inst` begins.
             pub(super) fn begin(&mut self, inst: Inst) {
                 let Some(trace) = self.trace.take() else { return };
                 let (kernel, table) = (self.kernel, $rules);
@@ -166,9 +169,9 @@ macro_rules! trace_methods {
     };
 }
 
-/// Includes the compiled rules of a target as module `rules`, with the methods that they need of
-/// `Lowering` and the methods that report fired rules. `Lowering` must have fields `kernel` and
-/// `depth`.
+/// Includes the compiled rules of a target as module `rules`. Also defines the methods of
+/// `Lowering` that the rules need, and those that report fired rules. `Lowering` must have the
+/// fields `kernel` and `depth`.
 macro_rules! compiled_rules {
     ($target:literal, $rules:expr) => {
         /// Compiled rules.
@@ -195,7 +198,7 @@ macro_rules! compiled_rules {
 
         trace_methods!($rules);
 
-        /// Maximum depth of nested folds of an operand.
+        /// Maximum number of operand folds that are nested in each other.
         const MAX_DEPTH: u32 = 16;
 
         impl Lowering<'_> {
@@ -203,8 +206,8 @@ macro_rules! compiled_rules {
                 self.kernel
             }
 
-            /// Folds an operand of an operand. At the maximum depth uses `plain` instead, to bound
-            /// stack usage.
+            /// Calls `fold` for an operand of a folded operand. At the maximum depth, calls `plain`
+            /// instead, which does not fold. This limits stack usage.
             fn deeper<T>(
                 &mut self,
                 value: Value,

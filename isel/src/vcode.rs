@@ -13,24 +13,24 @@ use halfbyte_ir::flow::{Graph, Node, reverse_postorder};
 use halfbyte_isa::object::{Loc, PartialAccess};
 use halfbyte_isa::ptx;
 
-/// Machine that code is selected for.
+/// Machine for which instructions are selected.
 pub trait Machine: Copy + Eq + Debug + Default + 'static {
     /// An instruction, or a bundle of instructions that must stay together.
     type Inst: Clone + Debug;
-    /// Position of a register number in an instruction.
+    /// Position of a register number in an instruction, such as a bit field.
     type RegisterPosition: Copy + Eq + Debug;
     /// Register class of a virtual register.
     type Class: Copy + Eq + Hash + Debug;
-    /// Data of a function, beside its instructions, that emission needs.
+    /// Data of a kernel, other than its instructions, that emission needs.
     type Extra: Clone + Debug;
 
-    /// Returns an unconditional branch.
+    /// Returns an unconditional branch instruction.
     fn jump() -> Self::Inst;
     /// Returns the instruction that ends the program or the work item.
     fn exit() -> Self::Inst;
-    /// Inverts the condition of a branch.
+    /// Inverts the condition of a conditional branch.
     fn invert(branch: &mut Self::Inst);
-    /// Writes a register number to a position of an instruction.
+    /// Writes a register number into an instruction, at a position.
     fn set(inst: &mut Self::Inst, place: Self::RegisterPosition, number: u64);
 
     /// Calls `each` for every register that an instruction with these operands accesses, with the
@@ -40,7 +40,7 @@ pub trait Machine: Copy + Eq + Debug + Default + 'static {
         operands.iter().for_each(|operand| each(operand.access, operand.reg));
     }
 
-    /// Replaces pseudo-instructions by sequences, on machines that have pseudo-instructions.
+    /// Replaces pseudo-instructions by sequences of instructions. Most machines have none to replace.
     ///
     /// # Errors
     /// Returns a message if the table of sequences is malformed.
@@ -81,41 +81,42 @@ pub enum Access {
     Use,
     /// Writes all or a part of the register. The other parts are undefined.
     Def,
-    /// Writes a part of the register. The other parts keep the contents of the given register,
-    /// which is allocated to the same hardware registers.
+    /// Writes a part of the register. The other parts keep the contents of the given old register.
+    /// Both are allocated to the same hardware registers.
     UpdateInPlace(VReg),
 }
 
 /// Register operand of an instruction.
 ///
-/// On VP1, consecutive operands with the same place form a tuple, for which the instruction encodes
-/// one number n. The parts of a tuple count from 0:
+/// On VP1, consecutive operands with the same `place` form a tuple of registers, for which the
+/// instruction encodes one number n. The parts of a tuple are numbered from 0:
 ///
 /// - A pair `$v[n]d` is n and n | 1. Both are one register if both operands are the same.
-/// - Of `(slct $c bit $v[n]d)`, part 0 is read if the bit is 0, and part 1 if the bit is 1.
-/// - Of a quad of `$v`, part k is element k if bits 4 and 5 of the instruction's `$c`, which rotate
-///   the quad, are zero. Unread parts of a quad may be left out.
+/// - In `(slct $c bit $v[n]d)`, part 0 is read if the bit is 0, and part 1 if the bit is 1.
+/// - In a quad of `$v`, part k is element k if bits 4 and 5 of the instruction's `$c`, which rotate
+///   the quad, are zero. Parts that the instruction does not read may be left out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operand<M: Machine> {
     /// Position of the register number in the instruction.
     pub place: M::RegisterPosition,
     /// The register.
     pub reg: VReg,
-    /// HALU: the 32-bit part of a wide register that the number selects. VP1: index within a tuple.
+    /// HALU: number of the 32-bit word of a wide register that is accessed. VP1: index of the part
+    /// in a tuple.
     pub part: u8,
     /// Kind of access.
     pub access: Access,
 }
 
-/// Instruction on virtual registers. Register fields without an operand already hold their final
-/// number, such as RZ.
+/// Instruction on virtual registers. A register field without an operand already holds its final
+/// number, such as that of RZ.
 #[derive(Clone, Debug)]
 pub struct VInst<M: Machine> {
-    /// The instruction without its virtual registers.
+    /// Machine instruction, in which the numbers of virtual registers are not set.
     pub inst: M::Inst,
-    /// Range of its operands in [`VCode::operands`].
+    /// Range of the instruction's operands in [`VCode::operands`].
     pub operands: Range<u32>,
-    /// Source location.
+    /// Location in the source from which the instruction was compiled.
     pub loc: Loc,
 }
 
@@ -126,17 +127,17 @@ impl<M: Machine> VInst<M> {
     }
 }
 
-/// Control-flow edge.
+/// Control-flow edge to a block, with its block arguments.
 #[derive(Clone, Debug)]
 pub struct Edge {
-    /// Target block.
+    /// Target block of the edge.
     pub block: BlockIndex,
-    /// Range of the arguments in [`VCode::pool`], one per parameter.
+    /// Range of the block arguments in [`VCode::pool`], one per parameter of the target block.
     pub args: Range<u32>,
 }
 
-/// Terminator of a block. No edge is critical: the successors of a block with several successors
-/// have a single predecessor.
+/// Terminator of a block. No edge is critical: if a block has several successors, each successor
+/// has a single predecessor.
 #[derive(Clone, Debug)]
 pub enum Terminator<M: Machine> {
     /// Ends the work item, or the program on VP1.
@@ -145,17 +146,17 @@ pub enum Terminator<M: Machine> {
     Jump(Edge),
     /// Branches to one of two blocks.
     Branch {
-        /// The branch, which reads registers and writes none.
+        /// Branch instruction, which reads registers and writes none.
         inst: VInst<M>,
-        /// Edge of the taken branch.
+        /// Edge to the block that is executed next if the branch is taken.
         then: Edge,
-        /// Edge of the branch not taken.
+        /// Edge to the block that is executed next if the branch is not taken.
         otherwise: Edge,
     },
 }
 
 impl<M: Machine> Terminator<M> {
-    /// Returns the edges in order.
+    /// Returns the edges of the terminator. The edge of a taken branch comes first.
     pub fn edges(&self) -> impl DoubleEndedIterator<Item = &Edge> {
         let [first, second] = match self {
             Terminator::Exit => [None, None],
@@ -169,11 +170,11 @@ impl<M: Machine> Terminator<M> {
 /// Basic block of selected code.
 #[derive(Clone, Debug)]
 pub struct VBlock<M: Machine> {
-    /// Range of its parameters in [`VCode::pool`].
+    /// Range of the block's parameters in [`VCode::pool`].
     pub params: Range<u32>,
-    /// Range of its instructions in [`VCode::insts`], without the terminator.
+    /// Range of the block's instructions in [`VCode::insts`], without the terminator.
     pub insts: Range<u32>,
-    /// Terminator.
+    /// Terminator of the block.
     pub terminator: Terminator<M>,
     /// Source location of the terminator.
     pub loc: Loc,
@@ -184,8 +185,8 @@ pub struct VBlock<M: Machine> {
 pub struct VCode<M: Machine> {
     /// Name and parameters of the kernel.
     pub signature: Signature,
-    /// Register class of each virtual register. Each register has one definition, except that
-    /// [`Access::Replace`] continues another register.
+    /// Register class of each virtual register. Each register has one definition. A register that
+    /// is defined by [`Access::UpdateInPlace`] continues another register.
     pub vregs: Vec<M::Class>,
     /// Blocks in layout order; the first one is the entry and has no parameters.
     pub blocks: Vec<VBlock<M>>,
@@ -193,17 +194,17 @@ pub struct VCode<M: Machine> {
     pub insts: Vec<VInst<M>>,
     /// Operands of all instructions, including branches.
     pub operands: Vec<Operand<M>>,
-    /// Pool of register lists.
+    /// Registers of all register lists: block parameters and block arguments.
     pub pool: Vec<VReg>,
-    /// Source accesses of the instructions that each perform several accesses, in order. The `word`
-    /// of a part is an index into [`VCode::insts`].
+    /// Source accesses of loads and stores that each replace several source accesses, in order. The
+    /// field `word` of such an access is an index into [`VCode::insts`].
     pub parts: Vec<PartialAccess>,
     /// Target-specific data for emission.
     pub extra: M::Extra,
 }
 
-/// Successors are returned with the later block first, so that a reverse postorder is close to the
-/// layout order.
+/// Control-flow graph of the code. Of two successors, the later block is returned first, so that a
+/// reverse postorder is close to the layout order.
 impl<M: Machine> Graph for VCode<M> {
     type Node = Node;
 
@@ -243,7 +244,7 @@ impl<M: Machine> VCode<M> {
         }
     }
 
-    /// Adds a virtual register.
+    /// Adds a virtual register of a class, and returns it.
     pub fn add_register(&mut self, class: M::Class) -> VReg {
         self.vregs.push(class);
         VReg(self.vregs.len() as u32 - 1)
@@ -256,14 +257,14 @@ impl<M: Machine> VCode<M> {
         start..self.operands.len() as u32
     }
 
-    /// Appends a list of registers and returns its range.
+    /// Appends a register list to [`VCode::pool`], and returns its range.
     pub fn add_list(&mut self, list: impl IntoIterator<Item = VReg>) -> Range<u32> {
         let start = self.pool.len() as u32;
         self.pool.extend(list);
         start..self.pool.len() as u32
     }
 
-    /// Appends a block with the given parameters and instructions.
+    /// Appends a block with the given parameters, instructions and terminator.
     pub fn add_block(
         &mut self,
         params: impl IntoIterator<Item = VReg>,
@@ -289,7 +290,7 @@ impl<M: Machine> VCode<M> {
         M::visit(&inst.inst, self.operands(inst), each);
     }
 
-    /// Calls `each` for every register that a terminator reads.
+    /// Calls `each` for every register that a terminator reads, including block arguments.
     pub fn visit_end(&self, terminator: &Terminator<M>, mut each: impl FnMut(VReg)) {
         if let Terminator::Branch { inst, .. } = terminator {
             self.visit(inst, |_, reg| each(reg));
@@ -297,8 +298,8 @@ impl<M: Machine> VCode<M> {
         terminator.edges().flat_map(|edge| self.list(&edge.args)).for_each(|&reg| each(reg));
     }
 
-    /// Returns all blocks, definitions before uses: reachable blocks in reverse postorder, then
-    /// unreachable ones.
+    /// Returns all blocks in an order that visits definitions before uses: reachable blocks in
+    /// reverse postorder, then unreachable blocks.
     pub fn order(&self) -> Vec<BlockIndex> {
         let reached = reverse_postorder(self);
         let mut is_reached = vec![false; self.blocks.len()];
@@ -307,12 +308,13 @@ impl<M: Machine> VCode<M> {
         reached.iter().copied().chain(others).map(|node| node.index() as BlockIndex).collect()
     }
 
-    /// Rebuilds the code by passing each instruction to `each`, which appends the instruction or
-    /// replacements. Blocks are visited in `order`; `each` may add to the register classes. An
-    /// instruction that performs several accesses must remain one instruction.
+    /// Rebuilds the code. `each` is called for each instruction and appends this instruction or its
+    /// replacements to a list. Blocks are visited in `order`. `each` may add virtual registers to
+    /// the list of their classes. It must not split an instruction that performs several source
+    /// accesses.
     ///
     /// # Errors
-    /// Returns the first error of `each`; the code is unusable afterwards.
+    /// Returns the first error of `each`. The code is unusable afterwards.
     pub fn rewrite<E>(
         &mut self,
         order: &[BlockIndex],
@@ -321,7 +323,8 @@ impl<M: Machine> VCode<M> {
         let mut old: Vec<Option<VInst<M>>> = std::mem::take(&mut self.insts).into_iter().map(Some).collect();
         let mut made: Vec<Vec<VInst<M>>> =
             self.blocks.iter().map(|block| Vec::with_capacity(block.insts.len())).collect();
-        // Position in the block, per old instruction, of the first instruction that replaces it.
+        // `places` holds, for each old instruction, the position in its block of the first
+        // instruction that replaces it.
         let mut places = vec![0u32; old.len()];
         for &index in order {
             let (Some(block), Some(out)) = (self.blocks.get(index as usize), made.get_mut(index as usize)) else {
@@ -346,8 +349,8 @@ impl<M: Machine> VCode<M> {
         Ok(())
     }
 
-    /// Keeps the instructions for which `keep`, called with their number and the instruction,
-    /// returns `true`.
+    /// Removes the instructions for which `keep` returns `false`. The arguments of `keep` are the
+    /// index of an instruction and the instruction.
     pub fn retain(&mut self, mut keep: impl FnMut(u32, &VInst<M>) -> bool) {
         let in_order: Vec<BlockIndex> = (0..self.blocks.len() as BlockIndex).collect();
         let mut number = 0;
@@ -371,7 +374,7 @@ impl<M: Machine> VCode<M> {
         }
     }
 
-    /// Appends instructions at the end of their blocks; instructions for the same block keep their
+    /// Appends instructions to the ends of blocks. Instructions for the same block keep their
     /// order.
     pub fn append(&mut self, mut more: Vec<(BlockIndex, VInst<M>)>) {
         more.sort_by_key(|&(block, _)| block);
@@ -397,13 +400,14 @@ impl<M: Machine> VCode<M> {
         self.operands.get(inst.operands.start as usize..inst.operands.end as usize).unwrap_or(&[])
     }
 
-    /// Returns the parts of a range of instructions.
+    /// Returns the source accesses that a range of instructions performs, if these replace several
+    /// source accesses.
     pub fn parts(&self, insts: &Range<u32>) -> &[PartialAccess] {
         let place = |at: u32| self.parts.partition_point(|part| part.word < at);
         self.parts.get(place(insts.start)..place(insts.end)).unwrap_or(&[])
     }
 
-    /// Returns the registers of a list.
+    /// Returns the registers of a list, which is a range of [`VCode::pool`].
     pub fn list(&self, range: &Range<u32>) -> &[VReg] {
         self.pool.get(range.start as usize..range.end as usize).unwrap_or(&[])
     }

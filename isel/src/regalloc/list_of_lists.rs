@@ -31,7 +31,7 @@ impl<T> ListOfLists<T> {
         self.items.len() - self.start(self.bounds.len() - 1)
     }
 
-    /// Closes the open list and opens the next one.
+    /// Closes the last list. Items that are pushed afterwards belong to a new list.
     pub(super) fn close(&mut self) {
         self.bounds.push(self.items.len() as u32);
     }

@@ -11,11 +11,11 @@ use crate::mach::MachFunc;
 use crate::vcode::{Access, BlockIndex, Machine, Operand, VBlock, VCode, VInst, VReg};
 
 /// Machine with a single file of interchangeable registers, and the instructions that allocation
-/// inserts. Any block structure is supported, and [`Access::Replace`] gives an operand the register
-/// that it replaces.
+/// inserts. The code may have any blocks and edges. An operand with [`Access::UpdateInPlace`] gets
+/// the hardware register of the register that it updates.
 ///
 /// ```
-/// use halfbyte_isel::regalloc::{Options, Uniform, allocate};
+/// use halfbyte_isel::regalloc::{Options, SingleRegisterFile, allocate};
 /// use halfbyte_isel::vcode::{Access, Machine, Operand, Terminator, VCode, VInst};
 /// # use halfbyte_abi::Signature;
 /// # use halfbyte_isa::object::Loc;
@@ -29,7 +29,7 @@ use crate::vcode::{Access, BlockIndex, Machine, Operand, VBlock, VCode, VInst, V
 ///
 /// impl Machine for Mine {
 ///     type Inst = Inst;
-///     type Place = usize;
+///     type RegisterPosition = usize;
 ///     type Class = ();
 ///     type Extra = ();
 ///     fn jump() -> Inst {
@@ -46,7 +46,7 @@ use crate::vcode::{Access, BlockIndex, Machine, Operand, VBlock, VCode, VInst, V
 ///     }
 /// }
 ///
-/// impl Uniform for Mine {
+/// impl SingleRegisterFile for Mine {
 ///     const REGISTERS: u32 = 2;
 ///     const BYTES: u32 = 4;
 ///     fn copy(from: u64, to: u64) -> Inst {
@@ -138,7 +138,7 @@ impl<M: SingleRegisterFile> Allocate for M {
     }
 }
 
-/// Assignment of all virtual registers to one bank.
+/// Assignment of all virtual registers to a single register bank.
 struct File(RegisterBank);
 
 impl BankAssignment for File {

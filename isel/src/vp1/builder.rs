@@ -1,4 +1,4 @@
-//! Builder of instructions with virtual registers.
+//! Builder of VP1 instructions on virtual registers.
 
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::vp1::fields::*;
@@ -11,7 +11,7 @@ use super::{Class, Group, GroupRegisterPosition};
 use crate::driver::InstDraft;
 use crate::vcode::{Access, Operand, VInst, VReg};
 
-/// Builder of instructions on virtual registers.
+/// Builder of VP1 instructions on virtual registers.
 pub(crate) struct Builder {
     pub vregs: Vec<Class>,
     pub operands: Vec<Operand<Vp1>>,
@@ -31,7 +31,8 @@ impl Builder {
         vreg
     }
 
-    /// Adds a register operand to the current instruction. For `$r31` the field is already set.
+    /// Adds a register operand to the current instruction. `$r31` is not an operand, because its
+    /// field is already set.
     fn operand(&mut self, place: GroupRegisterPosition, reg: Reg, part: u8, access: Access) {
         if let Some(reg) = reg.vreg {
             self.operands.push(Operand { place, reg, part, access });
@@ -42,7 +43,7 @@ impl Builder {
         self.operand(place.into(), reg, 0, Access::Use);
     }
 
-    /// Adds the use of a tuple of registers.
+    /// Adds operands that read a tuple of registers.
     pub(super) fn read_tuple(&mut self, place: impl Into<GroupRegisterPosition>, regs: &[Reg]) {
         let place = place.into();
         for (part, &reg) in (0..).zip(regs) {
@@ -50,14 +51,15 @@ impl Builder {
         }
     }
 
-    /// Adds the definition of a new register.
+    /// Adds the definition of a new register as an operand.
     pub(super) fn define(&mut self, place: impl Into<GroupRegisterPosition>, class: Class) -> VReg {
         let vreg = self.vreg(class);
         self.operand(place.into(), Reg::new(vreg), 0, Access::Def);
         vreg
     }
 
-    /// Adds a definition of a part; the other parts keep the contents of `old`.
+    /// Adds the definition of a part of a register as an operand. The other parts keep the contents
+    /// of `old`.
     pub(super) fn replace(&mut self, place: impl Into<GroupRegisterPosition>, old: VReg) -> VReg {
         let class = self.vregs.get(old.0 as usize).copied().unwrap_or(Class::R);
         let vreg = self.vreg(class);
@@ -65,7 +67,8 @@ impl Builder {
         vreg
     }
 
-    /// Finishes the instruction. Its operands are those added since the previous one.
+    /// Finishes an instruction or a group of two, and appends it to the code. Its operands are
+    /// those added since the previous instruction.
     pub(super) fn push(&mut self, group: impl Into<Group>) {
         let end = self.operands.len() as u32;
         self.insts.push(VInst { inst: group.into(), operands: self.start..end, loc: self.loc }.into());
@@ -86,14 +89,14 @@ impl Builder {
         Reg::new(vreg)
     }
 
-    /// Finishes an instruction of which only the flags, in a new `$c`, are used.
+    /// Finishes an instruction whose result is unused, and returns its flags in a new `$c`.
     pub(super) fn flags(&mut self, group: impl Into<Group>) -> VReg {
         let c = self.define(CDST, Class::C);
         self.push(group);
         c
     }
 
-    /// Finishes an instruction of which only the flags, in a new `$vc`, are used.
+    /// Finishes an instruction whose result is unused, and returns its flags in a new `$vc`.
     pub(super) fn vector_flags(&mut self, group: impl Into<Group>) -> VReg {
         let vc = self.define(CDST, Class::Vc);
         self.define(DST, Class::V);
@@ -101,7 +104,7 @@ impl Builder {
         vc
     }
 
-    /// Finishes an instruction that belongs to a terminator instead of a block.
+    /// Finishes a branch instruction, which becomes part of a block's terminator.
     pub(super) fn branch(&mut self, inst: Inst) -> VInst<Vp1> {
         let end = self.operands.len() as u32;
         let branch = VInst { inst: inst.into(), operands: self.start..end, loc: self.loc };
@@ -109,7 +112,7 @@ impl Builder {
         branch
     }
 
-    /// Reads a word from a `$m`.
+    /// Reads the word of a `$m` into a new register.
     pub(super) fn method_register(&mut self, number: u8) -> Reg {
         self.word(method_register(number))
     }
@@ -120,7 +123,7 @@ fn method_register(number: u8) -> Inst {
     Inst::new(Opcode::MOV_R_M).with(SRC1, low).with(MHIGH, high)
 }
 
-/// Returns the place of a field in the second instruction of a group.
+/// Returns the position of a bit field in the second instruction of a group.
 pub(crate) const fn second(field: Field) -> GroupRegisterPosition {
     GroupRegisterPosition { inst: 1, field }
 }

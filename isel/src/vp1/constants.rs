@@ -1,5 +1,5 @@
-//! Constants in registers. Each constant is loaded once, before the loop over groups, and shared by
-//! all its users.
+//! Constants in registers of VP1. Each constant is loaded once, before the loop over groups, and
+//! all users read the same register.
 
 use std::collections::HashMap;
 
@@ -12,13 +12,14 @@ use super::operands::Reg;
 use super::{Class, GroupRegisterPosition};
 use crate::vcode::{Access, Operand, VReg};
 
-/// Number of the `$a` that is always 0: the base of the image and of spilled registers.
+/// Number of the `$a` that is always 0: the base address of the data image and of spill slots.
 pub(crate) const A_FRAME: u8 = 31;
 /// Number of the `$a` that always holds the address [`PASSED_AT`], for loads without an offset.
 pub(crate) const A_PASSED: u8 = 30;
-/// Address in the image through which a value passes to a register that only loads can write.
+/// Address in the data image through which a value is moved to a register that only loads can
+/// write.
 pub(crate) const PASSED_AT: u8 = 0;
-/// Range of the immediate of `mov`.
+/// Range of the immediate of a `mov` to `$r`: a signed 19-bit integer.
 const IMM19_RANGE: std::ops::Range<i32> = -(1 << 18)..1 << 18;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -27,28 +28,28 @@ enum Constant {
     Bytes([u8; 16]),
 }
 
-/// Requested constants, in order of request.
+/// Constants that the code needs in registers, in the order of the requests.
 #[derive(Default)]
 pub(crate) struct Constants {
     known: HashMap<Constant, VReg>,
     order: Vec<(Constant, VReg)>,
-    /// `true` if the image needs room for a vector at [`PASSED_AT`].
+    /// `true` if the data image reserves 16 bytes at [`PASSED_AT`].
     passes: bool,
 }
 
 impl Constants {
-    /// Returns the `$r` that holds a word. Zero gets a register too, because `$r31` cannot be part
-    /// of every tuple.
+    /// Returns the `$r` that holds a constant word. Zero also gets a register, because `$r31`
+    /// cannot be part of every tuple.
     pub(super) fn word(&mut self, out: &mut Builder, word: u32) -> Reg {
         self.get(out, Constant::Word(word), Class::R)
     }
 
-    /// Returns the `$v` that holds the bytes.
+    /// Returns the `$v` that holds 16 constant bytes.
     pub(super) fn bytes(&mut self, out: &mut Builder, bytes: [u8; 16]) -> Reg {
         self.get(out, Constant::Bytes(bytes), Class::V)
     }
 
-    /// Reserves room in the image for passing a value through memory.
+    /// Reserves room in the data image for moving a value through memory.
     pub(super) fn pass_through_memory(&mut self) {
         self.passes = true;
     }
@@ -62,10 +63,11 @@ impl Constants {
         Reg::new(vreg)
     }
 
-    /// Emits the loads of the constants, and returns the data image that they read.
+    /// Emits the instructions that load the constants, and returns the data image from which they
+    /// load.
     ///
     /// # Errors
-    /// Fails if the image is larger than the range addressable from address 0.
+    /// Fails if an immediate cannot address all of the data image.
     pub(super) fn load(self, out: &mut Builder) -> Result<Vec<u8>, String> {
         let mut image = Vec::new();
         if self.passes {

@@ -1,10 +1,11 @@
-//! Demand analysis: the values that code must compute. Addresses count only for windows, because
-//! other streams are traversed by cursors.
+//! Demand analysis: finds the values that the code must compute. An address must be computed only
+//! for a window. All other streams are accessed through cursors.
 
 use cranelift_entity::EntitySet;
 use halfbyte_ir::{Flow, Inst, Kernel, Op, StreamContents, Value, ValueDef};
 
-/// Returns the operands that the code of an instruction takes as values.
+/// Returns the operands of an instruction that must be computed as values. Addresses of streams
+/// other than windows are not.
 pub(crate) fn operands(kernel: &Kernel, inst: Inst) -> impl Iterator<Item = Value> {
     let args = kernel.args(inst);
     let base = match kernel.insts[inst].op {
@@ -17,14 +18,14 @@ pub(crate) fn operands(kernel: &Kernel, inst: Inst) -> impl Iterator<Item = Valu
     args.iter().copied().enumerate().filter(move |&(number, _)| is_taken(number)).map(|(_, value)| value)
 }
 
-/// Returns the stream number of a base, if the base is a window, whose addresses are computed.
+/// If a base address is a window, for which addresses are computed, returns its stream number.
 pub(crate) fn window(kernel: &Kernel, base: Value) -> Option<u32> {
     let number = kernel.stream(base)?;
     let stream = kernel.packing.as_ref()?.streams.get(number)?;
     (stream.holds == StreamContents::Buffer).then_some(number as u32)
 }
 
-/// Returns the values that stores and conditions depend on, directly or indirectly.
+/// Returns the values on which stores and branch conditions depend, directly or indirectly.
 pub(crate) fn needed(kernel: &Kernel, flow: &Flow) -> EntitySet<Value> {
     let mut needed = EntitySet::new();
     let mut work: Vec<Value> = Vec::new();

@@ -1,4 +1,4 @@
-//! Instructions of VP1 in selected code.
+//! VP1 instructions in selected code, and their register classes.
 
 use std::fmt;
 
@@ -10,18 +10,19 @@ use halfbyte_isa::word::Field;
 
 use crate::vcode::BlockIndex;
 
-/// Register class of a virtual register of VP1. Address registers and loop counters are named by
-/// number, and there is only one `$va` and one `$vx`, so these files have no virtual registers.
+/// Register class of a virtual register of VP1. The other register files have no virtual registers:
+/// address registers and loop counters are named by number, and there is only one `$va` and one
+/// `$vx`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Class {
-    /// 32 bits, in a `$r`.
+    /// 32 bits in a `$r`.
     R,
-    /// Sixteen bytes, in a `$v`.
+    /// Sixteen bytes in a `$v`.
     V,
-    /// Flags, in a `$c`. Flags cannot be moved or spilled, so at most four are live at once, and a
-    /// block argument must die at its edge.
+    /// Flags of a scalar instruction in a `$c`. Flags cannot be moved or spilled. So at most four
+    /// are live at once, and flags that are a block argument must not be used after the edge.
     C,
-    /// Flags of vectors, in a `$vc`, with the same limits.
+    /// Flags of a vector instruction in a `$vc`, with the same limits as `C`.
     Vc,
 }
 
@@ -35,21 +36,21 @@ pub struct Group {
     pub stream: Option<u32>,
 }
 
-/// Position of a register number.
+/// Position of a register number in a group of instructions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GroupRegisterPosition {
     /// Index of the instruction in the group.
     pub inst: u8,
-    /// Field of that instruction.
+    /// Bit field of the instruction word.
     pub field: Field,
 }
 
-/// Kernel data for emission, beside the instructions.
+/// Data of a kernel, other than its instructions, that the emission of VP1 objects needs.
 #[derive(Clone, Debug, Default)]
 pub struct Extra {
-    /// Streams and data image. Emission fills in the addresses of instruction words.
+    /// Streams and data image of the kernel. Emission fills in the addresses of instruction words.
     pub tiles: Tiles,
-    /// Block whose backward branch is taken once per group of work items.
+    /// Block whose back edge is taken once per group of work items.
     pub group_latch: Option<BlockIndex>,
 }
 
@@ -66,7 +67,7 @@ impl From<[Inst; 2]> for Group {
 }
 
 impl From<Field> for GroupRegisterPosition {
-    /// Returns the place of a field in a group of one instruction.
+    /// Returns the position of a bit field in a group of one instruction.
     fn from(field: Field) -> GroupRegisterPosition {
         GroupRegisterPosition { inst: 0, field }
     }
@@ -78,7 +79,7 @@ impl From<GroupRegisterPosition> for Field {
     }
 }
 
-/// Prints the instructions as assembly, with a bundle on one line.
+/// Prints the instructions as assembly. The instructions of a bundle are on one line.
 impl fmt::Display for Group {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, inst) in self.insts.iter().enumerate() {
@@ -88,7 +89,7 @@ impl fmt::Display for Group {
     }
 }
 
-/// Bit of OP in which a branch and its inverse differ.
+/// Bit of the field OP in which a conditional branch and its inverse differ.
 const NOT: u64 = 2;
 
 impl Group {
@@ -99,7 +100,7 @@ impl Group {
         self
     }
 
-    /// Sets a field of one of the instructions.
+    /// Writes a value to a bit field of one of the instructions.
     pub(crate) fn set(&mut self, place: GroupRegisterPosition, value: u64) {
         if let Some(inst) = self.insts.get_mut(usize::from(place.inst)) {
             inst.set(place.field, value);

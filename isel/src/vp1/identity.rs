@@ -1,12 +1,12 @@
-//! Identity operations, which return one of their operands and need no instruction.
+//! Identity operations of VP1: operations that return one of their operands unchanged.
 //!
-//! For example, rules shift by the position of a lane, which is 0 for the lowest lane; the result
-//! is the operand itself. If the flags of such an operation are used, the instruction is needed, so
-//! callers only ask about results.
+//! Such operations need no instruction. For example, rules shift by the bit position of a lane,
+//! which is 0 for the lowest lane, and then the result is the operand itself. If the flags of an
+//! operation are used, its instruction is needed, so callers only ask about results.
 
 use super::operands::{Alu, Bytes, Sign, Src};
 
-/// Returns the operand that a 32-bit operation returns unchanged, if any.
+/// If a 32-bit operation returns one of its operands unchanged, returns this operand.
 pub fn of_alu(op: Alu, a: Src, b: Src) -> Option<Src> {
     match (op, a.known_word(), b.known_word()) {
         (Alu::Add | Alu::Sub | Alu::Sar | Alu::Shr, _, Some(0)) => Some(a),
@@ -16,7 +16,7 @@ pub fn of_alu(op: Alu, a: Src, b: Src) -> Option<Src> {
     }
 }
 
-/// Returns the operand that a byte operation returns unchanged, if any.
+/// If a byte operation returns one of its operands unchanged, returns this operand.
 pub fn of_bytes(op: Bytes, sign: Sign, a: Src, b: Src) -> Option<Src> {
     let (least, most) = match sign {
         Sign::U => (0, u8::MAX),
@@ -35,10 +35,10 @@ pub fn of_bytes(op: Bytes, sign: Sign, a: Src, b: Src) -> Option<Src> {
     }
 }
 
-/// Returns the operand that a bitwise function returns unchanged, if any. In its truth table, 0xc
-/// stands for `a` and 0xa for `b`.
+/// If a bitwise function returns one of its operands unchanged, returns this operand. In the truth
+/// table of the function, 0xc is the table of `a`, and 0xa is that of `b`.
 pub fn of_table(table: u8, a: Src, b: Src) -> Option<Src> {
-    // Bits of the table that can be selected.
+    // `asked` is the set of the table's bits that known operands can select.
     let zeros = |src: Src| src.known_byte() == Some(0);
     let ones = |src: Src| src.known_byte() == Some(u8::MAX);
     let mut asked = 0xf;

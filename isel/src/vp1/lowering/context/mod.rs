@@ -1,4 +1,5 @@
-//! Functions that the rules call: matchers of values, and constructors of instructions.
+//! Functions that the VP1 rules call: extractors, which match values, and constructors, which emit
+//! instructions.
 
 pub(in crate::vp1) mod wide;
 
@@ -25,8 +26,8 @@ type AxisOf = Option<Axis>;
 type Aligned = bool;
 type Flags = VReg;
 type VFlags = VReg;
-/// Type of `$va` in the rules. There is only one `$va`, so only the order of the instructions
-/// matters.
+/// Type that the rules use for the contents of `$va`. There is only one `$va`, so no register is
+/// named and only the order of the instructions matters.
 type Sum = ();
 
 compiled_rules!("vp1", crate::rules::VP1_RULES);
@@ -37,7 +38,7 @@ impl Lowering<'_> {
         (type_class(class, ty) == Some(true)).then_some(ty)
     }
 
-    /// Returns a constant as a register holds it.
+    /// Returns a constant as the operand that a register with the constant would be.
     fn constant_src(&self, inst: Inst) -> Option<Src> {
         let kernel = self.kernel;
         let bits = kernel.const_bits(inst)?;
@@ -61,7 +62,8 @@ impl Lowering<'_> {
         (self.kernel.insts[inst].op == Op::Const).then_some(inst)
     }
 
-    /// Returns a word with `bytes` bytes replaced, from bit `place` on.
+    /// Emits code that replaces `bytes` bytes of the word `old`, from bit number `place` on, by the
+    /// low bytes of `data`.
     fn merged(&mut self, bytes: u32, old: Reg, place: Src, data: Reg) -> Reg {
         let down = rules::Context::alu(self, &Alu::Shr, Src::Reg(old), place);
         let other = rules::Context::bits(self, 0x6, Src::Reg(down), Src::Reg(data));
@@ -72,7 +74,7 @@ impl Lowering<'_> {
         rules::Context::bits(self, 0x6, Src::Reg(old), Src::Reg(other))
     }
 
-    /// Returns a vector whose byte i is `index(i)`.
+    /// Returns a constant vector whose byte i is `index(i)`.
     fn indices(index: impl Fn(u8) -> u8) -> Src {
         Src::Bytes(std::array::from_fn(|i| index(i as u8)))
     }
@@ -167,7 +169,7 @@ impl rules::Context for Lowering<'_> {
         let src = self.constant_src(self.const_inst(value)?)?;
         let count = match (self.kernel.ty(value).elem().bits(), src) {
             (8, _) => src.splat_byte().or(match src {
-                // Only the lowest byte of a scalar's word is used.
+                // A scalar byte is the lowest byte of its word; the other bytes are unspecified.
                 Src::Word(word) if self.kernel.ty(value).is_scalar() => Some(word as u8),
                 _ => None,
             })?,
@@ -188,7 +190,7 @@ impl rules::Context for Lowering<'_> {
         }
     }
 
-    // Vectors.
+    // Constructors of vector instructions.
 
     fn vec(&mut self, op: &Bytes, sign: &Sign, a: Src, b: Src) -> Reg {
         if let Some(same) = identity::of_bytes(*op, *sign, a, b) {
@@ -300,7 +302,7 @@ impl rules::Context for Lowering<'_> {
         6 - count as i8
     }
 
-    // Scalars.
+    // Constructors of scalar instructions.
 
     fn alu(&mut self, op: &Alu, a: Src, b: Src) -> Reg {
         if let Some(same) = identity::of_alu(*op, a, b) {
@@ -385,7 +387,7 @@ impl rules::Context for Lowering<'_> {
             (Src::Word(word), _, Sign::U) => Src::Word(word << unused >> unused),
             (Src::Word(word), _, Sign::S) => Src::Word(((word << unused) as i32 >> unused) as u32),
             (_, _, Sign::U) => Src::Reg(rules::Context::bits(self, 0x8, src, Src::Word(u32::MAX >> unused))),
-            // The multiplier sign-extends the low half.
+            // A multiplication by 1 sign-extends the low 16 bits.
             (_, 16, Sign::S) => Src::Reg(rules::Context::alu(self, &Alu::Mul, src, Src::Word(1))),
             (_, _, Sign::S) => {
                 let up = rules::Context::alu(self, &Alu::Shr, src, Src::Word(unused.wrapping_neg()));
@@ -432,7 +434,7 @@ impl rules::Context for Lowering<'_> {
 
     fn difference_fits(&mut self, cc: &IntCC, a: Value, b: Value) -> Option<Unit> {
         let (a, b) = (range(self.kernel, a), range(self.kernel, b));
-        // A possibly negative number can be any unsigned number.
+        // A range with negative numbers is unknown as a range of unsigned numbers.
         let unsigned = rules::Context::unsigned_order(self, cc).is_some();
         if unsigned && (*a.start() < 0 || *b.start() < 0) {
             return None;
@@ -472,7 +474,7 @@ impl rules::Context for Lowering<'_> {
         32u8.saturating_sub(ty.bits() as u8)
     }
 
-    // Byte moves.
+    // Constructors of byte and word moves.
 
     fn word_of(&mut self, vector: Reg, word: u8) -> Reg {
         self.word_from(vector, word)
@@ -526,7 +528,7 @@ impl rules::Context for Lowering<'_> {
         Self::indices(|i| 4 * (i & 3))
     }
 
-    // Streams.
+    // Extractors and constructors of stream accesses.
 
     fn stream(&mut self, base: Value) -> Option<u32> {
         self.kernel.stream(base).map(|number| number as u32)
@@ -538,7 +540,8 @@ impl rules::Context for Lowering<'_> {
         match bytes {
             16 => self.load_vector(stream, step),
             4 => self.load_word(stream, step),
-            // The element is at the bottom of its word; the upper bits of a scalar are undefined.
+            // The element of a uniform stream begins at bit 0 of its word. The upper bits of a
+            // scalar's register are unspecified, so the whole word is loaded.
             _ if step == 0 => self.load_word(stream, 0),
             _ => {
                 let place = self.place_in_word(stream);

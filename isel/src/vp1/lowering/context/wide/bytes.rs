@@ -1,4 +1,4 @@
-//! Range analysis of the bytes of vectors.
+//! Value ranges of bytes and of the bytes of vectors.
 
 use std::ops::RangeInclusive;
 
@@ -7,12 +7,12 @@ use halfbyte_ir::{Inst, Kernel, Op, Type, Value};
 use crate::vp1::operands::Sign;
 use crate::vp1::range::range as word_range;
 
-/// Maximum depth of nested ops to inspect.
+/// Maximum number of nested ops that the range analysis inspects.
 const MAX_DEPTH: u32 = 6;
 
 type Range = RangeInclusive<i64>;
 
-/// Returns the range of all bytes of a sign.
+/// Returns the range of all bytes, read with a signedness.
 const fn all(sign: Sign) -> Range {
     match sign {
         Sign::U => 0..=0xff,
@@ -20,18 +20,17 @@ const fn all(sign: Sign) -> Range {
     }
 }
 
-/// Returns `true` if a byte of the sign can hold the whole range.
+/// Returns `true` if a signed or unsigned byte, as given, can hold all numbers of the range.
 pub(super) fn fits(range: &Range, sign: Sign) -> bool {
     all(sign).contains(range.start()) && all(sign).contains(range.end())
 }
 
-/// Returns the range of a byte, or of the bytes of a vector, as numbers of the sign.
+/// Returns the value range of a byte, or of all bytes of a vector, read with a signedness.
 pub(super) fn range(kernel: &Kernel, value: Value, sign: Sign) -> Range {
     within(kernel, value, sign, MAX_DEPTH)
 }
 
-/// Returns `true` if no byte of `low` is greater than the byte of `high` in the same lane, as
-/// signed numbers.
+/// Returns `true` if in every lane the signed byte of `low` is at most that of `high`.
 pub(super) fn ordered(kernel: &Kernel, low: Value, high: Value) -> bool {
     if let (Some(mut low), Some(high)) = (constant_bytes(kernel, low), constant_bytes(kernel, high)) {
         return high.zip(&mut low).all(|(high, low)| low.cast_signed() <= high.cast_signed());
@@ -42,7 +41,7 @@ pub(super) fn ordered(kernel: &Kernel, low: Value, high: Value) -> bool {
     is_opposite && least >= 0 || *range(kernel, low, Sign::S).end() <= least
 }
 
-/// Returns the bytes of a constant.
+/// Returns the bytes of a constant, or `None` if the value is not constant.
 fn constant_bytes(kernel: &Kernel, value: Value) -> Option<impl Iterator<Item = u8>> {
     let inst = kernel.def_inst(value).filter(|&inst| kernel.insts[inst].op == Op::Const)?;
     let bytes = kernel.const_bits(inst)?.into_iter().flat_map(u64::to_le_bytes);
@@ -62,13 +61,14 @@ fn within(kernel: &Kernel, value: Value, sign: Sign, depth: u32) -> Range {
     }
 }
 
-/// Returns the range of an op's result, as numbers of the sign that the op implies.
+/// Returns the value range of an op's result, and the signedness with which the range is to be
+/// read.
 fn natural(kernel: &Kernel, inst: Inst, depth: u32) -> Option<(Sign, Range)> {
     let data = &kernel.insts[inst];
     let args = kernel.args(inst);
     let inner = |value: Value, sign: Sign| within(kernel, value, sign, depth);
-    // For saturating ops that are monotonic: increasing in the first operand, and decreasing
-    // (`falls`) or increasing in the second.
+    // `both` handles saturating ops that are monotonic: increasing in the first operand, and
+    // decreasing (`falls`) or increasing in the second.
     let both = |sign: Sign, falls: bool, op: fn(i64, i64) -> i64| {
         let &[a, b] = args else { return None };
         let (a, b) = (inner(a, sign), inner(b, sign));
@@ -77,7 +77,7 @@ fn natural(kernel: &Kernel, inst: Inst, depth: u32) -> Option<(Sign, Range)> {
         let clipped = |n: i64| n.clamp(*whole.start(), *whole.end());
         Some((sign, clipped(op(*a.start(), *first))..=clipped(op(*a.end(), *last))))
     };
-    // The unsigned range if its numbers are below 0x80, else the signed range.
+    // `either` returns the unsigned range if all its numbers are below 0x80, else the signed range.
     let either = |of: &dyn Fn(Sign) -> Range| {
         let unsigned = of(Sign::U);
         Some(if *unsigned.end() <= 0x7f { (Sign::U, unsigned) } else { (Sign::S, of(Sign::S)) })

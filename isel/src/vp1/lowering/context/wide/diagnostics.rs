@@ -1,5 +1,5 @@
-//! Explanations why the result of a narrowing of wide lanes cannot be computed: the op to blame,
-//! and the limit that it exceeds. Called only for refused ops.
+//! Explanations why VP1 cannot compute a narrowing of wide lanes: the op that causes the refusal,
+//! and the limit that it exceeds. Used only after a kernel was refused.
 
 use std::ops::RangeInclusive;
 
@@ -13,13 +13,13 @@ use super::sum::{self, Quotient};
 use crate::vp1::NO_WIDE_PARAMETER;
 use crate::vp1::operands::Sign;
 
-/// Maximum number of values to inspect.
+/// Maximum number of values that an explanation inspects.
 const MAX_VALUES: usize = 200;
 
 const EARLIER: &str = "narrow to bytes earlier, after a few products; or take smaller factors, and shift less";
 
 impl Lowering<'_> {
-    /// Returns the op to blame for a narrowing without a plan, and the reason.
+    /// Returns the op that makes a narrowing impossible, and the reason.
     pub(in crate::vp1::lowering) fn refusal_of_narrowing(&self, inst: Inst) -> Option<(Inst, Reason)> {
         let (value, sign, _) = narrowing(self.kernel, inst)?;
         let values = self.wide_values(value);
@@ -36,8 +36,8 @@ impl Lowering<'_> {
         })
     }
 
-    /// Returns the value and the wide values that it is computed from, operands first. The list is
-    /// truncated if it is very long.
+    /// Returns the values with wide lanes from which a value is computed, and the value itself,
+    /// operands before results. Stops at [`MAX_VALUES`] values.
     fn wide_values(&self, value: Value) -> Vec<Value> {
         let kernel = self.kernel;
         let (mut seen, mut ordered, mut open) = (EntitySet::new(), Vec::new(), vec![(value, false)]);
@@ -59,7 +59,8 @@ impl Lowering<'_> {
         ordered
     }
 
-    /// Returns the reason why an op is not a sum of products of bytes although its operands are.
+    /// If a value is not a sum of products of bytes, returns the op that computes it and the
+    /// reason.
     fn unreadable(&self, value: Value) -> Option<(Inst, Reason)> {
         let kernel = self.kernel;
         let inst = kernel.def_inst(value).filter(|_| sum::quotient(kernel, value).is_none())?;
@@ -99,7 +100,7 @@ impl Lowering<'_> {
         Some((inst, reason))
     }
 
-    /// Returns the reason if the accumulator may not hold an op's sum.
+    /// If the accumulator may not hold a sum, returns the op that computes the sum and the reason.
     fn too_wide(&self, value: Value) -> Option<(Inst, Reason)> {
         let kernel = self.kernel;
         let inst = kernel.def_inst(value)?;
@@ -118,8 +119,8 @@ impl Lowering<'_> {
         })
     }
 
-    /// Returns the reason for a sum that fits the accumulator but cannot be expressed by the
-    /// available products.
+    /// Returns the reason why a sum that fits the accumulator cannot be computed from the products
+    /// that VP1 has.
     fn no_factors(&self, value: Value) -> Option<Reason> {
         let Quotient { sum, shift } = sum::quotient(self.kernel, value)?;
         let far = sum.terms.iter().map(|term| term.times).find(|times| !(-0x100..0x100).contains(times));

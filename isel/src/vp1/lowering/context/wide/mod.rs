@@ -26,27 +26,27 @@ pub(crate) use plan::{Addend, Chain, Operand, Pair, Plan};
 use plan::{Clip, Facts, Scalar, Weights};
 pub(crate) use uses::Uses;
 
-/// Register of factors that the loop over groups needs: the first scalar in bytes 0 and 1, the
-/// second in bytes 2 and 3.
+/// Register with two factors, computed before the loop over groups. The first scalar is in bytes 0
+/// and 1, the second one in bytes 2 and 3.
 pub(crate) struct FactorWord {
     scalars: [Scalar; 2],
     vreg: VReg,
-    /// Source location of the first request.
+    /// Source location of the first instruction that needs the register.
     loc: Loc,
 }
 
-/// Vector that the loop over groups holds in several registers.
+/// Copy of a uniform vector in a register of its own, which the loop over groups reads.
 pub(crate) struct Copied {
     of: VReg,
     copy: VReg,
     loc: Loc,
 }
 
-/// Maximum number of copied vectors, because the loop needs registers too.
+/// Maximum number of copies of vectors, because the loop over groups needs registers too.
 const MAX_COPIES: usize = 8;
 
-/// Returns the value that an op narrows to bytes, the sign of its numbers, and the kind of
-/// clipping.
+/// Returns the value that an op narrows to bytes, the signedness of its lanes, and the treatment of
+/// numbers that do not fit a byte.
 fn narrowing(kernel: &Kernel, inst: Inst) -> Option<(Value, Option<Sign>, Clip)> {
     let &value = kernel.args(inst).first()?;
     let (sign, clip) = match kernel.insts[inst].op {
@@ -56,7 +56,8 @@ fn narrowing(kernel: &Kernel, inst: Inst) -> Option<(Value, Option<Sign>, Clip)>
         Op::NarrowSatUU => (Sign::U, Clip::Unsigned),
         _ => return None,
     };
-    // A preceding clip to halfwords has no effect if it preserves all bytes.
+    // A preceding saturating narrowing to half-words does not change the result, because its range
+    // includes that of the bytes.
     let before = kernel.def_inst(value).and_then(|inst| Some((kernel.insts[inst].op, *kernel.args(inst).first()?)));
     let (value, sign) = match (before, sign) {
         (Some((Op::NarrowSatS, wider)), Sign::S) | (Some((Op::NarrowSatU, wider)), Sign::U) => (wider, Sign::S),
@@ -66,13 +67,13 @@ fn narrowing(kernel: &Kernel, inst: Inst) -> Option<(Value, Option<Sign>, Clip)>
     Some((value, Some(sign), clip))
 }
 
-/// Returns the common shift count of a constant with wide lanes.
+/// Returns the shift count that all wide lanes of a constant have.
 pub(in crate::vp1::lowering) fn wide_count(kernel: &Kernel, value: Value) -> Option<u8> {
     kernel.ty(value).is_wide().then(|| sum::count(kernel, value))?.map(|count| count as u8)
 }
 
-/// Returns a clamped byte and its two bounds. The first bound is never greater than the second, or
-/// the clamp is symmetric in the bounds.
+/// If an op clamps a byte, returns the byte and its two bounds. The first bound is never greater
+/// than the second, or the order of the bounds does not matter.
 pub(in crate::vp1::lowering) fn held_between(kernel: &Kernel, inst: Inst) -> Option<(Value, Value, Value)> {
     let outer = kernel.insts[inst].op;
     let inner = match outer {
@@ -92,7 +93,8 @@ pub(in crate::vp1::lowering) fn held_between(kernel: &Kernel, inst: Inst) -> Opt
             if bytes::ordered(kernel, low, high) {
                 return Some((value, low, high));
             }
-            // The bounds are the minimum and the maximum of the same two values.
+            // The bounds are the minimum and the maximum of the same two values, which may be
+            // passed in either order.
             let (least, most) = (args_of(Op::MinS, low)?, args_of(Op::MaxS, high)?);
             let [a, b] = least;
             (most == [a, b] || most == [b, a]).then_some((value, a, b))
@@ -100,8 +102,8 @@ pub(in crate::vp1::lowering) fn held_between(kernel: &Kernel, inst: Inst) -> Opt
     })
 }
 
-/// Returns a comparison of an absolute difference with a limit: the condition, the limit, and the
-/// two values.
+/// If an op compares an absolute difference with a limit, returns the condition, the limit, and the
+/// two operands of the difference.
 pub(in crate::vp1::lowering) fn compared_difference(
     kernel: &Kernel,
     inst: Inst,
@@ -118,8 +120,8 @@ pub(in crate::vp1::lowering) fn compared_difference(
     found.next()
 }
 
-/// Returns a mask combined with such a comparison: the table of `vcmpad`, the mask, and the
-/// comparison's values.
+/// If an op combines a mask with a comparison of an absolute difference and a limit, returns the
+/// truth table for `vcmpad`, the mask, the limit, and the two operands of the difference.
 pub(in crate::vp1::lowering) fn joined_difference(
     kernel: &Kernel,
     inst: Inst,
@@ -139,7 +141,8 @@ pub(in crate::vp1::lowering) fn joined_difference(
     })
 }
 
-/// Returns the plan for an op that narrows wide lanes, if the bytes can be computed exactly.
+/// Returns the plan for an op that narrows wide lanes, or `None` if its bytes cannot be computed
+/// exactly.
 fn plan(facts: &Facts<'_>, inst: Inst) -> Option<Plan> {
     let kernel = facts.kernel;
     let (value, sign, clip) = narrowing(kernel, inst)?;
@@ -150,8 +153,8 @@ fn plan(facts: &Facts<'_>, inst: Inst) -> Option<Plan> {
     facts.plan(&quotient, clip)
 }
 
-/// Returns a predicate that tells whether a narrowing of a packed kernel can be selected. Values
-/// created after the analysis count as neither uniform nor used once.
+/// Returns a function that tells whether a narrowing op of a packed kernel can be selected. For
+/// this function, values that are created later are not uniform and have several uses.
 pub(crate) fn narrowings(kernel: &Kernel) -> Narrowings {
     let Some(uniform) = uniform(kernel) else { return Box::new(|_, _| true) };
     let uses = Uses::new(kernel);
@@ -162,7 +165,7 @@ pub(crate) fn narrowings(kernel: &Kernel) -> Narrowings {
     })
 }
 
-/// Returns the uniform values of a kernel, if the kernel can be selected.
+/// Returns the uniform values of a packed kernel, or `None` if its streams are not supported.
 fn uniform(kernel: &Kernel) -> Option<Uniform> {
     let packing = kernel.packing.as_ref()?;
     let signature = crate::signature::signature(kernel, TARGET.name()).ok()?;
@@ -170,8 +173,8 @@ fn uniform(kernel: &Kernel) -> Option<Uniform> {
     Some(Uniform::new(kernel, &Flow::new(kernel), &streams))
 }
 
-/// Returns `true` if an op narrows the sum of a byte and a nine-bit number, as the rules of `vadd9`
-/// expect.
+/// Returns `true` if an op narrows the sum of a byte and a nine-bit number in the form that the
+/// rules for `vadd9` match.
 fn adds_nine_bits(kernel: &Kernel, inst: Inst) -> bool {
     let args_of = |value: Value, op: Op| {
         let inst = kernel.def_inst(value).filter(|&inst| kernel.insts[inst].op == op)?;
@@ -200,12 +203,12 @@ impl Lowering<'_> {
         plan(&Facts { kernel, uses: &self.uses, is_uniform: &is_uniform }, inst)
     }
 
-    /// Returns `true` if a byte is never -128, whose absolute value overflows.
+    /// Returns `true` if no byte of a value is -128, whose absolute value overflows.
     pub(in crate::vp1::lowering) fn has_absolute(&self, value: Value) -> bool {
         *bytes::range(self.kernel, value, Sign::S).start() > -0x80
     }
 
-    /// Returns an operand as a factor of a product.
+    /// Returns a factor of a planned product as an operand of a multiplication.
     pub(in crate::vp1::lowering) fn factor_of(&mut self, operand: Operand) -> Factor {
         match operand {
             Operand::Byte(byte) => Factor { src: rules::constructor_src(self, byte.value), sign: byte.sign },
@@ -216,8 +219,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Emits the products of a pair, added to a base or to the accumulator, and returns the readout
-    /// if it is read.
+    /// Emits the two products of a pair, added to `base` or to the accumulator. If `read`, returns
+    /// the register with the readout.
     pub(in crate::vp1::lowering) fn pair_of_products(
         &mut self,
         base: Option<Operand>,
@@ -267,7 +270,7 @@ impl Lowering<'_> {
         Reg::new(result)
     }
 
-    /// Emits an interpolation between two vectors, starting at the second.
+    /// Emits an interpolation between two vectors. Weight 0 gives the second vector.
     pub(in crate::vp1::lowering) fn interpolation(
         &mut self,
         readout: Readout,
@@ -286,7 +289,7 @@ impl Lowering<'_> {
         self.out.vector(Word::new(Opcode::VLRP).with(RND, round).with(SHIFT, readout.shift as u64))
     }
 
-    /// Returns the register of a word of factors.
+    /// Returns the register with two factors, which is computed before the loop over groups.
     fn factor_word(&mut self, scalars: [Scalar; 2]) -> Reg {
         let known = self.factor_words.iter().find(|known| known.scalars == scalars).map(|known| known.vreg);
         Reg::new(known.unwrap_or_else(|| {
@@ -296,7 +299,8 @@ impl Lowering<'_> {
         }))
     }
 
-    /// Emits a word of factors. Returns the requested register and the result.
+    /// Emits the code that computes a register with two factors. Returns the register that the loop
+    /// reads, and the register that the code writes.
     pub(in crate::vp1::lowering) fn put_together(&mut self, word: &FactorWord) -> (VReg, Reg) {
         self.out.loc = word.loc;
         let [low, high] = word.scalars.map(|scalar| {
@@ -322,8 +326,8 @@ impl Lowering<'_> {
         (word.vreg, together)
     }
 
-    /// Returns a register for a value in a pair. A uniform value gets one copy per pair, so the
-    /// loop needs no moves between pairs.
+    /// Returns a register for a vector in a pair. A uniform vector gets a copy for each pair, so
+    /// that the loop over groups needs no moves.
     fn own(&mut self, value: Value) -> Reg {
         let src = rules::constructor_src(self, value);
         let reg = self.reg_of(src);
@@ -335,7 +339,8 @@ impl Lowering<'_> {
         Reg::new(copy)
     }
 
-    /// Emits a copy. Returns the requested register and the result.
+    /// Emits a copy of a vector. Returns the register that the loop reads, and the register that
+    /// the code writes. Returns `None` if the copy is the vector itself.
     pub(in crate::vp1::lowering) fn copied(&mut self, copied: &Copied) -> Option<(VReg, Reg)> {
         if copied.of == copied.copy {
             return None;
@@ -345,8 +350,8 @@ impl Lowering<'_> {
         Some((copied.copy, self.out.vector(Word::new(Opcode::MOV_V))))
     }
 
-    /// Compares the absolute difference of two vectors with a third. The sign flag is bit `2 * less
-    /// + flag` of the table.
+    /// Emits a comparison of `|a - b|` with a limit. The sign flag is bit `2 * less + flag` of the
+    /// table, where `less` is 1 if `|a - b|` is below the limit.
     pub(in crate::vp1::lowering) fn difference_flags(
         &mut self,
         table: u8,
@@ -377,7 +382,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Methods of the rules' `Context` that `wide.isle` calls.
+/// Methods of the rules' `Context` that the rules in `wide.isle` call.
 macro_rules! wide_methods {
     () => {
         fn planned(&mut self, inst: Inst) -> Option<Plan> {
