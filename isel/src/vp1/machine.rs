@@ -5,7 +5,7 @@ use halfbyte_isa::vp1 as isa_vp1;
 use super::{Class, Extra, Group, GroupRegisterPosition};
 use crate::vcode::Machine;
 
-/// VP1.
+/// Type that names VP1 as the target machine of selected code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Vp1;
 

@@ -1,15 +1,15 @@
-//! Selection for VP1.
+//! Instruction selection for VP1.
 
 mod builder;
 mod constants;
 mod demand;
 mod group;
-// Public for `tests/vp1_identity.rs`, which covers operations that no rule builds.
+// Public only for `tests/vp1_identity.rs`, which also covers operations that no rule emits.
 pub mod identity;
 mod lowering;
 pub(crate) mod machine;
 mod opcode_of_type;
-// Public for `tests/vp1_identity.rs`.
+// Public only for `tests/vp1_identity.rs`. The module is not part of the stable interface.
 pub mod operands;
 mod range;
 mod streams;
@@ -71,11 +71,11 @@ const NARROW_ACCESS: Reason = Reason::with_help(
     "access `i8x16`, or scalars and words of at most 32 bits",
 );
 
-/// Approximate number of values that each register file can hold, apart from registers that address
-/// streams.
+/// Approximate number of values that `$r` or `$v` can hold at once, apart from the registers that
+/// address streams.
 const REGISTERS: usize = 28;
 
-/// Returns the operations that VP1 supports.
+/// Returns the ops that VP1 supports.
 fn legality() -> Legality {
     let lanes = Lanes { vector: Type::I8X16, max_streams: MAX_REGIONS, registers: REGISTERS };
     Legality::new(TARGET.name(), crate::rules::VP1_NATIVE.iter().copied(), reason_for_type)
@@ -90,7 +90,7 @@ fn reason_for_type(op: Op, ty: Type) -> Option<Reason> {
         op if op.tells_group() => NO_GROUPS,
         op if op.orders_memory() => NO_MEETING,
         Op::FcvtFromS | Op::FcvtFromU | Op::FcvtToS | Op::FcvtToU => NO_FLOATS,
-        // Ops without modifiers are expanded into integer code.
+        // Without modifiers, these ops are expanded into integer code.
         Op::Fadd | Op::Fsub | Op::Fmul if ty.is_float() && ty.elem() != Elem::F64 => NEAREST_ONLY,
         Op::PtrAdd => NO_POINTERS,
         Op::DivS | Op::DivU | Op::RemS | Op::RemU => NO_DIVISION,
@@ -109,7 +109,7 @@ fn reason_for_type(op: Op, ty: Type) -> Option<Reason> {
     })
 }
 
-/// Returns the reason why no register holds a value of the type.
+/// Returns the reason why no register of VP1 holds a value of the type.
 fn reason_for_value(ty: Type) -> Reason {
     match ty.elem() {
         Elem::I16 | Elem::I32 if !ty.is_scalar() => NO_WIDE_LANES,

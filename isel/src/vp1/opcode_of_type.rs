@@ -1,4 +1,4 @@
-//! Instruction constructors by family, which choose an instruction's form for its operands.
+//! Constructors of VP1 instructions, which choose the opcode that fits the operands.
 
 use halfbyte_ir::MemAttr;
 use halfbyte_isa::stream::WINDOW_MARGIN;
@@ -12,9 +12,9 @@ use super::operands::{Alu, Bytes, Factor, Flag, Half, Readout, Reg, Round, Sign,
 use super::{Class, Group, GroupRegisterPosition};
 use crate::vcode::VReg;
 
-/// Bit of `$c` with the sign of a result.
+/// Bit number in `$c` of the flag that tells if a result is negative.
 const SLCT_SIGN: u8 = 0;
-/// Bit of `$c` that is set if a result is 0.
+/// Bit number in `$c` of the flag that tells if a result is 0.
 const SLCT_ZERO: u8 = 1;
 /// Factor bytes that choose the first element of a pair if a flag is set, and the second if it is
 /// clear.
@@ -24,7 +24,7 @@ const FIRST_IF_SET: u32 = 0x0000_0100;
 /// Factor bytes that choose the first element of a pair if a flag is clear, and zero otherwise.
 const FIRST_IF_CLEAR: u32 = 0x0000_0001;
 
-/// Register form and optional immediate form of an operation.
+/// Opcodes of an operation with register operands and, if there is one, with an immediate.
 type Forms = (Opcode, Option<Opcode>);
 
 fn vector_forms(op: Bytes, sign: Sign) -> Forms {
@@ -72,7 +72,8 @@ fn alu_forms(op: Alu) -> (Opcode, Opcode) {
     }
 }
 
-/// Returns the register and immediate forms of a multiplication with a vector result.
+/// Returns the opcodes of a multiplication with a vector result: with register operands, and with
+/// an immediate.
 fn product_forms(accumulate: bool, sign: Sign) -> (Opcode, Opcode) {
     use Opcode::*;
     match (accumulate, sign) {
@@ -83,13 +84,13 @@ fn product_forms(accumulate: bool, sign: Sign) -> (Opcode, Opcode) {
     }
 }
 
-/// Returns a truth table with swapped operands.
+/// Returns the truth table of the function with its two operands swapped.
 pub(super) const fn exchanged(table: u8) -> u8 {
     table & 0b1001 | (table & 0b0010) << 1 | (table & 0b0100) >> 1
 }
 
-/// Returns the immediate operation that a truth table denotes, and whether its immediate is
-/// complemented.
+/// Returns the operation with an immediate that computes a truth table, and whether the immediate
+/// must be complemented.
 fn immediate_table(table: u8) -> Option<(Immediate, bool)> {
     Some(match table {
         0x8 => (Immediate::And, false),
@@ -110,7 +111,7 @@ enum Immediate {
 }
 
 impl Lowering<'_> {
-    /// Returns an operand in a register.
+    /// Returns the register of an operand. A constant is loaded into a register.
     pub(super) fn reg_of(&mut self, src: Src) -> Reg {
         match src {
             Src::Reg(reg) => reg,
@@ -120,7 +121,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Returns an operand in a register other than `$r31`, which tuples do not accept.
+    /// Returns the register of an operand, but not `$r31`, which tuples do not accept.
     fn numbered(&mut self, src: Src) -> Reg {
         let reg = self.reg_of(src);
         match reg.vreg {
@@ -134,7 +135,8 @@ impl Lowering<'_> {
         self.out.read(place, reg);
     }
 
-    /// Starts an instruction of two sources, with a byte immediate if the second is one.
+    /// Starts an instruction with two source operands. If the second one is a splat constant, it
+    /// becomes a byte immediate.
     fn two_bytes(&mut self, (rr, ri): Forms, a: Src, b: Src) -> Inst {
         let inst = match (ri, b.splat_byte()) {
             (Some(ri), Some(byte)) => Inst::new(ri).with(BIMM, byte.into()),
@@ -147,13 +149,13 @@ impl Lowering<'_> {
         inst
     }
 
-    /// Arranges the sources of a byte operation: a constant comes second, and subtracting a
-    /// constant becomes an addition, because not every subtraction has an immediate form.
+    /// Returns an equivalent byte operation that may have an immediate form: a constant comes
+    /// second, and the subtraction of a constant becomes an addition.
     fn arranged(op: Bytes, sign: Sign, a: Src, b: Src) -> (Bytes, Src, Src) {
         let commutes = matches!(op, Bytes::Add | Bytes::Min | Bytes::Max);
         let (a, b) = if commutes && !a.is_reg() { (b, a) } else { (a, b) };
         match (op, sign, b) {
-            // -0x80 has no negation.
+            // The signed byte -0x80 has no negation.
             (Bytes::Sub, Sign::S, Src::Bytes(bytes)) if !bytes.contains(&0x80) => {
                 (Bytes::Add, a, Src::Bytes(bytes.map(u8::wrapping_neg)))
             }
@@ -206,8 +208,8 @@ impl Lowering<'_> {
         Inst::new(Opcode::BITOP_RR).with(BITOP, table.into())
     }
 
-    /// Starts a bitwise operation whose flags are unused, because the flags of the byte-immediate
-    /// forms are undefined.
+    /// Starts a bitwise operation on words whose flags are unused. The operation may have a byte
+    /// immediate, which leaves the flags undefined.
     pub(super) fn scalar_table_value(&mut self, table: u8, a: Src, b: Src) -> Inst {
         let (first, second, turned) = if a.is_reg() { (a, b, table) } else { (b, a, exchanged(table)) };
         if let (Some((op, not)), Src::Word(_), Some(byte)) = (immediate_table(turned), second, second.splat_byte())
@@ -241,7 +243,7 @@ impl Lowering<'_> {
 
     // Products ----------------------------------------------------------------------------------------------------------
 
-    /// Starts a multiplication, in the immediate form if the second factor is an immediate.
+    /// Starts a multiplication. If the second factor is an immediate, the opcode has an immediate.
     fn factors(&mut self, (rr, ri): (Opcode, Opcode), a: Factor, b: Factor) -> Inst {
         let (a, b) = if a.src.is_reg() { (a, b) } else { (b, a) };
         let inst = match b.src.splat_byte() {
@@ -265,7 +267,8 @@ impl Lowering<'_> {
             .with(SHIFT, readout.shift as u64)
     }
 
-    /// Emits a product into the accumulator, replacing or adding to its contents.
+    /// Emits a product that replaces the contents of the accumulator or, if `accumulate`, is added
+    /// to them.
     pub(super) fn product(&mut self, accumulate: bool, a: Factor, b: Factor) {
         let forms = match accumulate {
             false => (Opcode::VMUL_S_RR_VA, Opcode::VMUL_S_RI_VA),
@@ -275,7 +278,7 @@ impl Lowering<'_> {
         self.out.push(inst);
     }
 
-    /// Emits a product into the accumulator and returns the readout.
+    /// Emits a product into the accumulator, and returns the register with the readout.
     pub(super) fn product_read(&mut self, accumulate: bool, readout: Readout, a: Factor, b: Factor) -> Reg {
         let inst = self.factors(product_forms(accumulate, readout.sign), a, b);
         self.out.vector(Self::read_as(inst, readout))
@@ -291,7 +294,7 @@ impl Lowering<'_> {
         Flag::Bit { c, bit: SLCT_ZERO, not: false }
     }
 
-    /// Selects the first word if a condition holds, else the second.
+    /// Returns a register with the first word if a condition holds, else with the second word.
     pub(super) fn chosen(&mut self, flag: Flag, a: Src, b: Src) -> Reg {
         match flag {
             Flag::Known(true) => self.reg_of(a),
@@ -306,11 +309,11 @@ impl Lowering<'_> {
         }
     }
 
-    /// Selects the first bytes where a condition holds, else the second.
+    /// Returns a register with bytes of `a` where a condition holds, and bytes of `b` elsewhere.
     pub(super) fn chosen_bytes(&mut self, flag: VFlag, a: Src, b: Src) -> Reg {
         let (set, clear) = if flag.not { (b, a) } else { (a, b) };
-        // A pair of a vector with itself can be in any register, which saves a move next to a zero
-        // vector.
+        // If one vector is zero, the other one is both parts of the pair, because such a pair can
+        // be in any register and needs no move.
         let (factors, pair) = match (set.splat_byte(), clear.splat_byte()) {
             (_, Some(0)) => (FIRST_IF_SET, [set; 2]),
             (Some(0), _) => (FIRST_IF_CLEAR, [clear; 2]),
@@ -322,7 +325,7 @@ impl Lowering<'_> {
         self.out.read(VCIDX, Reg::new(flag.vc));
         let scalar = Inst::new(Opcode::BVEC).with(VCFLAG, flag.zero.into());
         self.out.read_tuple(second(SRC1), &pair);
-        // The base only affects bits above the byte that is read.
+        // The base operand only affects bits of the sum above the byte that is read.
         let [base, _] = pair;
         self.out.read(second(SRC2), base);
         let vector = Inst::new(Opcode::VMAD2_U).with(FRACTINT, 1).with(HILO, 1).with(SHIFT, -1i64 as u64);
@@ -333,13 +336,13 @@ impl Lowering<'_> {
 
     // Words of vectors --------------------------------------------------------------------------------------------------
 
-    /// Extracts a word of a vector.
+    /// Extracts word number `word` of a vector into a `$r`.
     pub(super) fn word_from(&mut self, vector: Reg, word: u8) -> Reg {
         self.out.read(SRC1, vector);
         self.out.word(Inst::new(Opcode::MOV_R_V).with(VWORD, (word & 3).into()))
     }
 
-    /// Inserts words into a vector, or into a new one if there is none yet.
+    /// Inserts words into the vector `so_far`, or into a new vector if it is `None`.
     pub(super) fn words_into(&mut self, mut so_far: Option<VReg>, words: &[(u8, Src)]) -> Reg {
         for &(word, src) in words {
             self.read_src(SRC1, src);
@@ -355,7 +358,7 @@ impl Lowering<'_> {
 
     // Streams -----------------------------------------------------------------------------------------------------------
 
-    /// Loads a word at the cursor of a stream, and advances the cursor by `step`.
+    /// Loads the word at the cursor of a stream, and advances the cursor by `step`.
     pub(super) fn load_word(&mut self, stream: u32, step: u32) -> Reg {
         let inst = Inst::new(Opcode::LDAS_I).with(SRC1, self.streams.region(stream).into()).with(IMM, step.into());
         self.out.word(Group::from(inst).with_stream(stream))
@@ -366,15 +369,15 @@ impl Lowering<'_> {
         self.out.vector(Group::from(inst).with_stream(stream))
     }
 
-    /// Stores at the cursor of a stream, and advances the cursor by `step`.
+    /// Stores a register at the cursor of a stream, and advances the cursor by `step`.
     pub(super) fn store_at(&mut self, opcode: Opcode, data: Reg, stream: u32, step: u32) {
         self.out.read(SRC1, data);
         let inst = Inst::new(opcode).with(DST, self.streams.region(stream).into()).with(IMM, step.into());
         self.out.push(Group::from(inst).with_stream(stream));
     }
 
-    /// Sets a window's `$a` to the address at an offset. If `kept`, the offset is clamped so that
-    /// an out-of-bounds access stays in the window's margin; only stores need this.
+    /// Sets the `$a` of a window to the address of an element. If `kept`, the offset is clamped, so
+    /// that an out-of-bounds store stays in the margin around the buffer.
     pub(super) fn go_to_window(&mut self, window: u32, mem: MemAttr, index: Src, kept: bool) -> Reg {
         let mut offset = index;
         if mem.scale > 1 {
@@ -401,7 +404,7 @@ impl Lowering<'_> {
         address
     }
 
-    /// Loads the word or vector at a window's `$a`.
+    /// Loads the word or the vector at the address in the `$a` of a window.
     pub(super) fn load_there(&mut self, opcode: Opcode, window: u32) -> Reg {
         let group = Group::from(Inst::new(opcode).with(SRC1, self.streams.region(window).into())).with_stream(window);
         if opcode == Opcode::LDVH { self.out.vector(group) } else { self.out.word(group) }
@@ -420,13 +423,13 @@ impl Lowering<'_> {
         Src::Reg(self.out.word(bits))
     }
 
-    /// Returns the bit offset of the element at a cursor within its word.
+    /// Returns the bit offset, within its word, of the element at the cursor of a stream.
     pub(super) fn place_in_word(&mut self, stream: u32) -> Src {
         let cursor = self.out.word(Inst::new(Opcode::MOV_R_A).with(SRC1, self.streams.region(stream).into()));
         self.bits_in_word(cursor)
     }
 
-    /// Emits an instruction of three vectors.
+    /// Emits an instruction with three vector operands and a vector result.
     pub(super) fn three_vectors(&mut self, opcode: Opcode, a: Src, b: Src, c: Src) -> Reg {
         for (field, src) in [(SRC1, a), (SRC2, b), (SRC3, c)] {
             self.read_src(field, src);
@@ -434,7 +437,7 @@ impl Lowering<'_> {
         self.out.vector(Inst::new(opcode))
     }
 
-    /// Starts a scalar instruction of one source.
+    /// Starts a scalar instruction with one source operand.
     pub(super) fn one(&mut self, opcode: Opcode, place: Field, src: Src) -> Inst {
         self.read_src(place, src);
         Inst::new(opcode)

@@ -1,11 +1,12 @@
-//! Types that the rules use: registers, constants, flags, and operations of instruction families.
+//! Types that the VP1 rules use: registers, constants, flags, and the operations of similar
+//! instructions.
 
 use crate::vcode::VReg;
 
-/// Register of any file, or `$r31`, which is zero.
+/// Register of any file, or `$r31`, which is always 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reg {
-    /// `None` is `$r31`.
+    /// The virtual register, or `None` for `$r31`.
     pub vreg: Option<VReg>,
 }
 
@@ -17,19 +18,19 @@ impl Reg {
     }
 }
 
-/// Value as an operand.
+/// Source operand: a register or a constant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Src {
     /// Value in a register.
     Reg(Reg),
-    /// Constant of a scalar register.
+    /// 32-bit constant for a scalar register.
     Word(u32),
-    /// Constant of a vector register.
+    /// 16-byte constant for a vector register.
     Bytes([u8; 16]),
 }
 
 impl Src {
-    /// Returns the byte of a splat constant.
+    /// If the operand is a vector constant whose bytes are equal, returns this byte.
     pub(super) fn splat_byte(self) -> Option<u8> {
         match self {
             Src::Reg(_) => None,
@@ -41,7 +42,8 @@ impl Src {
         }
     }
 
-    /// Returns the constant if it fits the signed immediate of scalar instructions.
+    /// If the operand is a word constant that fits the signed 11-bit immediate of scalar
+    /// instructions, returns it.
     pub(super) fn imm11(self) -> Option<i32> {
         match self {
             Src::Word(word) if (-(1 << 10)..1 << 10).contains(&(word as i32)) => Some(word as i32),
@@ -53,7 +55,7 @@ impl Src {
         matches!(self, Src::Reg(_))
     }
 
-    /// Returns the constant of a scalar register; `$r31` counts as 0.
+    /// If the operand is a word constant, returns its value. `$r31` counts as the constant 0.
     pub(super) const fn known_word(self) -> Option<u32> {
         match self {
             Src::Word(word) => Some(word),
@@ -62,20 +64,21 @@ impl Src {
         }
     }
 
-    /// Returns the byte of a splat constant; `$r31` counts as 0.
+    /// If all bytes of the operand are a known byte, returns this byte. `$r31` counts as bytes of
+    /// 0.
     pub(super) fn known_byte(self) -> Option<u8> {
         if self == Src::Reg(Reg::ZERO) { Some(0) } else { self.splat_byte() }
     }
 }
 
-/// Condition: constant, or in a bit of a `$c`.
+/// Condition of a select or a branch: a constant, or a bit of a `$c`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Flag {
     Known(bool),
     Bit {
-        /// The `$c`.
+        /// Flags register that holds the bit.
         c: VReg,
-        /// Bit number.
+        /// Number of the bit in the `$c`.
         bit: u8,
         /// `true` if the bit is inverted.
         not: bool,
@@ -91,10 +94,10 @@ impl Flag {
     }
 }
 
-/// Condition per component, in one half of a `$vc`.
+/// Condition for each byte of a vector: the sign flags or the zero flags of a `$vc`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct VFlag {
-    /// The `$vc`.
+    /// Flags register that holds the flags of all bytes.
     pub vc: VReg,
     /// `true` for the zero flags, `false` for the sign flags.
     pub zero: bool,
@@ -108,14 +111,14 @@ impl VFlag {
     }
 }
 
-/// Signedness of numbers.
+/// Signedness with which numbers are read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sign {
     U,
     S,
 }
 
-/// Operation on bytes, four in a `$r` or sixteen in a `$v`.
+/// Operation on bytes: the four bytes of a `$r`, or the sixteen bytes of a `$v`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bytes {
     Add,
@@ -125,12 +128,12 @@ pub enum Bytes {
     Shr,
 }
 
-/// Operation on 32 bits.
+/// Operation on 32-bit words in `$r`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Alu {
     Add,
     Sub,
-    /// Product of the signed low halves.
+    /// Product of the low 16 bits of both operands, which are signed.
     Mul,
     Min,
     Max,
@@ -138,14 +141,14 @@ pub enum Alu {
     Shr,
 }
 
-/// Half of a 16-bit result.
+/// Low or high byte of a 16-bit result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Half {
     Low,
     High,
 }
 
-/// Rounding of results.
+/// Rounding of the bits that a readout drops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Round {
     /// Rounds down.
@@ -154,17 +157,17 @@ pub(crate) enum Round {
     Nearest,
 }
 
-/// Readout of the accumulator after an integer multiplication.
+/// Byte that an instruction reads from the accumulator after an integer multiplication.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Readout {
     pub sign: Sign,
     pub half: Half,
     pub round: Round,
-    /// The sum is scaled by two to this power.
+    /// The sum in the accumulator is multiplied by 2 to the power of this number.
     pub shift: i8,
 }
 
-/// Factor of a multiplication: an operand and the sign of its bytes.
+/// Factor of a multiplication: an operand and the signedness of its bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Factor {
     pub src: Src,

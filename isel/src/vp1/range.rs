@@ -1,14 +1,14 @@
-//! Range analysis of 32-bit values.
+//! Value ranges of 32-bit integers.
 
 use std::ops::RangeInclusive;
 
 use halfbyte_ir::{Kernel, Op, Type, Value};
 
-/// Maximum depth of nested ops to inspect.
+/// Maximum number of nested ops that the range analysis inspects.
 const MAX_DEPTH: u32 = 4;
 
-/// Returns the range of a scalar as a signed number. A scalar below 32 bits, or of unknown range,
-/// has the full 32-bit range.
+/// Returns the value range of a scalar, read as a signed 32-bit integer. A scalar of unknown range,
+/// or with fewer than 32 bits, has the full range.
 pub(crate) fn range(kernel: &Kernel, value: Value) -> RangeInclusive<i64> {
     known(kernel, value, MAX_DEPTH).unwrap_or(i64::from(i32::MIN)..=i64::from(i32::MAX))
 }

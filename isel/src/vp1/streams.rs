@@ -1,4 +1,4 @@
-//! Streams of a packed kernel: their regions, cursors and steps on the machine.
+//! Streams of a packed kernel: their regions of the data store, their cursors and their steps.
 
 use halfbyte_abi::Signature;
 use halfbyte_ir::{Direction, Kernel, Op, ParamKind, Reason, Refusal, Span, Type, stream as ir};
@@ -6,15 +6,15 @@ use halfbyte_isa::stream::{self as isa, MAX_M_WORDS, MAX_STREAMS, StreamContents
 use halfbyte_isa::vp1::TARGET;
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 
-/// If one group of items needs more than the data store, returns the site of the largest access and
-/// the reason why no launch can run.
+/// If the streams of one group need more than the data store, returns the location of the access
+/// with the largest stream, and the reason why no launch can be executed.
 fn too_large(
     kernel: &Kernel,
     packing: &ir::Packing,
     streams: &[isa::Stream],
     regions: &[u32],
 ) -> Option<(Span, Reason)> {
-    // Additional needs of a launch, such as items of an unknown count, only increase the size.
+    // The least trip counts are used. A launch with higher counts only needs more memory.
     let rounds = |stream: &isa::Stream| {
         let trips = stream.steps.iter().map(|step| match step.trips {
             isa::TripCount::Const(trips) => u64::from(trips),
@@ -62,20 +62,20 @@ fn too_large(
     Some((stream.site, Reason::from(reason).help(help)))
 }
 
-/// Number of items of a group without one-byte accesses.
+/// Number of items in a group of a kernel without one-byte accesses.
 const FEW: u32 = 4;
 
-/// Streams of a kernel. The cursor of region k is `$a` k.
+/// Streams of a kernel. The address register `$a` k is the cursor of region k.
 pub(crate) struct Streams {
-    /// Region of each stream.
+    /// Number of the region of the data store that each stream uses.
     regions: Vec<u32>,
-    /// Streams as emission needs them.
+    /// Descriptions of the streams for the emission of the object.
     pub of_tiles: Vec<isa::Stream>,
-    /// Number of loads and stores of each stream.
+    /// Number of loads and stores that access each stream.
     accesses: Vec<u32>,
-    /// First word of `$m` that holds each parameter.
+    /// Number of the first `$m` that holds each kernel parameter.
     param_words: Vec<u8>,
-    /// First word of `$m` that holds a region.
+    /// Number of the first `$m` that holds the address of a region.
     first_word: u8,
 }
 
@@ -147,41 +147,43 @@ impl Streams {
         self.of_tiles.len() as u32
     }
 
-    /// Returns `true` if the stream holds a single element that is only loaded, so that its loads
-    /// can be hoisted before the loop over groups.
+    /// Returns `true` if the stream holds a single element that is only loaded. Such loads can be
+    /// hoisted before the loop over groups.
     pub(super) fn is_read_once(&self, number: u32) -> bool {
         let is_read = |stream: &isa::Stream| stream.holds == StreamContents::Elements && !stream.site.written;
         self.get(number).is_some_and(|stream| stream.uniform && stream.steps.is_empty() && is_read(stream))
     }
 
-    /// Returns `true` if the stream is traversed element by element and is the first of its region.
+    /// Returns `true` if the stream is accessed element by element and is the first one in its
+    /// region, so that it sets the region's cursor.
     pub(super) fn has_cursor(&self, number: u32) -> bool {
         let first = self.regions.iter().position(|&region| region == self.region(number));
         first == Some(number as usize) && self.get(number).is_some_and(|stream| stream.holds != StreamContents::Buffer)
     }
 
-    /// Returns `true` if every group restarts at the first element.
+    /// Returns `true` if each group of items begins again at the first element of the stream.
     pub(super) fn starts_again(&self, number: u32) -> bool {
         self.get(number).is_some_and(|stream| stream.uniform) && !self.is_read_once(number)
     }
 
-    /// Returns `true` if all accesses are to the first element, so the cursor does not move.
+    /// Returns `true` if the stream has one element and a single access, so that the cursor does
+    /// not move.
     pub(super) fn stays(&self, number: u32) -> bool {
         self.get(number).is_some_and(|stream| stream.uniform && stream.steps.is_empty())
             && self.accesses.get(number as usize) == Some(&1)
     }
 
-    /// Returns the region of a stream.
+    /// Returns the number of the region that a stream uses.
     pub(super) fn region(&self, number: u32) -> u32 {
         self.regions.get(number as usize).copied().unwrap_or(number)
     }
 
-    /// Returns the word of `$m` with the start of a stream's region.
+    /// Returns the number of the `$m` with the start of the region that a stream uses.
     pub(super) fn method_register(&self, number: u32) -> u8 {
         self.first_word + self.region(number) as u8
     }
 
-    /// Returns the words of `$m` with a scalar parameter.
+    /// Returns the numbers of the `$m` that hold a scalar parameter.
     pub(super) fn param_words(&self, number: u32, ty: Type) -> Option<std::ops::Range<u8>> {
         let first = *self.param_words.get(number as usize)?;
         Some(first..first + ty.bits().div_ceil(32) as u8)

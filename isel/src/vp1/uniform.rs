@@ -1,20 +1,20 @@
-//! Uniformity analysis: instructions with the same result for all groups of work items, which are
-//! computed once, before the loop over groups.
+//! Uniformity analysis: finds instructions whose result is the same for all groups of work items.
+//! They are executed once, before the loop over groups.
 
 use cranelift_entity::EntitySet;
 use halfbyte_ir::{Flow, Inst, Kernel, Op, Value, ValueDef};
 
 use super::streams::Streams;
 
-/// Instructions whose results do not depend on the group, definitions before uses.
+/// Instructions whose results are the same for all groups of work items.
 pub(crate) struct Uniform {
-    /// The instructions in order.
+    /// The uniform instructions, definitions before uses.
     pub insts: Vec<Inst>,
     set: EntitySet<Inst>,
 }
 
 impl Uniform {
-    /// Analyses a packed kernel.
+    /// Finds the uniform instructions of a packed kernel.
     pub(super) fn new(kernel: &Kernel, flow: &Flow, streams: &Streams) -> Uniform {
         let mut uniform = Uniform { insts: Vec::new(), set: EntitySet::new() };
         for block in flow.reverse_postorder() {
@@ -28,7 +28,7 @@ impl Uniform {
         uniform
     }
 
-    /// Returns `true` if an instruction is uniform.
+    /// Returns `true` if the result of an instruction is the same for all groups.
     pub(super) fn contains(&self, inst: Inst) -> bool {
         self.set.contains(inst)
     }

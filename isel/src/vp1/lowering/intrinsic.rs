@@ -1,4 +1,5 @@
-//! Selection of intrinsics: bundles of VP1 assembly become instructions on virtual registers.
+//! Selection of intrinsics: an intrinsic, written as bundles of VP1 assembly, becomes these
+//! instructions on virtual registers.
 
 use halfbyte_ir::{Inst, IntrinsicData, Kernel, Reason, Type, Value};
 use halfbyte_isa::row::{OperandRole, RegFile};
@@ -16,7 +17,7 @@ use super::{Lowering, class_of};
 use crate::vcode::{Access, Operand, VReg};
 use crate::{Refusal, intrinsics};
 
-/// Returns an intrinsic's instruction template.
+/// Returns the template of an intrinsic: its instructions with placeholders for registers.
 fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<Template, Reason> {
     let text = intrinsics::text_for(data, TARGET.name())?;
     let file = |ty: Type| match class_of(ty) {
@@ -29,7 +30,8 @@ fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<Templat
     Template::parse(text, result, &operands).map_err(intrinsics::malformed_text)
 }
 
-/// Returns refusals of the intrinsics that are not VP1 instructions, used or unused.
+/// Returns a refusal for each intrinsic of the kernel, used or unused, that is not valid VP1
+/// assembly.
 pub(crate) fn check(kernel: &Kernel) -> Vec<Refusal> {
     intrinsics::refused(kernel, TARGET.name(), template)
 }
@@ -55,7 +57,8 @@ pub(super) fn lower(lowering: &mut Lowering<'_>, inst: Inst, data: &IntrinsicDat
         }
     }
     Ok(match kernel.insts[inst].ty {
-        // A mask lane is true if its sign bit is set; the sign is copied to all bits of the lane.
+        // A lane of the result mask is true if the sign bit of its byte is set. A shift copies the
+        // sign to all bits of the byte.
         Type::I1X16 => lowering.out.sign_mask(Opcode::VSHR_S_RI, values.result),
         Type::I1X4 => lowering.out.sign_mask(Opcode::BSHR_S_RI, values.result),
         Type::I1 => lowering.out.sign_mask(Opcode::SAR_RI, values.result),
@@ -63,8 +66,8 @@ pub(super) fn lower(lowering: &mut Lowering<'_>, inst: Inst, data: &IntrinsicDat
     })
 }
 
-/// Returns an operand's register. The upper bits of a narrow value are undefined but visible to the
-/// instructions, so they are cleared.
+/// Returns the register of an operand. The unspecified upper bits of a narrow value are cleared,
+/// because the instructions of the intrinsic could read them.
 fn operand(lowering: &mut Lowering<'_>, value: Value) -> Option<VReg> {
     let (ty, reg) = (lowering.kernel.ty(value), lowering.value_reg(value));
     if ty.is_mask() {
@@ -75,7 +78,7 @@ fn operand(lowering: &mut Lowering<'_>, value: Value) -> Option<VReg> {
 }
 
 impl Builder {
-    /// Copies the sign of each byte, or of the whole register, to all its bits.
+    /// Emits a shift that copies the sign of each byte, or of the whole register, to all its bits.
     fn sign_mask(&mut self, shift: Opcode, signs: Option<VReg>) -> Reg {
         self.read(SRC1, signs.map_or(Reg::ZERO, Reg::new));
         match shift {
@@ -85,16 +88,16 @@ impl Builder {
         }
     }
 
-    /// Sets `$vx` to a value, through the image.
+    /// Sets `$vx` to a value, which is moved through the data image.
     fn extra(&mut self, value: Option<VReg>) {
         self.read(SRC1, value.map_or(Reg::ZERO, Reg::new));
         self.push(Word::new(Opcode::STVH).with(DST, A_FRAME.into()).with(IMM, PASSED_AT.into()));
-        // Only this load writes `$vx`. The load advances the address by 0.
+        // Only LDAXH writes `$vx`. The instruction advances the address register by 0.
         self.push(Word::new(Opcode::LDAXH).with(SRC1, A_PASSED.into()).with(SRC2, A_FRAME.into()));
     }
 }
 
-/// Registers of the names in a template, at the current position.
+/// Virtual register of each placeholder of a template, at the current instruction.
 #[derive(Default)]
 struct Values {
     result: Option<VReg>,
@@ -102,7 +105,7 @@ struct Values {
     temporaries: Vec<Option<VReg>>,
     c: [Option<VReg>; 4],
     vc: [Option<VReg>; 4],
-    /// For each temporary, the `$vc` at the time when all were copied to it.
+    /// For each temporary, the registers of all `$vc` at the time when they were copied to it.
     copies: Vec<[Option<VReg>; 4]>,
 }
 
@@ -127,7 +130,7 @@ impl Values {
             Placeholder::Temporary(n) => self.temporaries.get_mut(usize::from(n)),
             Placeholder::Flags(n) if file == RegFile::C => self.c.get_mut(usize::from(n)),
             Placeholder::Flags(n) => self.vc.get_mut(usize::from(n)),
-            // Templates write neither.
+            // The instructions of a template do not write operands or copied flags.
             Placeholder::Operand(_) | Placeholder::CopiedFlags { .. } => None,
         };
         if let Some(place) = place {
@@ -135,7 +138,7 @@ impl Values {
         }
     }
 
-    /// Emits one bundle. Its results are visible only to later bundles.
+    /// Emits one bundle of a template. Its results are visible only to later bundles.
     fn bundle(&mut self, out: &mut Builder, words: &Words) {
         let before = out.operands.len();
         for slot in &words.slots {
@@ -143,7 +146,8 @@ impl Values {
             let class = class_of_file(slot.file);
             let (reg, access) = match (slot.role, held) {
                 (OperandRole::Use, Some(reg)) => (reg, Access::Use),
-                // A template reads only what it has written.
+                // A template does not read a placeholder before it is written, so there is nothing
+                // to read.
                 (OperandRole::Use, None) => continue,
                 (OperandRole::Update, Some(old)) => (out.vreg(class), Access::UpdateInPlace(old)),
                 (OperandRole::Update, None) | (OperandRole::Def, _) => (out.vreg(class), Access::Def),
@@ -170,7 +174,7 @@ impl Values {
     }
 }
 
-/// Returns the register class of a file.
+/// Returns the register class whose virtual registers are in a register file.
 fn class_of_file(file: RegFile) -> Class {
     match file {
         RegFile::V => Class::V,

@@ -1,7 +1,7 @@
-//! VP1's part of selection: from a packed kernel to instructions on virtual registers.
+//! Instruction selection for VP1: from a packed kernel to instructions on virtual registers.
 //!
-//! The program processes the groups of a tile one after another. Code that is uniform for all
-//! groups comes first, followed by a loop around the kernel's blocks.
+//! The program processes the groups of items in a tile one after another. Code whose result is the
+//! same for all groups comes first. A loop around the kernel's blocks follows.
 
 pub(crate) mod context;
 pub(crate) mod intrinsic;
@@ -37,60 +37,62 @@ pub(super) struct Lowering<'k> {
     pub streams: Streams,
     pub fired: Vec<u32>,
     pub trace: Option<&'k mut Trace>,
-    /// Current nesting depth of operand folds.
+    /// Number of operand folds in progress that are nested in each other.
     pub depth: u32,
-    /// Vector words that the current instruction has extracted.
+    /// Words of vectors that were extracted for the current instruction, with their registers.
     words_here: Vec<(Value, Reg)>,
-    /// Current block, or `None` before the loop over groups.
+    /// Block whose code is being selected, or `None` for the code before the loop over groups.
     block: Option<Block>,
-    /// Block of each instruction that is not hoisted before the loop over groups.
+    /// Block of each instruction. `None` if the instruction is hoisted before the loop over groups.
     blocks: SecondaryMap<Inst, PackedOption<Block>>,
     locate: &'k dyn Fn(Span) -> Loc,
     /// Number of work items in a group.
     items: u32,
     pub uniform: Uniform,
     pub uses: Uses,
-    /// Words of factors that are computed before the loop over groups.
+    /// Registers with two factors, which are computed before the loop over groups.
     pub factor_words: Vec<FactorWord>,
-    /// Vectors that are copied before the loop over groups. `None` once selection has reached that
-    /// code, where no copies are needed.
+    /// Vectors that are copied before the loop over groups. `None` once selection has reached the
+    /// code before the loop, which needs no copies.
     pub copies: Option<Vec<Copied>>,
     needed: EntitySet<Value>,
-    /// Accessed windows, with their registers set before the loop over groups.
+    /// Windows that the kernel accesses. Their registers are set before the loop over groups.
     windows: Vec<WindowRegs>,
-    /// Register that the uses of a value refer to, created at the first use.
+    /// Register of each value, created at the first visited use. The definition is visited later.
     value_regs: SecondaryMap<Value, Option<VReg>>,
-    /// Register to which a rule's result aliases a value's register.
+    /// For each virtual register of a value, the register of a rule's result that holds the same
+    /// value.
     aliases: Vec<Option<VReg>>,
-    /// Register with the group number, defined as a parameter of the entry block, if anything uses
-    /// it.
+    /// Register with the number of the current group, if any code reads it. The register is a
+    /// parameter of the first block in the loop.
     group_number: Option<VReg>,
     around: GroupLoopBlocks,
     refusals: Vec<Refusal>,
     poll: Poll<'k>,
 }
 
-/// Registers of a window.
+/// Registers with the address and the bound of a window.
 #[derive(Clone, Copy)]
 struct WindowRegs {
     stream: u32,
-    /// Contents of the stream's `$m`; the lower half is the address of the buffer's first byte.
+    /// Contents of the stream's `$m`. The lower half is the address of the first byte of the
+    /// buffer.
     start: VReg,
-    /// Offset past the end of the buffer, to which out-of-bounds stores are redirected. `None`
-    /// without stores.
+    /// Offset past the end of the buffer, to which out-of-bounds stores are redirected. `None` if
+    /// the kernel does not store to the window.
     bound: Option<VReg>,
 }
 
-/// Blocks around those of the kernel, numbered after them.
+/// Blocks that selection adds around those of the kernel. Their numbers follow those of the kernel.
 #[derive(Clone, Copy)]
 struct GroupLoopBlocks {
     /// Block before the loop over groups.
     before: Block,
-    /// End of a group.
+    /// Block at the end of a group, which tests whether groups are left.
     latch: Block,
-    /// Edge block from the latch to the next group.
+    /// Block on the back edge from the latch to the next group.
     back: Block,
-    /// End of the tile.
+    /// Block at the end of the tile.
     done: Block,
 }
 
@@ -101,7 +103,7 @@ impl GroupLoopBlocks {
     }
 }
 
-/// Selects a packed kernel's instructions.
+/// Selects the VP1 instructions of a packed kernel.
 pub(crate) fn select(request: Request<'_>) -> Result<Selected, Vec<Refusal>> {
     let Request { kernel, locate, trace, poll, .. } = request;
     let signature = crate::signature::signature(kernel, TARGET.name()).map_err(|refusal| vec![refusal])?;
@@ -144,7 +146,7 @@ pub(crate) fn select(request: Request<'_>) -> Result<Selected, Vec<Refusal>> {
     lowering.run(signature, entry, &flow)
 }
 
-/// Returns the register class that holds a type, if any.
+/// Returns the register class that holds values of a type, or `None` if none does.
 pub(super) fn class_of(ty: Type) -> Option<Class> {
     match ty {
         Type::I8X16 | Type::I1X16 => Some(Class::V),
@@ -156,7 +158,7 @@ pub(super) fn class_of(ty: Type) -> Option<Class> {
 impl Lowering<'_> {
     fn run(mut self, signature: Signature, entry: Block, flow: &Flow) -> Result<Selected, Vec<Refusal>> {
         let kernel = self.kernel;
-        // Block parameters get their registers before anything uses them.
+        // Block parameters get their registers before any instruction uses them.
         for block in flow.reverse_postorder() {
             for &param in kernel.block_params(block) {
                 self.value_reg(param);
@@ -180,7 +182,8 @@ impl Lowering<'_> {
 
     // Values ------------------------------------------------------------------------------------------------------------
 
-    /// Returns the register of a value, which its definition will write later.
+    /// Returns the register of a value. The definition of the value, which is visited later, writes
+    /// it.
     pub(super) fn value_reg(&mut self, value: Value) -> Reg {
         let vreg = match self.value_regs[value] {
             Some(vreg) => vreg,
@@ -194,7 +197,7 @@ impl Lowering<'_> {
         Reg::new(vreg)
     }
 
-    /// Records that the value of `vreg` is in `at`.
+    /// Records that register `at` holds the value of register `vreg`.
     fn define(&mut self, vreg: VReg, at: Reg) {
         let at = match at.vreg {
             Some(at) => Some(at),
@@ -207,13 +210,14 @@ impl Lowering<'_> {
         self.aliases[index] = at;
     }
 
-    /// Returns the register with the window's `$m`, whose lower half is the address of the window.
+    /// Returns the register with the contents of a window's `$m`, whose lower half is the address
+    /// of the buffer.
     pub(super) fn window_start(&mut self, stream: u32) -> Reg {
         Reg::new(self.window(stream).start)
     }
 
-    /// Returns the register with the offset past the end of a window, to which out-of-bounds stores
-    /// are redirected.
+    /// Returns the register with the offset past the end of a window's buffer, to which
+    /// out-of-bounds stores are redirected.
     pub(super) fn window_bound(&mut self, stream: u32) -> Reg {
         let at = self.window(stream);
         let bound = at.bound.unwrap_or_else(|| self.out.vreg(Class::R));
@@ -230,7 +234,7 @@ impl Lowering<'_> {
         new
     }
 
-    /// Computes the registers of windows.
+    /// Emits the code that sets the registers of all windows.
     fn define_windows(&mut self) {
         for WindowRegs { stream, start, bound } in std::mem::take(&mut self.windows) {
             let word = self.out.method_register(self.streams.method_register(stream));
@@ -241,20 +245,21 @@ impl Lowering<'_> {
             let first = self.out.word(first);
             let size = self.scalar_alu(Alu::Sub, Src::Reg(end), Src::Reg(first));
             let size = self.out.word(size);
-            // Far enough that no access at this offset, with any alignment, reaches back into the
-            // buffer.
+            // The margin is large enough that no access at this offset, with any alignment, reaches
+            // back into the buffer.
             let behind = self.alu(Alu::Add, size, WINDOW_MARGIN - 1);
             self.define(bound, behind);
         }
     }
 
-    /// Returns `true` if a value has a single use and is defined in the current block.
+    /// Returns `true` if the value has a single use and is defined in the current block.
     pub(super) fn is_for_here(&self, value: Value) -> bool {
         let made = self.kernel.def_inst(value).map(|inst| self.blocks[inst].expand());
         self.uses.is_single(value) && made == Some(self.block)
     }
 
-    /// Returns the register with a word of a vector, which is the given value.
+    /// Extracts word number `word` of a vector, which is `value`, for the current instruction, and
+    /// returns its register.
     pub(super) fn word_here(&mut self, value: Value, vector: Value, word: u8) -> Reg {
         if let Some(&(_, reg)) = self.words_here.iter().find(|known| known.0 == value) {
             return reg;
@@ -265,7 +270,7 @@ impl Lowering<'_> {
         reg
     }
 
-    /// Returns the register with the group number.
+    /// Returns the register with the number of the current group.
     pub(super) fn group_number(&mut self) -> VReg {
         match self.group_number {
             Some(vreg) => vreg,
@@ -288,7 +293,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Returns `true` if the value is a block argument. Called only for refused ops.
+    /// Returns `true` if a branch passes the value to a block. Scans all branches, so it is called
+    /// only to explain a refusal.
     fn is_passed(&self, value: Value) -> bool {
         let kernel = self.kernel;
         let branches = kernel.layout.iter().filter_map(|&block| kernel.terminator(block));
@@ -302,7 +308,7 @@ impl Lowering<'_> {
         self.out.branch(Word::new(opcode).with(SLCT, bit.into()))
     }
 
-    /// Emits the requested words of factors.
+    /// Emits the code that computes the registers with two factors.
     fn factor_words(&mut self, reversed: &mut Vec<InstDraft<Vp1>>) {
         for word in std::mem::take(&mut self.factor_words) {
             let (vreg, at) = self.put_together(&word);
@@ -314,16 +320,16 @@ impl Lowering<'_> {
     // Code around the groups
     // --------------------------------------------------------------------------------------------
 
-    /// Builds the block before the loop over groups, the data image, and the blocks that end a
-    /// group. `entry`, the first block of a group, gets its parameters.
+    /// Builds the block before the loop over groups, the data image, and the blocks at the end of a
+    /// group. Adds the parameters of `entry`, the first block of a group.
     fn around_groups(
         &mut self,
         entry_block: Block,
         entry: Option<&mut BlockDraft<Vp1>>,
     ) -> (BlockDraft<Vp1>, Vec<u8>, [BlockDraft<Vp1>; 3]) {
         let kernel = self.kernel;
-        // Code is emitted backwards, so the uniform instructions, which come last before the loop,
-        // are emitted first.
+        // Code is selected backwards, so the uniform instructions, which are last in the block
+        // before the loop, are selected first.
         let mut reversed = Vec::new();
         for copy in self.copies.take().into_iter().flatten() {
             if let Some((vreg, at)) = self.copied(&copy) {
@@ -391,7 +397,7 @@ impl Lowering<'_> {
         (before, image, [latch, back, done])
     }
 
-    /// Returns the number of groups of the tile.
+    /// Returns the register with the number of groups in the tile.
     fn group_count(&mut self) -> Reg {
         let items = self.out.method_register(M_TILE_ITEMS);
         if self.items == 1 {
@@ -401,7 +407,7 @@ impl Lowering<'_> {
         self.alu(Alu::Shr, rounded, self.items.trailing_zeros())
     }
 
-    /// Returns the number of the tile's first group.
+    /// Returns the register with the number of the first group in the tile.
     fn first_group(&mut self) -> Reg {
         let item = self.out.method_register(M_FIRST_ITEM);
         if self.items == 1 { item } else { self.alu(Alu::Shr, item, self.items.trailing_zeros()) }
@@ -417,8 +423,8 @@ impl Lowering<'_> {
         self.out.push(Word::new(Opcode::MOV_A_R).with(DST, self.streams.region(stream).into()));
     }
 
-    /// Builds the latch, which decrements the number of remaining groups. Also returns the
-    /// arguments for the next group.
+    /// Builds the latch, which decrements the number of remaining groups. Also returns the block
+    /// arguments that the back edge passes to the next group.
     fn latch(&mut self, count: VReg, group: Option<VReg>, loc: Loc) -> (BlockDraft<Vp1>, Vec<VReg>) {
         let GroupLoopBlocks { latch, back, done, .. } = self.around;
         let mut next = Vec::new();
@@ -442,7 +448,7 @@ impl Lowering<'_> {
         (BlockDraft { block: latch, reversed, params: Vec::new(), end, loc }, next)
     }
 
-    /// Loads a scalar parameter into the register that its uses refer to.
+    /// Loads a scalar parameter into the register that represents it.
     fn parameter(&mut self, number: usize) {
         let Some(param) = self.kernel.params.get(number) else { return };
         let ty = self.kernel.ty(param.value);
@@ -471,8 +477,8 @@ impl Lowering<'_> {
     }
 }
 
-/// Merges the latch into its only predecessor if it has one, so that a kernel of one block becomes
-/// a loop of one block.
+/// Merges the latch into its predecessor if there is only one, so that a kernel of one block
+/// becomes a loop of one block.
 fn end_in_latch(blocks: &mut Vec<BlockDraft<Vp1>>, latch: Block) {
     let goes = |draft: &BlockDraft<Vp1>| matches!(&draft.end, TerminatorDraft::Jump(way) if way.to == latch);
     let mut ends = (0..).zip(blocks.iter()).filter(|(_, draft)| goes(draft)).map(|(index, _)| index);
@@ -490,7 +496,7 @@ fn end_in_latch(blocks: &mut Vec<BlockDraft<Vp1>>, latch: Block) {
 // ----------------------------------------------------------------------------------------------------------------
 
 impl Lowering<'_> {
-    /// Returns the register that holds a value, following all aliases.
+    /// Returns the register that holds the value of `vreg`, following all aliases.
     fn follow(&self, mut vreg: VReg) -> VReg {
         while let Some(&Some(at)) = self.aliases.get(vreg.0 as usize) {
             vreg = at;
@@ -598,7 +604,7 @@ impl<'k> Selector<'k> for Lowering<'k> {
         super::reason_for_type(data.op, data.ty)
     }
 
-    /// Jumps to the latch, because the work items of a group end together.
+    /// Returns a jump to the latch, because the work items of a group end together.
     fn exit_terminator(&mut self) -> TerminatorDraft<Vp1> {
         TerminatorDraft::Jump(EdgeDraft { to: self.around.latch, args: Vec::new() })
     }

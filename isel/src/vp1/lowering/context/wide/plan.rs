@@ -1,9 +1,10 @@
-//! Planning of accumulator code for a quotient: the sequence of products, and the readout of their
-//! sum.
+//! Plans of the instructions that compute narrowed bytes in the accumulator: a sequence of
+//! products, and the readout of their sum.
 //!
-//! The accumulator holds 256 times a sum of 20 bits, including its sign. A readout is one byte of
-//! sum * 2^SHIFT, clipped to 16 bits. The high byte is the sum divided by 2^(8 - SHIFT), clipped to
-//! 8 bits. If a divisor is not available, the sum is computed at a larger scale.
+//! The accumulator holds 256 times a sum, which has 20 bits with its sign. A readout is one byte of
+//! sum * 2^SHIFT, saturated to 16 bits. The high byte is the sum divided by 2^(8 - SHIFT),
+//! saturated to 8 bits. If no SHIFT gives the required divisor, the sum is computed at a larger
+//! scale.
 
 use arrayvec::ArrayVec;
 use halfbyte_ir::{Kernel, Op, Type, Value};
@@ -18,9 +19,9 @@ use crate::vp1::operands::{Half, Readout, Round, Sign};
 pub(crate) enum Clip {
     /// Keeps the low bits.
     Wrap,
-    /// Clips to the nearest signed byte.
+    /// Saturates to the nearest signed byte.
     Signed,
-    /// Clips to the nearest unsigned byte.
+    /// Saturates to the nearest unsigned byte.
     Unsigned,
 }
 
@@ -31,7 +32,7 @@ pub(crate) enum Operand {
     Number(i64),
 }
 
-/// Two vectors of the same sign, each with a weight that the scalar unit supplies.
+/// Two vectors of the same signedness, each multiplied by a weight from the scalar unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Pair {
     pub values: [Value; 2],
@@ -39,30 +40,30 @@ pub(crate) struct Pair {
     pub weights: Weights,
 }
 
-/// Weights of a pair.
+/// Weights by which the two vectors of a pair are multiplied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Weights {
     Numbers([i64; 2]),
-    /// Twice these scalars.
+    /// Twice the values of these uniform scalars.
     Scalars([Scalar; 2]),
 }
 
-/// Multiple of a uniform byte that is again a signed byte.
+/// Multiple of a uniform byte. The multiple is also a signed byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Scalar {
     pub value: Value,
     pub times: i64,
 }
 
-/// Addend of the accumulator.
+/// Term that an instruction adds to the accumulator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Addend {
     Product(Operand, Operand),
     Pair(Pair),
 }
 
-/// Sequence of addends. If a pair comes first, it is added to the base, which counts 2^(8 - SHIFT)
-/// times.
+/// Sequence of terms of a sum. If the first one is a pair, its instruction also adds the base,
+/// which is multiplied by 2^(8 - SHIFT).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Chain {
     base: Operand,
@@ -74,50 +75,51 @@ const MAX_STEPS: usize = MAX_TERMS + 1;
 const NOTHING: Operand = Operand::Number(0);
 
 impl Chain {
-    /// Splits off the last step.
+    /// Returns the sequence without its last term, and this term. Returns `None` if there are no
+    /// terms.
     pub(crate) fn split_last(&self) -> Option<(Chain, Addend)> {
         let count = self.count.checked_sub(1)?;
         let last = *self.steps.get(count)?;
         Some((Chain { count, ..*self }, last))
     }
 
-    /// Returns `true` if there are no steps.
+    /// Returns `true` if the sequence has no terms.
     pub(crate) const fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Returns the base of a leading pair.
+    /// Returns the base that the instruction of a leading pair adds.
     pub(crate) const fn base(&self) -> Operand {
         self.base
     }
 }
 
-/// Plan for computing a quotient.
-// Only one plan exists at a time, on the stack; boxing would cost more than the space.
+/// Instructions that compute the bytes of a quotient.
+// The variants differ in size, but only one plan exists at a time, on the stack.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Plan {
-    /// Interpolation between two vectors of unsigned bytes by a weight, starting at the second.
+    /// Interpolation between two vectors of unsigned bytes. Weight 0 gives the second vector.
     Blend { readout: Readout, ends: [Value; 2], weight: Operand },
-    /// Sum in the accumulator.
+    /// Sum of products in the accumulator.
     Chain { readout: Readout, chain: Chain },
 }
 
-/// Facts about a kernel for planning.
+/// Facts about a kernel that planning needs.
 pub(super) struct Facts<'a> {
     pub kernel: &'a Kernel,
     pub uses: &'a Uses,
-    /// Returns `true` if a value is uniform.
+    /// Predicate that returns `true` for uniform values.
     pub is_uniform: &'a dyn Fn(Value) -> bool,
 }
 
-/// Bits of the accumulator's sums, without the sign.
+/// Number of bits of a sum in the accumulator, without the sign.
 pub(super) const SUM_BITS: u32 = 19;
-/// Maximum useful scale of a sum, as a power of two.
+/// Binary logarithm of the largest useful scale of a sum.
 const MAX_SCALE: u32 = 8;
 
 impl Facts<'_> {
-    /// Returns the plan for the bytes of a quotient, if they can be computed exactly.
+    /// Returns the plan for the bytes of a quotient, or `None` if they cannot be computed exactly.
     pub(super) fn plan(&self, quotient: &Quotient, clip: Clip) -> Option<Plan> {
         if quotient.sum.terms.is_empty() {
             return None;
@@ -138,7 +140,7 @@ impl Facts<'_> {
             let shift = quotient.shift + scale;
             let (sign, half, by) = match (sign, shift) {
                 (Some(sign), 5..=12) => (sign, Half::High, 8 - shift as i8),
-                // A result that is not clipped to 8 bits must not be clipped to 16 bits either.
+                // A result that is not saturated to 8 bits must not be saturated to 16 bits either.
                 (_, 0..=4) if sign.is_none_or(|sign| fits(&range, sign)) => {
                     let sign = match (*range.start(), *range.end()) {
                         (0.., ..0x1_0000) => Sign::U,
@@ -155,8 +157,8 @@ impl Facts<'_> {
         plans.min_by_key(|(cost, _)| *cost).map(|(_, plan)| plan)
     }
 
-    /// Matches `b + ((a - b) * w >> shift)`. A sum of two multiples of bytes also matches if the
-    /// factors add up to 2^shift.
+    /// Matches the interpolation `b + ((a - b) * w >> shift)`. A sum of multiples of two vectors
+    /// also matches if the multipliers add up to 2^shift.
     fn blend(quotient: &Quotient, sign: Option<Sign>) -> Option<Plan> {
         let &Quotient { ref sum, shift } = quotient;
         let round = match sum.number {
@@ -184,17 +186,18 @@ impl Facts<'_> {
             }
             _ => return None,
         };
-        // The result lies between the two bytes, unless the weight can exceed 1.
+        // The result is between the two bytes, and so needs no saturation, unless the weight can
+        // exceed 1.
         let is_right = sign == Some(Sign::U) || sign.is_none() && shift >= 8;
         let readout = Readout { sign: Sign::U, half: Half::High, round, shift: 8 - shift as i8 };
         is_right.then_some(Plan::Blend { readout, ends, weight })
     }
 
-    /// Returns the steps for 2^scale times a sum, which is divided by 2^shift and read as the given
-    /// half.
+    /// Returns the terms for 2^scale times a sum, if the sum is divided by 2^shift and read as the
+    /// given byte of the readout.
     fn arranged(&self, sum: &Sum, scale: u32, shift: u32, half: Half) -> Option<(Cost, Round, Chain)> {
         let number = sum.number << scale;
-        // The constant is split into the part that rounding to nearest adds, and the rest.
+        // The constant term is split: rounding to nearest adds one part, and products add the rest.
         let nearest = (shift > 0).then(|| 1 << (shift - 1));
         let (round, number) = match nearest {
             Some(nearest) if number != 0 && (number - nearest) % (nearest << 1) == 0 => {
@@ -222,8 +225,8 @@ impl Facts<'_> {
         Some(((steps, constants, scale), round, chain))
     }
 
-    /// Returns the steps of an arrangement, with their number and the number of registers for
-    /// constants.
+    /// Returns the terms of a sum in an order that instructions can add, with the number of terms
+    /// and the number of registers that their constants need.
     fn steps(&self, terms: &[Term], way: Way) -> Option<((usize, usize), Chain)> {
         let mut pairs = ArrayVec::<Pair, MAX_STEPS>::new();
         let mut alone = ArrayVec::<(Term, Option<Weighted>), MAX_TERMS>::new();
@@ -288,7 +291,8 @@ impl Facts<'_> {
         Some(((count, constants), Chain { base: way.base, steps, count }))
     }
 
-    /// Returns a term as bytes times a weight that the scalar unit can supply.
+    /// If the scalar unit can supply the factor of a term, returns the term as a vector times a
+    /// weight.
     fn weighted(&self, term: &Term) -> Option<Weighted> {
         let Some(by) = term.by else {
             let weight = Weight::Number(term.times);
@@ -296,14 +300,14 @@ impl Facts<'_> {
         };
         let mut both = [(term.byte, by), (by, term.byte)].into_iter();
         let (byte, scalar, value) = both.find_map(|(byte, scalar)| Some((byte, scalar, self.scalar(scalar)?)))?;
-        // The supplied weight is twice a signed byte.
+        // The weight that the scalar unit supplies is twice a signed byte.
         let times = term.times / 2;
         let range = bytes::range(self.kernel, scalar.value, scalar.sign);
         let is_byte = [range.start(), range.end()].into_iter().all(|end| fits(&(end * times..=end * times), Sign::S));
         (term.times % 2 == 0 && is_byte).then_some(Weighted { byte, weight: Weight::Scalar(Scalar { value, times }) })
     }
 
-    /// Returns the uniform byte that is splatted to a vector.
+    /// If a vector is the splat of a uniform byte, returns this byte.
     fn scalar(&self, byte: Byte) -> Option<Value> {
         let inst = self.kernel.def_inst(byte.value)?;
         match (self.kernel.insts[inst].op, self.kernel.args(inst)) {
@@ -314,7 +318,7 @@ impl Facts<'_> {
 }
 
 impl Term {
-    /// Returns the other factor of a product.
+    /// If the term is a product with the factor `byte`, returns the other factor.
     fn other(&self, byte: Byte) -> Option<Byte> {
         match self.by {
             Some(by) if self.byte == byte => Some(by),
@@ -324,22 +328,22 @@ impl Term {
     }
 }
 
-/// Cost of a plan, in order of significance: instructions, registers for constants, and scale of
-/// the sum.
+/// Cost of a plan, most significant number first: instructions, registers for constants, and scale
+/// of the sum.
 type Cost = (usize, usize, u32);
 
-/// Arrangement of a sum.
+/// Choices for the arrangement of a sum as instructions.
 #[derive(Clone, Copy)]
 struct Way {
     in_pairs: bool,
     base: Operand,
-    /// Index of the term that is the base.
+    /// Index of the term that is the base and so needs no product of its own.
     without: Option<usize>,
-    /// Constant to add.
+    /// Constant that products add to the sum.
     number: i64,
 }
 
-/// Bytes times a weight that the scalar unit supplies.
+/// Vector of bytes times a weight that the scalar unit supplies.
 #[derive(Clone, Copy)]
 struct Weighted {
     byte: Byte,
@@ -363,7 +367,7 @@ impl Pair {
         (first.byte.sign == second.byte.sign).then_some(Pair { values, sign: first.byte.sign, weights })
     }
 
-    /// Returns a pair of one vector, with weight 0 for the second half.
+    /// Returns a pair whose vectors are both the given one; the second weight is 0.
     fn twice(one: Weighted) -> Pair {
         let weights = match one.weight {
             Weight::Number(number) => Weights::Numbers([number, 0]),
@@ -373,12 +377,12 @@ impl Pair {
     }
 }
 
-/// Returns the sign with which a byte can represent a number.
+/// Returns the signedness with which a byte can represent a number, preferring unsigned.
 pub(super) fn byte_sign(number: i64) -> Option<Sign> {
     [Sign::U, Sign::S].into_iter().find(|&sign| fits(&(number..=number), sign))
 }
 
-/// Returns `true` if a number is a valid immediate of a product.
+/// Returns `true` if a multiplication accepts the number as an immediate.
 fn is_immediate(number: i64) -> bool {
     byte_sign(number).is_some() && number % 4 == 0
 }

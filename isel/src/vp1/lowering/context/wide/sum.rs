@@ -1,8 +1,9 @@
-//! Analysis of values with wide lanes: sums of bytes and of products of two bytes, divided by a
-//! power of two.
+//! Analysis of values with wide lanes as quotients: sums of bytes and of products of two bytes,
+//! divided by a power of two.
 //!
-//! Wide lanes wrap, so a sum and its addends are known only modulo 2^16 or 2^32. If an op needs the
-//! exact number, as a right shift does, the range of the sum must show that it fits the lane.
+//! Wide lanes wrap, so the analysis knows a sum only modulo 2^16 or 2^32. An op such as a right
+//! shift needs the exact sum. In that case, the value range of the sum must show that it fits the
+//! lane.
 
 use std::ops::RangeInclusive;
 
@@ -12,23 +13,23 @@ use halfbyte_ir::{Inst, Kernel, Op, Type, Value};
 use super::bytes;
 use crate::vp1::operands::Sign;
 
-/// Maximum number of terms of a sum.
+/// Maximum number of terms in a sum.
 pub(super) const MAX_TERMS: usize = 16;
-/// Maximum number of ops to inspect; shared ops count each time.
+/// Maximum number of ops that the analysis inspects. An op with several uses counts for each use.
 const MAX_OPS: u32 = 100;
-/// Maximum magnitude of a number in a sum.
+/// Maximum magnitude of a constant or a multiplier in a sum.
 const MAX_NUMBER: i64 = 1 << 32;
 
 type Range = RangeInclusive<i64>;
 
-/// Vector of bytes of a given sign.
+/// Vector of bytes that are read with a signedness.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Byte {
     pub value: Value,
     pub sign: Sign,
 }
 
-/// Multiple of a byte, or of a product of two bytes.
+/// Multiple of a vector of bytes, or of the product of two such vectors.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Term {
     pub times: i64,
@@ -36,7 +37,7 @@ pub(super) struct Term {
     pub by: Option<Byte>,
 }
 
-/// Sum of terms and a constant.
+/// Sum of terms and a constant, lane by lane.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Sum {
     pub terms: ArrayVec<Term, MAX_TERMS>,
@@ -55,7 +56,8 @@ impl Sum {
         Sum { number, ..Sum::default() }
     }
 
-    /// Adds a term. Returns `None` if there are too many terms or a factor becomes too large.
+    /// Adds a term to the sum. Returns `None` if there are too many terms or a multiplier becomes
+    /// too large.
     fn add(&mut self, term: Term) -> Option<()> {
         let same = self.terms.iter().position(|other| (other.byte, other.by) == (term.byte, term.by));
         let Some(at) = same else { return self.terms.try_push(term).ok() };
@@ -97,7 +99,7 @@ impl Sum {
         Some(result)
     }
 
-    /// Returns the range of the sum.
+    /// Returns the value range of the sum.
     pub(super) fn range(&self, kernel: &Kernel) -> Range {
         self.terms.iter().fold(self.number..=self.number, |sum, term| {
             let one = bytes::range(kernel, term.byte.value, term.byte.sign);
@@ -111,12 +113,12 @@ impl Sum {
     }
 }
 
-/// Returns the number if it is within [`MAX_NUMBER`].
+/// Returns the number if its magnitude is at most [`MAX_NUMBER`].
 fn small(number: i64) -> Option<i64> {
     (number.abs() <= MAX_NUMBER).then_some(number)
 }
 
-/// Returns the range of the products of two ranges.
+/// Returns the range of all products of a number in `a` and a number in `b`.
 fn products(a: &Range, b: &Range) -> Range {
     let ends = [a.start() * b.start(), a.start() * b.end(), a.end() * b.start(), a.end() * b.end()];
     let (least, most) = ends.into_iter().fold((i64::MAX, i64::MIN), |(a, b), n| (a.min(n), b.max(n)));
@@ -139,7 +141,7 @@ impl Quotient {
 
     fn negated(self) -> Option<Quotient> {
         let mut sum = self.sum.times(-1)?;
-        // Negation turns rounding down into rounding up.
+        // The negation of a quotient rounded down is the negated quotient rounded up.
         sum.number += (1 << self.shift) - 1;
         Some(Quotient { sum, shift: self.shift })
     }
@@ -171,27 +173,28 @@ impl Quotient {
         (self.shift < u32::BITS).then(|| self.reduced())
     }
 
-    /// Removes common powers of two from the terms and the divisor.
+    /// Divides the terms and the divisor by their common powers of two.
     fn reduced(mut self) -> Quotient {
         let common = self.sum.terms.iter().map(|term| term.times.trailing_zeros()).min();
         let common = common.unwrap_or_default().min(self.shift);
         for term in &mut self.sum.terms {
             term.times >>= common;
         }
-        // The terms are multiples of 2^common, so the lost part of the constant cannot change the
-        // floor.
+        // The terms are multiples of 2^common, so the bits of the constant that are dropped cannot
+        // change the quotient.
         self.sum.number >>= common;
         self.shift -= common;
         self
     }
 
-    /// Returns the range of the quotient.
+    /// Returns the value range of the quotient.
     pub(super) fn range(&self, kernel: &Kernel) -> Range {
         let range = self.sum.range(kernel);
         range.start() >> self.shift..=range.end() >> self.shift
     }
 
-    /// Returns the quotient if lanes of `bits` bits hold it exactly as a number of the sign.
+    /// Returns the quotient if lanes of `bits` bits, read with the given signedness, hold it
+    /// exactly.
     pub(super) fn exact(self, kernel: &Kernel, bits: u32, sign: Sign) -> Option<Quotient> {
         let all = match sign {
             Sign::U => 0..=(1 << bits) - 1,
@@ -202,14 +205,15 @@ impl Quotient {
     }
 }
 
-/// Returns a value with wide lanes as a quotient, modulo the range of its lanes.
+/// Returns a value with wide lanes as a quotient, which is right modulo 2 to the power of the lane
+/// width.
 pub(super) fn quotient(kernel: &Kernel, value: Value) -> Option<Quotient> {
     Reader { kernel, left: MAX_OPS }.value(value)
 }
 
 struct Reader<'k> {
     kernel: &'k Kernel,
-    /// Remaining number of ops to inspect.
+    /// Number of ops that the analysis may still inspect.
     left: u32,
 }
 
@@ -239,7 +243,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns a value of bytes or wide lanes as an exact number.
+    /// Returns a value with byte or wide lanes, read with the given signedness, as an exact
+    /// quotient.
     fn number(&mut self, value: Value, sign: Sign) -> Option<Quotient> {
         let kernel = self.kernel;
         let ty = kernel.ty(value);
@@ -256,7 +261,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the signed number that a constant has in all lanes.
+/// If a constant has the same signed number in all lanes, returns this number.
 fn everywhere(kernel: &Kernel, constant: Inst) -> Option<i64> {
     let ty = kernel.insts[constant].ty;
     let bits = ty.elem().bits();
@@ -270,7 +275,7 @@ fn everywhere(kernel: &Kernel, constant: Inst) -> Option<i64> {
     (1..ty.lanes() as u32).all(|i| lane(i) == Some(first)).then_some(first)
 }
 
-/// Returns a shift count that is equal in all lanes, modulo the lane width.
+/// If all lanes of a constant have the same shift count, returns the count modulo the lane width.
 pub(super) fn count(kernel: &Kernel, value: Value) -> Option<u32> {
     let inst = kernel.def_inst(value).filter(|&inst| kernel.insts[inst].op == Op::Const)?;
     let number = everywhere(kernel, inst)?;

@@ -1,9 +1,9 @@
-//! Use counts of values.
+//! Numbers of uses of values.
 
 use cranelift_entity::SecondaryMap;
 use halfbyte_ir::{Inst, Kernel, Op, Value};
 
-/// Number of uses and last user of each value.
+/// Number of uses, and last user, of each value.
 pub(crate) struct Uses(SecondaryMap<Value, (u32, Option<Inst>)>);
 
 impl Uses {
@@ -20,13 +20,13 @@ impl Uses {
         Uses(uses)
     }
 
-    /// Returns `true` if the value has a single use.
+    /// Returns `true` if the value has exactly one use.
     pub(crate) fn is_single(&self, value: Value) -> bool {
         self.0[value].0 == 1
     }
 
-    /// Returns `true` if bytes are used in one place only, directly or extended, so that a pair of
-    /// them there is not shared.
+    /// Returns `true` if a vector of bytes has one use, directly or after an extension. Then no
+    /// other pair needs the vector.
     pub(crate) fn is_fresh(&self, kernel: &Kernel, value: Value) -> bool {
         let (count, user) = self.0[value];
         let is_used_once = |inst: Inst| match kernel.insts[inst].op {
