@@ -101,7 +101,7 @@ fn instructions_of_ptx_evaluated_and_compiled_agree() {
     let on = |sm| Module::parse(&text).unwrap().compile(halfbyte::ptx(sm));
     assert!(on(halfbyte::Sm::SM_90).is_ok());
     let message = on(halfbyte::Sm::SM_80).unwrap_err().to_string();
-    assert!(message.contains("it needs sm_90 or above"), "{message}");
+    assert!(message.contains("the instruction needs sm_90 or above"), "{message}");
 }
 
 #[test]

@@ -243,5 +243,5 @@ fn what_is_no_intrinsic_is_refused() {
     assert!(errors.contains("the instruction belongs to target `halu`"), "{errors}");
     let wide = unused.replace("intrinsic.i32 vp1 \"addd", "intrinsic.i64 vp1 \"add");
     let errors = Module::parse(&wide).unwrap().compile(halfbyte::VP1).unwrap_err().to_string();
-    assert!(errors.contains("its scalar registers hold 32 bits"), "{errors}");
+    assert!(errors.contains("the scalar registers of VP1 hold 32 bits"), "{errors}");
 }

@@ -58,7 +58,7 @@ fn the_command_answers_for_one_op() {
     assert!(table.starts_with("| op | types | vp1 |\n|---|---|---|\n| `fadd`"), "{table}");
     // Targets that were not requested are not mentioned.
     assert!(
-        table.contains("\nRefused:\n\n* (a) vp1: it makes sums, differences and products of floats out of integers, rounded to nearest and without modifiers; leave the modifier out"),
+        table.contains("\nRefused:\n\n* (a) vp1: on VP1, sums, differences and products of floats only round to nearest and have no modifiers; leave out the modifier"),
         "{table}"
     );
     assert!(!table.contains("halu:") && !table.contains("ptx:"), "{table}");

@@ -44,8 +44,8 @@ pub enum Axes {
 ///
 /// ```
 /// use halfbyte_ir::Reason;
-/// const NO_FLOATS: Reason = Reason::with_help("it has no floating-point arithmetic", "write it in integers");
-/// assert_eq!(NO_FLOATS.to_string(), "it has no floating-point arithmetic");
+/// const NO_FLOATS: Reason = Reason::with_help("VP1 has no floating-point arithmetic", "write it in integers");
+/// assert_eq!(NO_FLOATS.to_string(), "VP1 has no floating-point arithmetic");
 /// assert_eq!(NO_FLOATS.help.as_deref(), Some("write it in integers"));
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

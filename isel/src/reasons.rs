@@ -14,13 +14,13 @@ pub(crate) const MASK_PARAMETER: Reason = Reason::with_help(
 );
 
 pub(crate) const WIDER_THAN_REGISTERS: Reason = Reason::with_help(
-    "its registers hold at most 128 bits",
+    "the registers of this target hold at most 128 bits",
     "compute on parts of at most 128 bits: two `i8x16` or four `i32` in place of one wider value",
 );
 
 const PRODUCT_OF_128_BITS: Reason = Reason::with_help(
     "128-bit products are not supported",
-    "compute it from products of the 32-bit halves; `mul_wide_u.i32` is exact",
+    "compute the product from products of the 32-bit halves; `mul_wide_u.i32` is exact",
 );
 
 const PRODUCT_OF_SMALL_LANES: Reason = Reason::with_help(
@@ -70,7 +70,7 @@ pub(crate) fn wrong_target(target: &str) -> Reason {
 pub(crate) fn no_register(ty: Type) -> Reason {
     let help = match ty.bits() {
         129.. => "compute on parts of at most 128 bits: two `i8x16` or four `i32` in place of one wider value",
-        _ => "another type with as many lanes, or the lanes one by one as scalars",
+        _ => "use another type with as many lanes, or compute the lanes one by one as scalars",
     };
     Reason::from(format!("no register can hold `{ty}`")).help(help)
 }

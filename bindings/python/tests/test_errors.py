@@ -73,7 +73,7 @@ def test_refusals_name_op_line_target_and_reason(axpy):
         axpy.compile("vp1")
     (item,) = raised.value.items
     assert (item.op, item.line, item.target) == ("ffma.f16x2", 6, "vp1")
-    assert item.reason == "it has no floating-point arithmetic"
+    assert item.reason == "VP1 has no floating-point arithmetic"
     assert "ffma.f16x2 %a, %xi, %yi" in str(raised.value)
     with pytest.raises(hb.Refused):
         axpy(items=1, a=1, x=np.zeros(2, np.float16), y=np.zeros(2, np.float16), target="vp1")

@@ -5,7 +5,7 @@ kernel @axpy(%a: f16x2, %x: in f16x2, %y: inout f16x2) {
   %i  = item_id
   %xi = load %x[%i]
   %yi = load %y[%i]
-  %r  = ffma.f16x2 %a, %xi, %yi ; refuse: vp1: cannot do `ffma.f16x2`: it has no floating-point arithmetic
+  %r  = ffma.f16x2 %a, %xi, %yi ; refuse: vp1: cannot do `ffma.f16x2`: VP1 has no floating-point arithmetic
   store %r, %y[%i]
   ret
 }

@@ -43,7 +43,7 @@ fn reason(op: Op, ty: Type, attr: &Attr) -> Option<Reason> {
         }
         Attr::Float(_) if ty == Type::F32 => Some(Reason::with_help(
             "f32 arithmetic supports neither `ftz` nor clamps",
-            "leave out the modifiers but for the rounding, or compute in f16",
+            "leave out all modifiers except the rounding mode, or compute in f16",
         )),
         Attr::FloatCC { ftz: true, .. } if ty == Type::F32 => {
             Some(Reason::with_help("f32 compares keep subnormals", "leave out `ftz`"))

@@ -39,15 +39,15 @@ fn reason(op: Op, ty: Type, attr: &Attr) -> Option<Reason> {
         Attr::Float(FloatFlags { rounding, .. }) if ty.is_half() && *rounding != Rounding::Rn => Some(match op {
             Op::Fcvt => Reason::with_help(
                 "f32 rounds to bfloat16 to nearest even or toward zero",
-                "`fcvt.bf16` or `fcvt.rz.bf16`",
+                "write `fcvt.bf16` or `fcvt.rz.bf16`",
             ),
             Op::FcvtFromS | Op::FcvtFromU => Reason::with_help(
                 "before sm_90 integers round to bfloat16 to nearest even",
-                "leave out the rounding, or compile it with `--sm 90`",
+                "leave out the rounding mode, or compile with `--sm 90`",
             ),
             _ => Reason::with_help(
                 "bfloat16 rounds to nearest even",
-                "leave out the rounding; `--target halu` has all four",
+                "leave out the rounding mode; `--target halu` has all four rounding modes",
             ),
         }),
         Attr::Float(flags) if is_bf16(ty) && flags.ftz => Some(NO_FLUSHED_BF16),

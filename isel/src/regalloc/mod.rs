@@ -65,7 +65,7 @@ pub enum AllocError {
     #[error("{0:?} is defined more than once")]
     Redefined(VReg),
     /// A virtual register is used where no definition reaches the use.
-    #[error("{0:?} is used where it is not defined")]
+    #[error("{0:?} is used where no definition reaches the use")]
     Undefined(VReg),
     /// An operand does not fit its instruction field: wrong register file, role, width or part, or
     /// an in-place update of a register of another class.
@@ -88,13 +88,13 @@ pub enum AllocError {
     #[error("instruction {0} does not accept its operands")]
     Unfit(u32),
     /// The operand range of an instruction is outside the list of operands.
-    #[error("instruction {0} has operands outside the list")]
+    #[error("instruction {0} has operands outside the list of operands")]
     Operands(u32),
     /// An in-place update of a register is not among the first operands of its instruction.
     #[error("{0:?} replaces another register but comes after 31 operands")]
     Replace(VReg),
     /// The modifiers, guard or operands of a PTX instruction do not match its description.
-    #[error("instruction {inst} ({name}) does not match its row")]
+    #[error("instruction {inst} ({name}) does not match the description of `{name}`")]
     Inst {
         /// Index of the instruction.
         inst: u32,
@@ -102,7 +102,7 @@ pub enum AllocError {
         name: &'static str,
     },
     /// P2R or R2P, which access predicates by number, cannot be allocated.
-    #[error("instruction {0} touches predicates that are not among its operands")]
+    #[error("instruction {0} accesses predicates that are not among its operands")]
     AllPreds(u32),
     /// A VP1 bundle is empty, or its instructions cannot execute together.
     #[error("instruction {0} is not a valid bundle")]
@@ -111,10 +111,10 @@ pub enum AllocError {
     #[error("instruction {0} reads $va, but the previous instruction does not write it")]
     Accumulator(u32),
     /// A block does not exist, or its instructions are out of range.
-    #[error("block {0} is not in the code, or not all of its instructions are")]
+    #[error("block {0} does not exist, or its instructions are out of range")]
     Block(BlockIndex),
     /// The arguments that edges pass to a block do not match the block's parameters.
-    #[error("the edges of block {0} pass arguments that do not match the parameters")]
+    #[error("block {0} has invalid parameters, or passes arguments that do not match the parameters of a successor")]
     Arguments(BlockIndex),
     /// The branch of a block is not a branch instruction, or has invalid operands.
     #[error("block {0} ends in an invalid branch")]
@@ -133,12 +133,12 @@ pub enum AllocError {
     #[error("the code is too large to allocate")]
     TooLarge,
     /// Spilled registers need more local memory than an item can have.
-    #[error("spilled registers take {0} bytes of local memory; at most {MAX_LOCAL_BYTES} are possible")]
+    #[error("spilled registers take {0} bytes of local memory; the maximum is {MAX_LOCAL_BYTES} bytes")]
     LocalMemory(u64),
     /// The data image and spilled registers need more of VP1's data store than an immediate can
     /// address.
     #[error(
-        "the image takes {image} bytes and spilled registers {spilled}; together at most {MAX_FRAME_BYTES} are possible"
+        "the data image takes {image} bytes, and spilled registers take {spilled} bytes; the maximum is {MAX_FRAME_BYTES} bytes together"
     )]
     Frame {
         /// Size of the data image in bytes.
@@ -149,8 +149,8 @@ pub enum AllocError {
     /// More registers are live at once than fit the registers and the memory for spills. This error
     /// is detected before allocation.
     #[error(
-        "{live} registers are live at once, of which there are {registers}; the others take at least {bytes} bytes of memory, \
-         and there are {most} for them"
+        "{live} registers are live at once, but there are {registers}; spills need at least {bytes} bytes of memory, and \
+         {most} are available"
     )]
     Pressure {
         /// Number of live registers.
@@ -164,7 +164,7 @@ pub enum AllocError {
     },
     /// More flags are live at once than there are registers for flags. Flags cannot be moved or
     /// spilled.
-    #[error("no {} is left for {reg:?} in block {block}, and flags cannot be moved or saved", file.prefix())]
+    #[error("block {block} needs more `{}` registers than there are, and flags cannot be spilled", file.prefix())]
     Flags {
         /// Register file of the flags: `$c` or `$vc`.
         file: RegFile,
@@ -174,7 +174,7 @@ pub enum AllocError {
         block: BlockIndex,
     },
     /// The computed allocation is invalid. This is a defect of regalloc2 or of this module.
-    #[error("the allocation is wrong: {0}")]
+    #[error("internal error: invalid register allocation: {0}")]
     Unsound(String),
     /// The register file of a machine cannot be allocated.
     #[error("{registers} registers of {bytes} bytes cannot be allocated: there may be 1 to 64, of 4, 8 or 16 bytes")]

@@ -28,38 +28,38 @@ use crate::{Backend, Refusal, Request, Scratch, Selected, Vp1, reasons};
 
 const NO_GROUPS: Reason = Reason::with_help(
     "groups of items are not supported, only `item_id` and `item_count`",
-    "compute them of `item_id`, with a parameter for the size of a group; `--target halu` and `--target ptx` have groups",
+    "compute them from `item_id` and a parameter for the group size; `--target halu` and `--target ptx` have groups",
 );
 const NO_MEETING: Reason = Reason::with_help(
     "barriers, atomics and other communication between items are not supported",
     "make each item independent of the others, or compile with `--target halu` or `--target ptx`",
 );
 const NO_FLOATS: Reason = Reason::with_help(
-    "it has no floating-point arithmetic",
-    "write it in integers (fixed point) or by `fadd`, `fsub` and `fmul`, which are made out of integers; `--target halu` and `--target ptx` have floats",
+    "VP1 has no floating-point arithmetic",
+    "use integers (fixed point), or `fadd`, `fsub` and `fmul`, which are expanded into integer code; `--target halu` and `--target ptx` have floats",
 );
 const NEAREST_ONLY: Reason = Reason::with_help(
-    "it makes sums, differences and products of floats out of integers, rounded to nearest and without modifiers",
-    "leave the modifier out where that will do, write it in integers (fixed point), or compile it for `--target halu` or `--target ptx`",
+    "on VP1, sums, differences and products of floats only round to nearest and have no modifiers",
+    "leave out the modifier, use integers (fixed point), or compile with `--target halu` or `--target ptx`",
 );
 const NO_WIDE_LANES: Reason = Reason::with_help(
-    "the lanes of its vectors are 8 bits wide",
+    "the lanes of VP1's vectors are 8 bits wide",
     "compute on `i8` lanes, or on scalars of 16 and 32 bits",
 );
 const NO_WIDE_PARAMETER: Reason = Reason::with_help(
     "vectors with wide lanes cannot be block arguments",
-    "narrow to bytes before the branch, or run the pass `legalise`, which makes vectors of bytes of them",
+    "narrow to bytes before the branch, or run the pass `legalise`, which replaces them by vectors of bytes",
 );
 const NO_EXACT_SUM: Reason = Reason::with_help(
     "wide lanes are supported only for sums of a few byte products that fit the accumulator exactly",
     "narrow earlier: shift or clamp to bytes after a few products",
 );
 const NO_WIDE_SCALARS: Reason = Reason::with_help(
-    "its scalar registers hold 32 bits",
-    "compute in `i32`, the upper half apart from the lower; `--target halu` and `--target ptx` have `i64`",
+    "the scalar registers of VP1 hold 32 bits",
+    "compute the upper and the lower half separately in `i32`; `--target halu` and `--target ptx` have `i64`",
 );
 const NO_DIVISION: Reason = Reason::with_help(
-    "it has no division",
+    "VP1 has no division",
     "divide unsigned numbers by powers of two (`shr_u`, `and`), or multiply by a scaled reciprocal and shift; `--target halu` and `--target ptx` divide",
 );
 const NO_POINTERS: Reason = Reason::with_help(

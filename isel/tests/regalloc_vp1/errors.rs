@@ -164,7 +164,7 @@ fn flags() {
     assert!(checked(compares(4)).is_ok());
     let error = checked(compares(5)).unwrap_err();
     assert_eq!(error, AllocError::Flags { file: RegFile::C, reg: VReg(5), block: 0 });
-    assert_eq!(error.to_string(), "no $c is left for VReg(5) in block 0, and flags cannot be moved or saved");
+    assert_eq!(error.to_string(), "block 0 needs more `$c` registers than there are, and flags cannot be spilled");
 
     let vectors = refusal(|b| {
         let x = b.vector(1);

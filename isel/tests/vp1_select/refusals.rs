@@ -33,15 +33,14 @@ fn on_words(params: &str, body: &str) -> halfbyte_ir::Kernel {
 #[test]
 fn ops_without_a_rule() {
     let floats = on_words("", "%f = bitcast.f32 %a\n%h = fadd.f32 %f, %f\n%c = bitcast.i32 %h");
-    let reason =
-        "it makes sums, differences and products of floats out of integers, rounded to nearest and without modifiers";
+    let reason = "on VP1, sums, differences and products of floats only round to nearest and have no modifiers";
     assert_eq!(refusal(&floats), format!("vp1 cannot do `fadd.f32`: {reason}"));
     let quotients = on_words("", "%f = bitcast.f32 %a\n%h = fdiv.f32 %f, %f\n%c = bitcast.i32 %h");
-    assert_eq!(refusal(&quotients), "vp1 cannot do `fdiv.f32`: it has no floating-point arithmetic");
+    assert_eq!(refusal(&quotients), "vp1 cannot do `fdiv.f32`: VP1 has no floating-point arithmetic");
     let halves = on_words("", "%f = bitcast.i16x2 %a\n%h = add.i16x2 %f, %f\n%c = bitcast.i32 %h");
-    assert_eq!(refusal(&halves), "vp1 cannot do `add.i16x2`: the lanes of its vectors are 8 bits wide");
+    assert_eq!(refusal(&halves), "vp1 cannot do `add.i16x2`: the lanes of VP1's vectors are 8 bits wide");
     let wide = on_words("", "%f = zext.i64 %a\n%h = add.i64 %f, %f\n%c = trunc.i32 %h");
-    let reason = "its scalar registers hold 32 bits";
+    let reason = "the scalar registers of VP1 hold 32 bits";
     let lines = ["zext.i64", "add.i64", "trunc.i32"].map(|op| format!("vp1 cannot do `{op}`: {reason}"));
     assert_eq!(refusal(&wide), lines.join("\n"));
     let high = on_words("", "%c = mul_hi_u.i32 %a, %a");
@@ -59,7 +58,7 @@ fn parameters() {
     let unused = on_words("%w: i64, ", "%c = add.i32 %a, %a");
     assert!(select(&unused).is_ok());
     let used = on_words("%w: i64, ", "%d = trunc.i32 %w\n%c = add.i32 %a, %d");
-    assert_eq!(refusal(&used), "vp1 cannot do `trunc.i32`: its scalar registers hold 32 bits");
+    assert_eq!(refusal(&used), "vp1 cannot do `trunc.i32`: the scalar registers of VP1 hold 32 bits");
     let mask = on_words("%m: i1x4, ", "%t = any.i1x4 %m\n%c = select.i32 %t, %a, %a");
     assert_eq!(refusal(&mask), "vp1 cannot do this: parameter `%m`: a mask cannot be a parameter");
     let many: String = (0..16).map(|k| format!("%v{k}: i8x16, ")).collect();

@@ -10,13 +10,13 @@ kernel @sum(%x: in f64, %y: in f64, %o: out f64) {
   ret
 }
 ;= %a = load %x[%i]
-;=     vp1 cannot do `load.f64`: it has no floating-point arithmetic
+;=     vp1 cannot do `load.f64`: VP1 has no floating-point arithmetic
 ;= %b = load %y[%i]
-;=     vp1 cannot do `load.f64`: it has no floating-point arithmetic
+;=     vp1 cannot do `load.f64`: VP1 has no floating-point arithmetic
 ;= %r = fadd.f64 %a, %b
-;=     vp1 cannot do `fadd.f64`: it has no floating-point arithmetic
+;=     vp1 cannot do `fadd.f64`: VP1 has no floating-point arithmetic
 ;= store %r, %o[%i]
-;=     vp1 cannot do `store.f64`: it has no floating-point arithmetic
+;=     vp1 cannot do `store.f64`: VP1 has no floating-point arithmetic
 
 ; A parameter that is read.
 kernel @scalar(%s: f64, %o: out i8) {
@@ -28,4 +28,4 @@ kernel @scalar(%s: f64, %o: out i8) {
   ret
 }
 ;= %a = fcvt_to_s.i32 %s
-;=     vp1 cannot do `fcvt_to_s.i32`: it has no floating-point arithmetic
+;=     vp1 cannot do `fcvt_to_s.i32`: VP1 has no floating-point arithmetic

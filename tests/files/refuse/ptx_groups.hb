@@ -15,12 +15,12 @@ kernel @groups(%x: inout bf16x2, %y: inout i8x16) {
   ret
 }
 ;= %a = subgroup_reduce_add %l, %all
-;=     ptx cannot do `subgroup_reduce_add`: it needs sm_80 or above
+;=     ptx cannot do `subgroup_reduce_add`: the instruction needs sm_80 or above
 ;= %b = elect %all
-;=     ptx cannot do `elect`: it needs sm_90 or above
+;=     ptx cannot do `elect`: the instruction needs sm_90 or above
 ;= atomic_fadd %h, %x[0]
-;=     ptx cannot do `atomic_fadd.bf16x2`: it needs sm_90 or above
+;=     ptx cannot do `atomic_fadd.bf16x2`: the instruction needs sm_90 or above
 ;= fence.acquire.device
-;=     ptx cannot do `fence`: it needs sm_90 or above
+;=     ptx cannot do `fence`: the instruction needs sm_90 or above
 ;= %w = atomic_exchange %v, %y[0]
-;=     ptx cannot do `atomic_exchange.i8x16`: it needs sm_90 or above
+;=     ptx cannot do `atomic_exchange.i8x16`: the instruction needs sm_90 or above

@@ -12,7 +12,7 @@ kernel @halves(%a_in: in f16x2, %b_in: in f16x2, %out: out f16x2) {
   ret
 }
 ;= %r = ffma.f16x2 %a, %b, %a
-;=     vp1 cannot do `ffma.f16x2`: it has no floating-point arithmetic
+;=     vp1 cannot do `ffma.f16x2`: VP1 has no floating-point arithmetic
 
 kernel @singles(%a_in: in f32, %b_in: in f32, %out: out f32) {
 ^entry:
@@ -24,7 +24,7 @@ kernel @singles(%a_in: in f32, %b_in: in f32, %out: out f32) {
   ret
 }
 ;= %r = fdiv.f32 %a, %b
-;=     vp1 cannot do `fdiv.f32`: it has no floating-point arithmetic
+;=     vp1 cannot do `fdiv.f32`: VP1 has no floating-point arithmetic
 
 kernel @pairs(%a_in: in i64, %b_in: in i64, %out: out i64) {
 ^entry:
@@ -36,13 +36,13 @@ kernel @pairs(%a_in: in i64, %b_in: in i64, %out: out i64) {
   ret
 }
 ;= %a = load %a_in[%i]
-;=     vp1 cannot do `load.i64`: its scalar registers hold 32 bits
+;=     vp1 cannot do `load.i64`: the scalar registers of VP1 hold 32 bits
 ;= %b = load %b_in[%i]
-;=     vp1 cannot do `load.i64`: its scalar registers hold 32 bits
+;=     vp1 cannot do `load.i64`: the scalar registers of VP1 hold 32 bits
 ;= %r = add.i64 %a, %b
-;=     vp1 cannot do `add.i64`: its scalar registers hold 32 bits
+;=     vp1 cannot do `add.i64`: the scalar registers of VP1 hold 32 bits
 ;= store %r, %out[%i]
-;=     vp1 cannot do `store.i64`: its scalar registers hold 32 bits
+;=     vp1 cannot do `store.i64`: the scalar registers of VP1 hold 32 bits
 
 ; No register holds wide lanes.
 kernel @wide_values_stored(%a_in: in i8x16, %out: out i16x16) {

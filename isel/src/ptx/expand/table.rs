@@ -45,10 +45,10 @@ pub const OPERANDS: [Reg; 3] = [Reg(1), Reg(2), Reg(3)];
 #[non_exhaustive]
 pub enum TableError {
     /// Malformed line of video instructions: file and line number.
-    #[error("{0}.seq:{1}: expected forms, `@ sm_NN` where not all machines have it, and `:`")]
+    #[error("{0}.seq:{1}: expected video instructions, `@ sm_NN` for the minimum SM version, and `:`")]
     Forms(&'static str, usize),
     /// Instructions without a preceding line of video instructions: file and line number.
-    #[error("{0}.seq:{1}: instructions of no form")]
+    #[error("{0}.seq:{1}: instructions without a preceding line of video instructions")]
     Homeless(&'static str, usize),
     /// Instructions that are not valid PTX: file, line number and message.
     #[error("{0}.seq:{1}: {2}")]

@@ -369,7 +369,8 @@ impl<'k> Selector<'k> for Lowering<'k> {
             let reg = reg.and_then(|reg| match since.is_supported_by(self.sm) {
                 true => Ok(reg),
                 false => Err(Some(
-                    Reason::from(format!("it needs sm_{} or above", since.sm)).help(format!("`--sm {}`", since.sm)),
+                    Reason::from(format!("the instruction needs sm_{} or above", since.sm))
+                        .help(format!("compile with `--sm {}`", since.sm)),
                 )),
             });
             self.mark_access(inst, after);

@@ -93,7 +93,7 @@ impl Lowering<'_> {
                 "let bytes differ from lane to lane, `const.i8x16 [..]`, and extend them: `zext.i16x16`",
             ),
             _ => Reason::with_help(
-                "wide lanes are there only as sums of a few products of bytes: `add`, `sub`, `mul`, `mul_wide`, `sext`, `zext` and shifts by constants",
+                "wide lanes are supported only as sums of a few products of bytes: `add`, `sub`, `mul`, `mul_wide`, `sext`, `zext` and shifts by constants",
                 "compute it on bytes, after narrowing",
             ),
         };
@@ -129,7 +129,10 @@ impl Lowering<'_> {
             None if sum.terms.is_empty() => "it is a constant".into(),
             None => format!("no shift of the accumulator divides its sum by 2^{shift} without clipping it"),
         };
-        Some(Reason::from(format!("wide lanes are there only as sums of a few products of bytes: {why}")).help(EARLIER))
+        Some(
+            Reason::from(format!("wide lanes are supported only as sums of a few products of bytes: {why}"))
+                .help(EARLIER),
+        )
     }
 }
 
