@@ -1,12 +1,12 @@
-//! Tests of the combination of bitwise functions for HALU.
+//! Tests of the symbolic bytes and of the combination of LOP3 instructions for HALU.
 
 use halfbyte_isel::halu::combine::bytes::{Bits, Byte, byte_of_function, own_byte};
 use halfbyte_isel::halu::combine::logic::{Words, apply};
 use halfbyte_isel::halu::operands::{Reg, SourceLocation, Src};
 use halfbyte_isel::vcode::VReg;
 
-/// Checks every table over a byte, another byte, ones, zeros and an arbitrary number. If a byte
-/// is found, all its bits agree with the function.
+/// Tests all truth tables over a byte, another byte, ones, zeros and an arbitrary constant. If the
+/// function finds one byte as the result, every bit of this byte agrees with the truth table.
 #[test]
 fn a_byte_of_a_function_is_that_for_all_bits() {
     let [x, y] = [0, 1].map(|byte| own_byte(Reg::new(VReg(7)), byte));
@@ -34,8 +34,9 @@ fn reg(number: u32) -> Src {
     Src::plain(SourceLocation::Reg(Reg::new(VReg(number))))
 }
 
-/// Checks every table inside every other table, at each source, over equal and different
-/// registers, numbers and complements. A combined LOP3 must compute the same bits.
+/// Tests all pairs of truth tables, one inlined into the other at each operand, over equal and
+/// different registers, constants and complements. A combined LOP3 must compute the same bits as
+/// the pair.
 #[test]
 fn one_table_has_the_bits_of_two() {
     let values = |source: Src| match source.place {

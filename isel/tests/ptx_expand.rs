@@ -1,4 +1,5 @@
-//! Compares the results of video instructions with those of their expansions.
+//! Tests that the expansions of PTX video instructions and of half extrema give the same results as
+//! the instructions.
 
 use std::collections::HashMap;
 
@@ -19,7 +20,7 @@ type PtxVCode = VCode<Ptx>;
 
 const SMS: [u16; 5] = [75, 80, 90, 100, 120];
 
-/// State of 32-bit registers.
+/// Interpreter of PTX instructions on 32-bit registers.
 struct Machine<'a>(&'a [u32]);
 
 impl Reader<Concrete> for Machine<'_> {
@@ -49,7 +50,7 @@ fn run<'a>(insts: impl IntoIterator<Item = &'a Inst>, registers: &mut [u32]) {
     }
 }
 
-/// Returns code of one block, from PTX text that uses 80 registers.
+/// Returns code of one block for an SM version. The PTX text may use 80 registers.
 fn code(sm: u16, text: &str) -> PtxVCode {
     let module =
         format!(".version 9.2\n.target sm_120f\n.address_size 64\n.entry k() {{\n.reg .b32 r<80>;\n{text}\n}}\n");
@@ -74,7 +75,7 @@ fn opcodes(code: &PtxVCode) -> Vec<Opcode> {
     insts(code).map(|inst| inst.opcode).collect()
 }
 
-/// Returns a random word whose lanes are often close to the edges of their range.
+/// Returns a random word whose lanes are often close to the least or the greatest number of a lane.
 fn word(random: &mut Random, lanes: Lanes) -> u32 {
     let lane = 32 / lanes.count();
     let edges = [0, 1, 2, 0x7E, 0x7F, 0x80, 0x81, 0xFE, 0xFF, 0x7FFE, 0x7FFF, 0x8000, 0x8001, 0xFFFE, 0xFFFF];
@@ -85,9 +86,9 @@ fn word(random: &mut Random, lanes: Lanes) -> u32 {
     })
 }
 
-/// Returns the expanded code, whose live-out registers are `results`.
+/// Returns the code after the expansion. The registers `results` are live at its end.
 fn expanded(mut code: PtxVCode, results: &[u32]) -> PtxVCode {
-    // The jump keeps the result registers live.
+    // The jump passes the result registers, so the expansion does not remove them.
     let args = code.add_list(results.iter().map(|&n| Reg(n).into()));
     code.blocks[0].terminator = Terminator::Jump(Edge { block: 0, args });
     expand(&mut code).unwrap();
@@ -98,7 +99,8 @@ fn expanded(mut code: PtxVCode, results: &[u32]) -> PtxVCode {
     code
 }
 
-/// Checks that plain and expanded code leave the same `results`, given the initial registers.
+/// Checks that `plain` and the expanded `code` leave the same numbers in the registers `results`,
+/// if both begin with the registers `before`.
 fn same(plain: &PtxVCode, code: &PtxVCode, results: &[u32], before: &[u32]) {
     let Terminator::Jump(edge) = &code.blocks[0].terminator else { panic!() };
     let mut expected = before.to_vec();
@@ -112,8 +114,8 @@ fn same(plain: &PtxVCode, code: &PtxVCode, results: &[u32], before: &[u32]) {
     }
 }
 
-/// Expands the code, checks that it leaves the same `results` on random inputs, and returns the
-/// expansion.
+/// Expands the code, and checks on random inputs that it leaves the same numbers in the registers
+/// `results`. Returns the expanded code.
 fn agrees(plain: PtxVCode, results: &[u32], lanes: Lanes, cases: usize) -> PtxVCode {
     let code = expanded(plain.clone(), results);
     let mut random = Random(1);
@@ -130,7 +132,7 @@ fn every_form_has_a_sequence_with_its_bits() {
     for form in VideoForm::all() {
         for sm in SMS {
             let found = sequence(form, sm).unwrap();
-            // This sequence was already tested on an earlier SM.
+            // An earlier SM version uses the same sequence, which was already tested.
             if sm != SMS[0] && found.sm <= SMS[SMS.iter().position(|&s| s == sm).unwrap() - 1] {
                 continue;
             }
@@ -171,8 +173,9 @@ const HALVES: [u16; 16] = [
     0x7fff, 0xffff,
 ];
 
-/// Checks that extrema of the halves in registers 1 to `words` agree: for all combinations of three
-/// [`HALVES`], with other halves at random. Returns the number of instructions of the expansion.
+/// Checks the expansion of half extrema (minima and maxima) on registers 1 to `words`: all
+/// combinations of three of the [`HALVES`], and random halves elsewhere. Returns the number of
+/// instructions of the expanded code.
 fn halves_agree(text: &str, words: usize, results: &[u32]) -> usize {
     let plain = code(75, text);
     let code = expanded(plain.clone(), results);
@@ -185,7 +188,7 @@ fn halves_agree(text: &str, words: usize, results: &[u32]) -> usize {
             let upper = if random.below(2) == 0 { upper } else { HALVES[usize::from(upper & 15)] };
             *slot = u32::from(HALVES[lower]) | u32::from(upper) << 16;
         }
-        // Also with rotated words and swapped lanes.
+        // The same comparison with the words rotated and the lanes swapped.
         same(&plain, &code, results, &before);
         before[1..=words].rotate_left(1);
         before[1..=words].iter_mut().for_each(|word| *word = word.rotate_left(16));
@@ -199,7 +202,7 @@ fn extrema_of_halves_are_chained_where_a_tree_has_its_own() {
     for op in ["min", "max"] {
         let mut counts = Vec::new();
         for words in 2..=9 {
-            // As a tree of pairs, and as a chain.
+            // The extremum of all words is computed as a tree of pairs and as a chain.
             let mut left: Vec<String> = (1..=words).map(|n| format!("r{n}")).collect();
             let mut pairs = String::new();
             while let [a, b, ..] = left.as_slice() {
@@ -218,7 +221,7 @@ fn extrema_of_halves_are_chained_where_a_tree_has_its_own() {
     }
 }
 
-/// Renames each `r0` of a chain but the last, so that the text is in SSA form.
+/// Renames all definitions of `r0` but the last one, so that the text is in SSA form.
 fn in_ssa(text: &str) -> String {
     let count = text.lines().count();
     let lines = text.lines().enumerate().map(|(n, line)| {
@@ -233,15 +236,16 @@ fn in_ssa(text: &str) -> String {
 
 #[test]
 fn extrema_of_halves_are_split_where_values_are_compared_again() {
-    // Sorts three values, so each input is compared at least twice.
+    // Code that sorts three values compares each input at least twice.
     let sorted = "min.f16x2 r20, r1, r2; max.f16x2 r21, r1, r2; min.f16x2 r22, r21, r3; max.f16x2 r23, r21, r3;\n\
                   min.f16x2 r24, r20, r22; max.f16x2 r25, r20, r22;";
-    // Six extrema of two instructions, three inputs of two each, and three permutations.
+    // Six extrema and three inputs take two instructions each, and three outputs take a permutation
+    // each. One more instruction ends the code.
     assert_eq!(halves_agree(sorted, 3, &[24, 25, 23]), 21 + 1);
-    // A minimum of maxima has one chain per kind; two trees that share a value use the same
-    // expansion.
+    // For a minimum of maxima, each kind of extremum is a chain of its own. Two trees of extrema
+    // that share an input use the same expansion.
     assert_eq!(halves_agree("max.f16x2 r20, r1, r2; max.f16x2 r21, r3, r4; min.f16x2 r0, r20, r21;", 4, &[0]), 15 + 1);
-    // Arithmetic results have one NaN, so splitting them is cheaper.
+    // The results of arithmetic have only the canonical NaN, so the expansion by lanes is cheaper.
     let summed = "add.rn.f16x2 r20, r1, r2; add.rn.f16x2 r21, r3, r4; max.f16x2 r0, r20, r21;";
     assert_eq!(halves_agree(summed, 4, &[0]), 2 + 5);
 }
@@ -261,12 +265,12 @@ fn trees_of_byte_extrema_are_split_where_there_are_halfwords() {
         assert_eq!(counts[&opcode], count);
     }
     assert_eq!(counts[&Opcode::MIN_X2] + counts[&Opcode::MAX_X2], 10);
-    // An intermediate result that is also an output is joined.
+    // The halves of a split extremum are joined if its result is also an output.
     agrees(code(100, text), &[14, 12], Lanes::Four, 2000);
-    // A single extremum is shorter without splitting.
+    // For a single extremum of bytes, the sequence is shorter than half-word extrema.
     let single = agrees(code(90, "vmin4.u32.u32.u32 r10, r1, r2, r0;"), &[10], Lanes::Four, 1000);
     assert!(!opcodes(&single).contains(&Opcode::MIN_X2));
-    // So is an extremum connected only with one of the other sign.
+    // The same holds for a signed extremum that reads only an unsigned one.
     let mixed = "vmin4.s32.s32.s32 r10, r1, r2, r0; vmin4.u32.u32.u32 r11, r10, r3, r0;";
     agrees(code(90, mixed), &[11], Lanes::Four, 1000);
     let old = agrees(code(75, text), &[14], Lanes::Four, 1000);
@@ -277,7 +281,7 @@ fn trees_of_byte_extrema_are_split_where_there_are_halfwords() {
 
 #[test]
 fn a_median_of_nine_takes_two_instructions_an_extremum() {
-    // Sorting network for the median of nine, as pairs of values to put in order.
+    // Sorting network for the median of nine values. Each pair is put in order.
     let exchanges = [
         (1, 2),
         (4, 5),
@@ -311,8 +315,8 @@ fn a_median_of_nine_takes_two_instructions_an_extremum() {
     }
     let used = code(90, &text);
     let median = agrees(used, &[values[4]], Lanes::Four, 300);
-    // 19 exchanges minus 8 unused extrema give 30 extrema; nine inputs are shifted, and the result
-    // is joined.
+    // 19 exchanges have 38 extrema, of which 8 are unused, so 30 remain. They take two instructions
+    // each. Nine inputs are shifted, and the result is joined.
     assert_eq!(insts(&median).count(), 2 * 30 + 9 + 1, "{:?}", opcodes(&median));
 }
 
@@ -325,7 +329,7 @@ fn sums_are_computed_again_where_they_fuse() {
     let text = "vadd2.s32.s32.s32 r10, r1, r2, r0; vmax2.s32.s32.s32 r11, r10, r3, r0;";
     let once = agrees(code(90, text), &[11], Lanes::Two, 1000);
     assert_eq!(opcodes(&once), [Opcode::ADD_X2, Opcode::MAX_X2]);
-    // With a use that cannot be fused, copying would save nothing.
+    // If one use cannot fuse the value, copies of the value for the other uses save nothing.
     let kept = agrees(code(90, text), &[10, 11], Lanes::Two, 1000);
     assert_eq!(opcodes(&kept), [Opcode::ADD_X2, Opcode::MAX_X2]);
     let text =

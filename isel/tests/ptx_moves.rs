@@ -1,15 +1,15 @@
-//! Tests of the sequentialisation of parallel moves.
+//! Tests that ordered moves have the effect of a parallel move.
 
 use halfbyte_isa::ptx::Reg;
 
 use moves::sequence;
 
-/// The module is private to the crate and depends on no other module, so this program includes it.
+/// The module is private to the crate, so this test includes its file. It depends on no other
+/// module.
 #[path = "../src/regalloc/ptx/moves.rs"]
 mod moves;
 
-/// Every assignment of four registers to four registers is sequenced with the effect of a
-/// parallel move.
+/// Tests all parallel moves from four registers to four registers.
 #[test]
 fn the_order_of_moves_does_not_show() {
     for number in 0..4u32.pow(4) {
@@ -25,7 +25,7 @@ fn the_order_of_moves_does_not_show() {
         }
         let expected: Vec<u32> = moves.iter().map(|&(_, from)| from.0).collect();
         assert_eq!(held[..4], expected);
-        // Each cycle adds one move, and there are at most two cycles.
+        // Each cycle of moves adds one move, and four registers have at most two cycles.
         let own = moves.iter().filter(|(to, from)| to != from).count();
         assert!(ordered.len() <= own + 2, "{moves:?}: {ordered:?}");
     }

@@ -1,5 +1,4 @@
-//! Tests of sign changes whose NaNs can be observed. Expansion replaces such `neg` and `abs` by
-//! bitwise operations.
+//! Tests that `neg` and `abs` whose NaN results are observable are replaced by bitwise operations.
 
 use halfbyte_abi::{Signature, Sm};
 use halfbyte_ir::witness::Random;
@@ -13,10 +12,10 @@ use halfbyte_isel::ptx::expand::expand;
 use halfbyte_isel::vcode::{Edge, Terminator, VCode, VInst};
 use halfbyte_isel::{Ptx, PtxExtra};
 
-/// Types of the registers: `r0` to `r4`, then `p0` and `p1`.
+/// Types of the PTX registers: `r0` to `r4`, then `p0` and `p1`.
 const TYPES: [Type; 7] = [Type::B32, Type::B32, Type::B32, Type::B32, Type::B32, Type::Pred, Type::Pred];
 
-/// State of the registers.
+/// Interpreter state: the contents of the PTX registers.
 struct Machine([u32; TYPES.len()]);
 
 impl Reader<Concrete> for Machine {
@@ -37,7 +36,8 @@ impl Reader<Concrete> for Machine {
     }
 }
 
-/// Returns what an instruction writes, given `r0` and the following registers.
+/// Returns the register writes of an instruction, given the contents of `r0` and the registers
+/// after it.
 fn writes(inst: &Inst, registers: &[u32]) -> Vec<Write<u32, bool>> {
     let mut state = [0; TYPES.len()];
     state[..registers.len()].copy_from_slice(registers);
@@ -51,8 +51,8 @@ fn insts(lines: &str) -> Vec<Inst> {
     read(&text).unwrap().module.entries.remove(0).body.insts
 }
 
-/// Returns the expansion of a block whose live-out registers are those that its last instruction
-/// writes.
+/// Returns the expanded instructions of a block. The registers that its last instruction writes are
+/// live at its end.
 fn expanded(lines: &str) -> Vec<Inst> {
     let insts = insts(lines);
     let written = writes(insts.last().unwrap(), &[]).into_iter();
@@ -70,7 +70,7 @@ fn expanded(lines: &str) -> Vec<Inst> {
     code.insts.into_iter().map(|inst| inst.inst).collect()
 }
 
-/// Returns a word with random numbers and NaNs of random payloads, as halves or as a whole.
+/// Returns a random word: numbers and NaNs with random payloads, as two halves or as one f32.
 fn word(random: &mut Random) -> u32 {
     let word = random.bits() as u32;
     match word >> 29 & 3 {
@@ -104,8 +104,8 @@ fn bitwise_operations_have_the_same_bits() {
     }
 }
 
-/// Replaces each NaN lane of a word by another NaN. A lane has `bits` bits, of which `fraction`
-/// are the fraction.
+/// Replaces each NaN lane of a word by another NaN. Lanes have `bits` bits, of which `fraction`
+/// bits are the fraction.
 fn with_other_nans(word: u32, (bits, fraction): (u32, u32), random: &mut Random) -> u32 {
     (0..32 / bits).fold(0, |all, lane| {
         let mask = u32::MAX >> (32 - bits);
@@ -125,7 +125,7 @@ fn results_do_not_depend_on_which_nan_is_given() {
         let mut random = Random(2);
         for form in forms.iter().map(|form| form.replace('T', ty)) {
             let inst = insts(&form).remove(0);
-            // The instruction is the only reader of the changed sign.
+            // The tested instruction is the only reader of the negated value.
             let reader = expanded(&format!("{neg}\n{}", form.replace("r0", "r4")));
             assert_eq!(reader[0], insts(&neg)[0], "{form}");
             for _ in 0..4000 {

@@ -1,4 +1,4 @@
-//! Invalid code is refused with a reason and never crashes the allocator.
+//! Tests that register allocation refuses invalid HALU code with a reason, and never panics.
 
 use crate::regalloc_support::random::{Random, Shape, generate};
 use crate::regalloc_support::*;
@@ -8,11 +8,11 @@ use halfbyte_isel::RegClass;
 use halfbyte_isel::regalloc::{AllocError, Options, allocate};
 use halfbyte_isel::vcode::{Access, Terminator, VReg};
 
-/// Returns the error for code whose entry block is written by `write`.
+/// Returns the allocation error for code whose entry block is built by `write`.
 fn refusal(write: impl FnOnce(&mut Builder)) -> AllocError {
     let mut b = Builder::new();
     write(&mut b);
-    // These errors do not depend on regalloc2's checks.
+    // The errors must occur without regalloc2's own checks.
     allocate(b.finish(), &Options { check: false, ..Options::default() }).unwrap_err()
 }
 
@@ -42,7 +42,7 @@ fn registers() {
     assert_eq!(refusal(|b| b.inst(mov, &[def(RD, VReg(7))])), AllocError::Undefined(VReg(7)));
 }
 
-/// The definition is on only one of two paths to the use.
+/// A register is defined on only one of the two paths to its use.
 #[test]
 fn definition_that_does_not_dominate() {
     let mut x = VReg(0);
@@ -132,7 +132,7 @@ fn flow() {
     assert_eq!(checked(empty).unwrap_err(), AllocError::Block(0));
 }
 
-/// Random damage to code is either harmless or refused.
+/// Code with random damage is either refused or still allocated without a panic.
 #[test]
 fn damaged_code() {
     let mut refused = 0;
@@ -149,7 +149,7 @@ fn damaged_code() {
 }
 
 fn damage(code: &mut VCode, random: &mut Random) {
-    // Mostly a valid index, sometimes just out of range or far out of range.
+    // The index is mostly valid, sometimes just out of range, and sometimes far out of range.
     let mut any = |n: usize| match random.below(20) {
         0 => n as u32,
         1 => u32::MAX,

@@ -1,4 +1,4 @@
-//! Tests of which code the fast path of register allocation accepts.
+//! Tests that register allocation takes its fast path for code that needs no spills.
 
 use halfbyte_ir::text::read;
 use halfbyte_isa::halu::TARGET;
@@ -6,7 +6,8 @@ use halfbyte_isa::object::Loc;
 use halfbyte_isel::regalloc::{Allocator, Options};
 use halfbyte_isel::{Backend, Halu, Request, Scratch};
 
-/// Returns `true` if a kernel for HALU takes the fast path. regalloc2 and its checker also run.
+/// Returns `true` if allocation takes the fast path for a HALU kernel with this body. regalloc2
+/// also runs, and its result is checked.
 fn is_direct(body: &str) -> bool {
     let text =
         format!("kernel @k(%x: in f16x2, %y: out f16x2, %n: i32) {{\n^entry:\n  %i = item_id\n{body}  ret\n}}\n");
@@ -18,7 +19,7 @@ fn is_direct(body: &str) -> bool {
     allocator.took_fast_path()
 }
 
-/// Returns code that loads `words` words first and then adds them up.
+/// Returns a kernel body that first loads `words` words and then adds them up.
 fn sum(words: usize) -> String {
     let loads = (0..words).map(|k| format!("  %v{k} = load %x[%i + {k}]\n"));
     let adds = (1..words).map(|k| {
@@ -28,7 +29,8 @@ fn sum(words: usize) -> String {
     loads.chain(adds).collect::<String>() + &format!("  store %s{}, %y[%i]\n", words - 1)
 }
 
-/// Returns a loop that passes on two values, in the given order.
+/// Returns a kernel body with a loop that passes two values to its next iteration, in the given
+/// order.
 fn rounds(first: &str, second: &str) -> String {
     format!(
         "  %a = load %x[%i]\n  %b = load %x[%i + 1]\n  br ^loop(%n, %a, %b)\n\

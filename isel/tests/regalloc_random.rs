@@ -1,16 +1,16 @@
-//! Random code with branches, loops, wide registers and guarded updates behaves the same before and
-//! after allocation.
+//! Tests that random HALU code behaves the same before and after register allocation. The code has
+//! branches, loops, wide registers and guarded updates.
 
 use crate::regalloc_support::random::{Shape, generate};
 use crate::regalloc_support::{count, same};
 use halfbyte_isa::halu::Opcode;
 
-/// Statistics of several allocations.
+/// Statistics of the register allocation of several functions.
 #[derive(Default)]
 struct Outcome {
-    /// Number of reloads of general registers and of predicates.
+    /// Numbers of reloads: of general registers, and of predicates.
     reloads: [usize; 2],
-    /// Maximum number of general registers of one function.
+    /// Largest number of general registers that a function uses.
     registers: u32,
 }
 

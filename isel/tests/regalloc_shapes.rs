@@ -1,4 +1,5 @@
-//! Allocation of small code with known results: the number of registers, moves and spills.
+//! Tests of register allocation for HALU on small code with known numbers of registers, moves and
+//! spills.
 
 use crate::regalloc_support::*;
 use halfbyte_isa::halu::fields::*;
@@ -6,7 +7,7 @@ use halfbyte_isa::halu::{Inst, Opcode};
 use halfbyte_isel::RegClass;
 use halfbyte_isel::vcode::VReg;
 
-/// Allocates code with `n` simultaneously live values, which are all defined first and then read in
+/// Allocates code with `n` simultaneously live values. All are defined first and then read in
 /// order.
 fn live(n: u32) -> MachFunc {
     let mut b = Builder::new();
@@ -58,7 +59,7 @@ fn parts_are_read_and_built_in_place() {
     let out = b.build(&[high, words[2]]);
     b.store(out, 0x20);
     let func = same(b.finish());
-    // Only the moves that build the wide registers.
+    // The only moves are those that build the wide registers from words.
     assert_eq!(count(&func, Opcode::MOV_R), 4 + 2);
     assert_eq!(func.spills, 0);
 }
@@ -78,7 +79,7 @@ fn many_quads() {
     }
 }
 
-/// Words that do not fit the banks of words are placed in wide slots.
+/// 32-bit registers that do not fit their banks are placed in slots for wide registers.
 #[test]
 fn words_beside_quads() {
     let mut b = Builder::new();
@@ -91,7 +92,7 @@ fn words_beside_quads() {
     assert_eq!(same(b.finish()).spills, 0);
 }
 
-/// A replaced register that is read later keeps its value.
+/// A register keeps its value if it is read after an in-place update of another register from it.
 #[test]
 fn replaced_register_lives_on() {
     let mut b = Builder::new();
@@ -105,8 +106,8 @@ fn replaced_register_lives_on() {
     assert_eq!(count(&func, Opcode::MOV_R), 1 + 2);
 }
 
-/// A guarded instruction keeps the old value if its guard is false, even if other operands read the
-/// old value.
+/// If the guard of an update is false, the register keeps its old value, even if other operands of
+/// the instruction read the old value.
 #[test]
 fn guarded_update() {
     for (x, y) in [(1, 2), (2, 1)] {
@@ -122,7 +123,7 @@ fn guarded_update() {
     }
 }
 
-/// One instruction replaces two predicates and also reads one of them.
+/// One instruction updates two predicates in place and also reads one of them.
 #[test]
 fn two_replaced_at_once() {
     for bits in 0..16 {
@@ -148,8 +149,8 @@ fn two_replaced_at_once() {
     }
 }
 
-/// Allocates a loop with `n` parameters of a class, which are stored and rotated in each iteration,
-/// as in `loop(a, b) { store a; (a, b) = (b, a) }`.
+/// Allocates a loop with `n` parameters of a register class. Each iteration stores and rotates
+/// them, as in `loop(a, b) { store a; (a, b) = (b, a) }`.
 fn swap(class: RegClass, n: usize) -> MachFunc {
     let mut b = Builder::new();
     let values: Vec<VReg> = (0..n)
@@ -192,7 +193,7 @@ fn cycles_of_block_parameters() {
             assert_eq!((func.spills, func.local_bytes), (0, 0), "{n} of {class:?}");
         }
     }
-    // All registers are occupied, so cycles of moves must go through memory.
+    // All registers are occupied, so a cycle of moves must go through memory.
     swap(RegClass::Pred, 8);
     swap(RegClass::Pred, 20);
     swap(RegClass::Quad, 31);
@@ -256,7 +257,7 @@ fn predicates() {
     }
 }
 
-/// An unreachable block stays as an empty block.
+/// An unreachable block remains in the allocated code as an empty block.
 #[test]
 fn unreachable_block() {
     let mut b = Builder::new();
@@ -272,7 +273,8 @@ fn unreachable_block() {
     assert!(func.blocks[dead as usize].insts.is_empty());
 }
 
-/// The guarded branch is the one that does not go to the next block.
+/// If one target of a branch is the next block, the guarded branch instruction leads to the other
+/// target.
 #[test]
 fn branch_to_the_next_block_is_the_plain_one() {
     let mut b = Builder::new();

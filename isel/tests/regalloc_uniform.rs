@@ -1,4 +1,5 @@
-//! Random code of a custom machine behaves the same before and after allocation.
+//! Tests that random code of a custom machine behaves the same before and after register
+//! allocation.
 
 use std::collections::HashMap;
 
@@ -9,18 +10,18 @@ use halfbyte_isel::mach::MachFunc;
 use halfbyte_isel::regalloc::{AllocError, Options, SingleRegisterFile, allocate};
 use halfbyte_isel::vcode::{Access, BlockIndex, Edge, Machine, Operand, Terminator, VCode, VInst, VReg};
 
-/// Machine with `N` registers.
+/// Custom machine with `N` interchangeable registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Mine<const N: u32>;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Name {
-    /// Loads the constant at place 3.
+    /// Loads the constant in field 3.
     Set,
-    /// Computes `b + 2 * c + 1`, which depends on the order of the operands, so that swapped
+    /// Computes `b + 2 * c + 1`. The result depends on the order of the operands, so that swapped
     /// operands are detected.
     Sum,
-    /// Adds to the replaced register.
+    /// Adds to a register that is updated in place.
     Add,
     /// Branches if the register is not zero.
     If,
@@ -80,7 +81,7 @@ impl<const N: u32> SingleRegisterFile for Mine<N> {
     }
 }
 
-/// State of a machine: virtual or hardware registers, memory, and the emitted values.
+/// State of the custom machine: virtual or hardware registers, memory, and the stored results.
 #[derive(Default)]
 struct State {
     registers: HashMap<u64, u64>,
@@ -93,7 +94,7 @@ impl State {
         self.registers[&register]
     }
 
-    /// Executes an instruction. Returns `true` if it is a taken branch.
+    /// Executes an instruction. Returns `true` if the instruction is a branch that is taken.
     fn step(&mut self, Inst(name, [a, b, c, d]): Inst) -> bool {
         let value = match name {
             Name::Set => d,
@@ -174,8 +175,8 @@ fn run<const N: u32>(func: &MachFunc<Mine<N>>) -> Vec<u64> {
     }
 }
 
-/// Generates code with random values before a loop, in the loop and after it. The loop has about
-/// `live` parameters.
+/// Generates code with random instructions before, in and after a loop. The loop has about `live`
+/// parameters.
 fn generate<const N: u32>(seed: u64, live: usize, size: usize) -> VCode<Mine<N>> {
     let mut random = Random(seed);
     let mut code = VCode::new(Signature::new("k", Vec::new()).unwrap(), ());
@@ -246,7 +247,7 @@ fn generate<const N: u32>(seed: u64, live: usize, size: usize) -> VCode<Mine<N>>
     code
 }
 
-/// Checks 100 random programs and returns the total number of spills.
+/// Checks 100 random programs, and returns the number of spills in all of them.
 fn check<const N: u32>(live: usize, size: usize) -> u32 {
     (0..100)
         .map(|seed| {

@@ -1,4 +1,4 @@
-//! Tests of identity operations of VP1.
+//! Tests of the operations of VP1 that return one of their operands unchanged.
 
 use halfbyte_isel::vcode::VReg;
 use halfbyte_isel::vp1::identity::{of_alu, of_bytes, of_table};
@@ -24,7 +24,7 @@ fn what_gives_an_operand_back() {
 fn what_computes_something() {
     assert_eq!(of_alu(Alu::Sub, Src::Word(0), X), None);
     assert_eq!(of_alu(Alu::Shr, Src::Word(0), X), None);
-    // The multiplier only uses the low halves.
+    // The multiplier reads only the low 16 bits, so a product with 1 is not its other factor.
     assert_eq!(of_alu(Alu::Mul, X, Src::Word(1)), None);
     assert_eq!(of_bytes(Bytes::Sub, Sign::U, Src::Word(0), X), None);
     assert_eq!(of_bytes(Bytes::Max, Sign::S, X, Src::Bytes([0; 16])), None);
@@ -33,7 +33,7 @@ fn what_computes_something() {
     assert_eq!(of_table(0x6, X, X), None);
 }
 
-/// Checks every table bit by bit, over all combinations of known and unknown operands.
+/// Checks all truth tables bit by bit, for all combinations of known and unknown operands.
 #[test]
 fn tables_give_what_they_are_said_to() {
     let (zero, words) = (Src::Word(0), [X, Y, Src::Word(0), ONES]);

@@ -7,7 +7,8 @@ use halfbyte_isa::vp1::{Bundle, Inst, Opcode};
 
 use shape::{TupleShape, slots};
 
-/// The module is private to the crate and depends on no other module, so this program includes it.
+/// The module is private to the crate, so this test includes its file. It depends on no other
+/// module.
 #[allow(dead_code)]
 #[path = "../src/regalloc/vp1/shape.rs"]
 mod shape;
@@ -36,8 +37,8 @@ fn numbers_and_registers() {
     assert_eq!((TupleShape::Pair.register(5, 0), TupleShape::Pair.register(5, 1)), (5, 5));
 }
 
-/// Every register that the semantics of an instruction read or write is in one of its register
-/// fields.
+/// Every register that the semantics of an instruction access is in one of the instruction's
+/// register fields.
 #[test]
 fn places_are_all_there_are() {
     let mut state = 1u64;
@@ -56,7 +57,7 @@ fn places_are_all_there_are() {
                     OperandRole::Use => !written,
                     OperandRole::Update => true,
                 });
-                // A register that is chosen at run time is one of an aligned group of four.
+                // A register that is chosen at run time can be any of an aligned group of four.
                 let registers = slots.flat_map(|slot| {
                     let number = inst.get(slot.field) as u8;
                     let chosen = matches!(slot.shape, TupleShape::Choice | TupleShape::Ring | TupleShape::Four);
@@ -74,7 +75,8 @@ fn places_are_all_there_are() {
             };
             let allowed: Vec<_> = named(false).places().collect();
             for place in of_files(footprint.reads) {
-                // Without a transfer, a vector instruction reads its own flags.
+                // Without a transfer from the scalar unit, a vector instruction reads the `$vc`
+                // that it names.
                 let own = (0..4).any(|n| Locations::register(RegFile::Vc, n).places().any(|vc| vc == place));
                 let zero = Locations::register(RegFile::R, R_ZERO).places().any(|r31| r31 == place);
                 assert!(own || zero || allowed.contains(&place), "{inst} reads {place}");

@@ -1,5 +1,5 @@
-//! Support for the allocation tests: a builder of code on virtual registers, and a machine that
-//! runs code before and after allocation.
+//! Support for the tests of HALU register allocation: a builder of code on virtual registers, and
+//! an interpreter that executes code before and after allocation.
 
 pub mod random;
 
@@ -19,12 +19,12 @@ use halfbyte_isel::regalloc::{AllocError, Allocator, Options, allocate};
 use halfbyte_isel::vcode::{Access, BlockIndex, Edge, Terminator, VBlock, VInst, VReg};
 use halfbyte_isel::{Halu, HaluExtra, RegClass};
 
-/// Selected code, its operands, and allocated code for HALU.
+/// Types of HALU: selected code, its operands, and allocated code.
 pub type VCode = halfbyte_isel::vcode::VCode<Halu>;
 pub type Operand = halfbyte_isel::vcode::Operand<Halu>;
 pub type MachFunc = mach::MachFunc<Halu>;
 
-/// Builder of code, whose blocks can be filled in any order.
+/// Builder of HALU code on virtual registers. The blocks can be filled in any order.
 #[derive(Default)]
 pub struct Builder {
     vregs: Vec<RegClass>,
@@ -81,7 +81,7 @@ impl Builder {
         (self.blocks.len() as BlockIndex - 1, params)
     }
 
-    /// Makes a block the current one.
+    /// Makes a block the current one, to which instructions are appended.
     pub fn at(&mut self, block: BlockIndex) {
         self.at = block as usize;
     }
@@ -112,7 +112,7 @@ impl Builder {
         p
     }
 
-    /// Returns 1 if the predicate holds, else 0.
+    /// Emits a select of 1 or 0 by a predicate, and returns its register.
     pub fn truth(&mut self, p: VReg) -> VReg {
         let sel = Inst::new(Opcode::SEL_RI).with(IMM32, 1).with(PP_NOT, 1);
         self.make(RegClass::Word, sel, &[used(PP, p)])
@@ -209,10 +209,12 @@ fn list(pool: &mut Vec<VReg>, regs: &[VReg]) -> std::ops::Range<u32> {
     start..pool.len() as u32
 }
 
-/// Observable behaviour of a run: the words stored to global memory, in order.
+/// Observable behaviour of code: address and value of each word that it stores to global memory, in
+/// order.
 pub type Trace = Vec<(u64, u32)>;
 
-/// State of the machine. A word of global memory that was never stored is a hash of its address.
+/// State of the interpreter. A word of global memory that was never stored is a hash of its
+/// address.
 struct Machine {
     gprs: [u32; 256],
     preds: [bool; 8],
@@ -246,7 +248,8 @@ impl Reader<Concrete> for State<'_> {
 }
 
 impl Machine {
-    /// Creates a machine whose registers hold junk, so that reads before writes are detected.
+    /// Creates a state whose registers hold arbitrary contents, so that reads of unwritten
+    /// registers change the results.
     fn new(local_bytes: u32, junk: u32) -> Machine {
         Machine {
             gprs: std::array::from_fn(|i| scramble(junk.wrapping_add(i as u32))),
@@ -311,7 +314,7 @@ fn scramble(x: u32) -> u32 {
     (x ^ x >> 15).wrapping_mul(0x846c_a68b)
 }
 
-/// Returns the address of a word of an access, and checks the alignment of the access.
+/// Returns the address of word number `word` of an access, and checks the alignment of the access.
 fn at(address: &Address<u32>, bytes: u32, word: u8) -> u64 {
     let base = |[low, high]: [u32; 2]| u64::from(high) << 32 | u64::from(low);
     let first = match *address {
@@ -330,7 +333,7 @@ fn at(address: &Address<u32>, bytes: u32, word: u8) -> u64 {
     first + 4 * u64::from(word)
 }
 
-/// Runs code on virtual registers for at most `blocks` blocks.
+/// Executes code on virtual registers, for at most `blocks` blocks.
 pub fn run_virtual(code: &VCode, mut blocks: u32) -> Trace {
     let mut machine = Machine::new(0, 1);
     let mut values = vec![([0; 4], false); code.vregs.len()];
@@ -339,7 +342,7 @@ pub fn run_virtual(code: &VCode, mut blocks: u32) -> Trace {
         blocks -= 1;
         for vinst in &code.insts[block.insts.start as usize..block.insts.end as usize] {
             let (mut inst, operands) = (vinst.inst, code.operands(vinst));
-            // Each operand occupies its own registers during the instruction.
+            // Each operand gets registers of its own for this instruction.
             for (i, operand) in operands.iter().enumerate() {
                 let source = match operand.access {
                     Access::UpdateInPlace(old) => old,
@@ -382,8 +385,8 @@ pub fn run_virtual(code: &VCode, mut blocks: u32) -> Trace {
     machine.trace
 }
 
-/// Runs allocated code for at most `blocks` blocks. Checks that the registers of every executed
-/// instruction are in use and aligned.
+/// Executes allocated code, for at most `blocks` blocks. Checks that the registers of each executed
+/// instruction are below the number of registers in use, and aligned.
 pub fn run_machine(func: &MachFunc, mut blocks: u32) -> Trace {
     let mut machine = Machine::new(func.local_bytes, 2);
     let mut block = 0;
@@ -420,12 +423,13 @@ fn check(func: &MachFunc, inst: &Inst) {
     }
 }
 
-/// Allocates with all checks enabled.
+/// Allocates the registers of code with all checks enabled.
 pub fn checked(code: VCode) -> Result<MachFunc, AllocError> {
     allocate(code, &Options { check: true, ..Options::default() })
 }
 
-/// Allocates code with both algorithms, and checks that the results behave like the code.
+/// Allocates code with both algorithms of regalloc2, and checks that the results behave like the
+/// code.
 pub fn same(code: VCode) -> MachFunc {
     const BLOCKS: u32 = 200;
     let func = checked(code.clone()).unwrap();

@@ -26,15 +26,15 @@ impl Random {
     }
 }
 
-/// Parameters of generated code.
+/// Size and shape of the random code.
 #[derive(Clone, Copy)]
 pub struct Shape {
     /// Approximate number of instructions.
     pub size: usize,
-    /// Number of values of each class defined at the start and readable anywhere. There are never
-    /// many more live values.
+    /// For each class, the number of values that are defined at the start and can be read in all
+    /// blocks. The number of live values is never much higher.
     pub live: [usize; 4],
-    /// Maximum nesting depth of regions.
+    /// Maximum nesting depth of branches and loops.
     pub depth: usize,
 }
 
@@ -43,14 +43,14 @@ const CLASSES: [RegClass; 4] = [RegClass::Pred, RegClass::Word, RegClass::Pair, 
 struct Generator {
     random: Random,
     b: Builder,
-    /// Values available at the current point, by class.
+    /// Values that code at the current point can read, by class.
     values: [Vec<VReg>; 4],
     most: [usize; 4],
     budget: usize,
     stores: u32,
 }
 
-/// Generates code with the given parameters.
+/// Generates random code with the given shape.
 pub fn generate(seed: u64, shape: Shape) -> VCode {
     let mut g = Generator {
         random: Random(seed),
@@ -61,7 +61,7 @@ pub fn generate(seed: u64, shape: Shape) -> VCode {
         stores: 0,
     };
     for (class, n) in CLASSES.into_iter().zip(shape.live) {
-        // At least one word and one predicate, so that operands are always available.
+        // One word and one predicate are always defined, so that instructions have operands.
         let floor = usize::from(matches!(class, RegClass::Pred | RegClass::Word));
         for i in 0..n.max(floor) {
             let value = g.fresh(class, i as u32);
@@ -98,7 +98,7 @@ impl Generator {
         !self.values[class as usize].is_empty()
     }
 
-    /// Adds a new value, which may replace an older one.
+    /// Adds a new value to those that later code can read. The value may replace an older one.
     fn keep(&mut self, value: VReg) {
         let class = self.b.class(value) as usize;
         let n = self.values[class].len();
@@ -116,7 +116,7 @@ impl Generator {
         self.b.store(word, 16 * (self.stores % 0x1000));
     }
 
-    /// Generates a few instructions, or a branch or loop with nested regions.
+    /// Generates a few instructions, or a branch or a loop that contains generated code.
     fn region(&mut self, depth: usize) {
         let kind = self.random.below(10);
         if depth > 0 && kind == 0 {
@@ -131,7 +131,7 @@ impl Generator {
         }
     }
 
-    /// Chooses classes for block parameters, and arguments for them.
+    /// Chooses register classes for the parameters of a block, and arguments for the parameters.
     fn params(&mut self) -> (Vec<RegClass>, Vec<VReg>) {
         let n = self.random.below(5);
         let mut classes: Vec<_> = (0..n).map(|_| CLASSES[self.random.below(4)]).collect();
@@ -190,8 +190,8 @@ impl Generator {
         let mut args = self.args(&classes);
         args.push(next);
         self.b.jump((head, &args));
-        // Values defined in the loop remain available after it, because its body dominates the
-        // exit.
+        // Later code can also read values that are defined in the loop, because the loop body
+        // dominates the exit.
         self.b.at(end);
         if self.random.chance(50) {
             self.values = before;

@@ -1,4 +1,4 @@
-//! Invalid code is refused with a reason and never crashes the allocator.
+//! Tests that register allocation refuses invalid VP1 code with a reason, and never panics.
 
 use halfbyte_ir::witness::Random;
 use halfbyte_isa::row::RegFile;
@@ -12,14 +12,14 @@ use halfbyte_isel::vp1::{Class, Group, GroupRegisterPosition};
 use super::random::{Shape, generate};
 use super::support::*;
 
-/// Returns the error for code whose entry block is written by `write`.
+/// Returns the allocation error for code whose entry block is built by `write`.
 fn refusal(write: impl FnOnce(&mut Builder)) -> AllocError {
     let mut b = Builder::new();
     write(&mut b);
     allocate(b.finish(), &Options { check: false, ..Options::default() }).unwrap_err()
 }
 
-/// Returns the error for one instruction on new registers of the given classes.
+/// Returns the allocation error for one instruction on new registers of the given classes.
 fn misfit(inst: impl Into<Group>, operands: impl FnOnce([VReg; 4]) -> Vec<Operand>, classes: [Class; 4]) -> AllocError {
     refusal(|b| {
         let regs = classes.map(|class| b.reg(class));
@@ -54,24 +54,25 @@ fn registers() {
 
 #[test]
 fn operands() {
-    // Wrong class, wrong role, a field that is not a register, and an instruction that does not
-    // exist.
+    // Operands of a wrong class and with a wrong role, for a field that names no register, and for
+    // an instruction that does not exist.
     let copy = || Inst::new(Opcode::MOV_V);
     assert_eq!(misfit(copy(), |r| vec![def(DST, r[0]), used(SRC1, r[1])], R4), operand(DST));
     assert_eq!(misfit(copy(), |r| vec![used(DST, r[0]), used(SRC1, r[1])], V4), operand(DST));
     assert_eq!(misfit(copy(), |r| vec![def(DST, r[0]), used(SRC1, r[1]), used(SRC2, r[1])], V4), operand(SRC2));
     assert_eq!(misfit(copy(), |r| vec![second(def(DST, r[0])), used(SRC1, r[1])], V4), operand(DST));
-    // A register that is written as a whole replaces nothing.
+    // An instruction that writes a whole register cannot update the register in place.
     assert_eq!(misfit(copy(), |r| vec![replace(DST, r[0], r[2]), used(SRC1, r[1])], V4), operand(DST));
-    // Two operands at one place.
+    // The same field has two operands.
     assert_eq!(misfit(copy(), |r| vec![used(SRC1, r[2]), def(DST, r[0]), used(SRC1, r[1])], V4), operand(SRC1));
-    // A part beyond a single register.
+    // The operand names part 1, but the field selects a single register.
     assert_eq!(misfit(copy(), |r| vec![def(DST, r[0]), part(SRC1, r[1], 1)], V4), operand(SRC1));
-    // `$v0` needs an operand, but `$r31` is always 0.
+    // A field that selects `$v0` needs an operand. A field that selects `$r31`, always 0, needs
+    // none.
     assert_eq!(misfit(copy(), |r| vec![def(DST, r[0])], V4), missing(SRC1));
     let add = Inst::new(Opcode::ADD_RR).with(SRC2, 4);
     assert_eq!(misfit(add, |r| vec![def(DST, r[0])], R4), missing(SRC2));
-    // Missing flags operand, and flags of another file.
+    // The operand for the flags of a condition is missing, or is of another register file.
     let bra = Inst::new(Opcode::ADD_RR).with(SLCT, 1);
     assert_eq!(misfit(bra, |r| tuple(SRC2, &r[..2]), R4), missing(COND));
     let compare = Inst::new(Opcode::VSUB_S_RR);
@@ -86,11 +87,11 @@ fn tuples() {
     assert_eq!(misfit(lerp(), |r| with(vec![used(SRC1, r[1])], r), V4), operand(SRC1));
     assert_eq!(misfit(lerp(), |r| with(tuple(SRC1, &r[1..]), r), V4), operand(SRC1));
     assert_eq!(misfit(lerp(), |r| with(vec![part(SRC1, r[1], 1), part(SRC1, r[2], 0)], r), V4), operand(SRC1));
-    // A plain register does not fit a choice, and a choice does not fit a plain register.
+    // A single register does not fit a field that chooses between two registers, and vice versa.
     let add = || Inst::new(Opcode::ADD_RR);
     assert_eq!(misfit(add(), |r| tuple(SRC2, &r[..2]), R4), operand(SRC2));
     assert_eq!(misfit(add().with(SLCT, 1), |r| vec![used(SRC2, r[0])], R4), operand(SRC2));
-    // A pair of flags instead of a single register, and the reverse.
+    // A pair of flags does not fit a field for a single flags register, and vice versa.
     let vec = || Inst::new(Opcode::VEC);
     assert_eq!(misfit(vec(), |r| tuple(VCIDX, &r[..2]), [Class::Vc; 4]), operand(VCIDX));
     let wide = vec().with(VCXFRM_LOW, 3).with(VCXFRM_HIGH, 1);
@@ -109,7 +110,7 @@ fn groups() {
     assert_eq!(misfit(empty, nothing, R4), AllocError::Bundle(0));
 }
 
-/// Chains through the accumulator cannot interleave or cross blocks.
+/// Instructions that pass a value through `$va` must be adjacent and in one block.
 #[test]
 fn accumulator() {
     let start = |b: &mut Builder, x: VReg| b.inst(Inst::new(Opcode::VMUL_S_RR_VA), &[used(SRC1, x), used(SRC2, x)]);
@@ -135,7 +136,7 @@ fn accumulator() {
         go_on(b, x);
     });
     assert_eq!(across, AllocError::Accumulator(2));
-    // An instruction that could write `$va` but does not cannot be part of a chain.
+    // An instruction with a disabled write to `$va` passes no value through `$va`.
     let lerp = refusal(|b| {
         let quad = [0, 1, 2, 3].map(|i| b.vector(i));
         let flags = b.no_rotation();
@@ -147,8 +148,8 @@ fn accumulator() {
     assert_eq!(lerp, AllocError::Accumulator(7));
 }
 
-/// Five live flags are too many, and an in-place update requires that the old flags are not read
-/// again.
+/// Allocation fails if five flags are live at once. It also fails if flags are read again after an
+/// in-place update.
 #[test]
 fn flags() {
     let compares = |n: usize| {
@@ -192,7 +193,7 @@ fn flags() {
     assert!(matches!(checked(update(true)).unwrap_err(), AllocError::Flags { .. }));
 }
 
-/// Flags that an instruction clobbers by number must not be live.
+/// An instruction must not clobber a `$c` that holds live flags.
 #[test]
 fn clobbers() {
     let code = |live: bool| {
@@ -213,13 +214,13 @@ fn clobbers() {
     };
     assert!(checked(code(false)).is_ok());
     assert!(matches!(checked(code(true)).unwrap_err(), AllocError::Flags { file: RegFile::C, .. }));
-    // The number of a loop counter is not a flags operand.
+    // A field that holds the number of a loop counter accepts no flags operand.
     let named = misfit(Inst::new(Opcode::MOV_L_I), |r| vec![def(LC, r[0])], [Class::C; 4]);
     assert_eq!(named, operand(LC));
 }
 
-/// Flags can be block arguments if they keep their register, and are refused if they would have to
-/// move.
+/// Flags can be block arguments if argument and parameter get the same register. If the flags would
+/// have to move, allocation fails.
 #[test]
 fn flags_as_parameters() {
     let code = |swap: bool| {
@@ -261,7 +262,7 @@ fn branches() {
     assert_eq!(ends_in(Inst::new(Opcode::EXIT), &|_, _| vec![]), refused);
 }
 
-/// Random damage to code is either harmless or refused.
+/// Code with random damage is either refused or still allocated without a panic.
 #[test]
 fn damaged_code() {
     let mut refused = 0;
@@ -278,7 +279,7 @@ fn damaged_code() {
 }
 
 fn damage(code: &mut VCode, random: &mut Random) {
-    // Mostly a valid index, sometimes just out of range or far out of range.
+    // The index is mostly valid, sometimes just out of range, and sometimes far out of range.
     let mut any = |n: usize| match random.below(20) {
         0 => n as u32,
         1 => u32::MAX,
@@ -310,7 +311,7 @@ fn damage(code: &mut VCode, random: &mut Random) {
         (11, ..) if (listed as usize) < pool => code.pool[listed as usize] = reg,
         (12, ..) if (inst as usize) < insts => code.insts[inst as usize].operands.end = op,
         (13, ..) if (inst as usize) < insts => {
-            // The flipped bit selects other registers, or another instruction.
+            // A flipped bit of the instruction word selects other registers or another instruction.
             let word = &mut code.insts[inst as usize].inst.insts[0];
             *word = Inst::decode(word.word() ^ 1 << (bits % 32)).unwrap_or(*word);
         }

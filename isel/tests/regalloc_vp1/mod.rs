@@ -1,4 +1,4 @@
-//! Register allocation for VP1: known shapes, random code, and invalid code.
+//! Tests of register allocation for VP1 on small code, random code and invalid code.
 
 mod errors;
 mod random;

@@ -1,5 +1,5 @@
-//! Random code with branches, loops, tuples and partial updates behaves the same before and after
-//! allocation.
+//! Tests that random VP1 code behaves the same before and after register allocation. The code has
+//! branches, loops, tuples and partial updates.
 
 use halfbyte_ir::witness::Random;
 use halfbyte_isa::vp1::fields::*;
@@ -9,15 +9,15 @@ use halfbyte_isel::vp1::Class;
 
 use super::support::*;
 
-/// Parameters of generated code.
+/// Size and shape of the random code.
 #[derive(Clone, Copy)]
 pub struct Shape {
     /// Approximate number of instructions.
     pub size: usize,
-    /// Number of values in `$r` and `$v` defined at the start and readable anywhere. There are
-    /// never many more live values.
+    /// Numbers of values in `$r` and `$v` that are defined at the start and can be read in all
+    /// blocks. The number of live values is never much higher.
     pub live: [usize; 2],
-    /// Maximum nesting depth of regions.
+    /// Maximum nesting depth of branches and loops.
     pub depth: usize,
 }
 
@@ -26,14 +26,14 @@ const CLASSES: [Class; 2] = [Class::R, Class::V];
 struct Generator {
     random: Random,
     b: Builder,
-    /// Values available at the current point, by class.
+    /// Values that code at the current point can read, by class.
     values: [Vec<VReg>; 2],
     most: [usize; 2],
     budget: usize,
     stores: u32,
 }
 
-/// Generates code with the given parameters.
+/// Generates random code with the given shape.
 pub fn generate(seed: u64, shape: Shape) -> VCode {
     let mut g = Generator {
         random: Random(seed),
@@ -72,7 +72,7 @@ impl Generator {
         [(); N].map(|()| self.pick(class))
     }
 
-    /// Adds a new value, which may replace an older one.
+    /// Adds a new value to those that later code can read. The value may replace an older one.
     fn keep(&mut self, value: VReg) {
         let class = self.b.class(value) as usize;
         let n = self.values[class].len();
@@ -89,7 +89,7 @@ impl Generator {
         self.b.store(value, self.stores);
     }
 
-    /// Generates a few instructions, or a branch or loop with nested regions.
+    /// Generates a few instructions, or a branch or a loop that contains generated code.
     fn region(&mut self, depth: usize) {
         match self.random.below(10) {
             0 if depth > 0 => self.diamond(depth - 1),
@@ -103,7 +103,7 @@ impl Generator {
         }
     }
 
-    /// Chooses classes for block parameters, and arguments for them.
+    /// Chooses register classes for the parameters of a block, and arguments for the parameters.
     fn params(&mut self) -> (Vec<Class>, Vec<VReg>) {
         let n = self.random.below(5);
         let classes: Vec<_> = (0..n).map(|_| CLASSES[self.random.below(2)]).collect();
@@ -161,15 +161,16 @@ impl Generator {
         let mut args = self.args(&classes);
         args.push(next);
         self.b.jump((head, &args));
-        // Values defined in the loop remain available after it, because its body dominates the
-        // exit.
+        // Later code can also read values that are defined in the loop, because the loop body
+        // dominates the exit.
         self.b.at(end);
         if self.chance(50) {
             self.values = before;
         }
     }
 
-    /// Returns a tuple of vectors, often a repeated one: the first values, in order.
+    /// Returns a tuple of `N` vectors. Often it is the tuple of the first vectors, so that tuples
+    /// repeat.
     fn vectors<const N: usize>(&mut self) -> [VReg; N] {
         let values = &self.values[Class::V as usize];
         if values.len() >= N && self.random.below(2) == 0 {
@@ -208,7 +209,8 @@ impl Generator {
                 self.b.make(V, inst(Opcode::VLRP), &[tuple(SRC1, &pair), vec![used(SRC2, v)]].concat())
             }
             8 => {
-                // A pair and a choice in one instruction, sometimes of the same vectors.
+                // One instruction reads a pair and chooses between two vectors, which are sometimes
+                // the same.
                 let (pair, other) = (self.vectors::<2>(), self.vectors::<2>());
                 let flags = self.b.compare(x, y);
                 let masks = self.b.reg(Class::Vc);
@@ -245,7 +247,7 @@ impl Generator {
                 self.b.make_two(V, insts, &[handed.concat(), taken].concat())
             }
             14 => {
-                // A chain through the accumulator.
+                // Several adjacent instructions pass a value through `$va`.
                 let pair = self.vectors::<2>();
                 self.b.inst(inst(Opcode::VMUL_S_RR_VA), &[used(SRC1, v), used(SRC2, w)]);
                 let vec = inst(Opcode::VEC).with(FACTOR1, 7).with(FACTOR2, 0x1f0);
@@ -272,7 +274,7 @@ impl Generator {
         self.keep(value);
     }
 
-    /// Selects components of two vectors by flags.
+    /// Emits a selection between the bytes of two vectors by vector flags.
     fn blend(&mut self, v: VReg, w: VReg, masks: VReg) -> VReg {
         let factors = self.b.constant(0x10100);
         let handed = vec![used(SRC1, factors), used(VCIDX, masks)];
@@ -283,7 +285,7 @@ impl Generator {
     }
 }
 
-/// Statistics of several allocations.
+/// Statistics of the register allocation of several functions.
 #[derive(Default)]
 struct Outcome {
     spills: [usize; 2],
@@ -293,7 +295,7 @@ fn check(seeds: std::ops::Range<u64>, shape: Shape) -> Outcome {
     let mut outcome = Outcome::default();
     for seed in seeds {
         let func = same(generate(seed, shape));
-        // Spills use another base register than the stores of results.
+        // Spills and stores of results have different base registers.
         let to_frame = |opcode| {
             let insts = func.blocks.iter().flat_map(|block| &block.insts).map(|mach| mach.inst.insts[0]);
             insts.filter(|inst| inst.opcode() == opcode && inst.get(DST) == 31).count()

@@ -1,4 +1,4 @@
-//! Allocation of small code with known results: the number of moves and spills.
+//! Tests of register allocation for VP1 on small code with known numbers of moves and spills.
 
 use halfbyte_isa::vp1::fields::*;
 use halfbyte_isa::vp1::{Inst, Opcode};
@@ -14,17 +14,17 @@ fn lerp(b: &mut Builder, pair: [VReg; 2], t: VReg) -> VReg {
     b.make(Class::V, Inst::new(Opcode::VLRP), &operands)
 }
 
-/// Interpolates a quad with constant factors from the scalar unit.
+/// Emits an interpolation on a quad of vectors, with constant factors from the scalar unit.
 fn lerp_four(b: &mut Builder, quad: [VReg; 4], flags: VReg) -> VReg {
     let operands = [tuple(SRC1, &quad), vec![used(COND, flags)]].concat();
     let operands: Vec<_> = operands.into_iter().map(second).collect();
-    // The factors are constant, so the flags that choose between factors do not matter.
+    // The factors are constant, so the vector flags that choose between factors do not matter.
     let vec = Inst::new(Opcode::VEC).with(FACTOR1, 77).with(FACTOR2, 41);
     b.make_two(Class::V, [vec, Inst::new(Opcode::VLRP2)], &operands)
 }
 
-/// Allocates code with `n` simultaneously live vectors, which are all defined first and then read
-/// in order.
+/// Allocates code with `n` simultaneously live vectors. All are defined first and then read in
+/// order.
 fn live(n: u32) -> MachFunc {
     let mut b = Builder::new();
     let values: Vec<_> = (0..n).map(|i| b.vector(i)).collect();
@@ -75,7 +75,7 @@ fn words_spill() {
     }
 }
 
-/// The frame has 2048 bytes, including the image.
+/// The data image and the spill slots together have at most 2048 bytes.
 #[test]
 fn frame() {
     let code = |n: u32, image: usize| {
@@ -137,7 +137,8 @@ fn pair_of_one_register_is_odd() {
     assert_eq!(lerp.inst.insts[0].get(SRC1) & 1, 1);
 }
 
-/// Each value is first the second and then the first of a pair, so it moves at most once.
+/// Each value is first the second register of a pair and then the first of the next pair, so each
+/// value moves at most once.
 #[test]
 fn sliding_window() {
     let mut b = Builder::new();
@@ -152,7 +153,8 @@ fn sliding_window() {
     assert_eq!(func.spills, 0);
 }
 
-/// The order of a choice is free, except for a register that two choices share.
+/// A choice between two registers can have them in either order, unless two choices share a
+/// register.
 #[test]
 fn choices() {
     let mut b = Builder::new();
@@ -184,7 +186,7 @@ fn live_quads_are_not_moved() {
     }
 }
 
-/// A rotation of a quad is the same quad.
+/// A rotation of the registers of a quad is the same quad.
 #[test]
 fn rotated_quads() {
     let mut b = Builder::new();
@@ -211,7 +213,7 @@ fn a_quad_among_many() {
     assert!(func.spills <= 2, "{}", func.spills);
 }
 
-/// Loop-carried values keep their registers in tuples.
+/// Loop-carried values that an instruction reads as a register pair need no moves.
 #[test]
 fn pair_around_a_loop() {
     let mut b = Builder::new();
@@ -234,7 +236,7 @@ fn pair_around_a_loop() {
     assert_eq!(moves(&func), 0);
 }
 
-/// Words of a vector are replaced in place.
+/// An instruction updates single words of a vector in place.
 #[test]
 fn a_vector_of_words() {
     let mut b = Builder::new();
@@ -255,7 +257,7 @@ fn a_vector_of_words() {
     assert_eq!(moves(&func), 1);
 }
 
-/// One half of a register is replaced.
+/// An instruction updates one half of a register in place.
 #[test]
 fn high_half() {
     let mut b = Builder::new();
@@ -267,7 +269,7 @@ fn high_half() {
     same(b.finish());
 }
 
-/// The word selector of `mov` is allocated as the number of a `$vc`.
+/// The word selector of `mov` is allocated like the number of a `$vc`.
 #[test]
 fn flags_of_vectors_as_words() {
     let mut b = Builder::new();
@@ -287,7 +289,7 @@ fn flags_of_vectors_as_words() {
     assert_eq!(stored.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
 }
 
-/// The scalar unit supplies factors to the vector unit, chosen by vector flags.
+/// The scalar unit passes factors, chosen by vector flags, to the vector unit in the same bundle.
 #[test]
 fn scalar_and_vector_in_one_bundle() {
     let mut b = Builder::new();
@@ -306,7 +308,7 @@ fn scalar_and_vector_in_one_bundle() {
     assert_eq!(func.blocks[0].insts.iter().filter(|mach| mach.inst.insts.len() == 2).count(), 1);
 }
 
-/// The flags of two `$vc` used as a pair are adjacent, in either order.
+/// Two `$vc` that an instruction reads as a pair are adjacent, in either order.
 #[test]
 fn flags_of_two_vectors() {
     for order in [[0, 1], [1, 0], [0, 0], [1, 1]] {
@@ -327,7 +329,8 @@ fn flags_of_two_vectors() {
     }
 }
 
-/// A chain through the accumulator is correct if vectors are spilled around it.
+/// Instructions that pass a value through `$va` give the same result if vectors are spilled around
+/// them.
 #[test]
 fn accumulator_under_pressure() {
     let mut b = Builder::new();
@@ -342,7 +345,8 @@ fn accumulator_under_pressure() {
     assert!(same(b.finish()).spills > 0);
 }
 
-/// The number of the third register of `vmac2` is shared with other parts of the instruction word.
+/// The field of the third operand of `vmac2` also encodes other parts of the instruction, so it
+/// fixes the register.
 #[test]
 fn registers_of_given_numbers() {
     for (numbers, moved) in [([28, 28], 0), ([28, 19], 1), ([31, 16], 1)] {

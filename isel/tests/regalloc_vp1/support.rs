@@ -1,5 +1,5 @@
-//! Builder of VP1 code on virtual registers, and a processor that runs code before and after
-//! allocation, one instruction or group per bundle.
+//! Support for the tests of VP1 register allocation: a builder of code on virtual registers, and a
+//! processor that executes code before and after allocation, one instruction or group per bundle.
 
 use std::ops::Range;
 
@@ -21,10 +21,10 @@ pub type Operand = vcode::Operand<Vp1>;
 pub type MachFunc = mach::MachFunc<Vp1>;
 type Target<'a> = (BlockIndex, &'a [VReg]);
 
-/// Number and contents of the `$a` through which results are stored. The previous memory contents
-/// are not part of the result.
+/// Number and contents of the `$a` through which code stores results. The earlier contents of this
+/// memory are not part of the result.
 const OUT: (u64, u32) = (0, 0x1000);
-/// Number and contents of the `$a` through which junk is loaded.
+/// Number and contents of the `$a` through which code loads arbitrary data.
 const IN: (u64, u32) = (1, 0x1800);
 
 pub fn used(place: impl Into<GroupRegisterPosition>, reg: VReg) -> Operand {
@@ -43,17 +43,17 @@ pub fn replace(place: impl Into<GroupRegisterPosition>, reg: VReg, old: VReg) ->
     Operand { place: place.into(), reg, part: 0, access: Access::UpdateInPlace(old) }
 }
 
-/// Moves an operand to the second instruction of a group.
+/// Returns the operand for the second instruction of a group instead of the first.
 pub fn second(operand: Operand) -> Operand {
     Operand { place: GroupRegisterPosition { inst: 1, ..operand.place }, ..operand }
 }
 
-/// Returns operands for the registers of a tuple.
+/// Returns one operand for each register of a tuple.
 pub fn tuple(place: impl Into<GroupRegisterPosition> + Copy, regs: &[VReg]) -> Vec<Operand> {
     (0..).zip(regs).map(|(i, &reg)| part(place, reg, i)).collect()
 }
 
-/// Builder of code, whose blocks can be filled in any order.
+/// Builder of VP1 code on virtual registers. The blocks can be filled in any order.
 pub struct Builder {
     pub code: VCode,
     blocks: Vec<Draft>,
@@ -101,7 +101,7 @@ impl Builder {
         (self.blocks.len() as BlockIndex - 1, params)
     }
 
-    /// Makes a block the current one.
+    /// Makes a block the current one, to which instructions are appended.
     pub fn at(&mut self, block: BlockIndex) {
         self.at = block as usize;
     }
@@ -110,15 +110,15 @@ impl Builder {
         self.blocks[self.at].insts.push((inst.into(), operands.to_vec()));
     }
 
-    /// Appends an instruction whose DST is a new register.
+    /// Appends an instruction whose result in field DST is a new register.
     pub fn make(&mut self, class: Class, inst: Inst, operands: &[Operand]) -> VReg {
         let reg = self.reg(class);
         self.inst(inst, &[&[def(DST, reg)], operands].concat());
         reg
     }
 
-    /// Appends a group of two instructions; the DST of the second is a new register. `operands`
-    /// already name their instruction.
+    /// Appends a group of two instructions, and returns the result of the second one in field DST.
+    /// `operands` contain the index of their instruction.
     pub fn make_two(&mut self, class: Class, insts: [Inst; 2], operands: &[Operand]) -> VReg {
         let reg = self.reg(class);
         self.inst(insts, &[&[second(def(DST, reg))], operands].concat());
@@ -129,18 +129,18 @@ impl Builder {
         self.make(Class::R, Inst::new(Opcode::MOV_I).with(IMM19, value.into()), &[])
     }
 
-    /// Loads a vector of junk that depends on the number.
+    /// Loads a vector of arbitrary data that depends on `number`.
     pub fn vector(&mut self, number: u32) -> VReg {
         let load = Inst::new(Opcode::LDVH).with(SRC1, IN.0).with(IMM, 16 * u64::from(number % 64));
         self.make(Class::V, load, &[])
     }
 
-    /// Subtracts, because a difference depends on the order of the operands.
+    /// Emits the difference of two words, which depends on the order of the operands.
     pub fn mix(&mut self, a: VReg, b: VReg) -> VReg {
         self.make(Class::R, Inst::new(Opcode::SUB_RR), &[used(SRC1, a), used(SRC2, b)])
     }
 
-    /// Combines all bits of two vectors, depending on the order of the operands.
+    /// Emits a function of all bits of two vectors that depends on the order of the operands.
     pub fn mix_vectors(&mut self, a: VReg, b: VReg) -> VReg {
         let half = self.make(Class::V, Inst::new(Opcode::VSHR_U_RI).with(BIMM, 1), &[used(SRC1, a)]);
         let mixed =
@@ -148,14 +148,14 @@ impl Builder {
         self.make(Class::V, Inst::new(Opcode::VBITOP_RR).with(BITOP, 6), &[used(SRC1, mixed), used(SRC2, a)])
     }
 
-    /// Returns the sign and zero flags of a difference.
+    /// Emits the difference of two words, and returns its sign and zero flags.
     pub fn compare(&mut self, a: VReg, b: VReg) -> VReg {
         let flags = self.reg(Class::C);
         self.inst(Inst::new(Opcode::SUB_RR), &[def(CDST, flags), used(SRC1, a), used(SRC2, b)]);
         flags
     }
 
-    /// Returns the sign and zero flags of the differences of bytes.
+    /// Emits the differences of the bytes of two vectors, and returns their sign and zero flags.
     pub fn compare_vectors(&mut self, a: VReg, b: VReg) -> VReg {
         let flags = self.reg(Class::Vc);
         let unread = self.reg(Class::V);
@@ -170,7 +170,7 @@ impl Builder {
         flags
     }
 
-    /// Stores a register as a part of the result.
+    /// Stores a register as a part of the observable result.
     pub fn store(&mut self, reg: VReg, address: u32) {
         let opcode = if self.class(reg) == Class::V { Opcode::STVH } else { Opcode::STS };
         let store = Inst::new(opcode).with(DST, OUT.0).with(IMM, u64::from(16 * address % 2048));
@@ -185,7 +185,8 @@ impl Builder {
         self.blocks[self.at].end = End::Jump(block, args.to_vec());
     }
 
-    /// Branches to the first block if the bit of the flags is set, or clear if `not`.
+    /// Branches to `then` if the bit of the flags is set, or if it is clear and `not` is `true`.
+    /// Otherwise branches to `otherwise`.
     pub fn branch(&mut self, flags: VReg, bit: u64, not: bool, then: Target, otherwise: Target) {
         let opcode = if not { Opcode::BRA_NOT } else { Opcode::BRA };
         self.branch_by(Inst::new(opcode).with(SLCT, bit), &[used(COND, flags)], then, otherwise);
@@ -229,15 +230,16 @@ fn append<T: Clone>(list: &mut Vec<T>, items: &[T]) -> Range<u32> {
     start..list.len() as u32
 }
 
-/// Observable behaviour of a run: the stored data, in order.
+/// Observable behaviour of code: address and contents of each store, in order.
 pub type Trace = Vec<(u64, [u8; 16])>;
 
-/// Byte of the memory that is loaded.
+/// Returns the byte at address `at` of the memory from which code loads.
 pub fn junk(at: u32) -> u8 {
     ((at * at) >> 3 ^ at) as u8
 }
 
-/// Creates a processor whose registers hold junk, so that reads before writes are detected.
+/// Creates a processor whose registers hold arbitrary contents, so that reads of unwritten
+/// registers change the results.
 fn processor(seed: u32) -> State {
     let mut state = State::default();
     let mut next = seed;
@@ -250,13 +252,13 @@ fn processor(seed: u32) -> State {
     state.vc.fill_with(&mut word);
     state.c.fill_with(|| word() as u16 | 0x8000);
     (0..2048).for_each(|at| state.data.set_byte(at, word() as u8));
-    // The loaded memory is equal in both runs.
+    // The memory from which code loads is the same before and after allocation.
     (0..2048).for_each(|at| state.data.set_byte(IN.1 + at, junk(at)));
     (state.a[OUT.0 as usize], state.a[IN.0 as usize]) = (OUT.1, IN.1);
     state
 }
 
-/// Executes instructions as one bundle. Returns `true` if a branch is taken.
+/// Executes the instructions of a group as one bundle. Returns `true` if a branch is taken.
 fn step(state: &mut State, group: &Group, trace: &mut Trace) -> bool {
     let words: Vec<u32> = group.insts.iter().map(Inst::word).collect();
     let stored = group.insts.iter().find(|inst| is_result(inst)).map(|inst| inst.get(IMM));
@@ -303,13 +305,13 @@ fn get(state: &State, class: Class, number: usize) -> Value {
     }
 }
 
-/// Runs code on virtual registers for at most `blocks` blocks.
+/// Executes code on virtual registers, for at most `blocks` blocks.
 pub fn run_virtual(code: &VCode, mut blocks: u32) -> Trace {
     let mut state = processor(1);
     let mut trace = Trace::new();
     let mut values = vec![Value::default(); code.vregs.len()];
     let mut block = &code.blocks[0];
-    // Each place occupies its own registers during the instruction.
+    // Each register field gets registers of its own for this instruction.
     let mut run = |inst: &VInst<Vp1>, values: &mut Vec<Value>, trace: &mut Trace| {
         let mut group = inst.inst.clone();
         let mut next = [0; 4];
@@ -373,7 +375,7 @@ pub fn run_virtual(code: &VCode, mut blocks: u32) -> Trace {
     trace
 }
 
-/// Runs allocated code for at most `blocks` blocks.
+/// Executes allocated code, for at most `blocks` blocks.
 pub fn run_machine(func: &MachFunc, mut blocks: u32) -> Trace {
     let mut state = processor(2);
     let mut trace = Trace::new();
@@ -408,12 +410,12 @@ fn check(func: &MachFunc, group: &Group) {
     }
 }
 
-/// Allocates with all checks enabled.
+/// Allocates the registers of code with all checks enabled.
 pub fn checked(code: VCode) -> Result<MachFunc, AllocError> {
     allocate(code, &Options { check: true, ..Options::default() })
 }
 
-/// Allocates code, and checks that the result behaves like the code.
+/// Allocates code, and checks that the allocated code behaves like the code before allocation.
 pub fn same(code: VCode) -> MachFunc {
     const BLOCKS: u32 = 200;
     let func = checked(code.clone()).unwrap();
@@ -429,7 +431,8 @@ pub fn count(func: &MachFunc, opcode: Opcode) -> usize {
     insts.filter(|inst| inst.opcode() == opcode).count()
 }
 
-/// Returns the number of vector moves inserted by the allocator, if the code itself has none.
+/// Returns the number of instructions that move vectors. Code without such moves gets them only
+/// from the allocator.
 pub fn moves(func: &MachFunc) -> usize {
     count(func, Opcode::MOV_V)
 }

@@ -1,11 +1,11 @@
-//! Every byte op matches the evaluator on all pairs of bytes.
+//! Tests that each byte op on VP1 gives the results of the evaluator for all pairs of bytes.
 
 use halfbyte_ir::IntCC;
 
 use super::machine::{both, on_vectors};
 
-/// Returns all pairs of bytes, sixteen per item, in an order in which neighbours differ in both
-/// bytes.
+/// Returns all pairs of bytes as input buffers, sixteen pairs per item. Neighbouring pairs differ
+/// in both bytes.
 fn pairs() -> [Vec<u8>; 3] {
     let pair = |n: u32| (n.wrapping_mul(0x9e35) >> 3 & 0xff, n.wrapping_mul(0x9e35) >> 11 | n << 5 & 0x100);
     let mut seen = vec![false; 1 << 16];
@@ -24,7 +24,7 @@ fn pairs() -> [Vec<u8>; 3] {
     [a, b, zeros]
 }
 
-/// Compares a kernel body with the evaluator on all pairs of bytes.
+/// Checks that a kernel body gives the results of the evaluator for all pairs of bytes.
 pub fn check(body: &str) {
     let buffers = pairs();
     let [expected, found] = both(&on_vectors(body), buffers[0].len() / 16, &buffers);
@@ -115,7 +115,7 @@ fn lanes() {
     }
 }
 
-/// The same ops on four bytes of a word, and on a single byte.
+/// Byte ops on the four bytes of a word and on a single byte give the same results as on vectors.
 #[test]
 fn scalar_registers() {
     let four = |inst: &str| {

@@ -1,4 +1,4 @@
-//! Runs packed kernels twice: on the evaluator, and on a processor with one instruction per bundle
+//! Executes packed kernels on the evaluator, and on a VP1 processor with one instruction per bundle
 //! and no delay slots.
 
 use halfbyte_ir::eval::{Arg, Launch, Prepared};
@@ -12,9 +12,9 @@ use halfbyte_isel::mach::MachFunc;
 use halfbyte_isel::regalloc::{Allocator, Options};
 use halfbyte_isel::{Backend, Refusal, Request, Scratch, Selected, Vp1};
 
-/// Work items per tile, chosen so that the streams fit the data store.
+/// Number of work items per tile, for which the streams fit the data store.
 const TILE: usize = 64;
-/// Maximum number of instructions per tile.
+/// Maximum number of instructions that the processor executes per tile.
 const MOST: usize = 1 << 20;
 
 pub fn read(source: &str) -> Kernel {
@@ -22,7 +22,8 @@ pub fn read(source: &str) -> Kernel {
     module.kernels.into_iter().next().unwrap()
 }
 
-/// Returns a kernel with two input vectors per item; `body` computes `%c` from `%a` and `%b`.
+/// Returns a kernel with two input vectors per item. `body` computes the output `%c` from `%a` and
+/// `%b`.
 pub fn on_vectors(body: &str) -> Kernel {
     read(&format!(
         "kernel @k(%first: in i8x16, %second: in i8x16, %result: out i8x16) groups 1 {{
@@ -50,7 +51,7 @@ pub fn selected(kernel: &Kernel) -> Selected {
     select(kernel).unwrap_or_else(|refusals| panic!("{}", refusals[0]))
 }
 
-/// Returns the names of the rules that fired.
+/// Returns the names of the selection rules that fired.
 pub fn taken(selected: &Selected) -> Vec<&'static str> {
     selected.fired.iter().map(|&rule| Vp1.rules()[rule as usize].name).collect()
 }
@@ -60,7 +61,7 @@ fn allocated(selected: Selected) -> MachFunc<Vp1> {
     *selected.code.allocate(&mut Allocator::default(), &options).unwrap().downcast().unwrap()
 }
 
-/// Returns the buffers after running a launch on the evaluator and on the processor.
+/// Returns the buffers after a launch on the evaluator, and after a launch on the processor.
 pub fn both(kernel: &Kernel, items: usize, buffers: &[Vec<u8>]) -> [Vec<Vec<u8>>; 2] {
     let mut expected = buffers.to_vec();
     let args = expected.iter_mut().enumerate();
@@ -75,7 +76,7 @@ pub fn both(kernel: &Kernel, items: usize, buffers: &[Vec<u8>]) -> [Vec<Vec<u8>>
     [expected, found]
 }
 
-/// Runs the program for one tile. Each buffer belongs to one dense stream.
+/// Executes the program for one tile of items. Each buffer is accessed by one contiguous stream.
 fn tile(kernel: &Kernel, func: &MachFunc<Vp1>, first: usize, count: usize, items: usize, buffers: &mut [Vec<u8>]) {
     let mut state = State::default();
     let tiles = &func.extra.tiles;

@@ -1,4 +1,4 @@
-//! Selection for VP1: the shape of the code, its results, and refusals.
+//! Tests of instruction selection for VP1: the structure of the code, its results, and refusals.
 
 mod bytes;
 mod machine;

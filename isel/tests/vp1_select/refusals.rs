@@ -1,4 +1,4 @@
-//! VP1 refuses unsupported operations with the op, the source location and a reason.
+//! Tests that VP1 refuses unsupported operations with the op, the source location and a reason.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ fn refusal(kernel: &halfbyte_ir::Kernel) -> String {
     refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns a kernel whose body loads the word `%a` and stores the word `%c` per item.
+/// Returns a kernel that loads the word `%a` and stores the word `%c` for each item.
 fn on_words(params: &str, body: &str) -> halfbyte_ir::Kernel {
     read(&format!(
         "kernel @k({params}%x: in i32, %z: out i32) groups 1 {{

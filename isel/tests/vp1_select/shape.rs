@@ -1,4 +1,4 @@
-//! Structure of the program selected for a kernel.
+//! Tests of the structure of the program that is selected for a kernel.
 
 use halfbyte_isa::stream::{M_TILE_ITEMS, Stream};
 use halfbyte_isa::vp1::Opcode;
@@ -18,7 +18,7 @@ fn opcodes(code: &VCode<Vp1>, block: usize) -> Vec<Opcode> {
     insts.iter().flat_map(|inst| &inst.inst.insts).map(|inst| inst.opcode()).collect()
 }
 
-/// Uniform code comes first, and the loop over groups is a single block.
+/// Uniform code comes first. The loop over the groups of items is a single block.
 #[test]
 fn a_loop_over_groups() {
     use Opcode::*;
@@ -44,8 +44,8 @@ fn a_loop_over_groups() {
     assert_eq!((then.block, otherwise.block, code.extra.group_latch), (2, 3, Some(2)));
     let Terminator::Jump(back) = &code.blocks[2].terminator else { panic!("no jump") };
     assert_eq!((back.block, code.list(&back.args).len(), code.list(&code.blocks[1].params).len()), (1, 1, 1));
-    // The prologue: a zero vector for the splat, the cursors from `$m1` on, the number of groups in
-    // the tile, and the parameter.
+    // The block before the loop sets a zero vector for the splat, the cursors from `$m1` on, the
+    // number of groups in the tile, and the parameter.
     let prologue = opcodes(&code, 0);
     let moves = [VMOV_I, MOV_R_M, MOV_A_R, MOV_R_M, MOV_A_R, MOV_R_M, ADD_RI, SHR_RI, MOV_R_M, MOV_V_R, VSWZ];
     assert_eq!(prologue, moves);
@@ -62,7 +62,7 @@ fn a_loop_over_groups() {
     );
 }
 
-/// The group number and the item count are available to kernels that read them.
+/// A kernel that reads the group number or the item count gets them in registers.
 #[test]
 fn where_the_group_is() {
     let kernel = read(
@@ -82,7 +82,7 @@ fn where_the_group_is() {
     assert_eq!(found[0][4 * 299..], (299u32 + 300).to_le_bytes());
 }
 
-/// Equal constants are loaded once, and constants that are not splats occupy the image once.
+/// Equal constants are loaded once. Equal constants that are not splats are in the data image once.
 #[test]
 fn constants_are_shared() {
     let list = "const.i8x16 [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]";
@@ -107,7 +107,7 @@ fn comparisons_are_folded() {
     assert!(!rules.contains(&"mask_of_flags"));
 }
 
-/// Loads and stores advance their streams, and no code computes addresses.
+/// Loads and stores advance the cursors of their streams, and no instruction computes an address.
 #[test]
 fn addresses_are_not_computed() {
     let code = code(&on_vectors("%c = xor.i8x16 %a, %b"));

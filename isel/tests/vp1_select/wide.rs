@@ -1,5 +1,5 @@
-//! Sums in wide lanes: sums that fit the accumulator match the evaluator, and all others are
-//! refused.
+//! Tests of sums in wide lanes on VP1: sums that fit the accumulator give the results of the
+//! evaluator, and all other sums are refused.
 
 use std::fmt::Write;
 
@@ -10,13 +10,13 @@ use super::bytes::check;
 use super::machine::{both, on_vectors, select, selected, taken};
 
 const EXTENDED: &str = "%p = zext.i16x16 %a\n%q = sext.i16x16 %b\n";
-/// Returns the refusals of a body, one per line.
+/// Returns the refusals of a kernel body as text, one per line.
 fn refusal(body: &str) -> String {
     let refusals = select(&on_vectors(body)).unwrap_err();
     refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// Checks a body on all pairs of bytes, and checks that the rule fired.
+/// Checks a kernel body on all pairs of bytes, and checks that the rule with this name fired.
 fn takes(rule: &str, body: &str) {
     let rules = taken(&selected(&on_vectors(body)));
     assert!(rules.contains(&rule), "{body}: {rules:?}");
@@ -38,7 +38,7 @@ fn products() {
             product("s", shr, shift, "narrow_sat_u");
             product("u", shr, shift, "narrow_sat_uu");
         }
-        // These shifts leave results that fit a byte.
+        // With these shift counts, the results fit a byte.
         for (sign, shift) in [("s", 8), ("u", 8), ("s", 12), ("u", 9)] {
             product(sign, shr, shift, "trunc");
         }
@@ -55,8 +55,8 @@ fn sums() {
                      %qy = mul.i16x16 %q, %y\n%s = add.i16x16 %px, %qy\n%k = const.i16x16 {shift}\n\
                      %r = round_shr_s.i16x16 %s, %k\n%c = {narrow}.i8x16 %r"
                 );
-                // A divisor is at least 32, so the sum is scaled up for smaller shifts; a factor
-                // has at most 9 bits.
+                // The accumulator divides by 32 or more. For a smaller shift count, the sum is
+                // scaled up, and its factors have at most 9 bits.
                 if i32::max(x.abs(), y.abs()) << (5 - shift) < 0x100 {
                     takes("computed_by_sum", &body);
                 } else {
@@ -120,7 +120,7 @@ fn blends() {
     }
 }
 
-/// The sum uses only nine bits of each halfword; the upper bits of the halfwords differ.
+/// The sum uses only the low nine bits of each half-word; the upper bits vary between half-words.
 #[test]
 fn nine_bits() {
     let body = "%x = const.i8x16 85\n%d = xor.i8x16 %a, %x\n%h = concat.i16x16 %b, %d\n%k = const.i16x16 7\n\
@@ -135,7 +135,7 @@ fn held_between_others() {
     takes("held_from_above", &format!("%k = const.i8x16 7\n{median}"));
     let symmetric = "%h = and.i8x16 %b, %k\n%l = neg.i8x16 %h\n%x = min_s.i8x16 %a, %h\n%c = max_s.i8x16 %x, %l";
     takes("held_from_below", &format!("%k = const.i8x16 127\n{symmetric}"));
-    // A clamp to -h..h must not be used if h may be negative.
+    // The clamp instruction for -h..h must not be used if h may be negative.
     let body = "%l = neg.i8x16 %b\n%x = max_s.i8x16 %a, %l\n%c = min_s.i8x16 %x, %b";
     assert!(!taken(&selected(&on_vectors(body))).contains(&"held_from_above"));
     check(body);
@@ -145,7 +145,7 @@ fn held_between_others() {
 fn absolute_values() {
     let abs = "%x = abs.i8x16 %a\n%y = abs.i8x16 %b\n%m = min_u.i8x16 %x, %y\n";
     takes("least_absolute_clipped", &format!("{abs}%k = const.i8x16 127\n%c = min_u.i8x16 %m, %k"));
-    // Both values may be -128, so the minimum of the absolute values may be 128.
+    // Both bytes may be -128, so the minimum of their absolute values may be 128.
     let body = format!("{abs}%k = const.i8x16 128\n%c = min_u.i8x16 %m, %k");
     assert!(!taken(&selected(&on_vectors(&body))).iter().any(|rule| rule.starts_with("least_absolute")));
     check(&body);
@@ -166,8 +166,8 @@ fn compared_differences() {
 
 #[test]
 fn refused() {
-    // A product of three bytes, a sum of more than 20 bits, a shift of a wrapped sum, and a shift
-    // by variable counts.
+    // Refused: a product of three bytes, a sum of more than 20 bits, a shift of a sum that wraps,
+    // and a shift by variable counts.
     let cube = "%p = zext.i32x16 %a\n%s = mul.i32x16 %p, %p\n%t = mul.i32x16 %s, %p\n%k = const.i32x16 16\n\
                 %u = shr_u.i32x16 %t, %k\n%c = trunc.i8x16 %u";
     assert_eq!(
@@ -191,8 +191,8 @@ fn refused() {
     assert_eq!(refusal(by_lanes), "vp1 cannot do `shr_u.i16x16`: all wide lanes must be shifted by the same constant");
 }
 
-/// Random sums of random bytes: accepted sums match the evaluator, and refusals name the exceeded
-/// limit.
+/// Random sums of random bytes either give the results of the evaluator, or are refused with the
+/// limit that they exceed.
 #[test]
 fn random_sums() {
     let mut random = Random(5);
