@@ -101,7 +101,7 @@ fn the_image() {
     assert_eq!(refusal(&kernel(129)), reason);
 }
 
-/// Legality is derived from the rules.
+/// The set of ops that VP1 supports is derived from the selection rules.
 #[test]
 fn legality_of_the_rules() {
     let legality: Legality = Vp1.legality(TARGET);
