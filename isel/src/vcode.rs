@@ -40,7 +40,7 @@ pub trait Machine: Copy + Eq + Debug + Default + 'static {
         operands.iter().for_each(|operand| each(operand.access, operand.reg));
     }
 
-    /// Replaces pseudo-instructions by sequences of instructions. Most machines have none to replace.
+    /// Replaces pseudo-instructions by sequences of instructions. Most machines have none.
     ///
     /// # Errors
     /// Returns a message if the table of sequences is malformed.

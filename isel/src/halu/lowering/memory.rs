@@ -34,7 +34,7 @@ pub(super) struct AddressForms {
     pub wide: Opcode,
     pub flat: Opcode,
     pub shared: Opcode,
-    /// Opcode for scratch memory. Atomic operations on scratch memory do not exist.
+    /// Opcode for scratch memory, or `None` for an atomic operation, which scratch memory lacks.
     pub scratch: Option<Opcode>,
 }
 
