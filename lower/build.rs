@@ -1,4 +1,4 @@
-//! Compiles the built-in rules.
+//! Build script: compiles the built-in rewrite rules in `rules/`.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};

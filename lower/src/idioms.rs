@@ -1,4 +1,4 @@
-//! Matchers of `idioms.isle` for patterns that ISLE cannot express directly.
+//! Extractors of `idioms.isle` for patterns that ISLE cannot express.
 
 use halfbyte_ir::{Attr, IntCC, Kernel, Op, Type, Value};
 use smallvec::SmallVec;
@@ -21,7 +21,7 @@ fn comparison(kernel: &Kernel, value: Value) -> Option<(IntCC, Value, Value)> {
     }
 }
 
-/// Returns the signed number of a splat constant.
+/// Returns the lane of a splat constant as a signed number.
 fn number(kernel: &Kernel, value: Value) -> Option<i128> {
     let (ty, lanes) = constant_lanes(kernel, value)?;
     let (&first, rest) = lanes.get(..ty.lanes())?.split_first()?;
@@ -29,8 +29,8 @@ fn number(kernel: &Kernel, value: Value) -> Option<i128> {
     is_integer.then(|| i128::from(signed_lane(ty.elem(), first)))
 }
 
-/// Returns the value that is clamped to a range by a minimum and a maximum. One of them suffices if
-/// the value cannot exceed the other bound.
+/// Returns `x` if `value` is `x` clamped to the range `to` by a minimum and a maximum. If the range
+/// of `x` shows that it cannot exceed one bound, the op for the other bound suffices.
 pub(crate) fn clamped(kernel: &Kernel, value: Value, to: &Range) -> Option<Value> {
     let mut inner = value;
     let (mut low, mut high) = (false, false);
@@ -38,7 +38,7 @@ pub(crate) fn clamped(kernel: &Kernel, value: Value, to: &Range) -> Option<Value
         match op {
             Op::MaxS if !low && number(kernel, k) == Some(*to.start()) => low = true,
             Op::MinS if !high && number(kernel, k) == Some(*to.end()) => high = true,
-            // An unsigned minimum is valid only for values that are not negative.
+            // An unsigned minimum clamps correctly only if the value is never negative.
             Op::MinU if !high && number(kernel, k) == Some(*to.end()) && *range::of(kernel, a).start() >= 0 => {
                 high = true
             }
@@ -54,8 +54,8 @@ pub(crate) fn clamped(kernel: &Kernel, value: Value, to: &Range) -> Option<Value
     ((low || high) && fits).then_some(inner)
 }
 
-/// Matches a right shift that rounds by adding half a unit first. Returns the shifted value and the
-/// count. The sum may wrap.
+/// Matches a right shift that first adds half of the last kept bit. Returns the shifted value and
+/// the count. The sum may wrap.
 pub(crate) fn rounded_shift(kernel: &Kernel, value: Value) -> Option<(Value, i64)> {
     let Some((Op::ShrU | Op::ShrS, &[sum, n])) = def(kernel, value) else { return None };
     let Some((Op::Add, &[shifted, half])) = def(kernel, sum) else { return None };
@@ -63,7 +63,7 @@ pub(crate) fn rounded_shift(kernel: &Kernel, value: Value) -> Option<(Value, i64
     (number(kernel, half)? == 1 << (count - 1)).then_some((shifted, count as i64))
 }
 
-/// Returns the operands of an average that rounds up, `(a + b + 1) >> 1`.
+/// Returns `a` and `b` of an average that rounds up, `(a + b + 1) >> 1`.
 pub(crate) fn half_up(kernel: &Kernel, value: Value) -> Option<(Value, Value)> {
     let is_one = |value| number(kernel, value) == Some(1);
     let added = |value| match def(kernel, value) {
@@ -84,7 +84,7 @@ pub(crate) fn half_up(kernel: &Kernel, value: Value) -> Option<(Value, Value)> {
     }
 }
 
-/// Returns the operands of an absolute difference.
+/// Returns the two operands of an absolute difference.
 pub(crate) fn distance(kernel: &Kernel, value: Value) -> Option<(Value, Value)> {
     match def(kernel, value)? {
         (Op::AbsDiffS, &[a, b]) => Some((a, b)),
@@ -96,8 +96,8 @@ pub(crate) fn distance(kernel: &Kernel, value: Value) -> Option<(Value, Value)> 
     }
 }
 
-/// Returns the greater and the lesser operand of a signed or unsigned comparison. Equal operands
-/// may be in either order.
+/// Returns the greater and the lesser operand of a comparison that is signed or unsigned. If the
+/// comparison also holds for equal operands, either one may be called the greater.
 pub(crate) fn above(kernel: &Kernel, value: Value, is_signed: bool) -> Option<(Value, Value)> {
     match (comparison(kernel, value)?, is_signed) {
         ((IntCC::GtS | IntCC::GeS, a, b), true) | ((IntCC::GtU | IntCC::GeU, a, b), false) => Some((a, b)),
@@ -106,8 +106,8 @@ pub(crate) fn above(kernel: &Kernel, value: Value, is_signed: bool) -> Option<(V
     }
 }
 
-/// Returns the sum whose unsigned overflow a comparison tests. The overflow is where the comparison
-/// is true if `holds`, otherwise where it is false.
+/// Matches a comparison of a sum with one of its addends, which tests for unsigned overflow.
+/// Returns the sum. If `holds`, the comparison must be true on overflow, otherwise false.
 pub(crate) fn wrapped_sum(kernel: &Kernel, value: Value, holds: bool) -> Option<Value> {
     let (sum, part) = match (comparison(kernel, value)?, holds) {
         ((IntCC::LtU, a, b), true) | ((IntCC::GeU, a, b), false) => (a, b),
@@ -120,7 +120,8 @@ pub(crate) fn wrapped_sum(kernel: &Kernel, value: Value, holds: bool) -> Option<
     }
 }
 
-/// Returns the value whose sign a mask repeats in every bit.
+/// Returns the value `x` of a mask whose lanes have all bits set where `x` is negative, and no bits
+/// elsewhere.
 pub(crate) fn signs_of(kernel: &Kernel, mask: Value) -> Option<Value> {
     let ty = kernel.ty(mask);
     match def(kernel, mask)? {
@@ -133,8 +134,7 @@ pub(crate) fn signs_of(kernel: &Kernel, mask: Value) -> Option<Value> {
     }
 }
 
-/// Returns the count `n` of a rotation's opposite count: `-n`, or a multiple of the lane width
-/// minus `n`.
+/// Returns `n` if a rotation count is `-n`, or a multiple of the lane width minus `n`.
 pub(crate) fn count_below(kernel: &Kernel, ty: Type, count: Value) -> Option<Value> {
     match def(kernel, count)? {
         (Op::Neg, &[other]) => Some(other),
@@ -143,14 +143,14 @@ pub(crate) fn count_below(kernel: &Kernel, ty: Type, count: Value) -> Option<Val
     }
 }
 
-/// Returns `true` if a predicate holds for each lane of two constants.
+/// Returns `true` if `holds` is true for each pair of corresponding lanes of two constants.
 pub(crate) fn of_lanes(kernel: &Kernel, a: Value, b: Value, holds: impl Fn(i64, i64) -> bool) -> bool {
     let (Some((ty, a)), Some((_, b))) = (constant_lanes(kernel, a), constant_lanes(kernel, b)) else { return false };
     let lanes = a.iter().zip(&b).take(ty.lanes());
     lanes.map(|(&a, &b)| (signed_lane(ty.elem(), a), signed_lane(ty.elem(), b))).all(|(a, b)| holds(a, b))
 }
 
-/// Dot product of two packed words, with an optional addend.
+/// A dot product of two packed words `a` and `b`, with the addend `rest` if there is one.
 pub(crate) struct Dot {
     pub op: Op,
     pub a: Value,
@@ -158,7 +158,7 @@ pub(crate) struct Dot {
     pub rest: Option<Value>,
 }
 
-/// Extension of the lanes of two operands before their multiplication.
+/// How the lanes of two operands are extended before their multiplication.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Signs {
     Signed,
@@ -170,8 +170,8 @@ enum Signs {
 /// Maximum number of terms: the four products of a `dot4` and an addend.
 const MOST_TERMS: usize = 5;
 
-/// Matches a sum of two values as a dot product. The terms are the products of corresponding lanes
-/// of two packed words, each lane once, and at most one addend.
+/// Matches `x + y` as a dot product of two packed words. Each pair of corresponding lanes must be
+/// multiplied exactly once, and the sum may have one more addend.
 pub(crate) fn dot(kernel: &Kernel, x: Value, y: Value) -> Option<Dot> {
     let mut terms = SmallVec::<[Value; MOST_TERMS]>::from_slice(&[x, y]);
     let mut products = SmallVec::<[Product; MOST_TERMS]>::new();
@@ -202,8 +202,8 @@ pub(crate) fn dot(kernel: &Kernel, x: Value, y: Value) -> Option<Dot> {
     all.then_some(Dot { op, a, b, rest })
 }
 
-/// Product of corresponding lanes of two packed words. If both have the same extension, the operand
-/// with the lower value number is the first.
+/// Product of corresponding lanes of two packed words. If both lanes have the same extension, `a`
+/// is the operand with the lower value number.
 struct Product {
     a: Value,
     b: Value,
@@ -225,8 +225,8 @@ fn product(kernel: &Kernel, value: Value) -> Option<Product> {
     Some(Product { a, b, lane, signs })
 }
 
-/// Matches a lane of a packed word that is extended to 32 bits. Returns the word, the lane, and
-/// `true` for sign extension.
+/// Matches a lane of a packed word, extended to 32 bits. Returns the word, the lane number, and
+/// `true` if the lane is sign-extended.
 fn extended_lane(kernel: &Kernel, value: Value) -> Option<(Value, u8, bool)> {
     let (op, &[narrow]) = def(kernel, value)? else { return None };
     let signed = match op {

@@ -14,7 +14,7 @@ mod passes;
 mod pipeline;
 mod range;
 mod rewrite;
-// Internal interface for the explanation and the verification of passes; not stable.
+// Internal modules for `explain` and for proofs of the rules; their interface is not stable.
 #[doc(hidden)]
 pub mod trace;
 #[doc(hidden)]

@@ -1,4 +1,4 @@
-//! The pass manager: runs the passes of a pipeline and notifies observers.
+//! The pass manager, which runs the passes of a pipeline and notifies observers.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use crate::passes::{CONTRACT, DCE, GVN, needs_contraction};
 use crate::pipeline::{Pipeline, Step};
 use crate::trace::traced_insts;
 
-/// Observer of the passes of one kernel. For all kernels of a pipeline, use the hooks
-/// [`Pipeline::before`] and [`Pipeline::after`].
+/// Observer of the passes that run on one kernel. To observe all kernels of a pipeline, register
+/// the hooks [`Pipeline::before`] and [`Pipeline::after`].
 pub trait Observer {
-    /// Called after a pass with its output kernel and its run time, which is zero unless
+    /// Called after each pass with its output kernel and its run time. The time is zero unless
     /// [`Context::timed`] is set.
     fn after(&mut self, pass: &dyn Pass, kernel: &Kernel, changed: bool, time: Duration);
 }
 
-/// The observer that ignores all calls.
+/// An observer whose methods do nothing.
 impl Observer for () {
     fn after(&mut self, _: &dyn Pass, _: &Kernel, _: bool, _: Duration) {}
 }
@@ -30,10 +30,11 @@ impl Observer for () {
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LowerError {
-    /// The target does not support the kernel. There is at least one refusal.
+    /// The target does not support the kernel. The list has at least one refusal, each with its
+    /// reason.
     #[error("{}", .0.first().map_or(String::new(), Refusal::to_string))]
     Refused(Vec<Refusal>),
-    /// A pass produced an ill-formed kernel.
+    /// A pass produced a kernel that the verifier rejects.
     #[error("internal error: pass `{pass}` produced an invalid kernel @{kernel}: {}", .diagnostics.first().map_or("", |d| d.message.as_str()))]
     Broken {
         /// Name of the pass.
@@ -58,7 +59,7 @@ pub enum LowerError {
     Exceeded(#[from] Exceeded),
 }
 
-/// Checks the limits of size and time.
+/// Returns an error if the kernel exceeds the watchdog's limits on blocks, ops or time.
 fn check_size(kernel: &Kernel, watchdog: &Watchdog) -> Result<(), Exceeded> {
     watchdog.poll()?;
     let limits = watchdog.limits();
@@ -69,21 +70,25 @@ fn check_size(kernel: &Kernel, watchdog: &Watchdog) -> Result<(), Exceeded> {
 }
 
 impl Pipeline {
-    /// Runs the passes in order. If an op has the modifier `contract`, the pass `contract` runs
-    /// first, even if the pipeline lacks it. A pass of [`PASSES`](crate::PASSES) does not run again
-    /// on a kernel that has not changed since. `gvn` and `dce` also do not run again if only unused
-    /// instructions were removed since, because these removals expose no new work for them.
+    /// Runs the passes in order on a kernel.
+    ///
+    /// If an op has the modifier `contract`, the pass `contract` runs first, even if the pipeline
+    /// lacks it. A pass of [`PASSES`](crate::PASSES) is skipped if the kernel has not changed since
+    /// the pass ran last. `gvn` and `dce` are also skipped if passes only removed unused
+    /// instructions in the meantime.
     ///
     /// # Errors
-    /// A pass finds an unsupported operation or fails. With [`Context::verify`], a pass produced an
-    /// ill-formed kernel, which is a bug. A watchdog stops the compilation.
+    /// A pass finds an unsupported operation or fails, or the watchdog stops the compilation. If
+    /// [`Context::verify`] is set, a kernel that the verifier rejects is an error, too; it shows a
+    /// bug in the pass.
     pub fn run(
         &self,
         kernel: &mut Kernel,
         context: &mut Context<'_>,
         observer: &mut dyn Observer,
     ) -> Result<(), LowerError> {
-        // The kept graph belongs to another kernel or to an older version of this one.
+        // A cached control-flow graph would belong to another kernel or to an older version of this
+        // kernel.
         context.drop_flow();
         context.set_books(self.books());
         if let Some(watchdog) = context.poll.watchdog() {
@@ -91,7 +96,7 @@ impl Pipeline {
         }
         let is_first = self.names().next().is_some_and(|name| name == CONTRACT.name);
         let contract = (!is_first && needs_contraction(kernel)).then_some(Step::BuiltIn(&CONTRACT));
-        // Passes that would find nothing new in the kernel.
+        // Names of passes that would find nothing to do in the current kernel.
         let mut done: SmallVec<[&'static str; 24]> = SmallVec::new();
         for step in contract.iter().chain(self.steps()) {
             let pass = step.pass();
@@ -123,12 +128,12 @@ impl Pipeline {
     }
 }
 
-/// Returns `true` if the removal of unused instructions cannot expose new work for a pass.
+/// Returns `true` if a pass needs no second run after unused instructions were removed.
 fn sees_no_unused(pass: &str) -> bool {
     pass == GVN.name || pass == DCE.name
 }
 
-/// Runs a pass. Returns whether it changed the kernel, and its run time.
+/// Runs a pass. Returns `true` if the pass changed the kernel, and the run time.
 fn run(pass: &dyn Pass, kernel: &mut Kernel, context: &mut Context<'_>) -> Result<(bool, Duration), LowerError> {
     let told = context.trace.as_mut().map(|trace| trace.begin(pass.name()));
     let before = traced_insts(context.trace.as_ref(), kernel);

@@ -1,4 +1,4 @@
-//! The interface of passes and their context.
+//! The interface of passes, and the context that passes share.
 
 use std::error::Error;
 use std::fmt;
@@ -61,14 +61,14 @@ pub trait Pass: Send + Sync {
         &[]
     }
 
-    /// Transforms the kernel. Returns `true` if it changed.
+    /// Transforms the kernel. Returns `true` if the kernel changed.
     ///
     /// # Errors
-    /// The target does not support the kernel, or another error ends its compilation.
+    /// The target does not support the kernel, or another error ends the compilation.
     fn run(&self, kernel: &mut Kernel, context: &mut Context<'_>) -> Result<bool, PassError>;
 }
 
-/// Shared pass: the caller keeps a reference to query its state later.
+/// A shared pass, whose state the caller can query after compilations.
 impl<P: Pass + ?Sized> Pass for Arc<P> {
     fn name(&self) -> &str {
         (**self).name()
@@ -87,7 +87,7 @@ impl<P: Pass + ?Sized> Pass for Arc<P> {
     }
 }
 
-/// Error of a pass that ends the compilation of a kernel.
+/// Error that ends the compilation of a kernel in a pass.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PassError {
@@ -140,18 +140,18 @@ impl Pass for BuiltIn {
     }
 }
 
-/// Ordering constraint of a pass. A pass may run more than once.
+/// Ordering constraint of a pass. A pass may occur more than once in a pipeline.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
-    /// Before all other passes.
+    /// The pass runs before all other passes.
     First,
-    /// After all other passes.
+    /// The pass runs after all other passes.
     Last,
-    /// Never after the named pass.
+    /// No run of the pass is after a run of the named pass.
     Before(&'static str),
-    /// Never before the named pass.
+    /// No run of the pass is before a run of the named pass.
     After(&'static str),
-    /// At least once after the named pass.
+    /// At least one run of the pass is after the named pass.
     Again(&'static str),
 }
 
@@ -182,8 +182,8 @@ impl Order {
     }
 }
 
-/// Input and shared state of passes. One context serves all passes of a kernel, and one kernel
-/// after another.
+/// Input and shared state of the passes. One context serves all passes of a compilation, kernel
+/// after kernel.
 pub struct Context<'l> {
     /// Ops that the target supports.
     pub legality: &'l Legality,
@@ -191,7 +191,7 @@ pub struct Context<'l> {
     pub verify: bool,
     /// Measure the time of each pass for observers. The measurement itself takes some time.
     pub timed: bool,
-    /// Trace of one op or of all ops, if requested.
+    /// Trace of the changes to one op or to all ops, if requested.
     pub trace: Option<Trace>,
     pub(crate) poll: Poll<'l>,
     /// Additional rule books, applied after the rules of this crate.
@@ -199,11 +199,11 @@ pub struct Context<'l> {
     only_expansion: Option<u32>,
     fired: Vec<usize>,
     pub(crate) refusals: Vec<Refusal>,
-    /// Control-flow graph of the current kernel, if a pass has kept it.
+    /// Cached control-flow graph of the current kernel, if the last pass left a valid one.
     flow: Option<Flow>,
-    /// `true` if the current pass has kept the control-flow graph.
+    /// `true` if the current pass has put the control-flow graph back into `flow`.
     pub(crate) keeps_flow: bool,
-    /// `true` if the current pass only removed unused instructions and kept all blocks.
+    /// `true` if the current pass only removed unused instructions and no blocks.
     pub(crate) only_removes: bool,
 }
 
@@ -213,7 +213,7 @@ impl<'l> Context<'l> {
         Context::counting(legality, vec![0; RULES.len()])
     }
 
-    /// Creates a context that continues rule counts, indexed by the rule's number in
+    /// Creates a context whose rule counts start at `fired`, indexed by the number of a rule in
     /// [`Pipeline::rule`](crate::Pipeline::rule).
     pub fn counting(legality: &'l Legality, fired: Vec<usize>) -> Context<'l> {
         Context {
@@ -232,41 +232,42 @@ impl<'l> Context<'l> {
         }
     }
 
-    /// Restricts `legalise` to one expansion, given by its number in
-    /// [`Pipeline::rule`](crate::Pipeline::rule). Tests use it for a rule that others would
-    /// precede.
+    /// Restricts `legalise` to one expansion, the rule with this number in
+    /// [`Pipeline::rule`](crate::Pipeline::rule). Tests of a rule need this if `legalise` would
+    /// prefer another rule.
     #[must_use]
     pub fn with_only_expansion(mut self, rule: usize) -> Context<'l> {
         self.only_expansion = u32::try_from(rule).ok();
         self
     }
 
-    /// Returns how often each rule was applied, indexed by its number in
+    /// Returns how many times each rule was applied, indexed by the number of the rule in
     /// [`Pipeline::rule`](crate::Pipeline::rule).
     pub fn fired(&self) -> &[usize] {
         &self.fired
     }
 
-    /// Returns the rule counts for use in [`Context::counting`].
+    /// Returns how many times each rule was applied, for use in [`Context::counting`].
     pub fn into_fired(self) -> Vec<usize> {
         self.fired
     }
 
-    /// Returns the control-flow graph of the kernel, which is computed unless a pass has kept it. A
-    /// pass that does not change the graph returns it with [`Context::keep_flow`].
+    /// Takes the cached control-flow graph of the kernel, or computes a new one. A pass that leaves
+    /// the control flow unchanged returns the graph with [`Context::keep_flow`].
     pub fn flow(&mut self, kernel: &Kernel) -> Flow {
         let flow = self.flow.take().unwrap_or_else(|| Flow::new(kernel));
         debug_assert!(flow.is_of(kernel), "@{} has another graph by now", kernel.name);
         flow
     }
 
-    /// Keeps the control-flow graph for the following passes. It must still match the kernel.
+    /// Caches the control-flow graph for the following passes. The graph must describe the current
+    /// kernel.
     pub fn keep_flow(&mut self, flow: Flow) {
         self.flow = Some(flow);
         self.keeps_flow = true;
     }
 
-    /// Discards the kept control-flow graph.
+    /// Discards the cached control-flow graph.
     pub(crate) fn drop_flow(&mut self) {
         self.flow = None;
     }
@@ -278,17 +279,18 @@ impl<'l> Context<'l> {
         self
     }
 
-    /// Returns the poll of the watchdog, for inner loops of passes that may run long.
+    /// Returns a handle by which a pass polls the watchdog in its inner loops.
     pub fn poll(&self) -> Poll<'l> {
         self.poll
     }
 
-    /// Reports operations that the target does not support. No pass runs after the current one.
+    /// Reports operations that the target does not support. The compilation ends after the current
+    /// pass.
     pub fn refuse(&mut self, refusals: impl IntoIterator<Item = Refusal>) {
         self.refusals.extend(refusals);
     }
 
-    /// Sets the rule books of a pipeline and extends the rule counts.
+    /// Sets the additional rule books of a pipeline, and extends the rule counts to their rules.
     pub(crate) fn set_books(&mut self, books: &[&'static dyn RuleBook]) {
         self.books.clear();
         self.books.extend_from_slice(books);

@@ -2,12 +2,13 @@
 
 use halfbyte_ir::{Inst, Kernel, MergedAccess, Op, Span, Type, Value};
 
-/// Returns the type of the loaded or stored value.
+/// Returns the type of the value that an instruction loads or stores; `None` for other
+/// instructions.
 pub(super) fn value_type(kernel: &Kernel, inst: Inst) -> Option<Type> {
     matches!(kernel.insts[inst].op, Op::Load | Op::Store).then_some(kernel.insts[inst].ty)
 }
 
-/// Returns the base and the optional index of a load or store.
+/// Returns the address operands of a load or store: the base and the index, if there is one.
 pub(super) fn address(kernel: &Kernel, inst: Inst) -> &[Value] {
     match (kernel.insts[inst].op, kernel.args(inst)) {
         (Op::Store, [_, address @ ..]) => address,
@@ -15,9 +16,9 @@ pub(super) fn address(kernel: &Kernel, inst: Inst) -> &[Value] {
     }
 }
 
-/// Records which accesses of `bytes` bytes each an access combines, in order, with their source
-/// spans. If an access has recorded parts of its own, these are used. The access may be one of its
-/// own parts.
+/// Records in `access` the consecutive accesses of `bytes` bytes that it combines, with their
+/// source spans. If one of them already combines accesses, these are recorded in its place.
+/// `access` itself may be one of the combined instructions.
 pub(super) fn record_parts(kernel: &mut Kernel, access: Inst, bytes: u32, taken: &[(Inst, Span)]) {
     let mut parts = Vec::with_capacity(taken.len());
     for (offset, &(inst, span)) in (0..).step_by(bytes as usize).zip(taken) {

@@ -1,7 +1,7 @@
-//! Lowering of work-item indices to those that the target has.
+//! Lowering of indices of work items to the indices that the target provides.
 //!
-//! A target with an index per axis has linear indices only in launches along x, where both are
-//! equal. For launches along several axes they are computed: in a box of nx * ny * nz items, the
+//! In a launch along x, a linear index is the index along x. For other launches, a target with one
+//! index per axis has no linear index. The pass computes it: in a box of nx * ny * nz items, the
 //! linear index is x + nx * (y + ny * z).
 
 use halfbyte_ir::{Attr, AttrKind, Axes, Axis, Inst, InstData, Kernel, Op, Span, Type, Value, ValueList};
@@ -123,7 +123,7 @@ fn along(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// Returns `true` for an op on a linear index or count, which covers all axes.
+/// Returns `true` if an op returns a linear index or count, which combines all axes.
 fn is_over_all_axes(kernel: &Kernel, inst: Inst) -> bool {
     let InstData { op, attr, .. } = kernel.insts[inst];
     op == Op::ItemCount || op.row().attr == AttrKind::Axis && attr.axis().is_none()
@@ -134,7 +134,7 @@ fn is_item_along_x(kernel: &Kernel, inst: Inst) -> bool {
     op == Op::ItemId && attr.axis() == Some(Axis::X)
 }
 
-/// Builder of instructions before another instruction.
+/// Inserts new instructions before a given instruction.
 struct Maker<'k> {
     kernel: &'k mut Kernel,
     span: Span,
@@ -142,7 +142,8 @@ struct Maker<'k> {
 }
 
 impl Maker<'_> {
-    /// Rewrites an op over all axes as the last step of its computation from the individual axes.
+    /// Replaces an op that combines all axes by a computation from the individual axes. The op
+    /// itself becomes the last instruction of this computation.
     fn write_out(mut self, inst: Inst) -> Option<()> {
         let (op, args) = match self.kernel.insts[inst].op {
             Op::GroupSize => (Op::Mul, self.product(Op::GroupSize)?),
@@ -162,7 +163,7 @@ impl Maker<'_> {
         Some(())
     }
 
-    /// Rewrites a subgroup index or lane index as a computation from the local index.
+    /// Replaces a subgroup index or a lane index by a computation from the local index.
     fn in_subgroup(mut self, inst: Inst) -> Option<()> {
         let (op, by) = match self.kernel.insts[inst].op {
             Op::SubgroupId => (Op::ShrU, 5),
@@ -181,7 +182,7 @@ impl Maker<'_> {
         self.kernel.result(inst)
     }
 
-    /// Returns two factors of a count over all axes.
+    /// Returns two factors whose product is a count over all axes.
     fn product(&mut self, op: Op) -> Option<[Value; 2]> {
         let [x, y, z] = Axis::ALL.map(Attr::Axis);
         let (x, y) = (self.make(op, x, &[])?, self.make(op, y, &[])?);
@@ -189,7 +190,8 @@ impl Maker<'_> {
         Some([plane, self.make(op, z, &[])?])
     }
 
-    /// Returns two terms of a linear index. The extent along each axis is the product of `counts`.
+    /// Returns two terms whose sum is a linear index. `counts` are the ops whose product is the
+    /// extent along an axis.
     fn number(&mut self, op: Op, counts: &[Op]) -> Option<[Value; 2]> {
         let [x, y, z] = Axis::ALL.map(Attr::Axis);
         let z = self.make(op, z, &[])?;

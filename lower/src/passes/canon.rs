@@ -1,10 +1,15 @@
 //! Canonicalisation and algebraic simplification.
 //!
-//! Canonical forms reduce the patterns that later passes and selection must match. A constant is
-//! the right operand of a commutative op or a comparison. A constant index of an access is part of
-//! its offset. A branch does not depend on a complement, and a branch with equal targets is
-//! unconditional. The pass also applies the rules of `simplify.isle` and `idioms.isle`, repeatedly
-//! to their own results.
+//! Canonical forms reduce the number of patterns that later passes and instruction selection have
+//! to match:
+//!
+//! * a constant is the right operand of a commutative op or a comparison;
+//! * a constant index of an access is added to the offset of the access;
+//! * a branch condition is no complement;
+//! * a branch with equal targets is unconditional.
+//!
+//! The pass also applies the rules of `simplify.isle` and `idioms.isle`, also to the results of
+//! earlier rules.
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -23,8 +28,8 @@ pub(crate) const PASS: BuiltIn = BuiltIn {
     run,
 };
 
-/// Maximum number of rules that are applied to an instruction and its replacements. The rules
-/// contain no cycle; this limit guards against one.
+/// Maximum number of rules applied to one instruction and its replacements. The rules contain no
+/// cycle; this limit is a safeguard.
 const FUEL: u32 = 64;
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
@@ -106,7 +111,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         if let Some(&last) = kept.last() {
             changed |= branch(rewriter.kernel_mut(), last);
         }
-        // The next block reuses the allocation of this block's old list.
+        // The next block reuses the allocation of this block's old instruction list.
         rewriter.kernel_mut().blocks[block].insts = std::mem::replace(&mut kept, insts);
         keeps_flow &= terminator_targets(rewriter.kernel(), block) == end;
     }
@@ -119,12 +124,12 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// Returns the targets of a block's terminator.
+/// Returns the attribute with the targets of a block's terminator.
 fn terminator_targets(kernel: &Kernel, block: Block) -> Option<Attr> {
     kernel.terminator(block).map(|inst| kernel.insts[inst].attr)
 }
 
-/// Moves a constant to the right-hand side.
+/// Makes a constant the right operand of a commutative op or a comparison.
 fn order(kernel: &mut Kernel, inst: Inst) -> bool {
     let data = &kernel.insts[inst];
     let swapped = match data.attr {
@@ -146,12 +151,13 @@ fn order(kernel: &mut Kernel, inst: Inst) -> bool {
     true
 }
 
-/// Adds a constant index to the offset, if the sum fits.
+/// Adds a constant index to the offset of the access, if the offset field can hold the sum.
 fn offset(kernel: &mut Kernel, inst: Inst) -> bool {
     let data = &kernel.insts[inst];
     let Attr::Mem(mem) = data.attr else { return false };
     let Some((&index, others)) = kernel.args(inst).split_last() else { return false };
-    // A load has a base before the optional index; a store has a value and a base.
+    // Apart from the optional index, a load has one operand, the base. A store has two, the value
+    // and the base.
     if others.len() < data.op.row().args.len() {
         return false;
     }
@@ -165,7 +171,8 @@ fn offset(kernel: &mut Kernel, inst: Inst) -> bool {
     true
 }
 
-/// Canonicalises a branch.
+/// Removes a complement from a branch condition, and makes a branch with equal targets
+/// unconditional.
 fn branch(kernel: &mut Kernel, inst: Inst) -> bool {
     let targets = kernel.targets(inst);
     if targets.len() > 1 {
@@ -190,7 +197,7 @@ fn branch(kernel: &mut Kernel, inst: Inst) -> bool {
     changed
 }
 
-/// Returns the value whose complement is the condition of a branch.
+/// Returns `x` if the condition of a branch is the complement of `x`.
 fn complemented(kernel: &Kernel, inst: Inst) -> Option<Value> {
     let &[condition] = kernel.args(inst) else { return None };
     let def = kernel.def_inst(condition)?;

@@ -1,8 +1,8 @@
-//! Contraction: fuses a sum or difference with a product operand into one op that rounds once.
+//! Contraction: fuses a product and a sum or difference into one op that rounds once.
 //!
-//! Contraction is part of the semantics (docs/ir.md, `contract`) and depends on the defining ops in
-//! the source. Other passes change these, so this pass runs first and leaves no op with the
-//! modifier `contract`.
+//! Contraction is part of the semantics (docs/ir.md, `contract`): it depends on the ops that define
+//! the operands in the source. Other passes may change these ops, so this pass runs first. It
+//! leaves no op with the modifier `contract`.
 
 use halfbyte_ir::{Attr, Clamp, FloatFlags, Inst, Kernel, Op, Type, Value, ValueList};
 
@@ -37,7 +37,8 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         }
         kernel.blocks[block].insts = kept;
     }
-    // The modifiers are removed last, because a product may be fused into sums of any block.
+    // The modifiers are removed last, because a sum in a later block may still fuse a product of
+    // this block.
     for at in 0..kernel.layout.len() {
         let Some(&block) = kernel.layout.get(at) else { continue };
         for number in 0..kernel.blocks[block].insts.len() {
@@ -56,7 +57,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     true
 }
 
-/// Returns the modifiers of an op with `contract`.
+/// Returns the modifiers of an op that has `contract`; `None` for all other ops.
 fn contracting(kernel: &Kernel, inst: Inst) -> Option<FloatFlags> {
     let data = &kernel.insts[inst];
     match (data.op, data.attr) {
@@ -65,7 +66,7 @@ fn contracting(kernel: &Kernel, inst: Inst) -> Option<FloatFlags> {
     }
 }
 
-/// Returns the factors of a product that may be fused into a sum with these modifiers.
+/// Returns the factors of a product, if a sum with the modifiers `flags` may fuse the product.
 fn factors(kernel: &Kernel, ty: Type, flags: FloatFlags, value: Value) -> Option<(Value, Value)> {
     let product = kernel.def_inst(value)?;
     let its = contracting(kernel, product)?;
@@ -77,8 +78,7 @@ fn factors(kernel: &Kernel, ty: Type, flags: FloatFlags, value: Value) -> Option
     }
 }
 
-/// Fuses a sum or difference with a product operand into `ffma`. A separate `fneg` changes a sign
-/// if necessary.
+/// Replaces a sum or difference of a product by `ffma`. If a sign must change, adds an `fneg`.
 fn fuse(kernel: &mut Kernel, inst: Inst, before: &mut Vec<Inst>, context: &mut Context<'_>) {
     let data = kernel.insts[inst];
     let Some(flags) = contracting(kernel, inst).filter(|_| data.op != Op::Fmul) else { return };

@@ -1,8 +1,8 @@
 //! Dead code elimination: removes pure instructions with unused results, unused block parameters,
 //! and unreachable blocks.
 //!
-//! A parameter that only feeds itself around a loop is unused, too. Unused loads stay, because they
-//! may trap.
+//! A parameter is also unused if only itself depends on it, around a loop. The pass does not remove
+//! unused loads, because they may trap.
 
 use cranelift_entity::EntityRef;
 use halfbyte_ir::{Attr, Block, Flow, Kernel, Op, Type, Value, ValueDef, ValueList};
@@ -60,14 +60,14 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed | keep_parameters(kernel, &|param| used.contains(param))
 }
 
-/// Returns `true` if no op other than a fence communicates with other work items.
+/// Returns `true` if no op of the kernel communicates with other work items. Fences are ignored.
 fn is_alone(kernel: &Kernel) -> bool {
     let mut insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
     !insts.any(|&inst| kernel.insts[inst].op.orders_memory() && kernel.insts[inst].op != Op::Fence)
 }
 
-/// Removes the block parameters for which `is_kept` returns `false`, and the arguments of branches
-/// for them. Returns `true` if there were any.
+/// Removes the block parameters for which `is_kept` returns `false`, and the arguments that
+/// branches pass for them. Returns `true` if it removed any.
 pub(super) fn keep_parameters(kernel: &mut Kernel, is_kept: &dyn Fn(Value) -> bool) -> bool {
     let mut changed = false;
     for number in 0..kernel.layout.len() {
@@ -81,13 +81,13 @@ pub(super) fn keep_parameters(kernel: &mut Kernel, is_kept: &dyn Fn(Value) -> bo
     changed
 }
 
-/// Set of values that an instruction with an effect depends on, indexed by value number.
+/// Values on which an instruction with a side effect depends, indexed by value number.
 struct Used(Vec<bool>);
 
 impl Used {
-    /// Computes the used values. Blocks in postorder and instructions in reverse order visit uses
-    /// before definitions. Arguments of block parameters may be defined in blocks that were visited
-    /// before, so they are followed at once.
+    /// Computes the used values. Blocks are visited in postorder and instructions in reverse order,
+    /// so a use is visited before its definition. The argument for a block parameter may be defined
+    /// in a block that was visited before; its operands are therefore marked at once.
     fn find(kernel: &Kernel, flow: &Flow) -> Used {
         let mut used = Used(vec![false; kernel.values.len()]);
         let mut work = Vec::new();
@@ -122,14 +122,16 @@ impl Used {
     }
 }
 
-/// Returns the arguments that reachable predecessors pass for a parameter of a block.
+/// Returns the arguments that the branches of reachable predecessors pass for parameter `number` of
+/// a block.
 fn passed<'k>(kernel: &'k Kernel, flow: &'k Flow, block: Block, number: usize) -> impl Iterator<Item = Value> + 'k {
     let from = flow.predecessors(block).iter().filter(|&&from| flow.is_reachable(from));
     let calls = from.filter_map(|&from| kernel.terminator(from)).flat_map(|inst| kernel.targets(inst));
     calls.filter(move |call| call.block == block).filter_map(move |call| kernel.call_args(call).get(number).copied())
 }
 
-/// Removes the arguments for unused parameters from a block's branch.
+/// Removes the arguments that a block's branch passes for parameters that are not kept. Returns
+/// `true` if it removed any.
 fn drop_arguments(kernel: &mut Kernel, block: Block, is_kept: &dyn Fn(Value) -> bool) -> bool {
     let Some(inst) = kernel.terminator(block) else { return false };
     let Attr::Targets(range) = kernel.insts[inst].attr else { return false };

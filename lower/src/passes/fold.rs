@@ -49,8 +49,8 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// Folds an instruction if possible. Most instructions have non-constant operands, so the operands
-/// are tested first.
+/// Replaces an instruction by its result if all its operands are constants. Most instructions have
+/// other operands, so the operands are tested first.
 #[inline]
 pub(super) fn fold(kernel: &mut Kernel, inst: Inst) -> bool {
     has_constants_alone(kernel, inst) && fold_constants(kernel, inst)
@@ -73,7 +73,7 @@ fn fold_constants(kernel: &mut Kernel, inst: Inst) -> bool {
     }
 }
 
-/// Returns the index of the target that a branch on a constant takes.
+/// Returns the index of the target that a branch on a constant condition takes.
 fn taken(kernel: &Kernel, inst: Inst) -> Option<usize> {
     let op = kernel.insts[inst].op;
     if !matches!(op, Op::BrIf | Op::Switch) {

@@ -1,17 +1,18 @@
 //! Global value numbering: replaces a value by an equal value that dominates it.
 //!
-//! Values with the same number are equal on every path. Instructions are equal if their op, type,
-//! attributes and operand numbers are equal; operands of a commutative op may be swapped. Two
-//! parameters of a block are equal if every branch passes equal arguments for them. A parameter
-//! equals its argument if all branches pass the same one. The algorithm is optimistic: values are
-//! assumed equal until a difference is found, so equalities around loops are found. Numbers are
-//! recomputed in reverse postorder until they reach a fixpoint (Simpson, "Value-Driven Redundancy
-//! Elimination", 1996).
+//! Values with the same number are equal on every path. Two instructions are equal if their op,
+//! type, attributes and operand numbers are equal. The operands of a commutative op may be swapped.
+//! Two parameters of a block are equal if every branch passes equal arguments for them. A parameter
+//! equals its argument if all branches pass the same argument.
 //!
-//! Loads are equal only in the same memory state. The state changes at every store and at every
-//! block with several predecessors. A block with one predecessor begins in the final state of that
-//! predecessor. A kernel without stores has a single state. Loads from an `in` buffer that no
-//! written buffer may overlap are also independent of the state.
+//! The algorithm is optimistic: it assumes that values are equal until it finds a difference, and
+//! so finds equal values in loops. It recomputes the numbers in reverse postorder until they reach
+//! a fixpoint (Simpson, "Value-Driven Redundancy Elimination", 1996).
+//!
+//! Two equal loads have equal results only in the same memory state. The state changes at every
+//! store and at every block with several predecessors. A block with one predecessor begins in the
+//! final state of that predecessor. A kernel without stores has a single state. Loads from an `in`
+//! buffer do not depend on the state if no written buffer may overlap it.
 
 use halfbyte_abi::Poll;
 use std::hash::{Hash, Hasher};
@@ -34,8 +35,8 @@ pub(crate) const PASS: BuiltIn = BuiltIn {
     run,
 };
 
-/// Maximum number of optimistic rounds, which suffices for usual loop nests. After that, the
-/// numbering restarts pessimistically: a loop parameter equals no other value.
+/// Maximum number of optimistic iterations, which is enough for common loop nests. If the limit is
+/// reached, the numbering restarts without optimism: a loop parameter then equals no other value.
 const ROUNDS: usize = 12;
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
@@ -52,39 +53,41 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     true
 }
 
-/// Number of each value: a representative of the values with that number.
+/// Number of each value, in the form of a representative of all values with that number.
 type Numbers = SecondaryMap<Value, PackedOption<Value>>;
 
-/// Creates an empty numbering for the values of a kernel.
+/// Creates a table without numbers for the values of a kernel.
 fn none_of(kernel: &Kernel) -> Numbers {
     let mut numbers = Numbers::new();
     numbers.resize(kernel.values.len());
     numbers
 }
 
-/// Hash table entry: the representative of a number.
+/// Hash table entry of an instruction, with the representative of its number.
 struct Entry {
     hash: u64,
     value: Value,
-    /// Memory state of a load; 0 for other values.
+    /// Memory state in which a load executes; 0 for values that do not depend on memory.
     memory: u32,
 }
 
-/// State of the numbering.
+/// State of the value numbering.
 struct Numbering<'k> {
     kernel: &'k Kernel,
     flow: &'k Flow,
-    /// Number of each value; `None` for an unvisited value, which may equal any other.
+    /// Number of each value; `None` for a value that has not been visited and may equal any other
+    /// value.
     numbers: Numbers,
     table: HashTable<Entry>,
     stores: bool,
     /// Memory state at the end of each block.
     memory: SecondaryMap<Block, u32>,
     states: u32,
-    /// Assume that a parameter may equal other values even if one of its arguments has no number
+    /// `true` while parameters may equal other values even if one of their arguments has no number
     /// yet.
     is_optimistic: bool,
-    /// `true` if a parameter had an argument without a number.
+    /// `true` if the numbering has assumed a parameter to be equal despite an argument without a
+    /// number.
     hoped: bool,
     changed: bool,
     poll: Poll<'k>,
@@ -139,7 +142,7 @@ impl<'k> Numbering<'k> {
         }
         let mut memory = match self.flow.predecessors(block) {
             _ if !self.stores => 0,
-            // A single predecessor is the immediate dominator, which was visited before.
+            // The only predecessor dominates the block, so its memory state is known.
             &[only] if self.flow.immediate_dominator(block) == Some(only) => self.memory[only],
             _ => self.new_state(),
         };
@@ -153,7 +156,7 @@ impl<'k> Numbering<'k> {
                 Effect::Read => memory,
                 Effect::Write | Effect::Atomic | Effect::Fence | Effect::Convergent => {
                     memory = self.new_state();
-                    // The result of such an instruction equals no other value.
+                    // The result of an instruction with side effects equals no other value.
                     if let Some(result) = self.kernel.result(inst) {
                         self.set(result, result);
                     }
@@ -171,7 +174,7 @@ impl<'k> Numbering<'k> {
         }
     }
 
-    /// Returns `true` for a load from a buffer that no item of the launch writes.
+    /// Returns `true` if an instruction loads from a buffer that no item of the launch writes.
     fn reads_unwritten(&self, inst: Inst) -> bool {
         if self.kernel.packing.is_some() {
             return false;
@@ -246,7 +249,7 @@ impl<'k> Numbering<'k> {
         value
     }
 
-    /// Hashes an instruction without its memory state; equal instructions have equal hashes.
+    /// Hashes an instruction without its memory state. Equal instructions have equal hashes.
     fn hash(&self, inst: Inst) -> u64 {
         let mut hasher = FxHasher::default();
         let data = &self.kernel.insts[inst];
@@ -288,16 +291,16 @@ impl<'k> Numbering<'k> {
     }
 }
 
-/// Returns the arguments that the branches to a block pass for a parameter, in a fixed order.
+/// Returns the arguments that the branches to a block pass for parameter `place`, in a fixed order.
 fn given<'k>(kernel: &'k Kernel, flow: &'k Flow, block: Block, place: usize) -> impl Iterator<Item = Value> + 'k {
-    // A predecessor with two edges to the block occurs twice in a row.
+    // A predecessor with two edges to the block occurs twice, at consecutive positions.
     let runs = flow.predecessors(block).chunk_by(|a, b| a == b).filter_map(|run| run.first());
     let branches = runs.filter(|&&from| flow.is_reachable(from)).filter_map(|&from| kernel.terminator(from));
     let calls = branches.flat_map(|inst| kernel.targets(inst)).filter(move |call| call.block == block);
     calls.filter_map(move |call| kernel.call_args(call).get(place).copied())
 }
 
-/// Returns the values that exist before the first instruction.
+/// Returns the values that exist before the first instruction: parameters and arrays.
 fn given_values(kernel: &Kernel) -> impl Iterator<Item = Value> {
     kernel.params.iter().map(|param| param.value).chain(kernel.arrays.iter().map(|array| array.value))
 }
@@ -311,12 +314,12 @@ fn has_stores(kernel: &Kernel) -> bool {
 /// A step of the traversal of the dominator tree.
 enum Visit {
     Enter(Block),
-    /// Remove the leaders added since the stack `met` had this length.
+    /// Remove the leaders that were added after the stack `met` had this length.
     Leave(usize),
 }
 
-/// Removes instructions with an equal dominating value. Returns the replacements, or `None` if
-/// there are none.
+/// Removes instructions whose result equals a dominating value. Returns the replacement of each
+/// removed value, or `None` if nothing changed.
 fn share(kernel: &mut Kernel, flow: &Flow, numbers: &Numbers, trace: &mut Option<Trace>) -> Option<Numbers> {
     let mut children: SecondaryMap<Block, EntityList<Block>> = SecondaryMap::new();
     let mut pool = cranelift_entity::ListPool::new();
@@ -340,7 +343,8 @@ fn share(kernel: &mut Kernel, flow: &Flow, numbers: &Numbers, trace: &mut Option
     while let Some(step) = steps.pop() {
         match step {
             Visit::Enter(block) => {
-                // Leaving the entry block would end the traversal anyway.
+                // When the entry block is left, the traversal ends, and the leaders are not needed
+                // any more.
                 if flow.immediate_dominator(block).is_some() {
                     steps.push(Visit::Leave(walk.met.len()));
                 }
@@ -359,9 +363,9 @@ fn share(kernel: &mut Kernel, flow: &Flow, numbers: &Numbers, trace: &mut Option
 
 struct Walk<'a> {
     numbers: &'a Numbers,
-    /// Value of each number that dominates the current position.
+    /// For each number, its value that dominates the current position: the leader.
     leaders: Numbers,
-    /// Numbers with a leader, in the order of their addition.
+    /// Numbers that have a leader, in the order in which the leaders were added.
     met: Vec<Value>,
     replaced: Numbers,
     changed: bool,
@@ -390,8 +394,8 @@ impl Walk<'_> {
         kernel.blocks[block].insts = insts;
     }
 
-    /// Returns the leader of a value's number, which replaces the value. Without a leader, the
-    /// value itself becomes the leader.
+    /// Returns the leader of a value's number, if there is one, and records that the leader
+    /// replaces the value. Otherwise makes the value itself the leader.
     fn leader(&mut self, value: Value) -> Option<Value> {
         let number = self.numbers[value].expand()?;
         let leader = self.leaders[number].expand();

@@ -1,13 +1,16 @@
-//! If-conversion: replaces a branch with cheap sides and a common join block by selects.
+//! If-conversion: replaces a branch with two short sides and a common join block by selects.
 //!
-//! Both sides are computed, and each parameter of the join block is selected by the condition.
-//! Every op is total, so unused results do no harm. Sides with loads or stores stay, because
-//! selection can predicate them. The conversion must execute at most [`EXTRA`] more instructions
-//! than the longer side, which is about the cost of the removed branches and moves. Divergent items
-//! execute both sides in any case. The longer side must also be short, because without the
-//! conversion, items that all take the other side would skip it.
+//! The kernel then computes both sides, and the condition selects the value of each parameter of
+//! the join block. Every op is total, so computing an unused result is harmless. Sides with loads
+//! or stores are not converted, because instruction selection can predicate them.
 //!
-//! Targets whose items share vectors are left to `pack`, which knows the uniform branches.
+//! A conversion may add at most [`EXTRA`] instructions to those of the longer side, about the cost
+//! of the branches and moves that it removes. The longer side may have at most [`LONGEST`]
+//! instructions. Without the conversion, a row of items that all take the shorter side would skip
+//! them.
+//!
+//! For targets whose items share vectors, the pass does nothing: `pack` converts branches, because
+//! it knows which branches are uniform.
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
@@ -27,9 +30,9 @@ pub(super) const PASS: BuiltIn = BuiltIn {
     run,
 };
 
-/// Maximum number of extra instructions, compared with the longer side.
+/// Maximum number of instructions that a conversion may add to those of the longer side.
 const EXTRA: u32 = 4;
-/// Maximum number of instructions of the longer side.
+/// Maximum number of instructions on the longer side of a converted branch.
 const LONGEST: u32 = 16;
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
@@ -50,7 +53,8 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         replaced: SecondaryMap::new(),
         changed: false,
     };
-    // In reverse order, branches inside the sides are converted before the outer branch.
+    // Reverse order, so that branches inside a side are converted before the branch around the
+    // side.
     let mut poll = converter.context.poll();
     for block in flow.reverse_postorder().rev() {
         if poll.is_stopped() {
@@ -63,7 +67,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let Converter { gone, replaced, changed, lines, .. } = converter;
     if changed {
         straighten(kernel, &lines, &gone);
-        // Unreachable blocks may branch to removed blocks, so they are dropped, too.
+        // Unreachable blocks are also removed, because they may branch to removed blocks.
         kernel.layout.retain(|&block| flow.is_reachable(block) && !gone.contains(block));
         kernel.replace_uses(&replaced);
     } else {
@@ -72,7 +76,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// Appends the joined blocks to each remaining block.
+/// Moves the instructions of joined blocks to the end of the block that they are joined to.
 fn straighten(kernel: &mut Kernel, lines: &SecondaryMap<Block, JoinedBlocks>, gone: &EntitySet<Block>) {
     for &block in kernel.layout.iter().filter(|&&block| !gone.contains(block)) {
         let mut next = lines[block].next.expand();
@@ -84,21 +88,21 @@ fn straighten(kernel: &mut Kernel, lines: &SecondaryMap<Block, JoinedBlocks>, go
     }
 }
 
-/// Linked list of the blocks joined to a block. The instructions are moved only at the end. Moving
-/// them at each join would take quadratic time.
+/// Linked list of blocks that will be appended to a block. The instructions are moved once, at the
+/// end of the pass. Moving them at each join would take quadratic time.
 #[derive(Clone, Copy, Default)]
 struct JoinedBlocks {
-    /// The next block of the list.
+    /// The next block of the linked list.
     next: PackedOption<Block>,
-    /// The last block of the list; set only in its first block.
+    /// The last block of the linked list; set only in the first block.
     last: PackedOption<Block>,
 }
 
-/// A branch that can be converted.
+/// A branch that can be converted to selects.
 struct Fork {
     branch: Inst,
     condition: Value,
-    /// Block of each side; `None` for a side that goes directly to the join block.
+    /// Block of each side; `None` if the branch goes directly to the join block.
     sides: [Option<Block>; 2],
     join: Block,
     /// Arguments that each side passes to `join`.
@@ -117,12 +121,12 @@ struct Converter<'k, 'c, 'l> {
 }
 
 impl Converter<'_, '_, '_> {
-    /// Returns the last block of a block's list.
+    /// Returns the last block of the list that begins at a block.
     fn last(&self, block: Block) -> Block {
         self.lines[block].last.expand().unwrap_or(block)
     }
 
-    /// Appends the list of block `from` to the list of block `to`.
+    /// Appends the list that begins at `from` to the list that begins at `to`.
     fn join(&mut self, to: Block, from: Block) {
         let (end, last) = (self.last(to), self.last(from));
         self.lines[end].next = from.into();
@@ -130,7 +134,7 @@ impl Converter<'_, '_, '_> {
         self.gone.insert(from);
     }
 
-    /// Returns the branch at the end of a block, if it should be converted.
+    /// Returns the branch at the end of a block, if it should be converted to selects.
     fn fork(&self, block: Block) -> Option<Fork> {
         let kernel = &*self.kernel;
         let branch = kernel.terminator(self.last(block)).filter(|&inst| kernel.insts[inst].op == Op::BrIf)?;
@@ -159,15 +163,16 @@ impl Converter<'_, '_, '_> {
         pays.then_some(Fork { branch, condition, sides, join, given })
     }
 
-    /// Returns the target of a side's unconditional branch, if the side has only one predecessor.
+    /// Returns the target of the unconditional branch that ends a side, if the side has no other
+    /// predecessor.
     fn end(&self, call: &BlockCall) -> Option<BlockCall> {
         let kernel = &*self.kernel;
         let inst = kernel.terminator(self.last(call.block)).filter(|&inst| kernel.insts[inst].op == Op::Br)?;
         kernel.targets(inst).first().copied().filter(|_| self.edges[call.block] == 1)
     }
 
-    /// Returns the number of instructions of a side. Returns `None` if the side has side effects or
-    /// is expensive.
+    /// Returns the number of instructions of a side, or `None` if the side has side effects or an
+    /// expensive op.
     fn cost(&self, side: Option<Block>) -> Option<u32> {
         let mut cost = 0;
         for block in std::iter::successors(side, |&block| self.lines[block].next.expand()) {
@@ -176,7 +181,7 @@ impl Converter<'_, '_, '_> {
                 let is_dear = matches!(data.op, Op::Fdiv | Op::Fsqrt) || data.op.is_approximate();
                 let is_cheap = data.op.is_pure() && !is_dear;
                 cost += match data.op {
-                    // Most constants become immediates of the instructions that use them.
+                    // Most constants become immediate operands of the instructions that use them.
                     Op::Const | Op::Br => 0,
                     _ if is_cheap && self.context.legality.is_native(data.op, data.ty) => words(data.ty),
                     _ => return None,
@@ -233,7 +238,7 @@ impl Converter<'_, '_, '_> {
         }
         if is_only && fork.join != block {
             for (&param, &value) in self.kernel.block_params(fork.join).iter().zip(&chosen) {
-                // If the value is itself a replaced parameter, its replacement is used, so that
+                // If the value is a replaced parameter, its own replacement is recorded, so that
                 // chains of replacements stay short.
                 self.replaced[param] = self.replaced[value].expand().unwrap_or(value).into();
             }
@@ -255,7 +260,7 @@ impl Converter<'_, '_, '_> {
         self.changed = true;
     }
 
-    /// Moves the instructions of a side to the block before it.
+    /// Removes the branch of a side, and joins the side to the block before it.
     fn take(&mut self, block: Block, fork: &Fork, way: usize, side: Block) {
         let start = self.kernel.targets(fork.branch).get(way).map_or(&[][..], |call| self.kernel.call_args(call));
         for (&param, &arg) in self.kernel.block_params(side).iter().zip(start) {
@@ -267,7 +272,7 @@ impl Converter<'_, '_, '_> {
     }
 }
 
-/// Returns the number of instructions that an op on a type takes, one per 32-bit word.
+/// Returns the number of instructions for an op on a type: one for each 32-bit word of the type.
 pub(super) fn words(ty: Type) -> u32 {
     ty.bits().div_ceil(32)
 }

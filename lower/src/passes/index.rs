@@ -1,8 +1,8 @@
-//! Index widths and constant offsets of accesses, from value ranges.
+//! Choice of index widths and constant offsets of accesses, by value ranges.
 //!
-//! If the range of an index shows that its scaled value stays below 2^32, `%x[%i]` and `%x[%i
-//! wide]` are equivalent. The pass then chooses the form that the target prefers. If the sum of an
-//! index and a constant cannot wrap, the constant becomes part of the access's offset.
+//! If the scaled index is always below 2^32, `%x[%i]` and `%x[%i wide]` are equivalent, and the
+//! pass chooses the one that the target prefers. If the index is a sum with a constant that cannot
+//! wrap, the pass moves the constant to the offset of the access.
 
 use halfbyte_ir::{Attr, Axis, Block, Flow, Inst, IntCC, Kernel, Op, Type, Value, ValueDef};
 
@@ -20,16 +20,18 @@ pub(super) const PASS: BuiltIn = BuiltIn {
     run,
 };
 
-/// Largest offset in bytes that the accesses of every target can hold.
+/// Largest offset in bytes that the access instructions of every target can encode.
 const MOST_OFFSET: i128 = 1 << 20;
-/// Maximum depth of definitions that the analysis follows.
+/// Maximum number of nested definitions that the range analysis follows.
 const DEPTH: u32 = 6;
-/// Maximum number of edges into the header of a counted loop, and of targets of its branches.
+/// Maximum number of edges into a loop header, and of targets of a branch, for which a counter's
+/// range is computed.
 const MOST_EDGES: usize = 2;
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let wanted = context.legality.has_wide_indices();
-    // Streams have no byte offsets, because they step by whole indices.
+    // On targets with streams, an access has no byte offset, because a stream advances by whole
+    // elements.
     let takes_constants = context.legality.lanes().is_none();
     let mut changed = false;
     let flow = context.flow(kernel);
@@ -55,7 +57,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
             }
             let Attr::Mem(mem) = kernel.insts[inst].attr else { continue };
             let &[base, index] = address(kernel, inst) else { continue };
-            // Private arrays are small, so 32 bits suffice for their addresses.
+            // Arrays in scratch memory are small, so a 32-bit index is enough.
             let wanted = wanted && !matches!(kernel.values[base].def, ValueDef::Array(_));
             if mem.wide == wanted {
                 continue;
@@ -77,16 +79,16 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// Range analysis of a kernel's values.
+/// Range analysis of the values of a kernel.
 struct Ranges<'f> {
     flow: &'f Flow,
-    /// Group size per axis, if it is fixed for all launches.
+    /// Group size along each axis, if it is fixed for all launches.
     block: Option<[u32; 3]>,
 }
 
 impl Ranges<'_> {
-    /// Splits an index into a value and an added constant whose sum does not wrap. Returns the
-    /// value, and the access's offset with the constant.
+    /// Matches an index that is a value plus a constant and does not wrap. Returns the value, and
+    /// the offset of the access with the constant added.
     fn without_constant(&self, kernel: &Kernel, inst: Inst) -> Option<(Value, i32)> {
         let Attr::Mem(mem) = kernel.insts[inst].attr else { return None };
         let &[_, index] = address(kernel, inst) else { return None };
@@ -95,7 +97,8 @@ impl Ranges<'_> {
         let (index, constant) = constant(kernel, b).map(|b| (a, b)).or_else(|| Some((b, constant(kernel, a)?)))?;
         let range = self.of(kernel, index, DEPTH);
         let scale = i128::from(mem.scale);
-        // For indices scaled in 32 bits, both products must fit.
+        // If the scaled index has 32 bits, the index must fit when scaled, with and without the
+        // constant.
         let most =
             if mem.wide { i128::from(i32::MAX) } else { (i128::from(u32::MAX) / scale.max(1)).min(i32::MAX.into()) };
         let fits = |range: &Range| is_in(range, &(0..=most));
@@ -106,7 +109,7 @@ impl Ranges<'_> {
         Some((index, offset as i32))
     }
 
-    /// Returns the signed range of an `i32`.
+    /// Returns a range that contains a value of type `i32`, as a signed number.
     fn of(&self, kernel: &Kernel, value: Value, depth: u32) -> Range {
         let all = signed_lanes(Type::I32);
         let Some(depth) = depth.checked_sub(1) else { return all };
@@ -128,8 +131,8 @@ impl Ranges<'_> {
         found.filter(|range| is_in(range, &all)).unwrap_or_else(|| range::of(kernel, value))
     }
 
-    /// Returns the range of an induction variable: a block parameter that increases by a constant
-    /// while the new value is below a bound.
+    /// Returns the range of an induction variable. This is a block parameter to which each
+    /// iteration adds a positive constant, as long as the sum is below a bound.
     fn counter(&self, kernel: &Kernel, block: Block, number: usize, param: Value, depth: u32) -> Option<Range> {
         let (mut first, mut last, mut most_step): (Option<Range>, Option<i128>, i128) = (None, None, 0);
         let flow = self.flow;
@@ -157,7 +160,8 @@ impl Ranges<'_> {
         }
         let first = first?;
         let last = last.map_or(*first.end(), |last| last.max(*first.end()));
-        // No step leaves the signed range, so the value compared with the bound has not wrapped.
+        // The sum does not exceed the signed range, so it has not wrapped when it is compared with
+        // the bound.
         (last + most_step <= i128::from(i32::MAX)).then(|| *first.start()..=last)
     }
 
@@ -202,7 +206,7 @@ fn constant(kernel: &Kernel, value: Value) -> Option<i128> {
     Some(i128::from(bits as i32))
 }
 
-/// Returns the positive constant that is added to a parameter to give `value`.
+/// Returns the positive constant `c` if `value` is `param + c`.
 fn steps(kernel: &Kernel, value: Value, param: Value) -> Option<i128> {
     let inst = kernel.def_inst(value)?;
     match (kernel.insts[inst].op, kernel.args(inst)) {

@@ -1,14 +1,14 @@
 //! Loop-invariant code motion.
 //!
-//! Pure instructions whose operands are defined outside a loop move to its preheader, out of as
-//! many loops as possible. Every op is total, so it is safe to hoist an instruction that the loop
-//! would not execute. Constants and masks are hoisted only with their users. Selection folds
-//! constants into instructions and places comparisons next to branches. A hoisted constant or mask
-//! alone would only occupy a register.
+//! A pure instruction whose operands are defined outside a loop moves to the preheader of the
+//! outermost loop for which this holds. Every op is total, so the pass may also hoist an
+//! instruction that the loop would not execute. Constants and masks are hoisted only together with
+//! an instruction that uses them. Selection folds constants into instructions and places
+//! comparisons next to branches, so a hoisted constant or mask alone would only occupy a register.
 //!
-//! A loop without a preheader gets one if it is entered from several blocks, or from a block with
-//! other successors. The preheader directly precedes the loop's header, so that no branch becomes a
-//! backward branch. Kernels with irreducible or endless loops stay unchanged.
+//! If a loop has no preheader, the pass creates one directly in front of the loop header, so that
+//! no branch becomes a backward branch. A kernel with an irreducible loop or a loop without exit is
+//! not changed.
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -74,15 +74,15 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     true
 }
 
-/// Returns the instructions to hoist, each with the outermost loop that it leaves; `None` if there
-/// are none.
+/// Returns the outermost loop that each instruction to hoist leaves; `None` if no instruction can
+/// be hoisted.
 fn leaving(kernel: &Kernel, flow: &Flow, loops: &Loops) -> Option<SecondaryMap<Inst, PackedOption<LoopId>>> {
     let mut leaves: SecondaryMap<Inst, PackedOption<LoopId>> = SecondaryMap::new();
     let mut any = false;
     // Block of each instruction that may be hoisted.
     let mut stands: SecondaryMap<Inst, PackedOption<Block>> = SecondaryMap::new();
-    // Earliest block in which each value could be available; `None` for values that are always
-    // available.
+    // Earliest block in which each value can be available; `None` for values that are available
+    // everywhere.
     let mut home: SecondaryMap<Value, PackedOption<Block>> = SecondaryMap::new();
     home.resize(kernel.values.len());
     let mut work = Vec::new();
@@ -107,7 +107,7 @@ fn leaving(kernel: &Kernel, flow: &Flow, loops: &Loops) -> Option<SecondaryMap<I
             work.push((inst, out));
             while let Some((inst, out)) = work.pop() {
                 let is_inside = stands[inst].expand().is_some_and(|block| loops.get(out).contains(block));
-                // Outer loops have lower numbers.
+                // An outer loop has a lower number than the loops inside it.
                 if !is_inside || leaves[inst].expand().is_some_and(|known| known <= out) {
                     continue;
                 }
@@ -121,7 +121,7 @@ fn leaving(kernel: &Kernel, flow: &Flow, loops: &Loops) -> Option<SecondaryMap<I
     any.then_some(leaves)
 }
 
-/// Returns the preheader of a loop, which is created if there is none.
+/// Returns the preheader of a loop. Creates the preheader if the loop has none.
 fn block_before(kernel: &mut Kernel, flow: &Flow, loops: &Loops, id: LoopId) -> Block {
     let header = loops.get(id).header;
     let outside = |from: &&Block| flow.is_reachable(**from) && !loops.get(id).contains(**from);

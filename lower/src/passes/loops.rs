@@ -4,7 +4,7 @@ use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap, entity_impl};
 use halfbyte_ir::{Block, Flow, Kernel};
 
-/// Identifier of a loop. Outer loops have lower numbers than the loops inside them.
+/// Number of a loop. An outer loop has a lower number than the loops inside it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct LoopId(u32);
 entity_impl!(LoopId, "loop");
@@ -17,17 +17,17 @@ pub(super) struct Loop {
     blocks: EntitySet<Block>,
 }
 
-/// All loops of a kernel.
+/// The natural loops of a kernel.
 pub(super) struct Loops {
     loops: Vec<Loop>,
     innermost: SecondaryMap<Block, PackedOption<LoopId>>,
 }
 
-/// A control-flow cycle that the loop analysis does not support.
+/// A cycle of the control-flow graph that the loop analysis does not support.
 pub(super) enum UnsupportedLoop {
-    /// The cycle is also entered at another block.
+    /// A cycle with a second entry, at this block.
     Irreducible(Block),
-    /// The loop with this header has no exit.
+    /// A loop without an exit, with this header.
     Endless(Block),
 }
 
@@ -64,8 +64,8 @@ impl Loops {
         Ok(loops)
     }
 
-    /// Adds a loop. Outer loops are added before inner ones, so each block ends up with its
-    /// innermost loop.
+    /// Adds a loop, and makes it the innermost loop of its blocks. Outer loops must be added before
+    /// the loops inside them.
     fn add(&mut self, header: Block, latches: Vec<Block>, flow: &Flow) {
         let id = LoopId::new(self.loops.len());
         let parent = self.innermost[header].expand();
@@ -91,17 +91,18 @@ impl Loops {
         &self.loops[id.index()]
     }
 
-    /// Returns the innermost loop of a block.
+    /// Returns the innermost loop that contains a block.
     pub(super) fn innermost_of(&self, block: Block) -> Option<LoopId> {
         self.innermost[block].expand()
     }
 
-    /// Returns the loops around a block, innermost first.
+    /// Returns the loops that contain a block, innermost first.
     pub(super) fn nest(&self, block: Block) -> impl Iterator<Item = LoopId> + '_ {
         std::iter::successors(self.innermost_of(block), |&id| self.get(id).parent)
     }
 
-    /// Returns `true` if the block is in the loop `region`, or if `region` is `None`.
+    /// Returns `true` if the loop `region` contains the block. The region `None` contains every
+    /// block.
     pub(super) fn is_in(&self, block: Block, region: Option<LoopId>) -> bool {
         region.is_none_or(|id| self.get(id).contains(block))
     }

@@ -1,9 +1,9 @@
-//! Merging of straight-line code: appends a block to its layout predecessor if that is its only
-//! predecessor and ends in `br` to it.
+//! Merging of straight-line code: appends a block to the block before it in the layout, if the
+//! latter is its only predecessor and branches only to it.
 //!
-//! Folded branches leave such blocks behind, and passes that work on single blocks see more in a
-//! longer one. Only layout neighbours are merged, ignoring unreachable blocks between them. The
-//! number of backward branches, which a launch limits, therefore stays the same.
+//! Folded branches leave blocks that can be merged. Passes that work on single blocks then find
+//! more to do in the longer block. Only blocks with nothing but unreachable blocks between them are
+//! merged. The number of backward branches, which a launch limits, therefore stays the same.
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -47,7 +47,8 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// Returns `true` if `from` branches only to `to`, and `to` has no other reachable predecessor.
+/// Returns `true` if `from` ends in an unconditional branch to `to`, and `to` has no other
+/// reachable predecessor.
 fn is_straight(kernel: &Kernel, flow: &Flow, from: Block, to: Block) -> bool {
     let goes = kernel.terminator(from).is_some_and(|inst| {
         kernel.insts[inst].op == Op::Br && kernel.targets(inst).first().is_some_and(|call| call.block == to)
@@ -55,12 +56,13 @@ fn is_straight(kernel: &Kernel, flow: &Flow, from: Block, to: Block) -> bool {
     goes && flow.predecessors(to).iter().filter(|&&pred| flow.is_reachable(pred)).count() == 1
 }
 
-/// Appends a block to its only predecessor, and records the replacements of its parameters.
+/// Appends block `from` to its only predecessor `to`, and records the arguments that replace its
+/// parameters.
 fn append(kernel: &mut Kernel, to: Block, from: Block, replaced: &mut SecondaryMap<Value, PackedOption<Value>>) {
     let Some(branch) = kernel.blocks[to].insts.pop() else { return };
     let args = kernel.targets(branch).first().map_or(&[][..], |call| kernel.call_args(call));
     for (&param, &arg) in kernel.block_params(from).iter().zip(args) {
-        // If the argument is itself a replaced parameter, its replacement is used, so that chains
+        // If the argument is a replaced parameter, its own replacement is recorded, so that chains
         // of replacements stay short.
         replaced[param] = replaced[arg].expand().unwrap_or(arg).into();
     }

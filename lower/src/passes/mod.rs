@@ -58,7 +58,7 @@ pub const PASSES: &[BuiltIn] = &[
     schedule::PASS,
 ];
 
-/// Default order of the passes, some of which run more than once. The order satisfies the
+/// Default order of the passes. Some passes run more than once. The order satisfies the ordering
 /// constraints of all passes ([`Pass::order`](crate::Pass::order)).
 #[rustfmt::skip]
 pub const ORDER: &[&str] = &[
@@ -67,7 +67,7 @@ pub const ORDER: &[&str] = &[
     "gvn", "licm", "schedule", "dce",
 ];
 
-/// Replaces the operands of an instruction as recorded in `replaced`.
+/// Replaces each operand of an instruction that has a replacement in `replaced`.
 fn resolve(kernel: &mut Kernel, inst: Inst, replaced: &SecondaryMap<Value, PackedOption<Value>>) {
     let mut args = kernel.insts[inst].args;
     for arg in args.as_mut_slice(&mut kernel.pool) {
@@ -77,7 +77,7 @@ fn resolve(kernel: &mut Kernel, inst: Inst, replaced: &SecondaryMap<Value, Packe
     }
 }
 
-/// Generates the reference of passes and rules, `docs/passes.md`.
+/// Returns `docs/passes.md`, the reference of passes and rules.
 pub fn documentation() -> String {
     let mut out = String::from(
         "# Passes\n\n\

@@ -1,12 +1,12 @@
-//! Scalarisation of vector ops, for targets that lack the op on the vector and all its expansions.
+//! Scalarisation of a vector op, if the target has neither the op on the vector nor an expansion.
 //!
-//! A lane-wise op is executed per lane, by the op on the lane's type, which may be expanded in
-//! turn. The vector is then reassembled for uses of the whole; without such uses, the reassembly is
-//! dead code. Permuting lanes takes no instruction. A load or store of a packed word becomes one of
-//! an integer word with the same bits.
+//! A lane-wise op is executed for each lane by the op on the lane's type, which may be expanded in
+//! turn. The result vector is then assembled from its lanes. If nothing uses the vector as a whole,
+//! dead code elimination removes this assembly. A permutation of lanes needs no instruction. A load
+//! or store of a packed word becomes a load or store of an integer of 32 bits.
 //!
-//! A vector wider than any register is scalarised only where an instruction needs its lanes. The
-//! target may have a single instruction for the whole pattern, which selection then matches.
+//! A vector wider than a register is scalarised only if an instruction needs its lanes, because the
+//! target may have one instruction for the whole pattern, which selection matches.
 
 use std::cmp::Ordering;
 
@@ -15,7 +15,8 @@ use halfbyte_ir::{Attr, Inst, IntCC, Op, Type, Value};
 use crate::passes::legalise::Legaliser;
 use crate::rewrite::constant_lanes;
 
-/// Scalarises an instruction on vectors, if the target supports the result.
+/// Scalarises a vector instruction. Returns `false` if the target does not support the resulting
+/// ops.
 pub(super) fn by_lanes(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> bool {
     legaliser.attempt(|legaliser| scalarised(legaliser, inst)).is_some()
 }
@@ -35,7 +36,7 @@ fn scalarised(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
     Some(())
 }
 
-/// Computes the result of an instruction lane by lane.
+/// Computes the result of an instruction on single lanes.
 fn made_of(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst, result: Value) -> Option<Scalarised> {
     let data = legaliser.kernel().insts[inst];
     let args = legaliser.kernel().args(inst).iter().map(|&arg| legaliser.current(arg)).collect::<Vec<_>>();
@@ -73,7 +74,7 @@ fn made_of(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst, result: Value) -> 
         (Op::Concat, parts, _) if data.ty.is_wide() => {
             let mut lanes = Vec::with_capacity(data.ty.lanes());
             let bits = parts.first().map_or(0, |&part| result_type(legaliser, part).bits());
-            // A lane consists of several parts, or a part of several lanes.
+            // Either a lane consists of several parts, or a part contains several lanes.
             let in_one = (lane.bits() / bits.max(1)).max(1) as usize;
             for parts in parts.chunks(in_one) {
                 match (parts, bits.cmp(&lane.bits())) {
@@ -108,7 +109,7 @@ fn made_of(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst, result: Value) -> 
     })
 }
 
-/// Scalarised result of an instruction.
+/// Result of a scalarised instruction.
 enum Scalarised {
     Scalar(Value),
     Lanes(Vec<Value>),
@@ -131,7 +132,7 @@ fn integer(legaliser: &mut Legaliser<'_, '_, '_>, ty: Type, bits: u64) -> Option
     legaliser.place(Op::Const, ty, Attr::Bits(bits), &[])
 }
 
-/// Applies an op to each lane of its operands; a scalar operand applies to all lanes.
+/// Applies an op to each lane of its operands. A scalar operand is used for all lanes.
 fn of_each(
     legaliser: &mut Legaliser<'_, '_, '_>,
     op: Op,
@@ -151,14 +152,15 @@ fn of_each(
     by_lane.iter().map(|args| legaliser.place(op, ty, attr, args)).collect()
 }
 
-/// Reduces all lanes of a vector by an op.
+/// Combines all lanes of a vector to one scalar by an op.
 fn folded(legaliser: &mut Legaliser<'_, '_, '_>, op: Op, ty: Type, vector: Value) -> Option<Value> {
     let lanes = lanes(legaliser, vector)?;
     let (&first, others) = lanes.split_first()?;
     others.iter().try_fold(first, |all, &lane| legaliser.place(op, ty, Attr::None, &[all, lane]))
 }
 
-/// Adds the extended lanes and an optional accumulator.
+/// Returns the sum of all lanes, extended by `extend`, and of the accumulator `acc` if there is
+/// one.
 fn sum(legaliser: &mut Legaliser<'_, '_, '_>, extend: Op, lanes: &[Value], acc: Option<Value>) -> Option<Value> {
     let mut sum = acc;
     for &lane in lanes {
@@ -174,10 +176,11 @@ fn sum(legaliser: &mut Legaliser<'_, '_, '_>, extend: Op, lanes: &[Value], acc: 
     sum
 }
 
-/// Returns the lanes of a vector: those it was assembled from, those of a constant, or extracted
-/// ones.
+/// Returns the lanes of a vector: the scalars that it was assembled from, the lanes of a constant,
+/// or new `extract` instructions.
 fn lanes(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Option<Vec<Value>> {
-    // An explicit worklist, because wide vectors may depend on each other through the whole kernel.
+    // A worklist in place of recursion, because a chain of wide vectors may run through the whole
+    // kernel.
     let mut wanted = vec![vector];
     while let Some(&next) = wanted.last() {
         if legaliser.laneless.contains(&next) || known(legaliser, next).is_some() {
@@ -198,7 +201,7 @@ fn lanes(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Option<Vec<Val
     known(legaliser, vector)
 }
 
-/// Returns the wide operands of a wide vector whose lanes are not known yet.
+/// Returns the wide operands of a wide vector whose lanes have not been computed yet.
 fn unknown_parts(legaliser: &Legaliser<'_, '_, '_>, vector: Value) -> Vec<Value> {
     let kernel = legaliser.kernel();
     let def = kernel.def_inst(vector).filter(|_| kernel.ty(vector).is_wide());
@@ -206,14 +209,14 @@ fn unknown_parts(legaliser: &Legaliser<'_, '_, '_>, vector: Value) -> Vec<Value>
     parts.filter(|&part| kernel.ty(part).is_wide() && known(legaliser, part).is_none()).collect()
 }
 
-/// Returns the known lanes of a vector. A scalar is its own lane.
+/// Returns the lanes of a vector if they have been computed. A scalar is its own lane.
 fn known(legaliser: &Legaliser<'_, '_, '_>, vector: Value) -> Option<Vec<Value>> {
     let known = [&legaliser.lanes, &legaliser.lanes_here].into_iter().find_map(|lanes| lanes.get(&vector));
     let known = known.map(|known| known.iter().map(|&lane| legaliser.current(lane)).collect());
     known.or_else(|| legaliser.kernel().ty(vector).is_scalar().then(|| vec![vector]))
 }
 
-/// Computes the lanes of a vector, given those of its wide operands.
+/// Computes the lanes of a vector. The lanes of its wide operands have been computed before.
 fn lanes_of(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Option<Vec<Value>> {
     let ty = legaliser.kernel().ty(vector);
     let lane = ty.lane_type();
@@ -224,7 +227,7 @@ fn lanes_of(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Option<Vec<
     if let Some(def) = legaliser.kernel().def_inst(vector) {
         let kernel = legaliser.kernel();
         let parts = kernel.args(def);
-        // A part may have another type with the same bits.
+        // A part of a `concat` may have another type than the lane, with the same number of bits.
         let are_lanes = parts.len() == ty.lanes() && parts.iter().all(|&part| kernel.ty(part) == lane);
         if kernel.insts[def].op == Op::Concat && are_lanes {
             return Some(parts.to_vec());
@@ -235,7 +238,7 @@ fn lanes_of(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Option<Vec<
         }
     }
     if ty.is_mask() {
-        // A mask is expanded to integers first, whose lanes can be extracted.
+        // The mask is first expanded to a vector of integers, from which lanes can be extracted.
         let wide = integers_like(ty)?;
         let expanded = legaliser.place(Op::MaskExpand, wide, Attr::None, &[vector])?;
         let zero = integer(legaliser, wide.lane_type(), 0)?;
@@ -246,8 +249,8 @@ fn lanes_of(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Option<Vec<
     (0..ty.lanes() as u8).map(|n| legaliser.place(Op::Extract, ty, Attr::Lane(n), &[vector])).collect()
 }
 
-/// Records the lanes of an instruction's result and reassembles the vector from them, if the target
-/// can.
+/// Records the lanes of an instruction's result, and assembles the result vector from them if the
+/// target can.
 fn whole(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst, result: Value, lanes: Vec<Value>) {
     let ty = legaliser.kernel().ty(result);
     match legaliser.attempt(|legaliser| joined(legaliser, ty, &lanes)) {
@@ -256,8 +259,8 @@ fn whole(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst, result: Value, lanes
             legaliser.lanes.insert(whole, lanes);
         }
         None => {
-            // Users of the lanes do not need the vector. For other users, the target refuses the
-            // original instruction.
+            // Users of single lanes do not need the vector. If another instruction uses the vector,
+            // selection refuses the original instruction.
             legaliser.keep(inst);
             legaliser.lanes.insert(result, lanes);
         }
@@ -286,7 +289,7 @@ fn joined(legaliser: &mut Legaliser<'_, '_, '_>, ty: Type, lanes: &[Value]) -> O
     legaliser.place(Op::Concat, ty, Attr::None, lanes)
 }
 
-/// Replaces an access to a packed word by an access to an integer word with the same bits.
+/// Replaces a load or store of a packed word by a load or store of an `i32` with the same bits.
 fn as_word(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
     let data = legaliser.kernel().insts[inst];
     let args = legaliser.kernel().args(inst).to_vec();

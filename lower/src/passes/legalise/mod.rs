@@ -1,18 +1,19 @@
 //! Legalisation: replaces ops that the target lacks by ops that it has.
 //!
 //! A `switch` becomes a chain of comparisons ([`switch`]). A block parameter too wide for a
-//! register is split into several ([`passed`]). Other ops are expanded by the rules of
-//! `expand.isle`, `bits.isle`, `fp8.isle` and `soft.isle`. An expansion is valid only if the target
-//! has all of its ops, or valid expansions of them.
+//! register is split into several parameters ([`passed`]). All other ops are expanded by the rules
+//! of `expand.isle`, `bits.isle`, `fp8.isle` and `soft.isle`. An expansion is valid only if the
+//! target has each of its ops, or a valid expansion of the op.
 //!
-//! If an op has no valid expansion, the pass tries other forms in this order:
+//! If an op has no valid expansion, the pass tries these methods in order:
 //!
-//! * accesses and concatenations by parts shorter than a word ([`pieces`]);
-//! * wide lanes as pairs of half-words ([`pairs`]) or as byte planes ([`planes`]);
-//! * vectors of sixteen bytes as four words ([`words`]);
-//! * single lanes ([`lanes`]).
+//! * split an access or a concatenation into parts shorter than 32 bits ([`pieces`]);
+//! * compute wide lanes as pairs of half-words ([`pairs`]) or as byte planes ([`byte_planes`]);
+//! * compute a vector of sixteen bytes as four 32-bit words ([`packed_words`]);
+//! * compute single lanes ([`lanes`]).
 //!
-//! An op without any valid form stays, and selection reports why the target refuses it.
+//! If no method works, the pass leaves the op unchanged, and selection reports why the target
+//! refuses the kernel.
 
 mod byte_planes;
 pub(crate) mod lanes;
@@ -40,10 +41,10 @@ pub(crate) const PASS: BuiltIn = BuiltIn {
     run,
 };
 
-/// Maximum nesting of expansions; the deepest useful chain has four.
+/// Maximum nesting of expansions. No useful chain of expansions is longer than four.
 const MAX_DEPTH: usize = 6;
 
-/// Maximum number of expansions that are tried per instruction.
+/// Maximum number of expansions that are tried for one instruction.
 const FUEL: u32 = 500;
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
@@ -54,7 +55,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed |= passed::run(kernel, context.legality);
     let has_wide = kernel.values.values().any(|value| value.ty.is_wide());
     let narrowings = context.legality.narrowings().filter(|_| has_wide).map(|of| of(kernel));
-    // Most kernels consist of native ops only.
+    // Shortcut for the common case that the target has all ops of the kernel.
     let mut insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
     if insts.all(|&inst| is_legal(kernel, context.legality, inst) && !needs_planes(kernel, narrowings.as_ref(), inst)) {
         return changed;
@@ -106,8 +107,8 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// Returns `true` if the target has the instruction: its op on its type, and the masks and counts
-/// of its operands. No target converts FP8.
+/// Returns `true` if the target has the op on its type, and supports the types of its masks and its
+/// shift counts. No target has conversions of FP8.
 fn has(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
     let data = &kernel.insts[inst];
     let mut operands = kernel.args(inst).iter().map(|&arg| kernel.ty(arg));
@@ -118,16 +119,16 @@ fn has(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
         && !is_part_of_wide(kernel, legality, inst)
 }
 
-/// Returns `true` if an instruction takes a part of a value too wide for a register, on a target
-/// that processes such values in parts.
+/// Returns `true` if an instruction takes a part of a value that is too wide for a register, on a
+/// target that holds such a value in several registers.
 fn is_part_of_wide(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
     let takes_wide = || kernel.args(inst).iter().any(|&arg| kernel.ty(arg).is_wide());
     let by_parts = legality.lanes().is_none() || legality.narrowings().is_some();
     kernel.insts[inst].op == Op::Split && by_parts && takes_wide()
 }
 
-/// Returns `true` unless an instruction is a shift of packed lanes by a count that the target does
-/// not support.
+/// Returns `true` unless an instruction shifts packed lanes by counts that the target does not
+/// support.
 fn has_count(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
     let data = &kernel.insts[inst];
     let is_shift = matches!(data.op, Op::Shl | Op::ShrS | Op::ShrU) && !data.ty.is_scalar();
@@ -147,16 +148,16 @@ fn has_mask(legality: &Legality, ty: Type) -> bool {
     !ty.is_mask() || ty.is_scalar() || compared.any(|&of| is_given(of))
 }
 
-/// Returns `true` if an instruction must not be expanded: it is native, or it has side effects and
-/// is not an access that can become one of a word.
+/// Returns `true` if an instruction is not expanded. Either the target has it, or it has side
+/// effects and is no access that can become an access to an `i32`.
 fn is_legal(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
     let by_pieces = pieces::are_needed(kernel, legality, inst);
     !by_pieces
         && (has(kernel, legality, inst) || !kernel.insts[inst].op.is_pure() && !is_word_access(kernel, legality, inst))
 }
 
-/// Returns `true` if a narrowing of wide lanes needs planes. Either the target cannot compute its
-/// result at once, or the lanes already exist as byte planes.
+/// Returns `true` if a narrowing of wide lanes is computed by byte planes. Either the target has no
+/// single instruction for it, or the lanes already exist as byte planes.
 fn needs_planes(kernel: &Kernel, narrowings: Option<&Narrowings>, inst: Inst) -> bool {
     let Some(of) = narrowings else { return false };
     let data = &kernel.insts[inst];
@@ -166,7 +167,8 @@ fn needs_planes(kernel: &Kernel, narrowings: Option<&Narrowings>, inst: Inst) ->
     data.op == Op::Trunc && byte_planes::are_there(kernel, wide) || !of(kernel, inst)
 }
 
-/// Returns `true` for an access to a packed word on a target that only accesses integer words.
+/// Returns `true` for a load or store of a packed word, on a target that only loads and stores
+/// integers of 32 bits.
 fn is_word_access(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
     let data = &kernel.insts[inst];
     let is_packed = !data.ty.is_scalar() && !data.ty.is_mask() && data.ty.bits() == 32;
@@ -174,10 +176,10 @@ fn is_word_access(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
     is_access && is_packed && !legality.is_native(data.op, data.ty) && legality.is_native(data.op, Type::I32)
 }
 
-/// Op with its types, used to detect recursive expansion.
+/// An op and its types, which must not occur again in its own expansion.
 type Step = (Op, Type, Option<Type>);
 
-/// An expansion of a value to native ops.
+/// An expansion of an instruction to ops that the target has.
 struct Expansion {
     value: Value,
     insts: Vec<Inst>,
@@ -185,7 +187,7 @@ struct Expansion {
 }
 
 impl Expansion {
-    /// Returns the cost, of which the best expansion has the least.
+    /// Returns the numbers of instructions and rules. The expansion with the least cost is chosen.
     fn cost(&self) -> (usize, usize) {
         (self.insts.len(), self.rules.len())
     }
@@ -195,32 +197,33 @@ pub(super) struct Legaliser<'k, 'c, 'l> {
     rewriter: Rewriter<'k>,
     context: &'c mut Context<'l>,
     replaced: SecondaryMap<Value, PackedOption<Value>>,
-    /// Words of vectors and masks, available wherever the vector is.
+    /// The four 32-bit words of a vector or a mask, available wherever the vector is available.
     pub words: HashMap<Value, [Value; 4]>,
-    /// Words extracted from vectors in the current block.
+    /// The four 32-bit words of a vector, extracted in the current block.
     pub words_here: HashMap<Value, [Value; 4]>,
-    /// Lanes of vectors and masks, available wherever the vector is.
+    /// The lanes of a vector or a mask, available wherever the vector is available.
     pub lanes: HashMap<Value, Vec<Value>>,
-    /// Lanes extracted from vectors in the current block.
+    /// The lanes of a vector, extracted in the current block.
     pub lanes_here: HashMap<Value, Vec<Value>>,
-    /// Vectors whose lanes cannot be computed on the target.
+    /// Vectors whose lanes the target cannot compute.
     pub laneless: HashSet<Value>,
-    /// Pairs of wide vectors, computed in the current block; `None` for vectors without this form.
+    /// Pairs of half-words that represent a wide vector, computed in the current block; `None` if
+    /// the vector cannot be represented by pairs.
     pub pairs_here: HashMap<Value, Option<pairs::Pairs>>,
-    /// Byte planes of wide vectors, computed in the current block; `None` for vectors without this
-    /// form.
+    /// Byte planes that represent a wide vector, computed in the current block; `None` if the
+    /// vector cannot be represented by byte planes.
     pub planes_here: HashMap<Value, Option<byte_planes::Planes>>,
-    /// Predicate for narrowings of wide lanes that the target computes at once, if it supports only
-    /// some of them.
+    /// Predicate that returns `true` for a narrowing of wide lanes that the target computes with
+    /// one instruction; `None` if the target does not use byte planes.
     narrowings: Option<Narrowings>,
-    /// Known ranges of the lanes of wide vectors.
+    /// Value ranges of the lanes of wide vectors; `None` if the range is unknown.
     pub numbers: HashMap<Value, Option<pairs::Range>>,
     /// New instructions of the current block.
     out: Vec<Inst>,
-    /// Cache of instruction forms without a valid expansion.
+    /// Ops with their types and attributes for which no valid expansion was found.
     hopeless: HashSet<(Op, Type, Attr, Option<Type>)>,
-    /// Expansions tried for the current instruction, each with its number of instructions; for the
-    /// trace.
+    /// Rules tried for the current instruction, each with the number of instructions of its
+    /// expansion, for the trace.
     candidates: Vec<(u32, Option<usize>)>,
     fuel: u32,
     changed: bool,
@@ -239,7 +242,7 @@ impl<'k> Legaliser<'k, '_, '_> {
         has(self.kernel(), self.context.legality, inst)
     }
 
-    /// Returns the current replacement of a value.
+    /// Returns the value that replaces a value, or the value itself.
     pub(super) fn current(&self, mut value: Value) -> Value {
         while let Some(next) = self.replaced[value].expand() {
             value = next;
@@ -255,7 +258,7 @@ impl<'k> Legaliser<'k, '_, '_> {
         list.as_mut_slice(&mut kernel.pool).copy_from_slice(&args);
     }
 
-    /// Places an instruction or its legalised form.
+    /// Places an instruction in the current block, or the instructions that replace it.
     fn legalise(&mut self, inst: Inst) {
         if is_legal(self.kernel(), self.context.legality, inst)
             && !needs_planes(self.kernel(), self.narrowings.as_ref(), inst)
@@ -302,14 +305,14 @@ impl<'k> Legaliser<'k, '_, '_> {
         }
     }
 
-    /// Returns the type of the first operand. Together with the controlling type, it determines all
-    /// operand types.
+    /// Returns the type of an instruction's first operand. With the type of the instruction itself,
+    /// it determines the types of all operands.
     fn operand_type(&self, inst: Inst) -> Option<Type> {
         self.kernel().args(inst).first().map(|&arg| self.kernel().ty(arg))
     }
 
-    /// Returns the best expansion of an instruction of the kernel. Failures are cached, because
-    /// kernels often repeat an op.
+    /// Returns the best expansion of an instruction of the kernel. Failures are cached, because a
+    /// kernel often repeats an op.
     fn whole_expansion(&mut self, inst: Inst) -> Option<Expansion> {
         let data = self.kernel().insts[inst];
         let form = (data.op, data.ty, data.attr, self.operand_type(inst));
@@ -330,8 +333,8 @@ impl<'k> Legaliser<'k, '_, '_> {
         self.changed = true;
     }
 
-    /// Makes an instruction and places it or its expansion. Returns `None` if the target supports
-    /// neither.
+    /// Creates an instruction, and places it or its expansion in the current block. Returns `None`
+    /// if the target supports neither.
     pub(super) fn place(&mut self, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Option<Value> {
         let value = self.rewriter.make(op, ty, attr, args);
         for inst in self.rewriter.take_made() {
@@ -345,8 +348,8 @@ impl<'k> Legaliser<'k, '_, '_> {
         Some(self.current(value))
     }
 
-    /// Runs an attempt and undoes its placed instructions if it fails. The caches of the block are
-    /// cleared, because they may refer to these instructions.
+    /// Calls `make`. If it returns `None`, removes the instructions that it placed, and clears the
+    /// caches of the block, which may refer to these instructions.
     pub(super) fn attempt<T>(&mut self, make: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let (placed, fuel) = (self.out.len(), self.fuel);
         let made = make(self);
@@ -361,7 +364,7 @@ impl<'k> Legaliser<'k, '_, '_> {
         made
     }
 
-    /// Places a store of a packed word as a store of the integer `word`.
+    /// Places a store of the `i32` value `word` in place of the store of a packed word.
     pub(super) fn store_instead(&mut self, inst: Inst, word: Value) {
         let kernel = self.kernel_mut();
         let data = &mut kernel.insts[inst];
@@ -388,7 +391,8 @@ impl<'k> Legaliser<'k, '_, '_> {
         self.context.legality.is_native(op, ty)
     }
 
-    /// Returns `true` if the target's ops on two half-words cost no more than those on one.
+    /// Returns `true` if the target's ops on pairs of half-words cost no more than its ops on
+    /// single half-words.
     pub(super) fn has_half_word_pairs(&self) -> bool {
         self.context.legality.has_half_word_pairs()
     }
@@ -398,42 +402,44 @@ impl<'k> Legaliser<'k, '_, '_> {
         self.narrowings.is_some()
     }
 
-    /// Returns `true` if the target computes the result of a narrowing at once.
+    /// Returns `true` if the target computes the result of a narrowing with one instruction.
     pub(super) fn narrows(&self, inst: Inst) -> bool {
         self.narrowings.as_ref().is_some_and(|of| of(self.kernel(), inst))
     }
 
-    /// Makes an instruction without placing it, for ops on wide lanes that the target executes
-    /// together with a narrowing.
+    /// Creates an instruction without placing it in a block. The target executes such ops on wide
+    /// lanes together with a later narrowing.
     pub(super) fn draft(&mut self, draft: &mut Vec<Inst>, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Value {
         let value = self.rewriter.make(op, ty, attr, args);
         draft.extend(self.rewriter.take_made());
         value
     }
 
-    /// Places drafted instructions.
+    /// Places instructions that `draft` has created.
     pub(super) fn place_drafted(&mut self, draft: &[Inst]) {
         self.out.extend(draft);
     }
 
-    /// Returns `true` if an access must be split into aligned parts.
+    /// Returns `true` if the alignment of an access is too low for the target, so that the access
+    /// must be split.
     pub(super) fn needs_pieces(&self, inst: Inst) -> bool {
         pieces::are_needed(self.kernel(), self.context.legality, inst)
     }
 
-    /// Keeps the instruction itself beside its words or lanes.
+    /// Places the original instruction in addition to its words or lanes.
     pub(super) fn keep(&mut self, inst: Inst) {
         self.out.push(inst);
     }
 
-    /// Replaces a value by another one.
+    /// Records that another value replaces a value.
     pub(super) fn replace(&mut self, value: Value, with: Value) {
         self.replaced[value] = with.into();
         self.kernel_mut().inherit_value_name(with, value);
     }
 
-    /// Returns the expansion with the fewest instructions, then the fewest rules, then the lowest
-    /// rule number. `path` holds the ops under expansion, which must not occur again.
+    /// Returns the best valid expansion of an instruction. It has the fewest instructions; on a
+    /// tie, the fewest rules, then the lowest rule number. `path` holds the ops that are being
+    /// expanded, which must not occur in their own expansion.
     fn expansion(&mut self, inst: Inst, path: &mut Vec<Step>) -> Option<Expansion> {
         let data = self.kernel().insts[inst];
         let step = (data.op, data.ty, self.operand_type(inst));
@@ -464,7 +470,7 @@ impl<'k> Legaliser<'k, '_, '_> {
         best
     }
 
-    /// Completes a candidate by expanding the ops that the target lacks.
+    /// Completes the expansion by one rule: expands each op of its result that the target lacks.
     fn complete(&mut self, candidate: &Candidate, made: &[Inst], path: &mut Vec<Step>) -> Option<Expansion> {
         let mut expansion = Expansion { value: candidate.value, insts: Vec::new(), rules: vec![candidate.rule] };
         for inst in self.needed(candidate.value, made) {
@@ -483,7 +489,7 @@ impl<'k> Legaliser<'k, '_, '_> {
         Some(expansion)
     }
 
-    /// Returns the instructions that a value depends on, in order.
+    /// Returns those instructions of `made` on which a value depends, in order.
     fn needed(&self, value: Value, made: &[Inst]) -> Vec<Inst> {
         let mut wanted = EntitySet::new();
         wanted.insert(value);

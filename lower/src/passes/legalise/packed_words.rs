@@ -1,17 +1,19 @@
-//! Vectors of sixteen bytes as four words, for targets whose packed ops work on one word.
+//! Vectors of sixteen bytes as four 32-bit words, for targets whose packed ops work on one word.
 //!
-//! Lane-wise ops are executed per word. The vector is then reassembled for uses of the whole;
-//! without such uses, the reassembly is dead code. A mask of sixteen lanes cannot be reassembled,
-//! so the original mask stays beside its words. Shuffles become shuffles of two words.
+//! A lane-wise op is executed on each word. The result vector is then assembled from its words. If
+//! nothing uses the vector as a whole, dead code elimination removes this assembly. A mask of
+//! sixteen lanes cannot be assembled from words, so the original mask is kept, too. A shuffle of
+//! vectors becomes shuffles of two words each.
 
 use halfbyte_ir::{Attr, Inst, LaneMap, Op, Type, Value};
 
 use crate::passes::legalise::Legaliser;
 
-/// Lanes of a word.
+/// Number of byte lanes in a 32-bit word.
 const WORD: usize = 4;
 
-/// Legalises an instruction on vectors by words, if the target supports it.
+/// Legalises an instruction on vectors by 32-bit words. Returns `false` if the target does not
+/// support the resulting ops.
 pub(super) fn by_words(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> bool {
     let data = legaliser.kernel().insts[inst];
     if !matches!(data.ty, Type::I8X16 | Type::I1X16) {
@@ -35,7 +37,8 @@ fn word_type(vector: Type) -> Option<Type> {
     }
 }
 
-/// Returns the words of a vector, or of a mask that is constant or was computed by words.
+/// Returns the four 32-bit words of a vector, or of a mask that is constant or was computed by
+/// words.
 pub(super) fn words(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Option<[Value; 4]> {
     let known = [&legaliser.words, &legaliser.words_here].into_iter().find_map(|words| words.get(&vector));
     if let Some(&words) = known {
@@ -67,7 +70,8 @@ pub(super) fn words(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Opt
     Some(words)
 }
 
-/// Records the words of an instruction's result and reassembles the vector from them.
+/// Records the four 32-bit words of an instruction's result, and assembles the result vector from
+/// them.
 fn whole(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst, words: [Value; 4]) -> Option<()> {
     let result = legaliser.kernel().result(inst)?;
     if legaliser.kernel().ty(result) == Type::I8X16 {
@@ -90,7 +94,7 @@ fn lanewise(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
     for arg in args {
         let parts = match legaliser.kernel().ty(arg) {
             Type::I8X16 | Type::I1X16 => words(legaliser, arg)?,
-            // A scalar condition applies to all lanes.
+            // A scalar condition is used for all four words.
             Type::I1 => [arg; 4],
             _ => return None,
         };
@@ -105,7 +109,8 @@ fn lanewise(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
     whole(legaliser, inst, results)
 }
 
-/// Computes `any` or `all` of sixteen lanes from the union or intersection of the words' masks.
+/// Computes `any` or `all` of a mask of sixteen lanes, from the OR or the AND of the masks of its
+/// four words.
 fn whole_mask(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
     let op = legaliser.kernel().insts[inst].op;
     let &[mask] = legaliser.kernel().args(inst) else { return None };
@@ -131,7 +136,8 @@ fn inserted(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
     whole(legaliser, inst, words)
 }
 
-/// A lane: the index of its word among the words of both operands, and its index in the word.
+/// Position of a lane: the index of its 32-bit word among the words of both operands, and the index
+/// of the lane in this word.
 type LanePosition = (usize, usize);
 
 fn shuffled(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
@@ -152,8 +158,8 @@ fn shuffled(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
     whole(legaliser, inst, results)
 }
 
-/// Assembles a word from lanes of any words, by one shuffle for up to two words, otherwise by
-/// nested shuffles.
+/// Assembles a 32-bit word from lanes of any words. Lanes of up to two words take one shuffle,
+/// lanes of more words take nested shuffles.
 fn gather(legaliser: &mut Legaliser<'_, '_, '_>, sources: &[Value], lanes: [LanePosition; WORD]) -> Option<Value> {
     let mut from: Vec<usize> = lanes.iter().map(|&(word, _)| word).collect();
     from.sort_unstable();
@@ -167,8 +173,8 @@ fn gather(legaliser: &mut Legaliser<'_, '_, '_>, sources: &[Value], lanes: [Lane
         let map = lanes.map(|(word, lane)| (lane + if from.first() == Some(&word) { 0 } else { WORD }) as u8);
         return legaliser.place(Op::Shuffle, Type::I8X4, Attr::Lanes(LaneMap::new(&map)), &[first, second]);
     }
-    // The first shuffle provides lanes 0 and 1, the second lanes 2 and 3. The other halves do not
-    // matter.
+    // The first shuffle provides lanes 0 and 1, the second one lanes 2 and 3. Their other two lanes
+    // are not used.
     let [a, b, c, d] = lanes;
     let low = gather(legaliser, sources, [a, b, a, b])?;
     let high = gather(legaliser, sources, [c, d, c, d])?;

@@ -1,12 +1,14 @@
-//! Wide lanes as pairs of half-words, for targets whose ops on such a pair cost no more than those
-//! on one half-word.
+//! Wide lanes as pairs of half-words, for targets whose ops on a pair of half-words cost no more
+//! than ops on one half-word.
 //!
-//! Bytes are usually narrowed from sums of multiples of bytes. A pair holds its lanes modulo 2^16,
-//! for lanes of 16 or 32 bits. The range of the lanes is tracked separately ([`numbers`]). If it is
-//! smaller than 2^16, the pair determines the values. Non-negative values are multiplied and added
-//! as 32-bit words, because no lane then carries into the other. A clamp before a right shift is
-//! equivalent to one after it, and only the resulting byte is used. The bits shifted in from the
-//! other lane therefore do not matter.
+//! Bytes are usually narrowed from sums of multiples of bytes. A pair holds two lanes of 16 or 32
+//! bits modulo 2^16. [`numbers`] computes the range of the lanes. If the range has at most 2^16
+//! numbers, the lanes modulo 2^16 determine the values. Lanes that are never negative are
+//! multiplied and added as one 32-bit word, because no lane then carries into the other.
+//!
+//! If a shifted value is clamped to a byte, the clamp can also come before the right shift. Only
+//! the resulting byte is used, so the bits that the shift moves in from the other lane do not
+//! matter.
 
 use std::ops::RangeInclusive;
 
@@ -18,7 +20,7 @@ use crate::rewrite::{constant_lanes, signed_lane};
 
 /// Number of pairs in a vector of sixteen lanes.
 const COUNT: usize = 8;
-/// Maximum nesting of ops; deeper values are legalised by lanes.
+/// Maximum nesting of ops. A value that is nested deeper is legalised lane by lane.
 const DEPTH: u32 = 48;
 /// Bits of a half-word.
 const BITS: u32 = 16;
@@ -30,8 +32,8 @@ pub(super) type Range = RangeInclusive<i64>;
 const SIGNED: Range = -0x8000..=0x7fff;
 const UNSIGNED: Range = 0..=0xffff;
 
-/// Legalises an instruction with a wide operand and no wide result by pairs, if the target supports
-/// it.
+/// Legalises an instruction that has a wide operand and a result that is not wide, by pairs of
+/// half-words. Returns `false` if the target does not support the resulting ops.
 pub(super) fn by_pairs(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> bool {
     let kernel = legaliser.kernel();
     let (data, result) = (kernel.insts[inst], kernel.result(inst));
@@ -49,10 +51,10 @@ pub(super) fn by_pairs(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> boo
     done.inspect(|&value| legaliser.replace(result, value)).is_some()
 }
 
-/// Conversion of wide numbers to bytes.
+/// Conversion of wide lanes to bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Narrowing {
-    /// Truncation to the low bits.
+    /// Truncation to the low eight bits.
     Wrap,
     /// Saturation of a signed number to a signed or an unsigned byte.
     Signed,
@@ -95,14 +97,14 @@ fn all(ty: Type, signed: bool) -> Range {
     }
 }
 
-/// Returns the range of lanes as an op with this signedness reads them: `numbers`, if the lanes can
-/// hold them.
+/// Returns the range of lanes as an op reads them, signed or unsigned. The result is `numbers` if
+/// all of them are in the signed or unsigned range of the type, otherwise that whole range.
 fn taken(ty: Type, numbers: Range, signed: bool) -> Range {
     let all = all(ty, signed);
     if is_in(&numbers, &all) { numbers } else { all }
 }
 
-/// Returns the signed number of a splat constant.
+/// Returns the lane of a splat constant as a signed number.
 fn everywhere(kernel: &Kernel, value: Value) -> Option<i64> {
     let (ty, lanes) = constant_lanes(kernel, value)?;
     let lanes = lanes.get(..ty.lanes())?;
@@ -110,8 +112,8 @@ fn everywhere(kernel: &Kernel, value: Value) -> Option<i64> {
     lanes.iter().all(|&lane| lane == first).then(|| signed_lane(ty.elem(), first))
 }
 
-/// Matches a right shift by a splat constant. Returns the operand, the count, whether the shift is
-/// signed, and the rounding addend.
+/// Matches a right shift by a splat constant. Returns the operand, the count, `true` if the shift
+/// is signed, and the number that a rounding shift adds first.
 fn shift(kernel: &Kernel, value: Value) -> Option<(Value, u32, bool, i64)> {
     let inst = kernel.def_inst(value)?;
     let op = kernel.insts[inst].op;
@@ -125,15 +127,15 @@ fn shift(kernel: &Kernel, value: Value) -> Option<(Value, u32, bool, i64)> {
     (count < BITS).then(|| (shifted, count, signed, if rounds { 1 << (count - 1) } else { 0 }))
 }
 
-/// Returns a range that contains each lane modulo 2^16 or 2^32. For 32-bit lanes, the signed value
-/// is in the range.
+/// Returns a range of numbers that are congruent to the lanes modulo 2^16, or modulo 2^32 for
+/// 32-bit lanes. The range of 32-bit lanes contains their signed values.
 pub(super) fn numbers(legaliser: &mut Legaliser<'_, '_, '_>, value: Value, depth: u32) -> Option<Range> {
     let value = legaliser.current(value);
     if let Some(known) = legaliser.numbers.get(&value) {
         return known.clone();
     }
     let found = depth.checked_sub(1).and_then(|depth| numbers_of(legaliser, value, depth));
-    // A 32-bit sum that may wrap has no usable range.
+    // If a 32-bit sum may wrap, its range is unknown.
     let found = found.filter(|found| is_in(found, &(i32::MIN.into()..=i32::MAX.into())));
     legaliser.numbers.insert(value, found.clone());
     found
@@ -196,7 +198,7 @@ fn numbers_of(legaliser: &mut Legaliser<'_, '_, '_>, value: Value, depth: u32) -
             })
         }
         (Op::Trunc, &[wide]) => numbers(legaliser, wide, depth),
-        // A saturation that never clamps keeps the range.
+        // If the operand is always in the range of the saturation, the range does not change.
         (Op::NarrowSatS, &[wide]) => numbers(legaliser, wide, depth).filter(|wide| is_in(wide, &SIGNED)),
         (Op::NarrowSatU, &[wide]) => numbers(legaliser, wide, depth).filter(|wide| is_in(wide, &UNSIGNED)),
         (op, [_, ..]) if ty == Type::I16X16 && is_packed(op) => Some(UNSIGNED),
@@ -204,7 +206,7 @@ fn numbers_of(legaliser: &mut Legaliser<'_, '_, '_>, value: Value, depth: u32) -
     }
 }
 
-/// Returns `true` for lane-wise ops that exist for pairs of half-words.
+/// Returns `true` for lane-wise ops that targets also have on pairs of half-words.
 const fn is_packed(op: Op) -> bool {
     matches!(
         op,
@@ -223,7 +225,7 @@ const fn is_packed(op: Op) -> bool {
     )
 }
 
-/// Returns the range of a vector of bytes.
+/// Returns the range of the lanes of a byte vector, as signed or unsigned numbers.
 fn bytes(kernel: &Kernel, value: Value, signed: bool) -> Range {
     let known = range::of(kernel, value);
     let known = *known.start() as i64..=*known.end() as i64;
@@ -236,7 +238,7 @@ fn product(x: &Range, y: &Range) -> Range {
     a.min(b).min(c).min(d)..=a.max(b).max(c).max(d)
 }
 
-/// Returns the pairs of a wide value.
+/// Returns the pairs of half-words that represent a wide value.
 fn pairs(legaliser: &mut Legaliser<'_, '_, '_>, value: Value, depth: u32) -> Option<Pairs> {
     let value = legaliser.current(value);
     if let Some(&known) = legaliser.pairs_here.get(&value) {
@@ -276,7 +278,8 @@ fn pairs_of(legaliser: &mut Legaliser<'_, '_, '_>, value: Value, depth: u32) -> 
                 let scalar = legaliser.current(scalar);
                 let scalar = legaliser.place(Op::Zext, Type::I32, Attr::None, &[scalar])?;
                 let pairs = extended(legaliser, x, Op::Zext)?;
-                // Products of unsigned bytes are less than 2^16.
+                // A product of two unsigned bytes is less than 2^16, so it does not carry into the
+                // other lane.
                 return as_words(legaliser, Op::Mul, &pairs, &[scalar; COUNT]);
             }
             let kernel = legaliser.kernel();
@@ -340,12 +343,13 @@ fn pairs_of(legaliser: &mut Legaliser<'_, '_, '_>, value: Value, depth: u32) -> 
     }
 }
 
-/// If one of two vectors is a splat, returns the other vector and the scalar.
+/// If `x` or `y` is a splat, returns the other vector and the scalar of the splat.
 fn with_splat(kernel: &Kernel, x: Value, y: Value) -> Option<(Value, Value)> {
     [(x, y), (y, x)].into_iter().find_map(|(x, y)| Some((x, splatted(kernel, y)?)))
 }
 
-/// Returns the byte of which a vector is a splat, directly or by words.
+/// Returns the byte that every lane of a vector holds, if the vector is a splat of a byte or is
+/// assembled from such words.
 fn splatted(kernel: &Kernel, vector: Value) -> Option<Value> {
     let inst = kernel.def_inst(vector)?;
     let (&part, others) = kernel.args(inst).split_first()?;
@@ -361,7 +365,7 @@ fn splatted(kernel: &Kernel, vector: Value) -> Option<Value> {
     }
 }
 
-/// Extends bytes to half-words.
+/// Extends a vector of bytes to pairs of half-words.
 fn extended(legaliser: &mut Legaliser<'_, '_, '_>, bytes: Value, extend: Op) -> Option<Pairs> {
     let words = packed_words::words(legaliser, bytes)?;
     let mut pairs = [bytes; COUNT];
@@ -385,14 +389,14 @@ fn extended(legaliser: &mut Legaliser<'_, '_, '_>, bytes: Value, extend: Op) -> 
     Some(pairs)
 }
 
-/// Creates a splat constant.
+/// Returns pairs that all hold the same constant in both half-words.
 fn constant(legaliser: &mut Legaliser<'_, '_, '_>, number: i64) -> Option<Pairs> {
     let lane = number as u64 & 0xffff;
     let pair = legaliser.place(Op::Const, Type::I16X2, Attr::Bits(lane << BITS | lane), &[])?;
     Some([pair; COUNT])
 }
 
-/// Applies a native op to all pairs.
+/// Applies an op on pairs of half-words to each pair.
 fn each(legaliser: &mut Legaliser<'_, '_, '_>, op: Op, args: &[Pairs]) -> Option<Pairs> {
     let is_shift = matches!(op, Op::Shl | Op::ShrS | Op::ShrU | Op::RoundShrS | Op::RoundShrU);
     if !is_shift && !legaliser.is_native(op, Type::I16X2) {
@@ -406,7 +410,8 @@ fn each(legaliser: &mut Legaliser<'_, '_, '_>, op: Op, args: &[Pairs]) -> Option
     Some(results)
 }
 
-/// Applies a 32-bit op to all pairs. No lane may carry into the other.
+/// Applies a 32-bit op to each pair as one word. The caller ensures that no lane carries into the
+/// other.
 fn as_words(legaliser: &mut Legaliser<'_, '_, '_>, op: Op, pairs: &Pairs, others: &[Value; COUNT]) -> Option<Pairs> {
     let mut results = *pairs;
     for (result, &other) in results.iter_mut().zip(others) {
@@ -421,7 +426,7 @@ fn word(legaliser: &mut Legaliser<'_, '_, '_>, pair: Value) -> Option<Value> {
     legaliser.place(Op::Bitcast, Type::I32, Attr::None, &[pair])
 }
 
-/// Adds pairs; as 32-bit words if no lane overflows.
+/// Adds pairs. If no lane can overflow, uses 32-bit additions.
 fn added(
     legaliser: &mut Legaliser<'_, '_, '_>,
     (x, of_x): (Pairs, &Range),
@@ -449,7 +454,8 @@ fn subtracted(legaliser: &mut Legaliser<'_, '_, '_>, x: Value, y: Value, depth: 
     each(legaliser, Op::Sub, &[x, y])
 }
 
-/// Matches a product with a negative constant. Returns the other factor and the negated constant.
+/// Matches a product with a negative constant. Returns the other factor and the absolute value of
+/// the constant.
 fn negative_product(kernel: &Kernel, value: Value) -> Option<(Value, i64)> {
     let inst = kernel.def_inst(value).filter(|&inst| kernel.insts[inst].op == Op::Mul)?;
     let &[x, y] = kernel.args(inst) else { return None };
@@ -463,7 +469,7 @@ fn product_of(legaliser: &mut Legaliser<'_, '_, '_>, x: Value, factor: i64, dept
     times(legaliser, &x, &of_x, factor)
 }
 
-/// Multiplies pairs by a constant; as 32-bit words if no lane overflows.
+/// Multiplies pairs by a constant. If no lane can overflow, uses 32-bit multiplications.
 fn times(legaliser: &mut Legaliser<'_, '_, '_>, pairs: &Pairs, numbers: &Range, factor: i64) -> Option<Pairs> {
     if factor < 0 {
         let positive = times(legaliser, pairs, numbers, -factor)?;
@@ -482,7 +488,7 @@ fn times(legaliser: &mut Legaliser<'_, '_, '_>, pairs: &Pairs, numbers: &Range, 
             let count = constant(legaliser, factor.trailing_zeros().into())?;
             return each(legaliser, Op::Shl, &[*pairs, count]);
         }
-        // Subtracting the smallest value first makes all lanes non-negative.
+        // Subtracts the lower end of the range first, so that no lane is negative.
         let apart = 0..=numbers.end() - from;
         if !is_product(&apart) || from == 0 {
             return None;
@@ -496,7 +502,7 @@ fn times(legaliser: &mut Legaliser<'_, '_, '_>, pairs: &Pairs, numbers: &Range, 
     as_words(legaliser, Op::Mul, pairs, &[factor; COUNT])
 }
 
-/// Shifts pairs to the right, with all bits correct.
+/// Shifts each half-word to the right, without bits of the other half-word.
 fn shifted_by(
     legaliser: &mut Legaliser<'_, '_, '_>,
     (shifted, count, signed, half): (Value, u32, bool, i64),
@@ -510,7 +516,7 @@ fn shifted_by(
     let op = match (is_in(&rounded, &UNSIGNED), is_in(&rounded, &SIGNED)) {
         (true, _) => Op::ShrU,
         (_, true) => Op::ShrS,
-        // The rounded sum does not fit in 16 bits.
+        // The sum with the rounding constant does not fit in 16 bits.
         _ if ty == Type::I16X16 => {
             return each(legaliser, if signed { Op::RoundShrS } else { Op::RoundShrU }, &[x, counts]);
         }
@@ -520,7 +526,7 @@ fn shifted_by(
     each(legaliser, op, &[x, counts])
 }
 
-/// Adds a constant to pairs with the range `numbers`.
+/// Adds a constant to each half-word. `numbers` is the range of the half-words.
 fn plus(legaliser: &mut Legaliser<'_, '_, '_>, pairs: Pairs, numbers: &Range, number: i64) -> Option<Pairs> {
     if number == 0 {
         return Some(pairs);
@@ -532,7 +538,7 @@ fn plus(legaliser: &mut Legaliser<'_, '_, '_>, pairs: Pairs, numbers: &Range, nu
 /// Narrows a wide value to a vector of bytes.
 fn narrowed(legaliser: &mut Legaliser<'_, '_, '_>, value: Value, how: Narrowing) -> Option<Value> {
     let mut value = legaliser.current(value);
-    // An earlier narrowing that never clamps is skipped.
+    // Skips an earlier narrowing whose operand is always in its range.
     while let kernel = legaliser.kernel()
         && let Some(inst) = kernel.def_inst(value)
         && matches!(kernel.insts[inst].op, Op::NarrowSatS | Op::NarrowSatU | Op::Trunc)
@@ -573,20 +579,20 @@ fn narrowed(legaliser: &mut Legaliser<'_, '_, '_>, value: Value, how: Narrowing)
     Some(whole)
 }
 
-/// Returns `true` if a byte at bit `count` lies completely within its lane.
+/// Returns `true` if the eight bits from bit `count` on are all in the same half-word.
 const fn count_fits(count: u32) -> bool {
     count <= 8
 }
 
 impl Narrowing {
-    /// Returns `true` if the result of a shift with this signedness may be narrowed directly.
+    /// Returns `true` if a shift of this signedness can be narrowed without an intermediate clamp.
     fn takes(self, signed: bool) -> bool {
         self == Narrowing::Wrap || (self != Narrowing::UnsignedOfUnsigned) == signed
     }
 }
 
-/// Clamps a value before a right shift by `count`, such that the shifted value fits in a byte. Also
-/// adds the rounding addend `half`.
+/// Clamps a value such that its right shift by `count` is in the range of the resulting byte, and
+/// adds the rounding constant `half`.
 fn clamped(
     legaliser: &mut Legaliser<'_, '_, '_>,
     value: Value,
@@ -603,10 +609,10 @@ fn clamped(
     let signed = how != Narrowing::UnsignedOfUnsigned;
     let known = taken(ty, known, signed);
     let bytes = how.bytes();
-    // The rounding addend is added after the clamp, which prevents overflow.
+    // The rounding constant is added after the clamp, so that the sum cannot overflow.
     let (least, most) = ((bytes.start() << count) - half, ((bytes.end() + 1) << count) - 1 - half);
-    // If neither the signed nor the unsigned range contains all values, the smallest value is
-    // subtracted first.
+    // If the values fit neither the signed nor the unsigned 16-bit range, subtracts the lower end
+    // of their range first.
     let (min, max, from) = match (is_in(&known, &SIGNED), is_in(&known, &UNSIGNED)) {
         (_, true) => (Op::MinU, Op::MaxU, 0),
         (true, _) => (Op::MinS, Op::MaxS, 0),

@@ -1,8 +1,8 @@
 //! Splitting of block parameters that are too wide for a register.
 //!
-//! Such a parameter becomes several, and a `concat` assembles its value at the start of the block.
-//! Branches split their arguments. Both are ordinary ops of the IR, which other parts of the pass
-//! legalise.
+//! A wide parameter becomes several parameters, and a `concat` at the start of the block assembles
+//! the value. Branches split their arguments. The new ops are ordinary ops of the IR, which the
+//! pass then legalises.
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -10,11 +10,11 @@ use halfbyte_ir::{Attr, Block, Inst, Kernel, Legality, Op, Span, Type, Value, Va
 
 use super::byte_planes;
 
-/// Splits all wide block parameters, if the target processes wide values in parts. Returns `true`
-/// if there were any.
+/// Splits all wide block parameters, if the target holds wide values in several registers. Returns
+/// `true` if it split any.
 pub(super) fn run(kernel: &mut Kernel, legality: &Legality) -> bool {
     let are_passed = kernel.layout.iter().any(|&block| has_wide(kernel, block));
-    // If items share vectors, wide values have no parts except byte planes.
+    // On a target whose items share vectors, a wide value can only be split into byte planes.
     if !are_passed || legality.lanes().is_some() && legality.narrowings().is_none() {
         return false;
     }
@@ -38,13 +38,13 @@ fn has_wide(kernel: &Kernel, block: Block) -> bool {
     kernel.block_params(block).iter().any(|&param| kernel.ty(param).is_wide())
 }
 
-/// Returns the type of the parts of a wide type.
+/// Returns the type of the parts into which a wide type is split.
 fn part(legality: &Legality, ty: Type) -> Type {
     let pairs = Type::new(ty.elem(), 2).filter(|&pair| legality.has_half_word_pairs() && pair.bits() == 32);
     pairs.unwrap_or(ty.lane_type())
 }
 
-/// Splits the wide arguments of a block's branch.
+/// Splits the wide arguments that a block's branch passes.
 fn take_apart(kernel: &mut Kernel, legality: &Legality, block: Block) {
     let Some(branch) = kernel.terminator(block) else { return };
     let Attr::Targets(range) = kernel.insts[branch].attr else { return };
@@ -88,7 +88,7 @@ fn parts_of(kernel: &mut Kernel, legality: &Legality, value: Value, span: Span, 
     parts
 }
 
-/// Splits the wide parameters of a block and assembles their values.
+/// Splits the wide parameters of a block, and assembles their values at its start.
 fn put_together(
     kernel: &mut Kernel,
     legality: &Legality,

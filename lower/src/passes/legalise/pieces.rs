@@ -1,17 +1,18 @@
-//! Parts shorter than a word. Wide values are assembled from them by words. Accesses with less than
-//! the target's required alignment are split into aligned parts.
+//! Parts shorter than 32 bits. Wide values are assembled from such parts by way of 32-bit words. An
+//! access whose alignment is too low for the target is split into aligned parts.
 
 use halfbyte_ir::{Attr, Inst, Kernel, Legality, MemAttr, Op, Type, Value};
 
 use crate::passes::legalise::Legaliser;
 
-/// Returns `true` if an instruction is an access with insufficient alignment.
+/// Returns `true` if an instruction is a load or store whose alignment is too low for the target.
 pub(super) fn are_needed(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
     let data = &kernel.insts[inst];
     matches!(data.attr, Attr::Mem(mem) if mem.align < legality.access_alignment(data.ty.bytes())) && !data.ty.is_mask()
 }
 
-/// Splits such an access into aligned parts, if the target supports it.
+/// Splits a load or store whose alignment is too low into aligned parts. Returns `false` if the
+/// target does not support the resulting ops.
 pub(super) fn by_pieces(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> bool {
     if !legaliser.needs_pieces(inst) {
         return false;
@@ -24,7 +25,7 @@ pub(super) fn by_pieces(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> bo
     done.is_some()
 }
 
-/// Returns the type of a part, which is as large as the alignment.
+/// Returns the integer type of a part, whose size is the alignment in bytes.
 fn part(align: u32) -> Option<Type> {
     match align {
         1 => Some(Type::I8),
@@ -33,8 +34,8 @@ fn part(align: u32) -> Option<Type> {
     }
 }
 
-/// Returns the attribute and the address of the access that is `bytes` bytes further. The offset
-/// changes if it can express the distance, otherwise the base.
+/// Returns the attribute and the address operands of an access `bytes` bytes after another access.
+/// The distance is added to the offset if possible, otherwise to the base.
 fn after(
     legaliser: &mut Legaliser<'_, '_, '_>,
     mem: MemAttr,
@@ -67,8 +68,8 @@ fn loaded(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
     Some(())
 }
 
-/// Assembles a value from parts shorter than a word: half-words or words first, then the whole
-/// value.
+/// Assembles a value from parts shorter than 32 bits: first half-words or 32-bit words, then the
+/// whole value.
 fn joined(legaliser: &mut Legaliser<'_, '_, '_>, ty: Type, parts: Vec<Value>) -> Option<Value> {
     let size = if ty.bytes() < 4 { Type::I16 } else { Type::I32 };
     let in_one = (size.bytes() / legaliser.kernel().ty(*parts.first()?).bytes()) as usize;
@@ -80,7 +81,8 @@ fn joined(legaliser: &mut Legaliser<'_, '_, '_>, ty: Type, parts: Vec<Value>) ->
     }
 }
 
-/// Assembles a value of several words from parts shorter than a word, if the target supports it.
+/// Legalises a `concat` of parts shorter than 32 bits to a value of several 32-bit words. Returns
+/// `false` if the target does not support the resulting ops.
 pub(super) fn concat(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> bool {
     let kernel = legaliser.kernel();
     let (ty, parts) = (kernel.insts[inst].ty, kernel.args(inst).to_vec());

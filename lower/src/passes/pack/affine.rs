@@ -1,5 +1,5 @@
-//! Affine analysis: finds `i32` values that are linear, modulo 2^32, in the item index and in loop
-//! counters, with coefficients known at launch.
+//! Affine analysis: finds `i32` values that are affine, modulo 2^32, in the item index and in loop
+//! counters. The coefficients are known at launch.
 
 use std::cell::RefCell;
 
@@ -10,15 +10,16 @@ use smallvec::SmallVec;
 
 use crate::passes::loops::Loops;
 
-/// An affine expression. During the analysis, `S` is a parameter of a loop header. In results, `S`
-/// is the header itself, and the counter is the iteration number from 0.
+/// An affine expression. During the analysis, `S` identifies a counter by a parameter of a loop
+/// header. In results, `S` is the loop header, and the counter is the iteration number, which
+/// begins at 0.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct AffineExpr<S> {
     /// Coefficient of the item index.
     pub item: Affine,
-    /// Term known at launch.
+    /// Sum of the terms that are known at launch.
     pub launch_term: Affine,
-    /// Counters with their coefficients; each occurs once, with a nonzero coefficient.
+    /// Loop counters with their coefficients. Each counter occurs once, and no coefficient is zero.
     pub counters: SmallVec<[(S, Affine); 2]>,
 }
 
@@ -33,7 +34,7 @@ pub(super) fn is_zero(sum: &Affine) -> bool {
     sum.constant == 0 && sum.terms.is_empty()
 }
 
-/// Returns the value of a constant sum.
+/// Returns the value of a sum that is a constant.
 pub(super) fn as_constant(sum: &Affine) -> Option<u32> {
     sum.terms.is_empty().then_some(sum.constant)
 }
@@ -54,7 +55,7 @@ pub(super) fn plus(a: &Affine, b: &Affine, times: u32) -> Affine {
     sum
 }
 
-/// Returns the product, if one factor is a constant.
+/// Returns the product of two sums, if one of them is a constant.
 fn product(a: &Affine, b: &Affine) -> Option<Affine> {
     let (sum, times) = match (as_constant(a), as_constant(b)) {
         (_, Some(times)) => (a, times),
@@ -69,7 +70,8 @@ impl<S: Copy + PartialEq> AffineExpr<S> {
         AffineExpr { item: Affine::default(), launch_term: known, counters: SmallVec::new() }
     }
 
-    /// Returns the sum if it is known at launch, independent of items and loops.
+    /// Returns the value of the expression as a sum known at launch, if it depends on no item index
+    /// and no loop counter.
     pub(super) fn at_launch(&self) -> Option<&Affine> {
         (is_zero(&self.item) && self.counters.is_empty()).then_some(&self.launch_term)
     }
@@ -85,7 +87,7 @@ impl<S: Copy + PartialEq> AffineExpr<S> {
         sum
     }
 
-    /// Adds a counter times a stride.
+    /// Adds a loop counter multiplied by a coefficient.
     fn count(&mut self, counter: S, stride: &Affine) {
         match self.counters.iter_mut().find(|(known, _)| *known == counter) {
             Some((_, known)) => *known = plus(known, stride, 1),
@@ -94,7 +96,7 @@ impl<S: Copy + PartialEq> AffineExpr<S> {
         self.counters.retain(|(_, stride)| !is_zero(stride));
     }
 
-    /// Returns the product with a factor known at launch, if the product is affine.
+    /// Returns the product with a factor that is known at launch, if the product is affine.
     fn times(&self, factor: &Affine) -> Option<AffineExpr<S>> {
         let counters = self.counters.iter().map(|(counter, stride)| Some((*counter, product(stride, factor)?)));
         let mut product = AffineExpr {
@@ -107,17 +109,16 @@ impl<S: Copy + PartialEq> AffineExpr<S> {
     }
 }
 
-/// Affine expressions of a kernel's values.
+/// Affine expressions of the values of a kernel.
 pub(super) struct AffineAnalysis<'k> {
     kernel: &'k Kernel,
-    /// Expressions in parameters of loop headers.
+    /// Affine expression of each value, in terms of parameters of loop headers.
     sums: SecondaryMap<Value, Option<AffineExpr<Value>>>,
-    /// Header, initial value and step of each induction variable.
+    /// Loop header, initial value and step of each induction variable.
     inductions: SecondaryMap<Value, Option<(Block, AffineExpr<Value>, Affine)>>,
-    /// A non-affine argument of each block parameter that is neither affine nor an induction
-    /// variable.
+    /// For each block parameter that is not affine, an argument that causes this.
     culprits: SecondaryMap<Value, PackedOption<Value>>,
-    /// Cached results of [`Sums::blame`].
+    /// Cached results of [`AffineAnalysis::blame`].
     blamed: RefCell<SecondaryMap<Value, PackedOption<Value>>>,
 }
 
@@ -172,7 +173,8 @@ impl<'k> AffineAnalysis<'k> {
         sums
     }
 
-    /// Returns the arguments that all branches pass for a block parameter, with their blocks.
+    /// Returns the arguments that branches pass for parameter `number` of a block, each with the
+    /// block of the branch.
     fn given<'a>(&'a self, block: Block, number: usize, flow: &'a Flow) -> impl Iterator<Item = (Block, Value)> + 'a {
         let mut from: SmallVec<[Block; 4]> = flow.predecessors(block).iter().copied().collect();
         from.sort_unstable();
@@ -184,14 +186,15 @@ impl<'k> AffineAnalysis<'k> {
         })
     }
 
-    /// Returns the common expression of all arguments of a block parameter.
+    /// Returns the affine expression of a block parameter, if all its arguments have the same
+    /// expression.
     fn joined(&self, block: Block, number: usize, flow: &Flow) -> Option<AffineExpr<Value>> {
         let mut given = self.given(block, number, flow).map(|(_, value)| self.sums[value].as_ref());
         let first = given.next()??;
         given.all(|other| other == Some(first)).then(|| first.clone())
     }
 
-    /// Returns an argument of a block parameter that is not affine.
+    /// Returns an argument for a block parameter that is not affine.
     fn culprit(&self, block: Block, number: usize, flow: &Flow) -> Option<Value> {
         self.given(block, number, flow).map(|(_, value)| value).find(|&value| self.sums[value].is_none())
     }
@@ -215,7 +218,7 @@ impl<'k> AffineAnalysis<'k> {
                     (None, None) => return None,
                 }
             }
-            // If both operands are equal, the condition does not matter.
+            // A select of two equal expressions does not depend on its condition.
             Op::Select => arg(1).filter(|&sum| arg(2) == Some(sum))?.clone(),
             Op::Shl => arg(0)?.times(&constant(1 << (as_constant(arg(1)?.at_launch()?)? % 32)))?,
             _ => return None,
@@ -223,8 +226,8 @@ impl<'k> AffineAnalysis<'k> {
         Some(sum)
     }
 
-    /// Returns header, initial value and step of a loop header's parameter, if it is an induction
-    /// variable.
+    /// Returns the header, the initial value and the step of a loop header's parameter, if the
+    /// parameter is an induction variable.
     fn induction(
         &self,
         loops: &Loops,
@@ -248,7 +251,7 @@ impl<'k> AffineAnalysis<'k> {
         Some((header, first?, step?))
     }
 
-    /// Returns the affine expression of an `i32` value.
+    /// Returns the affine expression of an `i32` value, in iteration numbers of loops.
     pub(super) fn of(&self, value: Value) -> Option<Linear> {
         self.resolve(self.sums[value].as_ref()?)
     }
@@ -258,20 +261,20 @@ impl<'k> AffineAnalysis<'k> {
             Linear { item: sum.item.clone(), launch_term: sum.launch_term.clone(), counters: SmallVec::new() };
         for (param, times) in &sum.counters {
             let (header, first, step) = self.inductions[*param].as_ref()?;
-            // The recursion ends, because the initial value of a counter contains only counters of
-            // outer loops.
+            // The recursion ends, because the initial value of a counter only depends on counters
+            // of outer loops.
             linear = linear.plus(&self.resolve(first)?.times(times)?, 1);
             linear.count(*header, &product(step, times)?);
         }
         Some(linear)
     }
 
-    /// Returns the cause for a value that is not affine: a value that is not affine although its
+    /// Returns the value that makes `value` not affine: a value that is not affine although its
     /// operands are.
     pub(super) fn blame(&self, value: Value) -> Value {
         let mut value = value;
         let mut blamed = self.blamed.borrow_mut();
-        // Many values may share a cause at the end of a long chain, so results are cached.
+        // Long chains of values may end at the same cause, so results are cached.
         let mut seen = Vec::new();
         loop {
             if let Some(known) = blamed[value].expand() {

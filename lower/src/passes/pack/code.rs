@@ -1,8 +1,8 @@
-//! Builder of a kernel, block by block.
+//! Builder that creates a kernel block by block.
 
 use halfbyte_ir::{Attr, Block, BlockCall, IntCC, Kernel, Op, Span, Type, Value, ValueList};
 
-/// Kernel under construction; instructions are appended to the current block.
+/// A kernel under construction. New instructions are appended to the current block.
 pub(super) struct KernelBuilder {
     pub kernel: Kernel,
     pub block: Block,
@@ -11,7 +11,7 @@ pub(super) struct KernelBuilder {
 }
 
 impl KernelBuilder {
-    /// Appends an instruction with a result.
+    /// Appends an instruction to the current block and returns its result.
     pub(super) fn value(&mut self, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Value {
         let result = op.row().result_type(ty).unwrap_or(ty);
         let inst = self.kernel.push_inst(self.block, op, ty, attr, args, Some(result), self.span);
@@ -19,12 +19,13 @@ impl KernelBuilder {
         self.kernel.result(inst).unwrap_or_else(|| Value::from_u32(0))
     }
 
-    /// Appends an op without attributes.
+    /// Appends an instruction without attributes and returns its result.
     pub(super) fn op(&mut self, op: Op, ty: Type, args: &[Value]) -> Value {
         self.value(op, ty, Attr::None, args)
     }
 
-    /// Appends a constant given as 64-bit words, lane 0 in the lowest bits.
+    /// Appends a constant and returns it. `bits` are its 64-bit words, with lane 0 in the lowest
+    /// bits.
     pub(super) fn constant(&mut self, ty: Type, bits: [u64; 8]) -> Value {
         let attr = self.kernel.const_attr(ty, bits);
         self.value(Op::Const, ty, attr, &[])
@@ -42,7 +43,7 @@ impl KernelBuilder {
         self.value(Op::Icmp, ty, Attr::IntCC(cc), &[a, b])
     }
 
-    /// Ends the block with a branch.
+    /// Ends the current block with a branch.
     pub(super) fn branch(&mut self, op: Op, args: &[Value], targets: &[(Block, &[Value])]) {
         let pool = &mut self.kernel.pool;
         let call =

@@ -1,12 +1,12 @@
-//! Hoisting of loop-invariant values that are used outside their loop. Items that have left the
-//! loop or never enter it then have the value, too, and no value must be preserved for them.
+//! Hoisting of loop-invariant values that are used outside their loop. The value is then the same
+//! for items that have left the loop or never enter it, so a masked loop need not preserve it.
 
 use cranelift_entity::SecondaryMap;
 use halfbyte_ir::{Block, Effect, Flow, Inst, Kernel, Value};
 
 use crate::passes::loops::{LoopId, Loops};
 
-/// Hoists loop-invariant values out of loops outside of which they are used.
+/// Hoists each loop-invariant value out of the loops outside of which it is used.
 pub(super) fn hoist(kernel: &mut Kernel, flow: &Flow, loops: &Loops) {
     if loops.ids().next().is_none() {
         return;
@@ -40,14 +40,15 @@ pub(super) fn hoist(kernel: &mut Kernel, flow: &Flow, loops: &Loops) {
             kernel.args(inst).iter().for_each(|&arg| users.note(arg, Use::At(place)));
         }
     }
-    // `moved` is in reverse order.
+    // `moved` lists the instructions in reverse order.
     for &(block, inst) in moved.iter().rev() {
         let insts = &mut kernel.blocks[block].insts;
         insts.insert(insts.len().saturating_sub(1), inst);
     }
 }
 
-/// Returns the first block in which each value could be computed; the entry for kernel parameters.
+/// Returns the earliest block in which each value can be computed. For a kernel parameter, this is
+/// the entry block.
 fn earliest(kernel: &Kernel, flow: &Flow) -> SecondaryMap<Value, Option<Block>> {
     let mut earliest: SecondaryMap<Value, Option<Block>> = SecondaryMap::with_default(kernel.entry());
     for block in flow.reverse_postorder() {
@@ -57,7 +58,8 @@ fn earliest(kernel: &Kernel, flow: &Flow) -> SecondaryMap<Value, Option<Block>> 
         for &inst in &kernel.blocks[block].insts {
             let Some(result) = kernel.result(inst) else { continue };
             let pure = kernel.insts[inst].op.row().effect == Effect::Pure;
-            // All operands' blocks dominate this block, so one of them is dominated by the others.
+            // The blocks of all operands dominate this block, so one of them is dominated by all
+            // the others.
             let args = kernel.args(inst).iter().map(|&arg| earliest[arg]);
             let last = args.reduce(|a, b| match (a, b) {
                 (Some(a), Some(b)) if flow.dominates(b, a) => Some(a),
@@ -69,19 +71,19 @@ fn earliest(kernel: &Kernel, flow: &Flow) -> SecondaryMap<Value, Option<Block>> 
     earliest
 }
 
-/// A use of a value.
+/// A use of a value in a block or on a loop exit.
 #[derive(Clone, Copy)]
 enum Use {
-    /// Operand of an instruction in this block.
+    /// Use by an instruction of this block.
     At(Block),
-    /// Argument of a loop exit to this block.
+    /// Use as an argument of the edge that leaves a loop and enters this block.
     WayTo(Block),
 }
 
-/// Uses of each value, in linked lists.
+/// Uses of each value, as linked lists.
 struct Users {
     last: SecondaryMap<Value, u32>,
-    /// A use, and the index plus one of the next use in the list.
+    /// A use, and the index of the next use of the value in this vector plus one; 0 ends the list.
     links: Vec<(Use, u32)>,
 }
 
@@ -96,8 +98,9 @@ impl Users {
         std::iter::successors(link(self.last[value]), move |&&(_, next)| link(next)).map(|&(by, _)| by)
     }
 
-    /// Chooses the block for a value that can be computed from block `top` on. The block dominates
-    /// all uses. If possible, it is in no loop outside of which the value is used.
+    /// Returns the block to which the instruction that defines a value moves. The block dominates
+    /// all uses and is dominated by `top`, the earliest possible block. If possible, the block is
+    /// in no loop outside of which the value is used.
     fn place(&self, flow: &Flow, loops: &Loops, value: Value, home: Block, top: Block) -> Block {
         let is_above = |place: Block| !self.of(value).any(|by| matches!(by, Use::At(at) if !flow.dominates(place, at)));
         let above =

@@ -1,4 +1,4 @@
-//! Execution masks: conditions that tell which items execute a block.
+//! Execution masks: conditions that are `true` for the items that execute a block.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use halfbyte_ir::{Op, Type, Value};
 use super::code::KernelBuilder;
 use super::region::{Edge, Node, Region};
 
-/// A truth value or its complement.
+/// A truth value, or the complement of a truth value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Condition {
     pub value: Value,
@@ -24,7 +24,7 @@ impl Condition {
 pub(super) type Mask = Option<Condition>;
 
 impl KernelBuilder {
-    /// Returns a condition as a value.
+    /// Returns a condition as one value, and emits a complement if necessary.
     pub(super) fn truth(&mut self, condition: Condition) -> Value {
         match condition.negated {
             false => condition.value,
@@ -51,8 +51,8 @@ impl KernelBuilder {
         }
     }
 
-    /// Combines two conditions by `op`. Two complements are combined by the dual op, and the result
-    /// is complemented.
+    /// Combines two conditions by `op`. If both are complements, combines the uncomplemented values
+    /// by `dual` and returns the complement of the result.
     fn join(&mut self, op: Op, dual: Op, a: Condition, b: Condition) -> Condition {
         if a.negated && b.negated {
             return Condition { value: self.op(dual, Type::I1, &[a.value, b.value]), negated: true };
@@ -61,7 +61,7 @@ impl KernelBuilder {
         Condition { value: self.op(op, Type::I1, &args), negated: false }
     }
 
-    /// Selects `then` for items in the mask and `otherwise` for other items.
+    /// Returns a value that is `then` for items in the mask, and `otherwise` for all other items.
     pub(super) fn choose(&mut self, mask: Mask, then: Value, otherwise: Value) -> Value {
         let Some(condition) = mask.filter(|_| then != otherwise) else { return then };
         let (then, otherwise) = if condition.negated { (otherwise, then) } else { (then, otherwise) };
@@ -70,24 +70,25 @@ impl KernelBuilder {
     }
 }
 
-/// An edge into a visited node.
+/// An edge from a node that has been converted.
 pub(super) struct MaskedEdge {
     pub from: Node,
-    /// Mask of the edge, relative to the items at `from`.
+    /// Condition under which an item that executes `from` takes the edge.
     pub mask: Mask,
     pub args: Vec<Value>,
 }
 
-/// Masks of a region's nodes. All edges into a node must be added before its mask is computed.
+/// Masks of the nodes of a region. The mask of a node may be computed only after all edges into the
+/// node have been added.
 pub(super) struct Masks {
     /// Items that enter the region.
     pub entering: Mask,
     pub ways: Vec<Vec<MaskedEdge>>,
-    /// Back edges to the loop's header, and edges that leave the loop, with their source nodes and
-    /// masks as in [`Way`].
+    /// Back edges to the loop's header, each with its source node and its mask as in
+    /// [`MaskedEdge`]. `leaving` has the same form for the edges that leave the loop.
     pub back: Vec<(Edge, Node, Mask)>,
     pub leaving: Vec<(Edge, Node, Mask)>,
-    /// Cached masks, by node and base node.
+    /// Cached results of [`Masks::among`], by node and base.
     known: HashMap<(Node, Node), Mask>,
 }
 
@@ -97,10 +98,11 @@ impl Masks {
         Masks { entering, ways, back: Vec::new(), leaving: Vec::new(), known: HashMap::new() }
     }
 
-    /// Returns the mask of a node, relative to the items at `base`, which dominates the node.
+    /// Returns the condition under which an item that executes `base` also executes `node`. `base`
+    /// must dominate `node`.
     pub(super) fn among(&mut self, code: &mut KernelBuilder, graph: &Region, node: Node, base: Node) -> Mask {
-        // A dominator has a lower number than the nodes it dominates. A base at or below the
-        // highest node with the same items therefore also has the same items.
+        // Dominators have lower numbers. If the base is not above the first node with exactly the
+        // same items, both nodes have the same items.
         let node = graph.same_items(node);
         if base >= node {
             return None;
@@ -123,7 +125,8 @@ impl Masks {
         mask
     }
 
-    /// Returns the mask of an edge out of node `from`, relative to the items at `base`.
+    /// Returns the condition under which an item that executes `base` takes an edge out of node
+    /// `from`. `taken` is the mask of the edge.
     pub(super) fn along(
         &mut self,
         code: &mut KernelBuilder,
@@ -136,14 +139,14 @@ impl Masks {
         code.both(there, taken)
     }
 
-    /// Returns the mask of a node.
+    /// Returns the mask of the items that execute a node.
     pub(super) fn at(&mut self, code: &mut KernelBuilder, graph: &Region, node: Node) -> Mask {
         let among = self.among(code, graph, node, 0);
         code.both(self.entering, among)
     }
 
-    /// Merges the values of edges. Differing values are selected by the edges' masks, relative to
-    /// the dominating node `base`.
+    /// Merges the values that several edges pass. If the values differ, selects by the masks of the
+    /// edges, relative to the node `base`, which dominates them.
     pub(super) fn merge(
         &mut self,
         code: &mut KernelBuilder,

@@ -1,4 +1,4 @@
-//! Arithmetic on byte planes: sums by columns, products of bytes, shifts and comparisons.
+//! Arithmetic on byte planes: sums, products, shifts, comparisons and narrowings.
 
 use halfbyte_ir::{Attr, IntCC, Op, Type, Value};
 use smallvec::{SmallVec, smallvec};
@@ -10,7 +10,8 @@ impl Maker<'_, '_, '_, '_> {
     // Sums and products
     // ---------------------------------------------------------------------------------------------
 
-    /// Adds up each column, with the carry of the column below, and returns the planes of the sum.
+    /// Adds the bytes of each column to the carry from the column below. Returns the planes of the
+    /// sum.
     pub(super) fn total(&mut self, columns: &Columns) -> Option<Planes> {
         let mut planes = Planes::new();
         let mut carried: Plane = None;
@@ -55,14 +56,14 @@ impl Maker<'_, '_, '_, '_> {
         Some(planes)
     }
 
-    /// Appends planes to the columns, beginning at column `from`.
+    /// Adds each plane to the addends of a column. The lowest plane goes to column `from`.
     pub(super) fn put(columns: &mut Columns, planes: &[Plane], from: usize) {
         for (column, plane) in columns.iter_mut().skip(from).zip(planes) {
             column.extend(*plane);
         }
     }
 
-    /// Appends the bytes of a constant to the columns.
+    /// Adds each byte of a constant to the addends of its column.
     pub(super) fn put_number(&mut self, columns: &mut Columns, number: u64) -> Option<()> {
         for (column, byte) in columns.iter_mut().zip(number.to_le_bytes()) {
             if byte != 0 {
@@ -104,7 +105,7 @@ impl Maker<'_, '_, '_, '_> {
         self.total(&columns)
     }
 
-    /// Returns the low `places` bytes of an unsigned product.
+    /// Returns the low `places` bytes of a product of unsigned numbers.
     pub(super) fn product(&mut self, a: &Planes, b: &Planes, places: usize) -> Option<Planes> {
         let mut columns: Columns = smallvec![SmallVec::new(); places];
         for (i, a) in a.iter().enumerate() {
@@ -134,7 +135,7 @@ impl Maker<'_, '_, '_, '_> {
 
     // Shifts ------------------------------------------------------------------------------------------------------------
 
-    /// Shifts all bits to the left.
+    /// Shifts each lane to the left by `count` bits.
     pub(super) fn up(&mut self, planes: &Planes, count: usize) -> Option<Planes> {
         let (whole, bits) = (count / BITS, count % BITS);
         let at = |place: Option<usize>| place.and_then(|place| planes.get(place).copied().flatten());
@@ -146,8 +147,8 @@ impl Maker<'_, '_, '_, '_> {
             .collect()
     }
 
-    /// Shifts all bits to the right and returns `places` planes. `fill` is the plane above the
-    /// highest byte.
+    /// Shifts each lane to the right by `count` bits and returns its low `places` bytes. `fill` is
+    /// the plane of bytes that are shifted in from above.
     pub(super) fn down(&mut self, planes: &Planes, count: usize, fill: Plane, places: usize) -> Option<Planes> {
         let (whole, bits) = (count / BITS, count % BITS);
         let at = |place: usize| planes.get(place).copied().unwrap_or(fill);
@@ -155,7 +156,7 @@ impl Maker<'_, '_, '_, '_> {
             .map(|place| {
                 let (here, above) = (place + whole, place + whole + 1);
                 match at(here) {
-                    // An arithmetic shift fills with the sign.
+                    // An arithmetic shift of the highest byte shifts in copies of the sign.
                     Some(last) if fill.is_some() && above == planes.len() => {
                         self.shifted(Op::ShrS, last, bits).map(Some)
                     }
@@ -166,7 +167,8 @@ impl Maker<'_, '_, '_, '_> {
             .collect()
     }
 
-    /// Shifts a byte by fewer than eight bits and fills it with bits of the adjacent byte.
+    /// Shifts the bytes `here` by `bits` (0 to 7) with `op`. The vacated bits come from the
+    /// neighbouring bytes `next`, shifted in the opposite direction by `other`.
     pub(super) fn joined(&mut self, here: Plane, op: Op, bits: usize, next: Plane, other: Op) -> Option<Plane> {
         let here = match here {
             Some(here) => Some(self.shifted(op, here, bits)?),
@@ -210,7 +212,7 @@ impl Maker<'_, '_, '_, '_> {
         }
     }
 
-    /// Shifts by a count per lane: one conditional shift for each power of two in the count.
+    /// Shifts each lane by its own count, by one conditional shift for each bit of the counts.
     pub(super) fn shifted_by_lanes(&mut self, op: Op, planes: &Planes, counts: Plane) -> Option<Planes> {
         let Some(counts) = counts else { return Some(planes.clone()) };
         let mut shifted = planes.clone();
@@ -274,7 +276,7 @@ impl Maker<'_, '_, '_, '_> {
         self.mask(Op::Not, &[mask])
     }
 
-    /// Selects `a` where `a cc b` holds, otherwise `b`.
+    /// Selects the lanes of `a` for which `a cc b` is true, otherwise the lanes of `b`.
     pub(super) fn extreme(&mut self, cc: IntCC, a: &Planes, b: &Planes) -> Option<Planes> {
         let is_first = self.compare(cc, a, b)?;
         self.each_chosen(is_first, a, b)
@@ -284,8 +286,8 @@ impl Maker<'_, '_, '_, '_> {
         self.compared(IntCC::LtS, *planes.last()?, None)
     }
 
-    /// Returns the saturation bound for a sign plane: the largest or the smallest signed number of
-    /// `places` bytes.
+    /// Returns the signed number of `places` bytes to which an overflow saturates: the largest one,
+    /// or the smallest one where `sign` is negative.
     pub(super) fn bound(&mut self, sign: Plane, places: usize) -> Option<Planes> {
         let sign = self.vector(sign)?;
         let below = self.op(Op::Not, &[sign])?;
@@ -298,7 +300,7 @@ impl Maker<'_, '_, '_, '_> {
         Some(planes)
     }
 
-    /// Narrows planes to half their number.
+    /// Narrows each lane to half its bytes, by truncation or saturation.
     pub(super) fn narrowed(&mut self, op: Op, wide: &Planes) -> Option<Planes> {
         let (low, high) = wide.split_at(wide.len() / 2);
         let low = Planes::from_slice(low);
@@ -318,7 +320,7 @@ impl Maker<'_, '_, '_, '_> {
                 self.each_chosen(fits, &low, &smallvec![bound; low.len()])
             }
             Op::NarrowSatS => {
-                // The number fits if all higher bytes equal its sign.
+                // The number fits if each dropped byte equals the sign of the low bytes.
                 let sign = self.sign(*low.last()?)?;
                 for &plane in high {
                     let (plane, sign) = (self.vector(plane)?, self.vector(sign)?);
@@ -334,8 +336,8 @@ impl Maker<'_, '_, '_, '_> {
     }
 }
 
-// Ops composed of the above
-// ---------------------------------------------------------------------------------------------
+// Ops computed by the arithmetic above
+// ----------------------------------------------------------------------------------
 
 impl Maker<'_, '_, '_, '_> {
     pub(super) fn bits(&mut self, op: Op, a: Plane, b: Plane) -> Option<Plane> {
@@ -352,7 +354,8 @@ impl Maker<'_, '_, '_, '_> {
         if !signed {
             return Some(product);
         }
-        // For a negative factor, the unsigned product is too large by 2^n times the other factor.
+        // The high half of the unsigned product is too large by the other factor if a factor is
+        // negative.
         let mut columns: Columns = smallvec![SmallVec::new(); places];
         Self::put(&mut columns, product.get(places..)?, 0);
         for (of, other) in [(a, b), (b, a)] {
@@ -374,8 +377,8 @@ impl Maker<'_, '_, '_, '_> {
             _ => return self.shifted_by_lanes(op, planes, counts),
         };
         let Some(counts) = counts else { return Some(planes.clone()) };
-        // The last bit shifted out is bit n of the number shifted left by one; for n = 0 it is
-        // zero.
+        // Rounding adds the last bit that the shift drops. That is bit n of the number shifted left
+        // by 1, and 0 for n = 0.
         let mut longer = planes.clone();
         let fill = match planes.last() {
             Some(&last) if signed => self.sign(last)?,
@@ -383,7 +386,7 @@ impl Maker<'_, '_, '_, '_> {
         };
         longer.resize(2 * planes.len(), fill);
         let doubled = self.up(&longer, 1)?;
-        // The count is taken modulo the width of the original number.
+        // The shift count is taken modulo the lane width before the widening.
         let width = self.byte((planes.len() * BITS - 1) as u8)?;
         let counts = self.op(Op::And, &[counts, width])?;
         let out = self.shifted_by_lanes(Op::ShrU, &doubled, Some(counts))?;
@@ -409,9 +412,9 @@ impl Maker<'_, '_, '_, '_> {
                 self.subtracted(&most, b)
             }
             _ => {
-                // A sum overflows where its sign differs from those of both operands. A difference
-                // overflows where the operands' signs differ and its sign differs from that of the
-                // first operand.
+                // A sum overflows if its sign differs from the signs of both operands. A difference
+                // overflows if the operands' signs differ and the sign of the difference is not
+                // that of the first operand.
                 let result = if op == Op::AddSatS { self.added(a, b)? } else { self.subtracted(a, b)? };
                 let [x, y, r] = [a, b, &result].map(|planes| planes.last().copied().flatten());
                 let [x, y, r] = [self.vector(x)?, self.vector(y)?, self.vector(r)?];
@@ -438,7 +441,8 @@ impl Maker<'_, '_, '_, '_> {
             let sum = self.total(&columns)?;
             return self.down(&sum, 1, None, a.len());
         }
-        // A signed average rounds halves away from zero: 1 is added only to a non-negative sum.
+        // A signed average rounds away from zero if the sum is odd, so 1 is added only to a sum
+        // that is not negative.
         let sum = self.total(&columns)?;
         let top = self.vector(*sum.last()?)?;
         let rising = self.op(Op::Not, &[top])?;
@@ -452,9 +456,10 @@ impl Maker<'_, '_, '_, '_> {
         self.down(&sum, 1, fill, a.len())
     }
 
-    /// Broadcasts each byte of a scalar to a vector.
+    /// Returns planes in which every lane holds the scalar: plane n is its byte n, broadcast to all
+    /// lanes.
     pub(super) fn splat(&mut self, scalar: Value, places: usize) -> Option<Planes> {
-        // Bytes are extracted from a 32-bit word.
+        // The bytes are extracted from a 32-bit word.
         let word = match self.ty(scalar) {
             Type::I32 => scalar,
             _ => self.legaliser.place(Op::Zext, Type::I32, Attr::None, &[scalar])?,

@@ -1,4 +1,4 @@
-//! Conversion between byte planes and the memory layout of wide values, lane after lane.
+//! Conversion between byte planes and the memory layout, in which all bytes of a lane are adjacent.
 
 use halfbyte_ir::{Attr, LaneMap, Op, Type, Value};
 use smallvec::{SmallVec, smallvec};
@@ -10,7 +10,7 @@ impl Maker<'_, '_, '_, '_> {
         self.legaliser.place(Op::Shuffle, Type::I8X16, Attr::Lanes(LaneMap::new(lanes)), &[a, b])
     }
 
-    /// Interleaves parts of `bytes` bytes from the lower or the upper halves of two vectors.
+    /// Interleaves the lower or the upper halves of two vectors, in units of `bytes` bytes.
     pub(super) fn interleave(&mut self, a: Value, b: Value, bytes: usize, upper: bool) -> Option<Value> {
         let from = if upper { LANES / 2 } else { 0 };
         let lanes = std::array::from_fn(|i| {
@@ -20,20 +20,20 @@ impl Maker<'_, '_, '_, '_> {
         self.shuffled(a, b, &lanes)
     }
 
-    /// Deinterleaves two vectors: takes every other byte, beginning with byte `first`.
+    /// Returns every second byte of two concatenated vectors, beginning with byte `first` (0 or 1).
     pub(super) fn deinterleave(&mut self, a: Value, b: Value, first: usize) -> Option<Value> {
         let lanes = std::array::from_fn(|i| (2 * i + first) as u8);
         self.shuffled(a, b, &lanes)
     }
 
-    /// Rotates the lanes of a plane by `distance`.
+    /// Rotates the order of the lanes of a plane by `distance` lanes.
     pub(super) fn rotate_lanes(&mut self, plane: Plane, distance: usize) -> Option<Plane> {
         let Some(value) = plane else { return Some(None) };
         let lanes = std::array::from_fn(|i| ((i + distance) % LANES) as u8);
         self.shuffled(value, value, &lanes).map(Some)
     }
 
-    /// Returns the vectors of a wide value in memory layout.
+    /// Returns a wide value as vectors of 16 bytes in memory layout.
     pub(super) fn in_memory(&mut self, value: Value) -> Option<SmallVec<[Value; 4]>> {
         let planes = self.planes(value)?;
         let planes: SmallVec<[Value; 4]> = planes.iter().map(|&plane| self.vector(plane)).collect::<Option<_>>()?;
@@ -51,7 +51,7 @@ impl Maker<'_, '_, '_, '_> {
         }
     }
 
-    /// Returns the planes of a wide value given as vectors in memory layout.
+    /// Returns the byte planes of a wide value from its vectors of 16 bytes in memory layout.
     pub(super) fn of_memory(&mut self, vectors: &[Value]) -> Option<Planes> {
         match *vectors {
             [a, b] => Some(smallvec![self.deinterleave(a, b, 0), self.deinterleave(a, b, 1)]),
@@ -65,7 +65,7 @@ impl Maker<'_, '_, '_, '_> {
         }
     }
 
-    /// Returns the planes of a value assembled from parts of any size.
+    /// Returns the `places` byte planes of a wide value that consists of parts of any one size.
     pub(super) fn put_together(&mut self, parts: &[Value], places: usize) -> Option<Planes> {
         let ty = self.ty(*parts.first()?);
         let mut vectors: SmallVec<[Value; 4]> = SmallVec::new();

@@ -1,10 +1,11 @@
-//! Wide lanes as byte planes, for targets whose vectors consist of bytes. The first plane is a
-//! vector of the lanes' lowest bytes, the next one holds the bytes above them, and so on.
+//! Byte planes of wide lanes, for targets whose vectors consist of bytes. Plane 0 is a vector of
+//! the lowest bytes of all lanes, plane 1 holds the bytes above them, and so on.
 //!
-//! Such a target may compute bytes narrowed from certain sums of products at once, as its
-//! [`Narrowings`] tell. Those instructions stay unchanged. Everything else is computed by planes:
-//! sums column by column with carries, products of bytes, and comparisons from the lowest byte up.
-//! If the target computes a part of a sum at once, that part becomes one addend.
+//! A target may compute bytes that are narrowed from certain sums of products with one instruction
+//! each. [`Narrowings`] tells which ones; these narrowings stay unchanged. All other ops are
+//! computed on planes: a sum column by column with carries, a product from products of bytes, a
+//! comparison from the lowest byte up. If the target computes a part of a sum with one instruction,
+//! this part becomes one addend.
 //!
 //! [`Narrowings`]: halfbyte_ir::Narrowings
 
@@ -19,24 +20,24 @@ use super::Legaliser;
 use super::pairs::Range;
 use crate::rewrite::{constant_lanes, signed_lane};
 
-/// Maximum nesting of ops.
+/// Maximum nesting of the ops that one legalisation follows.
 const DEPTH: u32 = 40;
-/// Maximum number of bytes in a column. With the carry, it is the maximum that the target adds at
-/// once.
+/// Maximum number of bytes in one column of a sum. With the carry, a target can add at most this
+/// number plus one in an instruction.
 const COLUMN: usize = 12;
-/// Bits of a byte, and lanes of a vector.
+/// Number of bits in a byte, and number of lanes in a vector.
 const BITS: usize = 8;
 const LANES: usize = 16;
 
-/// Bytes at one position of their lanes; `None` if all are 0.
+/// Vector of the bytes at one position of all lanes; `None` if all these bytes are 0.
 type Plane = Option<Value>;
-/// Planes of a wide value, lowest first.
+/// Byte planes of a wide value, those of the lowest bytes first.
 pub(super) type Planes = SmallVec<[Plane; 4]>;
-/// Addends of each plane of a sum.
+/// Columns of a sum: the addends at each byte position, lowest position first.
 type Columns = SmallVec<[SmallVec<[Value; COLUMN]>; 8]>;
 
-/// Legalises an instruction with a wide operand and no wide result by planes, if the target
-/// processes wide lanes this way.
+/// Legalises an instruction that has a wide operand and a result that is not wide, by byte planes.
+/// Returns `false` if the target does not process wide lanes as byte planes.
 pub(super) fn by_planes(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> bool {
     let kernel = legaliser.kernel();
     let Some(result) = kernel.result(inst).filter(|_| legaliser.has_planes()) else { return false };
@@ -48,7 +49,7 @@ pub(super) fn by_planes(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> bo
     done.inspect(|&value| legaliser.replace(result, value)).is_some()
 }
 
-/// Returns the planes of a value that [`whole`] has assembled.
+/// Returns the byte planes from which [`whole`] has assembled a value.
 fn parts(kernel: &Kernel, value: Value) -> Option<Planes> {
     let inst_of = |value: Value, op: Op| kernel.def_inst(value).filter(|&inst| kernel.insts[inst].op == op);
     let bytes = |value: Value| match *kernel.args(inst_of(value, Op::Zext)?) {
@@ -71,7 +72,8 @@ fn parts(kernel: &Kernel, value: Value) -> Option<Planes> {
     Some(planes)
 }
 
-/// Matches a clamp to the range of a byte. Returns the saturating op and the clamped value.
+/// Matches a clamp to the range of a signed or an unsigned byte. Returns the saturating op for that
+/// range, and the clamped value.
 fn clamp(kernel: &Kernel, value: Value) -> Option<(Op, Value)> {
     let bounded = |value: Value| {
         let inst = kernel.def_inst(value)?;
@@ -94,14 +96,14 @@ fn clamp(kernel: &Kernel, value: Value) -> Option<(Op, Value)> {
     }
 }
 
-/// Returns `true` if the planes of a value exist, or if it is a shift by whole bytes of a value
-/// whose planes exist.
+/// Returns `true` if a value was assembled from byte planes, or if it is a right shift of such a
+/// value by whole bytes.
 pub(super) fn are_there(kernel: &Kernel, value: Value) -> bool {
     parts(kernel, value).is_some() || moved(kernel, value).is_some()
 }
 
-/// Matches a right shift by whole bytes of a value whose planes exist. Returns the op, the planes
-/// and the count.
+/// Matches a right shift by whole bytes of a value that was assembled from byte planes. Returns the
+/// op, the planes and the count in bits.
 fn moved(kernel: &Kernel, value: Value) -> Option<(Op, Planes, usize)> {
     let inst = kernel.def_inst(value)?;
     let op = kernel.insts[inst].op;
@@ -111,7 +113,8 @@ fn moved(kernel: &Kernel, value: Value) -> Option<(Op, Planes, usize)> {
     count.is_multiple_of(BITS).then_some((op, planes, count))
 }
 
-/// Assembles a wide value from its planes, as a sum that a target may extend.
+/// Assembles a wide value as the sum of its byte planes, each shifted to its position. A target may
+/// compute a longer sum that contains it.
 pub(super) fn whole(
     kernel: &mut Kernel,
     ty: Type,
@@ -134,7 +137,7 @@ pub(super) fn whole(
     sum
 }
 
-/// Splits a wide value into its planes, by ops that are legalised in turn.
+/// Splits a wide value into its byte planes. The ops of the split are legalised later.
 pub(super) fn apart(kernel: &mut Kernel, value: Value, span: Span, made: &mut Vec<Inst>) -> Vec<Value> {
     let ty = kernel.ty(value);
     let mut plane = |place: usize| {
@@ -148,7 +151,7 @@ pub(super) fn apart(kernel: &mut Kernel, value: Value, span: Span, made: &mut Ve
     (0..ty.elem().bits() as usize / BITS).filter_map(&mut plane).collect()
 }
 
-/// Creates the shift count for a byte position, in bits.
+/// Creates the constant by which byte `place` of a lane is shifted, in bits.
 fn count(kernel: &mut Kernel, ty: Type, place: usize, span: Span, made: &mut Vec<Inst>) -> Option<Value> {
     let count = kernel.const_attr(ty, bits_everywhere(ty, (place * BITS) as u64));
     make(kernel, (Op::Const, ty, count), &[], span, made)
@@ -166,7 +169,7 @@ fn make(
     kernel.result(inst)
 }
 
-/// Returns the bits of a splat constant with sixteen lanes.
+/// Returns the bits of a splat constant with sixteen lanes, each equal to `lane`.
 fn bits_everywhere(ty: Type, lane: u64) -> [u64; 8] {
     let bits = ty.elem().bits();
     let word = (0..u64::BITS)
@@ -177,7 +180,7 @@ fn bits_everywhere(ty: Type, lane: u64) -> [u64; 8] {
     words
 }
 
-/// Returns the lane bits of a splat constant.
+/// Returns the bits of the common lane of a splat constant.
 fn everywhere(kernel: &Kernel, value: Value) -> Option<u64> {
     let (ty, lanes) = constant_lanes(kernel, value)?;
     let lanes = lanes.get(..ty.lanes())?;
@@ -191,7 +194,7 @@ fn is_in(range: &Range, of: &Range) -> bool {
 
 struct Maker<'m, 'k, 'c, 'l> {
     legaliser: &'m mut Legaliser<'k, 'c, 'l>,
-    /// Remaining nesting depth.
+    /// Number of nested ops that may still be followed.
     depth: u32,
 }
 
@@ -215,7 +218,7 @@ impl Maker<'_, '_, '_, '_> {
         self.legaliser.place(Op::Const, Type::I8X16, attr, &[])
     }
 
-    /// Returns a plane as a vector.
+    /// Returns a plane as a vector of bytes, also if all its bytes are 0.
     fn vector(&mut self, plane: Plane) -> Option<Value> {
         match plane {
             Some(value) => Some(value),
@@ -223,7 +226,7 @@ impl Maker<'_, '_, '_, '_> {
         }
     }
 
-    /// Returns a vector as a plane; `None` if it is all zeros.
+    /// Returns a vector of bytes as a plane, which is `None` if the vector is the constant 0.
     fn plane(&self, value: Value) -> Plane {
         (everywhere(self.kernel(), value) != Some(0)).then_some(value)
     }
@@ -236,7 +239,7 @@ impl Maker<'_, '_, '_, '_> {
         self.op(op, &[value, count])
     }
 
-    /// Fills each byte with its highest bit.
+    /// Returns a plane in which each byte is 0xff if the operand's byte is negative, otherwise 0.
     fn sign(&mut self, plane: Plane) -> Option<Plane> {
         Some(match plane {
             Some(value) => Some(self.shifted(Op::ShrS, value, BITS - 1)?),
@@ -275,7 +278,8 @@ impl Maker<'_, '_, '_, '_> {
 // Ops ---------------------------------------------------------------------------------------------------------------------
 
 impl Maker<'_, '_, '_, '_> {
-    /// Computes the result of an instruction with wide operands.
+    /// Computes the result of an instruction with wide operands, if it can be computed on byte
+    /// planes.
     fn of_bytes(&mut self, inst: Inst) -> Option<Value> {
         let kernel = self.kernel();
         let data = kernel.insts[inst];
@@ -338,7 +342,8 @@ impl Maker<'_, '_, '_, '_> {
         }
     }
 
-    /// Narrows a clamp to the range of a byte by one saturating narrowing.
+    /// Computes a truncation of a value that was clamped to the range of a byte, by one saturating
+    /// narrowing.
     fn clamped(&mut self, value: Value) -> Option<Value> {
         let (op, number) = clamp(self.kernel(), value)?;
         let mut draft = Vec::new();
@@ -359,7 +364,7 @@ impl Maker<'_, '_, '_, '_> {
         self.vector(*narrowed.first()?)
     }
 
-    /// Computes the minimum or maximum of all lanes as a scalar.
+    /// Computes the minimum or the maximum of all lanes of a wide value as a scalar.
     fn reduced(&mut self, op: Op, value: Value) -> Option<Value> {
         let cc = match op {
             Op::ReduceMinS => IntCC::LtS,
@@ -382,7 +387,7 @@ impl Maker<'_, '_, '_, '_> {
         self.legaliser.place(Op::Concat, self.ty(value).lane_type(), Attr::None, &bytes)
     }
 
-    /// Counts or reverses the bits of each lane.
+    /// Computes `popcount`, `clz`, `ctz` or `bit_reverse` in each lane.
     fn counted(&mut self, op: Op, planes: &Planes) -> Option<Planes> {
         if op == Op::BitReverse {
             let turned = planes.iter().rev().map(|&plane| match plane {
@@ -401,8 +406,8 @@ impl Maker<'_, '_, '_, '_> {
             }
             count = *self.total(&columns)?.first()?;
         } else {
-            // The byte that decides first is tested last, so it overrides the others. If all bytes
-            // are 0, the count is the width.
+            // A later selection overrides an earlier one, so the byte with precedence is tested
+            // last. If all bytes are 0, the result is the lane width.
             let mut number = Some(self.byte(width as u8)?);
             let places: SmallVec<[usize; 4]> =
                 if op == Op::Clz { (0..planes.len()).collect() } else { (0..planes.len()).rev().collect() };
@@ -422,7 +427,7 @@ impl Maker<'_, '_, '_, '_> {
         Some(counts)
     }
 
-    /// Returns the planes of a wide value.
+    /// Returns the byte planes of a wide value.
     fn planes(&mut self, value: Value) -> Option<Planes> {
         let value = self.legaliser.current(value);
         if let Some(known) = self.legaliser.planes_here.get(&value) {
@@ -576,7 +581,7 @@ impl Maker<'_, '_, '_, '_> {
         self.legaliser.place(Op::Const, Type::I8X16, attr, &[]).map(Some)
     }
 
-    /// Returns the planes of a value, which may also be a vector of bytes.
+    /// Returns the byte planes of a wide value. A vector of bytes is its own only plane.
     fn narrow_planes(&mut self, value: Value) -> Option<Planes> {
         if self.ty(value) == Type::I8X16 { Some(smallvec![self.plane(value)]) } else { self.planes(value) }
     }
@@ -592,7 +597,7 @@ impl Maker<'_, '_, '_, '_> {
     }
 }
 
-/// Returns the comparison by which a minimum or maximum selects its first operand.
+/// Returns the condition under which a minimum or a maximum selects its first operand.
 const fn order(op: Op) -> Option<IntCC> {
     Some(match op {
         Op::MinS => IntCC::LtS,

@@ -1,4 +1,5 @@
-//! Sums on byte planes, with as many addends as possible in a native sum of wide lanes.
+//! Sums on byte planes. As many addends as possible are added in wide lanes by one instruction of
+//! the target.
 
 use halfbyte_ir::{Attr, Inst, Op, Type, Value};
 use smallvec::{SmallVec, smallvec};
@@ -9,22 +10,23 @@ use super::{BITS, COLUMN, Columns, DEPTH, Maker, Planes, bits_everywhere, everyw
 const SIGNED: Range = -0x8000..=0x7fff;
 const UNSIGNED: Range = 0..=0xffff;
 
-/// Instructions on wide lanes that are not placed yet.
+/// Instructions on wide lanes that have been created but not yet placed in a block.
 pub(super) type Draft = Vec<Inst>;
 
-/// Maximum number of addends of a flattened sum; an addend beyond it may itself be a sum.
+/// Maximum number of addends into which a nested sum is split. The addends beyond it may be sums
+/// themselves.
 const MOST_ADDENDS: usize = 64;
 
-/// Addends whose sum the target computes at once.
+/// Addends whose sum the target computes with one instruction.
 struct Group {
     draft: Draft,
     sum: Option<Value>,
 }
 
-/// Second byte of a lane.
+/// Second byte of each lane.
 enum HighByte {
     Zero,
-    /// Sign extension of the first byte.
+    /// Copies of the sign of the first byte.
     Sign,
     Byte(Value),
 }
@@ -34,9 +36,9 @@ impl Maker<'_, '_, '_, '_> {
         self.legaliser.draft(draft, op, ty, attr, args)
     }
 
-    /// Returns the two low bytes of a wide value, if the target computes both at once. The
-    /// instructions are only drafted. The third result is `true` if the value may be negative, so
-    /// that higher bytes repeat the sign.
+    /// Returns the two lowest bytes of each lane of a wide value, if the target computes each of
+    /// them with one instruction. The third result is `true` if a lane may be negative, so that its
+    /// higher bytes are copies of the sign. The instructions are only added to `draft`.
     fn bytes_at_once(&mut self, value: Value, draft: &mut Draft) -> Option<(Value, HighByte, bool)> {
         let ty = self.ty(value);
         let range = numbers(self.legaliser, value, DEPTH)?;
@@ -59,14 +61,15 @@ impl Maker<'_, '_, '_, '_> {
         Some((low, above, *range.start() < 0))
     }
 
-    /// Returns the low bytes of a wide value, if the target computes them at once.
+    /// Returns the lowest byte of each lane of a wide value, if the target computes it with one
+    /// instruction.
     fn narrowing(&mut self, draft: &mut Draft, value: Value) -> Option<Value> {
         let low = self.draft(draft, Op::Trunc, Type::I8X16, Attr::None, &[value]);
         draft.last().is_some_and(|&inst| self.legaliser.narrows(inst)).then_some(low)
     }
 
-    /// Returns the planes of a wide value, if the target computes the lowest two at once. `draft`
-    /// holds its unplaced operands.
+    /// Returns the byte planes of a value, if the target computes the two lowest ones with one
+    /// instruction each. `draft` holds operands of the value that are not placed yet.
     pub(super) fn at_once(&mut self, value: Value, mut draft: Draft) -> Option<Planes> {
         let places = self.ty(value).elem().bits() as usize / BITS;
         let (low, above, may_be_negative) = self.bytes_at_once(value, &mut draft)?;
@@ -82,7 +85,8 @@ impl Maker<'_, '_, '_, '_> {
         Some(planes)
     }
 
-    /// Returns the addends of a sum, each with `true` if it is subtracted.
+    /// Returns the addends of a nested sum. The flag of an addend is `true` if the addend is
+    /// subtracted.
     fn addends(&self, value: Value) -> Vec<(Value, bool)> {
         let kernel = self.kernel();
         let (mut addends, mut open) = (Vec::new(), vec![(value, false)]);
@@ -100,13 +104,13 @@ impl Maker<'_, '_, '_, '_> {
         addends
     }
 
-    /// Returns `true` if the target computes the lowest two bytes of a value at once and the higher
-    /// bytes follow from them.
+    /// Returns `true` if the target computes the two lowest bytes of a value with one instruction
+    /// each, and the higher bytes are zeros or copies of the sign.
     fn is_at_once(&mut self, value: Value) -> bool {
         self.bytes_at_once(value, &mut Draft::new()).is_some()
     }
 
-    /// Computes a sum, a few addends at a time.
+    /// Computes a sum in steps of at most `COLUMN / 2` addends.
     pub(super) fn sum(&mut self, value: Value, places: usize) -> Option<Planes> {
         let ty = self.ty(value);
         let mut sum = None;
@@ -116,8 +120,9 @@ impl Maker<'_, '_, '_, '_> {
         sum
     }
 
-    /// Adds addends and planes. Addends whose sum the target computes at once form groups, which
-    /// also contain the lowest bytes of addends given as planes.
+    /// Adds the addends and the planes of an earlier sum `before`. Addends whose sum the target
+    /// computes with one instruction form a group. The group also contains the lowest bytes of
+    /// addends that are given as planes.
     fn sum_of(&mut self, ty: Type, addends: &[(Value, bool)], before: Option<Planes>, places: usize) -> Option<Planes> {
         let mut columns: Columns = smallvec![SmallVec::new(); places];
         let mut group = Group { draft: Draft::new(), sum: None };
@@ -155,7 +160,8 @@ impl Maker<'_, '_, '_, '_> {
         self.total(&columns)
     }
 
-    /// Adds an addend given as planes, its lowest plane to the group.
+    /// Adds an addend that is given as byte planes: its lowest plane to the group, the other planes
+    /// to the columns.
     fn join_planes(&mut self, group: &mut Group, columns: &mut Columns, ty: Type, planes: &Planes) -> Option<()> {
         Self::put(columns, planes.get(1..)?, 1);
         if let Some(lowest) = *planes.first()? {
@@ -165,8 +171,9 @@ impl Maker<'_, '_, '_, '_> {
         Some(())
     }
 
-    /// Adds an addend to the group, or begins a new group. Returns `false` if a subtrahend would
-    /// begin a group that the target does not compute at once.
+    /// Adds an addend to the group if the target can still compute the sum, otherwise closes the
+    /// group and begins a new one. Returns `false` if the target cannot compute a new group that
+    /// begins with this addend because the addend is subtracted.
     fn join(&mut self, group: &mut Group, columns: &mut Columns, addend: Value, is_negative: bool) -> Option<bool> {
         let ty = self.ty(addend);
         if let Some(sum) = group.sum {
@@ -193,7 +200,7 @@ impl Maker<'_, '_, '_, '_> {
         Some(true)
     }
 
-    /// Closes a group and adds the bytes of its sum to the columns.
+    /// Ends a group, and adds the bytes of its sum to the columns.
     fn close(&mut self, group: &mut Group, columns: &mut Columns) -> Option<()> {
         if let Some(sum) = group.sum.take() {
             let planes = self.at_once(sum, std::mem::take(&mut group.draft))?;

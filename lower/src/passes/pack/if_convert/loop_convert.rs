@@ -1,4 +1,4 @@
-//! If-conversion of loops.
+//! If-conversion of loops: makes the control flow of a loop uniform.
 
 use cranelift_entity::EntityRef;
 use halfbyte_ir::{Block, Op, TripCount, Type, Value};
@@ -11,60 +11,62 @@ use super::super::region::{Edge, Node, Region};
 use super::super::trips::Counted;
 use super::{Converter, Count, SiteStep};
 
-/// Position of a converted loop's exit test.
+/// Position of the exit test in a converted loop.
 #[derive(Clone, Copy)]
 enum ExitTest {
-    /// At the end of a node, in place of this exit edge.
+    /// At the end of this node, in place of this exit edge of the source.
     Behind(Node, Edge),
-    /// At the end of the body.
+    /// At the end of the loop body.
     Last,
 }
 
-/// Conversion plan of a loop.
+/// Plan for the conversion of a loop.
 struct Plan {
-    /// `true` if items leave the loop in different iterations or by different exits.
+    /// `true` if items may leave the loop in different iterations or by different exits.
     masked: bool,
     gate: ExitTest,
-    /// Counted exit of the loop, and the trip count of its loads and stores.
+    /// The exit by which the trip count is known, and the trip count for loads and stores in the
+    /// loop.
     counted: Option<(Counted, TripCount)>,
 }
 
-/// State of a loop under conversion.
+/// State of a loop while it is converted.
 pub(in crate::passes::pack) struct LoopState {
     id: LoopId,
     plan: Plan,
-    /// Extra header parameters of a masked loop.
+    /// Additional header parameters of a masked loop.
     masked: Option<Masked>,
-    /// Results of the loop, available after its exit test.
+    /// Results of the loop, once its exit test has been created.
     outcome: Option<Outcome>,
-    /// Lanes that stay active after the exit test of an uncounted masked loop.
+    /// Items that stay active after the exit test of a masked loop without a known trip count.
     continuing: Mask,
 }
 
-/// Extra header parameters of a masked loop.
+/// Additional header parameters of a masked loop.
 #[derive(Clone)]
 struct Masked {
     /// `true` if the item is active at the start of an iteration.
     live: Condition,
-    /// Values that are used outside the loop, with the parameters that preserve them.
+    /// Values that are used outside the loop, each with the parameter that holds it after the item
+    /// has left the loop.
     kept: Vec<(Value, Value)>,
-    /// Parameter for each exit edge, if there are several: `true` if the item has left by this
-    /// edge.
+    /// If the loop has several exit edges, a parameter for each of them: `true` if the item has
+    /// left the loop by this edge.
     left: Vec<(Edge, Value)>,
 }
 
-/// Results of a loop.
+/// Results of a converted loop.
 #[derive(Clone)]
 struct Outcome {
     exit: Block,
-    /// Final values of [`Masked::kept`] and [`Masked::left`].
+    /// Values of the parameters in [`Masked::kept`] and [`Masked::left`] after the loop.
     kept: Vec<Value>,
     left: Vec<Value>,
 }
 
 impl<'a> Converter<'a> {
     /// Converts a loop. `values` are the initial values of its header's parameters. Returns the
-    /// exit edges, each with the items that took it.
+    /// exit edges, each with the mask of the items that leave the loop by the edge.
     pub(super) fn convert_loop(
         &mut self,
         outer: &Region,
@@ -104,7 +106,8 @@ impl<'a> Converter<'a> {
         self.close(graph, &mut inside, &mut state, values.len(), next_counter)
     }
 
-    /// Creates the back edge and continues after the loop. Returns the exit edges with their masks.
+    /// Emits the back edge and makes the loop's exit block the current block. Returns the exit
+    /// edges with the masks of the items that take them.
     fn close(
         &mut self,
         graph: &Region,
@@ -174,7 +177,7 @@ impl<'a> Converter<'a> {
         left.map(|(&(edge, _), value)| (edge, Some(Condition { value, negated: false }))).collect()
     }
 
-    /// Returns the condition under which the branch of an exit edge stays in the loop.
+    /// Returns the condition under which an item does not take an exit edge.
     fn stays(&self, leaving: Edge) -> Condition {
         let branch = self.of.kernel.terminator(leaving.from);
         let condition = branch.and_then(|branch| self.of.kernel.args(branch).first());
@@ -182,8 +185,8 @@ impl<'a> Converter<'a> {
         Condition { value, negated: leaving.number == 0 }
     }
 
-    /// Ends the block with a branch: to `on`, in the loop, if the condition holds, otherwise to
-    /// `exit`.
+    /// Ends the current block with a branch: to block `on` of the loop if the condition is true,
+    /// otherwise to block `exit`.
     fn test(&mut self, goes_on: Condition, on: (Block, &[Value]), exit: Block) {
         let exit: (Block, &[Value]) = (exit, &[]);
         let targets = if goes_on.negated { [exit, on] } else { [on, exit] };
@@ -191,8 +194,8 @@ impl<'a> Converter<'a> {
         self.code.branch(Op::BrIf, &[goes_on.value], &targets);
     }
 
-    /// Creates the loop's exit test if it belongs after this node. `taken` are the edges out of the
-    /// node.
+    /// Emits the loop's exit test, if the test belongs at the end of this node. `taken` are the
+    /// edges out of the node.
     pub(super) fn gate(
         &mut self,
         graph: &Region,
@@ -227,7 +230,8 @@ impl<'a> Converter<'a> {
                 let exit = self.new_block();
                 state.outcome = Some(Outcome { exit, kept: Vec::new(), left: Vec::new() });
                 match masks.entering {
-                    // Items that do not enter the loop may have bounds that are never reached.
+                    // An item that does not enter the loop may have a loop bound that is never
+                    // reached.
                     Some(entering) if !known => {
                         let real = self.is_in_launch();
                         let entering = self.code.both(Some(real), Some(entering));
@@ -246,13 +250,13 @@ impl<'a> Converter<'a> {
         self.go_on_in(on);
         taken.retain(|(edge, _)| *edge != leaving);
         if known || state.masked.is_none() {
-            // All items that remain take the other edge.
+            // All items that have not left the loop take the node's other edge.
             taken.iter_mut().for_each(|(_, mask)| *mask = None);
         }
     }
 
-    /// Computes the results of a masked loop after the node `behind`, or at the end of an iteration
-    /// if `behind` is `None`.
+    /// Computes the results of a masked loop at the end of the node `behind`, or at the end of the
+    /// loop body if `behind` is `None`.
     fn outcome(
         &mut self,
         graph: &Region,
@@ -298,7 +302,7 @@ impl<'a> Converter<'a> {
         Outcome { exit, kept, left }
     }
 
-    /// Returns the node of a region that computes a value.
+    /// Returns the node of a region in which a value is computed.
     fn home(&self, graph: &Region, id: LoopId, value: Value) -> Node {
         let block = self.of.uniformity.home(value);
         let node = block.and_then(|block| {
@@ -308,7 +312,8 @@ impl<'a> Converter<'a> {
         node.unwrap_or(0)
     }
 
-    /// Adds the extra header parameters of a masked loop and appends their initial values.
+    /// Adds the additional header parameters of a masked loop, and appends their initial values to
+    /// `initial`.
     fn masked_params(
         &mut self,
         id: LoopId,
@@ -342,7 +347,7 @@ impl<'a> Converter<'a> {
         Masked { live, kept, left }
     }
 
-    /// Returns a header parameter that equals the iteration number.
+    /// Returns the header parameter that equals the iteration number, if the loop has one.
     fn counter(&self, id: LoopId) -> Option<Value> {
         let around = self.of.loops.get(id);
         let counts = |&&param: &&Value| {
@@ -403,15 +408,16 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// Returns whether there are loads or stores up to the end of a node that every iteration
-    /// reaches, and whether there are any after it.
+    /// Returns two flags. The first is `true` if loads or stores precede the end of a node that
+    /// every iteration reaches. The second is `true` if loads or stores follow it.
     fn accesses_around(&self, graph: &Region, node: Node) -> (bool, bool) {
         let any = |mut nodes: std::ops::Range<Node>| nodes.any(|node| self.node_accesses(graph, node));
         (any(0..node + 1), any(node + 1..graph.nodes.len()))
     }
 }
 
-/// Returns the trip count of accesses before or after the exit test.
+/// Returns the trip count for accesses before the exit test if `before`, otherwise for accesses
+/// after the exit test.
 fn trips(way: &Counted, before: bool) -> Option<TripCount> {
     if before { way.before.clone() } else { Some(way.behind.clone()) }
 }

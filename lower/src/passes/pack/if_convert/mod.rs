@@ -1,12 +1,13 @@
-//! If-conversion: makes control flow uniform.
+//! If-conversion for packing: makes control flow uniform.
 //!
-//! The kernel still describes a single work item, but its blocks are linearised. Selects replace
-//! branches, and a load or store that is executed conditionally gets a guard. Loops stay. A loop
-//! that all items leave together keeps its exit test. Any other loop becomes masked: it continues
-//! while the item is active, and the values used after it are preserved once the item is inactive.
-//! When items share an execution of the body, such a loop continues while any item is active.
+//! The converted kernel still describes a single work item, but its blocks are executed one after
+//! another. Selects replace branches, and a load or store that not all items execute gets a guard.
+//! A uniform branch is kept if no load or store depends on it.
 //!
-//! Uniform branches stay if no load or store depends on them.
+//! Loops are kept. If all items leave a loop together, the loop keeps its exit test. Any other loop
+//! becomes masked. A masked loop continues while the item is active, and preserves the values that
+//! are used after the loop once the item is inactive. When the items of a group are executed
+//! together, a masked loop continues while any of them is active.
 
 pub(crate) mod loop_convert;
 
@@ -24,7 +25,7 @@ use super::trips::Counted;
 use super::uniformity::{Regions, Uniformity};
 use loop_convert::LoopState;
 
-/// Analyses that guide the conversion of a kernel.
+/// Kernel to convert, with the analyses that the conversion uses.
 #[derive(Clone, Copy)]
 pub(super) struct Analyses<'a> {
     pub kernel: &'a Kernel,
@@ -33,33 +34,33 @@ pub(super) struct Analyses<'a> {
     pub regions: &'a Regions,
     pub uniformity: &'a Uniformity,
     pub sums: &'a AffineAnalysis<'a>,
-    /// Counted exits of each loop.
+    /// Exits of each loop by which its trip count is known.
     pub counted: &'a [Vec<Counted>],
 }
 
 /// A load or store of a converted kernel.
 pub(super) struct Site {
     pub inst: Inst,
-    /// Condition under which the item executes the access; `None` means always.
+    /// Condition under which the item executes the access; `None` if it always does.
     pub guard: Option<Value>,
-    /// Loops around the access, outermost first.
+    /// Loops that contain the access, outermost first.
     pub steps: Vec<SiteStep>,
 }
 
-/// A loop around an access.
+/// A loop that contains an access.
 #[derive(Clone)]
 pub(super) struct SiteStep {
     pub number: u32,
     pub header: Block,
-    /// Iteration number from 0 and trip count, if the loop is counted.
+    /// Iteration number (counted from 0) and trip count, if the trip count is known at launch.
     pub counted: Option<(Value, TripCount)>,
 }
 
-/// A source loop that is assumed to have the same trip count in the converted kernel.
+/// A loop of the source whose trip count must be the same in the converted kernel.
 pub(super) struct Count {
     pub id: LoopId,
     pub by: Counted,
-    /// Block of the converted kernel that ends with the loop's exit test.
+    /// Block of the converted kernel whose branch is the loop's exit test.
     pub test: Block,
 }
 
@@ -67,17 +68,17 @@ pub(super) struct Count {
 pub(super) struct Converted {
     pub kernel: Kernel,
     pub sites: Vec<Site>,
-    /// Source loops that became masked.
+    /// Loops of the source that became masked loops.
     pub masked: Vec<LoopId>,
-    /// Blocks that end with the exit test of a loop.
+    /// Blocks of the converted kernel whose branch is the exit test of a loop.
     pub gates: Vec<Block>,
     pub counts: Vec<Count>,
-    /// Unconverted branches: their source block, and the block that they end in the converted
-    /// kernel.
+    /// Branches that were not converted: the block of the source, and the block of the converted
+    /// kernel that the branch ends.
     pub stayed: Vec<(Block, Block)>,
 }
 
-/// Converts a kernel.
+/// Converts the control flow of a kernel.
 pub(super) fn convert(analyses: Analyses<'_>) -> Converted {
     let mut kernel = analyses.kernel.clone();
     for data in kernel.blocks.values_mut() {
@@ -125,7 +126,7 @@ pub(super) fn convert(analyses: Analyses<'_>) -> Converted {
     Converted { kernel, sites, masked, gates, counts, stayed }
 }
 
-/// Returns the values of each loop that are used outside of it.
+/// Returns, for each loop, the values that are defined in the loop and used outside of it.
 fn used_outside(of: &Analyses<'_>) -> Vec<Vec<Value>> {
     let Analyses { kernel, loops, .. } = *of;
     let mut found: Vec<EntitySet<Value>> = loops.ids().map(|_| EntitySet::new()).collect();
@@ -152,34 +153,35 @@ fn used_outside(of: &Analyses<'_>) -> Vec<Vec<Value>> {
     found.iter().map(|found| found.iter().collect()).collect()
 }
 
-/// State of a conversion.
+/// State of the conversion of a kernel.
 pub(super) struct Converter<'a> {
     pub of: Analyses<'a>,
-    /// Values of each loop that are used outside of it.
+    /// For each loop, the values that are defined in the loop and used outside of it.
     pub used_outside: Vec<Vec<Value>>,
     pub code: KernelBuilder,
     layout: Vec<Block>,
-    /// Current replacement of each source value.
+    /// Current replacement of each value of the source.
     pub now: SecondaryMap<Value, PackedOption<Value>>,
-    /// Value that is `true` if the item belongs to the launch.
+    /// Value that is `true` if the item belongs to the launch, once it has been created.
     real: Option<Value>,
     /// Instructions to insert at the start of the kernel.
     head: Vec<Inst>,
-    /// Loops around the current position, outermost first.
+    /// Loops around the current position in the source, outermost first.
     pub around: Vec<SiteStep>,
     sites: Vec<Site>,
     pub masked: Vec<LoopId>,
     pub gates: Vec<Block>,
     pub counts: Vec<Count>,
     stayed: Vec<(Block, Block)>,
-    /// Block of the latest exit test, and the block in which its loop continues.
+    /// Block that ends with the latest exit test, and the block in which the loop continues after
+    /// the test.
     pub tested: Option<(Block, Block)>,
-    /// Position of each block in the source layout.
+    /// Position of each block in the layout of the source.
     places: SecondaryMap<Block, u32>,
 }
 
 impl<'a> Converter<'a> {
-    /// Returns the current replacement of a value.
+    /// Returns the current replacement of a value of the source.
     pub(super) fn current(&self, mut value: Value) -> Value {
         while let Some(next) = self.now[value].expand() {
             value = next;
@@ -187,14 +189,15 @@ impl<'a> Converter<'a> {
         value
     }
 
-    /// Returns the current arguments of an edge.
+    /// Returns the arguments that an edge passes, as values of the converted kernel.
     fn arguments(&self, edge: Edge) -> Vec<Value> {
         let branch = self.of.kernel.terminator(edge.from);
         let call = branch.and_then(|inst| self.of.kernel.targets(inst).get(edge.number));
         call.map_or(&[][..], |call| self.of.kernel.call_args(call)).iter().map(|&arg| self.current(arg)).collect()
     }
 
-    /// Returns the current argument of an edge for a parameter.
+    /// Returns the argument that an edge passes for parameter `number`, as a value of the converted
+    /// kernel.
     pub(super) fn argument(&self, edge: Edge, number: usize) -> Option<Value> {
         let branch = self.of.kernel.terminator(edge.from)?;
         let call = self.of.kernel.targets(branch).get(edge.number)?;
@@ -206,8 +209,8 @@ impl<'a> Converter<'a> {
         self.layout.push(block);
     }
 
-    /// Creates the back edge to a loop's header. If nothing follows the exit test, the test itself
-    /// branches to the header.
+    /// Emits the back edge to a loop's header. If no instruction follows the exit test, the test
+    /// itself branches to the header.
     pub(super) fn go_back(&mut self, header: Block, args: &[Value]) {
         let kernel = &mut self.code.kernel;
         if let (Some((test, on)), true) = (self.tested, kernel.blocks[self.code.block].insts.is_empty())
@@ -231,8 +234,8 @@ impl<'a> Converter<'a> {
         self.code.kernel.blocks.push(BlockData::default())
     }
 
-    /// Returns the condition that the item belongs to the launch. In an incomplete group, other
-    /// items must not keep a loop running.
+    /// Returns the condition that the item belongs to the launch. The last group may contain items
+    /// beyond the launch, which must not keep a loop running.
     pub(super) fn is_in_launch(&mut self) -> Condition {
         let value = self.real.unwrap_or_else(|| {
             let kernel = &mut self.code.kernel;
@@ -257,8 +260,8 @@ impl<'a> Converter<'a> {
         self.of.kernel.blocks[block].insts.iter().any(|inst| matches!(effect(inst), Effect::Read | Effect::Write))
     }
 
-    /// Returns for each node whether its branch may stay. The branch and all branches up to its
-    /// post-dominator must be uniform, and no load or store may depend on them.
+    /// Returns, for each node, `true` if its branch need not be converted. The branch and all
+    /// branches up to its post-dominator must be uniform, and no load or store may depend on them.
     fn plain(&self, graph: &Region) -> Vec<bool> {
         let varies = |block| self.of.uniformity.branch_varies(self.of.kernel, self.of.loops, block);
         let chooses = |block| varies(block) || self.accesses(block);
@@ -276,8 +279,8 @@ impl<'a> Converter<'a> {
         own.zip(graph.leads_to(&marked)).map(|(own, leads)| !own && !leads).collect()
     }
 
-    /// Converts the nodes of a region in order. The parameters of the first node already have their
-    /// values.
+    /// Converts the nodes of a region in order. The caller has set the parameters of the first
+    /// node.
     pub(super) fn region(&mut self, graph: &'a Region, masks: &mut Masks, mut state: Option<&mut LoopState>) {
         let mut kept: EntitySet<Block> = EntitySet::new();
         let plain = self.plain(graph);
@@ -320,7 +323,8 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// Merges the arguments of all edges into the values of a node's parameters.
+    /// Returns the value of each parameter of a node, merged from the arguments of all edges into
+    /// the node.
     fn joined(&mut self, graph: &Region, masks: &mut Masks, node: Node, block: Block) -> Vec<Value> {
         let count = self.of.kernel.block_params(block).len();
         self.code.span = self.of.kernel.blocks[block].span;
@@ -333,7 +337,7 @@ impl<'a> Converter<'a> {
         merged.collect()
     }
 
-    /// Sets the replacements of a block's parameters.
+    /// Records the values that replace a block's parameters.
     fn give(&mut self, block: Block, values: &[Value]) {
         for (&param, &value) in self.of.kernel.block_params(block).iter().zip(values) {
             self.now[param] = value.into();
@@ -341,7 +345,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// Converts the instructions of a block except its branch.
+    /// Converts the instructions of a block, without its branch.
     fn body(&mut self, graph: &Region, masks: &mut Masks, node: Node, block: Block) {
         let kernel = self.of.kernel;
         for &inst in &kernel.blocks[block].insts {
@@ -349,7 +353,7 @@ impl<'a> Converter<'a> {
             self.code.span = data.span;
             match data.op.row().effect {
                 Effect::Terminator => break,
-                // Collective ops have already been refused.
+                // A kernel with collective operations has already been refused.
                 Effect::Pure | Effect::Atomic | Effect::Fence | Effect::Convergent => {}
                 Effect::Read | Effect::Write => {
                     let mask = masks.at(&mut self.code, graph, node);
@@ -361,7 +365,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// Appends a source instruction to the current block.
+    /// Appends an instruction of the source to the current block.
     fn place(&mut self, inst: Inst) {
         let args: Vec<Value> = self.of.kernel.args(inst).iter().map(|&arg| self.current(arg)).collect();
         let kernel = &mut self.code.kernel;
@@ -370,7 +374,7 @@ impl<'a> Converter<'a> {
         kernel.blocks[self.code.block].insts.push(inst);
     }
 
-    /// Returns the edges out of a block with their masks.
+    /// Returns the edges out of a block, each with the mask of the items that take it.
     fn ways_out(&mut self, block: Block) -> Vec<(Edge, Mask)> {
         let kernel = self.of.kernel;
         let Some(branch) = kernel.terminator(block) else { return Vec::new() };
@@ -383,8 +387,8 @@ impl<'a> Converter<'a> {
         kernel.targets(branch).iter().enumerate().map(way).collect()
     }
 
-    /// Returns the post-dominator of a node whose branch may stay, and the nodes between them;
-    /// `None` if the branch must be converted.
+    /// Returns the post-dominator of a node and the nodes between them, if the node's branch can be
+    /// kept. Returns `None` if the branch must be converted.
     fn staying(&mut self, graph: &Region, masks: &mut Masks, node: Node) -> Option<(Node, Vec<Node>)> {
         let meet = graph.postdominator(node)?;
         let inside = graph.between(node, Some(meet));
@@ -393,11 +397,11 @@ impl<'a> Converter<'a> {
             return None;
         }
         let has_loop = inner.is_some() || inside.iter().any(|&node| graph.inner.get(node).is_some_and(Option::is_some));
-        // A loop might not end if no item enters it.
+        // A loop that no item enters might never end.
         (!has_loop || masks.at(&mut self.code, graph, node).is_none()).then_some((meet, inside))
     }
 
-    /// Returns the blocks of nodes in source order.
+    /// Returns the blocks of several nodes, in the order of the source.
     fn blocks_of(&self, graph: &Region, nodes: impl Iterator<Item = Node>) -> Vec<Block> {
         let mut all: Vec<Block> = Vec::new();
         for node in nodes {
@@ -410,7 +414,8 @@ impl<'a> Converter<'a> {
         all
     }
 
-    /// Copies a node and the nodes `inside` unchanged, up to their post-dominator.
+    /// Copies a node and the nodes `inside`, which lead to the post-dominator `meet`, with their
+    /// branches.
     fn keep(&mut self, graph: &Region, masks: &mut Masks, node: Node, values: &[Value], meet: Node, inside: &[Node]) {
         let kernel = self.of.kernel;
         let (Some(&block), Some(&meeting)) = (graph.nodes.get(node), graph.nodes.get(meet)) else { return };
@@ -439,7 +444,7 @@ impl<'a> Converter<'a> {
         });
     }
 
-    /// Copies a block's branch. A target `meeting` is replaced by `join`.
+    /// Copies a block's branch, with the target `join` in place of the post-dominator `meeting`.
     fn keep_branch(&mut self, block: Block, meeting: Block, join: Block) {
         let kernel = self.of.kernel;
         let Some(branch) = kernel.terminator(block) else { return };
