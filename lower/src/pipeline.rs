@@ -10,7 +10,7 @@ use crate::pass::{BuiltIn, Pass};
 use crate::passes::{ORDER, PASSES};
 use crate::rewrite::{RULES, RuleBook, rule_of};
 
-/// Error for an unknown pass name.
+/// Error of an unknown pass name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("unknown pass `{name}`{}; the passes are {}", suggestion(.name, .known), .known.join(", "))]
 pub struct UnknownPass {
@@ -25,10 +25,10 @@ fn suggestion(name: &str, known: &[String]) -> String {
     near.map_or(String::new(), |near| format!(", did you mean `{near}`?"))
 }
 
-/// Returns the pass of a name in [`PASSES`].
+/// Returns the built-in pass with a name.
 ///
 /// # Errors
-/// There is no such pass. The error suggests the closest name and lists all names.
+/// [`PASSES`] contains no such pass. The error suggests the closest name and lists all names.
 pub fn find(name: &str) -> Result<&'static BuiltIn, UnknownPass> {
     let unknown = || UnknownPass { name: name.to_owned(), known: PASSES.iter().map(|p| p.name.to_owned()).collect() };
     PASSES.iter().find(|pass| pass.name == name).ok_or_else(unknown)
@@ -60,11 +60,12 @@ struct Inner {
     after: Vec<Arc<Hook>>,
 }
 
-/// The passes of a compilation in order, their rule books and their hooks. The default is the order
-/// of a regular compilation, [`ORDER`]. Clones share their data until one of them is edited.
+/// The passes of a compilation in order, their rule books and their hooks. The default is
+/// [`ORDER`], the order of a regular compilation. Clones share their data until one of them is
+/// edited.
 ///
-/// A pass may run more than once. An edit by name considers all occurrences: it inserts before the
-/// first, inserts after the last, or replaces each.
+/// A pass may occur more than once. An edit by name affects all occurrences: new passes are
+/// inserted before the first one or after the last one, and a replacement replaces each of them.
 ///
 /// ```
 /// use halfbyte_lower::Pipeline;
@@ -81,7 +82,7 @@ struct Inner {
 #[derive(Clone)]
 pub struct Pipeline(Arc<Inner>);
 
-/// The passes of [`ORDER`].
+/// The default pipeline, with the passes of [`ORDER`].
 impl Default for Pipeline {
     fn default() -> Pipeline {
         static ALL: LazyLock<Pipeline> = LazyLock::new(|| {
@@ -92,14 +93,14 @@ impl Default for Pipeline {
     }
 }
 
-/// A pipeline of one pass.
+/// A pipeline with one pass.
 impl From<&'static BuiltIn> for Pipeline {
     fn from(pass: &'static BuiltIn) -> Pipeline {
         Pipeline(Arc::new(Inner { steps: vec![Step::BuiltIn(pass)], ..Inner::default() }))
     }
 }
 
-/// Prints the names of the passes and rule books.
+/// Formats the names of the passes and of the rule books.
 impl fmt::Debug for Pipeline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let books: Vec<&str> = self.books().iter().map(|book| book.name()).collect();
@@ -109,10 +110,10 @@ impl fmt::Debug for Pipeline {
 }
 
 impl Pipeline {
-    /// Creates a pipeline of passes from [`PASSES`], in the order of `names`.
+    /// Creates a pipeline of built-in passes, in the order of `names`.
     ///
     /// # Errors
-    /// A name is unknown.
+    /// [`PASSES`] contains no pass with one of the names.
     pub fn named<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<Pipeline, UnknownPass> {
         let steps = names.into_iter().map(|name| find(name).map(Step::BuiltIn)).collect::<Result<_, _>>()?;
         Ok(Pipeline(Arc::new(Inner { steps, ..Inner::default() })))
@@ -128,12 +129,12 @@ impl Pipeline {
         self.passes().map(Pass::name)
     }
 
-    /// Appends a pass.
+    /// Appends a pass to the pipeline.
     pub fn push(&mut self, pass: impl Pass + 'static) {
         Arc::make_mut(&mut self.0).steps.push(Step::Own(Arc::new(pass)));
     }
 
-    /// Inserts a pass before the first occurrence of a pass.
+    /// Inserts `pass` before the first occurrence of the pass `name`.
     ///
     /// # Errors
     /// No pass of the pipeline has this name.
@@ -143,7 +144,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Inserts a pass after the last occurrence of a pass.
+    /// Inserts `pass` after the last occurrence of the pass `name`.
     ///
     /// # Errors
     /// No pass of the pipeline has this name.
@@ -153,7 +154,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Replaces every occurrence of a pass.
+    /// Replaces every occurrence of the pass `name` by `pass`.
     ///
     /// # Errors
     /// No pass of the pipeline has this name.
@@ -165,7 +166,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Removes every occurrence of a pass.
+    /// Removes every occurrence of the pass `name`.
     ///
     /// # Errors
     /// No pass of the pipeline has this name.
@@ -180,8 +181,8 @@ impl Pipeline {
         Arc::make_mut(&mut self.0).steps.retain(|step| keep(step.pass()));
     }
 
-    /// Adds a rule book for `canon` and `legalise`. Its rules apply after the built-in ones and
-    /// those of earlier books.
+    /// Adds a rule book for the passes `canon` and `legalise`. Its rules apply after the built-in
+    /// rules and the rules of the books that were added before.
     #[must_use]
     pub fn with_rules(mut self, book: &'static dyn RuleBook) -> Pipeline {
         Arc::make_mut(&mut self.0).books.push(book);
@@ -193,13 +194,13 @@ impl Pipeline {
         &self.0.books
     }
 
-    /// Returns the rule of a number, as used by [`Context::fired`](crate::Context::fired) and
-    /// traces. The rules of [`RULES`] come first, then those of the books in order.
+    /// Returns the rule with a number, as used by [`Context::fired`](crate::Context::fired) and
+    /// traces. The rules of [`RULES`] come first, then the rules of the books in order.
     pub fn rule(&self, number: u32) -> Option<&'static Rule> {
         rule_of(self.books(), number)
     }
 
-    /// Returns the number of rules, those of [`RULES`] included.
+    /// Returns the number of rules, including those of [`RULES`].
     pub fn rule_count(&self) -> usize {
         RULES.len() + self.books().iter().map(|book| book.rules().len()).sum::<usize>()
     }

@@ -6,19 +6,19 @@ use halfbyte_ir::{Attr, Kernel, Op, Type, Value};
 
 use crate::rewrite::{constant_lanes, signed_lane};
 
-/// Inclusive range of signed numbers. Products of two 64-bit lanes also fit.
+/// Inclusive range of signed numbers. The type also holds products of two 64-bit lanes.
 pub(crate) type Range = RangeInclusive<i128>;
 
-/// Maximum depth of definitions that the analysis follows.
+/// Maximum number of nested definitions that the analysis follows.
 const DEPTH: u32 = 4;
 
-/// Returns the signed range of a type's lanes.
+/// Returns the range of a type's lanes as signed numbers.
 pub(crate) fn signed_lanes(ty: Type) -> Range {
     let half = 1 << (ty.elem().bits() - 1);
     -half..=half - 1
 }
 
-/// Returns the unsigned range of a type's lanes.
+/// Returns the range of a type's lanes as unsigned numbers.
 pub(crate) fn unsigned_lanes(ty: Type) -> Range {
     0..=i128::from(ty.elem().mask())
 }
@@ -36,11 +36,12 @@ pub(crate) fn is_in(range: &Range, of: &Range) -> bool {
 fn within(kernel: &Kernel, value: Value, depth: u32) -> Range {
     let all = signed_lanes(kernel.ty(value));
     let exact = (depth > 0).then(|| exact(kernel, value, depth - 1)).flatten();
-    // The op wraps if its exact result may not fit.
+    // If the exact result may not fit, the op wraps, and any lane is possible.
     exact.filter(|range| is_in(range, &all)).unwrap_or(all)
 }
 
-/// Returns the range of an op's exact result, without wrapping; `None` for an unsupported op.
+/// Returns the range of an op's exact result before wrapping; `None` for an op that the analysis
+/// does not support.
 fn exact(kernel: &Kernel, value: Value, depth: u32) -> Option<Range> {
     let inst = kernel.def_inst(value)?;
     let of = |value| within(kernel, value, depth);
@@ -88,7 +89,7 @@ fn exact(kernel: &Kernel, value: Value, depth: u32) -> Option<Range> {
     Some(range)
 }
 
-/// Returns `true` if a shuffle makes the odd ones of four byte lanes zero.
+/// Returns `true` if a shuffle makes lanes 1 and 3 of an `i8x4` zero.
 fn are_bytes(kernel: &Kernel, value: Value) -> bool {
     let Some(inst) = kernel.def_inst(value).filter(|_| kernel.ty(value) == Type::I8X4) else { return false };
     let (Op::Shuffle, Attr::Lanes(map), &[a, b]) = (kernel.insts[inst].op, kernel.insts[inst].attr, kernel.args(inst))

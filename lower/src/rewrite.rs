@@ -1,7 +1,8 @@
-//! The rewriter: accessors and constructors that the generated rule code uses.
+//! The rewriter: the functions that the generated code of the rules calls to inspect and create
+//! instructions.
 //!
-//! Rules see an instruction and the instructions that define its operands. New instructions belong
-//! to no block until the calling pass places them.
+//! A rule inspects an instruction and the instructions that define its operands. New instructions
+//! belong to no block until the calling pass places them in one.
 
 use std::fmt::Debug;
 
@@ -53,82 +54,83 @@ include!(concat!(env!("OUT_DIR"), "/ir_methods.rs"));
 
 pub use table::RULES;
 
-/// Maximum number of expansions that are considered for one instruction.
+/// Maximum number of expansions that the rules may return for one instruction.
 #[doc(hidden)]
 pub const MAX_ISLE_RETURNS: usize = 32;
 
-/// Maximum number of lanes of a type.
+/// Maximum number of lanes that a type has.
 const MAX_LANES: usize = 16;
 
-/// Additional rules, which `canon` and `legalise` apply after the built-in ones
+/// A set of additional rules, which `canon` and `legalise` apply after the built-in rules
 /// ([`Pipeline::with_rules`](crate::Pipeline::with_rules)). `halfbyte-rulebook` compiles a rule
-/// book in a build script, and [`rule_book!`](crate::rule_book) includes it.
+/// book in a build script, and [`rule_book!`](crate::rule_book) includes the generated code.
 pub trait RuleBook: Debug + Sync {
-    /// Returns the name of the book, which prefixes those of its rules: `name::rule`.
+    /// Returns the name of the book, which precedes the names of its rules: `name::rule`.
     fn name(&self) -> &'static str;
 
-    /// Returns the rules of the book. The index of a rule is the number that it reports when it
-    /// fires.
+    /// Returns the rules of the book. A rule reports its index in this list when it is applied.
     fn rules(&self) -> &'static [Rule];
 
-    /// Returns a value that may replace the result of an instruction, bit for bit and for all
-    /// inputs.
+    /// Returns a value that equals the result of an instruction bit for bit on all inputs, and may
+    /// replace the result.
     fn simplify(&self, rewriter: &mut Rewriter<'_>, inst: Inst) -> Option<Value> {
         let _ = (rewriter, inst);
         None
     }
 
-    /// Returns values that equal the result of an instruction but are computed with other ops.
-    /// There is one value per `expand` rule that fires.
+    /// Returns values that equal the result of an instruction but are computed by other ops: one
+    /// value for each matching `expand` rule.
     fn expand(&self, rewriter: &mut Rewriter<'_>, inst: Inst) -> Vec<Value> {
         let _ = (rewriter, inst);
         Vec::new()
     }
 
-    /// Returns how far a rule of the book matches an instruction.
+    /// Matches a rule of the book against an instruction, and returns how far the rule matches.
     fn walk(&self, rewriter: &mut Rewriter<'_>, rule: &Rule, inst: Inst) -> Walk;
 }
 
-/// Returns the rule of a number. Built-in rules come first, then those of the books.
+/// Returns the rule with a number. The built-in rules come first, then the rules of the books in
+/// order.
 pub(crate) fn rule_of(books: &[&'static dyn RuleBook], number: u32) -> Option<&'static Rule> {
     let others = books.iter().flat_map(|book| book.rules());
     RULES.iter().chain(others).nth(number as usize)
 }
 
-/// Rewriter of instructions; the `Context` of the code that ISLE generates.
+/// Inspects and creates instructions for the rules. It is the `Context` of the code that ISLE
+/// generates.
 pub struct Rewriter<'k> {
     kernel: &'k mut Kernel,
     span: Span,
     made: Vec<Inst>,
     fired: Vec<u32>,
     books: Vec<&'static dyn RuleBook>,
-    /// Number of the first rule of the current book.
+    /// Number of the first rule of the book that is being applied.
     first: u32,
 }
 
-/// An expansion of an instruction.
+/// A possible expansion of an instruction.
 pub(crate) struct Candidate {
-    /// Number of the rule.
+    /// Number of the rule that returned the expansion.
     pub rule: u32,
     /// Value that equals the instruction's result.
     pub value: Value,
 }
 
 impl<'k> Rewriter<'k> {
-    /// Creates a rewriter with the built-in rules, followed by those of `books`.
+    /// Creates a rewriter for the built-in rules and the rules of `books`.
     pub(crate) fn new(kernel: &'k mut Kernel, books: &[&'static dyn RuleBook]) -> Rewriter<'k> {
         let (made, fired, books) = (Vec::new(), Vec::new(), books.to_vec());
         Rewriter { kernel, span: Span::default(), made, fired, books, first: 0 }
     }
 
-    /// Returns a value that may replace the result of an instruction. [`Rewriter::take_made`]
-    /// returns the new instructions.
+    /// Applies the `simplify` rules to an instruction. Returns a value that may replace its result,
+    /// if a rule matches. [`Rewriter::take_made`] returns the new instructions.
     pub(crate) fn simplify(&mut self, inst: Inst) -> Option<Value> {
         self.start(inst);
         generated::constructor_simplify(self, inst).or_else(|| self.by_books(|book, own| book.simplify(own, inst)))
     }
 
-    /// Returns the first result that one of the additional books gives.
+    /// Calls `ask` for the additional books in order, and returns the first result.
     fn by_books<T>(&mut self, mut ask: impl FnMut(&dyn RuleBook, &mut Self) -> Option<T>) -> Option<T> {
         if self.books.is_empty() {
             return None;
@@ -148,7 +150,8 @@ impl<'k> Rewriter<'k> {
         given
     }
 
-    /// Returns the `simplify` rules with the extent to which each matches an instruction.
+    /// Returns all `simplify` rules with their numbers, and how far each of them matches an
+    /// instruction.
     pub(crate) fn walk_simplify(&mut self, inst: Inst) -> Vec<(u32, &'static Rule, Walk)> {
         let simplifies = |(_, rule): &(u32, &Rule)| rule.term == "simplify";
         let at = [generated::Datum::Inst(inst)];
@@ -163,7 +166,7 @@ impl<'k> Rewriter<'k> {
         walks
     }
 
-    /// Returns all expansions of an instruction.
+    /// Returns the results of all `expand` rules that match an instruction.
     pub(crate) fn expand(&mut self, inst: Inst) -> Vec<Candidate> {
         self.start(inst);
         let mut values = Vec::new();
@@ -178,8 +181,8 @@ impl<'k> Rewriter<'k> {
         candidates
     }
 
-    /// Pairs the values that a book returned with its `expand` rules that fired, which are recorded
-    /// from index `from` on.
+    /// Pairs each value that a book's `expand` returned with the rule that returned it. The applied
+    /// rules are in `fired` from index `from` on.
     fn candidates(&self, rules: &[Rule], from: usize, values: impl IntoIterator<Item = Value>) -> Vec<Candidate> {
         let is_expansion = |&rule: &u32| {
             let rule = rule.checked_sub(self.first).and_then(|number| rules.get(number as usize));
@@ -189,17 +192,18 @@ impl<'k> Rewriter<'k> {
         fired.zip(values).map(|(rule, value)| Candidate { rule, value }).collect()
     }
 
-    /// Returns the instructions made since the last call, in a valid order.
+    /// Returns the instructions that were created since the last call. Definitions precede their
+    /// uses.
     pub(crate) fn take_made(&mut self) -> Vec<Inst> {
         std::mem::take(&mut self.made)
     }
 
-    /// Returns the rules that fired for the last instruction.
+    /// Returns the numbers of the rules that were applied for the last instruction.
     pub(crate) fn fired(&self) -> &[u32] {
         &self.fired
     }
 
-    /// Returns the kernel.
+    /// Returns the kernel that is being rewritten.
     pub fn kernel(&self) -> &Kernel {
         self.kernel
     }
@@ -219,7 +223,8 @@ impl<'k> Rewriter<'k> {
         self.fired.clear();
     }
 
-    /// Makes an instruction with a result. The calling pass places it in a block.
+    /// Creates an instruction and returns its result. The calling pass places the instruction in a
+    /// block.
     pub fn make(&mut self, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Value {
         let result = op.row().result_type(ty);
         let inst = self.kernel.make_inst(op, ty, attr, args, Some(result.unwrap_or(ty)), self.span);
@@ -228,7 +233,7 @@ impl<'k> Rewriter<'k> {
         self.kernel.result(inst).unwrap_or_else(|| Value::from_u32(0))
     }
 
-    /// Makes a constant whose lanes are the low bits of `lane(i)`.
+    /// Creates a constant and returns it. Lane `i` consists of the low bits of `lane(i)`.
     fn constant_of(&mut self, ty: Type, lane: impl Fn(usize) -> u64) -> Value {
         let mut lanes = [0; MAX_LANES];
         let lanes = lanes.get_mut(..ty.lanes()).unwrap_or_default();
@@ -239,7 +244,7 @@ impl<'k> Rewriter<'k> {
         self.make(Op::Const, ty, attr, &[])
     }
 
-    /// Returns the common lane of a splat constant.
+    /// Returns the lane type and the bits of a splat constant.
     fn lane_of(&self, value: Value) -> Option<(Elem, u64)> {
         let (ty, lanes) = constant_lanes(self.kernel, value)?;
         let lanes = lanes.get(..ty.lanes())?;
@@ -258,7 +263,7 @@ impl<'k> Rewriter<'k> {
     }
 }
 
-/// Interface of the generated code of additional rule books.
+/// Items that the generated code of additional rule books uses.
 #[doc(hidden)]
 pub mod terms {
     pub extern crate alloc;
@@ -270,12 +275,12 @@ pub mod terms {
     pub use super::{AxisOf, FloatCond, MAX_ISLE_RETURNS, Rewriter, RuleBook, Unit};
 }
 
-/// Returns `true` if a constant defines a value.
+/// Returns `true` if a value is a constant.
 fn is_constant(kernel: &Kernel, value: Value) -> bool {
     kernel.def_inst(value).is_some_and(|inst| kernel.insts[inst].op == Op::Const)
 }
 
-/// Sign-extends the bits of a lane.
+/// Sign-extends the bits of a lane to 64 bits.
 pub(crate) fn signed_lane(elem: Elem, lane: u64) -> i64 {
     let unused = 64 - elem.bits();
     (lane << unused).cast_signed() >> unused
@@ -298,8 +303,8 @@ pub(crate) fn has_constants_alone(kernel: &Kernel, inst: Inst) -> bool {
     !args.is_empty() && args.iter().all(|&arg| is_constant(kernel, arg))
 }
 
-/// Evaluates a pure instruction with constant operands. Returns the type and the words of the
-/// constant.
+/// Evaluates a pure instruction with constant operands. Returns the type of the result and its
+/// 64-bit words.
 pub(crate) fn constant_result(kernel: &Kernel, inst: Inst) -> Option<(Type, [u64; 8])> {
     let args = kernel.args(inst);
     let data = &kernel.insts[inst];
@@ -333,7 +338,7 @@ fn holds(condition: bool) -> Option<()> {
     condition.then_some(())
 }
 
-/// Creates a lane map from a function of the result lane to the source lane.
+/// Creates a lane map. `source` returns the number of the source lane for a lane of the result.
 fn lane_map(lanes: usize, source: impl Fn(usize) -> usize) -> LaneMap {
     let map: [u8; MAX_LANES] = std::array::from_fn(|i| if i < lanes { source(i) as u8 } else { 0 });
     LaneMap::new(&map)
@@ -399,7 +404,7 @@ impl generated::Context for Rewriter<'_> {
     fn const_part(&mut self, ty: Type, part: u8, whole: Inst) -> Value {
         let bits = self.kernel.const_bits(whole).unwrap_or_default();
         let start = u32::from(part) * ty.bits();
-        // Parts are at most 64 bits wide, or the whole constant.
+        // A part has at most 64 bits, or it is the whole constant.
         let word = bits.get((start / 64) as usize).copied().unwrap_or(0) >> (start % 64);
         let bits = [word & (u64::MAX >> (64 - ty.bits().min(64))), 0, 0, 0, 0, 0, 0, 0];
         let attr = self.kernel.const_attr(ty, bits);

@@ -1,7 +1,7 @@
-//! Trace of what the passes do to one op of the source, or to all ops.
+//! Trace of the changes that passes make to one op of the source, or to all ops.
 //!
 //! The trace identifies an op by its source span, which all instructions made from the op share. If
-//! another value replaces the op, the trace also follows that value's span.
+//! a value replaces the result of the op, the trace also follows the source span of that value.
 
 use halfbyte_ir::rule::{MatchExtent, MatchFailure};
 use halfbyte_ir::text::print_inst;
@@ -13,13 +13,13 @@ use crate::rewrite::Rewriter;
 /// Trace of one op, or of all ops, through the passes.
 #[derive(Clone, Debug)]
 pub struct Trace {
-    /// Source spans that are traced; `None` for all.
+    /// Source spans of the traced ops; `None` for all ops.
     places: Option<FxHashSet<Span>>,
     events: Vec<Event>,
-    /// Near misses per query of an instruction. The entry of an earlier query of the same
-    /// instruction is cleared.
+    /// Near misses of each instruction, in the order in which the rules were applied to the
+    /// instructions. If the rules are applied to an instruction again, its older entry is cleared.
     near: Vec<Vec<NearRule>>,
-    /// Index in `near` of each instruction's latest query.
+    /// Index of each instruction's latest entry in `near`.
     asked: FxHashMap<Inst, usize>,
     pass: String,
 }
@@ -31,7 +31,7 @@ pub struct Event {
     pub pass: String,
     /// Source span of the changed instruction.
     pub place: Span,
-    /// Kind of the change.
+    /// How the instruction was changed.
     pub how: ChangeKind,
     /// Instructions before the change.
     pub before: Vec<String>,
@@ -39,10 +39,11 @@ pub struct Event {
     pub after: Vec<String>,
 }
 
-/// Kind of a change. Rules are numbered as in [`Pipeline::rule`](crate::Pipeline::rule).
+/// How a pass changed an instruction. Rules are numbered as in
+/// [`Pipeline::rule`](crate::Pipeline::rule).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ChangeKind {
-    /// Change described by a fixed text of the pass.
+    /// A change that the pass describes by a fixed text.
     Told(&'static str),
     /// Application of a rule of `simplify`.
     Rule(u32),
@@ -50,41 +51,43 @@ pub enum ChangeKind {
     Expanded {
         /// The applied rule, followed by the rules that expanded its result.
         rules: Vec<u32>,
-        /// All applicable rules, each with the number of instructions of its result. The number is
+        /// All rules that match, each with the number of instructions of its result. The number is
         /// `None` if the target lacks an op of the result.
         candidates: Vec<(u32, Option<usize>)>,
     },
 }
 
-/// Change recorded for an op that disappeared without an event.
+/// Change that is recorded if an op disappeared and no pass reported a change.
 const UNREACHABLE: ChangeKind = ChangeKind::Told("removed: its block is unreachable");
 
-/// Near miss: a rule of `simplify` that matches in part.
+/// Near miss: a rule of `simplify` that matches an instruction only in part.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NearRule {
     /// Number of the rule in [`Pipeline::rule`](crate::Pipeline::rule).
     pub rule: u32,
-    /// Text of the instruction that the rule was tried on.
+    /// Text of the instruction to which the rule was applied.
     pub at: String,
-    /// `true` if that instruction is the traced op, not a user of its result.
+    /// `true` if that instruction belongs to the traced op, `false` if it only uses the op's
+    /// result.
     pub is_followed: bool,
-    /// Source text of the first pattern or guard that failed.
+    /// Source text of the first pattern or guard of the rule that does not match.
     pub wanted: &'static str,
-    /// Line of that pattern or guard in the rule's file.
+    /// Line of this pattern or guard in the rule's file.
     pub line: u32,
-    /// Text of what the kernel has instead.
+    /// Text of the instruction or value of the kernel that the pattern or guard does not match.
     pub found: String,
-    /// Extent to which the rule matches.
+    /// How far the rule matches the instruction.
     pub depth: MatchExtent,
 }
 
 impl Trace {
-    /// Creates a trace of the op at a source span.
+    /// Creates a trace of the op with a source span.
     pub fn new(place: Span) -> Trace {
         Trace::of(Some(std::iter::once(place).collect()))
     }
 
-    /// Creates a trace of every op. Changes of the kernel as a whole are not recorded.
+    /// Creates a trace of every op. The trace does not record changes of the kernel as a whole,
+    /// such as packing.
     pub fn all() -> Trace {
         Trace::of(None)
     }
@@ -98,23 +101,25 @@ impl Trace {
         &self.events
     }
 
-    /// Returns the near misses of the latest query of each instruction.
+    /// Returns the near misses of all instructions, from the last time that the rules were applied
+    /// to each of them.
     pub fn near(&self) -> impl Iterator<Item = &NearRule> {
         self.near.iter().flatten()
     }
 
-    /// Returns the near misses of one instruction's latest query.
+    /// Returns the near misses of an instruction, from the last time that the rules were applied to
+    /// it.
     pub fn near_of(&self, inst: Inst) -> &[NearRule] {
         self.asked.get(&inst).and_then(|&number| self.near.get(number)).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns `true` if the instruction belongs to a traced op.
+    /// Returns `true` if an instruction belongs to a traced op.
     pub fn follows(&self, kernel: &Kernel, inst: Inst) -> bool {
         let follows = |place| self.places.as_ref().is_none_or(|places| places.contains(place));
         kernel.insts.get(inst).is_some_and(|data| follows(&data.span))
     }
 
-    /// Returns the instructions that belong to traced ops, in layout order.
+    /// Returns the instructions of the traced ops, in layout order.
     pub fn followed(&self, kernel: &Kernel) -> Vec<Inst> {
         let insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
         insts.copied().filter(|&inst| self.follows(kernel, inst)).collect()
@@ -138,7 +143,8 @@ impl Trace {
         self.events.push(Event { pass: self.pass.clone(), place, how, before, after });
     }
 
-    /// Finishes a pass. If the traced op disappeared without an event, its block was unreachable.
+    /// Ends the trace of a pass. If the traced op has disappeared and the pass reported no change,
+    /// records that its block was unreachable.
     pub(crate) fn end(&mut self, events: usize, before: Vec<Before>, kernel: &Kernel) {
         let Some(place) = before.first().map(|before| before.place) else { return };
         if self.events.len() == events && self.followed(kernel).is_empty() {
@@ -174,16 +180,17 @@ pub(crate) fn traced_insts(trace: Option<&Trace>, kernel: &Kernel) -> Vec<Before
     followed.into_iter().map(|inst| Before::new(kernel, inst)).collect()
 }
 
-/// Interface by which passes report changes. Without a trace, and for instructions that it does not
-/// follow, the methods do nothing.
+/// Interface by which passes report changes. The methods do nothing if there is no trace, or if the
+/// trace does not follow the instruction.
 pub(crate) trait Report {
-    /// Returns the state of a traced instruction before a change.
+    /// Returns the text and the source span of a traced instruction before a change.
     fn before(&self, kernel: &Kernel, inst: Inst) -> Option<Before>;
 
-    /// Records that an instruction was rewritten in place.
+    /// Records that an instruction was changed in place.
     fn changed(&mut self, before: &mut Option<Before>, how: ChangeKind, kernel: &Kernel, inst: Inst);
 
-    /// Records that `made` replaces an instruction and `value` replaces its result.
+    /// Records that the instructions `made` replace an instruction, and that `value` replaces its
+    /// result.
     fn replaced(
         &mut self,
         before: Option<Before>,
@@ -193,13 +200,14 @@ pub(crate) trait Report {
         value: Option<Value>,
     );
 
-    /// Records that `made` replaces several instructions, at the source span of one of them.
+    /// Records that the instructions `made` replace several instructions. `before` is one of them
+    /// and provides the source span.
     fn joined(&mut self, before: Option<Before>, how: ChangeKind, kernel: &Kernel, made: &[Inst]);
 
-    /// Records that the kernel was vectorised over work items.
+    /// Records that the whole kernel was vectorised over its work items.
     fn packed(&mut self, before: Vec<Before>, kernel: &Kernel);
 
-    /// Records the near misses of an instruction to which no rule applies.
+    /// Records the near misses of an instruction to which no rule was applied.
     fn kept(&mut self, rewriter: &mut Rewriter<'_>, inst: Inst);
 }
 
@@ -263,7 +271,7 @@ impl Report for Option<Trace> {
 }
 
 impl Trace {
-    /// Implementation of [`Tell::kept`].
+    /// Implementation of [`Report::kept`].
     fn kept(&mut self, rewriter: &mut Rewriter<'_>, inst: Inst) {
         let kernel = rewriter.kernel();
         let is_followed = self.follows(kernel, inst);

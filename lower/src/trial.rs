@@ -1,5 +1,5 @@
-//! Application of single rules to the witness kernels of their checks, for proofs of the rules. The
-//! module also has entry points for tests of private parts.
+//! Application of single rules to the witness kernels of their checks, by which the rules are
+//! proved. The module also has entry points for tests of private functions.
 
 use halfbyte_ir::{Inst, Kernel, Legality, Op, Rule, Type, Value};
 
@@ -14,16 +14,16 @@ use crate::rewrite::{RULES, Rewriter, RuleBook};
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrialError {
-    /// The number does not belong to a rule of [`rules`].
+    /// No rule of [`rules`] has this number.
     #[error("rule {0} cannot be applied on its own")]
     NoRule(usize),
-    /// The pass did not apply the rule.
+    /// The pass did not apply the rule to this kernel.
     #[error("the rule does not fire; the result is\n{0}")]
     Unused(Box<Kernel>),
     /// The kernel lacks the op that the rule expands.
     #[error("the kernel has no `{0}`")]
     NoRoot(String),
-    /// The result of the expansion contains the expanded op.
+    /// The resulting kernel still contains the op that the rule expands.
     #[error("the expansion contains the op that it expands:\n{0}")]
     Left(Box<Kernel>),
     /// Lowering failed.
@@ -31,20 +31,20 @@ pub enum TrialError {
     Broken(#[from] LowerError),
 }
 
-/// Returns a target with all ops on all types, except where `lacks` returns `true`.
+/// Returns a target that has every op on every type, except those for which `lacks` returns `true`.
 pub fn target(lacks: impl Fn(Op, Type) -> bool) -> Legality {
     let all = Op::ALL.iter().flat_map(|&op| Type::ALL.iter().map(move |&ty| (op, ty)));
     let takes = |op: Op, ty| op.row().types.is_none_or(|set| set.contains(ty));
     Legality::new("test", all.filter(|&(op, ty)| takes(op, ty) && !lacks(op, ty)), |_, _| None)
 }
 
-/// Returns the built-in rules that rewrite instructions, with their numbers in [`RULES`]. All other
-/// rules are helpers of these.
+/// Returns the built-in rules of `simplify` and `expand`, with their numbers in [`RULES`]. All
+/// other rules are helpers of these rules.
 pub fn rules() -> impl Iterator<Item = (usize, &'static Rule)> {
     rewriting(RULES)
 }
 
-/// Returns the rules of a book that rewrite instructions, with their numbers in
+/// Returns the rules of `simplify` and `expand` in a book, with their numbers in
 /// [`RuleBook::rules`].
 pub fn rules_of(book: &'static dyn RuleBook) -> impl Iterator<Item = (usize, &'static Rule)> {
     rewriting(book.rules())
@@ -54,13 +54,13 @@ fn rewriting(rules: &'static [Rule]) -> impl Iterator<Item = (usize, &'static Ru
     rules.iter().enumerate().filter(|(_, rule)| matches!(rule.term, "simplify" | "expand"))
 }
 
-/// Applies a rule of [`RULES`] to a witness kernel by its own pass. Rules of `simplify` run in
-/// `canon`. Rules of `expand` run in `legalise`, on a target that lacks only the op in question and
-/// with only this expansion.
+/// Applies a rule of [`RULES`] to a witness kernel by the pass that uses the rule. `canon` applies
+/// a rule of `simplify`. `legalise` applies a rule of `expand` as the only expansion, on a target
+/// that lacks only the expanded op.
 ///
 /// # Errors
-/// The pass does not apply the rule or produces an ill-formed kernel, or an expansion leaves its
-/// op.
+/// The pass does not apply the rule, the resulting kernel is ill-formed, or an expanded op is still
+/// there.
 pub fn apply(rule: usize, kernel: &mut Kernel) -> Result<(), TrialError> {
     apply_by(None, rule, kernel)
 }
@@ -84,19 +84,18 @@ fn apply_by(book: Option<&'static dyn RuleBook>, rule: usize, kernel: &mut Kerne
     }
     let op = row.pattern.trim_start_matches(|c| c != '(').trim_start_matches('(');
     let op = op.split([' ', ')']).next().unwrap_or_default();
-    // A term for a fixed number of operands is named after the op and that number. Some op names
-    // end in such a digit themselves.
+    // The name of an ISLE term may end in the number of its operands, but so may the name of an op.
     let is_op = Op::ALL.iter().any(|known| known.row().ident == op);
     let op = if is_op { op } else { op.trim_end_matches(['2', '4']) };
-    // The checked instruction is the last one with this op, except those that the witness adds at
-    // both ends.
+    // The op under test is the last instruction with this op, except for the instructions that the
+    // witness kernel adds before and after the check.
     let of_check = |inst: Inst| {
         let name = kernel.result(inst).and_then(|value| kernel.value_name(value)).unwrap_or("");
         kernel.insts[inst].op.row().ident == op && !name.ends_with("_out") && !name.ends_with("_zero")
     };
     let root = insts(kernel).filter(|&inst| of_check(inst)).last().map(|inst| form(kernel, inst));
     let root = root.ok_or_else(|| TrialError::NoRoot(op.to_owned()))?;
-    // Every target lacks the ops that convert FP8, but may have the op on other operands.
+    // No target converts FP8, so the op stays available for other operand types.
     let is_lacked_anyway = root.2.is_some_and(Type::is_fp8);
     let lacking = target(|op, ty| !is_lacked_anyway && (op, ty) == (root.0, root.1));
     rewrite(rule, kernel, &legalise, Context::new(&lacking).with_only_expansion(rule))?;
@@ -104,7 +103,8 @@ fn apply_by(book: Option<&'static dyn RuleBook>, rule: usize, kernel: &mut Kerne
     if insts(kernel).any(is_left) { Err(TrialError::Left(Box::new(kernel.clone()))) } else { Ok(()) }
 }
 
-/// Returns the op and type of an instruction, and the source type of a conversion.
+/// Returns the op and the type of an instruction, and the operand type if the instruction is a
+/// conversion.
 fn form(kernel: &Kernel, inst: Inst) -> (Op, Type, Option<Type>) {
     let data = &kernel.insts[inst];
     let converted = kernel.args(inst).first().filter(|_| data.op.row().convert.is_some());
@@ -124,21 +124,22 @@ fn rewrite(rule: usize, kernel: &mut Kernel, pipeline: &Pipeline, mut context: C
 
 // Entry points for the tests of this crate.
 
-/// Returns the range of the lanes of an integer value, as signed numbers. `tests/range.rs` checks
-/// it.
+/// Returns the range of the lanes of an integer value as signed numbers, for the test
+/// `tests/range.rs`.
 pub fn value_range(kernel: &Kernel, value: Value) -> Range {
     range::of(kernel, value)
 }
 
-/// Returns the rules of `simplify` that match an instruction as a whole when they are interpreted,
-/// with their numbers in [`RULES`]. `tests/trace.rs` compares them with [`applied_rule`].
+/// Returns the rules of `simplify` that match an instruction completely according to the
+/// interpreter of rules, with their numbers in [`RULES`]. The test `tests/trace.rs` compares them
+/// with [`applied_rule`].
 pub fn matching_rules(kernel: &mut Kernel, inst: Inst) -> Vec<(u32, &'static Rule)> {
     let walks = Rewriter::new(kernel, &[]).walk_simplify(inst);
     walks.into_iter().filter(|(.., walk)| walk.miss.is_none()).map(|(number, rule, _)| (number, rule)).collect()
 }
 
 /// Returns the number of the rule of `simplify` that the compiled rules apply to an instruction, if
-/// any. `tests/trace.rs` compares it with [`matching_rules`].
+/// any. The test `tests/trace.rs` compares it with [`matching_rules`].
 pub fn applied_rule(kernel: &mut Kernel, inst: Inst) -> Option<u32> {
     let mut rewriter = Rewriter::new(kernel, &[]);
     rewriter.simplify(inst).and_then(|_| rewriter.fired().first().copied())

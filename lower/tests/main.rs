@@ -1,4 +1,4 @@
-//! Tests of the passes.
+//! Tests of the lowering passes.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
 
 mod common;

@@ -1,5 +1,5 @@
-//! Packed kernels compute the same as the original ones. Kernels that cannot be packed are refused
-//! with a reason.
+//! Tests of packing: a packed kernel computes the same results as the kernel before packing. A
+//! kernel that cannot be packed is refused with a reason.
 
 use crate::common::kernel;
 use crate::common::pack::{same, try_lower, vectors};
@@ -7,7 +7,8 @@ use halfbyte_ir::Kernel;
 
 const PASSES: &str = "fold canon gvn canon merge dce pack";
 
-/// Packs a kernel, compares its runs with those of the original, and returns the packed kernel.
+/// Packs a kernel, compares its results with those of the kernel before packing, and returns the
+/// packed kernel.
 fn packs_by(text: &str, passes: &str, an_item: u32) -> Kernel {
     let before = kernel(text);
     let mut after = before.clone();
@@ -21,7 +22,8 @@ fn packs_by(text: &str, passes: &str, an_item: u32) -> Kernel {
     after
 }
 
-/// Packs a kernel that accesses `an_item` elements per item, with several pipelines.
+/// Packs a kernel that accesses `an_item` elements per item by several pipelines, and compares the
+/// results.
 fn packs_rows(text: &str, an_item: u32) -> Kernel {
     packs_by(text, "pack", an_item);
     packs_by(text, "pack legalise gvn dce", an_item);
@@ -36,7 +38,8 @@ fn items(kernel: &Kernel) -> u32 {
     kernel.packing.as_ref().unwrap().items
 }
 
-/// Returns a one-block kernel that loads `%a` and `%b` at item `%i`, runs `body`, and stores `%r`.
+/// Returns a kernel of one block that loads `%a` and `%b` at the item index `%i`, executes `body`,
+/// and stores `%r`.
 fn straight(element: &str, result: &str, body: &str) -> String {
     format!(
         "kernel @k(%s: {element}, %n: i32, %x: in {element}, %y: in {element}, %z: out {result}) {{
@@ -375,7 +378,8 @@ fn uniform_branches_around_accesses_guard_them() {
     assert!(packed.to_string().contains("uniform out i32"), "{packed}");
 }
 
-/// Returns a kernel with a loop. `body` uses `%k` and `%acc` and defines `%next`.
+/// Returns a kernel with a loop. `body` reads the loop parameters `%k` and `%acc` and defines
+/// `%next`.
 fn looped(head: &str, body: &str, test: &str) -> String {
     format!(
         "kernel @k(%n: i32, %w: i32, %x: in i8x4, %v: in i32, %y: out i8x4, %z: out i32) {{
@@ -437,13 +441,13 @@ fn counted_loops() {
             ),
         );
         if cc == "ne" || (step, cc) == ("-1", "gt_u") {
-            // The loop runs 2^32 iterations if the counter starts at the bound.
+            // The loop has 2^32 iterations if the counter starts at the bound.
             let refusals = try_lower(&mut kernel(&bottom), "pack", &vectors(30)).unwrap_err();
             assert!(refusals[0].to_string().contains("trip count"));
         } else {
             packs_rows(&bottom, 1);
         }
-        // The same loop with the opposite condition and exchanged branch targets.
+        // The same loop with the opposite exit condition and exchanged branch targets.
         let swapped = looped(
             &head,
             &format!("%c = icmp.{cc}.i32 %k, {bound}\n  %m = not.i1 %c\n  br_if %m, ^done(%acc), ^body\n^body:"),
@@ -496,7 +500,7 @@ fn nested_loops_and_strides_by_parameters() {
   ret
 }";
     let before = kernel(text);
-    // A later row loads the values stored here, and only a window keeps that order.
+    // A later row of items loads the stored values, and only a window preserves this order.
     let mut after = before.clone();
     assert_eq!(try_lower(&mut after, "pack", &vectors(30)), Ok(()));
     assert!(after.to_string().contains("whole inout i8x4 of %z"), "{after}");
@@ -506,7 +510,8 @@ fn nested_loops_and_strides_by_parameters() {
 #[test]
 fn loops_that_vary() {
     for test in [
-        // Exit tests at the top, at the end, in the middle, and in two places.
+        // Loops with the exit test at the start, at the end, and in the middle, and a loop with two
+        // exit tests.
         "%c = icmp.lt_s.i32 %k, %bound
   br_if %c, ^body, ^done(%acc)
 ^body:
@@ -552,8 +557,8 @@ fn loops_that_vary() {
     }
 }
 
-/// Returns a kernel with two loops. Items leave the first one in different iterations. The second
-/// one contains loads and depends on values of the first.
+/// Returns a kernel with two loops. Items leave the first loop in different iterations. The second
+/// loop contains loads and depends on values of the first one.
 fn after_a_loop(inside: &str, step: &str, bound: &str) -> String {
     format!(
         "kernel @k(%n: i32, %x: in i8x4, %z: out i8x4) {{
@@ -587,7 +592,8 @@ fn after_a_loop(inside: &str, step: &str, bound: &str) -> String {
 
 #[test]
 fn counted_loops_behind_loops_that_vary() {
-    // These values are loop-invariant, so they are computed before the loop.
+    // Each `step` and `bound` is loop-invariant in the first loop, so packing computes it before
+    // that loop.
     for (inside, step, bound) in [
         ("%one = const.i32 1", "%one", "%n"),
         ("%one = const.i32 1\n  %m = add.i32 %n, %one", "%one", "%m"),
@@ -786,7 +792,8 @@ fn traps_are_those_of_the_items() {
     }
 }
 
-/// Branches that are uniform for the items that reach them, but not for other items.
+/// Tests branches whose condition is uniform for all items that reach the branch, but differs for
+/// the other items.
 #[test]
 fn branches_of_some_items() {
     let before = kernel(include_str!("kernels/branches_of_some_items.hb"));

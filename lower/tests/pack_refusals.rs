@@ -1,10 +1,10 @@
-//! Kernels that cannot be packed are refused with all ops, source locations and reasons, and stay
-//! unchanged.
+//! Tests of kernels that cannot be packed. A refusal names every unsupported op with its source
+//! location and a reason, and leaves the kernel unchanged.
 
 use crate::common::kernel;
 use crate::common::pack::{try_lower, vectors};
 
-/// Returns the refusals of a kernel, each with the source text at its location.
+/// Returns the refusals of a kernel, each with the source text at its source location.
 fn refusals_of(text: &str, max_streams: usize) -> Vec<String> {
     let before = kernel(text);
     let mut after = before.clone();
@@ -28,8 +28,8 @@ fn refuses(body: &str, expected: &[&str]) {
     assert_eq!(refusals(BUFFERS, body), expected);
 }
 
-/// Returns the expected reason for a non-affine index of an access with less than a word's
-/// alignment.
+/// Returns the expected reason for an access whose index is not affine and whose alignment is less
+/// than a 32-bit word.
 fn not_affine(on: &str) -> String {
     let why = "its index is not affine in `item_id`, `i32` parameters and loop counters: it depends on";
     format!("{why} {on}, {ACROSS}")
@@ -111,7 +111,7 @@ fn an_index_that_a_branch_chooses() {
     );
 }
 
-/// The reported cause is the initial value of the loop's counter, not the counter itself.
+/// The refusal names the initial value of the loop counter as the cause, not the counter itself.
 #[test]
 fn a_counter_that_begins_with_a_product() {
     refuses(
@@ -132,7 +132,8 @@ fn trips_that_are_not_known() {
     let first = "%zero = const.i32 0; %one = const.i32 1; %two = const.i32 2; %v = load %t[%i]; br ^loop(%zero)\n^loop(%k: i32):; ";
     let last = "\n^done:; store %a, %y[%i]; ret";
     for test in [
-        // Divergent bounds, steps without a known trip count, and loops that may not end.
+        // Loops with a divergent bound, with a step that leaves the trip count unknown, or that may
+        // not end.
         "%k2 = add.i32 %k, %one; %c = icmp.lt_s.i32 %k2, %v",
         "%k2 = add.i32 %k, %two; %c = icmp.lt_s.i32 %k2, %n",
         "%k2 = add.i32 %k, %n; %c = icmp.lt_s.i32 %k2, %w",
@@ -193,7 +194,8 @@ fn a_counter_behind_its_loop() {
 
 #[test]
 fn a_step_that_items_keep() {
-    // The step is 1 for all items that entered the first loop, and 0 for the others.
+    // The step of the second loop is 1 for all items that entered the first loop, and 0 for the
+    // other items.
     refuses(
         "%zero = const.i32 0; %one = const.i32 1; %two = const.i32 2; %most = and.i32 %i, %two; br ^apart(%zero)
 ^apart(%j: i32):
@@ -229,7 +231,8 @@ fn loops_without_shape() {
 fn loads_of_what_was_stored() {
     let read = "it may overlap an earlier store of the same work item at a different address";
     for (store, load) in [
-        // Other bytes of the same element, other types, and addresses that may be equal.
+        // Loads of other bytes of the stored element, loads of another type, and addresses that may
+        // equal the stored one.
         ("store %a, %y[%i]", "%b = load.i32 %y[%i] align 1"),
         ("store %a, %y[%i]", "%b = load.i16 %y[%i] step 4 align 1"),
         ("store %a, %y[%n]", "%b = load.i8x4 %y[%w] align 1"),
@@ -269,8 +272,8 @@ fn loads_and_stores_of_later_iterations() {
         &kernel("store %v, %y[%row]", "%a = load %y[%row] align 1"),
         &[&format!("{read} (%a = load %y[%row] align 1)")],
     );
-    // The first iteration loads the value stored before the loop, later iterations one stored in
-    // the loop.
+    // The load in the first iteration returns the value stored before the loop. In later
+    // iterations, it returns the value stored in the loop.
     let before = kernel("store %a2, %y[%i]", "%a = load %y[%i] align 1\n  %a2 = add.i8x4 %a, %v");
     let before = before.replace("br ^loop(%zero)", "store %v, %y[%i]; br ^loop(%zero)");
     refuses(&before, &[&format!("{read} (%a = load %y[%i] align 1)")]);
@@ -295,7 +298,7 @@ fn more_streams_than_there_are() {
         refusals_of(text, 1),
         ["test cannot do `store.i8x4`: the kernel needs 2 memory streams, but the target has 1 (store %c, %y[%i])"]
     );
-    // Both loads have the same traversal and share a stream.
+    // Both loads access the same elements in the same order, so they share a stream.
     assert!(try_lower(&mut kernel(text), "pack", &vectors(2)).is_ok());
 }
 

@@ -25,7 +25,7 @@ fn a_pass_is_found_by_name() {
     assert_eq!(said, format!("unknown pass `legalize`, did you mean `legalise`?; the passes are {known}"));
 }
 
-/// Observer that records the passes.
+/// Observer that records the name of each pass, and `true` if the pass changed the kernel.
 #[derive(Default)]
 struct Notes(Vec<(String, bool)>);
 

@@ -1,7 +1,7 @@
-//! Passes preserve the semantics of random kernels, on targets that lack random ops and for packed
-//! kernels.
+//! Tests on random kernels: passes preserve the semantics, on targets that lack random ops and for
+//! packed kernels.
 //!
-//! Runs are reproducible; `HALFBYTE_SEED=N` selects other kernels.
+//! The kernels are the same in every run. `HALFBYTE_SEED=N` selects other kernels.
 
 use std::collections::BTreeSet;
 
@@ -15,14 +15,15 @@ use halfbyte_lower::trial::target;
 const ALL: &str = "fold canon unroll gvn if_convert canon merge licm dce legalise gvn licm dce";
 const PACKED: [&str; 2] = ["pack", "fold canon gvn canon merge dce pack legalise gvn dce"];
 
-/// Numbers of items: fewer than the lanes of a vector, as many, more, and many more.
+/// Numbers of items in a launch: less than the lanes of a vector, equal, one more, and several
+/// vectors.
 const ITEMS: [u32; 5] = [1, 3, 16, 17, 50];
 
 fn seed() -> Random {
     Random(std::env::var("HALFBYTE_SEED").map_or(0, |seed| seed.parse().unwrap()))
 }
 
-/// Returns a target that lacks about a quarter of the pure ops, except the simplest ones and
+/// Returns a target that lacks about a quarter of the pure ops. It always has the simplest ops and
 /// integer constants of at most 32 bits.
 fn with_gaps(gaps: u64) -> Legality {
     target(|op, ty| {
@@ -33,12 +34,12 @@ fn with_gaps(gaps: u64) -> Legality {
     })
 }
 
-/// Compares two kernels on several launches, some of which trap. Returns `true` if any launch
-/// succeeds.
+/// Compares the results of two kernels in several launches, some of which trap. Returns `true` if
+/// at least one launch does not trap.
 fn same(before: &Kernel, after: &Kernel, random: &mut Random) -> bool {
     let launch = |&items: &u32| {
         let mut args = arguments(before, items, random);
-        // Occasionally, a buffer is too short for most items.
+        // In some launches, a buffer is too short for most items.
         let cut = random.below(4 * args.len());
         if let Some(arg) = args.get_mut(cut).filter(|arg| arg.len() > 64) {
             arg.truncate(64);
@@ -72,14 +73,14 @@ fn is_vector(ty: Type) -> bool {
     !ty.is_scalar()
 }
 
-/// Returns the ops of a kernel that a target lacks.
+/// Returns the ops of a kernel that the target lacks.
 fn lacked(kernel: &Kernel, legality: &Legality) -> Vec<(Op, Type)> {
     let insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts).map(|&inst| &kernel.insts[inst]);
     insts.map(|data| (data.op, data.ty)).filter(|&(op, ty)| !legality.is_native(op, ty)).collect()
 }
 
-/// Scalarisation covers every vector op, on a target that can only move vectors and on a target
-/// that only has their bitcasts.
+/// Scalarisation handles every vector op. One target can only move vectors, the other one has only
+/// their bitcasts.
 #[test]
 fn scalarising_keeps_the_meaning() {
     let moves = |op| matches!(op, Op::Split | Op::Concat | Op::Bitcast | Op::Load | Op::Store);
@@ -117,8 +118,8 @@ fn scalarising_keeps_the_meaning() {
 }
 
 /// Returns `true` for ops that random kernels need not contain: conversions of wide types, ops that
-/// scalarisation itself creates, ops of a single target, and `swizzle`, whose lanes are known only
-/// at run time.
+/// scalarisation itself creates, ops of a single target, and `swizzle`, whose lane numbers are only
+/// known at run time.
 fn is_undrawn(op: Op) -> bool {
     let by_way_of_wide = [Op::Sext, Op::Zext, Op::Trunc, Op::NarrowSatS, Op::NarrowSatU, Op::NarrowSatUU];
     let made = [Op::MulWideS, Op::MulWideU, Op::Concat, Op::Split, Op::Intrinsic, Op::Swizzle];

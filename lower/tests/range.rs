@@ -1,4 +1,4 @@
-//! Tests of the ranges of values.
+//! Tests of the value range analysis.
 
 use std::ops::RangeInclusive;
 
@@ -6,7 +6,7 @@ use halfbyte_lower::trial::value_range;
 
 use crate::common::kernel;
 
-/// Returns the range of `%r` after these lines.
+/// Returns the range of `%r` in a kernel with these lines.
 fn range(lines: &str) -> RangeInclusive<i128> {
     let text = format!("kernel @k(%a: i8, %b: i16, %v: i8x4) {{\n^entry:\n{lines}\nret\n}}");
     let kernel = kernel(&text);
@@ -32,9 +32,9 @@ fn ranges_follow_from_definitions() {
     }
 }
 
-/// The range is the full type if a result may wrap, for example a product of unsigned bytes in
-/// a signed halfword. The same holds for unsupported ops and for definitions beyond the maximum
-/// depth.
+/// The range is that of the type if a result may wrap, for example a product of unsigned bytes in a
+/// signed half-word. It is also that of the type for unsupported ops, and for definitions beyond
+/// the maximum depth.
 #[test]
 fn what_may_wrap_is_anything() {
     for (lines, expected) in [

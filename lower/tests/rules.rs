@@ -1,5 +1,5 @@
-//! Tests of rules and their checks. `halfbyte prove` proves the rules; the workspace tests run a
-//! sample of these proofs.
+//! Tests of the rules: each rule has a check. `halfbyte prove` proves the rules by these checks, and
+//! the workspace tests run a sample of the proofs.
 
 use halfbyte_ir::Rule;
 use halfbyte_lower::trial;

@@ -1,4 +1,5 @@
-//! Tests of the trace of an op through the passes, and of the interpreted rules that it uses.
+//! Tests of the trace of an op through the passes, and of the interpreter of rules that the trace
+//! uses.
 
 use halfbyte_ir::Inst;
 use halfbyte_ir::witness::witnesses;
@@ -8,7 +9,7 @@ use halfbyte_lower::{Context, Pipeline};
 
 use crate::common::kernel;
 
-/// The interpreted rules and the compiled rules choose the same rule, on a witness kernel of
+/// The interpreter of rules and the compiled rules choose the same rule for a witness kernel of
 /// every check.
 #[test]
 fn walks_agree_with_rewriting() {

@@ -1,8 +1,8 @@
-//! Legalisation of wide lanes by pairs of half-words and by byte planes preserves their values,
-//! also across blocks.
+//! Tests of wide lanes: legalisation by pairs of half-words or by byte planes preserves their
+//! values, also across blocks.
 //!
-//! Runs are reproducible; `HALFBYTE_SEED=N` selects other kernels, and `HALFBYTE_SUMS=N` their
-//! number.
+//! The kernels are the same in every run. `HALFBYTE_SEED=N` selects other kernels, and
+//! `HALFBYTE_SUMS=N` sets their number.
 
 use crate::common::pack::{same_on, try_lower};
 use halfbyte_ir::builder::Builder;
@@ -14,7 +14,7 @@ use halfbyte_lower::trial::target;
 const WIDE: [Type; 2] = [Type::I16X16, Type::I32X16];
 const NARROWING: [Op; 4] = [Op::Trunc, Op::NarrowSatS, Op::NarrowSatU, Op::NarrowSatUU];
 
-/// Returns a target without wide values that assembles vectors from words.
+/// Returns a target that has no wide values and assembles vectors from 32-bit words.
 fn without_wide_lanes() -> Legality {
     target(|op, ty| {
         let takes_wide = NARROWING.contains(&op) || matches!(op, Op::MulWideS | Op::MulWideU);
@@ -42,7 +42,7 @@ impl Sums<'_> {
         self.b.kernel().ty(value)
     }
 
-    /// Returns the latest or an earlier value of a type, or a new one.
+    /// Returns a value of the type: the latest one, an earlier one, or a new one.
     fn of(&mut self, ty: Type) -> Value {
         let known: Vec<Value> = self.wide.iter().copied().filter(|&value| self.ty(value) == ty).collect();
         match known.last() {
@@ -121,7 +121,8 @@ impl Sums<'_> {
         }
     }
 
-    /// Passes a value of each wide type around a loop and to a following block.
+    /// Passes a value of each wide type as a block argument, around a loop and to the block after
+    /// it.
     fn passed(&mut self) {
         let initial: Vec<Value> = WIDE.iter().map(|&ty| self.of(ty)).collect();
         let (zero, trips) = (self.b.int(Type::I32, 0), self.random.below(3) as i64);
@@ -203,8 +204,8 @@ fn wide_sums_keep_their_meaning() {
     assert!(in_pairs > count / 16, "only {in_pairs} of {count} in pairs");
 }
 
-/// Returns `true` if wide lanes are a sum of few bytes, or such a sum shifted to the right. `most`
-/// is the remaining number of bytes.
+/// Returns `true` if wide lanes are a sum of at most `most` bytes, or a right shift of such a sum.
+/// Subtracts the bytes from `most`.
 fn is_sum_of_bytes(kernel: &Kernel, value: Value, most: &mut u32) -> bool {
     let Some(inst) = kernel.def_inst(value) else { return false };
     let args = kernel.args(inst);
@@ -220,7 +221,8 @@ fn is_sum_of_bytes(kernel: &Kernel, value: Value, most: &mut u32) -> bool {
     }
 }
 
-/// Returns `true` for narrowings that the target computes at once; all others use planes.
+/// Returns `true` for a narrowing that the target computes with one instruction. All other
+/// narrowings need byte planes.
 fn narrows_sums(kernel: &Kernel, inst: Inst) -> bool {
     kernel.insts[inst].op == Op::Trunc && is_sum_of_bytes(kernel, kernel.args(inst)[0], &mut 16)
 }

@@ -1,10 +1,14 @@
 //! Scheduling of packed kernels to reduce register pressure.
 //!
-//! A packed kernel computes some ops item by item: sixteen times the same op, then sixteen times
-//! the next. As many values are live at once. If they exceed the registers, the pass reorders each
-//! block depth first from its effects. Of an op's operands, the one that needs the most registers
-//! comes first (Sethi and Ullman). Accesses keep their order. The new order is used if it has
-//! clearly fewer live values beyond the registers, summed over all instructions.
+//! A packed kernel computes some ops item by item: it executes an op sixteen times, then the next
+//! op sixteen times. Up to sixteen results are therefore live at once. If the live values exceed
+//! the registers, the pass reorders each block by a depth-first search from its instructions with
+//! side effects. The search visits the operand that needs the most registers first (Sethi and
+//! Ullman). Loads and stores keep their order.
+//!
+//! The cost of an order is the number of live values beyond the registers, summed over all
+//! instructions. The new order is used if its cost is less than the old one by the factor
+//! [`WORTH`].
 
 use cranelift_entity::{EntitySet, SecondaryMap};
 use halfbyte_ir::{Block, Flow, Inst, Kernel, Op, Type, Value};
@@ -30,7 +34,7 @@ fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let mut live = None;
     for block in flow.reverse_postorder() {
         let insts = &kernel.blocks[block].insts;
-        // A block with at most as many instructions as registers is skipped.
+        // Values of a block with at most as many instructions as registers need no spill slots.
         if insts.len() <= lanes.registers {
             continue;
         }
@@ -59,19 +63,20 @@ fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// Required reduction factor of the live values beyond the registers. A new order costs the bundle
-/// scheduler some freedom, because it moves no instruction past the end of a register's live range.
+/// Factor by which a new order must reduce the number of live values beyond the registers. A new
+/// order gives the bundle scheduler less freedom, because no instruction may move past the end of a
+/// register's live range.
 const WORTH: usize = 4;
 
-/// A register file.
+/// A register file of the target.
 #[derive(Clone, Copy)]
 enum File {
     Scalars,
     Vectors,
 }
 
-/// Returns the register file of a value. Constants are immediates, and sums of products are in no
-/// register.
+/// Returns the register file that holds a value. A constant needs no register because it is an
+/// immediate, and a sum of products is held in the accumulator.
 fn file(kernel: &Kernel, value: Value) -> Option<File> {
     let is_constant = kernel.def_inst(value).is_some_and(|inst| kernel.const_bits(inst).is_some());
     match kernel.ty(value) {
@@ -82,7 +87,7 @@ fn file(kernel: &Kernel, value: Value) -> Option<File> {
     }
 }
 
-/// Returns the operands of an instruction, block arguments included.
+/// Returns the operands of an instruction, and the block arguments that it passes.
 fn read<'k>(kernel: &'k Kernel, inst: Inst) -> impl Iterator<Item = Value> + 'k {
     let handed_on = kernel.targets(inst).iter().flat_map(|call| kernel.call_args(call));
     kernel.args(inst).iter().chain(handed_on).copied()
@@ -115,7 +120,8 @@ fn live_out(kernel: &Kernel, flow: &Flow) -> SecondaryMap<Block, EntitySet<Value
     live
 }
 
-/// Returns the number of live values beyond the registers, summed over all instructions.
+/// Returns the number of live values that exceed the registers, summed over all instructions of a
+/// block.
 fn beyond(kernel: &Kernel, insts: &[Inst], live_out: &EntitySet<Value>, registers: usize) -> usize {
     let mut alive = live_out.clone();
     let mut counts = [0usize; 2];
@@ -144,7 +150,7 @@ fn beyond(kernel: &Kernel, insts: &[Inst], live_out: &EntitySet<Value>, register
     sum
 }
 
-/// Returns the instructions of a block in depth-first order from its effects.
+/// Returns the instructions of a block in depth-first order from the roots that `start` selects.
 fn depth_first(kernel: &Kernel, block: Block, start: RootOrder) -> Vec<Inst> {
     let insts = &kernel.blocks[block].insts;
     let mut of_block = EntitySet::with_capacity(kernel.insts.len());
@@ -153,7 +159,7 @@ fn depth_first(kernel: &Kernel, block: Block, start: RootOrder) -> Vec<Inst> {
         read(kernel, inst).filter_map(|value| kernel.def_inst(value)).filter(|&def| of_block.contains(def))
     };
     let needs = needs(kernel, insts, operands);
-    // An access depends on the access before it.
+    // Each load or store depends on the one before it, so that their order is kept.
     let mut access_before: SecondaryMap<Inst, Option<Inst>> = SecondaryMap::new();
     let mut last = None;
     for &inst in insts.iter().filter(|&&inst| !kernel.insts[inst].op.is_pure()) {
@@ -168,7 +174,7 @@ fn depth_first(kernel: &Kernel, block: Block, start: RootOrder) -> Vec<Inst> {
         RootOrder::Words => words(kernel, &body, false),
         RootOrder::Vectors => words(kernel, &body, true),
     };
-    // Values without a use in the block are used by other blocks.
+    // The remaining roots are the values that only other blocks use.
     let with_effect = body.iter().filter(|&&inst| !kernel.insts[inst].op.is_pure());
     for &root in words.iter().chain(with_effect).chain(&body).chain(&ends) {
         stack.push((root, false));
@@ -183,8 +189,8 @@ fn depth_first(kernel: &Kernel, block: Block, start: RootOrder) -> Vec<Inst> {
             stack.push((inst, true));
             let first = stack.len();
             stack.extend(operands(inst).map(|operand| (operand, false)));
-            // The top of the stack is visited first: the previous access, then the operand with the
-            // greatest need, then the first of equal ones.
+            // The top of the stack is visited first: the previous access, then the operands by
+            // decreasing need of registers. Among equal operands, the first one is visited first.
             if let Some(operands) = stack.get_mut(first..) {
                 operands.reverse();
                 operands.sort_by_key(|&(operand, _)| needs[operand]);
@@ -195,14 +201,14 @@ fn depth_first(kernel: &Kernel, block: Block, start: RootOrder) -> Vec<Inst> {
     ordered
 }
 
-/// First roots of a depth-first order.
+/// Instructions at which the depth-first search begins.
 #[derive(Clone, Copy)]
 enum RootOrder {
-    /// Instructions with effects.
+    /// Instructions with side effects.
     Effects,
-    /// Words assembled from scalars, then instructions with effects.
+    /// Words that are assembled from scalars, then instructions with side effects.
     Words,
-    /// Words and vectors assembled from scalars, then instructions with effects.
+    /// Words and vectors that are assembled from scalars, then instructions with side effects.
     Vectors,
 }
 
@@ -210,8 +216,9 @@ impl RootOrder {
     const ALL: [RootOrder; 3] = [RootOrder::Effects, RootOrder::Words, RootOrder::Vectors];
 }
 
-/// Returns the instructions that assemble scalars, ordered by the first item that each depends on.
-/// Values that several results of an item share are then computed close to their uses.
+/// Returns the instructions that assemble words, and vectors if `and_vectors`, from scalars. They
+/// are ordered by the first item on which each depends, so that a value that several results of an
+/// item use is computed close to its uses.
 fn words(kernel: &Kernel, insts: &[Inst], and_vectors: bool) -> Vec<Inst> {
     let is_scalar = |value: Value| matches!(file(kernel, value), Some(File::Scalars));
     let mut firsts: SecondaryMap<Inst, usize> = SecondaryMap::with_default(usize::MAX);
@@ -230,8 +237,8 @@ fn words(kernel: &Kernel, insts: &[Inst], and_vectors: bool) -> Vec<Inst> {
     words
 }
 
-/// Estimates the registers that each instruction needs if its operands are computed one after
-/// another.
+/// Returns an estimate of the number of registers that each instruction needs if its operands are
+/// computed one after another.
 fn needs<I: Iterator<Item = Inst>>(
     kernel: &Kernel,
     insts: &[Inst],

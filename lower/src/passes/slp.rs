@@ -1,15 +1,18 @@
 //! Superword-level parallelism: packs neighbouring scalars into the lanes of a word.
 //!
-//! Loading, computing and storing two adjacent halves takes two instructions per step. As the lanes
-//! of an `f16x2`, they take one. The same holds for pairs of `i16` and for four `i8`.
+//! Loading, computing and storing two adjacent halves takes two instructions for each step. As the
+//! two lanes of an `f16x2`, they take one instruction. The same applies to pairs of `i16` and to
+//! four `i8`.
 //!
-//! The search begins at stores to neighbouring elements without other accesses between them, the
-//! first at a multiple of the word's size. It also begins at halves that a `concat` assembles to a
-//! word, as for a wide store. From there it follows operands through ops that do the same in every
-//! lane, including selects by a compare per lane. It ends at loads of neighbouring elements and at
-//! parts of wide loads. Other operands are assembled: a splat, constants or the lanes of a vector
-//! are free, and any other value costs one instruction per lane. A load or op is packed only if
-//! nothing else uses its results. The word is used only if it saves instructions.
+//! A search begins at stores to neighbouring elements, if no other access lies between them and the
+//! first address is a multiple of the word's size. Another search begins at a `concat` that
+//! assembles halves to a word, as for a wide store. The search follows the operands through ops
+//! that are the same in every lane, including selects by one comparison for each lane. It ends at
+//! loads of neighbouring elements and at parts of wide loads.
+//!
+//! All other operands are assembled. A splat, constants, and the lanes of a vector need no
+//! instruction; other values need one instruction for each lane. A load or op is packed only if
+//! nothing else uses its results, and the word is packed only if this saves instructions.
 
 use cranelift_entity::{EntitySet, SecondaryMap};
 use halfbyte_ir::op::{ArgType, ResultType};
@@ -33,7 +36,7 @@ pub(super) const PASS: BuiltIn = BuiltIn {
     run,
 };
 
-/// Maximum number of groups per word. The remaining operands are assembled from lanes.
+/// Maximum number of lane groups for one word. Further operands are assembled from their lanes.
 const MAX_GROUPS: usize = 64;
 /// Maximum number of lanes of a word.
 const MAX_LANES: usize = 4;
@@ -41,7 +44,7 @@ const MAX_LANES: usize = 4;
 type Lanes<T> = SmallVec<[T; MAX_LANES]>;
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
-    // If work items share vectors, neighbouring items are the lanes.
+    // On targets whose items share vectors, the lanes are the values of neighbouring items.
     if context.legality.lanes().is_some() {
         return false;
     }
@@ -72,7 +75,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// Returns the one-word vector type with lanes of a scalar type.
+/// Returns the 32-bit vector type whose lanes have a scalar type.
 fn word_of(ty: Type) -> Option<Type> {
     match ty {
         Type::F16 => Some(Type::F16X2),
@@ -83,46 +86,47 @@ fn word_of(ty: Type) -> Option<Type> {
     }
 }
 
-/// Returns the word type and the lanes of a `concat` of scalar halves. Integer words begin only at
-/// stores, because targets have fewer packed integer ops.
+/// Returns the word type and the lanes of a `concat` of halves. Integers are only packed from
+/// stores on, because targets have fewer ops on packed integers.
 fn joined(kernel: &Kernel, inst: Inst) -> Option<(Type, Lanes<Value>)> {
     let (data, lanes) = (&kernel.insts[inst], kernel.args(inst));
     let is_joined = data.op == Op::Concat && data.ty.is_half() && lanes.iter().all(|&lane| kernel.ty(lane).is_scalar());
     is_joined.then(|| (data.ty, SmallVec::from_slice(lanes)))
 }
 
-/// Values that become the lanes of a word.
+/// Scalar values that become the lanes of one word.
 #[derive(Clone, Debug)]
 struct LaneGroup {
     values: Lanes<Value>,
-    /// Type of the word, or of a mask of its lanes.
+    /// Type of the word, or of the mask with the same lanes.
     ty: Type,
     how: WordSource,
-    /// Number of uses of the group as an operand in the word.
+    /// Number of uses of the group as an operand of packed ops.
     uses: u32,
 }
 
-/// Source of a group's word.
+/// How the word of a group is computed.
 #[derive(Clone, Debug)]
 enum WordSource {
-    /// A packed op that replaces the scalar ops `insts`, with these groups as operands.
+    /// By a packed op, which replaces the scalar ops `insts`. `args` are the indices of its
+    /// operands' groups.
     Op { insts: Lanes<Inst>, args: SmallVec<[usize; 3]> },
-    /// A load that replaces the scalar loads.
+    /// By a packed load, which replaces the scalar loads `insts`.
     Load { insts: Lanes<Inst> },
-    /// An existing value.
+    /// The word exists already as this value.
     Whole(Value),
-    /// A part of a wider value.
+    /// The word is part `number` of a wider value.
     Part { of: Value, number: u8 },
-    /// A constant.
+    /// The word is a constant.
     Const([u64; 8]),
-    /// A splat of one value.
+    /// The word is a splat of one scalar value.
     Splat,
-    /// A `concat` of the scalar values.
+    /// The word is a `concat` of the scalar values.
     Concat,
 }
 
 impl WordSource {
-    /// Returns the replaced instructions.
+    /// Returns the scalar instructions that the packed instruction replaces.
     fn insts(&self) -> &[Inst] {
         match self {
             WordSource::Op { insts, .. } | WordSource::Load { insts } => insts,
@@ -131,19 +135,20 @@ impl WordSource {
     }
 }
 
-/// A packed word and its computation.
+/// A word that is worth packing, and its computation.
 struct Word {
     begin: Root,
     ty: Type,
-    /// Groups of the computation, operands first; the last group is the word itself.
+    /// Lane groups of the computation. Operands precede their users, so the last group is the word
+    /// itself.
     groups: Vec<LaneGroup>,
 }
 
-/// Root of a packed word.
+/// Instructions at which the packing of a word begins.
 enum Root {
-    /// Neighbouring stores, which become one store.
+    /// Stores to neighbouring elements, which become one store.
     Stores(Lanes<Inst>),
-    /// The `concat` of the lanes, which becomes the packed op.
+    /// A `concat` of the lanes, which the packed op replaces.
     Joined(Inst),
 }
 
@@ -158,12 +163,12 @@ impl Word {
     }
 }
 
-/// Position of an instruction in the current block.
+/// Position of an instruction in the block that is searched.
 #[derive(Clone, Copy, Default)]
 struct Position {
-    /// Index in the block plus one; zero for instructions of other blocks.
+    /// Index of the instruction in the block plus one; 0 for instructions of other blocks.
     at: u32,
-    /// Index among the accesses of the block.
+    /// Index of the instruction among the loads and stores of the block.
     access: u32,
 }
 
@@ -171,12 +176,12 @@ struct Search<'l> {
     legality: &'l Legality,
     zeros: LowZeros,
     uses: SecondaryMap<Value, u32>,
-    /// Instructions of the current block, in order.
+    /// Instructions of the block that is searched, in order.
     insts: Vec<Inst>,
     accesses: Vec<Inst>,
     places: SecondaryMap<Inst, Position>,
     groups: Vec<LaneGroup>,
-    /// Groups with other uses, which stay scalar.
+    /// Lane groups that are not packed, because their values have other uses.
     kept: Vec<Lanes<Value>>,
 }
 
@@ -199,7 +204,7 @@ impl<'l> Search<'l> {
         }
     }
 
-    /// Enters another block.
+    /// Begins the search in another block.
     fn enter(&mut self, kernel: &Kernel, block: Block) {
         for inst in self.insts.drain(..) {
             self.places[inst] = Position::default();
@@ -214,7 +219,7 @@ impl<'l> Search<'l> {
         }
     }
 
-    /// Finds the words of the current block that are worth packing.
+    /// Returns the words of the current block that are worth packing.
     fn words(&mut self, kernel: &Kernel) -> Vec<Word> {
         let mut words = Vec::new();
         let mut next = 0;
@@ -238,7 +243,8 @@ impl<'l> Search<'l> {
         words
     }
 
-    /// Returns the word that neighbouring stores can store at once.
+    /// Returns the word that one store can store in place of `stores`, if they access neighbouring
+    /// elements.
     fn stored(&mut self, kernel: &Kernel, ty: Type, stores: Lanes<Inst>) -> Option<Word> {
         if !self.are_neighbours(kernel, ty, &stores) {
             return None;
@@ -248,8 +254,8 @@ impl<'l> Search<'l> {
         Some(Word { begin: Root::Stores(stores), ty, groups })
     }
 
-    /// Returns the groups that compute a word of these lanes, operands first, if this saves
-    /// instructions.
+    /// Returns the lane groups that compute a word with these lanes, if packing saves instructions.
+    /// Operands precede their users.
     fn word(&mut self, kernel: &Kernel, ty: Type, lanes: &[Value]) -> Option<Vec<LaneGroup>> {
         self.kept.clear();
         loop {
@@ -264,12 +270,12 @@ impl<'l> Search<'l> {
             }
         }
         let saved: i32 = self.groups.iter().map(saved).sum();
-        // The root itself also saves instructions: one per lane but one.
+        // The root saves `lanes - 1` instructions, in addition to those of the groups.
         (saved + ty.lanes() as i32 > 1).then(|| std::mem::take(&mut self.groups))
     }
 
-    /// Returns `true` if consecutive accesses access neighbouring elements, the first at a multiple
-    /// of the word's size.
+    /// Returns `true` if consecutive accesses of the block access neighbouring elements, and the
+    /// first address is a multiple of the word's size.
     fn are_neighbours(&mut self, kernel: &Kernel, ty: Type, accesses: &[Inst]) -> bool {
         let Some(&first) = accesses.first() else { return false };
         let Attr::Mem(start) = kernel.insts[first].attr else { return false };
@@ -294,7 +300,8 @@ impl<'l> Search<'l> {
         ty.bytes().trailing_zeros() <= zeros.min(start.offset.trailing_zeros())
     }
 
-    /// Returns the index of the group of these values, which is created if necessary.
+    /// Returns the index of the group with these values as lanes. Creates the group if there is
+    /// none.
     fn group(&mut self, kernel: &Kernel, ty: Type, values: &[Value]) -> Option<usize> {
         if let Some(known) = self.groups.iter().position(|group| group.values[..] == *values) {
             self.groups.get_mut(known)?.uses += 1;
@@ -305,8 +312,8 @@ impl<'l> Search<'l> {
         Some(self.groups.len() - 1)
     }
 
-    /// Returns the source of a mask: the condition itself if it is the same for all lanes,
-    /// otherwise a packed compare.
+    /// Returns how the mask of a packed select is computed. If all lanes have the same condition,
+    /// the mask is that condition, otherwise a packed comparison.
     fn mask(&mut self, kernel: &Kernel, values: &[Value]) -> Option<WordSource> {
         if let Some(&one) = values.first().filter(|_| is_one(values)) {
             return Some(WordSource::Whole(one));
@@ -316,8 +323,8 @@ impl<'l> Search<'l> {
         Some(WordSource::Op { insts, args })
     }
 
-    /// Returns the matching compares that define these conditions, and the packed type of their
-    /// operands.
+    /// Returns the comparisons that define these conditions, if one packed comparison can replace
+    /// them, and the packed type of its operands.
     fn compares(&self, kernel: &Kernel, values: &[Value]) -> Option<(Type, Lanes<Inst>)> {
         let insts: Option<Lanes<Inst>> = values.iter().map(|&value| kernel.def_inst(value)).collect();
         let insts = insts?;
@@ -327,13 +334,13 @@ impl<'l> Search<'l> {
             .then_some((ty, insts))
     }
 
-    /// Returns `true` if these values must stay scalar, because of the group limit or of other
-    /// uses.
+    /// Returns `true` if these values must not be packed, because there are too many groups or the
+    /// values have other uses.
     fn is_kept(&self, values: &[Value]) -> bool {
         self.groups.len() >= MAX_GROUPS || self.kept.iter().any(|kept| kept[..] == *values)
     }
 
-    /// Creates the groups of these instructions' operands. `ty` gives the packed type of each
+    /// Creates the groups of the operands of these instructions. `ty` returns the packed type of an
     /// operand.
     fn operands(
         &mut self,
@@ -351,7 +358,8 @@ impl<'l> Search<'l> {
         Some(args)
     }
 
-    /// Returns the source of a word of these lanes; `None` if the target cannot assemble it.
+    /// Returns how a word with these lanes is computed; `None` if the target cannot assemble the
+    /// word.
     fn made(&mut self, kernel: &Kernel, ty: Type, values: &[Value]) -> Option<WordSource> {
         let defs: Option<Lanes<Inst>> = values.iter().map(|&value| kernel.def_inst(value)).collect();
         if let Some(defs) = defs {
@@ -383,7 +391,8 @@ impl<'l> Search<'l> {
         }
     }
 
-    /// Returns `true` if these distinct instructions of the block can become one packed op.
+    /// Returns `true` if these instructions are distinct, belong to the block, and can become one
+    /// packed op.
     fn are_alike(&self, kernel: &Kernel, ty: Type, insts: &[Inst]) -> bool {
         let Some(data) = insts.first().map(|&first| kernel.insts[first]) else { return false };
         let row = data.op.row();
@@ -394,8 +403,8 @@ impl<'l> Search<'l> {
         is_in_lanes && data.ty == ty.lane_type() && self.legality.is_native(data.op, ty) && self.are_same(kernel, insts)
     }
 
-    /// Returns `true` if these distinct instructions of the block are selects whose conditions are
-    /// equal or defined by matching compares.
+    /// Returns `true` if these instructions are distinct selects of the block with the same
+    /// condition, or with conditions that one packed comparison can compute.
     fn are_selected(&self, kernel: &Kernel, ty: Type, insts: &[Inst]) -> bool {
         let Some(data) = insts.first().map(|&first| kernel.insts[first]) else { return false };
         let is_selection = (data.op, data.ty) == (Op::Select, ty.lane_type());
@@ -406,8 +415,8 @@ impl<'l> Search<'l> {
             && (is_one(&truths) || self.compares(kernel, &truths).is_some())
     }
 
-    /// Returns `true` if these are distinct instructions of the block with the same op, type and
-    /// attribute.
+    /// Returns `true` if these instructions are distinct, belong to the block, and have the same
+    /// op, type and attribute.
     fn are_same(&self, kernel: &Kernel, insts: &[Inst]) -> bool {
         let Some(data) = insts.first().map(|&first| kernel.insts[first]) else { return false };
         insts.iter().enumerate().all(|(number, &inst)| {
@@ -417,7 +426,7 @@ impl<'l> Search<'l> {
         })
     }
 
-    /// Returns the part of a wider value that consists of these parts in order.
+    /// Returns the part of a wider value that consists of the lanes that `defs` extract, in order.
     fn part(&self, kernel: &Kernel, ty: Type, defs: &[Inst]) -> Option<WordSource> {
         let &first = defs.first()?;
         let (&of, Attr::Lane(lane)) = (kernel.args(first).first()?, kernel.insts[first].attr) else { return None };
@@ -434,12 +443,12 @@ impl<'l> Search<'l> {
     /// Creates the packed instructions and removes the scalar ones.
     fn rewrite(&self, kernel: &mut Kernel, block: Block, words: &[Word], trace: &mut Option<Trace>) {
         let mut removed = EntitySet::new();
-        // New instructions, each with the index of the instruction that it precedes.
+        // New instructions, each with the index of the instruction before which it is inserted.
         let mut made: Vec<(u32, Inst)> = Vec::new();
         for word in words {
             self.make(kernel, word, &mut made, &mut removed, trace);
         }
-        // The sort is stable, so new instructions at the same position keep their order.
+        // The sort is stable, so instructions with the same index keep their order.
         made.sort_by_key(|&(at, _)| at);
         let mut made = made.into_iter().peekable();
         let mut insts = Vec::with_capacity(self.insts.len());
@@ -485,7 +494,7 @@ impl<'l> Search<'l> {
                             (None, inst)
                         }
                         _ => {
-                            // The type of a compare is that of its operands.
+                            // The type of a comparison instruction is the type of its operands.
                             let ty = word_of(data.ty).filter(|_| group.ty.is_mask()).unwrap_or(word.ty);
                             let inst = kernel.make_inst(data.op, ty, data.attr, &args, Some(group.ty), span);
                             (insts.iter().map(|&inst| at(inst)).max(), inst)
@@ -528,14 +537,14 @@ impl<'l> Search<'l> {
         }
     }
 
-    /// Returns the first position at which all these values are available.
+    /// Returns the first position in the block at which all these values are available.
     fn after(&self, kernel: &Kernel, values: &[Value]) -> u32 {
         let defs = values.iter().filter_map(|&value| kernel.def_inst(value));
         defs.map(|def| self.places[def].at).max().unwrap_or(0)
     }
 }
 
-/// Returns `true` if an op computes the last group.
+/// Returns `true` if a packed op computes the last group.
 fn is_op(groups: &[LaneGroup]) -> bool {
     matches!(groups.last(), Some(LaneGroup { how: WordSource::Op { .. }, .. }))
 }
@@ -545,7 +554,7 @@ fn is_one(values: &[Value]) -> bool {
     values.iter().all(|value| Some(value) == values.first())
 }
 
-/// Returns the number of instructions that a group saves.
+/// Returns the number of instructions that the packing of a group saves.
 fn saved(group: &LaneGroup) -> i32 {
     let others = group.ty.lanes() as i32 - 1;
     match group.how {
@@ -555,7 +564,7 @@ fn saved(group: &LaneGroup) -> i32 {
     }
 }
 
-/// Returns the word of constant lanes.
+/// Returns the bits of a word whose lanes are the constants that `defs` define.
 fn constant(kernel: &Kernel, ty: Type, defs: &[Inst]) -> Option<[u64; 8]> {
     let bits = ty.lane_type().bits();
     let mut word = [0; 8];
@@ -566,7 +575,7 @@ fn constant(kernel: &Kernel, ty: Type, defs: &[Inst]) -> Option<[u64; 8]> {
     Some(word)
 }
 
-/// Returns the vector whose lanes in order are these.
+/// Returns the vector whose lanes `defs` extract in order.
 fn whole(kernel: &Kernel, ty: Type, defs: &[Inst]) -> Option<Value> {
     let &first = kernel.args(*defs.first()?).first()?;
     let is_lane = |(number, &def): (u8, &Inst)| {
@@ -576,7 +585,7 @@ fn whole(kernel: &Kernel, ty: Type, defs: &[Inst]) -> Option<Value> {
     ((0..).zip(defs).all(is_lane) && kernel.ty(first) == ty).then_some(first)
 }
 
-/// Creates a packed load that replaces scalar loads.
+/// Creates a packed load in place of scalar loads.
 fn load(kernel: &mut Kernel, ty: Type, insts: &[Inst], span: Span) -> Inst {
     let first = insts.first().copied();
     let from = first.map_or(Vec::new(), |first| address(kernel, first).to_vec());
@@ -603,7 +612,7 @@ fn store(kernel: &mut Kernel, ty: Type, stores: &[Inst], stored: Value, trace: &
     }
 }
 
-/// Returns the attribute with the alignment of a type.
+/// Returns an access attribute with the alignment of a type.
 fn aligned(attr: Attr, ty: Type) -> Attr {
     match attr {
         Attr::Mem(mem) => Attr::Mem(MemAttr { align: ty.bytes(), ..mem }),

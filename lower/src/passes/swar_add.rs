@@ -1,10 +1,11 @@
-//! SWAR arithmetic: computes sums and differences of packed half-words as sums and differences of
+//! SWAR arithmetic: computes sums and differences of packed half-words by sums and differences of
 //! 32-bit words.
 //!
-//! The two differ only by the carry or borrow out of the low half-word. If the ranges of the
-//! half-words are known, a bias added to both keeps them in 0..=0xffff, so there is no carry or
-//! borrow. The biased word passes from op to op. Each op takes one instruction, whose third operand
-//! adjusts the bias. The bias is subtracted only where the plain half-words are needed.
+//! The results differ only by the carry or borrow out of the low half-word. If the ranges of the
+//! half-words are known, the pass adds a constant, the bias, to both half-words, so that they stay
+//! in 0..=0xffff. Then there is no carry and no borrow. Each op reads and returns biased words and
+//! takes one instruction, whose third operand changes the bias. The bias is subtracted only for
+//! instructions that need the plain half-words.
 
 use cranelift_entity::SecondaryMap;
 use halfbyte_ir::{Attr, Block, Inst, Kernel, Op, Span, Type, Value, ValueList};
@@ -15,7 +16,7 @@ use crate::range::{self, Range, is_in, signed_lanes};
 use crate::rewrite::constant_lanes;
 use crate::trace::{ChangeKind, Report};
 
-/// The `swar_add` pass.
+/// The pass that this file implements; its name on the command line is `bias`.
 pub(super) const PASS: BuiltIn = BuiltIn {
     name: "swar_add",
     description: "computes sums and differences of packed half-words on 32-bit words, with a bias that prevents carries",
@@ -26,10 +27,10 @@ pub(super) const PASS: BuiltIn = BuiltIn {
     run,
 };
 
-/// The number 1 in both half-words.
+/// The number 1 in both half-words of a 32-bit word.
 const BOTH: i128 = 0x1_0001;
-/// Minimum number of instructions that a chain must save. ptxas fuses some sums of half-words with
-/// a following extremum, which the pass would prevent.
+/// Minimum number of instructions that the pass must save for a group of connected values. ptxas
+/// fuses some sums of half-words with a following minimum or maximum, which the pass would prevent.
 const LEAST_SAVED: i32 = 4;
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
@@ -47,8 +48,8 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     }
     let mut words: HashMap<Value, Value> = HashMap::default();
     for block in order {
-        // A word computed by this pass is available wherever its value is. A word of any other
-        // value is available only in its block.
+        // A biased word that replaces an op is available wherever the op's result is. The biased
+        // word of any other value is only available in the block in which it was computed.
         let mut made_here: HashMap<Value, Value> = HashMap::default();
         let insts = std::mem::take(&mut kernel.blocks[block].insts);
         let mut out = Vec::with_capacity(insts.len());
@@ -79,11 +80,11 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     true
 }
 
-/// Values to compute as biased words.
+/// The values that will be computed as biased words.
 struct Plan {
-    /// Range of the half-words; `None` if they may have any value.
+    /// Range of the half-words of each value; `None` if it is unknown.
     ranges: SecondaryMap<Value, Option<Range>>,
-    /// Bias of each value that is computed as a word.
+    /// Bias of each value that is computed as a biased word.
     biases: HashMap<Value, i128>,
 }
 
@@ -109,7 +110,7 @@ impl Plan {
         }
         let mut saved: HashMap<Value, i32> = HashMap::default();
         let (mut subtracted, mut wanted) = (HashSet::default(), HashSet::default());
-        // Subtrahends of other differences have a negated copy already.
+        // Subtrahends that a difference of plain half-words negates anyway.
         for inst in insts().filter(|&inst| kernel.insts[inst].op == Op::Sub) {
             let is_word = kernel.result(inst).is_some_and(|result| plan.biases.contains_key(&result));
             subtracted.extend(kernel.args(inst).get(1).copied().filter(|_| !is_word));
@@ -117,7 +118,7 @@ impl Plan {
         for inst in insts() {
             let result = kernel.result(inst).filter(|result| plan.biases.contains_key(result));
             let Some(result) = result else {
-                // The bias of a value is subtracted at most once.
+                // The bias of a value is subtracted once for all uses of the plain half-words.
                 for &arg in kernel.args(inst) {
                     if plan.biases.get(&arg).is_some_and(|&bias| bias != 0) && wanted.insert(arg) {
                         *saved.entry(groups.root(arg)).or_default() -= 1;
@@ -127,8 +128,8 @@ impl Plan {
             };
             let cost = saved.entry(groups.root(result)).or_default();
             *cost += match (kernel.insts[inst].op, kernel.args(inst)) {
-                // The negated copy of a subtrahend is made once. The negation of a constant is
-                // free.
+                // A subtrahend is negated once for all its uses. The negation of a constant takes
+                // no instruction.
                 (Op::Sub, &[_, b]) if constant_lanes(kernel, b).is_none() && subtracted.insert(b) => 2,
                 (Op::Abs, _) => 2,
                 (Op::Shuffle, &[a, b]) => -i32::from(plan.bias(a) != plan.bias(b)),
@@ -152,7 +153,8 @@ impl Plan {
         plan
     }
 
-    /// Returns the range of an op's exact result, if the op can be computed on a word.
+    /// Returns the range of an op's result before wrapping, if the op can be computed on a biased
+    /// word.
     fn exact(&self, kernel: &Kernel, inst: Inst) -> Option<Range> {
         let range = |value: Value| self.ranges[value].clone();
         match (kernel.insts[inst].op, kernel.args(inst)) {
@@ -170,15 +172,15 @@ impl Plan {
         }
     }
 
-    /// Returns the bias of a value. For a value that is not computed as a word, the bias is the
+    /// Returns the bias of a value. For a value that is not computed as a biased word, this is the
     /// smallest number that makes its half-words non-negative.
     fn bias(&self, value: Value) -> i128 {
         let least = || self.ranges[value].as_ref().map_or(0, |range| -*range.start());
         self.biases.get(&value).copied().unwrap_or_else(|| least().max(0))
     }
 
-    /// Returns a bias that keeps the result of an op, with values in `range`, within 16 unsigned
-    /// bits.
+    /// Returns a bias for the result of an op, with half-words in `range`, such that the biased
+    /// half-words fit in 16 unsigned bits.
     fn kept(&self, kernel: &Kernel, inst: Inst, range: &Range) -> Option<i128> {
         let natural = match (kernel.insts[inst].op, kernel.args(inst)) {
             (Op::Add, &[a, b]) => self.bias(a) + self.bias(b),
@@ -205,7 +207,7 @@ impl Plan {
     }
 }
 
-/// Union-find sets of values connected by def-use chains.
+/// Disjoint sets (union-find) of values that are connected by definitions and uses.
 #[derive(Default)]
 struct Groups(HashMap<Value, Value>);
 
@@ -231,7 +233,7 @@ impl Groups {
     }
 }
 
-/// Builder of the instructions that replace an instruction.
+/// Emits the instructions that replace an instruction.
 struct Writer<'a> {
     kernel: &'a mut Kernel,
     plan: &'a Plan,
@@ -242,7 +244,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Computes the biased word of an instruction's result.
+    /// Emits the computation of an instruction's result as a biased word.
     fn word_of(&mut self, inst: Inst, result: Value) -> Option<Value> {
         let bias = self.plan.bias(result);
         let (op, attr) = (self.kernel.insts[inst].op, self.kernel.insts[inst].attr);
@@ -278,7 +280,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Turns the instruction into the plain half-words of a biased word.
+    /// Turns the instruction into a computation of its result from a biased word.
     fn half_words(&mut self, inst: Inst, word: Value, bias: i128) {
         let (op, args) = match bias {
             0 => (Op::Bitcast, vec![word]),
@@ -292,7 +294,7 @@ impl Writer<'_> {
         (data.op, data.attr, data.args) = (op, Attr::None, args);
     }
 
-    /// Returns the biased word of an operand.
+    /// Returns an operand as a biased word.
     fn word(&mut self, value: Value) -> Option<Value> {
         if let Some(&word) = self.words.get(&value).or_else(|| self.made_here.get(&value)) {
             return Some(word);
@@ -314,7 +316,7 @@ impl Writer<'_> {
         Some(word)
     }
 
-    /// Adds a number to both half-words of a word.
+    /// Adds a number to both half-words of a 32-bit word.
     fn plus(&mut self, word: Value, number: i128) -> Option<Value> {
         if number == 0 {
             return Some(word);

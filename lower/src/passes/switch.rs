@@ -1,4 +1,4 @@
-//! Expansion of `switch` to a chain of comparisons, for targets without it.
+//! Expansion of `switch` to a chain of comparisons, for targets that have no `switch`.
 
 use halfbyte_ir::{Attr, Block, BlockCall, IntCC, Kernel, Legality, Op, Type, ValueList};
 
@@ -7,7 +7,7 @@ pub(super) fn run(kernel: &mut Kernel, legality: &Legality) -> bool {
     !native(Op::Switch) && native(Op::Icmp) && native(Op::Const) && expand(kernel)
 }
 
-/// Replaces all switches. Returns `true` if there were any.
+/// Replaces all `switch` terminators. Returns `true` if it replaced any.
 pub(super) fn expand(kernel: &mut Kernel) -> bool {
     let mut layout = Vec::with_capacity(kernel.layout.len());
     let mut changed = false;
@@ -15,7 +15,8 @@ pub(super) fn expand(kernel: &mut Kernel) -> bool {
         layout.push(block);
         let is_switch = kernel.terminator(block).is_some_and(|inst| kernel.insts[inst].op == Op::Switch);
         if is_switch {
-            // The chain follows its block, so that no branch becomes a backward branch.
+            // The new blocks directly follow the block of the `switch`, so that no branch becomes a
+            // backward branch.
             layout.extend(chain(kernel, block));
             changed = true;
         }
@@ -24,7 +25,8 @@ pub(super) fn expand(kernel: &mut Kernel) -> bool {
     changed
 }
 
-/// Replaces a block's switch. Returns the new blocks, which contain all comparisons but the first.
+/// Replaces the `switch` of a block by its first comparison. Returns the new blocks, which contain
+/// the other comparisons.
 fn chain(kernel: &mut Kernel, first: Block) -> Vec<Block> {
     let Some(switch) = kernel.blocks[first].insts.pop() else { return Vec::new() };
     let data = kernel.insts[switch];

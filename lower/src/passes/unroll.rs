@@ -1,19 +1,21 @@
 //! Full unrolling of loops with a constant trip count.
 //!
-//! The exit condition and all values that it depends on are evaluated iteration by iteration, with
-//! the functions of the evaluator. If they depend only on constants, the trip count is known. The
-//! evaluated values become constants in each iteration. The loop itself becomes the last iteration,
-//! and the copies before its header become the earlier iterations. Accesses therefore keep their
-//! order, values used after the loop stay in place, and no branch becomes a backward branch.
+//! To find the trip count, the pass evaluates the exit condition and all values on which it
+//! depends, iteration by iteration, with the functions of the evaluator. This succeeds if they only
+//! depend on constants. In each unrolled iteration, the evaluated values become constants.
+//!
+//! The loop itself becomes the last iteration. Copies of it, placed before the loop header, become
+//! the earlier iterations. Accesses therefore keep their order, values that are used after the loop
+//! need no new definitions, and no branch becomes a backward branch.
 //!
 //! The pass unrolls innermost loops with a single exit. All iterations together may have at most as
-//! many instructions as the target's unrolling limit, not counting those that become constants.
-//! Within the limit, the code stays short, and the saved increment, test and branch are a large
-//! part of a small body. A loop around unrolled loops may then be an innermost loop and is unrolled
-//! in turn.
+//! many instructions as the target's unrolling limit, not counting instructions that become
+//! constants. For such small loops, the removed increments, tests and branches are a large part of
+//! the code. If all loops inside a loop are unrolled, it becomes an innermost loop and may be
+//! unrolled, too.
 //!
 //! On targets whose items share vectors, an access in a loop becomes one stream for all iterations.
-//! Loops with accesses stay there.
+//! Loops with accesses are therefore not unrolled for these targets.
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
@@ -41,12 +43,12 @@ pub(super) const PASS: BuiltIn = BuiltIn {
     run,
 };
 
-/// Maximum number of iterations, and maximum number of instructions that the exit condition depends
-/// on.
+/// Maximum number of iterations of an unrolled loop, and maximum number of instructions on which
+/// its exit condition may depend.
 const MOST: u32 = 64;
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
-    // The streams of a packed kernel refer to its loops.
+    // The streams of a packed kernel refer to its loops, which must therefore not be unrolled.
     if kernel.layout.len() < 2 || kernel.packing.is_some() {
         return false;
     }
@@ -57,7 +59,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// Unrolls the innermost loops once. Returns `true` if any was unrolled.
+/// Unrolls the innermost loops of the kernel. Returns `true` if it unrolled any.
 fn innermost(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let flow = context.flow(kernel);
     let Ok(loops) = Loops::new(kernel, &flow) else { return false };
@@ -106,23 +108,23 @@ type Edge = (Inst, usize);
 /// A loop to unroll.
 struct Plan {
     header: Block,
-    /// Blocks in the order of an iteration: each follows its predecessors.
+    /// Blocks of the loop, each after its predecessors in the same iteration.
     blocks: Vec<Block>,
-    /// Blocks that the last iteration executes before the exit.
+    /// Blocks that the last iteration executes before it leaves the loop.
     last: EntitySet<Block>,
-    /// Edges into the loop.
+    /// Edges that enter the loop.
     entries: Vec<Edge>,
-    /// Arguments of the back edge for the header's parameters.
+    /// Arguments that the back edge passes for the header's parameters.
     next: Vec<Value>,
     exit: Inst,
-    /// Index of the target of `exit` that stays in the loop.
+    /// Index of the target of the branch `exit` that stays in the loop.
     stays: usize,
     iterations: u32,
     clock: TripCountEvaluator,
 }
 
 impl Plan {
-    /// Returns `None` if the loop should not be unrolled.
+    /// Returns the plan for a loop, or `None` if the loop should not be unrolled.
     fn new(
         kernel: &Kernel,
         flow: &Flow,
@@ -161,7 +163,7 @@ impl Plan {
                     Op::Load | Op::Store => with_accesses.then_some(1),
                     op if op.is_terminator() || kernel.result(inst).is_some_and(|value| clock.knows(value)) => Some(0),
                     Op::Const => Some(0),
-                    // A convergent op must not be duplicated: items synchronise at one op, and not
+                    // A convergent op must not be duplicated: the items synchronise at one op, not
                     // at its copies.
                     op if !op.is_pure() => None,
                     _ => Some(words(data.ty)),
@@ -185,7 +187,7 @@ impl Plan {
     }
 }
 
-/// Returns the edges into a loop.
+/// Returns the edges that enter a loop.
 fn entries(kernel: &Kernel, flow: &Flow, loops: &Loops, id: LoopId) -> Vec<Edge> {
     let header = loops.get(id).header;
     let outside = |from: &&Block| flow.is_reachable(**from) && !loops.get(id).contains(**from);
@@ -199,7 +201,7 @@ fn entries(kernel: &Kernel, flow: &Flow, loops: &Loops, id: LoopId) -> Vec<Edge>
     edges.collect()
 }
 
-/// Returns the blocks of a loop that an iteration executes up to the exit block `from`, inclusive.
+/// Returns the blocks of a loop on paths from its header to block `from`, both included.
 fn before_exit(kernel: &Kernel, header: Block, from: Block) -> EntitySet<Block> {
     let mut found = EntitySet::new();
     let mut work = vec![header];
@@ -211,19 +213,19 @@ fn before_exit(kernel: &Kernel, header: Block, from: Block) -> EntitySet<Block> 
     found
 }
 
-/// Evaluator of the exit condition.
+/// Evaluates the exit condition of a loop iteration by iteration.
 struct TripCountEvaluator {
     header: Block,
-    /// `true` if the loop continues while the condition holds.
+    /// Value of the exit condition with which the loop continues.
     goes_on: bool,
-    /// Instructions that are evaluated in each iteration, in order.
+    /// Instructions to evaluate in each iteration, operands first.
     insts: Vec<Inst>,
     params: Vec<Counter>,
-    /// Known value of each scalar in the current iteration.
+    /// Value of each evaluated scalar in the current iteration.
     now: SecondaryMap<Value, Option<u64>>,
 }
 
-/// A header parameter with a known value in each iteration.
+/// A header parameter whose value is evaluated in each iteration.
 struct Counter {
     param: Value,
     start: u64,
@@ -236,8 +238,8 @@ impl TripCountEvaluator {
         TripCountEvaluator { header, goes_on, insts: Vec::new(), params: Vec::new(), now: SecondaryMap::new() }
     }
 
-    /// Collects everything that the condition depends on, in this iteration and the next. Returns
-    /// `None` if a value is not constant.
+    /// Collects the instructions and parameters on which the condition depends, in this iteration
+    /// and the next. Returns `None` if the condition depends on a value that is not constant.
     fn find(&mut self, kernel: &Kernel, condition: Value, entries: &[Edge], next: &[Value]) -> Option<()> {
         let mut met = 0;
         self.need(kernel, condition, entries, next, MOST)?;
@@ -248,7 +250,7 @@ impl TripCountEvaluator {
         Some(())
     }
 
-    /// Adds a value and its operands, up to a depth of `depth` instructions.
+    /// Adds a value and the values on which it depends, up to `depth` nested instructions.
     fn need(&mut self, kernel: &Kernel, value: Value, entries: &[Edge], next: &[Value], depth: u32) -> Option<()> {
         if self.knows(value) {
             return Some(());
@@ -271,7 +273,7 @@ impl TripCountEvaluator {
                 let depth = depth.checked_sub(1).filter(|_| self.insts.len() < MOST as usize)?;
                 kernel.args(inst).iter().try_for_each(|&arg| self.need(kernel, arg, entries, next, depth))?;
                 self.insts.push(inst);
-                // Placeholder; the value is computed in each iteration.
+                // A placeholder until the value is evaluated in the first iteration.
                 Some(0)
             }
             _ => return None,
@@ -283,7 +285,8 @@ impl TripCountEvaluator {
         self.now[value].is_some()
     }
 
-    /// Returns the known result of an instruction in the current iteration.
+    /// Returns the result of an instruction in the current iteration, if the instruction is
+    /// evaluated.
     fn known(&self, kernel: &Kernel, inst: Inst) -> Option<u64> {
         self.now[kernel.result(inst)?]
     }
@@ -294,7 +297,7 @@ impl TripCountEvaluator {
         }
     }
 
-    /// Evaluates the current iteration. Returns `true` if another iteration follows.
+    /// Evaluates one iteration. Returns `true` if another iteration follows.
     fn iteration(&mut self, kernel: &Kernel, condition: Value) -> Option<bool> {
         for &inst in &self.insts {
             let result = kernel.result(inst)?;
@@ -326,19 +329,19 @@ fn constant(kernel: &Kernel, value: Value) -> Option<u64> {
 struct Unroller<'k, 'c, 'l> {
     kernel: &'k mut Kernel,
     context: &'c mut Context<'l>,
-    /// Copied blocks to insert before each header.
+    /// Copies of loop blocks to insert before each loop header.
     copies: SecondaryMap<Block, Vec<Block>>,
-    /// Blocks that no iteration executes.
+    /// Blocks to remove, because no iteration executes them.
     gone: EntitySet<Block>,
-    /// Copy of each loop value in the iteration that is being copied.
+    /// Copy of each value of the loop in the iteration that is being created.
     copies_of: SecondaryMap<Value, PackedOption<Value>>,
-    /// Values with an entry in `stands_for`. The entries are cleared after each loop: outside of
-    /// it, a value means that of its last iteration.
+    /// Values that have an entry in `copies_of`. These entries are cleared after each loop, because
+    /// outside of the loop, a value is the one of the last iteration.
     standing: Vec<Value>,
     replaced: SecondaryMap<Value, PackedOption<Value>>,
 }
 
-/// Trace of an instruction: its text before the pass, and its copies.
+/// An instruction of a loop for the trace: its text before the pass, and its copies.
 struct TracedInst {
     inst: Inst,
     before: Option<Before>,
@@ -354,7 +357,7 @@ impl Unroller<'_, '_, '_> {
         let mut head = if plan.iterations > 1 { self.block(plan.header) } else { plan.header };
         let mut given = self.enter(&plan, head, &params);
         for iteration in 1..plan.iterations {
-            // Updates the clock; the result is known to be `true`.
+            // Only updates the values of the iteration. The result is known to be `true`.
             plan.clock.iteration(self.kernel, condition);
             for (&param, &value) in params.iter().zip(&given) {
                 self.map_copy(param, value);
@@ -384,7 +387,7 @@ impl Unroller<'_, '_, '_> {
         }
     }
 
-    /// Returns the traced instructions of the loop.
+    /// Returns the instructions of the loop that the trace follows.
     fn told(&self, plan: &Plan) -> Vec<TracedInst> {
         let insts = plan.blocks.iter().flat_map(|&block| &self.kernel.blocks[block].insts);
         let told = insts.filter_map(|&inst| {
@@ -394,7 +397,7 @@ impl Unroller<'_, '_, '_> {
         told.collect()
     }
 
-    /// Creates a block for a copy of block `of`.
+    /// Creates an empty block for a copy of block `of`.
     fn block(&mut self, of: Block) -> Block {
         let span = self.kernel.blocks[of].span;
         self.kernel.blocks.push(BlockData { span, ..BlockData::default() })
@@ -409,8 +412,8 @@ impl Unroller<'_, '_, '_> {
         self.copies_of[value].expand().unwrap_or(value)
     }
 
-    /// Redirects the loop's entry edges to its first iteration. Returns the values of the header's
-    /// parameters there.
+    /// Redirects the edges that enter the loop to its first iteration. Returns the values of the
+    /// header's parameters in this iteration.
     fn enter(&mut self, plan: &Plan, head: Block, params: &[Value]) -> Vec<Value> {
         let only = match plan.entries.as_slice() {
             &[(branch, way)] => self.kernel.targets(branch).get(way).copied(),
@@ -432,7 +435,7 @@ impl Unroller<'_, '_, '_> {
         }
     }
 
-    /// Copies an iteration that is not the last one.
+    /// Creates an iteration that is not the last one, as a copy of the loop.
     fn copy(&mut self, plan: &Plan, head: Block, next: Block, told: &mut [TracedInst]) {
         let mut blocks: Vec<Block> = Vec::with_capacity(plan.blocks.len());
         for &block in &plan.blocks {
@@ -464,7 +467,7 @@ impl Unroller<'_, '_, '_> {
         self.copies[plan.header].extend(blocks);
     }
 
-    /// Copies an instruction, or creates a constant if its result is known.
+    /// Copies an instruction, or creates a constant if its result `known` has been evaluated.
     fn copy_inst(&mut self, inst: Inst, known: Option<u64>) -> Inst {
         let data = self.kernel.insts[inst];
         let result = data.result.expand().map(|value| self.kernel.ty(value));
@@ -488,7 +491,7 @@ impl Unroller<'_, '_, '_> {
         made
     }
 
-    /// Copies a branch without its exit from the loop.
+    /// Copies a branch. The edge that leaves the loop is dropped.
     fn copy_branch(&mut self, plan: &Plan, inst: Inst, next: Block, blocks: &[Block]) -> Inst {
         let data = self.kernel.insts[inst];
         let stays = |way: usize| inst != plan.exit || way == plan.stays;
@@ -540,11 +543,11 @@ impl Unroller<'_, '_, '_> {
         make_unconditional(self.kernel, plan.exit, 1 - plan.stays);
     }
 
-    /// Inserts the copies into the layout.
+    /// Inserts the copied blocks into the layout.
     fn finish(self, flow: &Flow) {
         let Unroller { kernel, copies, gone, replaced, .. } = self;
         let before = std::mem::take(&mut kernel.layout);
-        // Unreachable blocks may branch to removed blocks, so they are dropped, too.
+        // Unreachable blocks are also removed, because they may branch to removed blocks.
         for block in before.into_iter().filter(|&block| flow.is_reachable(block) && !gone.contains(block)) {
             kernel.layout.extend(&copies[block]);
             kernel.layout.push(block);

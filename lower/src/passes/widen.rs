@@ -1,15 +1,18 @@
-//! Widening of memory accesses: combines narrow accesses to consecutive addresses into wide ones.
+//! Widening of memory accesses: replaces several accesses to consecutive addresses by one wide
+//! access.
 //!
-//! Four consecutive words take four load instructions, or one where the target can load them at
-//! once. This pays if extracting a word from the wide register is free. The pass therefore runs
-//! only for targets whose wide registers consist of such words.
+//! Four consecutive 32-bit words take four load instructions, or one if the target can load 16
+//! bytes at once. This pays only if the words can be extracted from the wide register without
+//! instructions. The pass therefore runs only for targets whose wide registers consist of 32-bit
+//! registers.
 //!
-//! A run consists of loads or of stores in one block, with the same base and index and with
-//! consecutive ascending offsets. No other access lies between them, so traps keep their order. The
-//! first address must be a known multiple of the wide access's size, from the buffer's alignment
-//! and the low zero bits of the index. A wide load replaces the first narrow load, a wide store the
-//! last narrow store. The wide access records the narrow accesses, so that a trap is reported at
-//! the right one.
+//! The pass combines loads or stores of one block with the same base and index and with consecutive
+//! ascending offsets. No other access may lie between them, so traps keep their order. The first
+//! address must be a multiple of the size of the wide access, which follows from the alignment of
+//! the buffer and the low zero bits of the index.
+//!
+//! A wide load replaces the first of the loads, and a wide store the last of the stores. The wide
+//! access records the original accesses, so that a trap is reported at the right one.
 
 use std::ops::Range;
 
@@ -50,7 +53,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// A narrow access and its index in the block.
+/// An access that may become part of a wide access, and its index in the block.
 #[derive(Clone, Copy)]
 struct NarrowAccess {
     inst: Inst,
@@ -63,11 +66,11 @@ struct NarrowAccess {
 struct WideAccess {
     op: Op,
     ty: Type,
-    /// The first narrow access, and its address.
+    /// The first of the narrow accesses, and its address.
     first: Inst,
     mem: MemAttr,
     last: Inst,
-    /// Range of the narrow accesses in [`Search::narrow`].
+    /// Indices of the narrow accesses in [`Search::narrow`].
     narrow: Range<usize>,
 }
 
@@ -77,12 +80,13 @@ impl WideAccess {
     }
 }
 
-/// Search for runs in a block.
+/// Search for consecutive accesses in a block.
 struct Search<'l> {
     legality: &'l Legality,
     part_bytes: u32,
     zeros: LowZeros,
-    /// Narrow accesses of the found wide accesses, followed by those of the current run.
+    /// Narrow accesses of the wide accesses in `wide`, followed by the consecutive accesses that
+    /// have been found since.
     narrow: Vec<NarrowAccess>,
     /// Wide accesses found so far, in the order of the block.
     wide: Vec<WideAccess>,
@@ -109,7 +113,7 @@ impl Search<'_> {
         self.end_run(kernel, start);
     }
 
-    /// Returns an access that may become part of a wide one.
+    /// Returns an instruction as a narrow access, if it may become part of a wide access.
     fn narrow(&self, kernel: &Kernel, inst: Inst, at: usize) -> Option<NarrowAccess> {
         let Attr::Mem(mem) = kernel.insts[inst].attr else { return None };
         let bytes = value_type(kernel, inst)?.bytes();
@@ -117,7 +121,7 @@ impl Search<'_> {
         (bytes == self.part_bytes && mem.align == bytes).then_some(NarrowAccess { inst, at, mem, span })
     }
 
-    /// Returns `true` if `next` accesses the bytes right after those of `last`.
+    /// Returns `true` if `next` accesses the bytes that directly follow those of `last`.
     fn is_next(&self, kernel: &Kernel, last: NarrowAccess, next: NarrowAccess) -> bool {
         let (before, data) = (&kernel.insts[last.inst], &kernel.insts[next.inst]);
         let same_type = data.op == Op::Load || value_type(kernel, last.inst) == value_type(kernel, next.inst);
@@ -128,8 +132,8 @@ impl Search<'_> {
             && address(kernel, last.inst) == address(kernel, next.inst)
     }
 
-    /// Ends the run that begins at index `start` of [`Search::narrow`]. Keeps only the accesses
-    /// that can be widened.
+    /// Ends a sequence of consecutive accesses, which begins at index `start` of
+    /// [`Search::narrow`]. Removes the accesses that cannot be widened.
     fn end_run(&mut self, kernel: &Kernel, start: usize) {
         let mut kept = start;
         if let Some(&[first, _, ..]) = self.narrow.get(start..) {
@@ -155,8 +159,9 @@ impl Search<'_> {
         self.narrow.truncate(kept);
     }
 
-    /// Returns the widest access that can begin with the narrow access at index `next`, and the
-    /// range it replaces. `zeros` is the number of low zero bits of the address without the offset.
+    /// Returns the type of the widest access that can begin with the narrow access at index `next`,
+    /// and the narrow accesses that it replaces. `zeros` is the number of low zero bits of the
+    /// address without the offset.
     fn widest(&self, kernel: &Kernel, zeros: u32, next: usize) -> Option<(Type, Range<usize>)> {
         let first = self.narrow.get(next)?;
         let zeros = zeros.min(first.mem.offset.trailing_zeros());
@@ -168,7 +173,8 @@ impl Search<'_> {
         })
     }
 
-    /// Returns `true` if the target has the wide access and the ops to split or assemble its value.
+    /// Returns `true` if the target has the wide access, and the ops that split or assemble its
+    /// value.
     fn has(&self, kernel: &Kernel, ty: Type, narrow: &[NarrowAccess]) -> bool {
         narrow.iter().all(|narrow| match (kernel.insts[narrow.inst].op, value_type(kernel, narrow.inst)) {
             (Op::Load, Some(part)) => self.legality.is_native(Op::Load, ty) && self.legality.is_native(Op::Split, part),
@@ -208,7 +214,7 @@ impl Search<'_> {
         self.narrow.get(wide.narrow.clone()).unwrap_or(&[])
     }
 
-    /// Creates a wide load.
+    /// Creates a wide load that replaces narrow loads.
     fn load(&self, kernel: &mut Kernel, wide: &WideAccess) -> Inst {
         let address = kernel.insts[wide.first].args.deep_clone(&mut kernel.pool);
         let load = kernel.make_inst(Op::Load, wide.ty, wide.attr(), &[], Some(wide.ty), kernel.insts[wide.first].span);
@@ -241,15 +247,15 @@ impl Search<'_> {
         }
     }
 
-    /// Records the replaced accesses with a wide access. The last narrow store has already become
-    /// the wide store, so its span comes from `wide`.
+    /// Records the narrow accesses in the wide access that replaces them. The last narrow store has
+    /// already become the wide store, so its span is taken from `wide`.
     fn note(&self, kernel: &mut Kernel, access: Inst, wide: &WideAccess) {
         let taken: Vec<(Inst, Span)> = self.taken(wide).iter().map(|narrow| (narrow.inst, narrow.span)).collect();
         record_parts(kernel, access, self.part_bytes, &taken);
     }
 }
 
-/// Turns a narrow load into the extraction of a part of a wide load.
+/// Turns a narrow load into an instruction that extracts part `number` of a wide load.
 fn split(kernel: &mut Kernel, narrow: Inst, load: Inst, number: u8, trace: &mut Option<Trace>) {
     let before = trace.before(kernel, narrow);
     let args: ValueList = ValueList::from_iter(kernel.result(load), &mut kernel.pool);
@@ -258,7 +264,7 @@ fn split(kernel: &mut Kernel, narrow: Inst, load: Inst, number: u8, trace: &mut 
     trace.joined(before, ChangeKind::Told("combined with neighbouring accesses"), kernel, &[load, narrow]);
 }
 
-/// Returns the value whose parts in order are `values`.
+/// Returns the value whose parts are `values` in order, if there is one.
 fn whole_of(kernel: &Kernel, ty: Type, values: &[Value]) -> Option<Value> {
     let part_of = |number: u8, value: Value| {
         let split = kernel.def_inst(value)?;

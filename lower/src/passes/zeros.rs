@@ -1,25 +1,27 @@
-//! Analysis of low zero bits, which gives the alignment of addresses.
+//! Analysis of the low zero bits of values, from which the alignment of addresses follows.
 
 use halfbyte_ir::{Flow, Kernel, Op, ParamKind, Value, ValueDef};
 
-/// Number of zero bits of the constant 0, and of a block parameter within its own cycle.
+/// Number of low zero bits of the constant 0. A block parameter that depends on itself also has
+/// this number while it is analysed.
 const ALL: u32 = 64;
-/// Maximum number of definitions that one query visits.
+/// Maximum number of definitions that the analysis of one address visits.
 const MAX_LOOKED_AT: u32 = 64;
 
-/// Counter of low zero bits in the values of one kernel, whose control flow must not change.
+/// Counts the low zero bits of the values of one kernel. The control flow of the kernel must not
+/// change.
 #[derive(Default)]
 pub(super) struct LowZeros {
-    /// Control-flow graph, computed at the first block parameter.
+    /// Control-flow graph, which is computed when the first block parameter is analysed.
     flow: Option<Flow>,
     looked_at: u32,
-    /// Block parameters on the stack of the current query.
+    /// Block parameters that are being analysed.
     params: Vec<Value>,
 }
 
 impl LowZeros {
-    /// Returns the low zero bits of `base + index * scale`, valid for a 32-bit and for a 64-bit
-    /// product.
+    /// Returns the number of low zero bits of `base + index * scale`. The result is valid whether
+    /// the product has 32 or 64 bits.
     pub(super) fn of_address(&mut self, kernel: &Kernel, base: Value, index: Option<Value>, scale: u32) -> u32 {
         self.looked_at = 0;
         let base = self.of(kernel, base);
@@ -60,9 +62,9 @@ impl LowZeros {
         }
     }
 
-    /// Returns the minimum over the arguments that predecessors pass. Within a cycle, the parameter
-    /// itself may be ignored: no op above lowers the number of zero bits below that of its
-    /// operands.
+    /// Returns the smallest number of low zero bits of the arguments for a block parameter. If an
+    /// argument depends on the parameter itself, the parameter is ignored there: no op of the
+    /// analysis has fewer low zero bits than its operands.
     fn of_block_param(&mut self, kernel: &Kernel, param: Value) -> u32 {
         let ValueDef::BlockParam(block, number) = kernel.values[param].def else { return 0 };
         if self.params.contains(&param) {

@@ -1,11 +1,11 @@
-//! Helpers for the tests of lowering: kernel parsing, and test targets.
+//! Helpers for the tests of this crate: a parser of single kernels, and test targets.
 
 pub mod pack;
 
 use halfbyte_ir::Kernel;
 use halfbyte_ir::text::read;
 
-/// Parses a text with exactly one kernel.
+/// Parses a text that contains exactly one kernel.
 pub fn kernel(text: &str) -> Kernel {
     match read(text) {
         Ok(mut module) if module.kernels.len() == 1 => module.kernels.remove(0),

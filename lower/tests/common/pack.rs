@@ -1,4 +1,4 @@
-//! Packing on a test target, and comparison of packed kernels with the original ones.
+//! Test target for packing, and comparison of packed kernels with the kernels before packing.
 
 use halfbyte_ir::eval::{Arg, Fault, Launch, Prepared};
 use halfbyte_ir::witness::Random;
@@ -6,15 +6,16 @@ use halfbyte_ir::{Kernel, Lanes, Legality, ParamKind, Refusal, Type};
 use halfbyte_lower::trial::target;
 use halfbyte_lower::{Context, LowerError, Pipeline};
 
-/// Numbers of items: full and partial groups, one group and many.
+/// Numbers of items in a launch: none, less than a group, one group, and several groups with an
+/// incomplete last one.
 pub const COUNTS: [u32; 8] = [0, 1, 2, 3, 5, 16, 17, 1000];
 
-/// Returns a target with all ops whose items share vectors.
+/// Returns a target that has all ops and whose items share vectors.
 pub fn vectors(max_streams: usize) -> Legality {
     target(|_, _| false).with_lanes(Lanes { vector: Type::I8X16, max_streams, registers: 28 })
 }
 
-/// Runs passes by name, with verification after each.
+/// Runs the passes with these names on a kernel, and verifies the kernel after each pass.
 pub fn try_lower(kernel: &mut Kernel, passes: &str, legality: &Legality) -> Result<(), Vec<Refusal>> {
     let pipeline = Pipeline::named(passes.split(' ')).unwrap();
     let mut context = Context::new(legality);
@@ -26,8 +27,8 @@ pub fn try_lower(kernel: &mut Kernel, passes: &str, legality: &Legality) -> Resu
     }
 }
 
-/// Returns random arguments of a launch: small numbers for `i32` scalars, and buffers with
-/// `an_item` elements per item.
+/// Returns random arguments for a launch: a small number for each `i32` scalar, and `an_item`
+/// elements per item for each buffer.
 pub fn arguments(kernel: &Kernel, items: u32, an_item: u32, random: &mut Random) -> Vec<Vec<u8>> {
     let mut fill = |bytes: u32| -> Vec<u8> {
         let byte = |random: &mut Random| match random.below(4) {
@@ -44,8 +45,8 @@ pub fn arguments(kernel: &Kernel, items: u32, an_item: u32, random: &mut Random)
     kernel.params.iter().map(of).collect()
 }
 
-/// Runs a launch. Returns the contents of the buffers, or the fault as text without the
-/// instruction.
+/// Launches a kernel on the evaluator. Returns the contents of the buffers, or the text of the
+/// fault without its location.
 pub fn outcome(kernel: &Kernel, items: u32, arguments: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, String> {
     let mut buffers = arguments.to_vec();
     let mut args: Vec<Arg<'_>> = Vec::new();
@@ -69,16 +70,16 @@ pub fn outcome(kernel: &Kernel, items: u32, arguments: &[Vec<u8>]) -> Result<Vec
     }
 }
 
-/// Asserts that two kernels compute the same on random data. Returns the number of launches without
-/// a fault.
+/// Asserts that two kernels compute the same results on random data. Returns the number of launches
+/// without a fault.
 pub fn same(before: &Kernel, after: &Kernel, an_item: u32, seed: u64) -> usize {
     let mut random = Random(seed);
     let is_good = |items: &u32| same_on(before, after, *items, &arguments(before, *items, an_item, &mut random));
     COUNTS.iter().copied().filter(is_good).count()
 }
 
-/// Asserts that two kernels compute the same for these arguments. Returns `true` if there is no
-/// fault.
+/// Asserts that two kernels compute the same results for these arguments. Returns `true` if there
+/// is no fault.
 pub fn same_on(before: &Kernel, after: &Kernel, items: u32, arguments: &[Vec<u8>]) -> bool {
     let (expected, found) = (outcome(before, items, arguments), outcome(after, items, arguments));
     if expected == found {

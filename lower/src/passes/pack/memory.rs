@@ -1,4 +1,5 @@
-//! Streams: the accesses of a converted kernel to the launch's buffers.
+//! Streams: the loads and stores of a converted kernel, by which the target accesses the buffers of
+//! a launch.
 
 use halfbyte_ir::{
     Affine, Attr, Block, Inst, Kernel, MemAttr, Op, ParamKind, Reason, Refusal, Step, Stream, StreamContents,
@@ -10,53 +11,54 @@ use crate::range;
 use super::affine::{AffineAnalysis, Linear, as_constant, plus};
 use super::if_convert::{Site, SiteStep};
 
-/// A load or store that can be packed.
+/// A load or store that a packed kernel can execute.
 #[derive(Clone)]
 pub(super) struct Access {
     pub inst: Inst,
-    /// Loaded or stored type.
+    /// Type of the loaded or stored value.
     pub ty: Type,
     pub stores: bool,
     pub guard: Option<Value>,
-    /// Index of the buffer's parameter.
+    /// Index of the kernel parameter that is the accessed buffer.
     pub buffer: u32,
     pub mem: MemAttr,
-    /// `true` if the kernel computes the address in a window, which holds the whole buffer. `scale`
-    /// and `index` are then zero.
+    /// `true` if the whole buffer is in a window, in which the kernel computes the address. `scale`
+    /// and `index` are zero in this case.
     pub in_window: bool,
-    /// `true` if the access has a stream. A load in a window has none if its address is known to be
-    /// in a constant table of the kernel.
+    /// `true` if the access has a stream. A load from a window has no stream if its address is
+    /// always in a constant table of the kernel.
     pub has_stream: bool,
-    /// Same as [`Stream::scale`] and [`Stream::index`].
+    /// Scale and index of the access's stream, as in [`Stream::scale`] and [`Stream::index`].
     pub scale: Affine,
     pub index: Affine,
-    /// Loops around the access, outermost first.
+    /// Loops that contain the access, outermost first.
     pub steps: Vec<AccessStep>,
 }
 
-/// A counted loop around an access.
+/// A loop with a known trip count that contains an access.
 #[derive(Clone)]
 pub(super) struct AccessStep {
     pub number: u32,
     pub header: Block,
-    /// Iteration number.
+    /// Value of the kernel that is the iteration number of the loop.
     pub counter: Value,
     pub trips: TripCount,
     pub stride: Affine,
 }
 
-/// Maximum number of bytes that an item accesses at once.
+/// Maximum number of bytes that one load or store of an item accesses.
 const MOST_BYTES: u32 = 16;
 
-/// Size in bytes of the largest scalar access.
+/// Size in bytes of the largest access to a scalar, which is the highest alignment that an access
+/// can have.
 const MOST_ALIGN: u32 = 4;
 
-/// Returns the accesses of a converted kernel. Buffers in `windows` are accessed at addresses that
-/// the kernel computes. A buffer is added to `windows` if one of its addresses is not known at
-/// launch.
+/// Returns the accesses of a converted kernel. The kernel computes the addresses in the buffers of
+/// `windows`. If an address in another buffer is not known at launch, the buffer is added to
+/// `windows`.
 ///
 /// # Errors
-/// Refusals of loads and stores that are possible in neither way.
+/// A refusal for each load or store that can use neither a stream nor a window.
 pub(super) fn accesses(
     kernel: &Kernel,
     sites: &[Site],
@@ -98,7 +100,7 @@ pub(super) fn accesses(
     if refusals.is_empty() { Ok(accesses) } else { Err(refusals) }
 }
 
-/// Returns the refusal of an instruction, with its reason.
+/// Returns a refusal of an instruction, with the given reason.
 pub(super) fn refusal(kernel: &Kernel, inst: Inst, target: &'static str, reason: impl Into<Reason>) -> Refusal {
     let data = &kernel.insts[inst];
     Refusal { op: Some((data.op, data.ty)), span: data.span, target, reason: Some(reason.into()) }
@@ -138,7 +140,7 @@ impl AccessOperands {
         Ok(AccessOperands { ty: data.ty, stores, buffer, mem, index: args.get(1).copied() })
     }
 
-    /// Returns the access if its address is known at launch.
+    /// Returns the access by a stream, if its address is known at launch.
     fn at_launch(&self, kernel: &Kernel, site: &Site, sums: &AffineAnalysis<'_>) -> Result<Access, Reason> {
         let &AccessOperands { mem, .. } = self;
         if has_unknown_trips(site) {
@@ -168,7 +170,7 @@ impl AccessOperands {
         Ok(Access { scale, index, ..self.access(site, stride) })
     }
 
-    /// Returns the access at an address that the kernel computes.
+    /// Returns the access in a window, at an address that the kernel computes.
     fn computed(&self, kernel: &Kernel, site: &Site) -> Result<Access, Reason> {
         let &AccessOperands { ty, mem, .. } = self;
         let has_stream = self.stores || !self.is_in_table(kernel);
@@ -184,7 +186,7 @@ impl AccessOperands {
         Ok(Access { in_window: true, has_stream, ..self.access(site, |_| Affine::default()) })
     }
 
-    /// Returns `true` if the address is always within a constant table of the kernel.
+    /// Returns `true` if every address of the access is in a constant table of the kernel.
     fn is_in_table(&self, kernel: &Kernel) -> bool {
         let &AccessOperands { ty, mem, .. } = self;
         let table = kernel.params.get(self.buffer as usize).and_then(|param| param.contents.as_ref());
@@ -217,9 +219,12 @@ impl AccessOperands {
     }
 }
 
-/// Returns `true` if a `wide` index gives the same address when scaled modulo 2^32, as streams do.
-/// This holds if the scaled index stays below 2^32. It also holds if each item accesses its own
-/// index unconditionally: buffers are smaller than 2^32 bytes, so an earlier item would trap.
+/// Returns `true` if a `wide` index gives the same address when it is scaled modulo 2^32, as in a
+/// stream.
+///
+/// This is the case if the scaled index is always below 2^32. It is also the case if every item
+/// accesses the element of its own index: a buffer has fewer than 2^32 bytes, so an earlier item
+/// would trap.
 fn stays_narrow(site: &Site, mem: MemAttr, sum: &Linear) -> bool {
     let Some(first) = as_constant(&sum.launch_term) else { return false };
     let mut most = u64::from(first);
@@ -232,7 +237,7 @@ fn stays_narrow(site: &Site, mem: MemAttr, sum: &Linear) -> bool {
     (sum.item.is_zero() || own) && most.saturating_mul(mem.scale.into()) <= u32::MAX.into()
 }
 
-/// Explains why an index is not affine.
+/// Returns the reason why an index is not affine, with the value that causes it.
 fn not_affine(kernel: &Kernel, sums: &AffineAnalysis<'_>, index: Value) -> Reason {
     let blamed = sums.blame(index);
     let name = kernel.value_name(blamed).map(|name| format!("`%{name}`"));
@@ -279,7 +284,7 @@ const WIDE: Reason = Reason::with_help(
     "remove `wide` if the index stays below 2^32 bytes; a `wide` index `item_id` is allowed if every item makes the access",
 );
 
-/// Reason to refuse an access through a computed pointer.
+/// Reason to refuse an access through a pointer that the kernel computes.
 pub(super) const NO_BUFFER: Reason = Reason::with_help(
     "its address is not in a buffer of the signature",
     "access the buffer by its parameter and an index: `%x[%i + 8]`",
@@ -296,8 +301,9 @@ const UNKNOWN_TRIPS: Reason = Reason::with_help(
 );
 
 impl Access {
-    /// Returns the stream of the access. `uniform` means that all items read the same value.
-    /// `window` is the stream of the access's window, if any.
+    /// Returns the stream of an access. `uniform` is `true` if all items read the same value.
+    /// `guard` and `window` are the indices of the streams that hold the guard and the window of
+    /// the access, if any.
     pub(super) fn stream(&self, kernel: &Kernel, uniform: bool, guard: Option<u32>, window: Option<u32>) -> Stream {
         let step = |step: &AccessStep| Step {
             loop_number: step.number,
@@ -321,7 +327,8 @@ impl Access {
     }
 }
 
-/// Returns the guard of a stream, with elements of `bytes` bytes.
+/// Returns the stream that holds the guard of another stream. The guard's elements have `bytes`
+/// bytes.
 pub(super) fn guard_of(stream: &Stream, bytes: u32) -> Stream {
     let steps = stream.steps.iter().map(|step| Step { stride: Affine::default(), ..step.clone() });
     Stream {
@@ -339,7 +346,7 @@ pub(super) fn guard_of(stream: &Stream, bytes: u32) -> Stream {
     }
 }
 
-/// Returns the stream of a buffer's window.
+/// Returns the stream that copies the whole buffer into its window.
 pub(super) fn window_of(kernel: &Kernel, buffer: u32, accesses: &[Access]) -> Stream {
     let first = accesses.iter().find(|access| access.in_window && access.buffer == buffer);
     Stream {

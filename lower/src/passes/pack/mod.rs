@@ -1,14 +1,17 @@
 //! Packing: vectorises a kernel over neighbouring work items, for targets whose items share
 //! vectors.
 //!
-//! Every load and store becomes a stream ([`memory`]), whose address must be known at launch
-//! ([`affine`], [`trips`]). If an address is not known, or if accesses must keep their order
-//! ([`order`]), the buffer becomes a window, in which the kernel computes addresses. Divergent
-//! control flow ([`uniformity`]) is converted to selects and guards ([`if_convert`]). The resulting
-//! straight-line code is executed for all items of a group ([`vectorise`]): bytes in vectors,
-//! everything else item by item. Uniform values are computed once.
+//! Every load and store becomes a stream ([`memory`]) if its address is known at launch
+//! ([`affine`], [`trips`]). Otherwise the whole buffer is copied into a window, in which the kernel
+//! computes addresses. A window is also used if the accesses to a buffer must keep their order
+//! ([`order`]).
 //!
-//! A kernel that cannot be packed stays unchanged, and the reasons are reported to the context.
+//! Divergent control flow ([`uniformity`]) is converted to selects and guards ([`if_convert`]). The
+//! resulting code is executed for all items of a group ([`vectorise`]): ops on bytes are executed
+//! on vectors, all other ops item by item. A uniform value is computed once.
+//!
+//! If a kernel cannot be packed, the pass reports the reasons to the context and leaves the kernel
+//! unchanged.
 
 mod affine;
 mod code;
@@ -93,7 +96,7 @@ fn packed(
     vectorise(packed, lanes, has_wide_lanes, target)
 }
 
-/// Refuses ops and arrays that a packed kernel cannot have.
+/// Refuses the ops and arrays that a packed kernel does not support.
 fn check(kernel: &Kernel, target: &'static str) -> Result<(), Vec<Refusal>> {
     let refused = |array: &Array| {
         let why = format!("work items that share vectors have no `{}` memory", array.space);
@@ -131,7 +134,8 @@ fn check(kernel: &Kernel, target: &'static str) -> Result<(), Vec<Refusal>> {
                     "compute row and column from `item_id` and a row length parameter; `--target halu` and `--target ptx` support several axes",
                 ));
             } else if base.is_some_and(|base| kernel.args(inst).get(base).is_some_and(|&base| is_array(base))) {
-                // The array itself has already been refused.
+                // An access to an array needs no refusal of its own, because the array has already
+                // been refused.
             } else if base.is_some_and(|base| !kernel.args(inst).get(base).is_some_and(|&base| is_buffer(base))) {
                 refuse(NO_BUFFER);
             } else if data.op == Op::Store
@@ -175,9 +179,11 @@ fn strange(kernel: &Kernel, strange: &UnsupportedLoop, target: &'static str) -> 
     vec![Refusal { op: None, span, target, reason: Some(reason) }]
 }
 
-/// Converts divergent control flow. Returns the converted kernel, its accesses, and the loads from
-/// uniform addresses whose values vary because not all items execute them. If the watchdog stops
-/// the work, the list of refusals is empty.
+/// Converts divergent control flow. Returns the converted kernel, its accesses, and the loads that
+/// are divergent although their address is uniform, because not all items execute them.
+///
+/// # Errors
+/// The refusals of the kernel. The list is empty if the watchdog stopped the compilation.
 fn converted(
     source: &Kernel,
     flow: &Flow,
@@ -199,7 +205,7 @@ fn converted(
         let uniformity = Uniformity::new(source, flow, loops, &regions, &varying, &varying_load);
         let (kernel, regions, sums, uniformity) = (source, &regions, &sums, &uniformity);
         let converted = convert(Analyses { kernel, flow, loops, regions, uniformity, sums, counted: &counted });
-        // The conversion itself can make values divergent, so it repeats until a fixpoint.
+        // The conversion can itself make values divergent, so it is repeated until a fixpoint.
         let (loads, branches) = find_new_divergence(&converted, &varying_load);
         let mut settled = true;
         for load in loads {
@@ -236,19 +242,19 @@ fn converted(
     let ordered = order::ordered(&found);
     if !ordered.is_empty() {
         windows.extend(ordered);
-        // If a window is not possible, the order is refused below.
+        // If a buffer cannot have a window, `settle` refuses its accesses below.
         found = accesses(kernel, &converted.sites, &sums, &mut windows, target).unwrap_or(found);
     }
     let mut accesses = found;
-    // Every store needs a stream; loads are checked later.
+    // Every store needs a stream. The number of streams for loads is checked later.
     check_streams(kernel, accesses.iter().filter(|access| access.stores), |_| false, lanes, target)?;
     order::settle(&mut converted.kernel, &mut accesses, target)?;
     Ok((converted, accesses, varying.loads))
 }
 
-/// Returns the loads with a divergent guard, and the source blocks whose unconverted branches
-/// depend on a divergent value. A value can become divergent if it merges with values of items that
-/// skip its block.
+/// Returns the loads whose guard is divergent, and the blocks of the source whose branches were not
+/// converted but now depend on a divergent value. A uniform value becomes divergent if it merges
+/// with the values of items that skip its block.
 fn find_new_divergence(converted: &Converted, varying_load: &dyn Fn(Inst) -> bool) -> (Vec<Inst>, Vec<Block>) {
     let kernel = &converted.kernel;
     let uniformity = Uniformity::without_branches(kernel, &Flow::new(kernel), varying_load);
@@ -260,9 +266,9 @@ fn find_new_divergence(converted: &Converted, varying_load: &dyn Fn(Inst) -> boo
     (loads.collect(), branches.map(|&(block, _)| block).collect())
 }
 
-/// Returns the loops whose trip count differs between the converted kernel and the source. The
-/// bound of such a loop comes from a loop with divergent exit. Items that are not in that loop
-/// contribute other values.
+/// Returns the loops that have another trip count in the converted kernel than in the source. The
+/// bound of such a loop is computed in an earlier loop that items leave in different iterations.
+/// Items that never enter the earlier loop have another bound.
 fn miscounted<'a>(converted: &'a Converted, target: &'static str) -> Result<Vec<&'a Count>, Vec<Refusal>> {
     if converted.counts.is_empty() {
         return Ok(Vec::new());
@@ -275,7 +281,7 @@ fn miscounted<'a>(converted: &'a Converted, target: &'static str) -> Result<Vec<
     Ok(converted.counts.iter().filter(differs).collect())
 }
 
-/// Returns the addresses of the buffers that a kernel writes.
+/// Returns the base addresses of the buffers to which a kernel stores.
 fn stored_buffers(kernel: &Kernel) -> EntitySet<Value> {
     let insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
     let stores = insts.filter(|&&inst| kernel.insts[inst].op == Op::Store);

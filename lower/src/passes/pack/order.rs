@@ -1,7 +1,9 @@
-//! Order of accesses to a buffer. A packed kernel's inputs are copied before it runs and its
-//! outputs after. A load therefore sees the memory before the launch, and the stores of each store
-//! instruction are copied out as a whole. If the source requires another order, the stored value is
-//! forwarded to the load, or the access is refused.
+//! Order of the accesses to a buffer.
+//!
+//! The inputs of a packed kernel are copied before the kernel runs, and its outputs after. A load
+//! therefore returns the contents from before the launch, and all elements of one store instruction
+//! are copied out together. If the source requires another order, the load is replaced by the
+//! stored value, or the access is refused.
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -10,8 +12,8 @@ use halfbyte_ir::{Affine, Attr, Inst, Kernel, Op, Reason, Refusal, TripCount, Va
 use super::affine::{as_constant, plus};
 use super::memory::{Access, AccessStep, refusal};
 
-/// Returns the buffers whose accesses keep their order only if the kernel itself accesses them in a
-/// window.
+/// Returns the buffers that need a window, because only a window preserves the order of their
+/// accesses.
 pub(super) fn ordered(accesses: &[Access]) -> Vec<u32> {
     let mut buffers: Vec<u32> = found(accesses).1.iter().map(|(access, _)| access.buffer).collect();
     buffers.sort_unstable();
@@ -19,10 +21,10 @@ pub(super) fn ordered(accesses: &[Access]) -> Vec<u32> {
     buffers
 }
 
-/// Replaces loads by the values that the same item stored before.
+/// Replaces each load by the value that the same item has stored at its address before.
 ///
 /// # Errors
-/// Refusals of accesses that may depend on the order in another way.
+/// A refusal for each access that depends on the order of accesses in another way.
 pub(super) fn settle(
     kernel: &mut Kernel,
     accesses: &mut Vec<Access>,
@@ -39,15 +41,16 @@ pub(super) fn settle(
     Ok(())
 }
 
-/// Loads with the stores that they depend on, and accesses to refuse.
+/// Loads with the stores that may provide their value, and accesses to refuse with the reasons.
 type Found<'a> = (Vec<(Inst, StoredSources)>, Vec<(&'a Access, Reason)>);
 
-/// Returns loads with the stores that they depend on, and the accesses whose order cannot be kept.
+/// Returns the loads that may return a stored value, and the accesses whose order cannot be
+/// preserved.
 fn found(accesses: &[Access]) -> Found<'_> {
     let (mut found, mut wrong) = (Vec::new(), Vec::new());
-    // Accesses in a window keep the program order.
+    // Accesses in a window are executed in program order.
     let at_launch = || accesses.iter().filter(|access| !access.in_window);
-    // There are few stores, because each has a stream; there may be many loads.
+    // A kernel has few stores, because each of them needs a stream, but it may have many loads.
     let stores: Vec<&Access> = at_launch().filter(|access| access.stores).collect();
     let mut earlier = 0;
     for access in at_launch() {
@@ -81,19 +84,23 @@ fn found(accesses: &[Access]) -> Found<'_> {
     (found, wrong)
 }
 
-/// Possible sources of a loaded value.
+/// Stores that may provide the value of a load.
 struct StoredSources {
-    /// Stores to the address with their guards, latest first.
+    /// Stores to the address of the load with their guards, latest first.
     stored: Vec<(Option<Value>, Inst)>,
-    /// `true` if the load may see the memory before the launch.
+    /// `true` if the load may also return the contents from before the launch.
     loads: bool,
 }
 
-/// Returns the possible sources of a load. `earlier` are the stores before the load.
+/// Returns the stores that may provide the value of a load. `earlier` are the stores that precede
+/// the load in the program, and `all` are all stores.
+///
+/// # Errors
+/// The order of the accesses cannot be preserved.
 fn source(access: &Access, earlier: &[&Access], all: &[&Access]) -> Result<StoredSources, ()> {
     let same = |other: &&&Access| other.buffer == access.buffer;
-    // Returns `true` if a store in an earlier iteration of an inner loop, beyond the outermost
-    // `loops`, may overwrite the address.
+    // Returns `true` if a store may overwrite the address in an earlier iteration of a loop, not
+    // counting the outermost `loops` loops.
     let overtaken = |loops| all.iter().filter(same).any(|other| may_overlap(other, access, When::Later { loops }));
     let mut source = StoredSources { stored: Vec::new(), loads: true };
     for other in earlier.iter().rev().filter(same) {
@@ -112,8 +119,8 @@ fn source(access: &Access, earlier: &[&Access], all: &[&Access]) -> Result<Store
     if overtaken(0) { Err(()) } else { Ok(source) }
 }
 
-/// Returns `true` if both accesses have the same address and type, and the loops around the first
-/// also contain the second.
+/// Returns `true` if both accesses have the same address and type, and every loop around the first
+/// access also contains the second.
 fn is_same(first: &Access, second: &Access) -> bool {
     let common = first.steps.len();
     let same = |(a, b): (&AccessStep, &AccessStep)| a.header == b.header && a.stride == b.stride;
@@ -127,12 +134,13 @@ fn is_same(first: &Access, second: &Access) -> bool {
         && second.steps.iter().skip(common).all(still)
 }
 
-/// Iteration of the second of two accesses, relative to the first.
+/// Iteration in which the second of two accesses is executed, relative to the first.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum When {
-    /// The same iteration of the common loops.
+    /// The same iteration of all loops that contain both accesses.
     Same,
-    /// A later iteration of a common loop, not counting the outermost `loops`.
+    /// A later iteration of a loop that contains both accesses, not counting the outermost `loops`
+    /// loops.
     Later { loops: usize },
 }
 
@@ -140,7 +148,7 @@ impl When {
     const LATER: When = When::Later { loops: 0 };
 }
 
-/// Returns `true` if two accesses of an item may overlap.
+/// Returns `true` if two accesses of the same item may overlap.
 fn may_overlap(first: &Access, second: &Access, when: When) -> bool {
     let common = first.steps.iter().zip(&second.steps).take_while(|(a, b)| a.header == b.header).count();
     if matches!(when, When::Later { loops } if common <= loops) {
@@ -159,7 +167,7 @@ fn may_overlap(first: &Access, second: &Access, when: When) -> bool {
     let together: Vec<(&AccessStep, bool)> =
         first.steps.iter().zip(&second.steps).take(common).map(|(a, b)| (a, a.stride == b.stride)).collect();
     let same = |(step, equal): &(&AccessStep, bool)| {
-        // Equal strides cancel within the same iteration.
+        // In the same iteration, equal strides contribute the same to both addresses.
         if *equal || step.trips == TripCount::Const(1) { Range::at(0) } else { Range::ANY }
     };
     let meets = |range: &Range| range.touches(-i64::from(second.ty.bytes()), i64::from(first.ty.bytes()));
@@ -180,14 +188,15 @@ fn may_overlap(first: &Access, second: &Access, when: When) -> bool {
     }
 }
 
-/// Inclusive range of numbers.
+/// Inclusive range of byte distances.
 #[derive(Clone, Copy)]
 struct Range {
     low: i64,
     high: i64,
 }
 
-/// Bound beyond all addresses, small enough that sums do not overflow.
+/// A distance that exceeds every address, but is small enough that sums of distances do not
+/// overflow.
 const FAR: i64 = 1 << 48;
 
 impl Range {
@@ -197,8 +206,8 @@ impl Range {
         Range { low: number, high: number }
     }
 
-    /// Returns the range of address changes from iteration `from` to the last one. Wrapping is
-    /// impossible: an access that wraps around would leave its buffer before.
+    /// Returns the range by which the address changes in a loop, from iteration `from` to the last
+    /// one. The address does not wrap: an access would leave the buffer before.
     fn of(step: &AccessStep, from: i64) -> Range {
         let Some(stride) = as_constant(&step.stride) else { return Range::ANY };
         let stride = i64::from(stride.cast_signed());
@@ -224,7 +233,7 @@ impl Range {
     }
 }
 
-/// Replaces loaded values by stored ones.
+/// Replaces loads by the values that were stored before.
 fn forward(kernel: &mut Kernel, accesses: &mut Vec<Access>, found: &[(Inst, StoredSources)]) {
     let mut replaced: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
     let mut open: Vec<(Inst, Value)> = Vec::new();
@@ -262,8 +271,9 @@ fn forward(kernel: &mut Kernel, accesses: &mut Vec<Access>, found: &[(Inst, Stor
     accesses.retain(|access| !found.iter().any(|(load, source)| *load == access.inst && !source.loads));
 }
 
-/// Selects the value of a load from stored values. A select that falls back to the loaded value is
-/// recorded in `open`; its operand is set after all other uses of the load are replaced.
+/// Returns the value of a load, selected from stored values by the guards of the stores. If a
+/// select also needs the loaded value, it is recorded in `open`. Its operand is set later, after
+/// all other uses of the load have been replaced.
 fn chosen(
     kernel: &mut Kernel,
     kept: &mut Vec<Inst>,

@@ -1,4 +1,4 @@
-//! Loop bodies as acyclic graphs.
+//! Regions: loop bodies as acyclic graphs.
 
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 use halfbyte_ir::flow::{Lists, Node as GraphNode};
@@ -7,7 +7,8 @@ use rustc_hash::FxHashSet;
 
 use crate::passes::loops::{LoopId, Loops};
 
-/// Edge of the control-flow graph: a block, the index of its branch's target, and the target block.
+/// Edge of the control-flow graph: the block that branches, the index of the target in its branch,
+/// and the target block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Edge {
     pub from: Block,
@@ -15,27 +16,28 @@ pub(super) struct Edge {
     pub to: Block,
 }
 
-/// Index of a node in a region. Nodes are in topological order.
+/// Index of a node in a region. The nodes are in topological order.
 pub(super) type Node = usize;
 
-/// Body of a loop, or the code outside of all loops, without back edges. The result is an acyclic
-/// graph. Each node is a block, or a whole inner loop.
+/// Acyclic graph of a loop body, or of the code outside of all loops, without back edges. A node is
+/// a block or a whole inner loop.
 pub(super) struct Region {
-    /// Block of each node; for an inner loop, its header. The first node is the region's entry.
+    /// Block of each node. For an inner loop, this is the loop header. The first node is the entry
+    /// of the region.
     pub nodes: Vec<Block>,
-    /// Inner loop of each node that is one.
+    /// The inner loop that a node stands for; `None` if the node is a block.
     pub inner: Vec<Option<LoopId>>,
-    /// Edges from each node to other nodes of the region.
+    /// Edges from each node to other nodes of the region, with the target nodes.
     pub out: Vec<Vec<(Edge, Node)>>,
-    /// Back edges to the loop's header.
+    /// Back edges to the loop's header, with their source nodes.
     pub back: Vec<(Edge, Node)>,
-    /// Edges that leave the loop.
+    /// Edges that leave the loop, with their source nodes.
     pub leaving: Vec<(Edge, Node)>,
     place: SecondaryMap<Block, u32>,
     dominator: Vec<Node>,
-    /// Immediate post-dominators; the number of nodes where there is none.
+    /// Immediate post-dominator of each node. The value is the number of nodes if there is none.
     postdominator: Vec<Node>,
-    /// First node that exactly the same items execute.
+    /// For each node, the first node that is executed by exactly the same items.
     same_items: Vec<Node>,
 }
 
@@ -54,7 +56,8 @@ impl Region {
             same_items: Vec::new(),
         };
         let Some(head) = head else { return built };
-        // A block of an inner loop maps to the outermost loop inside the region.
+        // A block of an inner loop belongs to the node of the outermost loop that the region
+        // contains.
         let node_of = |block: Block| loops.nest(block).take_while(|&id| Some(id) != region).last();
         let mut order = PostorderSearch { kernel, loops, region, head, found: Vec::new(), seen: EntitySet::new() };
         order.visit_all(&node_of);
@@ -84,7 +87,7 @@ impl Region {
         let count = self.nodes.len();
         let forward: Vec<Vec<GraphNode>> =
             self.out.iter().map(|out| out.iter().map(|&(_, to)| GraphNode::new(to)).collect()).collect();
-        // Reverse graph with an extra exit node.
+        // The reverse graph, with an additional exit node.
         let mut backward = vec![Vec::new(); count + 1];
         for (from, out) in self.out.iter().enumerate() {
             out.iter().for_each(|&(_, to)| backward[to].push(GraphNode::new(from)));
@@ -111,24 +114,24 @@ impl Region {
         }
     }
 
-    /// Returns the node of a block; for an inner loop, only the header has one.
+    /// Returns the node of a block. In an inner loop, only the header has a node.
     pub(super) fn node(&self, block: Block) -> Option<Node> {
         Some(self.place[block] as Node).filter(|&node| node < self.nodes.len())
     }
 
-    /// Returns the immediate dominator. The first node is its own dominator.
+    /// Returns the immediate dominator of a node. The first node is its own dominator.
     pub(super) fn dominator(&self, node: Node) -> Node {
         self.dominator[node]
     }
 
-    /// Returns the immediate post-dominator; `None` if paths from the node leave the region without
-    /// reconverging.
+    /// Returns the immediate post-dominator of a node; `None` if some paths from the node leave the
+    /// region before they reconverge.
     pub(super) fn postdominator(&self, node: Node) -> Option<Node> {
         Some(self.postdominator[node]).filter(|&node| node < self.nodes.len())
     }
 
-    /// Returns the first node that exactly the items of this node execute: it dominates this node,
-    /// which post-dominates it.
+    /// Returns the first node that is executed by exactly the items of `node`. It dominates `node`,
+    /// and `node` post-dominates it.
     pub(super) fn same_items(&self, node: Node) -> Node {
         self.same_items[node]
     }
@@ -140,7 +143,7 @@ impl Region {
         node == above
     }
 
-    /// Returns `true` if every path from `node` passes through `below`.
+    /// Returns `true` if every path from `node` to the exit contains `below`.
     pub(super) fn postdominates(&self, below: Node, mut node: Node) -> bool {
         while node < below {
             node = self.postdominator[node];
@@ -148,12 +151,13 @@ impl Region {
         node == below
     }
 
-    /// Returns for each node whether a marked node lies on a path from it to its post-dominator, or
-    /// to the region's exit.
+    /// Returns, for each node, `true` if a marked node lies on a path from the node to its
+    /// post-dominator, or to the region's exit if it has none.
     pub(super) fn leads_to(&self, marked: &[bool]) -> Vec<bool> {
         let count = self.nodes.len();
         let mut leads = vec![false; count];
-        // Number of marked or leading nodes on the chain of post-dominators from each node.
+        // For each node, the number of post-dominators, itself included, that are marked or lead to
+        // a marked node.
         let mut on_way = vec![0u32; count + 1];
         for node in (0..count).rev() {
             let meet = self.postdominator[node];
@@ -163,9 +167,10 @@ impl Region {
         leads
     }
 
-    /// Returns the nodes on paths from `from` to `to`, or to the region's exit, without both ends.
+    /// Returns the nodes on paths from `from` to `to`, or to the region's exit if `to` is `None`.
+    /// Both ends are excluded.
     pub(super) fn between(&self, from: Node, to: Option<Node>) -> Vec<Node> {
-        // A hash set, because the result may be small compared with the region.
+        // A hash set, because the result may be much smaller than the region.
         let mut reached = FxHashSet::default();
         let mut found = Vec::new();
         let mut work: Vec<Node> = vec![from];
@@ -182,7 +187,7 @@ impl Region {
     }
 }
 
-/// Returns the edges of a block, or the edges out of an inner loop.
+/// Returns the edges out of a block, or out of an inner loop.
 fn edges(kernel: &Kernel, flow: &Flow, loops: &Loops, block: Block, inner: Option<LoopId>) -> Vec<Edge> {
     let of_block = |from: Block| {
         let targets = kernel.terminator(from).map_or(&[][..], |inst| kernel.targets(inst));
@@ -209,8 +214,8 @@ struct PostorderSearch<'a> {
 }
 
 impl PostorderSearch<'_> {
-    /// Visits all nodes without recursion. Targets are visited last to first, so that the first
-    /// target comes first in reverse postorder.
+    /// Visits all nodes without recursion. The targets of a branch are visited last to first, so
+    /// that the first target comes first in reverse postorder.
     fn visit_all(&mut self, node_of: &dyn Fn(Block) -> Option<LoopId>) {
         let mut stack = vec![self.enter(self.head, node_of)];
         while let Some((block, inner, next)) = stack.last_mut() {

@@ -1,4 +1,4 @@
-//! Streams of a packed kernel: their parameters, and the positions of their elements.
+//! Streams of a packed kernel: their parameters, and the indices of their elements.
 
 use cranelift_entity::SecondaryMap;
 use halfbyte_ir::{
@@ -10,12 +10,13 @@ use super::memory::{Access, guard_of, window_of};
 use super::uniformity::Uniformity;
 use super::values::{Values, WORD};
 
-/// Form in which a group accesses a stream.
+/// How a group of items accesses a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Shape {
-    /// Vectors of the items' values of a type, a byte or a word.
+    /// By vectors, each with the values of several items. The type of a value is a byte or a 32-bit
+    /// word.
     Vectors(Type),
-    /// One value per item.
+    /// By one access for each item.
     Items,
 }
 
@@ -25,38 +26,39 @@ pub(super) struct ConvertedKernel<'a> {
     pub kernel: &'a Kernel,
     pub accesses: &'a [Access],
     pub uniformity: &'a Uniformity,
-    /// Blocks that end with the continuation test of a loop. The loop continues if the condition
-    /// holds for any item.
+    /// Blocks that end with the exit test of a loop. The loop continues if the condition is true
+    /// for any item.
     pub gates: &'a [Block],
 }
 
-/// Streams of an access.
+/// The streams that an access uses.
 #[derive(Clone, Copy)]
 pub(super) struct AccessStreams {
-    /// Stream of the access, if any.
+    /// Stream of the accessed elements, if any. For an access in a window, it holds the offsets in
+    /// the window.
     pub stream: Option<Value>,
     pub guard: Option<Value>,
-    /// Window of the access. The stream then holds only the offsets.
+    /// Stream whose contents are the window of the access, if the access is in a window.
     pub window: Option<Value>,
     pub shape: Shape,
     pub uniform: bool,
 }
 
-/// Streams of a packed kernel: windows first, then those of the accesses in order, each followed by
-/// its guard if any.
+/// Streams of a packed kernel: first the windows, then the stream of each access, followed by the
+/// stream of its guard if there is one.
 pub(super) struct Streams {
     streams: Vec<Stream>,
-    /// Streams of each access.
+    /// Streams that each access uses.
     places: Vec<AccessStreams>,
-    /// Trip counts computed before the entry's instructions.
+    /// Trip counts with their values, which are computed at the start of the kernel.
     trips: Vec<(TripCount, Value)>,
 }
 
-/// Alignment of streams in bytes.
+/// Alignment of a stream in the data store, in bytes.
 const ALIGN: u32 = 16;
 
 impl Streams {
-    /// Creates the streams and adds their parameters to the packed kernel.
+    /// Creates the streams, and adds a parameter to the packed kernel for each of them.
     pub(super) fn new(values: &mut Values<'_>, source: ConvertedKernel<'_>) -> Streams {
         let ConvertedKernel { kernel, accesses, uniformity, .. } = source;
         let uses = Uses::new(kernel);
@@ -118,7 +120,7 @@ impl Streams {
         streams
     }
 
-    /// Adds a stream and its parameter.
+    /// Adds a stream, and a parameter for it. Returns the parameter.
     fn add(
         &mut self,
         values: &mut Values<'_>,
@@ -141,13 +143,14 @@ impl Streams {
         self.streams
     }
 
-    /// Returns the streams of an access.
+    /// Returns the streams that an access uses.
     pub(super) fn place(&self, access: usize) -> Option<AccessStreams> {
         self.places.get(access).copied()
     }
 
-    /// Returns the index of the first of the `elements` elements of a group in the current
-    /// iteration. `group` is `None` for a uniform stream. The result `None` means index 0.
+    /// Returns the index in a stream of the first element that the group accesses in the current
+    /// iteration. The group accesses `elements` elements per iteration. `group` is the group index,
+    /// or `None` for a uniform stream. The result `None` means index 0.
     pub(super) fn index(
         &mut self,
         values: &mut Values<'_>,
@@ -174,8 +177,7 @@ impl Streams {
         index.map(|index| values.code.op(Op::Mul, Type::I32, &[index, elements]))
     }
 
-    /// Returns the attribute and the address operands of the element that is `after` elements after
-    /// `index`.
+    /// Returns the attribute and the address operands for the element at `index` plus `after`.
     pub(super) fn element(
         &self,
         values: &Values<'_>,
@@ -189,7 +191,7 @@ impl Streams {
         (Attr::Mem(mem), std::iter::once(stream).chain(index).collect())
     }
 
-    /// Returns a trip count as a value.
+    /// Returns a trip count as a value of the packed kernel.
     fn trips(&mut self, values: &mut Values<'_>, trips: &TripCount) -> Value {
         if let Some((_, value)) = self.trips.iter().find(|(known, _)| known == trips) {
             return *value;
@@ -216,7 +218,7 @@ impl Streams {
     }
 }
 
-/// Computes a sum that is known at launch.
+/// Emits the computation of a sum that is known at launch.
 fn sum(values: &mut Values<'_>, affine: &Affine) -> Value {
     let mut sum = (affine.constant != 0).then(|| values.code.word(affine.constant));
     for &(factor, times) in &affine.terms {
@@ -236,11 +238,11 @@ fn sum(values: &mut Values<'_>, affine: &Affine) -> Value {
     sum.unwrap_or_else(|| values.code.word(0))
 }
 
-/// Number of uses of each value, by the form that they need.
+/// Number of uses of each value, by the representation that the use requires.
 struct Uses {
-    /// Uses item by item.
+    /// Uses that need one value per item.
     items: SecondaryMap<Value, u32>,
-    /// Uses of a word as bytes.
+    /// Uses that need the bytes of a 32-bit word.
     bytes: SecondaryMap<Value, u32>,
     all: SecondaryMap<Value, u32>,
 }
@@ -282,7 +284,7 @@ impl Uses {
     }
 }
 
-/// Chooses the form of a divergent access.
+/// Chooses how a group accesses the stream of a divergent access.
 fn shape(values: &Values<'_>, kernel: &Kernel, uses: &Uses, access: &Access) -> Shape {
     let ty = access.ty;
     if ty.is_mask() {

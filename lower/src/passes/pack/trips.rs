@@ -1,4 +1,4 @@
-//! Trip counts of loops that are known at launch.
+//! Loops whose trip counts are known at launch.
 
 use halfbyte_ir::eval::{Operand, fold};
 use halfbyte_ir::{Affine, Attr, Block, Flow, IntCC, Kernel, Op, TripCount, Type, Value};
@@ -8,25 +8,27 @@ use crate::passes::loops::{LoopId, Loops};
 use super::affine::{AffineAnalysis, Linear, as_constant, constant, plus};
 use super::region::Edge;
 
-/// Maximum trip count that is found by simulation, for loops with constant bounds. It is also the
-/// default limit of an item's backward branches.
+/// Maximum trip count that the simulation of a loop with constant bounds finds. It equals the
+/// default budget of an item.
 const MOST_COUNTED: u32 = 1 << 20;
 
-/// A loop with an induction variable that a branch compares with a bound in every iteration.
+/// An exit of a loop by which the trip count is known: in every iteration, a branch compares an
+/// induction variable with a bound.
 #[derive(Clone, Debug)]
 pub(super) struct Counted {
-    /// Exit edge of that branch.
+    /// Edge by which the branch leaves the loop.
     pub leaving: Edge,
-    /// Number of iterations that continue after the branch.
+    /// Number of iterations in which the branch stays in the loop.
     pub behind: TripCount,
-    /// Number of iterations that reach the branch, which is one more; `None` if it may be 2^32.
+    /// Number of iterations that reach the branch, which is `behind` plus one; `None` if it may be
+    /// 2^32.
     pub before: Option<TripCount>,
-    /// `true` if the loop ends only when the induction variable equals the bound. Such a loop would
-    /// not end if its bound is protected by a test elsewhere that has been converted.
+    /// `true` if the loop ends only when the induction variable equals the bound. If another branch
+    /// ensures that this happens, and that branch is converted, the loop might not end.
     pub needs_equality: bool,
 }
 
-/// Returns the counted exits of a loop, closest to its header first.
+/// Returns the exits of a loop by which its trip count is known, closest to the loop header first.
 pub(super) fn counted(
     kernel: &Kernel,
     flow: &Flow,
@@ -42,7 +44,7 @@ pub(super) fn counted(
     blocks.filter_map(|block| test(kernel, loops, sums, id, block)).collect()
 }
 
-/// Returns `true` if the branch at the end of a block gives its loop the same trip count.
+/// Returns `true` if the branch at the end of a block gives its loop the trip count `counted`.
 pub(super) fn counts_alike(
     kernel: &Kernel,
     loops: &Loops,
@@ -80,7 +82,7 @@ fn test(kernel: &Kernel, loops: &Loops, sums: &AffineAnalysis<'_>, id: LoopId, b
         }
     };
     let to = kernel.targets(branch).get(leaves_at)?.block;
-    // If the loop has another exit, it may end long before this count, so the count must be exact.
+    // The count of this exit must be exact, because the loop may end much earlier by another exit.
     if !test.is_exact() && ways_out(kernel, inside) > 1 {
         return None;
     }
@@ -94,7 +96,8 @@ fn ways_out(kernel: &Kernel, inside: impl Fn(Block) -> bool) -> usize {
     terminators.flat_map(|branch| kernel.targets(branch)).filter(|target| !inside(target.block)).count()
 }
 
-/// Returns the initial value and the constant step of an induction variable of exactly this loop.
+/// Returns the initial value and the constant step of an induction variable that depends on no
+/// other loop.
 fn counter(sums: &AffineAnalysis<'_>, value: Value, header: Block) -> Option<(Affine, u32)> {
     let linear = sums.of(value)?;
     match linear.counters.as_slice() {
@@ -105,8 +108,8 @@ fn counter(sums: &AffineAnalysis<'_>, value: Value, header: Block) -> Option<(Af
     }
 }
 
-/// Exit test: compares `start + step * k` with a bound in iteration k. The loop continues while
-/// `stays` holds.
+/// Exit test of a loop, which compares `start + step * k` with a bound in iteration k. The loop
+/// continues while the condition `stays` is true.
 struct Test {
     start: Affine,
     step: u32,
@@ -115,11 +118,11 @@ struct Test {
 }
 
 impl Test {
-    /// Returns `true` if the count is exact, or so large where it is not that no launch can reach
-    /// it.
+    /// Returns `true` if the computed trip count is exact, or wrong only if it is too large for any
+    /// launch.
     fn is_exact(&self) -> bool {
         let is_zero = |sum: &Affine| as_constant(sum) == Some(0);
-        // With a small non-negative operand, a difference that wraps is far from zero.
+        // If one operand is a small non-negative number, a difference that wraps is far from zero.
         let is_small = |sum: &Affine| as_constant(sum).is_some_and(|number| number < MOST_COUNTED);
         match self.stays {
             IntCC::LtU => is_zero(&self.start),
@@ -143,9 +146,9 @@ impl Test {
             _ => return None,
         };
         let up = self.step == 1;
-        // A negative signed difference gives a count of 0, because the bound lies before the start.
-        // The signed interpretation is wrong only for 2^31 iterations or more, which no launch
-        // reaches. An unsigned count from 0 is always exact.
+        // If the signed difference is negative, the bound lies before the start, and the count is
+        // 0. This is wrong only for 2^31 iterations or more, which no launch reaches. The count of
+        // an unsigned comparison from 0 is always exact.
         let (from, unsigned) = if up { (&self.start, IntCC::LtU) } else { (&self.bound, IntCC::GtU) };
         let from_zero = self.stays == unsigned && as_constant(from) == Some(0);
         let from_one = self.stays == unsigned && as_constant(from) == Some(1);
@@ -169,7 +172,8 @@ impl Test {
         })
     }
 
-    /// Simulates the test with constants and returns the number of iterations.
+    /// Simulates the exit test with a constant start and a constant bound. Returns the number of
+    /// iterations.
     fn run(&self, start: u32, bound: u32) -> Option<u32> {
         let mut at = start;
         for times in 0..MOST_COUNTED {
@@ -190,7 +194,7 @@ fn trips(count: Affine, signed: bool, at_least: u32) -> TripCount {
     }
 }
 
-/// Evaluates a comparison.
+/// Returns `true` if the condition `cc` is true for two numbers.
 fn holds(cc: IntCC, a: u32, b: u32) -> bool {
     let lanes = [u64::from(a), u64::from(b)];
     let operand = |lanes| Operand { ty: Type::I32, lanes };

@@ -1,5 +1,6 @@
-//! Divergence analysis: finds values that differ between work items. They depend on the item index
-//! through operands, through loads from divergent addresses, or through divergent branches.
+//! Divergence analysis: finds the values that differ between work items. Such a value depends on
+//! the item index through operands, through a load from a divergent address, or through a divergent
+//! branch.
 
 use cranelift_entity::{EntitySet, SecondaryMap};
 use halfbyte_ir::{Block, Effect, Flow, Inst, Kernel, Op, Value};
@@ -9,35 +10,37 @@ use crate::passes::loops::{LoopId, Loops};
 
 use super::region::{Edge, Node, Region};
 
-/// Divergence that the conversion of a kernel introduces.
+/// Divergence that is caused by the conversion of a kernel to uniform control flow.
 #[derive(Default)]
 pub(super) struct Varying {
-    /// Divergent loads.
+    /// Loads with divergent results.
     pub loads: EntitySet<Inst>,
-    /// Blocks whose branches are divergent.
+    /// Blocks whose branch is divergent.
     pub branches: EntitySet<Block>,
     /// Loops that items leave in different iterations.
     pub loops: Vec<LoopId>,
 }
 
-/// Divergent values of a kernel. All other values are uniform: equal for all items that compute
-/// them.
+/// Divergent values of a kernel. All other values are uniform: every item that computes the value
+/// gets the same result.
 pub(super) struct Uniformity {
     values: EntitySet<Value>,
-    /// Blocks whose parameters are divergent because items come from different predecessors.
+    /// Blocks whose parameters are divergent because the items come from different predecessors.
     joins: EntitySet<Block>,
-    /// Loops that items leave in different iterations. Their values are divergent outside the loop.
+    /// Loops that items leave in different iterations. The values of the loop are divergent outside
+    /// of it.
     leaving: EntitySet<LoopId>,
-    /// Blocks whose branches are divergent regardless of their conditions.
+    /// Blocks whose branch is divergent even if its condition is uniform.
     divergent_branches: EntitySet<Block>,
-    /// Nodes between a divergent branch and its reconvergence point, with their regions.
+    /// Nodes between a divergent branch and the node at which the items reconverge, each with its
+    /// region.
     divergent_nodes: FxHashSet<(Option<LoopId>, Node)>,
-    /// Defining block of each value.
+    /// Block that defines each value; `None` for a kernel parameter.
     defining_block: SecondaryMap<Value, Option<Block>>,
 }
 
 impl Uniformity {
-    /// Analyses a kernel. The branches and loops in `known` are divergent in any case.
+    /// Analyses a kernel. The loads, branches and loops in `known` are divergent in any case.
     pub(super) fn new(
         kernel: &Kernel,
         flow: &Flow,
@@ -67,7 +70,7 @@ impl Uniformity {
         }
     }
 
-    /// Analyses a kernel whose branches are all taken uniformly.
+    /// Analyses a kernel of which every branch is uniform.
     pub(super) fn without_branches(kernel: &Kernel, flow: &Flow, varying_load: &dyn Fn(Inst) -> bool) -> Uniformity {
         let mut home = SecondaryMap::new();
         for &block in &kernel.layout {
@@ -89,18 +92,18 @@ impl Uniformity {
         uniformity
     }
 
-    /// Returns the defining block of a value; `None` for a kernel parameter.
+    /// Returns the block that defines a value; `None` for a kernel parameter.
     pub(super) fn home(&self, value: Value) -> Option<Block> {
         self.defining_block[value]
     }
 
-    /// Returns `true` if a value is divergent in its defining block.
+    /// Returns `true` if a value is divergent in the block that defines it.
     pub(super) fn varies(&self, value: Value) -> bool {
         self.values.contains(value)
     }
 
-    /// Returns `true` if a value is divergent in `block`. A value is also divergent outside a loop
-    /// that items left in different iterations.
+    /// Returns `true` if a value is divergent in `block`. A value that is uniform in a loop is
+    /// divergent outside of it if items leave the loop in different iterations.
     fn varies_in(&self, loops: Option<&Loops>, value: Value, block: Block) -> bool {
         self.varies(value)
             || loops.zip(self.defining_block[value]).is_some_and(|(loops, home)| {
@@ -108,15 +111,15 @@ impl Uniformity {
             })
     }
 
-    /// Returns `true` if items may diverge at the end of a block.
+    /// Returns `true` if the items may take different branches at the end of a block.
     pub(super) fn branch_varies(&self, kernel: &Kernel, loops: &Loops, block: Block) -> bool {
         let Some(branch) = kernel.terminator(block) else { return false };
         self.divergent_branches.contains(block)
             || kernel.args(branch).iter().any(|&arg| self.varies_in(Some(loops), arg, block))
     }
 
-    /// Propagates divergence once through the kernel. Returns `true` if a new divergent value was
-    /// found.
+    /// Marks the values that depend on divergent values, in one pass over the kernel. Returns
+    /// `true` if it marked a new value.
     fn spread(
         &mut self,
         kernel: &Kernel,
@@ -154,7 +157,7 @@ impl Uniformity {
         changed
     }
 
-    /// Records the effects of a divergent branch at the end of a block.
+    /// Marks the blocks that are affected by a divergent branch at the end of a block.
     fn diverge(&mut self, loops: &Loops, regions: &Regions, block: Block) {
         let region = loops.innermost_of(block);
         let graph = regions.get(region);
@@ -163,8 +166,8 @@ impl Uniformity {
         }
     }
 
-    /// Records that items leave a loop in different iterations. In the region around, the loop then
-    /// acts as a divergent branch.
+    /// Records that items leave a loop in different iterations. The loop then acts like a divergent
+    /// branch in the region that contains it.
     fn leave(&mut self, loops: &Loops, regions: &Regions, id: Option<LoopId>) {
         let mut region = id;
         while let Some(id) = region {
@@ -177,11 +180,11 @@ impl Uniformity {
         }
     }
 
-    /// Marks the join points of a divergent branch in a region. Returns `true` if some paths leave
-    /// the region's loop.
+    /// Marks the nodes of a region at which the paths from a divergent branch join. Returns `true`
+    /// if some of the paths leave the loop.
     fn diverge_in(&mut self, region: Option<LoopId>, graph: &Region, node: Node) -> bool {
-        // The node lies within another divergent branch, whose join points include those of this
-        // one.
+        // The branch is on a path of another divergent branch, whose join nodes include those of
+        // this branch.
         if self.divergent_nodes.contains(&(region, node)) {
             return false;
         }
@@ -208,7 +211,7 @@ impl Uniformity {
     }
 }
 
-/// Returns `true` if all branches to a block pass the same argument for a parameter.
+/// Returns `true` if all branches to a block pass the same argument for parameter `number`.
 fn same_from_everywhere(kernel: &Kernel, flow: &Flow, block: Block, number: usize) -> bool {
     let mut same: Option<Value> = None;
     for &from in flow.predecessors(block).iter().filter(|&&from| flow.is_reachable(from)) {
@@ -223,7 +226,7 @@ fn same_from_everywhere(kernel: &Kernel, flow: &Flow, block: Block, number: usiz
     true
 }
 
-/// Regions of a kernel: one per loop, and one for the code outside of all loops.
+/// Regions of a kernel: one for each loop, and one for the code outside of all loops.
 pub(super) struct Regions {
     outside: Region,
     inside: Vec<Region>,
@@ -237,7 +240,7 @@ impl Regions {
         }
     }
 
-    /// Returns the region of a loop, or the region outside of all loops.
+    /// Returns the region of a loop. `None` stands for the code outside of all loops.
     pub(super) fn get(&self, region: Option<LoopId>) -> &Region {
         use cranelift_entity::EntityRef;
         region.and_then(|id| self.inside.get(id.index())).unwrap_or(&self.outside)

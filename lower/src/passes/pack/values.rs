@@ -1,11 +1,13 @@
-//! Packed representations of values.
+//! Representations of the values of a packed kernel.
 //!
-//! A uniform value stays a single value. A divergent value has two main forms, which are converted
-//! to each other on demand. `items` is one scalar value per item. `vector` is the bytes of
-//! consecutive items in vectors; a mask has one lane per byte. A byte or truth value also has a
-//! form that fills all four lanes of an item with a 32-bit word. A pair of half-words that was made
-//! of bytes also has a form with one wide lane per half-word: the first and the third of an item's
-//! four lanes. The contents of the other two are undefined.
+//! A uniform value stays one value. A divergent value has these representations, which are
+//! converted to each other on demand:
+//!
+//! * `items`: one scalar value for each item;
+//! * `vector`: the bytes of consecutive items in vectors, where a mask has one lane for each byte;
+//! * `words` and `masks`: the four lanes of an item all hold its byte or truth value;
+//! * `wide`: wide lanes of 16 bits. A pair of half-words is in lanes 0 and 2 of an item's four
+//!   lanes; lanes 1 and 3 are undefined.
 
 use cranelift_entity::{EntitySet, SecondaryMap};
 use halfbyte_ir::{Attr, Block, Flow, IntCC, Kernel, LaneMap, Op, Type, Value};
@@ -13,55 +15,56 @@ use smallvec::{SmallVec, smallvec};
 
 use super::code::KernelBuilder;
 
-/// One value per item.
+/// One value for each item of a group.
 pub(super) type Items = SmallVec<[Value; 16]>;
-/// Vectors of a group, one or four.
+/// The vectors that hold a value for all items of a group: one vector or four.
 pub(super) type Parts = SmallVec<[Value; 4]>;
 
-/// Lanes per vector.
+/// Number of lanes in a vector.
 pub(super) const LANES: usize = 16;
-/// Byte lanes per 32-bit word.
+/// Number of byte lanes in a 32-bit word.
 pub(super) const WORD: usize = 4;
 
-/// Existing forms of a value, each with the block that defines it.
+/// Existing representations of a value, each with the block that defines it.
 #[derive(Clone, Default)]
 struct Representations {
     uniform: Option<Value>,
     items: Option<(Block, Items)>,
     vector: Option<(Block, Parts)>,
-    /// Each item's lane repeated four times, as bytes and as masks.
+    /// Vectors in which the four lanes of an item all hold its value, as bytes (`words`) and as
+    /// masks.
     words: Option<(Block, Parts)>,
     masks: Option<(Block, Parts)>,
-    /// Wide lanes.
+    /// Vectors of wide lanes.
     wide: Option<(Block, Parts)>,
 }
 
-/// Values of a kernel during packing.
+/// Values of a kernel while it is packed.
 pub(super) struct Values<'a> {
     from: &'a Kernel,
     flow: &'a Flow,
     pub code: KernelBuilder,
-    /// Number of work items per group.
+    /// Number of work items in a group.
     pub count: usize,
-    /// Current block of the unpacked kernel.
+    /// Block of the unpacked kernel that is being packed.
     pub at: Block,
     entry: Block,
-    /// Block of instructions to insert before those of the entry.
+    /// Block for instructions that come before the instructions of the entry block.
     pub head: Block,
     /// `true` if the target supports wide lanes.
     pub has_wide_lanes: bool,
-    /// Values that stay in wide lanes from their definition until they are narrowed.
+    /// Values that are in wide lanes from their definition until they are narrowed.
     pub kept_wide: EntitySet<Value>,
     forms: SecondaryMap<Value, Representations>,
 }
 
-/// Returns the vector type for the lanes of a type.
+/// Returns the vector type that holds values of a type: a mask for truth values, otherwise bytes.
 pub(super) const fn vector_type(ty: Type) -> Type {
     if ty.is_mask() { Type::I1X16 } else { Type::I8X16 }
 }
 
-/// Returns `true` for pairs of half-words, their masks, and the words of bytes that they are
-/// converted to.
+/// Returns `true` for pairs of half-words, for their masks, and for words of bytes, to which pairs
+/// are converted.
 fn is_pair(ty: Type) -> bool {
     matches!(ty, Type::I16X2 | Type::I1X2 | Type::I8X4)
 }
@@ -90,7 +93,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Returns the number of vector lanes per item, if values of the type are kept in vectors.
+    /// Returns the number of vector lanes for each item, if values of the type are held in vectors.
     pub(super) fn lanes(&self, ty: Type) -> Option<usize> {
         match ty {
             Type::I8 | Type::I1 if self.count == LANES => Some(1),
@@ -99,12 +102,12 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Returns `true` if values of the type can be laid out in vectors.
+    /// Returns `true` if vectors can hold values of the type.
     pub(super) fn fits(&self, ty: Type) -> bool {
         self.lanes(ty).is_some() || self.count >= WORD && ty.bits() == 32 && !ty.is_mask()
     }
 
-    /// Returns the number of vectors per group.
+    /// Returns the number of vectors that hold a value of the type for all items of a group.
     pub(super) fn parts(&self, ty: Type) -> usize {
         if ty.lanes() == 1 && ty.elem().bits() <= 8 { self.count / LANES } else { self.count / WORD }
     }
@@ -136,7 +139,7 @@ impl<'a> Values<'a> {
         self.forms[value].vector = Some((self.at, parts));
     }
 
-    /// Gives a value of the packed kernel its name in the source.
+    /// Gives a value of the packed kernel the name of a value of the source.
     fn name(&mut self, value: Value, from: Value) {
         let kernel = &mut self.code.kernel;
         if let (Some(name), None) = (self.from.value_name(from), kernel.value_name(value)) {
@@ -148,15 +151,16 @@ impl<'a> Values<'a> {
         form.filter(|(made, _)| self.flow.dominates(*made, self.at)).map(|(_, values)| values.clone())
     }
 
-    /// Returns `true` if the vector form exists or can be made from wide lanes.
+    /// Returns `true` if the value has the `vector` representation, or if it can be computed from
+    /// wide lanes.
     pub(super) fn has_vector(&self, value: Value) -> bool {
         let forms = &self.forms[value];
         self.known(forms.vector.as_ref()).is_some()
             || is_pair(self.ty(value)) && self.known(forms.wide.as_ref()).is_some()
     }
 
-    /// Makes a form of a uniform value. For a constant or a kernel parameter, the form is made
-    /// before the entry's instructions; for other values, at the current position.
+    /// Creates a representation of a uniform value. A constant or a kernel parameter gets it before
+    /// the instructions of the entry block, any other value at the current position.
     fn early<T>(&mut self, value: Value, make: impl FnOnce(&mut Self) -> T) -> (Block, T) {
         if self.constant(value).is_none() && self.from.param(value).is_none() {
             let made = make(self);
@@ -168,7 +172,7 @@ impl<'a> Values<'a> {
         (self.entry, made)
     }
 
-    /// Returns a uniform value that is available before the entry's instructions.
+    /// Returns a uniform value that is available before the instructions of the entry block.
     fn outside(&mut self, value: Value, uniform: Value) -> Value {
         if self.code.block != self.head {
             return uniform;
@@ -184,7 +188,7 @@ impl<'a> Values<'a> {
         self.from.const_bits(inst)
     }
 
-    /// Returns the `items` form of a value.
+    /// Returns the value of each item (`items` representation).
     pub(super) fn items(&mut self, value: Value) -> Items {
         let forms = &self.forms[value];
         if let Some(uniform) = forms.uniform {
@@ -212,7 +216,7 @@ impl<'a> Values<'a> {
         items
     }
 
-    /// Extracts an item's value from the bytes of vectors.
+    /// Extracts the value of one item from vectors of bytes.
     fn item(&mut self, ty: Type, parts: &Parts, item: usize) -> Option<Value> {
         let per_part = if ty.lanes() == 1 && ty.elem().bits() <= 8 { LANES } else { WORD };
         let part = *parts.get(item / per_part)?;
@@ -240,7 +244,7 @@ impl<'a> Values<'a> {
         self.code.icmp(IntCC::Ne, ty, bytes, zero)
     }
 
-    /// Returns the `vector` form of a value.
+    /// Returns the vectors of bytes that hold a value (`vector` representation).
     pub(super) fn vector(&mut self, value: Value) -> Parts {
         if let Some(parts) = self.known(self.forms[value].vector.as_ref()) {
             return parts;
@@ -264,7 +268,7 @@ impl<'a> Values<'a> {
         parts
     }
 
-    /// Broadcasts a uniform value to a vector.
+    /// Returns a vector of bytes that holds a uniform value for each item.
     fn broadcast(&mut self, value: Value, uniform: Value) -> Value {
         let ty = self.ty(value);
         if let Some(bits) = self.constant(value) {
@@ -292,7 +296,7 @@ impl<'a> Values<'a> {
         if ty.is_mask() { self.is_set(Type::I8X16, vector) } else { vector }
     }
 
-    /// Assembles vectors from one value per item.
+    /// Assembles vectors of bytes from one value for each item.
     fn side_by_side(&mut self, ty: Type, items: &Items) -> Parts {
         let single = ty.is_scalar() && ty.elem().bits() <= 8;
         let bytes: Items = match ty.is_mask() {
@@ -313,8 +317,8 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Returns vectors in which a byte fills the four lanes of its item. A truth value fills them
-    /// with all ones or all zeros.
+    /// Returns vectors in which the four lanes of an item all hold its byte (`words`
+    /// representation). A truth value becomes all ones or all zeros.
     pub(super) fn words(&mut self, value: Value) -> Parts {
         if let Some(parts) = self.known(self.forms[value].words.as_ref()) {
             return parts;
@@ -356,7 +360,8 @@ impl<'a> Values<'a> {
         parts
     }
 
-    /// Returns masks in which a truth value fills the four lanes of its item.
+    /// Returns masks in which the four lanes of an item all hold its truth value (`masks`
+    /// representation).
     pub(super) fn masks(&mut self, value: Value) -> Parts {
         if let Some(parts) = self.known(self.forms[value].masks.as_ref()) {
             return parts;
@@ -374,7 +379,7 @@ impl<'a> Values<'a> {
     // Wide lanes
     // -----------------------------------------------------------------------------------------------
 
-    /// Returns the number of wide vectors per group.
+    /// Returns the number of vectors of wide lanes that hold a value for all items of a group.
     pub(super) fn wide_parts(&self, ty: Type) -> usize {
         if ty.is_scalar() { self.count / LANES } else { self.count / WORD }
     }
@@ -383,8 +388,8 @@ impl<'a> Values<'a> {
         self.forms[value].wide = Some((self.at, parts));
     }
 
-    /// Returns the wide vector type for values of a type: pairs of half-words, and integers if an
-    /// item has one lane.
+    /// Returns the type of the vectors of wide lanes that hold values of a type. Pairs of
+    /// half-words have one, and integers if an item has one lane.
     pub(super) fn wide_type(&self, ty: Type) -> Option<Type> {
         match ty {
             _ if !self.has_wide_lanes => None,
@@ -395,19 +400,19 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Returns `true` if the wide form of a value exists, or if a pair has a vector form to make it
-    /// from.
+    /// Returns `true` if a value is in wide lanes, or if it is a pair of half-words in vectors,
+    /// which can be converted to wide lanes.
     pub(super) fn has_wide(&self, value: Value) -> bool {
         self.known(self.forms[value].wide.as_ref()).is_some() || self.ty(value) == Type::I16X2 && self.has_vector(value)
     }
 
-    /// Returns `true` if the wide form of a value exists and its vector form does not.
+    /// Returns `true` if a value is in wide lanes and not in vectors of bytes.
     pub(super) fn is_only_wide(&self, value: Value) -> bool {
         let forms = &self.forms[value];
         self.known(forms.wide.as_ref()).is_some() && self.known(forms.vector.as_ref()).is_none()
     }
 
-    /// Returns the wide form of a value; `None` for a type without one.
+    /// Returns the vectors of wide lanes that hold a value; `None` if its type is not supported.
     pub(super) fn wide(&mut self, value: Value) -> Option<Parts> {
         if let Some(parts) = self.known(self.forms[value].wide.as_ref()) {
             return Some(parts);
@@ -417,8 +422,8 @@ impl<'a> Values<'a> {
         }
         let (made, parts) = match (self.constant(value), self.forms[value].uniform) {
             (Some(bits), _) => self.early(value, |values| {
-                // The first two of an item's four lanes hold the first half-word, the others the
-                // second.
+                // Of an item's four wide lanes, the first two hold the first half-word, and the
+                // other two hold the second.
                 let [low, high] = [bits[0] & 0xffff, bits[0] >> 16 & 0xffff];
                 let four = low | low << 16 | high << 32 | high << 48;
                 let wide = values.code.constant(Type::I16X16, [four, four, four, four, 0, 0, 0, 0]);
@@ -433,7 +438,7 @@ impl<'a> Values<'a> {
         Some(parts)
     }
 
-    /// Makes the wide form of a uniform integer.
+    /// Converts a uniform integer to wide lanes.
     fn wide_of_uniform(&mut self, value: Value) -> Option<Parts> {
         let (ty, uniform) = (self.wide_type(self.ty(value))?, self.forms[value].uniform?);
         let (made, parts) = match self.constant(value) {
@@ -451,7 +456,7 @@ impl<'a> Values<'a> {
         Some(parts)
     }
 
-    /// Makes the wide form of an integer from one value per item.
+    /// Converts one integer for each item to wide lanes.
     fn wide_of_items(&mut self, value: Value) -> Option<Parts> {
         let ty = self.wide_type(self.ty(value))?;
         let items = self.items(value);
@@ -460,7 +465,8 @@ impl<'a> Values<'a> {
         Some(parts)
     }
 
-    /// Returns the low bytes of pairs in wide lanes, each in the first byte of its half-word.
+    /// Returns vectors of bytes with the low byte of each half-word of pairs in wide lanes. The
+    /// byte is the first byte of the half-word, the second one is undefined.
     pub(super) fn low_bytes(&mut self, value: Value) -> Option<Parts> {
         let parts = self.known(self.forms[value].wide.as_ref()).filter(|_| !self.ty(value).is_mask())?;
         Some(parts.iter().map(|&wide| self.code.op(Op::Trunc, Type::I8X16, &[wide])).collect())
@@ -477,8 +483,8 @@ impl<'a> Values<'a> {
         self.code.op(Op::Add, Type::I16X16, &[low, high])
     }
 
-    /// Converts pairs in wide lanes to bytes. For truth values, a half-word is all ones or all
-    /// zeros.
+    /// Converts pairs in wide lanes to vectors of bytes. The half-word of a truth value is all ones
+    /// or all zeros.
     fn pairs_in_bytes(&mut self, value: Value) -> Option<Parts> {
         let parts = self.known(self.forms[value].wide.as_ref()).filter(|_| is_pair(self.ty(value)))?;
         if self.ty(value).is_mask() {
@@ -503,13 +509,13 @@ impl<'a> Values<'a> {
         Some(parts.iter().map(join).collect())
     }
 
-    /// Returns a shift count in all wide lanes.
+    /// Returns a shift count in every wide lane.
     fn count_of(&mut self, count: u64) -> Value {
         let four = count | count << 16 | count << 32 | count << 48;
         self.code.constant(Type::I16X16, [four, four, four, four, 0, 0, 0, 0])
     }
 
-    /// Returns vectors with each lane of a vector repeated four times.
+    /// Returns vectors in which each lane of a vector is repeated four times.
     fn spread(&mut self, ty: Type, value: Value) -> Parts {
         let Some(&vector) = self.vector(value).first() else { return Parts::new() };
         let part = |part: usize| {
@@ -519,7 +525,7 @@ impl<'a> Values<'a> {
         (0..self.count / WORD).map(part).collect()
     }
 
-    /// Begins a block and creates the packed parameters for its parameters.
+    /// Makes a block the current one, and creates the packed parameters for its parameters.
     pub(super) fn begin(&mut self, block: Block, to: Block, varies: &dyn Fn(Value) -> bool) {
         self.at = block;
         self.code.block = to;
@@ -542,7 +548,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Returns the packed arguments that a branch passes for a block's parameter.
+    /// Returns the packed arguments that a branch passes for a parameter of a block.
     pub(super) fn argument(&mut self, param: Value, varies: bool, value: Value) -> Items {
         if !varies {
             return self.uniform(value).into_iter().collect();

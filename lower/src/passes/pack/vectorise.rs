@@ -1,8 +1,8 @@
 //! Vectorisation: turns a converted kernel of one work item into a kernel of a group of items.
 //!
-//! Lane-wise ops on bytes, words of bytes and their masks are executed on vectors. Shuffles within
-//! a word become shuffles within every word of a vector. Every other op is executed for each item.
-//! Uniform values are computed once.
+//! Lane-wise ops on bytes, on words of four bytes and on their masks are executed on vectors. A
+//! shuffle within a word becomes a shuffle within every word of a vector. Every other op is
+//! executed item by item. A uniform value is computed once.
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -18,8 +18,8 @@ use super::values::{Items, LANES, Parts, Values, WORD, vector_type};
 use super::wide_lanes::select_wide_values;
 use smallvec::smallvec;
 
-/// Refuses accesses that need more streams than the target has. Streams with the same traversal
-/// count once.
+/// Refuses the accesses if they need more streams than the target has. Streams that can share an
+/// address register count once.
 pub(super) fn check_streams<'a>(
     kernel: &Kernel,
     accesses: impl Iterator<Item = &'a Access>,
@@ -68,7 +68,7 @@ pub(super) fn check_streams<'a>(
 
 /// Properties that two streams must have in common to share an address register.
 enum StreamClass<'a> {
-    /// The stream shares no address register.
+    /// The stream cannot share an address register with any other stream.
     Alone,
     Of {
         written: bool,
@@ -155,7 +155,7 @@ pub(super) fn vectorise(
     if has_wide_lanes {
         widener.values.kept_wide = select_wide_values(from, &widener.values, &|value| uniformity.varies(value));
     }
-    // The parameters of all blocks must exist before any branch passes arguments for them.
+    // Creates the parameters of all blocks first, because branches pass arguments for them.
     for block in flow.reverse_postorder() {
         let Some(to) = blocks[block].expand() else { continue };
         widener.values.begin(block, to, &|value| uniformity.varies(value));
@@ -185,14 +185,14 @@ pub(super) fn vectorise(
     Ok(packed)
 }
 
-/// Chooses the number of work items per group.
+/// Chooses the number of work items in a group.
 fn items(source: ConvertedKernel<'_>) -> usize {
     let ConvertedKernel { kernel, accesses, uniformity, .. } = source;
     let varies =
         |access: &Access| access.stores || kernel.result(access.inst).is_some_and(|result| uniformity.varies(result));
-    // Addresses and floats are computed item by item. If everything else is, too, a group needs
-    // more registers and saves nothing. An item that computes a whole vector already fills the
-    // lanes.
+    // Addresses and floats are computed item by item. If the rest of the kernel is, too, a larger
+    // group needs more registers and saves nothing. The same holds if an item computes a whole
+    // vector.
     let by_items = accesses.iter().any(|access| access.in_window)
         || computes(source, is_of_floats)
         || computes(source, |op, ty| ty == Type::I8X16 && op.row().lanewise);
@@ -206,7 +206,8 @@ fn items(source: ConvertedKernel<'_>) -> usize {
     if words { WORD } else { 1 }
 }
 
-/// Returns `true` if a divergent value is computed by an op for which `is_such` holds.
+/// Returns `true` if the kernel computes a divergent value by an op for which `is_such` returns
+/// `true`.
 fn computes(source: ConvertedKernel<'_>, is_such: fn(Op, Type) -> bool) -> bool {
     let ConvertedKernel { kernel, uniformity, .. } = source;
     let computes = |inst: Inst| {
@@ -216,32 +217,33 @@ fn computes(source: ConvertedKernel<'_>, is_such: fn(Op, Type) -> bool) -> bool 
     kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts).any(|&inst| computes(inst))
 }
 
-/// Returns `true` for an op on bytes that vectors support, except conversions.
+/// Returns `true` for an op on bytes that can be executed on vectors. Conversions are excluded.
 fn is_of_bytes(op: Op, ty: Type) -> bool {
     let converts =
         matches!(op, Op::Zext | Op::Sext | Op::Trunc | Op::Bitcast | Op::Const | Op::Load | Op::Store | Op::Select);
     !converts && op.row().lanewise && matches!(ty, Type::I8 | Type::I8X4)
 }
 
-/// Returns `true` for float arithmetic and conversions.
+/// Returns `true` for arithmetic and conversions of floats.
 fn is_of_floats(op: Op, ty: Type) -> bool {
     matches!(op, Op::Fadd | Op::Fsub | Op::Fmul | Op::Fcvt) && ty.is_float() || op == Op::FcvtFromS
 }
 
-/// Returns `true` if an op on pairs of half-words can be executed on wide lanes.
+/// Returns `true` if an op on pairs of half-words can also be executed on wide lanes.
 const fn is_done_wide(op: Op) -> bool {
     op.row().lanewise && !matches!(op, Op::Const | Op::Bitcast) || matches!(op, Op::Shuffle)
 }
 
-/// An offset outside of every window, for stores that must not be executed.
+/// An offset outside of every window. It replaces the offset of a store that an item must not
+/// execute.
 const OUT_OF_WINDOW: u32 = i32::MAX as u32;
 
-/// Returns the attribute of a window access with an index in bytes.
+/// Returns the attribute of an access in a window, whose index is an offset in bytes.
 fn window_mem(access: &Access) -> Attr {
     Attr::Mem(MemAttr { scale: 1, offset: 0, align: access.mem.align, wide: false })
 }
 
-/// Result of an op on wide lanes: wide lanes, or the bytes that they are narrowed to.
+/// Result of an op on wide lanes: wide lanes, or the vectors of bytes to which the op narrows them.
 enum WideResult {
     Wide(Parts),
     Bytes(Parts),
@@ -251,9 +253,9 @@ struct Vectoriser<'a> {
     source: ConvertedKernel<'a>,
     values: Values<'a>,
     streams: Streams,
-    /// Index of each access.
+    /// Number of the access that an instruction of the converted kernel is.
     numbers: SecondaryMap<Inst, Option<usize>>,
-    /// Group index.
+    /// Value of the packed kernel that is the group index, once it has been created.
     group: Option<Value>,
     refused: Option<Inst>,
 }
@@ -305,7 +307,7 @@ impl Vectoriser<'_> {
         }
     }
 
-    /// Returns the group index.
+    /// Returns the group index as a value of the packed kernel.
     fn group(&mut self) -> Value {
         if let Some(group) = self.group {
             return group;
@@ -318,7 +320,7 @@ impl Vectoriser<'_> {
         group
     }
 
-    /// Returns the item indices of the group.
+    /// Returns the item index of each item of the group.
     fn item_ids(&mut self) -> Items {
         let group = self.group();
         let count = self.values.count;
@@ -338,7 +340,7 @@ impl Vectoriser<'_> {
         (0..count).map(item).collect()
     }
 
-    /// Executes an instruction on whole vectors, if possible.
+    /// Executes an instruction on whole vectors of bytes, if possible.
     fn in_vectors(&mut self, inst: Inst, args: &[Value]) -> Option<Parts> {
         let data = self.source.kernel.insts[inst];
         let wide = self.values.lanes(data.ty) == Some(WORD);
@@ -366,7 +368,7 @@ impl Vectoriser<'_> {
         for (number, &arg) in args.iter().enumerate() {
             let single = data.op == Op::Select && number == 0 && self.values.ty(arg) == Type::I1;
             columns.push(match self.values.uniform(arg).filter(|_| single) {
-                // A uniform condition applies to all lanes.
+                // The same uniform condition is used for all lanes.
                 Some(uniform) => std::iter::repeat_n(uniform, parts).collect(),
                 None if single && self.values.parts(data.ty) * LANES == self.values.count * WORD => {
                     self.values.masks(arg)
@@ -381,8 +383,8 @@ impl Vectoriser<'_> {
         Some((0..parts).map(part).collect())
     }
 
-    /// Executes an instruction on wide lanes, if possible. The operands are pairs of half-words
-    /// made of bytes, or integers kept in wide lanes, and uniform values.
+    /// Executes an instruction on wide lanes, if possible. The operands are uniform values, pairs
+    /// of half-words that were made of bytes, or integers that are already in wide lanes.
     fn in_wide_lanes(&mut self, inst: Inst, args: &[Value]) -> Option<WideResult> {
         let data = self.source.kernel.insts[inst];
         let result = self.source.kernel.result(inst)?;
@@ -431,8 +433,8 @@ impl Vectoriser<'_> {
         }
         let attr = match data.attr {
             Attr::Lanes(map) => {
-                // Index of the source lane. Each half-word occupies two lanes, of which the first
-                // counts.
+                // Returns the index of the source lane. A half-word occupies two lanes, and only
+                // the first one is read.
                 let from = |lane: usize| match map.get(lane % WORD / 2) {
                     from @ 0..2 => lane / WORD * WORD + 2 * from,
                     from => LANES + lane / WORD * WORD + 2 * (from - 2),
@@ -454,7 +456,7 @@ impl Vectoriser<'_> {
         })
     }
 
-    /// Converts bytes with zeros between them to half-words, or half-words to bytes.
+    /// Converts words whose odd bytes are zero to half-words in wide lanes, or half-words to bytes.
     fn pairs_bitcast(&mut self, ty: Type, x: Value) -> Option<WideResult> {
         let parts = match ty {
             Type::I16X2 if self.has_zeros_between(x) => {
@@ -469,7 +471,7 @@ impl Vectoriser<'_> {
         Some(WideResult::Wide(parts))
     }
 
-    /// Returns `true` if a bitcast can be executed on wide lanes.
+    /// Returns `true` if a bitcast between bytes and half-words can be executed on wide lanes.
     fn is_bitcast_in_wide(&self, inst: Inst, x: Value) -> bool {
         let ty = self.source.kernel.insts[inst].ty;
         let is_there = || self.values.ty(x) == Type::I16X2 && self.values.is_only_wide(x);
@@ -478,7 +480,7 @@ impl Vectoriser<'_> {
             && (ty == Type::I16X2 && self.has_zeros_between(x) || ty == Type::I8X4 && is_there())
     }
 
-    /// Returns `true` if the odd bytes of a word are zero.
+    /// Returns `true` if bytes 1 and 3 of a 32-bit word are zero.
     fn has_zeros_between(&self, bytes: Value) -> bool {
         let from = self.source.kernel;
         let Some(inst) = from.def_inst(bytes).filter(|&inst| from.insts[inst].op == Op::Shuffle) else { return false };
@@ -490,7 +492,8 @@ impl Vectoriser<'_> {
         self.values.ty(bytes) == Type::I8X4 && is_zero(1) && is_zero(3) && self.values.has_vector(bytes)
     }
 
-    /// Returns the vector type of a lane-wise op; `None` if it cannot be executed on vectors.
+    /// Returns the type of the vectors on which a lane-wise op is executed; `None` if the op is
+    /// executed item by item.
     fn vectors_of(&self, inst: Inst, args: &[Value]) -> Option<Type> {
         let data = self.source.kernel.insts[inst];
         let values = &self.values;
@@ -498,7 +501,7 @@ impl Vectoriser<'_> {
         let bits_only = matches!(data.op, Op::And | Op::Or | Op::Xor | Op::Not);
         let there = |&arg: &Value| values.has_vector(arg);
         if bits_only && values.lanes(data.ty).is_none() {
-            // Bitwise ops on words use vectors only if an operand is already in vectors.
+            // A bitwise op on 32-bit words uses vectors only if an operand is already in vectors.
             let all = args.iter().all(|arg| there(arg) || values.uniform(*arg).is_some());
             return (values.fits(data.ty) && all && args.iter().any(there)).then_some(Type::I8X16);
         }
@@ -511,7 +514,7 @@ impl Vectoriser<'_> {
         if values.lanes(result) != Some(lanes) || !args.iter().enumerate().all(fits) {
             return None;
         }
-        // Truth values are in vectors only if they come from bytes.
+        // A truth value is held in vectors only if it is computed from vectors.
         (data.ty != Type::I1 || args.iter().any(there)).then(|| vector_type(data.ty))
     }
 
@@ -523,7 +526,7 @@ impl Vectoriser<'_> {
             if from < WORD { word + from } else { LANES + word + from - WORD }
         };
         let lanes: [u8; LANES] = std::array::from_fn(|i| lane(i) as u8);
-        // The low bytes of half-words in wide lanes need only a truncation.
+        // If only low bytes of half-words in wide lanes are read, a truncation provides them.
         let is_low = |of: fn(usize) -> bool| {
             (0..WORD).map(|lane| map.get(lane)).filter(|&from| of(from)).all(|from| from % 2 == 0)
         };
@@ -552,8 +555,8 @@ impl Vectoriser<'_> {
         Some(old.iter().zip(&new).map(part).collect())
     }
 
-    /// Extracts a lane of each item in a group of sixteen: first from pairs of vectors, then from
-    /// both halves.
+    /// Extracts a byte of each item's word in a group of sixteen items. The first shuffles take the
+    /// bytes from pairs of vectors, the last one combines the two results.
     fn extract(&mut self, inst: Inst, vector: Value) -> Option<Parts> {
         let data = self.source.kernel.insts[inst];
         let (Attr::Lane(place), ty) = (data.attr, vector_type(data.ty)) else { return None };
@@ -570,8 +573,8 @@ impl Vectoriser<'_> {
         Some([shuffle(&halves, low, high)].into_iter().collect())
     }
 
-    /// Assembles words from four byte vectors of a group of sixteen: first pairs of bytes, then
-    /// pairs of pairs.
+    /// Assembles the words of sixteen items from four vectors of bytes: first pairs of bytes, then
+    /// pairs of these pairs.
     fn interleave(&mut self, bytes: [Value; WORD]) -> Option<Parts> {
         if bytes.iter().any(|&byte| self.values.ty(byte) != Type::I8) {
             return None;
@@ -594,7 +597,8 @@ impl Vectoriser<'_> {
         Some(parts)
     }
 
-    /// Executes a bitcast of words that are in vectors, or whose result is needed there.
+    /// Executes a bitcast of 32-bit words, if the words are in vectors or an instruction needs the
+    /// result in vectors.
     fn bitcast(&mut self, inst: Inst, x: Value) -> Option<Parts> {
         let ty = self.source.kernel.insts[inst].ty;
         let fits = self.values.fits(ty) && self.values.fits(self.values.ty(x));
@@ -602,7 +606,7 @@ impl Vectoriser<'_> {
         (fits && wanted).then(|| self.values.vector(x))
     }
 
-    /// Executes `any` or `all` on each item's mask.
+    /// Executes `any` or `all` on the mask of each item.
     fn conditions(&mut self, inst: Inst, args: &[Value]) -> Option<Items> {
         let data = self.source.kernel.insts[inst];
         let cc = match data.op {
@@ -660,7 +664,7 @@ impl Vectoriser<'_> {
         self.code().branch(data.op, &condition, &targets);
     }
 
-    /// Returns `true` at run time if a condition holds for any item.
+    /// Returns a value that is `true` if the condition is true for any item of the group.
     fn any(&mut self, condition: Value) -> Value {
         if self.values.has_vector(condition)
             && let Some(&mask) = self.values.vector(condition).first()
@@ -678,7 +682,7 @@ impl Vectoriser<'_> {
         any.unwrap_or(condition)
     }
 
-    /// Creates the loads or stores of a stream, and the stores of its guard.
+    /// Emits the loads or stores of an access by a stream, and the stores of its guard.
     fn access(&mut self, number: usize, access: &Access) {
         let Some(place) = self.streams.place(number) else { return };
         let group = self.group();
@@ -735,7 +739,8 @@ impl Vectoriser<'_> {
         }
     }
 
-    /// Creates the loads or stores in a window, after storing their offsets.
+    /// Emits the loads or stores of an access in a window. The byte offsets are stored to the
+    /// access's stream first.
     fn access_in(&mut self, window: Value, access: &Access, place: AccessStreams, group: Value) {
         let from = self.source.kernel;
         let args = from.args(access.inst);
@@ -784,7 +789,7 @@ impl Vectoriser<'_> {
         }
     }
 
-    /// Returns for each item of the group whether it belongs to the launch.
+    /// Returns a truth value for each item of the group: `true` if the item belongs to the launch.
     fn items_in_launch(&mut self) -> Items {
         let ids = self.item_ids();
         let count = self.code().op(Op::ItemCount, Type::I32, &[]);

@@ -1,19 +1,20 @@
-//! Selection of the values that are kept in wide lanes.
+//! Selection of the values that are held in wide lanes.
 //!
-//! A value of more than eight bits is normally one scalar per item. If it is computed from bytes
-//! and ends in bytes and truth values, the items of a group share one vector of wide lanes instead.
-//! Pairs of half-words in block parameters are kept the same way.
+//! A value of more than eight bits is normally held as one scalar for each item. If it is computed
+//! from bytes and only bytes or truth values are computed from it, the items of a group share one
+//! vector of wide lanes instead. Block parameters that are pairs of half-words are treated in the
+//! same way.
 
 use cranelift_entity::EntitySet;
 use halfbyte_ir::{Inst, Kernel, Op, Type, Value, ValueDef};
 
 use super::values::Values;
 
-/// Maximum nesting of logical ops on truth values.
+/// Maximum nesting of logical ops on truth values that the search follows.
 const MAX_DEPTH: u32 = 8;
 
-/// Returns the largest set of values that can be kept in wide lanes: each is defined and used by
-/// ops that support them.
+/// Returns the largest set of values that can be held in wide lanes. The op that defines such a
+/// value and all ops that use it must support wide lanes.
 pub(super) fn select_wide_values(
     kernel: &Kernel,
     values: &Values<'_>,
@@ -39,7 +40,8 @@ struct WideLaneCandidates<'a> {
 }
 
 impl WideLaneCandidates<'_> {
-    /// Removes values that cannot be kept. Returns `true` if there were any.
+    /// Removes values from the set that cannot be held in wide lanes. Returns `true` if it removed
+    /// any.
     fn settle(&mut self) -> bool {
         let mut settled = true;
         let kernel = self.kernel;
@@ -71,7 +73,7 @@ impl WideLaneCandidates<'_> {
         !settled
     }
 
-    /// Returns `true` if an operand is kept or uniform.
+    /// Returns `true` if an operand is in the set or uniform.
     fn is_kept(&self, value: Value) -> bool {
         self.set.contains(value) || !(self.varies)(value)
     }
@@ -80,20 +82,20 @@ impl WideLaneCandidates<'_> {
         self.kernel.def_inst(value).is_some_and(|inst| self.kernel.insts[inst].op == Op::Const)
     }
 
-    /// Returns `true` if a value is an extended byte.
+    /// Returns `true` if a value is a byte extended to more bits.
     fn is_byte(&self, value: Value) -> bool {
         let inst =
             self.kernel.def_inst(value).filter(|&inst| matches!(self.kernel.insts[inst].op, Op::Zext | Op::Sext));
         inst.is_some_and(|inst| self.kernel.args(inst).iter().all(|&arg| self.kernel.ty(arg) == Type::I8))
     }
 
-    /// Returns `true` if an instruction can produce its result in wide lanes.
+    /// Returns `true` if the result of an instruction can be computed in wide lanes.
     fn is_made_wide(&self, inst: Inst) -> bool {
         let (kernel, data) = (self.kernel, self.kernel.insts[inst]);
         let args = kernel.args(inst);
         let all_kept = || args.iter().all(|&arg| self.is_kept(arg));
         if !data.ty.is_scalar() {
-            // Other uses of pairs are decided when they are vectorised.
+            // For all other ops on pairs, the decision is made when they are vectorised.
             return !matches!(data.op, Op::Load | Op::Concat | Op::Insert | Op::Splat | Op::Intrinsic);
         }
         match (data.op, args) {
@@ -116,11 +118,11 @@ impl WideLaneCandidates<'_> {
         }
     }
 
-    /// Returns `true` if an instruction can take operands in wide lanes.
+    /// Returns `true` if an instruction can read operands in wide lanes.
     fn takes_wide(&self, inst: Inst) -> bool {
         let (kernel, data) = (self.kernel, self.kernel.insts[inst]);
         let Some(result) = kernel.result(inst) else {
-            // Block arguments are checked at the parameters.
+            // The arguments of a branch are checked together with the block parameters.
             return !kernel.targets(inst).is_empty();
         };
         match data.op {
@@ -130,8 +132,8 @@ impl WideLaneCandidates<'_> {
         }
     }
 
-    /// Returns `true` if a truth value is available for all items at once. It must be uniform, or a
-    /// comparison of bytes or of kept values.
+    /// Returns `true` if a truth value can be computed for all items at once. It must be uniform,
+    /// or a comparison of bytes or of values in the set.
     fn is_truth(&self, value: Value, depth: u32) -> bool {
         if !(self.varies)(value) {
             return true;
