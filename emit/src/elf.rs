@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use crate::emitter::KernelCode;
 
-/// Error of writing kernels into one object.
+/// Error of writing an object.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum ObjectError {
@@ -25,15 +25,15 @@ pub enum ObjectError {
     Target {
         /// Name of the kernel.
         kernel: String,
-        /// Target of the kernel's words.
+        /// Target of the kernel's machine code.
         words: Target,
         /// Target of the object.
         object: Target,
     },
-    /// A VP1 kernel has no tiles, or a kernel for another target has some.
+    /// A VP1 kernel has no tiles, or a kernel for another target has tiles.
     #[error("kernel `{0}` has tile information that does not match its target")]
     Tiles(String),
-    /// The file exceeds the limits of the format.
+    /// The object exceeds the limits of its file format.
     #[error("the object cannot be written: {0}")]
     Format(String),
 }
@@ -57,11 +57,11 @@ pub fn write_object(header: &Header, kernels: &[KernelCode]) -> Result<Vec<u8>, 
     writer.finish()
 }
 
-/// Estimated bytes of a kernel's records besides words and locations, for usual names and parameter
-/// counts.
+/// Estimated size in bytes of a kernel's sections, apart from its machine code and source
+/// locations, for usual names and numbers of parameters.
 const USUAL_RECORDS: usize = 512;
 
-/// Streaming writer of an object. It retains no kernel.
+/// Writer that creates an object kernel by kernel, without keeping the kernels.
 pub struct ObjectWriter {
     target: Target,
     file: File,
@@ -105,7 +105,8 @@ impl ObjectWriter {
         symbols.add(name, section, words.len())
     }
 
-    /// Flushes the buffer to `out` if it holds at least 64 KiB, which bounds memory use.
+    /// Writes the buffer to `out` and empties it, if it holds at least 64 KiB. This bounds the
+    /// memory use.
     ///
     /// # Errors
     /// Those of `out`. The object is unusable after an error.
@@ -119,7 +120,7 @@ impl ObjectWriter {
         Ok(())
     }
 
-    /// Returns the bytes of an object of which nothing has been flushed.
+    /// Returns the bytes of the object. Nothing may have been flushed before.
     ///
     /// # Errors
     /// Two kernels have the same name, or the object exceeds the limits of the format.
@@ -129,7 +130,7 @@ impl ObjectWriter {
         Ok(bytes)
     }
 
-    /// Writes the bytes that have not been flushed, then the file header at the start of `out`.
+    /// Writes the rest of the object to `out`, then the file header at the start of `out`.
     ///
     /// # Errors
     /// Those of [`ObjectWriter::finish`] and of `out`.
@@ -150,11 +151,11 @@ impl ObjectWriter {
     }
 }
 
-/// Bytes that trigger a flush. This few bytes still lie in a processor cache, and other threads
-/// that add kernels wait only briefly.
+/// Number of buffered bytes from which the buffer is flushed. The number is small enough that the
+/// bytes are still in a processor cache, and that other threads that add kernels wait only briefly.
 const FLUSH_BYTES: usize = 1 << 16;
 
-/// Last bytes of an object, and its file header.
+/// End of an object, and its file header.
 struct Tail {
     /// File header, which replaces the first bytes of the object.
     start: Vec<u8>,
@@ -162,12 +163,12 @@ struct Tail {
     bytes: Vec<u8>,
 }
 
-/// Returns the header of a section of records.
+/// Returns the section header of a section with records of halfbyte.
 fn record() -> SectionHeader {
     SectionHeader { sh_type: elf::SHT_PROGBITS, sh_addralign: 4, ..SectionHeader::default() }
 }
 
-/// Returns the encoder of ELF records.
+/// Returns the encoder of ELF headers and symbols.
 fn encoder() -> Encoder<LittleEndian> {
     Encoder::new(LittleEndian, true, elf::Machine(E_MACHINE))
 }
@@ -189,7 +190,7 @@ impl Strings {
         place.map_err(|_| ObjectError::Format("the string table exceeds 4 GiB".to_owned()))
     }
 
-    /// Fails if a string occurs twice.
+    /// Returns an error if a string occurs twice in the table.
     fn check(&self) -> Result<(), ObjectError> {
         let mut known = HashSet::new();
         match self.0.split(|&byte| byte == 0).skip(1).find(|name| !name.is_empty() && !known.insert(*name)) {
@@ -202,21 +203,23 @@ impl Strings {
 /// Object file under construction, written section by section.
 struct File {
     bytes: Vec<u8>,
-    /// Number of bytes already flushed before `bytes`.
+    /// Number of bytes that have been flushed, which precede `bytes`.
     before: usize,
     names: Strings,
-    /// Number of sections. It cannot overflow, because the string table of names fills up first.
+    /// Number of sections. It cannot overflow, because the string table of section names reaches
+    /// its limit first.
     sections: u32,
     /// Encoded headers of all sections except the null section.
     headers: Vec<u8>,
 }
 
 impl File {
-    /// Name of the section of section names, and its offset in that section.
+    /// Name of the section that contains the section names, and the offset of this name in that
+    /// section.
     const NAMES: &str = ".shstrtab";
     const NAMES_NAME: u32 = 1;
 
-    /// Creates a file with room for its header, and with the null section.
+    /// Creates a file with space for the file header, and with the null section.
     fn with_capacity(capacity: usize) -> File {
         let mut bytes = Vec::with_capacity(capacity);
         bytes.resize(encoder().file_header_size() as usize, 0);
@@ -224,7 +227,8 @@ impl File {
         File { bytes, before: 0, names, sections: 1, headers: Vec::new() }
     }
 
-    /// Writes a section and returns its index. The name, offset and size of `header` are filled in.
+    /// Writes a section and returns its index. The function sets the name, the offset and the size
+    /// in `header`.
     fn section(
         &mut self,
         name: [&str; 2],
@@ -245,7 +249,7 @@ impl File {
         self.sections - 1
     }
 
-    /// Returns the length of the file, flushed bytes included.
+    /// Returns the length of the file in bytes, including the flushed bytes.
     fn len(&self) -> usize {
         self.before + self.bytes.len()
     }
@@ -255,8 +259,8 @@ impl File {
         self.bytes.resize(len - self.before, 0);
     }
 
-    /// Writes the section names and the section headers, and builds the file header that refers to
-    /// them.
+    /// Writes the section names and the section headers. Returns the end of the file, and the file
+    /// header that refers to these sections.
     fn finish(mut self) -> Result<Tail, ObjectError> {
         let encoder = encoder();
         let names = std::mem::take(&mut self.names.0);
@@ -281,7 +285,7 @@ impl File {
     }
 }
 
-/// Symbol table with the kernels of an object.
+/// Symbol table of an object, with one symbol for each kernel.
 struct Symbols {
     bytes: Vec<u8>,
     names: Strings,

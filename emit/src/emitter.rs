@@ -9,7 +9,7 @@ use halfbyte_isel::AllocatedCode;
 use crate::error::LayoutError;
 use crate::stats::BlockStats;
 
-/// Emitter for the targets of an instruction set.
+/// Emitter of machine code for the targets of an instruction set.
 pub trait Emitter: Debug + Sync {
     /// Lays out a machine function block by block: assigns an address to each instruction and a
     /// distance to each branch.
@@ -18,8 +18,8 @@ pub trait Emitter: Debug + Sync {
     /// The function belongs to another backend, or it breaks an invariant of its machine IR.
     fn layout(&self, func: Box<dyn AllocatedCode>) -> Result<KernelCode, LayoutError>;
 
-    /// Completes the first line of a listing after its word count, and appends lines about what a
-    /// launch sets up.
+    /// Writes the rest of a listing's first line, after the number of instruction words, and
+    /// further lines about the preparations for a launch.
     ///
     /// # Errors
     /// Those of the writer.
@@ -27,32 +27,34 @@ pub trait Emitter: Debug + Sync {
         writeln!(out, ", {} registers", code.info.registers)
     }
 
-    /// Returns the assembly of a kernel as listings show it. An instruction's line begins with
-    /// [`WORD`]; a label's line does not.
+    /// Returns the assembly of a kernel as it appears in a listing. The line of an instruction
+    /// begins with [`WORD`], the line of a label does not.
     fn lines(&self, code: &KernelCode) -> String {
         code.words.disassemble()
     }
 }
 
-/// Indentation of an instruction's line, which a label's line lacks.
+/// Indentation of the line of an instruction. The line of a label has none.
 pub const WORD: &str = "    ";
 
 /// Machine code of a kernel, as stored in an object file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KernelCode {
-    /// Launch information for the loader.
+    /// Information that a launch needs.
     pub info: KernelInfo,
-    /// Instruction words in order. An address is an index into them.
+    /// Instruction words in order. The address of an instruction word is its index.
     pub words: SharedCode,
-    /// Source location of each word.
+    /// Source location of each instruction word.
     pub locs: Vec<Loc>,
-    /// Accesses of the source text that share a word with others, ordered by the word's address.
+    /// Accesses of the source that were combined into one instruction word, ordered by the address
+    /// of that word.
     pub parts: Vec<PartialAccess>,
-    /// Bundle statistics per block; empty if the target has no bundles.
+    /// Bundle statistics of each block; empty if the target has no bundles.
     pub stats: Vec<BlockStats>,
 }
 
-/// Downcasts a machine function to the emitter's own representation.
+/// Converts a machine function to the type of one backend, or fails if it belongs to another
+/// backend.
 pub(crate) fn downcast<C: AllocatedCode>(func: Box<dyn AllocatedCode>) -> Result<C, LayoutError> {
     func.downcast().map(|func| *func).ok_or(LayoutError::Backend)
 }

@@ -8,14 +8,14 @@ use halfbyte_isa::vp1::domain::Unknown;
 use halfbyte_isel::vcode::BlockIndex;
 use thiserror::Error;
 
-/// Error for instructions that do not form an operation.
+/// Error of instructions that cannot be combined to one operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum OpError {
     /// The instructions cannot share a bundle.
     #[error("the instructions cannot be in one bundle: {0}")]
     Bundle(#[from] BundleError),
-    /// The effect of an instruction is unknown.
+    /// The encoding of an instruction determines no known effect.
     #[error(transparent)]
     Unknown(#[from] Unknown),
 }
@@ -62,14 +62,14 @@ pub enum LayoutError {
         /// The number of blocks.
         blocks: usize,
     },
-    /// A branch distance exceeds the range of its field.
+    /// The distance of a branch exceeds the range of its field.
     #[error("kernel `{kernel}` is too long: {words} words, but a branch reaches at most {limit}")]
     TooLong {
         /// Name of the kernel.
         kernel: String,
-        /// Number of words of the kernel.
+        /// Number of instruction words of the kernel.
         words: usize,
-        /// Maximum number of words.
+        /// Maximum number of instruction words.
         limit: usize,
     },
     /// The kernel needs more registers than PTX may declare.
@@ -88,7 +88,8 @@ pub enum LayoutError {
         /// Source location of the instructions.
         loc: Loc,
     },
-    /// A call, a return, or a branch or exit before the end of its block.
+    /// An instruction is a call or a return, or a branch or exit that is not at the end of its
+    /// block.
     #[error("kernel `{kernel}`: {opcode} is not allowed here: branches and exits must end a block")]
     Control {
         /// Name of the kernel.
@@ -98,10 +99,10 @@ pub enum LayoutError {
         /// Source location of the instruction.
         loc: Loc,
     },
-    /// The words decode into other bundles than planned.
+    /// The instruction words decode into other bundles than the scheduler has planned.
     #[error("internal error: kernel `{kernel}`: the bundle at word {word} differs from the schedule")]
     Bundle {
-        /// Name of the kernel.
+        /// Address of the first instruction word of the planned bundle.
         kernel: String,
         /// Address of the planned bundle's first word.
         word: usize,

@@ -1,5 +1,5 @@
-//! HALU: lays out blocks with one word per instruction. A branch at the end of a block to the next
-//! one is omitted.
+//! Layout of HALU code: one instruction word for each instruction. A branch at the end of a block
+//! to the following block is omitted.
 
 use std::fmt::{self, Write};
 
@@ -66,7 +66,8 @@ fn layout(func: MachFunc<Halu>) -> Result<KernelCode, LayoutError> {
     let mut all_parts = Vec::new();
     let mut laid_out = Vec::with_capacity(words);
     for ((block, &length), parts) in blocks.iter().zip(&lengths).zip(&parts) {
-        // Word indices stay valid: only branches at the end of a block have been removed.
+        // The indices of the other instruction words stay valid, because only branches at the end
+        // of a block are omitted.
         all_parts.extend(parts.iter().map(|part| PartialAccess { word: laid_out.len() as u32 + part.word, ..*part }));
         for &MachInst { mut inst, target, loc } in block.iter().take(length) {
             let opcode = inst.opcode().name();

@@ -1,21 +1,24 @@
-//! Listings: words beside their assembly and their source location.
+//! Listings: instruction words with their assembly and their source location.
 
 use std::fmt::{self, Write};
 
 use crate::emitter::{Emitter, KernelCode, WORD};
 
-/// Column at which a word's source location begins, if its assembly is short enough.
+/// Column at which the source location of an instruction word begins, if its assembly is short
+/// enough.
 const ASSEMBLY_WIDTH: usize = 48;
 
-/// Formats a kernel as a listing. The head shows the parameters and their addresses, and on VP1 the
-/// streams and the image. One line per word follows: hexadecimal address, digits, assembly, and
-/// line and column in `source`. Braces enclose bundles.
+/// Formats a kernel as a listing.
 ///
-/// If `text` holds the source text, a word's line also shows its source line, unless the previous
-/// word has the same one.
+/// The head shows the parameters with their addresses, and on VP1 the streams and the memory image.
+/// One line for each instruction word follows: its hexadecimal address, its hexadecimal digits, its
+/// assembly, and its line and column in `source`. Braces enclose the instruction words of a bundle.
+///
+/// If `text` is the source text, the listing also shows the source line of an instruction word,
+/// unless the previous instruction word has the same source line.
 pub fn listing(emitter: &dyn Emitter, code: &KernelCode, source: &str, text: Option<&str>) -> String {
     let mut out = String::new();
-    // Writing to a string cannot fail.
+    // Formatting into a string cannot fail.
     let _ = write_listing(&mut out, emitter, code, source, text);
     out
 }

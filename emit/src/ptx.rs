@@ -1,5 +1,5 @@
-//! PTX: turns blocks into the body of an entry with labels at branch targets, and writes the
-//! entries of several kernels to one file.
+//! Layout of PTX code: turns the blocks of a kernel into the body of an entry, with labels at
+//! branch targets. Writes the entries of several kernels to one file.
 
 use std::fmt::{self, Write};
 
@@ -21,7 +21,7 @@ use crate::emitter::{Emitter, KernelCode, WORD, downcast};
 use crate::error::LayoutError;
 use crate::straighten::{ControlInst, lengths, straighten};
 
-/// Size in bytes of the largest parameter that has a scalar PTX type.
+/// Size in bytes of the largest scalar type that a PTX parameter can have.
 const LARGEST_TYPE: u32 = 8;
 
 impl Emitter for Ptx {
@@ -41,7 +41,7 @@ impl Emitter for Ptx {
     }
 }
 
-/// Formats the instructions of an entry, one per line, with labels on separate lines.
+/// Formats the instructions of an entry, one for each line, with each label on a line of its own.
 fn labelled(entry: &Entry) -> String {
     let mut lines = String::new();
     let mut labels = entry.body.labels.iter().peekable();
@@ -70,7 +70,8 @@ fn layout(func: MachFunc<Ptx>) -> Result<KernelCode, LayoutError> {
     for ((block, length), of_block) in blocks.into_iter().zip(lengths).zip(of_blocks) {
         let start = insts.len() as u32;
         starts.push(start);
-        // Word indices stay valid: only branches at the end of a block have been removed.
+        // The indices of the other instructions stay valid, because only branches at the end of a
+        // block are omitted.
         parts.extend(of_block.iter().map(|part| PartialAccess { word: start + part.word, ..*part }));
         for MachInst { mut inst, target, loc } in block.into_iter().take(length) {
             target.into_iter().for_each(|target| Ptx::set_target(&mut inst, target));
@@ -109,11 +110,11 @@ fn layout(func: MachFunc<Ptx>) -> Result<KernelCode, LayoutError> {
     Ok(KernelCode { info, words: ptx::PtxKernel { sm, kernel }.into(), locs, parts, stats: Vec::new() })
 }
 
-/// Maximum number of instructions of a branch side that are predicated.
+/// Maximum number of instructions on a side of a branch that are predicated.
 const MOST_GUARDED: usize = 64;
 
-/// Predicates strong accesses instead of branching around them. A branch would diverge the lanes of
-/// a warp; a guard does not. The other side may contain instructions without strong accesses.
+/// Predicates strong accesses in place of branching around them, because a branch would diverge the
+/// lanes of a warp. The other side of the branch may contain instructions, but no strong accesses.
 fn guard_strong_accesses(blocks: &mut [Vec<MachInst<Ptx>>]) {
     for at in 0..blocks.len() {
         let Some(Fork { branch, guard, sides }) = fork(blocks, at) else { continue };
@@ -128,20 +129,21 @@ fn guard_strong_accesses(blocks: &mut [Vec<MachInst<Ptx>>]) {
     }
 }
 
-/// A branch whose sides can be predicated instead.
+/// A branch that can be replaced by predicates on the instructions of its sides.
 struct Fork {
     /// Index of the branch in its block.
     branch: usize,
     guard: Guard,
-    /// For each side: its block, the number of instructions before its final jump, and whether its
-    /// guard negates the predicate.
+    /// Each side of the branch: its block, its number of instructions without the final jump, and
+    /// `true` if the negated predicate guards the side.
     sides: ArrayVec<(usize, usize, bool), 2>,
 }
 
-/// Returns the branch at the end of a block, if exactly one of its sides makes strong accesses and
-/// both can be predicated.
+/// Returns the branch at the end of a block, if exactly one of its sides contains strong accesses
+/// and the instructions of both sides can be predicated.
 fn fork(blocks: &[Vec<MachInst<Ptx>>], at: usize) -> Option<Fork> {
-    // The next non-empty block. A branch to an empty block before it leads to the same place.
+    // Returns the next block with instructions. A branch to an empty block in front of this block
+    // also leads to this block.
     let next = |from: usize| {
         let filled = blocks.iter().enumerate().skip(from + 1).find(|(_, block)| !block.is_empty());
         filled.map_or(blocks.len(), |(number, _)| number)
@@ -179,14 +181,14 @@ fn fork(blocks: &[Vec<MachInst<Ptx>>], at: usize) -> Option<Fork> {
     (strong == 1 && !blocks.iter().enumerate().any(is_entered)).then_some(Fork { branch, guard, sides })
 }
 
-/// Returns `true` if an unguarded instruction may be predicated on this register.
+/// Returns `true` if an instruction without a guard may get a guard with this predicate register.
 fn may_be_guarded(inst: &Inst, reg: Reg) -> bool {
     let writes = || inst.registers().any(|(role, of)| role != OperandRole::Use && of == reg);
     inst.guard.is_none() && inst.row().class != InstClass::Control && !inst.is_collective() && !writes()
 }
 
-/// Returns the PTX parameter of a kernel parameter: a buffer's address, a scalar, or the bytes of a
-/// vector.
+/// Returns the PTX parameter for a kernel parameter: the address of a buffer, a scalar, or an array
+/// with the bytes of a vector.
 fn param(param: &abi::Param) -> Param {
     let name = identifier(&param.name).into_owned();
     let plain = |ty| Param { name: name.clone(), ty, count: None, align: None, pointer: None };
@@ -202,8 +204,8 @@ fn param(param: &abi::Param) -> Param {
     }
 }
 
-/// Creates labels for the blocks that are branch targets, and rewrites block numbers in branches to
-/// labels.
+/// Creates labels for the blocks that are branch targets, and replaces the block numbers in
+/// branches by labels.
 fn place_labels(insts: &mut [Inst], starts: &[u32]) -> Result<Vec<LabelName>, u32> {
     let mut is_target = vec![false; starts.len()];
     for label in insts.iter_mut().flat_map(targets) {
@@ -213,7 +215,7 @@ fn place_labels(insts: &mut [Inst], starts: &[u32]) -> Result<Vec<LabelName>, u3
     let mut labels = Vec::new();
     for ((number, &at), _) in numbers.iter_mut().zip(starts).zip(&is_target).filter(|&(_, &is_target)| is_target) {
         *number = Label(labels.len() as u32);
-        // Kernel and parameter names never begin with `$L_`.
+        // The label is unique, because names of kernels and parameters never begin with `$L_`.
         labels.push(LabelName { name: format!("$L_{}", labels.len()), at });
     }
     for label in insts.iter_mut().flat_map(targets) {
@@ -229,7 +231,8 @@ fn targets(inst: &mut Inst) -> impl Iterator<Item = &mut Label> {
     })
 }
 
-/// Declares the registers that instructions use: grouped by type, in the order of first use.
+/// Numbers and declares the registers that the instructions use. The registers are grouped by type
+/// and ordered by their first use.
 fn number_registers(insts: &mut [Inst], types: &[Type]) -> Option<Registers> {
     let ty = |reg: Reg| types.get(reg.0 as usize).copied().unwrap_or(Type::B32);
     let mut counts = [0u32; Type::ALL.len()];
@@ -244,7 +247,7 @@ fn number_registers(insts: &mut [Inst], types: &[Type]) -> Option<Registers> {
     let mut registers = Registers::default();
     let mut firsts = [Reg(0); Type::ALL.len()];
     for ((&ty, &count), first) in Type::ALL.iter().zip(&counts).zip(&mut firsts).filter(|((_, count), _)| **count > 0) {
-        // A 128-bit register has two register numbers, which always occur together.
+        // A 128-bit register has two register numbers, which the instructions always use together.
         let count = if ty == Type::B128 { count / 2 } else { count };
         *first = registers.declare(register_prefix(ty), ty, Some(count))?;
     }
@@ -281,20 +284,21 @@ impl ControlInst for MachInst<Ptx> {
     }
 }
 
-/// Streaming writer of a PTX file. It retains only kernels with variables or functions.
+/// Writer that creates a PTX file kernel by kernel. It keeps only the kernels that have variables
+/// or functions.
 pub struct PtxWriter {
     sm: Sm,
     text: Writer,
 }
 
 impl PtxWriter {
-    /// Creates an empty file for an SM with a buffer of `capacity` bytes. With the name of the
-    /// source text, the file also gets line information.
+    /// Creates an empty file for an SM version. The buffer has `capacity` bytes. If `source` is the
+    /// name of the source text, the file also contains line information.
     pub fn new(sm: Sm, source: Option<&str>, capacity: usize) -> PtxWriter {
         PtxWriter { sm, text: Writer::new(sm, source, capacity) }
     }
 
-    /// Adds a kernel. A kernel for another SM is ignored.
+    /// Adds a kernel. A kernel for another SM version is ignored.
     pub fn add(&mut self, code: KernelCode) {
         if let Some(ptx::PtxKernel { sm, kernel }) = code.words.downcast()
             && sm == self.sm
@@ -309,8 +313,8 @@ impl PtxWriter {
     }
 }
 
-/// Returns the text of a PTX file with the kernels for an SM. With the name of the source text, the
-/// file also gets line information.
+/// Returns a PTX file with the kernels for an SM version. If `source` is the name of the source
+/// text, the file also contains line information.
 pub fn ptx_text(kernels: Vec<KernelCode>, sm: Sm, source: Option<&str>) -> String {
     let mut writer = PtxWriter::new(sm, source, 0);
     kernels.into_iter().for_each(|code| writer.add(code));

@@ -1,5 +1,5 @@
-//! Layout for the instruction sets of `halfbyte_isa::row_isa`: one word per instruction, in the order
-//! of selection.
+//! Layout for the instruction sets of `halfbyte_isa::row_isa`: one instruction word for each
+//! instruction, in the order of selection.
 
 use halfbyte_isa::object::KernelInfo;
 use halfbyte_isel::AllocatedCode;
@@ -8,7 +8,7 @@ use halfbyte_isel::straight::SingleBlockCode;
 use crate::emitter::{Emitter, KernelCode, downcast};
 use crate::error::LayoutError;
 
-/// Emitter for [`StraightCode`].
+/// Emitter of [`StraightCode`].
 #[derive(Clone, Copy, Debug)]
 pub struct Straight;
 

@@ -1,12 +1,12 @@
-//! Branch straightening: branches skip blocks that only jump, and are inverted where the inverted
-//! branch lets control fall through.
+//! Branch straightening. A branch to a block that only jumps is retargeted to the jump's target. A
+//! branch is inverted if the inverted branch lets control fall through.
 //!
 //! A launch limits the number of backward branches that a work item takes. A branch therefore stays
-//! unchanged if its shorter path has fewer backward branches.
+//! unchanged if the shorter path would take fewer backward branches.
 
 use halfbyte_isel::vcode::BlockIndex;
 
-/// Control flow of an instruction. Branches are the last instructions of a block.
+/// Control flow of an instruction. Branches must be the last instructions of a block.
 pub(crate) trait ControlInst: Clone {
     /// Returns the target block of a branch.
     fn target(&self) -> Option<BlockIndex>;
@@ -23,7 +23,8 @@ pub(crate) trait ControlInst: Clone {
     /// Returns a conditional branch with the opposite condition.
     fn inverted(&self) -> Option<Self>;
 
-    /// Retargets a branch past a block that consists only of `jump`.
+    /// Changes the target of a branch to the target of `jump`, the only instruction of the branch's
+    /// present target block.
     fn pass(&mut self, jump: &Self) {
         if let Some(target) = jump.target() {
             self.set_target(target);
@@ -31,9 +32,11 @@ pub(crate) trait ControlInst: Clone {
     }
 }
 
-/// Straightens all branches. Blocks keep their numbers; blocks that become unreachable are emptied.
+/// Straightens all branches. The blocks keep their numbers. A block that becomes unreachable is
+/// emptied.
 pub(crate) fn straighten<S: ControlInst>(blocks: &mut [Vec<S>]) {
-    // In reverse order, most targets are already shortened when a branch is visited.
+    // Reverse order, so that the branches in the target of a branch have usually been shortened
+    // before.
     for index in (0..blocks.len()).rev() {
         for at in 0..blocks.get(index).map_or(0, Vec::len) {
             let step = blocks.get(index).and_then(|block| block.get(at)).filter(|step| step.target().is_some());
@@ -45,7 +48,7 @@ pub(crate) fn straighten<S: ControlInst>(blocks: &mut [Vec<S>]) {
         }
     }
     empty_unreached(blocks);
-    // The next non-empty block.
+    // Index of the next block with instructions.
     let mut next = blocks.len();
     for (index, block) in blocks.iter_mut().enumerate().rev() {
         invert(block, index, next);
@@ -55,12 +58,12 @@ pub(crate) fn straighten<S: ControlInst>(blocks: &mut [Vec<S>]) {
     }
 }
 
-/// Returns the number of instructions of each block that remain after trailing branches to the next
-/// block are dropped.
+/// Returns, for each block, the number of instructions without the branches to the next block at
+/// its end.
 pub(crate) fn lengths<S: ControlInst>(blocks: &[Vec<S>]) -> Vec<usize> {
     let mut lengths = vec![0; blocks.len()];
-    // The next block that keeps instructions. A branch to this block, or to an empty block before
-    // it, is a fall-through.
+    // Index of the next block of which instructions remain. A branch to this block, or to an empty
+    // block in front of it, can be omitted.
     let mut next = blocks.len();
     for (index, block) in blocks.iter().enumerate().rev() {
         let falls_to = |target: BlockIndex| {
@@ -80,11 +83,12 @@ pub(crate) fn lengths<S: ControlInst>(blocks: &[Vec<S>]) -> Vec<usize> {
     lengths
 }
 
-/// Maximum number of jump-only blocks that one branch skips. The limit bounds compile time.
+/// Maximum number of jumps that the retargeting of one branch skips. The limit bounds the compile
+/// time.
 const MAX_PASSED: usize = 16;
 
-/// Retargets a branch of block `from` past blocks that only jump. A step is taken only if it keeps
-/// the number of backward branches.
+/// Changes the target of a branch in block `from` while the target block only jumps. Stops if a
+/// step would change the number of backward branches.
 fn shorten<S: ControlInst>(blocks: &[Vec<S>], from: BlockIndex, branch: &mut S) {
     let backward = |from: BlockIndex, to: BlockIndex| u32::from(to <= from);
     for _ in 0..MAX_PASSED {
@@ -99,7 +103,8 @@ fn shorten<S: ControlInst>(blocks: &[Vec<S>], from: BlockIndex, branch: &mut S) 
     }
 }
 
-/// Empties jump-only blocks that are neither a branch target nor fallen into.
+/// Empties each block that only jumps, if no branch targets the block and control does not fall
+/// through into it.
 fn empty_unreached<S: ControlInst>(blocks: &mut [Vec<S>]) {
     let mut reached = vec![false; blocks.len()];
     for target in blocks.iter().flatten().filter_map(S::target) {
@@ -119,8 +124,8 @@ fn empty_unreached<S: ControlInst>(blocks: &mut [Vec<S>]) {
     }
 }
 
-/// Replaces a conditional branch to the next block and a jump by one inverted branch to the jump's
-/// target.
+/// If a block ends in a conditional branch to the next block and a jump, replaces both by one
+/// inverted branch to the jump's target.
 fn invert<S: ControlInst>(block: &mut Vec<S>, index: usize, next: usize) {
     let [.., first, second] = block.as_mut_slice() else { return };
     let falls = |target: Option<BlockIndex>| target.is_some_and(|to| (index + 1..=next).contains(&(to as usize)));
@@ -135,8 +140,8 @@ fn invert<S: ControlInst>(block: &mut Vec<S>, index: usize, next: usize) {
     }
 }
 
-/// Inverts a conditional forward branch followed by a backward jump, so that an iteration of the
-/// loop takes one branch.
+/// If a conditional forward branch precedes a backward jump, inverts the branch and swaps the
+/// targets. An iteration of the loop then takes one branch.
 pub(crate) fn turn_latches<S: ControlInst>(blocks: &mut [Vec<S>]) {
     for (index, block) in blocks.iter_mut().enumerate() {
         let [.., first, second] = block.as_mut_slice() else { continue };
@@ -159,7 +164,7 @@ mod tests {
 
     use super::*;
 
-    /// Minimal instruction set of the tests.
+    /// Instruction set for the tests, with branches and one instruction without control flow.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     enum Toy {
         Plain,
@@ -211,18 +216,18 @@ mod tests {
 
     #[test]
     fn a_back_edge_needs_one_branch() {
-        // Blocks: the loop, its back edge, its exit.
+        // The blocks are the loop header, the latch and the exit block.
         let blocks = straightened(&[&[Unless(2), Jump(1)], &[Jump(0)], &[Exit]]);
         assert_eq!(blocks, [vec![If(0)], vec![], vec![Exit]]);
     }
 
     #[test]
     fn a_round_of_a_loop_takes_one_branch() {
-        // The loop's exit follows another exit.
+        // Another block is between the loop and its exit block.
         let mut blocks = vec![vec![Plain, Unless(2), Jump(0)], vec![Exit], vec![Exit]];
         turn_latches(&mut blocks);
         assert_eq!(blocks[0], [Plain, If(0), Jump(2)]);
-        // Two forward branches stay unchanged.
+        // The pass does not change two forward branches.
         let mut blocks = vec![vec![Unless(2), Jump(3)], vec![Exit], vec![Exit], vec![Exit]];
         turn_latches(&mut blocks);
         assert_eq!(blocks[0], [Unless(2), Jump(3)]);
@@ -269,7 +274,7 @@ mod tests {
     fn branches_to_what_follows_are_left_out() {
         let blocks = [vec![Plain, Unless(1), Jump(2)], vec![Jump(2)], vec![Exit]];
         assert_eq!(lengths(&blocks), [1, 0, 1]);
-        // A branch that is not the last instruction stays.
+        // A branch counts as an instruction if it is not the last one of its block.
         assert_eq!(lengths(&[vec![Jump(1), Plain], vec![Exit]]), [2, 1]);
     }
 }

@@ -1,4 +1,4 @@
-//! Layout of machine functions, listings, and the bytes of objects.
+//! Tests of the layout of HALU functions, of listings, and of the bytes of objects.
 
 use halfbyte_abi::{Direction, Param, ParamKind, Signature, Type};
 use halfbyte_emit::{Emitter, KernelCode, LayoutError, listing, write_object};
@@ -9,7 +9,7 @@ use halfbyte_isel::mach::{MachBlock, MachFunc, MachInst};
 use halfbyte_isel::vcode::BlockIndex;
 use halfbyte_isel::{Halu, HaluExtra};
 
-/// Parses a function from lines of assembly per block; `BRA` takes a block number.
+/// Parses a function from blocks with lines of assembly. The operand of `BRA` is a block number.
 fn func(blocks: &[&[&str]]) -> MachFunc<Halu> {
     let mut line = 0;
     let mut inst = |text: &&str| {
@@ -67,12 +67,13 @@ L7:
 
 #[test]
 fn branches_to_what_follows_are_left_out() {
-    // Trailing branches vanish even through empty blocks and blocks that become empty, and both of
-    // a pair vanish.
+    // Branches to the following block are omitted, also past empty blocks and past blocks that
+    // become empty. If a block ends in two branches, both can be omitted.
     let blocks: &[&[&str]] =
         &[&["NOP ;", "@P0 BRA 1", "BRA 4"], &["BRA 2"], &[], &["@!P0 BRA 4"], &["NOP ;", "BRA 5"], &["BRA 5"]];
     assert_eq!(text(blocks), "    NOP ;\n    NOP ;\nL2:\n    BRA L2 ;\n");
-    // A branch stays if instructions follow it in its block or lie between it and its target.
+    // A branch is kept if instructions follow it in its block, or if instructions are between the
+    // branch and its target.
     let blocks: &[&[&str]] = &[&["BRA 1", "NOP ;", "BRA 2"], &["NOP ;"], &["EXIT ;"]];
     let expected = "    BRA L3 ;\n    NOP ;\n    BRA L4 ;\nL3:\n    NOP ;\nL4:\n    EXIT ;\n";
     assert_eq!(text(blocks), expected);
@@ -112,7 +113,7 @@ fn functions_that_break_the_rules() {
     assert_eq!(error.to_string(), "kernel `k`: BRA has no target");
     let error = change(&|inst| inst.target = Some(1));
     assert_eq!(error.to_string(), "kernel `k`: NOP takes no target");
-    // A register pair must start at an even register.
+    // The number of a register pair must be even.
     let pair = Inst::new(Opcode::LDG_W_64).with(RD, 3);
     let error = change(&|inst| (inst.inst, inst.target) = (pair, None));
     assert!(matches!(error, LayoutError::Invalid { opcode: "LDG_W_64", loc: Loc { line: 1, .. }, .. }));
@@ -156,7 +157,7 @@ fn an_object_is_a_plain_elf_file() {
     assert_eq!(bytes[..7], *b"\x7fELF\x02\x01\x01");
     assert_eq!(bytes[16..18], [1, 0], "ET_REL");
     assert_eq!(bytes[18..20], E_MACHINE.to_le_bytes());
-    // Words are aligned to their size.
+    // Instruction words are aligned to their size of 16 bytes.
     let nop = Inst::new(Opcode::NOP).word().to_le_bytes();
     let at = bytes.windows(16).position(|window| *window == nop).unwrap();
     assert!(at.is_multiple_of(16));

@@ -1,4 +1,4 @@
-//! Tests of layout and listings.
+//! Tests of layout, listings and objects.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
 
 mod layout;

@@ -1,4 +1,4 @@
-//! Layout of VP1 machine functions.
+//! Tests of the layout of VP1 functions.
 
 use halfbyte_abi::{Param, ParamKind, Signature, Type};
 use halfbyte_emit::{Emitter, KernelCode, LayoutError, OpError, listing};
@@ -29,9 +29,9 @@ fn stream() -> Stream {
     }
 }
 
-/// Parses a function from lines per block. A line has instructions of one operation separated by
-/// `;`, then optionally `@ 1` for stream 1 and `-> 2` for target block 2. The location of a line is
-/// its number, from 1.
+/// Parses a function from blocks with lines of assembly. A line is an operation: instructions
+/// separated by `;`, then `@ 1` if the operation accesses stream 1, then `-> 2` if it branches to
+/// block 2. The source location of an operation is the number of its line, counted from 1.
 fn func(streams: usize, blocks: &[&[&str]]) -> MachFunc<halfbyte_isel::Vp1> {
     let mut line = 0;
     let mut group = |text: &&str| {
@@ -91,11 +91,12 @@ fn what_can_shares_a_bundle() {
 fn ports_are_kept_apart() {
     let found = text(&[&["mov $r1 $v3 0x0", "stvh $v5 $a1 0x0", "exit 0x0"]]);
     assert_eq!(found.len(), 3);
-    // The order `stvh, mov, exit` would make one bundle of the move and the store, which conflict.
+    // In the order `stvh, mov, exit`, the store and the move would be in one bundle, in which they
+    // conflict.
     assert_eq!(found[0], "mov $r1 $v3 0x0");
     assert_eq!(found[1], "stvh $v5 $a1 0x0");
-    // A vector instruction that receives a scalar operand must not share a bundle with an unrelated
-    // scalar instruction.
+    // An unrelated scalar instruction must not share a bundle with a vector instruction that
+    // receives a scalar operand.
     let found = text(&[&["add $r1 $r2 0x1", "vmad2 u mask rd int -0x1 lo $v6 u $v4d u $v10", "exit 0x0"]]);
     assert!(found[..3] != ["add $r1 $r2 0x1", "vmad2 u mask rd int -0x1 lo $v6 u $v4d u $v10", "exit 0x0"]);
     let pair = "bvec $r3 $vc1 sf 0x0; vmad2 u factor rd int -0x1 lo $v6 u $v4d u $v10";
@@ -114,14 +115,15 @@ fn branches_go_to_lines_and_take_what_they_can_into_their_delay_slots() {
     let code = laid_out(blocks);
     let found: Vec<String> = code.words.disassemble().lines().map(str::to_owned).collect();
     let at = |line: &str| found.iter().position(|found| found.starts_with(line)).unwrap();
-    // The operation that sets the flags comes first, and the last sum fills the delay slot.
+    // The branch is placed after the operation that sets its flags, and the last sum fills its
+    // delay slot.
     let branch = at("bra $c0 zf");
     assert!(at("add $r1") < branch && at("add $r2") < branch, "{found:?}");
     let delayed = bundles(words_of(&code)).find(|(at, _)| *at as usize == branch + 1).unwrap().1;
     assert_eq!(delayed.inst(Unit::Scalar).map(ToString::to_string).as_deref(), Some("add $r3 $r3 0x1"));
     assert_eq!(found[branch], format!("bra $c0 zf {:#x}", at("exit")));
     assert_eq!(at("exit") % 4, 0);
-    // Without a suitable operation, a nop fills the delay slot.
+    // If no operation can fill the delay slot, a nop does.
     let found = text(&[&["bra 0x0 -> 1"], &["add $r1 $r1 0x1", "bra 0x0 -> 1"]]);
     assert_eq!(found, ["add $r1 $r1 0x1", "bra 0x0", "anop"]);
 }
@@ -153,9 +155,10 @@ fn streams_and_the_branch_of_groups_are_found() {
     assert!(lines[tiles.streams[0].site.word as usize].starts_with("stavh"));
     assert_eq!(tiles.image, [1; 16]);
     assert_eq!(code.info.local_bytes, 16);
-    // The register count covers the registers of the loop.
+    // The register count includes the registers of the pipelined loop.
     assert_eq!(code.info.registers, 6);
-    // Every word has a source location; nops take that of their neighbours.
+    // Every instruction word has a source location. A nop takes that of a neighbouring instruction
+    // word.
     assert_eq!(code.locs.len(), lines.len());
     assert!(code.locs.iter().all(|loc| (1..=8).contains(&loc.line)));
     assert_eq!(code.locs[branch].line, 6);

@@ -1,4 +1,5 @@
-//! Listings of VP1 kernels, and objects whose target does not match the words.
+//! Tests of listings of VP1 kernels, and of objects whose target differs from that of the machine
+//! code.
 
 use halfbyte_abi::{Direction, Param, ParamKind, Signature, Type};
 use halfbyte_emit::{KernelCode, listing, write_object};

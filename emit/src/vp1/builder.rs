@@ -1,4 +1,4 @@
-//! Builder of a function's code: collects pieces in layout order.
+//! Builder that collects the bundles of a function in layout order.
 
 use halfbyte_isa::vp1::Unit;
 
@@ -9,20 +9,20 @@ use super::schedule::{self, Members, Schedule};
 use super::words::{Planned, Word};
 use crate::straighten::ControlInst;
 
-/// Code of a function under construction.
+/// Code of a function that is being built.
 pub(super) struct Builder {
-    /// Pieces in layout order.
+    /// Pieces of code in layout order.
     pub pieces: Vec<Piece>,
     /// Number of bundles of all pieces.
     pub bundles: u32,
-    /// Pending labels, which apply to the next piece.
+    /// Labels that refer to the next piece that is appended.
     pub names: Vec<Label>,
-    /// Next unused label.
+    /// Smallest unused label.
     pub labels: Label,
 }
 
 impl Builder {
-    /// Creates an empty builder. `labels` is the first unused label.
+    /// Creates an empty builder. `labels` is the smallest unused label.
     pub(super) fn new(labels: Label) -> Builder {
         Builder { pieces: Vec::new(), bundles: 0, names: Vec::new(), labels }
     }
@@ -32,20 +32,21 @@ impl Builder {
         self.pieces.push(piece(label, ops, bundles));
     }
 
-    /// Attaches the pending labels to the current end of the code.
+    /// Makes the collected labels refer to the current end of the code.
     pub(super) fn add_names(&mut self) {
         for label in std::mem::take(&mut self.names) {
             self.add(Some(label), &[], &[]);
         }
     }
 
-    /// Appends a block.
+    /// Appends a scheduled block with its label.
     pub(super) fn add_block(&mut self, label: Label, block: &[Op], schedule: &Schedule) {
         self.add_names();
         self.add(Some(label), block, &schedule.bundles);
     }
 
-    /// Appends a pipelined loop. Control leaves it to `exit`, by falling through if `falls` is set.
+    /// Appends a pipelined loop. Control continues at `exit` after the loop. If `falls` is set, the
+    /// code of `exit` follows directly.
     pub(super) fn add_loop(&mut self, label: Label, pipelined: &Pipelined, exit: Label, falls: bool) {
         let starts = pipelined.starts();
         let kernel = self.labels;
@@ -80,7 +81,7 @@ impl Builder {
                 }
                 (_, None) => {}
             }
-            // A branch to the original block enters the first start.
+            // The label of the original block refers to the first interval of the pipelined loop.
             if matches!(part, PipelinePart::Start(0)) || starts == 0 && part == PipelinePart::Kernel {
                 self.names.push(label);
                 self.add_names();
@@ -90,12 +91,12 @@ impl Builder {
     }
 }
 
-/// Creates a piece of scheduled operations.
+/// Creates a piece of code from scheduled operations.
 fn piece(label: Option<Label>, ops: &[Op], bundles: &[Members]) -> Piece {
     Piece { label, bundles: bundles.iter().map(|bundle| planned(ops, bundle)).collect() }
 }
 
-/// Collects the words of a bundle's operations.
+/// Collects the instruction words of a bundle's operations.
 fn planned(ops: &[Op], members: &[u32]) -> Planned {
     let words = Unit::ALL.map(|unit| {
         let (op, inst) = schedule::words_of(ops, members, unit)?;

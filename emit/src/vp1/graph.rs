@@ -13,7 +13,7 @@ pub(crate) struct Edge {
     pub from: u32,
     /// The later operation.
     pub to: u32,
-    /// Minimum distance in bundles; 0 if both may share a bundle.
+    /// Minimum distance in bundles; 0 if both operations may share a bundle.
     pub latency: u32,
 }
 
@@ -24,25 +24,25 @@ pub(crate) struct Graph {
     edges: Vec<Edge>,
     /// Indices of edges, sorted by their earlier operation.
     order: Vec<u32>,
-    /// Index in `order` of each operation's first edge, and the length of `order`.
+    /// Index in `order` of the first edge from each operation, followed by the length of `order`.
     starts: Vec<u32>,
 }
 
-/// Latencies. A read or a second write must follow a write by one bundle. A write may share a
-/// bundle with an earlier read, because a bundle reads before it writes.
+/// Latencies in bundles. After a write, a read or another write must be in a later bundle. After a
+/// read, a write may be in the same bundle, because a bundle reads before it writes.
 const AFTER_WRITE: u32 = 1;
 const AFTER_READ: u32 = 0;
 
-/// Last writer of a location, and the readers since that write.
+/// The last operation that wrote a location, and the operations that have read the location since.
 #[derive(Clone, Default)]
 struct Users {
     writer: Option<u32>,
     readers: Vec<u32>,
 }
 
-/// Memory accesses that later ones may depend on: those of one stream, or those without a stream. A
-/// store replaces earlier accesses to the same bytes, because dependence on the store implies
-/// dependence on them.
+/// Memory accesses on which later accesses may depend. One list exists for each stream, and one for
+/// the accesses without a stream. A store replaces earlier accesses to the same bytes, because an
+/// access that depends on the store also follows the earlier ones.
 #[derive(Clone, Default)]
 struct Accesses {
     stores: Vec<u32>,
@@ -50,10 +50,10 @@ struct Accesses {
 }
 
 impl Accesses {
-    /// Returns the earlier accesses that conflict with an access.
+    /// Returns the earlier accesses that must keep their order with an access.
     fn conflicts<'o>(&'o self, ops: &'o [Op], op: &'o Op) -> impl Iterator<Item = u32> + 'o {
         let is_store = op.footprint.access.is_some_and(|access| access.store);
-        // Two loads never conflict.
+        // Two loads need not keep their order.
         let loads: &[u32] = if is_store { &self.loads } else { &[] };
         let conflicts = |&from: &u32| ops.get(from as usize).is_some_and(|earlier| earlier.conflicts(op));
         self.stores.iter().chain(loads).copied().filter(conflicts)
@@ -80,12 +80,12 @@ impl Accesses {
 }
 
 impl Graph {
-    /// Builds the graph of operations in program order.
+    /// Builds the dependence graph of operations, which are in program order.
     pub(super) fn new(ops: &[Op]) -> Graph {
         let mut edges: Vec<Edge> = Vec::new();
         let mut users = vec![Users::default(); Locations::PLACES];
         let (mut streams, mut others) = (BTreeMap::new(), Accesses::default());
-        // Index of the latest edge from each operation.
+        // Index of the latest edge that begins at each operation.
         let mut last = vec![usize::MAX; ops.len()];
         for (to, op) in (0..).zip(ops) {
             let first = edges.len();
@@ -114,7 +114,8 @@ impl Graph {
                 let mut after = |from: u32| {
                     let earlier = ops.get(from as usize).and_then(|earlier| earlier.footprint.access);
                     let stored = earlier.is_some_and(|earlier| earlier.store);
-                    // A load reads the memory as it was before the bundle.
+                    // A store may be in the bundle of an earlier load, because the load reads the
+                    // memory before the bundle writes.
                     wait(from, if stored || !access.store { AFTER_WRITE } else { AFTER_READ });
                 };
                 match op.stream {
@@ -135,7 +136,7 @@ impl Graph {
         Graph::of_edges(ops.len(), edges)
     }
 
-    /// Builds the graph of edges between `count` operations.
+    /// Builds a dependence graph from the edges between `count` operations.
     fn of_edges(count: usize, edges: Vec<Edge>) -> Graph {
         let mut starts = vec![0; count + 1];
         for edge in &edges {
@@ -153,7 +154,7 @@ impl Graph {
         Graph { edges, order, starts }
     }
 
-    /// Returns the edges to the successors of an operation.
+    /// Returns the edges that begin at an operation.
     pub(super) fn after(&self, op: u32) -> impl Iterator<Item = &Edge> {
         let at = |index: usize| self.starts.get(index).map_or(0, |&start| start as usize);
         let range = at(op as usize)..at(op as usize + 1);
@@ -170,8 +171,9 @@ impl Graph {
         self.starts.len() - 1
     }
 
-    /// Returns the height of each operation: the bundles of the longest chain from it to the end,
-    /// its own bundle included. `own` gives the bundles that an operation itself takes.
+    /// Returns the height of each operation: the number of bundles of the longest dependence chain
+    /// from the operation to the end, including the operation. `own` returns the number of bundles
+    /// that an operation itself takes.
     pub(super) fn heights(&self, own: impl Fn(u32) -> u32) -> Vec<u32> {
         let mut heights: Vec<u32> = (0..self.len() as u32).map(own).collect();
         for op in (0..self.len() as u32).rev() {

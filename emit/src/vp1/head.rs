@@ -6,7 +6,7 @@ use halfbyte_abi::Signature;
 use halfbyte_isa::object::KernelInfo;
 use halfbyte_isa::stream::{Affine, AffineVariable, Stream, StreamContents, TripCount, m_words, regions_of};
 
-/// Bytes of the image per line.
+/// Number of bytes of the memory image in one line.
 const IMAGE_LINE: usize = 16;
 
 pub(super) fn write(out: &mut String, info: &KernelInfo) -> fmt::Result {
@@ -39,8 +39,8 @@ pub(super) fn write(out: &mut String, info: &KernelInfo) -> fmt::Result {
     Ok(())
 }
 
-/// Writes a stream's description, such as `reads 4 bytes of x at 4*item + 8*k0 - 4; k0 below n; if
-/// stream 2`.
+/// Writes the description of a stream, such as `reads 4 bytes of x at 4*item + 8*k0 - 4; k0 below
+/// n; if stream 2`.
 fn write_stream(out: &mut String, signature: &Signature, stream: &Stream) -> fmt::Result {
     match stream.buffer {
         Some(buffer) => {
@@ -77,7 +77,7 @@ fn write_stream(out: &mut String, signature: &Signature, stream: &Stream) -> fmt
     write_conditions(out, signature, stream)
 }
 
-/// Writes the loops that contain a stream's accesses, and their guard.
+/// Writes the loops that contain the accesses of a stream, and the guard of the stream.
 fn write_conditions(out: &mut String, signature: &Signature, stream: &Stream) -> fmt::Result {
     if stream.uniform {
         out.push_str("; once for all items");
@@ -106,12 +106,13 @@ fn name(signature: &Signature, param: u32) -> &str {
 fn text(signature: &Signature, affine: &Affine) -> String {
     let mut out = String::new();
     let mut sum = Sum { out: &mut out, empty: true };
-    // Writing to a string cannot fail.
+    // Formatting into a string cannot fail.
     let _ = sum.add_affine(signature, affine).and_then(|()| sum.finish());
     out
 }
 
-/// Writer of a sum. Multipliers are modulo 2^32 and shown as signed numbers.
+/// Formats a sum of products. Coefficients are numbers modulo 2^32, which are formatted as signed
+/// numbers.
 struct Sum<'a> {
     out: &'a mut String,
     empty: bool,

@@ -1,5 +1,5 @@
-//! Concatenates the pieces of a function, resolves branch targets, and verifies the bundles of the
-//! encoded words.
+//! Linking: concatenates the pieces of a function's code, resolves branch targets, and verifies
+//! that the instruction words decode into the planned bundles.
 
 use halfbyte_isa::vp1::bundle::LINE;
 use halfbyte_isa::vp1::{Inst, Opcode, Unit, bundles};
@@ -8,9 +8,9 @@ use super::op::{Label, target_field};
 use super::words::{self, Packed, Planned, Word};
 use crate::error::LayoutError;
 
-/// A sequence of bundles that a branch may target.
+/// A sequence of bundles whose start may be a branch target.
 pub(super) struct Piece {
-    /// Label of the piece's start, if a branch may target it.
+    /// Label of the first bundle, if a branch may target it.
     pub label: Option<Label>,
     /// Bundles in order.
     pub bundles: Vec<Planned>,
@@ -19,7 +19,7 @@ pub(super) struct Piece {
 /// Concatenates pieces and resolves their branch targets.
 pub(super) fn link(kernel: &str, pieces: Vec<Piece>) -> Result<Vec<Word>, LayoutError> {
     let mut all: Vec<Planned> = Vec::new();
-    // Index of the first bundle of each label's piece.
+    // Index of the first bundle after each label.
     let mut starts: Vec<Option<usize>> = Vec::new();
     for piece in pieces {
         if let Some(label) = piece.label {
@@ -36,7 +36,7 @@ pub(super) fn link(kernel: &str, pieces: Vec<Piece>) -> Result<Vec<Word>, Layout
     };
     for &target in &targets {
         let at = start(target)?;
-        // A branch to the end of the function would leave its code, so it is an error.
+        // A branch to the end of the code has no target instruction, so it is an error.
         let Some(bundle) = all.get_mut(at) else {
             return Err(LayoutError::Block { kernel: kernel.to_owned(), block: target, blocks: starts.len() });
         };
@@ -59,7 +59,7 @@ pub(super) fn link(kernel: &str, pieces: Vec<Piece>) -> Result<Vec<Word>, Layout
     Ok(packed.words)
 }
 
-/// Checks that the words decode into the planned bundles.
+/// Checks that the instruction words decode into the planned bundles.
 fn check_words(kernel: &str, planned: &[Planned], packed: &Packed) -> Result<(), LayoutError> {
     let wrong = |word: usize| LayoutError::Bundle { kernel: kernel.to_owned(), word };
     let words: Vec<u32> = packed.words.iter().map(|word| word.inst.word()).collect();

@@ -1,10 +1,10 @@
-//! Liveness of registers and flags.
+//! Liveness analysis of registers and flags.
 
 use halfbyte_isa::vp1::footprint::Locations;
 
 use super::op::Op;
 
-/// Returns the locations that are live at the start of each block.
+/// Returns the registers and flags that are live at the start of each block.
 pub(crate) fn live_in(blocks: &[Vec<Op>]) -> Vec<Locations> {
     let mut live = vec![Locations::EMPTY; blocks.len()];
     loop {
@@ -22,7 +22,8 @@ pub(crate) fn live_in(blocks: &[Vec<Op>]) -> Vec<Locations> {
     }
 }
 
-/// Returns the locations that are live before a block, given those of its successors.
+/// Returns the registers and flags that are live at the start of a block, from those that are live
+/// at the start of its successors.
 fn before(block: &[Op], index: usize, live: &[Locations]) -> Locations {
     let at = |block: usize| live.get(block).copied().unwrap_or_default();
     let falls = block.last().is_none_or(|last| !last.is_final());

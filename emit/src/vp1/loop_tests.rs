@@ -1,4 +1,5 @@
-//! Pipelined loops compute the same results as sequential ones, for every trip count.
+//! Tests of software pipelining: a pipelined loop computes the same results as the sequential loop,
+//! for every trip count.
 #![allow(clippy::unwrap_used)]
 
 use halfbyte_isa::row::RegFile;
@@ -7,7 +8,8 @@ use halfbyte_isa::vp1::footprint::Locations;
 use super::tests::{Random, block, interpret, op, random_end, random_op, run, state, words};
 use super::*;
 
-/// Returns a function with a loop between a block that sets up the streams and a block that exits.
+/// Returns a function with a loop, after a block that sets up the streams and before a block that
+/// exits.
 fn around(body: &str) -> Vec<Vec<Op>> {
     let start = block("setlo $a0 0x400\nsetlo $a1 0xc00\nsetlo $a2 0x1400");
     let mut body = block(body);
@@ -16,8 +18,8 @@ fn around(body: &str) -> Vec<Vec<Op>> {
     vec![start, body, vec![op("exit 0x0")]]
 }
 
-/// Runs a function for each trip count, compares it with the interpreter, and returns the
-/// statistics of its loop.
+/// Executes a function with each trip count, compares the results with those of its operations in
+/// sequence, and returns the statistics of its loop.
 fn check(blocks: &[Vec<Op>], trips: std::ops::RangeInclusive<u32>) -> BlockStats {
     let assembled = assemble("k", blocks.to_vec(), Some(31)).unwrap();
     let mut random = Random(3);
@@ -35,7 +37,7 @@ fn check(blocks: &[Vec<Op>], trips: std::ops::RangeInclusive<u32>) -> BlockStats
     *assembled.stats.iter().find(|stats| stats.block == 1).unwrap_or(&BlockStats::default())
 }
 
-/// Kernels: a name, the loop body without its counter, and the expected initiation interval.
+/// Loops: a name, the loop body without its counter, and the expected initiation interval.
 const KERNELS: &[(&str, &str, u32)] = &[
     (
         "brighten",
@@ -128,8 +130,8 @@ fn kernels_reach_their_bounds() {
     }
 }
 
-/// Loops of random operations. The final block stores some of the registers, so that their values
-/// count.
+/// Tests loops of random operations. The last block stores some of the registers, so that the
+/// comparison of memory includes their values.
 #[test]
 fn random_loops_do_what_they_did() {
     let mut random = Random(4);
@@ -143,7 +145,7 @@ fn random_loops_do_what_they_did() {
         body.insert(random.below(length + 1), op("sub $r30 $c3 $r30 0x1"));
         let mut latch = vec![op("bra 0x0 -> 1")];
         if random.below(3) == 0 {
-            // Part of the body moves to the latch.
+            // Some operations of the body move to the latch.
             let at = random.below(body.len());
             latch = [body.split_off(at), latch].concat();
             if latch.iter().any(|op| op.footprint.writes.intersects(counter)) {
@@ -165,7 +167,7 @@ fn random_loops_do_what_they_did() {
     assert!(taken * 100 < least * 115, "{taken} bundles where {least} are the bound");
 }
 
-/// Returns a loop body of random vector operations. Each value lies in the lowest free register.
+/// Returns a loop body of random vector operations. Each value is in the lowest free register.
 fn dataflow(random: &mut Random, loads: usize, computed: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     // Operands of each value.

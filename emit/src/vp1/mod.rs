@@ -1,4 +1,5 @@
-//! VP1: schedules the operations of a function into bundles, and encodes the bundles as words.
+//! Layout of VP1 code: schedules the operations of a function into bundles, and encodes the bundles
+//! as instruction words.
 
 mod builder;
 mod graph;
@@ -72,7 +73,7 @@ impl Emitter for Vp1 {
     }
 }
 
-/// Formats VP1 words as assembly, one per line, with braces around bundles.
+/// Formats VP1 instruction words as assembly, one for each line, with braces around each bundle.
 fn in_braces(vp1: &[u32], words: &SharedCode) -> String {
     let mut lines = String::new();
     for (start, bundle) in bundles(vp1) {
@@ -86,7 +87,7 @@ fn in_braces(vp1: &[u32], words: &SharedCode) -> String {
     lines
 }
 
-/// Schedules a machine function and lays it out.
+/// Schedules the operations of a machine function into bundles, and returns its machine code.
 fn layout(func: &MachFunc<Vp1>) -> Result<KernelCode, LayoutError> {
     let kernel = func.signature.name();
     let mut zero = Some(FRAME_BASE);
@@ -106,7 +107,7 @@ fn layout(func: &MachFunc<Vp1>) -> Result<KernelCode, LayoutError> {
         }
     }
     tiles.group_branch = words.iter().rposition(|word| word.group).map(|at| at as u32);
-    // Pipelining of loops may have used more registers than allocation.
+    // A pipelined loop may use registers that allocation did not use.
     let named =
         words.iter().flat_map(|word| word.inst.registers().iter().map(|slot| (slot, word.inst.get(slot.field))));
     let general =
@@ -175,8 +176,9 @@ fn assemble(kernel: &str, mut blocks: Vec<Vec<Op>>, zero: Option<u8>) -> Result<
             builder.names.push(label);
             continue;
         }
-        // The next non-empty block, if it is a pipelined loop whose first bundles are not its
-        // entry. The block before must jump there.
+        // If the next block with instructions is a pipelined loop whose first bundle is not its
+        // entry, control must not fall through into this block. The block before it then jumps to
+        // the entry.
         let next =
             (label as usize + 1..blocks.len()).find(|&next| blocks.get(next).is_some_and(|block| !block.is_empty()));
         let is_apart = |next: &usize| loops.get(*next).and_then(Option::as_ref).is_some_and(Pipelined::counts);
@@ -226,7 +228,7 @@ fn is_loop(block: &[Op], label: Label) -> bool {
     pipeline::is_loop(without_jump(block), label)
 }
 
-/// Pipelines a loop, if that gives a shorter iteration than the `plain` schedule.
+/// Pipelines a loop, if an iteration then takes fewer bundles than in the schedule `plain`.
 fn pipelined(block: &[Op], label: Label, live: &[Locations], plain: &Schedule, zero: Option<u8>) -> Option<Pipelined> {
     let after = live.get(exit_of(block, label) as usize).copied().unwrap_or_default();
     pipeline::pipeline(without_jump(block), after, plain.bundles.len() as u32, zero)

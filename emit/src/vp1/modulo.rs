@@ -1,9 +1,9 @@
-//! Modulo scheduling (Rau, "Iterative modulo scheduling"). The schedule gives each operation a time
-//! relative to the start of its iteration, such that a new iteration can start every `interval`
-//! bundles.
+//! Modulo scheduling (Rau, "Iterative modulo scheduling"). The schedule assigns each operation a
+//! time relative to the start of its iteration, such that a new iteration can start every
+//! `interval` bundles.
 //!
-//! Each value is dead before the next iteration defines it again, so an iteration uses the
-//! registers of the original loop.
+//! The live range of a value ends before the next iteration defines the value again, so all
+//! iterations use the same registers.
 
 use halfbyte_isa::row::RegFile;
 use halfbyte_isa::vp1::footprint::Locations;
@@ -13,14 +13,14 @@ use super::pairs::Pairs;
 use super::schedule::{Members, pressure};
 use super::values::{Value, Values};
 
-/// Dependence between operations: `to` runs at least `latency - interval * distance` bundles after
-/// `from`. A link between nodes relates the times of their first operations.
+/// Dependence between two operations: `to` executes at least `latency - interval * distance`
+/// bundles after `from`. A link between nodes relates the times of their first operations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Link {
     from: u32,
     to: u32,
     latency: i32,
-    /// Number of iterations by which the second operation is later.
+    /// Number of iterations from the first operation to the second.
     distance: i32,
 }
 
@@ -30,44 +30,44 @@ impl Link {
     }
 }
 
-/// Operations that run in consecutive bundles: a dependence chain through `$va`, which no other
-/// operation may use meanwhile.
+/// Operations that execute in consecutive bundles: a single operation, or a dependence chain
+/// through `$va`. No other operation may use `$va` during the chain.
 #[derive(Clone, Debug, Default)]
 struct Node {
-    /// First operation; the others have the following numbers.
+    /// Number of the first operation. The other operations have the next higher numbers.
     first: u32,
     /// Number of operations.
     count: u32,
 }
 
-/// A link as seen from one of its two nodes.
+/// A link of a node, with the node at its other end.
 #[derive(Clone, Copy, Debug)]
 struct Neighbour {
     /// The node at the other end.
     node: u32,
-    /// `true` if the other node is the source of the link.
+    /// `true` if the node at the other end is the source of the link.
     is_before: bool,
     link: Link,
 }
 
-/// Dependences and resources of a loop to be scheduled.
+/// Dependences and resources of a loop that is scheduled.
 pub(crate) struct Loop<'a> {
     ops: &'a [Op],
     nodes: Vec<Node>,
     /// Node of each operation.
     node_of: Vec<u32>,
-    /// Dependences between nodes, those from later nodes first.
+    /// Dependences between nodes, ordered from the last source node to the first.
     links: Vec<Link>,
-    /// Links of each node to and from other nodes.
+    /// Links between each node and other nodes.
     neighbours: Vec<Vec<Neighbour>>,
-    /// `true` for operations that must not run speculatively, for an iteration that the loop does
-    /// not execute.
+    /// `true` for each operation that must not execute speculatively, that is, in an iteration of
+    /// which it is not yet known whether the loop executes it.
     bound: Vec<bool>,
-    /// Bundle conflicts between operations.
+    /// Pairs of operations that cannot share a bundle.
     pairs: Pairs<'a>,
     /// Lower bound of the initiation interval.
     pub least: u32,
-    /// Remaining budget of node placements for all searches.
+    /// Number of node placements that all further searches together may make.
     effort: usize,
 }
 
@@ -80,23 +80,24 @@ pub(crate) struct Times {
     pub times: Vec<u32>,
 }
 
-/// Smallest initiation interval: the bundle of the branch and its delay slot.
+/// Smallest initiation interval in bundles: the bundle of the branch and its delay slot.
 const LEAST_INTERVAL: u32 = 2;
 
 /// Maximum number of iterations that may start speculatively.
 const MAX_AHEAD: u32 = 2;
 
-/// Placements per node in one search, and placements in all searches together. Small loops get
-/// every search. Large loops, which gain less from overlap, get a few.
+/// Maximum number of placements for each node in one search, and in all searches together. The
+/// limits allow all searches for a small loop, but only a few for a large loop, which gains less
+/// from overlapping iterations.
 const EFFORT: usize = 24;
 const TOTAL_EFFORT: usize = 1 << 14;
 
-/// Number of orders that are tried for one interval.
+/// Number of placement orders that are tried for one interval.
 const TRIES: u64 = 6;
 
 impl<'a> Loop<'a> {
-    /// Analyses a loop whose back branch is last; `live` is live after the loop. Returns `None` if
-    /// the loop has no modulo schedule.
+    /// Analyses a loop whose last operation is the back branch. `live` are the locations that are
+    /// live after the loop. Returns `None` if the loop cannot be modulo scheduled.
     pub(super) fn new(ops: &'a [Op], values: &Values, live: Locations) -> Option<Loop<'a>> {
         let (nodes, node_of) = nodes(ops, values);
         let resources = pressure(ops).into_iter().max().unwrap_or(0).max(LEAST_INTERVAL);
@@ -132,20 +133,20 @@ impl<'a> Loop<'a> {
         Some(looped)
     }
 
-    /// Adds links between operations as links between their nodes.
+    /// Adds dependences between operations as links between the nodes of these operations.
     fn add_links(&mut self, links: impl IntoIterator<Item = Link>) {
         for link in links {
             let (Some((from, first)), Some((to, second))) = (self.at(link.from), self.at(link.to)) else { continue };
             let latency = link.latency + first - second;
             self.links.push(Link { from: from as u32, to: to as u32, latency, ..link });
         }
-        // In this order, `heights` usually visits the successors of a node before the node itself.
+        // This order usually lets `heights` visit the successors of a node before the node itself.
         self.links.sort_by_key(|link| std::cmp::Reverse(link.from));
     }
 
-    /// Returns for each value whether it lies in `$va` and never conflicts with another value
-    /// there. This holds for all of them, if each is used only by the operation after its
-    /// definition.
+    /// Returns, for each value, `true` if the value is in `$va` and cannot conflict with another
+    /// value in `$va`. This is the case for all values in `$va`, if each of them is used only by
+    /// the operation after its definition.
     fn chained(&self, values: &Values) -> Vec<bool> {
         let in_accumulator = |value: &Value| Locations::file_of(value.place) == Some(RegFile::Va);
         let used_at_once = |value: &Value| {
@@ -156,7 +157,8 @@ impl<'a> Loop<'a> {
         values.values.iter().map(|value| all && in_accumulator(value)).collect()
     }
 
-    /// Finds a schedule with an initiation interval of `interval` bundles that `accept` approves.
+    /// Returns a schedule with an initiation interval of `interval` bundles for which `accept`
+    /// returns `true`.
     pub(super) fn schedule(&mut self, interval: u32, mut accept: impl FnMut(&Times) -> bool) -> Option<Times> {
         let heights = self.heights(interval as i32)?;
         for seed in 0..TRIES {
@@ -173,8 +175,8 @@ impl<'a> Loop<'a> {
         None
     }
 
-    /// Returns the longest path from each node, in bundles. Returns `None` if the interval is too
-    /// short for a dependence cycle.
+    /// Returns the length in bundles of the longest path from each node. Returns `None` if the
+    /// interval is too short for a dependence cycle.
     fn heights(&self, interval: i32) -> Option<Vec<i32>> {
         let mut heights = vec![0; self.nodes.len()];
         for _ in 0..=self.nodes.len() {
@@ -203,8 +205,9 @@ impl<'a> Loop<'a> {
         Some((node, (op - self.nodes.get(node)?.first) as i32))
     }
 
-    /// Searches for a schedule whose back branch runs `ahead` intervals after the first interval of
-    /// its iteration. At most `budget` nodes are placed; on return, `budget` is the rest.
+    /// Searches for a schedule whose back branch executes `ahead` intervals after the first
+    /// interval of its iteration. The search places at most `budget` nodes, and subtracts the
+    /// placed nodes from `budget`.
     fn search(&self, interval: u32, ahead: u32, heights: &[i32], seed: u64, budget: &mut usize) -> Option<Times> {
         let mut search = Search {
             looped: self,
@@ -216,8 +219,8 @@ impl<'a> Loop<'a> {
             evicted: Vec::new(),
             branch: self.nodes.len() - 1,
         };
-        // The branch must be in the last bundle but one of an interval, because its delay slot ends
-        // the interval.
+        // The branch must be in the second to last bundle of an interval, because its delay slot is
+        // the last one.
         let end = search.lead + search.interval - LEAST_INTERVAL as i32;
         search.place(search.branch, end);
         let order = self.order(search.branch, heights, seed);
@@ -225,7 +228,7 @@ impl<'a> Loop<'a> {
         for (rank, &node) in order.iter().enumerate() {
             ranks.get_mut(node).into_iter().for_each(|known| *known = rank);
         }
-        // All nodes before `next` in the order have a time.
+        // All nodes before index `next` of the order have been placed.
         let mut next = 0;
         while let Some(&node) = order.get(next) {
             if search.times.get(node).is_none_or(|time| time.is_some()) {
@@ -246,8 +249,8 @@ impl<'a> Loop<'a> {
         Some(Times { interval, times })
     }
 
-    /// Returns the placement order of the nodes: first the predecessors of the branch, then by
-    /// height, then at random.
+    /// Returns the order in which the nodes are placed: first the predecessors of the branch, then
+    /// by decreasing height. Ties are broken at random.
     fn order(&self, branch: usize, heights: &[i32], seed: u64) -> Vec<usize> {
         let mut before = vec![false; self.nodes.len()];
         let mark = |node: usize, before: &mut Vec<bool>| {
@@ -276,7 +279,7 @@ impl<'a> Loop<'a> {
         keyed.into_iter().map(|(_, node)| node).collect()
     }
 
-    /// Returns the links of a node to and from other nodes.
+    /// Returns the links between a node and other nodes.
     fn neighbours(&self, node: usize) -> &[Neighbour] {
         self.neighbours.get(node).map_or(&[], Vec::as_slice)
     }
@@ -290,16 +293,16 @@ struct Search<'a> {
     lead: i32,
     /// Time of each node's first operation.
     times: Vec<Option<i32>>,
-    /// Reservation table: one row per bundle of the interval.
+    /// Reservation table, with one row for each bundle of the interval.
     rows: Vec<Reservation>,
-    /// First time to try when a node is next placed by force.
+    /// Earliest time at which each node is placed if it has to evict other nodes again.
     least: Vec<i32>,
     /// Nodes that were evicted and must be placed again.
     evicted: Vec<usize>,
     branch: usize,
 }
 
-/// Row of the reservation table.
+/// Row of the reservation table: the units and operations of one bundle of the interval.
 #[derive(Clone, Default)]
 struct Reservation {
     /// Bit set of the units in use.
@@ -332,7 +335,8 @@ impl Search<'_> {
             let (row, units) = (self.row(at), self.units(op));
             if let Some(row) = self.rows.get_mut(row) {
                 row.units |= units;
-                // Operations of a row share no unit, so there is always room.
+                // The operations of a row use different units, so the array has space for all of
+                // them.
                 let _ = row.ops.try_push(op);
             }
         }
@@ -351,8 +355,8 @@ impl Search<'_> {
         self.evicted.push(node);
     }
 
-    /// Returns the first possible time of a node, such that none of its non-speculative operations
-    /// runs before `lead`.
+    /// Returns the earliest time of a node such that its operations that must not be speculative
+    /// execute at `lead` or later.
     fn start(&self, node: usize) -> i32 {
         let bound = |op: &u32| self.looped.bound.get(*op as usize).copied().unwrap_or(true);
         let members = self.members(node);
@@ -360,8 +364,8 @@ impl Search<'_> {
         members.filter(bound).map(|op| self.lead - (op - first) as i32).max().unwrap_or(0).max(0)
     }
 
-    /// Returns the first and the last time that links to placed nodes allow, both inclusive. The
-    /// third result is `true` if a placed node precedes the node in the same iteration.
+    /// Returns the earliest and the latest time that the links to placed nodes allow. The third
+    /// result is `true` if a placed node precedes the node in the same iteration.
     fn window(&self, node: usize) -> (i32, Option<i32>, bool) {
         let (mut low, mut high, mut follows) = (self.start(node), None, false);
         for Neighbour { node, is_before, link } in self.looped.neighbours(node) {
@@ -377,7 +381,7 @@ impl Search<'_> {
         (low, high, follows)
     }
 
-    /// Returns the placed operations that conflict with a node at a time.
+    /// Returns the placed operations that conflict with a node if the node is placed at `time`.
     fn conflicts(&self, node: usize, time: i32) -> impl Iterator<Item = u32> {
         self.members(node).zip(time..).flat_map(move |(op, at)| {
             let row = self.rows.get(self.row(at)).map_or(&[][..], |row| row.ops.as_slice());
@@ -385,19 +389,19 @@ impl Search<'_> {
         })
     }
 
-    /// Returns `true` if a node conflicts with no placed operation at a time.
+    /// Returns `true` if no placed operation conflicts with a node at `time`.
     fn is_free(&self, node: usize, time: i32) -> bool {
         let units = |(op, at)| self.rows.get(self.row(at)).is_some_and(|row| row.units & self.units(op) == 0);
         self.members(node).zip(time..).all(units) && self.conflicts(node, time).next().is_none()
     }
 
-    /// Places a node, if necessary by evicting others.
+    /// Places a node. If no time is free, evicts other nodes.
     fn schedule(&mut self, node: usize) -> Option<()> {
         let (low, high, follows) = self.window(node);
         let last = low + self.interval - 1;
         let end = high.map_or(last, |high| high.min(last));
-        // A node with a placed successor but no placed predecessor runs as late as possible. Any
-        // other node runs as early as possible.
+        // A node with a placed successor but no placed predecessor is placed as late as possible,
+        // any other node as early as possible.
         let found = match high {
             Some(high) if !follows => {
                 (low.max(high - self.interval + 1)..=high).rev().find(|&time| self.is_free(node, time))
@@ -413,8 +417,8 @@ impl Search<'_> {
         Some(())
     }
 
-    /// Evicts the nodes that conflict with a node. Returns the first untried time from `low` on
-    /// that does not evict the branch.
+    /// Evicts the nodes that conflict with a node. Returns the time at which the node is placed:
+    /// the first time from `low` on that has not been tried and does not evict the branch.
     fn force(&mut self, node: usize, low: i32) -> Option<i32> {
         let first = low.max(self.least.get(node).copied().unwrap_or(0));
         for time in first..first + self.interval {
@@ -438,11 +442,11 @@ impl Search<'_> {
     }
 }
 
-/// Partitions a loop into nodes, which are chains through `$va` and single operations. Also returns
-/// the node of each operation.
+/// Divides a loop into nodes: chains through `$va`, and single operations. Also returns the node of
+/// each operation.
 fn nodes(ops: &[Op], values: &Values) -> (Vec<Node>, Vec<u32>) {
     let accumulator = |value: &&Value| Locations::file_of(value.place) == Some(RegFile::Va);
-    // For each operation, whether the next operation consumes its accumulator.
+    // For each operation, `true` if the next operation reads the accumulator that it writes.
     let mut goes_on = vec![false; ops.len()];
     for value in values.values.iter().filter(accumulator).filter(|value| !value.carried) {
         let Some(def) = value.def else { continue };
@@ -463,7 +467,7 @@ fn nodes(ops: &[Op], values: &Values) -> (Vec<Node>, Vec<u32>) {
     (nodes, node_of)
 }
 
-/// Returns the true dependences: a use follows the definition of its value.
+/// Returns the true dependences of a value: each use follows the definition.
 fn flow(value: &Value) -> impl Iterator<Item = Link> {
     let def = value.def.into_iter();
     def.flat_map(|from| {
@@ -471,7 +475,8 @@ fn flow(value: &Value) -> impl Iterator<Item = Link> {
     })
 }
 
-/// Returns the memory dependences within an iteration and between consecutive iterations.
+/// Returns the dependences between memory accesses, in the same iteration and from one iteration to
+/// the next.
 fn memory(ops: &[Op]) -> Vec<Link> {
     let mut links = Vec::new();
     let accesses: Vec<(u32, &Op)> = (0..).zip(ops).filter(|(_, op)| op.footprint.access.is_some()).collect();
@@ -484,11 +489,12 @@ fn memory(ops: &[Op]) -> Vec<Link> {
     links
 }
 
-/// Returns the anti and output dependences: uses of a value precede the next definition in its
-/// location. The next definition may belong to the next iteration or to another value of the
-/// location. `chained` values are exempt.
+/// Returns the anti-dependences and output dependences: all uses of a value precede the next
+/// definition of its location, by the next iteration or by another value. The `chained` values need
+/// none.
 fn storage(values: &Values, chained: &[bool]) -> Vec<Link> {
-    // Two values certainly share a location if neither can move, or if both move together.
+    // Two values share a location in any case if neither can be renamed, or if both are renamed
+    // together.
     let mut members: Vec<(u32, &Value)> = Vec::new();
     for (number, cluster) in (0..).zip(&values.clusters) {
         let room = if cluster.step.is_none() { u32::MAX } else { number };

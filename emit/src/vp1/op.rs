@@ -1,4 +1,5 @@
-//! Operations, the units of scheduling: instructions that must share a bundle, and their footprint.
+//! Operations, the units of scheduling. An operation consists of one or more instructions that must
+//! share a bundle, and has their combined footprint.
 
 use std::rc::Rc;
 
@@ -15,7 +16,7 @@ use halfbyte_isel::vp1::Group;
 
 use crate::error::OpError;
 
-/// Branch target: a block of the function, or code that the scheduler created.
+/// Branch target: a block of the function, or code that the scheduler has created.
 pub(crate) type Label = u32;
 
 /// Instructions that must share a bundle.
@@ -28,7 +29,8 @@ pub(crate) struct Op {
     pub stream: Option<u32>,
     /// Target of the operation's branch.
     pub target: Option<Label>,
-    /// `true` for the branch of the loop over groups, taken once per group of work items.
+    /// `true` for the back branch of the loop over groups of work items, which executes once for
+    /// each group.
     pub group: bool,
     /// Source location.
     pub loc: Loc,
@@ -48,20 +50,21 @@ impl Op {
         let bundle = Bundle::new(&words)?;
         let profiles = insts.iter().take(4).map(|&inst| Profile::of(inst)).collect::<Result<Rc<[Profile]>, _>>()?;
         let footprint = match profiles.as_ref() {
-            // `zero` affects only the footprints of memory accesses.
+            // `zero` only affects the footprints of memory accesses.
             [alone] if alone.footprint().access.is_none() => *alone.footprint(),
             _ => Footprint::of(&bundle, zero)?,
         };
         Ok(Op { profiles, footprint, stream, target, group: false, loc })
     }
 
-    /// Returns the operation with other instructions, if these form an operation.
+    /// Returns the operation with other instructions; `None` if these cannot be combined to one
+    /// operation.
     pub(super) fn with_insts(&self, insts: &[Inst], zero: Option<u8>) -> Option<Op> {
         let op = Op::new(insts, self.stream, self.target, self.loc, zero).ok()?;
         Some(op.with_group(self.group))
     }
 
-    /// Returns an unconditional branch with the same source location.
+    /// Returns an unconditional branch to `target` with the source location of this operation.
     pub(super) fn jump_to(&self, target: Label) -> Option<Op> {
         Op::new(&Vp1::jump().insts, None, Some(target), self.loc, None).ok()
     }
@@ -76,7 +79,7 @@ impl Op {
         self.profiles.iter().map(Profile::inst)
     }
 
-    /// Returns the instruction for a unit.
+    /// Returns the instruction that executes on a unit, if any.
     pub(super) fn inst(&self, unit: Unit) -> Option<Inst> {
         self.insts().find(|inst| inst.unit() == unit)
     }
@@ -101,7 +104,7 @@ impl Op {
         self.footprint.writes.is_empty() && self.footprint.access.is_none()
     }
 
-    /// Returns the branch with the opposite condition.
+    /// Returns the branch with the opposite condition, if there is one.
     pub(super) fn with_opposite(&self) -> Option<Op> {
         let [branch] = self.profiles.as_ref() else { return None };
         let mut group = Group::from(branch.inst());
@@ -117,7 +120,7 @@ impl Op {
     /// Returns `true` if two operations share a unit or a port, or if one forwards a value to the
     /// other.
     pub(super) fn interacts(&self, other: &Op) -> bool {
-        // `Op::new` has already rejected instructions with unknown effects.
+        // `Op::new` has rejected instructions whose effects are unknown.
         let interact = |a: &Profile, b: &Profile| a.interacts(b).unwrap_or(true);
         self.profiles.iter().any(|a| other.profiles.iter().any(|b| interact(a, b)))
     }
@@ -127,13 +130,15 @@ impl Op {
         self.footprint.access.is_some_and(|access| access.store)
     }
 
-    /// Returns `true` if the operation accesses the stack frame at a known address.
+    /// Returns `true` if the operation accesses the stack frame, which is the case for an access at
+    /// a known address.
     pub(super) fn is_in_frame(&self) -> bool {
         self.stream.is_none() && self.footprint.access.is_some_and(|access| access.is_known())
     }
 
-    /// Returns `true` if two accesses to the data store must keep their order. Streams are disjoint
-    /// from each other and from the stack frame. Frame accesses are those with known addresses.
+    /// Returns `true` if two accesses to the data store must keep their order. Accesses of
+    /// different streams never overlap, nor do accesses of a stream and of the stack frame. An
+    /// access at a known address is to the stack frame.
     pub(super) fn conflicts(&self, other: &Op) -> bool {
         let (Some(a), Some(b)) = (self.footprint.access, other.footprint.access) else { return false };
         match (self.stream, other.stream) {
@@ -145,8 +150,8 @@ impl Op {
     }
 }
 
-/// Returns the field of a branch's distance, which is signed and counts lines from the branch's own
-/// line.
+/// Returns the field that holds the distance of a branch. The distance is signed and counts lines
+/// of four instruction words, from the line of the branch.
 pub(crate) fn target_field(inst: &Inst) -> Option<Field> {
     inst.row().operands.iter().find_map(|operand| match operand.kind {
         OperandKind::Group { field, relative: true } => Some(field),

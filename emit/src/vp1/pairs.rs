@@ -1,24 +1,25 @@
-//! Bundle conflicts between operations, cached per pair.
+//! Conflicts between operations in a bundle, cached for each pair.
 
 use std::cell::Cell;
 
 use super::op::Op;
 
-/// Operations with a cache of their pairwise conflicts.
+/// Operations, with a cache of the pairs that conflict in a bundle.
 pub(crate) struct Pairs<'a> {
     ops: &'a [Op],
     /// Bit set of the units that each operation uses.
     units: Vec<u8>,
-    /// Cached result of `interact` for each pair; empty if there are more than [`MAX_KNOWN`]
-    /// operations.
+    /// Cached result of `interact` for each pair of operations; empty if there are more than
+    /// [`MAX_KNOWN`] operations.
     known: Vec<Cell<Option<bool>>>,
 }
 
-/// Maximum number of operations with a cache. Beyond it, each query is computed again.
+/// Maximum number of operations for which results are cached. For more operations, each query
+/// computes its result.
 const MAX_KNOWN: usize = 1024;
 
 impl<'a> Pairs<'a> {
-    /// Creates an empty cache.
+    /// Creates an empty cache for the pairs of these operations.
     pub(super) fn new(ops: &'a [Op]) -> Pairs<'a> {
         let pairs = if ops.len() <= MAX_KNOWN { ops.len() * ops.len() } else { 0 };
         let units = ops.iter().map(|op| op.insts().fold(0, |units, inst| units | 1 << inst.unit() as u8)).collect();
@@ -43,13 +44,14 @@ impl<'a> Pairs<'a> {
         })
     }
 
-    /// Returns `true` if an operation may join the others of a bundle.
+    /// Returns `true` if an operation can share a bundle with the operations `bundle`.
     pub(super) fn fits(&self, bundle: &[u32], op: u32) -> bool {
         let disjoint = |other: u32| {
             let pair = self.ops.get(op as usize).zip(self.ops.get(other as usize));
             pair.is_some_and(|(a, b)| a.footprint.is_disjoint(&b.footprint))
         };
-        // The unit check comes first, because most operations that do not fit fail there.
+        // The units are compared first, because most operations that do not fit use a unit of the
+        // bundle.
         let units = self.units(op);
         bundle.iter().all(|&other| units & self.units(other) == 0)
             && bundle.iter().all(|&other| disjoint(other) && !self.interact(op, other))

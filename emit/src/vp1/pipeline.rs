@@ -1,11 +1,11 @@
-//! Software pipelining of single-block loops.
+//! Software pipelining of loops with one block.
 //!
-//! With an initiation interval of n bundles, stage s of an iteration begins at its bundle n * s.
-//! The kernel, the steady state, runs stage 0 of one iteration together with stage 1 of the
-//! previous one, and so on. Before the kernel, each start interval starts one more iteration. Any
-//! interval may find that its iteration is the last; an epilogue then completes the iterations in
-//! flight. The trip count need not be known: a loop of one iteration runs only the stages of that
-//! iteration.
+//! With an initiation interval of n bundles, stage s of an iteration begins n * s bundles after its
+//! start. The kernel of the pipelined loop executes stage 0 of an iteration together with stage 1
+//! of the iteration before it, and so on. A prologue of several intervals precedes the kernel, and
+//! each of them starts one more iteration. In each interval, the exit test may end the loop. An
+//! epilogue then completes the iterations that have started. The trip count need not be known: a
+//! loop with one iteration only executes the stages of this iteration.
 
 use halfbyte_isa::row::RegFile;
 use halfbyte_isa::vp1::Inst;
@@ -18,12 +18,12 @@ use super::pairs::Pairs;
 use super::schedule::Members;
 use super::values::{Value, Values};
 
-/// Maximum number of operations of a pipelined loop.
+/// Maximum number of operations in a loop that is pipelined.
 const MAX_OPS: usize = 400;
 
 /// A software-pipelined loop.
 pub(crate) struct Pipelined {
-    /// Operations, with the back branch last.
+    /// Operations of the loop. The back branch is the last one.
     pub ops: Vec<Op>,
     /// Lower bound of the initiation interval.
     pub bound: u32,
@@ -33,26 +33,27 @@ pub(crate) struct Pipelined {
 /// Part of a pipelined loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PipelinePart {
-    /// Prologue interval that starts the iteration of this number while earlier iterations
+    /// Interval of the prologue that starts the iteration with this number while earlier iterations
     /// continue.
     Start(u32),
-    /// Steady-state interval, which is the loop itself.
+    /// Interval of the steady state, which is the loop itself.
     Kernel,
-    /// Epilogue that completes the iterations in flight when the loop ends in the start interval of
-    /// this number. The number after the last start stands for the kernel.
+    /// Epilogue that completes the iterations that have started, if the loop ends in the prologue
+    /// interval with this number. The number of prologue intervals stands for the kernel.
     End(u32),
 }
 
-/// Returns `true` if a block without its final jump is a loop that may be pipelined. Such a block
-/// conditionally branches to itself.
+/// Returns `true` if a block, given without its final jump, is a loop that may be pipelined: it
+/// ends in a conditional branch to itself.
 pub(crate) fn is_loop(block: &[Op], label: Label) -> bool {
     let Some((branch, body)) = block.split_last() else { return false };
     let back = branch.target == Some(label) && !branch.is_final() && branch.has_no_effect();
     back && block.len() <= MAX_OPS && !body.iter().any(Op::is_control)
 }
 
-/// Pipelines a loop whose back branch is last, if the interval is below `bundles`. `live` is live
-/// after the loop; `zero` is an `$a` register that holds 0.
+/// Pipelines a loop whose last operation is the back branch. Returns `None` if no initiation
+/// interval below `bundles` is found. `live` are the locations that are live after the loop, and
+/// `zero` is an `$a` register that holds 0.
 pub(crate) fn pipeline(block: &[Op], live: Locations, bundles: u32, zero: Option<u8>) -> Option<Pipelined> {
     let values = Values::of_loop(block, live);
     let mut looped = Loop::new(block, &values, live)?;
@@ -66,25 +67,26 @@ pub(crate) fn pipeline(block: &[Op], live: Locations, bundles: u32, zero: Option
         if let Some(times) = looped.schedule(interval, accept) {
             return Some(Pipelined { ops: renamed?, bound: looped.least, times });
         }
-        // The interval grows faster for long loops, for which the minimum is not worth the search.
+        // For a long loop, the interval grows in larger steps, because the search for the minimum
+        // would take too long.
         interval += 1 + interval / 16;
     }
     None
 }
 
-/// Renames registers such that no overlapping iteration overwrites a live value. Returns `None` if
-/// there are too few registers.
+/// Renames registers such that no iteration overwrites a live value of an overlapping iteration.
+/// Returns `None` if there are too few registers.
 fn rename(block: &[Op], values: &Values, live: Locations, times: &Times, zero: Option<u8>) -> Option<Vec<Op>> {
     let interval = times.interval as usize;
-    // Occupancy of each location in each bundle of the interval.
+    // For each location, `true` for each bundle of the interval in which the location is in use.
     let mut taken = vec![vec![false; interval]; Locations::PLACES];
     let spans: Vec<(usize, usize)> = values.values.iter().map(|value| span(value, times)).collect();
     let rows = |value: u32| {
         let (start, length) = spans.get(value as usize).copied().unwrap_or_default();
         (start..start + length).map(move |time| time % interval)
     };
-    // Locations that are live after the loop are unavailable, and so is `$r31`, which holds no
-    // value.
+    // A location that is live after the loop cannot be used. The same is true for `$r31`, which
+    // always reads as 0.
     for place in live.union(Locations::register(RegFile::R, R_ZERO)).places() {
         taken.get_mut(usize::from(place)).into_iter().for_each(|rows| rows.fill(true));
     }
@@ -95,7 +97,7 @@ fn rename(block: &[Op], values: &Values, live: Locations, times: &Times, zero: O
             *taken.get_mut(usize::from(place))?.get_mut(row)? = true;
         }
     }
-    // The clusters with the fewest possible registers come first.
+    // Clusters that can be in the fewest registers are assigned first.
     let mut order: Vec<(usize, u8)> =
         values.clusters.iter().enumerate().filter_map(|(index, cluster)| Some((index, cluster.step?))).collect();
     order.sort_by_key(|&(index, step)| (std::cmp::Reverse(step), index));
@@ -130,19 +132,20 @@ fn rename(block: &[Op], values: &Values, live: Locations, times: &Times, zero: O
         false => op.with_insts(insts, zero),
     };
     let ops: Vec<Op> = block.iter().zip(&insts).map(renamed).collect::<Option<_>>()?;
-    // Renamed instructions may use other ports.
+    // Operations with other registers may use other register ports, so their bundles are checked
+    // again.
     let pairs = Pairs::new(&ops);
     let fits = (0..times.interval).all(|row| is_bundle(&pairs, times, row));
     fits.then_some(ops)
 }
 
-/// Returns the bundle of a value's definition, and the number of bundles until its last use.
+/// Returns the bundle in which a value is defined, and the number of bundles until its last use.
 fn span(value: &Value, times: &Times) -> (usize, usize) {
     let time = |op: u32| times.times.get(op as usize).copied().unwrap_or(0);
     let interval = times.interval as usize;
     match value.def {
-        // A value from before the loop keeps its register. So does a value carried to the next
-        // iteration.
+        // A value that is defined before the loop, or that is carried to the next iteration,
+        // occupies its register in all bundles.
         None if value.uses.is_empty() => (0, 0),
         None => (0, interval),
         Some(def) if value.carried => (time(def) as usize, interval),
@@ -153,13 +156,15 @@ fn span(value: &Value, times: &Times) -> (usize, usize) {
     }
 }
 
-/// Returns `true` if the operations of all stages in a row of the interval can share a bundle.
+/// Returns `true` if the operations that execute in one row of the interval, of all stages, can
+/// share a bundle.
 fn is_bundle(pairs: &Pairs<'_>, times: &Times, row: u32) -> bool {
     let mut members = Members::new();
     at(times, row, |_| true).all(|op| pairs.fits(&members, op) && members.try_push(op).is_ok())
 }
 
-/// Returns the operations of some stages in a row of the interval.
+/// Returns the operations that execute in one row of the interval and whose stage satisfies
+/// `stage`.
 fn at(times: &Times, row: u32, stage: impl Fn(u32) -> bool) -> impl Iterator<Item = u32> {
     let all = (0..).zip(&times.times);
     all.filter(move |(_, time)| *time % times.interval == row && stage(*time / times.interval)).map(|(op, _)| op)
@@ -171,29 +176,29 @@ impl Pipelined {
         self.times.interval
     }
 
-    /// Returns the number of start intervals before the kernel, which is the index of an
-    /// iteration's last stage.
+    /// Returns the number of intervals in the prologue, which equals the index of the last stage.
     pub(super) fn starts(&self) -> u32 {
         let last = self.times.times.iter().max().copied().unwrap_or(0);
         last / self.times.interval
     }
 
-    /// Returns the stage whose end holds the back branch. It is also the number of the first start
-    /// interval with a branch.
+    /// Returns the stage that ends with the back branch. It is also the number of the first
+    /// prologue interval with a branch.
     pub(super) fn decides(&self) -> u32 {
         self.times.times.last().map_or(0, |time| time / self.times.interval)
     }
 
-    /// Returns `true` if start intervals must continue by backward branches. A launch counts the
-    /// taken backward branches, so a pipelined loop takes as many as the original one. The loop
+    /// Returns `true` if the prologue must continue by backward branches. A launch counts backward
+    /// branches, so a pipelined loop must take as many of them as the original loop. Only the loop
     /// over groups is not counted.
     pub(super) fn counts(&self) -> bool {
         let group = self.ops.last().is_some_and(|branch| branch.group);
         !group && self.starts() > self.decides()
     }
 
-    /// Returns the parts in layout order. Exits from the loop are forward branches. If branches are
-    /// counted, start intervals lie after the parts to which they branch backward.
+    /// Returns the parts of the loop in layout order. An exit from the loop is a forward branch. If
+    /// branches are counted, a prologue interval is placed after the part to which it branches
+    /// backward.
     pub(super) fn order(&self) -> Vec<PipelinePart> {
         let (starts, decides) = (self.starts(), self.decides());
         let mut order = Vec::new();
@@ -212,15 +217,15 @@ impl Pipelined {
         order
     }
 
-    /// Returns the bundles of a part.
+    /// Returns the operations of each bundle of a part.
     pub(super) fn bundles(&self, part: PipelinePart) -> Vec<Members> {
         let (starts, decides) = (self.starts(), self.decides());
         match part {
-            // A start interval without a branch needs no bundle for a delay slot.
+            // A prologue interval without a branch needs no bundle for the delay slot.
             PipelinePart::Start(number) => self.stages(0, number, number >= decides),
             PipelinePart::Kernel => self.stages(0, starts, true),
-            // The last iteration has passed the stage that decides. Each iteration before it is one
-            // stage further.
+            // The last iteration has executed the stage with the exit test. Each earlier iteration
+            // is one stage further than the next one.
             PipelinePart::End(number) => {
                 let older = number.saturating_sub(decides);
                 let ends =
@@ -230,8 +235,8 @@ impl Pipelined {
         }
     }
 
-    /// Returns one interval with the operations of the stages `first..=last`, with or without empty
-    /// bundles.
+    /// Returns the bundles of one interval, with the operations of the stages `first..=last`. If
+    /// `keep_empty`, empty bundles are included.
     fn stages(&self, first: u32, last: u32, keep_empty: bool) -> Vec<Members> {
         let bundle = |row| at(&self.times, row, |stage| (first..=last).contains(&stage)).collect::<Members>();
         let bundles = (0..self.times.interval).map(bundle);

@@ -1,5 +1,5 @@
-//! List scheduling of a block's operations into bundles. The priority is the length of the longest
-//! dependence chain to the end.
+//! List scheduling of the operations of a block into bundles. The priority of an operation is the
+//! length of the longest dependence chain that begins at it.
 
 use std::cmp::Reverse;
 
@@ -10,7 +10,7 @@ use super::graph::Graph;
 use super::op::Op;
 use super::pairs::Pairs;
 
-/// Indices of a bundle's operations.
+/// Indices of the operations in a bundle.
 pub(crate) type Members = ArrayVec<u32, 4>;
 
 /// A scheduled block.
@@ -22,7 +22,7 @@ pub(crate) struct Schedule {
     pub bound: u32,
 }
 
-/// Returns the number of words per unit, indexed by unit number.
+/// Returns the number of instruction words for each unit, indexed by unit number.
 pub(crate) fn pressure<'a>(ops: impl IntoIterator<Item = &'a Op>) -> [u32; 4] {
     let mut words = [0; 4];
     for inst in ops.into_iter().flat_map(Op::insts) {
@@ -33,15 +33,16 @@ pub(crate) fn pressure<'a>(ops: impl IntoIterator<Item = &'a Op>) -> [u32; 4] {
     words
 }
 
-/// Maximum number of orders that are tried, and maximum number of operations that are scheduled in
-/// all of them together.
+/// Maximum number of operation orders that are tried, and maximum number of operations that are
+/// scheduled in all tries together.
 const MAX_TRIES: u64 = 12;
 const MAX_TRIED: u64 = 1 << 14;
 
-/// Maximum number of ready operations, by priority, that are considered for a bundle.
+/// Maximum number of ready operations that are considered for a bundle. Those with the highest
+/// priority are considered.
 const MAX_LOOKED_AT: usize = 1 << 9;
 
-/// Schedules a block. Operations are in program order, with branches and exits last.
+/// Schedules the operations of a block. They are in program order, with branches and exits last.
 pub(crate) fn schedule(ops: &[Op]) -> Schedule {
     let graph = Graph::new(ops);
     let pairs = Pairs::new(ops);
@@ -63,16 +64,16 @@ pub(crate) fn schedule(ops: &[Op]) -> Schedule {
     best
 }
 
-/// Returns a lower bound of the number of bundles, from the longest dependence chain and the words
-/// of each unit.
+/// Returns a lower bound of the number of bundles, from the longest dependence chain and from the
+/// instruction words of each unit.
 fn bound(ops: &[Op], heights: &[u32]) -> u32 {
     // A branch cannot be in the delay slot of another branch.
     let branches = 2 * ops.iter().filter(|op| op.has_delay_slot()).count() as u32;
     heights.iter().copied().chain(pressure(ops)).chain([branches]).max().unwrap_or(0)
 }
 
-/// Returns the priority of each operation: its height, with ties broken in program order for seed 0
-/// and at random otherwise.
+/// Returns the priority of each operation: its height. Equal heights are ordered by program order
+/// for seed 0, otherwise at random.
 fn priorities(heights: &[u32], seed: u64) -> Vec<(u32, u32)> {
     let mut random = seed;
     let mut tie = |op: usize| {
@@ -82,16 +83,16 @@ fn priorities(heights: &[u32], seed: u64) -> Vec<(u32, u32)> {
     heights.iter().enumerate().map(|(op, &height)| (height, tie(op))).collect()
 }
 
-/// Scheduling state of an operation without a bundle.
+/// Scheduling state of an operation that has not been placed in a bundle.
 #[derive(Clone, Copy, Default)]
 struct Waiting {
-    /// Number of unscheduled predecessors.
+    /// Number of predecessors that have not been scheduled.
     pending: u32,
-    /// First bundle that the dependences allow.
+    /// First bundle in which the dependences allow the operation.
     earliest: u32,
 }
 
-/// Schedules the operations with the priorities of one seed.
+/// Schedules the operations by the priorities for one seed.
 fn try_order(ops: &[Op], graph: &Graph, pairs: &Pairs<'_>, heights: &[u32], seed: u64) -> Vec<Members> {
     let priorities = priorities(heights, seed);
     let priority = |op: u32| priorities.get(op as usize).copied().unwrap_or_default();
@@ -103,7 +104,7 @@ fn try_order(ops: &[Op], graph: &Graph, pairs: &Pairs<'_>, heights: &[u32], seed
     }
     let controls = ops.iter().rev().take_while(|op| op.is_control()).count();
     let body = (ops.len() - controls) as u32;
-    // Ready operations, highest priority first.
+    // Operations without unscheduled predecessors, highest priority first.
     let mut ready: Vec<u32> =
         (0..body).filter(|&op| waiting.get(op as usize).is_some_and(|op| op.pending == 0)).collect();
     ready.sort_unstable_by_key(|&op| Reverse(priority(op)));
@@ -111,8 +112,8 @@ fn try_order(ops: &[Op], graph: &Graph, pairs: &Pairs<'_>, heights: &[u32], seed
     while !ready.is_empty() {
         let at = bundles.len() as u32;
         let mut bundle = Members::new();
-        // An added operation may release others for the same bundle: those that overwrite its
-        // operands.
+        // When an operation is added to the bundle, operations that overwrite its operands become
+        // ready for the same bundle.
         while !bundle.is_full() {
             let joins =
                 |&op: &u32| waiting.get(op as usize).is_some_and(|op| op.earliest <= at) && pairs.fits(&bundle, op);
@@ -136,7 +137,8 @@ fn try_order(ops: &[Op], graph: &Graph, pairs: &Pairs<'_>, heights: &[u32], seed
     bundles
 }
 
-/// Updates the successors of an operation that has been placed in bundle `at`.
+/// Updates the successors of an operation that has been placed in bundle `at`, and calls `ready`
+/// for each of them that becomes ready.
 fn release(graph: &Graph, waiting: &mut [Waiting], op: u32, at: u32, mut ready: impl FnMut(u32)) {
     for edge in graph.after(op) {
         let Some(waiting) = waiting.get_mut(edge.to as usize) else { continue };
@@ -148,8 +150,9 @@ fn release(graph: &Graph, waiting: &mut [Waiting], op: u32, at: u32, mut ready: 
     }
 }
 
-/// Places a branch or exit. The `first` one comes at the end: every other operation is in its
-/// bundle, before it, or in its delay slot. Later ones follow that delay slot.
+/// Places a branch or an exit. If it is the first one of the block, the other operations are before
+/// it, in its bundle, or in its delay slot. A further branch follows the delay slot of the previous
+/// one.
 fn place_control(ops: &[Op], pairs: &Pairs<'_>, op: u32, bundles: &mut Vec<Members>, waiting: &[Waiting], first: bool) {
     let Some(control) = ops.get(op as usize) else { return };
     let slots = u32::from(control.has_delay_slot());
@@ -166,7 +169,8 @@ fn place_control(ops: &[Op], pairs: &Pairs<'_>, op: u32, bundles: &mut Vec<Membe
     }
 }
 
-/// Appends a jump, in the last bundle but one if it fits there.
+/// Appends a jump. If possible, the jump is in the second to last bundle, and the last bundle fills
+/// its delay slot.
 pub(crate) fn append_jump(ops: &mut Vec<Op>, bundles: &mut Vec<Members>, jump: Op) {
     let number = ops.len() as u32;
     ops.push(jump);
@@ -178,7 +182,8 @@ pub(crate) fn append_jump(ops: &mut Vec<Op>, bundles: &mut Vec<Members>, jump: O
     }
 }
 
-/// Returns the instruction of a unit in a bundle, with its operation.
+/// Returns the instruction of a bundle that executes on a unit, and the operation to which the
+/// instruction belongs.
 pub(crate) fn words_of<'a>(ops: &'a [Op], bundle: &'a [u32], unit: Unit) -> Option<(&'a Op, Inst)> {
     bundle.iter().filter_map(|&op| ops.get(op as usize)).find_map(|op| Some((op, op.inst(unit)?)))
 }

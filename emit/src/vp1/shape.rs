@@ -1,5 +1,5 @@
-//! Reshapes blocks before scheduling: merges blocks that always run together, and gives each loop a
-//! single back branch.
+//! Changes to blocks before scheduling: merges blocks that are always executed together, and
+//! reduces each loop to a single back branch.
 
 use halfbyte_isa::vp1::footprint::Locations;
 
@@ -7,7 +7,7 @@ use super::live;
 use super::op::{Label, Op};
 use crate::straighten::ControlInst;
 
-/// Returns for each block whether it is a branch target.
+/// Returns, for each block, `true` if the block is a branch target.
 fn entered(blocks: &[Vec<Op>]) -> Vec<bool> {
     let mut entered = vec![false; blocks.len()];
     for target in blocks.iter().flatten().filter_map(|op| op.target) {
@@ -16,7 +16,8 @@ fn entered(blocks: &[Vec<Op>]) -> Vec<bool> {
     entered
 }
 
-/// Merges each block that is only fallen into with the block before it.
+/// Merges each block that is no branch target with the block before it, if control falls through
+/// into it.
 pub(super) fn merge(blocks: &mut [Vec<Op>]) {
     let entered = entered(blocks);
     let mut before: Option<usize> = None;
@@ -30,15 +31,16 @@ pub(super) fn merge(blocks: &mut [Vec<Op>]) {
     }
 }
 
-/// Moves the operations of a loop's latch before the exit branch, if they have no effect after the
-/// loop.
+/// Moves the operations of a loop's latch in front of the exit branch, if they have no effect after
+/// the loop.
 pub(super) fn fold_latches(blocks: &mut [Vec<Op>]) {
     let live = live::live_in(blocks);
     let entered = entered(blocks);
     for label in 0..blocks.len() {
         let is_full = |&next: &usize| blocks.get(next).is_some_and(|block| !block.is_empty());
         let Some(next) = (label + 1..blocks.len()).find(is_full) else { break };
-        // A branch to an empty block continues in the next block, so all blocks in between count.
+        // A branch to an empty block continues in the next block, so the empty blocks before `next`
+        // must not be branch targets either.
         if entered.get(label + 1..=next).is_none_or(|entered| entered.contains(&true)) {
             continue;
         }
@@ -48,7 +50,8 @@ pub(super) fn fold_latches(blocks: &mut [Vec<Op>]) {
     }
 }
 
-/// Merges a block with exit branch and its latch `next` into one block, if possible.
+/// Returns one block in place of a block that ends in the exit branch and its latch `next`, if both
+/// can be merged.
 fn fold_latch(blocks: &[Vec<Op>], label: Label, next: usize, live: &[Locations]) -> Option<Vec<Op>> {
     let [body @ .., branch] = blocks.get(label as usize)?.as_slice() else { return None };
     let [latch @ .., jump] = blocks.get(next)?.as_slice() else { return None };
@@ -72,7 +75,7 @@ fn fold_latch(blocks: &[Vec<Op>], label: Label, next: usize, live: &[Locations])
     Some(body.iter().chain(latch).cloned().chain(ends.into_iter().flatten()).collect())
 }
 
-/// Returns `true` if the bytes that an operation stores may be loaded in `block` or after it.
+/// Returns `true` if code in `block` or after it may load the bytes that an operation stores.
 fn is_read_from(blocks: &[Vec<Op>], block: Label, store: &Op) -> bool {
     let mut reached = vec![false; blocks.len()];
     let mut next = vec![block as usize];
@@ -88,8 +91,8 @@ fn is_read_from(blocks: &[Vec<Op>], block: Label, store: &Op) -> bool {
     false
 }
 
-/// Swaps an exit branch and a following jump to the block itself, so that an iteration takes one
-/// branch.
+/// If a block ends in an exit branch and a jump to the block itself, swaps their targets and
+/// inverts the condition, so that an iteration takes one branch.
 pub(super) fn branch_back_first(block: &mut [Op], label: Label) {
     let [.., first, second] = block else { return };
     if second.is_jump()

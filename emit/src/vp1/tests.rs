@@ -1,4 +1,4 @@
-//! Scheduled code computes the same results as its operations in sequence.
+//! Tests of scheduling: scheduled code computes the same results as the operations in sequence.
 #![allow(clippy::unwrap_used)]
 
 use halfbyte_isa::object::Loc;
@@ -13,7 +13,7 @@ use halfbyte_isa::vp1::{Bundle, Inst, Opcode, Unit, read_word};
 use super::op::Op;
 use super::*;
 
-/// SplitMix64.
+/// Random number generator (SplitMix64).
 pub(super) struct Random(pub u64);
 
 impl Random {
@@ -51,8 +51,8 @@ pub(super) fn inst(line: &str) -> Inst {
     Inst::decode(read_word(line, 0).unwrap()).unwrap()
 }
 
-/// Parses an operation: instructions separated by `;`, then optionally `@ 2` for its stream and `->
-/// 3` for its target block.
+/// Parses an operation: instructions separated by `;`, then `@ 2` if the operation accesses stream
+/// 2, then `-> 3` if it branches to block 3.
 pub(super) fn op(text: &str) -> Op {
     let (text, target) = match text.split_once("->") {
         Some((text, target)) => (text, Some(target.trim().parse().unwrap())),
@@ -70,7 +70,7 @@ pub(super) fn block(text: &str) -> Vec<Op> {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).map(op).collect()
 }
 
-/// Runs operations sequentially until an exit, and returns the number of taken backward branches.
+/// Executes operations in sequence until an exit. Returns the number of taken backward branches.
 pub(super) fn interpret(blocks: &[Vec<Op>], state: &mut State) -> u32 {
     let mut at = 0;
     let mut backward = 0;
@@ -94,8 +94,8 @@ pub(super) fn interpret(blocks: &[Vec<Op>], state: &mut State) -> u32 {
     }
 }
 
-/// Runs words bundle by bundle until an exit or the end. Returns the number of bundles and of taken
-/// backward branches.
+/// Executes instruction words bundle by bundle until an exit or the end of the code. Returns the
+/// number of bundles and the number of taken backward branches.
 pub(super) fn run(words: &[u32], state: &mut State) -> (u32, u32) {
     let (mut pc, mut after) = (0, None);
     let (mut count, mut backward) = (0, 0);
@@ -124,7 +124,7 @@ pub(super) fn words(assembled: &Assembled) -> Vec<u32> {
     assembled.words.iter().map(|word| word.inst.word()).collect()
 }
 
-/// Returns a random operation without control flow, often restricted to few registers.
+/// Returns a random operation without control flow. It often uses only a few registers.
 pub(super) fn random_op(random: &mut Random) -> Op {
     loop {
         let mut any = || {
@@ -178,7 +178,8 @@ fn text_of(op: &Op) -> String {
     insts.join("; ") + &op.target.map_or_else(String::new, |target| format!(" -> {target}"))
 }
 
-/// Returns a block that stores some registers, so that their values count, and exits.
+/// Returns a block that stores some of the registers, so that the comparison of memory includes
+/// their values, and then exits.
 pub(super) fn random_end(random: &mut Random) -> Vec<Op> {
     let mut lines = Vec::new();
     for n in 0..32 {
@@ -198,8 +199,8 @@ pub(super) fn random_end(random: &mut Random) -> Vec<Op> {
     lines.iter().map(|line| op(line)).collect()
 }
 
-/// Returns blocks with random branches. Backward branches count down `$r30` and stop when it is
-/// negative.
+/// Returns blocks with random branches. Each backward branch decrements `$r30` and is taken until
+/// `$r30` is negative.
 fn random_blocks(random: &mut Random) -> Vec<Vec<Op>> {
     let counter = Locations::register(RegFile::R, 30).union(Locations::flags(3, 0xff));
     let kept = counter.union(Locations::register(RegFile::A, 31));
@@ -236,7 +237,7 @@ fn random_functions_go_where_they_went() {
         let backward = interpret(&blocks, &mut expected);
         let assembled = assemble("k", blocks.clone(), Some(31)).unwrap();
         assert_eq!(run(&words(&assembled), &mut found).1, backward);
-        // Registers that no later word reads may differ, so only memory is compared.
+        // A register that no instruction reads later may differ, so only the memory is compared.
         let text = || halfbyte_isa::vp1::disassemble(&words(&assembled));
         let texts = || blocks.iter().map(|block| block.iter().map(text_of).collect()).collect::<Vec<Vec<String>>>();
         assert!(expected.data == found.data, "{:#?}\n{}", texts(), text());

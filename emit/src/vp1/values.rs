@@ -1,6 +1,6 @@
-//! Values of a loop and the registers that may hold them. A value used only within its iteration
-//! may move to any register of its file. Values that one instruction needs in consecutive registers
-//! move together.
+//! Values of a loop, and the registers that may hold them. A value that is only used in its
+//! iteration may move to any register of the same register file. Values that an instruction needs
+//! in consecutive registers move together.
 
 use halfbyte_isa::row::{OperandRole, RegFile, RegSlot};
 use halfbyte_isa::vp1::Inst;
@@ -9,7 +9,7 @@ use halfbyte_isa::word::Field;
 
 use super::op::Op;
 
-/// Value in one location, from its definition to its last use.
+/// A value of a loop in one location, from its definition to its last use.
 #[derive(Clone, Debug)]
 pub(crate) struct Value {
     /// Location that holds the value.
@@ -18,29 +18,30 @@ pub(crate) struct Value {
     pub def: Option<u32>,
     /// Operations that use the value, and the number of iterations from the definition to the use.
     pub uses: Vec<(u32, u32)>,
-    /// `true` if the next iteration or the code after the loop uses the value.
+    /// `true` if the next iteration or the code after the loop reads the value.
     pub carried: bool,
 }
 
-/// Values in consecutive registers, or successive values of one register.
+/// Values that move together: they are in consecutive registers, or one after another in the same
+/// register.
 #[derive(Clone, Debug)]
 pub(crate) struct Cluster {
     /// Values in the order of the loop.
     pub values: Vec<u32>,
-    /// Register step by which the values may move; `None` if they must stay.
+    /// The values may move by a multiple of this number of registers; `None` if they must stay.
     pub step: Option<u8>,
 }
 
-/// Register operand that names a value.
+/// A register operand that refers to a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RegisterOperand {
     /// Index of the operation.
     pub op: u32,
     /// Index of the instruction in the operation.
     pub inst: usize,
-    /// Field of the register number.
+    /// Field that contains the register number.
     pub field: Field,
-    /// Cluster of the value.
+    /// Cluster to which the value belongs.
     pub cluster: u32,
 }
 
@@ -49,18 +50,18 @@ pub(crate) struct RegisterOperand {
 pub(crate) struct Values {
     /// Values in the order of the loop.
     pub values: Vec<Value>,
-    /// The same values, grouped into clusters.
+    /// The clusters to which the values belong.
     pub clusters: Vec<Cluster>,
-    /// Register operands that name the values.
+    /// Register operands that refer to the values.
     pub names: Vec<RegisterOperand>,
 }
 
-/// Returns `true` for register files whose values may be renamed.
+/// Returns `true` for register files whose registers may be renamed.
 const fn is_renamed(file: RegFile) -> bool {
     matches!(file, RegFile::R | RegFile::V | RegFile::Vc | RegFile::C)
 }
 
-/// Returns the first register that a slot names, and the number of consecutive registers.
+/// Returns the first register of an operand, and the number of consecutive registers.
 fn window(inst: &Inst, slot: &RegSlot) -> (u8, u8) {
     let n = inst.get(slot.field) as u8;
     match slot.span {
@@ -70,7 +71,7 @@ fn window(inst: &Inst, slot: &RegSlot) -> (u8, u8) {
     }
 }
 
-/// Returns the locations that a slot names.
+/// Returns the locations of the registers of an operand.
 fn places(inst: &Inst, slot: &RegSlot) -> Locations {
     let (first, count) = window(inst, slot);
     let flags_nowhere = matches!(slot.file, RegFile::C | RegFile::Vc) && first > 3;
@@ -78,26 +79,28 @@ fn places(inst: &Inst, slot: &RegSlot) -> Locations {
     registers.fold(Locations::EMPTY, |set, n| set.union(Locations::register(slot.file, n)))
 }
 
-/// Analysis state that finds the values of a loop.
+/// State of the analysis that finds the values of a loop.
 struct Finder<'a> {
     ops: &'a [Op],
     values: Vec<Value>,
-    /// Current value of each location.
+    /// Value in each location at the current operation.
     current: Vec<Option<u32>>,
     /// Value that each location holds at the start of an iteration.
     initial: Vec<Option<u32>>,
-    /// Union-find parent of each value.
+    /// Parent of each value in the union-find structure.
     leaders: Vec<u32>,
-    /// Register step of each cluster, valid at the cluster's representative.
+    /// For the representative of each cluster, the number of registers by a multiple of which the
+    /// cluster may move.
     steps: Vec<u8>,
     /// Values that must keep their registers.
     fixed: Vec<u32>,
-    /// Register operands, with the number of a value in place of its cluster.
+    /// Register operands. The field `cluster` holds the number of a value.
     names: Vec<RegisterOperand>,
 }
 
 impl Values {
-    /// Finds the values of a loop whose back branch is last. `live` is live after the loop.
+    /// Finds the values of a loop whose last operation is the back branch. `live` are the locations
+    /// that are live after the loop.
     pub(super) fn of_loop(ops: &[Op], live: Locations) -> Values {
         let mut finder = Finder {
             ops,
@@ -129,7 +132,8 @@ impl Finder<'_> {
         value
     }
 
-    /// Returns the current value of a location. Creates an initial value if the location has none.
+    /// Returns the current value of a location. If the location has none, creates a value that is
+    /// defined before the iteration.
     fn find(&mut self, place: u8) -> u32 {
         if let Some(value) = self.current.get(usize::from(place)).copied().flatten() {
             return value;
@@ -144,7 +148,7 @@ impl Finder<'_> {
     fn leader(&mut self, value: u32) -> u32 {
         let mut at = value;
         while let Some(&next) = self.leaders.get(at as usize).filter(|&&next| next != at) {
-            // Path halving shortens later searches.
+            // Path halving: shortens the path for later searches.
             let skip = self.leaders.get(next as usize).copied().unwrap_or(next);
             if let Some(leader) = self.leaders.get_mut(at as usize) {
                 *leader = skip;
@@ -170,7 +174,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Visits an operation: first its uses, then its definitions.
+    /// Visits an operation: first the values that it uses, then the values that it defines.
     fn visit(&mut self, number: u32) {
         let Some(op) = self.ops.get(number as usize) else { return };
         let footprint = op.footprint;
@@ -198,8 +202,8 @@ impl Finder<'_> {
                 };
                 let touched = [among(&used, reads), among(&made, writes)].concat();
                 let Some(&first) = touched.first() else { continue };
-                // The field shares bits with another field, so a new register number would change
-                // both.
+                // The field shares bits with another field, so another register number would also
+                // change that field.
                 if inst.shares(slot.field) {
                     self.fixed.extend(touched);
                     continue;
@@ -209,8 +213,8 @@ impl Finder<'_> {
                 self.names.push(RegisterOperand { op: number, inst: index, field: slot.field, cluster: first });
             }
         }
-        // If an operation accesses a register of a file implicitly, all its registers of that file
-        // stay fixed.
+        // If an operation accesses a register that is no operand, its operands in the same register
+        // file must keep their registers.
         let unnamed = footprint.reads.minus(named_uses).union(footprint.writes.minus(named_defs));
         for (file, _) in unnamed.registers() {
             for &(place, value) in used.iter().chain(&made) {
@@ -221,7 +225,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Connects the end of each iteration with the start of the next.
+    /// Connects the values at the end of an iteration with the values at the start of the next one.
     fn close(&mut self, live: Locations) {
         for place in 0..Locations::PLACES {
             let initial = self.initial.get(place).copied().flatten();

@@ -1,6 +1,6 @@
-//! Encoding of bundles as words. Bundle boundaries follow only from the units and positions of
-//! words. Canonical nops are therefore inserted where the boundaries would not match the plan. They
-//! join planned bundles and never form additional ones.
+//! Encoding of bundles as instruction words. The units and positions of the instruction words alone
+//! determine where a bundle ends. If a bundle would not end as planned, the encoder adds canonical
+//! nops to the planned bundles. It never adds bundles.
 
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::vp1::bundle::LINE;
@@ -8,40 +8,42 @@ use halfbyte_isa::vp1::{Inst, Opcode, Unit};
 
 use super::op::Label;
 
-/// A planned word.
+/// A planned instruction word.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Word {
     /// The instruction.
     pub inst: Inst,
     /// Target of the instruction's branch.
     pub target: Option<Label>,
-    /// `true` for the branch of the loop over groups, taken once per group of work items.
+    /// `true` for the back branch of the loop over groups of work items, which executes once for
+    /// each group.
     pub group: bool,
-    /// Stream that the word loads or stores.
+    /// Stream that the instruction loads or stores.
     pub stream: Option<u32>,
     /// Source location.
     pub loc: Loc,
 }
 
-/// A planned bundle, which may still be empty.
+/// A planned bundle, which may be empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Planned {
-    /// Words by unit.
+    /// Instruction word for each unit, if any.
     pub words: [Option<Word>; 4],
-    /// `true` if the bundle must begin a line, because it is a branch target.
+    /// `true` if the bundle must be at the start of a line of four instruction words, because it is
+    /// a branch target.
     pub aligned: bool,
 }
 
 /// Encoded bundles.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Packed {
-    /// Words with nops.
+    /// Instruction words, including nops.
     pub words: Vec<Word>,
-    /// Address of each bundle.
+    /// Address of the first instruction word of each bundle.
     pub starts: Vec<u32>,
 }
 
-/// Set of units; bit u is unit number u.
+/// Set of units: bit u stands for the unit with number u.
 type Units = u8;
 
 /// Returns the lowest and the highest unit of a non-empty set.
@@ -49,17 +51,17 @@ const fn ends(units: Units) -> (u32, u32) {
     (units.trailing_zeros(), 7 - units.leading_zeros())
 }
 
-/// State before a bundle, as far as it decides the bundle's boundaries.
+/// State at the start of a bundle that determines where the bundle can end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct State {
-    /// Position in the line at which the bundle begins.
+    /// Position at which the bundle begins, in a line of four instruction words.
     place: u32,
-    /// Unit number of the preceding word.
+    /// Unit number of the instruction word before the bundle.
     last: u32,
 }
 
 impl State {
-    /// State at the start of the program.
+    /// State at the start of the code.
     const START: State = State { place: 0, last: 3 };
     const COUNT: usize = 16;
 
@@ -71,8 +73,9 @@ impl State {
         State { place: index as u32 / 4, last: index as u32 % 4 }
     }
 
-    /// Returns the state after a bundle with these units. Returns `None` if such a bundle would not
-    /// be separate from the one before, cross a line, or miss its alignment.
+    /// Returns the state after a bundle with these units. Returns `None` if the bundle would decode
+    /// as part of the previous bundle, would extend over the end of a line, or is not aligned as
+    /// required.
     fn after(self, units: Units, aligned: bool) -> Option<State> {
         let (first, last) = ends(units);
         let end = self.place + units.count_ones();
@@ -81,7 +84,8 @@ impl State {
     }
 }
 
-/// Best path to a state: total words, previous state, and units of the bundle between them.
+/// Best path to a state: the number of instruction words up to it, the state before it, and the
+/// units of the bundle between these states.
 #[derive(Clone, Copy)]
 struct PathStep {
     words: u32,
@@ -97,7 +101,7 @@ pub(crate) fn pack(bundles: &[Planned]) -> Packed {
         bundles.iter().flat_map(|bundle| &bundle.words).flatten().map(|word| word.loc).next().unwrap_or_default();
     for (bundle, units) in bundles.iter().zip(sets) {
         packed.starts.push(packed.words.len() as u32);
-        // A nop takes the source location of its neighbour.
+        // A nop takes the source location of a neighbouring instruction word.
         loc = bundle.words.iter().flatten().map(|word| word.loc).next().unwrap_or(loc);
         for (unit, word) in Unit::ALL.into_iter().zip(bundle.words) {
             let nop = Word { inst: nop(unit), target: None, group: false, stream: None, loc };
@@ -110,7 +114,7 @@ pub(crate) fn pack(bundles: &[Planned]) -> Packed {
     packed
 }
 
-/// Chooses the units of each bundle, nops included, by dynamic programming over [`State`].
+/// Chooses the units of each bundle, including nops, by dynamic programming over [`State`].
 fn choose(bundles: &[Planned]) -> Vec<Units> {
     let mut ways: Vec<[Option<PathStep>; State::COUNT]> = Vec::with_capacity(bundles.len());
     let mut reached = [None; State::COUNT];
@@ -135,7 +139,8 @@ fn choose(bundles: &[Planned]) -> Vec<Units> {
         reached = next.map(|way| way.map(|way| way.words));
         ways.push(next);
     }
-    // A solution always exists, because a bundle with a word for each unit fills a line.
+    // There is always a solution, because a bundle with an instruction word for each unit fills a
+    // line.
     let best = reached.iter().enumerate().filter_map(|(at, words)| Some(((*words)?, at))).min();
     let mut at = best.map_or(0, |(_, at)| at);
     let mut sets: Vec<Units> = Vec::with_capacity(bundles.len());
@@ -148,7 +153,7 @@ fn choose(bundles: &[Planned]) -> Vec<Units> {
     sets
 }
 
-/// Returns the units for which a bundle has words.
+/// Returns the units for which a bundle has instruction words.
 fn units(bundle: &Planned) -> Units {
     Unit::ALL.into_iter().zip(&bundle.words).filter(|(_, word)| word.is_some()).map(|(unit, _)| 1 << unit as u32).sum()
 }
@@ -175,7 +180,8 @@ mod tests {
         Planned { words, aligned }
     }
 
-    /// Returns the minimum number of words of bundles, by exhaustive search over nops.
+    /// Returns the minimum number of instruction words for planned bundles, by an exhaustive search
+    /// over all nops.
     fn fewest(plans: &[(Units, bool)], start: u32, last: u32) -> Option<u32> {
         let Some((&(needed, aligned), rest)) = plans.split_first() else { return Some(0) };
         let begins = (start == 0 || !aligned, needed);
@@ -190,8 +196,8 @@ mod tests {
             .min()
     }
 
-    /// For random units and alignments, the words decode into the planned bundles and their number
-    /// is minimal.
+    /// For random units and alignments, the instruction words decode into the planned bundles, and
+    /// their number is minimal.
     #[test]
     fn bundles_come_out_as_planned() {
         let mut random = 1u64;
