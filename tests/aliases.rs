@@ -1,4 +1,5 @@
-//! Arguments that alias one another: on the command line, in run lines, and in PTX kernels.
+//! Tests of arguments that are aliases of other arguments: on the command line, in run lines, and
+//! in PTX kernels.
 
 use std::fs;
 
@@ -6,7 +7,7 @@ use tempfile::TempDir;
 
 use crate::common::{Called, halfbyte};
 
-/// Stores y[i] = x[i] + 1, and z[i] = x[i] before that store plus x[i] after it.
+/// Kernel that stores y[i] = x[i] + 1, and z[i] = x[i] before that store plus x[i] after it.
 pub const KERNEL: &str = "kernel @k(%x: in i32, %y: inout may_alias i32, %z: out i32) {
 ^entry:
   %i = item_id
@@ -67,12 +68,12 @@ fn an_argument_is_an_address_in_another() {
         };
         assert_eq!(with(&["y=[5, 7]", "x=&y"]), "y=[6, 8]\nz=[11, 15]\n", "{on:?}");
         assert_eq!(with(&["x=& y", "y=[5, 7]"]), "y=[6, 8]\nz=[11, 15]\n", "{on:?}");
-        // An argument that is written is printed with its final contents.
+        // `run` prints the final contents of every argument that the kernel writes.
         assert_eq!(with(&["x=[5, 7, 9]", "y=&x+0"]), "y=[6, 8, 9]\nz=[11, 15]\n", "{on:?}");
         assert_eq!(with(&["x=[5, 7, 0, 0]", "y=&x + 0x8"]), "y=[6, 8]\nz=[10, 14]\n", "{on:?}");
         assert_eq!(with(&["y=[0, 0, 5, 7]", "x=&y+8"]), "y=[6, 8, 5, 7]\nz=[10, 14]\n", "{on:?}");
     }
-    // An object records which of its parameters may alias.
+    // An object records the parameters that are declared with `may_alias`.
     let object = format!("{}.o", file.path);
     halfbyte(&["compile", &file.path, "--target", "halu", "--emit", "obj", "-o", &object]).output();
     let args = ["--items", "2", "--arg", "y=[5, 7]", "--arg", "x=&y", "--arg", "z=zeros(2)"];
@@ -125,10 +126,10 @@ fn run_lines_that_give_other_results_fail() {
     };
     fails("; run: halu: @k items=2 y=[5, 7] x=&y -> y=[6, 8] z=[10, 14]", "z[0]");
     fails("; run: halu: @k items=2 x=[5, 7] y=&x -> y=&x", "an alias cannot be the contents of a buffer");
-    // A launch with a race cannot be compared.
+    // The results of a launch with a race are not compared.
     fails("; run: halu: @k items=2 x=[5, 7, 9] y=&x+4", "race on ir");
     fails("; run: vp1: @k items=2 y=[5, 7] x=&y", "vp1 cannot do `store.i32`: `%y` may overlap another buffer");
-    // A `then` launch must give its aliases again.
+    // A `; then:` line must repeat the aliases of the first launch.
     fails("; run: halu: @k items=2 y=[5, 7] x=&y\n; then: @k items=2", "`x` has no value");
 }
 
@@ -143,8 +144,8 @@ fn a_text_in_ptx_is_imported_with_pointers_into_one_memory() {
     for on in &ON[..3] {
         run(&file, &[&on[..], &launch].concat()).fails(1, "is written without `may_alias`");
     }
-    // Memory that may be written must not be loaded with `.nc`. `--contract` prevents that a kernel
-    // without packed work is returned unchanged.
+    // A load with `.nc` must not read memory that the kernel may write. With `--contract`, PTX is
+    // compiled anew even if the kernel has no packed work.
     let compile = ["compile", &file.path, "--target", "ptx", "--contract"];
     let text = halfbyte(&[&compile[..], &["--alias"]].concat());
     assert!(!text.out.contains(".nc"), "{}", text.out);
@@ -166,7 +167,7 @@ fn kernels_of_the_ir_say_it_themselves() {
     halfbyte(&["compile", &file.path, "--target", "halu", "--alias"]).fails(2, message);
 }
 
-/// Some random kernels have parameters that may alias.
+/// Some random kernels have parameters with `may_alias`.
 #[test]
 fn drawn_kernels_have_parameters_that_may_alias() {
     let called = halfbyte(&["random", "--print", "--count", "200", "--seed", "3"]);

@@ -1,4 +1,5 @@
-//! Launches along several axes: positions of items, the trapping item, and invalid calls.
+//! Tests of launches along several axes: the indices of items, the item whose trap is reported, and
+//! invalid calls.
 
 use std::fmt::Write as _;
 use std::num::NonZero;
@@ -11,7 +12,8 @@ use halfbyte::{HALU, Module, Shape, Sm, Target, VP1, ptx};
 use crate::common::{halfbyte, halfbyte_on};
 use crate::support::{agree, program};
 
-/// Shapes whose rows are shorter or longer than the native engine's, and not multiples of it.
+/// Launch shapes: numbers of groups and group sizes. Their extents along x are shorter or longer
+/// than a row of the native engine, and no multiples of it.
 const SHAPES: [([u32; 3], [u32; 3]); 16] = [
     ([1, 1, 1], [1, 1, 1]),
     ([3, 1, 1], [100, 1, 1]),
@@ -55,8 +57,8 @@ const OPS: [&str; 21] = [
     "item_count",
 ];
 
-/// Returns a kernel that stores the results of some ops, one word each, at the item's number in the
-/// launch.
+/// Returns a kernel that stores the result of each op as a 32-bit word, at the item's linear index
+/// in the launch.
 fn places(ops: &[&str]) -> Module {
     let mut text = "kernel @places(%y: out i32) {\n^entry:\n  %i = item_id\n".to_owned();
     let _ = writeln!(text, "  %n = const.i32 {}\n  %at = mul.i32 %i, %n", ops.len());
@@ -71,11 +73,12 @@ fn options(target: Target) -> Options {
     Options { several_axes: true, ..Options::new(target) }
 }
 
-/// All engines must agree with the evaluator, which has tests of its own against the definition.
+/// All engines agree with the evaluator. Other tests compare the evaluator with the definition of
+/// the indices.
 #[test]
 fn every_number_is_the_same_on_everything() {
-    // All special registers are tested together and alone, because native code handles items
-    // differently depending on which are read.
+    // Tests each special register alone and all of them together, because native code depends on
+    // which special registers a kernel reads.
     let alone = OPS.map(|op| vec![op]);
     for target in [HALU, ptx(Sm::DEFAULT)] {
         for ops in
@@ -91,7 +94,7 @@ fn every_number_is_the_same_on_everything() {
     }
 }
 
-/// Several threads share the items, and diverged items reconverge.
+/// Several threads execute the items, and diverged items reconverge.
 #[test]
 fn items_part_by_their_axes() {
     let text = "kernel @k(%y: out i32) {
@@ -132,8 +135,8 @@ fn items_part_by_their_axes() {
     }
 }
 
-/// The reported trap is that of the lowest group and, in the group, of the lowest local number.
-/// This does not depend on `item_id` or on the number of threads.
+/// If several items trap, the reported trap is that of the lowest group. In this group, it is that
+/// of the lowest linear local index. `item_id` and the number of threads have no influence.
 #[test]
 fn the_trap_is_that_of_the_lowest_group() {
     let text = "kernel @k(%x: in i32, %y: out i32) {
@@ -154,7 +157,8 @@ fn the_trap_is_that_of_the_lowest_group() {
         at[0] + grid[0] * block[0] * (at[1] + grid[1] * block[1] * at[2])
     };
     for trapping in [[17, 40], [433, 432], [items - 1, 5000], [2600, 2591]] {
-        // Each item stores to its own element, except the trapping items.
+        // Each item stores to its own element. The items in `trapping` compute an index that is out
+        // of bounds.
         let mut x: Vec<u32> = (0..items).collect();
         trapping.iter().for_each(|&number| x[linear(number) as usize] = u32::MAX / 8);
         let x: Vec<u8> = x.into_iter().flat_map(u32::to_le_bytes).collect();
@@ -193,7 +197,7 @@ fn code_for_one_axis_is_launched_along_x_only() {
         let refused = execute(&program.kernels()[0], Engine::Interp, shape, &mut [vec![0; 64]]).unwrap_err();
         assert!(refused.to_string().contains(along), "{refused}");
     }
-    // A kernel that names axes is compiled for launches along several axes.
+    // A kernel that reads an index along an axis is compiled for launches along several axes.
     let named = number.replace("%i = item_id", "%z = group_count.z\n  %i = item_id");
     let module = Module::parse(&named).unwrap();
     let program = program(&module, &Options::new(ptx(Sm::DEFAULT))).unwrap();
@@ -255,7 +259,7 @@ fn run_lines_and_calls_have_grids_and_blocks() {
         run("halu", &shape).fails(2, message);
     }
     run("halu", &["--grid", "1"]).fails(2, "give both --grid and --block, or --items");
-    // A launch of PTX must not exceed the limits of a GPU.
+    // A launch of PTX must not exceed the limits that a GPU has.
     run("ptx", &["--grid", "1", "--block", "1025"]).fails(1, "exceeds the limits of a GPU");
     run("ptx", &["--grid", "1,65536", "--block", "1"]).fails(1, "exceeds the limits of a GPU");
     run("vp1", &["--items", "8"]).fails(1, "all along x, and there is no `item_id.y`");

@@ -1,4 +1,4 @@
-//! The examples pass `check`, and each stated result is actually compared.
+//! Tests that the examples pass `check`, and that `check` compares every expected result.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,7 @@ fn check_says_one_line_a_file_and_the_count() {
     assert_eq!(*last, format!("{} passed, 0 failed", files.len()));
 }
 
-/// The kernels of the text tests give the evaluator's results, too.
+/// The kernels of the text tests also give the results of the evaluator on all engines.
 #[test]
 fn text_tests_run() {
     let called = halfbyte(&["check", "tests/files"]);
@@ -29,7 +29,7 @@ fn text_tests_run() {
     assert!(lines.iter().filter(|line| line.contains("on ir, halu")).count() >= 4, "{lines:#?}");
 }
 
-/// Regression tests of launches that once gave wrong results.
+/// Regression tests: launches that gave wrong results in the past.
 #[test]
 fn launches_that_were_wrong_are_right() {
     for engine in ["interp", "jit"] {
@@ -38,7 +38,7 @@ fn launches_that_were_wrong_are_right() {
     }
 }
 
-/// In each example, a changed result in a run line must be detected.
+/// `check` fails if any expected result in a run line of an example is changed.
 #[test]
 fn every_stated_result_is_compared() {
     let examples = root().join("examples");
@@ -47,7 +47,8 @@ fn every_stated_result_is_compared() {
     assert!(changed >= 150, "{changed}");
 }
 
-/// Changes every result in a folder's files, one at a time, and returns the number of results.
+/// Changes each expected result in the files of a folder, one at a time, and asserts that `check`
+/// fails. Returns the number of results.
 fn change_stated_results(folder: &Path) -> usize {
     let mut changed = 0;
     for entry in fs::read_dir(folder).unwrap() {
@@ -56,13 +57,13 @@ fn change_stated_results(folder: &Path) -> usize {
             continue;
         }
         let text = fs::read_to_string(&path).unwrap();
-        // Results that are read from a file have no digits in the text.
+        // An expected result that is read from a file has no digits in the run line.
         let is_launch = |line: &str| line.starts_with("; run:") || line.starts_with("; then:");
         let stated =
             |line: &str| is_launch(line) && line.split_once("->").is_some_and(|(_, results)| !results.contains('@'));
         for (number, line) in text.lines().enumerate().filter(|(_, line)| stated(line)) {
             let (before, last) = line.rsplit_once(", ").unwrap();
-            // Only the last digit is changed, so that the number stays within its type.
+            // Only the last digit is changed, so that the type can still hold the number.
             let place = last.rfind(|c: char| c.is_ascii_digit()).unwrap_or(0);
             let other = |digit: &str| match last.contains("nan") {
                 true => last.replace("nan", "-0.25"),
@@ -71,7 +72,8 @@ fn change_stated_results(folder: &Path) -> usize {
             let other = if other("1") == last { other("2") } else { other("1") };
             let wrong = format!("{before}, {other}");
             assert_ne!(wrong, line);
-            // Other launches are removed, except the preceding ones on the same buffers.
+            // Removes all run lines except this launch and the launches before it on the same
+            // buffers.
             let first = text.lines().take(number + 1).collect::<Vec<_>>();
             let first = first.iter().rposition(|line| line.starts_with("; run:")).unwrap();
             let kept = |(n, old): (usize, &str)| match n == number {

@@ -1,4 +1,4 @@
-//! The messages of `check` for failing files: position and reason.
+//! Tests of the messages of `check` for failing files: the source location and the reason.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use halfbyte_testkit::check::{Outcome, check, check_for_sm};
 
 use crate::common::{halfbyte_on, root};
 
-/// A kernel on lines 1 to 8; run lines follow.
+/// A kernel of eight lines, to which the tests append run lines.
 const COPY: &str = "\
 kernel @copy(%x: in f16x2, %y: out f16x2) {
 ^entry:
@@ -25,7 +25,7 @@ fn checked(text: &str) -> Outcome {
     check("t.hb", text, &folder, &Engine::ALL)
 }
 
-/// Returns the line, column and message of each failure.
+/// Returns the line, the column and the message of each failure of a text.
 fn failures(text: &str) -> Vec<(usize, usize, String)> {
     let outcome = checked(text);
     let lines = Lines::new(text);
@@ -107,7 +107,8 @@ fn names_and_values_that_do_not_fit_the_kernel() {
         30,
         "chelsea.npy: the array's dtype is uint8; f16x2 takes float16, uint16 or uint32",
     );
-    // The file is in the folder of the text, from which the text may read files.
+    // The data file is in the folder of the text, because a run line may only read files in this
+    // folder.
     let five = tempfile::Builder::new().suffix(".bin").tempfile_in(root().join("examples")).unwrap();
     std::fs::write(five.path(), [0; 5]).unwrap();
     let name = five.path().file_name().unwrap().display();
@@ -214,8 +215,8 @@ fn errors_of_kernels_and_of_run_lines_come_together_in_order() {
     assert_eq!(places, [(5, 9), (8, 8)], "{found:#?}");
 }
 
-/// An out-of-bounds access is described relative to the nearest buffer, also before its start, by
-/// the evaluator and all engines.
+/// The message of an out-of-bounds access names the nearest buffer, even if the address is before
+/// its start. The evaluator and all engines report the same message.
 #[test]
 fn an_access_before_a_buffer_names_it() {
     let text = "kernel @k(%x: in i32, %y: out i32) {\n^entry:\n  %i = item_id\n  %v = load %x[%i - 1]\n  store %v, %y[%i]\n  ret\n}\n";

@@ -1,15 +1,16 @@
-//! Engine `cuda`, with a driver that executes on the host, and without a driver.
+//! Tests of the engine `cuda`, with a driver that executes kernels on the host, and without a
+//! driver.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::common::{Called, halfbyte, halfbyte_on, halfbyte_with};
 
-/// Kernels whose tables are variables of the module.
+/// PTX file of kernels whose tables are variables of the module.
 const TABLES: &str = "tests/ptx/data/tables.ptx";
 
-/// Returns the driver of `tests/cuda/on_host.rs`, which `cargo test` builds together with the
-/// program.
+/// Returns the path of the driver `tests/cuda/on_host.rs`, which `cargo test` builds together with
+/// the program.
 fn driver() -> PathBuf {
     let folder = Path::new(env!("CARGO_BIN_EXE_halfbyte")).parent().unwrap().join("examples");
     let name = format!("{}cuda_on_host{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
@@ -35,12 +36,12 @@ fn examples_are_compared_with_the_device() {
     assert!(checked.ends_with("17 passed, 0 failed\n"), "{checked}");
     let files: Vec<&str> = checked.lines().filter(|line| line.starts_with("ok")).collect();
     assert!(files.len() == 17 && files.iter().all(|line| line.contains(" on ir, ptx")), "{checked}");
-    // PTX for an older SM runs on a newer device.
+    // PTX for an older SM version also runs on a newer device.
     let checked = called(&["check", "examples/axpy.hb", "--engine", "cuda", "--sm", "75"], "121").output().to_owned();
     assert!(checked.ends_with("1 passed, 0 failed\n"), "{checked}");
 }
 
-/// Results after `~=` are compared within a margin.
+/// Results that follow `~=` are compared with a tolerance.
 #[test]
 fn approximations_are_compared_within_a_margin() {
     let folder = tempfile::tempdir().unwrap();
@@ -125,7 +126,7 @@ fn engine_cuda_is_for_ptx() {
     assert!(line.output().contains("engine `cuda` does not support steps"), "{}", line.out);
 }
 
-/// Runs a kernel with a single instruction on the first buffer, which has two words.
+/// Runs a kernel that executes one instruction on its first buffer, which has two 32-bit words.
 fn store(instruction: &str, more: &[&str]) -> Called {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("k.ptx").display().to_string();

@@ -1,5 +1,5 @@
-//! The common behaviour of all commands: verbosity, colours, invalid calls, help, completions and
-//! manual pages.
+//! Tests of behaviour that all commands share: verbosity, colours, invalid calls, help, completions
+//! and manual pages.
 
 use std::path::Path;
 use std::process::Command;
@@ -33,7 +33,7 @@ const COMMANDS: [&str; 21] = [
 const KERNEL: &str = "; run: halu: @k items=2 x=[1, 2] -> y=[1, 2]\nkernel @k(%x: in i32, %y: out i32) {\n^entry:\n  %i = item_id\n  \
                       %v = load %x[%i]\n  store %v, %y[%i]\n  ret\n}\n";
 
-/// Returns the same kernel with a wrong result in its run line.
+/// Returns the kernel `KERNEL` with a wrong expected result in its run line.
 fn wrong() -> String {
     KERNEL.replace("y=[1, 2]", "y=[1, 3]")
 }
@@ -54,7 +54,7 @@ fn every_command_has_examples() {
     assert_eq!(listed.count(), COMMANDS.len(), "{all}");
 }
 
-/// Calls the examples that need only this repository and write no files.
+/// Calls every example of the help texts that only needs files of this repository and writes none.
 #[test]
 #[cfg(unix)]
 fn examples_of_the_help_can_be_called() {
@@ -108,7 +108,7 @@ fn quiet_leaves_failures() {
     let called = halfbyte_on(&["test", "-", "--quiet"], test.replace("LDG", "NONE").as_bytes());
     assert!(called.out.starts_with("FAILED <stdin>:") && called.out.lines().count() == 1, "{}", called.out);
     assert_eq!(halfbyte(&["prove", "-q", "assembly::undefined"]).output(), "");
-    // The requested output is still printed with `-q`.
+    // `-q` does not suppress the requested output.
     let called = halfbyte_on(&["compile", "-", "-q", "--target", "halu", "--stats"], KERNEL.as_bytes());
     assert!(called.output().contains("EXIT ;") && called.err.starts_with("@k: "), "{}", called.err);
 }
@@ -133,11 +133,12 @@ fn colours_are_on_demand() {
         assert!(!with(args, &["--color", "auto"], &[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")]));
     }
     halfbyte(&["--color", "purple", "isa"]).fails(2, "[possible values: auto, always, never]");
-    // Data output has no colours.
+    // Output that other programs read has no colours.
     assert!(!halfbyte(&["--color=always", "isa", "HADD2"]).output().contains(ESCAPE));
 }
 
-/// Calls the program on a terminal. Returns `None` if `script` is missing.
+/// Calls the program with a terminal as its output. Returns `None` if the program `script` is
+/// missing.
 fn on_terminal(call: &str) -> Option<Called> {
     let mut script = Command::new("script");
     script.args(["-qec", &format!("{} {call}", env!("CARGO_BIN_EXE_halfbyte")), "/dev/null"]);
@@ -167,7 +168,7 @@ fn binary_is_not_written_to_a_terminal() {
         on_terminal("compile README.md --target halu").unwrap().out.contains(ESCAPE),
         "messages there have colours"
     );
-    // An object may be written to a pipe.
+    // An object can be written to a pipe.
     let object = halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--emit", "obj", "-o", "-"]);
     assert!(object.output().starts_with("\x7fELF"));
 }
@@ -193,7 +194,7 @@ fn options_that_would_be_ignored_are_refused() {
     ] {
         halfbyte(&[call, &["--sm", "75"]].concat()).fails(2, sm);
     }
-    // With several targets, `--sm` applies to PTX.
+    // If a call has several targets, `--sm` applies to PTX.
     halfbyte(&["check", "examples/axpy.hb", "--sm", "80", "--engine", "interp"]).output();
     halfbyte(&["compile", "examples/axpy.hb", "--target", "ptx", "--sm", "80"]).output();
     halfbyte(&["compile", "examples/axpy.hb", "--target", "ir"]).fails(2, "possible values: halu, vp1, ptx");
@@ -220,7 +221,7 @@ fn where_there_is_no_kernel_all_say_so() {
         }
         halfbyte_on(&["test", "-"], text.as_bytes()).fails(1, "the file has no test");
     }
-    // With a kernel, every kind of output is written, even without passes.
+    // Every kind of output can be written for a kernel, even if no passes run.
     for kind in ["ir", "lowered", "mach", "asm", "words", "listing"] {
         let call = ["compile", "-", "--target", "halu", "--emit", kind];
         let passes: &[&str] = if kind == "ir" { &[] } else { &["--passes", ""] };
@@ -299,7 +300,7 @@ fn every_command_has_a_manual_page() {
     halfbyte(&["man", "-o", &Path::new(&file).join("below").display().to_string()]).fails(2, "file/below: ");
 }
 
-/// A common name for a GPU target gives a hint to the correct option.
+/// If `--target` is a common name of a GPU target, the error suggests the correct option.
 #[test]
 fn gpus_are_asked_for_by_ptx() {
     let axpy = "examples/axpy.hb";

@@ -1,4 +1,4 @@
-//! The commands `check`, `run` and `compile`: output, messages and exit codes.
+//! Tests of the commands `check`, `run` and `compile`: their output, messages and exit codes.
 
 use std::fs;
 
@@ -71,8 +71,8 @@ fn a_trap_shows_the_text() {
     assert_eq!(called.out, "");
 }
 
-/// Machine code traps like the evaluator, even if an access is split. A loop has the same number of
-/// backward branches.
+/// Machine code reports the traps of the evaluator, even if an access is split into several ones. A
+/// loop takes as many backward branches as in the source.
 #[test]
 fn words_trap_where_the_text_does() {
     let pieces = "kernel @k(%x: in i32, %y: out i32) {\n^entry:\n  %v = load.i8x16 %x[1] align 8\n  \
@@ -208,7 +208,7 @@ fn files_without_run_lines_neither_pass_nor_fail() {
     let called = halfbyte(&["check", &path]);
     assert!(called.output().starts_with("-      "), "{}", called.out);
     assert!(called.out.ends_with("\n1 passed, 0 failed, 1 without run lines\n"), "{}", called.out);
-    // An invalid file is an error even if it has no run lines.
+    // An invalid file is an error, even if it contains no run lines.
     fs::write(folder.path().join("bare.hb"), "kernel @k() {").unwrap();
     let called = halfbyte(&["check", &path]);
     called.fails(1, "bare.hb:1:");
@@ -261,7 +261,7 @@ fn help_and_version_are_no_errors() {
     assert!(halfbyte(&["--help"]).out.contains("halfbyte check examples"));
 }
 
-/// A closed pipe on standard output is not an error.
+/// It is no error if the reader of standard output closes the pipe early.
 #[test]
 fn a_closed_pipe_is_no_error() {
     use std::process::{Command, Stdio};
@@ -281,7 +281,8 @@ fn a_closed_pipe_is_no_error() {
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Without passes, selection sees constants that are not folded.
+/// If no passes run, instruction selection converts constants that would otherwise have been
+/// folded.
 #[test]
 fn a_constant_is_converted_where_nothing_has_folded_it() {
     let text = "kernel @k(%y: out f64) {\n^entry:\n  %i = item_id\n  %c = const.f32 -3.5e22\n  %d = fcvt.f64 %c\n  \

@@ -1,11 +1,11 @@
-//! Limits, file access and Ctrl-C on the command line.
+//! Tests of limits, of access to files, and of Ctrl-C on the command line.
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::common::{Called, halfbyte, halfbyte_on};
 
-/// A kernel with a loop of a million iterations per item, within the budget.
+/// A kernel in which each item executes a million iterations of a loop, which the budget permits.
 const LONG: &str = "kernel @long(%y: out i32) {
 ^entry:
   %i = item_id
@@ -92,7 +92,8 @@ fn a_run_ends_at_the_limits_that_it_is_given() {
     ended.fails(1, "help: --max-work N sets this limit");
     assert_eq!(ended.out, "");
     run(&["--timeout", "0.1"]).fails(1, "not done after 0.1 s");
-    // The limit exceeds the memory of the program itself, which the watchdog would report first.
+    // The limit is larger than the memory of the program itself; otherwise, the watchdog would
+    // report the program's memory first.
     let args = ["run", "-", "--items", "1", "--target", "halu", "--arg", "y=zeros(1000000000)", "--max-memory", "1G"];
     halfbyte_on(&args, LONG.as_bytes()).fails(2, "1000000000 elements of i32 are too many");
     run(&["--max-memory", "2x"]).fails(2, "expected bytes, such as 512M or 2G");
@@ -109,7 +110,7 @@ fn a_reduction_ends_whatever_a_trial_does() {
     cut.fails(1, "no failure was found in 0 s; use --time to search longer");
 }
 
-/// Waits until a process handles SIGINT, on systems that report it.
+/// Waits until a process has installed a handler for SIGINT, on systems that show this in `/proc`.
 #[cfg(unix)]
 fn await_handler(process: u32) {
     let catches = |status: &str| {

@@ -1,4 +1,4 @@
-//! The commands `run`, `check`, `compile` and `launch` on PTX files.
+//! Tests of the commands `run`, `check`, `compile` and `launch` on PTX files.
 
 use std::fs;
 
@@ -113,8 +113,7 @@ st.global.u32 [%d2], %r4; ret; }}\n"
             assert_eq!(fs::read(&out).unwrap(), expected, "{special} on {target}");
             run += 1;
         }
-        // Without a given launch shape, special registers are read at run time, so they appear
-        // unchanged in the output.
+        // If the launch shape is not known at compile time, the output reads the special register.
         let again = halfbyte(&["compile", &path, "--target", "ptx"]);
         assert!(!special.is_along_axes() || again.output().contains(&special.to_string()), "{}", again.out);
     }
@@ -148,7 +147,7 @@ fn what_is_wrong_is_shown_where_it_stands() {
         called.fails(1, "a hardware control operation (`setmaxnreg`) is not supported");
         called.fails(1, "wrong.ptx:6:3");
     }
-    // The run line states other bits than the kernel computes.
+    // The expected result in the run line is changed, so the check fails.
     let text = fs::read_to_string(root().join("examples/ptx/axpy.ptx"))
         .unwrap()
         .replace("-> axpy_param_2=[3.0", "-> axpy_param_2=[4.0");
@@ -162,14 +161,15 @@ fn text_is_the_same_whether_its_kernels_are_kept() {
     let tables = tables.split("```").find(|text| text.contains("kernel @squares")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tables.hb").display().to_string();
-    // The table's default name is taken by another kernel, and a later kernel has no table.
+    // Another kernel already has the default name of the table, and a later kernel has no table.
     let twice = tables.replace("@squares", "@table");
     fs::write(&path, format!("{tables}{twice}kernel @table_1() {{\n^entry:\n  ret\n}}\n")).unwrap();
     for file in [&path, "examples/brighten.hb"] {
         for more in [&[][..], &["-g"]] {
             let args = [&["compile", file, "--target", "ptx", "-o", "-"], more].concat();
             let alone = halfbyte(&args);
-            // `--stats` keeps all kernels in memory until the end; the output must be the same.
+            // With `--stats`, the program keeps all kernels in memory until the end, but the output
+            // is the same.
             let kept = halfbyte(&[&args[..], &["--stats"]].concat());
             assert_eq!(alone.output(), kept.out, "{args:?}");
             assert_eq!(alone.out.contains(".loc"), !more.is_empty());
@@ -178,7 +178,7 @@ fn text_is_the_same_whether_its_kernels_are_kept() {
     }
 }
 
-/// `shfl` and `vote` without `.sync` exist up to PTX 6.3: they run, with a warning.
+/// `shfl` and `vote` without `.sync`, which PTX had up to version 6.3, are executed with a warning.
 #[test]
 fn exchanges_that_name_no_lanes_run_with_a_warning() {
     let text = |version: &str, exchange: &str| {
@@ -198,7 +198,7 @@ done: ld.param.u64 %d0, [y]; mul.wide.u32 %d1, %r0, 4; add.u64 %d2, %d0, %d1; st
     };
     let warning = "warning: @k uses `shfl` or `vote` without `.sync`";
     for (exchange, expected) in [
-        // Lane 2 is inactive.
+        // Lane 2 has left the kernel.
         ("vote.ballot.b32 %r2, %p0;", "y=[27, 27, 0, 27, 27]\n"),
         ("vote.all.pred %p1, %p0; selp.b32 %r2, 1, 7, %p1;", "y=[1, 1, 0, 1, 1]\n"),
         ("shfl.idx.b32 %r2|%p1, %r1, 3, 31;", "y=[30, 30, 0, 30, 30]\n"),
@@ -215,8 +215,8 @@ done: ld.param.u64 %d0, [y]; mul.wide.u32 %d1, %r0, 4; add.u64 %d2, %d0, %d1; st
     run("6.3", "shfl.sync.idx.b32 %r2, %r1, 3, 31, 27;", "ptx").output();
 }
 
-/// A kernel that stores a pointer in its stack frame and reloads it in a loop, so that its
-/// provenance is unknown.
+/// A kernel that stores a pointer in its stack frame and loads it again in a loop, so that the
+/// pointer's provenance is unknown.
 const LOST: &str = ".version 9.1
 .target sm_90
 .address_size 64
@@ -251,7 +251,7 @@ again:
 }
 ";
 
-/// Runs a text with a single item.
+/// Runs a PTX text with one work item.
 fn run_text(text: &str, more: &[&str]) -> crate::common::Called {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("k.ptx");

@@ -1,4 +1,4 @@
-//! The commands `asm`, `disasm` and `step` for VP1, as external tools call them.
+//! Tests of the commands `asm`, `disasm` and `step` for VP1, as other programs call them.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Returns the answers of `COMMAND --target vp1 --json`, one for each input line.
+/// Returns the JSON objects that `COMMAND --target vp1 --json` prints, one for each input line.
 fn answers(command: &str, asked: &str) -> Vec<Value> {
     let called = halfbyte_on(&[command, "--target", "vp1", "--json"], asked.as_bytes());
     let is_object = |line: &str| serde_json::from_str::<Value>(line).is_ok_and(|line| line.is_object());
@@ -40,7 +40,7 @@ fn every_vector_disassembles() {
     let asked = lines(DISASM);
     assert_eq!(asked.len(), 5_942);
     for (asked, answer) in asked.iter().zip(answers("disasm", DISASM)) {
-        // Bits outside of all fields are not part of an instruction's text.
+        // If bits outside of all fields are set, the assembly does not contain them.
         let text = match asked["text"].as_str().unwrap().split(" [unknown").next().unwrap() {
             "???" => format!(".word {}", asked["word"].as_str().unwrap()),
             text => text.to_owned(),
@@ -56,14 +56,15 @@ fn every_vector_assembles_and_comes_back() {
     assert_eq!(text.lines().count(), 5_942);
     let again = halfbyte_on(&["asm", "--target", "vp1"], text.as_bytes()).output().to_owned();
     assert!(again.lines().all(|word| word.len() == 10 && word.starts_with("0x")));
-    // Bits that the text does not show are lost in the first round trip, and nothing in the second.
+    // The first round trip through assembly loses the bits that the assembly does not contain. The
+    // second one loses nothing.
     assert_eq!(halfbyte_on(&["disasm", "--target", "vp1"], again.as_bytes()).output(), text);
     assert_eq!(halfbyte_on(&["asm", "--target", "vp1"], text.as_bytes()).output(), again);
 }
 
 #[test]
 fn bundles_run_from_assembly() {
-    // The store reads the old `$v1`, and increments its address.
+    // The store reads `$v1` before the bundle overwrites it, and increments its address register.
     let asm = "stavh $v1 $a2 0x10\\nmov $r1 0x7\\nvadd s $v1 $v1 $v1 ;";
     let words = answers("asm", &format!("{{\"asm\":\"{asm}\"}}\n"));
     assert_eq!(words[0]["words"].as_array().map(Vec::len), Some(3), "{words:?}");
@@ -138,8 +139,8 @@ fn words_that_are_none_are_errors_and_the_next_line_is_answered() {
 
 #[test]
 fn programs_have_labels_and_errors_have_places() {
-    // Word 3 is in the first group of four words, word 4 in the second; blank lines are not
-    // counted.
+    // A branch with distance 0 targets the start of its own line of four instruction words: word 0
+    // for a branch in word 3, and word 4 for a branch in word 4. Empty input lines are not counted.
     for (nops, target) in
         [("0xdf000000\n0xdf000000\n\n0xdf000000\n", "0x0"), ("0xdf000000\n".repeat(4).as_str(), "0x4")]
     {
@@ -162,7 +163,8 @@ fn programs_have_labels_and_errors_have_places() {
     called.fails(1, "not a 32-bit word; expected 0x and 8 hexadecimal digits");
 }
 
-/// Returns a kernel whose items read an element of type `ty` and write `words` words.
+/// Returns a kernel in which each item loads an element of type `ty` and stores `words` 32-bit
+/// words.
 fn spread(ty: &str, words: u32) -> String {
     let value = if ty == "i32" { "x[i]" } else { "zext.i32(x[i])" };
     format!(
@@ -178,11 +180,11 @@ fn a_kernel_that_no_launch_can_run_is_refused() {
     called.fails(1, "bytes of the data store, which has 8192; 16384 of them are accessed in `%y`");
     called.fails(1, "with elements of 32 bits in `%x` a group has 4");
     called.fails(1, "<stdin>:3:");
-    // An item cannot access 16 KB either.
+    // A single item that accesses 16 KB does not fit in the data store either.
     let called = compile(&spread("i32", 2048));
     called.fails(1, "at least 16384 bytes of the data store, which has 8192");
     called.fails(1, "access fewer bytes per item, or split the kernel");
-    // Kernels that fit the data store compile and run.
+    // Kernels whose streams fit in the data store compile and run.
     for (ty, words) in [("i32", 256), ("i8", 64)] {
         let text = spread(ty, words);
         compile(&text).output();
@@ -201,7 +203,7 @@ fn messages_about_operations_that_passes_make_have_a_place() {
     let line = |place: &&str| place.split("<stdin>:").nth(1).and_then(|rest| rest.split(':').next()?.parse().ok());
     let lines: Vec<u32> = places.iter().filter_map(line).collect();
     assert!(!lines.is_empty() && lines.iter().all(|line| (3..=7).contains(line)), "{}", called.err);
-    // In text tests, positions are also those of the whole text.
+    // A text test reports lines of the whole file, so the `; test:` line counts.
     let test = format!("; test: isel vp1\n{text}; check: nothing\n");
     let called = halfbyte_on(&["test", "-"], test.as_bytes());
     let message = called.err.clone() + &called.out;

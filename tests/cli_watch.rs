@@ -1,4 +1,4 @@
-//! The option `--watch`, which repeats a command whenever a file changes.
+//! Tests of the option `--watch`, which repeats a command whenever an input file changes.
 #![cfg(unix)]
 
 use std::io::{BufRead, BufReader};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::common::{halfbyte, halfbyte_on};
 
-/// A running command, and its output lines on both streams.
+/// A running `--watch` command, and the lines that it has written to both output streams.
 struct Watching {
     child: Child,
     lines: Receiver<String>,
@@ -30,7 +30,7 @@ impl Watching {
         Watching { child, lines }
     }
 
-    /// Waits until the output contains each of these texts, in any order.
+    /// Waits until the output contains each of the texts `wanted`, in any order.
     #[track_caller]
     fn says(&self, wanted: &[&str]) {
         let mut left = wanted.to_vec();
@@ -41,7 +41,7 @@ impl Watching {
         }
     }
 
-    /// Ends the command with Ctrl-C.
+    /// Ends the command with Ctrl-C and returns its exit code.
     fn interrupt(mut self) -> Option<i32> {
         Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
         self.child.wait().unwrap().code()
@@ -50,7 +50,7 @@ impl Watching {
 
 impl Drop for Watching {
     fn drop(&mut self) {
-        // The command has ended already, unless a check has failed.
+        // If the test succeeds, the command has ended before.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -72,7 +72,7 @@ fn check_runs_again_when_a_file_changes_comes_or_goes() {
     watching.says(&["new ", "1 passed, 1 failed", "watching 2 files"]);
     std::fs::remove_file(&a).unwrap();
     watching.says(&["gone ", "1 passed, 0 failed"]);
-    // The command continues when a folder has no more kernels.
+    // The command continues if the folder contains no more kernels.
     std::fs::remove_file(&b).unwrap();
     watching.says(&["the folder has no *.hb files", "watching 0 files"]);
     std::fs::write(&b, RIGHT).unwrap();

@@ -1,4 +1,4 @@
-//! The commands `asm`, `disasm`, `step` and `isa`, as external tools call them.
+//! Tests of the commands `asm`, `disasm`, `step` and `isa`, as other programs call them.
 
 use serde_json::Value;
 
@@ -60,7 +60,7 @@ fn json_answers_every_line_with_one_and_goes_on() {
         "{{\"asm\":\"EXIT\"}}\n\nnot json\n{{\"asm\":1}}\n{{}}\n{deep}\n\u{0}\n{{\"asm\":\"FROB\"}}\n{{\"asm\":\"EXIT ;\",\"more\":[1]}}"
     );
     let called = halfbyte_on(&["asm", "--target", "halu", "--json"], input.as_bytes());
-    // Four of the erroneous lines are not JSON objects.
+    // Four of the invalid input lines are not JSON objects.
     called.fails(
         1,
         "error: line 2: not a JSON object: EOF while parsing a value at line 1 column 0; 3 more lines are bad\n",

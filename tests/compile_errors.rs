@@ -1,5 +1,5 @@
-//! The compiler does not trust its input: it verifies built kernels, and reports errors as data
-//! with positions in the user's file.
+//! Tests of errors of the compiler: it verifies kernels that the builder created, and returns
+//! errors with source locations in the user's file.
 
 use halfbyte::abi::{CancelToken, Exceeded, Limits, Watchdog};
 use halfbyte::ir::builder::Builder;
@@ -9,7 +9,7 @@ use halfbyte::pipeline::{Compiler, Options};
 use halfbyte::runtime::{Arg, Launch, LaunchError};
 use halfbyte::{CompileError, HALU, Limit, Module, TARGETS, TooLarge, VP1, Verified};
 
-/// A position in a file with 100 columns per line.
+/// Returns the span of a column of a line, in a file whose lines have 100 columns each.
 fn place(line: u32, column: u32) -> Span {
     Span { start: 100 * line + column, end: 100 * line + column }
 }
@@ -18,7 +18,7 @@ fn map(span: Span) -> Loc {
     Loc { line: span.start / 100, column: span.start % 100 }
 }
 
-/// `y[i] = f(i)`.
+/// Returns a kernel that computes `y[i] = f(i)`.
 fn kernel(f: impl FnOnce(&mut Builder, halfbyte::ir::Value) -> halfbyte::ir::Value) -> Kernel {
     let mut b = Builder::new("k");
     let y = b.buffer("y", Direction::Out, Type::I32);
@@ -31,7 +31,7 @@ fn kernel(f: impl FnOnce(&mut Builder, halfbyte::ir::Value) -> halfbyte::ir::Val
     b.finish()
 }
 
-/// Returns the error for an invalid kernel, which must be the same for each target.
+/// Returns the error of an invalid kernel, and asserts that it is the same for every target.
 fn invalid(kernel: Kernel) -> String {
     let module = Module::from_kernels([kernel]);
     let errors = TARGETS.defaults().map(|target| module.compile(target).unwrap_err());
@@ -74,7 +74,7 @@ fn values_and_blocks_of_other_kernels_are_invalid() {
     b.go_to(blocks);
     b.ret();
     invalid(b.finish());
-    // The kernel uses the result of an op without a result.
+    // The kernel uses the result of an op that has none.
     invalid(kernel(|b, i| {
         let nothing = b.value(Op::Ret, Type::I32, Attr::None, &[]);
         b.op(Op::Add, Type::I32, &[i, nothing])
@@ -154,7 +154,7 @@ fn limits_and_a_cancelled_compilation_are_told_apart() {
     let error = compile(Watchdog::with_token(Limits::NONE, token));
     assert!(matches!(error, CompileError::Cancelled { exceeded: Exceeded::Cancelled, .. }), "{error:?}");
 
-    // More values are live than there are registers, on a target without spills.
+    // The kernel needs more registers than there are, on a target that cannot spill.
     let live = kernel(|b, i| {
         let all: Vec<_> = (0..3000).map(|n| b.int(Type::I32, n * n + 70_000)).collect();
         let all: Vec<_> = all.into_iter().map(|n| b.op(Op::Mul, Type::I32, &[n, i])).collect();

@@ -1,4 +1,5 @@
-//! The command `halfbyte corpus`: the outcomes of launches, and their reasons.
+//! Tests of the command `halfbyte corpus`: the outcome of each launch, and the reason for the
+//! outcome.
 
 use std::io::Write;
 
@@ -9,14 +10,14 @@ use serde_json::{Value, json};
 use crate::common::{halfbyte, halfbyte_on};
 use crate::json::object;
 
-/// A kernel that adds one to each word.
+/// A PTX kernel that adds 1 to each 32-bit word.
 const ADD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 x, .param .u64 y)\n{\n\
     .reg .b32 %r<4>;\n.reg .b64 %q<4>;\n\
     ld.param.u64 %q0, [x];\nld.param.u64 %q1, [y];\nmov.u32 %r0, %tid.x;\nmul.wide.u32 %q2, %r0, 4;\n\
     add.u64 %q0, %q0, %q2;\nadd.u64 %q1, %q1, %q2;\nld.global.u32 %r1, [%q0];\nadd.u32 %r1, %r1, 1;\n\
     st.global.u32 [%q1], %r1;\nret;\n}\n";
 
-/// Returns a launch of two threads on the words 1 and 2, without expected results.
+/// Returns a launch of two threads on the 32-bit words 1 and 2, without expected results.
 fn launch(text: &str) -> Value {
     json!({
         "kernel": "add", "ptx": text, "grid": [1, 1, 1], "block": [2, 1, 1],
@@ -24,7 +25,7 @@ fn launch(text: &str) -> Value {
     })
 }
 
-/// Returns the launch with additional members, as a line.
+/// Returns the launch with additional members, as one line of JSON.
 fn with(mut launch: Value, members: Value) -> String {
     for (name, value) in members.as_object().unwrap() {
         launch[name] = value.clone();
@@ -36,7 +37,7 @@ fn right() -> String {
     with(launch(ADD), json!({ "expect": [null, "0200000003000000"] }))
 }
 
-/// Returns the exit code, the outcome and the reason for a single line.
+/// Returns the exit code of `corpus` for one line, and the outcome and the reason that it prints.
 #[track_caller]
 fn outcome(line: &str) -> (i32, String, String) {
     let called = halfbyte_on(&["corpus", "-", "--json"], line.as_bytes());
@@ -95,7 +96,8 @@ fn errors_are_expected_by_their_kinds() {
     assert_eq!(error(ADD, &short, "out-of-bounds-global").0, 0);
     assert_eq!(error(ADD, &short, "misaligned").1, "not run");
     assert_eq!(error(ADD, &full, "misaligned"), (1, "not equal".into(), "no error `misaligned`".into()));
-    // An invalid text gives the expected error `type`; an unsupported text does not.
+    // An invalid text causes the error `type`, which the launch expects. An unsupported text does
+    // not.
     assert_eq!(error(&ADD.replace("add.u32", "add.u33"), &full, "type").0, 0);
     assert_eq!(error(&ADD.replace("add.u32", "add.u33"), &full, "budget").1, "not run");
     assert_eq!(error(&ADD.replace("ret;", "setmaxnreg.inc.sync.aligned.u32 40;\nret;"), &full, "type").1, "not read");
@@ -108,7 +110,7 @@ fn numbers_may_be_off_by_their_margin() {
         line["args"][0] = json!({ "buffer": found });
         outcome(&with(line, members)).0
     };
-    // The kernel adds 1 to the bits: 1.0 becomes the next larger number.
+    // The kernel adds 1 to the bits of a float: the result for 1.0 is the next larger float.
     let (one, far) = ("0000803f0000803f", "0400803f0000803f");
     let units = json!({ "expect": [null, "0000803f0000803f"], "out_format": "f32", "ulp": 1 });
     assert_eq!((on(one, units.clone()), on(far, units)), (0, 1));
@@ -166,9 +168,9 @@ fn a_file_without_launches_is_told_of() {
     assert_eq!(halfbyte(&["corpus", "no/such.jsonl"]).code, 2);
 }
 
-/// Runs the launches of `tests/vectors`. They cover every kind of arithmetic, conversion,
-/// comparison and control instruction with its expected memory, and texts that must be refused.
-/// Through import, only programs with an equivalent in the IR run.
+/// Runs the launches of `tests/vectors` and compares the memory with the expected one. They cover
+/// every kind of arithmetic, conversion, comparison and control instruction, and texts that must be
+/// refused. With import, only programs that the IR can express are run.
 #[test]
 fn launches_of_every_instruction_come_as_expected() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors");
@@ -202,7 +204,7 @@ fn launches_of_every_instruction_come_as_expected() {
     }
 }
 
-/// Matrix products are executed directly.
+/// Launches with matrix products, which are only executed directly.
 #[test]
 fn launches_of_matrices_come_as_expected() {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors/mma.jsonl.gz");
@@ -214,7 +216,8 @@ fn launches_of_matrices_come_as_expected() {
     }
 }
 
-/// Runs launches of cooperative kernels, including erroneous ones, with and without race detection.
+/// Runs launches of cooperative kernels with and without race detection, including launches that
+/// must fail.
 #[test]
 fn launches_whose_items_meet_come_as_expected() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors");
@@ -248,13 +251,14 @@ fn launches_whose_items_meet_come_as_expected() {
     }
 }
 
-/// Returns the number in the summary line that begins with `name`.
+/// Returns the number in the line of the summary that begins with `name`.
 fn figure(output: &str, name: &str) -> u64 {
     let line = output.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_else(|| panic!("{name}: {output}"));
     line.split_whitespace().next().unwrap().replace(',', "").parse().unwrap()
 }
 
-/// Compares random mutants of the project's own launches and of compiler output on every route.
+/// Random mutants of the project's launches and of compiler output give the same results on every
+/// route.
 #[test]
 fn mutants_agree_on_every_route() {
     let count = std::env::var("HALFBYTE_MUTANTS").unwrap_or_else(|_| "250".to_owned());

@@ -1,5 +1,5 @@
-//! The documentation shows the program's actual output, and the fuzzers' dictionaries match the
-//! instruction tables. `HALFBYTE_BLESS=1 cargo test docs` updates both.
+//! Tests that the documentation shows the program's present output, and that the dictionaries of
+//! the fuzz targets match the instruction tables. `HALFBYTE_BLESS=1 cargo test docs` updates both.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,16 +9,16 @@ use crate::common::root;
 
 const PROMPT: &str = "$ ";
 
-/// The options of a command block, after "```sh".
+/// Options of a code block with commands, which follow "```sh".
 struct Block<'a> {
-    /// The folder in which the commands run, relative to the root.
+    /// Folder in which the commands run, relative to the root folder.
     folder: &'a str,
-    /// The reason why the commands are not run, if any.
+    /// Reason why the test does not run the commands, if any.
     skipped: Option<&'a str>,
 }
 
 impl<'a> Block<'a> {
-    /// Parses the first line of a block. Returns `None` for a block in another language.
+    /// Parses the first line of a code block. Returns `None` if the language is not `sh`.
     fn read(line: &'a str) -> Option<Block<'a>> {
         let options = line.strip_prefix("```sh")?;
         let mut block = Block { folder: ".", skipped: None };
@@ -32,7 +32,7 @@ impl<'a> Block<'a> {
         Some(block)
     }
 
-    /// Returns the output of a command, standard output first.
+    /// Runs a command and returns its standard output, followed by its standard error.
     fn run(&self, command: &str) -> String {
         let program = Path::new(env!("CARGO_BIN_EXE_halfbyte")).parent().unwrap();
         let path = std::env::join_paths(
@@ -47,8 +47,8 @@ impl<'a> Block<'a> {
     }
 }
 
-/// Returns the text with the current output after every command of its `sh` blocks, and the number
-/// of commands.
+/// Returns a page with the present output after every command of its `sh` blocks, and the number of
+/// commands.
 fn renewed(text: &str) -> (String, usize) {
     let (mut out, mut commands) = (String::new(), 0);
     let mut block: Option<Block<'_>> = None;
@@ -62,7 +62,7 @@ fn renewed(text: &str) -> (String, usize) {
         let command = line.strip_prefix(PROMPT);
         if let (Some(block), Some(command)) = (block.as_ref().filter(|block| block.skipped.is_none()), command) {
             let mut command = command.to_owned();
-            // A backslash continues a command on the next line.
+            // A command that ends with a backslash continues on the next line.
             while command.ends_with('\\') {
                 command += &format!("\n{}", lines.next().unwrap());
             }
@@ -76,7 +76,7 @@ fn renewed(text: &str) -> (String, usize) {
     (out, commands)
 }
 
-/// Returns all tracked pages.
+/// Returns the paths of all pages of the documentation.
 fn pages() -> Vec<PathBuf> {
     let mut folders = vec![root().join("docs")];
     let mut pages = vec![root().join("README.md")];
@@ -111,8 +111,8 @@ fn commands_print_what_the_documents_say() {
     assert!(all >= 40, "{all} commands");
 }
 
-/// A command that is not run has a known reason, such as a machine that the tests lack, or a build
-/// that other tests do.
+/// Every command that the test does not run has one of the known reasons, for example that it needs
+/// a GPU.
 #[test]
 fn every_command_is_run() {
     const REASONS: [&str; 5] = ["build", "gpu", "cluster", "nightly", "compiler"];
@@ -129,7 +129,7 @@ fn every_command_is_run() {
     }
 }
 
-/// The README's first commands suffice on a fresh machine, and CI runs the second one.
+/// The first commands of the README are all that a new machine needs, and CI runs the second one.
 #[test]
 fn ci_runs_the_test_command() {
     let root = root();
@@ -142,7 +142,7 @@ fn ci_runs_the_test_command() {
     assert!(ci.lines().any(|line| line == test), "CI does not run `{test}`");
 }
 
-/// The kernel in the tour is the one in the example file, and the tour's Rust code compiles as this
+/// The tour shows the kernel of the example file, and the Rust code of the tour is the code of this
 /// test.
 #[test]
 fn the_tour_shows_the_example() -> Result<(), Box<dyn std::error::Error>> {
@@ -162,7 +162,7 @@ fn the_tour_shows_the_example() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The Rust code on the page about tests is the body of this test.
+/// The Rust code on the page about tests is the code of this test.
 #[test]
 fn the_page_on_tests_shows_this_test() -> Result<(), Box<dyn std::error::Error>> {
     let page = include_str!("../docs/testing.md");
@@ -193,7 +193,7 @@ fn the_page_on_tests_shows_this_test() -> Result<(), Box<dyn std::error::Error>>
     Ok(())
 }
 
-/// Tokens for PTX lines in addition to those of the instruction tables.
+/// Tokens of PTX text that are in no instruction table.
 #[rustfmt::skip]
 const PTX_WORDS: &[&str] = &[
     ".version 8.8", ".target sm_90", ".address_size 64", ".visible .entry ", ".param ", ".reg ", ".global ", ".const ", ".align ",
@@ -220,7 +220,7 @@ const JSON_WORDS: &[&str] = &[
     "\"P0\":true", "\"c[0x3][0x1a4]\":", "\"0x", "\"r\":{", "\"v\":{", "\"a\":{", "\"c\":{", "\"l\":{", "\"m\":{", "\"x\":{",
 ];
 
-/// Returns a dictionary for libFuzzer, with one token per line.
+/// Returns a dictionary in the format of libFuzzer, with one token for each line.
 fn dictionary(words: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let quoted = |word: &str| format!("\"{}\"\n", word.replace('\\', "\\\\").replace('"', "\\\""));
     let all: std::collections::BTreeSet<String> = words.into_iter().map(|word| quoted(word.as_ref())).collect();

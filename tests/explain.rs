@@ -1,7 +1,9 @@
-//! Explanations: cases with their complete expected output, and properties of every rule.
+//! Tests of `explain`: cases with their complete expected output, and properties of the explanation
+//! of every rule.
 //!
-//! A file of `tests/explain/` begins with `; explain: AT TARGET`. The expected output is in the
-//! lines at its end that begin with `;=`. With `HALFBYTE_BLESS=1`, outputs that differ are updated.
+//! The first line of a file in `tests/explain/` is `; explain: AT TARGET`. The expected output is
+//! at the end of the file, in the lines that begin with `;=`. `HALFBYTE_BLESS=1` updates the
+//! expected outputs.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -60,7 +62,7 @@ fn cases_are_answered_as_written() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Compares the rules that the trace finds to match with the rule that selection applied.
+/// Compares the rules that match according to the trace with the rule that selection has applied.
 fn agree(target: Target, selection: &Selection, of: &Found, term: &str) -> Result<(), String> {
     let rules = TARGETS.rules(target);
     let row = |number: u32| &rules[number as usize];
@@ -77,14 +79,14 @@ fn agree(target: Target, selection: &Selection, of: &Found, term: &str) -> Resul
     }
 }
 
-/// The step-by-step trace of patterns agrees with the compiled rules on the witness kernels of
-/// every rule.
+/// The interpreter of rules that the trace uses agrees with the compiled rules, on the witness
+/// kernels of every rule.
 #[test]
 fn walks_agree_with_selection() {
     for target in [halfbyte::HALU, halfbyte::VP1] {
         let mut compared = 0;
         for rule in TARGETS.rules(target) {
-            // One witness of each check suffices.
+            // The first witness of each check is enough.
             for witness in rule.checks.iter().filter_map(|check| witnesses(check).unwrap().into_iter().next()) {
                 let module = Module::parse(&witness.text).unwrap();
                 let mut kernel = module.ir().kernels[0].clone();
@@ -155,7 +157,7 @@ fn calls_that_ask_for_nothing_are_told_so() {
     halfbyte(&["explain", "no/such.hb", "--at", "%a"]).fails(2, "no/such.hb");
 }
 
-/// A refusal has an explanation, too.
+/// If the target refuses a kernel, the explanation contains the refusal.
 #[test]
 fn refusals_are_answers() {
     let text = "kernel @k(%x: in bf16x2, %y: inout bf16x2) {\n^entry:\n  %i = item_id\n  %a = load %x[%i]\n  %b = load %y[%i]\n  \
@@ -178,7 +180,7 @@ fn json_says_the_same() {
     assert_eq!(answer["selection"][0]["words"][0]["asm"].as_str().map(|text| text.starts_with("LDG")), Some(true));
 }
 
-/// Every op of every example has an explanation on every target that accepts the kernel.
+/// `explain` succeeds for every op of every example, on every target that accepts the kernel.
 #[test]
 fn every_op_of_the_examples_is_explained() {
     let root = root().join("examples");
@@ -190,7 +192,7 @@ fn every_op_of_the_examples_is_explained() {
         let module = Module::parse(&text).unwrap();
         for kernel in &module.ir().kernels {
             let named = kernel.values.keys().filter_map(|value| kernel.value_name(value));
-            // Only one value in four is checked, to keep the test fast.
+            // Only one op in four is tested, to keep the test fast.
             for (at, target) in named.step_by(4).flat_map(|at| [(at, halfbyte::HALU), (at, halfbyte::VP1)]) {
                 let options = Options::new(target);
                 let at = format!("%{at}");

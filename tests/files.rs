@@ -1,5 +1,5 @@
-//! The text tests below `tests/files/`, and their coverage of all rules. With `HALFBYTE_BLESS=1`,
-//! whole outputs that differ are updated. `halfbyte test FILE` runs a single file.
+//! Runs the text tests in `tests/files/`, and tests that they cover all rules. `HALFBYTE_BLESS=1`
+//! updates complete expected outputs. `halfbyte test FILE` runs a single file.
 
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ fn all_pass_and_take_every_rule() {
     assert!(never.is_empty(), "{} rules are taken by no test:\n{}", never.len(), never.join("\n"));
 }
 
-/// Returns the files in a folder and its subfolders.
+/// Returns the files in a folder and in its subfolders.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -53,7 +53,7 @@ fn run(file: &Path) -> Result<(TestFile, Outcome), String> {
     Ok((tests, outcome))
 }
 
-/// Runs the tests of a file. Returns the rules that its kernels use.
+/// Runs the text tests of a file. Returns the rules that were applied to its kernels.
 fn passes(file: &Path) -> Result<Coverage, String> {
     let (mut tests, mut outcome) = run(file)?;
     if std::env::var_os("HALFBYTE_BLESS").is_some()

@@ -1,5 +1,5 @@
-//! FP8 conversions, compared with tables of their values: the nearest FP8 number is searched for
-//! among all of them.
+//! Tests of FP8 conversions. The expected result is found by a search through a table of all FP8
+//! numbers.
 
 use halfbyte::Module;
 use halfbyte::abi::{Target, Type};
@@ -8,7 +8,7 @@ use halfbyte::launch::{Engine, evaluate, execute};
 
 use crate::support::{program, with_passes};
 
-/// Returns the value of a byte, or `None` for NaN.
+/// Returns the number that a byte of an FP8 type represents, or `None` for NaN.
 fn value(ty: Type, byte: u8) -> Option<f64> {
     let (mantissa, bias) = if ty == Type::E4M3 { (3, 7) } else { (2, 15) };
     let (exponent, fraction) = (i32::from(byte & 0x7f) >> mantissa, f64::from(byte & ((1 << mantissa) - 1)));
@@ -22,7 +22,7 @@ fn value(ty: Type, byte: u8) -> Option<f64> {
     Some(if byte < 0x80 { magnitude } else { -magnitude })
 }
 
-/// Returns the byte of the nearest number; a tie goes to the even one.
+/// Returns the byte of the nearest FP8 number. A tie goes to the even byte.
 fn nearest(ty: Type, number: f64) -> u8 {
     if number.is_nan() {
         return 0x7f;
@@ -37,8 +37,8 @@ fn nearest(ty: Type, number: f64) -> u8 {
     magnitude | if number.is_sign_negative() { 0x80 } else { 0 }
 }
 
-/// Returns `f32` numbers around every number of the format, every midpoint, the overflow limits,
-/// and every power of two.
+/// Returns `f32` numbers near each number of the FP8 type, near each midpoint of two of them, near
+/// the overflow limits and near each power of two.
 fn singles(ty: Type) -> Vec<f32> {
     let finite: Vec<f64> = (0..0x80).filter_map(|byte| value(ty, byte)).filter(|value| value.is_finite()).collect();
     let middles = finite.windows(2).map(|pair| f64::midpoint(pair[0], pair[1]));
@@ -55,7 +55,7 @@ fn targets() -> [Target; 3] {
     [halfbyte::HALU, halfbyte::ptx(halfbyte::abi::Sm::DEFAULT), halfbyte::ptx(halfbyte::abi::Sm::ALL[0])]
 }
 
-/// Returns the result of a conversion on the evaluator, after a comparison with all engines.
+/// Returns the result of a conversion on the evaluator, and asserts that all engines agree.
 fn converted(from: Type, to: Type, items: u32, input: Vec<u8>) -> Vec<u8> {
     let text = format!(
         "kernel @k(%x: in {from}, %y: out {to}) {{\n^entry:\n  %i = item_id\n  %v = load %x[%i]\n  %r = fcvt.{to} %v\n  store %r, %y[%i]\n  ret\n}}\n"

@@ -1,5 +1,5 @@
-//! Code for whole groups of a fixed size. It must agree with the interpreter in bits, statistics
-//! and traps.
+//! Tests of native code for groups of a fixed size. Its results, statistics and traps must be those
+//! of the interpreter.
 
 use std::time::{Duration, Instant};
 
@@ -7,30 +7,30 @@ use halfbyte::abi::{Exceeded, Limits, Sm, Watchdog};
 use halfbyte::runtime::{Arg, Engine, Kernel, Launch, Stats};
 use halfbyte::{Module, Shape, Target};
 
-/// The direction of a buffer.
+/// The direction in which a kernel uses a buffer.
 #[derive(Clone, Copy)]
 enum Use {
     In,
     Out,
 }
 
-/// A kernel with its launches.
+/// A kernel and its launches.
 struct Case {
     text: &'static str,
     scalars: &'static [u32],
-    /// The directions and sizes in bytes of the buffers.
+    /// Direction and size in bytes of each buffer.
     buffers: &'static [(Use, usize)],
     shapes: &'static [([u32; 3], [u32; 3])],
-    /// `true` if the engine generates code for groups of the last shape.
+    /// `true` if the native engine generates code for groups of the size in the last shape.
     is_made: bool,
 }
 
 use Use::{In, Out};
 
-/// The statistics of a launch or the message of its trap, and the buffers.
+/// The statistics of a launch or the message of its trap, and the contents of the buffers.
 type Outcome = (Result<Stats, String>, Vec<Vec<u8>>);
 
-/// Returns `true` if this computer supports such code.
+/// Returns `true` if this computer supports native code for groups of a fixed size.
 fn is_here() -> bool {
     #[cfg(target_arch = "x86_64")]
     return std::env::var_os("HALFBYTE_ROWS").is_none()
@@ -42,7 +42,8 @@ fn is_here() -> bool {
     false
 }
 
-/// The number of guard bytes before and after each buffer, which no kernel may change.
+/// Number of guard bytes before and after each buffer. The test asserts that the kernel does not
+/// change them.
 const AROUND: usize = 40;
 
 fn launch(kernel: &Kernel, case: &Case, shape: Shape, engine: Engine, start: usize, budget: u64) -> Outcome {
@@ -61,7 +62,7 @@ fn launch(kernel: &Kernel, case: &Case, shape: Shape, engine: Engine, start: usi
     }
     let done = kernel.launch(Launch { engine, budget, ..Launch::new(shape, &mut args) });
     let done = done.map_err(|error| error.to_string());
-    // The memory after a trap is not defined.
+    // The contents of the buffers after a trap are undefined.
     let left = if done.is_ok() { all } else { Vec::new() };
     (done, left)
 }
@@ -91,7 +92,8 @@ fn on(case: &Case, target: Target) {
             }
         }
     }
-    // Only builds with assertions generate the code at the first launch.
+    // A build with debug assertions generates the code at the first launch, other builds at a later
+    // one.
     if cfg!(debug_assertions) && is_here() {
         let fresh = halfbyte::TARGETS.load(&binary.object).unwrap();
         let kernel = &fresh.kernels()[0];
@@ -175,7 +177,8 @@ fn pointers_that_a_loop_moves_on() {
     });
 }
 
-/// With the same group size, the positions of other groups depend on the number of groups.
+/// With a fixed group size, the indices of a group along the axes still depend on the number of
+/// groups.
 #[test]
 fn one_size_in_grids_of_any() {
     check(&Case {
@@ -288,7 +291,7 @@ fn what_lies_outside_is_the_trap_of_its_item() {
     });
 }
 
-/// A load whose result is unused, or a store that is never read, must still trap.
+/// A load traps even if its result is unused, and a store traps even if its value is never loaded.
 #[test]
 fn what_nobody_asks_for_traps_too() {
     for n in [1, 2, 9] {
@@ -312,7 +315,7 @@ fn what_nobody_asks_for_traps_too() {
     }
 }
 
-/// A group in a long loop polls the limits now and then.
+/// A group in a long loop polls the limits at intervals.
 #[test]
 fn long_loops_heed_limits() {
     let text = "kernel spin(n: i32, y: out i32) {
@@ -348,8 +351,8 @@ fn long_loops_heed_limits() {
     }
 }
 
-/// A group may be executed again because of what it has read, so code must not read memory that was
-/// already written.
+/// The engine may execute a group again after a part of its code, so this code must not load memory
+/// that it has already stored to.
 #[test]
 fn buffers_that_are_read_and_written() {
     check(&Case {

@@ -1,6 +1,6 @@
-//! The memory that compiler stages allocate for growing kernels: twice the kernel may take about
-//! twice the bytes. `cargo bench --bench growth` measures instructions and memory for much larger
-//! kernels.
+//! Tests of the memory that the compiler stages allocate. For a kernel of twice the size, a stage
+//! may allocate about twice as much. `cargo bench --bench growth` measures instructions and memory
+//! for much larger kernels.
 
 use halfbyte::pipeline::{Options, compile_object};
 use halfbyte::{Module, Sm, Target};
@@ -10,11 +10,11 @@ use halfbyte_inspect::view;
 use crate::allocator::allocated;
 use crate::growing::{self, KERNELS};
 
-/// Returns the number of bytes that a stage allocates for a kernel of the given size.
+/// Returns the number of bytes that a compiler stage allocates for a kernel of the given size.
 fn cost(kernel: &growing::Kernel, work: &str, target: Target, size: usize) -> u64 {
     let text = (kernel.write)(size);
     let options = Options { verify: false, ..Options::new(target) };
-    // A target may refuse a kernel; the refusal is measured, too.
+    // If a target refuses the kernel, the memory for the refusal is measured.
     match work {
         "explain" => {
             let module = Module::parse(&text).unwrap();
@@ -31,8 +31,8 @@ fn cost(kernel: &growing::Kernel, work: &str, target: Target, size: usize) -> u6
 }
 
 const SIZES: [usize; 2] = [500, 1000];
-/// The largest growth: a factor of two, with a margin for logarithmic terms and for vectors that
-/// double their capacity.
+/// Maximum growth of the allocated memory for a kernel of twice the size: a factor of two, and a
+/// margin for logarithmic terms and for vectors that double their capacity.
 const MOST: f64 = 2.6;
 
 #[test]

@@ -1,4 +1,5 @@
-//! Hostile folders, for every command that opens files; and outputs that would overwrite inputs.
+//! Tests of commands that open files, with folders that contain hostile files. Also tests that
+//! outputs do not overwrite inputs.
 #![cfg(unix)]
 
 use std::ffi::OsStr;
@@ -15,7 +16,7 @@ use crate::common::{Called, halfbyte, halfbyte_on};
 const LIB: &str = "fn one() -> i32 { 1 }\n";
 const KERNEL: &str = "kernel k(y: out i32) {\n  y[item_id()] = 1\n}\n; run: halu: @k items=1 -> y=[1]\n";
 
-/// The files of a hostile folder, and the expected message for each.
+/// Names of the hostile files, and the message that each of them must cause.
 const HOSTILE: [(&str, &str); 9] = [
     ("out", "outside"),
     ("passwd", "outside"),
@@ -28,8 +29,8 @@ const HOSTILE: [(&str, &str); 9] = [
     ("bytes", "UTF-8"),
 ];
 
-/// Creates a folder `in` with hostile files of the given extension. Also returns the socket that is
-/// one of them.
+/// Creates a folder `in` with hostile files of the given extension. Returns the folder that
+/// contains `in`, and the socket that is one of the files.
 fn tree(extension: &str) -> (tempfile::TempDir, UnixListener) {
     let folder = tempfile::tempdir().unwrap();
     let inside = folder.path().join("in");
@@ -52,7 +53,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Calls the program, which must end soon without a panic.
+/// Calls the program, and asserts that it ends soon and without a panic.
 #[track_caller]
 fn ends(args: &[&str], input: &str) -> Called {
     let start = Instant::now();
@@ -142,7 +143,7 @@ fn trees_with_strange_names_end() {
     assert_eq!(ends(&["check", text(&inside)], "").code, 0);
     fs::set_permissions(inside.join("folder.hb/below"), fs::Permissions::from_mode(0o0)).unwrap();
     let called = ends(&["check", text(&inside)], "");
-    // The superuser can still read the folder.
+    // The superuser can read the folder in spite of its permissions.
     assert!(called.code == 0 || called.err.contains("folder.hb/below: Permission denied"), "{}", called.err);
     fs::set_permissions(inside.join("folder.hb/below"), fs::Permissions::from_mode(0o700)).unwrap();
 }
@@ -158,8 +159,8 @@ fn lines_of_launches_name_regular_files() {
         let is_text = matches!(name, "out" | "passwd");
         let said = if said == "outside" { "regular file" } else { said };
         assert!(launched.contains(if is_text { "\"parse\"" } else { said }), "{name}: {launched}");
-        // Corpus lines may come from somebody else, so they may only name files in their own
-        // folder.
+        // The lines of a corpus may come from an untrusted source, so they may only name files in
+        // the folder of the corpus.
         let corpus = inside.join("lines.jsonl");
         fs::write(&corpus, line(&path)).unwrap();
         let counted = ends(&["corpus", text(&corpus)], "");
@@ -208,7 +209,8 @@ fn no_output_destroys_an_input() {
             halfbyte(call).fails(2, "; write the output to another file");
             assert_eq!(fs::read_to_string(file).unwrap(), KERNEL, "{call:?}");
         }
-        // `--out` rejects a kernel's file name extension, and otherwise a file that the call reads.
+        // `--out` must not be a file with the extension of a kernel, nor any other file that the
+        // call reads.
         let called = halfbyte(&["run", file, "--target", "halu", "--items", "1", "--out", &out]);
         called.fails(
             2,
@@ -222,7 +224,7 @@ fn no_output_destroys_an_input() {
     let call = ["run", text(&inout), "--target", "halu", "--items", "1", "--arg", &arg, "--out", &out];
     halfbyte(&call).fails(2, "the output would overwrite");
     assert_eq!(fs::read(&values).unwrap(), [1, 0, 0, 0]);
-    // Other files, and devices that are both input and output, may be written.
+    // Any other file may be overwritten, as may a device that is both input and output.
     let listing = folder.path().join("k.s");
     fs::write(&listing, "old").unwrap();
     halfbyte(&["compile", file, "--target", "halu", "-o", text(&listing)]).output();

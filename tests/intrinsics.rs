@@ -1,5 +1,5 @@
-//! Intrinsics for arbitrary instructions: the evaluated and the compiled bits agree, and invalid
-//! intrinsics are refused.
+//! Tests of intrinsics: the evaluator and the compiled code give the same bits for every
+//! instruction, and invalid intrinsics are refused.
 
 use std::path::Path;
 
@@ -7,7 +7,8 @@ use halfbyte::Module;
 use halfbyte::launch::Engine;
 use halfbyte_testkit::check::check;
 
-/// Returns a kernel with one intrinsic on up to three loaded operands.
+/// Returns a HALU kernel that loads up to three operands, applies an intrinsic to them, and stores
+/// the result.
 fn kernel(operands: &[&str], result: &str, intrinsic: &str) -> String {
     kernel_on("halu", operands, result, intrinsic)
 }
@@ -96,7 +97,7 @@ fn instructions_of_ptx_evaluated_and_compiled_agree() {
         let message = outcome(&kernel_on("ptx", &["i32"], "i32", intrinsic)).unwrap();
         assert!(message.contains(reason), "{intrinsic}: {message}");
     }
-    // An instruction of a later SM is refused with the SM that has it.
+    // If a later SM version introduced the instruction, the refusal names this SM version.
     let text = kernel_on("ptx", &["i32", "i32"], "i32", "add.s16x2 $d, $0, $1");
     let on = |sm| Module::parse(&text).unwrap().compile(halfbyte::ptx(sm));
     assert!(on(halfbyte::Sm::SM_90).is_ok());

@@ -1,5 +1,6 @@
-//! Intrinsics for VP1's instructions. Every computing instruction gives the same result as on the
-//! processor's own registers. For all others, the reason why they cannot be intrinsics is tested.
+//! Tests of intrinsics for VP1 instructions. An intrinsic of an instruction that computes gives the
+//! result of the instruction on the processor's registers. For every other instruction, the refusal
+//! states the reason.
 
 use std::path::Path;
 
@@ -16,7 +17,8 @@ use halfbyte_testkit::check::check;
 
 use crate::sequences::{Sequence, kernel, reason, register, sequences, template};
 
-/// Returns the lanes of `$r0` or `$v0` after the processor has executed the sequence.
+/// Returns the lanes of `$r0` or `$v0`, whichever holds the result, after the execution of the
+/// sequence.
 fn on_the_processor(sequence: &Sequence, state: &State) -> Vec<u64> {
     let mut state = state.clone();
     for bundle in &sequence.bundles {
@@ -90,11 +92,12 @@ fn evaluated_and_compiled_agree() {
     for (operands, result, intrinsic) in [
         (&[v, v, v, v][..], v, "vmul s rn fract 0x0 hi # s $0 s $1; vmac s rn fract 0x0 hi $d s $2 s $3"),
         (&[r, v, v, v], v, "vsub u $t0 $vc0 $1 $2; bvec $0 $vc0 sf 0x0 & vmad2 u factor rd int -0x1 lo $d u $1d u $3"),
-        // Instructions with masks do not use flags.
+        // The second instruction takes a mask and does not use flags.
         (&[v, v], v, "vec -0x2 0x54 $vc0 sf 0x0 & vmad2 u mask rn int 0x0 hi $d u $0d u $1"),
-        // One operand is the second register of one pair and the first of another.
+        // An operand can be the second register of one register pair and the first register of
+        // another.
         (&[v, v, v], v, "vlrp rn 0x0 $t0 $0d $2; vlrp rd 0x0 $t1 $1d $0; vmin u $d $t0 $t1"),
-        // The flags rotate a register quad.
+        // The flags select the rotation of the registers of a quad.
         (
             &[v, v, v, v, r],
             v,
@@ -112,7 +115,7 @@ fn evaluated_and_compiled_agree() {
             "mul $t0 $c0 $4 0x155; vsub u $t1 $vc0 $0 $1; bvec $4 $vc0 sf 0x0 & vlrpf rn 0x0 # $0q $c0 $1 $vc0 sf; \
              vmac u rn fract 0x0 hi $d u $0 u 0x0",
         ),
-        // The remaining steps of such an interpolation use a loaded vector.
+        // The later steps of an interpolation, which read a loaded vector.
         (
             &[v, v, v, v, v, r],
             v,
@@ -132,8 +135,8 @@ fn evaluated_and_compiled_agree() {
             "mov $vx $1; vsub u $t1 $vc3 $0 $1; vmul s rd fract 0x0 hi # u $2 u $3; \
              bvec $4 $vc3 sf 0x0 & vlrp4b s rn 0x2 $d $0q $c3 $c3 true $vc3 sf",
         ),
-        // The register number encodes the rounding, the shift and the half, also with adjacent
-        // operands and register tuples.
+        // The register number encodes the rounding, the shift and the half-word, also if operands
+        // are adjacent or form a register tuple.
         (
             &[v, v, v, r],
             v,
@@ -152,7 +155,7 @@ fn evaluated_and_compiled_agree() {
             "vsub u $t0 $vc0 $0 $1; vmul s rn int 0x0 lo # s $0 s $1; bvec $2 $vc0 sf 0x0 & vmac2 u factor rn int 0x3 lo # u $1 $1; \
              vec 0x7 -0x9 $vc0 sf 0x0 & vmac2 s factor rd fract 0x1 lo $t1 s $t0 $1; vlrp rn 0x0 $d $0d $t1",
         ),
-        // The flags of two registers are expanded.
+        // `bvec` takes its flags from two `$vc` registers.
         (&[v, v, r], v, "vsub u $t0 $vc1 $0 $1; bvec $2 $vc1 sf 0x7 & vmad2 s factor rn fract 0x0 hi $d s $0d s $1"),
         (
             &[v, v, r],
@@ -195,8 +198,8 @@ fn evaluated_and_compiled_agree() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// Tests every number of the third register of `vmac2`, one intrinsic each, with all operands live
-/// at once.
+/// Tests all numbers of the third register of `vmac2`, by one intrinsic for each number. All
+/// operands are live at once.
 #[test]
 fn every_number_of_a_third_register() {
     let mut failed = Vec::new();

@@ -1,6 +1,6 @@
-//! Launches of no item, of one item, and with a partial last tile. Every target must give the
-//! evaluator's bits and write nothing else. `HALFBYTE_ITEMS=1000003 cargo test item_counts::` makes
-//! the longest launch longer.
+//! Tests of launches with no item, with one item, and with an incomplete last tile. Every target
+//! must give the bits of the evaluator and write nothing else. `HALFBYTE_ITEMS=1000003 cargo test
+//! item_counts::` sets the number of items of the longest launch.
 
 use halfbyte::Module;
 use halfbyte::ir::generate::elements;
@@ -12,17 +12,17 @@ use crate::support::{agree, program, with_passes};
 
 const COUNTS: [u32; 8] = [0, 1, 2, 3, 4, 5, 15, 17];
 
-/// Returns the number of items in the longest launch: more than 16 bits can count, and not a
-/// multiple of any row or tile size.
+/// Returns the number of items of the longest launch. It exceeds 16 bits, and is no multiple of the
+/// size of a row or a tile.
 fn most() -> u32 {
     std::env::var("HALFBYTE_ITEMS").map_or(131_101, |count| count.parse().unwrap())
 }
 
-/// The number of words in a row of the image for `median.hb`.
+/// Width of the image for `median.hb` in 32-bit words.
 const WIDTH: u32 = 1000;
 
-/// Checks an example on HALU and VP1, with buffers that are `spare` elements longer than the
-/// launch.
+/// Compares an example on HALU and VP1 with the evaluator. The buffers are `spare` elements longer
+/// than the launch needs.
 fn check(example: &str, spare: u32, scalar: Option<u32>) {
     let path = root().join("examples").join(example);
     let file = Module::parse(&std::fs::read_to_string(path).unwrap()).unwrap();
@@ -36,7 +36,8 @@ fn check(example: &str, spare: u32, scalar: Option<u32>) {
     }
 }
 
-/// Returns arguments with random contents, so that an excess write is visible.
+/// Returns arguments with random contents, so that a write outside of the expected elements is
+/// detected.
 fn arguments(kernel: &Kernel, count: u32, scalar: Option<u32>) -> Vec<Vec<u8>> {
     let mut random = Random(count.into());
     let of = |param: &halfbyte::ir::Param| match (param.kind, scalar) {

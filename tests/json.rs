@@ -1,5 +1,5 @@
-//! The output of commands with `--json`, validated against the schemas in `docs/json/` by an
-//! independent validator.
+//! Tests of the output of commands with `--json`. An independent validator checks it against the
+//! schemas in `docs/json/`.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::common::{Called, halfbyte, halfbyte_on, root};
 
-/// Returns the JSON object that a call printed as its only line, after validating it against
-/// `docs/json/<command>.schema.json`.
+/// Asserts that a call printed one JSON object as its only line, and that the object is valid by
+/// `docs/json/<command>.schema.json`. Returns the object.
 #[track_caller]
 pub fn object(command: &str, called: &Called) -> Value {
     assert_eq!(called.out.lines().count(), 1, "{}{}", called.out, called.err);
@@ -21,7 +21,7 @@ pub fn object(command: &str, called: &Called) -> Value {
     found
 }
 
-/// Validates an object against a schema.
+/// Returns an error if an object is not valid by the schema of a command.
 fn wrong_with(command: &str, found: &Value) -> Result<(), String> {
     let path = root().join(format!("docs/json/{command}.schema.json"));
     let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
@@ -31,7 +31,7 @@ fn wrong_with(command: &str, found: &Value) -> Result<(), String> {
     schemas.validate(found, number).map_err(|wrong| format!("{wrong:#}"))
 }
 
-/// Returns the schemas of all commands that have one.
+/// Returns the schemas of all commands, by the name of the command.
 fn schemas() -> BTreeMap<String, Value> {
     let of = |entry: std::io::Result<std::fs::DirEntry>| {
         let path = entry.unwrap().path();
@@ -44,7 +44,7 @@ fn schemas() -> BTreeMap<String, Value> {
 const ADD: &str = "kernel @add(%x: in i16x2, %y: inout i16x2) {\n^entry:\n  %i = item_id\n  %v = load %x[%i]\n  %w = load %y[%i]\n  \
                    %r = add.i16x2 %v, %w\n  store %r, %y[%i]\n  ret\n}\n";
 
-/// A kernel that VP1 refuses, with the error on its fourth line.
+/// A kernel that VP1 refuses. The refused op is on the fourth line.
 const ROOT: &str = "kernel @root(%a: f32, %y: out f32) {\n^entry:\n  %i = item_id\n  %r = fsqrt.f32 %a\n  store %r, %y[%i]\n  ret\n}\n";
 
 fn compile(args: &[&str], text: &str) -> Value {
@@ -52,7 +52,7 @@ fn compile(args: &[&str], text: &str) -> Value {
     object("compile", &halfbyte_on(&args, text.as_bytes()))
 }
 
-/// The schemas agree on the common members, and each schema states its command's name.
+/// All schemas describe the common members alike, and each schema contains the name of its command.
 #[test]
 fn schemas_agree_on_what_all_objects_have() {
     let schemas = schemas();
@@ -66,7 +66,7 @@ fn schemas_agree_on_what_all_objects_have() {
     }
 }
 
-/// Returns a call of a command that prints a JSON object.
+/// Returns the arguments of a call that prints a JSON object, for a command.
 fn call_of(command: &str) -> Vec<&str> {
     match command {
         "compile" => vec!["compile", "examples/axpy.hb", "--target", "halu", "--json"],
@@ -92,7 +92,7 @@ fn call_of(command: &str) -> Vec<&str> {
     }
 }
 
-/// Each schema rejects invalid members.
+/// Each schema rejects objects with invalid members.
 #[test]
 fn schemas_refuse_what_is_not_so() {
     for command in schemas().keys() {
@@ -165,7 +165,7 @@ fn compile_names_the_op_that_a_target_refuses() {
     }
 }
 
-/// An invalid call prints a message, even with `--json`.
+/// An invalid command line prints a message in place of an object, even with `--json`.
 #[test]
 fn a_wrong_call_has_no_object() {
     for call in [

@@ -1,10 +1,10 @@
-//! JUnit reports for CI systems, read with an XML parser.
+//! Tests of JUnit reports for CI systems, which an independent XML parser reads.
 
 use xml::reader::{EventReader, XmlEvent};
 
 use crate::common::{halfbyte, halfbyte_on};
 
-/// An element of a report: its depth, name, attributes and text.
+/// An XML element of a report.
 #[derive(Debug, PartialEq)]
 pub struct Element {
     pub depth: usize,
@@ -14,13 +14,14 @@ pub struct Element {
 }
 
 impl Element {
-    /// Returns an attribute, or an empty string if there is no such attribute.
+    /// Returns the value of an attribute, or an empty string if the element has no such attribute.
     pub fn attribute(&self, name: &str) -> &str {
         self.attributes.iter().find(|(of, _)| of == name).map_or("", |(_, value)| value)
     }
 }
 
-/// Reads a report. Asserts that it is well-formed and has only elements and attributes of JUnit.
+/// Parses a report. Asserts that it is well-formed and contains only elements and attributes of
+/// JUnit.
 #[track_caller]
 pub fn read(report: &str) -> Vec<Element> {
     let (mut elements, mut open) = (Vec::<Element>::new(), Vec::new());

@@ -1,6 +1,6 @@
-//! The kernels of the examples, and regression tests, on random arguments. The arguments contain
-//! NaNs with several payloads, subnormals, infinities, 0x80 and 0xff. Machine code must give the
-//! evaluator's bits.
+//! Tests of the kernels of the examples, and of regression tests, on random arguments. The
+//! arguments contain NaNs with several payloads, subnormals, infinities, 0x80 and 0xff. Machine
+//! code must give the bits of the evaluator.
 
 use halfbyte::args::bind::bind;
 use halfbyte::args::{Loader, ValueKind};
@@ -36,8 +36,8 @@ fn baseline() {
     assert_eq!(check_examples("examples/baseline", halfbyte::VP1), 5);
 }
 
-/// Regression tests: kernels that were once compiled wrongly. The first line of each describes the
-/// defect.
+/// Regression tests: kernels that were compiled wrongly in the past. The first line of each file
+/// describes the defect.
 #[test]
 fn regressions() {
     for_kernels("tests/regressions", |module, _| {
@@ -60,8 +60,9 @@ fn regressions() {
     });
 }
 
-/// Checks the kernels in a folder on a target, with launches as large as a random run line. Returns
-/// the number of kernels. A kernel without a run line for the target must be refused.
+/// Compares the kernels of a folder on a target with the evaluator, in launches of the size of a
+/// run line with random data. A kernel without a run line for the target must be refused. Returns
+/// the number of kernels.
 fn check_examples(folder: &str, target: Target) -> usize {
     let ways = [with_passes(target), without_passes(target)];
     let mut kernels = 0;
@@ -72,7 +73,7 @@ fn check_examples(folder: &str, target: Target) -> usize {
         }
         kernels += 1;
         let launch = Launch::of_run(&module.ir().kernels[0], runs).ok_or("no run line has random data")?;
-        // Kernels that need passes to compile are refused without passes.
+        // Without passes, the target may refuse a kernel that only compiles with passes.
         let taken =
             |options: &&Options| std::ptr::eq(*options, &ways[0]) || crate::support::program(module, options).is_ok();
         ways.iter().filter(taken).try_for_each(|options| check(module, options, &launch))
@@ -80,7 +81,8 @@ fn check_examples(folder: &str, target: Target) -> usize {
     kernels
 }
 
-/// Calls a closure with every kernel in a folder, as a module of its own, and with its run lines.
+/// Calls a closure for each kernel of a folder, with a module that contains only this kernel, and
+/// with its run lines.
 fn for_kernels(folder: &str, mut each: impl FnMut(&Module, &[RunLine]) -> Result<(), String>) {
     for entry in root().join(folder).read_dir().unwrap() {
         let path = entry.unwrap().path();
@@ -106,15 +108,15 @@ fn check(module: &Module, options: &Options, launch: &Launch) -> Result<(), Stri
     Ok(())
 }
 
-/// The size of a launch: its items, and template arguments. Scalar words keep their values, because
-/// they are sizes and distances. Buffers only keep their sizes.
+/// The shape and the template arguments of a launch. Scalars keep the values of the template,
+/// because they are sizes and distances. Buffers only keep their sizes.
 struct Launch {
     shape: Shape,
     args: Vec<Vec<u8>>,
 }
 
 impl Launch {
-    /// Returns the size of the first run line with random data.
+    /// Returns the launch of the first run line that has random data.
     fn of_run(kernel: &Kernel, runs: &[RunLine]) -> Option<Launch> {
         let is_random =
             |run: &&RunLine| run.first.args.iter().any(|(_, value)| matches!(value.kind, ValueKind::Random { .. }));
@@ -125,7 +127,7 @@ impl Launch {
         Some(Launch { shape: run.shape, args: bound.args })
     }
 
-    /// Returns a launch with 16 bytes per item in every buffer.
+    /// Returns a launch in which every buffer has 16 bytes for each item.
     fn of_vectors(kernel: &Kernel) -> Launch {
         let of = |param: &halfbyte::ir::Param| match param.kind {
             ParamKind::Scalar(ty) => vec![0; ty.bytes() as usize],
@@ -144,7 +146,8 @@ impl Launch {
     }
 }
 
-/// The checks above rely on this: the elements of one launch contain every edge value.
+/// The random elements of one launch contain every edge value, on which the other tests of this
+/// file rely.
 #[test]
 fn elements_hold_all_edge_values() {
     for &ty in Type::ALL {

@@ -1,11 +1,12 @@
-//! The kernel language on the command line: source positions in listings and traps, includes of
-//! files in the same folder, and `fmt`.
+//! Tests of the kernel language on the command line: source locations in listings and traps,
+//! includes of files in the same folder, and `fmt`.
 
 use std::path::{Path, PathBuf};
 
 use crate::common::halfbyte;
 
-/// Creates files in a folder of their own.
+/// Creates files in a new temporary folder. Returns the folder, and a closure that returns the path
+/// of a file.
 fn folder(files: &[(&str, &str)]) -> (tempfile::TempDir, impl Fn(&str) -> String + use<>) {
     let folder = tempfile::tempdir().unwrap();
     let path: PathBuf = folder.path().to_owned();
@@ -25,7 +26,7 @@ fn places_go_through_functions_to_words_and_traps() {
     let call = ["run", &file, "--target", "halu", "--items", "2", "--arg", "x=[1, 2]", "--arg", "y=zeros(2)"];
     halfbyte(&call).fails(1, "k.hb:3:35");
     let listing = halfbyte(&["compile", &file, "--target", "halu", "--emit", "listing"]);
-    // The multiplication is in the included file, so its position is that of the call.
+    // The multiplication is in the included file, so its source location is that of the call.
     assert!(listing.output().contains("7:11  let r = twice(at(x, i))"), "{}", listing.output());
     assert!(listing.output().contains("3:35  fn at("), "{}", listing.output());
     let plain = halfbyte(&["compile", &file, "--target", "halu", "--emit", "ir"]);

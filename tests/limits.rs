@@ -1,5 +1,5 @@
-//! Limits and cancellation on every engine: the evaluator, the interpreters, and native code with
-//! one and several threads.
+//! Tests of limits and of cancellation, on the evaluator, on the interpreters, and on native code
+//! with one thread and with several threads.
 
 use std::num::NonZero;
 use std::time::Duration;
@@ -11,7 +11,8 @@ use halfbyte::pipeline::{Options, compile};
 use halfbyte::runtime::{LaunchError, Program, Stats};
 use halfbyte::{Module, TARGETS, Target};
 
-/// A kernel whose items loop `n` times, uniformly, or divergently if `m` is not zero.
+/// A kernel whose items execute a loop `n` times. If `m` is not zero, the trip count depends on the
+/// item.
 const TEXT: &str = "
 kernel @round(%n: i32, %m: i32, %y: out i32) {
 ^entry:
@@ -46,7 +47,7 @@ fn program(target: Target) -> Program {
     halfbyte::TARGETS.load(&binary.object).unwrap()
 }
 
-/// Returns all pairs of target and engine.
+/// Returns all combinations of a target and an engine.
 fn routes() -> Vec<(Target, Engine)> {
     let several = Engine::Jit { threads: NonZero::new(4).unwrap() };
     let engines = [Engine::Interp, Engine::JIT, several];
@@ -72,7 +73,8 @@ fn exceeded(result: Result<Stats, LaunchError>) -> Exceeded {
     }
 }
 
-/// Native code returns now and then to count work, which changes neither results nor statistics.
+/// Native code stops at intervals to count the work. This changes neither the results nor the
+/// statistics.
 #[test]
 fn long_launches_come_to_the_same_on_all_engines() {
     for (n, m, items) in [(20_000, 0, 40), (100, 7, 600), (300_000, 1, 2)] {
@@ -125,13 +127,13 @@ fn a_launch_ends_at_its_work_and_time_and_when_it_is_cancelled() {
                 assert_eq!(exceeded(ended), expected, "{target} {engine}");
                 assert_eq!(watchdog.exceeded(), Some(expected));
             }
-            // The next launch completes native code whose generation was interrupted.
+            // The next launch generates the native code again after its generation was interrupted.
             assert!(run(&program, engine, None, 3, &mut arguments(5, m, 3)).is_ok(), "{target} {engine}");
         }
     }
 }
 
-/// The token is set while the launch is running.
+/// Another thread cancels the launch while it is running.
 #[test]
 fn a_launch_can_be_cancelled_from_another_thread() {
     for (target, engine) in routes() {

@@ -1,5 +1,5 @@
-//! The integration tests, in a single program with one module per subject. They are in the
-//! program's package, because only there does Cargo provide the program's path.
+//! The integration tests: one program, with one module for each subject. They belong to the package
+//! of the command-line tool, because only there does Cargo provide the path of the tool.
 #![allow(clippy::unwrap_used, clippy::panic, unreachable_pub)]
 
 mod aliases;
@@ -77,7 +77,7 @@ mod vp1_idle;
 mod warp_lockstep;
 mod wide_traps;
 
-// Modules that are shared with other tests and benches.
+// Modules that other tests and benchmarks use, too.
 #[path = "../benches/growth-code/kernels.rs"]
 mod growing;
 #[allow(dead_code)]

@@ -1,16 +1,17 @@
-//! Deliberate mistakes with the complete messages that they cause: `tests/mistakes/*.txt`.
-//! `HALFBYTE_BLESS=1` updates the messages.
+//! Tests of complete error messages: `tests/mistakes/*.txt` contains deliberate mistakes with the
+//! messages that they cause. `HALFBYTE_BLESS=1` updates the messages.
 //!
-//! A mistake begins with `## ` and a description. The call follows `$ `, in a folder with the text
-//! as `k.hb`. Without a call, the text is compiled for HALU. Lines that are not a kernel are placed
-//! in one ([`AROUND`]). The expected output follows `----`.
+//! A mistake begins with `## ` and a description. A line that begins with `$ ` is the command,
+//! which runs in a folder with the text as `k.hb`. Without such a line, the text is compiled for
+//! HALU. If the text is no complete kernel, the test places it in one ([`AROUND`]). The expected
+//! output follows `----`.
 
 use std::fmt::Write;
 use std::process::Command;
 
 use crate::common::root;
 
-/// The start and end of the kernel around lines that are not a kernel.
+/// The lines before and after a text that is no complete kernel.
 const AROUND: [&str; 2] =
     ["kernel @k(%a: f16x2, %b: i8x4, %n: i32, %x: in f16x2, %y: out f16x2) {\n^entry:\n  %i = item_id\n", "  ret\n}\n"];
 
@@ -35,7 +36,7 @@ fn read(file: &str) -> Vec<Mistake<'_>> {
 }
 
 impl Mistake<'_> {
-    /// Returns the program's current output for the mistake.
+    /// Returns the present output of the program for the mistake.
     fn answer(&self) -> String {
         let folder = tempfile::tempdir().unwrap();
         let is_whole = self.text.split('\n').any(|line| line.starts_with("kernel") || line.starts_with('!'));
@@ -52,7 +53,7 @@ impl Mistake<'_> {
             .output()
             .unwrap();
         assert_ne!(output.status.code(), Some(0), "{}: it is no mistake", self.name);
-        // `check` prints its result for each file on standard output.
+        // Standard output comes last, because `check` prints its result for each file there.
         let said = [output.stderr, output.stdout].concat();
         String::from_utf8(said)
             .unwrap()

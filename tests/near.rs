@@ -1,5 +1,5 @@
-//! Results that were recorded on a GPU, after `~=` in run lines, and the margins of their
-//! comparison.
+//! Tests of expected results that were recorded on a GPU and follow `~=` in run lines, and of the
+//! tolerance of their comparison.
 
 use std::path::Path;
 
@@ -13,13 +13,14 @@ fn checked(file: &str, text: &str) -> Outcome {
     check(file, text, Path::new(""), &Engine::ALL)
 }
 
-/// Returns the errors of a text, one line each.
+/// Returns the errors that `check` reports for a text, one for each line.
 fn failures(file: &str, text: &str) -> Vec<String> {
     let report = checked(file, text).failures;
     report.map_or(Vec::new(), |report| report.diagnostics().iter().map(ToString::to_string).collect())
 }
 
-/// Returns the errors of a kernel that applies an op to each `x`, with the results of its run line.
+/// Returns the errors that `check` reports for a kernel that applies an op to each element of `x`.
+/// `result` is the expected result in the run line.
 fn of_op(op: &str, ty: &str, x: &str, result: &str) -> Vec<String> {
     let text = format!(
         "kernel @k(%x: in {ty}, %y: out {ty}) {{\n^entry:\n  %i = item_id\n  %v = load %x[%i]\n  %r = {op}.{ty} %v\n  \
@@ -28,8 +29,8 @@ fn of_op(op: &str, ty: &str, x: &str, result: &str) -> Vec<String> {
     failures("k.hb", &text)
 }
 
-/// Returns the errors of the same kernel in PTX, of 32 or 64 bits; `stored` may store the result as
-/// bits.
+/// Returns the errors that `check` reports for the same kernel in PTX, with a type of 32 or 64
+/// bits. `stored` is a store of the result that may reinterpret its bits.
 fn of_inst(inst: &str, stored: &str, x: &str, result: &str) -> Vec<String> {
     let ty = inst.rsplit('.').next().unwrap();
     let (bits, bytes) = if ty == "f64" { (64, 8) } else { (32, 4) };
@@ -50,7 +51,7 @@ const NONE: &[&str] = &[];
 
 #[test]
 fn what_is_within_the_bound_of_the_manual_passes() {
-    // 1.4142135 is 0x3fb504f3; the results are two ulps above and below.
+    // 1.4142135 is 0x3fb504f3. The expected results are 2 ulp above and 2 ulp below.
     assert_eq!(of_op("fexp2", "f32", "[0.0, 0.5]", "y~=[1.0, 0x3fb504f5]"), NONE);
     assert_eq!(of_op("fexp2", "f32", "[0.0, 0.5]", "y~=[0x3f7ffffe, 0x3fb504f1]"), NONE);
     assert_eq!(of_op("fsin", "f32", "[0.5, 10.0]", "y~=[0.47944, -0.544]"), NONE);
@@ -81,7 +82,7 @@ fn what_is_beyond_it_fails_and_says_by_how_much() {
     ] {
         assert_eq!(of_op(op, ty, x, y).len(), 1, "{op} {y}");
     }
-    // `=` compares all bits.
+    // `=` requires equal bits.
     let equal = of_op("fexp2", "f32", "[0.0, 0.5]", "y=[1.0, 0x3fb504f4]");
     assert!(equal.len() == 1 && equal[0].contains("1 ulp apart; 1 of 2 elements differ"), "{equal:?}");
 }
@@ -93,7 +94,7 @@ fn where_nothing_is_approximated_it_is_equality() {
     assert!(off.len() == 1 && off[0].ends_with("1 ulp apart; 1 of 2 elements differ"), "{off:?}");
     assert_eq!(of_inst("sqrt.rn.f32", AS_FLOAT, "[4.0, 2.0]", "y~=[2.0, 1.4142137]").len(), 1);
     assert_eq!(of_inst("sqrt.approx.f32", AS_FLOAT, "[4.0, 2.0]", "y~=[2.0, 1.4142137]"), NONE);
-    // An explicit margin applies to exact ops, too.
+    // An explicit tolerance also applies to ops with exact results.
     assert_eq!(of_op("fsqrt", "f32", "[4.0, 2.0]", "y~=[2.0, 1.4142137] within(ulps=1)"), NONE);
 }
 
@@ -147,7 +148,7 @@ fn what_cannot_be_compared_so_is_said() {
     ] {
         assert_eq!(found, [message]);
     }
-    // The manual has no bound in this format, because the kernel approximates another type.
+    // There is no error bound for the result type, because the kernel approximates in another type.
     let text = "kernel @k(%x: in f32, %y: out f16) {\n^entry:\n  %i = item_id\n  %v = load %x[%i]\n  %e = fexp2.f32 %v\n  \
                 %r = fcvt.f16 %e\n  store %r, %y[%i]\n  ret\n}\n; run: ptx: @k items=1 x=[0.5] -> y~=[1.414]\n";
     assert_eq!(
@@ -163,7 +164,7 @@ fn a_launch_after_another_is_compared_so_too() {
     let text = |second: &str| {
         format!("{kernel}; run: halu, ptx: @k items=1 y=[0.5] -> y~=[1.4142137]\n; then: @k items=1 -> y~={second}\n")
     };
-    // The next launch continues with the result that is computed here.
+    // The next launch reads the computed result, not the expected one.
     assert_eq!(failures("k.hb", &text("[2.6651442]")), NONE);
     assert_eq!(failures("k.hb", &text("[2.665]")).len(), 1);
 }

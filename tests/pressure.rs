@@ -1,5 +1,5 @@
-//! Kernels with high register pressure: no spills while the values fit, and correct results if they
-//! do not. The same text always gives the same bytes.
+//! Tests of kernels with high register pressure. If the values fit in the registers, there are no
+//! spills. Otherwise, the results are still correct. The same text always gives the same bytes.
 
 use std::fmt::Write;
 
@@ -10,8 +10,8 @@ use halfbyte_ir::witness::Random;
 
 use crate::common::root;
 
-/// Returns a kernel that loads `count` values of a type, all live at once, and folds them from the
-/// last to the first.
+/// Returns a kernel that loads `count` values of a type, which are all live at once, and combines
+/// them from the last to the first.
 fn folding(ty: &str, op: &str, count: usize) -> String {
     let mut text = format!("kernel @fold(%x: in {ty}, %y: out {ty}) {{\n^entry:\n  %i = item_id\n");
     for k in 0..count {
@@ -31,8 +31,8 @@ fn compiled(text: &str) -> (Module, Binary) {
     (module, binary)
 }
 
-/// Compiles a kernel and compares it with the evaluator on random values. Returns the number of
-/// spills.
+/// Compiles a kernel and compares its results with the evaluator on random values. Returns the
+/// number of spills.
 fn spills_and_runs(text: &str, bytes: usize, count: usize) -> u32 {
     const ITEMS: u32 = 16;
     let (module, binary) = compiled(text);
@@ -61,7 +61,8 @@ fn more_than_there_are_registers_are_spilled_and_right() {
 
 #[test]
 fn wide_values_are_aligned_and_right() {
-    // Misaligned register pairs or quads cannot be encoded.
+    // The encoding has no misaligned register pairs or quads, so these kernels test their
+    // alignment.
     assert_eq!(spills_and_runs(&folding("i64", "sub", 40), 8, 40), 0);
     spills_and_runs(&folding("i8x16", "avg_u", 60), 16, 60);
 }

@@ -1,5 +1,5 @@
-//! A sample of everything that `halfbyte prove --full` runs: every rule, the half arithmetic and
-//! the encodings. `halfbyte prove NAME` runs a single subject.
+//! Runs a sample of the proofs of `halfbyte prove --full`: all rules, the arithmetic of halves, and
+//! the encodings. `halfbyte prove NAME` runs the proofs of one subject.
 
 use halfbyte_prove::prove::{Effort, Plan, prove, subjects};
 use rayon::prelude::*;
@@ -7,8 +7,8 @@ use rayon::prelude::*;
 #[test]
 fn a_sample_of_every_subject_holds() {
     let subjects = subjects(Effort::Sample).into_iter().filter(|subject| !subject.is_absent);
-    // The elementary functions of `f32` use the same code for all operands, so a sixteenth of the
-    // sample of `halfbyte prove` suffices.
+    // An elementary function of `f32` executes the same code for all operands, so a sixteenth of
+    // the usual sample is enough.
     let (long, subjects): (Vec<_>, Vec<_>) =
         subjects.partition(|subject| subject.part == "approx" && subject.name.ends_with(".f32"));
     assert!(subjects.len() > 1000, "{} subjects", subjects.len());
@@ -18,7 +18,7 @@ fn a_sample_of_every_subject_holds() {
         assert!(finding.cases > 200_000, "{}: {} cases", subject.name, finding.cases);
         assert_eq!(finding.failure, None, "{}", subject.name);
     }
-    // Some subjects take a thousand times as long as others, so each one is a separate task.
+    // Each subject is a separate task, because some take a thousand times as long as others.
     let failed: Vec<String> = subjects
         .par_iter()
         .with_max_len(1)

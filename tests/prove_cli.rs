@@ -1,8 +1,8 @@
-//! The command `prove`.
+//! Tests of the command `prove`.
 
 use crate::common::halfbyte;
 
-/// Returns the number of cases in the verdict.
+/// Returns the number of cases in the last line of the output.
 fn cases(output: &str) -> u64 {
     let verdict = output.lines().last().unwrap();
     let (_, cases) = verdict.split_once(": ").unwrap();

@@ -1,5 +1,5 @@
-//! ptxas accepts the compiled kernels: every example that an SM supports, on that SM. Skipped if
-//! ptxas is missing.
+//! Tests that ptxas accepts the compiled kernels: for each SM version, every example that it
+//! supports. The tests are skipped if ptxas is missing.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use halfbyte_testkit::runlines;
 
 use crate::common::root;
 
-/// Appends the kernel files in a folder and its subfolders.
+/// Appends the kernel files of a folder and its subfolders to `found`.
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -28,13 +28,13 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     found.sort();
 }
 
-/// Returns the PTX kernel of compiled code.
+/// Returns the kernel of compiled PTX code.
 fn text_of(code: &KernelCode) -> &halfbyte::isa::ptx::module::Kernel {
     &code.words.downcast_ref::<ptx::PtxKernel>().unwrap().kernel
 }
 
-/// Returns the kernels of the examples that an SM supports, each with a unique name. Also returns
-/// the kernels that are unexpectedly refused.
+/// Returns the kernels of the examples that an SM version supports, with unique names, and the
+/// kernels that are refused although they have a run line for `ptx`.
 fn kernels(sm: Sm) -> (Vec<KernelCode>, Vec<String>) {
     let mut paths = Vec::new();
     files(&root().join("examples"), &mut paths);
@@ -73,8 +73,8 @@ fn an_assembler_takes_every_example() {
     let ptxas = crate::ptx::ptxas();
     for sm in Sm::ALL {
         let (all, refused) = kernels(sm);
-        // Older SMs refuse what they lack; the default SM supports every kernel with a run line for
-        // `ptx`.
+        // An older SM version refuses the instructions that it lacks. The default SM version
+        // supports every kernel with a run line for `ptx`.
         assert!(sm != Sm::DEFAULT || refused.is_empty(), "{refused:#?}");
         assert!(!all.is_empty(), "{sm}");
         let Some(ptxas) = &ptxas else { continue };
@@ -87,7 +87,7 @@ fn an_assembler_takes_every_example() {
     }
 }
 
-/// Returns the possible attributes of an op on a type.
+/// Returns all attributes that an op can have on a type.
 fn attributes(op: Op, ty: Type) -> Vec<Attr> {
     match op.row().attr {
         AttrKind::Float(_) => {
@@ -114,8 +114,8 @@ fn attributes(op: Op, ty: Type) -> Vec<Attr> {
     }
 }
 
-/// Returns the text of a one-op kernel that stores its results, or `None` if a result cannot be
-/// stored.
+/// Returns the text of a kernel with one op, extended by stores of its results, or `None` if a
+/// result cannot be stored.
 fn stored(kernel: &Kernel, name: &str) -> Option<String> {
     let text = kernel.to_string();
     let (head, body) = text.split_once(") {\n")?;
@@ -123,7 +123,7 @@ fn stored(kernel: &Kernel, name: &str) -> Option<String> {
     let (mut params, mut stores) = (Vec::new(), String::new());
     for (number, &inst) in kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts).enumerate() {
         let Some(result) = kernel.result(inst) else { continue };
-        // Unnamed values print as numbers, in the order of their instructions.
+        // An unnamed value is printed as a number, in the order of the instructions.
         let line = body.lines().filter(|line| line.contains(" = ")).nth(number)?;
         let value = line.trim().split(' ').next()?;
         let ty = kernel.ty(result);
@@ -146,7 +146,8 @@ fn stored(kernel: &Kernel, name: &str) -> Option<String> {
     Some(format!("{head}{separator}{}) {{\n{body}", params.join(", ")))
 }
 
-/// Returns a module with a kernel for every op, with every type, source type and attribute.
+/// Returns a module with one kernel for each combination of an op, a type, a source type and an
+/// attribute.
 fn forms() -> Module {
     let mut text = String::new();
     let mut count = 0;
@@ -177,8 +178,9 @@ fn forms() -> Module {
     Module::named("forms", text).unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// Assembles one in `stride` forms of ops for every SM that supports them, with and without passes.
-/// Forms are grouped by the PTX version that they need.
+/// Compiles every `stride`-th combination of op, types and attribute for each SM version that
+/// supports it, with and without passes, and assembles the result. Kernels that need the same PTX
+/// version are assembled together.
 fn assemble_forms(stride: usize) {
     let Some(ptxas) = crate::ptx::ptxas() else { return };
     let module = forms();

@@ -1,5 +1,5 @@
-//! PTX to PTX: text without packed work is kept unchanged, and instructions without an equivalent
-//! op are kept as they are.
+//! Tests of PTX that is compiled to PTX. A kernel without packed work is not changed, and an
+//! instruction without an equivalent op is copied.
 
 use tempfile::TempDir;
 
@@ -7,8 +7,8 @@ use crate::common::{Called, halfbyte};
 
 const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
 
-/// Returns a kernel with a body on the registers `%f0` to `%f3` or `%r0` to `%r3`. `%r8` is `i`,
-/// and `%d2` the address of `x[i]`.
+/// Returns a PTX kernel with the given body. The body may use the registers `%f0` to `%f3` and
+/// `%r0` to `%r3`. `%r8` is the index `i`, and `%d2` the address of `x[i]`.
 fn kernel(hints: &str, body: &str) -> String {
     format!(
         ".visible .entry k(.param .u64 x)\n{hints}\n{{\n.reg .f32 %f<8>; .reg .b32 %r<9>; .reg .b64 %d<8>; .reg .b16 %h<4>; .reg .pred %p<4>;\n\
@@ -74,7 +74,7 @@ fn beside_packed_work_what_no_op_stands_for_stays_what_it_was() {
         assert!(called.out.contains(kept), "{kept}: {}", called.out);
     }
     assert_eq!(called.err, "");
-    // For other targets, the import translates the instruction to ops.
+    // For HALU, the import translates the instruction to several ops.
     let file = file(&text);
     for target in ["halu", "ptx"] {
         let listed = halfbyte(&["compile", &file.path, "--target", target, "--emit", "ir"]);
@@ -87,19 +87,20 @@ fn beside_packed_work_what_no_op_stands_for_stays_what_it_was() {
     }
 }
 
-/// Instructions that the assembler may fuse stay fusible in the output, packed ones included.
+/// If ptxas may fuse a product and a sum of the source, it may also fuse them in the output, even
+/// if they are packed.
 #[test]
 fn what_the_assembler_may_fuse_it_still_may() {
     let fused =
         "ld.global.b32 %r0, [%d2];\nmul.f16x2 %r1, %r0, %r0;\nadd.f16x2 %r2, %r1, %r0;\nst.global.b32 [%d2], %r2;";
     let called = compiled(&kernel("", fused), &[]);
     assert!(called.out.contains("mul.f16x2") && called.out.contains("add.f16x2"), "{}", called.out);
-    // A sum without a product rounds the same in either case.
+    // A sum without a product has the same result with and without fusion.
     let alone = "ld.global.b32 %r0, [%d2];\nadd.f16x2 %r2, %r0, %r0;\nst.global.b32 [%d2], %r2;";
     assert!(compiled(&kernel("", alone), &[]).out.contains("add.rn.f16x2"));
     let called = compiled(&kernel("", fused), &["--contract"]);
     assert!(called.out.contains("fma.rn.f16x2") && !called.out.contains("mul.f16x2"), "{}", called.out);
-    // An explicit rounding mode forbids fusion.
+    // An explicit rounding modifier forbids fusion.
     let rounded = fused.replace("mul.f16x2", "mul.rn.f16x2");
     let called = compiled(&kernel("", &rounded), &["--contract"]);
     assert!(called.out.contains("mul.rn.f16x2") && called.out.contains("add.rn.f16x2"), "{}", called.out);
@@ -113,7 +114,8 @@ fn which_way_a_free_sum_was_taken_is_said() {
         let all = ["run", &file.path, "--grid", "1", "--block", "1", "--arg", "x=[0x3f800001]", "--print", "bits"];
         halfbyte(&[&all[..], more].concat())
     };
-    // (1 + 2^-23) squared is 1 + 2^-22 + 2^-46; only a fused subtraction keeps the last term.
+    // The square of 1 + 2^-23 is 1 + 2^-22 + 2^-46. Only a fused subtraction preserves the last
+    // term.
     let rounded = run(&["--target", "halu"]);
     assert_eq!(rounded.out.trim(), "x=[0x34000000]");
     assert!(rounded.err.contains("note: @k permits the assembler to fuse a sum with products"), "{}", rounded.err);
@@ -131,13 +133,13 @@ fn which_way_a_free_sum_was_taken_is_said() {
 
 #[test]
 fn what_the_machine_lacks_is_not_given_back_as_it_was() {
-    // For another SM, the output's `.target` is that SM.
+    // For another SM version, `.target` in the output names that SM version.
     let body = "ld.global.b32 %r0, [%d2];\ntanh.approx.f32 %f0, %r0;\nst.global.f32 [%d2], %f0;";
     let text = kernel("", body).replace("tanh.approx.f32 %f0, %r0", "mov.b32 %f1, %r0;\ntanh.approx.f32 %f0, %f1");
     let file = file(&text);
     let called = halfbyte(&["compile", &file.path, "--target", "ptx", "--sm", "75"]);
     assert!(called.code == 0 && called.out.contains(".target sm_75"), "{}{}", called.out, called.err);
-    // In a kernel with packed work, function calls are inlined.
+    // If a kernel has packed work, the compiler inlines its function calls.
     let function = ".func (.reg .b32 r) twice(.reg .b32 a) { add.f16x2 r, a, a; ret; }\n";
     let body = "ld.global.b32 %r0, [%d2];\ncall (%r1), twice, (%r0);\nst.global.b32 [%d2], %r1;";
     let called = compiled(&(function.to_owned() + &kernel("", body)), &[]);
@@ -172,7 +174,7 @@ fn functions_are_given_back_with_the_kernels_that_call_them() {
         assert_eq!(called.out.matches(once).count(), 1, "{once}: {}", called.out);
     }
     assert!(!called.out.contains("unused"), "{}", called.out);
-    // The output parses again, and computes the same.
+    // The output can be parsed, and computes the same results as the source.
     let (before, after) = (file(&text), file(""));
     std::fs::write(&after.path, &called.out).unwrap();
     for name in ["k", "also", "twice_as_much"] {

@@ -1,5 +1,5 @@
-//! Fused multiply-add of bfloat16 on machines without such an instruction. It is computed in `f32`,
-//! and tested on triples for which double rounding would create ties.
+//! Tests of the fused multiply-add of bf16 on SM versions without such an instruction. It is
+//! computed in `f32`, and tested on triples for which double rounding would create ties.
 
 use halfbyte::{Module, Sm};
 
@@ -17,18 +17,19 @@ const KERNEL: &str = "kernel @fused(%a: in bf16x2, %b: in bf16x2, %c: in bf16x2,
 }
 ";
 
-/// The exponents of the first factor: products around 1, of the largest size, subnormal ones, and
-/// ones at which `f32` loses bits.
+/// Biased exponents of the first factor. The products are around 1, of the largest size, subnormal,
+/// or so small that `f32` loses bits.
 const EXPONENTS: [u32; 6] = [127, 254, 253, 2, 1, 0];
-/// The differences between the exponents of the product and the addend.
+/// Differences between the exponents of the product and of the addend.
 const BELOW: [u32; 14] = [0, 1, 7, 8, 9, 15, 16, 17, 23, 24, 25, 26, 40, 90];
 
-/// Returns the bits of a number with an eight-bit significand.
+/// Returns the bits of a bf16 number with an eight-bit significand.
 const fn bf16(negative: bool, exponent: u32, significand: u32) -> u16 {
     ((negative as u32) << 15 | exponent << 7 | significand & 127) as u16
 }
 
-/// Returns triples whose product is a bfloat16 or a midpoint between two.
+/// Returns operands of a fused multiply-add whose product is a bf16 number or a midpoint of two
+/// bf16 numbers.
 fn triples() -> Vec<[u16; 3]> {
     let mut triples = Vec::new();
     for (a, b) in (128..256u32).flat_map(|a| (a..256).map(move |b| (a, b))) {
@@ -38,7 +39,7 @@ fn triples() -> Vec<[u16; 3]> {
             continue;
         }
         for (exponent, below) in EXPONENTS.into_iter().flat_map(|e| BELOW.map(|below| (e, below))) {
-            // The second factor is around 1, so that the product has the exponent of the first.
+            // The second factor is around 1, so the product has the exponent of the first factor.
             let addend = exponent.saturating_sub(below);
             for (signs, significand) in (0..4).flat_map(|signs| [128, 129, 255].map(|s| (signs, s))) {
                 let (minus, less) = (signs & 1 != 0, signs & 2 != 0);

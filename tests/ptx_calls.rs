@@ -1,12 +1,12 @@
-//! PTX kernels with functions and local variables: the imported kernel gives the same results as
-//! the text.
+//! Tests of PTX kernels with functions and local variables. The imported kernel must give the
+//! results of direct execution.
 
 use halfbyte::import_ptx::{Host, Shape, import};
 use halfbyte::launch::evaluate;
 
 const ITEMS: u32 = 8;
 
-/// Returns a kernel that stores a word per item in `y`: `%r0` is the item, `%r9` the stored word.
+/// Returns a PTX kernel that stores `%r9` for each item in `y`. `%r0` is the item index.
 fn text(functions: &str, body: &str) -> String {
     format!(
         ".version 8.0\n.target sm_90\n.address_size 64\n{functions}\n.visible .entry k(.param .u64 y, .param .align 8 .b8 s[16])\n{{
@@ -17,7 +17,7 @@ st.global.b32 [%d0], %r9; ret; }}\n"
     )
 }
 
-/// Returns the words that direct execution and the imported kernel store.
+/// Returns the bytes that a text stores in direct execution and after import.
 #[track_caller]
 fn both(text: &str) -> (Vec<u8>, Vec<u8>) {
     let module = import("k.ptx", text, Shape::default()).unwrap_or_else(|report| panic!("{report}\n{text}"));
@@ -56,7 +56,7 @@ add.s32 %a, %a, 1000; st.local.b32 [%b1], %a; ret; }
         "call (%r1), twice, (%r0); call (%r2), twice, (%r1); call (%r9), twice, (%r2);",
         "call (%r9), fewer, (%r0);",
         "{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r0; call.uni (b), fewer, (a); ld.param.b32 %r9, [b]; }",
-        // Registers and local variables of a function start at zero in each call.
+        // The registers and local variables of a function are 0 at the start of each call.
         "mov.b32 %r2, 0; more: call (%r3), fewer, (%r0); call (%r4), counts, (%r0); add.s32 %r9, %r9, %r3; add.s32 %r9, %r9, %r4;
          add.s32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, 3; @%p0 bra more;",
         ".param .align 8 .b8 a[16]; .param .align 8 .b8 b[16]; st.param.b32 [a], %r0; st.param.b32 [a+8], 50;
@@ -78,24 +78,25 @@ add.s32 %a, %a, 1000; st.local.b32 [%b1], %a; ret; }
         // The address of a local variable is passed through two functions.
         ".local .b32 l; st.local.b32 [l], %r0; mov.u64 %d2, l; cvta.local.u64 %d3, %d2; { .param .b64 a; st.param.b64 [a], %d3;
          call.uni outer, (a); } ld.local.b32 %r9, [l];",
-        // Indexed branches: to a single label, to several labels with duplicates, with a guard, and
-        // in a loop.
+        // Indexed branches: to one label, to several labels with duplicates, with a guard, and in a
+        // loop.
         "t: .branchtargets a, a; and.b32 %r1, %r0, 1; brx.idx %r1, t; mov.b32 %r9, 5; a: add.s32 %r9, %r9, 1;",
         "t: .branchtargets a, b, a, c, d; min.u32 %r1, %r0, 4; brx.idx %r1, t; a: mov.b32 %r9, 1; bra d; b: mov.b32 %r9, 2; c: add.s32 %r9, %r9, 3;
          d: add.s32 %r9, %r9, 4;",
         "t: .branchtargets a, b, c; min.u32 %r1, %r0, 2; setp.ne.s32 %p0, %r0, 1; @!%p0 brx.idx %r1, t; mov.b32 %r9, 6; bra c; a: b: mov.b32 %r9, 7; c:",
         "t: .branchtargets a, b, c; mov.b32 %r1, 0; a: add.s32 %r9, %r9, %r0; b: add.s32 %r9, %r9, 10; add.s32 %r1, %r1, 1; min.u32 %r2, %r1, 2;
          @%p0 bra d; setp.gt.u32 %p0, %r0, 3; brx.idx %r2, t; c: add.s32 %r9, %r9, 100; d:",
-        // The carry flag is not kept across calls, in either direction. It is kept if the guarded
-        // call is not executed.
+        // A call does not pass the carry flag to the function or back. If the guard of the call is
+        // false, the carry flag keeps its value.
         "mov.b32 %r1, -1; add.cc.u32 %r1, %r1, 1; call leaves, (1); addc.u32 %r9, 0, 0;",
         "mov.b32 %r1, -1; add.cc.u32 %r1, %r1, 1; call (%r2), carries; mad.lo.u32 %r9, %r2, 10, 5;",
         "mov.b32 %r1, -1; setp.gt.u32 %p0, %r0, 3; add.cc.u32 %r1, %r1, 1; @%p0 call (%r2), carries; addc.u32 %r9, 0, 0;",
         // A variable in an inner block shadows an outer one of the same name.
         ".local .b32 l; st.local.b32 [l], 5; { .local .b32 l; st.local.b32 [l], %r0; } ld.local.b32 %r9, [l]; add.s32 %r9, %r9, %r0;",
-        // Special registers as operands of conversions, and the axis `w`, which does not exist.
+        // Special registers as operands of conversions, and the component `w` of `%ctaid`, which is
+        // always 0.
         "cvt.u64.u32 %d2, %tid.x; cvt.u32.u64 %r9, %d2; cvt.u32.u16 %r1, %ntid.x; add.u32 %r9, %r9, %r1; mov.u32 %r2, %ctaid.w; add.u32 %r9, %r9, %r2;",
-        // Parameters accessed by their addresses.
+        // Parameters that are read by their addresses.
         "mov.b64 %d2, s; ld.param.u32 %r1, [%d2+8]; ld.param.u32 %r2, [s]; add.s32 %r9, %r1, %r2;",
         "mov.b64 %d2, s; cvta.param.u64 %d3, %d2; ld.u32 %r9, [%d3+12];",
     ] {

@@ -1,5 +1,5 @@
-//! The carry flag on every route, compared with wide integers: random chains of additions,
-//! subtractions and multiplications.
+//! Tests of the carry flag: random chains of additions, subtractions and multiplications, on every
+//! route. The expected results come from arithmetic on wide integers.
 
 use halfbyte::ir::witness::Random;
 use halfbyte::isa::ptx::Inst;
@@ -10,14 +10,14 @@ use halfbyte::launch::Engine;
 
 use halfbyte_testkit::harness::{Arg, Execution, Language, LaunchOptions, Request, Size, launch};
 
-/// The number of registers of each width in the chains.
+/// Number of registers of each width that the chains use.
 const COUNT: u32 = 4;
 const ITEMS: u32 = 40;
-/// The number of bytes per item: the registers of both widths.
+/// Number of bytes for each item, which hold the registers of both widths.
 const ITEM: usize = 64;
 
-/// A model with wide integers. `%r` and `%d` are the registers; `%p0` is true for odd items, `%p1`
-/// for none.
+/// Model of the instructions on wide integers. `r` and `d` hold the registers `%r` and `%d`. The
+/// predicate `%p0` is true for odd items, and `%p1` for no item.
 struct Model {
     r: [u64; COUNT as usize],
     d: [u64; COUNT as usize],
@@ -65,7 +65,8 @@ impl Model {
         let (first, second) = match words[0] {
             "mad" | "madc" => {
                 let signed = words.iter().any(|word| word.starts_with('s'));
-                // With extended operands, the product modulo 2^128 has all relevant bits.
+                // The operands are extended to 128 bits, so the product modulo 2^128 contains all
+                // bits of the result.
                 let extended = |x: u128| if signed { ((x << (128 - bits)) as i128 >> (128 - bits)) as u128 } else { x };
                 let product = extended(values[0]).wrapping_mul(extended(values[1]));
                 let half = if words.contains(&"hi") { product >> bits } else { product };
@@ -130,7 +131,7 @@ fn expected(lines: &[String], bytes: &[u8]) -> Vec<u8> {
     (0..).zip(bytes.chunks(ITEM)).flat_map(item).collect()
 }
 
-/// Every route that executes a text.
+/// All routes by which halfbyte executes a PTX text.
 const ROUTES: [(Execution, Option<Engine>); 7] = [
     (Execution::Ptx, Some(Engine::Interp)),
     (Execution::Ptx, Some(Engine::JIT)),
@@ -162,7 +163,7 @@ fn check(lines: &[String], seed: u64) {
     }
 }
 
-/// `HALFBYTE_CHAINS=100000 cargo test ptx_carry::` tests more chains.
+/// `HALFBYTE_CHAINS=100000 cargo test ptx_carry::` sets the number of chains.
 #[test]
 fn random_chains_agree_with_wide_integers_on_every_route() {
     let count = std::env::var("HALFBYTE_CHAINS").ok().and_then(|count| count.parse().ok()).unwrap_or(60);

@@ -1,5 +1,5 @@
-//! PTX from clang and nvcc is parsed, imported, compiled and run. The results of clang's PTX agree
-//! with the same C code on the host.
+//! Tests of PTX from clang and nvcc, which is parsed, imported, compiled and executed. The results
+//! of clang's PTX must be those of the same C code on the host.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ const GRID: u32 = 2;
 const BLOCK: u32 = 96;
 const SEEDS: u64 = 6;
 
-/// The compilers' outputs, with the number of kernels in each.
+/// Folder of each compiler's PTX, with the number of kernels in it.
 const FILES: [(&str, usize); 2] = [("clang", 13), ("nvcc", 10)];
 const CLANG: &str = "clang";
 
@@ -45,7 +45,7 @@ fn the_import_gives_the_bits_of_the_text() {
                 let before = arguments(kernel, GRID * BLOCK, false, seed);
                 let mut expected = before.clone();
                 evaluate(kernel, GRID * BLOCK, &mut expected).unwrap_or_else(|fault| panic!("{fault}\n{kernel}"));
-                // A launch of the text cannot pass an address within a structure.
+                // The arguments of a launch cannot contain an address inside a structure.
                 if let Ok(host) = &host {
                     let mut found = before.clone();
                     host.launch((GRID, BLOCK), &mut found).unwrap_or_else(|fault| panic!("{}: {fault}", kernel.name));
@@ -66,10 +66,12 @@ fn the_import_gives_the_bits_of_the_text() {
     }
 }
 
-/// Flags that round a half after each operation, as on a GPU; clang supports this since version 16.
+/// Flags for clang 16 or later, by which the host rounds a half after each operation, as a GPU
+/// does.
 const HOST_FLAGS: [&str; 5] = ["-DHOST", "-O1", "-ffp-contract=off", "-Xclang", "-ffloat16-excess-precision=none"];
 
-/// Builds the C file as a program for the host. Returns `None` if no clang supports the flags.
+/// Compiles the C file to a program for the host. Returns its path, or `None` if no clang supports
+/// the flags.
 fn host_program(folder: &Path) -> Option<PathBuf> {
     let clang = ["clang-19", "clang"].into_iter().find(|name| {
         let output = Command::new(name).args(HOST_FLAGS).args(["-fsyntax-only", "-x", "c", "/dev/null"]).output();
@@ -97,8 +99,8 @@ fn the_text_gives_the_bits_of_the_host() {
     for kernel in &imported(CLANG, Shape::default()).ir().kernels {
         let host = Host::load(CLANG, &source(CLANG), &kernel.name).unwrap();
         for seed in 0..SEEDS {
-            // Halves are of moderate size, so that no result is NaN: the payload of a NaN depends
-            // on the machine.
+            // The halves are neither very large nor very small, so that no result is a NaN, whose
+            // payload depends on the host.
             let mut found = arguments(kernel, GRID * BLOCK, true, seed);
             let input: Vec<u8> = found
                 .iter()

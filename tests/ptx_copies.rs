@@ -1,4 +1,5 @@
-//! Asynchronous copies to shared memory (`cp.async`), in direct execution and after import.
+//! Tests of asynchronous copies to shared memory (`cp.async`), in direct execution and after
+//! import.
 
 use std::path::PathBuf;
 
@@ -6,18 +7,18 @@ use tempfile::TempDir;
 
 use crate::common::{Called, halfbyte};
 
-/// The number of items, each of which copies to its own 16 bytes.
+/// Number of items. Each item copies 16 bytes to its own part of shared memory.
 const ITEMS: u32 = 18;
 
 struct File {
     _folder: TempDir,
     path: String,
-    /// A file with the bytes 0, 1, 2, ...
+    /// Path of a file with the bytes 0, 1, 2 and so on.
     x: String,
 }
 
-/// Returns a kernel that copies from `x`, at `%d3`, to the tile, at `%s`, executes `body`, and
-/// stores the item's 16 bytes in `y`.
+/// Returns a PTX kernel that executes `body` and stores the item's 16 bytes of shared memory in
+/// `y`. `%s` is the address of these bytes, and `%d3` the address of the item's 16 bytes of `x`.
 fn file(version: &str, body: &str) -> File {
     let text = format!(
         ".version {version} .target sm_90 .address_size 64
@@ -48,8 +49,9 @@ impl File {
     }
 }
 
-/// Returns the expected output. Item `n` copies the bytes `16 n` to `16 n + 15`. It takes the first
-/// `taken` of `bytes` bytes; zeros follow up to `bytes`, and then the earlier contents.
+/// Returns the expected output. Item n copies from byte 16 n of `x` on. A copy of `bytes` bytes
+/// reads `taken` bytes and fills the rest with zeros. The bytes after it keep their earlier
+/// contents.
 fn expected(bytes: u32, taken: impl Fn(u32) -> u32) -> String {
     let byte = |at: u32| match (at / 16, at % 16) {
         (item, within) if within < taken(item).min(bytes) => at as u8,
@@ -99,30 +101,31 @@ fn as_many_bytes_as_are_taken_are_copied() {
     }
 }
 
-/// An access to copied bytes before the wait is a race with the copy, also by the item itself.
+/// An access to the copied bytes before the wait races with the copy, even if the same item copies
+/// and accesses them.
 #[test]
 fn who_is_too_early_is_told_of() {
     let copy = "cp.async.ca.shared.global [%s], [%d3], 16; cp.async.commit_group;";
     let others = "setp.ne.u32 %p1, %t, 0; selp.b32 %r2, 16, 0, %p1; sub.u32 %r3, %s, %r2;";
     let written = "which is written by a copy that item 0 has not waited for, at line 7";
     let races = [
-        // There is no wait, or a wait for another group, or the group is not committed.
+        // No wait at all, a wait for another group, and a copy that is in no committed group.
         (copy.to_owned(), written),
         (format!("{copy} cp.async.commit_group; cp.async.wait_group 1;"), ""),
         (format!("{copy} cp.async.wait_group 1;"), written),
         ("cp.async.ca.shared.global [%s], [%d3], 16; cp.async.wait_group 0;".to_owned(), written),
         ("cp.async.ca.shared.global [%s], [%d3], 16; cp.async.wait_all;".to_owned(), ""),
-        // A store to the copy's destination, and to its source.
+        // Stores to the destination and to the source of the copy.
         (format!("{copy} st.shared.u32 [%s], 7; cp.async.wait_all;"), written),
         (
             format!("{copy} st.global.u32 [%d3+12], 7; cp.async.wait_all;"),
             "store of the byte at global address 0xd0000000000000c, which is read by a copy that item 0 has not waited for",
         ),
         (format!("{copy} ld.global.u32 %r2, [%d3]; cp.async.wait_all;"), ""),
-        // Two copies to one address are not ordered.
+        // Two copies to the same address are not ordered.
         (format!("{copy} {copy} cp.async.wait_all;"), written),
         (format!("{copy} cp.async.wait_all; {copy} cp.async.wait_all;"), ""),
-        // Other threads see the copy after the wait and a subsequent barrier.
+        // Other items may read the copied bytes after the wait and a barrier that follows it.
         (format!("{copy} cp.async.wait_all; bar.sync 0; {others} ld.shared.u32 %r2, [%r3];"), ""),
         (
             format!("{copy} bar.sync 0; {others} ld.shared.u32 %r2, [%r3]; bar.sync 0; cp.async.wait_all;"),
@@ -163,7 +166,7 @@ fn what_no_copy_is_is_refused_at_its_place() {
             file(version, body).run(&["--target", target]).fails(1, told);
         }
     }
-    // An invalid access is reported for the copy itself.
+    // The error of an invalid copy refers to the copy instruction.
     let file = file("8.3", "cp.async.ca.shared.global [%s+512], [%d3], 16;");
     file.run(&["--target", "ptx"]).fails(1, "store of 16 bytes at shared address 0x200 is out of bounds");
     let file = self::file("8.3", "cp.async.ca.shared.global [%s], [%d3+4], 16;");

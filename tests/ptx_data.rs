@@ -1,5 +1,5 @@
-//! Tables of a PTX module: parsed, executed directly, imported, compiled, and written as tables of
-//! a module again.
+//! Tests of tables in PTX modules: they are parsed, executed directly, imported, compiled, and
+//! written to PTX again.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,8 @@ const GRID: u32 = 2;
 const BLOCK: u32 = 32;
 const SEEDS: u64 = 4;
 
-/// The files with the number of their kernels: one handwritten, and one from clang.
+/// PTX files with tables, each with the number of its kernels. The first one is handwritten, the
+/// second one is from clang.
 const FILES: [(&str, usize); 2] = [("tests/ptx/data/tables.ptx", 6), ("tests/ptx/clang/tables.ptx", 6)];
 
 fn source(file: &str) -> String {
@@ -33,7 +34,7 @@ fn imported(file: &str, text: &str) -> Module {
     import(file, text, shape).unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// Compiles the kernels of a module to PTX for an SM.
+/// Compiles the kernels of a module to PTX for an SM version.
 fn compiled(module: &Module, sm: Sm) -> Vec<KernelCode> {
     let options = Options::new(halfbyte::ptx(sm));
     let mut compiler = Compiler::new(module, &options);
@@ -61,9 +62,9 @@ fn everything_gives_the_bits_of_the_text() {
         let text = source(file);
         let module = imported(file, &text);
         assert_eq!(module.ir().kernels.len(), count);
-        // The output, and the result of importing it again. Pointers that are computed in 64 bits
-        // are split into halves in the output, which the import cannot follow; such a text runs
-        // only as its object.
+        // Compiles the handwritten file to PTX and imports the output again. The output for clang's
+        // file cannot be imported, because it splits pointers into 32-bit halves, so only its
+        // object is executed.
         let again = if file == FILES[0].0 { &[Sm::SM_75, Sm::SM_90][..] } else { &[] };
         let out: Vec<String> = again.iter().map(|&sm| ptx_text(compiled(&module, sm), sm, Some(file))).collect();
         let mut objects: Vec<Vec<u8>> = out.iter().map(|text| imported(file, text)).map(halu).collect();
@@ -79,7 +80,8 @@ fn everything_gives_the_bits_of_the_text() {
             let hosts: Vec<Host> = hosts.collect();
             for seed in 0..SEEDS {
                 let mut before = arguments(kernel, GRID * BLOCK, false, seed);
-                // Scalar counts of items and elements must fit the buffers.
+                // A scalar parameter is a number of items or elements, which must not exceed the
+                // buffers.
                 for (param, bytes) in kernel.given_params().iter().zip(&mut before) {
                     if bytes.len() == 4 {
                         bytes[0] = if name == "filter" { (GRID * BLOCK - 5) as u8 } else { 1 + (seed % 3) as u8 };
@@ -164,7 +166,7 @@ fn an_access_beyond_a_table_traps_everywhere() {
     }
 }
 
-/// Returns a kernel with tables; its body starts on line 7.
+/// Returns a PTX kernel with tables, whose body starts on line 7.
 fn kernel(tables: &str, body: &str) -> String {
     format!(
         ".version 8.0 .target sm_90 .address_size 64\n{tables}\n.entry k(.param .u64 p) {{\n.reg .b32 %r<9>; .reg .b64 %d<9>; \
@@ -267,7 +269,7 @@ fn kernels_of_a_file_share_what_they_write() {
     assert_eq!(read(&globals), 7);
     Host::load_with("k.ptx", &text, "w", &globals).unwrap().launch((1, 1), &mut []).unwrap();
     assert_eq!((read(&globals), read(&Globals::default())), (41, 7));
-    // Import does not support variables that change.
+    // Import refuses variables that a kernel writes.
     let error = import("k.ptx", &text, Shape::default()).unwrap_err().to_string();
     assert!(error.contains("written data of a module (`g`) is not supported"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! PTX files are read kernel by kernel: a refused kernel does not affect the others.
+//! Tests of PTX files with several kernels: if one kernel is refused, the others are still read.
 
 use std::path::PathBuf;
 
@@ -14,12 +14,12 @@ const TWICE: &str = ".visible .entry twice(.param .u64 x) {\n.reg .b32 %r<4>; .r
     ld.param.u64 %d0, [x]; mul.wide.u32 %d1, %r0, 4; add.s64 %d2, %d0, %d1;\nld.global.u32 %r1, [%d2]; add.u32 %r2, %r1, %r1;\n\
     st.global.u32 [%d2], %r2;\nret;\n}\n";
 
-/// A kernel whose surface instruction is on line 14 when it follows `twice`.
+/// A kernel with a surface instruction, which is on line 14 if the kernel follows `twice`.
 const PAINTS: &str =
     ".visible .entry paints(.param .u64 x) {\n.reg .b32 %r<4>;\nsuld.b.1d.b32.trap {%r0}, [x, {%r1}];\nret;\n}\n";
 
-/// A kernel that is parsed but cannot be imported, because one load reads a part of another's
-/// parameter bytes.
+/// A kernel that can be parsed but not imported, because one load reads a part of the parameter
+/// bytes that another load reads.
 const PARTS: &str = ".visible .entry parts(.param .u64 x, .param .align 8 .b8 s[16]) {\n.reg .b32 %r<4>; .reg .b64 %d<3>;\n\
     ld.param.u64 %d0, [s];\nld.param.u32 %r0, [s+4];\nld.param.u64 %d1, [x];\nst.global.u32 [%d1], %r0;\nret;\n}\n";
 
@@ -52,8 +52,8 @@ impl File {
     }
 }
 
-/// As in ptxas, the text's own version and target must support each instruction, whatever the
-/// requested target.
+/// As with ptxas, the `.version` and `.target` of the text must support each of its instructions.
+/// The requested target does not matter.
 #[test]
 fn what_version_and_target_lack_is_an_error_of_the_text() {
     let body = "mov.b32 %f0, %r1; tanh.approx.f32 %f0, %f0; mov.b32 %r2, %f0;\nst.global";
@@ -100,7 +100,7 @@ fn a_kernel_is_run_beside_one_that_is_refused() {
         called.fails(2, "did you mean");
         called.fails(2, "refused: paints");
     }
-    // A text without any valid kernel reports all its errors.
+    // If no kernel of a text is valid, all errors are reported.
     let called = file(&[PAINTS, &PAINTS.replace("paints", "draws")]).run(&["--target", "ptx"]);
     called.fails(1, "k.ptx:6:1");
     called.fails(1, "11:1");
@@ -157,12 +157,13 @@ fn checking_says_how_far_each_kernel_came() {
             "0 passed, 1 failed",
         ]
     );
-    // A launch that fails is not counted as run.
+    // A failed launch does not count as run.
     let called = file(&[TWICE, &copy("idle"), "// run: halu: @twice grid=1 block=3 x=[1, 2]\n"]).check(&[]);
     assert!(called.out.contains("read    @twice  1 launch: 0 run, 0 equal"), "{}", called.out);
     let called = file(&[TWICE, PAINTS, "// run: ptx: @paints grid=1 block=1 x=[1]\n"]).check(&[]);
     called.fails(1, "`@paints` is refused and cannot be run");
-    // A file with a single kernel gets only the line of the file, unless the kernel is refused.
+    // For a file with one kernel, `check` prints only the line of the file, unless the kernel is
+    // refused.
     let called = file(&[TWICE, RUN]).check(&[]);
     assert!(called.output().ends_with("1 launch on ir, halu, ptx\n1 passed, 0 failed\n"), "{}", called.out);
     let called = file(&[PAINTS]).check(&[]);
@@ -177,7 +178,7 @@ fn a_refusal_can_be_expected() {
     assert!(called.output().contains("1 launch on ir, halu, ptx; 1 refusal"), "{}", called.out);
     let other = paints.replace("ptx: surface", "ptx: a texture");
     file(&[TWICE, &other, RUN]).check(&[]).fails(1, "does not refuse this with a message that contains `a texture`");
-    // A refuse line in a kernel that is accepted applies to that kernel.
+    // A `refuse:` comment inside an accepted kernel applies to that kernel.
     let twice = TWICE.replace("mov.u32 %r0, %tid.x;", "mov.u32 %r0, %tid.x; // refuse: ptx: surface");
     file(&[&paints, &twice, RUN]).check(&[]).fails(1, "does not refuse this with a message that contains `surface`");
     let parts = PARTS.replace("[s+4];", "[s+4]; // refuse: halu: s");

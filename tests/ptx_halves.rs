@@ -1,12 +1,13 @@
-//! `.relu` and `.ftz` on halves, for which PTX and the IR define different bits. Every route must
-//! give the bits of an H100. PTX that is compiled from the IR must give the bits of the IR.
+//! Tests of `.relu` and `.ftz` on halves, which PTX and the IR define differently. On every route,
+//! PTX must give the bits of an H100. PTX that is compiled from the IR must give the bits of the
+//! IR.
 
 use serde_json::{Value, json};
 
 use crate::common::{halfbyte, halfbyte_on};
 
-/// The routes of PTX: direct execution, imported, and compiled from the import to machine code or
-/// PTX.
+/// Options for all routes of PTX: direct execution, execution of the import, and execution of
+/// machine code or PTX that is compiled from the import.
 const ROUTES: [&[&str]; 8] = [
     &["--via", "ptx"],
     &["--via", "ptx", "--engine", "jit"],
@@ -18,12 +19,12 @@ const ROUTES: [&[&str]; 8] = [
     &["--via", "recompiled", "--engine", "jit"],
 ];
 
-/// The number of lanes in a full run, in which every half is the first operand of one lane.
+/// Number of lanes in a complete test: each half is the first operand of one lane.
 const LANES: u32 = 1 << 16;
 const LEAST_NORMAL: i128 = 1 << 34;
 
-/// An instruction, and the instruction without modifiers from whose results the expected ones are
-/// derived.
+/// An instruction, and the same instruction without modifiers. The expected results are computed
+/// from the results of the latter.
 struct Case {
     inst: &'static str,
     base: &'static str,
@@ -65,18 +66,18 @@ impl Case {
         self.inst.starts_with("cvt")
     }
 
-    /// Returns the number of bytes of an operand and of a result.
+    /// Returns the sizes of an operand and of the result in bytes.
     fn widths(&self) -> [u32; 2] {
         let result = if self.is_packed() { 4 } else { 2 };
         [if self.converts() { 4 } else { result }, result]
     }
 
-    /// Returns the number of work items if every `step`-th lane is tested.
+    /// Returns the number of work items of a test of every `step`-th lane.
     fn items(&self, step: u32) -> u32 {
         LANES / step / if self.is_packed() { 2 } else { 1 }
     }
 
-    /// Returns a kernel that applies an instruction to its three buffers.
+    /// Returns a PTX kernel that applies an instruction to the elements of its three buffers.
     fn kernel(&self, inst: &str) -> String {
         let [operand, result] = self.widths();
         let operands = match inst.split('.').next() {
@@ -113,7 +114,7 @@ impl Case {
             .to_string()
     }
 
-    /// Returns the operands of all lanes, in three buffers.
+    /// Returns three buffers with the operands of all lanes.
     fn operands(&self, step: u32) -> [Vec<u8>; 3] {
         let lanes = (0..LANES / step)
             .map(|n| n * step + mixed(n) % step)
@@ -121,7 +122,8 @@ impl Case {
         let width = if self.converts() { 4 } else { 2 };
         let mut all = [const { Vec::new() }; 3];
         for (lane, operands) in lanes.enumerate() {
-            // A packed conversion takes its two lanes from two buffers.
+            // A packed conversion reads its two lanes from two buffers, so it has half as many
+            // elements.
             if self.converts() && self.is_packed() && lane as u32 >= self.items(step) {
                 break;
             }
@@ -133,7 +135,7 @@ impl Case {
     }
 
     /// Returns the expected result of a lane. `base` is the result of the instruction without
-    /// modifiers on flushed operands.
+    /// modifiers, on operands that were flushed to zero if necessary.
     fn expected(&self, base: u16, operands: [u16; 3]) -> u16 {
         let (bf16, mut result) = (self.inst.contains("bf16"), base);
         let infinity = if bf16 { 0x7F80 } else { 0x7C00 };
@@ -152,7 +154,7 @@ impl Case {
         if self.has("relu") && !is_nan && result & 0x8000 != 0 { 0 } else { result }
     }
 
-    /// Returns the exact result in units of 2^-48, if the operands are finite.
+    /// Returns the exact result in units of 2^-48, or `None` if an operand is not finite.
     fn exact(&self, operands: [u16; 3]) -> Option<i128> {
         let units = |half: u16| {
             let (exponent, fraction) = (half >> 10 & 31, i128::from(half & 0x3FF));
@@ -176,8 +178,8 @@ fn mixed(n: u32) -> u32 {
     n ^ n >> 15
 }
 
-/// Returns three halves. Often the product is close to the smallest normal number, and the addend
-/// keeps the result there.
+/// Returns three halves for a lane. In many lanes, the product is close to the smallest normal
+/// number, and the sum with the addend is, too.
 fn halves(lane: u32) -> [u32; 3] {
     let (a, random) = (lane, mixed(lane));
     let (exponent, fraction) = (a >> 10 & 31, a & 0x3FF);
@@ -193,7 +195,8 @@ fn halves(lane: u32) -> [u32; 3] {
     [a, b & 0xFFFF, c]
 }
 
-/// Returns three `f32` operands; over all lanes they have every sign and exponent.
+/// Returns three `f32` operands for a lane. The operands of all lanes contain every sign and every
+/// exponent.
 fn singles(lane: u32) -> [u32; 3] {
     let tiny = 0x8000_0000 | lane;
     [
@@ -219,7 +222,7 @@ fn unhex(text: &str) -> Vec<u8> {
     (0..text.len() / 2).map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).unwrap()).collect()
 }
 
-/// Returns the halves in the last buffer of each launch.
+/// Returns the halves in the last buffer after each launch.
 fn launched(route: &[&str], lines: &[String]) -> Vec<Vec<u16>> {
     let called = halfbyte_on(&[&["launch", "--json"], route].concat(), (lines.join("\n") + "\n").as_bytes());
     let answer = |line: &str| {
@@ -240,7 +243,7 @@ fn relu_and_ftz_are_those_of_machines_when_ptx_is_imported() {
     agree(&ROUTES[2..], 16);
 }
 
-/// Compares the results of routes, lane by lane, with a model of the modifiers.
+/// Asserts that the results of several routes are those of a model of the modifiers, lane by lane.
 fn agree(routes: &[&[&str]], step: u32) {
     let operands: Vec<[Vec<u8>; 3]> = CASES.iter().map(|case| case.operands(step)).collect();
     let bases: Vec<String> = CASES
@@ -266,7 +269,7 @@ fn agree(routes: &[&[&str]], step: u32) {
                 case.expected(base, if case.has("ftz") { lanes.map(flushed) } else { lanes })
             })
             .collect();
-        // The sample must contain cases in which the modifiers matter.
+        // Asserts that the modifiers change the results of some lanes.
         let count = |is: &dyn Fn(u16, u16) -> bool| base.iter().zip(&results).filter(|&(&a, &b)| is(a, b)).count();
         if case.has("relu") {
             assert!(count(&|base, result| base == 0x8000 && result == 0) > 48 / step as usize, "{}: -0", case.inst);
@@ -295,7 +298,7 @@ fn agree(routes: &[&[&str]], step: u32) {
 fn modifiers_are_recognised_when_ptx_is_compiled_to_ptx() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("k.ptx");
-    // A kernel without packed work is returned unchanged.
+    // A kernel without packed work is compiled to PTX without changes.
     for case in CASES.iter().filter(|case| case.is_packed() && !case.has("satfinite")) {
         std::fs::write(&path, case.kernel(case.inst)).unwrap();
         let called = halfbyte(&["compile", &path.display().to_string(), "--target", "ptx", "--sm", "90"]);
@@ -305,7 +308,7 @@ fn modifiers_are_recognised_when_ptx_is_compiled_to_ptx() {
     }
 }
 
-/// Returns a kernel in the IR with an op on `%a`, `%b` and `%c`.
+/// Returns a kernel of the IR that applies an op to `%a`, `%b` and `%c`.
 fn of_ir(ty: &str, op: &str) -> String {
     let loads = ["a", "b", "c"].map(|name| format!("  %{name} = load %{name}_in[%i]\n")).concat();
     format!(
@@ -325,7 +328,7 @@ fn ptx_of_the_ir_has_the_bits_of_the_ir() {
         for (ty, sm) in types.iter().flat_map(|ty| ["75", "80", "90"].map(|sm| (ty, sm))) {
             let third = if op.starts_with("ffma") { ", %c" } else { "" };
             let kernel = of_ir(ty, &format!("%r = {op}.{ty} %a, %b{third}"));
-            // The products round to -0 or, for `f16`, to the smallest normal number.
+            // Operands whose products round to -0 or, for `f16`, to the smallest normal number.
             let numbers = if ty.starts_with("bf") {
                 [
                     ["-0.0", "0x8080", "0x8001", "1.0", "-1.0"],
@@ -361,7 +364,7 @@ fn ptx_of_the_ir_has_the_bits_of_the_ir() {
     }
 }
 
-/// HALU's own instruction keeps -0, as its seed specifies, and so does compiled code.
+/// A HALU instruction preserves -0 (seed 001, the HALU reference), and so does compiled code.
 #[test]
 fn halu_and_the_ir_keep_minus_zero() {
     let folder = tempfile::tempdir().unwrap();
@@ -376,7 +379,7 @@ fn halu_and_the_ir_keep_minus_zero() {
     assert!(listing.out.contains("HFMA2.RELU") && !listing.out.contains("HMNMX2"), "{}", listing.out);
 }
 
-/// A single instruction suffices if the addend rules out a result of -0.
+/// If the addend excludes the result -0, one instruction is enough.
 #[test]
 fn relu_is_the_instruction_where_no_result_is_minus_zero() {
     let folder = tempfile::tempdir().unwrap();

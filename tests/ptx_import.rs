@@ -1,5 +1,5 @@
-//! Imported PTX kernels, evaluated and compiled, give the bits of direct execution. The baselines
-//! also give the bits of the same kernels written in the IR.
+//! Tests of imported PTX kernels: evaluated and compiled, they give the bits of direct execution.
+//! The baseline kernels also give the bits of the same kernels written in the IR.
 
 use halfbyte::Target;
 use halfbyte::import_ptx::{Host, Shape, import};
@@ -25,8 +25,8 @@ fn the_baselines_are_the_kernels_written_in_ir() {
         assert!(!kernel.to_string().contains("ptr_add"), "{name}: {kernel}");
         let host = Host::load(&name, &source, &kernel.name).unwrap();
         assert_eq!(host.params().to_vec(), given(kernel), "{name}");
-        // For a machine without minimum and maximum the files use a comparison, which treats NaN
-        // and -0 differently.
+        // For SM versions without minimum and maximum, the baseline files use comparisons, which
+        // treat NaN and -0 differently.
         let ordinary = source.contains(" set.");
         for seed in 0..8 {
             let before = arguments(&ir, GRID * BLOCK, ordinary, seed);
@@ -43,7 +43,7 @@ fn the_baselines_are_the_kernels_written_in_ir() {
     }
 }
 
-/// Compiles a kernel for the targets that support it, and compares the results with direct
+/// Compiles a kernel for each of the targets that supports it, and compares the results with direct
 /// execution.
 fn compiled(name: &str, source: &str, targets: &[Target], seeds: u64) {
     let shape = Shape { grid: Some([GRID, 1, 1]), block: Some([BLOCK, 1, 1]) };
@@ -74,14 +74,14 @@ fn the_baselines_compile() {
         let bytes = |param: &halfbyte::ir::Param| match param.kind {
             ParamKind::Scalar(ty) | ParamKind::Buffer { elem: ty, .. } => ty.elem() == halfbyte::ir::Elem::I8,
         };
-        // VP1 supports only the kernels on bytes.
+        // VP1 only supports kernels whose parameters are bytes.
         let targets = [halfbyte::HALU, halfbyte::VP1];
         let targets = if ir.params.iter().all(bytes) { &targets[..] } else { &targets[..1] };
         compiled(&name, &source, targets, 2);
     }
 }
 
-/// Arithmetic on `f64`, and on `f32` with other rounding modes than to nearest.
+/// Kernel with arithmetic on `f64`, and on `f32` with rounding modes other than to nearest even.
 const DOUBLES: &str = "
     .version 7.8
     .target sm_90
@@ -145,13 +145,13 @@ fn doubles_and_roundings_become_ops() {
     ] {
         assert!(text.contains(op), "{op}\n{text}");
     }
-    // No `f64` op is lowered to integer arithmetic.
+    // The import replaces no op on `f64` by ops on integers.
     for op in ["concat", "split", "clz", "shr_u", "mul_hi"] {
         assert!(!text.contains(op), "{op}\n{text}");
     }
 }
 
-/// The registers of random instructions: the name's prefix, the type, and the number of registers.
+/// Registers of random kernels: the prefix of their names, their type and their number.
 const REGISTERS: &[(&str, PtxType, u32)] = &[
     ("%p", PtxType::Pred, 3),
     ("%h", PtxType::B16, 4),
@@ -161,11 +161,12 @@ const REGISTERS: &[(&str, PtxType, u32)] = &[
     ("%f", PtxType::F32, 3),
     ("%d", PtxType::B64, 3),
 ];
-/// The number of bytes per item.
+/// Number of buffer bytes for each item.
 const ITEM: u32 = 128;
 
-/// Returns a kernel that loads all registers, executes random instructions three times, with
-/// branches over some of them, and stores all registers.
+/// Returns a kernel that loads all registers, executes a sequence of `count` random instructions
+/// three times, and stores all registers. Some instructions are skipped by branches. If `opcode` is
+/// given, the instructions have this opcode.
 fn random_kernel(random: &mut Random, opcode: Option<Opcode>, count: u32) -> String {
     let mut registers = Registers::default();
     for &(name, ty, count) in REGISTERS {
@@ -181,7 +182,7 @@ fn random_kernel(random: &mut Random, opcode: Option<Opcode>, count: u32) -> Str
         variables: Default::default(),
         functions: Default::default(),
     };
-    // No machine has all instructions, because some belong to one family.
+    // No SM version has all instructions, because some of them belong to one GPU family.
     let target = if random.bits().is_multiple_of(2) { "100a" } else { "120f" };
     let target = TargetName::from_number(target).unwrap();
     let (variables, functions) = Default::default();
@@ -238,9 +239,10 @@ add.s64 %at2, %at0, %at1;
                 }
             }
         });
-        // The instruction may need registers that the kernel lacks, such as 8-bit ones.
+        // An instruction is skipped if it needs registers that the kernel lacks, such as 8-bit
+        // registers.
         let Some(inst) = Inst::random(opcode, &entry, &mut || random.bits()) else { continue };
-        // Special registers that describe the machine cannot be imported.
+        // Special registers that describe the GPU cannot be imported.
         let is_of_machine =
             |operand: &Operand| matches!(operand, Operand::Special(special) if !special.depends_on_position());
         if inst.operands.iter().any(is_of_machine) || !machine.provides(inst.since()) {
@@ -276,8 +278,8 @@ add.s64 %at2, %at0, %at1;
     text + "ret;\n}\n"
 }
 
-/// Returns `true` if random kernels contain the opcode. Memory and control instructions are
-/// excluded, because they have tests of their own.
+/// Returns `true` if random kernels may contain the opcode. Memory and control instructions are
+/// excluded, because other tests cover them.
 fn is_drawn(opcode: Opcode) -> bool {
     let is_address = matches!(opcode, Opcode::CVTA | Opcode::CVTA_ADDRESS | Opcode::MOV_ADDRESS | Opcode::ISSPACEP);
     !matches!(opcode.row().class, InstClass::Memory | InstClass::Control) && !is_address
@@ -287,7 +289,8 @@ fn same_as_the_text(text: &str, seed: u64) {
     const ITEMS: u32 = 24;
     let shapes = [([3, 1, 1], [8, 1, 1]), ([1, 3, 1], [8, 1, 1]), ([1, 1, 1], [6, 2, 2]), ([2, 1, 3], [2, 2, 1])];
     let (grid, block) = shapes[seed as usize % shapes.len()];
-    // An unspecified grid or block is read from special registers at run time.
+    // If the grid or the block size is not given, the kernel reads it from special registers at run
+    // time.
     let known =
         Shape { grid: (!seed.is_multiple_of(3)).then_some(grid), block: (!seed.is_multiple_of(5)).then_some(block) };
     let module = import("k.ptx", text, known).unwrap_or_else(|e| panic!("{e}\n{text}"));

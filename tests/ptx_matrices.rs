@@ -1,5 +1,5 @@
-//! Matrix instructions in direct execution of PTX: `wmma` products of every shape, type and layout,
-//! and errors where a warp does not converge.
+//! Tests of matrix instructions in direct execution of PTX: `wmma` products of every shape, type
+//! and layout, and errors of warps that are not converged.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::common::{halfbyte, halfbyte_on};
 pub const ENGINES: [&[&str]; 2] = [&["--engine", "interp"], &["--engine", "jit"]];
 pub const WATCHED: &[&str] = &["--races"];
 
-/// Asserts that all launches give the expected results.
+/// Asserts that all launches give the expected results, with each set of options in `engines`.
 #[track_caller]
 pub fn all_equal(lines: &[Value], engines: &[&[&str]]) {
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
@@ -20,7 +20,7 @@ pub fn all_equal(lines: &[Value], engines: &[&[&str]]) {
     }
 }
 
-/// An element type: its name, its size in bits, and the encoding of a small number.
+/// An element type: its name, its size in bits, and a function that encodes a small number.
 #[derive(Clone, Copy)]
 pub struct Of {
     pub name: &'static str,
@@ -53,7 +53,8 @@ pub const U8: Of = Of { name: "u8", bits: 8, of: |number| integer(number) & 0xFF
 const S4: Of = Of { name: "s4", bits: 4, of: integer };
 pub const S32: Of = Of { name: "s32", bits: 32, of: integer };
 
-/// A matrix in memory: rows and columns, the order, and the stride between rows or columns.
+/// A matrix in memory: its numbers of rows and columns, its row or column order, and the stride in
+/// that order.
 struct Held<'a> {
     of: &'a Of,
     extent: [usize; 2],
@@ -89,7 +90,7 @@ fn registers(name: &str, count: usize) -> String {
     format!("{{{}}}", all.join(", "))
 }
 
-/// Returns a launch of a warp that multiplies matrices with `wmma`.
+/// Returns a launch of one warp that multiplies two matrices by `wmma`.
 fn product(
     [m, n, k]: [usize; 3],
     types: [&Of; 4],
@@ -169,7 +170,7 @@ fn fragments_are_multiplied_as_matrices_are() {
     let mut lines = Vec::new();
     let shapes = [[16, 16, 16], [8, 32, 16], [32, 8, 16]];
     for (number, shape) in (0..).zip(shapes) {
-        // The numbers of registers for A and B.
+        // Numbers of registers for the fragments of A and B.
         let of_bytes = [[2, 2], [1, 4], [4, 1]][number];
         let of_halves = of_bytes.map(|count| 2 * count);
         for layouts in 0..8 {
@@ -196,8 +197,8 @@ fn fragments_are_multiplied_as_matrices_are() {
     all_equal(&lines, &[ENGINES[0], ENGINES[1], WATCHED]);
 }
 
-/// Returns a kernel with 1,024 bytes of shared memory; `%s` is the thread's row in it, and `%t` the
-/// thread's number.
+/// Returns a launch of a kernel with 1,024 bytes of shared memory. `%t` is the thread's number, and
+/// `%s` the address of the thread's row in shared memory.
 fn kernel(name: &str, threads: u32, body: &str, then: Value) -> Value {
     let text = format!(
         ".version 8.0\n.target sm_90\n.address_size 64\n.shared .align 16 .b8 tile[1024];\n.visible .entry k(.param .u64 y)\n{{\n\
@@ -278,7 +279,7 @@ fn moves_of_matrices_are_watched() {
     let load = "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2, %r3, %r4}, [%s];";
     let store = "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%s], {%r1, %r2, %r3, %r4};";
     let numbers = "mov.b32 %r1, 1;\nmov.b32 %r2, 2;\nmov.b32 %r3, 3;\nmov.b32 %r4, 4;";
-    // Each lane stores to another lane's row.
+    // Each lane stores to the row of another lane.
     let turned = "xor.b32 %s, %s, 16;";
     let fine = json!({ "expect": [null] });
     let lines = [
@@ -296,8 +297,9 @@ fn moves_of_matrices_are_watched() {
     all_equal(&lines, &[WATCHED]);
 }
 
-/// Rows of a matrix survive a round trip through registers, both directly and transposed twice.
-/// Lanes receive the elements that the manual specifies.
+/// The rows of a matrix are unchanged after a round trip through registers, both without
+/// transposition and with two transpositions. Each lane receives the elements that the PTX manual
+/// specifies.
 #[test]
 fn matrices_move_between_memory_and_registers() {
     let body = "bar.warp.sync -1;
@@ -311,7 +313,7 @@ bar.warp.sync -1;
 ld.shared.b32 %r10, [%s]; ld.shared.b32 %r11, [%s+12];
 mul.wide.u32 %q1, %t, 32; add.u64 %q0, %q0, %q1;
 st.global.v4.b32 [%q0], {%r1, %r5, %r6, %r10}; st.global.v4.b32 [%q0+16], {%r11, %r11, %r11, %r11};";
-    // The row of thread t consists of the words 16 t, t + 7, t and 16 t.
+    // The row of thread t holds the words 16 t, t + 7, t and 16 t.
     let row = |thread: u32| [16 * thread, thread + 7, thread, 16 * thread];
     let half = |row_: u32, column: u32| row(row_)[column as usize / 2] >> (16 * (column % 2)) & 0xFFFF;
     let words = (0..32u32).flat_map(|lane| {
@@ -326,7 +328,8 @@ st.global.v4.b32 [%q0], {%r1, %r5, %r6, %r10}; st.global.v4.b32 [%q0+16], {%r11,
     all_equal(&lines, &[ENGINES[0], ENGINES[1], WATCHED]);
 }
 
-/// Parameters of matrix loads and stores are buffers. Buffers that are stored to are printed.
+/// A parameter from which a matrix is loaded, or to which one is stored, is a buffer. `run` prints
+/// the buffers to which the kernel stores.
 #[test]
 fn parameters_that_matrices_are_loaded_from_are_buffers() {
     let folder = tempfile::tempdir().unwrap();

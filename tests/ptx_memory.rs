@@ -1,5 +1,5 @@
-//! Parameters, addresses, loads and stores of imported PTX kernels; and refusals, with their
-//! positions.
+//! Tests of imported PTX kernels: parameters, addresses, loads and stores, and refusals with their
+//! source locations.
 
 use halfbyte::import_ptx::{Host, Shape, import};
 use halfbyte::ir::diag::Lines;
@@ -11,7 +11,7 @@ const GRID: u32 = 3;
 const BLOCK: u32 = 20;
 const SHAPE: Shape = Shape { grid: Some([GRID, 1, 1]), block: Some([BLOCK, 1, 1]) };
 
-/// Returns a kernel with the given parameters and body; `%i` is the item's number.
+/// Returns a PTX kernel with these parameters and this body. `%i` is the item index.
 fn kernel(params: &str, body: &str) -> String {
     format!(
         ".version 8.3 .target sm_90 .address_size 64
@@ -24,7 +24,7 @@ mov.u32 %b, %ctaid.x; mov.u32 %n, %ntid.x; mov.u32 %t, %tid.x; mad.lo.s32 %i, %b
     )
 }
 
-/// Registers of 128 bits can be loaded, stored and split, in direct execution and after import.
+/// 128-bit registers can be loaded, stored and split, in direct execution and after import.
 #[test]
 fn accesses_of_128_bits() {
     let body = "ld.param.u64 %d1, [x]; ld.param.u64 %d2, [y]; mul.wide.u32 %d3, %i, 16; add.s64 %d1, %d1, %d3; add.s64 %d2, %d2, %d3;
@@ -37,7 +37,7 @@ fn accesses_of_128_bits() {
         &with("mov.b128 {%r1, %r2, %r3, %r4}, %w0; mov.b128 %w2, {%r4, %r1, %r2, %r3}; st.global.b128 [%d2], %w2;"),
         &[],
     );
-    // The register is written under a guard, and copied.
+    // A guarded instruction writes the 128-bit register, which is then stored.
     let guarded =
         "mov.b128 %w1, {%d4, %d4}; setp.lt.s64 %p1, %d4, %d5; @%p1 mov.b128 %w1, %w0; st.global.b128 [%d2], %w1;";
     check(params, &with(guarded), &[]);
@@ -71,8 +71,8 @@ fn accesses_of_32_bytes_are_shown_to_be_aligned() {
     }
 }
 
-/// Compares the import of a kernel, evaluated and compiled, with direct execution. Buffers are
-/// often too short, so that traps are compared, too.
+/// Compares the results of an imported kernel, evaluated and compiled, with direct execution. Some
+/// buffers are too short, so that traps are compared, too.
 fn check(params: &str, body: &str, wanted: &[&str]) {
     let text = kernel(params, body);
     let module = import("k.ptx", &text, SHAPE).unwrap_or_else(|report| panic!("{report}"));
@@ -128,8 +128,8 @@ fn vectors_are_elements_or_one_access() {
     let body = "ld.global.v2.u8 {%r0, %r1}, [%d3]; ld.global.v4.s16 {%r2, _, %r3, %r4}, [%d3+8]; add.s32 %r0, %r0, %r4;
 st.global.v2.b16 [%d4], {%h0, %h1}; st.global.v2.b32 [%d4+8], {%r0, %r2}; ret;";
     check(TWO, &format!("{LOAD}{body}"), &[]);
-    // For a computed address, the import keeps the vector as one access, which must be aligned as a
-    // whole.
+    // If the address is computed, the import keeps a vector access as one access, whose whole size
+    // determines the alignment.
     let body = "ld.param.u32 %r9, [n]; cvt.s64.s32 %d8, %r9; shl.b64 %d8, %d8, 2; add.s64 %d3, %d3, %d8;
 ld.global.v2.f32 {%f0, %f1}, [%d3+8]; add.rn.f32 %f0, %f0, %f1; st.global.v2.f32 [%d4], {%f0, %f1}; ret;";
     check(&format!("{TWO}, .param .u32 n"), &format!("{LOAD}{body}"), &["load.i64", "split.f32"]);
@@ -146,8 +146,8 @@ add.rn.f32 %f0, %f0, %f1; add.s32 %r0, %r0, %r1; st.release.sys.global.v2.b32 [%
     let body = "ld.acquire.cta.global.v2.u64 {%d5, %d6}, [%d3]; add.s64 %d5, %d5, %d6; ld.volatile.global.v4.u8 {%r0, %r1, %r2, %r3}, [%d3+4];
 add.s32 %r0, %r0, %r3; cvt.u64.u32 %d7, %r0; st.relaxed.gpu.global.v2.b64 [%d4], {%d5, %d7}; ret;";
     check(TWO, &format!("{LOAD}{body}"), &["atomic_load.acquire.group.i64", "atomic_load.system %x"]);
-    // If the import cannot prove the alignment of a vector, it must refuse: separate accesses would
-    // not trap when the vector is misaligned.
+    // The import must refuse a strong vector access whose alignment it cannot prove, because single
+    // accesses would not trap if the vector is misaligned.
     for access in ["ld.volatile.global.v2.u32 {%r0, %r1}, [%d3+8];", "st.relaxed.gpu.global.v2.b32 [%d3], {%r9, %r9};"]
     {
         let body = format!(
@@ -185,7 +185,7 @@ ld.global.b32 %r2, [%d4+8]; add.s32 %r1, %r1, %r2; st.global.b32 [%d4+12], %r1; 
     check(TWO, &format!("{LOAD}{body}"), &["select.ptr"]);
 }
 
-/// Statements that compute addresses in shared memory, in local memory, and in a buffer.
+/// Statements that compute addresses in shared memory, in local memory and in a buffer.
 const SPACES: &str =
     ".shared .align 4 .b32 s[4]; .local .align 4 .b32 l[4]; mov.u64 %d5, s; cvta.shared.u64 %d5, %d5; mov.u64 %d6, l;
 cvta.local.u64 %d6, %d6; cvta.global.u64 %d7, %d3; and.b32 %r0, %i, 3; setp.eq.u32 %p0, %r0, 1; setp.eq.u32 %p1, %r0, 2;
@@ -220,11 +220,11 @@ fn indices_are_those_that_cannot_wrap() {
     check(".param .u64 x", &index(12), &["%x[%"]);
     let shown =
         |factor| import("k.ptx", &kernel(".param .u64 x", &index(factor)), SHAPE).unwrap().ir().kernels[0].to_string();
-    // The last item's index times 64 is just below 2^32.
+    // The index of the last item, multiplied by 64, is just below 2^32.
     assert!(!shown(64).contains("ptr_add") && shown(68).contains("ptr_add"), "{}", shown(68));
     let body = "ld.param.u64 %d0, [x]; ld.param.u32 %r1, [n]; sub.s32 %r0, %i, %r1; mul.wide.s32 %d2, %r0, 4; add.s64 %d3, %d2, %d0;
 ld.global.b32 %r2, [%d3+64]; setp.ge.s32 %p1, %i, 0; @%p1 st.global.b32 [%d3+64], %r1; ret;";
-    // Indices may be negative before a constant is added.
+    // An index may be negative before a constant is added to it.
     check(".param .u64 x, .param .u32 n", body, &["ptr_add"]);
 }
 
@@ -305,7 +305,7 @@ st.global.b32 [%d2], %r0; ret;",
     }
 }
 
-/// `cvta` from global memory to another space does not give a valid address.
+/// `cvta` of the address of a buffer to a space other than global memory gives no valid address.
 #[test]
 fn an_address_of_a_buffer_is_converted_to_no_other_space() {
     let text = |cvta: &str| {

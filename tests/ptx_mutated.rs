@@ -1,7 +1,8 @@
-//! Random mutations of PTX texts. The parser and the import must not panic, and an imported kernel
-//! must give the results and traps of the text. `HALFBYTE_MUTATIONS=2000000 cargo test
-//! ptx_mutated:: -- --nocapture` tries more mutations. `HALFBYTE_SHARD=1/4` limits the run to a
-//! quarter of these.
+//! Tests of random mutants of PTX texts. The parser and the import must not panic, and an imported
+//! kernel must give the results and traps of the text.
+//!
+//! `HALFBYTE_MUTATIONS=2000000 cargo test ptx_mutated:: -- --nocapture` sets the number of mutants.
+//! `HALFBYTE_SHARD=1/4` tests only a quarter of them.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -22,8 +23,8 @@ const GRID: u32 = 2;
 const BLOCK: u32 = 3;
 const BUDGET: u32 = 40;
 
-/// Returns texts with every instruction that can be imported, including functions, local memory,
-/// pointers and variables.
+/// Returns PTX texts that contain every instruction that can be imported, as well as functions,
+/// local memory, pointers and variables.
 fn vectors() -> impl Iterator<Item = String> {
     ["approx", "cvt", "cvt-small", "float", "int", "program", "select"].into_iter().flat_map(|name| {
         let file = File::open(root().join(format!("tests/vectors/ptx-{name}.jsonl.gz"))).unwrap();
@@ -35,7 +36,7 @@ fn vectors() -> impl Iterator<Item = String> {
     })
 }
 
-/// Returns the lines of valid texts with one kernel each.
+/// Returns the lines of valid PTX texts, each with one kernel.
 fn seeds() -> Vec<Vec<String>> {
     let clang = std::fs::read_to_string(root().join("tests/ptx/clang/kernels.ptx")).unwrap();
     let (head, kernels) = clang.split_once("\t// .globl").unwrap();
@@ -45,14 +46,14 @@ fn seeds() -> Vec<Vec<String>> {
     texts.chain(vectors()).map(|text| text.lines().map(str::to_owned).collect()).collect()
 }
 
-/// Returns the shard of the texts to test, from `k/n`.
+/// Returns k and n of the shard `k/n` to test.
 fn shard() -> (u64, u64) {
     let Ok(shard) = std::env::var("HALFBYTE_SHARD") else { return (1, 1) };
     let parts = shard.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
     parts.filter(|&(k, n)| 1 <= k && k <= n).unwrap_or_else(|| panic!("`{shard}` is no shard such as 1/4"))
 }
 
-/// Splits a line into tokens, including blanks and punctuation.
+/// Splits a line into tokens. Blanks and punctuation are tokens, too.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     for c in line.chars() {
@@ -94,7 +95,7 @@ fn changed(seeds: &[Vec<String>], random: &mut Random) -> String {
                 }
                 lines[at] = String::from_utf8_lossy(&bytes).into_owned();
             }
-            // Replace a token of this line by one of another line.
+            // Replaces a token of this line by a token of another line.
             _ => {
                 let from = lines[draw(lines.len())].clone();
                 let (mut own, others) = (words(&lines[at]), words(&from));
@@ -138,7 +139,7 @@ fn what_is_changed_at_random_is_refused_or_does_what_it_says() {
         for kernel in &module.ir().kernels {
             let Ok(host) = Host::load("k.ptx", &text, &kernel.name) else { continue };
             let mut before = arguments(kernel, GRID * BLOCK, false, number);
-            // Some buffers are short, so that some accesses are out of bounds.
+            // Makes some buffers short, so that some accesses are out of bounds.
             for (param, bytes) in kernel.params.iter().zip(&mut before) {
                 if matches!(param.kind, ParamKind::Buffer { .. }) && number % 4 == 0 {
                     bytes.truncate(bytes.len() / 32 * 4);
@@ -152,10 +153,11 @@ fn what_is_changed_at_random_is_refused_or_does_what_it_says() {
             );
             let ir_ran = evaluate_within(kernel, (GRID, BLOCK), BUDGET, &mut found);
             match (text_ran, ir_ran) {
-                // Results may differ if items are not independent or exceed the budget.
+                // Ignores mutants whose items race or exceed the budget, because their results may
+                // differ.
                 (_, Err(Fault::Race(_))) => continue,
-                // An address in a read-only buffer, computed from another buffer's. The import sees
-                // no store to that buffer.
+                // Ignores stores to a read-only buffer by an address that was computed from another
+                // buffer. The import does not see that such a store writes the buffer.
                 (Ok(_), Err(Fault::Trap(trap))) if matches!(trap.kind, TrapKind::ReadOnly { .. }) => continue,
                 (Err(text), _) if text.to_string().contains("backward") => continue,
                 (_, Err(ir)) if ir.to_string().contains("backward") => continue,

@@ -1,5 +1,5 @@
-//! Destruction of SSA form does not change the results of PTX. Random code with loops, joins and
-//! cyclic moves is compared with an interpretation of the SSA form.
+//! Tests that the destruction of SSA form preserves the results of PTX code. Random code with
+//! loops, joins and cyclic moves is compared with an interpretation of its SSA form.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ type PtxVCode = VCode<Ptx>;
 
 const SM: halfbyte::Sm = halfbyte::Sm::SM_90;
 const ITEMS: u32 = 6;
-/// The largest number of blocks that an item executes.
+/// Maximum number of blocks that an item executes.
 const FUEL: u64 = 40;
 
 struct Random(u64);
@@ -44,7 +44,7 @@ fn inst(opcode: Opcode, words: &[Token], operands: &[Operand]) -> Inst {
     }
 }
 
-/// An edge from a block under construction.
+/// An edge from a block that is being created.
 #[derive(Clone)]
 struct Way {
     block: u32,
@@ -63,7 +63,7 @@ struct Block {
     end: End,
 }
 
-/// Code under construction.
+/// Builder of random code.
 struct Builder {
     registers: Vec<Type>,
     blocks: Vec<Block>,
@@ -85,7 +85,7 @@ impl Builder {
         self.blocks[block as usize].insts.push(inst);
     }
 
-    /// Adds `d = a op b` on 32-bit words.
+    /// Appends `d = a op b` on 32-bit words to a block. Returns `d`.
     fn compute(&mut self, block: u32, opcode: Opcode, ty: Type, a: Reg, b: Operand) -> Reg {
         let d = self.register(Type::B32);
         let operands = [Operand::Register(d), Operand::Register(a), b];
@@ -95,7 +95,7 @@ impl Builder {
         d
     }
 
-    /// Adds a comparison of two words.
+    /// Appends a comparison of two 32-bit words to a block. Returns the predicate.
     fn test(&mut self, block: u32, compare: Token, a: Reg, b: Operand) -> Reg {
         let p = self.register(Type::Pred);
         let operands = [Operand::Register(p), Operand::Register(a), b];
@@ -103,7 +103,7 @@ impl Builder {
         p
     }
 
-    /// Adds a block that jumps to another with some of these values as arguments.
+    /// Adds a block that jumps to block `to`. Its arguments are `fuel` and some of `values`.
     fn way(&mut self, to: u32, fuel: Reg, values: &[Reg]) -> Way {
         let count = self.blocks[to as usize].params.len();
         let mut args: Vec<Reg> = (0..count).map(|_| self.random.of(values)).collect();
@@ -147,7 +147,8 @@ fn signature() -> Signature {
     Signature::new("k", vec![Param { name: "0y".to_owned(), kind }]).unwrap()
 }
 
-/// Returns random blocks with loops. The first parameter of each block is the remaining fuel.
+/// Returns random blocks with loops. The first parameter of each block is the number of blocks that
+/// may still be executed.
 fn code(seed: u64) -> PtxVCode {
     let mut b = Builder { registers: Vec::new(), blocks: Vec::new(), random: Random(seed) };
     let entry = b.block(Vec::new());
@@ -204,7 +205,7 @@ fn code(seed: u64) -> PtxVCode {
         b.blocks[main as usize].end = End::Branch { guard, then, otherwise };
     }
 
-    // Combines all parameters into one word.
+    // Combines all parameters of the last block to one word.
     let params = b.blocks[last as usize].params.clone();
     let mut all = params[0];
     for &param in &params[1..] {
@@ -224,7 +225,7 @@ fn code(seed: u64) -> PtxVCode {
     b.finish(1 << 20)
 }
 
-/// Returns the word that an item stores, by interpreting the SSA form.
+/// Interprets the SSA form of the code. Returns the word that an item stores.
 fn walk(code: &PtxVCode, item: u32) -> u32 {
     let mut held: HashMap<Reg, u32> = HashMap::new();
     let mut at = 0;
@@ -300,7 +301,7 @@ fn code_out_of_ssa_form_computes_the_same() {
 
 #[test]
 fn a_loop_keeps_its_counter_in_one_register() {
-    // Iterations do not overlap, so no moves remain.
+    // The live ranges of consecutive iterations do not overlap, so no moves remain.
     let mut b = Builder { registers: Vec::new(), blocks: Vec::new(), random: Random(0) };
     let entry = b.block(Vec::new());
     let start = b.register(Type::B32);

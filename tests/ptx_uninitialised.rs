@@ -1,5 +1,5 @@
-//! Reads of registers before they are written, and of a carry flag that nothing has set: the
-//! warnings of `check`, and the errors of launches with race detection.
+//! Tests of reads of registers that were never written, and of a carry flag that was never set.
+//! `check` prints warnings, and launches with race detection report errors.
 
 use std::fs;
 
@@ -11,13 +11,13 @@ use crate::common::halfbyte;
 
 const HEAD: &str = ".version 8.0\n.target sm_90\n.address_size 64\n";
 
-/// Returns a kernel whose body begins at line 6. `%r0` is the item, and `%d1` the address of its
-/// eight bytes.
+/// Returns a PTX kernel whose body begins on line 6. `%r0` is the item index, and `%d1` the address
+/// of the item's eight bytes.
 fn kernel(body: &str) -> String {
     with_functions("", body)
 }
 
-/// Returns a kernel with functions on line 4.
+/// Returns a PTX kernel with functions, which are on line 4.
 fn with_functions(functions: &str, body: &str) -> String {
     format!(
         "{HEAD}{functions} .visible .entry k(.param .u64 y) {{ .reg .pred %p<4>; .reg .b16 %h<8>; .reg .b32 %r<10>; .reg .b64 %d<8>; .reg .f32 %f<4>;
@@ -33,13 +33,14 @@ fn run(text: &str, via: Execution, engine: Option<Engine>, races: bool) -> Resul
     launch(request, &how).map(|mut found| found.swap_remove(0))
 }
 
-/// Returns the error kind, line and message of a launch with race detection.
+/// Launches a text with race detection. Returns the error kind, the line and the message, or `None`
+/// if the launch succeeds.
 fn watched(text: &str) -> Option<(String, Option<u32>, String)> {
     let failure = run(text, Execution::Ptx, Some(Engine::Interp), true).err()?;
     Some((failure.kind.name().to_owned(), failure.line, failure.message))
 }
 
-/// Returns the warnings of a text, with their lines.
+/// Returns the warnings of a text, each with its line.
 fn warnings(text: &str) -> Vec<String> {
     let read = read_each("k.ptx", text).unwrap_or_else(|report| panic!("{report}\n{text}"));
     let Some(report) = uninitialised("k.ptx", text, &read) else { return Vec::new() };
@@ -50,7 +51,7 @@ fn warnings(text: &str) -> Vec<String> {
 #[test]
 fn values_that_nothing_has_written_are_found_where_they_are_observed() {
     for (body, kind, warning) in [
-        // The value is observed by a store, an address, a branch or a guard.
+        // A store, an address, a branch or a guard uses the uninitialised value.
         ("st.global.u32 [%d1], %r5;", "uninitialised-register", "6: `%r5` is read before it is written"),
         (
             "add.u32 %r1, %r5, %r0; xor.b32 %r2, %r1, 3;\nst.global.u32 [%d1], %r2;",
@@ -69,7 +70,7 @@ fn values_that_nothing_has_written_are_found_where_they_are_observed() {
         ("atom.global.add.u32 %r1, [%d0], %r5;", "uninitialised-register", "6: `%r5` is"),
         ("ex2.approx.f32 %f1, %f0; st.global.f32 [%d1], %f1;", "uninitialised-register", "6: `%f0` is"),
         ("selp.u32 %r1, %r0, 5, %p1; st.global.u32 [%d1], %r1;", "uninitialised-register", "6: `%p1` is"),
-        // The register is written on one path only, or under one guard.
+        // The register is only written on one path, or only under one guard.
         (
             "setp.eq.u32 %p1, %r0, 2; @%p1 bra over; mov.u32 %r5, 1;\nover: st.global.u32 [%d1], %r5;",
             "uninitialised-register",
@@ -85,7 +86,7 @@ fn values_that_nothing_has_written_are_found_where_they_are_observed() {
             "uninitialised-register",
             "7: `%r5` may be read before",
         ),
-        // An uninitialised lane is observed.
+        // An uninitialised lane of a packed value is stored.
         (
             "mov.b32 %r1, {%h0, %h1}; mov.b32 {%h2, %h3}, %r1;\nst.global.u16 [%d1], %h3;",
             "uninitialised-register",
@@ -96,7 +97,7 @@ fn values_that_nothing_has_written_are_found_where_they_are_observed() {
             "uninitialised-register",
             "6: `%h1` is",
         ),
-        // The carry flag is never set, is set under another guard, or is lost.
+        // The carry flag is never set, is only set under another guard, or is not preserved.
         (
             "addc.u32 %r1, 0, 0; st.global.u32 [%d1], %r1;",
             "uninitialised-carry",
@@ -128,10 +129,10 @@ fn values_that_nothing_has_written_are_found_where_they_are_observed() {
         let warned = warnings(&text);
         assert_eq!(found, kind, "{message}\n{text}");
         assert!(warned.iter().any(|found| found.starts_with(warning)), "{warned:?}\n{text}");
-        // The error and the warning are at the read.
+        // The error and the warning have the line of the instruction that reads the register.
         let at: u32 = warning.split_once(':').unwrap().0.parse().unwrap();
         assert_eq!(line, Some(at), "{message}\n{text}");
-        // Without race detection the launch succeeds.
+        // Without race detection, the launch succeeds.
         run(&text, Execution::Ptx, Some(Engine::Interp), false).unwrap();
     }
 }
@@ -150,9 +151,9 @@ fn the_message_says_what_depends_on_the_value() {
 #[test]
 fn values_that_are_defined_or_not_observed_are_no_errors() {
     for body in [
-        // The register is not observed.
+        // No store, address, branch or guard uses the uninitialised value.
         "add.u32 %r1, %r5, %r0; st.global.u32 [%d1], %r0;",
-        // The uninitialised lanes are not observed; LLVM generates such code.
+        // The results of the uninitialised lanes are unused. LLVM generates such code.
         "cvt.u16.u32 %h0, %r0; mov.b32 %r1, {%h0, %h1}; add.f16x2 %r2, %r1, %r1; mov.b32 {%h2, %h3}, %r2; st.global.u16 [%d1], %h2;",
         "cvt.u16.u32 %h0, %r0; mov.b32 %r1, {%h0, %h1}; fma.rn.f16x2 %r2, %r1, %r1, %r1; cvt.u16.u32 %h2, %r2; st.global.b16 [%d1], %h2;",
         "mov.b64 %d3, {%r0, %r5}; cvt.u32.u64 %r1, %d3; st.global.u32 [%d1], %r1;",
@@ -164,9 +165,9 @@ fn values_that_are_defined_or_not_observed_are_no_errors() {
         "lop3.b32 %r1, %r0, %r5, 0xffff0000, 0xb8; st.global.u32 [%d1], %r0;",
         "bfi.b32 %r1, %r0, %r5, 0, 8; st.global.u8 [%d1], %r1;",
         "st.global.u8 [%d1], %r0; shl.b32 %r1, %r5, 8; or.b32 %r1, %r1, 1; st.global.u8 [%d1], %r1;",
-        // The initialised operand is selected.
+        // `selp` selects the initialised operand.
         "setp.lt.u32 %p1, %r0, 100; selp.u32 %r1, %r0, %r5, %p1; st.global.u32 [%d1], %r0;",
-        // Both guards write the register, or the write and the read have the same guard.
+        // The register is written under both guards, or written and read under the same guard.
         "setp.eq.u32 %p1, %r0, 2; @%p1 mov.u32 %r5, 1; @!%p1 mov.u32 %r5, 2; st.global.u32 [%d1], %r5;",
         "setp.eq.u32 %p1, %r0, 2; @%p1 mov.u32 %r5, 1; @%p1 st.global.u32 [%d1], %r5;",
         "setp.eq.u32 %p1, %r0, 2; @%p1 mov.u32 %r5, 1; @!%p1 bra over; st.global.u32 [%d1], %r5; over:",
@@ -176,12 +177,12 @@ fn values_that_are_defined_or_not_observed_are_no_errors() {
         // An earlier iteration writes the register.
         "mov.u32 %r1, 0; mov.u32 %r5, 0; more: add.u32 %r5, %r5, %r1; add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 3; @%p1 bra more; st.global.u32 [%d1], %r5;",
         "mov.u32 %r1, 0; bra test; more: add.u32 %r5, %r5, 1; bra next; test: mov.u32 %r5, %r0; bra more; next: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 3; @%p1 bra more; st.global.u32 [%d1], %r5;",
-        // The carry flag is set, also under the same guard or before a loop.
+        // The carry flag is set before each use, also under the same guard or before a loop.
         "add.cc.u32 %r1, %r0, -1; addc.u32 %r2, 0, 0; st.global.u32 [%d1], %r2;",
         "setp.eq.u32 %p1, %r0, 2; @%p1 add.cc.u32 %r1, %r0, -1; @%p1 addc.u32 %r1, 0, 0; @%p1 st.global.u32 [%d1], %r1;",
         "mov.u32 %r1, 0; add.cc.u32 %r2, %r0, -1; more: addc.cc.u32 %r2, %r2, -1; add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 3; @%p1 bra more; st.global.u32 [%d1], %r2;",
         "bar.sync 0; sub.cc.u32 %r1, %r0, 1; subc.u32 %r2, 0, 0; st.global.u32 [%d1], %r2;",
-        // The register is written by a load, a shuffle or a call.
+        // A load, a shuffle or a call writes the register.
         "ld.global.v2.u32 {%r4, %r5}, [%d1]; shfl.sync.bfly.b32 %r6|%p1, %r5, 1, 31, 15; @%p1 st.global.u32 [%d1], %r6;",
         "cvt.rn.f32.u32 %f0, %r0; ex2.approx.f32 %f1, %f0; st.global.f32 [%d1], %f1;",
     ] {
@@ -215,7 +216,8 @@ fn calls_pass_what_is_undefined_and_lose_the_carry_flag() {
             warnings(&text)
         );
     }
-    // The read is in the caller, although the function stores the value.
+    // The error has the line of the call, which reads the register, although the function stores
+    // the value.
     let stores = ".func stores (.reg .b64 %a, .reg .b32 %k) { st.global.u32 [%a], %k; ret; }";
     let (_, line, message) = watched(&with_functions(stores, "call stores, (%d1, %r5);")).unwrap();
     assert!(line == Some(6) && message.contains("`%r5` is read before it is written"), "{line:?}: {message}");
@@ -267,7 +269,7 @@ fn commands_warn_with_the_place() {
         assert!(called.err.contains("warning: the carry flag is read here, and nothing has set it"), "{}", called.err);
         assert!(called.err.contains("help: write it first"), "{}", called.err);
     }
-    // A warning does not fail the check, and is in the JSON object.
+    // `check` succeeds in spite of the warning, and the JSON object contains the warning.
     let called = halfbyte(&["check", &path, "--json"]);
     let object = called.output();
     assert!(object.contains(r#""severity":"warning""#) && object.contains(r#""ok":true"#), "{object}");

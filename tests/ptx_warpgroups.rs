@@ -1,19 +1,19 @@
-//! Warpgroup products in direct execution of PTX: every memory layout and type, with A in memory
-//! and in registers.
+//! Tests of warpgroup products (`wgmma`) in direct execution of PTX: every memory layout and type,
+//! with A in memory and in registers.
 
 use serde_json::{Value, json};
 
 use crate::ptx_matrices::{BF16, ENGINES, F16, F32, Of, S8, S32, TF32, U8, WATCHED, all_equal};
 
-/// The numbers of warps and threads in a warpgroup.
+/// Numbers of warps and of threads in a warpgroup.
 const WARPS: usize = 4;
 const THREADS: usize = 32 * WARPS;
 
-/// The offset of B in shared memory, and the size of shared memory.
+/// Offset of B in shared memory, and size of shared memory, in bytes.
 const START_OF_B: usize = 8 << 10;
 const SHARED: usize = 40 << 10;
 
-/// Encodes a number from -3 to 3 in an 8-bit format with `fraction` fraction bits.
+/// Encodes an integer from -3 to 3 in an 8-bit float format with `fraction` bits of fraction.
 fn byte(number: i32, fraction: u32, bias: u64) -> u64 {
     let sign = u64::from(number < 0) << 7;
     match number.unsigned_abs() {
@@ -27,12 +27,12 @@ fn byte(number: i32, fraction: u32, bias: u64) -> u64 {
 const E4M3: Of = Of { name: "e4m3", bits: 8, of: |number| byte(number, 3, 7) };
 const E5M2: Of = Of { name: "e5m2", bits: 8, of: |number| byte(number, 2, 15) };
 
-/// The parameters of a product.
+/// Types, shape and memory layout of a warpgroup product.
 #[derive(Clone, Copy)]
 struct Product {
     types: [Of; 3],
     columns: usize,
-    /// The number of 16-byte pieces in a row of the swizzle pattern; 1 without swizzling.
+    /// Number of 16-byte pieces in a row of the swizzle pattern; 1 if the layout is not swizzled.
     width: usize,
     transposed: [bool; 2],
     in_registers: bool,
@@ -76,11 +76,12 @@ impl Product {
         sum * self.signs[0] * self.signs[1] + if self.keeps { Product::c(row, column) } else { 0 }
     }
 
-    /// Returns the strides of a layout in bytes, for the leading and the stride dimension.
+    /// Returns the leading-dimension byte offset and the stride-dimension byte offset of the matrix
+    /// descriptor.
     fn strides(&self, transposed: bool, lines: usize) -> [usize; 2] {
         match (self.width, transposed) {
-            // Pieces of eight lines are contiguous. Next are the other half of the inner dimension,
-            // and then other lines.
+            // The 16-byte pieces of eight lines are contiguous. The other half of the inner
+            // dimension follows, and then the other lines.
             (1, false) => [128 + 16, 2 * 128 + 32],
             (1, true) => [lines * 16, 128],
             (_, false) => [16, 8 * 16 * self.width],
@@ -88,8 +89,8 @@ impl Product {
         }
     }
 
-    /// Returns the offset of an element in memory that is aligned to 1,024 bytes. It is the offset
-    /// in the manual's canonical layout of 16-byte pieces, with address bits exchanged by the
+    /// Returns the byte offset of an element, in memory that is aligned to 1,024 bytes. The offset
+    /// is that of the canonical layout in the PTX manual, with address bits exchanged by the
     /// swizzle.
     fn place(&self, [line, k]: [usize; 2], transposed: bool, lines: usize) -> usize {
         let bytes = self.types[1].bits / 8;
@@ -135,7 +136,7 @@ impl Product {
         image
     }
 
-    /// Returns the words of a fragment of D, ordered by thread.
+    /// Returns the bytes of the fragments of D, thread by thread.
     fn fragment(&self, at: impl Fn(usize, usize) -> i32) -> Vec<u8> {
         let of = self.types[0];
         let each = 32 / of.bits;
@@ -154,7 +155,7 @@ impl Product {
         words
     }
 
-    /// Returns the words of a fragment of A, four per thread.
+    /// Returns the bytes of the fragments of A, with four 32-bit words for each thread.
     fn fragment_of_a(&self) -> Vec<u8> {
         let of = self.types[1];
         let each = 32 / of.bits;
@@ -258,7 +259,7 @@ fn matrices_are_read_from_every_layout() {
             width,
             transposed: [layout & 1 != 0, layout & 2 != 0],
             in_registers: layout & 4 != 0,
-            // A transposed matrix is as wide as a row of the swizzle pattern.
+            // A transposed matrix has as many columns as a row of the swizzle pattern holds.
             columns: if layout & 2 != 0 { 128 } else { 24 },
             types: if layout & 1 != 0 { [F32, BF16, BF16] } else { PLAIN.types },
             keeps: width != 4,

@@ -1,5 +1,5 @@
-//! Counts of the instructions in compiled kernels. `HALFBYTE_BLESS=1 cargo test quality::` updates
-//! `docs/quality.md`.
+//! Tests of the number of instructions in compiled kernels. `HALFBYTE_BLESS=1 cargo test quality::`
+//! updates `docs/quality.md`.
 
 use std::fs;
 use std::process::Command;
@@ -14,7 +14,7 @@ fn quality(args: &[&str]) -> std::process::Output {
     Command::new(env!("CARGO_BIN_EXE_halfbyte")).arg("quality").args(args).current_dir(root).output().unwrap()
 }
 
-/// The tracked page makes a change of code quality visible in a review.
+/// The page is under version control, so that a review shows each change of the generated code.
 #[test]
 fn the_page_says_what_the_examples_become() {
     let output = quality(&["examples"]);
@@ -30,7 +30,7 @@ fn the_page_says_what_the_examples_become() {
     }
 }
 
-/// The number of instructions in the examples that match a pattern of redundant instructions.
+/// Number of instructions in the examples that match a pattern of redundant instructions.
 const SPARE: usize = 8;
 
 #[test]
@@ -45,7 +45,7 @@ fn of_text(text: &str, target: Target) -> Result<Quality, String> {
     measure(&Module::parse(text).unwrap(), target).remove(0).1
 }
 
-/// The kernels on which ptxas was measured, in the IR.
+/// Compiles the kernels for which the number of instructions from ptxas is known, from the IR.
 #[test]
 fn baselines_take_so_many_instructions() {
     for (name, compute) in [
@@ -76,7 +76,7 @@ fn counts_are_of_the_words() {
     let text = "kernel @k(%x: in i8x4, %y: out i8x4) {\n^entry:\n  %i = item_id\n  %v = load %x[%i]\n  %k = const.i8x4 7\n  \
                 %r = add_sat_u.i8x4 %v, %k\n  store %r, %y[%i]\n  ret\n}\n";
     let halu = of_text(text, halfbyte::HALU).unwrap();
-    // The instruction that materialises a constant is counted.
+    // The instruction that loads a constant into a register is counted.
     assert_eq!((halu.compute, halu.words, halu.bundles), (2, 9, None));
     let vp1 = of_text(text, halfbyte::VP1).unwrap();
     let bundles = vp1.bundles.unwrap();

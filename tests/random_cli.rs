@@ -1,11 +1,11 @@
-//! The command `random`.
+//! Tests of the command `random`.
 
 use std::fs::write;
 use std::path::Path;
 
 use crate::common::halfbyte;
 
-/// Returns the number in the summary line that begins with `name`.
+/// Returns the number in the line of the summary that begins with `name`.
 fn count(output: &str, name: &str) -> u64 {
     let line = output.lines().find(|line| line.starts_with(name)).unwrap();
     let number = line.strip_prefix(name).unwrap().split_whitespace().next().unwrap();
@@ -76,7 +76,7 @@ fn kernels_that_access_memory_agree_on_every_route() {
         halfbyte(&["random", "--memory", "--count", &count, "--seed", "5", "--out", folder.path().to_str().unwrap()]);
     let (output, kernels) = (called.output(), count.parse::<u64>().unwrap());
     assert_eq!(self::count(output, "kernels"), kernels);
-    // Nearly all launches complete, on most routes.
+    // Nearly all launches end without a trap, on most routes.
     assert!(self::count(output, "to the end") * 10 > kernels * 8, "{output}");
     assert!(self::count(output, "results") > kernels * 4, "{output}");
     assert!(!output.contains("undefined"), "{output}");
@@ -84,8 +84,8 @@ fn kernels_that_access_memory_agree_on_every_route() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
-/// The liveness analysis of this kernel once alternated between two states, so that its translation
-/// did not terminate.
+/// Regression test: the liveness analysis of this kernel alternated between two states, so that its
+/// translation to native code did not end.
 #[test]
 fn a_kernel_without_a_fixpoint_of_live_cells_is_translated() {
     let called = halfbyte(&["random", "--memory", "--seed", "777", "--first", "113", "--count", "1"]);

@@ -1,6 +1,6 @@
-//! Random kernels. Their text parses back unchanged, and their machine code agrees with the
-//! evaluator on every engine, with and without passes. regalloc2's checker verifies the register
-//! allocation.
+//! Tests on random kernels. The text of a kernel can be parsed again without changes. Machine code,
+//! with and without passes, agrees with the evaluator on every engine. The checker of regalloc2
+//! verifies the register allocation.
 
 use std::collections::HashSet;
 use std::num::NonZero;
@@ -21,7 +21,7 @@ use halfbyte_testkit::trial::{Launch, Trial};
 
 use crate::support::{with_passes, without_passes};
 
-/// Returns the kernels that compile with the given options.
+/// Returns a generator of kernels that compile with the given options.
 fn palette<'t>(empty: &'t Module, options: &'t Options) -> Palette<'t> {
     let mut compiler = Compiler::new(empty, options);
     let takes = move |kernel: &Kernel| {
@@ -36,15 +36,15 @@ fn palette<'t>(empty: &'t Module, options: &'t Options) -> Palette<'t> {
     }
 }
 
-/// Returns a random shape that fits a target's registers.
+/// Returns the parameters of a random kernel whose live values fit in the target's registers.
 fn shape(target: Target, random: &mut Random) -> Shape {
     let shape = Shape::random(random);
-    // VP1 has few vector registers, and four items' words take one vector.
+    // VP1 has few vector registers, and the 32-bit words of four items take one of them.
     if target == halfbyte::VP1 { Shape { live: shape.live / 4, ..shape } } else { shape }
 }
 
-/// Generates kernels that compile with `forms`, and checks each with all `ways`. Returns the number
-/// of kernels that each way accepts.
+/// Generates kernels that compile with the options `forms`, and tests each of them with all options
+/// in `ways`. Returns, for each of `ways`, the number of kernels that compile.
 fn check(seeds: Range<u64>, forms: &Options, ways: &[Options]) -> Vec<usize> {
     let empty = Module::parse("").unwrap();
     let mut palette = palette(&empty, forms);
@@ -65,21 +65,21 @@ fn check(seeds: Range<u64>, forms: &Options, ways: &[Options]) -> Vec<usize> {
 const OF_NATIVE_OPS: Range<u64> = 0..100;
 const OF_ALL_OPS: Range<u64> = 1000..1080;
 
-/// Kernels of the ops that HALU supports without passes.
+/// Tests kernels with the ops that HALU supports without passes.
 #[test]
 fn of_native_ops_of_halu() {
     let ways = [without_passes(halfbyte::HALU), with_passes(halfbyte::HALU)];
     assert_eq!(check(OF_NATIVE_OPS, &without_passes(halfbyte::HALU), &ways), [100, 100]);
 }
 
-/// Kernels of all ops that HALU supports with passes.
+/// Tests kernels with all ops that HALU supports with passes.
 #[test]
 fn of_all_ops_of_halu() {
     assert_eq!(check(OF_ALL_OPS, &with_passes(halfbyte::HALU), &[with_passes(halfbyte::HALU)]), [80]);
 }
 
-/// Kernels of the ops that VP1 supports without passes. Not every combination of accesses, loops
-/// and branches can be streamed.
+/// Tests kernels with the ops that VP1 supports without passes. VP1 refuses some combinations of
+/// accesses, loops and branches, because it cannot access their buffers by streams.
 #[test]
 fn of_native_ops_of_vp1() {
     let ways = [without_passes(halfbyte::VP1), with_passes(halfbyte::VP1)];
@@ -87,14 +87,15 @@ fn of_native_ops_of_vp1() {
     assert!(accepted.iter().all(|&accepted| accepted >= 40), "{accepted:?}");
 }
 
-/// Kernels of all ops that VP1 supports with passes.
+/// Tests kernels with all ops that VP1 supports with passes.
 #[test]
 fn of_all_ops_of_vp1() {
     let accepted = check(1000..1060, &with_passes(halfbyte::VP1), &[with_passes(halfbyte::VP1)]);
     assert!(accepted.iter().all(|&accepted| accepted >= 40), "{accepted:?}");
 }
 
-/// Runs a campaign of random kernels, which must find no difference.
+/// Compares random kernels on all routes, as `halfbyte random` does, and asserts that no results
+/// differ.
 fn campaign(kernels: Range<u64>, targets: Vec<Target>, meets: Option<Cooperation>) -> Summary {
     let plan = Plan {
         seed: 0,
@@ -116,7 +117,7 @@ fn campaign(kernels: Range<u64>, targets: Vec<Target>, meets: Option<Cooperation
     summary
 }
 
-/// Cooperative kernels, and kernels with races.
+/// Tests cooperative kernels, and kernels with races.
 #[test]
 fn of_kernels_whose_items_meet() {
     let summary = campaign(0..150, vec![halfbyte::HALU, halfbyte::ptx(Sm::DEFAULT)], Some(Cooperation::Ordered));
@@ -125,7 +126,7 @@ fn of_kernels_whose_items_meet() {
     assert_eq!(summary.kernels, 150);
 }
 
-/// The campaign of `halfbyte random`, with traps, and each kernel on every target that accepts it.
+/// Tests kernels with traps, each on every target that accepts it.
 #[test]
 fn of_a_campaign() {
     let summary = campaign(0..500, vec![halfbyte::HALU, halfbyte::VP1], None);
@@ -133,10 +134,10 @@ fn of_a_campaign() {
     assert!((25..200).contains(&summary.trapping), "{summary:?}");
 }
 
-/// The variety of a target's random kernels, which the tests rely on. Their kernels must contain
-/// every supported op, apply most selection rules, and contain many intrinsics. Some must spill,
-/// and some must contract a product and a sum. The kernels measured here are other ones than those
-/// of the checks.
+/// Ops, rules and intrinsics in a sample of a target's random kernels. The tests rely on their
+/// variety: the kernels must contain every supported op and many intrinsics, and apply most
+/// selection rules. Some kernels must spill, and some must contract a product and a sum. The sample
+/// has other kernels than the tests above.
 struct Variety {
     ops: HashSet<Op>,
     idle: Vec<&'static str>,
@@ -186,7 +187,7 @@ fn variety(of: [(Range<u64>, Options); 2]) -> Variety {
 }
 
 fn missing(ops: &HashSet<Op>, refused: &[Op]) -> Vec<&'static Op> {
-    // Random kernels of this test are not cooperative.
+    // The kernels of this sample are not cooperative.
     let meets = |op: &Op| op.orders_memory() || matches!(op, Op::SubgroupId | Op::LaneId);
     Op::ALL.iter().filter(|op| !refused.contains(op) && !ops.contains(op) && !meets(op)).collect()
 }
@@ -195,8 +196,8 @@ fn missing(ops: &HashSet<Op>, refused: &[Op]) -> Vec<&'static Op> {
 fn kernels_of_halu_are_varied() {
     let of = [(100..650, without_passes(halfbyte::HALU)), (1080..1280, with_passes(halfbyte::HALU))];
     let Variety { ops, mut idle, rules, intrinsics, spilling, contracting } = variety(of);
-    // Random kernels contain only commutative atomic operations on shared memory; the proofs cover
-    // the rules of all atomic operations.
+    // The only atomic operations in random kernels are commutative ones on shared memory. Proofs
+    // cover the rules of all atomic operations.
     idle.retain(|rule| !rule.starts_with("atomic_"));
     let missing = missing(&ops, &[Op::Swizzle, Op::LocalId, Op::GroupId, Op::GroupSize]);
     assert!(missing.is_empty(), "{missing:?}");
@@ -212,8 +213,8 @@ fn kernels_of_vp1_are_varied() {
     let Variety { ops, idle, rules, intrinsics, spilling, .. } = variety(of);
     let groups = [Op::LocalId, Op::GroupId, Op::GroupSize, Op::GroupCount];
     let mut missing = missing(&ops, &[&groups[..], &[Op::PtrAdd, Op::DivS, Op::DivU, Op::RemS, Op::RemU]].concat());
-    // VP1 has no floating-point arithmetic, and accepts few kernels with `dot2_su`, none of which
-    // is in this sample.
+    // VP1 has no floating-point arithmetic. It accepts few kernels with `dot2_su`, and the sample
+    // contains none of them.
     missing.retain(|op| !op.name().starts_with('f') && **op != Op::Dot2SU);
     assert!(missing.is_empty(), "{missing:?}");
     assert!(idle.len() * 4 < rules, "{idle:?}");

@@ -1,5 +1,6 @@
-//! Reduction with planted faults: a compiler that gets one op wrong, on kernels of two hundred ops;
-//! and passes that panic or leave a kernel malformed.
+//! Tests of the reduction of failing kernels. The failures are deliberate: a compiler that replaces
+//! an op by a wrong one in kernels of two hundred ops, and passes that panic or leave an ill-formed
+//! kernel.
 
 use std::time::{Duration, Instant};
 
@@ -15,12 +16,13 @@ use halfbyte_prove::random_intrinsics;
 use halfbyte_testkit::reduce::{Case, Effort, FailingLaunch, Progress, TrialLimits, reduce};
 use halfbyte_testkit::trial::{FailureKind, Launch};
 
-/// A fault that replaces an op by another. Returns `true` if the instruction was changed.
+/// A deliberate fault, which replaces the op of an instruction by another one. Returns `true` if it
+/// changed the instruction.
 type Fault = fn(&mut InstData) -> bool;
 
 const BUDGET: u32 = 10_000;
 
-/// Returns `true` if the machine code of a kernel with the planted fault differs from the
+/// Returns `true` if the results of a kernel with the deliberate fault differ from those of the
 /// evaluator.
 fn differs(case: &Case, options: &Options, fault: Fault) -> bool {
     let mut wrong = case.kernel().clone();
@@ -36,7 +38,8 @@ fn differs(case: &Case, options: &Options, fault: Fault) -> bool {
         && expected != found
 }
 
-/// Reduces a kernel of at least two hundred ops on which the fault shows.
+/// Reduces a kernel of at least two hundred ops whose results the fault changes, and asserts that
+/// `wanted` is true for the reduced kernel.
 #[track_caller]
 fn is_found(target: Target, fault: Fault, wanted: impl Fn(&Kernel) -> bool) {
     let options = Options { verify: false, ..Options::new(target) };
@@ -122,7 +125,8 @@ fn case(ops: usize) -> Case {
     Case::read(text, halfbyte_testkit::trial::Launch { shape: 16.into(), args, aliases: Vec::new() }).unwrap()
 }
 
-/// If every case fails, nothing is left. If no smaller case fails, the case is unchanged.
+/// If every smaller case fails, the reduced kernel is empty. If none fails, the case is not
+/// changed.
 #[test]
 fn what_is_left_fails() {
     let least = reduce(case(50), Effort::default(), &mut |_| true, &mut |_| {});
@@ -134,8 +138,8 @@ fn what_is_left_fails() {
     assert!(last.trials > 50 && (last.ops, last.items) == (53, 16), "{last:?}");
 }
 
-/// Whatever the answers of the closure, each case is well-formed, and the evaluator runs it or
-/// reports a fault.
+/// Whatever the closure returns, each case that it gets is well-formed, and the evaluator executes
+/// it or reports a fault.
 #[test]
 fn any_answers_will_do() {
     let targets = Targets::new();
@@ -173,7 +177,7 @@ fn limits_are_kept() {
     assert_eq!(reduce(case(50), limits, &mut |_| true, &mut |_| {}).text(), case(50).text());
 }
 
-/// Returns the instructions with an op.
+/// Returns the instructions of a kernel that have a given op.
 fn ops(kernel: &mut Kernel, op: Op) -> impl Iterator<Item = &mut InstData> {
     kernel.insts.values_mut().filter(move |inst| inst.op == op)
 }
@@ -193,7 +197,7 @@ fn computes_otherwise(kernel: &mut Kernel, _: &mut Context<'_>) -> bool {
     ops(kernel, Op::SubSatU).fold(false, |_, inst| becomes(inst, Op::SubSatU, Op::Sub))
 }
 
-/// A pass with a planted defect.
+/// A pass with a deliberate defect.
 struct Planted(fn(&mut Kernel, &mut Context<'_>) -> bool);
 
 impl Pass for Planted {
@@ -206,8 +210,8 @@ impl Pass for Planted {
     }
 }
 
-/// Returns the kind of failure that a pass causes on a chain of ops, and the ops that are left
-/// after the reduction.
+/// Reduces a chain of ops for which a pass fails. Returns the kind of the failure, and the
+/// remaining ops.
 #[track_caller]
 fn left_over(run: fn(&mut Kernel, &mut Context<'_>) -> bool, chain: &[&str]) -> (FailureKind, Vec<Op>) {
     let mut options = Options { verify: true, ..Options::new(halfbyte::HALU) };
@@ -230,7 +234,8 @@ fn left_over(run: fn(&mut Kernel, &mut Context<'_>) -> bool, chain: &[&str]) -> 
     (failure.kind, least.kernel().insts.values().map(|inst| inst.op).filter(|op| wanted.contains(op)).collect())
 }
 
-/// A reduction preserves the kind of failure: a panic, a malformed kernel, or a difference.
+/// A reduction preserves the kind of the failure: a panic, an ill-formed kernel, or different
+/// results.
 #[test]
 fn a_failure_stays_what_it_is() {
     let all = ["mul_hi_s", "mul_hi_u", "sub_sat_u", "add", "absdiff_u", "xor"];
@@ -242,7 +247,7 @@ fn a_failure_stays_what_it_is() {
         let is_small = kernel.insts.len() < 8;
         if is_small { panics(kernel, context) } else { computes_otherwise(kernel, context) }
     };
-    // If a panic counted as a difference, the reduced kernel would be smaller.
+    // The reduction would remove more ops if it treated a panic as different results.
     let (kind, left) = left_over(both, &["sub_sat_u", "mul_hi_s", "mul_hi_s", "mul_hi_s"]);
     assert!(kind == FailureKind::Memory && left.contains(&Op::SubSatU), "{kind:?} {left:?}");
 }
@@ -251,7 +256,7 @@ fn a_failure_stays_what_it_is() {
 fn what_does_not_fail_is_no_failure() {
     let options = || Options::new(halfbyte::HALU);
     assert!(FailingLaunch::of(case(20), options(), &Engine::ALL, &TrialLimits::endless()).is_none());
-    // A race is an error of the kernel itself.
+    // A race is an error of the kernel itself, not a failure of the compiler.
     let text = "kernel @k(%y: out i32) {\n^entry:\n  %i = item_id\n  store %i, %y\n  ret\n}\n";
     let race = Case::read(
         text.to_owned(),

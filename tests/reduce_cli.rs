@@ -1,8 +1,8 @@
-//! The command `reduce`.
+//! Tests of the command `reduce`.
 
 use crate::common::{halfbyte, halfbyte_on};
 
-/// With a time limit of zero, every case fails.
+/// A time limit of zero makes every case fail.
 #[test]
 fn a_failure_is_made_small_and_written_for_check() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,11 +1,11 @@
-//! The names at the top of the repository, which show the pipeline and what is beside it.
+//! Test of the names in the root folder of the repository.
 
 use std::collections::BTreeSet;
 use std::fs::read_dir;
 
 use crate::common::root;
 
-/// The pipeline, in order, and the groups beside it.
+/// Folders of the compilation pipeline in order, followed by all other folders.
 const FOLDERS: [&str; 16] = [
     "abi",
     "ir",
@@ -38,7 +38,7 @@ const FILES: [&str; 12] = [
     "docs",
     "rustfmt.toml",
 ];
-/// Hidden folders, and the build output.
+/// Hidden files and folders, and the folder of build output.
 const OTHERS: [&str; 6] = [".cargo", ".ci", ".git", ".github", ".gitignore", "target"];
 
 #[test]

@@ -1,5 +1,5 @@
-//! The functions of the standard library, with their instruction counts. `HALFBYTE_BLESS=1 cargo
-//! test std_page::` updates `docs/std.md`.
+//! Tests of the functions of the standard library and of their page, which lists the number of
+//! instructions of each. `HALFBYTE_BLESS=1 cargo test std_page::` updates `docs/std.md`.
 
 use std::fmt::Write;
 use std::fs;
@@ -9,11 +9,11 @@ use halfbyte_testkit::matrix::of_line;
 
 use crate::common::{halfbyte, halfbyte_on, root};
 
-/// A function of the library, from its text.
+/// A function of the standard library, parsed from its source.
 struct Function<'a> {
     name: &'a str,
     generic: bool,
-    /// The names and types of the parameters.
+    /// Name and type of each parameter.
     params: Vec<(&'a str, &'a str)>,
     results: Vec<&'a str>,
     signature: &'a str,
@@ -21,7 +21,8 @@ struct Function<'a> {
     error: Option<String>,
 }
 
-/// Parses a file: its description, and its functions with the comments above them.
+/// Parses a file of the standard library. Returns its description, and its functions with the
+/// comments above them.
 fn read(text: &str) -> (String, Vec<Function<'_>>) {
     let (head, rest) = text.split_once("\n\n").unwrap();
     let joined = |lines: &[&str]| lines.iter().map(|line| line.trim_start_matches("; ")).collect::<Vec<_>>().join(" ");
@@ -64,9 +65,9 @@ fn read(text: &str) -> (String, Vec<Function<'_>>) {
 }
 
 impl Function<'_> {
-    /// Returns a kernel that calls the function, and the line of the call. Type `T` is replaced by
-    /// `ty`. If the function takes buffers, its parameter `i` is the item, and other numbers are
-    /// scalar parameters.
+    /// Returns a kernel that calls the function, and the line of the call. `ty` replaces the type
+    /// `T`. If the function takes buffers, its parameter `i` is the item index, and its other
+    /// integers are scalar parameters of the kernel.
     fn kernel(&self, file: &str, ty: &str) -> (String, u32) {
         let concrete =
             |of: &str| of.split(' ').map(|word| if word == "T" { ty } else { word }).collect::<Vec<_>>().join(" ");
@@ -106,9 +107,8 @@ impl Function<'_> {
         (format!("include \"{file}\"\nkernel k({params}) {{\n  {lines}\n}}\n"), line)
     }
 
-    /// Returns the types that the function is measured for, each with a kernel that calls the
-    /// function and the line of the call. A function that is not generic has one entry, without a
-    /// type.
+    /// Returns each type for which the function is measured, with a kernel that calls the function
+    /// and the line of the call. The type is empty for a function that is not generic.
     fn instances(&self, file: &str) -> Vec<(&'static str, String, Module, u32)> {
         let mut instances = Vec::new();
         for ty in if self.generic { &["i32", "f32", "i16x2", "f16x2", "i8x4"][..] } else { &[""] } {
@@ -122,8 +122,8 @@ impl Function<'_> {
         instances
     }
 
-    /// Returns the number of instructions for a call on a target. If the number depends on the
-    /// type, each one is listed with its types.
+    /// Returns the number of instructions of a call on a target. If the number depends on the type,
+    /// the result lists each number with its types.
     fn counts(&self, file: &str, target: Target) -> String {
         let mut counts: Vec<(String, Vec<&str>)> = Vec::new();
         for (ty, _, module, line) in self.instances(file) {
@@ -144,8 +144,8 @@ impl Function<'_> {
         }
     }
 
-    /// Returns a run line for the function's kernel with edge values and random bits. Cooperative
-    /// functions are launched as one group.
+    /// Returns a run line for the kernel of the function, with edge values and random bits as
+    /// arguments. A cooperative function is launched with one group.
     fn launch(&self, file: &str, targets: &str) -> String {
         let meets = file == "std/group";
         let shape = if meets { "grid=1 block=64" } else { "items=64" };
@@ -237,7 +237,7 @@ fn the_page_shows_a_kernel_that_runs() {
     assert!(halfbyte_on(&["check", "-"], shown.as_bytes()).output().contains("1 launch on ir, halu, ptx, vp1"));
 }
 
-/// Every target that accepts a function agrees with the evaluator, for each type.
+/// Every target that accepts a function gives the results of the evaluator, for each type.
 #[test]
 fn every_target_gives_the_same_bits() {
     let folder = tempfile::tempdir().unwrap();
@@ -257,7 +257,7 @@ fn every_target_gives_the_same_bits() {
     assert!(checked.output().ends_with(&format!("{count} passed, 0 failed\n")), "{}", checked.out);
 }
 
-/// HALU and PTX accept every library function, for each type of a generic function.
+/// HALU and PTX accept every function of the standard library, for each type of a generic function.
 #[test]
 fn gpus_take_every_function() {
     for (file, text) in lang::library() {

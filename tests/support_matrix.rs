@@ -1,4 +1,4 @@
-//! The support matrix of all targets, which `halfbyte support` prints.
+//! Tests of the support matrix of all targets, which `halfbyte support` prints.
 
 use halfbyte::ir::Op;
 use halfbyte::{HALU, TARGETS, Target, VP1};
@@ -18,13 +18,13 @@ fn the_page_has_a_row_for_every_op() {
     }
 }
 
-/// Every op has forms that the verifier accepts, except the ops that the head of the page
-/// describes.
+/// The matrix has a row for every op except those that its introduction describes.
 #[test]
 fn every_op_is_asked_for() {
     let without: Vec<&str> = Op::ALL.iter().filter(|&&op| OpForm::of(op).is_empty()).map(|op| op.name()).collect();
     assert_eq!(without, ["const", "intrinsic", "br", "br_if", "switch", "ret"]);
-    // If a sample kernel is malformed, its cell contains the report.
+    // An ill-formed sample kernel would show in the matrix as a refusal with the report of the
+    // verifier.
     for row in measure(Op::ALL, &[HALU]) {
         if let Cell::Refused(reason) = &row.cells[0] {
             assert!(!reason.contains('\n') && !reason.contains("-->"), "{:?}: {reason}", row.form);
@@ -38,7 +38,7 @@ fn cell(op: Op, ty: &str, variant: Variant, target: Target) -> Cell {
     rows.remove(place).cells.remove(0)
 }
 
-/// Table cells that other pages state by hand.
+/// Cells of the matrix that other pages of the documentation state.
 #[test]
 fn known_cells() {
     let one = |name: &str, items| Cell::Made { instructions: vec![name.into()], items };
@@ -56,7 +56,7 @@ fn the_command_answers_for_one_op() {
     let called = halfbyte(&["support", "--op", "fadd.f16x2", "--target", "vp1"]);
     let table = called.output();
     assert!(table.starts_with("| op | types | vp1 |\n|---|---|---|\n| `fadd`"), "{table}");
-    // Targets that were not requested are not mentioned.
+    // The printed matrix does not mention targets that the call does not request.
     assert!(
         table.contains("\nRefused:\n\n* (a) vp1: on VP1, sums, differences and products of floats only round to nearest and have no modifiers; leave out the modifier"),
         "{table}"

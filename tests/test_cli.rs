@@ -1,4 +1,4 @@
-//! The command `halfbyte test`.
+//! Tests of the command `halfbyte test`.
 
 use std::path::PathBuf;
 
@@ -6,8 +6,8 @@ use tempfile::TempDir;
 
 use crate::common::{Called, halfbyte, halfbyte_on};
 
-/// Returns a kernel with a product and a sum, with expectations beside the sum and below the
-/// kernel.
+/// Returns a kernel with a product and a sum, with the expectation `beside` on the line of the sum
+/// and the expectations `below` after the kernel.
 fn test(name: &str, beside: &str, below: &str) -> String {
     format!(
         "kernel @{name}(%a: i32, %x: in i32, %y: inout i32) {{\n^entry:\n  %i = item_id\n  %v = load %x[%i]\n  %w = load %y[%i]\n  \
@@ -82,8 +82,8 @@ fn unordered_and_counted_lines_pass() {
     assert_eq!(on(&text.concat()).output(), "2 passed, 0 failed\n");
 }
 
-/// Directives of FileCheck and misspelt ones would otherwise be ignored as comments, and the test
-/// would pass.
+/// A misspelt directive, or one of FileCheck, is an error. As a mere comment, it would be ignored,
+/// and the test would succeed.
 #[test]
 fn misspelt_directives_are_errors_that_name_the_right_ones() {
     for (comment, word, meant) in [
@@ -114,7 +114,7 @@ fn bless_leaves_a_file_with_a_misspelt_directive_as_it_is() {
     let file = path.join("t.hb").display().to_string();
     halfbyte(&["test", "--bless", &file]).fails(1, "`CHECK-NOT:` is not a directive");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
-    // After the correction, the check line is kept, and the whole output is updated.
+    // With the directive corrected, `--bless` keeps the check line and updates the complete output.
     let mended = text.replace("CHECK-NOT: mul", "check-dag: mul");
     std::fs::write(&file, &mended).unwrap();
     assert!(halfbyte(&["test", "--bless", &file]).output().ends_with("1 passed, 0 failed\n"));
@@ -122,7 +122,7 @@ fn bless_leaves_a_file_with_a_misspelt_directive_as_it_is() {
     assert!(blessed.contains("; check-dag: mul\n;= kernel @k(") && !blessed.contains("stale"), "{blessed}");
 }
 
-/// A rule that was not applied is explained.
+/// If a rule was not applied, the message explains why.
 #[test]
 fn it_is_said_why_a_rule_is_not_taken() {
     let called = on(&[HEADER, &test("k", "", "; rule: pair_add\n")].concat());
@@ -165,7 +165,7 @@ fn bless_rewrites_whole_outputs_that_fail_and_nothing_else() {
     let (_folder, path) = folder(&[("t.hb", &text)]);
     let file = path.join("t.hb").display().to_string();
     let called = halfbyte(&["test", "--bless", &file]);
-    // The failing check line still fails.
+    // `--bless` does not change a failing check line.
     called.fails(1, "`mull.i32` is not in the output");
     assert!(called.out.contains("rewritten ") && called.out.ends_with("2 passed, 1 failed\n"), "{}", called.out);
     let blessed = std::fs::read_to_string(&file).unwrap();
@@ -174,7 +174,7 @@ fn bless_rewrites_whole_outputs_that_fail_and_nothing_else() {
     assert_eq!(blessed.matches(";= kernel @three(").count(), 1, "{blessed}");
     let plain = |text: &str| text.lines().filter(|line| !line.starts_with(";=")).collect::<Vec<_>>().join("\n");
     assert_eq!(plain(&blessed), plain(&text));
-    // If the file is up to date, it is not written.
+    // `--bless` does not write a file that is up to date.
     assert!(!halfbyte(&["test", "--bless", &file]).out.contains("rewritten"));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), blessed);
 }

@@ -1,4 +1,4 @@
-//! Compilation on several threads: the output and the errors are the same as with one thread.
+//! Tests of compilation on several threads: the output and the errors must be those of one thread.
 
 use std::fmt::Write;
 use std::fs;
@@ -9,8 +9,8 @@ use crate::common::{Called, halfbyte, halfbyte_on, root};
 
 const THREADS: [&str; 3] = ["1", "2", "7"];
 
-/// Compiles with several numbers of threads, asserts that all results agree, and returns the first
-/// one.
+/// Compiles with several numbers of threads, asserts that all results are equal, and returns one of
+/// them.
 fn alike(text: &str, args: &[&str]) -> Called {
     let compile = |threads| halfbyte_on(&[&["compile", "-", "--threads", threads], args].concat(), text.as_bytes());
     let mut all = THREADS.map(compile).into_iter();
@@ -21,7 +21,7 @@ fn alike(text: &str, args: &[&str]) -> Called {
     first
 }
 
-/// Returns three copies of the kernels of every example, with unique names.
+/// Returns three copies of the kernels of every example, all with different names.
 fn many() -> String {
     let mut text = String::new();
     for round in 0..3 {
@@ -55,7 +55,8 @@ fn what_is_refused_is_the_same_and_in_the_same_order() {
     assert!(refused.err.contains("vp1"), "{}", refused.err);
 }
 
-/// Errors of the text take precedence over refusals, even if the invalid kernel is the last one.
+/// Errors in the text are reported in place of refusals, even if the invalid kernel is the last
+/// one.
 #[test]
 fn errors_of_the_text_are_the_same() {
     let wrong = "kernel @wrong(%x: in i32) {\n^entry:\n  %v = add %x, 1\n  ret\n}\n";

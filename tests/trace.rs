@@ -1,4 +1,5 @@
-//! The option `run --trace`: the values of one work item, in the order in which they are computed.
+//! Tests of the option `run --trace`, which prints the values of one work item in the order in
+//! which they are computed.
 
 use std::fs;
 
@@ -57,7 +58,7 @@ fn iterations_and_accesses_are_shown() {
     assert!(result.starts_with("y="), "{result}");
 }
 
-/// A trace prints integers with the same signedness as the buffers of the call.
+/// The trace prints integers as signed or unsigned numbers, like the buffers of the call.
 #[test]
 fn integers_have_the_sign_that_results_have() {
     let traced = |more: &[&str]| {
@@ -74,7 +75,7 @@ fn integers_have_the_sign_that_results_have() {
     }
 }
 
-/// The values before a trap are printed.
+/// The trace contains the values that were computed before a trap.
 #[test]
 fn a_trap_ends_the_trace() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Values for the user: the output of `run`, the differences that `check` reports, and sequences of
-//! launches.
+//! Tests of the values that the user sees: the output of `run`, the differences that `check`
+//! reports, and sequences of launches.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,12 +29,12 @@ fn lanes_are_printed_as_numbers_that_read_back() {
     let both = format!("mean=[[128, 255, 12, 128], [8, 8, 8, 8]]\n{bits}");
     assert_eq!(average(&[&given[..], &["--print=both"]].concat()).output(), both);
     assert_eq!(average(&[&given[..], &["--signed"]].concat()).output(), "mean=[[-128, -1, 12, -128], [8, 8, 8, 8]]\n");
-    // If an input has a minus sign, the output is signed.
+    // If an input contains a minus sign, the output is printed as signed numbers.
     let called = average(&["a=[-1, 7]", "b=[0xffffffff, 8]"]);
     assert_eq!(called.output(), "mean=[[-1, -1, -1, -1], [8, 8, 8, 8]]\n");
     let called = average(&["a=[-1, 7]", "b=[0xffffffff, 8]", "--unsigned"]);
     assert_eq!(called.output(), "mean=[[255, 255, 255, 255], [8, 8, 8, 8]]\n");
-    // The printed output is used as the next input.
+    // The output has the syntax of arguments, so it can be the input of another call.
     let printed = average(&["a=[-1, 7]", "b=[[0, -2, 3, 4], 8]"]).output().trim().replace("mean=", "a=");
     assert_eq!(average(&[&printed, &printed.replace("a=", "b=")]).output().trim(), printed.replace("a=", "mean="));
 }
@@ -51,7 +51,7 @@ fn numbers_of_other_types() {
     assert!(bits.output().starts_with("y=[0x3dcccccd, 0x80000000, 0x7f800000, 0x7fffffff, 0x7fc00001, 0x00000001]\n"));
 }
 
-/// The rule for `out` buffers is the same in `run` and in run lines.
+/// `run` and run lines determine the size of an `out` buffer by the same rule.
 #[test]
 fn an_out_buffer_has_what_the_launch_reaches() {
     let middle = "kernel @k(%x: in i8x4, %y: out i8x4, %z: out i32) {\n^entry:\n  %i = item_id\n  %v = load %x[%i]\n  \
@@ -65,17 +65,17 @@ fn an_out_buffer_has_what_the_launch_reaches() {
     }
     let outcome = checked(&format!("{middle}; run: halu, ptx: @k items=2 x=[1, 2] -> z=[0]\n"));
     assert!(outcome.failures.is_none(), "{:?}", outcome.failures);
-    // VP1 reads whole streams, and still gives the same size.
+    // VP1 copies whole streams, but the buffer has the same size.
     let outcome = checked_in("examples", &blur("; run: all: @blur_rows items=1000 pixels=random(1002, 61)\n"));
     assert!(outcome.failures.is_none(), "{:?}", outcome.failures);
-    // Other traps are still reported, and the size of a buffer is limited.
+    // All other traps are still reported, and the size of a buffer is limited.
     halfbyte_on(&["run", "-", "--target", "halu", "--items", "3", "--arg", "x=[1, 2]"], middle.as_bytes())
         .fails(1, "trap on halu (interp): @k, item 2");
     let far =
         middle.replace("%y[%i + 70]", "%y[%far]").replace("  %v = load", "  %far = const.i32 0x70000000\n  %v = load");
     halfbyte_on(&["run", "-", "--target", "ir", "--items", "2", "--arg", "x=[1, 2]"], far.as_bytes())
         .fails(1, "trap on ir: @k, item 0");
-    // An object alone does not determine the size.
+    // For an object, the size cannot be determined.
     let folder = tempfile::tempdir().unwrap();
     let object = folder.path().join("average.o").display().to_string();
     halfbyte(&["compile", "examples/average.hb", "--target", "halu", "--emit", "obj", "-o", &object]).output();
@@ -140,7 +140,7 @@ fn arrays_keep_dtype_and_shape() {
         .fails(2, "examples/chelsea.npy: files of this format contain their dtype and shape");
 }
 
-/// The `bfloat16` of ml_dtypes, which NumPy stores as two raw bytes.
+/// NumPy stores the type `bfloat16` of ml_dtypes as two raw bytes.
 #[test]
 fn bfloat16_keeps_its_dtype() {
     let folder = tempfile::tempdir().unwrap();
@@ -195,7 +195,7 @@ fn pictures_come_in_and_go_out() {
     to(&format!("{out}:5x5"))
         .fails(2, "the buffer has 24 bytes, and 5 x 5 pixels have 25 in grey, 75 in RGB, 100 in RGBA");
     to(&format!("{out}:5by5")).fails(2, "`5by5` is not a size; expected WIDTHxHEIGHT");
-    // A greyscale picture is an ordinary array of bytes. Without a given size, the output is not a
+    // A greyscale picture is an array of bytes. If the argument has no size, the output is not a
     // picture.
     let chelsea = [
         "run",
@@ -215,7 +215,7 @@ fn pictures_come_in_and_go_out() {
     average(&["a=[1, 2]"]).fails(2, "`b` has no value");
     halfbyte(&[&AVERAGE[..], &["--arg", "a=[1, 2]"], &unsized_].concat())
         .fails(2, "the width of the picture is not given; expected FILE.png:WIDTHxHEIGHT");
-    // The buffer has another size than the input picture.
+    // The output buffer has another size than the input picture.
     let grey = path(&folder, "grey.png");
     fs::write(&grey, picture::write(&[7; 24], halfbyte::ir::Type::I8, (6, 4)).unwrap()).unwrap();
     let grey = format!("a=@{grey}");
@@ -232,7 +232,8 @@ fn pictures_come_in_and_go_out() {
         .fails(2, "a picture consists of bytes, but this is a buffer of f16x2");
 }
 
-/// Unsupported formats are not read as raw bytes, unless the call gives a dtype and a shape.
+/// A file in an unsupported format is an error, unless the argument gives a dtype and a shape for
+/// its raw bytes.
 #[test]
 fn formats_that_are_not_read_are_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -268,7 +269,7 @@ fn checked_in(folder: &str, text: &str) -> Outcome {
     check("t.hb", text, &root().join(folder), &[Engine::Interp, Engine::JIT])
 }
 
-/// Returns the kernels of the example with other run lines.
+/// Returns the kernels of `examples/blur.hb` with other run lines.
 fn blur(lines: &str) -> String {
     let text = fs::read_to_string(root().join("examples/blur.hb")).unwrap();
     let kept: Vec<&str> =
@@ -276,7 +277,8 @@ fn blur(lines: &str) -> String {
     format!("{}\n{lines}", kept.join("\n"))
 }
 
-/// Returns the line, relative to the first run line, the column and the message of each failure.
+/// Returns the line, the column and the message of each failure. The line is relative to the first
+/// run line.
 fn failures(text: &str) -> Vec<(usize, usize, String)> {
     let outcome = checked_in("examples", text);
     let lines = Lines::new(text);
@@ -337,13 +339,13 @@ fn a_wrong_launch_after_others_is_shown_at_its_line() {
         }
         assert!(found.iter().any(|found| *found == (line, column, message.to_owned())), "{then}: {found:#?}");
     }
-    // The first failing launch ends its run line.
+    // After a failing launch, the other launches of the run line are not executed.
     let found =
         failures(&blur("; run: halu: @blur_rows items=1 pixels=[0, 8, 0] -> rows=[1, 1, 1]\n; then: @none items=1\n"));
     assert_eq!(found.len(), 1, "{found:?}");
     let found = failures(&blur("; run: halu: @blur_rows items=1 pixel=[0]\n; then: @blur_columns items=1 width=1\n"));
     assert!(found.iter().all(|(line, ..)| *line == 1), "{found:?}");
-    // The kept buffer has another type, or the parameter is a scalar.
+    // A later kernel has a parameter of the same name, but of another type or a scalar.
     let other = "kernel @wide(%rows: in i8x16, %o: out i8x16) {\n^entry:\n  %i = item_id\n  %v = load %rows[%i]\n  store %v, %o[%i]\n  ret\n}\n\
                  kernel @scalar(%rows: i32, %o: out i32) {\n^entry:\n  %i = item_id\n  store %rows, %o[%i]\n  ret\n}\n";
     let found = failures(&blur(&format!("{rows}; then: @wide items=1\n{other}")));
@@ -389,7 +391,7 @@ fn reduce_finds_a_launch_after_others() {
     assert_eq!(found[0].case.launch().args[1], [0, 0, 0, 0, 6, 8, 8, 6, 0, 0, 0, 0]);
 }
 
-/// If the documentation has the table of dtypes, it is the same as in the help.
+/// The table of dtypes in the documentation, if there is one, is that of the help.
 #[test]
 fn the_dtype_table_is_in_the_help() {
     let help = halfbyte(&["run", "--help"]).output().to_owned();
@@ -429,7 +431,7 @@ fn check_answers_with_each_launch_and_its_mismatches() {
         })
     );
     assert_eq!(result["failures"][0]["line"], result["line"]);
-    // A refusal, a missing refusal, and a file that is not a kernel.
+    // An expected refusal, a missing refusal, and a file that contains no kernel.
     let refused = "kernel @r(%a: f32, %y: out f32) {\n^entry:\n  %i = item_id\n  %r = fsqrt.f32 %a ; refuse: vp1: fsqrt\n  store %r, %y[%i]\n  ret\n}\n";
     let found = on(refused);
     assert_eq!(found["files"][0]["results"][0]["verdict"], "refused as expected", "{found:#}");

@@ -1,5 +1,6 @@
-//! VP1 code contains no redundant instructions. The compiled examples and witnesses are scanned for
-//! instructions that never change a register, and for computations that only copy a register.
+//! Tests that VP1 code contains no redundant instructions. The compiled examples and witnesses must
+//! not contain an instruction that never changes a register, or a computation that only copies a
+//! register.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,15 +16,16 @@ use halfbyte::{Module, VP1};
 use crate::common::root;
 use crate::support::{with_passes, without_passes};
 
-/// The move instructions: `mov $r1 $r2`, `mov $v1 $v2`.
+/// Opcodes of the move instructions `mov $r1 $r2` and `mov $v1 $v2`.
 const MOVES: [Opcode; 2] = [Opcode::OR_RI, Opcode::MOV_V];
 
-/// Returns `true` for a no-op, which fills a delay slot or waits for a result.
+/// Returns `true` for a nop, which fills a delay slot or separates bundles.
 fn holds_a_place(inst: &Inst) -> bool {
     inst.row().mnemonic.ends_with("nop")
 }
 
-/// Returns enough states that each bit has both values, and each register has its limit values.
+/// Returns processor states in which each bit has both values, and each register has its smallest
+/// and largest values.
 fn states() -> Vec<State> {
     (1..=48).map(random_state).collect()
 }
@@ -59,7 +61,7 @@ impl Draw {
     }
 }
 
-/// Returns the reason why an instruction is redundant, if it is.
+/// Returns the reason why an instruction is redundant, or `None` if it is not.
 fn idle(word: u32, states: &[State]) -> Option<String> {
     let inst = Inst::decode(word)?;
     if !matches!(inst.unit(), Unit::Scalar | Unit::Vector) || holds_a_place(&inst) {
@@ -67,7 +69,7 @@ fn idle(word: u32, states: &[State]) -> Option<String> {
     }
     let bundle = Bundle::new(&[word]).unwrap();
     let (mut changes, mut writes) = (false, false);
-    // The registers whose values equal the result in all states so far.
+    // Registers whose value equals the result in all states so far.
     let mut copied: Option<BTreeSet<String>> = None;
     for before in states {
         let (mut after, mut written) = (before.clone(), BTreeSet::new());
@@ -83,7 +85,7 @@ fn idle(word: u32, states: &[State]) -> Option<String> {
                 changes |= before.v[usize::from(n)] != value;
                 (0..).zip(before.v).filter(|(_, old)| *old == value).map(|(n, _)| format!("$v{n}")).collect()
             }
-            // The instruction only affects the rest of its bundle.
+            // The instruction only affects other instructions of its bundle.
             [] => continue,
             _ => return None,
         };
@@ -103,7 +105,7 @@ fn idle(word: u32, states: &[State]) -> Option<String> {
     (!MOVES.contains(&inst.opcode())).then(|| format!("only copies {from}"))
 }
 
-/// The redundant instructions in the code of modules, with their origins.
+/// Redundant instructions in compiled modules, each with the kernel that contains it.
 struct Scan {
     states: Vec<State>,
     words: usize,

@@ -1,12 +1,12 @@
-//! Warp-synchronous code: converged lanes of a warp execute strong accesses one after another in
-//! lane order, on every engine.
+//! Tests of warp-synchronous code. On every engine, the converged lanes of a warp execute strong
+//! accesses one after another, in the order of the lanes.
 
 use halfbyte::import_ptx::{Host, Shape as Imported, import, text_order_dependence};
 use halfbyte::launch::{Engine, Evaluation, LaunchOptions, OrderCause, evaluate, order_dependence};
 use halfbyte::runtime::Stats;
 use halfbyte_testkit::harness::{self, Arg, Execution, Language, Request, Size};
 
-/// The routes: the name, the form of execution, the engine, and `true` for race detection.
+/// Routes: the name, the form of execution, the engine, and `true` if races are detected.
 const ROUTES: [(&str, Execution, Engine, bool); 8] = [
     ("interp", Execution::Ptx, Engine::Interp, false),
     ("races", Execution::Ptx, Engine::Interp, true),
@@ -18,8 +18,8 @@ const ROUTES: [(&str, Execution, Engine, bool); 8] = [
     ("recompiled jit", Execution::Recompiled, Engine::JIT, false),
 ];
 
-/// Returns a kernel with shared memory `s`. `%t` is the thread's number, `%s` the address of its
-/// word in `s`, and `%d` the address of its two words in the buffer.
+/// Returns a PTX kernel with shared memory `s`. `%t` is the thread's number, `%s` the address of
+/// the thread's word in `s`, and `%d` the address of its two words in the buffer.
 fn kernel(body: &str) -> String {
     format!(
         ".version 7.8\n.target sm_80\n.address_size 64\n.shared .align 16 .b8 s[8192];
@@ -35,7 +35,7 @@ ret;
     )
 }
 
-/// Runs a text in one block on a route. Returns the words of the buffer.
+/// Launches a text with one block on a route. Returns the words of the buffer.
 fn run(
     text: &str,
     threads: u32,
@@ -51,14 +51,14 @@ fn run(
     found[0].chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
 }
 
-/// Asserts that every route gives these words.
+/// Asserts that the buffer contains these words after a launch on each route.
 fn gives(text: &str, threads: u32, expected: &[u32]) {
     for route in ROUTES {
         assert_eq!(run(text, threads, expected.len(), route), expected, "{} of\n{text}", route.0);
     }
 }
 
-/// Returns the order dependences of a text, executed directly and imported.
+/// Returns the order dependence of a text, executed directly and after import.
 fn depends(text: &str, threads: u32, words: usize) -> [Option<OrderCause>; 2] {
     let shape = halfbyte::Shape::from((1, threads));
     let before = vec![vec![0; 4 * words]];
@@ -79,8 +79,8 @@ fn depends(text: &str, threads: u32, words: usize) -> [Option<OrderCause>; 2] {
 const LOCKSTEP: [Option<OrderCause>; 2] = [Some(OrderCause::Lockstep); 2];
 const ATOMICS: [Option<OrderCause>; 2] = [Some(OrderCause::Atomics); 2];
 
-/// Returns the sum reduction of the CUDA samples: a tree with barriers, and the last warp without
-/// barriers.
+/// Returns the sum reduction of the CUDA samples: a tree whose steps are separated by barriers,
+/// except for the steps in the last warp.
 fn reduction(threads: u32, sync: &str) -> String {
     let beyond = 4 * threads;
     let mut body =
@@ -128,7 +128,7 @@ fn a_step_of_a_reduction_in_shared_and_in_global_memory() {
         bar.sync 0; ld.shared.u32 %a, [%s]; st.global.v2.u32 [%d], {%a, 0};";
     let expected: Vec<u32> = (0..32).flat_map(|lane| [if lane < 16 { 4 } else { 3 }, 0]).collect();
     gives(&kernel(body), 32, &expected);
-    // Ring exchange: each lane takes its neighbour's value, twice.
+    // Exchange in a ring: each lane reads the value of its neighbour, twice.
     let body = "st.relaxed.gpu.global.u32 [%d], %t; xor.b32 %r1, %t, 5; mul.wide.u32 %o, %r1, 8; sub.u64 %o, %o, 0;
         .reg .b64 %e; ld.param.u64 %e, [o]; add.u64 %e, %e, %o;
         ld.relaxed.gpu.global.u32 %a, [%e]; st.relaxed.gpu.global.u32 [%e+4], %a; ld.volatile.global.u32 %b, [%d+4]; st.volatile.global.u32 [%d], %b;";
@@ -141,9 +141,10 @@ fn a_vector_access_counts_as_one() {
     let body = "shl.b32 %r5, %t, 4; mov.u32 %s, s; add.u32 %s, %s, %r5; st.volatile.shared.v4.u32 [%s], {%t, 1, 2, %l};
         xor.b32 %r1, %t, 1; shl.b32 %r1, %r1, 4; mov.u32 %r2, s; add.u32 %r2, %r2, %r1; ld.volatile.shared.v4.u32 {%a, %r3, %r4, %b}, [%r2]; add.u32 %b, %b, %r4;
         st.volatile.shared.v2.u32 [%s+8], {%a, %b}; ld.volatile.shared.v2.u32 {%a, %b}, [%r2+8]; st.global.v2.u32 [%d], {%a, %b};";
-    // The neighbour has stored this thread's number, and the lane number and 2.
+    // Expected words of each thread: its own number, which the neighbour has stored, and its lane
+    // number plus 2.
     let expected: Vec<u32> = (0..64).flat_map(|t| [t, t % 32 + 2]).collect();
-    // The import refuses strong vector accesses to shared memory, because it cannot prove their
+    // Import refuses strong vector accesses to shared memory, because it cannot prove their
     // alignment.
     for route in ROUTES.into_iter().filter(|(_, via, ..)| *via == Execution::Ptx) {
         assert_eq!(run(&kernel(body), 64, expected.len(), route), expected, "{}", route.0);
@@ -157,7 +158,8 @@ fn stores_to_one_place_are_in_lane_order() {
     assert_eq!(depends(&kernel(body), 32, 64), LOCKSTEP);
 }
 
-/// A lane whose guard is false makes no access, and stays converged with the others.
+/// A lane whose guard is false does not execute the access, but stays converged with the other
+/// lanes.
 #[test]
 fn a_guard_parts_no_lanes() {
     let body = "st.volatile.shared.u32 [%s], 5; and.b32 %r1, %t, 1; setp.ne.u32 %p1, %r1, 0; add.u32 %a, %t, 100;
@@ -166,7 +168,7 @@ fn a_guard_parts_no_lanes() {
         xor.b32 %r3, %t, 1; mov.u32 %r4, s; mad.lo.u32 %r4, %r3, 4, %r4; ld.volatile.shared.u32 %r2, [%r4]; st.global.v2.u32 [%d], {%r2, %b};";
     let expected: Vec<u32> = (0..64).flat_map(|t| if t % 2 == 0 { [t + 101, t + 102] } else { [t + 101, 1] }).collect();
     gives(&kernel(body), 64, &expected);
-    // Several accesses have one guard, and one access is a vector.
+    // The same guard applies to several accesses, and one access is a vector.
     let body = "st.volatile.shared.u32 [%s], 5; setp.lt.u32 %p1, %l, 7; mov.u32 %a, 3; mov.u32 %b, 4;
         @%p1 ld.volatile.shared.u32 %a, [%s+28]; @%p1 add.u32 %a, %a, %l; @%p1 st.volatile.shared.u32 [%s+28], %a;
         ld.volatile.shared.u32 %b, [%s]; st.volatile.shared.u32 [%s], %l; st.global.v2.u32 [%d], {%a, %b};";
@@ -196,7 +198,7 @@ fn parted_lanes_are_together_again() {
     }
 }
 
-/// 32 lanes acquire one lock, one after another.
+/// The 32 lanes of a warp acquire a lock one after another.
 #[test]
 fn a_lock_makes_progress() {
     for space in ["shared", "global"] {
@@ -223,23 +225,23 @@ fn a_lock_makes_progress() {
 
 #[test]
 fn what_a_result_depends_on() {
-    // The tickets of a counter depend on the order.
+    // A counter gives each lane a ticket, which depends on the order of the lanes.
     let tickets = kernel(
         "atom.global.add.u32 %a, [%o], 1; mul.wide.u32 %d, %a, 8; add.u64 %d, %o, %d; st.global.u32 [%d+12], %t;",
     );
     assert_eq!(depends(&tickets, 32, 66), ATOMICS);
-    // Each lane takes two tickets in succession, whose difference depends on lockstep.
+    // Each lane takes two tickets, one after the other. Their difference depends on lockstep.
     let two = kernel(
         "atom.global.add.u32 %a, [%o], 1; atom.global.add.u32 %b, [%o], 1; sub.u32 %a, %b, %a; st.global.u32 [%d+4], %a;",
     );
     assert_eq!(depends(&two, 32, 64), ATOMICS);
-    // Only the sum is used, which does not depend on the order.
+    // The kernel only stores the sum, which does not depend on the order.
     let sum = kernel("red.global.add.u32 [%o], %t;");
     assert_eq!(depends(&sum, 32, 2), [None; 2]);
     // Each lane accesses only its own word.
     let own = kernel("st.volatile.shared.u32 [%s], %t; ld.volatile.shared.u32 %a, [%s]; st.global.u32 [%d], %a;");
     assert_eq!(depends(&own, 64, 128), [None; 2]);
-    // Without lockstep, the value that is read may not be written yet.
+    // Without lockstep, a lane may read a word before the other lane has written it.
     let unwritten = kernel(
         "st.volatile.shared.u32 [%s], %t; mov.u32 %r2, s; xor.b32 %r1, %t, 1; mad.lo.u32 %r2, %r1, 4, %r2;
         ld.volatile.shared.u32 %a, [%r2]; st.global.u32 [%d], %a;",
@@ -257,11 +259,12 @@ impl Draw {
     }
 }
 
-/// Adds random warp-synchronous statements. Converged lanes are those whose numbers differ only in
-/// the lowest `bits` bits; a lane accesses words of such lanes only.
+/// Appends random warp-synchronous statements. The numbers of converged lanes differ only in the
+/// lowest `bits` bits. A lane only accesses words of lanes with which it is converged.
 fn statements(draw: &mut Draw, count: u32, bits: u32, text: &mut String, label: &mut u32) {
     for _ in 0..count {
-        // The accessed word: a different one for each lane, or one shared by two lanes.
+        // The address of the accessed word: each lane accesses a different word, or two lanes share
+        // a word.
         let (mask, k) = ((1u32 << bits) - 1, draw.below(1 << bits));
         let base = format!("mov.u32 %r2, s; and.b32 %r3, %t, {}; ", !mask);
         let place = match draw.below(3) {
@@ -287,9 +290,10 @@ fn statements(draw: &mut Draw, count: u32, bits: u32, text: &mut String, label: 
                 *label += 1;
                 let (at, [mut yes, mut no]) = (*label, [String::new(), String::new()]);
                 let (test, inner) = match draw.below(3) {
-                    // Halves of the warp diverge; the lanes of each half stay converged.
+                    // The halves of the warp diverge from each other. The lanes of each half stay
+                    // converged.
                     0 => ("and.b32 %r4, %l, 16; setp.ne.u32 %p2, %r4, 0;".to_owned(), 4),
-                    // Arbitrary lanes diverge, and each accesses only its own word.
+                    // Any lanes may diverge, so each lane only accesses its own word.
                     1 => (format!("setp.gt.u32 %p2, %l, {};", draw.below(32)), 0),
                     // Different warps take different paths; the lanes of each warp stay converged.
                     _ => ("shr.u32 %r4, %t, 5; setp.ne.u32 %p2, %r4, 0;".to_owned(), 3),

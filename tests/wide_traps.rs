@@ -1,5 +1,6 @@
-//! Combined accesses must trap as the original accesses do: with the same item, address, size and
-//! position. This holds on the evaluator before and after the passes, and on every engine.
+//! Tests of the traps of combined accesses. A combined access must report the trap of the original
+//! access: the same item, address, size and source location. This holds on the evaluator before and
+//! after the passes, and on every engine.
 
 use halfbyte::Module;
 use halfbyte::ir::diag::Lines;
@@ -11,7 +12,7 @@ use halfbyte::runtime::{LaunchError, Program, TrapKind};
 
 use crate::support::{program, with_passes};
 
-/// A reported trap: the item, the kind, the address, the line and the column.
+/// A reported trap: the item, the trap kind, the address, the line and the column.
 type Reported = Option<(u32, &'static str, u64, usize, usize)>;
 
 fn of_text(module: &Module, kernel: &halfbyte::ir::Kernel, items: u32, args: &[Vec<u8>], size: u32) -> Reported {
@@ -161,15 +162,15 @@ fn a_buffer_that_is_only_read() {
     .unwrap();
     let base = halfbyte::abi::buffer_base(0);
     let launch = |words: usize| reported(&module, 1, &[vec![0; 4 * words], vec![7, 0, 0, 0]]);
-    // The combined access would be out of bounds, but its first word is not.
+    // The combined access is out of bounds, but its first word is not.
     for words in 5..=8 {
         assert_eq!(launch(words), Some((0, "direction", base + 16, 5, 3)), "{words}");
     }
     assert_eq!(launch(4), Some((0, "bounds", base + 16, 5, 3)));
 }
 
-/// Returns a kernel that doubles `count` adjacent elements per work item. The load of element e is
-/// on line 5 + e, and its store follows after `count` loads and `count` ops.
+/// Returns a kernel in which each item doubles `count` adjacent elements. The load of element e is
+/// on line 5 + e. Its store follows after all loads and ops, on line 5 + 2 * count + e.
 fn doubles(ty: &str, count: u32) -> Module {
     let each = |line: &dyn Fn(u32) -> String| (0..count).map(line).collect::<String>();
     let op = if ty.starts_with('i') { "add" } else { "fadd" };

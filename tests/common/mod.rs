@@ -1,22 +1,22 @@
-//! Calls of the program under test.
+//! Helpers that call the program under test.
 
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Returns the repository's root; tests run in the folder of their package.
+/// Returns the root folder of the repository. Tests themselves run in the folder of their package.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
 }
 
-/// The exit code and output of a call.
+/// The exit code and the output of a call of the program.
 pub struct Called {
     pub code: i32,
     pub out: String,
     pub err: String,
 }
 
-/// Calls `halfbyte` from the repository's root.
+/// Calls `halfbyte` in the root folder of the repository.
 pub fn halfbyte(args: &[&str]) -> Called {
     halfbyte_on(args, b"")
 }
@@ -43,7 +43,7 @@ fn call(args: &[&str], input: &[u8], variables: &[(&str, &str)]) -> Called {
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
-    // The program may exit without reading all input.
+    // The program may exit before it has read all input.
     let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();
@@ -55,7 +55,8 @@ fn call(args: &[&str], input: &[u8], variables: &[(&str, &str)]) -> Called {
 }
 
 impl Called {
-    /// Asserts the exit code and a message on standard error, and that there was no panic.
+    /// Asserts that the call failed with an exit code and a message on standard error, and without
+    /// a panic.
     #[track_caller]
     pub fn fails(&self, code: i32, message: &str) {
         assert_eq!(self.code, code, "{}", self.err);
@@ -63,7 +64,7 @@ impl Called {
         assert!(!self.err.contains("panicked"), "{}", self.err);
     }
 
-    /// Returns the output of a successful call.
+    /// Asserts that the call succeeded, and returns its standard output.
     #[track_caller]
     pub fn output(&self) -> &str {
         assert_eq!(self.code, 0, "{}", self.err);

@@ -1,8 +1,9 @@
-//! A CUDA driver with a single device, the host. It implements the functions that engine `cuda`
-//! calls as `cuda.h` specifies them, and interprets the kernels. It verifies that the engine calls
-//! the driver correctly, not how a GPU executes the kernels.
+//! A CUDA driver whose only device is the host. It implements the functions that the engine `cuda`
+//! calls, as `cuda.h` specifies them, and interprets the kernels. Tests use it to verify that the
+//! engine calls the driver correctly. It does not show how a GPU executes the kernels.
 //!
-//! `CUDA_ON_HOST_CAPABILITY` is the device's compute capability times ten.
+//! The environment variable `CUDA_ON_HOST_CAPABILITY` is the compute capability of the device times
+//! ten.
 #![allow(non_snake_case, clippy::unwrap_used, clippy::missing_safety_doc, missing_docs)]
 
 use std::collections::BTreeMap;
@@ -23,7 +24,7 @@ const NOT_READY: c_int = 600;
 const ILLEGAL_ADDRESS: c_int = 700;
 
 const CONTEXT: usize = 7;
-/// The size of the device's memory, which is more than any test needs.
+/// Size of the device's memory in bytes, which is more than any test needs.
 const MEMORY: usize = 1 << 30;
 
 struct Device {
@@ -31,7 +32,7 @@ struct Device {
     next: u64,
     modules: Vec<Option<ParsedFile>>,
     functions: Vec<(usize, String)>,
-    /// The results of future stream queries, the last one first.
+    /// Results of the next stream queries, in reverse order.
     answers: Vec<c_int>,
 }
 
@@ -45,11 +46,12 @@ static DEVICE: Mutex<Device> = Mutex::new(Device {
 
 thread_local! {
     static CURRENT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
-    /// The error that every call in the context returns after a fault.
+    /// Error that every call in the CUDA context returns after a fault; `SUCCESS` before.
     static FAULT: std::cell::Cell<c_int> = const { std::cell::Cell::new(SUCCESS) };
 }
 
-/// Runs an action on the device, if the thread has its context.
+/// Calls a closure with the device if the thread's current context is that of the device. Otherwise
+/// returns an error.
 fn with(act: impl FnOnce(&mut Device) -> Result<(), c_int>) -> c_int {
     if CURRENT.get() != CONTEXT {
         return INVALID_CONTEXT;
@@ -75,21 +77,21 @@ pub unsafe extern "system" fn cuGetErrorString(code: c_int, text: *mut *const c_
         ILLEGAL_ADDRESS => c"an illegal memory access was encountered",
         _ => return INVALID_VALUE,
     };
-    // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
+    // SAFETY: as `cuda.h` requires, the pointers are valid for all bytes that the function reads or writes.
     unsafe { *text = known.as_ptr() };
     SUCCESS
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn cuDeviceGetCount(count: *mut c_int) -> c_int {
-    // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
+    // SAFETY: as `cuda.h` requires, the pointers are valid for all bytes that the function reads or writes.
     unsafe { *count = 1 };
     SUCCESS
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn cuDeviceGet(device: *mut c_int, number: c_int) -> c_int {
-    // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
+    // SAFETY: as `cuda.h` requires, the pointers are valid for all bytes that the function reads or writes.
     unsafe { *device = 0 };
     if number == 0 { SUCCESS } else { INVALID_VALUE }
 }
@@ -98,7 +100,7 @@ pub unsafe extern "system" fn cuDeviceGet(device: *mut c_int, number: c_int) -> 
 pub unsafe extern "system" fn cuDeviceGetName(name: *mut c_char, bytes: c_int, _device: c_int) -> c_int {
     let held = c"The host".to_bytes_with_nul();
     assert!(held.len() <= bytes as usize);
-    // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
+    // SAFETY: as `cuda.h` requires, the pointers are valid for all bytes that the function reads or writes.
     unsafe { name.copy_from(held.as_ptr().cast(), held.len()) };
     SUCCESS
 }
@@ -111,7 +113,7 @@ pub unsafe extern "system" fn cuDeviceGetAttribute(value: *mut c_int, attribute:
         76 => capability % 10,
         _ => return INVALID_VALUE,
     };
-    // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
+    // SAFETY: as `cuda.h` requires, the pointers are valid for all bytes that the function reads or writes.
     unsafe { *value = found };
     SUCCESS
 }
@@ -121,7 +123,7 @@ pub unsafe extern "system" fn cuCtxCreate_v2(context: *mut usize, flags: c_uint,
     if flags != 0 {
         return INVALID_VALUE;
     }
-    // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
+    // SAFETY: as `cuda.h` requires, the pointers are valid for all bytes that the function reads or writes.
     unsafe { *context = CONTEXT };
     FAULT.set(SUCCESS);
     SUCCESS
@@ -155,23 +157,23 @@ pub unsafe extern "system" fn cuModuleLoadDataEx(
     options: *const c_int,
     values: *mut *mut c_void,
 ) -> c_int {
-    // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
+    // SAFETY: as `cuda.h` requires, the pointers are valid for all bytes that the function reads or writes.
     let (options, values) = unsafe {
         (std::slice::from_raw_parts(options, count as usize), std::slice::from_raw_parts_mut(values, count as usize))
     };
     assert_eq!(options, [5, 6], "the buffer of the error log, and its size");
-    // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
+    // SAFETY: as `cuda.h` requires, the pointers are valid for all bytes that the function reads or writes.
     with(|device| match read(unsafe { CStr::from_ptr(text) }.to_str().unwrap()) {
         Ok(text) => {
             device.modules.push(Some(text));
-            // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
+            // SAFETY: as `cuda.h` requires, the pointers are valid for all bytes that the function reads or writes.
             unsafe { *module = device.modules.len() };
             Ok(())
         }
         Err(errors) => {
             let said = errors[0].to_string();
             assert!(said.len() < values[1].addr());
-            // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
+            // SAFETY: as `cuda.h` requires, the pointers are valid for all bytes that the function reads or writes.
             unsafe { values[0].cast::<u8>().copy_from(said.as_ptr(), said.len()) };
             values[1] = std::ptr::without_provenance_mut(said.len());
             Err(INVALID_PTX)
@@ -186,13 +188,13 @@ pub extern "system" fn cuModuleUnload(module: usize) -> c_int {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn cuModuleGetFunction(function: *mut usize, module: usize, name: *const c_char) -> c_int {
-    // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
+    // SAFETY: as `cuda.h` requires, the pointers are valid for all bytes that the function reads or writes.
     let name = unsafe { CStr::from_ptr(name) }.to_str().unwrap().to_owned();
     with(|device| {
         let text = device.modules.get(module.wrapping_sub(1)).and_then(Option::as_ref).ok_or(INVALID_VALUE)?;
         text.module.entries.iter().find(|entry| entry.name == name).ok_or(NOT_FOUND)?;
         device.functions.push((module - 1, name));
-        // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
+        // SAFETY: as `cuda.h` requires, the pointers are valid for all bytes that the function reads or writes.
         unsafe { *function = device.functions.len() };
         Ok(())
     })
@@ -207,10 +209,10 @@ pub unsafe extern "system" fn cuMemAlloc_v2(pointer: *mut u64, bytes: usize) -> 
         if bytes > MEMORY {
             return Err(OUT_OF_MEMORY);
         }
-        // Drivers align allocations to 256 bytes.
+        // Allocations are aligned to 256 bytes, as by NVIDIA's drivers.
         device.next += 0x1_0000_0100;
         device.memory.insert(device.next, vec![0xEE; bytes]);
-        // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
+        // SAFETY: as `cuda.h` requires, the pointers are valid for all bytes that the function reads or writes.
         unsafe { *pointer = device.next };
         Ok(())
     })
@@ -225,7 +227,7 @@ pub extern "system" fn cuMemFree_v2(pointer: u64) -> c_int {
 pub unsafe extern "system" fn cuMemcpyHtoD_v2(to: u64, from: *const u8, bytes: usize) -> c_int {
     with(|device| {
         let held = device.memory.get_mut(&to).and_then(|held| held.get_mut(..bytes)).ok_or(INVALID_VALUE)?;
-        // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
+        // SAFETY: as `cuda.h` requires, the pointers are valid for all bytes that the function reads or writes.
         held.copy_from_slice(unsafe { std::slice::from_raw_parts(from, bytes) });
         Ok(())
     })
@@ -235,7 +237,7 @@ pub unsafe extern "system" fn cuMemcpyHtoD_v2(to: u64, from: *const u8, bytes: u
 pub unsafe extern "system" fn cuMemcpyDtoH_v2(to: *mut u8, from: u64, bytes: usize) -> c_int {
     with(|device| {
         let held = device.memory.get(&from).and_then(|held| held.get(..bytes)).ok_or(INVALID_VALUE)?;
-        // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
+        // SAFETY: as `cuda.h` requires, the pointers are valid for all bytes that the function reads or writes.
         unsafe { to.copy_from(held.as_ptr(), bytes) };
         Ok(())
     })
@@ -267,11 +269,11 @@ pub unsafe extern "system" fn cuLaunchKernel(
         let kernel = Kernel::load(text, name, "").unwrap();
         let declared = &kernel.entry().params;
         let values: Vec<&[u8]> = (declared.iter().enumerate())
-            // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
+            // SAFETY: as `cuda.h` requires, the pointers are valid for all bytes that the function reads or writes.
             .map(|(number, param)| unsafe { std::slice::from_raw_parts(*params.add(number), param.bytes() as usize) })
             .collect();
-        // An address belongs to the allocation that contains it; the kernel gets the rest of that
-        // allocation.
+        // An address argument refers to the allocation that contains the address. The kernel gets
+        // the allocation from this address on.
         let place = |value: &[u8]| {
             let address = u64::from_le_bytes(value.try_into().ok()?);
             let (&base, held) = device.memory.range(..=address).next_back()?;
@@ -283,8 +285,8 @@ pub unsafe extern "system" fn cuLaunchKernel(
             .iter()
             .map(|place| place.map_or(Vec::new(), |(base, offset)| device.memory[&base][offset..].to_vec()))
             .collect();
-        // The owner of an allocation is the argument with the lowest address in it; other arguments
-        // are aliases.
+        // If several arguments refer to one allocation, the argument with the lowest address passes
+        // the memory. The other arguments are aliases.
         let owner = |number: usize| {
             let (base, offset) = places[number]?;
             let there =
@@ -300,8 +302,8 @@ pub unsafe extern "system" fn cuLaunchKernel(
             })
             .collect();
         let ran = kernel.launch(Launch::new(shape, &mut args));
-        // The launch returns before the kernel ends: the first query is not ready, and the second
-        // returns the result.
+        // As on a GPU, the launch returns before the kernel ends: the first query of the stream
+        // returns "not ready", the second one the result.
         device.answers = vec![ran.map_or(ILLEGAL_ADDRESS, |_| SUCCESS), NOT_READY];
         for (number, (place, held)) in places.iter().zip(held).enumerate() {
             if let Some((base, offset)) = place

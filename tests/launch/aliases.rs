@@ -1,14 +1,14 @@
-//! Arguments that alias one another, in kernels that write them.
+//! Tests of `launch` with arguments that are aliases of arguments that the kernel writes.
 
 use serde_json::{Value, json};
 
 use super::{WAYS, answers};
 use crate::aliases::KERNEL;
 
-/// Options for the execution of imported texts.
+/// Options by which `launch` imports PTX.
 const IMPORTED: [&[&str]; 3] = [WAYS[2], WAYS[3], WAYS[4]];
 
-/// The kernel [`KERNEL`] in PTX.
+/// The kernel [`KERNEL`], written in PTX.
 const PTX: &str = ".version 8.0
 .target sm_80
 .address_size 64
@@ -35,25 +35,25 @@ fn answer(args: &[&str], line: &Value) -> Value {
     answers(args, &[line.to_string()]).remove(0)
 }
 
-/// Returns aliased arguments, with the buffers after the launch.
+/// Returns the arguments of launches with aliases, each with the expected buffers after the launch.
 fn launches() -> [(Value, Value); 4] {
     [
-        // x is an alias of y.
+        // `x` is an alias of `y`.
         (
             json!([{"alias": 1, "offset": 0}, {"buffer": "0500000007000000"}, {"zeros": 8}]),
             json!(["0600000008000000", "0b0000000f000000"]),
         ),
-        // y is an alias of x.
+        // `y` is an alias of `x`.
         (
             json!([{"buffer": "0500000007000000"}, {"alias": 0, "offset": 0}, {"zeros": 8}]),
             json!(["0600000008000000", "0b0000000f000000"]),
         ),
-        // x and y are adjacent in one buffer.
+        // `x` and `y` are adjacent parts of one buffer.
         (
             json!([{"buffer": "05000000070000000000000000000000"}, {"alias": 0, "offset": 8}, {"zeros": 8}]),
             json!(["05000000070000000600000008000000", "0a0000000e000000"]),
         ),
-        // All buffers are separate.
+        // Each argument has its own buffer.
         (
             json!([{"buffer": "0500000007000000"}, {"buffer": "0000000000000000"}, {"zeros": 8}]),
             json!(["0500000007000000", "0600000008000000", "0a0000000e000000"]),
@@ -94,7 +94,7 @@ fn texts_are_imported_so_where_that_is_asked_for() {
 
 #[test]
 fn what_may_overlap_nothing_is_refused() {
-    // z is written and has no `may_alias`.
+    // `z` is written, but not declared with `may_alias`.
     for args in [
         json!([{"buffer": "0500000007000000"}, {"zeros": 8}, {"alias": 0, "offset": 0}]),
         json!([{"zeros": 8}, {"alias": 2, "offset": 0}, {"zeros": 8}]),
@@ -120,7 +120,7 @@ fn what_may_overlap_nothing_is_refused() {
     }
 }
 
-/// Races are also found in aliased memory.
+/// A race is also reported if the items access the same memory by different arguments.
 #[test]
 fn races_on_one_memory_are_found() {
     let args = json!([{"buffer": "050000000700000009000000"}, {"alias": 0, "offset": 4}, {"zeros": 8}]);
@@ -134,7 +134,7 @@ fn races_on_one_memory_are_found() {
     }
 }
 
-/// Unused bytes of an argument's buffer keep their contents.
+/// Bytes of an argument's buffer that the kernel does not access keep their contents.
 #[test]
 fn memory_of_an_argument_that_is_not_used() {
     let text = PTX.replace("ld.param.u64 %d1, [x];", "ld.param.u64 %d1, [y];");

@@ -1,11 +1,12 @@
-//! The memory spaces of invalid accesses: sums of addresses, and local memory.
+//! Tests of the memory space in the error of an invalid access, for computed addresses and for
+//! local memory.
 
 use serde_json::{Value, json};
 
 use super::{WAYS, answers};
 
-/// Returns a PTX kernel that accesses the address in `%d1`, computed from the parameters in `%d1`,
-/// `%d2` and `%d3`.
+/// Returns a PTX kernel that computes an address from the parameters in `%d1`, `%d2` and `%d3`, and
+/// accesses the address in `%d1`.
 fn ptx(compute: &str) -> Value {
     let text = format!(
         ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 x, .param .u64 y, .param .u64 z) {{\n\
@@ -16,7 +17,8 @@ fn ptx(compute: &str) -> Value {
     json!({"ptx": text, "grid": [1, 1, 1], "block": [1, 1, 1], "args": [zeros, zeros, zeros]})
 }
 
-/// Asserts the error kind and line of a launch, with each set of options.
+/// Asserts that a launch fails with an error kind at a line number, with each of several sets of
+/// options.
 #[track_caller]
 fn fails(line: &Value, kind: &str, number: u32, ways: &[&[&str]]) {
     for way in ways {

@@ -1,5 +1,5 @@
-//! The command `launch` as test harnesses call it. `tests/launch/lines.jsonl` has launches with
-//! their expected results.
+//! Tests of the command `launch`, as test harnesses call it. `tests/launch/lines.jsonl` contains
+//! launches with their expected results.
 
 mod aliases;
 mod memory;
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::common::{halfbyte, halfbyte_on, root};
 
-/// The options for every form of execution.
+/// Options of `launch` that select each form of execution.
 const WAYS: [&[&str]; 5] = [
     &["--via", "ptx"],
     &["--via", "ptx", "--engine", "jit"],
@@ -23,7 +23,7 @@ const WAYS: [&[&str]; 5] = [
     &["--via", "halu", "--engine", "jit"],
 ];
 
-/// Returns the answers to lines, each one an object.
+/// Returns the JSON object that `launch` prints for each input line.
 fn answers(args: &[&str], lines: &[String]) -> Vec<Value> {
     let called = halfbyte_on(&[&["launch", "--json"], args].concat(), (lines.join("\n") + "\n").as_bytes());
     let is_object = |line: &String| serde_json::from_str::<Value>(line).is_ok_and(|line| line.is_object());
@@ -33,7 +33,7 @@ fn answers(args: &[&str], lines: &[String]) -> Vec<Value> {
     answers
 }
 
-/// Returns `true` if an answer matches its line.
+/// Returns `true` if the printed object has the results that its input line expects.
 fn agrees(line: &Value, answer: &Value) -> bool {
     let error = &answer["error"];
     let Some(kind) = line.get("error") else { return answer["buffers"] == line["expect"] && line["expect"].is_array() };
@@ -125,7 +125,7 @@ fn calls_that_are_wrong_are_refused() {
     halfbyte(&["launch", "--json", "tests/none.jsonl"]).fails(2, "tests/none.jsonl");
 }
 
-/// The machine in a line overrides that of the call.
+/// A target or engine in an input line overrides that of the command line.
 #[test]
 fn the_call_says_what_lines_leave_open() {
     let text = fs::read_to_string(root().join("tests/launch/lines.jsonl")).unwrap();

@@ -1,12 +1,13 @@
-//! Random kernels without races, and the same kernels without a fence, a barrier or an order. Race
-//! detection must tell them apart, both in direct execution of PTX and on the evaluator.
+//! Tests of race detection on random kernels. Each kernel has a correct variant, and faulty
+//! variants without a fence, a barrier or a memory order. Race detection must report exactly the
+//! faulty ones, in direct execution of PTX and on the evaluator.
 
 use halfbyte::ir::witness::Random;
 use serde_json::{Value, json};
 
 use super::answers;
 
-/// A kernel, and the expected error kind of its launch.
+/// A kernel, and the error kind that its launch must report.
 struct Sample {
     what: &'static str,
     body: String,
@@ -15,7 +16,7 @@ struct Sample {
     error: Option<&'static str>,
 }
 
-/// A memory space, with the registers that hold the addresses of its data and its flags.
+/// A memory space, and the registers with the addresses of the data and the flags in this space.
 #[derive(Clone, Copy)]
 struct Space {
     name: &'static str,
@@ -66,7 +67,7 @@ impl Draw {
         of[self.below(of.len())]
     }
 
-    /// Returns instructions without effect.
+    /// Returns a random number of instructions without effect.
     fn idle(&mut self) -> String {
         "add.u32 %r9, %r9, 3; ".repeat(self.below(4))
     }
@@ -75,14 +76,14 @@ impl Draw {
         self.one(&[GLOBAL, SHARED])
     }
 
-    /// Returns two different items of a block.
+    /// Returns the numbers of two different items of a block.
     fn two(&mut self, block: u32) -> (u32, u32) {
         let first = self.below(block as usize) as u32;
         let second = (first + 1 + self.below(block as usize - 1) as u32) % block;
         (first, second)
     }
 
-    /// Each item writes a word and reads another item's.
+    /// Each item writes a word and reads the word of another item.
     fn exchange(&mut self, is_right: bool) -> Sample {
         let block = 4 + self.below(90) as u32;
         let (of, shift) = (self.space(), 1 + self.below(block as usize - 1));
@@ -106,13 +107,15 @@ add.u32 %r2, %t, {shift}; rem.u32 %r2, %r2, %n; {} ld.{space}.u32 %r3, [{wide}3]
         Sample { what: "exchange", body, grid: 1, block, error: (!is_right).then_some(of.race) }
     }
 
-    /// Message passing: an item writes data and a flag, and another reads the flag and the data.
+    /// Message passing: an item writes data and then a flag. Another item reads the flag and then
+    /// the data.
     fn message(&mut self, is_right: bool) -> Sample {
         let block = 4 + self.below(70) as u32;
         let (data, flag) = (self.space(), self.space());
         let (writer, reader) = self.two(block);
         let scope = self.one(&["cta", "gpu", "sys"]);
-        // The ordering on each side: 0 for none, 1 by the access itself, 2 by a fence.
+        // How the writing item and the reading item order their accesses: 0 not at all, 1 by the
+        // access to the flag, 2 by a fence.
         let (writes, reads) = match is_right {
             true => (1 + self.below(2), 1 + self.below(2)),
             false => self.one(&[(0, 0), (0, 1), (0, 2), (1, 0), (2, 0)]),
@@ -138,8 +141,8 @@ R: ld.{load}.{scope}.{fs}.u32 %r1, [{fb}]; setp.ne.u32 %p2, %r1, 1; @%p2 bra R; 
         Sample { what: "message", body, grid: 1, block, error: (!is_right).then_some(data.race) }
     }
 
-    /// The last block of the grid, or the last item of a block, reads what all have written and
-    /// resets the counter.
+    /// The last block of the grid, or the last item of a block, reads the data that all others have
+    /// written, and resets the counter.
     fn last(&mut self, is_right: bool) -> Sample {
         let among_blocks = self.below(2) == 0;
         let (flag, data) = if among_blocks { (GLOBAL, GLOBAL) } else { (self.space(), self.space()) };
@@ -147,8 +150,8 @@ R: ld.{load}.{scope}.{fs}.u32 %r1, [{fb}]; setp.ne.u32 %p2, %r1, 1; @%p2 bra R; 
         let count = if among_blocks { grid } else { block };
         let reads = !(is_right && self.below(3) == 0);
         let fence = if among_blocks { "membar.gl;" } else { self.one(&["membar.cta;", "membar.gl;"]) };
-        // Without data to read, no fence is needed. In the faulty variant of the reset, another
-        // item than the last resets the counter.
+        // If no data is read, no fence is needed. In the faulty variant of the reset, an item other
+        // than the last one resets the counter.
         let wrong = if is_right { 3 } else { self.below(3) };
         let [before, behind] = [0, 1].map(|which| if wrong == which || !reads { "" } else { fence });
         let (who, error) = match wrong {
@@ -170,7 +173,7 @@ R: ld.{load}.{scope}.{fs}.u32 %r1, [{fb}]; setp.ne.u32 %p2, %r1, 1; @%p2 bra R; 
         } else {
             String::new()
         };
-        // With an early reset nothing is read, because others may still write.
+        // If the counter is reset too early, nothing is read, because other items may still write.
         let read = if wrong == 2 { String::new() } else { read };
         let atomic = self.one(&["atom.{s}.add.u32 %r1, [{a}], 1;", "atom.{s}.inc.u32 %r1, [{a}], 1000;"]);
         let atomic = atomic.replace("{s}", fs).replace("{a}", fb);
@@ -183,7 +186,7 @@ setp.ne.u32 %p1, %r1, {who}; @%p1 bra END; {behind} {read} {} st.{fs}.u32 [{fb}]
         Sample { what: "last", body, grid, block, error: (!is_right).then_some(error) }
     }
 
-    /// Items change a word under a lock, or in the order of tickets.
+    /// Items change a word one after another, by a lock or by tickets.
     fn lock(&mut self, is_right: bool) -> Sample {
         let (data, flag) = (self.space(), self.space());
         let block = 4 + self.below(40) as u32;
@@ -220,8 +223,8 @@ L: ld.{takes}.{scope}.{fs}.u32 %r1, [{fb}]; setp.ne.u32 %p0, %r1, %r4; @%p0 bra 
         Sample { what, body, grid: 1, block, error: (!is_right).then_some(data.race) }
     }
 
-    /// A release, a change of the flag by a third item, and an acquire. An atomic operation
-    /// continues the release sequence; a store ends it.
+    /// One item releases a flag, a second item changes the flag, and a third item acquires it. A
+    /// change by an atomic operation continues the release sequence; a store ends it.
     fn sequence(&mut self, is_right: bool) -> Sample {
         let (data, flag) = (self.space(), self.space());
         let block = 4 + self.below(70) as u32;
@@ -244,7 +247,8 @@ ld.{ds}.u32 %r2, [{db}]; st.global.u32 [%o], %r2;",
         Sample { what: "release sequence", body, grid: 1, block, error: (!is_right).then_some(data.race) }
     }
 
-    /// A weak write may follow a strong write that its item has observed; earlier accesses of the writer are not ordered.
+    /// An item may write weakly after it has observed a strong write of another item to the same
+    /// word. Earlier accesses of that other item remain unordered.
     fn observed(&mut self, is_right: bool) -> Sample {
         let (data, flag) = (self.space(), self.space());
         let block = 4 + self.below(70) as u32;
@@ -266,7 +270,7 @@ R: {spin} {behind} st.{fs}.u32 [{fb}], 0;",
         Sample { what: "observed", body, grid: 1, block, error: (!is_right).then_some(error) }
     }
 
-    /// Strong accesses to one address, of one size or of two sizes.
+    /// Strong accesses to the same address, with equal or different sizes.
     fn sizes(&mut self, is_right: bool) -> Sample {
         let of = self.space();
         let block = 4 + self.below(70) as u32;
@@ -302,10 +306,11 @@ R: {spin} {behind} st.{fs}.u32 [{fb}], 0;",
             [volatile, add("u32", 0)],
             [vector, store("u32", 8)],
         ];
-        // A barrier orders accesses of different sizes.
+        // Accesses of different sizes are no race if a barrier orders them.
         let ordered = is_right && self.below(3) == 0;
         let pairs = if is_right && !ordered { &alike } else { &apart };
-        // The last pair uses vectors, whose alignment in shared memory the import cannot prove.
+        // The last pair are vector accesses, which the import refuses in shared memory because it
+        // cannot prove their alignment.
         let [one, other] = &pairs[self.below(pairs.len() - usize::from(space == "shared"))];
         let between = if ordered { "bar.sync 0;" } else { "" };
         let body = format!(
@@ -315,7 +320,8 @@ setp.ne.u32 %p0, %t, {first}; @%p0 bra A; {one} A: {between} setp.ne.u32 %p1, %t
         Sample { what: "sizes", body, grid: 1, block, error: (!is_right).then_some(of.race) }
     }
 
-    /// Barriers that all remaining lanes of a warp reach, and barriers that some lanes pass by.
+    /// Barriers that all remaining lanes of a warp reach, and barriers that some lanes do not
+    /// execute.
     fn barriers(&mut self, is_right: bool) -> Sample {
         let block = 8 + self.below(90) as u32;
         let lane = 1 + self.below(6);
@@ -387,7 +393,7 @@ fn races_are_told_apart_from_none() {
     );
 }
 
-/// Returns a launch of a text with one kernel, whose parameter is a buffer.
+/// Returns a launch of a PTX text with one kernel.
 fn launch(text: &str, block: u32, args: Value) -> String {
     json!({"ptx": text, "grid": [1, 1, 1], "block": [block, 1, 1], "args": args}).to_string()
 }
@@ -401,8 +407,8 @@ const WAYS: [&[&str]; 6] = [
     &["--via", "halu", "--engine", "jit"],
 ];
 
-/// Lanes that have left a loop wait at a barrier. The others wait in the loop, at a shuffle whose
-/// mask names all lanes.
+/// Some lanes have left a loop and wait at a barrier. The other lanes wait in the loop at a
+/// shuffle, whose member mask contains all lanes.
 #[test]
 fn a_circular_wait_names_all_parties() {
     let text = ".version 7.8 .target sm_80 .address_size 64
@@ -427,8 +433,8 @@ ret;
     }
 }
 
-/// Half of the lanes pass a barrier at which the others wait. Only engines that detect races report
-/// this.
+/// Half of the lanes skip a barrier at which the other lanes wait. Only engines that detect races
+/// report this.
 #[test]
 fn lanes_that_pass_a_barrier_are_named() {
     let text = ".version 7.8 .target sm_80 .address_size 64
@@ -457,7 +463,7 @@ ret;
     }
 }
 
-/// A function has a barrier, and some lanes return before it.
+/// A function contains a barrier, and some lanes return from it before the barrier.
 #[test]
 fn functions_are_left_before_a_barrier() {
     let text = |behind: &str| {

@@ -1,4 +1,4 @@
-//! Lines with several launches on the same buffers.
+//! Tests of input lines of `launch` that contain several launches on the same buffers.
 
 use serde_json::{Value, json};
 
@@ -25,7 +25,8 @@ kernel @sum(%a: in i32, %b: in i32, %k: i32, %y: out i32) {
 }
 ";
 
-/// The kernels in PTX: the first doubles each word, the second adds one to each word.
+/// The kernels of the launches, in PTX. The first one doubles each word, the second one adds 1 to
+/// each word.
 const PTX: &str = ".version 8.0
 .target sm_80
 .address_size 64
@@ -56,8 +57,8 @@ fn with(mut line: Value, then: Value) -> Value {
     line
 }
 
-/// The buffer is doubled twice, then added to itself, to a new buffer and to a value. New buffers
-/// follow those of the first launch.
+/// The launches double the buffer twice, then add it to itself, to a new buffer and to a scalar.
+/// New buffers are printed after those of the first launch.
 #[test]
 fn launches_go_on_with_what_is_in_the_buffers() {
     let line = with(
@@ -85,7 +86,7 @@ fn ptx_has_launches_that_follow_too() {
     }
 }
 
-/// A later launch may use a value of the first launch; its aliases refer to its own arguments.
+/// A later launch may reuse a scalar of the first launch. Its aliases refer to its own arguments.
 #[test]
 fn values_and_aliases_of_later_launches() {
     let first = json!({"hb": KERNELS, "entry": "sum", "items": 1, "args": [
@@ -105,7 +106,8 @@ fn an_error_says_which_launch() {
         assert_eq!((&error["kind"], &error["launch"]), (&json!("out-of-bounds-global"), &json!(2)), "{way:?}: {error}");
         assert_eq!(error["item"], json!([[0, 0, 0], [2, 0, 0]]), "{way:?}");
     }
-    // The first launch has number 0; an error of a line without `then` has no launch number.
+    // The error of a line with `then` contains the number of the launch, which is 0 for the first
+    // one. The error of a line without `then` contains no number.
     let mut first = double();
     first["items"] = 3.into();
     assert_eq!(answer(&[], &with(first.clone(), json!([])))["error"]["launch"], 0);
@@ -138,7 +140,7 @@ fn launches_that_are_wrong_are_refused() {
         assert_eq!((&error["kind"], &error["launch"]), (&json!("arguments"), &json!(launch)), "{says}: {error}");
         assert!(error["message"].as_str().unwrap().contains(says), "{says}: {error}");
     }
-    // `same` is only valid in launches of `then`.
+    // An argument `same` is only valid in the launches of `then`.
     let mut line = double();
     line["args"] = json!([{"same": 0}]);
     let error = answer(&[], &line)["error"].clone();

@@ -1,4 +1,4 @@
-//! PTX kernels for tests, and random arguments for them.
+//! PTX kernels for tests, and random arguments for these kernels.
 
 use std::path::{Path, PathBuf};
 
@@ -8,15 +8,15 @@ use halfbyte::ir::{Direction, Elem, Kernel, ParamKind, text};
 
 use crate::common::root;
 
-/// The largest number of elements of a buffer that an item reads or writes.
+/// Maximum number of elements of a buffer that an item accesses.
 const ELEMENTS: u32 = 16;
 
-/// A baseline kernel.
+/// A baseline kernel, in PTX and in the IR.
 pub struct Baseline {
     pub name: String,
-    /// The text in PTX.
+    /// PTX text of the kernel.
     pub source: String,
-    /// The same kernel, written in the IR.
+    /// The same kernel, written by hand in the IR.
     pub ir: Kernel,
 }
 
@@ -45,8 +45,8 @@ fn of(path: PathBuf) -> Baseline {
     Baseline { name, source, ir: ir.clone() }
 }
 
-/// Returns random arguments, including edge values. Scalar integers are small, because they are
-/// often counts.
+/// Returns random arguments, which include edge values. Scalar integers are small, because they are
+/// often numbers of items.
 pub fn arguments(kernel: &Kernel, items: u32, are_ordinary: bool, seed: u64) -> Vec<Vec<u8>> {
     let mut random = Random(seed);
     let argument = |param: &halfbyte::ir::Param| {
@@ -71,7 +71,7 @@ pub fn arguments(kernel: &Kernel, items: u32, are_ordinary: bool, seed: u64) -> 
     kernel.given_params().iter().map(argument).collect()
 }
 
-/// Converts halves to normal numbers of moderate size, of both signs.
+/// Replaces halves by normal numbers of both signs that are neither very large nor very small.
 fn ordinary(mut bytes: Vec<u8>) -> Vec<u8> {
     for half in bytes.as_chunks_mut().0 {
         let bits = u16::from_le_bytes(*half);

@@ -1,5 +1,5 @@
-//! HALU: the instructions reached by the witnesses of rules, the text tests and the examples; and
-//! the rest by random intrinsics.
+//! Sources from which HALU instructions are generated: witnesses of rules, text tests and examples.
+//! For all other instructions, the source is a random intrinsic.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -15,7 +15,7 @@ use halfbyte_testkit::check::check;
 use super::{Isa, Reach, SourceOption, Unreached, compiled, halu_groups};
 use crate::support::{with_passes, without_passes};
 
-/// The instruction set of HALU.
+/// HALU, as an instruction set of this test.
 pub struct Halu;
 
 impl Isa for Halu {
@@ -40,7 +40,7 @@ impl Isa for Halu {
     }
 }
 
-/// Instructions that no text reaches, with the reasons.
+/// Instructions that no source generates, with the reasons.
 const UNREACHED: &[Unreached] = &[
     ("LDC_32", "the IR has no tables in constant memory; parameters are read as `c[...]` operands"),
     ("LDC_64", "the same"),
@@ -51,8 +51,8 @@ const UNREACHED: &[Unreached] = &[
     ("ULDC_32", "the same"),
 ];
 
-/// Returns a kernel with accesses at computed addresses and narrow parameters, which no witness
-/// has.
+/// Returns a kernel with accesses at computed addresses and with narrow parameters, neither of
+/// which a witness has.
 fn pointers(ty: &str) -> String {
     format!(
         "kernel @k(%x: in {ty}, %m: i16, %n: i16, %y: out {ty}) {{\n^entry:\n  %i = item_id\n  %s = const.i32 16\n  \
@@ -61,7 +61,7 @@ fn pointers(ty: &str) -> String {
     )
 }
 
-/// Returns a kernel with a sign-extending narrow load at a computed address.
+/// Returns a kernel with a narrow load at a computed address, whose result is sign-extended.
 fn signed(ty: &str) -> String {
     format!(
         "kernel @k(%x: in {ty}, %y: out i32) {{\n^entry:\n  %i = item_id\n  %s = const.i32 4\n  %d = mul_wide_u.i32 %i, %s\n  \
@@ -85,7 +85,7 @@ fn spilling(ty: &str, count: usize) -> String {
     text
 }
 
-/// Notes kernels with instructions that neither witnesses nor files reach.
+/// Records kernels whose instructions neither witnesses nor files generate.
 fn more(reach: &mut Reach<Halu>) {
     let more = ["i8", "i16", "i32", "i64", "i8x16"].map(pointers).into_iter();
     let more = more.chain(["i8", "i16"].map(signed));
@@ -106,7 +106,8 @@ struct Template {
     result: &'static str,
 }
 
-/// Returns the template of an instruction, with placeholders in place of its registers.
+/// Returns the template of an intrinsic for an instruction, with placeholders in place of
+/// registers.
 fn template(mut inst: Inst) -> Template {
     let (mut names, mut operands, mut result) = (Vec::new(), Vec::new(), None);
     let scalar = inst.row().operands.iter().find_map(|operand| match operand.kind {
@@ -197,8 +198,8 @@ fn kernel(template: &Template) -> String {
     )
 }
 
-/// Notes intrinsics for instructions that no idiom reaches. Each one is also compared with the
-/// evaluator.
+/// Records intrinsics for the instructions that no rule generates, and compares the result of each
+/// intrinsic with the evaluator.
 fn intrinsics(reach: &mut Reach<Halu>) {
     let mut random = Random(1);
     for &op in Opcode::ALL {

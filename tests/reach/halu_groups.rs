@@ -1,6 +1,8 @@
-//! HALU: kernels that reach the collective instructions, declared arrays and atomic operations.
+//! HALU kernels from which collective instructions, accesses to declared arrays and atomic
+//! operations are generated.
 
-/// Returns a kernel with loads and stores in an array, by its name and at a computed address.
+/// Returns a kernel that loads from and stores to an array, by the name of the array and at a
+/// computed address.
 fn array(space: &str, ty: &str, bytes: u32) -> String {
     format!(
         "kernel @k(%x: in {ty}, %y: out {ty}) {{\n  {space} %s: {ty}[8]\n^entry:\n  %l = local_id\n  %a = load %x[%l]\n  \
@@ -10,7 +12,7 @@ fn array(space: &str, ty: &str, bytes: u32) -> String {
     )
 }
 
-/// Returns a kernel with an atomic operation on shared memory, at `at`.
+/// Returns a kernel with an atomic operation on shared memory. `at` is its address.
 fn atomic(op: &str, order: &str, ty: &str, bytes: u32, at: &str) -> String {
     let operands = if op == "atomic_compare_exchange" { "%a, %a" } else { "%a" };
     format!(
@@ -21,7 +23,7 @@ fn atomic(op: &str, order: &str, ty: &str, bytes: u32, at: &str) -> String {
     )
 }
 
-/// Returns a kernel with strong loads and stores.
+/// Returns a kernel with strong loads and stores. `at` is their address.
 fn ordered(load: &str, store: &str, at: &str) -> String {
     format!(
         "kernel @k(%x: in i32, %y: out i32) {{\n  shared %s: i32[8]\n^entry:\n  %l = local_id\n  %a = load %x[%l]\n  \
@@ -31,7 +33,7 @@ fn ordered(load: &str, store: &str, at: &str) -> String {
     )
 }
 
-/// A kernel with collective ops whose operands are all in registers, and fences.
+/// A kernel with fences, and with collective ops all of whose operands are in registers.
 const REGISTERS: &str = "\
 kernel @k(%x: in i64, %t: i1, %i: i32, %n: i32, %m: i32, %y: out i32) {
   shared %s: i32[4]
@@ -75,7 +77,7 @@ kernel @k(%x: in i64, %t: i1, %i: i32, %n: i32, %m: i32, %y: out i32) {
 ; run: halu: @k grid=1 block=4 t=0 i=3 n=32 m=15 x=[5, 5, 5, 5] y=zeros(4)
 ";
 
-/// Returns all kernels.
+/// Returns all kernels of this file.
 pub fn kernels() -> Vec<String> {
     let mut all = vec![REGISTERS.to_owned()];
     for (ty, bytes) in [("i8", 1), ("i16", 2), ("i32", 4), ("i64", 8), ("i8x16", 16)] {

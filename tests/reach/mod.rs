@@ -1,6 +1,6 @@
-//! The reach of the compiler: every instruction and every modifier is generated from some source,
-//! by an idiom that a rule selects or by an intrinsic. `docs/reach/` lists the sources;
-//! `HALFBYTE_BLESS=1 cargo test reach` updates it.
+//! Tests that the compiler can generate every instruction and every modifier, by a selection rule
+//! or by an intrinsic. `docs/reach/` lists a source for each of them, and `HALFBYTE_BLESS=1 cargo
+//! test reach` updates these pages.
 
 mod halu;
 mod halu_groups;
@@ -22,13 +22,13 @@ use halfbyte::{Module, Target};
 use crate::common::root;
 use crate::support::{with_passes, without_passes};
 
-/// An instruction set, as the pages show it.
+/// An instruction set with a page in `docs/reach/`.
 trait Isa {
     type Opcode: Copy + PartialEq + 'static;
     const TARGET: Target;
     const NAME: &str;
 
-    /// Returns the opcodes of the page.
+    /// Returns the opcodes that the page lists.
     fn opcodes() -> impl Iterator<Item = Self::Opcode>;
     fn name(op: Self::Opcode) -> &'static str;
     fn row(op: Self::Opcode) -> &'static Row;
@@ -36,12 +36,13 @@ trait Isa {
     fn words(words: &SharedCode) -> Vec<u128>;
 }
 
-/// A modifier of an instruction word.
+/// A modifier of an instruction.
 #[derive(Clone, Debug)]
 struct Feature {
-    /// The modifier in assembly text.
+    /// Text of the modifier in assembly.
     text: String,
-    /// The conditions on fields: the field, `true` for equality, and the value.
+    /// Conditions on the instruction word that hold if the modifier is set: a field, a value, and
+    /// `true` if the field must equal the value, `false` if it must differ.
     holds: Vec<(Field, bool, u64)>,
 }
 
@@ -50,7 +51,7 @@ impl Feature {
         self.holds.iter().all(|&(field, equal, value)| (field.get(word) == value) == equal)
     }
 
-    /// Returns the field and the value of a modifier that is a single field with one value.
+    /// Returns the field and the value of a modifier that is set by one value of one field.
     fn set(&self) -> Option<(Field, u64)> {
         match self.holds[..] {
             [(field, true, value)] => Some((field, value)),
@@ -59,7 +60,7 @@ impl Feature {
     }
 }
 
-/// Returns all modifiers of a row.
+/// Returns all modifiers of the instruction that a row describes.
 fn features(row: &Row) -> Vec<Feature> {
     let mut all = Vec::new();
     let mut add = |text: String, holds| all.push(Feature { text, holds: vec![holds] });
@@ -87,7 +88,7 @@ fn features(row: &Row) -> Vec<Feature> {
             }
         }
         match operand.kind {
-            // If several operands have the same choices, the operand's name is added.
+            // Adds the name of the operand if several operands have the same modifiers.
             OperandKind::Name(m) => choices(&m).into_iter().for_each(|(text, value)| {
                 let of = if names(&m) > 1 { format!("{name}: ") } else { String::new() };
                 add(format!("{of}{text}"), is(m.field, value));
@@ -122,23 +123,25 @@ fn features(row: &Row) -> Vec<Feature> {
     all
 }
 
-/// A source that generates an instruction or a modifier.
+/// A source from which an instruction or a modifier is generated.
 #[derive(Clone, Debug)]
 struct SourceOption {
-    /// The ops of the IR, or an intrinsic.
+    /// Text of the source: ops of the IR, or an intrinsic.
     text: String,
-    /// The test that executes the source on both sides.
+    /// Name of the test that compares the results of the source with the evaluator.
     test: String,
 }
 
-/// An unreached form, by its name, or an unreached modifier of any mnemonic, with the reason.
+/// Name of an opcode that is not generated, or of a modifier that is not generated for any opcode,
+/// and the reason.
 type Unreached = (&'static str, &'static str);
 
-/// The sources of all forms of each mnemonic, and of all its modifiers in any form.
+/// A source for each opcode, and a source for each modifier of each mnemonic.
 struct Reach<I: Isa> {
     forms: Vec<(I::Opcode, Option<SourceOption>)>,
     modifiers: BTreeMap<(&'static str, String), Option<SourceOption>>,
-    /// Instruction words that belong to no op, such as those of a prologue or an edge.
+    /// Instruction words that belong to no op, such as those of a prologue or of an edge, with
+    /// their sources.
     put_off: Vec<(u128, SourceOption)>,
 }
 
@@ -152,7 +155,8 @@ impl<I: Isa> Reach<I> {
         Reach { forms, modifiers: modifiers.collect(), put_off: Vec::new() }
     }
 
-    /// Records the source for the form and modifiers of a word that are not yet reached.
+    /// Records a source for the opcode and the modifiers of an instruction word that have no source
+    /// yet.
     fn note(&mut self, word: u128, source: impl Fn() -> SourceOption) {
         let Some(opcode) = I::opcode(word) else { return };
         let Some((_, form)) = self.forms.iter_mut().find(|(op, _)| *op == opcode) else { return };
@@ -163,7 +167,7 @@ impl<I: Isa> Reach<I> {
         }
     }
 
-    /// Returns `true` if a word has a form or modifier that is not yet reached.
+    /// Returns `true` if the opcode or a modifier of an instruction word has no source yet.
     fn is_new(&self, word: u128) -> bool {
         I::opcode(word).is_some_and(|op| {
             let (form, modifiers) = self.missing_of(op);
@@ -171,7 +175,8 @@ impl<I: Isa> Reach<I> {
         })
     }
 
-    /// Records the words of a binary by their ops. Words that belong to no op are recorded later.
+    /// Records the ops of a kernel as sources of its instruction words. Instruction words that
+    /// belong to no op are recorded later.
     fn note_all(&mut self, binary: &Binary, text: &str, test: &str) {
         for code in &binary.code {
             for (word, loc) in I::words(&code.words).into_iter().zip(&code.locs) {
@@ -191,7 +196,7 @@ impl<I: Isa> Reach<I> {
         }
     }
 
-    /// Returns `true` if the form of an opcode is not yet reached, and the modifiers that are not.
+    /// Returns `true` if an opcode has no source yet, and its modifiers without a source.
     fn missing_of(&self, op: I::Opcode) -> (bool, Vec<Feature>) {
         let row = I::row(op);
         let of =
@@ -200,8 +205,8 @@ impl<I: Isa> Reach<I> {
         (self.forms.iter().any(|(form, source)| *form == op && source.is_none()), modifiers)
     }
 
-    /// Records the idioms: first the witnesses of rules, then `more`, then the text tests and the
-    /// examples.
+    /// Records the sources that rules translate: first the witnesses of rules, then those of
+    /// `more`, then text tests and examples.
     fn idioms(&mut self, more: impl FnOnce(&mut Reach<I>)) {
         for rule in halfbyte::TARGETS.rules(I::TARGET) {
             for witness in rule.checks.iter().flat_map(|check| witnesses(check).unwrap()) {
@@ -233,8 +238,8 @@ impl<I: Isa> Reach<I> {
         }
     }
 
-    /// Checks that everything is reached except the listed exceptions, and that the page is up to
-    /// date.
+    /// Asserts that everything has a source except the listed exceptions, and that the page is up
+    /// to date.
     fn is_complete(&self, unreached: &[Unreached], page: &str) {
         let forms = self.forms.iter().filter(|(_, source)| source.is_none()).map(|(op, _)| I::name(*op).to_string());
         let modifiers = self.modifiers.iter().filter(|(_, source)| source.is_none());

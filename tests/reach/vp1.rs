@@ -1,5 +1,6 @@
-//! VP1's vector and scalar units: the instructions reached by the witnesses of rules, the text
-//! tests and the examples; and the rest by sequences of random instructions in intrinsics.
+//! Sources from which the instructions of VP1's vector and scalar units are generated: witnesses of
+//! rules, text tests and examples. For all other instructions, the source is a sequence of random
+//! instructions in intrinsics.
 
 use std::path::Path;
 
@@ -15,7 +16,7 @@ use super::{Isa, Reach, SourceOption, Unreached, compiled, features};
 use crate::sequences::{kernel, reason, sequences, template};
 use crate::support::without_passes;
 
-/// The named instructions of VP1's computing units.
+/// The instructions of VP1's units that compute, as an instruction set of this test.
 struct Vp1;
 
 impl Isa for Vp1 {
@@ -41,7 +42,7 @@ impl Isa for Vp1 {
     }
 }
 
-/// Instructions and modifiers that no text reaches, with the reasons.
+/// Instructions and modifiers that no source generates, with the reasons.
 const UNREACHED: &[Unreached] = &[
     ("MOV_D_R", "`$d` describe transfers between memories, which are made before and after a kernel"),
     ("MOV_F_R", "`$f` are queues to and from other processors, of which a kernel has none"),
@@ -71,7 +72,7 @@ const UNREACHED: &[Unreached] = &[
     ("slct unk12", "the same"),
 ];
 
-/// Returns `true` if two words have the same opcode and the same modifiers.
+/// Returns `true` if two instruction words have the same opcode and the same modifiers.
 fn says_the_same(a: u128, b: u128) -> bool {
     let said = |word| {
         let op = Vp1::opcode(word)?;
@@ -81,8 +82,8 @@ fn says_the_same(a: u128, b: u128) -> bool {
     said(a).is_some() && said(a) == said(b)
 }
 
-/// Notes sequences for instructions that no idiom reaches. Each one is also compared with the
-/// evaluator.
+/// Records sequences for the instructions that no rule generates, and compares the results of each
+/// sequence with the evaluator.
 fn intrinsics(reach: &mut Reach<Vp1>) {
     let mut random = Random(1);
     for op in Vp1::opcodes().filter(|&op| reason(op).is_none()) {
@@ -109,8 +110,8 @@ fn intrinsics(reach: &mut Reach<Vp1>) {
                 let own: Vec<&str> = sequence.bundles.iter().flat_map(|bundle| bundle.split(" & ")).collect();
                 for word in Vp1::words(&binary.code[0].words).into_iter().filter(|&word| Vp1::opcode(word) == Some(op))
                 {
-                    // The word of the sequence with the same opcode and modifiers, but other
-                    // registers.
+                    // Finds the instruction of the sequence that has the same opcode and modifiers,
+                    // but other registers.
                     let is_it = |text: &str| read_word(text, 0).is_ok_and(|own| says_the_same(own.into(), word));
                     let Some(at) = own.iter().position(|text| is_it(text)) else { continue };
                     reach.note(word, || SourceOption {

@@ -7,8 +7,8 @@ use halfbyte::{Module, Shape, TARGETS, Target};
 use halfbyte_runtime::Program;
 use halfbyte_testkit::compare::compare;
 
-/// Compiler options that must give the same results: with all passes, and with only the passes that
-/// a target always needs.
+/// Returns compiler options with all passes. The results must be those of [`without_passes`], which
+/// only runs the passes that the target needs.
 pub fn with_passes(target: Target) -> Options {
     Options { verify: true, ..Options::new(target) }
 }
@@ -26,7 +26,8 @@ pub fn program(module: &Module, options: &Options) -> Result<Program, String> {
     halfbyte::TARGETS.load(&binary.object).map_err(|error| error.to_string())
 }
 
-/// Fails if machine code differs from the evaluator on a launch of the module's only kernel.
+/// Returns an error if the results of machine code differ from those of the evaluator, in a launch
+/// of the module's only kernel.
 pub fn agree(module: &Module, program: &Program, shape: impl Into<Shape>, args: &[Vec<u8>]) -> Result<(), String> {
     let shape = shape.into();
     let kernel = module.ir().kernels.first().ok_or("no kernel")?;

@@ -1,4 +1,5 @@
-//! Random VP1 instructions in intrinsics, within sequences that make their effects visible.
+//! Random VP1 instructions in intrinsics, with further instructions that make their effects
+//! visible.
 
 use halfbyte::ir::witness::Random;
 use halfbyte::isa::row::{OperandKind, RegFile};
@@ -10,28 +11,29 @@ fn pick<T: Copy>(random: &mut Random, of: &[T]) -> T {
     of[random.bits() as usize % of.len()]
 }
 
-/// Returns the reason why an instruction cannot be an intrinsic, if it cannot.
+/// Returns the reason why an instruction cannot be an intrinsic, or `None` if it can.
 pub fn reason(op: Opcode) -> Option<&'static str> {
     use Opcode::*;
     Some(match op {
         SNOP | VNOP => "has no effect",
         MOV_SR_R | MOV_MI_R | MOV_UC_R | MOV_L_R | MOV_A_R | MOV_M_R | MOV_D_R | MOV_F_R | MOV_X_R | MOV_R_SR
         | MOV_R_MI | MOV_R_UC | MOV_R_L | MOV_R_A | MOV_R_M | MOV_R_D | MOV_R_F | MOV_R_X => "is a move from or to",
-        // The other units write some of the flags.
+        // Units other than the scalar unit write some of these flags.
         MOV_R_C => "are read that the scalar unit does not write",
         _ => return None,
     })
 }
 
-/// A sequence of bundles in assembly, in which `&` joins the words of a bundle. `$r0` and `$v0` are
-/// results. `$r4` to `$r11` and `$v4` to `$v12` are operands, and registers from 16 on are
-/// temporaries. `mov $vx` occurs only in templates.
+/// A sequence of bundles in assembly; `&` joins the instructions of a bundle. The result is in
+/// `$r0` or `$v0`. The operands are in `$r4` to `$r11` and `$v4` to `$v12`, and registers from 16
+/// on are temporaries. `mov $vx` occurs only in templates.
 pub struct Sequence {
     pub bundles: Vec<String>,
     pub result: RegFile,
 }
 
-/// A prefix that initialises all flags, `$vx` and `$va`. The last bundle writes `$va`.
+/// First bundles of each sequence, which initialise all flags, `$vx` and `$va`. The last one writes
+/// `$va`.
 const BEFORE: [&str; 12] = [
     "mov $vx $v13",
     "mov $r0 0x1234",
@@ -47,15 +49,16 @@ const BEFORE: [&str; 12] = [
     "vmul s rn fract 0x0 hi # s $v4 s $v5",
 ];
 
-/// Returns a random instruction, optionally with a given field value, in sequences that each
-/// observe one of its effects.
+/// Returns sequences with a random instruction, each of which makes one of its effects visible.
+/// `wanted` is a field that must have a given value.
 pub fn sequences(op: Opcode, wanted: Option<(Field, u64)>, random: &mut Random) -> Vec<Sequence> {
     let mut inst = Inst::random(op, &mut || random.bits());
     let fields: Vec<_> = op.row().fields().collect();
     let flags = pick(random, &[0, 1, 2, 3, f::NO_FLAGS]);
-    // The selected bit of `$c` is one that the scalar unit writes, or a constant one.
+    // The instruction selects a bit of `$c` that the scalar unit writes, or a constant bit.
     let bit = pick(random, &[0, 1, 2, 3, 4, 5, 6, 7, f::PLAIN, f::ALWAYS]);
-    // The field of the third register also encodes other properties, so several numbers are tried.
+    // The number of the third register also encodes other properties of the instruction, so several
+    // numbers are tested.
     let third = pick(random, &[4, 5, 7, 9, 11, 12, 14, 15]);
     let values = [(f::DST, 0), (f::SRC1, 4), (f::SRC2, 8), (f::SRC3, third), (f::CDST, flags), (f::SLCT, bit)];
     let registers = inst.registers();
@@ -79,7 +82,8 @@ pub fn sequences(op: Opcode, wanted: Option<(Field, u64)>, random: &mut Random) 
         inst.set(field, value);
     }
     let own = inst.to_string();
-    // The effect of a move from or to other memory is not known.
+    // The effect of an instruction that accesses another memory is unknown, so it is treated like a
+    // nop.
     let profile = Profile::of(inst).unwrap_or(Profile::of(Inst::new(Opcode::SNOP)).unwrap());
     let (half, spread) = (pick(random, &["sf", "zf"]), random.bits() % 8);
     let bundle = if profile.hears_factors() || profile.hears_flags() {
@@ -104,7 +108,7 @@ pub fn sequences(op: Opcode, wanted: Option<(Field, u64)>, random: &mut Random) 
     let sequence = |result, after: &[String]| {
         let own = std::iter::once(bundle.clone());
         let bundles = BEFORE.iter().map(|s| s.to_string()).chain(own).chain(after.iter().cloned());
-        // Only one register file holds the result.
+        // Only one of the two register files contains the result.
         let (not, instead) = if result == RegFile::R { ("$v0", "$v20") } else { ("$r0", "$r20") };
         let words = |bundle: String| {
             bundle.split(' ').map(|word| if word == not { instead } else { word }).collect::<Vec<_>>().join(" ")
@@ -119,7 +123,7 @@ pub fn sequences(op: Opcode, wanted: Option<(Field, u64)>, random: &mut Random) 
             }
             OperandKind::FlagDef { file: RegFile::C, field } if inst.get(field) < 4 => {
                 let bit = pick(random, &["sf", "zf", "b19", "b20d", "b20", "b21", "b19a", "b18"]);
-                // Bit b20 selects from a register quad.
+                // Bit `b20` selects one register of a quad, any other bit one register of a pair.
                 let many = if bit == "b20" { 'q' } else { 'd' };
                 let observe = format!("add $r0 0x0 (slct $c{} {bit} $r4{many})", inst.get(field));
                 all.push(sequence(RegFile::R, &[observe]));
@@ -146,7 +150,7 @@ pub fn sequences(op: Opcode, wanted: Option<(Field, u64)>, random: &mut Random) 
     if all.is_empty() {
         all.push(sequence(RegFile::V, &[]));
     }
-    // `vlrp2` may leave `$va` unchanged, but then no later instruction can read it.
+    // `vlrp2` may leave `$va` unchanged, in which case no later instruction can read `$va`.
     all.retain(|sequence| {
         let reads = sequence.bundles.last().is_some_and(|last| last.starts_with("vmac s rd"));
         !reads || op != Opcode::VLRP2 || inst.get(f::VAWRITE) != 0
@@ -154,7 +158,7 @@ pub fn sequences(op: Opcode, wanted: Option<(Field, u64)>, random: &mut Random) 
     all
 }
 
-/// Splits a register name into file, number and suffix.
+/// Splits a register name into its file, its number and its suffix.
 pub fn register(name: &str) -> Option<(char, usize, &str)> {
     let body = name.strip_prefix('$')?;
     let file = body.chars().next().filter(|file| matches!(file, 'r' | 'v'))?;
@@ -162,8 +166,8 @@ pub fn register(name: &str) -> Option<(char, usize, &str)> {
     Some((file, digits.parse().ok()?, body.get(1 + digits.len()..)?))
 }
 
-/// Replaces the registers in a text by placeholders. Returns the text and the registers of the
-/// operands.
+/// Replaces the registers in assembly by placeholders. Returns the resulting template and the
+/// registers of the operands.
 pub fn template(text: &str) -> (String, Vec<(char, usize)>) {
     let names: Vec<&str> = text.split([' ', ')', ';']).filter(|name| name.starts_with('$')).collect();
     let mut operands: Vec<(char, usize)> = Vec::new();
@@ -196,7 +200,7 @@ pub fn template(text: &str) -> (String, Vec<(char, usize)>) {
     (words.join(" "), operands)
 }
 
-/// Returns a kernel that stores the result of an intrinsic on loaded operands.
+/// Returns a kernel that loads operands, applies an intrinsic to them, and stores the result.
 pub fn kernel(operands: &[&str], result: &str, intrinsic: &str) -> String {
     let (mut params, mut body, mut values, mut run) = (String::new(), String::new(), Vec::new(), String::new());
     for (n, &ty) in operands.iter().enumerate() {

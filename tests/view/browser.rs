@@ -1,17 +1,17 @@
-//! A browser for opening pages.
+//! A browser, in which tests open pages.
 
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Returns the browser's path, if there is one.
+/// Returns the path of Chromium or Chrome, if it is installed.
 fn chromium() -> Option<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     let folders: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH")?).collect();
     names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name))).find(|path| path.is_file())
 }
 
-/// Returns a call of the browser, with its profile in the given folder.
+/// Returns a command that starts the browser with its profile in the given folder.
 pub(super) fn call(profile: &std::path::Path, size: &str) -> Option<Command> {
     let Some(browser) = chromium() else {
         eprintln!("skipped: there is no chromium");
@@ -26,8 +26,8 @@ pub(super) fn call(profile: &std::path::Path, size: &str) -> Option<Command> {
     Some(command)
 }
 
-/// Opens a page and runs a script in it. Returns the script's result, or `None` if there is no
-/// browser. Any message on the page's console is an error.
+/// Opens a page and executes a script in it. Returns the result of the script, or `None` if there
+/// is no browser. Panics if the page prints a message on the console.
 pub(super) fn browse(page: &str, size: &str, hash: &str, script: &str) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
     let mut command = call(folder.path(), size)?;
@@ -36,7 +36,7 @@ pub(super) fn browse(page: &str, size: &str, hash: &str, script: &str) -> Option
         "<script>addEventListener('load', () => setTimeout(() => {{ const at = (() => {{ {script} }})(); \
          document.body.replaceChildren('RESULT[' + at + ']'); }}, 100))</script></body>"
     );
-    // The last `</body>` is that of the page itself, because embedded pages end before.
+    // The last `</body>` belongs to the page itself. Embedded pages end before it.
     let (before, after) = page.rsplit_once("</body>").unwrap();
     fs::write(&path, [before, &ending, after].concat()).unwrap();
     let output = command
@@ -52,8 +52,9 @@ pub(super) fn browse(page: &str, size: &str, hash: &str, script: &str) -> Option
     Some(result.replace("&gt;", ">").replace("&lt;", "<").replace("&amp;", "&"))
 }
 
-/// Opens pages in frames of the given sizes; frames, unlike windows, have no minimum width. Returns
-/// the script's result for each frame's window, `frame`, one per line.
+/// Opens pages in frames of the given sizes, because a window of a browser has a minimum width. The
+/// script is executed for each frame, whose window is `frame`. Returns the results, one for each
+/// line.
 pub(super) fn browse_frames(pages: &[&str], sizes: &[(u32, u32)], script: &str) -> Option<String> {
     let mut all = String::from("<body>");
     for page in pages {

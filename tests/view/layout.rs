@@ -1,13 +1,13 @@
-//! The layout of the page in windows of all sizes.
+//! Tests of the layout of the page in windows of all sizes.
 
 use super::browser::browse_frames;
 use super::page_of;
 
-/// The sizes of a phone, a tablet, a laptop and a screen.
+/// Window sizes in pixels of a phone, a tablet, a laptop and a desktop screen.
 const SIZES: [(u32, u32); 4] = [(390, 844), (768, 1024), (1280, 900), (1920, 1080)];
 
-/// A script that finds layout faults: overlapping parts, parts outside of the window, and unused
-/// space.
+/// A script that returns faults of the layout: overlapping parts, parts outside of the window, and
+/// unused space.
 const FAULTS: &str = "
     const faults = [];
     const shown = selector => [...page.querySelectorAll(selector)].filter(part => part.getClientRects().length > 0);
@@ -76,8 +76,8 @@ fn nothing_slides_under_anything() {
     assert_eq!(seen, vec!["all well"; 2 * SIZES.len()].join("\n"));
 }
 
-/// On a narrow screen a stage takes most of the width and the next one is partly visible; buttons
-/// lead to each stage.
+/// On a narrow screen, a stage takes most of the width, and the next stage is partly visible. A
+/// button leads to each stage.
 #[test]
 fn stages_are_swiped_on_a_phone() {
     let script = "const strip = page.querySelector('.view:not([hidden]) .strip'); \

@@ -1,11 +1,11 @@
-//! Highlighting by pointer, keys and addresses.
+//! Tests of highlighting by the pointer, by keys and by the address of the page.
 
 use super::browser::browse;
 use super::page_of;
 use crate::common::{halfbyte, halfbyte_on};
 
-/// A script that returns, for each visible stage, the number of highlighted lines and the first of
-/// them.
+/// A script that returns the number of highlighted lines of each visible stage, and the first of
+/// these lines.
 const LIT: &str = "return [...document.querySelectorAll('.view:not([hidden]) .stage')].map(stage => { \
      const lines = [...stage.querySelectorAll('ol:not([hidden]) > .on')]; \
      return lines.length + ' ' + (lines[0]?.querySelector('code').textContent.trim() ?? stage.querySelector('output').textContent); \
@@ -24,8 +24,8 @@ fn a_value_lights_in_every_stage() {
     assert_eq!(lit, expected, "what a pipelined loop repeats is lit wherever it stands");
 }
 
-/// An instruction that reads a register which another instruction of its bundle overwrites does not
-/// define the register.
+/// If an instruction reads a register that another instruction of its bundle writes, the page does
+/// not connect the two, because the bundle reads first.
 #[test]
 fn words_of_a_bundle_are_told_apart() {
     let page = halfbyte(&["view", "examples/median.hb", "--target", "vp1"]);
@@ -35,7 +35,7 @@ fn words_of_a_bundle_are_told_apart() {
     assert!(vmax.contains("<span class=\"n\" data-d=\"53:3\">$v10</span>"), "{vmax}");
 }
 
-/// An op without instructions of its own highlights its users.
+/// For an op without instructions of its own, the page highlights the instructions of its users.
 #[test]
 fn what_was_folded_lights_its_users() {
     let Some(lit) = browse(&page_of("median"), "1280,900", "target=vp1&at=row1", LIT) else { return };
@@ -68,7 +68,7 @@ fn pointer_keys_and_passes_light_too() {
     assert_eq!(seen, format!("- 12:3 9:3 {pinned} - 13:3 allocated 13:3 vp1 true"));
 }
 
-/// A source text never becomes markup or script.
+/// The page escapes the source text, which therefore cannot become markup or script.
 #[test]
 fn a_hostile_text_stays_text() {
     let text = "; </script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">\n\

@@ -1,5 +1,5 @@
-//! The command `view`: the page, and its behaviour in a browser. Tests that need Chromium are
-//! skipped if it is missing.
+//! Tests of the command `view`: the page, and its behaviour in a browser. Tests that need Chromium
+//! are skipped if it is missing.
 
 mod browser;
 mod layout;
@@ -11,7 +11,7 @@ use std::fs;
 
 use crate::common::{halfbyte, halfbyte_on, root};
 
-/// Returns the page of an example.
+/// Returns the page that `view` prints for an example.
 fn page_of(name: &str) -> String {
     halfbyte(&["view", &format!("examples/{name}.hb")]).output().to_owned()
 }
@@ -41,8 +41,8 @@ fn pages_go_where_they_are_asked_to_and_are_the_same_again() {
     let halu = halfbyte(&["view", "examples/median.hb", "--target", "halu", "--kernel", "@median"]);
     let shows = |target: &str| halu.out.contains(&format!("data-kernel=\"median\" data-target=\"{target}\">"));
     assert!(shows("halu") && !shows("vp1"), "{}", halu.err);
-    // An instruction has its address, digits, assembly, and a register with its place in the
-    // source.
+    // The page shows the address, the digits and the assembly of an instruction. A register has the
+    // source location of its value.
     assert!(halu.out.contains("<i>0036</i>") && halu.out.contains("0x0000000000000000000000000000724d"));
     assert!(
         halu.out.contains("<b data-m=\"halu.STG_U_32\">STG</b> [<span class=\"n\" data-d=\"10:3\">R0</span>"),

@@ -1,10 +1,10 @@
-//! The screenshots in `docs/view.md`, which `docs/screenshots` takes.
+//! Tests of the screenshots in `docs/view.md`, which the script `docs/screenshots` creates.
 
 use std::fs;
 
 use crate::common::root;
 
-/// The largest size of a screenshot in bytes, because screenshots are loaded with their page.
+/// Maximum size of a screenshot in bytes, because a browser loads all of them with the page.
 const MOST_BYTES: usize = 250_000;
 
 #[test]

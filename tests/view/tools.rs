@@ -1,4 +1,4 @@
-//! Other features of the page: rules, differences, refusals, search and copying.
+//! Tests of further features of the page: rules, differences, refusals, search and copying.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use super::browser::browse;
 use super::page_of;
 use crate::common::{halfbyte, halfbyte_on, root};
 
-/// Script functions that the tests share.
+/// Functions that the scripts of several tests use.
 const HANDS: &str = "
     const view = () => document.querySelector('.view:not([hidden])');
     const stage = name => view().querySelector(`.stage[data-stage=${name}]`);
@@ -22,12 +22,12 @@ fn hands(page: &str, hash: &str, script: &str) -> Option<String> {
     browse(page, "1280,900", hash, &format!("{HANDS} {script}; return said.join(' | ')"))
 }
 
-/// Two kernels; VP1 refuses one of them, at three places for two reasons.
+/// Two kernels. VP1 refuses one of them, at three source locations and for two reasons.
 const REFUSED: &str = "kernel @good(%x: inout i32) {\n^entry:\n  %i = item_id\n  %a = load %x[%i]\n  %b = add.i32 %a, %a\n  \
     store %b, %x[%i]\n  ret\n}\nkernel @bad(%x: inout f32) {\n^entry:\n  %i = item_id\n  %a = load %x[%i]\n  \
     %b = ffma.f32 %a, %a, %a\n  %c = ffma.f32 %b, %a, %a\n  %d = fdiv.f32 %c, %a\n  store %d, %x[%i]\n  ret\n}\n";
 
-/// Refusals are collapsed below the panes, with each reason once, and only for the visible kernel.
+/// The refusals of the visible kernel are collapsed below the panes, and each reason is shown once.
 #[test]
 fn refusals_are_folded() {
     let page = halfbyte_on(&["view", "-"], REFUSED.as_bytes());
@@ -42,7 +42,8 @@ fn refusals_are_folded() {
     assert_eq!(seen, "0 | 1 false vp1 refuses @bad: 2 reasons at 3 places | true | true 3 | #at=13:3");
 }
 
-/// A selected instruction shows its rule. When pinned, it shows the same reasons as `explain`.
+/// The page shows the rule of a selected instruction. For a pinned instruction, it shows the same
+/// reasons as `explain`.
 #[test]
 fn rules_are_named_and_explained() {
     let script = "const line = stage('selected').querySelector('li[data-k=\"56:3\"]'); say(line.querySelector('.r').textContent); \
@@ -68,7 +69,7 @@ fn rules_are_named_and_explained() {
     assert!(seen[4].starts_with("%i = item_id"), "{}", seen[4]);
 }
 
-/// A change by a pass is shown with its rule.
+/// The page shows the change of an instruction by a pass, with the rule.
 #[test]
 fn passes_are_explained() {
     let text = "kernel @k(%x: inout i32) {\n^entry:\n  %i = item_id\n  %a = load %x[%i]\n  %n = neg.i32 %a\n  %m = neg.i32 %n\n  \
@@ -83,8 +84,8 @@ fn passes_are_explained() {
     assert!(seen.contains(&format!("canon: rewritten by {rule}lower/rules/")), "{seen}");
 }
 
-/// Any two stages of the IR can be compared line by line, and the comparison can be requested by an
-/// address.
+/// The page compares any two stages of the IR line by line. The address of the page can request a
+/// comparison.
 #[test]
 fn passes_are_compared() {
     let script = "const [pick, base] = ['.pass', '.base'].map(name => stage('lowered').querySelector(name)); \
@@ -104,7 +105,7 @@ fn passes_are_compared() {
     let script =
         "say(stage('lowered').querySelectorAll('.gone, .new').length, stage('lowered').querySelector('.base').value)";
     assert_eq!(hands(page.output(), "target=halu&with=0", script).unwrap(), "4 0");
-    // The compared texts are those that the program prints.
+    // The compared texts are those that `compile` prints.
     let script = "const printed = number => { choose(stage('lowered').querySelector('.pass'), String(number)); \
             return [...stage('lowered').querySelectorAll('ol > li code')].map(line => line.textContent.trim()).join('\\n'); }; \
         say(printed(0))";
@@ -114,7 +115,7 @@ fn passes_are_compared() {
     assert_eq!(printed.trim(), ir.join("\n").trim());
 }
 
-/// Comments and digits can be hidden, and the address stores this state.
+/// Comments and digits can be hidden, and the address of the page records this state.
 #[test]
 fn comments_and_digits_are_folded() {
     let script = "const shown = selector => [...view().querySelectorAll(selector)].filter(isShown).length; \
@@ -162,8 +163,8 @@ fn panes_are_copied() {
     assert_eq!(copied.output(), compiled.output());
 }
 
-/// Everything from one source line has the same colour in all stages, and the next line has
-/// another.
+/// All lines that come from one source line have the same colour in all stages. The next source
+/// line has another colour.
 #[test]
 fn lines_have_colours() {
     let script = "const colours = key => new Set([...view().querySelectorAll(`.stage .inst[data-k=\"${key}\"]`)].map(line => getComputedStyle(line).backgroundColor)); \
@@ -174,7 +175,7 @@ fn lines_have_colours() {
     assert_eq!(seen, "1 true | 1 1 false #kernel=median&target=halu&show=colours | 1 false");
 }
 
-/// A page depends on the file's name, but not on its folder.
+/// A page contains the name of the file, but not its folder.
 #[test]
 fn a_page_knows_no_folders() {
     let folder = tempfile::tempdir().unwrap();
@@ -186,7 +187,7 @@ fn a_page_knows_no_folders() {
     assert!(page.contains("<title>median.hb · halfbyte</title>") && !page.contains("examples/median.hb"));
 }
 
-/// The explanations and passes do not make the page too large.
+/// A page with its explanations and passes does not exceed a maximum size in bytes.
 #[test]
 fn pages_are_no_larger_than_their_kernels_need() {
     for (name, most) in [("median", 450_000), ("yadif", 4_700_000)] {

@@ -1,6 +1,6 @@
-// Kernels that people run, in C, for clang's PTX and for the host. kernels.ptx is what
+// Typical kernels in C, for clang's PTX and for the host. kernels.ptx is the output of this command:
 //   clang-19 --target=nvptx64-nvidia-cuda -march=sm_90 -O2 -ffp-contract=off -S kernels.c
-// makes of it. For the host (-DHOST) it is a program that runs one of them over items, on buffers from standard input.
+// With -DHOST, the file is a host program that executes one of the kernels on buffers from standard input.
 typedef unsigned u32;
 typedef unsigned char u8x4 __attribute__((ext_vector_type(4)));
 typedef signed char s8x4 __attribute__((ext_vector_type(4)));
@@ -24,7 +24,7 @@ VIDEO(maxu, "vmax4.u32.u32.u32")
 VIDEO(avgu, "vavrg4.u32.u32.u32")
 VIDEO(diffu, "vabsdiff4.u32.u32.u32")
 VIDEO(sadu, "vabsdiff4.u32.u32.u32.add")
-// A block of its own in the text, with a predicate that none around it has.
+// An inline assembly block with a scope of its own, which declares a predicate.
 static inline __attribute__((always_inline)) u32 clamp_step(u32 a, u32 b) {
   u32 r;
   asm("{ .reg .pred p; setp.gt.s32 p, %1, %2; selp.b32 %0, %2, %1, p; @p add.s32 %0, %0, 1; }" : "=r"(r) : "r"(a), "r"(b));
@@ -57,7 +57,7 @@ static u32 sadu(u32 a, u32 b, u32 c) {
 static u32 clamp_step(u32 a, u32 b) { return (int)a > (int)b ? b + 1 : a; }
 #endif
 
-// A cell of Smith and Waterman's alignment, four alignments a word.
+// One cell of the Smith-Waterman alignment. A word holds four alignments, one in each byte.
 KERNEL(smith_waterman, const u32 *diagonal, const u32 *score, u32 *e, u32 *f, u32 *h, u32 *best, u32 gap) {
   u32 i = ITEM;
   u32 ei = subs(e[i], gap, 0), fi = subs(f[i], gap, 0);
@@ -68,7 +68,7 @@ KERNEL(smith_waterman, const u32 *diagonal, const u32 *score, u32 *e, u32 *f, u3
   best[i] = maxs(best[i], hi, 0);
 }
 
-// A row of the SSV filter: scores grow by emissions, and rotate by a byte.
+// One row of the SSV filter: adds the emission scores, and rotates the scores by one byte.
 KERNEL(ssv, const u32 *emission, u32 *best, int length) {
   u32 i = ITEM, sv = 0x80808080, top = 0x80808080;
   for (int k = 0; k < length; k++) {
@@ -79,14 +79,15 @@ KERNEL(ssv, const u32 *emission, u32 *best, int length) {
   best[i] = top;
 }
 
-// A bit node of LDPC: the sum of the messages, less each one's own.
+// A bit node of an LDPC decoder: for each edge, the sum of all messages without that edge's own
+// message.
 KERNEL(ldpc_bit, const u32 *in, u32 *out) {
   u32 i = ITEM, sum = 0;
   for (int k = 0; k < 4; k++) sum = adds(sum, in[4 * i + k], 0);
   for (int k = 0; k < 4; k++) out[4 * i + k] = subs(sum, in[4 * i + k], 0);
 }
 
-// The shift of least difference between two rows of pixels.
+// Stereo matching: finds the shift with the least difference between two rows of pixels.
 KERNEL(stereo, const u32 *left, const u32 *right, u32 *disparity, int shifts) {
   u32 i = ITEM, least = ~0u, at = 0;
   for (int s = 0; s < shifts; s++) {
@@ -100,7 +101,7 @@ KERNEL(stereo, const u32 *left, const u32 *right, u32 *disparity, int shifts) {
   disparity[i] = at << 16 | (least & 0xffff);
 }
 
-// How two tiles differ: averages of the differences of four rows, then their sum.
+// Difference of two tiles: averages the differences of four rows, then adds the averages.
 KERNEL(tile_difference, const u32 *a, const u32 *b, u32 *sum) {
   u32 i = ITEM, d[4];
   for (int k = 0; k < 4; k++) d[k] = diffu(a[4 * i + k], b[4 * i + k], 0);
@@ -108,21 +109,21 @@ KERNEL(tile_difference, const u32 *a, const u32 *b, u32 *sum) {
   sum[i] = sadu(mean, 0, 0);
 }
 
-// The signs of a grid of bytes, by a mask.
+// Applies the signs of one array of bytes to another array, by a mask.
 KERNEL(apply_signs, const u8x4 *grid, const u8x4 *signs, u8x4 *out) {
   u32 i = ITEM;
   u8x4 mask = (u8x4)(signs[i] != 0);
   out[i] = (grid[i] ^ mask) - mask;
 }
 
-// Nibbles as signed bytes around zero.
+// Unpacks nibbles to signed bytes, centred around zero.
 KERNEL(centre_nibbles, const u32 *packed, u32 *out) {
   u32 i = ITEM, w = packed[i];
   out[2 * i] = subs(w & 0x0f0f0f0f, 0x08080808, 0);
   out[2 * i + 1] = subs(w >> 4 & 0x0f0f0f0f, 0x08080808, 0);
 }
 
-// Pixels above a threshold as they are, others black.
+// Keeps the pixels above a threshold, and makes all others black.
 KERNEL(threshold, const u8x4 *x, u8x4 *y, unsigned char level, int n) {
   int i = ITEM;
   if (i >= n) return;
@@ -130,13 +131,13 @@ KERNEL(threshold, const u8x4 *x, u8x4 *y, unsigned char level, int n) {
   y[i] = v > (u8x4)level ? v : (u8x4)0;
 }
 
-// The median of three rows.
+// The median of three vertically adjacent pixels.
 KERNEL(median3, const u32 *x, u32 *y, int w) {
   u32 i = ITEM, a = x[i], b = x[i + w], c = x[i + 2 * w];
   y[i] = maxu(minu(a, b, 0), minu(maxu(a, b, 0), c, 0), 0);
 }
 
-// GELU by a polynomial for tanh, clamped.
+// GELU, with a clamped polynomial in place of tanh.
 KERNEL(gelu, const h2 *x, h2 *y) {
   u32 i = ITEM;
   h2 v = x[i];
@@ -145,13 +146,13 @@ KERNEL(gelu, const h2 *x, h2 *y) {
   y[i] = (h2)(_Float16)0.5 * v * ((h2)(_Float16)1 + u);
 }
 
-// Eight nibbles as halves: into the mantissa of 1024, then less 1024.
+// Unpacks eight nibbles to halves: places each in the mantissa of 1024, then subtracts 1024.
 KERNEL(awq, const u32 *packed, h2 *out) {
   u32 i = ITEM, w = packed[i];
   for (int k = 0; k < 4; k++) out[4 * i + k] = AS(h2, (w >> (4 * k) & 0x000f000f) | 0x64006400) - (h2)(_Float16)1032;
 }
 
-// A row of a matrix times a vector, in halves, then in single precision.
+// One row of a matrix-vector product, first in halves, then in single precision.
 KERNEL(gemv, const h2 *matrix, const h2 *vector, float *out, float scale, int columns) {
   u32 i = ITEM;
   h2 sum = 0;
@@ -159,7 +160,8 @@ KERNEL(gemv, const h2 *matrix, const h2 *vector, float *out, float scale, int co
   out[i] = ((float)sum[0] + (float)sum[1]) * scale;
 }
 
-// Steps with a bound, each an inline block with its own predicate; a stride over the grid.
+// A grid-stride loop with two bounded steps. Each step is an inline assembly block with its own
+// predicate.
 KERNEL(bounded, const u32 *x, u32 *y, long n, u32 bound) {
   for (long i = ITEM; i < n; i += 4) y[ITEM] += clamp_step(clamp_step(x[i], bound), bound * 2);
 }
@@ -173,7 +175,8 @@ KERNEL(bounded, const u32 *x, u32 *y, long n, u32 bound) {
 #define S(type, n) (*(type *)args[n])
 #define CASE(kernel, ...) if (!strcmp(name, #kernel)) for (u32 item = 0; item < items; item++) kernel(item, __VA_ARGS__)
 
-// NAME ITEMS, and on standard input each argument as its length, four bytes, and its bytes. Out come the same bytes after.
+// Arguments: NAME ITEMS. Standard input has the length (four bytes) and the bytes of each kernel
+// argument; the output has the bytes after the launch.
 int main(int argc, char **argv) {
   static void *args[8];
   static u32 sizes[8];

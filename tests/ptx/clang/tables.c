@@ -1,6 +1,6 @@
-// Tables of a module, as clang writes them. tables.ptx is what
+// Kernels with tables, which clang writes as variables of the module.
+// tables.ptx is the output of this command:
 //   clang-19 --target=nvptx64-nvidia-cuda -march=sm_90 -O2 -ffp-contract=off -S tables.c
-// makes of it.
 #define ITEM (__nvvm_read_ptx_sreg_ctaid_x() * __nvvm_read_ptx_sreg_ntid_x() + __nvvm_read_ptx_sreg_tid_x())
 #define KERNEL __attribute__((nvptx_kernel)) void
 #define CONSTANT __attribute__((address_space(4)))
@@ -15,7 +15,7 @@ KERNEL filter(const float *x, float *y, int n) {
   for (int k = 0; k < 3; k++) sum += taps[(i + k) & 7] * x[i + k];
   y[i] = sum;
 }
-// A static table, in global memory, for two kernels.
+// A static table in global memory, which two kernels read.
 static const u8 gamma8[256] = {
 #define G(x) ((x)*(x)+127)/255
 #define G4(x) G(x),G(x+1),G(x+2),G(x+3)
@@ -31,14 +31,14 @@ KERNEL gamma_row(const u8 *x, u8 *y, int w) {
   int i = ITEM;
   for (int k = 0; k < w; k++) y[i * w + k] = gamma8[x[i * w + k]];
 }
-// A table in each.
+// One table in constant memory and one in global memory.
 static const CONSTANT int steps[8] = {7, -3, 12, 0, 100000, -1, 5, 2};
 static const int lut[8] = {1, 2, 4, 8, 16, 32, 64, -128};
 KERNEL both(const int *x, int *y) {
   int i = ITEM;
   y[i] = steps[x[i] & 7] + lut[x[i] >> 3 & 7] + steps[3] + lut[7];
 }
-// One table or the other, by an address without a space.
+// Selects one of two tables by a generic address.
 static int look(const int *p, int i) { return p[i] - p[7]; }
 KERNEL choose(const int *x, int *y) {
   int i = ITEM;

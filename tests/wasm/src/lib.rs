@@ -1,8 +1,8 @@
-//! Checks kernels for a WebAssembly host: the evaluator and every target's interpreter must give
-//! the same bits for the run lines.
+//! WebAssembly module that checks kernels: the evaluator and the interpreters of all targets must
+//! give the expected results of the run lines.
 //!
-//! The host writes a text to the memory that [`room`] returns, calls [`check()`], and reads
-//! [`message`] if the check fails. The module must be called by one thread at a time.
+//! The host writes a text to the memory that [`room`] returns, and calls [`check()`]. If the check
+//! fails, [`message`] returns the error. Only one thread at a time may call the module.
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
