@@ -1,5 +1,5 @@
-//! Example: a compiler for a small language. Its expressions become kernels through the builder,
-//! and errors and traps have positions in its source file.
+//! Example: a compiler for a small language. Its expressions become kernels through the builder.
+//! Errors and traps have source locations in the file with the expression.
 
 use std::error::Error;
 
@@ -9,11 +9,10 @@ use halfbyte::isa::object::Loc;
 use halfbyte::runtime::LaunchError;
 use halfbyte::{CompileError, HALU, Module, Program, VP1};
 
-/// Expression on packed bytes in reverse Polish notation: `x y + 3 -`. Sums and differences
-/// saturate.
+/// An expression on packed bytes in reverse Polish notation. Sums and differences saturate.
 const SOURCE: &str = "x y +\n16 -";
 
-/// Returns each word with its line and column, both counted from 1.
+/// Returns each token with its line and column, both counted from 1.
 fn words(source: &str) -> impl Iterator<Item = (&str, Loc)> {
     (1..).zip(source.lines()).flat_map(|(line, text)| {
         text.split_ascii_whitespace().map(move |word| {
@@ -32,7 +31,8 @@ fn compile(source: &str) -> Result<Kernel, String> {
     let i = b.here(Op::ItemId);
     let mut stack: Vec<Value> = Vec::new();
     for (word, loc) in words(source) {
-        // The numbers of a span are arbitrary; the location map below interprets them.
+        // A span may contain any two numbers. The location map below translates them to a line and
+        // a column.
         b.set_span(Span { start: loc.line, end: loc.column });
         let value = match word {
             "x" => b.load(Type::I8X4, x, i),
@@ -71,14 +71,14 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     program.kernel("expression")?.bind((&x, &y, &mut z))?.run(1)?;
     assert_eq!(z, [[85, 239, 0, 8]]);
 
-    // A trap has the position of the word that accesses memory.
+    // The source location of a trap is that of the token that accesses memory.
     let Err(LaunchError::Trap(trap)) = program.kernel("expression")?.bind((&x, &[0_u8; 0], &mut z))?.run(1) else {
         return Err("there is no trap".into());
     };
     println!("{trap}");
     assert_eq!((trap.source.as_str(), trap.loc), ("expression.rpn", Loc { line: 1, column: 3 }));
 
-    // A refusal of a target has the position of the unsupported word.
+    // The source location of a refusal is that of the token that the target does not support.
     let Err(CompileError::Refused(refused)) = module("x\n  sqrt")?.compile(VP1) else {
         return Err("VP1 has no square root".into());
     };

@@ -1,5 +1,6 @@
-//! Example: random tests of a third-party compiler. Its output must leave the same memory as the
-//! kernel. The compiler here emits a list of steps for a machine with 32-bit registers.
+//! Example: random tests of a third-party compiler. The code that it generates must leave the same
+//! memory as the kernel. The compiler of this example generates a list of steps for a machine with
+//! 32-bit registers.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -10,7 +11,7 @@ use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Attr, Inst, Kernel, Op, ParamKind, Type, Value};
 use halfbyte::launch::evaluate;
 
-/// Number of a register of the machine, or of a parameter.
+/// Number of a register of the machine, or of a kernel parameter.
 type RegisterNumber = usize;
 
 enum Step {
@@ -27,8 +28,8 @@ struct Address {
     offset: i32,
 }
 
-/// The compiler under test: one step per register. Returns `None` for a kernel that it does not
-/// support.
+/// The compiler under test, which generates one step for each value. Returns `None` for a kernel
+/// that it does not support.
 fn compile(kernel: &Kernel) -> Option<Vec<Step>> {
     let [block] = kernel.layout[..] else { return None };
     let param = |value: Value| kernel.params.iter().position(|param| param.value == value);
@@ -63,7 +64,8 @@ fn compile(kernel: &Kernel) -> Option<Vec<Step>> {
     Some(steps)
 }
 
-/// Interpreter of the machine. `subtract` implements its subtraction.
+/// Interpreter of the machine. `subtract` computes the result of a subtraction, so that tests can
+/// introduce a bug.
 fn run(steps: &[Step], items: u32, buffers: &mut [Vec<u8>], subtract: fn(u32, u32) -> u32) -> Option<()> {
     for item in 0..items {
         let mut registers = vec![0; steps.len()];
@@ -100,10 +102,11 @@ fn run(steps: &[Step], items: u32, buffers: &mut [Vec<u8>], subtract: fn(u32, u3
     Some(())
 }
 
-/// Returns the first of `kernels` random kernels whose steps leave different memory than the
-/// kernel.
+/// Generates `kernels` random kernels. Returns the first kernel whose steps do not leave the same
+/// memory as the evaluator.
 fn first_difference(kernels: u64, subtract: fn(u32, u32) -> u32) -> Result<Option<Kernel>, Box<dyn Error>> {
-    // The palette asks the compiler which ops, types and operands it supports.
+    // The generator of kernels calls the compiler to find out which ops, types and operands it
+    // supports.
     let mut palette = Palette::new(|kernel| compile(kernel).is_some()).with_types(&[Type::I32]);
     for seed in 0..kernels {
         let mut random = Random(seed);
@@ -130,7 +133,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let none = first_difference(300, u32::wrapping_sub)?;
     assert!(none.is_none(), "{none:?}");
 
-    // A bug of the machine is detected.
+    // A machine that subtracts in the wrong order must be detected.
     let found = first_difference(300, |a, b| b.wrapping_sub(a))?.ok_or("the defect was not found")?;
     println!("the first kernel that shows it:\n{found}");
     assert!(found.to_string().contains("sub.i32"));

@@ -1,4 +1,4 @@
-//! Example: a kernel from text, compiled for every target, and launched on the caller's own slices.
+//! Example: compiles a kernel from text for every target, and launches it on slices of the program.
 
 use std::error::Error;
 
@@ -24,19 +24,19 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         let program = match module.compile(target) {
             Ok(binary) => Program::load(&binary.object)?,
             Err(error) => {
-                // VP1 has no half-precision arithmetic.
+                // VP1 refuses the kernel, because it has no half-precision arithmetic.
                 println!("{target}: {error}");
                 continue;
             }
         };
         let mut y = [f16::ONE; 4];
-        // A work item computes two halves.
+        // A work item computes two halves, so two items compute all four results.
         program.kernel("axpy")?.bind((a, &x, &mut y))?.run(2)?;
         println!("{target}: {y:?}");
         assert_eq!(y, [3.0, 5.0, 7.0, 9.0].map(f16::from_f32));
     }
 
-    // For repeated launches, the arguments are bound once.
+    // A bound launch checks its arguments only once for many launches.
     let program = Program::load(&module.compile(HALU)?.object)?;
     let mut y = vec![f16::ZERO; 1 << 16];
     let ones = vec![f16::ONE; 1 << 16];

@@ -1,5 +1,5 @@
-//! Example: the individual crates without the `halfbyte` facade. A program that needs only the
-//! passes, or only the register allocator, depends on nothing more.
+//! Example: uses the individual crates in place of the crate `halfbyte`. A program that needs only
+//! the passes, or only the register allocator, then depends on no other crates.
 
 use std::error::Error;
 

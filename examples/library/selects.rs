@@ -1,5 +1,5 @@
-//! Example: Rust tests of kernels, which check the selected instructions and compare the results of
-//! all engines.
+//! Example: tests of kernels in Rust. They check which instructions are selected, and compare the
+//! results of all engines.
 
 use std::error::Error;
 
@@ -17,7 +17,8 @@ kernel @blend(%x: in i8x4, %y: in i8x4, %z: out i8x4) {
   ret
 }";
 
-/// The same test as text: a header names the stage, and the expectations follow the ops.
+/// The same test as a text test. The first line names the compiler stage, and the expectations are
+/// comments beside the ops.
 const TEXT_TEST: &str = "
 ; test: isel halu
 kernel @blend(%x: in i8x4, %y: in i8x4, %z: out i8x4) {

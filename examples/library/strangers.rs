@@ -1,5 +1,5 @@
-//! Example: a service that runs untrusted kernels. No input causes a panic, and none exceeds the
-//! limits on time and memory.
+//! Example: a service that executes untrusted kernels. No input causes a panic, and none exceeds
+//! the limits on time and memory.
 
 use std::error::Error;
 use std::thread;
@@ -10,19 +10,19 @@ use halfbyte::pipeline::Options;
 use halfbyte::runtime::LaunchError;
 use halfbyte::{Cache, CompileError, Engine, HALU, Module};
 
-/// Limits of one request.
+/// Limits of one request: time, work and memory.
 const LIMITS: Limits = Limits { time: Some(Duration::from_secs(2)), work: 1 << 30, ..Limits::strict() };
 
-/// Result of a request.
+/// Answer to a request.
 #[derive(Debug, PartialEq)]
 enum Answer {
     /// Results of the kernel.
     Done(Vec<u32>),
-    /// Error of the client, as a message for the client.
+    /// An error in the request, with a message for the client.
     Bad(String),
-    /// Limit of the service that was exceeded.
+    /// The request exceeded a limit of the service.
     Limit(String),
-    /// Bug of the service, for the log.
+    /// A bug of the service, with a message for its log.
     Ours(String),
 }
 
@@ -34,7 +34,7 @@ fn serve(cache: &Cache, text: &str, x: &[u32], cancel: &CancelToken) -> Answer {
         Ok(module) => module,
         Err(report) => return Answer::Bad(report.to_string()),
     };
-    // The cache compiles each distinct text once.
+    // The cache compiles a text only once, even if several requests contain it.
     let program = match cache.program(&module) {
         Ok(program) => program,
         Err(error @ (CompileError::Invalid(_) | CompileError::Refused(_))) => {
@@ -92,7 +92,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     println!("{met:?}");
     assert!(matches!(met, Answer::Limit(_)));
 
-    // The client disconnects.
+    // A client that disconnects cancels its request.
     let hung_up = CancelToken::default();
     let answer = thread::scope(|scope| {
         let answer = scope.spawn(|| serve(&cache, &endless, &x, &hung_up));

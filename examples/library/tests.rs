@@ -31,7 +31,7 @@ macro_rules! run {
 
 run! { builder compiler embed layers selects strangers threads }
 
-/// Collects all Rust, rule and TOML files below a folder.
+/// Appends the contents of all Rust, rule and TOML files in a folder and its subfolders.
 fn sources(folder: &Path, found: &mut Vec<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -61,7 +61,7 @@ fn pages_show_what_stands_in_the_examples() {
     for page in pages {
         let text = fs::read_to_string(&page).unwrap();
         let mut shown = 0;
-        // Every second part of the split is inside a code fence.
+        // Splitting at code fences gives text and code in turn, so every second part is code.
         for block in text.split("```").skip(1).step_by(2) {
             let (language, code) = block.split_once('\n').unwrap();
             if ["rust", "isle", "toml"].contains(&language.trim()) {

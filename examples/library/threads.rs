@@ -1,6 +1,6 @@
-//! Example: many kernels in one process. Each thread compiles, launches and drops its own kernels.
-//! `cargo run --release -p halfbyte-examples --example threads -- 10000` sets the number per
-//! thread.
+//! Example: compiles, launches and drops many kernels in one process, on several threads. `cargo
+//! run --release -p halfbyte-examples --example threads -- 10000` sets the number of kernels for
+//! each thread.
 
 use std::error::Error;
 use std::thread;

@@ -16,9 +16,9 @@ from tinygrad.device import Compiled, LRUAllocator, Program
 from tinygrad.helpers import mv_address
 from tinygrad.renderer.ptx import PTXRenderer
 
-# Supported interface version, HALFBYTE_ABI_VERSION in halfbyte.h.
+# The version of the C interface that this file supports (HALFBYTE_ABI_VERSION in halfbyte.h).
 ABI_VERSION = 1
-# GPU for which tinygrad generates PTX.
+# The GPU target for which tinygrad generates PTX.
 ARCH = "sm_80"
 
 BOUNDS = ctypes.CFUNCTYPE(
@@ -75,7 +75,8 @@ LIBRARY.halfbyte_ptx_set_bounds(ALLOCATIONS.find, None)
 
 
 class HalfbyteRenderer(PTXRenderer):
-    # tinygrad's CUDA compiler class fills in version and target, and needs no NVIDIA library.
+    # tinygrad's CUDA compiler class inserts the PTX version and the target. It needs no NVIDIA
+    # library.
     def __init__(self, target):
         super().__init__(replace(target, device="CUDA"))
 
@@ -111,14 +112,14 @@ class HalfbyteAllocator(LRUAllocator):
 
 
 class HalfbyteDevice(Compiled):
-    # Kernels that were run, for tests.
+    # Number of launches, for tests.
     runs = 0
 
     def __init__(self, device):
         super().__init__(device, HalfbyteAllocator(self), [HalfbyteRenderer], HalfbyteProgram, arch=ARCH)
 
 
-# tinygrad looks up a device in the module with its name.
+# tinygrad looks for a device in the module tinygrad.runtime.ops_DEVICE.
 MODULE = types.ModuleType("tinygrad.runtime.ops_halfbyte")
 MODULE.HALFBYTEDevice = HalfbyteDevice
 sys.modules[MODULE.__name__] = MODULE

@@ -19,7 +19,8 @@ from tinygrad import Tensor, dtypes
 
 RTOL, ATOL = 1e-3, 1e-6
 RANDOM = np.random.default_rng(7)
-# Name, tinygrad function, numpy function, and the arguments of both.
+# One entry for each operation: its name, the tinygrad function, the NumPy function, and the
+# arguments of both functions.
 OPERATIONS = []
 
 
@@ -146,7 +147,7 @@ op("lerp", lambda x, y: x.lerp(y, 0.25), lambda x, y: x + (y - x) * np.float32(0
 op("where", lambda x, y: (x > 0).where(x, y), lambda x, y: np.where(x > 0, x, y), X, Y)
 op("copysign", Tensor.copysign, np.copysign, Y, X)
 
-# Integers of each width, with wraparound.
+# Integers of each width, with results that wrap.
 for dtype in (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64):
     a, b, name = integers(dtype, 37), integers(dtype, 37), np.dtype(dtype).name
     op(f"{name} add", lambda x, y: x + y, lambda x, y: x + y, a, b)
@@ -162,7 +163,7 @@ op("int32 compare", lambda x, y: x < y, lambda x, y: x < y, integers(np.int32, 3
 op("int32 sum", Tensor.sum, lambda x: x.sum(dtype=np.int32), integers(np.int32, 300, low=-9999, high=9999))
 op("bool and", lambda x, y: (x > 0) & (y > 0), lambda x, y: (x > 0) & (y > 0), X, X[::-1].copy())
 
-# Halves, each operation rounded once.
+# Halves. Each operation rounds once.
 P, Q = halves(41), halves(41)
 op("half add", lambda x, y: x + y, lambda x, y: x + y, P, Q)
 op("half sub", lambda x, y: x - y, lambda x, y: x - y, P, Q)
@@ -208,7 +209,7 @@ for name, tensor, array in [
 ]:
     op(name, tensor, array, Z)
 
-# Data movement.
+# Operations that rearrange elements.
 for name, tensor, array in [
     ("permute", lambda x: x.permute(2, 0, 1).contiguous(), lambda x: x.transpose(2, 0, 1)),
     ("flip", lambda x: x.flip(1).contiguous(), lambda x: x[:, ::-1]),

@@ -1,5 +1,5 @@
-//! Example: a custom pass, with state and a refusal, and a custom rule book, as a compiler on top
-//! of halfbyte adds them.
+//! Example: a compiler that extends halfbyte by a pass of its own, which has state and refuses
+//! kernels, and by a rule book of its own.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use halfbyte_ir::{Kernel, Op, Refusal};
 use halfbyte_lower::{Context, Pass, PassError, Pipeline, Rewriter};
 
-/// The rules of `rules/own.isle`.
+/// The rule book `rules/own.isle`.
 pub mod rules {
     halfbyte_lower::rule_book!("own");
 }
@@ -18,12 +18,13 @@ impl rules::Terms for Rewriter<'_> {
     }
 }
 
-/// Pass that counts the multiplications of all kernels, and refuses a kernel with too many.
+/// A pass that counts the multiplications of all kernels. It refuses a kernel with more than `most`
+/// multiplications.
 #[derive(Default)]
 pub struct Products {
-    /// Maximum number of multiplications of a kernel.
+    /// Maximum number of multiplications in one kernel.
     pub most: usize,
-    /// Number of multiplications of all kernels.
+    /// Number of multiplications in all kernels so far.
     pub seen: AtomicUsize,
 }
 

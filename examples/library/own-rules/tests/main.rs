@@ -1,4 +1,4 @@
-//! Tests that the custom rules are correct and are applied.
+//! Tests that the custom rules are correct, and that the passes apply them.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use halfbyte_inspect::explain::{Question, explain};
 use halfbyte_own_rules::{Products, pipeline, rules};
 use halfbyte_prove::prove::{Effort, rule_book};
 
-/// Returns a kernel that computes `f(%a, %b, %c)` on words for each item.
+/// Returns a kernel that computes `body` on three 32-bit integers for each item.
 fn kernel(body: &str) -> String {
     format!(
         "kernel @f(%a: i32, %b: i32, %y: inout i32) {{\n^entry:\n  %i = item_id\n  %c = load %y[%i]\n{body}  \

@@ -1,10 +1,10 @@
-//! Instruction set, with one row per instruction.
+//! The instruction set of the toy target, with one row for each instruction.
 
 use halfbyte_abi::{Descriptor, KernelFormat, Target};
 use halfbyte_isa::row::InstClass;
 use halfbyte_isa::row_isa::{Field, Role, Row, RowIsa};
 
-/// Toy target.
+/// Description of the toy target.
 pub const TARGET: Target = Target::new(&Descriptor {
     name: "toy",
     summary: "eight instructions",
@@ -13,24 +13,25 @@ pub const TARGET: Target = Target::new(&Descriptor {
     sm: None,
 });
 
-/// Number of registers; the last is never read.
+/// Number of registers. No instruction reads the last one.
 pub const REGISTERS: u32 = 16;
 
-/// Reads the work item's number.
+/// Reads the item index.
 pub const ITEM: u8 = 0;
 /// Loads a sign-extended constant.
 pub const CONST: u8 = 1;
-/// Reads a scalar parameter by its number.
+/// Reads a scalar parameter, given by its number.
 pub const ARG: u8 = 2;
-/// Adds, with wraparound.
+/// Adds two registers, with wraparound.
 pub const ADD: u8 = 3;
-/// Multiplies, with wraparound.
+/// Multiplies two registers, with wraparound.
 pub const MUL: u8 = 4;
-/// Loads a word of a buffer at an index; the buffer is given by its parameter number.
+/// Loads a 32-bit element of a buffer. The buffer is given by its parameter number, the element by
+/// its index.
 pub const LOAD: u8 = 5;
-/// Stores a word to a buffer at an index.
+/// Stores a register to a 32-bit element of a buffer.
 pub const STORE: u8 = 6;
-/// Ends the work item.
+/// Ends the execution of the work item.
 pub const EXIT: u8 = 7;
 
 const DEF: Field = Field { role: Role::Def, low: 20, bits: 4 };
@@ -39,7 +40,7 @@ const B: Field = Field { role: Role::Use, low: 12, bits: 4 };
 const VALUE: Field = Field { role: Role::Use, low: 20, bits: 4 };
 const IMM: Field = Field { role: Role::Imm, low: 0, bits: 16 };
 
-/// Instruction set. The no-op writes the last register.
+/// The instruction set. Its nop writes the last register.
 pub static ISA: RowIsa = RowIsa {
     target: TARGET,
     rows: &[

@@ -1,4 +1,4 @@
-//! Instruction selection, with one instruction per op.
+//! Instruction selection for the toy target, with one instruction for each op.
 
 use halfbyte_abi::{ParamKind, Target, Type};
 use halfbyte_ir::{Attr, Inst, Kernel, Legality, Op, Refusal, Value};
@@ -7,11 +7,11 @@ use halfbyte_isel::{Backend, Request, Scratch, Selected};
 
 use crate::isa::{ADD, ARG, CONST, EXIT, ISA, ITEM, LOAD, MUL, REGISTERS, STORE, TARGET};
 
-/// Instruction selection for the toy target.
+/// The backend of the toy target.
 #[derive(Clone, Copy, Debug)]
 pub struct Toy;
 
-/// Supported ops, all on `i32`.
+/// Ops that the toy target supports, all of them on `i32`.
 const NATIVE: [Op; 7] = [Op::Const, Op::Add, Op::Mul, Op::Load, Op::Store, Op::ItemId, Op::Ret];
 
 impl Backend for Toy {
@@ -24,7 +24,7 @@ impl Backend for Toy {
     }
 }
 
-/// Appends the instruction of an op, or returns `None` if the op is not supported.
+/// Appends the instruction for an op. Returns `None` if the target does not support the op.
 fn lower(code: &mut Selection<'_>, inst: Inst) -> Option<()> {
     let kernel = code.kernel();
     let data = &kernel.insts[inst];
@@ -55,7 +55,8 @@ fn lower(code: &mut Selection<'_>, inst: Inst) -> Option<()> {
     Some(())
 }
 
-/// Returns the register of an operand. A parameter is read at each use.
+/// Returns the register that holds an operand. For a parameter, appends an instruction that reads
+/// it.
 fn used(code: &mut Selection<'_>, value: Value) -> Option<u32> {
     let kernel = code.kernel();
     match kernel.param(value).filter(|param| param.kind == ParamKind::Scalar(Type::I32)) {
@@ -64,8 +65,8 @@ fn used(code: &mut Selection<'_>, value: Value) -> Option<u32> {
     }
 }
 
-/// Returns the number of the accessed `i32` buffer, if the access is an element of it without an
-/// offset.
+/// Returns the parameter number of the accessed buffer, if its elements are `i32` and the access
+/// has no offset.
 fn plain_buffer(kernel: &Kernel, access: Inst, base: Value) -> Option<u32> {
     let param = kernel.param(base)?;
     let is_plain = kernel.insts[access].attr == Attr::Mem(kernel.default_mem(base, Type::I32));

@@ -1,9 +1,9 @@
-//! Example: a third-party target, a machine with eight instructions on sixteen 32-bit registers,
-//! from selection to launch.
+//! Example: a third-party target, a machine with eight instructions and sixteen 32-bit registers,
+//! from instruction selection to launch.
 //!
-//! It uses only public interfaces, and is a template for a custom target. It provides rows for its
-//! instructions, a selection function, an interpreter, and [`SUPPORT`], its entry in a
-//! [`TargetSet`]. Register allocation, encoding and object files come from halfbyte.
+//! The example uses only public interfaces, and can be the template for another target. It provides
+//! the rows of its instructions, a selection function, an interpreter, and [`SUPPORT`], its entry
+//! in a [`TargetSet`]. halfbyte provides register allocation, encoding and object files.
 
 pub mod isa;
 pub mod isel;

@@ -1,4 +1,5 @@
-//! Interpreter: each work item executes the machine code from its start to `exit`.
+//! The interpreter of the toy target: each work item executes the machine code from its start to
+//! `exit`.
 
 use std::sync::Arc;
 
@@ -56,14 +57,15 @@ impl Executable for Program {
     }
 }
 
-/// Runs a work item to its end, and returns the number of executed instructions.
+/// Executes a work item to its end. Returns the number of executed instructions.
 fn run(words: &[u32], item: u32, scalars: &[u32], buffers: &mut Buffers<'_>) -> Result<u64, Fault> {
     let mut registers = [0u32; REGISTERS as usize];
     for (address, &word) in words.iter().enumerate() {
         let fault = |kind| Fault { address, kind };
         let undefined = || fault(TrapKind::Undefined { word: word.into(), bytes: 4 });
         let row_isa::Inst { opcode, operands } = ISA.decode(word).ok_or_else(undefined)?;
-        // Operands in the order of the assembly, as register numbers and as register contents.
+        // `first` and `second` are the operands as register numbers. `b` and `c` are the contents
+        // of the second and third register.
         let [first, second, ..] = operands;
         let [_, b, c, _] = operands.map(|register| registers.get(register as usize).copied().unwrap_or(0));
         let result = match opcode {
