@@ -54,7 +54,7 @@ fn computed_addresses() {
         "%o = const.i64 8; %p = ptr_add %x, %o; %a = load.i8x4 %p[%i]; store %a, %y[%i]; ret",
         &[
             "test cannot do `ptr_add`: this target copies buffers in pieces, so a buffer has no address (%p = ptr_add %x, %o)",
-            "test cannot do `load.i8x4`: its address is not in a buffer of the signature (%a = load.i8x4 %p[%i])",
+            "test cannot do `load.i8x4`: its address is not in a buffer parameter of the kernel (%a = load.i8x4 %p[%i])",
         ],
     );
     refuses(

@@ -178,7 +178,7 @@ fn packing_keeps_the_meaning() {
                             "it may write where",
                             "the trip count",
                             "its index",
-                            "no way leads out",
+                            "the loop has no exit",
                         ];
                         assert!(known.iter().any(|known| reason.starts_with(known)), "{reason}\n{before}");
                     }

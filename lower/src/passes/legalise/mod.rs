@@ -281,19 +281,19 @@ impl<'k> Legaliser<'k, '_, '_> {
             ChangeKind::Told("the target requires aligned accesses; split into aligned parts")
         } else if pieces::concat(self, inst) {
             self.changed = true;
-            ChangeKind::Told("the target lacks it; assembled from words")
+            ChangeKind::Told("the target lacks the op; assembled from words")
         } else if pairs::by_pairs(self, inst) {
             self.changed = true;
-            ChangeKind::Told("the target lacks it; computed on pairs of half-words")
+            ChangeKind::Told("the target lacks the op; computed on pairs of half-words")
         } else if byte_planes::by_planes(self, inst) {
             self.changed = true;
-            ChangeKind::Told("the target lacks it; computed by byte planes")
+            ChangeKind::Told("the target lacks the op; computed by byte planes")
         } else if packed_words::by_words(self, inst) {
             self.changed = true;
-            ChangeKind::Told("the target lacks it; computed on words of four bytes")
+            ChangeKind::Told("the target lacks the op; computed on words of four bytes")
         } else if lanes::by_lanes(self, inst) {
             self.changed = true;
-            ChangeKind::Told("the target lacks it; computed lane by lane")
+            ChangeKind::Told("the target lacks the op; computed lane by lane")
         } else {
             self.out.push(inst);
             ChangeKind::Expanded { rules: Vec::new(), candidates }

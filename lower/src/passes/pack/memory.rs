@@ -281,12 +281,12 @@ const SUMS: &str =
 
 const WIDE: Reason = Reason::with_help(
     "its `wide` index may exceed 2^32 bytes, but streams use 32-bit offsets",
-    "remove `wide` if the index stays below 2^32 bytes; a `wide` index `item_id` is allowed if every item makes the access",
+    "remove `wide` if the index stays below 2^32 bytes; a `wide` index `item_id` is allowed if every item executes the access",
 );
 
 /// Reason to refuse an access through a pointer that the kernel computes.
 pub(super) const NO_BUFFER: Reason = Reason::with_help(
-    "its address is not in a buffer of the signature",
+    "its address is not in a buffer parameter of the kernel",
     "access the buffer by its parameter and an index: `%x[%i + 8]`",
 );
 
