@@ -29,7 +29,7 @@ pub enum LayoutError {
     #[error("internal error: the function belongs to another backend")]
     Backend,
     /// An instruction cannot be encoded.
-    #[error("kernel `{kernel}`: {opcode} is not encodable: {error}")]
+    #[error("kernel `{kernel}`: {opcode} cannot be encoded: {error}")]
     Invalid {
         /// Name of the kernel.
         kernel: String,
@@ -41,7 +41,7 @@ pub enum LayoutError {
         loc: Loc,
     },
     /// A branch lacks its target, or another instruction has one.
-    #[error("kernel `{kernel}`: {opcode} {}", if *.expected { "has no target" } else { "takes no target" })]
+    #[error("kernel `{kernel}`: {opcode} {}", if *.expected { "has no branch target" } else { "cannot have a branch target" })]
     Target {
         /// Name of the kernel.
         kernel: String,

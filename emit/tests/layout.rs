@@ -110,14 +110,14 @@ fn functions_that_break_the_rules() {
     let error = change(&|inst| inst.target = inst.target.map(|_| 2 as BlockIndex));
     assert_eq!(error.to_string(), "kernel `k`: branch to block 2, but there are only 2 blocks");
     let error = change(&|inst| inst.target = None);
-    assert_eq!(error.to_string(), "kernel `k`: BRA has no target");
+    assert_eq!(error.to_string(), "kernel `k`: BRA has no branch target");
     let error = change(&|inst| inst.target = Some(1));
-    assert_eq!(error.to_string(), "kernel `k`: NOP takes no target");
+    assert_eq!(error.to_string(), "kernel `k`: NOP cannot have a branch target");
     // The number of a register pair must be even.
     let pair = Inst::new(Opcode::LDG_W_64).with(RD, 3);
     let error = change(&|inst| (inst.inst, inst.target) = (pair, None));
     assert!(matches!(error, LayoutError::Invalid { opcode: "LDG_W_64", loc: Loc { line: 1, .. }, .. }));
-    assert!(error.to_string().starts_with("kernel `k`: LDG_W_64 is not encodable: rd "), "{error}");
+    assert!(error.to_string().starts_with("kernel `k`: LDG_W_64 cannot be encoded: rd "), "{error}");
 }
 
 #[test]
