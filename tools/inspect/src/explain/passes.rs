@@ -50,8 +50,8 @@ pub(crate) fn change(pipeline: &Pipeline, event: &Event) -> Change {
         ChangeKind::Told(words) => (*words, None),
         ChangeKind::Rule(rule) => ("rewritten by", lower_rule(pipeline, *rule)),
         ChangeKind::Expanded { rules, .. } => match rules.first() {
-            Some(&rule) => ("the target lacks it; expanded by", lower_rule(pipeline, rule)),
-            None => ("the target lacks it, and no rule expands it to ops that the target has", None),
+            Some(&rule) => ("the target lacks the op; expanded by", lower_rule(pipeline, rule)),
+            None => ("the target lacks the op, and no rule replaces it by ops that the target has", None),
         },
     };
     let mut notes = Vec::new();
