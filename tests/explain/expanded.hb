@@ -13,7 +13,7 @@ kernel @k(%x: in i32, %y: inout i32) {
 ;=   case.hb:8:3, @k, for halu
 ;=
 ;= passes
-;=   legalise: the target lacks it; expanded by round_shr_u_by_bits (lower/rules/expand.isle:97)
+;=   legalise: the target lacks the op; expanded by round_shr_u_by_bits (lower/rules/expand.isle:97)
 ;=        %r = round_shr_u.i32 %a, %b
 ;=     -> %v6 = const.i32 1
 ;=     -> %v7 = shl.i32 %a, %v6

@@ -13,7 +13,7 @@ kernel @k(%x: in i8x4, %n: in i8x4, %z: out i8x4) {
 ;=   case.hb:8:3, @k, for halu
 ;=
 ;= passes
-;=   legalise: the target lacks it; done lane by lane
+;=   legalise: the target lacks the op; computed lane by lane
 ;=        %r = shl.i8x4 %a, %b
 ;=     -> %v7 = extract.i8x4 %a, 0
 ;=     -> %v8 = extract.i8x4 %a, 1

@@ -17,7 +17,7 @@ kernel @k(%x: in i8x16, %y: in i8x16, %z: out i8x16) {
 ;=
 ;= passes
 ;=   pack: done for a group of neighbouring work items
-;=   legalise: the target lacks it; done by the bytes of all lanes
+;=   legalise: the target lacks the op; computed by byte planes
 ;=        %r = trunc.i8x16 %s
 ;=     -> %v16 = trunc.i8x16 %p
 ;=     -> %v17 = const.i16x16 8

@@ -66,7 +66,7 @@ kernel @pointer(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
 ;= %p = ptr_add %x, %o
 ;=     vp1 cannot do `ptr_add`: this target copies buffers in pieces, so a buffer has no address
 ;= %a = load.i8x4 %p[%i]
-;=     vp1 cannot do `load.i8x4`: its address is not in a buffer of the signature
+;=     vp1 cannot do `load.i8x4`: its address is not in a buffer parameter of the kernel
 
 ; The copies are made before the kernel runs: it does not read what it writes elsewhere.
 kernel @read_after_write(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
