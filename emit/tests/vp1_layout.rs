@@ -176,9 +176,9 @@ fn a_listing_has_every_word() {
 #[test]
 fn functions_that_break_the_rules() {
     let message = |blocks: &[&[&str]]| error(blocks).to_string();
-    assert_eq!(message(&[&["bra 0x0"]]), "kernel `k`: BRA has no target");
-    assert_eq!(message(&[&["exit 0x0 -> 0"]]), "kernel `k`: EXIT takes no target");
-    assert_eq!(message(&[&["vadd u $v1 $v2 $v3 -> 0"]]), "kernel `k`: VADD_U_RR takes no target");
+    assert_eq!(message(&[&["bra 0x0"]]), "kernel `k`: BRA has no branch target");
+    assert_eq!(message(&[&["exit 0x0 -> 0"]]), "kernel `k`: EXIT cannot have a branch target");
+    assert_eq!(message(&[&["vadd u $v1 $v2 $v3 -> 0"]]), "kernel `k`: VADD_U_RR cannot have a branch target");
     assert_eq!(message(&[&["bra 0x0 -> 1"]]), "kernel `k`: branch to block 1, but there are only 1 blocks");
     for early in ["exit 0x0", "bra $c0 zf 0x0 -> 0"] {
         let error = error(&[&[early, "add $r1 $r1 0x1"]]);

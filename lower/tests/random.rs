@@ -174,8 +174,8 @@ fn packing_keeps_the_meaning() {
                     for refusal in refusals {
                         let reason = refusal.reason.unwrap().to_string();
                         let known = [
-                            "it may read what",
-                            "it may write where",
+                            "it may overlap an earlier store",
+                            "it may overwrite bytes",
                             "the trip count",
                             "its index",
                             "the loop has no exit",
