@@ -1,5 +1,5 @@
-//! Atomic read-modify-write operations of all targets: how the new value of a memory location is
-//! computed.
+//! Atomic read-modify-write operations of all targets: the computation of the new value of a memory
+//! location.
 
 use arrayvec::ArrayVec;
 
@@ -9,10 +9,10 @@ use crate::halu::domain::{Domain, FloatKind, FloatOp, HalfKind, HalfMinMax, Half
 const SIGN: u32 = 0x8000_0000;
 const EXPONENT: u32 = 0x7F80_0000;
 
-/// An atomic operation: how the new value in memory follows from the old value and the operands.
+/// An atomic operation. It determines the new value in memory from the old value and the operands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AtomicOp {
-    /// The sum, modulo 2 to the number of bits.
+    /// The sum modulo 2^n, where n is the number of bits.
     Add,
     /// The minimum.
     Min {
@@ -35,13 +35,15 @@ pub enum AtomicOp {
     Or,
     /// Bitwise exclusive or.
     Xor,
-    /// The operand, whatever the old value.
+    /// The operand, which replaces the old value.
     Exchange,
     /// Compare-and-swap: the second operand if the old value equals the first, else the old value.
     CompareSwap,
-    /// The sum of each packed half with its counterpart, rounded to nearest even.
+    /// The sum of each packed half of the old value and the same half of the operand, rounded to
+    /// nearest even.
     AddHalf(Format),
-    /// The minimum or maximum of each packed half and its counterpart.
+    /// The minimum or maximum of each packed half of the old value and the same half of the
+    /// operand.
     MinMaxHalf {
         /// The format of the halves.
         format: Format,
@@ -55,7 +57,7 @@ pub enum AtomicOp {
 }
 
 impl AtomicOp {
-    /// Returns the number of operands.
+    /// Returns the number of operands, not counting the old value.
     pub const fn operands(self) -> usize {
         if matches!(self, AtomicOp::CompareSwap) { 2 } else { 1 }
     }
@@ -66,8 +68,8 @@ impl AtomicOp {
     }
 }
 
-/// Computes the new values of memory elements of `bits` bits each, from their values `old` and the
-/// operands. `flushes` selects global memory, where f32 sums flush subnormals to zero. A
+/// Computes the new values of memory elements of `bits` bits each, from their old values and the
+/// operands. If `flushes` is set, f32 sums flush subnormals to zero, as global memory requires. A
 /// compare-and-swap of several elements compares all of them and swaps all or none.
 pub fn apply_atomic<D: Domain, const N: usize>(
     domain: &mut D,
@@ -94,8 +96,9 @@ pub fn apply_atomic<D: Domain, const N: usize>(
     elements.map(|(&old, &[_, c])| pick(domain, is_same, c, old)).collect()
 }
 
-/// Computes an atomic operation on register values. The old value and each operand take as many
-/// words as `width` has registers, lowest first. A 128-bit value is two 64-bit elements.
+/// Computes the new value of an atomic operation on values in registers. The old value and each
+/// operand take [`Width::registers`] 32-bit words, lowest word first. A 128-bit value is two 64-bit
+/// elements.
 pub fn apply_atomic_to_registers<D: Domain>(
     d: &mut D,
     change: AtomicOp,
@@ -123,7 +126,7 @@ fn pick<D: Domain>(d: &mut D, p: D::Pred, a: [D::Word; 2], b: [D::Word; 2]) -> [
     [d.select(p, a[0], b[0]), d.select(p, a[1], b[1])]
 }
 
-/// Computes an atomic operation on a single element; see [`atomically`].
+/// Computes the new value of a single element. See [`apply_atomic`].
 #[inline(always)]
 pub fn apply_atomic_to_element<D: Domain>(
     domain: &mut D,

@@ -1,4 +1,4 @@
-//! The buffers of a launch, at the virtual addresses that kernels see.
+//! The buffers of a launch, at the virtual addresses by which kernels access them.
 
 use crate::object::PartialAccess;
 use halfbyte_abi::{self as abi, Direction};
@@ -17,7 +17,7 @@ pub struct Buffer<'a> {
     pub bytes: Bytes<'a>,
 }
 
-/// The contents of a buffer, as borrowed from the caller.
+/// The contents of a buffer, borrowed from the caller of the launch.
 #[derive(Debug)]
 pub enum Bytes<'a> {
     /// A read-only slice, for an `in` buffer.
@@ -55,12 +55,13 @@ impl Buffer<'_> {
 pub struct OverwrittenBuffer {
     /// Index of the buffer's parameter.
     pub buffer: usize,
-    /// Bytes that each item writes, directly after the bytes of the previous item.
+    /// Number of bytes that each item writes, directly after the bytes of the previous item.
     pub bytes: u32,
 }
 
 impl OverwrittenBuffer {
-    /// Returns `true` if `items` work items overwrite all of an `out` buffer.
+    /// Returns `true` if `items` work items overwrite the whole contents of the `out` buffer
+    /// `held`.
     pub fn is_whole(&self, held: &Buffer<'_>, items: u32) -> bool {
         let bytes = u64::from(items) * u64::from(self.bytes);
         held.direction == Direction::Out && held.is_written() && held.bytes().len() as u64 == bytes
@@ -93,8 +94,8 @@ impl<'a> Buffers<'a> {
         }
     }
 
-    /// Fills with zeros the part of overwritten buffers that belongs to `item` and later items. A
-    /// launch that ended early has not written this part.
+    /// Fills with zeros the bytes of overwritten buffers that `item` and later items would have
+    /// written. A launch that ended early did not reach these items.
     pub fn clear_from(&mut self, covered: &[OverwrittenBuffer], item: u32) {
         for &OverwrittenBuffer { buffer, bytes } in covered {
             let place = self.0.get_mut(buffer).and_then(Option::as_mut).and_then(Buffer::written);
@@ -107,8 +108,8 @@ impl<'a> Buffers<'a> {
         }
     }
 
-    /// Returns the buffer that an address belongs to and the offset in the buffer. The offset may
-    /// exceed the buffer's size.
+    /// Returns the buffer that contains an address, and the address's offset from the buffer's
+    /// start in bytes. The offset may exceed the buffer's size.
     fn at(&self, address: u64) -> Option<(&Buffer<'a>, u64)> {
         let (param, offset) = abi::buffer_of(address)?;
         Some((self.0.get(param)?.as_ref()?, offset))
@@ -126,7 +127,8 @@ impl<'a> Buffers<'a> {
         range_mut(self.0.get_mut(param)?.as_mut()?.written()?, offset, count)
     }
 
-    /// Returns the size of the buffer that an address belongs to, or 0 if there is no such buffer.
+    /// Returns the size in bytes of the buffer that contains an address, or 0 if there is no such
+    /// buffer.
     pub fn size(&self, address: u64) -> usize {
         self.at(address).map_or(0, |(buffer, _)| buffer.bytes().len())
     }
@@ -137,8 +139,8 @@ impl<'a> Buffers<'a> {
         range(buffer.bytes(), offset, count).is_some() && (access == Access::Load || buffer.is_written())
     }
 
-    /// Returns the trap of one part of an access, given the trap of the whole access. Returns
-    /// `None` if this part is valid.
+    /// Returns the trap of one part of a merged memory access, given the trap `whole` of the merged
+    /// access. Returns `None` if the part alone would be valid.
     #[cold]
     pub fn fault_of(&self, part: &PartialAccess, whole: &TrapKind) -> Option<TrapKind> {
         let (access, address) = match *whole {

@@ -16,8 +16,8 @@ pub enum Set {
     Vp1,
 }
 
-/// An encoding form of an instruction: its name, its row, and the alias under which a page lists
-/// it.
+/// A row or an alias of an instruction, as a page lists it: the name of its opcode, the row, and
+/// the alias if there is one.
 type EncodingForm = (&'static str, &'static Row, Option<&'static Alias>);
 
 impl Set {
@@ -51,7 +51,7 @@ impl Set {
         let forms = self.forms(mnemonic);
         let (_, row, alias) = forms.first()?;
         let mut text = format!("# {}\n", alias.map_or(row.mnemonic, |a| a.mnemonic));
-        // Consecutive rows with the same description share it on the page.
+        // The page prints the description once for consecutive rows that have the same description.
         for group in forms.chunk_by(|a, b| a.1.doc == b.1.doc) {
             // Writing to a string does not fail.
             let _ = meaning(&mut text, self, group);
@@ -89,7 +89,8 @@ fn summary(doc: &str) -> &str {
     paragraph.get(..end.unwrap_or(paragraph.len())).unwrap_or("")
 }
 
-/// Formats the top byte of a word, followed by the other bits that `mask` selects.
+/// Formats the opcode byte of an instruction pattern, followed by the other bits that `mask`
+/// selects.
 fn pattern(mask: u128, word: u128) -> String {
     let rest = (mask & 0xff_ffff) as u32;
     let opcode = word >> 24;
@@ -159,14 +160,14 @@ fn meaning(out: &mut String, set: Set, group: &[EncodingForm]) -> fmt::Result {
     if !forbidden.is_empty() {
         writeln!(out, "\nConstraints: {}.", forbidden.join("; "))?;
     }
-    // The aliases of a row share one layout.
+    // The aliases of a row have the same bit layout as the row, so only the first entry is shown.
     for f in group.chunk_by(|a, b| a.0 == b.0).filter_map(<[EncodingForm]>::first) {
         form(out, set, f)?;
     }
     Ok(())
 }
 
-/// Writes the bit layout of one form.
+/// Writes the bit layout of one row.
 fn form(out: &mut String, set: Set, (name, row, _): &EncodingForm) -> fmt::Result {
     writeln!(out, "\n## {name}\n\nClass: {:?}.\n\n```", row.class)?;
     let mut fields: Vec<(Field, String)> = Vec::new();
@@ -217,8 +218,8 @@ fn values(m: &Modifier, mark: &str) -> String {
     m.choices.iter().map(|(text, value)| format!("`{mark}{text}` {value}")).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the syntax of a form in the notation of the seeds: `{}` encloses optional parts, `|`
-/// separates alternatives.
+/// Returns the syntax of a row or alias in the notation of the reference manuals: `{}` encloses
+/// optional parts, and `|` separates alternatives.
 fn syntax(set: Set, &(_, row, alias): &EncodingForm) -> String {
     if set == Set::Vp1 {
         let (mnemonic, operands) = alias.map_or((row.mnemonic, row.operands), |a| (a.mnemonic, a.operands));

@@ -1,10 +1,11 @@
 //! Correctly rounded scalar arithmetic on the two 16-bit floating-point formats, binary16 and
 //! bfloat16.
 //!
-//! A half is its bit pattern in a `u16`. An operation unpacks its operands to integers, computes
-//! the exact result (or one that rounds to the same value) and rounds once. So all rounding modes
-//! and both formats share one code path. The order of steps is that of the HFMA2 listing of seed
-//! 001: flush the inputs, operate, round, clamp, flush the result, canonicalise NaN.
+//! A half is represented by its bit pattern in a `u16`. An operation unpacks its operands to
+//! integers, computes the exact result (or a number that rounds to the same value) and rounds once.
+//! So all rounding modes and both formats share one code path. The order of the steps is that of
+//! HFMA2 in seed 001 (the HALU reference): flush the operands, operate, round, clamp, flush the
+//! result, canonicalise NaN.
 
 use std::cmp::Ordering;
 
@@ -41,7 +42,7 @@ pub enum Rounding {
     Zero,
 }
 
-/// A clamp of the rounded result.
+/// The clamp that is applied to the rounded result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Clamp {
     /// No clamp.
@@ -53,7 +54,7 @@ pub enum Clamp {
     Relu,
 }
 
-/// The ordering of two floating-point values. The discriminant is the bit of the relation in
+/// The order of two floating-point values. The discriminant is the bit of the relation in
 /// [`Compare`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -103,8 +104,8 @@ impl Compare {
 }
 
 impl Compare {
-    /// Returns the comparison of a 4-bit code; higher bits are ignored. Codes 0 (never) and 15
-    /// (always) have no name.
+    /// Returns the comparison with a 4-bit code; higher bits are ignored. Codes 0 (never true) and
+    /// 15 (always true) have no name.
     pub const fn from_code(code: u64) -> Self {
         Self(code as u8 & 15)
     }
@@ -124,7 +125,7 @@ impl Rounding {
     /// All four rounding modes, in the order of their codes.
     pub const ALL: [Self; 4] = [Self::Nearest, Self::Down, Self::Up, Self::Zero];
 
-    /// Returns the rounding mode of a 2-bit code; higher bits are ignored.
+    /// Returns the rounding mode with a 2-bit code; higher bits are ignored.
     pub const fn from_code(code: u64) -> Self {
         match code & 3 {
             0 => Self::Nearest,
@@ -145,12 +146,13 @@ impl Format {
     /// Both formats, in the order of their codes.
     pub const ALL: [Self; 2] = [Self::F16, Self::Bf16];
 
-    /// Returns the format of a 1-bit code; higher bits are ignored.
+    /// Returns the format with a 1-bit code; higher bits are ignored.
     pub const fn from_code(code: u64) -> Self {
         if code & 1 == 0 { Self::F16 } else { Self::Bf16 }
     }
 
-    /// Returns the number of stored fraction bits, which excludes the leading one.
+    /// Returns the number of stored fraction bits. The leading one, which is not stored, does not
+    /// count.
     pub const fn fraction_bits(self) -> u32 {
         match self {
             Self::F16 => 10,
@@ -158,7 +160,8 @@ impl Format {
         }
     }
 
-    /// Returns +infinity. The bit patterns below it are the non-negative finite values in order.
+    /// Returns the bits of +infinity. The lower bit patterns are the non-negative finite values in
+    /// ascending order.
     pub const fn infinity(self) -> u16 {
         match self {
             Self::F16 => 0x7C00,
@@ -166,7 +169,7 @@ impl Format {
         }
     }
 
-    /// Returns 1.0.
+    /// Returns the bits of 1.0.
     pub const fn one(self) -> u16 {
         match self {
             Self::F16 => 0x3C00,
@@ -174,7 +177,7 @@ impl Format {
         }
     }
 
-    /// Returns the exponent of the smallest positive subnormal, which is 2^-24 or 2^-133.
+    /// Returns the exponent of the smallest positive subnormal: -24 for 2^-24 or -133 for 2^-133.
     pub const fn min_exponent(self) -> i32 {
         match self {
             Self::F16 => -24,
@@ -214,7 +217,7 @@ impl Format {
         self.number(a, b, nan).unwrap_or(if order_key(a) >= order_key(b) { a } else { b })
     }
 
-    /// Returns the result of [`Format::min`] and [`Format::max`] if an operand is NaN.
+    /// Returns the result of [`Format::min`] and [`Format::max`] if an operand is NaN, else `None`.
     fn number(self, a: u16, b: u16, nan: bool) -> Option<u16> {
         match (self.is_nan(a), self.is_nan(b)) {
             (false, false) => None,
@@ -224,7 +227,7 @@ impl Format {
         }
     }
 
-    /// Converts to f32 bits, exactly; any NaN gives [`NAN_F32`].
+    /// Converts a half to the bits of the equal f32. Any NaN becomes [`NAN_F32`].
     pub fn widen(self, bits: u16) -> u32 {
         let sign = u32::from(bits & SIGN) << 16;
         match (self, self.unpack(bits)) {
@@ -239,7 +242,7 @@ impl Format {
         }
     }
 
-    /// Converts f32 bits to this format with one rounding; any NaN gives [`NAN`].
+    /// Converts the bits of an f32 to a half, with one rounding. Any NaN becomes [`NAN`].
     pub fn narrow(self, bits: u32, rounding: Rounding) -> u16 {
         let negative = bits >> 31 != 0;
         let (exponent, fraction) = ((bits >> 23) & 0xFF, bits & 0x7F_FFFF);
@@ -267,7 +270,7 @@ impl Format {
         }
     }
 
-    /// Rounds an exact value once. A zero keeps its sign.
+    /// Rounds an exact value to a half. A zero keeps its sign.
     fn round(self, x: Exact, rounding: Rounding) -> u16 {
         if x.significand == 0 {
             return signed(x.negative, 0);
@@ -278,8 +281,8 @@ impl Format {
         let rounded = if cut <= 0 {
             x.significand << -cut
         } else {
-            // A significand that loses 63 bits or more has at most 24 bits, so limiting the shift
-            // to 63 does not change the result.
+            // A significand that would be shifted by more than 63 bits has at most 24 bits, so a
+            // shift by 63 gives the same result.
             let cut = cut.min(63) as u32;
             let kept = x.significand >> cut;
             let (rest, half) = (x.significand & ((1 << cut) - 1), 1 << (cut - 1));
@@ -289,8 +292,8 @@ impl Format {
             };
             kept + u64::from(up)
         };
-        // The leading one of a normal significand increments the exponent field, and so does a
-        // carry out of the significand.
+        // `rounded` includes the leading one of a normal significand. The sum below adds that bit,
+        // and a carry out of the significand, to the exponent field.
         let magnitude = (((unit - self.min_exponent()) as u64) << self.fraction_bits()) + rounded;
         let infinity = self.infinity();
         let magnitude = if magnitude < infinity.into() {
@@ -304,7 +307,7 @@ impl Format {
     }
 }
 
-/// The modifiers of an arithmetic operation.
+/// The modifiers of an arithmetic operation on halves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HalfMode {
     /// Format of the operands and the result.
@@ -324,8 +327,8 @@ impl HalfMode {
         Self { format, rounding, ftz: false, clamp: Clamp::None }
     }
 
-    /// Returns `a + b`. An exact zero sum of operands with different signs is +0, or -0 if the
-    /// rounding mode is `Down`.
+    /// Returns `a + b`. If operands with different signs cancel exactly, the sum is +0, or -0 if
+    /// the rounding mode is `Down`.
     pub fn add(self, a: u16, b: u16) -> u16 {
         let (a, b) = (self.operand(a), self.operand(b));
         self.finish(a.add(b, self.rounding))
@@ -338,8 +341,8 @@ impl HalfMode {
         self.finish(a.mul(b))
     }
 
-    /// Returns `a * b + c` with one rounding. The signs of zeros follow [`Mode::mul`] and then
-    /// [`Mode::add`].
+    /// Returns `a * b + c` with one rounding. The sign of a zero product is that of
+    /// [`HalfMode::mul`], and the sign of a zero sum is that of [`HalfMode::add`].
     pub fn fma(self, a: u16, b: u16, c: u16) -> u16 {
         let (a, b, c) = (self.operand(a), self.operand(b), self.operand(c));
         self.finish(a.mul(b).add(c, self.rounding))
@@ -367,7 +370,7 @@ impl HalfMode {
     }
 }
 
-/// A finite number, `significand * 2^exponent`. A zero has a sign too.
+/// A finite number with the magnitude `significand * 2^exponent`. A zero also has a sign.
 #[derive(Clone, Copy)]
 struct Exact {
     negative: bool,
@@ -411,9 +414,9 @@ impl Value {
 }
 
 impl Exact {
-    /// Maximum left shift of the significand with the larger exponent. Significands have at most 22
-    /// bits, so the sum fits in 63 bits. A sum with a jammed smaller addend keeps more than twice
-    /// the bits that rounding keeps.
+    /// Maximum left shift, in bits, of the significand with the larger exponent. Significands have
+    /// at most 22 bits, so the sum fits in 63 bits. If bits of the smaller operand are dropped, the
+    /// sum still has more than twice as many bits as the rounded result.
     const MAX_ALIGN_SHIFT: u32 = 40;
 
     /// Returns the sum, or a number that rounds to the same value.
@@ -426,7 +429,7 @@ impl Exact {
         let reach = distance.min(Self::MAX_ALIGN_SHIFT);
         let sum = high.scaled(reach) + low.jammed(distance - reach);
         let negative = match sum {
-            // A zero sum is either two zeros of the same sign or a cancellation.
+            // A zero sum is the sum of two zeros with the same sign, or the operands cancel.
             0 if high.negative == low.negative => high.negative,
             0 => rounding == Rounding::Down,
             _ => sum < 0,
@@ -439,8 +442,8 @@ impl Exact {
         if self.negative { -magnitude } else { magnitude }
     }
 
-    /// Returns the significand shifted right. The last bit is set if any set bit is lost (rounding
-    /// to odd).
+    /// Returns the significand shifted right by `right` bits, with the number's sign. The last bit
+    /// is set if the shift drops a set bit (rounding to odd).
     fn jammed(self, right: u32) -> i64 {
         let kept = self.significand.checked_shr(right).unwrap_or(0);
         let cut = kept.checked_shl(right).unwrap_or(0) != self.significand;

@@ -29,7 +29,7 @@ pub trait Isa: Debug + Sync + RefUnwindSafe {
     fn mnemonics(&self) -> Vec<&'static str>;
 
     /// Decodes the bytes of a kernel in an object as machine code of `target`. Returns `None` if
-    /// the bytes are not a whole number of words. For an instruction set in text form, returns
+    /// the bytes are not a whole number of instruction words. For a target in text form, returns
     /// `None` if the text is invalid for the target or does not hold exactly one kernel.
     fn machine_code(&self, target: Target, bytes: &[u8]) -> Option<SharedCode>;
 }
@@ -74,48 +74,50 @@ pub trait MachineCode: Any + Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// Returns the target.
     fn target(&self) -> Target;
 
-    /// Returns the size of one word in bytes, or 0 for a target in text form.
+    /// Returns the size of one instruction word in bytes, or 0 for a target in text form.
     fn word_bytes(&self) -> usize;
 
-    /// Returns the number of words or lines.
+    /// Returns the number of instruction words, or of lines for a target in text form.
     fn len(&self) -> usize;
 
-    /// Returns `true` if the code has no words or lines.
+    /// Returns `true` if the code has no instruction words or lines.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the word at an address, zero-extended to 128 bits. Returns `None` for a target in
-    /// text form.
+    /// Returns the instruction word at an address, zero-extended to 128 bits. Returns `None` for a
+    /// target in text form and past the end of the code.
     fn get(&self, address: usize) -> Option<u128>;
 
-    /// Disassembles the word at an address. The line assembles to the same word at that address.
-    /// Returns an empty string past the end of the code.
+    /// Disassembles the instruction word at an address. The returned line assembles to the same
+    /// instruction word at that address. Returns an empty string past the end of the code.
     fn text(&self, address: usize) -> String;
 
-    /// Returns the class of the instruction at an address, or `None` if the word is not a valid instruction.
+    /// Returns the class of the instruction at an address, or `None` if the instruction word is
+    /// invalid.
     fn class(&self, address: usize) -> Option<InstClass>;
 
-    /// Returns a copy of the code with the words at these addresses replaced by no-ops of the same
-    /// unit.
+    /// Returns a copy of the code in which no-ops replace the instruction words at these addresses.
+    /// Each no-op is of the same execution unit as the instruction that it replaces.
     fn replace_with_nops(&self, addresses: Range<usize>) -> SharedCode;
 
-    /// Disassembles the whole code, one line per word. Labels have lines of their own if the
-    /// target's syntax has labels.
+    /// Disassembles the whole code, one line per instruction word. Labels have lines of their own
+    /// if the target's syntax has labels.
     fn disassemble(&self) -> String;
 
-    /// Returns the bytes that an object stores: the words in little-endian order, or the text.
+    /// Returns the bytes that an object stores: the instruction words in little-endian order, or
+    /// the text.
     fn to_bytes(&self) -> Vec<u8>;
 }
 
 impl dyn MachineCode {
-    /// Returns the words in order, zero-extended to 128 bits.
+    /// Returns the instruction words in order, zero-extended to 128 bits.
     pub fn iter(&self) -> impl Iterator<Item = u128> {
         (0..self.len()).filter_map(|address| self.get(address))
     }
 
-    /// Formats the word at an address with all its hexadecimal digits. Returns an empty string if
-    /// there is no word.
+    /// Formats the instruction word at an address with all its hexadecimal digits. Returns an empty
+    /// string if there is no instruction word at the address.
     pub fn digits(&self, address: usize) -> String {
         self.get(address).map_or(String::new(), |word| digits(word, self.word_bytes() as u32))
     }
@@ -131,7 +133,7 @@ impl dyn MachineCode {
     }
 }
 
-/// Formats a word of `bytes` bytes with all its hexadecimal digits.
+/// Formats an instruction word of `bytes` bytes with all its hexadecimal digits.
 pub fn digits(word: u128, bytes: u32) -> String {
     let width = 2 + 2 * bytes as usize;
     format!("{word:#0width$x}")

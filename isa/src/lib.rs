@@ -1,6 +1,7 @@
 //! Instruction sets of all targets. Each instruction has one description (a row), from which
-//! encoding, decoding, assembly text and documentation are derived. Each instruction also has one
-//! meaning, which is generic over the values that it computes with.
+//! encoding, decoding, assembly text and documentation are derived. The semantics of each
+//! instruction is defined once, as a function that is generic over the kind of values on which it
+//! computes.
 //!
 //! ```
 //! use halfbyte_isa::halu::fields::RD;
@@ -32,6 +33,6 @@ pub mod trap;
 pub mod vp1;
 pub mod word;
 
-// The public interface uses these types for the fields and effects of instructions.
+// The public interface of this crate uses these types.
 pub use arrayvec::ArrayVec;
 pub use smallvec::SmallVec;

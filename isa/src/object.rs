@@ -23,24 +23,27 @@ pub use part::PartialAccess;
 pub const E_MACHINE: u16 = u16::from_le_bytes(*b"HB");
 /// `e_flags` of an object: the version of the record layouts. A reader rejects every other version.
 pub const E_FLAGS: u32 = 6;
-/// The section of the object's [`Header`].
+/// Name of the section that holds the object's [`Header`].
 pub const HEADER_SECTION: &str = ".halfbyte";
-/// Prefix of the name of a kernel's section of machine code; the kernel's name follows.
+/// Prefix of the names of the sections that hold machine code. The kernel's name follows the
+/// prefix.
 pub const TEXT_PREFIX: &str = ".text.";
-/// Prefix of the name of a kernel's [`KernelInfo`] section; the kernel's name follows.
+/// Prefix of the names of the sections that hold a [`KernelInfo`]. The kernel's name follows the
+/// prefix.
 pub const INFO_PREFIX: &str = ".info.";
-/// Prefix of the name of a kernel's section of source locations; the kernel's name follows. The
-/// section holds one [`Loc`] record per instruction word, then the [`Part`] records in the order of
-/// their words.
+/// Prefix of the names of the sections that hold source locations. The kernel's name follows the
+/// prefix. The section holds one [`Loc`] record per instruction word, followed by the
+/// [`PartialAccess`] records in the order of their instruction words.
 pub const LOC_PREFIX: &str = ".loc.";
-/// Maximum size of a group's static shared memory in bytes. Dynamic shared memory, whose size each
-/// launch gives, is extra.
+/// Maximum size of a group's static shared memory in bytes. The limit excludes dynamic shared
+/// memory, whose size each launch specifies.
 pub const MAX_SHARED_BYTES: u32 = 49152;
-/// Alignment of the sections of machine code: one HALU word, or one line of four VP1 words.
+/// Alignment in bytes of the sections of machine code: one HALU instruction word, or four VP1
+/// instruction words.
 pub const TEXT_ALIGN: u64 = 16;
 
-/// The target and the source file of an object. Record: target number and SM version, 16 bits each;
-/// the name of the source.
+/// The target and the source file of an object. Its record holds the target number and the SM
+/// version, 16 bits each, and the name of the source file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Header {
     /// The target of the machine code.
@@ -49,16 +52,17 @@ pub struct Header {
     pub source: String,
 }
 
-/// The information about a kernel that the loader needs besides its machine code. Record: bytes of
-/// local memory, number of registers, the kernel's name and the number of parameters, where each
-/// number has 32 bits; then the parameters. On HALU two fields precede the name: an 8-bit flag and
-/// the 32-bit size of shared memory, then the 32-bit size of the local memory that the kernel
-/// declares.
+/// The information about a kernel that the loader needs besides its machine code.
+///
+/// The record begins with 32-bit numbers: the bytes of local memory and the number of registers. On
+/// HALU, three fields follow: an 8-bit flag that tells whether the kernel uses shared memory, the
+/// 32-bit size of shared memory, and the 32-bit size of the local memory that the kernel declares.
+/// The kernel's name, the 32-bit number of parameters and the parameters come next.
 ///
 /// A parameter's record: its name; 8 bits of kind (0 scalar, 1 `in`, 2 `out`, 3 `inout`, 4 `in`
-/// with contents, 9 `in` that may alias, 11 `inout` that may alias); the name of its type. A buffer
-/// then has its alignment as 32 bits. The contents follow, preceded by their size in bytes as 32
-/// bits.
+/// with contents, 9 `in` that may alias, 11 `inout` that may alias); the name of its type. For a
+/// buffer, the alignment follows as 32 bits. For kind 4, the size of the contents in bytes follows
+/// as 32 bits, and then the contents.
 ///
 /// On VP1 the record of the [`Tiles`] follows the parameters. On PTX the maximum number of work
 /// items, 32 bits, and the flag [`along_x`](KernelInfo::along_x), 8 bits, follow. On PTX the
@@ -68,23 +72,23 @@ pub struct KernelInfo {
     /// The kernel's name and parameters.
     pub signature: Signature,
     /// Bytes of local memory per work item, at most [`MAX_LOCAL_BYTES`]. On VP1, the bytes of the
-    /// data store before the streams, which hold the image and the spilled registers.
+    /// data store in front of the streams, which hold [`Tiles::image`] and the spilled registers.
     pub local_bytes: u32,
     /// Number of general registers: the highest register number plus one.
     pub registers: u32,
     /// Bytes of static shared memory per group, at most [`MAX_SHARED_BYTES`]. `None` if the kernel
     /// uses no shared memory. Stored in the record on HALU only.
     pub shared_bytes: Option<u32>,
-    /// Bytes at the start of local memory that the kernel declares. Stored in the record on HALU
-    /// only.
+    /// Size in bytes of the part of local memory that the kernel declares, which begins at address
+    /// 0. Stored in the record on HALU only.
     pub scratch_bytes: u32,
-    /// The tiles in which a kernel runs: present on VP1 only.
+    /// The tiles in which a kernel is executed. `Some` on VP1 only.
     pub tiles: Option<Tiles>,
     /// Maximum number of work items of a launch. Stored in the record on PTX; unlimited on other
     /// targets.
     pub max_items: u32,
-    /// All work items of a launch lie along the x dimension. Stored in the record on PTX; always
-    /// set on VP1 and never on HALU.
+    /// `true` if all work items of a launch must lie along the x axis. Stored in the record on PTX;
+    /// always `true` on VP1 and `false` on HALU.
     pub along_x: bool,
 }
 
@@ -92,16 +96,16 @@ pub struct KernelInfo {
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum RecordError {
-    /// The section ends in the middle of the record.
+    /// The bytes end in the middle of the record. The number is the size of the record in bytes.
     #[error("the record ends after {0} bytes, within a field")]
     Truncated(usize),
-    /// Bytes follow the record.
+    /// Bytes follow the record. The number counts these bytes.
     #[error("{0} bytes follow the record")]
     Trailing(usize),
-    /// A string is not UTF-8.
+    /// A string is not UTF-8. The number is the offset of the string in bytes.
     #[error("the string at byte {0} is not UTF-8")]
     Utf8(usize),
-    /// No target has this number and SM version.
+    /// No target has this target number and SM version.
     #[error("unknown target {0} with SM version {1}")]
     Target(u16, u16),
     /// A parameter has an undefined kind.
@@ -153,7 +157,8 @@ pub enum RecordError {
     /// The tiles are invalid.
     #[error(transparent)]
     Tiles(#[from] TilesError),
-    /// A partial access has a size that is no power of two, or exceeds the largest access.
+    /// A partial access has a size that is not a power of two, or its end exceeds
+    /// [`PartialAccess::MAX_ACCESS_BYTES`].
     #[error("invalid partial access of word {word}: {bytes} bytes at offset {offset}")]
     Part {
         /// The address of the instruction word.
@@ -176,19 +181,20 @@ impl Header {
         out
     }
 
-    /// Decodes the target number and the SM version, which is 0 for a target without versions.
+    /// Decodes the target number and the SM version of a header. The SM version is 0 for a target
+    /// without versions.
     ///
     /// # Errors
-    /// The bytes end within these fields.
+    /// The bytes end before the end of the SM version.
     pub fn code_of(bytes: &[u8]) -> Result<(u16, u16), RecordError> {
         let mut fields = Fields::new(bytes);
         Ok((fields.u16()?, fields.u16()?))
     }
 
-    /// Decodes the record of an object for one of these targets.
+    /// Decodes a header whose target is one of `targets`.
     ///
     /// # Errors
-    /// The record is malformed, or bytes follow it.
+    /// The record is malformed, the target is not in `targets`, or bytes follow the record.
     pub fn from_bytes(bytes: &[u8], targets: &[Target]) -> Result<Header, RecordError> {
         let mut fields = Fields::new(bytes);
         let code = (fields.u16()?, fields.u16()?);
@@ -203,7 +209,7 @@ impl Header {
 impl KernelInfo {
     /// Encodes the record for a target.
     pub fn to_bytes(&self, target: Target) -> Vec<u8> {
-        // Enough for a few parameters.
+        // 256 bytes are enough for a kernel with a few parameters.
         let mut out = Vec::with_capacity(256);
         put_u32(&mut out, self.local_bytes);
         put_u32(&mut out, self.registers);
@@ -278,8 +284,8 @@ impl KernelInfo {
         }
         let name = fields.text()?.to_owned();
         let count = fields.u32()?;
-        // Not preallocated: a malformed record may hold a count far greater than the bytes that
-        // follow.
+        // The lists are not preallocated, because the count of a malformed record may be far
+        // greater than the number of bytes that follow.
         let (mut params, mut all_contents) = (Vec::new(), Vec::new());
         for _ in 0..count {
             let (param, contents) = fields.param()?;
@@ -303,7 +309,8 @@ impl KernelInfo {
     }
 }
 
-// Kinds of buffer parameters. Buffers that may alias other arguments have kinds of their own.
+// Kinds of buffer parameters in a record. A buffer that may alias other arguments has a separate
+// kind.
 const IN: u8 = 1;
 const OUT: u8 = 2;
 const INOUT: u8 = 3;
@@ -371,7 +378,8 @@ impl<'a> Fields<'a> {
         str::from_utf8(self.take(length)?).map_err(|_| RecordError::Utf8(start))
     }
 
-    /// Decodes a parameter and its contents.
+    /// Decodes a parameter and its contents. Returns `None` in place of the contents if the
+    /// parameter has none.
     fn param(&mut self) -> Result<(Param, Option<Contents>), RecordError> {
         let name = self.text()?.to_owned();
         let [kind] = self.array()?;
@@ -481,7 +489,7 @@ mod tests {
             KernelInfo::from_bytes(halu::TARGET, &bytes).unwrap_err().to_string()
         };
         assert_eq!(with(0, &[1, 0, 0, 1]), "a work item uses 16777217 bytes of local memory; the maximum is 16777216");
-        // Byte 8 is the flag for shared memory.
+        // Byte 8 is the flag that tells whether the kernel uses shared memory.
         assert_eq!(with(8, &[2]), "byte 8 of the record is 2; expected at most 1");
         assert_eq!(with(9, &[1, 192]), "a group uses 49153 bytes of shared memory; the maximum is 49152");
         assert_eq!(with(13, &[65]), "the kernel declares 65 bytes of local memory; a work item has 64");

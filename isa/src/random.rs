@@ -1,14 +1,14 @@
-//! Random valid instructions, generated from the rows.
+//! Random valid instructions, generated from the rows of an instruction set.
 
 use crate::row::{Modifier, OperandKind, RegSlot, Row, Suffix};
 
-/// Attempts before `word` falls back to the row's template. The limit matters only for a row that
-/// forbids most combinations; no present row does.
+/// Number of attempts of `word` to generate a valid instruction. After these attempts, `word`
+/// returns the row's template. No present row forbids so many combinations that this happens.
 const DRAWS: usize = 64;
 
-/// Generates a valid word of `row`. Every value of every field can occur. Constant registers, an
-/// always-true guard and default values are drawn more often than uniformly. `next` returns random
-/// bits; `named` is the union of the row's fields.
+/// Generates a valid instruction word of `row`. Every value of every field can occur. Constant
+/// registers, an always-true guard and default values are more frequent than other values. `next`
+/// returns random bits; `named` is the mask of all bits that belong to a field of the row.
 pub fn word(row: &Row, named: u128, next: &mut dyn FnMut() -> u64) -> u128 {
     for _ in 0..DRAWS {
         let word = draw(row, next);
@@ -31,7 +31,8 @@ fn draw(row: &Row, next: &mut dyn FnMut() -> u64) -> u128 {
                 word = chosen(&m, word, next)
             }
             OperandKind::Const { offset, align, .. } => word = offset.set(word, next().wrapping_mul(align.into())),
-            // Zero is an edge case of ranges, so it is drawn more often.
+            // Zero is an edge case of many instructions, so it is drawn more often than other
+            // values.
             OperandKind::Number { field, .. } if one_in(8, next) => word = field.set(word, 0),
             _ => {}
         }
@@ -53,8 +54,8 @@ fn draw(row: &Row, next: &mut dyn FnMut() -> u64) -> u128 {
     for m in row.modifiers {
         word = m.field.set(word, choose(m, next));
     }
-    // Most forbidden combinations involve optional operands, so these are often reset to their
-    // defaults.
+    // Most forbidden combinations contain an optional operand. So every optional operand has its
+    // default in half of the instructions.
     for op in row.operands.iter().filter(|o| o.optional) {
         if one_in(2, next) {
             word = op.fields().fold(word, |w, f| f.set(w, f.get(row.template())));

@@ -1,8 +1,8 @@
-//! Instruction sets with one 32-bit word per instruction that are described by rows alone. A small
-//! custom target can start from this module.
+//! Instruction sets that are described by rows alone, with one 32-bit word per instruction. A small
+//! custom target can be built on this module.
 //!
-//! The opcode is the row's index and takes bits 31:24. The row gives the position of each field.
-//! All other bits are zero.
+//! Bits 31:24 of an instruction word hold the opcode, which is the row's index. The row defines the
+//! bit positions of the operands. All other bits are zero.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -29,7 +29,7 @@ pub enum Role {
     Imm,
 }
 
-/// The field of an operand in the word.
+/// The bit field of an operand in the instruction word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Field {
     /// The role of the operand.
@@ -67,7 +67,7 @@ pub struct Row {
 /// An instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Inst {
-    /// The index of its row.
+    /// The index of the instruction's row.
     pub opcode: u8,
     /// The operands in the order of the assembly text, padded with zeros.
     pub operands: [u32; MAX_OPERANDS],
@@ -80,7 +80,7 @@ pub struct RowIsa {
     pub target: Target,
     /// The instructions, indexed by opcode; at most 256.
     pub rows: &'static [Row],
-    /// The no-op word.
+    /// The instruction word of a no-op.
     pub nop: u32,
 }
 
@@ -127,7 +127,7 @@ impl RowIsa {
         texts.next().is_none().then(|| self.encode(inst))?
     }
 
-    /// Disassembles a word to a line of assembly that [`Plain::parse`] accepts.
+    /// Disassembles an instruction word to a line of assembly that [`RowIsa::parse`] accepts.
     pub fn text(&self, word: u32) -> String {
         let described = self.decode(word).and_then(|inst| Some((inst, self.row(inst.opcode)?)));
         let Some((inst, row)) = described else { return format!(".word {word:#010x}") };
@@ -139,7 +139,7 @@ impl RowIsa {
         text
     }
 
-    /// Wraps words as machine code of this instruction set.
+    /// Creates machine code of this instruction set from instruction words.
     pub const fn code(&self, words: Vec<u32>) -> RowCode {
         RowCode { isa: *self, words }
     }

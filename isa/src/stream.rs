@@ -1,35 +1,35 @@
-//! Streams: how the runtime fills and empties VP1's data store around each run of a kernel. The
-//! runtime takes the part of VP1's DMA engine.
+//! Streams: the parts of VP1's data store that the runtime fills before each execution of a
+//! program, and copies out after it. The runtime takes the part of VP1's DMA engine.
 //!
-//! A launch is split into tiles of work items, and the program runs once per tile. The data store
-//! holds, from address 0, the [`Tiles::image`] and the spilled registers. The streams follow,
+//! A launch is split into tiles of work items, and the program is executed once per tile. The data
+//! store holds, from address 0, the [`Tiles::image`] and the spilled registers. The streams follow,
 //! contiguous and aligned to 16 bytes, at stride code 0. Let n0, n1, .. be the trip counts of the
-//! loops around a site. Element `e` of group `g` at iterations `k0, k1, ..` has the offset `(((g *
-//! n0 + k0) * n1 + k1) .. * items + e) * bytes` in its stream. A uniform stream has one element for
-//! all items: `((k0) * n1 + k1) .. * bytes`.
+//! loops around an access. Element `e` of group `g` at iterations `k0, k1, ..` has the offset `(((g
+//! * n0 + k0) * n1 + k1) .. * items + e) * bytes` in its stream. A uniform stream has one element
+//! for all items: `((k0) * n1 + k1) .. * bytes`.
 //!
-//! If there are too many streams, several of them share a region ([`regions_of`]). With n streams
-//! in a region, the offset is `((.. * n + j) * items + e) * bytes`, where j is the index of the
-//! stream in the region.
+//! If there are too many streams, several of them share a region of the data store
+//! ([`regions_of`]). With n streams in a region, the offset is `((.. * n + j) * items + e) *
+//! bytes`, where j is the index of the stream in the region.
 //!
 //! The `$m` registers hold the scalar parameters from `$m0` upwards, 32 bits per register, lowest
-//! bits first. Next comes one register per region in the layout of `$a`: the region's first
-//! address, and as the limit the address past its end. The remaining ones are [`M_ITEM_COUNT`],
-//! [`M_TILE_ITEMS`] and [`M_FIRST_ITEM`]. `$a` k traverses region k upwards. If a program stops
-//! early, it has made exactly the accesses below the current address; in a uniform stream without
-//! loops it has made all of them.
+//! bits first. The next `$m` registers hold one region each, in the layout of `$a`: the region's
+//! first address, and as the limit the address after its end. The last three are [`M_ITEM_COUNT`],
+//! [`M_TILE_ITEMS`] and [`M_FIRST_ITEM`]. Register `$a` k traverses region k upwards. If a program
+//! ends early, it has made exactly the accesses below the current address. In a uniform stream
+//! without loops, it has made all accesses.
 //!
-//! A window ([`Holds::Buffer`]) is a copy of a whole buffer, with [`WINDOW_MARGIN`] unused bytes
-//! before and after it. Its `$m` register has the addresses of the buffer's own bytes. The program
-//! loads and stores at computed addresses in the window, through any `$a`, that of the stream
-//! included. The program records the offsets of these accesses in separate streams
-//! ([`Holds::Offsets`]). If a window is written, the bytes that the accesses have stored are copied
-//! out.
+//! A window ([`StreamContents::Buffer`]) is a copy of a whole buffer, with [`WINDOW_MARGIN`] unused
+//! bytes before and after it. The `$m` register of a window holds the addresses of the buffer's own
+//! bytes. The program loads and stores at computed addresses in the window, through any `$a`
+//! register, that of the stream included. The program records the offsets of these accesses in
+//! separate streams ([`StreamContents::Offsets`]). If a window is written, the runtime copies out
+//! the bytes that the accesses have stored.
 //!
 //! An element that cannot be read is zero, and so is an element of an item past the end of the
 //! launch. Streams with a buffer are numbered in the order in which an item makes the accesses. The
-//! streams of a loop are adjacent; their accesses are made iteration by iteration, and within an
-//! iteration in stream order.
+//! streams of a loop are adjacent. Their accesses are made iteration by iteration, and within an
+//! iteration in the order of the streams.
 
 pub use halfbyte_abi::stream::{Affine, AffineVariable, Step, StreamContents, TripCount, regions};
 use halfbyte_abi::{ParamKind, Signature};
@@ -41,20 +41,21 @@ pub const M_ITEM_COUNT: u8 = 61;
 pub const M_TILE_ITEMS: u8 = 62;
 /// The `$m` register with the number of the tile's first work item.
 pub const M_FIRST_ITEM: u8 = 63;
-/// Maximum number of `$m` registers for scalar parameters and streams.
+/// Maximum number of `$m` registers for scalar parameters and regions.
 pub const MAX_M_WORDS: usize = 61;
-/// Maximum number of regions. Each region has an `$a` of its own, and two `$a` registers stay free.
+/// Maximum number of regions of the data store. Each region needs one `$a` register, and two `$a`
+/// registers stay free.
 pub const MAX_REGIONS: usize = 30;
 /// Maximum number of streams.
 pub const MAX_STREAMS: usize = 1024;
-/// Maximum depth of the loops around a site.
+/// Maximum number of nested loops around an access.
 pub const MAX_STEPS: usize = 32;
-/// Maximum size of the image and the spilled registers in bytes: the range of an unsigned immediate
-/// address.
+/// Maximum size in bytes of the image and the spilled registers. An unsigned immediate address can
+/// reach all of them.
 pub const MAX_FRAME_BYTES: u32 = 2048;
 
-/// Unused bytes on each side of a window. An access that is clamped to the margin touches no other
-/// data.
+/// Number of unused bytes on each side of a window. The address of an invalid access is clamped to
+/// these bytes, so the access changes no other data.
 pub const WINDOW_MARGIN: u32 = 16;
 
 /// The division of a kernel's launch into tiles.
@@ -62,8 +63,9 @@ pub const WINDOW_MARGIN: u32 = 16;
 pub struct Tiles {
     /// Number of work items in a group, which the program processes together: 1, 4 or 16.
     pub items: u32,
-    /// The word address of the branch that is taken once per group, or `None` if the program runs
-    /// at most one group. The limit of backward branches restarts after each of these branches.
+    /// The address of the branch that is taken once per group, in instruction words. `None` if the
+    /// program executes at most one group. The limit of backward branches restarts after each of
+    /// these branches.
     pub group_branch: Option<u32>,
     /// The initial contents of the data store from address 0.
     pub image: Vec<u8>,
@@ -71,14 +73,15 @@ pub struct Tiles {
     pub streams: Vec<Stream>,
 }
 
-/// The load or store whose elements a stream holds.
+/// The load or store whose elements are in a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AccessSite {
-    /// The word address of the instruction, for traps.
+    /// The address of the instruction in instruction words, for traps.
     pub word: u32,
-    /// The program writes the stream, so it is copied out after the run; otherwise it is copied in
-    /// before the run. A guard, which has no buffer, is written and starts as zeros. A stream of
-    /// offsets is always written; for it the flag means that the accesses store.
+    /// The program writes the stream, so the runtime copies it out after the program; otherwise the
+    /// runtime copies it in before the program. A guard, which has no buffer, is written and starts
+    /// as zeros. A stream of offsets is always written; in that stream, the flag means that the
+    /// accesses are stores.
     pub written: bool,
 }
 
@@ -106,8 +109,8 @@ pub enum TilesError {
     /// Too many streams.
     #[error("there are {0} streams; at most {MAX_STREAMS} are possible")]
     Streams(usize),
-    /// More regions than free address registers, or than `$m` registers that the scalar parameters
-    /// leave.
+    /// More regions than the `$a` registers, or the `$m` registers without the scalar parameters,
+    /// can address.
     #[error("streams take {regions} regions; at most {most} are possible")]
     Regions {
         /// The number of regions.
@@ -115,7 +118,7 @@ pub enum TilesError {
         /// The maximum number of regions.
         most: usize,
     },
-    /// The scalar parameters do not fit in `$m`.
+    /// The scalar parameters need more `$m` registers than there are.
     #[error("scalar parameters take {0} words of $m; at most {MAX_M_WORDS} are possible")]
     MWords(usize),
     /// An invalid stream.
@@ -135,30 +138,31 @@ pub enum StreamError {
     /// The stream's buffer is not a buffer parameter.
     #[error("parameter {0} is not a buffer")]
     Buffer(u32),
-    /// A stream without a buffer is a guard; this one is not written, or has a guard itself.
+    /// An invalid guard, which is a stream without a buffer: it is not written, or has a guard
+    /// itself.
     #[error("a guard stream must be written and must not have a guard")]
     Guard,
-    /// The stream that is named as guard is no guard, or its elements do not match this stream's
-    /// one to one.
+    /// The stream that is named as guard is no guard, or it does not have one element for each
+    /// element of this stream.
     #[error("stream {0} is not a matching guard")]
     Guarded(u32),
-    /// A window has properties that only streams of accesses may have.
+    /// A window has a property that a window must not have, such as loops or a guard.
     #[error("a window must be uniform, of single bytes and in a buffer, without loops, address or guard")]
     Window,
-    /// The window of a stream of offsets is no window of the same buffer, or the stream has an
-    /// address besides its offsets.
+    /// The window of a stream of offsets is no window of the same buffer, or the stream has a
+    /// scale, an index or strides.
     #[error("stream {0} is not a matching window")]
     InWindow(u32),
     /// The access size is invalid.
     #[error("an access of {0} bytes; expected 1, 2, 4, 8 or 16")]
     Bytes(u32),
-    /// An alignment that is no power of two.
+    /// The alignment is not a power of two.
     #[error("alignment {0} is not a power of two")]
     Align(u32),
-    /// A uniform stream has a scale, so that its items would access different elements.
+    /// A uniform stream has a scale, so its items would access different elements.
     #[error("a uniform stream has a scale")]
     Uniform,
-    /// The loops around the site are nested too deeply.
+    /// The access is in too many nested loops.
     #[error("{0} nested loops; the maximum is {MAX_STEPS}")]
     Steps(usize),
     /// An affine sum uses a parameter that is not a 32-bit scalar.
@@ -172,8 +176,8 @@ pub enum StreamError {
     Loop(u32),
 }
 
-/// Returns the number of `$m` registers that a parameter takes: a scalar's bits in units of 32. A
-/// buffer takes none.
+/// Returns the number of `$m` registers that a parameter occupies: one for each 32 bits of a
+/// scalar, and none for a buffer.
 pub const fn m_words(kind: ParamKind) -> usize {
     match kind {
         ParamKind::Scalar(ty) => ty.bits().div_ceil(32) as usize,
@@ -181,26 +185,26 @@ pub const fn m_words(kind: ParamKind) -> usize {
     }
 }
 
-/// Returns the number of the first stream's `$m` register, which equals the number of registers for
-/// scalar parameters.
+/// Returns the number of the first region's `$m` register, which equals the number of `$m`
+/// registers for scalar parameters.
 pub fn first_stream_m(signature: &Signature) -> usize {
     signature.params().iter().map(|param| m_words(param.kind)).sum()
 }
 
-/// Returns the maximum number of regions for a kernel's streams.
+/// Returns the maximum number of regions of the data store for a kernel's streams.
 pub fn most_regions(signature: &Signature) -> usize {
     MAX_REGIONS.min(MAX_M_WORDS.saturating_sub(first_stream_m(signature)))
 }
 
-/// Returns the region of each of a kernel's streams.
+/// Returns the number of each stream's region of the data store.
 pub fn regions_of(streams: &[Stream], signature: &Signature) -> Vec<u32> {
     let written = |number: usize| streams.get(number).is_some_and(|stream| stream.site.written);
     regions(streams, most_regions(signature), written)
 }
 
 impl Tiles {
-    /// Checks every property that a loader relies on, except the word addresses. `frame_bytes` is
-    /// the size of the data before the streams.
+    /// Checks every property on which a loader relies, except the addresses of instructions.
+    /// `frame_bytes` is the size in bytes of the data in front of the streams.
     ///
     /// # Errors
     /// Returns the first violation.

@@ -12,18 +12,18 @@ use halfbyte_abi::{Exceeded, ItemName, Shape};
 /// A trap: the work item that cannot continue, the instruction, and the reason. After a trap the
 /// launch's buffers hold no valid result.
 ///
-/// If several items trap, the lowest one is reported. If a group of items runs as one program, an
-/// error of the program is attributed to the group's first item; invalid accesses of items up to
-/// that one take precedence.
+/// If several items trap, the trap of the item with the lowest number is reported. On VP1, one
+/// program executes a group of items. An error of that program is attributed to the group's first
+/// item. Invalid accesses of items up to that item take precedence.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trap {
     /// Name of the kernel.
     pub kernel: String,
-    /// Number of the work item in the launch ([`Shape::place`]).
+    /// Number of the work item in the launch.
     pub item: u32,
     /// Shape of the launch.
     pub shape: Shape,
-    /// Address of the instruction, in words from the kernel's start.
+    /// Address of the instruction, in instruction words from the kernel's start.
     pub address: u32,
     /// The instruction in assembly.
     pub instruction: String,
@@ -58,7 +58,7 @@ pub enum Space {
     Global,
     /// The private memory of the work item.
     Local,
-    /// The shared memory of the block.
+    /// The shared memory of the group.
     Shared,
     /// A constant bank.
     Constant(u8),
@@ -73,11 +73,11 @@ pub struct Fault {
     pub kind: TrapKind,
 }
 
-/// Reason why a run ended early.
+/// Reason why the execution of a launch ended early.
 pub enum Halt {
     /// A work item trapped.
     Fault(Fault),
-    /// The launch was ended early.
+    /// A limit on time or memory was exceeded, or the launch was cancelled.
     Exceeded(Exceeded),
 }
 
@@ -156,11 +156,11 @@ pub enum TrapKind {
     Unwritten {
         /// The register or the flag.
         of: Unwritten,
-        /// Number of the reading instruction in the program.
+        /// Index of the instruction that reads the unwritten register or flag.
         read: usize,
-        /// The use that depends on the value.
+        /// The store, address or branch that depends on the value.
         reaches: Use,
-        /// Source location of that use, if known.
+        /// Source location of the store, address or branch, if known.
         loc: Option<Loc>,
     },
     /// The instruction word is not a valid instruction.
@@ -179,11 +179,11 @@ pub enum TrapKind {
     },
     /// Execution continued past the last instruction.
     RanPastEnd,
-    /// A branch to an address outside the kernel.
+    /// A branch to an address outside the kernel's machine code.
     BranchOutside {
-        /// Target address, in words from the kernel's start.
+        /// Target address, in instruction words from the kernel's start.
         target: i64,
-        /// Number of words in the kernel.
+        /// Number of instruction words in the kernel.
         words: u32,
     },
     /// The calls are nested more deeply than the machine's return stack permits.
@@ -195,10 +195,10 @@ pub enum TrapKind {
     ReturnWithoutCall,
     /// The kernel executed a trap instruction.
     Trap,
-    /// An invalid collective operation, with the items involved if there are several.
+    /// An invalid collective operation. The list holds the items involved if there are several.
     Collective(SyncError, Vec<WaitingItems>),
     /// A deadlock: the item polls memory that no item will write, because all other items have
-    /// ended or wait too. The parties are the waiting items.
+    /// ended or are waiting. The list holds the waiting items.
     Deadlock(Vec<WaitingItems>),
     /// A failed assertion of the kernel.
     AssertFailed {
@@ -216,19 +216,20 @@ pub enum TrapKind {
         /// Size of an item's local memory in bytes.
         limit: u32,
     },
-    /// The kernel restored the stack to a position outside of its current extent.
+    /// The kernel set the stack pointer to a position outside of the current stack frame.
     StackRestored {
         /// The requested position, as an address in local memory.
         to: u64,
     },
-    /// The index of an indirect branch exceeds its target table.
+    /// The index of an indirect branch exceeds the size of its target table.
     NoTarget {
         /// The index.
         index: u32,
         /// Number of targets in the table.
         targets: u32,
     },
-    /// The address of an indirect call is not that of a function that the call permits.
+    /// The target address of an indirect call is not the address of a function with the expected
+    /// prototype.
     NoFunction,
 }
 
@@ -242,7 +243,7 @@ pub enum Unwritten {
 }
 
 impl TrapKind {
-    /// Returns the parties of a circular wait.
+    /// Returns the items that wait for each other, or an empty slice for a trap of another kind.
     pub fn parties(&self) -> &[WaitingItems] {
         match self {
             TrapKind::Collective(_, parties) | TrapKind::Deadlock(parties) => parties,
@@ -250,7 +251,8 @@ impl TrapKind {
         }
     }
 
-    /// Fills in the source locations of the parties.
+    /// Sets the source locations of the waiting items. `loc` maps the index of an instruction to
+    /// its source location.
     pub fn locate_parties(&mut self, loc: impl Fn(usize) -> Loc) {
         if let TrapKind::Collective(_, parties) | TrapKind::Deadlock(parties) = self {
             parties.iter_mut().for_each(|party| party.loc = loc(party.place as usize));
@@ -269,11 +271,11 @@ pub struct ConflictingAccess {
     pub loc: Option<Loc>,
     /// The access is a write.
     pub is_written: bool,
-    /// The access belongs to an asynchronous copy that the item has not waited for.
+    /// The access belongs to an asynchronous copy whose completion its item has not yet waited for.
     pub is_under_way: bool,
 }
 
-/// A position relative to a buffer.
+/// The position of an address relative to a buffer, for messages.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Near {
     /// Name of the buffer's parameter.
@@ -380,10 +382,10 @@ impl fmt::Display for TrapKind {
     }
 }
 
-/// Maximum number of parties that a message lists after the first one.
+/// Maximum number of waiting items that a message lists in addition to the first.
 const PARTIES: usize = 4;
 
-/// Writes what each party except the first waits for.
+/// Writes the operation for which each listed item except the first waits.
 fn write_parties(f: &mut fmt::Formatter<'_>, parties: &[WaitingItems]) -> fmt::Result {
     let others = parties.get(1..).unwrap_or_default();
     others.iter().take(PARTIES).try_for_each(|party| write!(f, "; {party}"))

@@ -1,15 +1,16 @@
-//! Bit fields of an instruction word. A `u128` holds words of every width.
+//! Bit fields of an instruction word. A `u128` holds instruction words of every width.
 
 use std::fmt;
 
-/// A named range of bits of a word: `width` bits from bit `lo` upwards.
+/// A named range of bits of an instruction word: `width` bits from bit `lo` upwards.
 #[derive(Clone, Copy)]
 pub struct Field {
     /// Lowest bit.
     pub lo: u8,
     /// Number of bits, 1 to 64.
     pub width: u8,
-    /// Name in documentation and errors, as in the reference manual of the instruction set.
+    /// Name in documentation and errors. The reference manual of the instruction set uses the same
+    /// name.
     pub name: &'static str,
 }
 
@@ -24,7 +25,7 @@ impl Field {
         u64::MAX >> (64 - self.width as u32)
     }
 
-    /// Returns the mask of the field's bits within the word.
+    /// Returns the mask of the field's bits within the instruction word.
     pub const fn mask(self) -> u128 {
         (self.max() as u128) << self.lo
     }

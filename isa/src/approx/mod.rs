@@ -1,13 +1,13 @@
-//! Elementary functions that hardware approximates, here correctly rounded to nearest even.
+//! Elementary functions, correctly rounded to nearest even. Hardware approximates these functions.
 //!
 //! A function is first evaluated in f64 (`series`), with an error bound. If every value within the
 //! bound rounds to the same result, that result is correct (Ziv's test). Otherwise the same steps
-//! are repeated in pairs of f64 (`real::Pair`), whose 100 bits suffice for every operand. For a
-//! transcendental function, the hardest of 2^32 operands lies some 2^-(24 + 32) from the midpoint
-//! of two results. Algebraic cases are handled separately.
+//! are repeated in double-double arithmetic (`real::Pair`), whose 100 bits suffice for every
+//! operand. For a transcendental function, the result of the hardest of the 2^32 operands is about
+//! 2^-(24 + 32) away from the midpoint of two floats. Algebraic cases are handled separately.
 //!
-//! Only additions, multiplications, divisions and square roots are used, which IEEE 754 defines
-//! exactly, so the results are the same on every machine.
+//! Only additions, multiplications, divisions and square roots are used. IEEE 754 defines these
+//! operations exactly, so the results are the same on every machine.
 
 mod real;
 mod reduce;
@@ -18,12 +18,12 @@ use real::Real;
 
 use crate::half::{Format, NAN_F32, Rounding};
 
-/// The constants of the evaluation, for generated code that performs the same steps.
+/// The constants of the evaluation, for generated code that computes the same functions.
 pub mod constants {
     pub use super::reduce::{TWO_BY_PI, WORDS};
     pub use super::series::{BY_FACTORIAL, BY_ODD, HALF_PI, LN_2, QUARTER_PI, TWO_BY_LN_2};
 
-    /// Number of series terms in f64 and in [`Pair`].
+    /// Number of terms of a series in f64 and in double-double arithmetic ([`Pair`]).
     pub const TERMS: [usize; 2] = [<f64 as super::Real>::TERMS, <super::Pair as super::Real>::TERMS];
 }
 
@@ -71,8 +71,7 @@ impl Function {
 
     /// Evaluates the function for a half.
     pub fn half(self, format: Format, bits: u16) -> u16 {
-        // A result that is exact in f32, infinite or zero converts to a half exactly or with one
-        // rounding.
+        // `to_odd` keeps exact values, infinities and zeros, so `narrow` rounds at most once.
         let narrow = |y: f64| u32::from(format.narrow(to_odd(y), Rounding::Nearest));
         let nan = u32::from(crate::half::NAN);
         self.rounded(format.widen(bits), narrow, nan) as u16
@@ -86,20 +85,21 @@ impl Function {
             return of(y);
         }
         let near: f64 = self.compute(x);
-        // Error bound of `series`: each step has a relative error of at most 2^-52, and no step
-        // amplifies earlier errors by more than 2^6.
+        // The relative error of each step of `series` is at most 2^-52. No step amplifies earlier
+        // errors by more than 2^6.
         let error = near.abs() * f64::from_bits(0x3D20_0000_0000_0000); // 2^-45
         let (below, above) = (round(near - error), round(near + error));
         if below == above {
             return below;
         }
         let Pair { high, low } = self.compute(x);
-        // `high` is the f64 nearest to the sum, so rounding the sum to odd keeps it on its side of
-        // a midpoint.
+        // `high` is the f64 nearest to `high + low`. Rounding the sum to an odd f64 therefore keeps
+        // it on the same side of each midpoint of two floats.
         round_via_odd(high, low, round)
     }
 
-    /// Returns results that are exact, NaN, or beyond the range of the series evaluation.
+    /// Returns the result if it is exact or NaN, or if the operand is outside the range of the
+    /// series evaluation. Otherwise returns `None`.
     fn exact(self, bits: u32, x: f64) -> Option<f64> {
         let magnitude = bits & !SIGN;
         let negative = bits & SIGN != 0;
@@ -120,8 +120,8 @@ impl Function {
             Function::Rsqrt if is_zero => Some(f64::INFINITY.copysign(x)),
             Function::Rsqrt if is_infinite => Some(0.0),
             Function::Sin | Function::Cos if is_infinite => Some(f64::NAN),
-            // Below 2^-50 the result differs from the operand, or from 1, by less than the
-            // precision of the series.
+            // For operands below 2^-50, the result differs from the operand (or from 1 for the
+            // cosine) by less than the precision of the series.
             Function::Cos if magnitude < 0x2680_0000 => Some(1.0),
             Function::Sin | Function::Tanh if magnitude < 0x2680_0000 => Some(x),
             // From 24 upwards the result differs from 1 by less than 2^-60.
@@ -142,8 +142,8 @@ impl Function {
     }
 }
 
-/// Rounds `high + low` to an odd f64 and applies `round`. `high` must be the f64 nearest to the
-/// sum. The odd f64 rounds to the same value as the sum.
+/// Rounds `high + low` to an odd f64 and applies `round` to it. `high` must be the f64 nearest to
+/// the sum. `round` returns the same value for the odd f64 as for the exact sum.
 fn round_via_odd(high: f64, low: f64, round: impl Fn(f64) -> u32) -> u32 {
     let bits = high.to_bits();
     if low == 0.0 || bits & 1 == 1 {

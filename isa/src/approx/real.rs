@@ -1,4 +1,5 @@
-//! Floating-point types of 53 and about 104 bits, for which the evaluation is generic.
+//! Floating-point types with 53 and with about 104 significant bits. The elementary functions are
+//! evaluated in either type.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -6,7 +7,7 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 pub(super) trait Real:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
 {
-    /// Number of terms of a series with terms `t^k / k!`, where t is at most 0.79.
+    /// Number of terms to sum of a series with the terms `t^k / k!`, where t is at most 0.79.
     const TERMS: usize;
 
     /// Converts an f64.
@@ -39,14 +40,14 @@ impl Real for f64 {
     }
 }
 
-/// A double-double: the unevaluated sum of two f64, the second at most half a unit in the last
-/// place of the first. The algorithms are those of Dekker and Knuth; each result is within about
-/// 2^-103 of the exact one.
+/// A double-double: the unevaluated sum of two f64. The magnitude of the second f64 is at most half
+/// a unit in the last place of the first. The algorithms are those of Dekker and Knuth. The
+/// relative error of each result is at most about 2^-103.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair {
     /// The f64 nearest to the sum.
     pub high: f64,
-    /// The rest of the sum.
+    /// The difference of the sum and `high`.
     pub low: f64,
 }
 
@@ -97,7 +98,7 @@ impl Pair {
     }
 
     pub(super) const fn divide(self, other: Pair) -> Pair {
-        // Long division with three quotient digits, each an f64.
+        // Long division with three quotient digits, each of which is an f64.
         let first = self.high / other.high;
         let rest = self.plus(other.times(Pair::new(-first, 0.0)));
         let second = rest.high / other.high;
@@ -120,7 +121,7 @@ impl Real for Pair {
     }
 
     fn root(self) -> Pair {
-        // One Newton step doubles the 53 correct bits of the f64 root.
+        // The f64 root has 53 correct bits, and one Newton step doubles their number.
         let near = self.high.sqrt();
         let rest = self - Pair::product(near, near);
         Pair::of(near) + rest / Pair::of(2.0 * near)

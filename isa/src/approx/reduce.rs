@@ -14,15 +14,15 @@ pub const TWO_BY_PI: [u32; 9] = [
     0xDEBB_C561,
     0xB724_6E3A,
 ];
-/// Number of words of 2 / pi that are multiplied.
+/// Number of 32-bit words of 2 / pi by which an operand is multiplied.
 pub const WORDS: usize = 6;
 
-/// Reduces a positive f32 of at least 1/2, in radians. Returns the nearest multiple of pi/2 modulo
-/// 4, and the remainder as a fraction of pi/2 between -1/2 and 1/2.
+/// Reduces a positive f32 of at least 1/2, in radians. Returns the number of the nearest multiple
+/// of pi/2 modulo 4, and the remainder as a fraction of pi/2 between -1/2 and 1/2.
 ///
-/// Leading bits of 2 / pi that contribute only whole turns are skipped. The bits after the next 192
-/// are dropped, which is an error below 2^-135 of pi/2. No f32 is nearer than 2^-40 to a multiple
-/// of pi/2.
+/// Leading bits of 2 / pi that contribute only multiples of 2 pi are skipped. The following 192
+/// bits are used. The bits after these are dropped, which is an error below 2^-135 of pi/2. The
+/// distance of an f32 from a multiple of pi/2 is at least 2^-40.
 pub(super) fn quarters(x: f64) -> (u32, Pair) {
     let bits = x.to_bits();
     // An f32 has at most 24 significant bits: x is `significand * 2^exponent`.
@@ -53,7 +53,7 @@ pub(super) fn quarters(x: f64) -> (u32, Pair) {
     (quarter + 1, Pair::new(-high, -low))
 }
 
-/// Converts a 256-bit binary fraction.
+/// Converts a 256-bit binary fraction to a double-double. `high` holds the upper 128 bits.
 fn part(high: u128, low: u128) -> Pair {
     let zeros = high.leading_zeros().min(127);
     let top = high << zeros | (low >> 1) >> (127 - zeros);

@@ -1,7 +1,7 @@
-//! Taylor series of the functions at 0, after range reduction of the operands.
+//! Taylor series at 0 of the elementary functions, for operands after range reduction.
 //!
-//! A constant in double-double form is the nearest f64 plus the f64 nearest to the rest. Quotients
-//! of integers are computed at compile time.
+//! A constant in double-double form consists of the nearest f64, and the f64 that is nearest to the
+//! difference. Quotients of integers are computed at compile time.
 
 use super::real::{Pair, Real, power};
 use super::reduce::quarters;
@@ -12,7 +12,7 @@ pub const LN_2: Pair = Pair::new(f64::from_bits(0x3FE6_2E42_FEFA_39EF), f64::fro
 pub const TWO_BY_LN_2: Pair = Pair::new(f64::from_bits(0x4007_1547_652B_82FE), f64::from_bits(0x3C87_77D0_FFDA_0D24));
 /// pi / 2.
 pub const HALF_PI: Pair = Pair::new(f64::from_bits(0x3FF9_21FB_5444_2D18), f64::from_bits(0x3C91_A626_3314_5C07));
-/// Limit just below pi / 4; sine and cosine need no range reduction below it.
+/// A limit slightly below pi / 4. Below it, sine and cosine need no range reduction.
 pub const QUARTER_PI: f64 = 0.785;
 
 const TERMS: usize = 34;
@@ -39,7 +39,7 @@ pub const BY_ODD: [Pair; TERMS] = {
     table
 };
 
-/// Evaluates the polynomial with these coefficients at `t` by Horner's rule.
+/// Evaluates at `t` the polynomial with the given coefficients, by Horner's rule.
 fn sum<R: Real>(t: R, coefficients: impl DoubleEndedIterator<Item = Pair>) -> R {
     coefficients.rev().fold(R::of(0.0), |sum, coefficient| sum * t + R::constant(coefficient))
 }
@@ -56,13 +56,14 @@ pub(super) fn ex2<R: Real>(x: f64) -> R {
     exponential(R::of(x - whole) * R::constant(LN_2)) * R::of(power(whole))
 }
 
-/// Returns the logarithm to base 2 of a positive number other than 1 that is normal as an f64.
+/// Returns the logarithm to base 2 of a positive number that is normal as an f64. The number must
+/// not be 1.
 pub(super) fn lg2<R: Real>(x: f64) -> R {
     let bits = x.to_bits();
     let mut exponent = (bits >> 52) as i32 - 1023;
     let mut m = f64::from_bits(bits & 0xF_FFFF_FFFF_FFFF | 0x3FF << 52);
-    // `m` lies between 0.7071 and 1.4142, so adding the exponent never nearly cancels the
-    // logarithm.
+    // `m` is made to lie between 0.7071 and 1.4142. Then the sum of the exponent and the logarithm
+    // of `m` is never close to 0, unless the exponent is 0.
     if m > 1.414 {
         (m, exponent) = (m / 2.0, exponent + 1);
     }
@@ -73,7 +74,7 @@ pub(super) fn lg2<R: Real>(x: f64) -> R {
     R::of(exponent.into()) + s * series * R::constant(TWO_BY_LN_2)
 }
 
-/// Returns the cosine if `cosine` is set, else the sine.
+/// Returns the cosine of `x` if `cosine` is set, else the sine.
 pub(super) fn sin_cos<R: Real>(x: f64, cosine: bool) -> R {
     let magnitude = x.abs();
     let (quarter, r) = if magnitude < QUARTER_PI {

@@ -40,7 +40,7 @@ impl Isa for Halu {
     }
 }
 
-/// Machine code: 128-bit words in order, valid instructions or not.
+/// Machine code: 128-bit words in order, each a valid instruction or not.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct HaluCode(pub Vec<u128>);
 

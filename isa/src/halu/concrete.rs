@@ -110,8 +110,8 @@ impl Domain for Concrete {
             FloatKind::Div => a / b,
             FloatKind::Sqrt => a.sqrt(),
         };
-        // The host's NaN payloads and rounding mode do not apply, so these cases use the
-        // step-by-step algorithm.
+        // The host rounds to nearest and has its own NaN payloads. For other rounding modes and for
+        // NaN, the software implementation computes the result.
         if op.rounding != Rounding::Nearest || result.is_nan() {
             return double_in_steps(self, op, operands);
         }

@@ -1,25 +1,26 @@
-//! Machine words of a kernel, decoded once.
+//! The instruction words of a kernel, each decoded once.
 
 use super::Inst;
 use super::fields::RZ;
 use crate::row::RegFile;
 
-/// A decoded machine word.
+/// A decoded instruction word.
 #[derive(Clone, Copy, Debug)]
 pub enum Word {
     /// A valid instruction.
     Inst(Inst),
-    /// A word that encodes no instruction.
+    /// A 128-bit word that is not a valid instruction.
     Undefined(u128),
 }
 
 impl Word {
-    /// Decodes a word.
+    /// Decodes an instruction word.
     pub fn decode(word: u128) -> Word {
         Inst::decode(word).map_or(Word::Undefined(word), Word::Inst)
     }
 
-    /// Returns one more than the highest general register that the instruction names.
+    /// Returns one more than the highest number of a general register that the instruction reads or
+    /// writes.
     pub fn gprs(&self) -> usize {
         let Word::Inst(inst) = self else { return 0 };
         let slots = inst.registers().iter().filter(|slot| slot.file == RegFile::Gpr);

@@ -1,6 +1,7 @@
-//! The bit fields of HALU words and the spellings of their values. The name of a field tells its
-//! position if several instructions use the position differently. Packed-half encodings follow seed
-//! 001, video encodings seeds 000, 002 and 003; the others are this project's own (`docs/isa`).
+//! The bit fields of HALU instruction words and the spellings of their values. If instructions use
+//! a bit position for different purposes, the name of its field is the position. Packed-half
+//! encodings follow seed 001, video encodings seeds 000, 002 and 003; this project defines the
+//! others (`docs/isa`).
 
 use crate::row::Modifier;
 use crate::word::Field;
@@ -11,7 +12,7 @@ const fn field(lo: u8, width: u8, name: &'static str) -> Field {
 
 /// Opcode.
 pub const OPTYPE: Field = field(0, 8, "optype");
-/// Source form: the kinds of the source operands.
+/// Kinds of the source operands and their positions.
 pub const STYPE: Field = field(8, 4, "stype");
 /// Guard predicate.
 pub const GUARD: Field = field(12, 3, "pg");
@@ -23,14 +24,13 @@ pub const RD: Field = field(16, 8, "rd");
 pub const URD: Field = field(16, 6, "urd");
 /// First source GPR.
 pub const RA: Field = field(24, 8, "ra");
-/// GPR in the second-source slot (bits 63:32).
+/// GPR in bits 63:32, which hold the second source of most instructions.
 pub const R32: Field = field(32, 8, "r32");
-/// UR in the second-source slot.
+/// UR in bits 63:32, which hold the second source of most instructions.
 pub const UR32: Field = field(32, 6, "ur32");
-/// 32-bit immediate in the second-source slot: a half pair, an f32, an integer or a branch
-/// distance.
+/// 32-bit immediate in bits 63:32: a half pair, an f32, an integer or a branch distance.
 pub const IMM32: Field = field(32, 32, "imm32");
-/// 16-bit immediate in the second-source slot.
+/// 16-bit immediate in bits 47:32.
 pub const IMM16: Field = field(32, 16, "imm16");
 /// Displacement of a memory address, in bytes.
 pub const IMM24: Field = field(40, 24, "imm24");
@@ -42,9 +42,9 @@ pub const CMEM_BANK: Field = field(48, 5, "bank");
 pub const AXIS: Field = field(32, 2, "axis");
 /// Special register, without its axis.
 pub const SREG: Field = field(34, 6, "sr");
-/// GPR at bit 40, next to that at bit 32.
+/// GPR at bit 40, next to a GPR at bit 32.
 pub const R40: Field = field(40, 8, "r40");
-/// GPR at bit 64, after the second-source slot.
+/// GPR at bit 64, above the source in bits 63:32.
 pub const R64: Field = field(64, 8, "r64");
 
 /// GPR at bit 72.
@@ -58,26 +58,26 @@ pub const RA_ABS: Field = field(73, 1, "ra.abs");
 pub const R64_NEG: Field = field(74, 1, "r64.neg");
 /// Takes the absolute value of the GPR at bit 64.
 pub const R64_ABS: Field = field(75, 1, "r64.abs");
-/// Negates the source in the second-source slot.
+/// Negates the source in bits 63:32.
 pub const SLOT_NEG: Field = field(96, 1, "slot.neg");
-/// Takes the absolute value of the source in the second-source slot.
+/// Takes the absolute value of the source in bits 63:32.
 pub const SLOT_ABS: Field = field(97, 1, "slot.abs");
 
 /// Flushes subnormals to zero.
 pub const FTZ: Field = field(76, 1, "ftz");
 /// Saturates the result to [+0, 1].
 pub const SAT: Field = field(77, 1, "sat");
-/// Function of MUFU. Overlaps FTZ and SAT, which MUFU lacks.
+/// Function of MUFU. Overlaps FTZ and SAT, which are no fields of MUFU.
 pub const MUFU: Field = field(74, 4, "mufu");
 /// Rounding mode.
 pub const RND: Field = field(78, 2, "rnd");
-/// Rounding mode of I2F, where SIGN takes the position of RND.
+/// Rounding mode of I2F. The bits of RND hold SIGN in this instruction.
 pub const INT_RND: Field = field(80, 2, "rnd");
 /// Half selector of `ra`.
 pub const RA_HALF: Field = field(80, 2, "ra.hsel2");
-/// Half selector of the second source, whichever slot holds that source.
+/// Half selector of the second source, which is in bits 63:32 or at bit 64.
 pub const B_HALF: Field = field(82, 2, "b.hsel2");
-/// Half selector of the third source, whichever slot holds that source.
+/// Half selector of the third source, which is in bits 63:32 or at bit 64.
 pub const C_HALF: Field = field(84, 2, "c.hsel2");
 /// Propagates NaN in minimum and maximum.
 pub const NAN: Field = field(84, 1, "nan");
@@ -87,11 +87,11 @@ pub const LOP: Field = field(84, 2, "lop");
 pub const CMP: Field = field(86, 4, "cmp");
 /// Register value that represents true.
 pub const BVAL: Field = field(90, 1, "bval");
-/// Replaces negative results by +0.
+/// Replaces results less than zero by +0.
 pub const RELU: Field = field(92, 1, "relu");
-/// Widens lane 0 of HADD2's result to f32. Overlaps RELU, which HADD2 lacks.
+/// Widens lane 0 of the result of HADD2 to f32. Overlaps RELU, which is no field of HADD2.
 pub const F32: Field = field(92, 1, "f32");
-/// Half format.
+/// Format of both halves: f16 or bf16.
 pub const HFMT: Field = field(94, 1, "hfmt_v2");
 /// Source predicate.
 pub const PP: Field = field(98, 3, "pp");
@@ -116,32 +116,33 @@ pub const DTYPE: Field = field(72, 1, "dtype");
 pub const ATYPE: Field = field(73, 1, "atype");
 /// Video: signedness of Vb.
 pub const BTYPE: Field = field(74, 1, "btype");
-/// Video: accumulates the result instead of merging its lanes into the third operand.
+/// Video: adds the lane results to the third operand instead of replacing its lanes.
 pub const VADD: Field = field(76, 1, "add");
 /// Video: saturates to the range of `dtype`.
 pub const VSAT: Field = field(77, 1, "sat");
-/// Video, four lanes: source elements of Va, 3 bits per lane.
+/// Video, four lanes: numbers of the elements that the lanes of Va read, 3 bits per lane.
 pub const ASEL4: Field = field(80, 12, "asel");
-/// Video, four lanes: source elements of Vb, 3 bits per lane.
+/// Video, four lanes: numbers of the elements that the lanes of Vb read, 3 bits per lane.
 pub const BSEL4: Field = field(92, 12, "bsel");
 /// Video, four lanes: write mask of the destination lanes.
 pub const MASK4: Field = field(104, 4, "mask");
-/// Video, two lanes: source elements of Va, 2 bits per lane.
+/// Video, two lanes: numbers of the elements that the lanes of Va read, 2 bits per lane.
 pub const ASEL2: Field = field(80, 4, "asel");
-/// Video, two lanes: source elements of Vb, 2 bits per lane.
+/// Video, two lanes: numbers of the elements that the lanes of Vb read, 2 bits per lane.
 pub const BSEL2: Field = field(92, 4, "bsel");
 /// Video, two lanes: write mask of the destination lanes.
 pub const MASK2: Field = field(104, 2, "mask");
 
-/// Extended IADD3: a negated source is complemented, and the carry predicate is added.
+/// Extended IADD3: a source with a minus sign is complemented instead of negated, and the carry
+/// predicate is added.
 pub const X: Field = field(76, 1, "x");
-/// Extended ISETP: if the operands are equal, the second source predicate decides.
+/// Extended ISETP: if the operands are equal, the result is the second source predicate.
 pub const EX: Field = field(76, 1, "ex");
-/// Selects the high word of SHF's shifted pair.
+/// SHF: returns the high word of the shifted 64-bit pair instead of the low word.
 pub const HI: Field = field(76, 1, "hi");
 /// Direction of SHF.
 pub const DIR: Field = field(77, 1, "dir");
-/// Selects the upper two bytes as operands of IDP.2A.
+/// IDP.2A: multiplies by the upper two bytes of `rb` instead of the lower two.
 pub const UPPER: Field = field(76, 1, "hi");
 /// Signedness of an integer operation.
 pub const SIGN: Field = field(78, 1, "sign");
@@ -168,13 +169,13 @@ pub const SCOPE: Field = field(89, 2, "scope");
 pub const SC: Field = field(86, 1, "sc");
 /// Shuffle mode of SHFL.
 pub const SHFL_MODE: Field = field(80, 2, "mode");
-/// Lane number or lane distance of SHFL.
+/// Lane number, distance or lane mask of SHFL, depending on its mode.
 pub const SHFL_BY: Field = field(64, 5, "by");
-/// Segment of SHFL: the range of lanes within which it shuffles.
+/// Segment of SHFL: the range of lanes in which items exchange values.
 pub const SHFL_SEGMENT: Field = field(82, 13, "segment");
 /// Mode of VOTE.
 pub const VOTE: Field = field(80, 2, "vote");
-/// Reduction of BAR.RED.
+/// BAR.RED: the reduction of the items' predicates, AND or OR.
 pub const BAR_REDUCTION: Field = field(80, 1, "red");
 /// Selects MATCH.ALL instead of MATCH.ANY.
 pub const MATCH: Field = field(80, 1, "match");
@@ -183,8 +184,8 @@ pub const REDUX: Field = field(80, 3, "redux");
 /// Allows the items of a warp to reach the barrier at different BAR instructions.
 pub const UNALIGNED: Field = field(92, 1, "unaligned");
 
-/// `$sched $req` of the seeds' syntax. The seeds give no position for them, so the field is
-/// reserved and must be 0.
+/// `$sched $req` of the syntax in the reference listings. The listings give no bit positions, so
+/// the field is reserved and must be 0.
 pub const SCHED_REQ: Field = field(112, 16, "sched, req");
 
 const fn modifier(field: Field, choices: &'static [(&'static str, u64)], default: Option<u64>) -> Modifier {
@@ -233,11 +234,11 @@ pub const M_CMP: Modifier = modifier(
     ],
     None,
 );
-/// The six integer comparisons, with the codes of the floating-point ones.
+/// The six integer comparisons. Their codes equal those of the floating-point comparisons.
 pub const M_ICMP: Modifier = modifier(ICMP, &[("LT", 1), ("EQ", 2), ("LE", 3), ("GT", 4), ("NE", 5), ("GE", 6)], None);
 /// `.AND`, `.OR` or `.XOR` with the predicate source.
 pub const M_LOP: Modifier = modifier(LOP, &[("AND", 0), ("OR", 1), ("XOR", 2)], None);
-/// Value of true: all ones (`.BM`) or 1.0 (`.BF`).
+/// Register value that represents true: all ones (`.BM`) or 1.0 (`.BF`).
 pub const M_BVAL: Modifier = modifier(BVAL, &[("BM", 0), ("BF", 1)], Some(0));
 /// `.U32` or `.S32`.
 pub const M_SIGN: Modifier = modifier(SIGN, &[("U32", 0), ("S32", 1)], None);
@@ -249,15 +250,15 @@ pub const M_EX: Modifier = modifier(EX, &[("EX", 1)], Some(0));
 pub const M_DIR: Modifier = modifier(DIR, &[("L", 0), ("R", 1)], None);
 /// `.HI` of SHF.
 pub const M_HI: Modifier = modifier(HI, &[("HI", 1)], Some(0));
-/// Video signedness of the destination.
+/// Video: signedness of the destination.
 pub const M_DTYPE: Modifier = modifier(DTYPE, &[("u32", 0), ("s32", 1)], None);
-/// Video signedness of Va.
+/// Video: signedness of Va.
 pub const M_ATYPE: Modifier = modifier(ATYPE, &[("u32", 0), ("s32", 1)], None);
-/// Video signedness of Vb.
+/// Video: signedness of Vb.
 pub const M_BTYPE: Modifier = modifier(BTYPE, &[("u32", 0), ("s32", 1)], None);
-/// `.sat`.
+/// `.sat` of a video instruction.
 pub const M_VSAT: Modifier = modifier(VSAT, &[("sat", 1)], Some(0));
-/// `.add`.
+/// `.add` of a video instruction.
 pub const M_VADD: Modifier = modifier(VADD, &[("add", 1)], Some(0));
 /// Signedness of the elements of `ra` in IDP.4A.
 pub const M_BYTES_A: Modifier = modifier(ATYPE, &[("U8", 0), ("S8", 1)], None);
@@ -283,9 +284,9 @@ pub const M_ATOM: Modifier = modifier(
     &[("ADD", 0), ("MIN", 1), ("MAX", 2), ("INC", 3), ("DEC", 4), ("AND", 5), ("OR", 6), ("XOR", 7), ("EXCH", 8)],
     None,
 );
-/// `.S32` of an atomic operation.
+/// Signedness of a 32-bit atomic operation: `.S32`, or unsigned by default.
 pub const M_ATOM_SIGN: Modifier = modifier(ATOM_SIGN, &[("U32", 0), ("S32", 1)], Some(0));
-/// `.S64` of an atomic operation.
+/// Signedness of a 64-bit atomic operation: `.S64`, or unsigned by default.
 pub const M_ATOM_SIGN_64: Modifier = modifier(ATOM_SIGN, &[("U64", 0), ("S64", 1)], Some(0));
 /// Memory ordering of an atomic operation.
 pub const M_ATOM_ORDER: Modifier = modifier(ORDER, &[("ACQUIRE", 2), ("RELEASE", 3), ("ACQ_REL", 4)], Some(0));
@@ -293,7 +294,7 @@ pub const M_ATOM_ORDER: Modifier = modifier(ORDER, &[("ACQUIRE", 2), ("RELEASE",
 pub const M_LOAD_ORDER: Modifier = modifier(ORDER, &[("STRONG", 1), ("ACQUIRE", 2)], Some(0));
 /// Memory ordering of a store: weak by default, strong or release.
 pub const M_STORE_ORDER: Modifier = modifier(ORDER, &[("STRONG", 1), ("RELEASE", 3)], Some(0));
-/// Scope of an access: the launch (GPU), the group (CTA) or the system (SYS).
+/// Scope of an access: device (GPU), group (CTA) or system (SYS).
 pub const M_SCOPE: Modifier = modifier(SCOPE, &[("GPU", 0), ("CTA", 1), ("SYS", 2)], Some(0));
 /// `.SC` of MEMBAR.
 pub const M_SC: Modifier = modifier(SC, &[("SC", 1)], Some(0));
@@ -308,19 +309,19 @@ pub const M_MATCH: Modifier = modifier(MATCH, &[("ANY", 0), ("ALL", 1)], None);
 /// Reductions of REDUX.
 pub const M_REDUX: Modifier =
     modifier(REDUX, &[("SUM", 0), ("MIN", 1), ("MAX", 2), ("AND", 3), ("OR", 4), ("XOR", 5)], None);
-/// `.S32` of REDUX.
+/// Signedness of REDUX: `.S32`, or unsigned by default.
 pub const M_REDUX_SIGN: Modifier = modifier(SIGN, &[("U32", 0), ("S32", 1)], Some(0));
 /// `.UNALIGNED` of BAR.
 pub const M_UNALIGNED: Modifier = modifier(UNALIGNED, &[("UNALIGNED", 1)], Some(0));
 
-/// Returns the half selector of a packed source in the given field.
+/// Returns the modifier that selects the halves of a packed source, encoded in the given field.
 pub const fn half_select(field: Field) -> Modifier {
     modifier(field, &[("H1_H0", 0), ("H0_H0", 2), ("H1_H1", 3)], Some(0))
 }
 
-/// RZ: reads as 0.
+/// Number of RZ, the GPR that always holds 0.
 pub const RZ: u8 = 255;
-/// URZ: reads as 0.
+/// Number of URZ, the uniform register that always holds 0.
 pub const URZ: u8 = 63;
-/// PT: reads as true.
+/// Number of PT, the predicate that is always true.
 pub const PT: u8 = 7;

@@ -36,12 +36,13 @@ macro_rules! define {
 
 opcodes::opcodes!(define);
 
-/// Data derived from a row, precomputed because encoding and decoding need it for every word.
+/// Data derived from a row. It is computed once, because encoding and decoding need it for every
+/// instruction word.
 struct Derived {
     template: u128,
     named: u128,
     registers: Vec<RegSlot>,
-    /// The constraints that some word may violate.
+    /// The constraints of the row that an instruction word may violate.
     checks: Vec<Constraint>,
     target: Option<Field>,
     has_all_preds: bool,
@@ -62,7 +63,8 @@ static DERIVED: LazyLock<Vec<Derived>> = LazyLock::new(|| {
     Opcode::ALL.iter().map(derive).collect()
 });
 
-/// The opcode of each combination of STYPE and OPTYPE.
+/// The opcode of each combination of STYPE and OPTYPE. The index is the low 12 bits of the
+/// instruction word.
 static DECODE: LazyLock<Box<[Option<Opcode>; 1 << 12]>> = LazyLock::new(|| {
     let mut table = Box::new([None; 1 << 12]);
     for &op in Opcode::ALL {
@@ -71,7 +73,7 @@ static DECODE: LazyLock<Box<[Option<Opcode>; 1 << 12]>> = LazyLock::new(|| {
     table
 });
 
-/// Returns the low 12 bits of a word, which hold OPTYPE and STYPE.
+/// Returns the low 12 bits of an instruction word, which hold OPTYPE and STYPE.
 const fn decode_index(word: u128) -> usize {
     (word & (OPTYPE.mask() | STYPE.mask())) as usize
 }
@@ -81,14 +83,14 @@ impl Opcode {
         &DERIVED[self as usize]
     }
 
-    /// Returns the row's register slots, the guard first. Equals [`Row::registers`], but
-    /// precomputed.
+    /// Returns the register operands of the row, the guard first. The result equals
+    /// [`Row::registers`], but is computed only once.
     pub fn registers(self) -> &'static [RegSlot] {
         &self.derived().registers
     }
 
-    /// Returns the field of a branch's distance, which is signed and in words from the branch
-    /// itself. Returns `None` for other instructions.
+    /// Returns the field with the distance of a branch. The distance is signed and counts
+    /// instruction words from the branch itself. Returns `None` for other instructions.
     pub fn target(self) -> Option<Field> {
         self.derived().target
     }
@@ -98,14 +100,15 @@ impl Opcode {
         self.derived().has_all_preds
     }
 
-    /// Returns the opcode that a word's OPTYPE and STYPE encode. The other bits are not checked.
+    /// Returns the opcode that the OPTYPE and STYPE of an instruction word encode. The other bits
+    /// are not checked.
     pub fn of_word(word: u128) -> Option<Opcode> {
         DECODE[decode_index(word)]
     }
 }
 
-/// An instruction: a word together with its opcode. Setting fields may make the word invalid;
-/// [`Inst::validate`] checks it. Only a valid word decodes again.
+/// An instruction: an instruction word together with its opcode. Setting fields may make the word
+/// invalid; [`Inst::validate`] checks the word. [`Inst::decode`] accepts only a valid word.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Inst {
     opcode: Opcode,
@@ -184,7 +187,7 @@ impl Inst {
         self.get(GUARD) == u64::from(PT) && self.get(GUARD_NOT) == 0
     }
 
-    /// Returns the register slots, the guard first.
+    /// Returns the register operands of the row, the guard first.
     pub fn registers(&self) -> &'static [RegSlot] {
         self.opcode.registers()
     }

@@ -1,11 +1,11 @@
-//! Instruction templates with placeholders, through which the IR's intrinsics can use any computing
-//! instruction of this target.
+//! Instruction templates with placeholders. Intrinsics of the IR can use every computing
+//! instruction of HALU through a template.
 //!
-//! A template is a line of assembly in which `$d` stands for the result's register and `$0`, `$1`,
-//! ... for those of the operands. Registers other than RZ, URZ and PT cannot be named, because
-//! their contents are unknown. Constant memory gives access to parameters only: `c[$1]` is the
-//! constant of operand 1, which must be a parameter. Memory accesses and control flow are not
-//! allowed.
+//! A template is a line of assembly in which `$d` stands for the register of the result, and `$0`,
+//! `$1`, ... for the registers of the operands. Registers other than RZ, URZ and PT cannot be
+//! named, because their contents are unknown. Constant memory gives access to parameters only:
+//! `c[$1]` is the constant of operand 1, which must be a parameter. Memory accesses and control
+//! flow are not allowed.
 
 use std::fmt::Write;
 
@@ -18,7 +18,7 @@ use crate::word::Field;
 
 const WORD: Value = Value { file: RegFile::Gpr, span: 1 };
 
-/// The value that a register slot stands for.
+/// The value for which a register operand of a template stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Placeholder {
     /// `$d`.
@@ -27,7 +27,7 @@ pub enum Placeholder {
     Operand(u8),
 }
 
-/// The location of a template's value: a register file and a number of registers.
+/// The register file of a value, and the number of registers that the value occupies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Value {
     /// GPR or predicate.
@@ -41,28 +41,29 @@ pub struct Value {
 pub struct Template {
     /// The instruction, with RZ or PT in place of the placeholders.
     pub inst: Inst,
-    /// The slots that stand for values, in the order of the row.
+    /// The register operands that stand for values, in the order of the row.
     pub slots: Vec<(RegSlot, Placeholder)>,
-    /// The field of a constant's offset in bank 0 and the operand that it stands for, if the
-    /// template uses a parameter.
+    /// The field with the offset of a constant in bank 0, and the number of the operand for which
+    /// the constant stands. `None` if the template uses no parameter.
     pub constant: Option<(Field, u8)>,
 }
 
-/// The reason why a text is no valid template for these values.
+/// The reason why a text is not a valid template for the given values.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum TemplateError {
-    /// `$` followed by something other than `d` or an operand's number.
+    /// `$` followed by something other than `d` or an operand's number. The number is the number of
+    /// operands.
     #[error("`${0}` is not a valid placeholder: use `$d` for the result and `$0` to `${last}` for the operands", last = .1.saturating_sub(1))]
     Placeholder(String, usize),
     /// An explicit register name.
     #[error("register `{0}` is not allowed: use `$d`, `$0`, `$1`, ...")]
     Register(String),
-    /// More operands than the registers of a template can represent.
+    /// More operands than a template supports.
     #[error("an instruction cannot take {0} operands")]
     TooMany(usize),
-    /// The text is no valid instruction. The column numbers refer to the text with the placeholders
-    /// replaced.
+    /// The text is no valid instruction. The column numbers refer to the text after the
+    /// placeholders were replaced by registers.
     #[error("{0}")]
     Asm(AsmError),
     /// An instruction that accesses memory or changes control flow.
@@ -71,19 +72,20 @@ pub enum TemplateError {
     /// A guarded instruction, which might not execute.
     #[error("an intrinsic cannot have a guard: without execution there is no result")]
     Guarded,
-    /// A placeholder in place of a register of another kind or width.
+    /// A placeholder whose value is in another register file, or has another number of registers,
+    /// than the instruction needs.
     #[error("{0} has the wrong kind or width for this operand")]
     Kind(String),
-    /// A constant with an explicit address.
+    /// An access to constant memory whose address is not the placeholder of a parameter.
     #[error("constant addresses are not allowed in `c[...]`: use `c[$0]` for a 32-bit parameter")]
     Constant,
-    /// An unused result or operand.
+    /// A result that is not written or an operand that is not read.
     #[error("{0}")]
     Unused(String),
 }
 
-/// Distance between the placeholder registers, so that each may be a quad. Also the distance
-/// between constants in bytes.
+/// Distance between the register numbers that replace the placeholders, so that each value may be a
+/// quad. Also the distance in bytes between the constants that replace placeholders.
 const APART: u8 = 4;
 
 fn name(placeholder: Placeholder) -> String {
@@ -170,7 +172,7 @@ impl Template {
     }
 }
 
-/// Replaces the placeholders in the text by registers.
+/// Returns the text with registers and constants in place of the placeholders.
 fn replace(text: &str, result: Value, operands: &[Value]) -> Result<String, TemplateError> {
     let mut line = String::with_capacity(text.len() + 8);
     let mut rest = text;

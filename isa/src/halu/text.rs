@@ -40,8 +40,8 @@ fn relative(out: &mut dyn Write, distance: i64) -> fmt::Result {
     write!(out, ".{distance:+}")
 }
 
-/// Writes any word as its instruction, or as `.word` with hexadecimal digits if the word is no
-/// instruction.
+/// Writes a 128-bit word as assembly text: the instruction, or `.word` with hexadecimal digits if
+/// the word is no valid instruction.
 fn print_word(out: &mut dyn Write, word: u128, target: &dyn Fn(&mut dyn Write, i64) -> fmt::Result) -> fmt::Result {
     match Inst::decode(word) {
         Some(inst) => printer::print(out, inst.row(), word, target),
@@ -49,7 +49,7 @@ fn print_word(out: &mut dyn Write, word: u128, target: &dyn Fn(&mut dyn Write, i
     }
 }
 
-/// Disassembles any word to a line that assembles to the same word.
+/// Disassembles any 128-bit word to a line of assembly. The line assembles to the same word.
 pub fn word_text(word: u128) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
@@ -57,8 +57,8 @@ pub fn word_text(word: u128) -> String {
     text
 }
 
-/// Assembles one line with one word: an instruction with branch targets as `.+N`, or `.word` and a
-/// number.
+/// Assembles one line to a 128-bit word. The line is an instruction with branch targets as `.+N`,
+/// or `.word` and a number.
 pub fn read_word(line: &str) -> Result<u128, AsmError> {
     let Line { label, code } = Line::parse(line, Syntax::Halu)?;
     if let Some(label) = label {
@@ -97,14 +97,15 @@ fn code_word(code: &LineBody<'_>, place: Position<'_>) -> Result<u128, AsmError>
 /// An assembled program.
 pub type Program = program::Program<u128>;
 
-/// Assembles a text with at most one label and one word per line. A word is an instruction or
-/// `.word 0x...`; `//` begins a comment and `;` may end a line. Returns the errors of all lines.
+/// Assembles a text in which each line has at most one label and one instruction. `.word 0x...` may
+/// stand in place of an instruction. `//` begins a comment, and `;` may end a line. Returns the
+/// program or the errors of all lines.
 pub fn assemble(text: &str) -> Result<Program, Vec<AsmError>> {
     program::assemble(text, Syntax::Halu, |code, at, label| code_word(code, Position { base: at, label }))
 }
 
-/// Disassembles a program, one line per word, with labels at the branch targets. [`assemble`]
-/// returns the same words.
+/// Disassembles a program, one line per instruction word, with labels at the branch targets.
+/// [`assemble`] converts the returned text to the same words.
 pub fn disassemble(words: &[u128]) -> String {
     let target = |at: usize, word: u128| {
         let inst = Inst::decode(word).filter(|i| i.opcode() == Opcode::BRA)?;

@@ -3,18 +3,19 @@
 
 use super::{Loc, RecordError};
 
-/// A source-level access that a wider load or store includes. If the wide access fails, the trap is
-/// reported for the first part that would have failed on its own.
+/// A source-level access that a wider load or store includes. If the wide access fails, the trap
+/// names the first partial access that would have failed as an access of its own size.
 ///
-/// Record: the address of the instruction word, 32 bits; offset and size, 16 bits each; the
-/// [`Loc`]. The parts of a word are in source order.
+/// The record holds the address of the instruction word in 32 bits, the offset and the size in 16
+/// bits each, and the [`Loc`]. The partial accesses of an instruction are in source order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PartialAccess {
-    /// The address of the instruction word. Before emission, the index of the instruction.
+    /// The address of the instruction word. Before the machine code is emitted, the index of the
+    /// instruction in the machine IR.
     pub word: u32,
-    /// Offset of the part in bytes from the start of the wide access.
+    /// Offset in bytes of the partial access from the start of the wide access.
     pub offset: u16,
-    /// Size in bytes, a power of two.
+    /// Size of the partial access in bytes, a power of two.
     pub bytes: u16,
     /// Source location of the access.
     pub loc: Loc,
@@ -36,7 +37,8 @@ impl PartialAccess {
     /// Decodes a record.
     ///
     /// # Errors
-    /// The size is not a power of two, or the part reaches past [`Part::MAX_ACCESS_BYTES`].
+    /// The size is not a power of two, or the end of the partial access exceeds
+    /// [`PartialAccess::MAX_ACCESS_BYTES`].
     pub fn from_bytes(bytes: [u8; PartialAccess::BYTES]) -> Result<PartialAccess, RecordError> {
         let all = u128::from_le_bytes(bytes);
         let loc = Loc::from_bytes(((all >> 64) as u64).to_le_bytes());
@@ -48,8 +50,8 @@ impl PartialAccess {
         Ok(part)
     }
 
-    /// Returns the parts of an instruction word. `parts` holds all parts of the kernel, sorted by
-    /// word.
+    /// Returns the partial accesses of an instruction word. `parts` holds all partial accesses of
+    /// the kernel, sorted by the address of the instruction word.
     pub fn of_word(parts: &[PartialAccess], word: u32) -> &[PartialAccess] {
         let start = parts.partition_point(|part| part.word < word);
         let rest = parts.get(start..).unwrap_or(&[]);

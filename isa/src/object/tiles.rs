@@ -1,14 +1,15 @@
 //! The record of a kernel's tiles.
 //!
 //! The record has these fields in order. A number has 32 bits unless another size is given. An
-//! optional number that is absent is all ones.
+//! absent optional number is encoded as `u32::MAX`.
 //!
-//! * Tiles: the number of items in a group; the optional address of the group branch; the size of
-//!   the image and its bytes; the number of streams and the streams.
+//! * Tiles: the number of items in a group; the optional address of the branch that ends a group;
+//!   the size of the image and its bytes; the number of streams and the streams.
 //! * Stream: the optional buffer; a byte of flags (bit 0 written, bit 1 uniform, the other bits 0
-//!   for elements, 4 for a whole buffer, 8 for offsets); for offsets the window; the bytes of an
-//!   access; the alignment; the scale and the index, which are affine sums; the offset; the
-//!   optional guard; the word of the site; the number of steps and the steps.
+//!   for elements, 4 for a whole buffer, 8 for offsets); for offsets the number of the window; the
+//!   size of an access in bytes; the alignment; the scale and the index, which are affine sums; the
+//!   offset; the optional guard; the address of the instruction word of the access; the number of
+//!   loops and a step for each loop.
 //! * Step: the loop's number; the trip count; the stride, which is an affine sum. The trip count is
 //!   a byte and a value: 0 and a constant, or 1 (unsigned) or 2 (signed), an affine sum and a lower
 //!   bound.
@@ -19,7 +20,7 @@
 use super::{Fields, RecordError, put_u32};
 use crate::stream::{AccessSite, Affine, AffineVariable, Step, Stream, StreamContents, Tiles, TripCount};
 
-/// Encodes an absent optional number.
+/// Encoding of an absent optional number.
 const ABSENT: u32 = u32::MAX;
 
 const WRITTEN: u8 = 1;
@@ -150,8 +151,8 @@ impl Fields<'_> {
         self.u32().map(|number| Some(number).filter(|&number| number != ABSENT))
     }
 
-    /// Decodes a count and that many records. The list is not preallocated, because the count of a
-    /// malformed record may exceed the bytes that follow.
+    /// Decodes a list: the number of records, and the records. The list is not preallocated,
+    /// because the count of a malformed record may exceed the bytes that follow.
     fn list<T>(&mut self, mut record: impl FnMut(&mut Self) -> Result<T, RecordError>) -> Result<Vec<T>, RecordError> {
         let count = self.u32()?;
         let mut list = Vec::new();
@@ -181,8 +182,8 @@ mod tests {
         info.tiles.as_mut().unwrap()
     }
 
-    /// Parameters `n: i32, x: in i8x4, y: out i32, w: i8x16`, with a loop, guards and a uniform
-    /// stream.
+    /// Returns the description of a kernel with the parameters `n: i32, x: in i8x4, y: out i32, w:
+    /// i8x16`, a loop, guards and a uniform stream.
     fn info() -> KernelInfo {
         let elem = |name| Type::from_name(name).unwrap();
         let param = |name: &str, kind| Param { name: name.into(), kind };
@@ -343,7 +344,8 @@ mod tests {
         assert_eq!(read(&wide), Err(RecordError::Tiles(TilesError::Regions { regions: 5, most: 4 })));
     }
 
-    /// Returns `info()` with a window over the first buffer, and loads from the window.
+    /// Returns `info()` with two more streams: a window over the first buffer, and loads at offsets
+    /// in that window.
     fn with_window() -> KernelInfo {
         let mut info = info();
         let streams = &mut tiles(&mut info).streams;
@@ -399,8 +401,8 @@ mod tests {
             bytes[at + offset..at + offset + value.len()].copy_from_slice(value);
             KernelInfo::from_bytes(vp1::TARGET, &bytes)
         };
-        // The offsets below: 8 image size, 60 number of streams, 64 buffer of the first stream, 68
-        // its flags.
+        // Offsets in the record: 8 is the image size, 60 the number of streams, 64 the buffer of
+        // the first stream, and 68 its flags.
         let huge = u32::MAX.to_le_bytes();
         assert_eq!(with(8, &huge), Err(RecordError::Truncated(bytes.len())));
         assert!(with(60, &huge).is_err());

@@ -1,9 +1,9 @@
-//! Checks of a word whose fixed bits match a row.
+//! Checks of an instruction word whose fixed bits match a row.
 
 use super::{EncodeError, Modifier};
 use crate::word::Field;
 
-/// A constraint on the words of a row.
+/// A constraint on the instruction words of a row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Constraint {
     /// The field holds one of the modifier's values.
@@ -12,15 +12,15 @@ pub(crate) enum Constraint {
     Offset { field: Field, align: u8 },
     /// The field is not 0.
     Mask(Field),
-    /// The field is the first of `span` registers, or `end`. The first number is a multiple of
-    /// `span`, and all numbers are below `end`.
+    /// The field holds the number of the first of `span` registers, or `end`. The first number is a
+    /// multiple of `span`, and all numbers are below `end`.
     Span { field: Field, span: u8, end: u64 },
     /// The field, at most six bits wide, holds a value whose bit is set in `values`.
     Among { field: Field, values: u64 },
 }
 
 impl Constraint {
-    /// Checks a word against the constraint.
+    /// Checks an instruction word against the constraint.
     pub(crate) fn check(&self, word: u128) -> Result<(), EncodeError> {
         match *self {
             Constraint::Value(modifier) => {
@@ -44,7 +44,8 @@ impl Constraint {
         }
     }
 
-    /// Precomputes the constraint for repeated use: the values of a narrow field become a bit set.
+    /// Returns an equivalent constraint that is faster to check: the valid values of a field of at
+    /// most six bits become a bit set.
     pub(crate) fn precompute(self) -> Constraint {
         match self {
             Constraint::Value(modifier) if modifier.field.max() < u64::BITS.into() => {
@@ -58,11 +59,11 @@ impl Constraint {
         }
     }
 
-    /// Returns `true` if some word may violate the constraint.
+    /// Returns `true` if some instruction word may violate the constraint.
     pub(crate) fn can_fail(&self) -> bool {
         match self {
-            // A field wider than eight bits counts as one that can fail; enumerating its values is
-            // too slow.
+            // The function returns `true` for a field of more than eight bits, because testing all
+            // its values is too slow.
             Constraint::Value(modifier) => {
                 modifier.field.width > 8 || (0..=modifier.field.max()).any(|value| !modifier.admits(value))
             }

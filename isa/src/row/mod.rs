@@ -59,10 +59,10 @@ pub enum FieldTest {
     Same(Field),
 }
 
-/// A forbidden combination of field values: the word is invalid if all tests hold.
+/// A forbidden combination of field values: the instruction word is invalid if all tests hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct InvalidCombination {
-    /// The tests. An error points at the first of the tested fields that the text gives.
+    /// The tests. An error points at the first of the tested fields that the text sets.
     pub all: &'static [(Field, FieldTest)],
     /// The error message.
     pub why: &'static str,
@@ -74,17 +74,17 @@ pub struct InvalidCombination {
 pub struct Guard {
     /// Predicate number; PT is always true.
     pub pred: Field,
-    /// Negation: the instruction executes if the predicate is false.
+    /// Negation of the predicate: the instruction executes if the predicate is false.
     pub not: Field,
 }
 
-/// An alternative spelling of an instruction or of a special case.
+/// An alternative spelling of an instruction, or of an instruction with certain field values.
 #[derive(Clone, Copy, Debug)]
 pub struct Alias {
     /// The alias's mnemonic.
     pub mnemonic: &'static str,
-    /// The field values that the alias implies. A word with these values is printed as the alias.
-    /// An alias without values is accepted as input but never printed.
+    /// The field values that the alias implies. The printer uses the alias for an instruction word
+    /// with these values. An alias without values is accepted as input but never printed.
     pub when: &'static [(Field, u64)],
     /// Operands, in the order of the assembly text.
     pub operands: &'static [Operand],
@@ -103,7 +103,7 @@ pub struct Row {
     pub guard: Option<Guard>,
     /// The field values that identify the instruction.
     pub fixed: &'static [(Field, u64)],
-    /// Alternative values of the last fixed field that encode the same instruction.
+    /// Alternative values of the last field in `fixed` that encode the same instruction.
     pub twins: &'static [u64],
     /// Modifiers, in the order in which they are printed.
     pub modifiers: &'static [Modifier],
@@ -111,11 +111,12 @@ pub struct Row {
     pub order: ModifierOrder,
     /// Operands, in the order of the assembly text.
     pub operands: &'static [Operand],
-    /// Fields that overlap others; a shared bit has both meanings.
+    /// Fields that share bits with other fields. Each shared bit has the meanings of both fields.
     pub overlaps: &'static [Field],
     /// Alternative spellings of the instruction.
     pub aliases: &'static [Alias],
-    /// Default values that differ from the usual ones (constant registers, PT, 0).
+    /// Default values of fields. A field that is not listed has the usual default: the constant
+    /// register, PT or 0.
     pub defaults: &'static [(Field, u64)],
     /// Invalid combinations of field values.
     pub forbids: &'static [InvalidCombination],
@@ -127,14 +128,14 @@ pub struct Row {
     pub examples: &'static [&'static str],
 }
 
-/// The reason why a word is not a valid instruction of its row.
+/// The reason why an instruction word is not a valid instruction of its row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum EncodeError {
     /// A bit outside all fields is set.
     #[error("bit {0} is reserved and must be 0")]
     Reserved(u8),
-    /// A field holds an undefined value.
+    /// A field holds a value that has no meaning.
     #[error("{} has the invalid value {value}", field.name)]
     Value {
         /// The field.
@@ -145,8 +146,8 @@ pub enum EncodeError {
     /// A mask selects no lane.
     #[error("{} selects no lane", .0.name)]
     EmptyMask(Field),
-    /// The first of several registers is not a multiple of their number, or the range includes the
-    /// constant register.
+    /// The first register of a range is not a multiple of the number of registers, or the range
+    /// includes the constant register.
     #[error("{} is the first of {span} registers: it must be a multiple of {span}, all of them below the constant register", field.name)]
     Misaligned {
         /// The register field.
@@ -179,8 +180,9 @@ impl Row {
             .chain(self.operands.iter().flat_map(Operand::fields))
     }
 
-    /// Returns mask and value pairs that identify the instruction: one pair for the fixed bits and
-    /// one for each twin.
+    /// Returns pairs of a mask and a value. An instruction word belongs to the row if its masked
+    /// bits equal the value of one pair. There is one pair for the fixed fields and one for each
+    /// value in `twins`.
     pub fn patterns(&self) -> impl Iterator<Item = (u128, u128)> {
         let set =
             |(mask, word): (u128, u128), &(field, value): &(Field, u64)| (mask | field.mask(), field.set(word, value));
@@ -190,14 +192,14 @@ impl Row {
         std::iter::once(first).chain(self.twins.iter().filter_map(twin))
     }
 
-    /// Returns every register slot of the row, the guard first.
+    /// Returns every register operand of the row, the guard first.
     pub fn registers(&self) -> impl Iterator<Item = RegSlot> {
         let guard = self.guard.map(|g| RegSlot { field: g.pred, file: RegFile::Pred, role: OperandRole::Use, span: 1 });
         guard.into_iter().chain(self.operands.iter().flat_map(Operand::registers))
     }
 
-    /// Returns the default word of the instruction: fixed bits, constant registers, default
-    /// modifiers.
+    /// Returns the instruction word with the fixed bits of the row and the defaults of all other
+    /// fields: constant registers, default modifiers, and 0.
     pub fn template(&self) -> u128 {
         let mut word = 0;
         for slot in self.registers() {
@@ -227,7 +229,8 @@ impl Row {
         word
     }
 
-    /// Returns the constraints on a word of the row, in the order in which errors are reported.
+    /// Returns the constraints on the instruction words of the row, in the order in which errors
+    /// are reported.
     pub(crate) fn checks(&self) -> impl Iterator<Item = Constraint> {
         let of_operand = |op: &'static Operand| {
             let kind = match op.kind {
@@ -250,13 +253,13 @@ impl Row {
     }
 
     /// Checks that `word` is a valid instruction of the row. `word` must match the row's fixed
-    /// bits; `named` is the union of the row's fields.
+    /// bits; `named` is the mask of all bits that belong to a field of the row.
     pub fn validate(&self, word: u128, named: u128) -> Result<(), EncodeError> {
         self.validate_by(self.checks(), word, named)
     }
 
-    /// Checks a word as [`Row::validate`] does, with only those constraints of the row that can
-    /// fail.
+    /// Checks an instruction word like [`Row::validate`]. `checks` holds those constraints of the
+    /// row that an instruction word can violate.
     pub(crate) fn validate_by(
         &self,
         mut checks: impl Iterator<Item = impl Borrow<Constraint>>,
@@ -288,7 +291,7 @@ impl Row {
 pub struct RowError {
     /// The row's name.
     pub row: String,
-    /// The mistake.
+    /// The description of the mistake.
     pub mistake: String,
 }
 

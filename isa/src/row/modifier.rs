@@ -1,4 +1,4 @@
-//! Modifiers: names after a dot.
+//! Modifiers: names that follow the mnemonic or an operand after a dot.
 
 use crate::word::Field;
 
@@ -19,8 +19,8 @@ impl Modifier {
         self.choices.iter().find(|c| c.1 == value).map(|c| c.0)
     }
 
-    /// Returns the value of a spelling. The function is `const`, so a spelling in code can be
-    /// resolved at compile time.
+    /// Returns the value of a spelling. The function is `const`, so that code can resolve a
+    /// spelling at compile time.
     pub const fn value(&self, text: &str) -> Option<u64> {
         let mut choices = self.choices;
         while let [(spelling, value), rest @ ..] = choices {
@@ -32,13 +32,14 @@ impl Modifier {
         None
     }
 
-    /// Returns `true` if the value is valid.
+    /// Returns `true` if the modifier's field may hold the value: the value has a spelling or is
+    /// the default.
     pub fn admits(&self, value: u64) -> bool {
         self.default == Some(value) || self.text(value).is_some()
     }
 
-    /// Returns the value in the row's template: the default, or the first choice if there is no
-    /// default.
+    /// Returns the value of the modifier in the row's template: the default, or the first choice if
+    /// there is no default.
     pub const fn initial(&self) -> u64 {
         match self.default {
             Some(v) => v,
@@ -47,7 +48,7 @@ impl Modifier {
     }
 }
 
-/// Compares two byte strings. `==` on slices is not `const` yet.
+/// Returns `true` if two byte strings are equal. `==` on slices cannot be called in a `const fn`.
 const fn is_same(mut a: &[u8], mut b: &[u8]) -> bool {
     while let ([first, a_rest @ ..], [other, b_rest @ ..]) = (a, b) {
         if *first != *other {

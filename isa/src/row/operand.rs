@@ -1,4 +1,4 @@
-//! Operands: their kinds, their fields in the word and their syntax.
+//! Operands: their kinds, their fields in the instruction word and their syntax.
 
 use super::{Modifier, OperandRole, RegFile, RegSlot};
 use crate::word::Field;
@@ -20,11 +20,11 @@ pub enum Suffix {
         lanes: u8,
         /// Width of a lane's element number in bits.
         bits: u8,
-        /// The selector if the text gives none.
+        /// The selector that applies if the text has no suffix.
         default: u64,
     },
-    /// A non-empty set of lanes, digits in descending order: `.b320`, `.h1`. All lanes is the
-    /// default.
+    /// A non-empty set of lanes, digits in descending order: `.b320`, `.h1`. Without a suffix, all
+    /// lanes are selected.
     Mask {
         /// One bit per lane.
         field: Field,
@@ -92,7 +92,7 @@ pub enum Address {
     },
 }
 
-/// VP1: the number of words in a group, the unit of a branch distance.
+/// VP1: the number of instruction words in a group, which is the unit of a branch distance.
 pub const GROUP: i64 = 4;
 /// VP1: the greatest valid number of a flag register.
 pub const LAST_FLAGS: u64 = 3;
@@ -142,10 +142,12 @@ pub enum OperandKind {
         /// Bytes accessed; the address must be a multiple of this size.
         size: u8,
     },
-    /// A branch target: the signed distance in words from this word. Text: a label, or `.+N`.
+    /// A branch target: the signed distance in instruction words from this instruction. Text: a
+    /// label, or `.+N`.
     Target(Field),
-    /// VP1: the registers that a number n selects: the pair n and n | 1, or the quad whose numbers
-    /// equal n except for the low two bits.
+    /// VP1: a pair or a quad of registers, given by the number n of one of them. The pair holds
+    /// registers n and n | 1. The quad holds the four registers whose numbers equal n except for
+    /// the low two bits.
     Tuple {
         /// The register file.
         file: RegFile,
@@ -163,10 +165,10 @@ pub enum OperandKind {
         /// High bits of the number.
         high: Field,
     },
-    /// VP1: a whole register file, or its only register.
+    /// VP1: a register file as a whole, or the only register of its file.
     Whole(RegFile),
-    /// VP1: a destination flag register. Numbers from 4 upwards mean no destination; the printer
-    /// omits them.
+    /// VP1: a flag register that is written. Numbers from 4 upwards mean that no flags are written,
+    /// and the printer omits them.
     FlagDef {
         /// The register file.
         file: RegFile,
@@ -180,9 +182,9 @@ pub enum OperandKind {
         /// The bit.
         bit: Modifier,
     },
-    /// VP1: a register whose number is computed at run time. The number is combined by exclusive or
-    /// with a bit of `$c`, or two bits of `$c` rotate its quad. Text: `(slct $c2 lzf $r4d)`, or the
-    /// plain register if the selected bit is the constant false.
+    /// VP1: a register that is selected at run time. Its number is XORed with a bit of `$c`, or two
+    /// bits of `$c` rotate the numbers within its quad. Text: `(slct $c2 lzf $r4d)`, or the plain
+    /// register if the selected bit is the constant false.
     Selected {
         /// The register file.
         file: RegFile,
@@ -213,13 +215,13 @@ pub enum OperandKind {
     },
     /// VP1: a fixed token of the assembly text.
     Word(&'static str),
-    /// VP1: a branch target in groups of four words, either a signed distance from the group of
-    /// this word or a group number from word 0. Text: a label, or the address of the target in
-    /// words.
+    /// VP1: a branch target as a number of groups of four instruction words. The number is a signed
+    /// distance from the group of this instruction, or counts from the group of instruction word 0.
+    /// Text: a label, or the address of the target in instruction words.
     Group {
         /// The distance or the group number.
         field: Field,
-        /// The target is relative to the group of this word.
+        /// The number is a distance from the group of this instruction.
         relative: bool,
     },
 }
@@ -241,9 +243,9 @@ pub struct Operand {
     pub not: Option<Field>,
     /// The suffix after a dot.
     pub suffix: Suffix,
-    /// The text may omit the operand, which then has the row's default.
+    /// The text may omit the operand. An omitted operand has the row's default.
     pub optional: bool,
-    /// The operand is never in the text. The parser sets it to the row's default.
+    /// The text never contains the operand. The parser sets the operand to the row's default.
     pub silent: bool,
 }
 

@@ -40,13 +40,14 @@ pub enum RegFile {
     Sr,
     /// VP1: registers `$mi0` to `$mi31`.
     Mi,
-    /// VP1: registers `$uc0` to `$uc31`.
+    /// VP1: registers `$uc0` to `$uc31`; `$uc16` is also named `$uccfg`.
     Uc,
 }
 
 impl RegFile {
-    /// Returns the number and the spelling of the constant register: reads give a constant and
-    /// writes are discarded. The text of VP1's `$r31` is its value `0x0`.
+    /// Returns the number and the spelling of the constant register of the file, if any. Reads of
+    /// that register return a constant, and writes are discarded. VP1's `$r31` is spelled as its
+    /// value `0x0`.
     pub const fn constant(self) -> Option<(u8, &'static str)> {
         match self {
             RegFile::Gpr => Some((255, "RZ")),
@@ -107,10 +108,10 @@ pub enum OperandRole {
     Update,
 }
 
-/// A register slot of an instruction.
+/// A register operand of an instruction: the field that holds the register's number, and its use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegSlot {
-    /// The field of the register number.
+    /// The field that holds the register's number.
     pub field: Field,
     /// The register file.
     pub file: RegFile,
@@ -121,7 +122,7 @@ pub struct RegSlot {
     pub span: u8,
 }
 
-/// The class of an instruction. Code quality metrics count [`Class::Compute`].
+/// The class of an instruction. Code quality metrics count [`InstClass::Compute`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum InstClass {
     /// Computes data, or materialises a constant.

@@ -1,6 +1,6 @@
-//! Assembly text, derived from the rows of an instruction set. [`reader`] parses a line to a word;
-//! [`printer`] prints a word as its canonical line. The syntax of an instruction is defined by its
-//! row alone.
+//! Assembly text, derived from the rows of an instruction set. [`reader`] parses a line to an
+//! instruction word; [`printer`] prints an instruction word as its canonical line. The row of an
+//! instruction completely defines its syntax.
 
 mod number;
 pub mod printer;
@@ -26,7 +26,7 @@ pub struct AsmError {
     pub line: usize,
     /// The byte range of the error in the line; empty if a part of the line is missing.
     pub span: Range<usize>,
-    /// The text in that range.
+    /// The text in the range `span`.
     pub found: String,
     /// The kind of error, with the accepted alternatives.
     pub kind: AsmErrorKind,
@@ -69,7 +69,7 @@ pub enum AsmErrorKind {
         /// The modifiers of that kind.
         allowed: Vec<&'static str>,
     },
-    /// No form of the mnemonic accepts an operand of this kind here.
+    /// No row of the mnemonic accepts an operand of this kind at this position.
     #[error("{operand} must be {}", Allowed("", "", allowed))]
     Operand {
         /// The operand's name.
@@ -120,7 +120,7 @@ pub enum AsmErrorKind {
         /// The field's name.
         field: &'static str,
     },
-    /// The parts are valid, but their combination is not an instruction.
+    /// The modifiers and operands are valid, but their combination is not a valid instruction.
     #[error("{0}")]
     Encode(EncodeError),
     /// A branch to an undefined label.

@@ -40,7 +40,7 @@ impl FloatFormat {
         2 - (1 << (self.exponent - 1)) - self.fraction as i32
     }
 
-    /// Returns the width of the format in bits.
+    /// Returns the width of the floating-point format in bits, sign included.
     pub const fn width(self) -> u32 {
         1 + self.exponent + self.fraction
     }
@@ -55,8 +55,8 @@ impl FloatFormat {
         }
     }
 
-    /// Rounds `magnitude`, finite and not negative, toward zero. Also returns how the discarded
-    /// rest compares with half a unit in the last place.
+    /// Rounds `magnitude`, which is finite and not negative, toward zero. Returns the bits, and the
+    /// order of the discarded part relative to half a unit in the last place.
     fn truncate(self, magnitude: f64) -> (u32, Ordering) {
         let bits = magnitude.to_bits();
         let exponent = (bits >> 52) as i32;
@@ -64,15 +64,16 @@ impl FloatFormat {
             0 => (bits, -1074),
             _ => (bits & ((1 << 52) - 1) | 1 << 52, exponent - 1075),
         };
-        // A normal significand loses the bits that the format lacks. A subnormal one loses the bits
-        // below the format's least significant bit.
+        // A normal significand loses the low bits that the format cannot store. A subnormal
+        // significand loses all bits below the format's least significant bit.
         let shift = (52 - self.fraction as i32).max(self.min_place() - place);
         if shift > 63 {
             return (0, Ordering::Less);
         }
         let kept = (significand >> shift) as u32;
         let rest = significand << (64 - shift);
-        // The leading bit of a normal significand is added to the exponent field.
+        // `kept` includes the leading bit of a normal significand, so the sum below adds 1 to the
+        // exponent field.
         let exponent = (place + shift - self.min_place()) as u32;
         if exponent >> self.exponent != 0 {
             return (self.infinity(), Ordering::Less);
@@ -102,7 +103,7 @@ pub(super) enum Body<'a> {
 /// The reason why a number does not fit its field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum NumberError {
-    /// The kind of number is wrong, such as a decimal for an integer.
+    /// The number has the wrong kind, such as a decimal where an integer is required.
     Sort,
     /// The number is out of range.
     Range,
@@ -126,7 +127,7 @@ impl<'a> Number<'a> {
         Some(Number { negative, body })
     }
 
-    /// Returns the number as a signed integer.
+    /// Parses the digits and returns the number as a signed integer.
     pub(super) fn integer(self) -> Result<i128, NumberError> {
         let (digits, radix) = match self.body {
             Body::Hex(digits) => (digits, 16),
@@ -185,7 +186,7 @@ fn round(decimal: &str, format: FloatFormat) -> Option<u32> {
     (rounded < format.infinity()).then_some(rounded)
 }
 
-/// Compares a decimal with the nearest positive f64.
+/// Compares a decimal with `value`, the positive f64 that is nearest to the decimal.
 fn compare(decimal: &str, value: f64) -> Ordering {
     // A halfway point of a format with an 8-bit exponent has fewer than 120 significant digits, so
     // this conversion is exact.
@@ -197,8 +198,8 @@ fn compare(decimal: &str, value: f64) -> Ordering {
         digits
     };
     let (a, b) = (significant(decimal), significant(&exact));
-    // Both numbers have the same decimal exponent unless a power of ten lies between them. In that
-    // case their first digits are 9 and 1.
+    // The decimal exponents differ only if a power of ten lies between the two numbers. In that
+    // case the smaller number begins with the digit 9 and the larger one with 1.
     match (a.first(), b.first()) {
         (Some(b'9'), Some(b'1')) => Ordering::Less,
         (Some(b'1'), Some(b'9')) => Ordering::Greater,
@@ -209,7 +210,8 @@ fn compare(decimal: &str, value: f64) -> Ordering {
 /// Formats the bits of a float: a decimal if a short one is exact, `+INF`, `-INF`, `+QNAN` or
 /// `-QNAN`, otherwise the bits in hexadecimal.
 pub(super) fn float_text(bits: u32, format: FloatFormat) -> String {
-    /// Limits of a short decimal: decimal digits after the point, and bits before it.
+    /// Limits of a short decimal: at most 12 decimal digits after the point, and at most 24 bits
+    /// before the point.
     const SHORT: (i32, u32) = (12, 24);
     let magnitude = bits & !format.sign();
     let sign = if bits == magnitude { "" } else { "-" };
@@ -253,7 +255,7 @@ mod tests {
         assert_eq!(f16("-65536"), None);
         assert_eq!(f16("1e99999999999999999999"), None);
         assert_eq!(f16("1e-99999999999999999999"), Some(0));
-        // Ties, and the nearest decimals on both sides of each.
+        // Halfway points, and the nearest decimals below and above each of them.
         assert_eq!(f16("1.00048828125"), Some(0x3c00));
         assert_eq!(f16("1.000488281250000000000000000000000000000000000000000001"), Some(0x3c01));
         assert_eq!(f16("1.00048828124999999999999999999999999999999999999999999"), Some(0x3c00));

@@ -1,4 +1,4 @@
-//! Prints a word of a row as its canonical line.
+//! Prints an instruction word as its canonical line of assembly.
 
 use super::number::{FloatFormat, float_text};
 use crate::row::{
@@ -7,8 +7,8 @@ use crate::row::{
 use crate::word::Field;
 use std::fmt::{self, Write};
 
-/// Writes a valid `word` of `row` as HALU text. `target` writes a branch target, given its distance
-/// from this word in words.
+/// Writes a valid instruction word of `row` as HALU text. `target` writes a branch target, given
+/// its distance from this instruction in instruction words.
 pub fn print(
     out: &mut dyn Write,
     row: &Row,
@@ -38,8 +38,8 @@ pub fn print(
     let is_default = |op: &Operand| op.fields().all(|f| f.get(word) == f.get(template));
     let mut separator = " ";
     for (i, op) in row.operands.iter().enumerate() {
-        // Trailing optional operands have no marker, so one is omitted only if all operands after
-        // it are omitted too.
+        // No token marks an omitted operand at the end of the line. Such an operand can be omitted
+        // only if all operands after it are omitted too.
         let rest = row.operands.get(i..).unwrap_or(&[]);
         let trailing = rest.iter().all(|o| o.optional);
         let omitted = if trailing { rest.iter().all(is_default) } else { op.optional && is_default(op) };
@@ -50,8 +50,8 @@ pub fn print(
         separator = ", ";
         operand(out, op, word, target)?;
     }
-    // The line endings follow the seeds: packed-half lines have a blank before the semicolon, video
-    // lines have none.
+    // In the reference listings, a blank precedes the semicolon of packed-half instructions but not
+    // that of video instructions.
     out.write_str(if row.order == ModifierOrder::Fixed { ";" } else { " ;" })
 }
 
@@ -63,8 +63,9 @@ fn register(out: &mut dyn Write, file: RegFile, number: u64) -> fmt::Result {
     }
 }
 
-/// Writes a `word` of `row` as VP1 text, with single spaces between the tokens. `target` writes a
-/// branch target, given its distance in words from the first word of this word's group of four.
+/// Writes an instruction word of `row` as VP1 text, with single spaces between the tokens. `target`
+/// writes a branch target, given its distance in instruction words from the start of the group of
+/// four that contains this instruction.
 pub fn print_spaced(
     out: &mut dyn Write,
     row: &Row,
@@ -93,7 +94,7 @@ fn tuple(out: &mut dyn Write, file: RegFile, number: u64, count: u8) -> fmt::Res
     write!(out, "{}{number}{}", file.prefix(), if count == 4 { 'q' } else { 'd' })
 }
 
-/// Returns the number that is split between two fields.
+/// Returns a number whose low and high bits are in two fields.
 fn joined(low: Field, high: Field, word: u128) -> u64 {
     high.get(word) << low.width | low.get(word)
 }

@@ -6,17 +6,18 @@ use std::collections::HashMap;
 /// An assembled program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Program<W> {
-    /// The words, in order.
+    /// The instruction words, in order.
     pub words: Vec<W>,
-    /// For each word, the line of the source text that defines it, from 1.
+    /// For each instruction word, the line of the source text that defines it, from 1.
     pub lines: Vec<usize>,
 }
 
-/// A function that resolves a label to the index of its word.
+/// A function that resolves a label to the index of its instruction word.
 pub(crate) type Label<'a> = &'a dyn Fn(&str) -> Option<i64>;
 
-/// Assembles a text with at most one label and one word per line. `word` encodes a line, given the
-/// index of its word. Returns the errors of all lines.
+/// Assembles a text with at most one label and one instruction word per line. The function `word`
+/// encodes a line, given the index of its instruction word. Returns the program or the errors of
+/// all lines.
 pub(crate) fn assemble<W>(
     text: &str,
     syntax: Syntax,

@@ -11,38 +11,38 @@ use crate::word::Field;
 use smallvec::SmallVec;
 use std::fmt;
 
-/// A row that a statement may match.
+/// A row or alias against which the parser matches a statement.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<T> {
-    /// The caller's key for the row.
+    /// The value that the parser returns if this row matches.
     pub key: T,
-    /// The row.
+    /// The description of the instruction.
     pub row: &'static Row,
-    /// The union of the row's fields.
+    /// The mask of all bits that belong to a field of the row.
     pub named: u128,
     /// The alias of the row to match, if any.
     pub alias: Option<&'static Alias>,
 }
 
-/// The position of a statement in its program.
+/// The position of a statement in its program, by which branch targets are resolved.
 #[derive(Clone, Copy)]
 pub struct Position<'a> {
-    /// The index of the word that branch distances start from.
+    /// The index of the instruction word from which branch distances are counted.
     pub base: i64,
-    /// Resolves a label to the index of its word.
+    /// Resolves a label to the index of its instruction word.
     pub label: &'a dyn Fn(&str) -> Option<i64>,
 }
 
 impl Position<'_> {
-    /// The position of a single line: word 0, without labels.
+    /// The position of a statement outside a program: instruction word 0, without labels.
     pub const ALONE: Position<'static> = Position { base: 0, label: &|_| None };
 }
 
-/// Parses a statement as the first candidate that matches. The candidates are the rows and aliases
-/// of its mnemonic.
+/// Parses a statement as the first of the candidates that matches. The candidates are the rows and
+/// aliases of the statement's mnemonic. Returns the candidate's key and the instruction word.
 ///
-/// If none matches, the error comes from the candidates that match the longest part of the
-/// statement. Their accepted alternatives are merged.
+/// If no candidate matches, the error comes from the candidates that match the longest part of the
+/// statement. The alternatives that these candidates accept are merged.
 pub fn read<T>(
     statement: &Statement<'_>,
     candidates: impl Iterator<Item = Candidate<T>>,
@@ -67,7 +67,7 @@ pub fn read<T>(
 }
 
 impl AsmErrorKind {
-    /// Adds the alternatives that another row accepts at the same position.
+    /// Adds the alternatives of `other`, an error of another row at the same position.
     fn merge(&mut self, other: AsmErrorKind) {
         use AsmErrorKind::{MissingModifier, Operand, UnknownModifier};
         let (all, more) = match (self, other) {
@@ -84,8 +84,8 @@ impl AsmErrorKind {
     }
 }
 
-/// The quality of a match: the stage, the index within the stage, and whether the operand's kind
-/// matches. The greater value is the better match.
+/// The progress of a failed match: the stage, the index within the stage, and whether the operand
+/// has the right kind. A greater value means a longer match.
 type Progress = (Stage, usize, bool);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,8 +100,8 @@ struct Failure {
     error: AsmError,
 }
 
-/// An operand that does not match. `kind_fits` tells an operand of the right kind with an invalid
-/// value from one of another kind.
+/// The error for an operand that does not match. `kind_fits` is `true` if the operand has the right
+/// kind but an invalid value.
 struct Mismatch {
     kind_fits: bool,
     error: AsmError,
@@ -113,7 +113,7 @@ struct RowMatcher<'s, 'a> {
     operands: &'static [Operand],
     place: Position<'s>,
     word: u128,
-    /// The fields that the text sets, with value and text.
+    /// The fields that the text sets, each with its value and the text of that value.
     puts: SmallVec<[(Field, u64, Fragment<'a>); 16]>,
 }
 
@@ -163,7 +163,7 @@ impl<'a> RowMatcher<'_, 'a> {
             }
         }
         let mut at = row.tags.len();
-        // In the fixed order, the mandatory modifiers come first, one of each.
+        // In the fixed order, the text begins with one modifier for each mandatory field.
         let (leading, loose) = match row.order {
             ModifierOrder::Free => row.modifiers.split_at(0),
             ModifierOrder::Fixed => {
@@ -207,8 +207,8 @@ impl<'a> RowMatcher<'_, 'a> {
     fn operands(&mut self) -> Result<(), Failure> {
         let statement = self.statement;
         let mut at = 0;
-        // Error of an optional operand that did not match the current argument. It is reported if
-        // no later operand takes that argument.
+        // Error of an optional operand that did not match the current argument. The error is
+        // reported if no later operand matches the argument.
         let mut passed: Option<Failure> = None;
         let mut flags_read = false;
         for (i, op) in self.operands.iter().enumerate() {
@@ -236,7 +236,7 @@ impl<'a> RowMatcher<'_, 'a> {
             match taken {
                 Ok(taken) => at += taken,
                 Err(Mismatch { kind_fits, error }) => {
-                    // A pair may fail at its second number.
+                    // An operand that takes two arguments may fail at the second argument.
                     let behind = args.iter().position(|a| a.piece.span() == error.span).unwrap_or(0);
                     let failure = Failure { progress: (Stage::Operand, at + behind, kind_fits), error };
                     if kind_fits || !op.optional {
@@ -258,8 +258,8 @@ impl<'a> RowMatcher<'_, 'a> {
         }
     }
 
-    /// Returns the flag operand that follows operand `i` in the row, if the text gives the flags
-    /// first, as seed 004 does.
+    /// Returns the flag operand that follows operand `i` in the row, if the text puts the flags in
+    /// front of operand `i`. Both orders occur in seed 004 (the VP1 reference).
     fn flags_first(&self, i: usize, args: &[Arg<'_>]) -> Option<&'static Operand> {
         let flags = self.operands.get(i + 1).filter(|o| !o.silent)?;
         let given = |arg: &Arg<'_>| matches!((flags.kind, arg.body), (OperandKind::FlagDef { file, .. }, Body::Reg(f, _)) if f == file);
@@ -275,8 +275,8 @@ impl<'a> RowMatcher<'_, 'a> {
         let taken = self.body(op, earlier, arg, rest.first())?;
         for (given, place) in [(arg.minus, op.neg), (arg.bars, op.abs), (arg.bang, op.not)] {
             match place {
-                // The field must be written even if 0, because its default may be 1, such as that
-                // of a carry source.
+                // The field must be written even if it is 0, because the row's default may be 1.
+                // The negation of a carry source is an example.
                 Some(field) => self.put(field, given.into(), arg.piece),
                 None if given => {
                     return Err(Mismatch { kind_fits: true, ..Mismatch::kind(op, arg) });
@@ -301,8 +301,8 @@ impl<'a> RowMatcher<'_, 'a> {
         Ok(taken)
     }
 
-    /// Parses the part of an operand between its prefixes and its suffix. `second` is the next
-    /// argument.
+    /// Parses an operand without its prefixes and its suffix. `second` is the next argument.
+    /// Returns the number of arguments consumed.
     fn body(
         &mut self,
         op: &Operand,
@@ -348,7 +348,7 @@ impl<'a> RowMatcher<'_, 'a> {
                 self.put(field, float(arg, number, FloatFormat::F32)?.into(), piece);
             }
             (OperandKind::Bits(field), Body::Number(number)) => {
-                // A full 32-bit word may also be written as a signed integer.
+                // A 32-bit field may also be written as a signed integer.
                 let value = if field.width == 32 {
                     integer(op, arg, "integer", number, least(field), field.max().into())?
                 } else {
@@ -375,7 +375,7 @@ impl<'a> RowMatcher<'_, 'a> {
         Ok(1)
     }
 
-    /// Resolves a label to the index of its word.
+    /// Resolves a label to the index of its instruction word.
     fn label(&self, label: &str, piece: Fragment<'_>) -> Result<i128, Mismatch> {
         let word = (self.place.label)(label).map(i128::from);
         word.ok_or_else(|| Mismatch::detail(piece, AsmErrorKind::UndefinedLabel))
@@ -392,7 +392,7 @@ impl<'a> RowMatcher<'_, 'a> {
         let piece = arg.piece;
         let mismatch = || Mismatch::kind(op, arg);
         match (op.kind, arg.body) {
-            // The text of `$r31` is its value, 0.
+            // `$r31` always holds 0 and is written as the number 0.
             (OperandKind::Reg { file: file @ RegFile::R, field, .. }, Body::Number(number))
             | (OperandKind::Selected { file: file @ RegFile::R, field, .. }, Body::Number(number))
                 if number.integer() == Ok(0) =>
@@ -527,7 +527,8 @@ impl<'a> RowMatcher<'_, 'a> {
 }
 
 impl Mismatch {
-    /// Creates the error for an argument of the wrong kind.
+    /// Creates the error for an argument of the wrong kind. The error lists the kind that the
+    /// operand accepts.
     fn kind(op: &Operand, arg: &Arg<'_>) -> Mismatch {
         let allowed = match op.kind {
             OperandKind::Name(m) => spellings(&m),
@@ -537,7 +538,7 @@ impl Mismatch {
         Mismatch { kind_fits: false, error: arg.piece.error(kind) }
     }
 
-    /// Creates an error for an argument of the right kind.
+    /// Creates an error for an argument of the right kind with an invalid value.
     fn detail(piece: Fragment<'_>, kind: AsmErrorKind) -> Mismatch {
         Mismatch { kind_fits: true, error: piece.error(kind) }
     }
@@ -562,7 +563,7 @@ fn out_of_range(piece: Fragment<'_>, what: &'static str, least: i128, most: i128
     Mismatch::detail(piece, AsmErrorKind::Range { what, allowed: format!("{least} to {most}") })
 }
 
-/// Returns the low bits of an integer after checking its range.
+/// Returns an integer's low bits, which the field stores, after checking the integer's range.
 fn integer(
     op: &Operand,
     arg: &Arg<'_>,

@@ -1,19 +1,20 @@
-//! Bundles: groups of words that execute together.
+//! Bundles: groups of instruction words that execute together.
 
 use super::{Inst, Unit};
 use thiserror::Error;
 
-/// Number of words in a line. No bundle crosses the end of a line.
+/// Number of instruction words in a line, an aligned group in the program. No bundle crosses the
+/// end of a line.
 pub const LINE: u32 = 4;
 
-/// The slot of a unit in a bundle.
+/// The instruction of one unit in a bundle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum UnitSlot {
-    /// The bundle has no word for the unit.
+    /// The bundle has no instruction for the unit.
     Empty,
-    /// An instruction.
+    /// A valid instruction.
     Inst(Inst),
-    /// A word that does not decode.
+    /// An instruction word that cannot be decoded.
     Undefined(u32),
 }
 
@@ -23,7 +24,7 @@ impl UnitSlot {
         Inst::decode(word).map_or(UnitSlot::Undefined(word), UnitSlot::Inst)
     }
 
-    /// Returns the instruction, if the slot holds one.
+    /// Returns the instruction, or `None` if the slot is empty or holds an invalid word.
     pub fn inst(&self) -> Option<&Inst> {
         match self {
             UnitSlot::Inst(inst) => Some(inst),
@@ -32,21 +33,22 @@ impl UnitSlot {
     }
 }
 
-/// The reason why a sequence of words is no bundle.
+/// The reason why a sequence of instruction words is no bundle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum BundleError {
-    /// There are no words.
+    /// The sequence is empty.
     #[error("a bundle has at least one word")]
     Empty,
-    /// A word's unit does not follow the unit of the previous word in bundle order.
+    /// The unit of an instruction word does not follow the unit of the previous word in bundle
+    /// order.
     #[error(
         "word {0} of the bundle is out of order: a bundle has at most an address, a scalar, a vector and a branch word, in this order"
     )]
     Order(usize),
 }
 
-/// The words that execute together: at most one per unit.
+/// Instruction words that execute together: at most one per unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bundle {
     slots: [UnitSlot; 4],
@@ -54,7 +56,7 @@ pub struct Bundle {
 }
 
 impl Bundle {
-    /// Creates a bundle of these words, in order.
+    /// Creates a bundle of instruction words, which must be in bundle order.
     pub fn new(words: &[u32]) -> Result<Bundle, BundleError> {
         let mut bundle = Bundle { slots: [UnitSlot::Empty; 4], words: 0 };
         if words.is_empty() {
@@ -73,8 +75,8 @@ impl Bundle {
         Ok(bundle)
     }
 
-    /// Returns the bundle that begins at word `start` of a program. The end of the program ends the
-    /// bundle. Returns `None` if the program has no word at `start`.
+    /// Returns the bundle that begins at address `start` of a program. The end of the program also
+    /// ends the bundle. Returns `None` if the program has no instruction word at `start`.
     pub fn at(program: &[u32], start: u32) -> Option<Bundle> {
         let words = program.get(start as usize..)?;
         Bundle::new(words.get(..len(words, start))?).ok()
@@ -90,7 +92,7 @@ impl Bundle {
         self.slot(unit).inst()
     }
 
-    /// Returns the first word that does not decode.
+    /// Returns the first instruction word that cannot be decoded, if any.
     pub fn undefined(&self) -> Option<u32> {
         self.slots.iter().find_map(|slot| match slot {
             UnitSlot::Undefined(word) => Some(*word),
@@ -98,15 +100,15 @@ impl Bundle {
         })
     }
 
-    /// Returns the number of words, 1 to 4.
+    /// Returns the number of instruction words in the bundle, 1 to 4.
     pub fn words(&self) -> u32 {
         self.words
     }
 }
 
-/// Returns the number of words in the bundle at the front of `words`. `start` is the program
-/// address of its first word. The next bundle begins at a new line, or at a word whose unit does
-/// not follow that of the previous word.
+/// Returns the number of instruction words in the first bundle of `words`. `start` is the program
+/// address of the first word. The bundle ends at the end of its line, or before a word whose unit
+/// does not follow that of the previous word.
 fn len(words: &[u32], start: u32) -> usize {
     let line = (LINE - start % LINE) as usize;
     let ends = |pair: &[u32]| matches!(pair, [a, b] if Unit::of_word(*a) >= Unit::of_word(*b));
@@ -114,7 +116,8 @@ fn len(words: &[u32], start: u32) -> usize {
     front.windows(2).position(ends).map_or(front.len(), |at| at + 1)
 }
 
-/// Splits a program into bundles, each with the address of its first word.
+/// Splits a program into bundles. Returns each bundle with the address of its first instruction
+/// word.
 pub fn bundles(program: &[u32]) -> impl Iterator<Item = (u32, Bundle)> {
     let mut start = 0;
     std::iter::from_fn(move || {

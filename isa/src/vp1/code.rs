@@ -40,7 +40,7 @@ impl Isa for Vp1 {
     }
 }
 
-/// Machine code: 32-bit words in order, valid instructions or not.
+/// Machine code: 32-bit instruction words in order, each a valid instruction or not.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Vp1Code(pub Vec<u32>);
 

@@ -28,7 +28,7 @@ fn collect(f: impl Fn(usize) -> bool) -> u16 {
     (0..16).fold(0, |mask, i| mask | u16::from(f(i)) << i)
 }
 
-/// Returns predicate `i` of a pair of masks.
+/// Returns predicate `i` of two masks: 0 to 15 from `a`, 16 to 31 from `b`.
 fn pick(a: u16, b: u16, i: u8) -> bool {
     (u32::from(b) << 16 | u32::from(a)) >> (i & 31) & 1 != 0
 }

@@ -1,18 +1,18 @@
-//! The data store, 16 banks of 512 bytes, and its mapping of addresses to banks.
+//! The data store, which has 16 banks of 512 bytes, and its mapping of addresses to banks.
 
 use super::domain::Shape;
 
 /// Size of the data store in bytes.
 pub const DATA_STORE_BYTES: usize = 8192;
 
-/// Mask of a byte address.
+/// Mask of the bits of an address that are the byte address.
 const ADDRESS: u32 = DATA_STORE_BYTES as u32 - 1;
 
 /// The data store's 8,192 bytes.
 ///
-/// An address is a word in the layout of `$a`. Bits 0 to 12 are the byte address. Bits 30 and 31
-/// are the stride code, which determines how bytes map to banks. The same byte address refers to
-/// different cells under different stride codes.
+/// An address is a 32-bit word in the layout of `$a`. Bits 0 to 12 are the byte address. Bits 30
+/// and 31 are the stride code, which determines how bytes map to banks. With different stride
+/// codes, the same byte address refers to different cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataStore {
     /// The cell in row r of bank b has index `16 r + b`.
@@ -30,16 +30,17 @@ const fn split(address: u32) -> (u32, u32) {
     (address & ADDRESS, address >> 30)
 }
 
-/// Returns the cell index of a byte address under a stride code. The banks of a row are rotated by
-/// the row's position within a column. So the components of a row lie in distinct banks, and so do
-/// those of a column. Stride code 0 uses half of that rotation, so two components of a column share
-/// a bank.
+/// Returns the cell index of a byte address under a stride code.
+///
+/// The banks of a row are rotated by the row's position within a column. The components of a row
+/// therefore lie in distinct banks, and so do the components of a column. Stride code 0 rotates by
+/// half of that position, so two components of a column share a bank.
 const fn cell(byte: u32, stride: u32) -> usize {
     let rotation = if stride == 0 { (byte >> 5) & 7 } else { byte >> (4 + stride) };
     ((byte & ADDRESS & !15) | ((byte + rotation) & 15)) as usize
 }
 
-/// Returns the cell index of component `i` of a vector at an address.
+/// Returns the cell index of component `i` of a vector of the given shape at an address.
 const fn component(shape: Shape, address: u32, i: u32) -> usize {
     let (byte, stride) = split(address);
     match shape {
@@ -62,12 +63,12 @@ impl DataStore {
         self.cells[cell(byte, stride)] = value;
     }
 
-    /// Returns the byte in a row of a bank. Both numbers wrap around.
+    /// Returns the byte in a row of a bank. The row and bank numbers wrap around.
     pub fn cell(&self, row: u16, bank: u8) -> u8 {
         self.cells[raw(row, bank)]
     }
 
-    /// Sets the byte in a row of a bank. Both numbers wrap around.
+    /// Sets the byte in a row of a bank. The row and bank numbers wrap around.
     pub fn set_cell(&mut self, row: u16, bank: u8, value: u8) {
         self.cells[raw(row, bank)] = value;
     }
@@ -89,14 +90,15 @@ impl DataStore {
         u32::from_le_bytes([0, 1, 2, 3].map(|i| self.byte(address & !3 | i)))
     }
 
-    /// Stores the aligned word that contains an address.
+    /// Stores a 32-bit word to the aligned address of the word that contains `address`, in
+    /// little-endian order.
     pub fn store_word(&mut self, address: u32, value: u32) {
         for (i, byte) in (0..).zip(value.to_le_bytes()) {
             self.set_byte(address & !3 | i, byte);
         }
     }
 
-    /// Loads byte i from bank i. The row is the row of the address, bitwise or-ed with `rows[i]`.
+    /// Loads byte i from bank i. The row number is that of the address, ORed with `rows[i]`.
     pub fn gather(&self, address: u32, rows: [u8; 16]) -> [u8; 16] {
         let row = (split(address).0 >> 4) as u16;
         std::array::from_fn(|bank| self.cell(row | u16::from(rows[bank]), bank as u8))
@@ -131,7 +133,7 @@ mod tests {
     }
 
     /// The components of a vector lie in distinct banks. The exception is a column under stride
-    /// code 0, where each bank holds two components.
+    /// code 0, for which each used bank holds two components.
     #[test]
     fn components_lie_in_banks_of_their_own() {
         for stride in 0..4 {
@@ -144,8 +146,8 @@ mod tests {
         }
     }
 
-    /// Rows, columns and words under one stride code are views of the same memory, and every byte
-    /// has a distinct cell.
+    /// Under one stride code, rows, columns and words access the same memory, and every byte
+    /// address has a distinct cell.
     #[test]
     fn shapes_agree_under_one_stride() {
         for stride in 0..4 {

@@ -1,5 +1,6 @@
-//! The bit fields of VP1 words and the spellings of their values. The fields are those of seed 004;
-//! the names `OP` to `SLCT` and those of the immediates come from its section on the scalar unit.
+//! The bit fields of VP1 instruction words and the spellings of their values. The fields are those
+//! of seed 004 (the VP1 reference). The names `OP` to `SLCT` and those of the immediates come from
+//! the reference's section on the scalar unit.
 
 use crate::row::Modifier;
 use crate::word::Field;
@@ -22,11 +23,12 @@ pub const SRC1: Field = field(14, 5, "SRC1");
 pub const SRC2: Field = field(9, 5, "SRC2");
 /// Third source (vector unit only).
 pub const SRC3: Field = field(4, 5, "SRC3");
-/// Destination `$c` or `$vc` of the result's flags; values from 4 upwards mean no destination.
+/// The `$c` or `$vc` register that receives the flags of the result. Values from 4 upwards mean
+/// that no flags are written.
 pub const CDST: Field = field(0, 3, "CDST");
-/// The `$c` of a condition, a selection or a rotation.
+/// The number of the `$c` register whose bits are a condition, select a register or rotate a quad.
 pub const COND: Field = field(3, 2, "COND");
-/// The bit of that `$c`.
+/// The number of a bit in the `$c` register that [`COND`] names.
 pub const SLCT: Field = field(5, 4, "SLCT");
 
 /// 11-bit immediate. It is unsigned in loads and stores that do not update the address register,
@@ -34,7 +36,7 @@ pub const SLCT: Field = field(5, 4, "SLCT");
 pub const IMM: Field = field(3, 11, "IMM");
 /// Signed immediate of `mov`.
 pub const IMM19: Field = field(0, 19, "IMM19");
-/// Immediate for half of a register, or an exit code.
+/// 16-bit immediate for half of a register, or an exit code.
 pub const IMM16: Field = field(0, 16, "IMM16");
 /// Byte immediate.
 pub const BIMM: Field = field(3, 8, "BIMM");
@@ -45,9 +47,10 @@ pub const BIMMMUL_HIGH: Field = field(0, 1, "BIMMMUL.high");
 /// Byte immediate that overlaps other fields.
 pub const BIMMBAD: Field = field(0, 8, "BIMMBAD");
 
-/// Truth table: the result bit is `op >> (s2 | s1 << 1) & 1`.
+/// Truth table of a bitwise operation: the result bit is `op >> (s2 | s1 << 1) & 1`, where `op` is
+/// the field.
 pub const BITOP: Field = field(3, 4, "BITOP");
-/// Truth table whose inputs are the comparison (s1) and the flag (s2).
+/// Truth table of `vcmpad`. Its inputs are the result of the comparison (s1) and a flag (s2).
 pub const CMPOP: Field = field(19, 4, "CMPOP");
 /// Rounding: 0 rounds down, 1 rounds to nearest.
 pub const RND: Field = field(8, 1, "RND");
@@ -55,58 +58,60 @@ pub const RND: Field = field(8, 1, "RND");
 pub const SIGN1: Field = field(2, 1, "SIGN1");
 /// Second source is signed.
 pub const SIGN2: Field = field(1, 1, "SIGN2");
-/// Register file of a move, and the word number if the file is `$v`. Fixed bits in the rows of
-/// moves.
+/// Register file of a move. If the file is `$v`, the low bits hold the number of a 32-bit word in
+/// the register. In the rows of moves, the other bits are fixed.
 pub const RFILE: Field = field(3, 5, "RFILE");
 /// The bits of RFILE above [`VWORD`].
 pub const RFILE_V: Field = field(5, 3, "RFILE.v");
-/// Word number within a `$v`: word k is bytes 4k to 4k + 3.
+/// Number k of a 32-bit word in a `$v` register, which is bytes 4k to 4k + 3.
 pub const VWORD: Field = field(3, 2, "VWORD");
 /// The bits of RFILE above [`MHIGH`].
 pub const RFILE_M: Field = field(4, 4, "RFILE.m");
-/// Bit 5 of the number of an `$m`.
+/// Bit 5 of the number of an `$m` register.
 pub const MHIGH: Field = field(3, 1, "MHIGH");
-/// The `$c` that a move reads.
+/// The number of the `$c` register that a move reads.
 pub const CSRC: Field = field(14, 2, "CSRC");
-/// The `$d` that a move writes.
+/// The number of the `$d` register that a move writes.
 pub const DDST: Field = field(19, 3, "DDST");
-/// The `$d` that a move reads.
+/// The number of the `$d` register that a move reads.
 pub const DSRC: Field = field(14, 3, "DSRC");
-/// The `$f` that a move writes.
+/// The number of the `$f` register that a move writes.
 pub const FDST: Field = field(19, 1, "FDST");
-/// The `$f` that a move reads.
+/// The number of the `$f` register that a move reads.
 pub const FSRC: Field = field(14, 1, "FSRC");
-/// The `$x` that a move writes.
+/// The number of the `$x` register that a move writes.
 pub const XDST: Field = field(19, 4, "XDST");
-/// The `$x` that a move reads.
+/// The number of the `$x` register that a move reads.
 pub const XSRC: Field = field(14, 4, "XSRC");
 
-/// Factors 0 and 1 of `vec`.
+/// Immediate of `vec` for the factors 0 and 1.
 pub const FACTOR1: Field = field(1, 9, "FACTOR1");
-/// Factors 2 and 3 of `vec`.
+/// Immediate of `vec` for the factors 2 and 3.
 pub const FACTOR2: Field = field(10, 9, "FACTOR2");
-/// The `$vc` that the scalar unit forwards to the vector unit.
+/// The number of the `$vc` register whose flags the scalar unit forwards to the vector unit.
 pub const VCIDX: Field = field(19, 2, "VCIDX");
-/// The half of that `$vc`: sign flags or zero flags.
+/// The flags of a `$vc` register that the scalar unit forwards: sign flags (0) or zero flags (1).
 pub const VCFLAG: Field = field(21, 1, "VCFLAG");
-/// The distribution of its bits over the components, low bits of the code.
+/// Low two bits of the code that determines how the flags of the forwarded `$vc` register are
+/// distributed over the vector components.
 pub const VCXFRM_LOW: Field = field(22, 2, "VCXFRM.low");
-/// The distribution of its bits over the components, high bit of the code.
+/// High bit of the code that determines how the flags of the forwarded `$vc` register are
+/// distributed over the vector components.
 pub const VCXFRM_HIGH: Field = field(0, 1, "VCXFRM.high");
 
 /// Interpretation of the values that the scalar unit forwards: factors or masks.
 pub const S2VMODE: Field = field(0, 1, "S2VMODE");
-/// Arithmetic: fixed point or integer.
+/// Arithmetic of a multiplication: fixed point (0) or integer (1).
 pub const FRACTINT: Field = field(3, 1, "FRACTINT");
-/// The half of a product that is read.
+/// The half of the 16-bit result of a multiplication that is written: high (0) or low (1).
 pub const HILO: Field = field(4, 1, "HILO");
-/// Scale of a product: a signed shift count.
+/// Scale of a product: a signed count of bits by which the product is shifted left.
 pub const SHIFT: Field = field(5, 3, "SHIFT");
-/// The bits of a swizzle's selectors that are used.
+/// The nibble of each selector byte of `vswz` that is the component number: low (0) or high (1).
 pub const SWZLOHI: Field = field(3, 1, "SWZLOHI");
-/// The `$vc` that selects factors.
+/// The number of the `$vc` register whose flags choose factors.
 pub const VCSRC: Field = field(0, 2, "VCSRC");
-/// The half of that `$vc`: sign flags or zero flags.
+/// The flags of a `$vc` register that choose factors: sign flags (0) or zero flags (1).
 pub const VCSEL: Field = field(2, 1, "VCSEL");
 /// Signedness of the sources of `vlrp2`.
 pub const SIGNS: Field = field(9, 1, "SIGNS");
@@ -116,22 +121,26 @@ pub const LRP2X: Field = field(10, 1, "LRP2X");
 pub const VAWRITE: Field = field(11, 1, "VAWRITE");
 /// Signedness of the result of `vlrp2`.
 pub const SIGND: Field = field(12, 1, "SIGND");
-/// [`RND`] of `vlrp4b`.
+/// Rounding of `vlrp4b`. Other instructions encode it in [`RND`].
 pub const ALTRND: Field = field(9, 1, "ALTRND");
-/// [`SHIFT`] of `vlrp4b`.
+/// Scale of a product of `vlrp4b`. Other instructions encode it in [`SHIFT`].
 pub const ALTSHIFT: Field = field(11, 3, "ALTSHIFT");
 
 /// Distinguishes `ldr` from `star`.
 pub const SUBOP: Field = field(0, 1, "SUBOP");
-/// Signed branch distance, in groups of four words.
+/// Signed branch distance, in groups of four instruction words.
 pub const BTARG: Field = field(9, 15, "BTARG");
-/// Target of `abra`: the number of a group of four words.
+/// Target of `abra`: the number of a group of four instruction words, counted from the start of the
+/// program.
 pub const ABTARG: Field = field(0, 16, "ABTARG");
-/// Loop counter to read. Overlaps COND, which also has its usual effect.
+/// The number of the loop counter to read. The field shares its bits with COND, which also has its
+/// usual effect.
 pub const LSRC: Field = field(3, 2, "LSRC");
-/// Loop counter to write. Lies within CDST, whose bit 2 is ignored.
+/// The number of the loop counter to write. The field is the low two bits of CDST, whose bit 2 is
+/// ignored.
 pub const LDST: Field = field(0, 2, "LDST");
-/// The number of the `$l`, and of the `$c`, that a move of the branch unit writes.
+/// The number of the `$l` register, and of the `$c` register, that a move of the branch unit
+/// writes.
 pub const LC: Field = field(19, 2, "LC");
 /// Makes `exit` raise an interrupt.
 pub const INTR: Field = field(16, 1, "INTR");
@@ -154,7 +163,8 @@ const fn modifier(field: Field, choices: &'static [(&'static str, u64)]) -> Modi
     Modifier { field, choices, default: None }
 }
 
-/// Bits of `$c`. Bits 11 and 12 are always 0 and have no name in the reference.
+/// The names of the bits of a `$c` register. Bits 11 and 12 are always 0 and have no name in the
+/// reference.
 pub const M_SLCT: Modifier = Modifier {
     field: SLCT,
     choices: &[
@@ -177,11 +187,12 @@ pub const M_SLCT: Modifier = Modifier {
     ],
     default: Some(ALWAYS),
 };
-/// SLCT of a plain register: the bit that is always false.
+/// SLCT of an operand that is not selected at run time: the bit of `$c` that is always false.
 pub const PLAIN: u64 = 14;
-/// SLCT of a branch that is always taken: the bit that is always true.
+/// SLCT of a branch that is always taken: the bit of `$c` that is always true.
 pub const ALWAYS: u64 = 15;
-/// The bit of `$c` that chooses a register; the default is the bit that is always false.
+/// The bit of a `$c` register that selects a register at run time. The default is the bit that is
+/// always false.
 pub const M_CHOOSE: Modifier = Modifier { default: Some(PLAIN), ..M_SLCT };
 /// Rounding: down or to nearest.
 pub const M_RND: Modifier = modifier(RND, &[("rd", 0), ("rn", 1)]);
@@ -197,28 +208,28 @@ pub const M_SIGNS: Modifier = modifier(SIGNS, &[("u", 0), ("s", 1)]);
 pub const M_SIGND: Modifier = modifier(SIGND, &[("u", 0), ("s", 1)]);
 /// Interpretation of the forwarded values: factors or masks.
 pub const M_S2VMODE: Modifier = modifier(S2VMODE, &[("factor", 0), ("mask", 1)]);
-/// Arithmetic: fixed point or integer.
+/// Arithmetic of a multiplication: fixed point or integer.
 pub const M_FRACTINT: Modifier = modifier(FRACTINT, &[("fract", 0), ("int", 1)]);
-/// Half of the product: high or low.
+/// The half of the 16-bit result of a multiplication that is written: high or low.
 pub const M_HILO: Modifier = modifier(HILO, &[("hi", 0), ("lo", 1)]);
-/// Bits of the selectors: low or high.
+/// The nibble of each selector byte of `vswz` that is the component number: low or high.
 pub const M_SWZLOHI: Modifier = modifier(SWZLOHI, &[("lo", 0), ("hi", 1)]);
-/// Half of the `$vc` that the scalar unit forwards: sign or zero flags.
+/// The flags of a `$vc` register that the scalar unit forwards: sign flags or zero flags.
 pub const M_VCFLAG: Modifier = modifier(VCFLAG, &[("sf", 0), ("zf", 1)]);
-/// Half of the `$vc` that selects factors: sign or zero flags.
+/// The flags of a `$vc` register that choose factors: sign flags or zero flags.
 pub const M_VCSEL: Modifier = modifier(VCSEL, &[("sf", 0), ("zf", 1)]);
-/// Combines the base with 0x80 by exclusive or.
+/// Combines the base of `vlrp2` with 0x80 by exclusive or.
 pub const M_LRP2X: Modifier = Modifier { field: LRP2X, choices: &[("xor", 1)], default: Some(0) };
-/// Also writes `$va`.
+/// Makes `vlrp2` write `$va` in addition to its vector register.
 pub const M_VAWRITE: Modifier = Modifier { field: VAWRITE, choices: &[("va", 1)], default: Some(0) };
-/// Raises an interrupt.
+/// Makes `exit` raise an interrupt.
 pub const M_INTR: Modifier = Modifier { field: INTR, choices: &[("intr", 1)], default: Some(0) };
 /// Direction of a DMA barrier whose number is in a register.
 pub const M_BARKIND_R: Modifier = modifier(BARKIND_R, &[("st", 0), ("ld", 1)]);
 /// Direction of a DMA barrier whose number is an immediate.
 pub const M_BARKIND_I: Modifier = modifier(BARKIND_I, &[("st", 0), ("ld", 1)]);
 
-/// `$r31`: reads as 0.
+/// Number of `$r31`, the register that always holds 0.
 pub const R_ZERO: u8 = 31;
 /// The CDST of an instruction that writes no flags.
 pub const NO_FLAGS: u64 = 7;

@@ -1,6 +1,6 @@
 //! Footprints of bundles: the registers and bytes that a bundle reads and writes. A footprint is
-//! the result of abstract interpretation: the meaning runs in a [`Domain`] whose values record
-//! their uses.
+//! the result of abstract interpretation: the semantics of the bundle is evaluated in a [`Domain`]
+//! whose values record their uses.
 
 use arrayvec::ArrayVec;
 
@@ -11,12 +11,13 @@ use super::meaning::meaning;
 use super::{Bundle, Inst, Opcode, Unit, fields as f};
 use crate::row::RegFile;
 
-/// A set of locations in the register files. A location is one bit of a `$c`, or one register of
-/// any other file.
+/// A set of locations in the register files. A location is one bit of a `$c` register, or one
+/// register of any other file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub struct Locations([u64; 4]);
 
-/// The register files in location order, each with its first location and its number of locations.
+/// The register files in the order of their locations. Each entry holds the file, the number of its
+/// first location, and its number of locations.
 const FILES: [(RegFile, u8, u8); 11] = [
     (RegFile::R, 0, 32),
     (RegFile::V, 32, 32),
@@ -31,8 +32,8 @@ const FILES: [(RegFile, u8, u8); 11] = [
     (RegFile::M, 192, 64),
 ];
 
-/// The first location and the number of locations, indexed by register file. `$uc` is the file with
-/// the highest index.
+/// The number of the first location and the number of locations, indexed by register file. `$uc` is
+/// the file with the highest index.
 const FIRST_AND_COUNT: [(u8, u8); RegFile::Uc as usize + 1] = {
     let mut places = [(0, 0); RegFile::Uc as usize + 1];
     let mut k = 0;
@@ -44,7 +45,7 @@ const FIRST_AND_COUNT: [(u8, u8); RegFile::Uc as usize + 1] = {
     places
 };
 
-/// The number of bits in a `$c`.
+/// The number of bits in a `$c` register.
 const C_BITS: u8 = 16;
 
 /// The number of the data store's last row, which also serves as a mask.
@@ -56,9 +57,9 @@ impl Locations {
     /// The empty set.
     pub const EMPTY: Locations = Locations([0; 4]);
 
-    /// Returns the locations of a register: one location, or all bits of a `$c`. `$r31` is a
-    /// location that no instruction writes, and `$uccfg` is `$uc0`. Registers that no meaning
-    /// accesses have no location.
+    /// Returns the locations of a register: one location, or all bits of a `$c` register. No
+    /// instruction writes the location of `$r31`. The location of `$uccfg` is that of `$uc0`.
+    /// Registers that no semantics accesses have no location.
     pub fn register(file: RegFile, n: u8) -> Locations {
         match file {
             RegFile::C => Locations::flags(n, 0xffff),
@@ -66,7 +67,7 @@ impl Locations {
         }
     }
 
-    /// Returns the locations of some bits of a `$c`.
+    /// Returns the locations of those bits of a `$c` register that are set in `bits`.
     pub fn flags(n: u8, bits: u32) -> Locations {
         Locations([0, 0, u64::from(bits & 0xffff) << (u32::from(n & 3) * u32::from(C_BITS)), 0])
     }
@@ -107,8 +108,8 @@ impl Locations {
         FILES.iter().find(|(_, first, count)| (*first..=*first + (*count - 1)).contains(&place)).map(|(file, ..)| *file)
     }
 
-    /// Returns the location `registers` registers further in the same file, or `None` past the end
-    /// of the file.
+    /// Returns the location of the register whose number is greater by `registers`, in the same
+    /// file. Returns `None` if the file has no such register.
     pub fn moved(place: u8, registers: i8) -> Option<u8> {
         let file = Locations::file_of(place)?;
         let step = if file == RegFile::C { i16::from(C_BITS) } else { 1 };
@@ -149,12 +150,13 @@ impl Locations {
         !self.intersection(other).is_empty()
     }
 
-    /// Returns `true` if the other set contains every location of this one.
+    /// Returns `true` if `other` contains every location of this set.
     pub fn is_subset(self, other: Locations) -> bool {
         self.minus(other).is_empty()
     }
 
-    /// Returns the registers that have a location in the set, each once, in the order of the files.
+    /// Returns the registers that have a location in the set, each once, in the order of the
+    /// register files.
     pub fn registers(self) -> impl Iterator<Item = (RegFile, u8)> {
         FILES.into_iter().flat_map(move |(file, _, count)| {
             let registers = if file == RegFile::C { count / C_BITS } else { count };
@@ -166,7 +168,8 @@ impl Locations {
 
     /// Returns a hash of the set.
     fn checksum(self) -> u64 {
-        // The rotation and the multiplier spread the bits of each word.
+        // The rotation and the multiplier spread the bits of each 64-bit part of the set over the
+        // hash.
         self.0.iter().fold(0, |sum: u64, &word| (sum.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
@@ -184,7 +187,7 @@ pub struct Access {
     cells: Option<Cells>,
 }
 
-/// The bytes of an access whose address is a known constant.
+/// The accessed bytes of the data store, if the address is a known constant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Cells {
     Vector(Shape, u32),
@@ -192,12 +195,12 @@ enum Cells {
 }
 
 impl Access {
-    /// Returns `true` if the accessed bytes are known.
+    /// Returns `true` if the addresses of the accessed bytes are known.
     pub fn is_known(self) -> bool {
         self.cells.is_some()
     }
 
-    /// Returns `true` if two accesses may touch the same byte and one of them is a store.
+    /// Returns `true` if two accesses may access the same byte and one of them is a store.
     pub fn conflicts(self, other: Access) -> bool {
         let overlap = || match (self.cells, other.cells) {
             (Some(a), Some(b)) => match (row(a), row(b)) {
@@ -210,7 +213,7 @@ impl Access {
     }
 }
 
-/// Returns the row that contains all bytes of an access, if there is one.
+/// Returns the row of the data store that contains all bytes of an access, if there is one.
 fn row(cells: Cells) -> Option<u32> {
     match cells {
         Cells::Vector(Shape::Vertical, _) => None,
@@ -218,7 +221,7 @@ fn row(cells: Cells) -> Option<u32> {
     }
 }
 
-/// Returns the rows and banks of an access.
+/// Returns the row and the bank of each byte of an access.
 fn cells(cells: Cells) -> impl Iterator<Item = (u16, u8)> {
     let (vector, word) = match cells {
         Cells::Vector(shape, address) => (Some(DataStore::cells_of(shape, address)), None),
@@ -227,8 +230,9 @@ fn cells(cells: Cells) -> impl Iterator<Item = (u16, u8)> {
     vector.into_iter().flatten().chain(word.into_iter().flatten())
 }
 
-/// The registers and bytes that a bundle reads and writes. A read that depends on flags counts as a
-/// read. A write that depends on flags counts as a read and a write.
+/// The registers and bytes that a bundle reads and writes. A read whose register depends on flags
+/// counts as a read of all possible registers. A write that depends on flags counts as a read and a
+/// write.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Footprint {
     /// The locations that the bundle reads.
@@ -239,8 +243,8 @@ pub struct Footprint {
     pub access: Option<Access>,
     /// The control flow after the bundle.
     pub next: Next<()>,
-    /// A hash of the multiset of reads. The hash of a bundle equals the sum of its instructions'
-    /// hashes unless the instructions affect each other.
+    /// A hash of all reads, in which the order of the reads does not count. The hash of a bundle
+    /// equals the sum of its instructions' hashes unless the instructions affect each other.
     reading: u64,
 }
 
@@ -249,7 +253,8 @@ impl Footprint {
     pub const NONE: Footprint =
         Footprint { reads: Locations::EMPTY, writes: Locations::EMPTY, access: None, next: Next::Fall, reading: 0 };
 
-    /// Returns the footprint of a bundle. `zero` is an `$a` that is known to hold 0.
+    /// Returns the footprint of a bundle. `zero` is the number of an `$a` register that is known to
+    /// hold 0, if any.
     ///
     /// # Errors
     /// The effect of the bundle is unknown.
@@ -273,8 +278,8 @@ impl Footprint {
     }
 
     /// Returns `true` if two instructions in one bundle have no common write and at most one access
-    /// to the data store. They then have the same effect as in separate bundles that read the same
-    /// state, unless [`Profile::interacts`] returns `true`.
+    /// to the data store. Two such instructions have the same effect as in separate bundles that
+    /// read the same state, unless [`Profile::interacts`] returns `true`.
     pub fn is_disjoint(&self, other: &Footprint) -> bool {
         !self.writes.intersects(other.writes) && (self.access.is_none() || other.access.is_none())
     }
@@ -305,17 +310,18 @@ impl Profile {
             hands_over: false,
         };
         if inst.unit() == Unit::Vector {
-            // A move of a constant reads no `$r`, but it leaves leftover register values where the
-            // vector unit expects factors. A change of the vector instruction's reads shows that it
-            // uses factors.
+            // A move of a constant reads no `$r` register and forwards no factors. A vector
+            // instruction in the same bundle then uses intermediate values of the scalar unit as
+            // factors. If the reads of the bundle include more than those of the vector instruction
+            // alone, that instruction uses factors.
             let leftover = reads(&[Inst::new(Opcode::MOV_I), inst])?;
             profile.hears_factors = !leftover.is_subset(profile.footprint.reads);
             let handed = |vc| reads(&[Inst::new(Opcode::VEC).with(f::VCIDX, vc), inst]);
             profile.hears_flags = handed(0)? != handed(2)?;
         }
         if inst.unit() == Unit::Scalar {
-            // A vector instruction that uses flags takes the forwarded ones, or its own `$vc` if
-            // nothing is forwarded.
+            // A vector instruction that uses flags reads the forwarded `$vc`. If the scalar unit
+            // forwards nothing, the vector instruction reads the `$vc` in its own field.
             let taken = |vc| reads(&[inst, Inst::new(Opcode::VCMPAD).with(f::CDST, vc)]);
             let own = |vc| Locations::register(RegFile::Vc, vc);
             profile.hands_over = !own(0).is_subset(taken(0)?) || !own(2).is_subset(taken(2)?);
@@ -328,7 +334,7 @@ impl Profile {
         self.inst
     }
 
-    /// Returns the footprint of the instruction in a bundle of its own.
+    /// Returns the footprint of a bundle that holds only this instruction.
     pub fn footprint(&self) -> &Footprint {
         &self.footprint
     }
@@ -348,9 +354,9 @@ impl Profile {
         self.hands_over
     }
 
-    /// Returns `true` if two instructions in one bundle affect each other other than through their
-    /// writes: by competition for a port, or by values that the scalar unit forwards. Two
-    /// instructions of the same unit always interact.
+    /// Returns `true` if two instructions in one bundle interact in another way than by their
+    /// writes. They interact if they compete for a read port, or if the scalar unit forwards values
+    /// that the vector unit uses. Two instructions of the same unit always interact.
     ///
     /// # Errors
     /// The effect of the instructions is unknown.
@@ -374,7 +380,7 @@ impl Profile {
     }
 }
 
-/// Returns the footprint of instructions in bundle order.
+/// Returns the footprint of a bundle of instructions, which are given in bundle order.
 fn footprint(insts: &[Inst]) -> Result<Footprint, Unknown> {
     let words: ArrayVec<u32, 4> = insts.iter().map(Inst::word).take(4).collect();
     match Bundle::new(&words) {
@@ -388,13 +394,14 @@ fn footprint(insts: &[Inst]) -> Result<Footprint, Unknown> {
 enum Word {
     /// A known constant.
     Known(u32),
-    /// A `$c` shifted right by `down`. Its bits count as read only when they are used.
+    /// The value of `$c` register `n`, shifted right by `down` bits. A bit counts as read only when
+    /// an operation uses the bit.
     Flags { n: u8, down: u32 },
     /// An unknown value.
     Other,
 }
 
-/// The recorded reads and the recorded access.
+/// The reads, and the access to the data store, that an evaluation has recorded so far.
 struct Record {
     reads: Locations,
     reading: u64,
@@ -417,7 +424,7 @@ impl Record {
         self.read(registers);
     }
 
-    /// Records a use of the word in which all of its bits may matter.
+    /// Records a use of a word in which every bit may affect the result.
     fn consume(&mut self, word: Word) {
         if let Word::Flags { n, down } = word {
             self.read(Locations::flags(n, 0xffff << (down & 31)));
@@ -445,7 +452,8 @@ impl Record {
         }
     }
 
-    /// Returns the locations that a write modifies, and records the reads that it implies.
+    /// Returns the locations that a write modifies. Also records the reads that a conditional write
+    /// implies.
     fn written(&mut self, write: &Write<Record>) -> Locations {
         let (file, n, word) = match *write {
             Write::R(n, word) => (RegFile::R, n, word),
@@ -485,7 +493,7 @@ impl Record {
         Locations::register(file, n)
     }
 
-    /// Evaluates an operation on words. The result is known if both operands are.
+    /// Evaluates an operation on words. The result is known if both operands are known.
     fn pure(&mut self, a: Word, b: Word, f: impl FnOnce(&mut Concrete, u32, u32) -> u32) -> Word {
         if let (Word::Known(a), Word::Known(b)) = (a, b) {
             return Word::Known(f(&mut Concrete, a, b));
@@ -506,7 +514,7 @@ impl Domain for Record {
     fn word(&mut self, value: u32) -> Word { Word::Known(value) }
     fn logic(&mut self, table: Logic, a: Word, b: Word) -> Word {
         match (a, b) {
-            // Only the flags under the mask are read.
+            // Only the flags that are set in the mask are read.
             (Word::Flags { n, down }, Word::Known(mask)) if table == Logic::AND => {
                 self.read(Locations::flags(n, mask << (down & 31)));
                 Word::Other
@@ -561,7 +569,8 @@ impl Domain for Record {
     fn mask_bits(&mut self, (): ()) -> Word { Word::Other }
 }
 
-/// An unknown state, except that one `$a` may be known to hold 0.
+/// A state of the processor in which all values are unknown, except that one `$a` register may be
+/// known to hold 0.
 struct UnknownState {
     zero: Option<u8>,
 }

@@ -1,5 +1,5 @@
 //! VP1, the vector processor: opcodes, instructions as 32-bit words, and bundles of up to four
-//! words.
+//! instruction words.
 
 pub mod bundle;
 mod code;
@@ -25,7 +25,7 @@ pub use text::{EncodingForm, Program, assemble, disassemble, forms_of, mnemonics
 use fields::OP;
 use std::sync::LazyLock;
 
-/// The unit that executes a word. The variants are in bundle order.
+/// The unit that executes an instruction. The variants are in bundle order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Unit {
     /// Address unit: loads, stores and address arithmetic.
@@ -42,7 +42,8 @@ impl Unit {
     /// All units, in bundle order.
     pub const ALL: [Unit; 4] = [Unit::Address, Unit::Scalar, Unit::Vector, Unit::Branch];
 
-    /// Returns the unit of a word. Every word has a unit, even if it is no valid instruction.
+    /// Returns the unit of an instruction word. The opcode determines the unit even if the word is
+    /// not a valid instruction.
     pub const fn of_word(word: u32) -> Unit {
         match word >> 24 {
             0..=0x7f => Unit::Scalar,
@@ -57,10 +58,10 @@ impl Unit {
 macro_rules! define {
     ($m:ident: $($module:ident { $($($name:ident)+ => $meaning:expr;)* })*) => {
         opcode_enum! {
-            /// An encoding form of a VP1 instruction. The name is the mnemonic and these suffixes,
-            /// if needed: `S` or `U` for signed or unsigned results; `R` or `I` for register or
-            /// immediate sources; `VA` if only the accumulator is written; the destination and
-            /// source of a move.
+            /// An opcode of VP1. The name is the mnemonic, followed by these suffixes if several
+            /// opcodes share the mnemonic: `S` or `U` for signed or unsigned results; `R` or `I`
+            /// for register or immediate sources; `VA` if only the accumulator is written; the
+            /// destination and source of a move.
             $($module { $($($name)+)* })*
         }
     };
@@ -68,7 +69,8 @@ macro_rules! define {
 
 opcodes::opcodes!(define);
 
-/// Data derived from a row, precomputed because encoding and decoding need it for every word.
+/// Data derived from a row. It is computed once, because encoding and decoding need it for every
+/// instruction word.
 struct Derived {
     template: u32,
     registers: Vec<RegSlot>,
@@ -80,7 +82,8 @@ static DERIVED: LazyLock<Vec<Derived>> = LazyLock::new(|| {
     Opcode::ALL.iter().map(derive).collect()
 });
 
-/// For each value of OP, the opcodes that have it, each with its fixed bits as a mask and a value.
+/// For each value of field OP, the opcodes with this value. Each entry holds the mask and the value
+/// of the fixed bits, and the opcode.
 type Decode = [Vec<(u32, u32, Opcode)>; 256];
 
 static DECODE: LazyLock<Decode> = LazyLock::new(|| {
@@ -98,12 +101,14 @@ impl Opcode {
         &DERIVED[self as usize]
     }
 
-    /// Returns the row's register slots. Equals [`Row::registers`], but precomputed.
+    /// Returns the register operands of the row. The result equals [`Row::registers`], but is
+    /// computed only once.
     pub fn registers(self) -> &'static [RegSlot] {
         &self.derived().registers
     }
 
-    /// Returns the opcode of a word. Returns `None` for 0xdb, whose effect is unknown.
+    /// Returns the opcode of an instruction word. Returns `None` if field OP is 0xdb, because the
+    /// effect of that opcode is unknown.
     pub fn of_word(word: u32) -> Option<Opcode> {
         let candidates = &DECODE[(word >> 24) as usize];
         candidates.iter().find(|(mask, value, _)| word & mask == *value).map(|c| c.2)
@@ -114,15 +119,15 @@ impl Opcode {
         Unit::of_word(self.derived().template)
     }
 
-    /// Returns `true` if the assembly syntax has a name for the opcode. An opcode without a name
-    /// has a meaning, but its text is `.word`.
+    /// Returns `true` if the opcode has a mnemonic. The interpreter executes an opcode without a
+    /// mnemonic, but its assembly text is `.word`.
     pub const fn is_named(self) -> bool {
         !self.row().mnemonic.is_empty()
     }
 }
 
-/// An instruction: a word together with its opcode. Every word except those with OP 0xdb is a valid
-/// instruction; bits outside all fields are ignored.
+/// An instruction: an instruction word together with its opcode. Every word is a valid instruction
+/// unless field OP is 0xdb. Bits outside all fields are ignored.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Inst {
     opcode: Opcode,
@@ -130,13 +135,14 @@ pub struct Inst {
 }
 
 impl Inst {
-    /// Creates an instruction with every field at its default: `$r31`, no flags written, plain
-    /// registers, branch always taken, and 0 elsewhere.
+    /// Creates an instruction with every field at its default. Register fields hold `$r31`, no
+    /// flags are written, no register is selected at run time, and a branch is always taken. All
+    /// other fields are 0.
     pub fn new(opcode: Opcode) -> Inst {
         Inst { opcode, word: opcode.derived().template }
     }
 
-    /// Decodes a word. Returns `None` if the word is not a valid instruction.
+    /// Decodes an instruction word. Returns `None` if the word is not a valid instruction.
     pub fn decode(word: u32) -> Option<Inst> {
         Some(Inst { opcode: Opcode::of_word(word)?, word })
     }
@@ -167,8 +173,8 @@ impl Inst {
         self.word
     }
 
-    /// Returns the value of a field. The field need not belong to the row, because some bits have
-    /// an effect without being part of the text.
+    /// Returns the value of a field. The field may be missing in the row, because some bits have an
+    /// effect without being part of the text.
     pub fn get(&self, field: Field) -> u64 {
         field.get(self.word.into())
     }
@@ -191,15 +197,15 @@ impl Inst {
         self
     }
 
-    /// Returns the register slots.
+    /// Returns the register operands of the row.
     pub fn registers(&self) -> &'static [RegSlot] {
         self.opcode.registers()
     }
 
-    /// Returns the condition that selects the registers read from a `$v` quad, if the instruction
-    /// has one: the bit of `$c`, and the field with the number of that `$c`. Bit b20 rotates the
-    /// quad. Any other bit selects one register, whose number is the first one's number xor the
-    /// bit.
+    /// Returns the condition that determines which registers of a `$v` quad are read, if the
+    /// instruction has such a condition. The condition is a bit number of a `$c` register, and the
+    /// field with the number of that register. Bit b20 rotates the numbers within the quad. Any
+    /// other bit selects one register: the bit is XORed with the first register number.
     pub fn quad_condition(&self) -> Option<(u64, Field)> {
         let operands = || self.row().operands.iter().map(|operand| operand.kind);
         let condition = operands().find_map(|kind| match kind {
@@ -210,8 +216,8 @@ impl Inst {
             .filter(|_| operands().any(|kind| matches!(kind, OperandKind::Tuple { file: RegFile::V, count: 4, .. })))
     }
 
-    /// Returns `true` if a field of the row overlaps other fields, so that it cannot be changed on
-    /// its own.
+    /// Returns `true` if a field of the row shares bits with other fields, so that changing the
+    /// field also changes other fields.
     pub fn shares(&self, field: Field) -> bool {
         self.row().overlaps.contains(&field)
     }

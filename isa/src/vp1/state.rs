@@ -1,4 +1,4 @@
-//! The state of the processor in the interpreter.
+//! The state of the VP1 processor in the interpreter.
 
 use super::Bundle;
 use super::concrete::Concrete;
@@ -101,8 +101,9 @@ fn number(index: Index<u32>) -> usize {
 }
 
 impl State {
-    /// Executes one bundle. Calls `written` for every location that the bundle writes, even if its
-    /// value does not change. A location may be reported twice.
+    /// Executes one bundle and returns the control flow after it. Calls `written` for every
+    /// location that the bundle writes, even if the location's value does not change. A location
+    /// may be reported twice.
     pub fn step(&mut self, bundle: &Bundle, mut written: impl FnMut(Location)) -> Next<u32> {
         let effects = meaning(bundle, &mut Concrete, self);
         for write in &effects.writes {
@@ -111,7 +112,7 @@ impl State {
         effects.next
     }
 
-    /// Performs one write and calls `written` for its locations.
+    /// Performs one write and calls `written` for each location that the write changes.
     pub fn commit(&mut self, write: &Write<Concrete>, written: &mut impl FnMut(Location)) {
         let location = match *write {
             Write::R(n, value) => {

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::fmt::{self, Write};
 use std::sync::LazyLock;
 
-/// An encoding form of a mnemonic: an opcode, with the alias if the mnemonic is one.
+/// An opcode that a mnemonic denotes, and the alias if the mnemonic is an alias of the row.
 pub type EncodingForm = (Opcode, Option<&'static Alias>);
 
 #[derive(Default)]
@@ -20,7 +20,8 @@ struct Mnemonics {
 
 static MNEMONICS: LazyLock<Mnemonics> = LazyLock::new(|| {
     let mut mnemonics = Mnemonics::default();
-    // An alias may share the mnemonic of its row, for a seed that orders the operands differently.
+    // An alias may have the same mnemonic as its row. Such an alias accepts the operand order of
+    // the reference.
     for &op in Opcode::ALL.iter().filter(|o| o.is_named()) {
         let row = op.row();
         let aliases = row.aliases.iter().map(|a| (a.mnemonic, Some(a)));
@@ -36,24 +37,26 @@ static MNEMONICS: LazyLock<Mnemonics> = LazyLock::new(|| {
     mnemonics
 });
 
-/// Returns every mnemonic that the printer uses, in the order of the opcodes. The parser accepts a
-/// few more ([`Alias`]).
+/// Returns every mnemonic that the printer uses, in the order of the opcodes. The parser also
+/// accepts the mnemonics of aliases that are never printed ([`Alias`]).
 pub fn mnemonics() -> &'static [&'static str] {
     &MNEMONICS.order
 }
 
-/// Returns the forms of a mnemonic. Returns an empty slice if the mnemonic is unknown.
+/// Returns the opcodes and aliases of a mnemonic. Returns an empty slice if the mnemonic is
+/// unknown.
 pub fn forms_of(mnemonic: &str) -> &'static [EncodingForm] {
     MNEMONICS.forms.get(mnemonic).map_or(&[], Vec::as_slice)
 }
 
-/// Returns the address of the first word in the same group of four words.
+/// Returns the address of the first instruction word in the group of four that contains the address
+/// `at`.
 const fn group(at: i64) -> i64 {
     at.div_euclid(GROUP) * GROUP
 }
 
-/// Writes the word at address `at` of a program: the line of its instruction, or `.word` and its
-/// digits.
+/// Writes the instruction word at address `at` of a program as text: the line of its instruction,
+/// or `.word` and its digits.
 fn print(out: &mut dyn Write, word: u32, at: u32) -> fmt::Result {
     let target = |out: &mut dyn Write, distance: i64| write!(out, "{:#x}", group(at.into()) + distance);
     match Opcode::of_word(word).filter(|op| op.is_named()) {
@@ -62,8 +65,8 @@ fn print(out: &mut dyn Write, word: u32, at: u32) -> fmt::Result {
     }
 }
 
-/// Disassembles the word at address `at` of a program. The text of a branch target depends on the
-/// address.
+/// Disassembles the instruction word at address `at` of a program. The address determines the text
+/// of a branch target.
 pub fn word_text(word: u32, at: u32) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
@@ -78,8 +81,8 @@ impl fmt::Display for Inst {
     }
 }
 
-/// Assembles one line to the word at address `at` of a program: an instruction, or `.word` and a
-/// number.
+/// Assembles one line to the instruction word at address `at` of a program. The line is an
+/// instruction, or `.word` and a number.
 pub fn read_word(line: &str, at: u32) -> Result<u32, AsmError> {
     let Line { label, code } = Line::parse(line, Syntax::Vp1)?;
     if let Some(label) = label {
@@ -108,16 +111,16 @@ fn instruction(statement: &Statement<'_>, place: Position<'_>) -> Result<Inst, A
     Ok(Inst { opcode, word: word as u32 })
 }
 
-/// Parses an instruction whose text may use register names that `names` resolves.
+/// Parses an instruction whose text may use register names that the function `names` resolves.
 pub(super) fn read_named(text: Fragment<'_>, names: Names<'_>) -> Result<Inst, AsmError> {
     instruction(&Statement::parse_spaced(text, names)?, Position::ALONE)
 }
 
-/// Parses an instruction whose last register number is determined by other parts of the text that
-/// share its bits.
+/// Parses an instruction whose last register number shares all its bits with other fields, which
+/// determine the number. Returns `None` if no register number gives a valid instruction.
 pub(super) fn read_sharing(text: Fragment<'_>, names: Names<'_>) -> Option<Inst> {
     let mut statement = Statement::parse_spaced(text, names).ok()?;
-    // Every bit of the number also belongs to another part, so exactly one number fits.
+    // Other parts of the text set every bit of the number, so exactly one number is valid.
     (0..32).find_map(|number| {
         statement.renumber_last(number);
         instruction(&statement, Position::ALONE).ok()
@@ -127,15 +130,16 @@ pub(super) fn read_sharing(text: Fragment<'_>, names: Names<'_>) -> Option<Inst>
 /// An assembled program.
 pub type Program = program::Program<u32>;
 
-/// Assembles a text with at most one label and one word per line. A word is an instruction or
-/// `.word 0x...`; `//` begins a comment and `;` may end a line. The target of a branch must have an
-/// address that is a multiple of 4. Returns the errors of all lines.
+/// Assembles a text in which each line has at most one label and one instruction. `.word 0x...` may
+/// stand in place of an instruction. `//` begins a comment, and `;` may end a line. The target of a
+/// branch must have an address that is a multiple of 4. Returns the program or the errors of all
+/// lines.
 pub fn assemble(text: &str) -> Result<Program, Vec<AsmError>> {
     program::assemble(text, Syntax::Vp1, code_word)
 }
 
-/// Disassembles a program, one line per word. [`assemble`] returns words that disassemble to the
-/// same text.
+/// Disassembles a program, one line per instruction word. [`assemble`] converts the returned text
+/// to words that disassemble to the same text.
 pub fn disassemble(words: &[u32]) -> String {
     let mut text = String::new();
     for (&word, at) in words.iter().zip(0..) {

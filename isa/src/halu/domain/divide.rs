@@ -1,4 +1,4 @@
-//! Integer division from simpler operations.
+//! Integer division by means of simpler operations of the domain.
 
 use super::{Divide, Domain, wide};
 
@@ -14,7 +14,8 @@ pub(super) fn words<D: Domain>(d: &mut D, op: Divide, a: D::Word, b: D::Word) ->
     let mut rest = zero;
     for _ in 0..32 {
         let bit = d.shr(quotient, top);
-        // If a set bit is shifted out of the rest, the true rest is greater than any divisor.
+        // If the shift below drops a set bit of the remainder, the true remainder is greater than
+        // any divisor.
         let out = wide::is_negative(d, rest);
         let doubled = d.shl(rest, one);
         rest = d.or(doubled, bit);
@@ -46,10 +47,10 @@ fn negated_if<D: Domain>(d: &mut D, p: D::Pred, a: D::Word) -> D::Word {
     d.select(p, opposite, a)
 }
 
-/// Implements [`Domain::divide_wide`] by 32-bit divisions, as in Warren, *Hacker's Delight*, 9-5. A
-/// divisor of one word takes long division with two 32-bit digits. For a larger divisor, half the
-/// dividend is divided by the divisor's upper word, which gives an estimate that is at most one too
-/// great.
+/// Implements [`Domain::divide_wide`] by 32-bit divisions, as in Warren, *Hacker's Delight*, 9-5.
+/// If the upper word of the divisor is zero, long division with two 32-bit digits is exact.
+/// Otherwise half of the dividend is divided by the normalised upper word of the divisor. That
+/// quotient is an estimate, which is at most one too great.
 pub(super) fn pairs<D: Domain>(d: &mut D, op: Divide, a: [D::Word; 2], b: [D::Word; 2]) -> [D::Word; 2] {
     let zero = d.word(0);
     let signs = op.signed.then(|| (wide::is_negative(d, a[1]), wide::is_negative(d, b[1])));
@@ -58,12 +59,12 @@ pub(super) fn pairs<D: Domain>(d: &mut D, op: Divide, a: [D::Word; 2], b: [D::Wo
         None => (a, b),
     };
     let by_word = d.equal(v[1], zero);
-    // One-word divisor: the upper digit of the quotient and its remainder.
+    // Divisor of one word: the upper digit of the quotient and the remainder of its division.
     let unsigned = Divide { signed: false, remainder: false };
     let upper = d.divide(unsigned, u[1], v[0]);
     let taken = d.mul(upper, v[0]);
     let rest = d.sub(u[1], taken);
-    // Larger divisor: the normalised upper word of the divisor, and half the dividend.
+    // Divisor of two words: half of the dividend, and the upper word of the normalised divisor.
     let (one, top) = (d.word(1), d.word(31));
     let places = d.leading_zeros(v[1]);
     let [_, high] = wide::shl(d, v, places);
@@ -106,8 +107,8 @@ fn pair_negated_if<D: Domain>(d: &mut D, p: D::Pred, a: [D::Word; 2]) -> [D::Wor
     wide::select(d, p, opposite, a)
 }
 
-/// Divides a 64-bit value by a word that is greater than the value's upper word, with two 16-bit
-/// digits.
+/// Divides a 64-bit value by a 32-bit value that is greater than the dividend's upper word. The
+/// quotient has two 16-bit digits.
 fn digit<D: Domain>(d: &mut D, u: [D::Word; 2], v: D::Word) -> D::Word {
     let (half, low) = (d.word(16), d.word(0xFFFF));
     let places = d.leading_zeros(v);
@@ -122,8 +123,8 @@ fn digit<D: Domain>(d: &mut D, u: [D::Word; 2], v: D::Word) -> D::Word {
     d.add(first, second)
 }
 
-/// Divides `rest` followed by 16 more bits by `v`. Returns 16 bits of the quotient and the
-/// remainder. `v` is also given as halves, the upper one first.
+/// Divides the value `rest << 16 | next`, where `next` has 16 bits, by `v`. Returns the quotient,
+/// which has 16 bits, and the remainder. `high` and `low` are the halves of `v`.
 fn half_digit<D: Domain>(
     d: &mut D,
     rest: D::Word,
@@ -135,7 +136,7 @@ fn half_digit<D: Domain>(
     let mut digit = d.divide(Divide { signed: false, remainder: false }, rest, high);
     let taken = d.mul(digit, high);
     let mut left = d.sub(rest, taken);
-    // The estimate is at most two too great.
+    // The estimated digit is at most two too great.
     for _ in 0..2 {
         let fits = d.less(false, digit, limit);
         let over = d.negate(fits);
@@ -162,7 +163,7 @@ mod tests {
     use crate::halu::concrete::Concrete;
     use crate::halu::domain::Domain;
 
-    /// Numbers with few and with many significant bits, near powers of two.
+    /// Returns numbers near powers of two, with few and with many significant bits.
     fn numbers() -> Vec<u64> {
         let powers = (0..64).step_by(3).map(|n| 1u64 << n);
         let near = powers.flat_map(|power| [power, power - 1, power + 1, power.wrapping_neg()]);

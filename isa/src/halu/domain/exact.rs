@@ -1,8 +1,9 @@
 //! Software floating-point arithmetic for any format and rounding mode, over any [`Domain`].
 //!
 //! Operands are unpacked to [`Number`]s. Operations keep enough bits for a correct rounding, and
-//! the result is rounded once. Bits that are dropped in between set a sticky last bit (rounding to
-//! odd), far below the position at which any format rounds.
+//! the result is rounded once. An operation that drops bits sets the last bit of its result if a
+//! dropped bit was 1 (rounding to odd). This sticky bit is far below the position at which any
+//! format rounds.
 
 use super::wide::{self, Wide};
 use crate::half::Rounding;
@@ -66,8 +67,8 @@ impl Float {
         (1 << (self.bits() - 1)) - 1
     }
 
-    /// Returns `true` if significands fit in the high word of a [`Number`] and their product is
-    /// exact in 64 bits.
+    /// Returns `true` if every significand fits in the high word of a [`Number`], so that the
+    /// product of two high words is exact.
     const fn is_narrow(self) -> bool {
         self.fraction_bits < 30
     }
@@ -76,7 +77,7 @@ impl Float {
 /// An unpacked number: NaN, an infinity, or `significand * 2^(exponent - 62)` with a sign.
 ///
 /// The leading one of the significand is bit 62. A zero has a zero significand and an exponent
-/// below all others; an infinity has an exponent above all others.
+/// below those of all other numbers. An infinity has an exponent above those of all finite numbers.
 pub(crate) struct Number<D: Domain> {
     pub nan: D::Pred,
     pub infinite: D::Pred,
@@ -93,9 +94,9 @@ impl<D: Domain> Clone for Number<D> {
 
 impl<D: Domain> Copy for Number<D> {}
 
-/// The exponent of infinities. Zeros have the negated exponent.
+/// The exponent of infinities. The exponent of zeros is the negation of this constant.
 const INFINITY_EXPONENT: i32 = 0x4000;
-/// The position of a significand's leading one.
+/// Bit number of a significand's leading one.
 const LEADING: u32 = 62;
 
 /// The rounding of a number to a format.
@@ -105,21 +106,21 @@ pub(crate) enum RoundingMode<W> {
     Rounding(Rounding),
     /// To nearest, ties away from zero.
     Away,
-    /// Stochastic rounding: away from zero if these random bits plus the discarded fraction, in
-    /// units of 2^-32, overflow 32 bits.
+    /// Stochastic rounding. The magnitude is rounded up if the sum of these random bits and the
+    /// discarded fraction, in units of 2^-32, overflows 32 bits.
     Random(W),
 }
 
-/// Additional steps of rounding.
+/// Optional steps after rounding to a format.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Finish {
     /// Flushes a result that is subnormal before rounding to a zero of the same sign.
     pub ftz: bool,
-    /// Saturates to [+0, 1]; NaN becomes +0.
+    /// Clamps the result to [+0, 1]; NaN becomes +0.
     pub sat: bool,
-    /// Replaces negative results by +0.
+    /// Replaces a negative result by +0.
     pub relu: bool,
-    /// Replaces results beyond the greatest finite value by that value.
+    /// Replaces a result whose magnitude exceeds the greatest finite value by that value.
     pub finite: bool,
 }
 
@@ -158,13 +159,13 @@ pub(crate) fn unpack<D: Domain>(d: &mut D, format: Float, bits: Wide<D>) -> Numb
     normalised(d, Number { nan, infinite, negative, exponent, significand })
 }
 
-/// Converts an integer magnitude with a separate sign to a number.
+/// Converts an integer to an unpacked number, given its magnitude and its sign.
 pub(crate) fn of_magnitude<D: Domain>(d: &mut D, negative: D::Pred, significand: Wide<D>) -> Number<D> {
     let (no, exponent) = (d.truth(false), d.word(LEADING));
     normalised(d, Number { nan: no, infinite: no, negative, exponent, significand })
 }
 
-/// Returns 1.
+/// Returns the number 1.
 pub(crate) fn one<D: Domain>(d: &mut D) -> Number<D> {
     let (no, exponent) = (d.truth(false), d.word(0));
     let significand = wide::constant(d, 1 << LEADING);
@@ -176,8 +177,9 @@ pub(crate) fn neg<D: Domain>(d: &mut D, a: Number<D>) -> Number<D> {
     Number { negative: d.negate(a.negative), ..a }
 }
 
-/// Returns `a + b`. If bits of an operand are dropped, the other operand is much larger. So no
-/// cancellation can move the dropped bits up.
+/// Returns `a + b`. Alignment drops bits of an operand only if its exponent is much smaller than
+/// that of the other operand. A subtraction then cancels at most one leading bit, so the sticky bit
+/// stays below the rounding position.
 pub(crate) fn add<D: Domain>(d: &mut D, a: Number<D>, b: Number<D>, towards: Rounding) -> Number<D> {
     let (high, low) = ordered(d, a, b);
     let distance = d.sub(high.exponent, low.exponent);
@@ -194,7 +196,7 @@ pub(crate) fn add<D: Domain>(d: &mut D, a: Number<D>, b: Number<D>, towards: Rou
     normalised(d, Number { nan, infinite, negative, exponent: high.exponent, significand })
 }
 
-/// Returns the operand with the greater exponent first.
+/// Returns both numbers, with the greater exponent first.
 fn ordered<D: Domain>(d: &mut D, a: Number<D>, b: Number<D>) -> (Number<D>, Number<D>) {
     let swap = d.less(true, a.exponent, b.exponent);
     (choose(d, swap, b, a), choose(d, swap, a, b))
@@ -213,8 +215,8 @@ fn choose<D: Domain>(d: &mut D, p: D::Pred, a: Number<D>, b: Number<D>) -> Numbe
     Number { nan, infinite, negative, exponent, significand }
 }
 
-/// Returns the sign of a sum. A zero sum is -0 if both operands are -0. If the operands' signs
-/// differ, a zero sum is -0 only if the rounding mode is `Down`.
+/// Returns the sign of a sum. A zero sum of two operands with the same sign has that sign. A zero
+/// sum of operands with different signs is -0 only if the rounding mode is `Down`.
 fn sign_of_sum<D: Domain>(
     d: &mut D,
     high: Number<D>,
@@ -251,14 +253,15 @@ pub(crate) fn mul<D: Domain>(d: &mut D, format: Float, a: Number<D>, b: Number<D
         let [low, high] = product(d, a.significand, b.significand);
         odd(d, high, low)
     };
-    // The leading one is bit 60 or 61; the last bit is sticky.
+    // The leading one of `high` is bit 60 or 61, and its last bit is sticky.
     let of_product = product_sign_and_exponent(d, a, b);
     let two = d.word(2);
     let exponent = d.add(of_product.exponent, two);
     normalised(d, Number { exponent, significand: high, ..of_product })
 }
 
-/// Returns the sign, exponent and special values of a product.
+/// Returns a number with the sign, the exponent and the special cases of a product. Its significand
+/// has no meaning.
 fn product_sign_and_exponent<D: Domain>(d: &mut D, a: Number<D>, b: Number<D>) -> Number<D> {
     let (a_zero, b_zero) = (is_zero(d, a.significand), is_zero(d, b.significand));
     let infinite = d.either(a.infinite, b.infinite);
@@ -279,7 +282,8 @@ pub(crate) fn fma<D: Domain>(d: &mut D, format: Float, [a, b, c]: [Number<D>; 3]
         let product = mul(d, format, a, b);
         return add(d, product, c, towards);
     }
-    // The sum has 128 bits: the product's leading one is bit 125 or 126, that of `c` is bit 126.
+    // The sum is computed with 128 bits. The product's leading one is bit 125 or 126, and that of
+    // `c` is bit 126.
     let of_product = product_sign_and_exponent(d, a, b);
     let one = d.word(1);
     let exponent = d.add(of_product.exponent, one);
@@ -316,7 +320,8 @@ pub(crate) fn fma<D: Domain>(d: &mut D, format: Float, [a, b, c]: [Number<D>; 3]
     let negative = sign_of_sum(d, greater, differ, below, either, towards);
     let (nan, infinite) = specials_of_sum(d, left, c, differ);
 
-    // Take the high half if it is nonzero, else the low half.
+    // The significand is the normalised high half, with bits of the low half shifted in. If the
+    // high half is zero, the significand is the low half.
     let far = is_zero(d, high);
     let by = leading_zeros(d, high);
     let zero = d.word(0);
@@ -330,8 +335,7 @@ pub(crate) fn fma<D: Domain>(d: &mut D, format: Float, [a, b, c]: [Number<D>; 3]
     let raised = wide::select(d, far, low, raised);
     let rest = wide::select(d, far, none, rest);
     let significand = odd(d, raised, rest);
-    // Bit 63 had the weight of the high half's bit 63 before the shift, so the exponent decreases
-    // by the shift distance.
+    // The exponent decreases by the number of bits by which the significand was shifted left.
     let sunk = d.select(far, sixty_four, by);
     let exponent = d.sub(greater.exponent, sunk);
     normalised(d, Number { nan, infinite, negative, exponent, significand })
@@ -393,7 +397,7 @@ pub(crate) fn sqrt<D: Domain>(d: &mut D, format: Float, a: Number<D>) -> Number<
     let exponent = d.sar(a.exponent, one);
     let odd = d.and(a.exponent, one);
     let odd = d.equal(odd, one);
-    // Bit 61 has weight 1; the remainder stays below 8, so it fits in 64 bits.
+    // In `rest`, bit 61 has the weight 1. The remainder stays below 8, so it fits in 64 bits.
     let halved = shr(d, a.significand, 1);
     let radicand = wide::select(d, odd, a.significand, halved);
     let digits = format.fraction_bits + 3;
@@ -442,9 +446,9 @@ pub(crate) fn sqrt<D: Domain>(d: &mut D, format: Float, a: Number<D>) -> Number<
 
 /// Returns the reciprocal square root, with 53 bits and a sticky bit.
 ///
-/// The digits are computed from that of 1 down to that of 2^-54. The radicand `m` is at least 1 and
-/// below 4. Before digit `j`, `rest` is `2^j * (1 - m * root^2)` and `product` is `m * root`. All
-/// values are exact multiples of 2^-106.
+/// Each iteration computes one binary digit of the root, from weight 1 down to weight 2^-54. The
+/// radicand `m` is at least 1 and below 4. Before digit `j`, `rest` is `2^j * (1 - m * root^2)` and
+/// `product` is `m * root`. All values are exact multiples of 2^-106.
 pub(crate) fn rsqrt<D: Domain>(d: &mut D, a: Number<D>) -> Number<D> {
     const DIGITS: u32 = 55;
     let one = d.word(1);
@@ -485,8 +489,8 @@ pub(crate) fn rsqrt<D: Domain>(d: &mut D, a: Number<D>) -> Number<D> {
     normalised(d, Number { nan, infinite: nothing, negative: a.negative, exponent, significand })
 }
 
-/// Rounds a number to the bits of a format; the bits beyond the format's width are zero. NaN gives
-/// `nan`, or by default the format's own NaN.
+/// Rounds a number to a format and returns the bits of the result. The bits beyond the format's
+/// width are zero. A NaN becomes `nan`, or the format's canonical NaN if `nan` is `None`.
 pub(crate) fn round<D: Domain>(
     d: &mut D,
     format: Float,
@@ -522,7 +526,8 @@ pub(crate) fn round<D: Domain>(
     };
     let kept = wide::add(d, kept, [up, zero]);
 
-    // The leading one increments the exponent field, and so does a carry out of the significand.
+    // The sum below increments the exponent field by the leading one of the significand, and by a
+    // carry out of the significand.
     let field = d.sub(a.exponent, least);
     let field = d.select(tiny, zero, field);
     let field = shl(d, [field, zero], format.fraction_bits);
@@ -572,8 +577,8 @@ pub(crate) fn round<D: Domain>(
     wide::select(d, a.nan, nan, magnitude)
 }
 
-/// Splits a finite number into the integer part of its magnitude, below 2^64, and the fraction in
-/// units of 2^-32.
+/// Splits the magnitude of a finite number into its integer part, modulo 2^64, and its fraction in
+/// units of 2^-32. The last bit of the fraction is sticky.
 pub(crate) fn split<D: Domain>(d: &mut D, a: Number<D>) -> (Wide<D>, D::Word) {
     let (point, zero) = (d.word(LEADING), d.word(0));
     let is_large = d.less(true, point, a.exponent);
@@ -592,8 +597,8 @@ pub(crate) fn split<D: Domain>(d: &mut D, a: Number<D>) -> (Wide<D>, D::Word) {
     (wide::select(d, is_large, large, kept), d.select(is_large, zero, rest))
 }
 
-/// Returns 1 if a magnitude is rounded away from zero, else 0. `rest` is the discarded fraction in
-/// units of 2^-32.
+/// Returns 1 if rounding increases the magnitude of a number, else 0. `rest` is the discarded
+/// fraction in units of 2^-32.
 pub(crate) fn rounds_up<D: Domain>(
     d: &mut D,
     rounding: Rounding,
@@ -656,7 +661,7 @@ fn is_zero<D: Domain>(d: &mut D, a: Wide<D>) -> D::Pred {
     d.equal(any, zero)
 }
 
-/// Sets the last bit of `a` if the rest is nonzero.
+/// Returns `a`, with its last bit set if `rest` is nonzero.
 fn odd<D: Domain>(d: &mut D, a: Wide<D>, rest: Wide<D>) -> Wide<D> {
     let exact = is_zero(d, rest);
     sticky(d, a, exact)
@@ -668,7 +673,7 @@ fn sticky<D: Domain>(d: &mut D, a: Wide<D>, exact: D::Pred) -> Wide<D> {
     [d.or(a[0], last), a[1]]
 }
 
-/// Returns `a >> count`, with the last bit set if any set bit is lost.
+/// Returns `a >> count`, with the last bit set if the shift drops a set bit.
 fn jammed<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
     let kept = wide::shr(d, a, count);
     let again = wide::shl(d, kept, count);
@@ -686,7 +691,8 @@ fn jammed_quad<D: Domain>(d: &mut D, [low, high]: Quad<D>, count: D::Word) -> Qu
     let carried = wide::bitwise(d, D::or, over, far);
     let result_low = wide::bitwise(d, D::or, kept, carried);
     let result_high = wide::shr(d, high, count);
-    // The lost bits are the low half's, and from a count of 64 upwards also the high half's.
+    // The shift drops bits of the low half, and also bits of the high half if the count is 64 or
+    // more.
     let low_back = wide::shl(d, kept, count);
     let low_exact = wide::equal(d, low_back, low);
     let high_back = wide::shl(d, far, beyond);
@@ -705,14 +711,14 @@ fn add_quad<D: Domain>(d: &mut D, a: Quad<D>, b: Quad<D>) -> Quad<D> {
     [low, wide::add(d, high, [carry, zero])]
 }
 
-/// Returns `a << 1`.
+/// Returns `a << 1` for a 128-bit integer.
 fn shl_quad<D: Domain>(d: &mut D, [low, high]: Quad<D>) -> Quad<D> {
     let carried = shr(d, low, 63);
     let high = shl(d, high, 1);
     [shl(d, low, 1), wide::bitwise(d, D::or, high, carried)]
 }
 
-/// Returns `a >> 1`.
+/// Returns the logical shift `a >> 1` of a 128-bit integer.
 fn shr_quad<D: Domain>(d: &mut D, [low, high]: Quad<D>) -> Quad<D> {
     let carried = shl(d, high, 63);
     let low = shr(d, low, 1);

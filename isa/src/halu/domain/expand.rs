@@ -5,8 +5,8 @@ use crate::half::{Compare, NAN_F32};
 
 use super::{Domain, DotOp, Element, VideoKind, VideoMerge, VideoOp};
 
-/// Implements a video instruction with 32-bit operations. A lane's exact result fits in 18 bits, so
-/// a signed 32-bit integer holds it.
+/// Implements [`Domain::video`] with 32-bit operations. The exact result of a lane fits in 18 bits,
+/// so a signed 32-bit integer holds it.
 pub(super) fn video<D: Domain>(d: &mut D, op: &VideoOp, a: D::Word, b: D::Word, c: D::Word) -> D::Word {
     let (lanes, bits) = (op.lanes.count(), op.lanes.bits());
     let lane_mask = u32::MAX >> (32 - bits);
@@ -42,8 +42,8 @@ pub(super) fn video<D: Domain>(d: &mut D, op: &VideoOp, a: D::Word, b: D::Word, 
     result
 }
 
-/// Returns an element of a register pair, extended to a word. The first register holds the lower
-/// elements.
+/// Returns element `index` of a register pair, extended to 32 bits. The first register holds the
+/// elements with the lower numbers.
 fn element<D: Domain>(d: &mut D, pair: [D::Word; 2], index: u32, bits: u32, signed: bool) -> D::Word {
     let [low, high] = pair;
     let lanes = 32 / bits;
@@ -51,7 +51,7 @@ fn element<D: Domain>(d: &mut D, pair: [D::Word; 2], index: u32, bits: u32, sign
     extended(d, word, Element { start: bits * (index % lanes), bits }, signed)
 }
 
-/// Returns an element of a word, extended to a word.
+/// Returns an element of a word, extended to 32 bits.
 fn extended<D: Domain>(d: &mut D, word: D::Word, Element { start, bits }: Element, signed: bool) -> D::Word {
     let left = d.word(32 - bits - start);
     let right = d.word(32 - bits);
@@ -65,7 +65,8 @@ pub fn float_minmax<D: Domain>(d: &mut D, min: D::Pred, nan: bool, a: D::Word, b
     let (less, equal) = (d.fcompare(Compare::LT, a, b), d.fcompare(Compare::EQ, a, b));
     let takes_b = d.differ(less, min);
     let one_of = d.select(takes_b, b, a);
-    // Equal numbers have the same bits, except for zeros with different signs.
+    // Equal numbers have the same bits, except +0 and -0. The OR of the bits is the lower zero, and
+    // the AND is the higher zero.
     let (lowest, highest) = (d.or(a, b), d.and(a, b));
     let same = d.select(min, lowest, highest);
     let number = d.select(equal, same, one_of);
@@ -172,8 +173,8 @@ pub fn permute<D: Domain>(d: &mut D, a: D::Word, b: D::Word, selector: D::Word) 
     let [zero, three, byte, sign_bit] = [0, 3, 0xFF, 31].map(|x| d.word(x));
     let mut result = zero;
     for i in 0..4 {
-        // Bit 2 of the nibble selects the register and bits 1:0 the byte. The byte is shifted to
-        // the top of the word.
+        // Bit 2 of the nibble selects the register, and bits 1:0 select the byte. The byte is
+        // shifted to bits 31:24 of the word.
         let [in_a, plain] = [4 * i + 2, 4 * i + 3].map(|bit| {
             let mask = d.word(1 << bit);
             let bit = d.and(selector, mask);
@@ -198,9 +199,9 @@ pub fn permute<D: Domain>(d: &mut D, a: D::Word, b: D::Word, selector: D::Word) 
     result
 }
 
-/// Evaluates a truth table of three inputs in algebraic normal form, an exclusive or of products.
-/// This form is short for the tables that occur in programs. Bit i of `lut` is the result if input
-/// k equals bit k of i.
+/// Evaluates a truth table of three inputs in algebraic normal form, which is an exclusive or of
+/// products. This form needs few gates for the tables that are common in programs. Bit i of `lut`
+/// is the result if input k equals bit k of i for each k.
 pub(in crate::halu) fn truth_table<T: Copy>(
     lut: u8,
     inputs: [T; 3],

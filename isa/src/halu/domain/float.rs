@@ -1,4 +1,5 @@
-//! Software implementations of f32 with any rounding mode, of f64, and of conversions.
+//! Software implementations of arithmetic on f32 with any rounding mode, of arithmetic on f64, and
+//! of conversions.
 
 use super::exact::{self, Finish, Float, Number, RoundingMode};
 use super::wide::{self, Wide};
@@ -33,7 +34,8 @@ pub fn single<D: Domain>(d: &mut D, op: &FloatOp, operands: [D::Word; 3]) -> D::
     }
 }
 
-/// Computes an f32 operation with any rounding mode, followed by the steps of `finish`.
+/// Computes an f32 operation with the rounding mode of `op`. `finish` selects flushing, saturation
+/// and clamping of the result.
 pub(crate) fn rounded_single<D: Domain>(d: &mut D, op: &FloatOp, operands: [D::Word; 3], finish: Finish) -> D::Word {
     let zero = d.word(0);
     let number = exact(d, op, Float::F32, operands.map(|word| [word, zero]));
@@ -52,7 +54,8 @@ pub fn double<D: Domain>(d: &mut D, op: &FloatOp, operands: [Wide<D>; 3]) -> Wid
     exact::round(d, Float::F64, number, RoundingMode::Rounding(op.rounding), Finish::default(), Some(nan))
 }
 
-/// Computes an operation on operands of a format, with enough bits for a correct rounding.
+/// Computes an operation on operands of a format. The result has enough bits for a correct
+/// rounding.
 fn exact<D: Domain>(d: &mut D, op: &FloatOp, format: Float, operands: [Wide<D>; 3]) -> Number<D> {
     let [a, b, c] = operands;
     let a = exact::unpack(d, format, a);
@@ -150,7 +153,7 @@ pub(crate) struct Integral<W, P> {
     /// The magnitude exceeds 64 bits.
     pub overflow: P,
     pub negative: P,
-    /// The exponent is so large that the operand was already an integer.
+    /// The exponent is above 51, so the operand was already an integer.
     pub already: P,
 }
 
@@ -172,7 +175,8 @@ pub(crate) fn integral<D: Domain>(
     Integral { magnitude, overflow, negative: number.negative, already }
 }
 
-/// Clamps an integer to a width and signedness. A NaN gives `of_nan`.
+/// Clamps an integer to the range of a type with the given signedness and width in bits. If `nan`
+/// is true, returns `of_nan`.
 pub(crate) fn clamped<D: Domain>(
     d: &mut D,
     (signed, bits): (bool, u32),
@@ -196,7 +200,7 @@ pub(crate) fn clamped<D: Domain>(
 }
 
 impl NumberFormat {
-    /// Returns the format, or `None` for an integer.
+    /// Returns the floating-point format, or `None` for an integer.
     const fn float(self) -> Option<Float> {
         Some(match self {
             NumberFormat::F16 => Float::F16,
@@ -233,7 +237,7 @@ pub fn convert<D: Domain>(d: &mut D, op: &Conversion, a: Wide<D>) -> Wide<D> {
     }
 }
 
-/// Converts a 64-bit integer to a number.
+/// Converts a 64-bit integer to an unpacked number.
 pub(crate) fn of_integer<D: Domain>(d: &mut D, signed: bool, a: Wide<D>) -> Number<D> {
     let negative = if signed { wide::is_negative(d, a[1]) } else { d.truth(false) };
     let opposite = wide::neg(d, a);
@@ -243,7 +247,7 @@ pub(crate) fn of_integer<D: Domain>(d: &mut D, signed: bool, a: Wide<D>) -> Numb
 
 /// Converts a NaN of a narrower format to a quiet f64 NaN with the same payload.
 pub(crate) fn widened_nan<D: Domain>(d: &mut D, from: NumberFormat, a: Wide<D>) -> Wide<D> {
-    // A half has the payload of the f32 that it widens to.
+    // The payload of a widened half is that of the f32 to which the half is widened.
     let word = match from {
         NumberFormat::F16 => exact::shl(d, a, 13)[0],
         NumberFormat::Bf16 => exact::shl(d, a, 16)[0],
@@ -264,7 +268,7 @@ mod tests {
     use crate::halu::concrete::Concrete;
     use crate::halu::domain::{Domain, FloatKind, FloatOp};
 
-    /// Values on both sides of each special case's boundary.
+    /// f64 values on both sides of each boundary between special cases.
     const NUMBERS: [u64; 22] = [
         0,
         1 << 63,

@@ -1,10 +1,10 @@
-//! The interface of instruction meanings: the values that they compute with, the state that they
-//! read and the effects that they return.
+//! The interface of instruction semantics: the values on which semantics is computed, the state
+//! that it reads and the effects that it returns.
 //!
-//! A meaning is a pure function over a [`Domain`]: `u32` values in the interpreter, values of the
-//! code generator in a native engine. It reads all its sources through a [`Reader`] and returns
-//! [`Effects`], which the driver commits. So an instruction whose destination is also a source
-//! needs no special case.
+//! The semantics of an instruction is a pure function over a [`Domain`]: `u32` values in the
+//! interpreter, values of the code generator in a native engine. The function reads all sources
+//! through a [`Reader`] and returns [`Effects`], which the caller applies. An instruction whose
+//! destination is also a source therefore needs no special case.
 
 mod divide;
 pub(crate) mod exact;
@@ -26,9 +26,9 @@ use crate::half::{Compare, Format, HalfMode, Rounding};
 /// The value types of an execution engine and the primitive operations on them. All operations are
 /// total.
 ///
-/// An f32 is represented by the word of its bits. Arithmetic on f32 rounds to nearest even, keeps
-/// subnormals, and returns `0x7FFF_FFFF` as the only NaN. A packed half word holds lane 0 in bits
-/// 0..16 and lane 1 in bits 16..32.
+/// An f32 is represented by a word that holds its bits. Arithmetic on f32 rounds to nearest even,
+/// keeps subnormals, and returns `0x7FFF_FFFF` as the only NaN. A word with two packed halves holds
+/// lane 0 in bits 0..16 and lane 1 in bits 16..32.
 pub trait Domain: Sized {
     /// A 32-bit word.
     type Word: Copy;
@@ -103,7 +103,7 @@ pub trait Domain: Sized {
     fn fdiv(&mut self, a: Self::Word, b: Self::Word) -> Self::Word;
     /// Returns the square root of `a`, correctly rounded.
     fn fsqrt(&mut self, a: Self::Word) -> Self::Word;
-    /// Returns a correctly rounded elementary function of `a`: [`Function::single`].
+    /// Returns a correctly rounded elementary function of `a`, as [`Function::single`] does.
     fn elementary(&mut self, function: Function, a: Self::Word) -> Self::Word;
     /// Compares two f32. Subnormals are not flushed.
     fn fcompare(&mut self, compare: Compare, a: Self::Word, b: Self::Word) -> Self::Pred;
@@ -132,20 +132,21 @@ pub trait Domain: Sized {
         float::double_compare(self, compare, a, b)
     }
     /// Returns the minimum or maximum of two f64, where -0 is less than +0. If one operand is NaN,
-    /// the result is the other operand; if both are NaN, the first, made quiet.
+    /// the result is the other operand. If both operands are NaN, the result is the first NaN, made
+    /// quiet.
     fn double_minmax(&mut self, min: Self::Pred, a: [Self::Word; 2], b: [Self::Word; 2]) -> [Self::Word; 2] {
         float::double_minmax(self, min, a, b)
     }
-    /// Converts a value to another form ([`Conversion`]). The bits above the operand's width are
-    /// ignored, and those above the result's width are zero.
+    /// Converts a value to another number format, as [`Conversion`] describes. The bits above the
+    /// operand's width are ignored, and the bits above the result's width are zero.
     fn convert(&mut self, op: &Conversion, a: [Self::Word; 2]) -> [Self::Word; 2] {
         float::convert(self, op, a)
     }
 
     // Operations on packed halves. Half selection, absolute value and negation are already applied
     // to the sources.
-    /// Computes [`Mode::add`], [`Mode::mul`] or [`Mode::fma`] in both lanes. `c` is used by the fma
-    /// only.
+    /// Computes [`HalfMode::add`], [`HalfMode::mul`] or [`HalfMode::fma`] in both lanes. Only `fma`
+    /// uses `c`.
     fn half(&mut self, op: &HalfOp, a: Self::Word, b: Self::Word, c: Self::Word) -> Self::Word;
     /// Computes [`Function::half`] in both lanes.
     fn half_elementary(&mut self, function: Function, format: Format, a: Self::Word) -> Self::Word;
@@ -159,7 +160,7 @@ pub trait Domain: Sized {
     fn count_ones(&mut self, a: Self::Word) -> Self::Word {
         expand::count_ones(self, a)
     }
-    /// Returns the number of zeros above the highest set bit, or 32 for 0.
+    /// Returns the number of zero bits above the highest set bit, or 32 for 0.
     fn leading_zeros(&mut self, a: Self::Word) -> Self::Word {
         expand::leading_zeros(self, a)
     }
@@ -167,7 +168,8 @@ pub trait Domain: Sized {
     fn reverse_bits(&mut self, a: Self::Word) -> Self::Word {
         expand::reverse_bits(self, a)
     }
-    /// Returns `c` plus the products of elements of `a` and `b`, modulo 2^32.
+    /// Returns the sum of `c` and of the products of elements of `a` and `b`, modulo 2^32. `op`
+    /// selects the elements.
     fn dot(&mut self, op: &DotOp, a: Self::Word, b: Self::Word, c: Self::Word) -> Self::Word {
         expand::dot(self, op, a, b, c)
     }
@@ -261,10 +263,12 @@ pub enum NumberFormat {
     F64,
 }
 
-/// A conversion with one rounding. Integers are clamped to their range. NaN converts to the integer
-/// 0; from f64 or to 64 bits it converts to the integer with only the highest bit set. A NaN that
-/// converts to f64 keeps its payload, loses its sign and becomes quiet. A NaN that converts to a
-/// narrower float becomes that format's NaN.
+/// A conversion with one rounding. A result that an integer type cannot hold is clamped to the
+/// range of that type.
+///
+/// NaN converts to the integer 0; from f64 or to 64 bits, NaN converts to the integer with only the
+/// highest bit set. A NaN that converts to f64 keeps its payload, loses its sign and becomes quiet.
+/// A NaN that converts to a narrower float becomes that format's canonical NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Conversion {
     /// The source format.
@@ -286,7 +290,7 @@ pub enum HalfKind {
     Fma,
 }
 
-/// HADD2, HMUL2 or HFMA2 without the source modifiers.
+/// The operation of HADD2, HMUL2 or HFMA2, without the modifiers of the sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HalfOp {
     /// The operation.
@@ -295,14 +299,14 @@ pub struct HalfOp {
     pub mode: HalfMode,
 }
 
-/// HMNMX2 without the source modifiers.
+/// The operation of HMNMX2, without the modifiers of the sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HalfMinMax {
     /// The format of both lanes.
     pub format: Format,
     /// Flushes subnormal operands to zero.
     pub ftz: bool,
-    /// Returns NaN if one operand is NaN.
+    /// Returns NaN if one operand is NaN; otherwise the other operand is returned.
     pub nan: bool,
 }
 
@@ -317,7 +321,7 @@ pub struct HalfCompare {
     pub compare: Compare,
 }
 
-/// The lane operation of a video instruction, on exact integers.
+/// The operation that a video instruction performs in each lane, on exact integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VideoKind {
     /// `a + b`
@@ -338,7 +342,7 @@ pub enum VideoKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Lanes {
-    /// Two halfwords.
+    /// Two half-words.
     Two = 2,
     /// Four bytes.
     Four = 4,
@@ -379,11 +383,11 @@ pub struct DotOp {
 /// The elements of a dot product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DotElements {
-    /// Four bytes by four bytes.
+    /// Multiplies the four bytes of `a` by the four bytes of `b`.
     Bytes,
-    /// The two halfwords of `a` by the two lower bytes of `b`.
+    /// Multiplies the two half-words of `a` by the two lower bytes of `b`.
     LowBytes,
-    /// The two halfwords of `a` by the two upper bytes of `b`.
+    /// Multiplies the two half-words of `a` by the two upper bytes of `b`.
     HighBytes,
 }
 
@@ -404,19 +408,20 @@ impl DotElements {
     }
 }
 
-/// The combination of the lane results with `c`.
+/// The way in which a video instruction combines its lane results with the third operand `c`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VideoMerge {
-    /// The results are truncated to the lane width and replace the selected lanes of `c`.
+    /// The lane results are truncated to the lane width and replace the enabled lanes of `c`.
     Wrap,
-    /// `.sat`: the results are saturated to the destination type and replace the selected lanes of
-    /// `c`.
+    /// `.sat`: the lane results are saturated to the destination type and replace the enabled lanes
+    /// of `c`.
     Saturate,
-    /// `.add`: the exact results are added to the whole word `c`.
+    /// `.add`: the exact lane results are added to `c` as a 32-bit integer.
     Accumulate,
 }
 
-/// A `vop2` or `vop4` video instruction (seeds 000 and 002). Lane 0 is the lowest.
+/// A `vop2` or `vop4` video instruction (seeds 000 and 002: the video references). Lane 0 is the
+/// lowest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct VideoOp {
     /// The lane operation.
@@ -425,31 +430,31 @@ pub struct VideoOp {
     pub lanes: Lanes,
     /// The destination type of `.sat` is signed.
     pub d_signed: bool,
-    /// Sign-extends the elements that `a_select` picks, from either register.
+    /// Sign-extends the elements that `a_select` selects.
     pub a_signed: bool,
-    /// Sign-extends the elements that `b_select` picks, from either register.
+    /// Sign-extends the elements that `b_select` selects.
     pub b_signed: bool,
-    /// The first operand's element for each lane: 0 to n-1 from `a`, n to 2n-1 from `b`, where n is
-    /// the number of lanes. Only the first n entries are used.
+    /// The element that each lane uses as first operand: 0 to n-1 from `a`, n to 2n-1 from `b`,
+    /// where n is the number of lanes. Only the first n entries are used.
     pub a_select: [u8; 4],
-    /// The second operand's element for each lane, encoded in the same manner.
+    /// The element that each lane uses as second operand, with the same numbers as in `a_select`.
     pub b_select: [u8; 4],
     /// Write mask: bit i enables lane i.
     pub mask: u8,
-    /// The combination of the lane results with `c`.
+    /// The way in which the lane results are combined with the third operand `c`.
     pub merge: VideoMerge,
 }
 
 /// A special register, which S2R reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SpecialReg {
-    /// The object whose index the register holds.
+    /// The index that the register holds: that of an item or of a group.
     pub of: IndexKind,
     /// The axis of the index, or `None` for the linear index over all axes.
     pub axis: Option<Axis>,
 }
 
-/// The object whose index a special register holds. The discriminant is the value of field `sr`.
+/// The index that a special register holds. The discriminant is the value of field `sr`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum IndexKind {
@@ -485,7 +490,8 @@ impl SpecialReg {
     }
 }
 
-/// Read access to the state before the instruction. RZ, URZ and PT are never requested.
+/// Read access to the registers and constants before the instruction. RZ, URZ and PT are never
+/// requested.
 pub trait Reader<D: Domain> {
     /// Returns R`n`, where n is below 255.
     fn gpr(&mut self, domain: &mut D, n: u8) -> D::Word;
@@ -499,13 +505,13 @@ pub trait Reader<D: Domain> {
     fn special(&mut self, domain: &mut D, register: SpecialReg) -> D::Word;
 }
 
-/// The effects of an instruction, given the values that it has read.
+/// The effects of an instruction, for the values that the instruction has read.
 #[derive(Clone, Debug)]
 pub struct Effects<W: Copy, P: Copy> {
     /// The register writes: at most one to each register, and none to RZ, URZ or PT. R2P writes
     /// seven predicates.
     pub writes: ArrayVec<Write<W, P>, 7>,
-    /// The memory access. The registers that a load writes are not among `writes`.
+    /// The memory access. `writes` does not include the registers that a load writes.
     pub access: Option<Access<W>>,
     /// The control flow after the instruction.
     pub next: ControlFlow,
@@ -522,7 +528,7 @@ pub enum Write<W: Copy, P: Copy> {
     Pred(u8, P),
 }
 
-/// A memory access, which the driver performs.
+/// A memory access, which the caller performs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Access<W: Copy> {
     /// Loads into the registers from R`dst` upwards, lowest word first. A load to RZ is performed
@@ -537,7 +543,7 @@ pub enum Access<W: Copy> {
         /// The first destination register.
         dst: u8,
     },
-    /// Updates memory atomically as [`atomically`](crate::atomic::atomically) defines, and writes
+    /// Updates memory atomically as [`apply_atomic`](crate::atomic::apply_atomic) defines. Writes
     /// the old value to the registers from R`dst` upwards.
     Atomic {
         /// The address.
@@ -546,24 +552,25 @@ pub enum Access<W: Copy> {
         width: Width,
         /// The operation.
         change: AtomicOp,
-        /// The words of the operands: [`Width::registers`] words per operand, lowest first.
+        /// The operands, [`Width::registers`] 32-bit words each, lowest word first.
         operands: ArrayVec<W, 8>,
         /// The first destination register.
         dst: u8,
     },
-    /// Stores words, lowest first. An 8-bit or 16-bit store takes the low bits of the word.
+    /// Stores 32-bit words, lowest word first. An 8-bit or 16-bit store writes the low bits of the
+    /// word.
     Store {
         /// The address.
         address: Address<W>,
         /// The access size.
         width: Width,
-        /// The data, [`Width::registers`] words.
+        /// The data to store, [`Width::registers`] 32-bit words.
         data: ArrayVec<W, 4>,
     },
 }
 
-/// A byte address in one of the memory spaces. The driver checks the bounds and the alignment to
-/// the access size.
+/// A byte address in one of the memory spaces. The caller checks that the access is in bounds and
+/// aligned to its size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Address<W: Copy> {
     /// Global memory at `base + zero-extended offset + imm`, modulo 2^64.
@@ -582,8 +589,8 @@ pub enum Address<W: Copy> {
         /// Displacement in bytes.
         imm: i32,
     },
-    /// Generic address `base + imm`, modulo 2^64. [`LOCAL_WINDOW`] and [`SHARED_WINDOW`] map the
-    /// other spaces.
+    /// Generic address `base + imm`, modulo 2^64. Local memory is mapped at [`LOCAL_WINDOW`], and
+    /// shared memory at [`SHARED_WINDOW`].
     Flat {
         /// A 64-bit address, low word first.
         base: [W; 2],
@@ -655,21 +662,21 @@ impl Width {
 /// The control flow after an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControlFlow {
-    /// Continues with the next word.
+    /// Continues with the next instruction.
     Fall,
-    /// Branches by this distance in words, relative to the branch itself. A guard makes a branch
-    /// conditional.
+    /// Branches by this distance in instruction words, relative to the branch itself. A guard makes
+    /// a branch conditional.
     Branch(i32),
     /// Ends the work item.
     Exit,
-    /// Takes part in the collective operation that [`meeting`](super::meaning::meeting) returns,
-    /// then continues with the next word.
+    /// Executes the collective operation that [`collective`](super::meaning::collective) returns,
+    /// then continues with the next instruction.
     Collective,
 }
 
-/// Generic address at which the declared part of local memory is mapped.
+/// Generic address at which the local memory that the kernel declares is mapped.
 pub const LOCAL_WINDOW: u64 = 1 << 36;
 /// Generic address at which shared memory is mapped.
 pub const SHARED_WINDOW: u64 = 4 << 36;
-/// Size in bytes of each of these two windows.
+/// Size in bytes of the generic address range of local memory, and of that of shared memory.
 pub const WINDOW_BYTES: u64 = 1 << 36;

@@ -1,4 +1,4 @@
-//! 64-bit integers as two words, low word first.
+//! Arithmetic on 64-bit integers that are held in two words, low word first.
 
 use crate::halu::domain::Domain;
 
@@ -16,7 +16,7 @@ pub(crate) fn one_if<D: Domain>(d: &mut D, p: D::Pred) -> D::Word {
     d.select(p, one, zero)
 }
 
-/// Returns the sum of two words and its carry.
+/// Returns the sum of two words, and the carry as the word 0 or 1.
 fn add_carry<D: Domain>(d: &mut D, a: D::Word, b: D::Word) -> (D::Word, D::Word) {
     let sum = d.add(a, b);
     let carry = d.less(false, sum, a);
@@ -106,8 +106,8 @@ pub(crate) fn mul_high<D: Domain>(d: &mut D, signed: bool, a: Wide<D>, b: Wide<D
     if !signed {
         return high;
     }
-    // The unsigned value of a negative factor is too large by 2^64, so the other factor is
-    // subtracted from the high half.
+    // The unsigned value of a negative factor is too great by 2^64. The product is corrected by a
+    // subtraction of the other factor from its high half.
     let mut high = high;
     for (factor, other) in [(a, b), (b, a)] {
         let negative = is_negative(d, factor[1]);
@@ -159,7 +159,8 @@ pub(crate) fn min_word<D: Domain>(d: &mut D, a: D::Word, b: D::Word) -> D::Word 
 pub(crate) fn shl<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
     let (rest, beyond) = complementary_counts(d, count);
     let kept = shl_word(d, a[1], count);
-    // At most one of these is nonzero, except at a count of 32, where they are equal.
+    // At most one of `over` and `far` is nonzero, except for a count of 32, for which they are
+    // equal.
     let (over, far) = (shr_word(d, a[0], rest), shl_word(d, a[0], beyond));
     let carried = d.or(over, far);
     [shl_word(d, a[0], count), d.or(kept, carried)]
@@ -185,8 +186,8 @@ pub(crate) fn sar<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
     [d.select(within, near, far), sar_word(d, a[1], count)]
 }
 
-/// Returns `32 - count` and `count - 32`. The negative one is a large unsigned count, whose shift
-/// gives 0.
+/// Returns `32 - count` and `count - 32`, modulo 2^32. A negative difference is a large unsigned
+/// shift count, so a shift by it gives 0.
 fn complementary_counts<D: Domain>(d: &mut D, count: D::Word) -> (D::Word, D::Word) {
     let width = d.word(32);
     (d.sub(width, count), d.sub(count, width))

@@ -1,5 +1,5 @@
-//! Atomic operations. The meaning computes the address and the operands; the driver performs the
-//! access.
+//! Atomic operations. The semantics compute the address and the operands; the caller performs the
+//! memory access.
 
 use arrayvec::ArrayVec;
 

@@ -9,7 +9,8 @@ use crate::halu::fields::{PT, RZ};
 use crate::halu::{Inst, Opcode};
 use crate::row::{Address, InstClass, OperandKind};
 
-/// Returns the collective operation of an instruction whose effect is [`Next::Meet`].
+/// Returns the collective operation of an instruction whose effect is [`ControlFlow::Collective`],
+/// or `None` for other instructions.
 pub fn collective<D: Domain>(
     inst: &Inst,
     domain: &mut D,
@@ -18,8 +19,8 @@ pub fn collective<D: Domain>(
     Context::new(inst, domain, read).meeting()
 }
 
-/// Returns the register write that delivers the results of a collective operation. `number` is its
-/// value, and `answer` is a second result that is a truth value.
+/// Returns the register write that stores the result of a collective operation, if the instruction
+/// has a destination. `number` is the first result, and `answer` is the second, a truth value.
 pub fn collective_result(inst: &Inst, [number, answer]: [u64; 2]) -> Option<Write<u32, bool>> {
     use Opcode::*;
     let gpr = || Some(inst.get(f::RD) as u8).filter(|&n| n != RZ).map(|n| Write::Gpr(n, number as u32));
@@ -33,21 +34,21 @@ pub fn collective_result(inst: &Inst, [number, answer]: [u64; 2]) -> Option<Writ
     }
 }
 
-/// Returns `true` if an instruction is an atomic or another strong access. The lanes of a warp
-/// execute such an instruction one after another, and no lane continues before the last has
-/// executed it.
+/// Returns `true` if an instruction is an atomic operation or another strong access. The lanes of a
+/// warp execute such an instruction one after another. No lane continues with the next instruction
+/// before the last lane has executed it.
 pub fn is_strong_access(inst: &Inst) -> bool {
     is_atomic(inst) || is_strong(inst)
 }
 
-/// Returns `true` if an instruction is a strong access whose result is used.
+/// Returns `true` if an instruction is a strong access that writes a register.
 pub fn has_strong_result(inst: &Inst) -> bool {
     let is_without_result = || inst.row().mnemonic.starts_with("ST") || is_atomic(inst) && inst.get(f::RD) as u8 == RZ;
     is_strong_access(inst) && !is_without_result()
 }
 
 /// Returns `true` if an instruction is a collective operation. If its guard holds, its effect is
-/// [`Next::Meet`].
+/// [`ControlFlow::Collective`].
 pub fn is_collective(inst: &Inst) -> bool {
     matches!(inst.row().mnemonic, "BAR" | "WARPSYNC" | "SHFL" | "VOTE" | "MATCH" | "REDUX" | "ELECT")
 }
@@ -69,10 +70,10 @@ fn is_atomic(inst: &Inst) -> bool {
     matches!(inst.row().mnemonic, "ATOMG" | "ATOMS" | "ATOM")
 }
 
-/// Returns `true` for a strong access, which may race with the accesses of other work items.
+/// Returns `true` for a strong load or store, which may race with the accesses of other work items.
 fn is_strong(inst: &Inst) -> bool {
     let row = inst.row();
-    // In instructions of other classes, the same bits hold a comparison.
+    // The bits of ORDER hold a comparison in instructions that access no memory.
     let has_order = row.class == InstClass::Memory && row.modifiers.iter().any(|modifier| modifier.field == f::ORDER);
     has_order && inst.get(f::ORDER) != 0
 }

@@ -70,7 +70,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(f::RD, result);
     }
 
-    /// Evaluates F2I of an f64.
+    /// Evaluates F2I of an f64 to an integer of `bits` bits. Returns the low and the high word.
     fn double_to_int(&mut self, bits: u32) -> [D::Word; 2] {
         let a = self.pair(f::R32);
         self.d.convert(&Conversion { from: NumberFormat::F64, to: self.integer(bits), rounding: Rounding::Zero }, a)

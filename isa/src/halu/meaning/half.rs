@@ -1,4 +1,4 @@
-//! Packed-half arithmetic, as in the listings of seed 001.
+//! Packed-half arithmetic, as in the listings of seed 001 (the HALU reference).
 
 use super::{Context, SourceOperand, f};
 use crate::half::{Clamp, Compare, Format, HalfMode};
@@ -67,13 +67,13 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     fn packed(&mut self, i: usize) -> D::Word {
         let source = self.source(i);
         let word = match source.select {
-            // .H0_H0
+            // `.H0_H0` copies the low half to both lanes.
             2 => {
                 let (low, both) = (self.d.word(0xFFFF), self.d.word(0x1_0001));
                 let low = self.d.and(source.word, low);
                 self.d.mul(low, both)
             }
-            // .H1_H1
+            // `.H1_H1` copies the high half to both lanes.
             3 => {
                 let (high, half) = (self.d.word(0xFFFF_0000), self.d.word(16));
                 let high = self.d.and(source.word, high);

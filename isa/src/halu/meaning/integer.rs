@@ -86,8 +86,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let result = match (self.flag(f::DIR), self.flag(f::HI)) {
             (false, false) => self.d.shl(low, count),
             (false, true) => {
-                // The bits that the low word shifts out: `low >> (32 - count)`, in two steps
-                // because counts are modulo 32.
+                // The bits that a left shift moves from the low word to the high word are `low >>
+                // (32 - count)`. The shift has two steps, because shift counts are modulo 32.
                 let (one, rest) = (self.d.word(1), self.d.not(count));
                 let kept = self.d.shl(high, count);
                 let over = self.d.shr(low, one);

@@ -1,4 +1,4 @@
-//! Loads and stores. The meaning computes the address; the driver performs the access.
+//! Loads and stores. The semantics compute the address; the caller performs the memory access.
 
 use arrayvec::ArrayVec;
 

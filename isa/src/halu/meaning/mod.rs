@@ -1,7 +1,7 @@
-//! The meaning of every HALU instruction, generic over the [`Domain`].
+//! The semantics of every HALU instruction, generic over the [`Domain`].
 //!
-//! Each submodule covers one group of instructions. This module dispatches and reads the operands
-//! of every kind.
+//! Each submodule covers one group of instructions. This module reads the operands of every kind
+//! and calls the function of each opcode.
 
 mod atomic;
 mod collective;
@@ -32,8 +32,8 @@ use crate::row::{Operand, OperandKind, OperandRole, RegFile, Suffix};
 use crate::word::Field;
 
 /// Evaluates the guard of an instruction. Returns `None` if the instruction always executes
-/// (`@PT`). If the guard is false, the driver commits none of the effects and continues with the
-/// next word.
+/// (`@PT`). If the guard is false, the caller applies none of the effects and continues with the
+/// next instruction.
 pub fn guard<D: Domain>(inst: &Inst, domain: &mut D, read: &mut impl Reader<D>) -> Option<D::Pred> {
     (!inst.is_unconditional()).then(|| Context::new(inst, domain, read).pred(f::GUARD, f::GUARD_NOT))
 }
@@ -54,8 +54,8 @@ struct Context<'a, D: Domain, R: Reader<D>> {
     effects: Effects<D::Word, D::Pred>,
 }
 
-/// A source operand whose modifiers are not applied yet, because their effect depends on the type
-/// of the word.
+/// A source operand and its absolute-value and negation modifiers. The modifiers are applied later,
+/// because their effect depends on the type of the operand.
 struct SourceOperand<W> {
     word: W,
     neg: bool,
@@ -84,17 +84,18 @@ impl<'a, D: Domain, R: Reader<D>> Context<'a, D, R> {
         if n == URZ { self.d.word(0) } else { self.read.ur(self.d, n) }
     }
 
-    /// Returns the register `i` after the one in `field`, or zero if that is RZ.
+    /// Returns the register whose number is `i` above that in `field`. Returns zero if the field
+    /// holds RZ.
     fn gpr_after(&mut self, field: Field, i: u8) -> D::Word {
         self.gpr((self.get(field) as u8).saturating_add(i))
     }
 
-    /// Returns a pair of registers.
+    /// Returns the values of a pair of registers, low word first.
     fn pair(&mut self, field: Field) -> [D::Word; 2] {
         [0, 1].map(|i| self.gpr_after(field, i))
     }
 
-    /// Returns a pair of uniform registers.
+    /// Returns the values of a pair of uniform registers, low word first.
     fn urs(&mut self, field: Field) -> [D::Word; 2] {
         let first = self.get(field) as u8;
         [first, if first == URZ { URZ } else { first + 1 }].map(|n| self.ur(n))
@@ -110,7 +111,8 @@ impl<'a, D: Domain, R: Reader<D>> Context<'a, D, R> {
         if not { self.d.negate(p) } else { p }
     }
 
-    /// Returns the `i`-th source operand that is a word: a register, an immediate or a constant.
+    /// Returns the `i`-th of the source operands that are 32-bit words: registers, immediates and
+    /// constants.
     fn source(&mut self, i: usize) -> SourceOperand<D::Word> {
         let Some(operand) = self.inst.row().operands.iter().filter(|o| is_word_source(o)).nth(i) else {
             return SourceOperand { word: self.d.word(0), neg: false, abs: false, select: 0 };
@@ -129,7 +131,8 @@ impl<'a, D: Domain, R: Reader<D>> Context<'a, D, R> {
         SourceOperand { word, neg: flag(operand.neg), abs: flag(operand.abs), select }
     }
 
-    /// Dispatches on the opcode. The forms of a mnemonic differ only in the kinds of their sources.
+    /// Calls the function of the opcode. The opcodes of a mnemonic differ only in the kinds of
+    /// their sources.
     #[rustfmt::skip]
     fn execute(&mut self) {
         macro_rules! dispatch {
@@ -141,18 +144,19 @@ impl<'a, D: Domain, R: Reader<D>> Context<'a, D, R> {
         opcodes!(dispatch)
     }
 
-    /// Returns a source without applying its modifiers.
+    /// Returns the value of the `i`-th source operand, without absolute value or negation.
     fn word(&mut self, i: usize) -> D::Word {
         self.source(i).word
     }
 
-    /// Returns the word at an offset of `words` words from a constant operand.
+    /// Returns a word from a constant bank, `words` 32-bit words above the offset of the operand.
     fn constant(&mut self, bank: Field, offset: Field, words: u16) -> D::Word {
         let (bank, offset) = (self.get(bank) as u8, self.get(offset) as u16);
         self.read.constant(self.d, bank, offset.wrapping_add(4 * words))
     }
 
-    /// Clears the sign bits `lanes` if `abs` is set, then flips them if `neg` is set.
+    /// Applies the source modifiers to the sign bits in the mask `lanes`: `abs` clears the bits,
+    /// then `neg` inverts them.
     fn signs(&mut self, source: SourceOperand<D::Word>, lanes: u32) -> D::Word {
         let mut word = source.word;
         if source.abs {
@@ -191,7 +195,8 @@ impl<'a, D: Domain, R: Reader<D>> Context<'a, D, R> {
         self.d.select(p, one, zero)
     }
 
-    /// Writes consecutive registers; a write to RZ is discarded.
+    /// Writes values to consecutive registers from the register in `field` upwards. A write to RZ
+    /// is discarded.
     fn define<const N: usize>(&mut self, field: Field, words: [D::Word; N]) {
         let first = self.get(field) as u8;
         if first != RZ {
@@ -199,7 +204,8 @@ impl<'a, D: Domain, R: Reader<D>> Context<'a, D, R> {
         }
     }
 
-    /// Writes consecutive uniform registers; a write to URZ is discarded.
+    /// Writes values to consecutive uniform registers from the register in `field` upwards. A write
+    /// to URZ is discarded.
     fn define_ur<const N: usize>(&mut self, field: Field, words: [D::Word; N]) {
         let first = self.get(field) as u8;
         if first != URZ {

@@ -1,4 +1,5 @@
-//! Video instructions (`vop2`, `vop4`), as in the listings of seeds 000 and 002.
+//! Semantics of the video instructions `vop2` and `vop4`, as in the listings of seeds 000 and 002
+//! (the video references).
 
 use super::{Context, f};
 use crate::halu::domain::{Domain, Lanes, Reader, VideoKind, VideoMerge, VideoOp};

@@ -1,5 +1,5 @@
-//! Rows of the atomic operations and fences. The seeds have no such instructions; the encodings are
-//! this project's own and the mnemonics follow SASS.
+//! Rows of the atomic operations and fences. The reference listings have no such instructions; this
+//! project defines the encodings, and the mnemonics follow SASS.
 
 use super::memory::{MEMORY, UNIFORM, WIDE, at, span};
 use super::*;
@@ -8,8 +8,8 @@ use crate::row::Address;
 const SHARED: Address = Address::Shared { offset: RA, imm: IMM24 };
 const FLAT: Address = Address::Flat { base: RA, imm: IMM24 };
 
-/// Defines the atomic operations with one kind of address: integer operations, compare-and-swap,
-/// exchange, and float additions.
+/// Defines the rows of the atomic operations for one addressing mode: integer operations,
+/// compare-and-swap, exchange, and float additions.
 macro_rules! atomics {
     ($base:ident, $optype:literal, $address:ident; $int:ident $int64:ident $cas16:ident $cas32:ident $cas64:ident
      $f16:ident $bf16:ident $f16x2:ident $bf16x2:ident $f32:ident $f64:ident $exch128:ident $cas128:ident) => {
@@ -63,7 +63,7 @@ macro_rules! atomics {
 
 const ATOMIC: Row = Row { modifiers: &[M_ATOM_ORDER, M_SCOPE], ..MEMORY };
 
-/// Appends the part of the description that all atomic operations share.
+/// Appends to a description the text that all atomic operations share.
 macro_rules! does {
     ($first:literal) => {
         concat!(

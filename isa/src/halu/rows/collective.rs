@@ -1,6 +1,6 @@
 //! Rows of the collective operations: barriers, shuffles, votes and reductions. A warp-level
-//! operation synchronises the lanes of its mask. The seeds have no such instructions; the encodings
-//! are this project's own and the mnemonics follow SASS.
+//! operation synchronises the lanes of its member mask. The reference listings have no such
+//! instructions; this project defines the encodings, and the mnemonics follow SASS.
 
 use super::integer::forms;
 use super::*;
@@ -13,9 +13,11 @@ const BARRIER_R: Operand = gpr("id", R32);
 const BARRIER_I: Operand = bits("id", IMM32);
 const COUNT: Operand = gpr("count", R64);
 
-/// STYPE of a form with a GPR in the second-source slot and the number of items at bit 64.
+/// STYPE of an encoding with a GPR as second source in bits 63:32, and the number of participating
+/// items at bit 64.
 const RN: u64 = 0x3;
-/// STYPE of a form with an immediate in the second-source slot and the number of items at bit 64.
+/// STYPE of an encoding with an immediate as second source in bits 63:32, and the number of
+/// participating items at bit 64.
 const IN: u64 = 0x9;
 
 macro_rules! barrier {

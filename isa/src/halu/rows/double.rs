@@ -1,6 +1,6 @@
 //! Rows of the f64 instructions and conversions. An f64 is in a pair of registers, the low word in
-//! the even one. The seeds have no such instructions; the encodings are this project's own and the
-//! mnemonics follow SASS.
+//! the register with the even number. The reference listings have no such instructions; this
+//! project defines the encodings, and the mnemonics follow SASS.
 
 use super::integer::forms;
 use super::*;

@@ -1,5 +1,5 @@
-//! Rows of the f32 instructions and conversions. The seeds have no such instructions; the encodings
-//! are this project's own and the mnemonics follow SASS.
+//! Rows of the f32 instructions and conversions. The reference listings have no such instructions;
+//! this project defines the encodings, and the mnemonics follow SASS.
 
 use super::integer::forms;
 use super::*;

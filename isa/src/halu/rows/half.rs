@@ -4,13 +4,13 @@ use super::*;
 use crate::row::{FieldTest, InvalidCombination, Modifier};
 
 const A_HALF: Operand = half(A.sign(RA_NEG, RA_ABS), RA_HALF);
-/// Second source in the second-source slot (bits 63:32).
+/// Second source as a GPR in bits 63:32.
 const B_R: Operand = half(gpr("rb", R32).sign(SLOT_NEG, SLOT_ABS), B_HALF);
 const B_U: Operand = half(ur("urb", UR32).sign(SLOT_NEG, SLOT_ABS), B_HALF);
 const B_C: Operand = half(constant("cb").sign(SLOT_NEG, SLOT_ABS), B_HALF);
-/// Second source at bit 64, if the slot holds the third source.
+/// Second source as a GPR at bit 64, for encodings whose third source is in bits 63:32.
 const B_R64: Operand = half(gpr("rb", R64).sign(R64_NEG, R64_ABS), B_HALF);
-/// Third source.
+/// Third source as a GPR at bit 64.
 const C_R64: Operand = half(gpr("rc", R64).sign(R64_NEG, R64_ABS), C_HALF);
 const C_U: Operand = half(ur("urc", UR32).sign(SLOT_NEG, SLOT_ABS), C_HALF);
 const C_C: Operand = half(constant("cc").sign(SLOT_NEG, SLOT_ABS), C_HALF);
@@ -19,8 +19,8 @@ const fn pair(name: &'static str) -> Operand {
     Operand::new(name, OperandRole::Use, OperandKind::HalfPair { field: IMM32, format: HFMT })
 }
 
-/// Defines the four forms of a two-source instruction. The operands are `lead`, the second source
-/// and `tail`.
+/// Defines the four rows of an instruction with two sources, whose second source is a GPR, a UR, an
+/// immediate or constant memory. The operands are `lead`, the second source and `tail`.
 macro_rules! two_source {
     ($base:ident, $optype:literal, [$($lead:expr),*], [$($tail:expr),*]: $rr:ident $ru:ident $ri:ident $rc:ident) => {
         two_source!(@ $base, $optype, R, [$($lead,)* B_R $(, $tail)*], $rr);
@@ -49,7 +49,7 @@ const SAME_PREDS: InvalidCombination = InvalidCombination {
     why: "both lanes would write one predicate; only PT may be named twice",
 };
 
-/// `{, {!}pp}`: an optional predicate source, by default PT.
+/// An optional predicate source, which the text may invert: `{, {!}pp}`. The default is PT.
 const P_OPT: Operand = P.optional();
 
 const HADD2: Row = Row {

@@ -1,5 +1,5 @@
-//! Rows of the integer and logic instructions. The seeds have no such instructions; the encodings
-//! are this project's own and the mnemonics follow SASS.
+//! Rows of the integer and logic instructions. The reference listings have no such instructions;
+//! this project defines the encodings, and the mnemonics follow SASS.
 
 use super::*;
 use crate::row::{FieldTest, InvalidCombination};
@@ -10,7 +10,8 @@ const B_I: Operand = bits("ib", IMM32);
 const B_C: Operand = constant("cb");
 const C_R64: Operand = gpr("rc", R64);
 
-/// Defines the forms of a mnemonic, given the name, STYPE and operands of each.
+/// Defines rows that share a mnemonic and differ in their operands. Each row is given by its name,
+/// its STYPE and its operands.
 macro_rules! forms {
     ($base:ident, $optype:literal; $($name:ident $stype:ident [$($operand:expr),*];)*) => { $(
         pub(crate) const $name: Row =

@@ -1,6 +1,6 @@
-//! Rows of loads and stores. The seeds have no such instructions; the encodings are this project's
-//! own and the mnemonics follow SASS. Each row has one access size, so the number of registers that
-//! it moves is fixed.
+//! Rows of loads and stores. The reference listings have no such instructions; this project defines
+//! the encodings, and the mnemonics follow SASS. Each row has one access size, so the number of
+//! registers that a row loads or stores is fixed.
 
 use super::*;
 use crate::row::{Address, FieldTest, InvalidCombination};
@@ -21,7 +21,7 @@ pub(super) const fn span(size: u8) -> u8 {
     if size > 4 { size / 4 } else { 1 }
 }
 
-/// Memory-ordering modifiers of loads and stores.
+/// Modifiers of loads that select the memory order and the scope.
 pub(super) const LOAD_ORDER: &[Modifier] = &[M_LOAD_ORDER, M_SCOPE];
 pub(super) const STORE_ORDER: &[Modifier] = &[M_STORE_ORDER, M_SCOPE];
 /// Forbids a scope on a weak access.
@@ -29,7 +29,7 @@ pub(super) const SCOPE_NEEDS_STRONG: &[InvalidCombination] = &[InvalidCombinatio
     all: &[(SCOPE, FieldTest::Not(0)), (ORDER, FieldTest::Eq(0))],
     why: "a scope needs .STRONG, .ACQUIRE or .RELEASE",
 }];
-/// Describes the memory-ordering modifiers.
+/// Appends to a description the text on the modifiers for memory order and scope.
 macro_rules! orders {
     ($which:literal) => {
         concat!(
@@ -42,7 +42,7 @@ macro_rules! orders {
 }
 pub(super) use orders;
 
-/// Defines loads, given the name, STYPE, tags and size of each.
+/// Defines rows of loads. Each row is given by its name, STYPE, tags and access size.
 macro_rules! loads {
     ($base:ident, $optype:literal, $address:ident; $($name:ident $stype:literal [$($tag:literal)?] $size:literal;)*) => { $(
         pub(crate) const $name: Row = Row {
@@ -55,7 +55,8 @@ macro_rules! loads {
 }
 pub(super) use loads;
 
-/// Defines stores, given the name, STYPE, tags and size of each. The data register is at bit 64.
+/// Defines rows of stores. Each row is given by its name, STYPE, tags and access size. The data
+/// register is at bit 64.
 macro_rules! stores {
     ($base:ident, $optype:literal, $address:ident; $($name:ident $stype:literal [$($tag:literal)?] $size:literal;)*) => { $(
         pub(crate) const $name: Row = Row {

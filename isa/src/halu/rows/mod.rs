@@ -1,4 +1,5 @@
-//! The rows of HALU, one module per group of instructions, and the operands that they share.
+//! The rows of HALU, one module per group of instructions, and the operands that these modules
+//! share.
 
 pub(super) mod atomic;
 pub(super) mod base;
@@ -34,22 +35,26 @@ const HALU: Row = Row {
     examples: &[],
 };
 
-/// STYPE of a form with a GPR in the second-source slot (bits 63:32), and of a form without
+/// STYPE of an encoding with a GPR as second source in bits 63:32, and of an encoding without
 /// sources.
 const R: u64 = 0x2;
-/// STYPE of a form with a UR in the slot as second source; the GPR at bit 64 is the third.
+/// STYPE of an encoding with a UR as second source in bits 63:32 and a GPR as third source at bit
+/// 64.
 const U: u64 = 0xc;
-/// STYPE of a form with an immediate in the slot as second source; the GPR at bit 64 is the third.
+/// STYPE of an encoding with an immediate as second source in bits 63:32 and a GPR as third source
+/// at bit 64.
 const I: u64 = 0x8;
-/// STYPE of a form with constant memory in the slot as second source; the GPR at bit 64 is the
-/// third.
+/// STYPE of an encoding with constant memory as second source in bits 63:32 and a GPR as third
+/// source at bit 64.
 const C: u64 = 0xa;
-/// STYPE of a form with an immediate in the slot as third source; the GPR at bit 64 is the second.
+/// STYPE of an encoding with a GPR as second source at bit 64 and an immediate as third source in
+/// bits 63:32.
 const RRI: u64 = 0x4;
-/// STYPE of a form with constant memory in the slot as third source; the GPR at bit 64 is the
-/// second.
+/// STYPE of an encoding with a GPR as second source at bit 64 and constant memory as third source
+/// in bits 63:32.
 const RRC: u64 = 0x6;
-/// STYPE of a form with a UR in the slot as third source; the GPR at bit 64 is the second.
+/// STYPE of an encoding with a GPR as second source at bit 64 and a UR as third source in bits
+/// 63:32.
 const RRU: u64 = 0xe;
 
 const fn def(name: &'static str, field: Field) -> Operand {
@@ -92,8 +97,8 @@ const fn half(op: Operand, field: Field) -> Operand {
 const D: Operand = def("rd", RD);
 /// First source register.
 const A: Operand = gpr("ra", RA);
-/// `{!}pp`, a mandatory predicate source.
+/// A mandatory predicate source, which the text may invert: `{!}pp`.
 const P: Operand = pred("pp", PP).not(PP_NOT);
-/// Destination predicates of a comparison.
+/// First destination predicate of a comparison.
 const DU: Operand = pred_def("pu", PU);
 const DV: Operand = pred_def("pv", PV);

@@ -14,17 +14,17 @@ use std::ops::Range;
 pub struct Fragment<'a> {
     /// The substring.
     pub text: &'a str,
-    /// The offset of its first byte in the line.
+    /// The offset in bytes of the substring's start in the line.
     pub start: usize,
 }
 
 impl<'a> Fragment<'a> {
-    /// Returns the byte range in the line.
+    /// Returns the byte range of the substring in the line.
     pub fn span(self) -> Range<usize> {
         self.start..self.start + self.text.len()
     }
 
-    /// Creates an error at this position.
+    /// Creates an error at the position of the substring.
     pub fn error(self, kind: AsmErrorKind) -> AsmError {
         AsmError { line: 1, span: self.span(), found: self.text.to_owned(), kind }
     }
@@ -46,8 +46,8 @@ impl<'a> Fragment<'a> {
         Fragment { text: text.trim_end(), start: self.start + self.text.len() - text.len() }
     }
 
-    /// Removes a leading character and the blanks after it. Returns `None` if the piece does not
-    /// start with that character.
+    /// Removes a leading character and the blanks after it. Returns `None` if the substring does
+    /// not start with that character.
     pub(super) fn strip(self, lead: char) -> Option<Fragment<'a>> {
         let rest = self.text.strip_prefix(lead)?;
         Some(self.from(self.text.len() - rest.len()).trim())
@@ -75,16 +75,18 @@ pub enum Syntax {
     Vp1,
 }
 
-/// A line of a program: at most one label and one word.
+/// A line of a program: at most one label, followed by at most one instruction or `.word`
+/// directive.
 #[derive(Clone, Debug)]
 pub struct Line<'a> {
     /// The label before the colon.
     pub label: Option<Fragment<'a>>,
-    /// The word, or `None` if the line has no word. A malformed word leaves the label valid.
+    /// The instruction or directive, or `None` if the line has neither. The label is valid even if
+    /// this part is malformed.
     pub code: Result<Option<LineBody<'a>>, AsmError>,
 }
 
-/// The part of a line that defines a word.
+/// The part of a line that defines an instruction word.
 #[derive(Clone, Debug)]
 pub enum LineBody<'a> {
     /// A `.word` directive with its value.
@@ -94,7 +96,8 @@ pub enum LineBody<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Parses a line. `//` begins a comment; `;` may end the word.
+    /// Parses a line of assembly. `//` begins a comment, and `;` may end an instruction or
+    /// directive.
     pub fn parse(line: &'a str, syntax: Syntax) -> Result<Line<'a>, AsmError> {
         let whole = Fragment { text: line, start: 0 };
         let code = whole.to(line.find("//").unwrap_or(line.len())).trim();
@@ -218,7 +221,8 @@ fn is_label(text: &str, syntax: Syntax) -> bool {
         }
 }
 
-/// Classifies an identifier: a register, all predicates, or a name that the row resolves.
+/// Classifies an identifier: a register, all predicates together (`PR`), or a name whose meaning
+/// the row defines.
 fn name(word: Fragment<'_>) -> Result<Body<'_>, AsmError> {
     const FILES: [(RegFile, &str); 3] = [
         (RegFile::Ur, "register number above 62: UR0 to UR62, or URZ"),
@@ -291,7 +295,7 @@ impl<'a> Statement<'a> {
     }
 }
 
-/// Splits a piece at the separators.
+/// Splits a substring at every occurrence of a separator.
 pub(crate) fn split(piece: Fragment<'_>, separator: char) -> impl Iterator<Item = Fragment<'_>> {
     let mut start = piece.start;
     piece.text.split(separator).map(move |text| {

@@ -23,16 +23,16 @@ const FILES: [RegFile; 15] = [
     RegFile::Uc,
 ];
 
-/// Finds a register that has a name instead of a number.
+/// Returns the file and the number of a register that has a name instead of a number.
 fn named(name: &str) -> Option<(RegFile, u8)> {
     let number = |file: RegFile| file.named().iter().find(|named| named.1 == name).map(|named| named.0);
     FILES.into_iter().find_map(|file| number(file).map(|number| (file, number)))
 }
 
-/// A function that resolves register names that a text defines itself, such as `$0`.
+/// A function that resolves additional register names, such as the placeholder `$0` of a template.
 pub(crate) type Names<'n> = &'n dyn Fn(&str) -> Option<(RegFile, u8)>;
 
-/// Resolves no names.
+/// Function that resolves no additional register names.
 pub(super) const NO_NAMES: Names<'static> = &|_| None;
 
 impl<'a> Statement<'a> {
@@ -93,7 +93,7 @@ fn register<'a>(piece: Fragment<'a>, names: Names<'_>) -> Result<Body<'a>, AsmEr
     if digits.text.is_empty() {
         return Ok(Body::Whole(file));
     }
-    // Every number that overflows `u8` is past the end of every register file.
+    // A number that overflows `u8` exceeds the last register of every file, as `u8::MAX` does.
     let number = digits.text.parse().unwrap_or(u8::MAX);
     match suffix.text {
         "" => Ok(Body::Reg(file, number)),

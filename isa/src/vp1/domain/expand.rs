@@ -27,8 +27,8 @@ pub fn components<D: Domain>(d: &mut D, op: ByteOp, a: D::Bytes, b: D::Bytes) ->
     (result, sign)
 }
 
-/// Shifts `x` right by the signed low nibble of each count. A right shift of `x << 8` by the count
-/// plus 8 implements both directions.
+/// Shifts each component of `x` right by the signed low nibble of its count. A right shift of `x <<
+/// 8` by the count plus 8 implements both shift directions.
 fn shift_right<D: Domain>(d: &mut D, x: D::Wide, counts: D::Bytes) -> D::Bytes {
     let (nibble, eight) = (d.bytes([15; 16]), d.bytes([8; 16]));
     let counts = d.bytes_logic(Logic::AND, counts, nibble);

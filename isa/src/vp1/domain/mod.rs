@@ -1,9 +1,9 @@
-//! The interface of bundle meanings: the values that they compute with, the state that they read
-//! and the effects that they return.
+//! The interface of bundle semantics: the values on which semantics is computed, the state that it
+//! reads and the effects that it returns.
 //!
-//! As on HALU, a meaning is a pure function over a [`Domain`]: plain integers in the interpreter,
-//! values of the code generator in a native engine. A meaning covers a whole bundle, because all
-//! instructions of a bundle read the state before any of them changes it.
+//! As on HALU, the semantics is a pure function over a [`Domain`]: plain integers in the
+//! interpreter, values of the code generator in a native engine. The function covers a whole
+//! bundle, because all instructions of a bundle read the state before any of them changes it.
 
 pub(super) mod expand;
 
@@ -14,16 +14,18 @@ use arrayvec::ArrayVec;
 /// The value types of an execution engine and the primitive operations on them. All operations are
 /// total.
 ///
-/// Component 0 of a vector is the lowest byte of the register. A predicate is the word 1 or 0.
+/// Component 0 of a vector is the lowest byte of the register. A single predicate is a word that is
+/// 0 or 1.
 pub trait Domain: Sized {
-    /// A 32-bit word: `$r`, `$a`, `$m` and `$x`; also `$c` and `$l`, zero-extended.
+    /// A 32-bit word: the value of an `$r`, `$a`, `$m` or `$x` register, or the zero-extended value
+    /// of a `$c` or `$l` register.
     type Word: Copy;
-    /// Sixteen bytes: `$v`, `$vx`.
+    /// Sixteen bytes: the value of a `$v` register or of `$vx`.
     type Bytes: Copy;
     /// Sixteen 32-bit integers, one per component: `$va`, and intermediate values of vector
     /// instructions.
     type Wide: Copy;
-    /// Sixteen predicates, one per component: the sign flags or the zero flags of a `$vc`.
+    /// Sixteen predicates, one per component: the sign flags or the zero flags of a `$vc` register.
     type Mask: Copy;
 
     // Operations on words.
@@ -61,8 +63,8 @@ pub trait Domain: Sized {
     fn with_word(&mut self, a: Self::Bytes, k: u8, word: Self::Word) -> Self::Bytes;
     /// Applies a truth table to each bit of `a` and `b`.
     fn bytes_logic(&mut self, table: Logic, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
-    /// Selects bytes. The low 5 bits of byte i of `index` number the byte for position i of the
-    /// result: 0 to 15 for the bytes of `a`, 16 to 31 for those of `b`.
+    /// Selects bytes. The low 5 bits of byte i of `index` give the number of the byte that becomes
+    /// byte i of the result. Numbers 0 to 15 are the bytes of `a`, and 16 to 31 those of `b`.
     fn swizzle(&mut self, a: Self::Bytes, b: Self::Bytes, index: Self::Bytes) -> Self::Bytes;
     /// Truncates each component to 8 bits.
     fn narrow(&mut self, a: Self::Wide) -> Self::Bytes;
@@ -114,7 +116,8 @@ pub trait Domain: Sized {
     }
 }
 
-/// A Boolean function of two inputs `a` and `b`, as a truth table: bit `2a + b` is the result.
+/// A Boolean function of two inputs `a` and `b`, as a truth table: the result is bit `2a + b` of
+/// the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Logic(u8);
 
@@ -132,8 +135,8 @@ impl Logic {
     /// `!a`
     pub const NOT: Logic = Logic(0b0011);
 
-    /// Returns the function with the truth table in the low four bits, as fields BITOP and CMPOP
-    /// encode it.
+    /// Returns the function with the truth table in the low four bits of `table`. Fields BITOP and
+    /// CMPOP have the same encoding.
     pub const fn of_table(table: u8) -> Logic {
         Logic(table & 0xf)
     }
@@ -164,9 +167,11 @@ pub enum ByteKind {
 }
 
 /// An operation on signed or unsigned bytes. The exact result is saturated to the range of the
-/// bytes; the result of a shift is truncated to 8 bits. The sign flag of a signed operation is the
-/// sign of the result. The sign flag of an unsigned operation tells that the exact result was out
-/// of range. The sign flag of a shift is bit 7 of the result.
+/// bytes, except that the result of a shift is truncated to 8 bits.
+///
+/// The sign flag of a signed operation is the sign of the result. The sign flag of an unsigned
+/// operation is set if the exact result was out of range. The sign flag of a shift is bit 7 of the
+/// result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ByteOp {
     /// The operation.
@@ -175,7 +180,7 @@ pub struct ByteOp {
     pub signed: bool,
 }
 
-/// A register number, which may depend on the flags of a `$c`.
+/// A register number, which may depend on the flags of a `$c` register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Index<W> {
     /// A number encoded in the instruction.
@@ -192,38 +197,41 @@ pub enum Index<W> {
 /// The layout of a vector's sixteen components in the data store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shape {
-    /// A row: the aligned 16 bytes that contain the address.
+    /// A row: the aligned 16 bytes that contain the byte address.
     Horizontal,
-    /// A column: one byte in each of sixteen rows, whose distance is the stride.
+    /// A column: one byte in each of sixteen rows. The stride code determines the distance of the
+    /// rows.
     Vertical,
-    /// Component i is in bank i of the address's row; the stride code is ignored.
+    /// One byte from each bank of the address's row: component i is in bank i. The stride code is
+    /// ignored.
     Banks,
 }
 
 /// Read access to the state before the bundle.
 ///
-/// An address is a word in the layout of `$a`: the byte address in bits 0 to 12 and the stride code
-/// in bits 30 and 31. The other bits are ignored.
+/// An address is a 32-bit word in the layout of `$a`: the byte address in bits 0 to 12 and the
+/// stride code in bits 30 and 31. The other bits are ignored.
 pub trait Reader<D: Domain> {
-    /// Returns an `$r`; `$r31` is 0.
+    /// Returns the value of an `$r` register; `$r31` is 0.
     fn r(&mut self, domain: &mut D, n: Index<D::Word>) -> D::Word;
-    /// Returns a `$v`.
+    /// Returns the value of a `$v` register.
     fn v(&mut self, domain: &mut D, n: Index<D::Word>) -> D::Bytes;
     /// Returns `$vx`.
     fn vx(&mut self, domain: &mut D) -> D::Bytes;
-    /// Returns `$va` modulo 2^28: every integer that wraps to the accumulator's value is allowed.
+    /// Returns the components of `$va` modulo 2^28. An implementation may return any integers that
+    /// wrap to the accumulator's 28-bit values.
     fn va(&mut self, domain: &mut D) -> D::Wide;
-    /// Returns the sign flags and the zero flags of a `$vc`, 0 to 3.
+    /// Returns the sign flags and the zero flags of `$vc` register `n`, 0 to 3.
     fn vc(&mut self, domain: &mut D, n: u8) -> [D::Mask; 2];
-    /// Returns an `$a`.
+    /// Returns the value of an `$a` register.
     fn a(&mut self, domain: &mut D, n: Index<D::Word>) -> D::Word;
-    /// Returns a `$c`, 0 to 3.
+    /// Returns the value of `$c` register `n`, 0 to 3.
     fn c(&mut self, domain: &mut D, n: u8) -> D::Word;
-    /// Returns an `$l`, 0 to 3.
+    /// Returns the value of `$l` register `n`, 0 to 3.
     fn l(&mut self, domain: &mut D, n: u8) -> D::Word;
-    /// Returns an `$m`, 0 to 63.
+    /// Returns the value of `$m` register `n`, 0 to 63.
     fn m(&mut self, domain: &mut D, n: u8) -> D::Word;
-    /// Returns an `$x`, 0 to 15.
+    /// Returns the value of `$x` register `n`, 0 to 15.
     fn x(&mut self, domain: &mut D, n: u8) -> D::Word;
     /// Returns `$uccfg`.
     fn uccfg(&mut self, domain: &mut D) -> D::Word;
@@ -231,30 +239,30 @@ pub trait Reader<D: Domain> {
     fn load(&mut self, domain: &mut D, shape: Shape, address: D::Word) -> D::Bytes;
     /// Loads the aligned word of the data store that contains an address.
     fn load_word(&mut self, domain: &mut D, address: D::Word) -> D::Word;
-    /// Loads component i from bank i. The row is the row of the address, bitwise or-ed with
-    /// component i of `rows`.
+    /// Loads component i from bank i. The row number is that of the address, ORed with component i
+    /// of `rows`.
     fn gather(&mut self, domain: &mut D, address: D::Word, rows: D::Bytes) -> D::Bytes;
 }
 
-/// The effects of a bundle, given the values that it has read.
+/// The effects of a bundle, for the values that the bundle has read.
 pub struct Effects<D: Domain> {
-    /// The writes, in order: of two writes to one register, the later one wins.
+    /// The writes, in order. If two writes are to the same register, the later one takes effect.
     pub writes: ArrayVec<Write<D>, MAX_WRITES>,
     /// The control flow after the bundle.
     pub next: Next<D::Word>,
 }
 
 /// Maximum number of writes of a bundle: three of the address unit, one of the scalar unit, two of
-/// the vector unit, one of the branch unit, and three `$c`.
+/// the vector unit, one of the branch unit, and three writes of flags to `$c`.
 pub const MAX_WRITES: usize = 10;
 
 /// A write to the state.
 pub enum Write<D: Domain> {
-    /// An `$r`, never `$r31`.
+    /// The new value of an `$r` register, never of `$r31`.
     R(u8, D::Word),
-    /// A `$v`.
+    /// The new value of a `$v` register.
     V(u8, D::Bytes),
-    /// A `$v`, written only if `when` is true.
+    /// The new value of a `$v` register, which is written only if `when` is true.
     VWhere {
         /// The condition.
         when: D::Word,
@@ -263,43 +271,45 @@ pub enum Write<D: Domain> {
         /// The new value.
         value: D::Bytes,
     },
-    /// `$vx`.
+    /// The new value of `$vx`.
     Vx(D::Bytes),
-    /// `$va`. Each component wraps to a signed 28-bit integer.
+    /// The new value of `$va`. Each component wraps to a signed 28-bit integer.
     Va(D::Wide),
-    /// A `$vc`: the sign flags and the zero flags.
+    /// The new sign flags and zero flags of a `$vc` register.
     Vc(u8, [D::Mask; 2]),
-    /// An `$a`.
+    /// The new value of an `$a` register.
     A(u8, D::Word),
-    /// The bits of a `$c` that belong to one unit; the other bits are kept.
+    /// New values for the bits of a `$c` register that one unit writes; the other bits are
+    /// unchanged.
     C {
-        /// The number of the `$c`.
+        /// The number of the `$c` register.
         n: u8,
         /// The mask of the bits.
         group: u32,
         /// The new values of the bits; all other bits are 0.
         bits: D::Word,
     },
-    /// An `$l`, in bits 0 to 15 of the word; the other bits are 0.
+    /// The new value of an `$l` register in bits 0 to 15 of the word; the other bits are 0.
     L(u8, D::Word),
-    /// An `$m`.
+    /// The new value of an `$m` register.
     M(u8, D::Word),
-    /// An `$x`.
+    /// The new value of an `$x` register.
     X(u8, D::Word),
-    /// `$uccfg`.
+    /// The new value of `$uccfg`.
     Uccfg(D::Word),
-    /// A vector in the data store.
+    /// A store of a vector to the data store: its shape, its address and its value.
     Store(Shape, D::Word, D::Bytes),
-    /// The aligned word of the data store that contains an address.
+    /// A store of an aligned 32-bit word to the data store: an address in the word, and the word's
+    /// value.
     StoreWord(D::Word, D::Word),
 }
 
-/// The control flow after a bundle. A jump has one delay slot: the bundle that begins right after
-/// the jump's own word. No reference says whether returns and exits have a delay slot; in this
-/// model returns have one and exits have none.
+/// The control flow after a bundle. A jump has one delay slot: the bundle that begins directly
+/// after the instruction word of the jump. The reference does not say whether returns and exits
+/// have a delay slot. In this model, returns have one and exits have none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next<W> {
-    /// Continues with the next word.
+    /// Continues with the next bundle.
     Fall,
     /// Jumps to the target if the condition is true or absent.
     Jump {
@@ -329,11 +339,11 @@ pub enum Next<W> {
 pub enum Jump {
     /// A branch.
     Branch,
-    /// A call: pushes the address of the word after the delay slot if the jump is taken.
+    /// A call, which pushes the address of the word after the delay slot if the jump is taken.
     Call,
 }
 
-/// A branch target. A line is four aligned words.
+/// A branch target in lines. A line is an aligned group of four instruction words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// A number of lines, relative to the line that contains the branch.
@@ -345,13 +355,13 @@ pub enum Target {
 /// Behaviour of the hardware that is unknown and therefore traps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unknown {
-    /// A word with opcode 0xdb, whose effect is unknown.
+    /// An instruction word with opcode 0xdb, whose effect is unknown.
     #[error("the effect of word {0:#010x} is unknown")]
     Instruction(u32),
     /// A DMA instruction.
     #[error("the effect of DMA instructions is unknown")]
     Dma,
-    /// A move from or to a register file outside the processor.
+    /// A move from or to a register file that is not part of the modelled processor.
     #[error("the effect of a move from or to this register of register file {0} is unknown")]
     RegisterFile(u8),
 }

@@ -5,29 +5,31 @@ use crate::vp1::domain::{Domain, Index, Logic, Reader, Shape, Write};
 use crate::vp1::{Opcode, Unit};
 use crate::word::Field;
 
-/// The low half of an address register, which holds the address for arithmetic.
+/// The low half of an address register, to which address arithmetic is limited.
 const LOW: u32 = 0xffff;
-/// The flags asf and azf, for results that are whole registers.
+/// Mask of the flags asf and azf, which a result that fills a whole register sets.
 const LONG: u32 = 3 << 8;
-/// The flag aef, for results that are addresses.
+/// Mask of the flag aef, which a result that is an address sets.
 const SHORT: u32 = 1 << 10;
 
-/// The update of the address register after an access.
+/// The change of the address register by an access.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum AddressUpdate {
-    /// Adds the last source to the register.
+    /// Adds the last source to the address register.
     Step,
-    /// Leaves the register unchanged; the last source is or-ed with the address.
+    /// Leaves the address register unchanged. The address of the access is the register ORed with
+    /// the last source.
     Stay,
 }
 
-/// Returns `true` if an instruction stores an `$r`.
+/// Returns `true` if an instruction stores an `$r` register.
 pub(super) fn stores_word(op: Opcode) -> bool {
     matches!(op, Opcode::STAS_R | Opcode::STAS_I | Opcode::STS)
 }
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// Returns the address of an access, and the outcome with the update of the address register.
+    /// Returns the address of an access, and the outcome that updates the address register and the
+    /// flag aef.
     fn access(&mut self, register: Field, then: AddressUpdate) -> (D::Word, Outcome<D>) {
         let (base, offset) = (self.a(register), self.source_word());
         let (next, flags) = self.stepped(base, offset);
@@ -38,8 +40,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         (address, Outcome::writes(write).with_flags(self.flags(SHORT, flags)))
     }
 
-    /// Adds an offset to the low half of an address register. Also returns aef, which is set if the
-    /// new address reaches the limit.
+    /// Returns the address register with an offset added to its low half, and the flag aef. The
+    /// flag is set if the new address reaches the limit.
     fn stepped(&mut self, base: D::Word, offset: D::Word) -> (D::Word, D::Word) {
         let sum = self.d.add(base, offset);
         let low = self.and(sum, LOW);
@@ -51,8 +53,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         (self.or(high, low), flags)
     }
 
-    /// Returns the vector that the address unit reads. A scalar move from a vector takes precedence
-    /// on this read port.
+    /// Returns the vector that the address unit reads. If the scalar unit moves from a vector in
+    /// the same bundle, the shared read port returns that vector.
     fn vector_port(&mut self, field: Field) -> D::Bytes {
         let n = match self.bundle.inst(Unit::Scalar) {
             Some(scalar) if scalar.opcode() == Opcode::MOV_R_V => scalar.get(f::SRC1) as u8,
@@ -61,8 +63,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.read.v(self.d, Index::Fixed(n))
     }
 
-    /// Returns the `$r` to store. `bvecmad` and `bvecmadsel` take precedence on this read port,
-    /// with the last register that they read.
+    /// Returns the `$r` register to store. If the scalar unit executes `bvecmad` or `bvecmadsel` in
+    /// the same bundle, the shared read port returns the last register that this instruction reads.
     fn word_port(&mut self) -> D::Word {
         match self.bundle.inst(Unit::Scalar) {
             Some(inst) if matches!(inst.opcode(), Opcode::BVECMAD | Opcode::BVECMADSEL) => {
@@ -88,14 +90,14 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         outcome
     }
 
-    /// Loads to `$vx`, and if the condition is true also to a register of a quad.
+    /// Loads a vector to `$vx`, and also to a register of a quad if the condition is true.
     pub(super) fn load_extra(&mut self, shape: Shape) -> Outcome<D> {
         let (address, mut outcome) = self.access(f::SRC1, AddressUpdate::Step);
         let value = self.read.load(self.d, shape, address);
         outcome.writes.push(Write::Vx(value));
         let condition = self.condition();
-        // With a constant false condition nothing is written, so the flags that would rotate the
-        // quad are not read.
+        // If the condition is the constant false, no register of the quad is written. The flags
+        // that would rotate the quad then do not count as read.
         if !matches!(condition, Bit::Known(false)) {
             let (index, when) = (self.quad(f::DST, 0), self.word_of_bit(condition));
             outcome.writes.push(Write::VWhere { when, index, value });
@@ -103,7 +105,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         outcome
     }
 
-    /// Evaluates `ldr`.
+    /// Evaluates `ldr`, a load whose row differs for each bank.
     pub(super) fn gather(&mut self) -> Outcome<D> {
         let (address, rows) = (self.a(f::SRC1), self.vector_port(f::SRC2));
         Outcome::writes([Write::V(self.reg(f::DST), self.read.gather(self.d, address, rows))])
@@ -123,7 +125,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         outcome
     }
 
-    /// Evaluates `star`, which writes no flags.
+    /// Evaluates `star`, which stores a vector and writes no flags.
     pub(super) fn store_banks(&mut self) -> Outcome<D> {
         self.store(Shape::Banks, AddressUpdate::Step).with_flags(None)
     }
@@ -147,7 +149,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.long_result(result)
     }
 
-    /// Returns the outcome of a result that is a whole register, with its flags.
+    /// Returns the outcome that writes a result to a whole address register, with the flags asf and
+    /// azf.
     fn long_result(&mut self, result: D::Word) -> Outcome<D> {
         let sign = self.bits(result, 31 - 8, 1 << 8);
         let zero = self.d.word(0);
@@ -158,7 +161,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Outcome::writes([Write::A(self.reg(f::DST), result)]).with_flags(self.flags(LONG, flags))
     }
 
-    /// Evaluates `setlo` and `sethi`: replaces the bits in `half` by those of the constant.
+    /// Evaluates `setlo` and `sethi`: replaces the bits in the mask `half` by bits of the constant.
     pub(super) fn set_half(&mut self, half: u32) -> Outcome<D> {
         let (old, new) = (self.a(f::DST), self.source_word());
         let kept = self.and(old, !half);

@@ -3,7 +3,7 @@
 use super::{Bit, Context, Flags, Outcome, f};
 use crate::vp1::domain::{Domain, Jump, Logic, Next, Reader, Target, Write};
 
-/// The flag lzf of `$c`.
+/// Mask of the flag lzf in a `$c` register.
 const LZF: u32 = 1 << 13;
 
 /// The value of the condition bit for which a jump is taken.
@@ -14,7 +14,7 @@ pub(super) enum When {
 }
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// Returns the outcome of a branch without a loop counter, which sets lzf.
+    /// Returns the outcome of a branch that uses no loop counter. The branch sets lzf.
     pub(super) fn go(&mut self, next: Next<D::Word>) -> Outcome<D> {
         let flags = self.d.word(LZF);
         Outcome { next: Some(next), ..Outcome::default() }.with_flags(self.flags(LZF, flags))
@@ -26,8 +26,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.go(next)
     }
 
-    /// Evaluates `bra loop` and `call loop`. The condition alone decides the jump; the loop counter
-    /// does not.
+    /// Evaluates `bra loop` and `call loop`. The jump depends only on the condition. The loop
+    /// counter is decremented, or reloaded if its count is 0.
     pub(super) fn counted_jump(&mut self, kind: Jump, when: When) -> Outcome<D> {
         let next = self.next(kind, when);
         let old = self.read.l(self.d, self.reg(f::LSRC));
@@ -66,7 +66,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Outcome { next: Some(next), ..Outcome::default() }
     }
 
-    /// Evaluates `mov` to a loop counter, which writes lzf to the `$c` of the same number.
+    /// Evaluates `mov` to a loop counter. Also writes lzf to the `$c` register with the counter's
+    /// number.
     pub(super) fn load_counter(&mut self) -> Outcome<D> {
         let (n, value) = (self.reg(f::LC), self.get(f::IMM16) as u32);
         let bits = self.d.word(if value & 0xff == 0 { LZF } else { 0 });

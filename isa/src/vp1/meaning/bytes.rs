@@ -5,7 +5,7 @@ use crate::vp1::domain::expand::{clamp, splat};
 use crate::vp1::domain::{ByteKind, ByteOp, Domain, Reader};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// Returns a vector with `a` as its first word and zeros elsewhere.
+    /// Returns a vector whose lowest four bytes are the word `a` and whose other bytes are zero.
     pub(super) fn low_bytes(&mut self, a: D::Word) -> D::Bytes {
         let zero = self.d.word(0);
         self.d.bytes_of_words([a, zero, zero, zero])
@@ -18,8 +18,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.word_of(result, 0)
     }
 
-    /// Evaluates `bmul`: multiplies bytes as fixed-point fractions. Signed fractions have 7 bits
-    /// and unsigned ones 8.
+    /// Evaluates `bmul`, which multiplies bytes as fixed-point fractions. A signed byte has 7
+    /// fraction bits and an unsigned byte has 8.
     pub(super) fn byte_product(&mut self, signed: bool, a: D::Word, b: D::Bytes) -> D::Word {
         let product = self.exact_product(signed, self.flag(f::RND), a, b);
         let product = self.d.wide_sar(product, if signed { 9 } else { 8 });
@@ -27,8 +27,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.word_of(product, 0)
     }
 
-    /// Returns the exact product of fractions. If `round` is set, half a unit of the last kept
-    /// place is added.
+    /// Returns the exact products of bytes as fractions. If `round` is set, half a unit of the last
+    /// bit of the result is added.
     pub(super) fn exact_product(&mut self, signed: bool, round: bool, a: D::Word, b: D::Bytes) -> D::Wide {
         let a = self.low_bytes(a);
         let (a, b) = (self.fraction(a, self.flag(f::SIGN1)), self.fraction(b, self.flag(f::SIGN2)));
@@ -37,7 +37,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         if round { self.d.wide_add(product, half) } else { product }
     }
 
-    /// Converts bytes to fractions in units of 1/256. Signed bytes, which count in 1/128, are
+    /// Converts bytes to fractions in units of 1/256. A signed byte, whose unit is 1/128, is
     /// doubled.
     pub(super) fn fraction(&mut self, a: D::Bytes, signed: bool) -> D::Wide {
         let a = self.d.widen(signed, a);

@@ -1,5 +1,5 @@
-//! The factors that the vector unit reads if the scalar instruction forwards none. They are
-//! intermediate values of the scalar computation. No useful program depends on them.
+//! The factors that the vector unit reads if the scalar instruction forwards none. These factors
+//! are intermediate values of the scalar computation. No useful program depends on them.
 
 use super::{Context, f};
 use crate::vp1::Opcode;
@@ -7,8 +7,9 @@ use crate::vp1::domain::{Domain, Reader};
 use crate::word::Field;
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// Returns the leftover factors of the scalar unit's word. Opcodes without a name leave factors
-    /// too, so this function tests opcode bits.
+    /// Returns the intermediate values of the scalar instruction that the vector unit reads as
+    /// factors. An opcode without a mnemonic also has such values, so this function tests opcode
+    /// bits.
     pub(super) fn leftover_factors(&mut self) -> [D::Word; 4] {
         let op = self.reg(f::OP);
         let (immediate, signed) = (op & 0x20 != 0, op & 0x10 == 0);
@@ -24,8 +25,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// Returns the leftovers of `bmul`, `bmula` and the neighbouring opcodes 0 and 3: the product.
-    /// Opcodes 0 and 1 drop its low 8 bits.
+    /// Returns the intermediate values of `bmul`, `bmula` and the neighbouring opcodes 0 and 3: the
+    /// products of the bytes. For opcodes 0 and 1, the low 8 bits of the products are dropped.
     fn multiplier_leftover(&mut self, immediate: bool, signed: bool, operation: u8) -> [D::Word; 4] {
         let b = match (immediate, operation) {
             (true, 1) => self.source_bytes(),
@@ -38,8 +39,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.low_ten_bits(product)
     }
 
-    /// Returns the leftovers of the opcodes in this range that are not byte operations: the product
-    /// of unsigned bytes.
+    /// Returns the intermediate values of the opcodes below 0x40 that do not operate on bytes: the
+    /// products of unsigned bytes.
     fn plain_leftover(&mut self, immediate: bool, operation: u8) -> [D::Word; 4] {
         let b = match (immediate, operation) {
             (true, 0xf) => self.constant_bytes(f::BIMM),

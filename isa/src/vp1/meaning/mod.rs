@@ -1,10 +1,11 @@
-//! The meaning of every VP1 bundle, generic over the [`Domain`].
+//! The semantics of every VP1 bundle, generic over the [`Domain`].
 //!
-//! There is one submodule per unit and one for each of its larger topics; this module combines the
-//! units of a bundle. All units read the state before any of them changes it. The only
-//! communication within a bundle is from the scalar unit to the vector unit. If two units write the
-//! same register, or need one read port for different registers, one of them takes precedence. No
-//! useful program contains such a bundle.
+//! There is one submodule per unit and one for each larger topic of a unit. This module combines
+//! the units of a bundle. All units read the state before any unit changes it. Within a bundle,
+//! only the scalar unit passes values to another unit, the vector unit.
+//!
+//! If two units write the same register, or need one read port for different registers, one of them
+//! takes precedence. No useful program contains such a bundle.
 
 mod address;
 mod branch;
@@ -48,7 +49,7 @@ fn effects<D: Domain>(bundle: &Bundle, d: &mut D, read: &mut impl Reader<D>) -> 
     let address = run(bundle.inst(Unit::Address), None)?;
     let branch = run(bundle.inst(Unit::Branch), None)?;
 
-    // The order determines which write to a register wins.
+    // If several units write one register, the last write in this order takes effect.
     let mut writes = ArrayVec::new();
     writes.extend(scalar.yielding);
     writes.extend(address.writes);
@@ -60,13 +61,14 @@ fn effects<D: Domain>(bundle: &Bundle, d: &mut D, read: &mut impl Reader<D>) -> 
     Ok(Effects { writes, next: branch.next.unwrap_or(Next::Fall) })
 }
 
-/// The outcome of one unit.
+/// The effects of one unit's instruction.
 struct Outcome<D: Domain> {
-    /// A write of the scalar unit that writes of the address and vector units override.
+    /// A write of the scalar unit. Writes of the address unit and the vector unit to the same
+    /// register override it.
     yielding: Option<Write<D>>,
-    /// The other writes. The writes of the scalar unit override those of the address unit.
+    /// All other writes. The writes of the scalar unit override those of the address unit.
     writes: ArrayVec<Write<D>, 3>,
-    /// The flags to write to a `$c`.
+    /// The flags to write to a `$c` register.
     flags: Option<Flags<D::Word>>,
     /// The values that the scalar unit forwards to the vector unit.
     handed: Option<Forwarded<D::Word>>,
@@ -90,14 +92,14 @@ impl<D: Domain> Outcome<D> {
     }
 }
 
-/// A group of bits in a `$c` with their new values. Each unit has a group of its own.
+/// New values for some bits of a `$c` register. Each unit writes a different group of bits.
 #[derive(Clone, Copy)]
 struct Flags<W> {
-    /// The number of the `$c`.
+    /// The number of the `$c` register.
     c: u8,
-    /// The mask of the group.
+    /// The mask of the bits to write.
     group: u32,
-    /// The new values of the group's bits; all other bits are 0.
+    /// The new values of the bits in the mask; all other bits are 0.
     bits: W,
 }
 
@@ -105,27 +107,27 @@ struct Flags<W> {
 struct Context<'a, D: Domain, R: Reader<D>> {
     bundle: &'a Bundle,
     inst: &'a Inst,
-    /// The values that the scalar unit has forwarded, in the vector unit only.
+    /// The values that the scalar unit has forwarded. `Some` only in the vector unit.
     handed: Option<Forwarded<D::Word>>,
     d: &'a mut D,
     read: &'a mut R,
 }
 
-/// A source that is a register in some forms of an instruction and a constant in others.
+/// A source that is a register in some opcodes of a mnemonic and a constant in others.
 enum SourceOperand<W> {
     Register(RegFile, Index<W>),
     Constant(u32),
 }
 
-/// A predicate that may be a constant of the instruction.
+/// A predicate: a constant if the instruction fixes its value, otherwise the word 0 or 1.
 enum Bit<W> {
     Known(bool),
     Word(W),
 }
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// Dispatches on the opcode. The forms of a mnemonic differ only in the kind of their last
-    /// source.
+    /// Calls the function of the opcode. The opcodes of a mnemonic differ only in the kind of their
+    /// last source.
     #[rustfmt::skip]
     fn execute(&mut self) -> Result<Outcome<D>, Unknown> {
         macro_rules! dispatch {
@@ -137,13 +139,13 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Ok(opcodes!(dispatch))
     }
 
-    /// Returns a context for another unit of the bundle.
+    /// Returns a context for the instruction of another unit in the same bundle.
     fn beside<'b>(&'b mut self, inst: &'b Inst) -> Context<'b, D, R> {
         Context { bundle: self.bundle, inst, handed: None, d: &mut *self.d, read: &mut *self.read }
     }
 
-    /// Returns the bits of a field. Overlapping fields all have their effect, whichever of them the
-    /// text shows.
+    /// Returns the bits of a field. If fields overlap, each of them has its effect, even if it does
+    /// not occur in the text.
     fn get(&self, field: Field) -> u64 {
         self.inst.get(field)
     }
@@ -152,7 +154,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.inst.get_signed(field) as i32
     }
 
-    /// Returns a number that is split between two fields.
+    /// Returns a number whose low and high bits are in two fields.
     fn split(&self, low: Field, high: Field) -> u64 {
         self.get(high) << low.width | self.get(low)
     }
@@ -173,7 +175,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.read.v(self.d, Index::Fixed(self.reg(field)))
     }
 
-    /// Returns a `$v` with its bytes widened.
+    /// Returns a `$v` register with its bytes sign-extended or zero-extended to 32 bits.
     fn wide(&mut self, n: Index<D::Word>, signed: bool) -> D::Wide {
         let v = self.read.v(self.d, n);
         self.d.widen(signed, v)
@@ -183,13 +185,13 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.read.a(self.d, Index::Fixed(self.reg(field)))
     }
 
-    /// Returns the `$c` of the condition.
+    /// Returns the `$c` register of the condition.
     fn c(&mut self) -> D::Word {
         self.read.c(self.d, self.reg(f::COND))
     }
 
-    /// Returns the `$c` bit of the condition. Bits 11, 12 and 14 are always 0, and bit 15 is always
-    /// 1.
+    /// Returns the bit of the `$c` register that is the condition. Bits 11, 12 and 14 are always 0,
+    /// and bit 15 is always 1.
     fn condition(&mut self) -> Bit<D::Word> {
         match self.get(f::SLCT) as u32 {
             11 | 12 | 14 => Bit::Known(false),
@@ -201,7 +203,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// Converts a predicate to a word.
+    /// Converts a predicate to the word 0 or 1.
     fn word_of_bit(&mut self, bit: Bit<D::Word>) -> D::Word {
         match bit {
             Bit::Known(bit) => self.d.word(bit.into()),
@@ -225,8 +227,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.logic(Logic::OR, a, b)
     }
 
-    /// Returns register `k` of the quad that contains the register in `field`. Bits 4 and 5 of the
-    /// condition's `$c` rotate the quad.
+    /// Returns the number of register `k` of the quad that contains the register in `field`. Bits 4
+    /// and 5 of the condition's `$c` register rotate the numbers within the quad.
     fn quad(&mut self, field: Field, k: u8) -> Index<D::Word> {
         let n = self.reg(field);
         let (c, start) = (self.c(), self.d.word(((n + k) & 3).into()));
@@ -235,7 +237,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Index::InQuad { first: n & !3, element: self.and(element, 3) }
     }
 
-    /// Returns the register in `field`, with its number xor the condition bit.
+    /// Returns the register number in `field` XORed with the condition bit.
     fn toggled(&mut self, field: Field) -> Index<D::Word> {
         let n = self.reg(field);
         match self.condition() {
@@ -247,8 +249,9 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// Returns the register in `field` as the condition selects it. Bit b20 rotates the quad; any
-    /// other bit is combined with the number by xor.
+    /// Returns the number of the register that the condition selects. If the condition is bit b20,
+    /// the quad of the register in `field` is rotated. Any other bit is XORed with the register
+    /// number in `field`.
     fn selected(&mut self, field: Field) -> Index<D::Word> {
         if self.get(f::SLCT) == ROTATE { self.quad(field, 0) } else { self.toggled(field) }
     }
@@ -291,18 +294,18 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// Returns the number of the destination `$c` or `$vc` of the flags, if there is one.
+    /// Returns the number of the `$c` or `$vc` register that receives the flags, if there is one.
     fn flag_register(&self) -> Option<u8> {
         let n = self.reg(f::CDST);
         (n < 4).then_some(n)
     }
 
-    /// Returns flags for `$c[CDST]`, if CDST names a register.
+    /// Returns the flags to write to `$c[CDST]`, or `None` if CDST names no register.
     fn flags(&self, group: u32, bits: D::Word) -> Option<Flags<D::Word>> {
         self.flag_register().map(|c| Flags { c, group, bits })
     }
 
-    /// Returns the write of an `$r`, or `None` for `$r31`.
+    /// Returns the write of an `$r` register, or `None` for `$r31`.
     fn define(&self, field: Field, value: D::Word) -> Option<Write<D>> {
         let n = self.reg(field);
         (n != f::R_ZERO).then_some(Write::R(n, value))

@@ -1,6 +1,6 @@
-//! Multiplication in the vector unit with its accumulator, and the readout of the result. The
-//! accumulator's value is `A + (B * C << S) + (D * E << S) + rounding` (seed 004, "Multiplication,
-//! accumulation, and rounding").
+//! Multiplication in the vector unit with its accumulator, and the conversion of the sum to result
+//! bytes. The accumulator's value is `A + (B * C << S) + (D * E << S) + rounding` (seed 004, the
+//! VP1 reference, "Multiplication, accumulation, and rounding").
 
 use super::{Context, Outcome, f};
 use crate::row::ROTATE;
@@ -10,7 +10,7 @@ use crate::vp1::domain::{Domain, Index, Logic, Reader, Write};
 /// Width of a component of `$va` in bits.
 const ACCUMULATOR_BITS: u32 = 28;
 
-/// Scaling, rounding and readout of a sum of products.
+/// The scaling and rounding of a sum of products, and the part of the sum that becomes the result.
 #[derive(Clone, Copy)]
 struct Mode {
     /// The result is signed.
@@ -26,7 +26,7 @@ struct Mode {
 }
 
 impl Mode {
-    /// Returns the number of accumulator bits below the high half of the result.
+    /// Returns the number of accumulator bits below the high half of the 16-bit result.
     fn readout(self) -> i32 {
         let base = match (self.int, self.signed) {
             (true, _) => 16,
@@ -37,21 +37,21 @@ impl Mode {
     }
 }
 
-/// The factors of a multiplication: `b * c + d * e`.
+/// The factors of a multiplication, which computes `b * c`, or `b * c + d * e` with a second pair.
 struct Products<W> {
     b: W,
     c: W,
     second: Option<(W, W)>,
 }
 
-/// The inputs of a double multiplication, besides those that the scalar unit forwards.
+/// The inputs of a double multiplication, in addition to the factors that the scalar unit forwards.
 #[derive(Clone, Copy)]
 pub(super) enum Inputs {
-    /// A register pair, and SRC2 as the base of the sum.
+    /// A pair of registers, and the vector in SRC2, to which the products are added.
     PairAndBase,
-    /// A register pair, and the accumulator.
+    /// A pair of registers, and the accumulator, to which the products are added.
     Pair,
-    /// SRC1, SRC3, and the accumulator.
+    /// The vectors in SRC1 and SRC3, and the accumulator, to which the products are added.
     Two,
 }
 
@@ -66,16 +66,17 @@ pub(super) enum Results {
     Both,
 }
 
-/// The base to which the products are added.
+/// The value to which the products are added.
 enum Base<W> {
     Zero,
     Accumulator,
-    /// A value at the position of the result's high half.
+    /// A value whose bits are aligned with the high half of the 16-bit result.
     Value(W),
 }
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// Returns the mode of a multiplication, from fields at common positions.
+    /// Returns the mode of a multiplication, from fields that are at the same bit positions in all
+    /// multiplications.
     fn mode(&self, signed: bool) -> Mode {
         Mode {
             signed,
@@ -91,12 +92,13 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Mode { int: false, low, ..self.mode(signed) }
     }
 
-    /// Converts a vector to factors of a multiplication.
+    /// Converts a vector of bytes to factors of a multiplication: integers if `int` is set,
+    /// otherwise fractions.
     fn factor(&mut self, a: D::Bytes, int: bool, signed: bool) -> D::Wide {
         if int { self.d.widen(signed, a) } else { self.fraction(a, signed) }
     }
 
-    /// Computes the new accumulator before it wraps to 28 bits.
+    /// Returns the new value of the accumulator before it wraps to 28 bits.
     fn accumulate(&mut self, mode: Mode, base: Base<D::Wide>, p: Products<D::Wide>) -> D::Wide {
         let mut sum = self.d.wide_mul(p.b, p.c);
         if let Some((d, e)) = p.second {
@@ -127,7 +129,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         sum
     }
 
-    /// Reads the result bytes from the accumulator.
+    /// Extracts the result bytes from the sum.
     fn readout(&mut self, mode: Mode, sum: D::Wide) -> D::Bytes {
         const UNUSED: u32 = u32::BITS - ACCUMULATOR_BITS;
         let sum = self.d.wide_shl(sum, UNUSED);
@@ -143,7 +145,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.narrow(result)
     }
 
-    /// Returns the outcome of a multiplication.
+    /// Returns the writes of a multiplication: the sum, its result bytes, or both.
     fn multiplied(&mut self, mode: Mode, sum: D::Wide, results: Results) -> Outcome<D> {
         let mut outcome = Outcome::default();
         if results != Results::Read {
@@ -195,8 +197,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.multiplied(mode, sum, results)
     }
 
-    /// Evaluates `vlrp`: interpolates between the registers of a pair; a third register holds the
-    /// weights.
+    /// Evaluates `vlrp`: interpolates between the two registers of a pair. A third register holds
+    /// the weights.
     pub(super) fn interpolate(&mut self) -> Outcome<D> {
         let mode = self.fraction_mode(false, false);
         let n = self.reg(f::SRC1);
@@ -208,7 +210,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.multiplied(mode, sum, Results::Read)
     }
 
-    /// Evaluates `vlrp2`: interpolates between three registers of a quad with two factors.
+    /// Evaluates `vlrp2`: interpolates between registers 0, 2 and 3 of a quad with two factors as
+    /// weights.
     pub(super) fn interpolate_two(&mut self) -> Outcome<D> {
         let mode = self.fraction_mode(self.flag(f::SIGND), false);
         let signed = self.flag(f::SIGNS);
@@ -226,7 +229,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.multiplied(mode, sum, if self.flag(f::VAWRITE) { Results::Both } else { Results::Read })
     }
 
-    /// Evaluates `vlrp4a`: as `vlrp2`, with the result in the accumulator.
+    /// Evaluates `vlrp4a`, which interpolates like `vlrp2` and writes the result to the
+    /// accumulator.
     pub(super) fn interpolate_first(&mut self) -> Outcome<D> {
         let mode = self.fraction_mode(false, true);
         let corner = self.quad(f::SRC1, 0);
@@ -236,8 +240,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.multiplied(mode, sum, Results::Sum)
     }
 
-    /// Returns the products of the two factors and the differences of registers 2 and 3 of the quad
-    /// from the corner.
+    /// Returns the factors of two products. Each product multiplies a forwarded factor by the
+    /// difference of register 2 or 3 of the quad from `corner`.
     fn gradients(&mut self, corner: D::Wide, signed: bool) -> Products<D::Wide> {
         let [b, d] = [2, 3].map(|k| {
             let n = self.quad(f::SRC1, k);
@@ -249,8 +253,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Products { b, c, second: Some((d, e)) }
     }
 
-    /// Evaluates `vlrpf`: interpolates between factors with registers 2 and 3 of the quad as
-    /// weights, into the accumulator.
+    /// Evaluates `vlrpf`: interpolates between two factors with registers 2 and 3 of the quad as
+    /// weights, and writes the accumulator.
     pub(super) fn interpolate_factors(&mut self) -> Outcome<D> {
         let mode = self.fraction_mode(false, true);
         let [x, y] = [2, 3].map(|k| {
@@ -265,8 +269,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.multiplied(mode, sum, Results::Sum)
     }
 
-    /// Evaluates `vlrp4b`: adds two products to the accumulator. Their operands are the differences
-    /// of register 1 of the quad and of `$vx` from register 0, and the two factors.
+    /// Evaluates `vlrp4b`: adds two products to the accumulator. Each product multiplies a
+    /// forwarded factor by the difference of register 1 of the quad, or of `$vx`, from register 0.
     pub(super) fn interpolate_last(&mut self, signed: bool) -> Outcome<D> {
         let mode =
             Mode { round: self.flag(f::ALTRND), shift: self.signed(f::ALTSHIFT), ..self.fraction_mode(signed, false) };
@@ -284,14 +288,15 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.multiplied(mode, sum, Results::Both)
     }
 
-    /// Returns the factors that the `$vc` of the word itself selects.
+    /// Returns two factors for each component. The flags of the `$vc` register in the instruction
+    /// word choose each factor from its pair.
     fn own_factors(&mut self) -> [D::Wide; 2] {
         let chosen = self.read.vc(self.d, self.reg(f::VCSRC))[self.get(f::VCSEL) as usize & 1];
         self.chosen_factors(chosen)
     }
 
-    /// Returns, per component, one factor of each pair: the first, or the second if the mask is
-    /// set.
+    /// Returns two factors for each component, one from each pair: the first factor of the pair, or
+    /// the second if the component's bit in `chosen` is set.
     fn chosen_factors(&mut self, chosen: D::Mask) -> [D::Wide; 2] {
         let [a, b, c, d] = self.factors();
         [(a, b), (c, d)].map(|(first, second)| {
@@ -300,7 +305,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         })
     }
 
-    /// Expands the mask of each pair of factors to components: 256 if the bit is set, else 0.
+    /// Converts each pair of factors to a mask of 16 bits. The factor of a component is 256 if its
+    /// bit is set, else 0.
     fn mask_factors(&mut self) -> [D::Wide; 2] {
         let (zero, one) = (splat(self.d, 0), splat(self.d, 0x100));
         let [a, b, c, d] = self.factors();

@@ -5,28 +5,28 @@ use crate::row::ROTATE;
 use crate::vp1::Unit;
 use crate::vp1::domain::{Domain, Index, Reader};
 
-/// The forwarded values of one scalar instruction.
+/// The values that one scalar instruction forwards to the vector unit.
 #[derive(Clone, Copy)]
 pub(super) struct Forwarded<W> {
     /// Four signed 10-bit factors.
     pub factors: [W; 4],
-    /// The flags that choose the factors of each component.
+    /// The flags that choose one factor of each pair for each component.
     pub choice: Choice,
 }
 
-/// Sixteen flags of a `$vc`, distributed over the components.
+/// The choice of sixteen flags of `$vc` registers, one for each component of a vector.
 #[derive(Clone, Copy)]
 pub(super) struct Choice {
-    /// The number of the `$vc`. Some distributions also use `vc | 1`.
+    /// The number of the `$vc` register. Distribution 7 also uses `$vc` register `vc | 1`.
     pub vc: u8,
-    /// 0 for the sign flags, 1 for the zero flags.
+    /// The kind of the flags: 0 for sign flags, 1 for zero flags.
     pub half: usize,
-    /// An index into [`SPREAD`].
+    /// The number of the distribution, an index into [`SPREAD`].
     pub spread: usize,
 }
 
-/// The flag number for each component: 0 to 15 in the first register of the pair, 16 to 31 in the
-/// second.
+/// The distributions of flags. Each gives the number of the flag for each component: 0 to 15 in the
+/// first `$vc` register of the pair, 16 to 31 in the second.
 const SPREAD: [[u8; 16]; 8] = [
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
     [2, 2, 2, 2, 6, 6, 6, 6, 10, 10, 10, 10, 14, 14, 14, 14],
@@ -39,7 +39,7 @@ const SPREAD: [[u8; 16]; 8] = [
 ];
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// Forwards the factors, with the choice that the word encodes.
+    /// Forwards factors, and the choice of flags that the instruction word encodes.
     fn hand(&self, factors: [D::Word; 4]) -> Outcome<D> {
         let choice = Choice {
             vc: self.reg(f::VCIDX),
@@ -49,20 +49,21 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Outcome { handed: Some(Forwarded { factors, choice }), ..Outcome::default() }
     }
 
-    /// Evaluates `vec`: forwards two constants, each twice.
+    /// Evaluates `vec`: forwards two constants as the factors `[a, a, b, b]`.
     pub(super) fn hand_constants(&mut self) -> Outcome<D> {
         let [a, b] = [f::FACTOR1, f::FACTOR2].map(|field| self.d.word(self.signed(field) as u32));
         self.hand([a, a, b, b])
     }
 
-    /// Evaluates `bvec`: forwards twice the signed bytes of a register.
+    /// Evaluates `bvec`: forwards the four signed bytes of a register, multiplied by 2.
     pub(super) fn hand_bytes(&mut self) -> Outcome<D> {
         let word = self.r(f::SRC1);
         let factors = [0, 1, 2, 3].map(|i| self.signed_byte(word, i, 1));
         self.hand(factors)
     }
 
-    /// Evaluates `vecms`: forwards the low bits of a register and shifts them out.
+    /// Evaluates `vecms`: forwards the low four bits of a register as factors, and shifts the
+    /// register right by four.
     pub(super) fn hand_bits(&mut self) -> Outcome<D> {
         let (bits, four) = (self.r(f::SRC1), self.d.word(4));
         let rest = self.d.sar(bits, four);
@@ -76,10 +77,12 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.hand(factors)
     }
 
-    /// Evaluates `bvecmadsel`: as `bvecmad`, but one factor of each pair replaces both.
+    /// Evaluates `bvecmadsel`. The factors are computed as for `bvecmad`, but one factor of each
+    /// pair replaces both.
     pub(super) fn hand_selected(&mut self) -> Outcome<D> {
         let [a, b, c, d] = self.positioned_factors(7);
-        // If the condition is b19, which selects the bytes, then b18 selects the factor.
+        // If the condition is flag b19, which selects the registers with the bytes, then flag b18
+        // selects the factor of each pair.
         let [first, second] = if self.get(f::SLCT) == 2 {
             let flags = self.c();
             let second = self.bits(flags, 7, 1);
@@ -90,8 +93,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.hand([first, first, second, second])
     }
 
-    /// Returns the factors of `vecms`: bits 0 to 3 of the word select the values of factors 0 and
-    /// 1.
+    /// Returns the factors of `vecms`. Bits 0 and 1 of the word determine factor 0, bits 2 and 3
+    /// determine factor 1, and the other factors are 0.
     pub(super) fn bit_factors(&mut self, word: D::Word) -> [D::Word; 4] {
         let zero = self.d.word(0);
         let [a, b] = [0, 2].map(|low| {
@@ -104,7 +107,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 
     /// Returns the bytes of one register plus the product of another register's bytes and the
-    /// position. The position has `bits` bits of `$r[SRC1]`.
+    /// position. The position is `bits` bits of `$r[SRC1]` from bit 11 upwards.
     fn positioned_factors(&mut self, bits: u32) -> [D::Word; 4] {
         let [x, y] = [0, 2].map(|element| {
             let n = self.second_of_quad(element);
@@ -122,8 +125,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         })
     }
 
-    /// Returns the register of `bvecmad` whose number is SRC2 or-ed with an element and the
-    /// condition.
+    /// Returns the number of a register that `bvecmad` reads: SRC2 ORed with `element` and with the
+    /// bits that the condition selects.
     pub(super) fn second_of_quad(&mut self, element: u8) -> Index<D::Word> {
         let n = self.reg(f::SRC2) | element;
         let condition = if self.get(f::SLCT) == ROTATE {
@@ -149,8 +152,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.shl(word, scale)
     }
 
-    /// Returns the mask of a pair of factors: bits 1 to 8 of the first, followed by those of the
-    /// second.
+    /// Returns the mask that a pair of factors encodes: bits 1 to 8 of the first factor in the low
+    /// byte, and those of the second in the high byte.
     pub(super) fn mask_of_factors(&mut self, low: D::Word, high: D::Word) -> D::Word {
         let (low, high) = (self.bits(low, 1, 0xff), self.bits(high, 1, 0xff));
         let eight = self.d.word(8);
@@ -158,7 +161,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.or(low, high)
     }
 
-    /// Returns the factors that the vector unit reads.
+    /// Returns the four factors that the vector unit reads.
     pub(super) fn factors(&mut self) -> [D::Word; 4] {
         match (self.handed, self.bundle.inst(Unit::Scalar)) {
             (Some(handed), _) => handed.factors,
@@ -167,8 +170,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// Returns the forwarded flags. If none are forwarded, returns the flags that the vector unit's
-    /// own word selects.
+    /// Returns the flags that the scalar unit forwards. If it forwards none, returns the flags of
+    /// the `$vc` register in the vector instruction's own word.
     pub(super) fn handed_mask(&mut self) -> D::Mask {
         let Choice { vc, half, spread } = match self.handed {
             Some(handed) => handed.choice,

@@ -1,9 +1,9 @@
-//! The scalar unit: arithmetic on `$r`, and its flags.
+//! The scalar unit: arithmetic on `$r` registers, and the flags of the results.
 
 use super::{Context, Outcome, f};
 use crate::vp1::domain::{ByteKind, Domain, Logic, Reader};
 
-/// The bits of `$c` that the scalar unit writes.
+/// Mask of the bits of a `$c` register that the scalar unit writes.
 const GROUP: u32 = 0xff;
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
@@ -12,8 +12,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Outcome::writes(self.define(f::DST, result))
     }
 
-    /// Writes a result to `$r[DST]` with flags. The flags sf and b20d are computed only if a value
-    /// to compare with is given.
+    /// Writes a result to `$r[DST]` with its flags. The flags sf and b20d are computed only if
+    /// `compared` is given, the value with which the result is compared. Otherwise they are 0.
     fn result(&mut self, result: D::Word, compared: Option<D::Word>) -> Outcome<D> {
         let flags = self.result_flags(result, compared);
         self.plain(result).with_flags(self.flags(GROUP, flags))
@@ -24,20 +24,20 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Outcome { writes: self.define(f::DST, result).into_iter().collect(), ..self.clear_flags() }
     }
 
-    /// Clears the flags without a result.
+    /// Clears the flags without writing a result.
     pub(super) fn clear_flags(&mut self) -> Outcome<D> {
         let zero = self.d.word(0);
         Outcome::default().with_flags(self.flags(GROUP, zero))
     }
 
-    /// Applies an operation to `$r[SRC1]` and the last source.
+    /// Applies an operation to the word in `$r[SRC1]` and the last source.
     pub(super) fn arithmetic(&mut self, operation: impl FnOnce(&mut D, D::Word, D::Word) -> D::Word) -> Outcome<D> {
         let (a, b) = (self.r(f::SRC1), self.source_word());
         let result = operation(self.d, a, b);
         self.result(result, Some(a))
     }
 
-    /// Evaluates `mul`, which multiplies the low halves.
+    /// Evaluates `mul`, which multiplies the low 16 bits of both sources.
     pub(super) fn multiply_low(&mut self) -> Outcome<D> {
         self.arithmetic(|d, a, b| {
             let (a, b) = (sign_extend_low(d, a), sign_extend_low(d, b));
@@ -51,7 +51,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.plain(value)
     }
 
-    /// Evaluates `neg`, whose b20d compares with 0.
+    /// Evaluates `neg`. Its flag b20d compares the result with 0.
     pub(super) fn negate(&mut self) -> Outcome<D> {
         let (zero, a) = (self.d.word(0), self.r(f::SRC1));
         let result = self.d.sub(zero, a);
@@ -128,7 +128,7 @@ pub(super) fn max<D: Domain>(d: &mut D, a: D::Word, b: D::Word) -> D::Word {
     d.select(less, b, a)
 }
 
-/// Returns the absolute value; that of the minimum integer is itself.
+/// Returns the absolute value. The absolute value of the minimum integer is that integer.
 pub(super) fn abs<D: Domain>(d: &mut D, a: D::Word, _: D::Word) -> D::Word {
     let zero = d.word(0);
     let opposite = d.sub(zero, a);
@@ -144,7 +144,7 @@ pub(super) fn shift_right<D: Domain>(
     n: D::Word,
 ) -> D::Word {
     let (zero, sign) = (d.word(0), d.word(1 << 5));
-    // Counts are modulo 32, so the negation of -32 is 0.
+    // The shift count is taken modulo 32, so -32 shifts by 0.
     let opposite = d.sub(zero, n);
     let (left, right) = (d.shl(a, opposite), right(d, a, n));
     let negative = d.logic(Logic::AND, n, sign);
@@ -152,7 +152,7 @@ pub(super) fn shift_right<D: Domain>(
     d.select(positive, right, left)
 }
 
-/// Returns the sign-extended low half of a word.
+/// Returns the low 16 bits of a word, sign-extended.
 fn sign_extend_low<D: Domain>(d: &mut D, a: D::Word) -> D::Word {
     let sixteen = d.word(16);
     let a = d.shl(a, sixteen);

@@ -1,5 +1,5 @@
-//! Moves between `$r` and the other register files, which the scalar unit executes. All of them
-//! clear the flags.
+//! Moves between `$r` and the other register files, which the scalar unit executes. Every move
+//! clears the scalar flags.
 
 use super::address::stores_word;
 use super::{Context, Outcome, f};
@@ -15,7 +15,7 @@ const UCCFG_WRITABLE: u32 = 0x111;
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// Evaluates `mov` from an `$r` to another register file.
     pub(super) fn move_out(&mut self, file: RegFile) -> Result<Outcome<D>, Unknown> {
-        // A store by the address unit takes precedence on the read port.
+        // A store of the address unit in the same bundle takes precedence on the read port of `$r`.
         let source = match self.bundle.inst(Unit::Address) {
             Some(store) if stores_word(store.opcode()) => store.get(f::SRC1) as u8,
             _ => self.reg(f::SRC1),
@@ -39,8 +39,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Ok(outcome)
     }
 
-    /// Evaluates `mov` to an `$r` from another register file. A load to the same `$r` overrides a
-    /// move from the vector, address or branch unit.
+    /// Evaluates `mov` to an `$r` register from another register file. If the source file is `$v`,
+    /// `$a`, `$l` or `$c`, a load to the same `$r` register overrides the move.
     pub(super) fn move_in(&mut self, file: RegFile) -> Result<Outcome<D>, Unknown> {
         let mut outcome = self.clear_flags();
         let n = self.reg(f::SRC1);
@@ -55,7 +55,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
                 outcome.yielding = self.define(f::DST, value);
             }
             RegFile::L => {
-                // `exit` takes precedence on the read port.
+                // An `exit` of the branch unit in the same bundle takes precedence on the read
+                // port.
                 if self.bundle.inst(Unit::Branch).is_none_or(|branch| branch.opcode() != Opcode::EXIT) {
                     let value = self.read.l(self.d, n & 3);
                     outcome.yielding = self.define(f::DST, value);

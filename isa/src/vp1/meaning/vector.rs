@@ -1,11 +1,11 @@
-//! The vector unit, except multiplication.
+//! The vector unit, except multiplications.
 
 use super::{Context, Outcome, f};
 use crate::vp1::domain::expand::{absolute, clamp, splat};
 use crate::vp1::domain::{ByteKind, ByteOp, Domain, Index, Logic, Reader, Write};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// Writes a result to `$v[DST]` with its flags.
+    /// Writes a result to `$v[DST]`, and its sign and zero flags to a `$vc` register.
     fn vector_result(&mut self, result: D::Bytes, sign: D::Mask) -> Outcome<D> {
         let mut outcome = Outcome::writes([Write::V(self.reg(f::DST), result)]);
         if let Some(vc) = self.flag_register() {
@@ -16,14 +16,14 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         outcome
     }
 
-    /// Writes a result to `$v[DST]` with clear sign flags.
+    /// Writes a result to `$v[DST]`. All sign flags of the result are 0.
     fn unsigned_result(&mut self, result: D::Bytes) -> Outcome<D> {
         let zero = self.d.word(0);
         let sign = self.d.mask(zero);
         self.vector_result(result, sign)
     }
 
-    /// Applies an operation to `$v[SRC1]` and the last source.
+    /// Applies an operation to the bytes of `$v[SRC1]` and the last source.
     pub(super) fn components(&mut self, kind: ByteKind, signed: bool) -> Outcome<D> {
         let (a, b) = (self.v(f::SRC1), self.source_bytes());
         let (result, sign) = self.d.byte_op(ByteOp { kind, signed }, a, b);
@@ -37,8 +37,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.unsigned_result(result)
     }
 
-    /// Evaluates `vadd9`. The second and third source hold sixteen halfwords, of which the low 9
-    /// bits are used.
+    /// Evaluates `vadd9`. The second source and the third together hold sixteen 16-bit integers, of
+    /// which the low 9 bits are used.
     pub(super) fn add_nine_bits(&mut self) -> Outcome<D> {
         let (low, high) = (self.v(f::SRC2), self.v(f::SRC3));
         let [even, odd] = [0, 1].map(|first| {
@@ -56,7 +56,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.vector_result(result, outside)
     }
 
-    /// Evaluates `vclip`, which computes the median.
+    /// Evaluates `vclip`, which returns the median of three vectors per component.
     pub(super) fn clip(&mut self) -> Outcome<D> {
         let [x, start, end] = [f::SRC1, f::SRC2, f::SRC3].map(|field| self.wide(Index::Fixed(self.reg(field)), true));
         let (low, high) = (self.d.wide_min(start, end), self.d.wide_max(start, end));
@@ -68,7 +68,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.vector_result(result, clipped)
     }
 
-    /// Evaluates `vminabs`.
+    /// Evaluates `vminabs`, which returns the minimum of absolute values.
     pub(super) fn min_abs(&mut self) -> Outcome<D> {
         let [a, b] = [f::SRC1, f::SRC2].map(|field| {
             let x = self.wide(Index::Fixed(self.reg(field)), true);
@@ -79,7 +79,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.unsigned_result(result)
     }
 
-    /// Evaluates `vmov`.
+    /// Evaluates `vmov`, which writes a constant to all components.
     pub(super) fn vector_constant(&mut self) -> Outcome<D> {
         let result = self.source_bytes();
         let (value, zero) = (self.d.widen(true, result), splat(self.d, 0));
@@ -87,13 +87,13 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.vector_result(result, sign)
     }
 
-    /// Evaluates `mov`.
+    /// Evaluates `mov`, which copies a vector.
     pub(super) fn vector_copy(&mut self) -> Outcome<D> {
         let result = self.v(f::SRC1);
         self.unsigned_result(result)
     }
 
-    /// Evaluates `mov` from all `$vc`.
+    /// Evaluates `mov` from all `$vc` registers to a vector.
     pub(super) fn vector_of_flags(&mut self) -> Outcome<D> {
         let words = [0, 1, 2, 3].map(|n| {
             let [sign, zero] = self.read.vc(self.d, n).map(|mask| self.d.mask_bits(mask));
@@ -108,8 +108,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     pub(super) fn swizzle(&mut self) -> Outcome<D> {
         let (a, b, mut index) = (self.v(f::SRC1), self.v(f::SRC2), self.v(f::SRC3));
         if self.flag(f::SWZLOHI) {
-            // Swaps the nibbles: the component number is in the high nibble, and bit 0 selects the
-            // source.
+            // Swaps the nibbles of each selector byte. In this mode, the high nibble is the
+            // component number, and bit 0 selects the source.
             let wide = self.d.widen(false, index);
             let (low, high) = (self.d.wide_shl(wide, 4), self.d.wide_sar(wide, 4));
             let swapped = self.d.wide_add(low, high);
@@ -118,8 +118,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Outcome::writes([Write::V(self.reg(f::DST), self.d.swizzle(a, b, index))])
     }
 
-    /// Evaluates `vcmpad`. The absolute difference of the last source and the first register of a
-    /// pair is compared with the second register of the pair.
+    /// Evaluates `vcmpad`: compares the absolute difference of the last source and the first
+    /// register of a pair with the second register of the pair.
     pub(super) fn compare_difference(&mut self) -> Outcome<D> {
         let Some(vc) = self.flag_register() else { return Outcome::default() };
         let n = self.reg(f::SRC1);

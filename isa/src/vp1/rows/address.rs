@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Describes an access. With `then` the access updates the address register; with `or` it leaves
-/// the register unchanged.
+/// Appends to the description of a load or store how it computes the address. With `then`, the
+/// access updates the address register; with `or`, the register is unchanged.
 macro_rules! access {
     (then $what:literal) => {
         access!(@ $what, " The second source is then added to the low 16 bits of the address register.", "new address")
@@ -34,7 +34,7 @@ const A_D_USE: Operand = reg("ad", RegFile::A, DST);
 const STEP: Operand = signed("imm", IMM);
 const OFFSET: Operand = unsigned("imm", IMM);
 const VX_D: Operand = implicit("vx", OperandRole::Def, RegFile::Vx);
-/// A quad of which at most one register is written.
+/// A quad of destination registers, of which the instruction writes at most one.
 const V_DQ: Operand =
     Operand::new("vd", OperandRole::Update, OperandKind::Tuple { file: RegFile::V, field: DST, count: 4 });
 const DMA: &str = "DMA instruction. Its effect is unknown, so it traps.";

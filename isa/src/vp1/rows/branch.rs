@@ -1,19 +1,19 @@
-//! Rows of the branch unit. A branch has one delay slot: the next bundle executes whether the
-//! branch is taken or not.
+//! Rows of the branch unit. A branch has one delay slot: the next bundle executes before the branch
+//! takes effect.
 
 use super::*;
 
 const L_D: Operand = def("ld", RegFile::L, LDST);
 const L_1: Operand = reg("l1", RegFile::L, LSRC);
 const LOOP: Operand = word("loop");
-/// The condition, which the text omits if the branch is always taken. After `not`, that same
-/// condition means never taken.
+/// The condition of a branch. The text omits the condition if its bit is the constant true. After
+/// `not`, the omitted condition means that the branch is never taken.
 const TAKEN: Operand = PREDICATE.optional();
 const TARGET: Operand = Operand::new("target", OperandRole::Use, OperandKind::Group { field: BTARG, relative: true });
 const SAME: Row = Row { overlaps: &[LC], ..CONTROL };
 const COUNTED: Row = Row { overlaps: &[CDST, COND], ..CONTROL };
 
-/// Describes a branch: its target, its condition and its flags.
+/// Generates the description of a branch: its target, its condition and its flags.
 macro_rules! branch {
     ($what:literal, $when:literal) => {
         concat!(

@@ -1,5 +1,5 @@
 //! The rows of VP1, one module per unit and one for the moves between register files, and the
-//! operands that they share.
+//! operands that these modules share.
 
 pub(super) mod address;
 pub(super) mod branch;
@@ -35,13 +35,13 @@ const MEMORY: Row = Row { class: InstClass::Memory, ..VP1 };
 const ADDRESS: Row = Row { class: InstClass::Address, ..VP1 };
 const CONTROL: Row = Row { class: InstClass::Control, ..VP1 };
 
-/// The defaults of a no-op. All bits below the opcode are ignored; in the canonical word they are
-/// 1.
+/// The defaults of a no-op. The processor ignores all bits below the opcode; in the canonical
+/// instruction word they are 1.
 const NOP: Row =
     Row { operands: &[ignored(IGNORED)], defaults: &[(IGNORED, 0xff_ffff)], doc: "Does nothing.", ..CONTROL };
 
-/// Defines rows from: base, name, opcode, its twins, other fixed bits, mnemonic, operands, example,
-/// description.
+/// Defines rows. Each row is given by its base row, name, opcode, alternative opcodes, other fixed
+/// bits, mnemonic, operands, example and description.
 macro_rules! rows {
     ($($base:ident $name:ident = $op:literal $(/ $twin:literal)* $(, $field:ident = $value:literal)*;
        $mnemonic:literal [$($operand:expr),* $(,)?] $example:literal, $doc:expr;)*) => { $(
@@ -58,7 +58,7 @@ macro_rules! rows {
 }
 use rows;
 
-/// Defines rows of opcodes for which the assembly syntax has no name.
+/// Defines rows of opcodes that have no mnemonic in the assembly syntax.
 macro_rules! unnamed {
     ($($name:ident = $op:literal $(, $field:ident = $value:literal)* $(/ $twin:literal)*; [$($operand:expr),*] $doc:literal;)*) => { $(
         pub(crate) const $name: Row = Row {
@@ -72,7 +72,7 @@ macro_rules! unnamed {
 }
 use unnamed;
 
-/// Creates an operand for ignored bits.
+/// Creates an operand for bits that the processor ignores. The operand does not occur in the text.
 const fn ignored(field: Field) -> Operand {
     Operand::new("ignored", OperandRole::Use, OperandKind::Bits(field)).silent()
 }
@@ -115,7 +115,7 @@ const fn choice(name: &'static str, modifier: Modifier) -> Operand {
     Operand::new(name, OperandRole::Use, OperandKind::Name(modifier))
 }
 
-/// Creates an optional keyword.
+/// Creates an operand that is an optional keyword in the text.
 const fn mark(name: &'static str, modifier: Modifier) -> Operand {
     choice(name, modifier).optional()
 }
@@ -128,18 +128,18 @@ const fn signed(name: &'static str, field: Field) -> Operand {
     Operand::new(name, OperandRole::Use, OperandKind::Number { field, signed: true, shift: 0 })
 }
 
-/// The immediate of a multiplication, a multiple of 4.
+/// The byte immediate of a multiplication, a multiple of 4.
 const BIMMMUL: Operand =
     Operand::new("imm", OperandRole::Use, OperandKind::SplitNumber { low: BIMMMUL_LOW, high: BIMMMUL_HIGH, shift: 2 });
 const BIMM8: Operand = unsigned("imm", BIMM);
-/// An immediate for the high half of a register, printed shifted into place.
+/// An immediate for the upper 16 bits of a register, printed as a multiple of 2^16.
 const HIGH16: Operand =
     Operand::new("imm", OperandRole::Use, OperandKind::Number { field: IMM16, signed: false, shift: 16 });
 
 const S: Operand = word("s");
 const U: Operand = word("u");
 const NOT: Operand = word("not");
-/// A placeholder in the text for an absent destination.
+/// The token `#`, which the text contains in place of an absent destination.
 const NONE: Operand = word("#");
 
 const R_D: Operand = def("rd", RegFile::R, DST);
@@ -159,19 +159,19 @@ const fn flags(name: &'static str, file: RegFile) -> Operand {
     Operand::new(name, OperandRole::Def, OperandKind::FlagDef { file, field: CDST }).optional()
 }
 
-/// Destination `$c` of the result's flags, if any.
+/// The `$c` register that receives the flags of the result, if any.
 const C_D: Operand = flags("cd", RegFile::C);
-/// Destination `$vc` of the result's flags, if any.
+/// The `$vc` register that receives the flags of the result, if any.
 const VC_D: Operand = flags("vcd", RegFile::Vc);
-/// A `$c` that the instruction writes but the text does not show.
+/// A `$c` register that the instruction writes but that does not occur in the text.
 const C_SILENT: Operand = C_D.silent();
-/// A bit of `$c`, by default `$c0 true`.
+/// A condition: a bit of a `$c` register. The default is bit `true` of `$c0`.
 const PREDICATE: Operand = Operand::new("pred", OperandRole::Use, OperandKind::Condition { index: COND, bit: M_SLCT });
-/// The `$c` whose bits 4 and 5 rotate a quad.
+/// The `$c` register whose bits 4 and 5 rotate the registers of a quad.
 const C_ROTATE: Operand = reg("cs", RegFile::C, COND);
 
-/// Defines the aliases for common truth tables, given their mnemonics, the operands before the
-/// sources, and the sources.
+/// Defines the aliases for common truth tables. The arguments are the mnemonics, the operands
+/// before the sources, and the sources.
 macro_rules! bitop_names {
     ($nor:literal $and:literal $xor:literal $nand:literal $nxor:literal $or:literal, [$($lead:expr),*], $s1:expr, $s2:expr) => {
         &[

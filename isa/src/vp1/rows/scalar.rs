@@ -1,9 +1,9 @@
-//! Rows of the scalar unit: 32-bit and bytewise arithmetic on `$r`, and instructions that forward
-//! values to the vector unit.
+//! Rows of the scalar unit: arithmetic on `$r` registers as 32-bit words and as four bytes, and
+//! instructions that forward values to the vector unit.
 
 use super::*;
 
-/// Appends the description of the flags.
+/// Appends to a description the text on the flags of the result.
 macro_rules! doc {
     ($text:literal) => {
         concat!(
@@ -94,7 +94,7 @@ pub(crate) const BITOP_RR: Row = Row {
     ..VP1
 };
 
-/// Describes a byte multiplication.
+/// Generates the description of a multiplication of bytes.
 macro_rules! product {
     ($result:literal) => {
         concat!(
@@ -133,7 +133,7 @@ const S2V_FLAG: Operand = choice("flag", M_VCFLAG);
 const S2V_XFRM: Operand =
     Operand::new("xfrm", OperandRole::Use, OperandKind::SplitNumber { low: VCXFRM_LOW, high: VCXFRM_HIGH, shift: 0 });
 
-/// Describes the values that are forwarded to the vector unit of the bundle.
+/// Generates the description of an instruction that forwards values to the vector unit.
 macro_rules! s2v {
     ($factors:literal) => {
         concat!(

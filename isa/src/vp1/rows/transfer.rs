@@ -1,5 +1,5 @@
 //! Rows of the moves between `$r` and the other register files, which the scalar unit executes.
-//! They clear flags that the text does not show.
+//! Each move clears the flags of a `$c` register that does not occur in the text.
 
 use super::*;
 

@@ -1,9 +1,9 @@
 //! Rows of the vector unit: arithmetic on 16 bytes at once, the accumulator, and interpolation
-//! (seed 004).
+//! (seed 004: the VP1 reference).
 
 use super::*;
 
-/// Appends the description of the flags.
+/// Appends to a description the text on the flags of the result.
 macro_rules! doc {
     (s $text:literal) => {
         concat!(
@@ -80,7 +80,8 @@ const VSHR_U: &str = "Shifts each byte right logically by the low 4 bits of the 
                       low 8 bits of the result. A negative count shifts left.\n\n\
                       zf of `vcd`: the stored byte is 0. sf: bit 7 of the stored byte.";
 
-/// Defines the alias of a right shift: `vsar` is arithmetic and `vshr` logical.
+/// Defines the alias of a vector right shift: `vsar` for signed bytes and `vshr` for unsigned
+/// bytes.
 macro_rules! shift_alias {
     ($name:literal, $b:expr) => {
         &[Alias { mnemonic: $name, when: &[], operands: &[V_D, VC_D, V_1, $b] }]
@@ -132,8 +133,8 @@ pub(crate) const VCMPAD: Row = Row {
     ..VP1
 };
 
-/// Appends the description that all multiplications share: the parameters of the accumulator's
-/// arithmetic.
+/// Appends to a description the text that all multiplications share: the scaling, rounding and
+/// readout of the accumulator.
 macro_rules! product {
     ($what:literal, $out:literal) => {
         concat!(
@@ -227,11 +228,11 @@ rows! {
 }
 
 const V_1Q: Operand = quad("v1", RegFile::V, SRC1);
-/// The `$vc` whose flags choose between factors.
+/// The `$vc` register whose flags choose one of two factors for each component.
 const VC_S: Operand = reg("vcs", RegFile::Vc, VCSRC);
 const VC_F: Operand = choice("flag", M_VCSEL);
 
-/// Appends the description that all interpolations share.
+/// Appends to a description the text that all interpolations share.
 macro_rules! lerp {
     ($what:literal) => {
         concat!(
@@ -257,8 +258,8 @@ rows! {
         lerp!("Interpolates factors: `$va` receives `(v2 << R) + (q2 - q3) * f1 + q3 * f2`, where v2 is signed, rounded for a readout of the low half.");
 }
 
-/// Defines `vlrp4b`, whose canonical text shows COND twice. The alias has the syntax of the seed,
-/// which shows it once.
+/// Defines the rows of `vlrp4b`, whose canonical text contains the `$c` register twice. The alias
+/// has the syntax of the VP1 reference, which contains the register once.
 macro_rules! vlrp4b {
     ($($name:ident = $op:literal $sign:expr, $example:literal;)*) => { $(
         pub(crate) const $name: Row = Row {

@@ -21,10 +21,10 @@ pub struct TemplateError {
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum TemplateErrorKind {
-    /// A missing instruction.
+    /// Nothing in place of an instruction, for example between two `;`.
     #[error("missing instruction: `;` separates bundles and `&` separates the words of a bundle")]
     Empty,
-    /// An invalid placeholder, with the number of operands.
+    /// An invalid placeholder, and the number of operands.
     #[error("`{0}` is not a valid placeholder: `$d` is the result, {operands} `$t0`, `$t1`, ... are temporary", operands = operands(*.1))]
     Placeholder(String, usize),
     /// An explicit register name.
@@ -38,10 +38,11 @@ pub enum TemplateErrorKind {
         /// The prefix of the register names.
         file: &'static str,
     },
-    /// More values than registers.
+    /// More values than a template may have.
     #[error("more than {max} values: the result, the operands and `$t0` to the last temporary", max = Template::MAX_VALUES)]
     TooMany,
-    /// A word that is no valid instruction. The position is relative to the text.
+    /// Text that is no valid instruction. The position in the error is relative to the whole
+    /// template.
     #[error("{0}")]
     Asm(AsmError),
     /// An instruction of the address or the branch unit.
@@ -50,10 +51,10 @@ pub enum TemplateErrorKind {
     /// An instruction without an effect.
     #[error("`{0}` has no effect")]
     Idle(&'static str),
-    /// Words that cannot form a bundle.
+    /// Instructions in one bundle that are not in bundle order.
     #[error("a bundle has at most one word of the scalar and one of the vector unit, in this order")]
     Order,
-    /// A placeholder in another register file than the instruction needs.
+    /// A placeholder whose value is in another register file than the instruction needs.
     #[error("`{0}` is in another register file")]
     File(String),
     /// A write to an operand.
@@ -65,20 +66,21 @@ pub enum TemplateErrorKind {
     /// A read of a value before its first write.
     #[error("`{0}` is read before it is written")]
     Unwritten(String),
-    /// A read of `$va` that the previous bundle has not written.
+    /// A read of `$va` in a bundle that does not directly follow a write of `$va`.
     #[error("`{0}` reads `$va`, which the previous bundle does not write")]
     Accumulator(&'static str),
     /// An invalid use of `mov $vx`.
     #[error("`mov $vx` takes one vector and must be alone in its bundle")]
     Extra,
-    /// A read of flags that only other units write.
+    /// A read of flags in a `$c` register that only the address unit or the branch unit writes.
     #[error("reads flags of `{0}` that the scalar unit does not write")]
     Flags(String),
-    /// A use of a copy of all `$vc` other than a read of one of its words.
+    /// An invalid use of a copy of all `$vc` registers. Only reads of one 32-bit word of the copy
+    /// are valid.
     #[error("`{0}` holds a copy of all `$vc`: only its words can be read, with `mov`")]
     AllFlags(String),
-    /// A vector instruction that needs forwarded values, without a scalar instruction that forwards
-    /// them.
+    /// A vector instruction that needs values from the scalar unit, in a bundle whose scalar
+    /// instruction forwards none.
     #[error("`{0}` needs factors or flags from a scalar instruction in the same bundle")]
     Factors(&'static str),
     /// The template does not write the result.
@@ -98,7 +100,7 @@ fn operands(count: usize) -> String {
 }
 
 impl TemplateErrorKind {
-    /// Creates the error at the position of a piece of the text.
+    /// Creates the error at the position of a part of the text.
     pub(super) fn at(self, piece: Fragment<'_>) -> TemplateError {
         TemplateError { span: piece.span(), kind: self }
     }

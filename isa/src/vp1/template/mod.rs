@@ -1,17 +1,18 @@
-//! Instruction templates: sequences of bundles with placeholders, through which the IR's intrinsics
-//! can use any computing instruction of this target.
+//! Instruction templates: sequences of bundles with placeholders. Intrinsics of the IR can use
+//! every computing instruction of VP1 through a template.
 //!
 //! Many VP1 instructions are useful only in combination. A result may stay in `$va` or in flags,
-//! and the values that the scalar unit forwards to the vector unit do not outlive their bundle. So
-//! a template is a short program. `;` ends a bundle, as it may end a line of assembly. `&` joins
-//! the words of a bundle, as in the printed form of selected code. Neither character occurs in the
-//! text of an instruction.
+//! and the values that the scalar unit forwards to the vector unit are available only in the same
+//! bundle. So a template is a short program. `;` ends a bundle, as it may end a line of assembly.
+//! `&` joins the instructions of a bundle, as in the printed form of selected code. Neither
+//! character occurs in the text of an instruction.
 //!
-//! `$d` stands for the result's register, and `$0`, `$1`, ... for those of the operands. `$t0`,
-//! `$t1`, ... stand for temporaries; the first write determines the register file of a temporary. A
-//! pair `$0d` takes `$0` and `$1`; a quad `$0q` also takes `$2` and `$3`. Flags have their own
-//! names, `$c0` to `$c3` and `$vc0` to `$vc3`. The sequence must write flags, `$va`, `$vx` and
-//! temporaries before it reads them, so that the result depends only on the operands.
+//! `$d` stands for the register of the result, and `$0`, `$1`, ... for the registers of the
+//! operands. `$t0`, `$t1`, ... stand for temporaries; the first write determines the register file
+//! of a temporary. A pair `$0d` consists of `$0` and `$1`; a quad `$0q` also contains `$2` and
+//! `$3`. Flags are written by their register names, `$c0` to `$c3` and `$vc0` to `$vc3`. The
+//! sequence must write flags, `$va`, `$vx` and temporaries before it reads them, so that the result
+//! depends only on the operands.
 //!
 //! Only loads write `$vx`, and a sequence cannot access memory. The pseudo-instruction `mov $vx $0`
 //! stands for the store and the load that copy a value to `$vx`.
@@ -27,7 +28,7 @@ use crate::word::Field;
 
 pub use error::{TemplateError, TemplateErrorKind};
 
-/// The value of a register slot.
+/// The value for which a register operand of a template stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Placeholder {
     /// The result, `$d`.
@@ -36,30 +37,31 @@ pub enum Placeholder {
     Operand(u8),
     /// A temporary: `$t0`, `$t1`, ...
     Temporary(u8),
-    /// A flag register: `$c0` to `$c3` or `$vc0` to `$vc3`, depending on the slot's register file.
-    /// The word also holds the number.
+    /// A flag register: `$c0` to `$c3` or `$vc0` to `$vc3`, depending on the register file of the
+    /// operand. The instruction word also holds the number.
     Flags(u8),
-    /// The value of a `$vc` at the time when all `$vc` were copied to a temporary. The slot's field
-    /// is the word number within the copy, which equals the number of the `$vc`. The word also
-    /// holds the number.
+    /// A 32-bit word of a temporary to which all `$vc` registers were copied. The word is the value
+    /// of one `$vc` register at the time of the copy. Its number in the temporary equals the number
+    /// of that register and is in the operand's field. The instruction word also holds the number.
     CopiedFlags {
-        /// The number of the `$vc`.
+        /// The number of the `$vc` register.
         flags: u8,
         /// The number of the temporary.
         copy: u8,
     },
 }
 
-/// A register slot. If the slot's field overlaps other fields ([`Inst::shares`]), the word fixes
-/// the register number, and the value must be assigned to that register.
+/// A register operand of an instruction in a bundle. If its field shares bits with other fields
+/// ([`Inst::shares`]), the instruction word fixes the register number. The value must then be
+/// assigned to that register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegisterSlot {
     /// Index of the instruction in the bundle.
     pub inst: u8,
     /// The field with the register number.
     pub field: Field,
-    /// Index of the register if the field names a pair or quad. The slots of one field are adjacent
-    /// and in ascending order.
+    /// Index of the register in its pair or quad, or 0 for a single register. The entries of one
+    /// field are adjacent and in ascending order.
     pub part: u8,
     /// The register file: `$r`, `$v`, `$c` or `$vc`.
     pub file: RegFile,
@@ -74,24 +76,24 @@ pub struct RegisterSlot {
 pub enum TemplateItem {
     /// A bundle.
     Bundle(Words),
-    /// A copy of this value, which is in a `$v`, to `$vx`.
+    /// A copy of a value, which is in a `$v` register, to `$vx`.
     MoveToVx(Placeholder),
 }
 
-/// The words of a bundle, whose registers are assigned later.
+/// The instructions of a bundle. Their registers are assigned later.
 #[derive(Clone, Debug)]
 pub struct Words {
-    /// The instructions: one of the scalar unit, one of the vector unit, or both.
+    /// The instructions: one of the scalar unit, one of the vector unit, or one of each.
     pub insts: ArrayVec<Inst, 2>,
-    /// The register slots, in the order of the instructions. All reads happen before any write.
-    /// Flags that a word names but does not read have no slot.
+    /// The register operands, in the order of the instructions. All reads happen before any write.
+    /// Flags that an instruction word names but does not read have no entry.
     pub slots: Vec<RegisterSlot>,
 }
 
-/// A sequence of bundles whose registers are assigned later.
+/// A sequence of bundles. Their registers are assigned later.
 #[derive(Clone, Debug)]
 pub struct Template {
-    /// The steps, in order. A bundle that reads `$va` directly follows one that writes it.
+    /// The steps, in order. A bundle that reads `$va` directly follows a bundle that writes `$va`.
     pub steps: Vec<TemplateItem>,
     /// Number of temporaries.
     pub temporaries: u8,
@@ -101,7 +103,8 @@ impl Template {
     /// Maximum number of values in a template: result, operands and temporaries.
     pub const MAX_VALUES: usize = 31;
 
-    /// Parses a template for a result and operands in these register files, `$r` or `$v`.
+    /// Parses a template. The result and the operands are in the given register files, `$r` or
+    /// `$v`.
     ///
     /// # Errors
     /// The text is not a sequence of instructions, or the instructions do more than compute the

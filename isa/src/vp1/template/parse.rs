@@ -1,4 +1,4 @@
-//! Parses templates and checks that they only compute a result from operands.
+//! Parses templates and checks that a template only computes a result from operands.
 
 use arrayvec::ArrayVec;
 
@@ -12,7 +12,7 @@ use crate::vp1::{Bundle, Inst, Opcode, Unit, fields as f};
 
 use TemplateErrorKind as Wrong;
 
-/// The flags, `$va` and `$vx`, which a sequence must write before it reads them.
+/// The flags, `$va` and `$vx`. A template must write these registers before it reads them.
 const LOCAL: [(RegFile, u8); 10] = [
     (RegFile::Vx, 0),
     (RegFile::C, 0),
@@ -26,16 +26,17 @@ const LOCAL: [(RegFile, u8); 10] = [
     (RegFile::Va, 0),
 ];
 
-/// The state of a value during parsing.
+/// The state of a result, operand or temporary during parsing.
 #[derive(Clone, Copy, Default)]
 struct Value {
-    /// The register file; that of a temporary is known after its first write.
+    /// The register file. The file of a temporary is `None` before its first write.
     file: Option<RegFile>,
-    /// The value is defined.
+    /// The value has been written.
     written: bool,
     /// An instruction reads the value.
     read: bool,
-    /// If the value is a copy of all `$vc`: the flags that were defined at the time of the copy.
+    /// The flags that had been written at the time of the copy, if the value is a copy of all `$vc`
+    /// registers.
     copied: Option<Locations>,
 }
 
@@ -45,7 +46,7 @@ struct Parser<'a> {
     /// The result, the operands and the temporaries. During parsing, a value's index serves as its
     /// register number.
     values: Vec<Value>,
-    /// The flags and other locations outside the values that have been written.
+    /// The flags and the other registers in [`LOCAL`] that have been written.
     written: Locations,
     /// The previous bundle writes `$va`.
     accumulated: bool,
@@ -64,7 +65,7 @@ pub(super) fn parse(text: &str, result: RegFile, operands: &[RegFile]) -> Result
     parser.names()?;
     let whole = Fragment { text, start: 0 };
     let mut bundles: Vec<Fragment<'_>> = split(whole, ';').map(Fragment::trim).collect();
-    // The last `;` is optional.
+    // The `;` after the last bundle is optional.
     if bundles.len() > 1 && bundles.last().is_some_and(|last| last.text.is_empty()) {
         bundles.pop();
     }
@@ -78,7 +79,7 @@ pub(super) fn parse(text: &str, result: RegFile, operands: &[RegFile]) -> Result
     Ok(Template { steps, temporaries: (parser.values.len() - 1 - operands.len()) as u8 })
 }
 
-/// Returns every name that begins with `$`, `$` included, with its position.
+/// Returns every name in a text that begins with `$`, with the position of the `$`.
 fn dollars(text: &str) -> impl Iterator<Item = Fragment<'_>> {
     text.match_indices('$').map(|(start, _)| {
         let rest = text.get(start + 1..).unwrap_or("");
@@ -90,13 +91,14 @@ fn dollars(text: &str) -> impl Iterator<Item = Fragment<'_>> {
 /// Parses the number after a prefix. Returns `None` if other text follows.
 fn number(name: &str, prefix: &str) -> Option<usize> {
     let digits = name.strip_prefix(prefix)?;
-    // An overflowing number is never a valid placeholder.
+    // A number that overflows is never valid in a placeholder.
     let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
     is_number.then(|| digits.parse().unwrap_or(usize::MAX))
 }
 
 impl Parser<'_> {
-    /// Checks all names and determines the number of temporaries.
+    /// Checks all placeholders and register names in the text, and determines the number of
+    /// temporaries.
     fn names(&mut self) -> Result<(), TemplateError> {
         let first = self.values.len();
         let mut end = first;
@@ -150,8 +152,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses a word. A temporary that is not written yet is in the register file to which the word
-    /// can write.
+    /// Parses an instruction. A temporary that has not been written is assumed to be in the
+    /// register file to which the instruction can write.
     fn word(&self, piece: Fragment<'_>) -> Result<Inst, TemplateError> {
         if piece.text.is_empty() {
             return Err(Wrong::Empty.at(piece));
@@ -162,15 +164,16 @@ impl Parser<'_> {
                 Some((self.values.get(value)?.file.unwrap_or(new), value as u8))
             };
             read_named(piece, names).or_else(|error| match error.kind {
-                // The field overlaps other fields whose bits differ from the value's index.
+                // Other fields share bits with the register number, and these bits differ from the
+                // value's index.
                 AsmErrorKind::Conflict { .. } => read_sharing(piece, names).ok_or(error),
                 _ => Err(error),
             })
         };
         let inst = read(RegFile::R).or_else(|error| match read(RegFile::V) {
             Ok(inst) => Ok(inst),
-            // If the vector form matches further than the scalar form, its error is the relevant
-            // one.
+            // The text is parsed first with new temporaries in `$r` and then with new temporaries
+            // in `$v`. The error farther right in the text is the relevant one.
             Err(other) if other.span.start > error.span.start => Err(other),
             Err(_) => Err(error),
         })?;
@@ -200,7 +203,8 @@ impl Parser<'_> {
         let Some(index) = self.value(name.text) else { return Err(Wrong::Extra.at(name)) };
         self.read_as(index, RegFile::V, None).map_err(|wrong| wrong.at(name))?;
         self.written = self.written.union(Locations::register(RegFile::Vx, 0));
-        // The store and the load separate the write of `$va` from the instructions that follow.
+        // `mov $vx` stands for a store and a load, so the next bundle does not directly follow a
+        // write of `$va`.
         self.accumulated = false;
         Ok(self.placeholder(index))
     }
@@ -216,8 +220,8 @@ impl Parser<'_> {
             if insts.last().is_some_and(|before| before.unit() >= inst.unit()) {
                 return Err(Wrong::Order.at(piece));
             }
-            // Units are in ascending order and only two are allowed, so at most two instructions
-            // are pushed.
+            // The units are in ascending order, and only two units are allowed. So the bundle has
+            // at most two instructions.
             insts.push(inst);
             words.push(piece);
         }
@@ -239,8 +243,8 @@ impl Parser<'_> {
         Ok(template)
     }
 
-    /// Returns the flags and other special locations that a bundle reads and writes. Checks that
-    /// those it reads have been written.
+    /// Returns the registers in [`LOCAL`] that a bundle reads and writes. Checks that the bundle
+    /// reads none of them before it is written.
     fn locals(&self, bundle: Fragment<'_>, insts: &[Inst]) -> Result<(Locations, Locations), TemplateError> {
         // The effect of every instruction is known, so this error does not occur.
         let unknown = |_| Wrong::Empty.at(bundle);
@@ -254,7 +258,7 @@ impl Parser<'_> {
             if !handed && (vector.hears_factors() || vector.hears_flags() && !ignores_flags(&inst)) {
                 return Err(Wrong::Factors(inst.row().mnemonic).at(bundle));
             }
-            // The copy takes all `$vc`, whether they are defined or not.
+            // A copy of all `$vc` registers is valid even if some of them have not been written.
             if inst.opcode() == Opcode::MOV_VC || !handed && ignores_flags(&inst) {
                 reads = (0..4).fold(reads, |reads, n| reads.minus(Locations::register(RegFile::Vc, n)));
             }
@@ -280,7 +284,8 @@ impl Parser<'_> {
         Ok((reads, footprint.writes))
     }
 
-    /// Creates the slots of an instruction. `reads` holds the flags that its bundle reads.
+    /// Adds the register operands of an instruction to `slots`. `reads` holds the flags that the
+    /// bundle reads.
     fn slots(
         &mut self,
         slots: &mut Vec<RegisterSlot>,
@@ -304,7 +309,8 @@ impl Parser<'_> {
             let (field, file, parts) = match operand.kind {
                 OperandKind::Reg { file, field, .. } => (field, file, 1),
                 OperandKind::Tuple { file, field, count } => {
-                    // The text names four registers even if the instruction reads fewer.
+                    // The text `$0q` names four registers even if the instruction reads fewer of
+                    // them.
                     let named = inst.get(field) as usize..inst.get(field) as usize + usize::from(count);
                     named.into_iter().try_for_each(|value| self.read(value, file, inst, word))?;
                     (field, file, inst.quad_condition().map_or(count, |(bit, index)| chosen(bit, index)))
@@ -322,7 +328,7 @@ impl Parser<'_> {
                         let n = first | part;
                         let known = if file == RegFile::C { own } else { reads };
                         let slot = RegisterSlot { part, value: Placeholder::Flags(n), ..place(field, file, role) };
-                        // `vlrp4b` shows its `$c` twice.
+                        // `vlrp4b` has its `$c` register twice among its operands.
                         if (role == OperandRole::Def || known.intersects(Locations::register(file, n)))
                             && !slots.contains(&slot)
                         {
@@ -331,8 +337,8 @@ impl Parser<'_> {
                     }
                 }
                 _ if file.constant().is_some_and(|(zero, _)| zero == first) => {}
-                // The register number is not the index of the value. The value is the last one that
-                // the text names.
+                // The bits of the register number belong to other fields, so the number is not a
+                // value's index. The operand is the last name in the text.
                 _ if inst.shares(field) => {
                     if let Some(value) = dollars(word.text).last().and_then(|last| self.value(last.text)) {
                         self.read(value, file, inst, word)?;
@@ -365,13 +371,13 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Records that an instruction reads a value as a register of a file.
+    /// Records that an instruction reads a value from a register of the given file.
     fn read(&mut self, index: usize, file: RegFile, inst: &Inst, word: Fragment<'_>) -> Result<(), TemplateError> {
         self.read_as(index, file, Some(inst.opcode())).map_err(|wrong| wrong.at(self.mention(word, index)))
     }
 
-    /// Records that an instruction, or the pseudo-instruction `mov $vx`, reads a value as a
-    /// register of a file.
+    /// Records that an instruction reads a value from a register of the given file. `by` is `None`
+    /// for the pseudo-instruction `mov $vx`.
     fn read_as(&mut self, index: usize, file: RegFile, by: Option<Opcode>) -> Result<(), TemplateErrorKind> {
         let name = self.name(index);
         let Some(value) = self.values.get_mut(index) else { return Ok(()) };
@@ -384,7 +390,8 @@ impl Parser<'_> {
         })
     }
 
-    /// Returns the flags that a word of a value holds, if the value is a copy of all `$vc`.
+    /// If the value is a copy of all `$vc` registers, returns the flags in the word that the
+    /// instruction reads.
     fn copied_flags(
         &self,
         index: usize,
@@ -404,7 +411,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Records the values that a bundle writes.
+    /// Records and checks the values that a bundle writes.
     fn write(&mut self, words: &Words, bundle: Fragment<'_>) -> Result<(), TemplateError> {
         let mut before: Option<usize> = None;
         for slot in words.slots.iter().filter(|slot| slot.role != OperandRole::Use) {
@@ -428,7 +435,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Returns the index of the value of a placeholder, or `None` for flags.
+    /// Returns the index in `values` of a placeholder, or `None` for flags.
     fn index(&self, placeholder: Placeholder) -> Option<usize> {
         match placeholder {
             Placeholder::Result => Some(0),
@@ -438,7 +445,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Returns the first position at which a text names a value.
+    /// Returns the first name of a value in a text, or the whole text if the value is not named.
     fn mention<'t>(&self, within: Fragment<'t>, index: usize) -> Fragment<'t> {
         mention(within, |name| {
             let (name, count) = tuple(name);
@@ -456,10 +463,10 @@ fn extra(text: Fragment<'_>) -> Option<Fragment<'_>> {
     (mov == "mov" && vx == RegFile::Vx.prefix()).then_some(rest.trim())
 }
 
-/// The flags of a `$c` that the scalar unit writes.
+/// The mask of the flags in a `$c` register that the scalar unit writes.
 const SCALAR_FLAGS: u32 = 0xff;
 
-/// Returns the operand's register file if intrinsics must not use it.
+/// Returns the register file of an operand if intrinsics must not use that file.
 fn unsupported_file(operand: &Operand) -> Option<RegFile> {
     match operand.kind {
         OperandKind::Reg { file, .. } | OperandKind::SplitReg { file, .. } => {
@@ -475,14 +482,14 @@ fn footprint(insts: &[Inst]) -> Result<Footprint, Unknown> {
     Bundle::new(&words).map_or(Ok(Footprint::NONE), |bundle| Footprint::of(&bundle, None))
 }
 
-/// Returns `true` if `vcmpad` ignores the flag: its truth table gives the same result for both
-/// values of the flag.
+/// Returns `true` if the instruction is a `vcmpad` whose result does not depend on flags, because
+/// its truth table has the same result for both values of the flag.
 fn ignores_flags(inst: &Inst) -> bool {
     let table = Logic::of_table(inst.get(f::CMPOP) as u8).table();
     inst.opcode() == Opcode::VCMPAD && table & 0b0101 == table >> 1 & 0b0101
 }
 
-/// Returns `true` if the instruction distributes flags from two registers.
+/// Returns `true` if the instruction forwards flags from a pair of `$vc` registers.
 fn is_pair_spread(inst: &Inst) -> bool {
     const PAIR: u64 = 7;
     let (low, high) = (f::VCXFRM_LOW, f::VCXFRM_HIGH);

@@ -6,7 +6,7 @@ use crate::vp1::{Opcode, fields as f};
 use Placeholder::{CopiedFlags, Flags, Operand, Result as Whole, Temporary};
 use RegFile::{C, R, V, Vc};
 
-/// Returns the bundles of a template.
+/// Parses a template and returns its bundles.
 fn bundles(text: &str, result: RegFile, operands: &[RegFile]) -> Vec<Words> {
     let words = |step| match step {
         TemplateItem::Bundle(words) => Some(words),
@@ -58,7 +58,8 @@ fn words_of_a_bundle_share_it() {
 
 #[test]
 fn flags_that_are_not_read_are_no_slots() {
-    // Masks do not use flags, and a bit that is always true does not read `$c`.
+    // An instruction that uses masks reads no flags, and a selection by a bit that is always true
+    // reads no `$c` register.
     let text = "vec 0x1e 0x0 $vc2 sf 0x0 & vmad2 u mask rd int 0x0 hi $d u $0d u $1";
     assert!(bundles(text, V, &[V, V])[0].slots.iter().all(|slot| slot.file == V));
     let chosen = bundles("add $d $0 (slct $c3 true $1d)", R, &[R; 3]);
@@ -80,7 +81,7 @@ fn flags_choose_registers() {
     assert_eq!(quad, [0, 1, 2, 3].map(|n| (n, Operand(n))));
     assert_eq!(slots(chosen).last().unwrap(), &(0, f::COND, 0, C, OperandRole::Use, Flags(2)));
     assert_eq!(slots(&bundles[3]), [(0, f::DST, 0, R, OperandRole::Update, Temporary(0))]);
-    // A result in `$r31` is discarded.
+    // A write to `$r31` is discarded, so it needs no register slot.
     assert_eq!(bundles[0].slots[0].field, f::CDST);
     assert_eq!(bundles[0].insts[0].get(f::DST), 31);
 }
@@ -106,7 +107,8 @@ fn spread_flags_may_be_of_a_pair() {
     assert_eq!(spread, [(f::VCIDX, 0, Flags(2)), (f::VCIDX, 1, Flags(3))]);
 }
 
-/// For `vmac2` with two registers, other parts of the text determine the second register's number.
+/// In `vmac2` with two registers, other fields share all bits of the second register's number and
+/// thus determine it.
 #[test]
 fn a_number_may_be_other_parts_of_the_word() {
     for (text, number) in [("rd int 0x0 hi", 0), ("rd int 0x1 hi", 2), ("rn fract -0x2 lo", 29), ("rn int -0x1 lo", 31)]
@@ -138,7 +140,8 @@ fn a_value_goes_to_the_extra_register() {
     }
 }
 
-/// Returns the error message and the text that it points at.
+/// Parses an invalid template. Returns the error message, and the part of the text to which the
+/// error points.
 fn refused(text: &str, result: RegFile, operands: &[RegFile]) -> (String, String) {
     let error = Template::parse(text, result, operands).unwrap_err();
     let found = text[error.span.clone()].to_string();
