@@ -1,9 +1,9 @@
-//! User-defined rule books for the passes of `halfbyte-lower`. Each compiles to one file that the
-//! user's crate includes.
+//! User-defined rule books for the passes of `halfbyte-lower`. Each rule book is compiled to one
+//! file, which the user's crate includes.
 //!
 //! ISLE generates a trait `Context` from the rule files, with one method for each external term.
-//! The methods for terms of the IR and of the prelude forward to the pass's own `Context`. Terms
-//! that the book's files declare become methods of the trait `Terms`.
+//! The methods for terms of the IR and of the prelude call the pass's own `Context`. Terms that the
+//! files of the rule book declare become methods of the trait `Terms`.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -22,9 +22,9 @@ pub fn pass_declarations() -> String {
     ir_declarations(Terms::Construct) + PRELUDE
 }
 
-/// Compiles a rule book of the calling package. A build script calls this function. The output is
-/// `NAME_book.rs` in `OUT_DIR`, for `halfbyte_lower::rule_book!("NAME")`. The file paths are
-/// relative to the package.
+/// Compiles a rule book of the calling package, for use in a build script. The output is
+/// `NAME_book.rs` in `OUT_DIR`, which `halfbyte_lower::rule_book!("NAME")` includes. The file paths
+/// are relative to the package.
 ///
 /// The rules belong to `simplify`, which the pass `canon` applies, or to `expand`, which the pass
 /// `legalise` applies. The files declare the terms for which they have rules: `(decl partial
@@ -50,13 +50,14 @@ pub fn compile_book(name: &str, files: &[&str]) -> Result<(), RuleError> {
     write(&out_dir.join(format!("{name}_book.rs")), &render(name, &out_dir, &defs)?)
 }
 
-/// Generates the file to include: the compiled rules, their table, and the book itself.
+/// Generates the file that the user's crate includes: the compiled rules, their table, and the
+/// static `BOOK`.
 fn render(name: &str, out_dir: &Path, defs: &[Def]) -> Result<String, RuleError> {
     let part = |suffix: &str| {
         let path = out_dir.join(format!("{name}{suffix}.rs"));
         let text = std::fs::read_to_string(&path);
         let text = text.map_err(|e| RuleError(format!("cannot read {}: {e}", path.display())))?;
-        // The including crate may not have the IR crate as a dependency under this name.
+        // The including crate may not depend on the crate `halfbyte_ir` directly.
         Ok(text.replace("halfbyte_ir::", "ir::"))
     };
     let (rules, terms, table) = (part("")?, part("_terms")?, part("_rules")?);
@@ -116,8 +117,8 @@ fn types() -> String {
     Type::ALL.iter().map(constant).collect()
 }
 
-/// Returns the methods of `Context`, which forward to the pass or to the book's `Terms`, and the
-/// methods that `Terms` declares.
+/// Returns two texts of Rust methods: those of `Context`, which call the pass or the rule book's
+/// `Terms`, and the declarations of `Terms`.
 fn methods(defs: &[Def]) -> Result<(String, String), RuleError> {
     let (mut leads, mut own) = (String::new(), String::new());
     for def in defs {
@@ -144,7 +145,8 @@ fn methods(defs: &[Def]) -> Result<(String, String), RuleError> {
     Ok((leads, own))
 }
 
-/// Returns the parameters of a method and the arguments to forward. ISLE passes enums by reference.
+/// Returns the parameters of a method, and the arguments with which it calls another method. ISLE
+/// passes enums by reference.
 fn operands(decl: &Decl, extracts: bool) -> (String, String) {
     let types = if extracts { std::slice::from_ref(&decl.ret_ty) } else { &decl.arg_tys };
     let operand = |(n, ty): (usize, &cranelift_isle::ast::Ident)| {
@@ -155,7 +157,7 @@ fn operands(decl: &Decl, extracts: bool) -> (String, String) {
     (types.iter().enumerate().map(operand).collect(), given)
 }
 
-/// Returns the result type of a method.
+/// Returns the Rust result type of a term's method.
 fn result(decl: &Decl, extracts: Option<bool>) -> String {
     let (whole, is_partial) = match extracts {
         None => (decl.ret_ty.0.clone(), decl.partial),
@@ -169,7 +171,8 @@ fn result(decl: &Decl, extracts: Option<bool>) -> String {
     if is_partial { format!("Option<{whole}>") } else { whole }
 }
 
-/// Qualifies the names of the IR in a signature, for code where they are not in scope.
+/// Adds the path of the IR to the type names in a signature, for code that does not import these
+/// types.
 fn qualified(signature: &str) -> String {
     const NAMES: [&str; 12] = [
         "Unit",

@@ -1,9 +1,9 @@
 //! Declarations of the IR as ISLE terms, generated from the op table.
 //!
 //! Op `Fadd` becomes the extractor `(Fadd ty flags a b)` of an instruction: the controlling type,
-//! the op's attribute, then its operands. A value in a pattern stands for the instruction that
-//! defines it. With [`Terms::Construct`] there is also the constructor `(new_Fadd ty flags a b)`,
-//! which creates an instruction and returns its result.
+//! the op's attribute, then its operands. An operand in a pattern matches the instruction that
+//! defines its value. [`Terms::Construct`] adds the constructor `(new_Fadd ty flags a b)`, which
+//! creates an instruction and returns its result.
 
 use std::fmt::Write;
 
@@ -19,8 +19,8 @@ pub enum Terms {
     Construct,
 }
 
-/// The attribute of an op in terms: the kind in the name of a shape, the ISLE type, and the Rust
-/// pattern and expression of the attribute.
+/// The attribute of an op in ISLE terms: the kind of attribute, its ISLE type, and the Rust pattern
+/// and expression of the attribute.
 struct Carried {
     kind: &'static str,
     isle: Option<&'static str>,
@@ -68,8 +68,8 @@ fn terms_of(op: Op) -> Vec<(String, usize)> {
     }
 }
 
-/// Returns the attribute of an op, or `None` if the op has no terms of this set. With
-/// [`Terms::Construct`], atomics, fences and barriers have no terms.
+/// Returns the attribute of an op, or `None` if `terms` includes no terms of the op.
+/// [`Terms::Construct`] includes no terms of atomics, fences and barriers.
 fn carried_by(op: Op, terms: Terms) -> Option<Carried> {
     let meets = matches!(op.row().attr, AttrKind::Atomic | AttrKind::Fence | AttrKind::Barrier);
     carried(op.row().attr).filter(|_| terms == Terms::Match || !meets)
@@ -90,14 +90,15 @@ fn shapes(terms: Terms) -> Vec<(AttrKind, usize)> {
     shapes
 }
 
-/// Operand names in terms.
+/// Names of the operands in generated terms.
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
 fn names(args: usize) -> String {
     NAMES[..args.min(NAMES.len())].join(" ")
 }
 
-/// Formats a Rust tuple, or a single type without parentheses, as ISLE does.
+/// Formats the types as a Rust tuple, or a single type without parentheses. ISLE generates the same
+/// form.
 fn tuple<'a>(parts: impl Iterator<Item = &'a str>) -> String {
     let parts: Vec<&str> = parts.collect();
     match parts.as_slice() {
@@ -170,10 +171,10 @@ pub fn ir_declarations(terms: Terms) -> String {
     out
 }
 
-/// Generates the Rust code that these declarations need: constants for the types, and the methods
-/// of the generated `Context` as a macro `ir_methods!()`.
+/// Generates the Rust code that the declarations of the IR need: constants for the types, and the
+/// methods of the generated `Context` as a macro `ir_methods!()`.
 ///
-/// The methods use `self.kernel()`, which returns `&Kernel`, and for constructors `self.make(op,
+/// The methods use `self.kernel()`, which returns `&Kernel`. Constructors also use `self.make(op,
 /// ty, attr, &[args]) -> Value`.
 pub fn ir_methods(terms: Terms) -> String {
     let mut out = String::new();

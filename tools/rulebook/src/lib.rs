@@ -9,12 +9,13 @@
 //! (rule fadd_rr (lower (Fadd (half ty) flags a b)) ...)
 //! ```
 //!
-//! A declared term without rules, an extractor or an external definition is a constructor in Rust:
-//! a method of the same name.
+//! A check is a kernel that the rule matches, from which tests are generated. `[name: values]` is a
+//! variable, and the check stands for one kernel per combination of values. The inputs are in
+//! parentheses. The instructions of the body follow, separated by `;`. The last instruction
+//! computes the result.
 //!
-//! `[name: values]` is a variable, and a check stands for one kernel per combination of values. The
-//! inputs are in parentheses. The body follows as instructions separated by `;`; the last
-//! instruction computes the result.
+//! If a term is declared but has no rules, no extractor and no external definition, it is a
+//! constructor in Rust: a method with the term's name.
 
 mod book;
 mod declare;
@@ -36,7 +37,7 @@ use cranelift_isle::{ast, compile, lexer, parser};
 /// An error of rule compilation, as a message for the build log.
 pub struct RuleError(pub String);
 
-// A build script that returns an error prints its `Debug` form.
+// A build script that returns an error prints the error's `Debug` form.
 impl std::fmt::Debug for RuleError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
@@ -53,19 +54,20 @@ impl std::error::Error for RuleError {}
 
 /// A set of rules to compile together.
 pub struct Rulebook<'a> {
-    /// The name of the generated files: `NAME.rs` with the rules, `NAME_rules.rs` with their table,
-    /// and `NAME_terms.rs` with the terms for evaluating the patterns in the table.
+    /// The name of the generated files. `NAME.rs` holds the compiled rules and `NAME_rules.rs` the
+    /// table of the rules. `NAME_terms.rs` holds the terms with which the patterns in the table are
+    /// evaluated.
     pub name: &'a str,
     /// The crate's folder in the repository.
     pub folder: &'a str,
-    /// Generated declarations, which precede the files.
+    /// Generated declarations, which are compiled in front of the files.
     pub declarations: String,
     /// Files of declarations and rules, in order.
     pub files: &'a [PathBuf],
-    /// The output directory.
+    /// The directory for the generated files.
     pub out_dir: &'a Path,
-    /// Returns whether a type belongs to the class that a pattern such as `(half ty)` names, or
-    /// `None` if there is no such class.
+    /// Returns `true` if a type belongs to a class, given the name of the class in patterns such as
+    /// `(half ty)`. Returns `None` if no class has this name.
     pub type_class: &'a dyn Fn(&str, halfbyte_ir::Type) -> Option<bool>,
 }
 
@@ -76,7 +78,7 @@ impl Rulebook<'_> {
         self.compile_defs().map(|_| ())
     }
 
-    /// Compiles the rules and returns the definitions.
+    /// Compiles the rules and returns the parsed definitions of all files.
     fn compile_defs(&self) -> Result<Vec<ast::Def>, RuleError> {
         let declared = self.out_dir.join(format!("{}_declarations.isle", self.name));
         write(&declared, &self.declarations)?;
@@ -107,8 +109,8 @@ impl Rulebook<'_> {
     }
 }
 
-/// Returns external constructors for the declared terms that have no other definition. Each is a
-/// Rust method with the term's name.
+/// Returns external constructors for the terms that are declared but have no other definition. Each
+/// constructor is a Rust method with the term's name.
 fn constructors(defs: &[ast::Def]) -> Vec<ast::Def> {
     let defined: HashSet<&str> = defs
         .iter()
@@ -131,7 +133,8 @@ fn constructors(defs: &[ast::Def]) -> Vec<ast::Def> {
     declared.map(constructor).collect()
 }
 
-/// Returns `true` for the file of generated declarations, whose rules are not traced.
+/// Returns `true` for the number of the file with the generated declarations, whose rules are not
+/// traced.
 fn is_generated(pos_file: usize) -> bool {
     pos_file == 0
 }

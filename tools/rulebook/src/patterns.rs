@@ -1,5 +1,5 @@
-//! Rule patterns and guards as data. The terms in them become one `match`, so that code that
-//! evaluates a pattern step by step calls the same methods as the compiled rules.
+//! Rule patterns and guards as data. Code that evaluates a pattern step by step calls the terms by
+//! number, through one generated `match`. So it calls the same methods as the compiled rules.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use cranelift_isle::lexer::Pos;
 use crate::RuleError;
 use crate::text::{expr_text, pattern_text};
 
-/// The types whose values appear in messages.
+/// The types whose values are shown to users when a rule is explained.
 const SHOWN: [&str; 13] =
     ["Value", "Inst", "Type", "bool", "u8", "u16", "u32", "i8", "i64", "IntCC", "FloatCond", "FloatFlags", "MemAttr"];
 
@@ -20,16 +20,17 @@ const SHOWN: [&str; 13] =
 struct Declared {
     /// Parameter types and result type of each term, and whether the term is partial.
     terms: HashMap<String, (Vec<String>, String, bool)>,
-    /// The method of each external extractor, and whether the extractor is infallible.
+    /// For each external extractor, the name of its method and `true` if the extractor is
+    /// infallible.
     extractors: HashMap<String, (String, bool)>,
-    /// Extractors that are defined by a pattern: parameters and pattern.
+    /// Extractors that are defined by a pattern: the names of their parameters, and the pattern.
     templates: HashMap<String, (Vec<String>, Pattern)>,
-    /// The method of each external constructor.
+    /// The name of the method of each external constructor.
     constructors: HashMap<String, String>,
-    /// Enum types, which are passed by reference.
+    /// Enum types. ISLE passes them to methods by reference.
     enums: BTreeSet<String>,
     constants: HashMap<String, String>,
-    /// The conversion term for each pair of outer and inner type.
+    /// The conversion term from each outer type to each inner type.
     converters: HashMap<(String, String), String>,
 }
 
@@ -37,25 +38,27 @@ struct Declared {
 pub(crate) struct Patterns<'f> {
     files: &'f Files,
     declared: Declared,
-    /// The numbers of the terms in use, by name and by use as an extractor.
+    /// The numbers of the terms in use. The key is the name, and `true` if the term is used as an
+    /// extractor.
     terms: BTreeMap<(String, bool), usize>,
-    /// The number of each literal, by type and Rust expression.
+    /// The number of each literal. The key is its type and its Rust expression.
     literals: BTreeMap<(String, String), usize>,
-    /// The numbers and data of the templates in use.
+    /// The number and the generated Rust code of each extractor in use that is defined by a
+    /// pattern.
     templates: BTreeMap<String, (usize, String)>,
     types: BTreeSet<String>,
     compared: BTreeSet<String>,
 }
 
-/// The variables of a rule with their types.
+/// The variables of a rule: the name and the type of each.
 type Variables = Vec<(String, String)>;
 
-/// A rule's operands and guards as data.
+/// The operands and guards of a rule, as Rust code of the rule table.
 pub(crate) struct RuleData {
     pub operands: String,
     pub guards: String,
-    /// The type and the variable of the root term's operand, if that is a single instruction or
-    /// value.
+    /// The type of the root term's only operand, and the variable to which it is bound. `None`
+    /// unless the term has one operand of type `Inst` or `Value`.
     pub at: Option<(String, Ident)>,
 }
 
@@ -81,7 +84,8 @@ impl<'f> Patterns<'f> {
         }
     }
 
-    /// Converts a rule to data. Binds the root term's operand to a variable.
+    /// Converts the pattern and the guards of a rule to Rust code of the rule table. Binds the root
+    /// term's operand to a variable.
     pub(crate) fn rule(&mut self, pattern: &mut Pattern, guards: &[IfLet]) -> Result<RuleData, RuleError> {
         let Pattern::Term { sym, args, .. } = pattern else { return wrong("a rule matches no term") };
         let Some((types, ..)) = self.declared.terms.get(&sym.0) else {
@@ -114,12 +118,12 @@ impl<'f> Patterns<'f> {
     }
 
     fn line(&self, pos: Pos) -> usize {
-        // The line map counts from 0.
+        // The line map counts lines from 0.
         self.files.file_line_map(pos.file).map_or(0, |lines| 1 + lines.line(pos.offset))
     }
 
-    /// Converts a pattern for a value of type `ty`. `template` holds the parameter names if the
-    /// pattern belongs to a template.
+    /// Converts a pattern for a value of type `ty` to Rust code. `template` holds the parameter
+    /// names if the pattern is the definition of an extractor.
     fn pattern(
         &mut self,
         pattern: &Pattern,
@@ -219,7 +223,7 @@ impl<'f> Patterns<'f> {
         Ok(number)
     }
 
-    /// Returns the number of a literal, given as a Rust expression.
+    /// Returns the number of a literal of type `ty`. `code` is the literal as a Rust expression.
     fn literal(&mut self, ty: &str, code: &str) -> usize {
         self.types.insert(ty.to_string());
         self.compared.insert(ty.to_string());
@@ -227,7 +231,7 @@ impl<'f> Patterns<'f> {
         *self.literals.entry((ty.to_string(), code.to_string())).or_insert(next)
     }
 
-    /// Returns the number of an extractor or constructor term.
+    /// Returns the number of a term. `extracts` is `true` if the term is used as an extractor.
     fn number(&mut self, name: &str, extracts: bool) -> usize {
         if let Some((types, of, _)) = self.declared.terms.get(name) {
             self.types.extend(types.iter().cloned().chain([of.clone()]));
@@ -236,7 +240,8 @@ impl<'f> Patterns<'f> {
         *self.terms.entry((name.to_string(), extracts)).or_insert(next)
     }
 
-    /// Converts the expression of a guard and returns its type.
+    /// Converts the expression of a guard to Rust code. Returns the code and the type of the
+    /// expression.
     fn expr(&mut self, expr: &Expr, ty: Option<&str>, variables: &Variables) -> Result<(String, String), RuleError> {
         let literal = |number: usize| format!("Expr::Literal({number})");
         match expr {
@@ -280,7 +285,8 @@ impl<'f> Patterns<'f> {
         }
     }
 
-    /// Generates the templates that the table's patterns refer to.
+    /// Generates Rust constants for the extractors that are defined by patterns. The patterns in
+    /// the rule table refer to these constants.
     pub(crate) fn templates(&self) -> String {
         let mut out = String::from("use halfbyte_ir::rule::{Expr, Guard, Pattern, PatternKind};\n\n");
         for (number, data) in self.templates.values() {
@@ -289,8 +295,8 @@ impl<'f> Patterns<'f> {
         out
     }
 
-    /// Generates the definitions that the numbers refer to: `Datum`, and `Terms`, which calls the
-    /// rules' `Context`.
+    /// Generates the types `Datum` and `Terms`. `Terms` maps the numbers of terms and literals in
+    /// the rule table to methods of the rules' `Context` and to values.
     pub(crate) fn vocabulary(&self) -> Result<String, RuleError> {
         let mut out = String::from(
             "/// What rules pass about.\n#[allow(non_camel_case_types)]\n#[derive(Clone)]\npub enum Datum {\n",
@@ -361,7 +367,7 @@ impl<'f> Patterns<'f> {
         Ok(out)
     }
 
-    /// Returns an operand in the form that a method takes.
+    /// Returns the Rust expression that passes an operand to a method.
     fn operand(&self, ty: &str, name: &str) -> String {
         if self.declared.enums.contains(ty) { name.to_string() } else { format!("{name}.clone()") }
     }
@@ -400,8 +406,8 @@ impl Declared {
     }
 }
 
-/// Returns the variable to which a pattern is bound. Binds the pattern to a new variable if it has
-/// none.
+/// Returns the variable to which a pattern is bound. If there is no variable, binds the pattern to
+/// a new one.
 fn bound(pattern: &mut Pattern) -> Ident {
     match pattern {
         Pattern::Var { var, .. } | Pattern::BindPattern { var, .. } => var.clone(),

@@ -1,5 +1,5 @@
-//! The table of rules: name, location, pattern, checks, and the ops and types that each rule
-//! selects.
+//! The table of rules: for each rule its name, its location, its pattern, its checks, and the ops
+//! and types that it selects.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -25,9 +25,9 @@ pub(crate) struct RuleEntry {
     checks: Vec<String>,
 }
 
-/// Numbers the rules and collects their table. Each rule is changed so that it records its number
-/// and its root operand in the trace when it fires. `folder` is the folder of the files in the
-/// repository.
+/// Numbers the rules and returns the entries of the rule table. Each rule is changed so that it
+/// records its number and its root operand in the trace when it fires. `folder` is the folder of
+/// the files in the repository.
 pub(crate) fn number_rules(
     defs: &mut [Def],
     files: &Files,
@@ -120,8 +120,8 @@ fn checks_above(text: &str, line: usize) -> Vec<String> {
     checks
 }
 
-/// Generates the table as Rust: `RULES: &[Rule]`, and `NATIVE: &[(Op, Type)]` if there are rules of
-/// the term `lower`.
+/// Generates the rule table as Rust code: `RULES: &[Rule]`. If there are rules of the term `lower`,
+/// also generates `NATIVE: &[(Op, Type)]`, the ops and types that these rules select.
 pub(crate) fn render(
     rules: &[RuleEntry],
     patterns: &Patterns<'_>,
