@@ -2,7 +2,7 @@
 //!
 //! An address in PTX has 64 bits. An index in the IR has 32 bits and wraps at 2^32. An address
 //! becomes an index only if value ranges prove that the index neither wraps nor is negative. Any
-//! other address is computed in 64 bits as in PTX, which is exact, too.
+//! other address is computed in 64 bits as in PTX, which is exact as well.
 
 use halfbyte_ir::{Axis, MemAttr, Op, ParamKind, Type, Value};
 use halfbyte_isa::ptx::types::{Special, SpecialGroup, Token, Type as PtxType};
@@ -16,13 +16,14 @@ use crate::provenance::{ParameterId, loaded};
 use crate::ssa::{Def, Val};
 use crate::{MAX_BLOCK, MAX_ITEMS};
 
-/// Maximum depth to which definitions are followed.
+/// Maximum number of definitions that the analysis follows from a value backwards.
 const DEPTH: u32 = 48;
 
-/// Maximum number of terms of an index.
+/// Maximum number of terms in the sum of an offset.
 const TERMS: usize = 8;
 
-/// Byte offset: a sum of scaled values, each extended from fewer bits, and a constant.
+/// Byte offset from the start of a buffer: a sum of scaled values and a constant. The values have
+/// at most 32 bits and are extended to 64 bits.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Offset {
     terms: Vec<Term>,
@@ -36,14 +37,14 @@ struct Term {
     scale: u64,
 }
 
-/// Address in the form of the IR.
+/// Address of an access in the form of the IR: base, index, scale and offset.
 pub(crate) struct Address {
     pub base: Value,
     pub index: Option<Value>,
-    /// Bytes per step of the index.
+    /// Number of bytes by which the index is multiplied.
     pub scale: u32,
-    /// Set if the index is scaled in 64 bits. The address is the same, and PTX computes it in one
-    /// instruction.
+    /// Set if the index is scaled in 64 bits. The address is the same, but PTX computes the product
+    /// in one instruction.
     pub wide: bool,
     /// Constant byte offset.
     pub offset: i32,
@@ -52,7 +53,7 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    /// Returns the memory attribute of an access `bytes` bytes after the address.
+    /// Returns the memory attribute of an access that begins `bytes` bytes after the address.
     pub(crate) fn mem(&self, bytes: u32, align: u32) -> Option<MemAttr> {
         let offset = self.offset.checked_add_unsigned(bytes)?;
         Some(MemAttr { scale: self.scale, offset, align, wide: self.wide })
@@ -60,7 +61,7 @@ impl Address {
 }
 
 impl Import<'_> {
-    /// Returns the address in a register plus `offset`, for elements of `bytes` bytes.
+    /// Returns the address `val + offset` of an access to an element of `bytes` bytes.
     pub(crate) fn address(&mut self, val: Val, offset: i32, bytes: u32) -> Address {
         self.element(val, offset, bytes).unwrap_or_else(|| {
             let value = self.value(val);
@@ -70,7 +71,8 @@ impl Import<'_> {
         })
     }
 
-    /// Returns the address as an element of a buffer, if that can be proved.
+    /// Returns the address as an element of a buffer, or `None` if the index is not proved to be
+    /// valid.
     fn element(&mut self, val: Val, offset: i32, size: u32) -> Option<Address> {
         let (source, bytes) = self.base(val, DEPTH)?;
         self.indexed(source, &bytes, Some(val), offset, size)
@@ -124,7 +126,7 @@ impl Import<'_> {
         Some(Address { base, index, scale, wide, offset: constant, known_align })
     }
 
-    /// Emits the sum of terms, in steps of `scale` bytes.
+    /// Emits the sum of the terms in units of `scale` bytes. Returns `None` if there are no terms.
     fn sum(&mut self, terms: &[Term], scale: u32) -> Option<Value> {
         let mut index = None;
         for term in terms {
@@ -146,7 +148,8 @@ impl Import<'_> {
         index
     }
 
-    /// Returns the buffer that an address points into, and the offset in it.
+    /// Returns the buffer that contains an address, and the address's offset from the buffer's
+    /// start.
     fn base(&self, val: Val, depth: u32) -> Option<(ParameterId, Offset)> {
         let depth = depth.checked_sub(1)?;
         let &Def::Inst(number, None) = self.function.def(val) else { return None };
@@ -191,7 +194,7 @@ impl Import<'_> {
         }
     }
 
-    /// Decomposes a 64-bit operand into a byte offset.
+    /// Decomposes a 64-bit operand into the terms and the constant of a byte offset.
     fn offset_of(&self, number: usize, inst: &Inst, i: usize, depth: u32) -> Option<Offset> {
         if let Some(&Operand::Number(bits)) = inst.operands.get(i) {
             return Some(Offset { terms: Vec::new(), constant: bits as i64 });
@@ -218,8 +221,8 @@ impl Import<'_> {
             }
             Opcode::CVT_INT if inst.ty(0).bits() == 64 && inst.ty(1).bits() <= 32 => {
                 let val = self.read_of(number, inst, 1)?;
-                // The decomposition is valid only if the register is no wider than the converted
-                // type.
+                // The conversion truncates a register that is wider than the source type. The
+                // decomposition would then be wrong.
                 let bits = self.function.entry.body.registers.held(self.function.reg(val)).map_or(0, PtxType::bits);
                 (bits == inst.ty(1).bits()).then(|| Offset {
                     terms: vec![Term { val, signed: inst.ty(1).is_signed(), scale: 1 }],
@@ -233,7 +236,8 @@ impl Import<'_> {
         }
     }
 
-    /// Returns the term that `mul.wide` or `mad.wide` computes if one factor is a constant.
+    /// Returns the product of `mul.wide` or `mad.wide` as a byte offset, if one factor is a
+    /// constant.
     fn scaled(&self, number: usize, inst: &Inst) -> Option<Offset> {
         let signed = inst.ty(0).is_signed();
         let (val, factor) = match (self.number_at(number, inst, 1), self.number_at(number, inst, 2)) {
@@ -261,7 +265,7 @@ impl Import<'_> {
         }
     }
 
-    /// Returns the constant that a value is a copy of.
+    /// Returns the constant of which a value is a copy, if any.
     pub(crate) fn constant_of(&self, val: Val) -> Option<u64> {
         let mut val = val;
         for _ in 0..DEPTH {
@@ -282,7 +286,7 @@ impl Import<'_> {
         None
     }
 
-    /// Returns the special register that a value is a copy of.
+    /// Returns the special register of which a value is a copy, if any.
     pub(crate) fn special_of(&self, val: Val) -> Option<Special> {
         let mut val = val;
         for _ in 0..DEPTH {
@@ -299,8 +303,8 @@ impl Import<'_> {
         None
     }
 
-    /// Returns the axis for which an instruction computes the work item's number: block number
-    /// times block size plus thread number.
+    /// Returns the axis along which an instruction computes the work item's number, if any. That
+    /// number is the block number times the block size plus the thread number.
     pub(crate) fn makes_item(&self, number: usize, inst: &Inst) -> Option<Axis> {
         Axis::ALL.into_iter().find(|&axis| self.makes_item_along(axis, number, inst))
     }
@@ -327,7 +331,8 @@ impl Import<'_> {
         }
     }
 
-    /// Returns `true` if the first two operands are the block number and the block size.
+    /// Returns `true` if the first two operands of an instruction are the block number and the
+    /// block size.
     fn is_start(&self, axis: Axis, number: usize, inst: &Inst) -> bool {
         let is = |i: usize, group| {
             let special = self.read_of(number, inst, i).and_then(|val| self.special_of(val));
@@ -346,13 +351,14 @@ impl Import<'_> {
             .any(|(block, size)| is(block, SpecialGroup::Block) && is_size(size))
     }
 
-    /// Returns the unsigned range of a value, if the value is known to fit 32 bits.
+    /// Returns the unsigned minimum and maximum of a value, if the value is known to fit in 32
+    /// bits.
     pub(crate) fn bounds(&self, val: Val) -> Option<(u64, u64)> {
         let bits = self.function.entry.body.registers.held(self.function.reg(val)).map_or(64, PtxType::bits);
         Some(self.range(val, DEPTH)).filter(|&(_, high)| bits <= 32 || high <= u32::MAX.into())
     }
 
-    /// Returns the least and greatest unsigned value, memoised.
+    /// Returns the unsigned minimum and maximum of a value. The result is cached.
     fn range(&self, val: Val, depth: u32) -> (u64, u64) {
         if let Some(&found) = self.ranges.borrow().get(&val) {
             return found;
@@ -376,7 +382,7 @@ impl Import<'_> {
             Some(known) => (known, known),
             None => self.read_of(number, inst, i).map_or(all, |val| self.range(val, depth)),
         };
-        // A saturated bound means that the value may have wrapped.
+        // The bounds saturate at `u64::MAX`, so this maximum means that the value may have wrapped.
         let within = |(low, high): (u64, u64)| if high <= all.1 && high < u64::MAX { (low, high) } else { all };
         let product = |(a, b): (u64, u64), (c, d): (u64, u64)| (a.saturating_mul(c), b.saturating_mul(d));
         let sum = |(a, b): (u64, u64), (c, d): (u64, u64)| (a.saturating_add(c), b.saturating_add(d));
@@ -449,8 +455,8 @@ impl Offset {
     }
 }
 
-/// Returns `element` if it divides all numbers, otherwise the greatest power of two up to 64 that
-/// does.
+/// Returns `element` if it divides all numbers. Otherwise returns the greatest power of two up to
+/// 64 that divides all numbers.
 fn step(element: u32, numbers: impl IntoIterator<Item = u64>) -> u32 {
     let all = numbers.into_iter().fold(0, |all, number| all | number);
     if all % u64::from(element) == 0 { element } else { 1 << all.trailing_zeros().min(6) }

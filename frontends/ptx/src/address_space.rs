@@ -1,4 +1,5 @@
-//! Shared and local memory. Each becomes one array of bytes, in which addresses are offsets.
+//! Import of shared and local memory. Each becomes one array of bytes, and an address in PTX
+//! becomes an offset in that array.
 
 use halfbyte_ir::{Op, Space, Type, Value};
 use halfbyte_isa::halu::domain::Domain;
@@ -11,20 +12,22 @@ use crate::address::Address;
 use crate::emit::Import;
 use crate::ssa::{Def, Function, Val};
 
-/// Start of local memory in its address space.
+/// Address at which local memory begins in its address space.
 const LOCAL_START: u64 = 0x1000;
 
-/// Maximum number of instructions through which the provenance of an address is traced.
+/// Maximum number of instructions that are followed from an address backwards to find its space.
 const MAX_STEPS: u32 = 10;
 
-/// Arrays for shared and local memory, if the kernel uses them.
+/// Arrays of the IR kernel for shared and local memory. `None` for a memory that the kernel does
+/// not use.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Arrays {
     shared: Option<Value>,
     local: Option<Value>,
 }
 
-/// Returns the shared or local space that an instruction names or whose variable it accesses.
+/// Returns `.shared` or `.local` if a memory access names that space or a variable in it, else
+/// `None`.
 pub(crate) fn named(inst: &Inst) -> Option<PtxSpace> {
     let of_base = inst.operands.iter().find_map(|operand| match operand {
         Operand::Memory(address) => match address.base {
@@ -37,13 +40,13 @@ pub(crate) fn named(inst: &Inst) -> Option<PtxSpace> {
     of_base.or(named_space(&inst.modifiers)).filter(|space| matches!(space, PtxSpace::Shared | PtxSpace::Local))
 }
 
-/// Returns the start of a space's window in the generic address space.
+/// Returns the generic address at which a space is mapped.
 fn window(space: PtxSpace) -> u64 {
     if space == PtxSpace::Shared { SHARED_WINDOW } else { LOCAL_WINDOW }
 }
 
 impl Import<'_> {
-    /// Declares the arrays.
+    /// Declares the arrays for shared and local memory.
     pub(crate) fn declare_arrays(&mut self) {
         let entry = self.function.entry;
         let names = |name: &str| {
@@ -60,7 +63,8 @@ impl Import<'_> {
             let count = count.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
             builder.array_aligned(name, space, Type::I8, count, align)
         };
-        // The array ends at the start of the dynamic shared memory, which becomes a separate array.
+        // The array for static shared memory ends where dynamic shared memory begins. Dynamic
+        // shared memory is a separate array.
         let fixed = (layout.fixed != 0).then(|| array(&of_group, Space::Shared, Some(layout.bytes), layout.align));
         let open = layout.open_align.map(|align| array(&open, Space::Shared, None, align));
         let (_, bytes) = entry.body.layout();
@@ -69,7 +73,8 @@ impl Import<'_> {
         self.arrays = Arrays { shared: fixed.or(open), local };
     }
 
-    /// Returns the space and the address of a shared or frame variable in that space.
+    /// Returns the space and the address of a shared variable or a frame variable. Returns `None`
+    /// for other operands.
     pub(crate) fn private_address(&self, operand: &Operand) -> Option<(PtxSpace, u64)> {
         let (space, start, offset) = match *operand {
             Operand::Variable { var: Var { number, space: PtxSpace::Shared }, offset } => {
@@ -85,7 +90,8 @@ impl Import<'_> {
         Some((space, start.wrapping_add_signed(offset.into())))
     }
 
-    /// Imports an instruction that computes a shared or local address; returns `false` for others.
+    /// Imports an instruction that computes an address in shared or local memory. Returns `false`
+    /// for other instructions.
     pub(crate) fn own_addresses(&mut self, inst: &Inst) -> bool {
         let bits = inst.ty(0).bits();
         let value = match (inst.opcode, inst.operands.get(1)) {
@@ -121,8 +127,9 @@ impl Import<'_> {
         true
     }
 
-    /// Emits the test of whether a generic address points to `space`: a constant, or the condition
-    /// of the select that the address derives from.
+    /// Emits the test of whether a generic address points to `space`. The result is a constant, or
+    /// derives from the condition of a select between addresses. Returns `None` if the space is
+    /// unknown.
     fn is_in(&mut self, val: Val, space: PtxSpace, steps: u32) -> Option<Value> {
         if let Some(of) = self.parameters.space_of(val) {
             return Some(self.code.truth(of == space));
@@ -181,7 +188,8 @@ impl Import<'_> {
                 let value = self.register(reg);
                 let index = self.convert(value, Type::I32);
                 let val = self.function.read(self.number, reg)?;
-                // The address is a 32-bit sum. If the sum may wrap, it is computed explicitly.
+                // In PTX, the address is a sum of 32 bits, which may wrap. In that case an op
+                // computes the sum, because the offset of an IR address does not wrap.
                 let wraps = self.bounds(val).is_none_or(|(low, high)| {
                     let offset = i64::from(address.offset);
                     low as i64 + offset < 0 || high as i64 + offset > u32::MAX.into()
@@ -196,7 +204,8 @@ impl Import<'_> {
             Base::Register(reg) => {
                 let value = self.register(reg);
                 let number = self.convert(value, Type::I64);
-                // A generic address includes the offset of the space's window.
+                // A generic address is larger than the address in the space by the start of the
+                // space's generic address range.
                 let window = if named(inst).is_some() { 0 } else { window(space) };
                 let start = if space == PtxSpace::Shared { 0 } else { LOCAL_START };
                 let start = self.code.constant(Type::I64, window + start);

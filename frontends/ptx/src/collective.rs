@@ -11,7 +11,7 @@ use crate::emit::Import;
 use crate::types::{integer, of_ptx};
 
 impl Import<'_> {
-    /// Imports a collective or ordering instruction; returns `false` for others.
+    /// Imports a collective operation or a fence. Returns `false` for other instructions.
     pub(crate) fn collective(&mut self, inst: &Inst) -> bool {
         use Opcode::*;
         match inst.opcode {
@@ -83,17 +83,20 @@ impl Import<'_> {
                 let scope = fence(inst).unwrap_or_default();
                 self.code.builder.inst(Op::Fence, Type::I32, Attr::Fence(FenceAttr { order, scope }), &[]);
             }
-            // The IR does not distinguish proxies, so that a proxy fence has no effect.
+            // The IR does not distinguish the memory proxies of PTX, so a proxy fence has no
+            // effect.
             FENCE_PROXY | FENCE_PROXY_ASYNC => {}
             _ => return false,
         }
         true
     }
 
-    /// Defines the result registers of a collective operation.
+    /// Sets the registers that receive the results of a collective operation. `answer` is the
+    /// second result, a truth value.
     fn define_results(&mut self, inst: &Inst, value: Value, answer: Option<Value>) {
         let [first, second] = results(inst);
-        // In a destination pair, the value comes first and is optional.
+        // If the destination is a pair of registers, the first one receives the value. The text may
+        // omit it.
         if let Some(reg) = first {
             self.define(reg, value);
         }
@@ -102,8 +105,8 @@ impl Import<'_> {
         }
     }
 
-    /// Emits a barrier. The arguments are the operand indices of the predicate, the barrier number
-    /// and the thread count.
+    /// Emits a barrier. `says`, `id` and `count` are the indices of the operands with the
+    /// predicate, the barrier number and the thread count.
     fn barrier(&mut self, inst: &Inst, op: Op, says: Option<usize>, id: usize, count: Option<usize>) {
         let aligned = inst.row().mnemonic == "bar" || inst.has(Token::Aligned);
         let mut args: Vec<Value> = says.map(|i| self.operand(inst, i, Type::I1)).into_iter().collect();
@@ -118,7 +121,8 @@ impl Import<'_> {
         }
     }
 
-    /// Returns the member mask: an operand, or the active lanes if the instruction has no mask.
+    /// Returns the member mask: operand `i`, or the mask of the active lanes if the instruction has
+    /// no such operand.
     fn mask(&mut self, inst: &Inst, i: usize) -> Value {
         if inst.has_no_member_mask() {
             self.code.builder.here(Op::ActiveMask)
@@ -148,7 +152,7 @@ impl Import<'_> {
         self.define_results(inst, given, answer);
     }
 
-    /// Emits the test of whether the source lane of a shuffle is in the same segment as the current
+    /// Emits the test of whether the source lane of a shuffle is in the segment of the current
     /// lane.
     fn is_within(&mut self, op: Op, by: Value, segment: Value) -> Value {
         let lane = self.code.builder.here(Op::LaneId);
@@ -223,7 +227,7 @@ impl Import<'_> {
         let Some(Strength { order, scope, .. }) = strength(inst) else { return };
         let old = self.code.builder.value(op, ty, Attr::Atomic(AtomicAttr { mem, order, scope }), &args);
         match inst.operands.first() {
-            // The result of a 128-bit operation is in two registers.
+            // The result of a 128-bit operation is written to two registers.
             Some(Operand::Vector(halves)) if first == 2 => {
                 for (number, half) in (0..).zip(halves.iter()) {
                     let part = self.code.builder.lane(Op::Split, Type::I64, &[old], number);
@@ -245,7 +249,7 @@ impl Import<'_> {
 
 impl Import<'_> {
     /// Returns the address of an atomic operation on several adjacent elements, which must be
-    /// aligned to their total size. Reports the instruction if that is not proved.
+    /// aligned to `bytes`, their total size. Reports an error if the alignment is not proved.
     pub(crate) fn place_of_all(&mut self, inst: &Inst, bytes: u32) -> Option<Address> {
         let address = self.place_of(inst)?;
         if address.known_align < bytes {
@@ -258,7 +262,7 @@ impl Import<'_> {
         Some(address)
     }
 
-    /// Emits one atomic sum for each of several adjacent elements.
+    /// Emits a separate atomic sum for each of several adjacent elements.
     fn atomic_sums(&mut self, inst: &Inst) {
         let (into, added) = elements(inst);
         let Some(ty) = of_ptx(inst.ty(0)) else { return };
@@ -279,7 +283,8 @@ impl Import<'_> {
     }
 }
 
-/// Returns the result registers and operand registers of an atomic operation on several elements.
+/// Returns the result registers and the operand registers of an atomic operation on several
+/// elements.
 pub(crate) fn elements(inst: &Inst) -> (Vec<Option<Reg>>, Vec<Option<Reg>>) {
     let vector = |i: usize| match inst.operands.get(i) {
         Some(Operand::Vector(regs)) => regs.iter().collect(),

@@ -1,5 +1,5 @@
-//! Resolution of constant addresses. An access through the address of a parameter or frame variable
-//! plus a constant becomes a direct access by name.
+//! Resolution of constant addresses. If the address of an access is that of a parameter or frame
+//! variable plus a constant, the access becomes a direct access by name.
 
 use std::collections::HashMap;
 
@@ -13,13 +13,13 @@ use halfbyte_isa::row::OperandRole;
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct ConstantAddress {
     of: Object,
-    /// Set for a generic address.
+    /// Set if the address is a generic address.
     is_flat: bool,
     /// Byte offset from the start of the object.
     offset: i64,
 }
 
-/// Object that an address points to.
+/// Parameter or frame variable to which an address points.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Object {
     Frame(FrameVar),
@@ -39,11 +39,11 @@ pub(crate) fn resolve(body: &mut Body, locs: &mut Vec<Loc>) {
     drop_unused(body, locs, &known);
 }
 
-/// Returns the registers that hold a constant address wherever they are read. Such a register is
+/// Returns the registers that hold the same constant address at every read. Such a register is
 /// written once, without a guard, and the write dominates all reads.
 fn known(body: &Body) -> HashMap<Reg, ConstantAddress> {
     let mut writes: HashMap<Reg, u32> = HashMap::new();
-    // First and last position of a read.
+    // The positions of the first and the last read of each register.
     let mut reads: HashMap<Reg, (usize, usize)> = HashMap::new();
     for (place, inst) in body.insts.iter().enumerate() {
         inst.visit_registers(|role, reg| {
@@ -57,12 +57,13 @@ fn known(body: &Body) -> HashMap<Reg, ConstantAddress> {
     }
     let entered = BranchSources::new(body);
     let mut known = HashMap::new();
-    // Apart from back edges, an address is computed before the addresses that derive from it, so
-    // that one pass suffices.
+    // Except along back edges, an address is computed before the addresses that derive from it. So
+    // one pass over the instructions suffices.
     for (place, inst) in body.insts.iter().enumerate().filter(|(_, inst)| inst.guard.is_none()) {
         let Some(&Operand::Register(to)) = inst.operands.first() else { continue };
         let (first, last) = reads.get(&to).copied().unwrap_or((place + 1, place));
-        // A register holds zero before its write, so that all reads must follow the write.
+        // A register holds zero before its write, so the address is constant only if all reads
+        // follow the write.
         if writes.get(&to) == Some(&1)
             && first > place
             && entered.only_from(place, last)
@@ -76,7 +77,8 @@ fn known(body: &Body) -> HashMap<Reg, ConstantAddress> {
 
 /// Positions of the labels, each with the first and last branch to it.
 struct BranchSources {
-    /// Label, first branch, last branch; sorted by label position.
+    /// For each label that a branch uses: the positions of the label, of the first branch to it and
+    /// of the last. Sorted by the position of the label.
     at: Vec<(usize, usize, usize)>,
 }
 
@@ -111,8 +113,8 @@ impl BranchSources {
         BranchSources { at }
     }
 
-    /// Returns `true` if no branch from outside enters the instructions after `first`, up to
-    /// `last`.
+    /// Returns `true` if every branch to a label after position `first`, up to `last`, also comes
+    /// from a position in that range.
     fn only_from(&self, first: usize, last: usize) -> bool {
         if last < first {
             return false;
@@ -123,7 +125,7 @@ impl BranchSources {
     }
 }
 
-/// Returns the constant address that an instruction computes.
+/// Returns the constant address that an instruction computes, if its result is one.
 fn value(inst: &Inst, known: &HashMap<Reg, ConstantAddress>) -> Option<ConstantAddress> {
     let register = |i: usize| match inst.operands.get(i) {
         Some(Operand::Register(reg)) => known.get(reg).copied(),
@@ -165,7 +167,8 @@ fn value(inst: &Inst, known: &HashMap<Reg, ConstantAddress>) -> Option<ConstantA
     }
 }
 
-/// Rewrites an access to an access by name, if the address is constant and within the object.
+/// Replaces the address of an access by a name and an offset, if the address is constant and within
+/// the object.
 fn rewrite_by_name(inst: &mut Inst, known: &HashMap<Reg, ConstantAddress>, frame: &[FrameVariable]) {
     let found = inst.operands.iter().position(|operand| matches!(operand, Operand::Memory(_)));
     let Some((place, &Operand::Memory(address))) = found.and_then(|place| Some((place, inst.operands.get(place)?)))
@@ -208,7 +211,8 @@ fn rewrite_by_name(inst: &mut Inst, known: &HashMap<Reg, ConstantAddress>, frame
         Object::Frame(FrameVar { space: Space::Local, .. }) => Token::Local,
         _ => Token::Param,
     };
-    // Ordering and cache modifiers do not matter for private memory, and are dropped.
+    // Modifiers for the memory order and the caches have no effect on private memory, so they are
+    // removed.
     let kept = inst.modifiers.iter().filter(|word| matches!(word, Token::Type(_) | Token::V2 | Token::V4));
     let words = std::iter::once(space).chain(kept.copied()).collect();
     inst.operands.truncate(2);
@@ -218,7 +222,7 @@ fn rewrite_by_name(inst: &mut Inst, known: &HashMap<Reg, ConstantAddress>, frame
     (inst.opcode, inst.modifiers) = (opcode, words);
 }
 
-/// Removes address computations without uses.
+/// Removes instructions that compute a constant address that has no uses.
 fn drop_unused(body: &mut Body, locs: &mut Vec<Loc>, known: &HashMap<Reg, ConstantAddress>) {
     let mut uses: HashMap<Reg, u32> = HashMap::new();
     for inst in &body.insts {
@@ -233,7 +237,8 @@ fn drop_unused(body: &mut Body, locs: &mut Vec<Loc>, known: &HashMap<Reg, Consta
         _ => None,
     };
     let mut is_dropped = vec![false; body.insts.len()];
-    // Backwards, so that the operands of a removed instruction lose their uses in the same pass.
+    // The traversal is backwards, so that a removed instruction first removes the uses of its own
+    // operands.
     for (inst, is_dropped) in body.insts.iter().zip(&mut is_dropped).rev() {
         if makes_address(inst).is_some_and(|to| uses.get(&to).copied().unwrap_or(0) == 0 && known.contains_key(&to)) {
             *is_dropped = true;

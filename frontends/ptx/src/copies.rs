@@ -1,7 +1,8 @@
-//! Expansion of asynchronous copies into loads and stores at the point of issue. The corresponding
-//! waits become no-ops.
+//! Expansion of each asynchronous copy into loads and stores at the position of the copy. The
+//! instructions that wait for copies become no-ops.
 //!
-//! Only the direct execution of PTX detects accesses to the copied memory before the wait.
+//! So an access to the copied memory before the wait is not detected, except in direct execution of
+//! the PTX.
 
 use halfbyte_isa::ptx::module::{Body, Registers};
 use halfbyte_isa::ptx::types::{Token, Type};
@@ -11,26 +12,29 @@ use smallvec::SmallVec;
 
 use crate::expand::Expansion;
 
-/// Number of bytes that a copy reads; the rest is filled with zeros.
+/// Number of bytes that an asynchronous copy reads. It fills the remaining bytes of the destination
+/// with zeros.
 enum CopiedBytes {
     All,
     None,
-    /// A run-time number of bytes. If `is_whole` is set, the number is 0 or the full size.
+    /// A number that is computed at run time. If `is_whole` is set, it is 0 or the full size.
     Value {
         value: Operand,
         is_whole: bool,
     },
 }
 
-/// Expansion of `cp.async` into loads and stores.
+/// State of the expansion of `cp.async` into loads and stores.
 pub(crate) struct Copies {
     registers: Registers,
     insts: Vec<Inst>,
-    /// Temporary registers: a copied word, a copied byte, the number of bytes to read.
+    /// Temporary registers: `words` for copied 32-bit words, `byte` for a copied byte, and `taken`
+    /// for the number of bytes to read.
     words: Reg,
     byte: Reg,
     taken: Reg,
-    /// Predicate registers: all bytes are read, some are not, this byte is read.
+    /// Predicate registers: `all` if all bytes are read, `part` if some bytes are not read, and
+    /// `one` if the current byte is read.
     all: Reg,
     part: Reg,
     one: Reg,
@@ -121,7 +125,7 @@ impl Copies {
         }
     }
 
-    /// Copies up to `value` bytes one by one if `value` is less than `bytes`.
+    /// If `value` is less than `bytes`, copies the first `value` bytes one by one.
     fn bytes(&mut self, value: &Operand, bytes: u32, [from, to]: [Address; 2], guard: Option<Guard>) {
         self.compare(self.part, Token::Lt, value, bytes, guard);
         let part = Some(Guard { reg: self.part, not: false });
@@ -136,7 +140,7 @@ impl Copies {
         }
     }
 
-    /// Emits a comparison with a constant, combined with the guard.
+    /// Emits a comparison of `value` with a constant. The result is false if the guard is false.
     fn compare(&mut self, to: Reg, how: Token, value: &Operand, number: u32, guard: Option<Guard>) {
         let compared = [Operand::Register(to), value.clone(), Operand::Number(number.into())];
         let ty = Token::Type(Type::U32);

@@ -1,9 +1,9 @@
-//! IR builder as a [`Domain`]: the meaning of an instruction, emitted as ops.
+//! The IR builder as a [`Domain`], in which the semantics of an instruction emits ops.
 //!
-//! Instructions without a corresponding op are imported through their meaning, which is generic
-//! over a [`Domain`]. Here words are values of type `i32` and truth values are of type `i1`.
-//! Constants are folded, so that a general meaning is reduced to the ops that the actual operands
-//! need.
+//! An instruction without a corresponding op is imported by evaluating its semantics, which is
+//! generic over a [`Domain`]. In this domain, words are values of type `i32` and truth values are
+//! of type `i1`. Constants are folded, so that only those ops are emitted that the operands of the
+//! instruction need.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use halfbyte_isa::halu::domain::{
     convert_in_steps,
 };
 
-/// IR builder, with the constants and casts of the current block.
+/// IR builder with a cache of the constants and casts that the current block contains.
 pub(crate) struct IrBuilder {
     pub builder: Builder,
     constants: HashMap<(Type, u64), Value>,
@@ -28,7 +28,7 @@ impl IrBuilder {
         IrBuilder { builder, constants: HashMap::new(), casts: HashMap::new() }
     }
 
-    /// Switches to a block and forgets the constants of other blocks.
+    /// Continues in another block and clears the cache of constants and casts.
     pub(crate) fn go_to(&mut self, block: halfbyte_ir::Block) {
         self.builder.go_to(block);
         self.constants.clear();
@@ -52,7 +52,7 @@ impl IrBuilder {
         value
     }
 
-    /// Returns the bits of a value that is a constant.
+    /// Returns the bits of a value if it is a constant.
     pub(crate) fn known(&self, value: Value) -> Option<u64> {
         let kernel = self.builder.kernel();
         let inst = kernel.def_inst(value)?;
@@ -85,7 +85,7 @@ impl IrBuilder {
         cast
     }
 
-    /// Zero-extends a value of at most 32 bits to a word.
+    /// Zero-extends a value of at most 32 bits to an `i32`.
     pub(crate) fn word_of(&mut self, value: Value) -> Value {
         match self.ty(value).bits() {
             32 => self.cast(value, Type::I32),
@@ -99,7 +99,7 @@ impl IrBuilder {
         }
     }
 
-    /// Truncates a word to a type of at most 32 bits.
+    /// Truncates an `i32` to a type of at most 32 bits.
     pub(crate) fn of_word(&mut self, word: Value, ty: Type) -> Value {
         match ty.bits() {
             32 => self.cast(word, ty),
@@ -130,7 +130,7 @@ impl IrBuilder {
         }
     }
 
-    /// Returns the constant operand and the other operand, if one operand is a constant.
+    /// If one operand is a constant, returns its bits and the other operand.
     fn one_known(&self, a: Value, b: Value) -> Option<(u32, Value)> {
         let known = |value: Value| self.known(value).map(|bits| bits as u32);
         known(a).map(|bits| (bits, b)).or_else(|| known(b).map(|bits| (bits, a)))
@@ -149,7 +149,7 @@ impl IrBuilder {
         if let [Some(low), Some(high)] = words.map(|word| self.known(word)) {
             return self.constant(ty, high << 32 | low);
         }
-        // Concatenation of the two halves of a split value is that value.
+        // If both words are the halves of one split value, their concatenation is that value.
         let whole = |word: Value, part: u8| {
             let kernel = self.builder.kernel();
             let inst = kernel.def_inst(word)?;
@@ -200,7 +200,7 @@ pub(crate) const fn division(op: Divide) -> Op {
     }
 }
 
-/// Converts a rounding mode.
+/// Converts a rounding mode of PTX to that of the IR.
 pub(crate) fn rounding(rounding: half::Rounding) -> Rounding {
     match rounding {
         half::Rounding::Nearest => Rounding::Rn,
@@ -210,7 +210,8 @@ pub(crate) fn rounding(rounding: half::Rounding) -> Rounding {
     }
 }
 
-/// Converts a comparison; returns `None` for the always-true and always-false ones.
+/// Converts a comparison to a condition of the IR. Returns `None` for the comparisons that are
+/// always true or always false.
 fn condition(compare: Compare) -> Option<FloatCC> {
     let pairs = [
         (Compare::LT, FloatCC::Lt),
@@ -243,7 +244,8 @@ pub(crate) fn elementary(function: Function) -> Op {
     }
 }
 
-/// Returns the op of a conversion with its operand and result types, if there is one.
+/// Returns the op of a conversion with its operand type and result type. Returns `None` if no op
+/// does this conversion.
 fn conversion(op: &Conversion) -> Option<(Op, Type, Type)> {
     let float = |form: NumberFormat| match form {
         NumberFormat::F16 => Some(Type::F16),

@@ -31,22 +31,23 @@ pub(crate) struct Import<'a> {
     pub shape: Shape,
     /// Set if pointers may alias.
     pub may_alias: bool,
-    /// Set if an instruction without a corresponding op becomes a PTX intrinsic.
+    /// Set if an instruction without a corresponding op becomes a PTX intrinsic instead of several
+    /// ops.
     pub keep: bool,
-    /// Set if contractable products and sums are fused.
+    /// Set if products and sums that PTX permits to fuse become fused multiply-adds.
     pub contract: bool,
-    /// Products and sums, by instruction number, that PTX permits the assembler to fuse.
+    /// Numbers of the products and sums that PTX permits the assembler to fuse.
     pub fusable: HashSet<usize>,
     pub code: IrBuilder,
     /// Parameters of the IR kernel, in the order of [`Parameters::places`].
     pub params: Vec<Value>,
-    /// Arrays for shared and local memory.
+    /// Arrays of the IR kernel for shared and local memory.
     pub arrays: Arrays,
-    /// Cache of indices in the current block, by address and scale.
+    /// Cache of the index values in the current block. The key is the address and the scale.
     pub indices: HashMap<(Val, u32), Value>,
-    /// Cache of value ranges, by PTX value.
+    /// Cache of the minimum and maximum of each PTX value.
     pub ranges: RefCell<HashMap<Val, (u64, u64)>>,
-    /// IR values, by PTX value.
+    /// IR value of each PTX value, indexed by its number.
     values: Vec<Option<Value>>,
     /// Number of the current instruction.
     pub number: usize,
@@ -55,7 +56,7 @@ pub(crate) struct Import<'a> {
     places: &'a LineMap<'a>,
 }
 
-/// Imports a kernel.
+/// Converts a PTX kernel to a kernel of the IR.
 ///
 /// # Errors
 /// Returns an error for each construct that the IR cannot express.
@@ -81,7 +82,8 @@ pub(crate) fn kernel(
     })
 }
 
-/// Returns a kernel with only the imported parameters, and the origin of each parameter in the PTX.
+/// Returns a kernel that has the imported parameters but no body, and the origin of each parameter
+/// in the PTX.
 ///
 /// # Errors
 /// Returns an error for each address that derives from no parameter.
@@ -95,7 +97,8 @@ pub(crate) fn parameters(
     })
 }
 
-/// Like [`parameters`], for direct execution of the PTX, which accepts addresses of unknown origin.
+/// Returns the same as [`parameters`] for a kernel that is executed directly as PTX. In direct
+/// execution, an address of unknown origin is no error.
 pub(crate) fn direct_parameters(
     entry: &Entry,
     locs: &[Loc],
@@ -108,7 +111,8 @@ pub(crate) fn direct_parameters(
     })
 }
 
-/// Calls `then` with an import whose parameters are declared.
+/// Declares the parameters and arrays of a new kernel of the IR, and calls `then` with the state of
+/// the import.
 fn with_parameters<T>(
     entry: &Entry,
     locs: &[Loc],
@@ -119,7 +123,8 @@ fn with_parameters<T>(
     with_parameters_checked(|_| true, entry, locs, places, options, then)
 }
 
-/// Like [`with_parameters`], but only the errors for which `matters` returns `true` count.
+/// Does the same as [`with_parameters`], but ignores the errors for which `matters` returns
+/// `false`.
 fn with_parameters_checked<T>(
     matters: impl Fn(&ParameterError) -> bool,
     entry: &Entry,
@@ -190,8 +195,8 @@ fn diagnostic(wrong: &ParameterError, entry: &Entry, locs: &[Loc], places: &Line
 }
 
 impl<'a> Import<'a> {
-    /// Emits the blocks in order. If the first block has predecessors, a separate entry block
-    /// branches to it.
+    /// Emits the blocks in the order of the PTX kernel. If the first block has predecessors, a
+    /// separate entry block branches to it.
     fn blocks(&mut self) {
         let function = self.function;
         let entry = self.code.builder.begin("entry", &[]);
@@ -271,8 +276,8 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// Returns the index of an edge among the predecessors of `to`. A predecessor may have several
-    /// edges, of which `nth` selects one.
+    /// Returns the index of an edge among the predecessors of block `to`. If block `from` has
+    /// several edges to that block, `nth` selects one of them.
     fn edge(&self, from: usize, to: usize, nth: usize) -> usize {
         let preds = self.function.preds.get(to).into_iter().flatten().enumerate();
         let found = preds.filter(|(_, pred)| **pred == from).map(|(number, _)| number).nth(nth).unwrap_or(0);
@@ -280,7 +285,7 @@ impl<'a> Import<'a> {
         found + usize::from(to == 0)
     }
 
-    /// Returns the phi operands of a block for one incoming edge.
+    /// Returns the values that an edge passes to the block parameters of block `to`.
     fn arguments(&mut self, to: usize, edge: usize) -> Vec<Value> {
         let function = self.function;
         let phis = function.phis.get(to).into_iter().flatten();
@@ -301,7 +306,7 @@ impl<'a> Import<'a> {
         .collect()
     }
 
-    /// Returns the first label of each block, by block.
+    /// Returns the name of the first label of each block that has a label.
     fn labels(&self) -> HashMap<usize, String> {
         let mut starts = HashMap::new();
         for (number, node) in self.function.nodes.iter().enumerate() {
@@ -332,7 +337,7 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// Returns zero of a type.
+    /// Returns a constant zero of a type.
     fn zero(&mut self, ty: Type) -> Value {
         if ty == Type::PTR {
             let zero = self.code.constant(Type::I64, 0);
@@ -366,7 +371,8 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// Casts a value to a type of any width, with truncation or zero extension.
+    /// Casts a value to a type of any width. A narrower value is zero-extended, and a wider one is
+    /// truncated.
     pub(crate) fn convert(&mut self, value: Value, ty: Type) -> Value {
         let (from, to) = (self.code.ty(value).bits(), ty.bits());
         if from == to {
@@ -382,7 +388,7 @@ impl<'a> Import<'a> {
         self.code.cast(narrow, ty)
     }
 
-    /// Returns a register or constant operand as a value of a type.
+    /// Returns a register operand or a constant operand as a value of type `ty`.
     pub(crate) fn operand(&mut self, inst: &Inst, i: usize, ty: Type) -> Value {
         match inst.operands.get(i) {
             Some(&(Operand::Register(reg) | Operand::Lanes { reg, .. })) => {
@@ -401,7 +407,7 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// Returns the constant value of an operand.
+    /// Returns the value of an operand, if it is a constant or a copy of a constant.
     pub(crate) fn known(&self, inst: &Inst, i: usize) -> Option<u64> {
         match inst.operands.get(i) {
             Some(&Operand::Number(bits)) => Some(bits),
@@ -412,8 +418,8 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// Defines a register that the current instruction writes. If the guard is false, the register
-    /// keeps its old value.
+    /// Sets the value of a register that the current instruction writes. If the guard is false, the
+    /// register keeps its previous value.
     pub(crate) fn define(&mut self, reg: Reg, value: Value) {
         let Some((_, val)) = self.function.writes(self.number).find(|(written, _)| *written == reg) else { return };
         let ty = self.types.get(val);
@@ -429,7 +435,7 @@ impl<'a> Import<'a> {
         self.set(val, value);
     }
 
-    /// Defines the first operand.
+    /// Sets the value of the register that is the first operand of an instruction.
     pub(crate) fn result(&mut self, inst: &Inst, value: Value) {
         if let Some(&(Operand::Register(reg) | Operand::Lanes { reg, .. })) = inst.operands.first() {
             self.define(reg, value);
@@ -450,7 +456,8 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// Imports a pure instruction as a PTX intrinsic.
+    /// Imports an instruction that only computes as a PTX intrinsic. Returns `false` if this is not
+    /// possible.
     fn emit_intrinsic(&mut self, inst: &Inst) -> bool {
         let registers = &self.function.entry.body.registers;
         let Some((text, read)) = template::of(inst, |reg| registers.ty(reg)) else { return false };
@@ -463,7 +470,7 @@ impl<'a> Import<'a> {
             .zip(types)
             .map(|(reg, ty)| {
                 let value = self.register(reg);
-                // Any type of the right width will do, except a pointer.
+                // A value of any type with the right width is accepted, except a pointer.
                 let fits = self.code.ty(value).bits() == ty.bits() && self.code.ty(value) != Type::PTR;
                 if fits { value } else { self.convert(value, ty) }
             })
@@ -479,7 +486,7 @@ impl<'a> Import<'a> {
         true
     }
 
-    /// Imports an instruction through its meaning, as ops.
+    /// Imports an instruction by evaluating its semantics with the IR builder, which emits ops.
     fn emit_meaning(&mut self, inst: &Inst) {
         let mut view = OperandValues { values: Vec::new() };
         for (_, reg) in inst.registers() {
@@ -522,7 +529,7 @@ fn of_register(ty: PtxType) -> Option<Type> {
     }
 }
 
-/// Operand values of an instruction that is imported through its meaning.
+/// Values of the registers that an instruction reads, for the evaluation of its semantics.
 struct OperandValues {
     values: Vec<(Reg, Value)>,
 }
@@ -552,18 +559,19 @@ impl Reader<IrBuilder> for OperandValues {
     }
 
     fn special(&mut self, code: &mut IrBuilder, _: Special) -> [Value; 2] {
-        // Unreachable in practice: only moves read special registers, and they are imported
+        // This case does not occur: only moves read special registers, and moves are imported
         // directly.
         [code.word(0); 2]
     }
 
     fn variable(&mut self, code: &mut IrBuilder, _: Var) -> [Value; 2] {
-        // Unreachable in practice: addresses of variables are imported directly.
+        // This case does not occur: instructions that compute the address of a variable are
+        // imported directly.
         [code.word(0); 2]
     }
 }
 
-/// Removes dead pure instructions and unused scratch arrays.
+/// Removes instructions without side effects whose results have no uses, and unused scratch arrays.
 fn drop_unused(kernel: &mut Kernel) {
     let mut used = vec![false; kernel.values.len()];
     let mut work: Vec<Value> = Vec::new();
@@ -592,7 +600,8 @@ fn drop_unused(kernel: &mut Kernel) {
         });
         kernel.blocks[block].insts = insts;
     }
-    // Scratch arrays are declared last. An array is unused if its contents became values.
+    // Scratch arrays are declared last. An array has no uses if the import converted its contents
+    // to SSA values.
     while let Some(array) = kernel.arrays.last()
         && array.space == Space::Scratch
         && !used[cranelift_entity::EntityRef::index(array.value)]

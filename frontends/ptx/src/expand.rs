@@ -1,4 +1,4 @@
-//! Expansion of instructions into others, before the conversion to SSA.
+//! Replacement of some PTX instructions by sequences of others, before the conversion to SSA.
 
 use std::borrow::Cow;
 
@@ -8,25 +8,27 @@ use halfbyte_isa::ptx::module::{Body, Entry};
 
 use crate::inline::Inlined;
 
-/// Expansion of a kind of instruction.
+/// A transformation that replaces each instruction of some kind by a sequence of instructions.
 pub(crate) trait Expansion: Sized {
-    /// Returns `true` if the instruction is expanded.
+    /// Returns `true` if the transformation replaces the instruction.
     fn is_replaced(inst: &Inst) -> bool;
 
-    /// Allocates the temporary registers; returns `None` if no registers are left.
+    /// Allocates the temporary registers of the replacements. Returns `None` if no registers are
+    /// left.
     fn new(body: &Body) -> Option<Self>;
 
-    /// Returns the instructions of the new body so far.
+    /// Returns the instructions that the new body contains so far.
     fn insts(&mut self) -> &mut Vec<Inst>;
 
-    /// Appends the expansion of an instruction.
+    /// Appends the replacement of an instruction to the new body.
     fn replace(&mut self, inst: &Inst, body: &Body);
 
-    /// Completes the body, whose labels already have their new positions.
+    /// Completes the new body. The labels of `body` already have their new positions.
     fn finish(self, body: Body) -> Body;
 }
 
-/// Applies an expansion to a kernel. A kernel with nothing to expand stays as it is.
+/// Applies an expansion to a kernel. Returns the kernel unchanged if the expansion replaces no
+/// instruction.
 pub(crate) fn expand<E: Expansion>(inlined: Inlined<'_>) -> Inlined<'_> {
     if !inlined.entry.body.insts.iter().any(E::is_replaced) {
         return inlined;

@@ -10,7 +10,8 @@ use crate::emit::Import;
 use crate::types::{integer, of_ptx};
 
 impl Import<'_> {
-    /// Imports an instruction that has a corresponding op; returns `false` for others.
+    /// Imports a floating-point instruction that has a corresponding op. Returns `false` for other
+    /// instructions.
     pub(crate) fn float(&mut self, inst: &Inst) -> bool {
         use Opcode::*;
         let value = match inst.opcode {
@@ -58,8 +59,9 @@ impl Import<'_> {
         true
     }
 
-    /// Returns the flags of an op, or `None` if the op does not support the modifiers. In single
-    /// precision, only rounding is supported here. `.relu` is handled separately.
+    /// Returns the float flags of the IR for the modifiers of `inst`. Returns `None` for an f32
+    /// instruction with `.ftz` or `.sat`, which the ops do not support. `.relu` is handled
+    /// separately.
     fn flags(&self, inst: &Inst, ty: Type) -> Option<FloatFlags> {
         let clamp = if inst.has(Token::Sat) { Clamp::Sat } else { Clamp::None };
         let (rounding, ftz, nan) = (Self::rounding(inst), inst.has(Token::Ftz), inst.has(Token::Nan));
@@ -87,8 +89,9 @@ impl Import<'_> {
     }
 
     /// Returns `rounded`, with zeros of the same sign in the lanes whose exact result is below the
-    /// least normal number. `ftz` of the IR tests the rounded result instead. The exact result is
-    /// tiny exactly if the result truncated with `ftz` is zero.
+    /// least normal number. Unlike this test, `ftz` of the IR tests the rounded result. A lane's
+    /// exact result is below the least normal number if and only if the result with truncation and
+    /// `ftz` is zero.
     fn zero_if_tiny(&mut self, op: Op, ty: Type, args: &[Value], rounded: Value) -> Value {
         let flags = FloatFlags { rounding: Rounding::Rz, ftz: true, ..FloatFlags::default() };
         let truncated = self.code.builder.float(op, ty, flags, args);
@@ -97,7 +100,7 @@ impl Import<'_> {
         self.code.builder.float(Op::Fmul, ty, FloatFlags::default(), &[rounded, kept])
     }
 
-    /// Applies `.relu` as a maximum with +0, because `relu` of the IR keeps -0.
+    /// Applies `.relu` to a value by a maximum with +0. `relu` of the IR would keep -0.
     fn rectified(&mut self, inst: &Inst, ty: Type, value: Value) -> Value {
         if !inst.has(Token::Relu) {
             return value;
@@ -106,28 +109,28 @@ impl Import<'_> {
         self.code.builder.float(Op::Fmax, ty, flags, &[value, zero])
     }
 
-    /// Emits an op without modifiers.
+    /// Emits an op without flags. Returns `None` if the instruction has modifiers that need flags.
     fn plain(&mut self, inst: &Inst, op: Op) -> Option<Value> {
         let ty = of_ptx(inst.ty(0))?;
         (!inst.has(Token::Ftz)).then(|| self.lanewise(inst, op, ty))
     }
 
-    /// Emits a comparison, which gives a truth value or one per lane.
+    /// Emits a comparison. Its result is a truth value, or one truth value per lane.
     fn float_compare(&mut self, inst: &Inst, of: PtxType) -> Option<Value> {
         let ty = of_ptx(of)?;
         let ftz = inst.has(Token::Ftz);
         if ty == Type::F32 && ftz {
             return None;
         }
-        // The comparison is the first modifier. Later modifiers may have the name of a comparison,
-        // too.
+        // The comparison operator is the first modifier. A later modifier may have the name of
+        // another comparison operator.
         let cc = inst.modifiers.first().and_then(|token| FloatCC::from_name(token.text()))?;
         let (a, b) = (self.operand(inst, 1, ty), self.operand(inst, 2, ty));
         Some(self.code.builder.fcmp(Op::Fcmp, cc, ftz, ty, a, b))
     }
 
-    /// Writes a two-lane comparison result to two predicates, each combined with the boolean
-    /// operand.
+    /// Writes the two lanes of a comparison result to two predicates. Each lane is combined with
+    /// the boolean operand, if there is one.
     fn define_lanes(&mut self, inst: &Inst, mask: Value) {
         let regs = match inst.operands.first() {
             Some(&Operand::Pair(regs)) => regs,
@@ -142,8 +145,8 @@ impl Import<'_> {
         }
     }
 
-    /// Emits a two-lane `set`, with lanes as the result. Returns `None` if a boolean operand is
-    /// combined.
+    /// Emits a `set` of two lanes, whose result is a packed value. Returns `None` if the
+    /// instruction has a boolean operand.
     fn set_lanes(&mut self, inst: &Inst) -> Option<Value> {
         if [Token::And, Token::Or, Token::Xor].into_iter().any(|token| inst.has(token)) {
             return None;
@@ -186,8 +189,8 @@ impl Import<'_> {
         self.converted(inst, Op::Fcvt, of_ptx(inst.ty(1))?)
     }
 
-    /// Emits an integer-to-float conversion: of integers up to 32 bits, or of 64 bits to double
-    /// precision, with a single rounding.
+    /// Emits a conversion of an integer to a float with one rounding. The integer has at most 32
+    /// bits, or 64 bits if the result is an f64.
     fn int_to_float(&mut self, inst: &Inst) -> Option<Value> {
         let (to, from) = (inst.ty(0), inst.ty(1));
         let width = if from.bits() <= 32 { 32 } else { 64 };
@@ -200,8 +203,8 @@ impl Import<'_> {
         Some(self.round(inst, op, of_ptx(to)?, value))
     }
 
-    /// Emits a float-to-integer conversion with truncation: to 32 bits, or from double precision to
-    /// 64 bits.
+    /// Emits a conversion of a float to an integer with truncation. The integer has 32 bits, or 64
+    /// bits if the float is an f64.
     fn float_to_int(&mut self, inst: &Inst) -> Option<Value> {
         let to = inst.ty(0);
         let fits = to.bits() == 32 || to.bits() == 64 && inst.ty(1) == PtxType::F64;
@@ -218,7 +221,7 @@ impl Import<'_> {
         Some(self.extended(value, to, register))
     }
 
-    /// Emits a conversion of two floats to packed halves, the first float in the high half.
+    /// Emits a conversion of two floats to packed halves. The first float becomes the high half.
     fn two_halves(&mut self, inst: &Inst) -> Option<Value> {
         if inst.has(Token::Satfinite) {
             return None;

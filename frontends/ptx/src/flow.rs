@@ -1,8 +1,8 @@
 //! Basic blocks of a PTX kernel.
 //!
 //! Most guarded instructions become a select between two values. Guarded memory accesses,
-//! collective operations and exits must not execute at all if their guard is false. They are placed
-//! in a block of their own, which a branch skips.
+//! collective operations and exits must not execute at all if their guard is false. Each sequence
+//! of them becomes a separate block, which a branch skips.
 
 use std::ops::Range;
 
@@ -16,29 +16,29 @@ use halfbyte_isa::row::{InstClass, OperandRole};
 /// Basic block.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    /// Instruction numbers, without the terminator.
+    /// Range of the numbers of the block's instructions, without the terminator.
     pub insts: Range<usize>,
-    /// Set if the block executes only if the guard of its instructions holds.
+    /// Set if the block executes only when the guard of its instructions is true.
     pub guarded: bool,
     /// Terminator.
     pub end: End,
-    /// Number of the terminator's instruction, if any.
+    /// Number of the instruction that is the terminator, if any.
     pub ended_by: Option<usize>,
 }
 
 /// Terminator of a block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum End {
-    /// Unconditional branch.
+    /// Unconditional branch to a block.
     Jump(usize),
-    /// Branch to the first block if the guard holds, otherwise to the second.
+    /// Branch to the first block if the guard is true, otherwise to the second.
     Branch(Guard, usize, usize),
     /// End of the work item.
     Exit,
 }
 
 impl End {
-    /// Returns the successors.
+    /// Returns the numbers of the successors.
     pub(crate) fn targets(self) -> impl Iterator<Item = usize> {
         let (first, second) = match self {
             End::Jump(to) => (Some(to), None),
@@ -49,8 +49,8 @@ impl End {
     }
 }
 
-/// Sequence of instructions that becomes one block, or two if it is guarded: a branch and the
-/// guarded block.
+/// Sequence of instructions that becomes one block. A guarded sequence becomes two blocks: one with
+/// a branch, and one with the instructions.
 struct Run {
     insts: Range<usize>,
     /// Set if the instructions must not execute if their guard is false.
@@ -60,7 +60,7 @@ struct Run {
 }
 
 impl Run {
-    /// Returns the number of the instruction after the run.
+    /// Returns the number of the instruction after the sequence.
     fn next(&self) -> usize {
         self.ended_by.map_or(self.insts.end, |place| place + 1)
     }
@@ -70,7 +70,7 @@ impl Run {
     }
 }
 
-/// Builds the blocks of a kernel, including unreachable ones. Block 0 is the entry.
+/// Returns the blocks of a kernel, including unreachable ones. Block 0 is the entry.
 pub(crate) fn nodes(entry: &Entry) -> Vec<Node> {
     let insts = &entry.body.insts;
     let runs = runs(entry);
@@ -83,7 +83,8 @@ pub(crate) fn nodes(entry: &Entry) -> Vec<Node> {
         })
         .collect();
     let last: usize = runs.iter().map(Run::nodes).sum();
-    // Returns the block that starts at an instruction. The last block is the exit at the end.
+    // Returns the number of the block that starts at an instruction. The last block is the exit at
+    // the end of the kernel.
     let at = |place: usize| {
         let found = runs.binary_search_by_key(&place, |run| run.insts.start).ok();
         found.and_then(|run| firsts.get(run)).copied().unwrap_or(last)
@@ -122,8 +123,8 @@ pub(crate) fn nodes(entry: &Entry) -> Vec<Node> {
     nodes
 }
 
-/// Splits the instructions into runs. A run starts at a label, after a terminator, and at a guarded
-/// instruction that needs a block of its own.
+/// Splits the instructions into sequences that become blocks. A sequence starts at a label, after a
+/// terminator, and at a guarded instruction that must be in a separate block.
 fn runs(entry: &Entry) -> Vec<Run> {
     let insts = &entry.body.insts;
     let mut leads = vec![false; insts.len() + 1];
@@ -173,8 +174,8 @@ fn needs_own_block(inst: &Inst) -> bool {
     inst.guard.is_some() && (is_exit(inst) || acts && !loads_parameter(inst))
 }
 
-/// Returns the end of the run of instructions with the same guard, up to an instruction that writes
-/// the guard's predicate.
+/// Returns the end of the sequence of instructions with the same guard that begins at `start`. An
+/// instruction that writes the guard's predicate ends the sequence.
 fn run_of(insts: &[Inst], start: usize, leads: &[bool]) -> usize {
     let guard = insts.get(start).and_then(|inst| inst.guard);
     let mut place = start;
@@ -196,7 +197,8 @@ fn run_of(insts: &[Inst], start: usize, leads: &[bool]) -> usize {
 
 /// Returns the reachable blocks in reverse postorder.
 pub(crate) fn order(nodes: &[Node]) -> Vec<usize> {
-    // Reversed, so that the first successor comes first in the reverse postorder.
+    // The successors are reversed, so that the first successor comes first in the reverse
+    // postorder.
     let targets = |node: &Node| {
         let mut targets: Vec<_> = node.end.targets().map(GraphNode::new).collect();
         targets.reverse();

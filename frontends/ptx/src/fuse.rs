@@ -1,5 +1,5 @@
-//! Products and sums that PTX permits the assembler to fuse, because neither has a rounding
-//! modifier.
+//! Detection of products and sums that PTX permits the assembler to fuse, because neither of them
+//! has a rounding modifier.
 
 use std::collections::HashSet;
 
@@ -9,10 +9,11 @@ use halfbyte_isa::ptx::{Inst, Opcode, Operand};
 use crate::provenance::reached;
 use crate::ssa::{Def, Function, Val};
 
-/// Maximum number of moves between a product and its sum.
+/// Maximum number of moves between a product and the sum that uses it.
 const DEPTH: u32 = 8;
 
-/// Returns the numbers of fusable sums and differences, and of their products.
+/// Returns the instruction numbers of the sums and differences that may be fused, and of their
+/// products.
 pub(crate) fn fusable(function: &Function<'_>) -> HashSet<usize> {
     let mut found = HashSet::new();
     for number in reached(function) {
@@ -31,7 +32,7 @@ pub(crate) fn fusable(function: &Function<'_>) -> HashSet<usize> {
     found
 }
 
-/// Returns the number of fusable sums and differences.
+/// Returns the number of sums and differences that may be fused with a product.
 pub(crate) fn count(function: &Function<'_>) -> usize {
     let found = fusable(function);
     found.into_iter().filter(|&number| function.inst(number).is_some_and(is_sum)).count()
@@ -52,7 +53,8 @@ fn is_free(inst: &Inst) -> bool {
     ![Token::Rn, Token::Rz, Token::Rm, Token::Rp].into_iter().any(|token| inst.has(token))
 }
 
-/// Returns the product that defines a value, through moves.
+/// Returns the product of which a value is the result or a copy. Returns the number of the
+/// instruction and the instruction.
 fn product<'e>(function: &Function<'e>, val: Val, depth: u32) -> Option<(usize, &'e Inst)> {
     let depth = depth.checked_sub(1)?;
     let &Def::Inst(number, None) = function.def(val) else { return None };

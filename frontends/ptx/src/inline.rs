@@ -1,6 +1,7 @@
 //! Inlining of all calls, and promotion of call arguments and frame variables to registers.
 //!
-//! The result is a kernel without calls. A kernel with a recursive or indirect call stays as it is.
+//! The result is a kernel without calls. A kernel with a recursive or indirect call is returned
+//! unchanged.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -17,16 +18,17 @@ use smallvec::SmallVec;
 
 use crate::constant_address;
 
-/// Maximum number of instructions of a kernel after inlining.
+/// Maximum number of instructions of a kernel during inlining.
 const MOST_INSTS: usize = 1 << 16;
 
-/// Maximum number of times that a resolved address may itself be passed through memory.
+/// Number of repetitions of the two passes that resolve constant addresses and promote variables to
+/// registers.
 const MOST_ROUNDS: usize = 4;
 
 /// Maximum depth of nested calls.
 const MOST_DEPTH: usize = 64;
 
-/// Kernel with the source positions of its instructions.
+/// Kernel after inlining, with the source location of each instruction.
 pub(crate) struct Inlined<'e> {
     pub entry: Cow<'e, Entry>,
     pub locs: Cow<'e, [Loc]>,
@@ -50,8 +52,8 @@ pub(crate) fn inline<'e>(entry: &'e Entry, given: &'e [Loc], function_locs: &[Ve
         return Inlined { entry: Cow::Borrowed(entry), locs: Cow::Borrowed(given) };
     }
     let Inliner { mut body, mut locs, .. } = inliner;
-    // An address that is passed through memory becomes constant once that memory is a register, so
-    // that the passes are repeated.
+    // If an address is stored in memory, it becomes constant only after that memory has been
+    // promoted to a register. So the passes are repeated.
     for _ in 0..MOST_ROUNDS {
         constant_address::resolve(&mut body, &mut locs);
         into_registers(&mut body, &mut locs);
@@ -71,13 +73,15 @@ struct Inliner<'e> {
     active: Vec<u32>,
 }
 
-/// Offsets of a body's registers, labels and tables in the new body.
+/// Numbers of the first register, the first label and the first table of an inlined body in the new
+/// body, and of its frame variables.
 struct Instance {
     registers: u32,
     labels: u32,
     tables: u32,
     frame: Vec<u32>,
-    /// Label after the inlined function; `None` for the kernel's own body.
+    /// Label at the end of the inlined function, to which its returns branch. `None` for the body
+    /// of the kernel.
     end: Option<Label>,
 }
 
@@ -89,7 +93,7 @@ impl Inliner<'_> {
         self.insts(&entry.body, locs, &instance)
     }
 
-    /// Declares the registers, labels and tables of a body.
+    /// Adds the registers, labels and tables of a body to the new body.
     fn instance(&mut self, body: &Body, frame: Vec<u32>, end: Option<Label>) -> Option<Instance> {
         let registers = self.body.registers.count();
         for family in body.registers.families() {
@@ -110,8 +114,8 @@ impl Inliner<'_> {
         Some(Instance { registers, labels, tables, frame, end })
     }
 
-    /// Declares the frame variables of a body and returns their new numbers. Variables in `given`
-    /// share the caller's variable.
+    /// Adds the frame variables of a body to the new body and returns their new numbers. Each pair
+    /// in `given` maps a variable of the body to a variable of the caller, which takes its place.
     fn declare_frame(&mut self, body: &Body, given: &[(u32, u32)]) -> Vec<u32> {
         let number = |(number, variable): (u32, &FrameVariable)| {
             if let Some((_, outer)) = given.iter().find(|(inner, _)| *inner == number) {
@@ -170,7 +174,8 @@ impl Inliner<'_> {
         Some(())
     }
 
-    /// Inlines a call whose operands are already those of the new body.
+    /// Inlines a call whose operands are already renumbered for the new body. Returns `None` if the
+    /// call cannot be inlined.
     fn call(&mut self, inst: &Inst, function: u32, loc: Loc) -> Option<()> {
         if self.active.contains(&function) || self.active.len() == MOST_DEPTH {
             return None;
@@ -188,7 +193,7 @@ impl Inliner<'_> {
         };
         let (arguments, results): (Vec<Operand>, Vec<Operand>) =
             (of(OperandKind::Arguments).collect(), of(OperandKind::Results).collect());
-        // An argument that is in memory for caller and callee shares one variable.
+        // If an argument is in memory for both the caller and the callee, they share one variable.
         let in_memory = |(passed, operand): (&FormalLocation, &Operand)| match (passed, operand) {
             (FormalLocation::Frame(inner), Operand::Frame { var, .. }) => Some((*inner, var.number)),
             _ => None,
@@ -212,7 +217,8 @@ impl Inliner<'_> {
         Some(())
     }
 
-    /// Clears the carry flag, which is not preserved over calls.
+    /// Emits an instruction that clears the carry flag, if any instruction reads the flag. A call
+    /// does not preserve the carry flag.
     fn clear_carry(&mut self, guard: Option<Guard>, loc: Loc) -> Option<()> {
         if self.carries {
             let sum = self.body.registers.declare("%sum", Type::B32, None)?;
@@ -223,7 +229,7 @@ impl Inliner<'_> {
         Some(())
     }
 
-    /// Zero-initialises the registers and variables of a call.
+    /// Emits instructions that set the registers and variables of a called function to zero.
     fn begin(&mut self, code: &FunctionCode, instance: &Instance, given: &[(u32, u32)], loc: Loc) {
         let written = written_first(code);
         for family in code.body.registers.families() {
@@ -251,7 +257,7 @@ impl Inliner<'_> {
         }
     }
 
-    /// Copies an argument to the callee's parameter.
+    /// Emits the copy of an argument to the callee's parameter.
     fn pass(&mut self, to: FormalLocation, from: Operand, instance: &Instance, loc: Loc) {
         match to {
             FormalLocation::Register(reg) => {
@@ -274,7 +280,7 @@ impl Inliner<'_> {
         }
     }
 
-    /// Copies a result to the caller's operand.
+    /// Emits the copy of a result to the caller's operand.
     fn give(&mut self, from: FormalLocation, to: Operand, instance: &Instance, guard: Option<Guard>, loc: Loc) {
         let from = match from {
             FormalLocation::Register(reg) => Operand::Register(Reg(reg.0 + instance.registers)),
@@ -301,8 +307,8 @@ impl Inliner<'_> {
     }
 }
 
-/// Returns the registers of a function that are surely written before they are read: parameters,
-/// and registers written before the first branch.
+/// Returns the registers of a function that are always written before they are read: the
+/// parameters, and registers that are written before the first branch.
 fn written_first(code: &FunctionCode) -> HashSet<Reg> {
     let mut written: HashSet<Reg> = HashSet::new();
     written.extend(code.params.iter().filter_map(|passed| match passed {
@@ -312,7 +318,8 @@ fn written_first(code: &FunctionCode) -> HashSet<Reg> {
     let mut read: HashSet<Reg> = HashSet::new();
     for inst in before_branches(&code.body) {
         let is_certain = inst.guard.is_none();
-        // An instruction reads its operands before it writes its results.
+        // The reads come first, because an instruction reads its operands before it writes its
+        // results.
         read.extend(
             inst.registers()
                 .filter(|(role, reg)| *role != OperandRole::Def && !written.contains(reg))
@@ -325,7 +332,8 @@ fn written_first(code: &FunctionCode) -> HashSet<Reg> {
     written
 }
 
-/// Returns the offsets and sizes within a variable that are surely stored to before they are read.
+/// Returns the offset and the size in bytes of those parts of a variable that are always stored to
+/// before they are read.
 fn stored_first(body: &Body, of: FrameVar) -> HashSet<(u32, u32)> {
     let mut stored = HashSet::new();
     for inst in before_branches(body) {
@@ -354,7 +362,8 @@ fn before_branches(body: &Body) -> impl Iterator<Item = &Inst> {
     body.insts.iter().take(end).take_while(move |inst| !is_branch(inst))
 }
 
-/// Renumbers an instruction for the new body.
+/// Returns a copy of an instruction with the register, label, table and variable numbers of the new
+/// body.
 fn moved(inst: &Inst, instance: &Instance) -> Inst {
     let mut inst = inst.clone();
     inst.rename(|_, reg| if reg == Reg::CARRY { reg } else { Reg(reg.0 + instance.registers) });
@@ -386,7 +395,7 @@ fn mov(to: Reg, from: Operand, ty: Type, guard: Option<Guard>) -> Inst {
     Inst { opcode: Opcode::MOV, modifiers: [Token::Type(ty)].into_iter().collect(), guard, operands }
 }
 
-/// Returns a store to a frame variable, or a load from it.
+/// Returns a store to a frame variable if `stores` is set, else a load from the variable.
 fn access(stores: bool, var: FrameVar, offset: u32, size: u32, value: Operand, guard: Option<Guard>) -> Inst {
     let ty = bits(8 * size);
     let value = match value {
@@ -414,7 +423,7 @@ fn bits(width: u32) -> Type {
 }
 
 /// Returns the frame variables that are accessed only at constant offsets, without partial
-/// overlaps, with the offset and size in bytes of each cell.
+/// overlaps. The offset and the size in bytes of each accessed part are returned with the variable.
 fn cells(body: &Body) -> Vec<(FrameVar, Vec<(u32, u32)>)> {
     let mut found: Vec<Option<BTreeMap<u32, u32>>> = body.frame.iter().map(|_| Some(BTreeMap::new())).collect();
     for inst in &body.insts {
@@ -423,7 +432,7 @@ fn cells(body: &Body) -> Vec<(FrameVar, Vec<(u32, u32)>)> {
                 Operand::Memory(Address { base: Base::Frame(var), offset }) => {
                     let Some(of) = found.get_mut(var.number as usize) else { continue };
                     let size = inst.element().bits() / 8;
-                    // A misaligned access must trap, so that its variable stays in memory.
+                    // A misaligned access must trap, so its variable stays in memory.
                     if !offset.cast_unsigned().is_multiple_of(size * inst.elements() as u32) {
                         *of = None;
                     }
@@ -434,7 +443,7 @@ fn cells(body: &Body) -> Vec<(FrameVar, Vec<(u32, u32)>)> {
                         }
                     }
                 }
-                // The address of the variable escapes.
+                // The address of the variable escapes, so the variable stays in memory.
                 Operand::Frame { var, .. } if !matches!(inst.operands.first(), Some(Operand::Call { .. })) => {
                     if let Some(of) = found.get_mut(var.number as usize) {
                         *of = None;
@@ -457,7 +466,7 @@ fn cells(body: &Body) -> Vec<(FrameVar, Vec<(u32, u32)>)> {
     all.collect()
 }
 
-/// Promotes frame variables to registers if all accesses permit it.
+/// Replaces frame variables by registers if every access to the variable permits this.
 fn into_registers(body: &mut Body, locs: &mut Vec<Loc>) {
     let mut of_cell: BTreeMap<(u32, u32), Reg> = BTreeMap::new();
     for (var, cells) in cells(body) {
@@ -467,7 +476,7 @@ fn into_registers(body: &mut Body, locs: &mut Vec<Loc>) {
             }
         }
     }
-    // A single access that must stay in memory keeps the whole variable in memory.
+    // If a single access must stay in memory, the whole variable stays in memory.
     let stays = |inst: &Inst| {
         let accessed = inst.operands.iter().find_map(|operand| match operand {
             Operand::Memory(Address { base: Base::Frame(var), .. }) => Some(var.number),
@@ -495,7 +504,8 @@ fn into_registers(body: &mut Body, locs: &mut Vec<Loc>) {
     (body.insts, *locs) = (insts, places);
 }
 
-/// Returns the moves that replace an access to a promoted variable.
+/// Returns the moves that replace an access to a variable that was promoted to registers. Returns
+/// `None` if the access must stay in memory.
 fn moves(inst: &Inst, of_cell: &BTreeMap<(u32, u32), Reg>, body: &Body) -> Option<Vec<Inst>> {
     let address = inst.operands.iter().find_map(|operand| match operand {
         Operand::Memory(Address { base: Base::Frame(var), offset }) => Some((var.number, offset.cast_unsigned())),
@@ -526,7 +536,7 @@ fn moves(inst: &Inst, of_cell: &BTreeMap<(u32, u32), Reg>, body: &Body) -> Optio
             };
             return Some(Some(mov(to, from, bits(cell_bits), inst.guard)));
         }
-        // Only integers may be truncated or extended.
+        // Only a register that holds an integer may be truncated or extended.
         if register.is_some_and(|ty| ty.kind() == TypeKind::Float) {
             return None;
         }

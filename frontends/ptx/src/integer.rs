@@ -10,7 +10,8 @@ use crate::emit::Import;
 use crate::types::{integer, of_ptx};
 
 impl Import<'_> {
-    /// Imports an instruction that has a corresponding op; returns `false` for others.
+    /// Imports an instruction on integers, predicates or moved values that has a corresponding op.
+    /// Returns `false` for other instructions.
     pub(crate) fn integer(&mut self, inst: &Inst) -> bool {
         use Opcode::*;
         let ty = inst.ty(0);
@@ -149,7 +150,8 @@ impl Import<'_> {
         true
     }
 
-    /// Returns the type of the result, which avoids casts of values that are only moved.
+    /// Returns the type of the instruction's result, or `otherwise` if the result's type has
+    /// another width. The type of the result needs no casts of values that are only moved.
     fn chosen(&self, inst: &Inst, otherwise: Type) -> Type {
         let written = self.function.writes(self.number).next();
         written
@@ -158,7 +160,7 @@ impl Import<'_> {
             .unwrap_or(otherwise)
     }
 
-    /// Emits an op on all source operands.
+    /// Emits an op of type `ty` on all source operands of the instruction.
     pub(crate) fn lanewise(&mut self, inst: &Inst, op: Op, ty: Type) -> Value {
         let args: Vec<Value> = (1..inst.operands.len()).map(|i| self.operand(inst, i, ty)).collect();
         self.code.op(op, ty, &args)
@@ -207,7 +209,7 @@ impl Import<'_> {
         self.code.op(op, ty, &[a, b])
     }
 
-    /// Emits the absolute difference of two integers.
+    /// Emits the absolute difference of two integers of type `ty`.
     fn distance(&mut self, signed: bool, ty: Type, a: Value, b: Value) -> Value {
         if ty.bits() < 64 {
             return self.code.op(if signed { Op::AbsDiffS } else { Op::AbsDiffU }, ty, &[a, b]);
@@ -220,8 +222,8 @@ impl Import<'_> {
         self.code.op(Op::Sub, ty, &[greatest, least])
     }
 
-    /// Emits a sum or difference with a carry in, a carry out, or both, and writes the carry out.
-    /// The carry of a difference is the carry of `a + ~b + 1`: it is set if there is no borrow.
+    /// Emits a sum or difference that reads the carry flag, writes the flag, or does both. The flag
+    /// after a difference is the carry of `a + ~b + 1`, which is set if there is no borrow.
     fn carried(&mut self, inst: &Inst, ty: Type) -> Value {
         use Opcode::*;
         let first = match inst.opcode {
@@ -261,8 +263,8 @@ impl Import<'_> {
         value
     }
 
-    /// Emits a shift by a constant. Returns `false` for a variable count: PTX clamps the count at
-    /// the width, but ops take it modulo the width.
+    /// Emits a shift by a constant. Returns `false` for a variable count, which PTX clamps at the
+    /// width of the operand. The ops of the IR take the count modulo the width.
     fn shift(&mut self, inst: &Inst, ty: Type) -> bool {
         let Some(count) = self.known(inst, 2) else { return false };
         let (bits, signed) = (u64::from(ty.bits()), inst.opcode == Opcode::SHR && inst.ty(0).is_signed());
@@ -282,7 +284,8 @@ impl Import<'_> {
         true
     }
 
-    /// Emits a rotation for a funnel shift of a word with itself, with the count modulo the width.
+    /// Emits a rotation for a funnel shift whose two words are equal. Its count is taken modulo the
+    /// width. Returns `false` for other funnel shifts.
     fn rotate(&mut self, inst: &Inst) -> bool {
         let same = matches!((inst.operands.get(1), inst.operands.get(2)), (Some(a), Some(b)) if a == b);
         let wraps = inst.has(Token::Wrap) || self.known(inst, 3).is_some_and(|count| count < 32);
@@ -296,12 +299,14 @@ impl Import<'_> {
         true
     }
 
-    /// Emits a shuffle for a byte permutation with a constant selector without sign replication.
+    /// Emits a shuffle for a byte permutation whose selector is a constant and replicates no sign.
+    /// Returns `false` for other permutations.
     fn permute(&mut self, inst: &Inst) -> bool {
         let Some(selector) = self.known(inst, 3).filter(|selector| selector & 0x8888 == 0) else { return false };
         let lanes = [0, 4, 8, 12].map(|position| (selector >> position & 7) as u8);
         let halves = lanes.as_chunks::<2>().0;
-        // Bytes that move in pairs become a shuffle of halves, which some targets have.
+        // If the bytes move in pairs, the shuffle is one of half-words, for which some targets have
+        // an instruction.
         let value = if halves.iter().all(|half| half[0] % 2 == 0 && half[1] == half[0] + 1) {
             let (a, b) = (self.operand(inst, 1, Type::I16X2), self.operand(inst, 2, Type::I16X2));
             let lanes: Vec<u8> = halves.iter().map(|half| half[0] / 2).collect();
@@ -338,7 +343,7 @@ impl Import<'_> {
         self.code.builder.icmp(cc, ty, a, b)
     }
 
-    /// Combines a predicate with the boolean operand, if there is one.
+    /// Returns predicate `p` combined with the boolean operand of the instruction, if there is one.
     pub(crate) fn combined(&mut self, inst: &Inst, p: Value) -> Value {
         let gate = match () {
             () if inst.has(Token::And) => IrBuilder::both,
@@ -350,8 +355,8 @@ impl Import<'_> {
         gate(&mut self.code, p, c)
     }
 
-    /// Writes a predicate, and its complement if there is a second destination, each combined with
-    /// the boolean operand.
+    /// Writes a predicate to the first destination, and its complement to the second, if there is
+    /// one. Each is combined with the boolean operand.
     pub(crate) fn define_predicates(&mut self, inst: &Inst, p: Value) {
         match inst.operands.first() {
             Some(&Operand::Pair([first, second])) => {
@@ -372,7 +377,8 @@ impl Import<'_> {
         }
     }
 
-    /// Returns all ones or zero, or 1.0 or 0.0 if the destination type is a float.
+    /// Returns the value of `set` for a predicate: all ones or zero, or 1.0 or 0.0 if the
+    /// destination is a float.
     pub(crate) fn truth(&mut self, inst: &Inst, p: Value) -> Value {
         let ty = of_ptx(inst.ty(0)).unwrap_or(Type::I32);
         let one = match inst.ty(0) {
@@ -385,8 +391,8 @@ impl Import<'_> {
         self.code.select(p, one, zero)
     }
 
-    /// Emits an integer conversion: truncation, then extension to the width of the register by the
-    /// type's signedness.
+    /// Emits an integer conversion. The value is truncated to the destination type, and then
+    /// extended to the width of the register according to the type's signedness.
     fn cast_int(&mut self, inst: &Inst) -> Value {
         let (to, from) = (inst.ty(0), inst.ty(1));
         let value = self.operand(inst, 1, integer(from.bits()));

@@ -28,19 +28,19 @@
 //! # Ok::<(), Vec<halfbyte_ir::Diagnostic>>(())
 //! ```
 //!
-//! An instruction becomes the corresponding op if there is one. Otherwise its meaning is emitted as
-//! ops (`domain`), so that the import and the PTX interpreter share one definition of each
-//! instruction. The import consists of these modules:
+//! An instruction becomes the corresponding op if there is one. Otherwise the evaluation of its
+//! semantics emits ops (`domain`), so that the import and the PTX interpreter share one definition
+//! of each instruction. The import consists of these modules:
 //!
 //! * `inline` inlines function calls, and `expand` replaces some instructions by others.
 //! * `ssa` converts registers to values, and `types` infers their types.
-//! * `sources` converts parameters to values and buffers.
+//! * `provenance` converts parameters to values and buffers.
 //! * `address` converts addresses to elements of buffers if their indices are proved to be in
 //!   range.
-//! * `spaces` converts shared and local memory to arrays of bytes.
-//! * `meet` imports barriers, shuffles, votes and atomic operations.
-//! * `stands` reports the instructions that the IR cannot express. Such a kernel can only be
-//!   executed as PTX directly.
+//! * `address_space` converts shared and local memory to arrays of bytes.
+//! * `collective` imports barriers, shuffles, votes and atomic operations.
+//! * `unsupported` reports the instructions that the IR cannot express. A kernel with such an
+//!   instruction can only be executed as PTX directly.
 
 mod address;
 mod address_space;
@@ -77,15 +77,15 @@ use halfbyte_isa::ptx::text::{self, ParsedFile};
 use inline::{Inlined, inline};
 use switch::Switches;
 
-/// Maximum number of work items of a launch of an imported kernel. Indices are proved not to wrap
-/// up to this number.
+/// Maximum number of work items in a launch of an imported kernel. The import proves that indices
+/// do not wrap in launches of up to this size.
 pub const MAX_ITEMS: u32 = 1 << 26;
 
 /// Maximum number of threads per block.
 pub const MAX_BLOCK: u32 = 1024;
 
-/// Shape of the launches of a kernel, as far as it is known. Threads are work items, and blocks are
-/// groups.
+/// Shape of the launches of a kernel, as far as it is known. A thread is a work item, and a block
+/// is a group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Shape {
     /// Number of blocks along x, y and z.
@@ -101,12 +101,12 @@ pub struct Options {
     pub shape: Shape,
     /// Marks every buffer as `may_alias`, for pointers that may overlap.
     pub may_alias: bool,
-    /// Keeps an arithmetic instruction without a corresponding op as a PTX intrinsic, which other
-    /// targets reject. Otherwise the instruction is expanded to ops.
+    /// Imports an arithmetic instruction without a corresponding op as a PTX intrinsic, which only
+    /// PTX targets accept. Otherwise the instruction is expanded to several ops.
     pub keep: bool,
-    /// Fuses the products and sums that PTX permits the assembler to fuse. Otherwise both are
-    /// rounded, as in direct execution of the PTX. If the kernel is compiled back to PTX, the
-    /// choice stays with the assembler.
+    /// Fuses the products and sums that PTX permits the assembler to fuse. Otherwise the product
+    /// and the sum are both rounded, as in direct execution of the PTX. If the kernel is compiled
+    /// back to PTX, the assembler decides whether to fuse them.
     pub contract: bool,
 }
 
@@ -117,13 +117,13 @@ impl From<Shape> for Options {
 }
 
 impl Shape {
-    /// Returns `true` if all work items are known to be along x.
+    /// Returns `true` if all work items are known to lie along the x axis.
     fn is_along_x(self) -> bool {
         [self.grid, self.block].iter().all(|counts| matches!(counts, Some([_, 1, 1])))
     }
 }
 
-/// Returns `true` if the file name has the extension of PTX.
+/// Returns `true` if the file name has the extension `.ptx`.
 pub fn is_ptx(file: &str) -> bool {
     std::path::Path::new(file).extension().is_some_and(|extension| extension == "ptx")
 }
@@ -154,49 +154,50 @@ pub fn import(text: &str, options: impl Into<Options>) -> Result<Vec<Kernel>, Ve
 }
 
 /// Returns the number of sums and differences of a kernel that the assembler may fuse with a
-/// product. A GPU may round these differently. [`Options::contract`] selects the fused results.
+/// product. A GPU may round the results of these instructions differently. [`Options::contract`]
+/// selects the fused results.
 pub fn free_sums(entry: &Entry) -> usize {
     fuse::count(&ssa::Function::new(entry))
 }
 
-/// Returns the number of warp-level exchanges of a kernel without a member mask, whose set of lanes
-/// depends on the machine.
+/// Returns the number of shuffles, votes and other warp-level exchanges of a kernel that have no
+/// member mask. The set of lanes that take part in such an exchange depends on the machine.
 pub fn unmasked_exchanges(entry: &Entry) -> usize {
     entry.reached_bodies().flat_map(|body| &body.insts).filter(|inst| inst.has_no_member_mask()).count()
 }
 
-/// Reports observable reads of uninitialised registers. Also reports reads of a carry flag that is
-/// not set, or that a call or barrier has destroyed. Such a text still runs, and uninitialised
-/// registers hold 0.
+/// Reports reads of uninitialised registers whose value may affect the results. Also reports reads
+/// of a carry flag that is not set, or that a call or barrier has destroyed. The PTX can still be
+/// executed; uninitialised registers then hold 0.
 pub fn uninitialised(text: &str, read: &ParsedFile) -> Vec<Diagnostic> {
     uninitialised::uninitialised(read, &LineMap::new(text))
 }
 
-/// Returns the kernels of a text after inlining and the expansion of asynchronous copies and
-/// indirect branches.
+/// Returns the kernels of a PTX text. Calls are inlined, and asynchronous copies and indirect
+/// branches are expanded.
 fn inlined(read: &ParsedFile) -> impl Iterator<Item = Inlined<'_>> {
     let entries = read.module.entries.iter().zip(&read.locs);
     let inlined = entries.map(|(entry, locs)| inline(entry, locs, &read.function_locs));
     inlined.map(expand::<Copies>).map(expand::<Switches>)
 }
 
-/// Result of an import that continues after errors in a kernel.
+/// Result of [`import_each`], which continues after a kernel with errors.
 #[derive(Clone, Debug, Default)]
 pub struct Imported {
-    /// Imported kernels.
+    /// Kernels that were imported.
     pub kernels: Vec<Kernel>,
     /// Kernels that could not be imported, in source order.
     pub refused: Vec<Refused>,
 }
 
-/// Kernel in PTX that could not be imported.
+/// PTX kernel that could not be imported.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refused {
     /// The name that the kernel would have in the IR.
     pub name: String,
     /// Position of the kernel's name or first instruction.
     pub span: Span,
-    /// The reasons, in source order.
+    /// The errors of the kernel, in source order.
     pub errors: Vec<Diagnostic>,
 }
 
@@ -236,7 +237,7 @@ pub fn import_each(text: &str, options: impl Into<Options>) -> Result<Imported, 
     Ok(imported)
 }
 
-/// Origin of a parameter of an imported kernel: a range of bytes in a PTX parameter.
+/// Origin of a parameter of an imported kernel: a range of bytes in a parameter of the PTX kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ParameterRange {
     /// Number of the PTX parameter.
@@ -249,7 +250,8 @@ pub struct ParameterRange {
     pub is_buffer: bool,
 }
 
-/// Returns the origins of the parameters that a launch passes.
+/// Returns the origins of the parameters for which a launch passes arguments. Module variables are
+/// omitted.
 fn parts(places: &[provenance::Parameter]) -> Vec<ParameterRange> {
     let part = |place: &provenance::Parameter| match place.of {
         provenance::Origin::Param(param) => {
@@ -260,8 +262,8 @@ fn parts(places: &[provenance::Parameter]) -> Vec<ParameterRange> {
     places.iter().filter_map(part).collect()
 }
 
-/// Imports the kernel with the given number, and returns the origin of each parameter that a launch
-/// passes.
+/// Imports the kernel with the given number. Also returns the origin of each parameter for which a
+/// launch passes an argument.
 ///
 /// # Errors
 /// Returns an error for each construct that the IR cannot express.
@@ -280,22 +282,22 @@ pub fn import_one(
     if errors.is_empty() { Ok((kernel, parts(&found))) } else { Err(errors) }
 }
 
-/// Launch arguments of a PTX kernel that is executed directly.
+/// Parameters of a PTX kernel that is executed directly.
 #[derive(Clone, Debug)]
 pub struct Signature {
     /// Name of the kernel in the PTX text.
     pub name: String,
     /// IR kernel with the same parameters and an empty body.
     pub kernel: Kernel,
-    /// Origin of each parameter that a launch passes.
+    /// Origin of each parameter for which a launch passes an argument.
     pub parts: Vec<ParameterRange>,
 }
 
-/// Finds a kernel by its IR name and returns its launch arguments.
+/// Finds a kernel by its IR name and returns its parameters.
 ///
 /// # Errors
-/// Fails if there is no such kernel, if the kernel has errors, or if the kind of a parameter cannot
-/// be determined or passed by a launch.
+/// Fails if there is no such kernel or if the kernel has errors. Also fails if the kind of a
+/// parameter is unknown, or if a launch cannot pass an argument for a parameter.
 pub fn signature(text: &str, read: &ParsedFile, name: &str) -> Result<Signature, Vec<Diagnostic>> {
     let places = LineMap::new(text);
     let wrong = |message: String| vec![Diagnostic::new(Span::default(), message)];
@@ -305,7 +307,8 @@ pub fn signature(text: &str, read: &ParsedFile, name: &str) -> Result<Signature,
     let found = inlined(read).find(|inlined| ir_name(&inlined.entry.name) == ir_name(name));
     let Inlined { entry, locs } = found.ok_or_else(|| wrong(format!("there is no kernel `{name}`")))?;
     let (kernel, found) = emit::direct_parameters(&entry, &locs, &places)?;
-    // Variables are not passed by a launch.
+    // A parameter that originates from a module variable is always accepted, because a launch
+    // passes no argument for it.
     let is_whole = |place: &provenance::Parameter| {
         place.of.param(&entry).is_none_or(|param| param.bytes() == u64::from(place.bytes))
     };
@@ -316,13 +319,14 @@ pub fn signature(text: &str, read: &ParsedFile, name: &str) -> Result<Signature,
     Ok(Signature { name: entry.name.clone(), kernel, parts: parts(&found) })
 }
 
-/// Returns the errors for which a kernel was skipped, if the text has such a kernel.
+/// Returns the errors because of which a kernel was skipped. Returns `None` if no skipped kernel
+/// has this name.
 pub fn refusal(text: &str, read: &ParsedFile, name: &str) -> Option<Vec<Diagnostic>> {
     let refused = read.refused.iter().find(|refused| refused.name == name)?;
     Some(diagnostics(&LineMap::new(text), &refused.errors))
 }
 
-/// Returns the name of the first kernel in the text, even if that kernel was skipped.
+/// Returns the PTX name of the first kernel in the text, even if that kernel was skipped.
 pub fn first_name(read: &ParsedFile) -> Option<&str> {
     let entries = read.module.entries.iter().zip(&read.locs);
     let entries = entries.map(|(entry, locs)| (locs.first().copied().unwrap_or_default(), entry.name.as_str()));
@@ -330,7 +334,8 @@ pub fn first_name(read: &ParsedFile) -> Option<&str> {
     all.min_by_key(|(at, _)| (at.line, at.column)).map(|(_, name)| name)
 }
 
-/// Returns the span of the instruction at a position, or of the rest of its line.
+/// Returns the span of the instruction that begins at `at`. The span ends at the instruction's
+/// semicolon or at the end of the line.
 pub fn span(text: &str, at: Loc) -> Span {
     LineMap::new(text).span(at)
 }
@@ -343,7 +348,8 @@ pub fn read(text: &str) -> Result<ParsedFile, Vec<Diagnostic>> {
     complete(text, text::read(text))
 }
 
-/// Parses a PTX text kernel by kernel. Unsupported kernels are collected in [`Text::refused`].
+/// Parses a PTX text kernel by kernel. Unsupported kernels are collected in
+/// [`ParsedFile::refused`].
 ///
 /// # Errors
 /// Returns the errors that an assembler would report.
@@ -360,7 +366,8 @@ fn complete(text: &str, read: Result<ParsedFile, Vec<text::Error>>) -> Result<Pa
     read.and_then(missing).map_err(|errors| diagnostics(&LineMap::new(text), &errors))
 }
 
-/// Converts the parser's errors to diagnostics, with suggestions.
+/// Converts the parser's errors to diagnostics. The diagnostic of an unknown mnemonic suggests a
+/// similar one.
 fn diagnostics(places: &LineMap<'_>, errors: &[text::Error]) -> Vec<Diagnostic> {
     let diagnostic = |error: &text::Error| {
         let wrong = Diagnostic::new(places.span(error.at), error.kind.to_string());
@@ -376,14 +383,16 @@ fn diagnostics(places: &LineMap<'_>, errors: &[text::Error]) -> Vec<Diagnostic> 
     errors.iter().map(diagnostic).collect()
 }
 
-/// Returns the verifier's errors in an imported kernel, which are bugs of the import.
+/// Returns the errors that the verifier finds in an imported kernel. Such an error is a bug of the
+/// import.
 fn defects(kernel: &Kernel) -> Vec<Diagnostic> {
     let found = halfbyte_ir::verify(kernel).err().unwrap_or_default();
     let message = |error: &Diagnostic| Diagnostic::new(error.span, format!("internal error of the import: {error}"));
     found.iter().map(message).collect()
 }
 
-/// Returns the IR name of a PTX kernel.
+/// Returns the IR name of a PTX kernel, in which `_` replaces every character that is not a letter
+/// or digit.
 pub fn ir_name(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }
@@ -391,7 +400,7 @@ pub fn ir_name(name: &str) -> String {
 /// Map from lines and columns of a text to byte positions.
 struct LineMap<'t> {
     text: &'t str,
-    /// Offset of the start of each line.
+    /// Byte offset of the start of each line.
     lines: Vec<usize>,
 }
 
@@ -401,7 +410,7 @@ impl<'t> LineMap<'t> {
         LineMap { text, lines: std::iter::once(0).chain(breaks).collect() }
     }
 
-    /// Returns the span from a position to the end of its instruction or line.
+    /// Returns the span from `at` to the end of the instruction or of the line.
     fn span(&self, at: Loc) -> Span {
         let line = self.lines.get((at.line as usize).saturating_sub(1)).copied().unwrap_or(self.text.len());
         let start = (line + (at.column as usize).saturating_sub(1)).min(self.text.len());

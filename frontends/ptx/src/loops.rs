@@ -1,4 +1,4 @@
-//! Compare-and-swap loops for atomic operations without a corresponding op.
+//! Emission of compare-and-swap loops for atomic operations that have no corresponding op.
 
 use halfbyte_abi::cooperative::Strength;
 use halfbyte_ir::{AtomicAttr, Attr, Block, IntCC, MemOrder, Op, Type, Value};
@@ -10,7 +10,7 @@ use crate::emit::Import;
 use crate::types::integer;
 
 impl Import<'_> {
-    /// Emits a separate loop for each element of 16 or 32 bits.
+    /// Emits a separate compare-and-swap loop for each element of 16 or 32 bits.
     pub(crate) fn atomic_loops(&mut self, inst: &Inst) {
         let (into, operands) = elements(inst);
         let ty = integer(inst.element().bits());
@@ -45,12 +45,12 @@ impl Import<'_> {
         }
     }
 
-    /// Zero-extends an integer of at most 32 bits to a word.
+    /// Zero-extends an integer of at most 32 bits to an `i32`.
     fn word_of(&mut self, value: Value) -> Value {
         if self.code.ty(value) == Type::I32 { value } else { self.code.op(Op::Zext, Type::I32, &[value]) }
     }
 
-    /// Creates a block of the current instruction, with a unique name.
+    /// Creates a block for the current instruction. The block's name is unique in the kernel.
     fn block_of(&mut self, name: &str, number: u32) -> Block {
         let mut name = format!("{name}{}_{number}", self.number);
         let is_taken = |import: &Self, name: &str| {

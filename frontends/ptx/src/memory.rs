@@ -18,15 +18,15 @@ use crate::types::{integer, of_ptx};
 /// Summary of the accesses to a buffer.
 #[derive(Clone, Default)]
 struct Accesses {
-    /// Types of the accessed values.
+    /// Types of the values that are loaded from or stored to the buffer.
     types: Vec<Type>,
-    /// Greatest required alignment, in bytes.
+    /// Size in bytes of the largest access, to which the buffer must be aligned.
     align: u32,
     stored: bool,
 }
 
 impl Import<'_> {
-    /// Declares the kernel's parameters.
+    /// Declares the parameters of the IR kernel.
     pub(crate) fn declare(&mut self) {
         let parameters = self.parameters;
         let accesses = self.accesses();
@@ -68,7 +68,8 @@ impl Import<'_> {
         if !bytes.len().is_multiple_of(elem.bytes().max(1) as usize) {
             elem = integer(8 << bytes.len().trailing_zeros().min(3));
         }
-        // The kernel owns this buffer, so that a larger alignment can be requested.
+        // The kernel itself contains this buffer, so a larger alignment than in the PTX text is
+        // possible.
         self.code.builder.data(&place.name, elem, elem.bytes().max(of.align).max(align), bytes)
     }
 
@@ -100,8 +101,8 @@ impl Import<'_> {
             let stored = writes(inst);
             let bytes = element.bits() / 8 * count(inst);
             if inst.is_warp_level() {
-                // Warp-level instructions hold several elements in a register, and sub-byte
-                // elements count as bytes.
+                // A register of a warp-level instruction holds several elements. Elements of less
+                // than 8 bits are accessed as bytes.
                 types = vec![if element.bits() < 8 { Type::I8 } else { of_memory(element) }];
             }
             if self.is_narrow(inst) {
@@ -119,8 +120,8 @@ impl Import<'_> {
                 }
             }
         }
-        // An access of unknown origin may reach any buffer. Its types apply to buffers without
-        // known accesses.
+        // An access of unknown origin may go to any buffer. The types of such accesses apply to
+        // buffers without known accesses.
         let buffers = accesses.iter_mut().zip(&self.parameters.places).filter(|(_, place)| place.is_buffer);
         for (of, _) in buffers.filter(|(_, place)| matches!(place.of, Origin::Param(_))) {
             of.stored |= untraced.stored;
@@ -131,7 +132,7 @@ impl Import<'_> {
         accesses
     }
 
-    /// Returns the types of the parameters that are not buffers.
+    /// Returns the type of each parameter. The entries of buffers are not used.
     fn scalars(&self) -> Vec<Type> {
         let mut types: Vec<Option<Type>> = vec![None; self.parameters.places.len()];
         for number in reached(self.function) {
@@ -153,7 +154,7 @@ impl Import<'_> {
         types.iter().zip(&self.parameters.places).map(|(ty, place)| ty.unwrap_or(integer(8 * place.bytes))).collect()
     }
 
-    /// Returns the type in memory of a value that is accessed as `element`.
+    /// Returns the IR type in memory of a value whose access has the PTX type `element`.
     fn in_memory(&self, val: Val, element: PtxType) -> Type {
         match self.types.get(val) {
             ty if ty.bits() == element.bits() && ty != Type::PTR => ty,
@@ -161,7 +162,7 @@ impl Import<'_> {
         }
     }
 
-    /// Imports a memory access; returns `false` for other instructions.
+    /// Imports a memory access. Returns `false` for other instructions.
     pub(crate) fn memory(&mut self, inst: &Inst) -> bool {
         if inst.row().class != InstClass::Memory {
             return false;
@@ -246,7 +247,7 @@ impl Import<'_> {
         };
         let mut values = Vec::with_capacity(plain.len());
         for value in plain {
-            // The value keeps its type if the width matches.
+            // The value is stored with its own type if that type has the width of the element.
             let ty = self.code.ty(value);
             let ty = if ty.bits() == element.bits() && ty != Type::PTR { ty } else { of_memory(element) };
             values.push(self.convert(value, ty));
@@ -272,8 +273,8 @@ impl Import<'_> {
         }
     }
 
-    /// Concatenates adjacent elements. Halves are paired first, because targets have instructions
-    /// that convert pairs.
+    /// Concatenates the elements of a vector access to one value. Halves are first concatenated to
+    /// pairs, because targets have instructions that convert two floats to packed halves.
     fn whole_of(&mut self, values: &[Value], ty: Type) -> Value {
         let pair = values.first().and_then(|&first| match self.code.ty(first) {
             Type::F16 => Some(Type::F16X2),
@@ -303,17 +304,20 @@ impl Import<'_> {
         }
     }
 
-    /// Returns the type as which a vector access is performed at once, if the alignment of the
-    /// whole is not proved or the elements are narrow. Returns an error after reporting an
-    /// unsupported access.
+    /// Returns the type of a vector access that is performed as a single access, or `None` if each
+    /// element is accessed separately. A single access is needed if the alignment to the total size
+    /// is not proved, and better if the elements are narrow.
+    ///
+    /// # Errors
+    /// The access is not supported. The error has been reported.
     fn whole(&mut self, address: &Address, bytes: u32) -> Result<Option<Type>, ()> {
         let inst = self.function.inst(self.number).filter(|inst| count(inst) > 1);
         let is_whole = inst.is_some_and(|inst| address.known_align < bytes || self.is_narrow(inst));
         if !is_whole {
             return Ok(None);
         }
-        // An ordered vector access is a separate access per element, which does not check the
-        // alignment of the whole.
+        // A strong vector access is a separate access per element. Separate accesses would not
+        // check the alignment to the total size.
         if inst.is_some_and(|inst| strength(inst).is_some()) {
             self.refuse(
                 "an ordered access of several elements that is not shown to be aligned has no counterpart in the IR",
@@ -321,7 +325,7 @@ impl Import<'_> {
             );
             return Err(());
         }
-        // The widest value of the IR that a buffer may hold has 16 bytes.
+        // A value in a buffer of the IR has at most 16 bytes.
         if bytes > 16 {
             self.refuse(
                 format!("an access of {bytes} bytes that is not shown to be aligned has no counterpart in the IR"),
@@ -332,8 +336,9 @@ impl Import<'_> {
         Ok(Some(wide(bytes)))
     }
 
-    /// Returns `true` for a vector access to elements below 32 bits that is better performed at
-    /// once. Splitting is free in PTX, but other targets need an instruction per element.
+    /// Returns `true` for a vector access to elements of less than 32 bits that becomes a single
+    /// access. Splitting the loaded value costs nothing in PTX, but other targets need an
+    /// instruction per element.
     fn is_narrow(&self, inst: &Inst) -> bool {
         self.keep && count(inst) > 1 && inst.ty(0).bits() < 32 && strength(inst).is_none()
     }
@@ -359,7 +364,7 @@ impl Import<'_> {
         mem
     }
 
-    /// Returns the address of the first element.
+    /// Returns the address of the first element that an instruction accesses.
     pub(crate) fn place_of(&mut self, inst: &Inst) -> Option<Address> {
         if let Some(space) = self.parameters.private_space(self.function, self.number, inst) {
             return self.own_place(inst, space);
@@ -377,7 +382,7 @@ impl Import<'_> {
         Some(self.address(val, operand.offset, bytes))
     }
 
-    /// Defines a register with a loaded value, extended to the register's width.
+    /// Sets a register to a loaded value, which is extended to the register's width.
     fn extend(&mut self, reg: Reg, value: Value, element: PtxType) {
         let bits = self.function.entry.body.registers.held(reg).map_or(32, PtxType::bits);
         let value = if bits > element.bits() {
@@ -391,7 +396,7 @@ impl Import<'_> {
     }
 }
 
-/// Returns the type of `bytes` bytes that are accessed at once.
+/// Returns the type of a single access of `bytes` bytes.
 fn wide(bytes: u32) -> Type {
     match bytes {
         16 => Type::I8X16,
@@ -404,7 +409,7 @@ fn count(inst: &Inst) -> u32 {
     inst.elements() as u32
 }
 
-/// Returns the IR type of an element of a PTX type.
+/// Returns the IR type of an element in memory, given its PTX type.
 fn of_memory(element: PtxType) -> Type {
     of_ptx(element).unwrap_or(integer(element.bits()))
 }

@@ -1,9 +1,9 @@
-//! Classification of a kernel's parameters as values or buffer addresses.
+//! Classification of a kernel's parameters as values or as addresses of buffers.
 //!
 //! A parameter in PTX is a sequence of bytes. A parameter that is loaded as a whole becomes one
 //! parameter of the IR, and a structure becomes one parameter per loaded field. A parameter of 64
-//! bits is a buffer if an address derives from it by additions only. A module variable that the
-//! kernel names becomes a buffer with constant contents.
+//! bits is a buffer if the address of an access derives from it by additions only. A module
+//! variable that the kernel names becomes a buffer with constant contents.
 
 use std::collections::BTreeSet;
 
@@ -30,27 +30,27 @@ pub(crate) type Provenance = SmallVec<[ParameterId; 2]>;
 pub(crate) struct Parameter {
     /// Origin in the PTX.
     pub of: Origin,
-    /// Byte offset in the PTX parameter.
+    /// Offset in the PTX parameter, in bytes.
     pub offset: u32,
     /// Size in bytes.
     pub bytes: u32,
     /// Name in the IR.
     pub name: String,
-    /// Set for the address of a buffer.
+    /// Set if the parameter is the address of a buffer.
     pub is_buffer: bool,
 }
 
-/// Origin of a parameter of the IR in the PTX.
+/// The part of the PTX text from which a parameter of the IR originates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Origin {
-    /// Kernel parameter, by number, or a part of it.
+    /// Number of a kernel parameter, which contains the parameter of the IR.
     Param(u32),
     /// Module variable.
     Variable(Var),
 }
 
 impl Origin {
-    /// Returns the kernel parameter, unless the origin is a variable.
+    /// Returns the PTX parameter, or `None` if the origin is a module variable.
     pub(crate) fn param(self, entry: &Entry) -> Option<&Param> {
         match self {
             Origin::Param(number) => entry.params.get(number as usize),
@@ -59,37 +59,38 @@ impl Origin {
     }
 }
 
-/// Bit set of the address spaces that a value may point to: an address in constant memory, or a
-/// generic or global address.
+/// Bit set of the kinds of addresses that a value may be. [`IN_CONST`] is an address in constant
+/// memory, and [`PLAIN`] a generic or global address.
 type SpaceSet = u8;
 const IN_CONST: SpaceSet = 1;
 const PLAIN: SpaceSet = 2;
-/// Generic addresses that `cvta` makes from an address in shared or local memory.
+/// Bit for generic addresses that `cvta` computes from an address in shared memory. The next bit is
+/// that of local memory.
 const OF_SHARED: SpaceSet = 4;
 const OF_LOCAL: SpaceSet = 8;
 
 /// Parameters of the IR kernel, and the provenance of each value.
 pub(crate) struct Parameters {
     pub places: Vec<Parameter>,
-    /// Parameters from which each value may derive, by value.
+    /// The parameters from which each value may derive, indexed by the number of the value.
     of: Vec<Provenance>,
-    /// Address spaces that each value may point to, by value.
+    /// The kinds of addresses that each value may be, indexed by the number of the value.
     spaces: Vec<SpaceSet>,
 }
 
-/// Reason for which a parameter or address cannot be converted.
+/// Reason why a parameter or an address cannot be converted to the IR.
 pub(crate) enum ParameterError {
-    /// A load that partially overlaps another load of the parameter.
+    /// A load that partially overlaps another load from the same parameter.
     Overlap { inst: usize, param: u32 },
     /// A load beyond the bounds of its parameter.
     Outside { inst: usize },
     /// An address that derives from no parameter.
     Untraced { inst: usize },
-    /// A sum as an address, of which no operand, or more than one, is known to be an address.
+    /// An access whose address is a sum. It is unknown which operand of the sum is the address.
     Ambiguous { inst: usize, names: Vec<String> },
     /// A store to a module variable.
     Written { inst: usize, name: String },
-    /// A constant-memory address where another space is required, or vice versa.
+    /// An address in constant memory where an address in another space is required, or the reverse.
     Space { inst: usize, message: &'static str, expected: &'static str },
 }
 
@@ -104,7 +105,7 @@ impl Parameters {
         parameters
     }
 
-    /// Returns the parameter of the IR that contains an offset of a PTX parameter.
+    /// Returns the parameter of the IR that contains the byte at `offset` of a PTX parameter.
     pub(crate) fn place(&self, param: u32, offset: u32) -> Option<(ParameterId, &Parameter)> {
         let holds = |place: &Parameter| {
             place.of == Origin::Param(param) && (place.offset..place.offset + place.bytes).contains(&offset)
@@ -118,7 +119,7 @@ impl Parameters {
         self.places.iter().position(|place| place.of == Origin::Variable(var)).map(|found| found as u32)
     }
 
-    /// Returns the buffers that a memory access may reach.
+    /// Returns the buffers to which a memory access may go.
     pub(crate) fn accessed(&self, function: &Function<'_>, number: usize, inst: &Inst) -> Provenance {
         if inst.row().class != InstClass::Memory || self.private_space(function, number, inst).is_some() {
             return Provenance::new();
@@ -130,8 +131,8 @@ impl Parameters {
         val.into_iter().flat_map(|val| self.buffers(val)).collect()
     }
 
-    /// Returns `true` if nothing is known of the address of a memory access, so that it may reach
-    /// any buffer. The IR cannot express such an access.
+    /// Returns `true` if the origin of a memory access's address is unknown, so that the access may
+    /// go to any buffer. The IR cannot express such an access.
     pub(crate) fn is_untraced(&self, function: &Function<'_>, number: usize, inst: &Inst) -> bool {
         let is_elsewhere = || self.private_space(function, number, inst).is_some() || loads_parameter(inst);
         if inst.row().class != InstClass::Memory
@@ -144,7 +145,7 @@ impl Parameters {
         val.is_some_and(|val| self.sources(val).is_empty() && !inst.has(Token::Const))
     }
 
-    /// Returns the space of an access to shared or local memory.
+    /// Returns the space of a memory access if it is `.shared` or `.local`, else `None`.
     pub(crate) fn private_space(&self, function: &Function<'_>, number: usize, inst: &Inst) -> Option<Space> {
         if inst.row().class != InstClass::Memory {
             return None;
@@ -156,8 +157,8 @@ impl Parameters {
         })
     }
 
-    /// Returns the space that a generic address points to, if it is known. The result is `.global`
-    /// only for an address in a buffer.
+    /// Returns the space to which a generic address points, if known. Returns `.global` only for an
+    /// address in a buffer.
     pub(crate) fn space_of(&self, val: Val) -> Option<Space> {
         match (self.spaces(val), self.sources(val)) {
             (OF_SHARED, []) => Some(Space::Shared),
@@ -183,7 +184,7 @@ impl Parameters {
         self.sources(val).iter().copied().filter(is_buffer)
     }
 
-    /// Returns `true` if a value may derive from a buffer.
+    /// Returns `true` if a value may derive from the address of a buffer.
     pub(crate) fn is_address(&self, val: Val) -> bool {
         self.buffers(val).next().is_some()
     }
@@ -243,7 +244,7 @@ impl Parameters {
             Opcode::MOV | Opcode::CVTA | Opcode::SUB => &[1],
             Opcode::ADD | Opcode::SELP | Opcode::SLCT_INT | Opcode::SLCT_F32 => &[1, 2],
             Opcode::MAD | Opcode::MAD_WIDE => &[3],
-            // Rounding an address down preserves its provenance.
+            // An AND with a mask rounds the address down, which preserves its provenance.
             Opcode::AND if matches!(inst.operands.get(2), Some(&Operand::Number(mask)) if mask >> 63 != 0) => &[1],
             _ => &[],
         };
@@ -277,7 +278,7 @@ impl Parameters {
         changed
     }
 
-    /// Adds address spaces to a value. Returns `true` if its set changed.
+    /// Adds kinds of addresses to those of a value. Returns `true` if the set changed.
     fn may_be(&mut self, val: Val, spaces: SpaceSet) -> bool {
         let Some(of) = self.spaces.get_mut(val.0 as usize) else { return false };
         let before = *of;
@@ -285,7 +286,7 @@ impl Parameters {
         *of != before
     }
 
-    /// Returns the address spaces that a value may point to.
+    /// Returns the kinds of addresses that a value may be.
     fn spaces(&self, val: Val) -> SpaceSet {
         self.spaces.get(val.0 as usize).copied().unwrap_or(0)
     }
@@ -320,9 +321,11 @@ impl Parameters {
         }
     }
 
-    /// Determines which parameters are buffers: those declared as pointers, and those from which an
-    /// address derives. A sum is an address if one operand is. Other accesses may have to determine
-    /// which operand that is, so that ambiguous sums are revisited.
+    /// Determines which parameters are buffers: those that are declared as pointers, and those from
+    /// which the address of an access derives.
+    ///
+    /// If an address is a sum, one operand of the sum is an address. If it is not clear which one,
+    /// the sum is tested again after other accesses have determined more buffers.
     fn find_buffers(&mut self, function: &Function<'_>, wrong: &mut Vec<ParameterError>) {
         for place in &mut self.places {
             let param = place.of.param(function.entry);
@@ -385,10 +388,10 @@ impl Parameters {
         }
     }
 
-    /// Checks that module variables are only read, and that constant-memory addresses are used only
-    /// as such.
+    /// Checks that module variables are only read, and that addresses in constant memory are used
+    /// only as such.
     fn check_variables(&mut self, function: &Function<'_>, wrong: &mut Vec<ParameterError>) {
-        // The provenance is recomputed, because the buffers are known now.
+        // The provenance is computed again, because only now all buffers are known.
         self.trace(function);
         for number in reached(function) {
             let Some(inst) = function.inst(number) else { continue };
@@ -417,8 +420,8 @@ impl Parameters {
         places.filter(|place| matches!(place.of, Origin::Variable(_)))
     }
 
-    /// Returns the error and the expected form if an instruction uses an address in the wrong
-    /// space.
+    /// Returns the error message and the expected form if an instruction uses an address of the
+    /// wrong space.
     fn misused(&self, val: Val, inst: &Inst, i: usize, is_base: bool) -> Option<(&'static str, &'static str)> {
         let is_constant = |place: &&Parameter| matches!(place.of, Origin::Variable(Var { space: Space::Const, .. }));
         let (spaces, sources) = (self.spaces(val), self.sources(val));
@@ -453,7 +456,9 @@ impl Parameters {
         ))
     }
 
-    /// Propagates backwards that the result of an instruction must be an address.
+    /// Processes an instruction whose result must be an address: adds the operands that must be
+    /// addresses to `work`, or marks a loaded parameter as a buffer. Adds a sum of two candidates
+    /// to `unclear`.
     fn demand(
         &mut self,
         function: &Function<'_>,
@@ -510,7 +515,7 @@ pub(crate) fn writes(inst: &Inst) -> bool {
     matches!(inst.row().mnemonic, "st" | "atom" | "red" | "stmatrix") || inst.has(Token::Store)
 }
 
-/// Returns `true` if the instruction's result is an address because the given operand is one.
+/// Returns `true` if an address as the given operand makes the instruction's result an address.
 fn moves_address(inst: &Inst, operand: usize) -> bool {
     matches!(
         (inst.opcode, operand),
@@ -520,7 +525,7 @@ fn moves_address(inst: &Inst, operand: usize) -> bool {
     )
 }
 
-/// Returns `true` if a load is aligned and within its parameter.
+/// Returns `true` if a load is aligned to its size and within the bounds of its parameter.
 fn loads_within(inst: &Inst, params: &[Param]) -> bool {
     let Some(Operand::Memory(address)) = inst.operands.get(1) else { return false };
     let loads = loaded(inst);
@@ -547,7 +552,7 @@ pub(crate) fn loaded(inst: &Inst) -> SmallVec<[(Option<Reg>, u32, u32); 4]> {
     }
 }
 
-/// Returns the register with the address of a memory access.
+/// Returns the register that holds the address of a memory access, if any.
 pub(crate) fn address(inst: &Inst) -> Option<Reg> {
     if inst.row().class != InstClass::Memory {
         return None;
@@ -559,7 +564,7 @@ pub(crate) fn address(inst: &Inst) -> Option<Reg> {
     inst.operands.iter().find_map(memory)
 }
 
-/// Returns the numbers of the reachable instructions.
+/// Returns the numbers of the reachable instructions in ascending order.
 pub(crate) fn reached(function: &Function<'_>) -> impl Iterator<Item = usize> {
     let mut nodes: Vec<usize> = function.order.clone();
     nodes.sort_unstable();
@@ -567,7 +572,8 @@ pub(crate) fn reached(function: &Function<'_>) -> impl Iterator<Item = usize> {
 }
 
 fn places(function: &Function<'_>, wrong: &mut Vec<ParameterError>) -> Vec<Parameter> {
-    // Distinct loads of each parameter: offset, size, and the first such instruction.
+    // The different loads of each parameter: the offset, the size in bytes, and the number of the
+    // first instruction that does this load.
     let mut loads: Vec<Vec<(u32, u32, usize)>> = vec![Vec::new(); function.entry.params.len()];
     for number in reached(function) {
         let Some(inst) = function.inst(number).filter(|inst| loads_parameter(inst)) else { continue };
@@ -594,9 +600,10 @@ fn places(function: &Function<'_>, wrong: &mut Vec<ParameterError>) -> Vec<Param
         loads.sort_unstable();
         match loads.as_slice() {
             [] if matches!(whole, 1 | 2 | 4 | 8) => place(0, whole),
-            // A structure without loads needs no parameter.
+            // A structure that is never loaded needs no parameter of the IR.
             [] => {}
-            // A parameter that fits a register is a single value, regardless of its loads.
+            // A parameter that fits in a register becomes a single parameter of the IR, even if
+            // only parts of it are loaded.
             _ if matches!(whole, 1 | 2 | 4 | 8) => place(0, whole),
             loads => {
                 let mut end = 0;

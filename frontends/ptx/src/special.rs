@@ -1,4 +1,5 @@
-//! Import of special registers: thread and block numbers as work item numbers.
+//! Import of special registers. Thread numbers and block numbers become functions of the work
+//! item's number.
 
 use halfbyte_ir::{Attr, Axis, Op, Type, Value};
 use halfbyte_isa::ptx::types::{Special, SpecialGroup, Token};
@@ -6,12 +7,12 @@ use halfbyte_isa::ptx::{Inst, Opcode, Operand, Var};
 
 use crate::emit::Import;
 
-/// Threads per warp.
+/// Number of threads in a warp.
 const WARP: u32 = 32;
 
 impl Import<'_> {
-    /// Imports reads of special registers, computations of the item number or item count, and
-    /// addresses of variables.
+    /// Imports instructions that read special registers, compute the item number or the item count,
+    /// or compute the address of a variable. Returns `false` for other instructions.
     pub(crate) fn special_inst(&mut self, inst: &Inst) -> bool {
         let value = if let Some(axis) = self.makes_item(self.number, inst) {
             self.item(axis)
@@ -28,7 +29,7 @@ impl Import<'_> {
         true
     }
 
-    /// Emits the address of a variable plus a byte offset.
+    /// Emits the sum of a variable's address and a byte offset.
     fn address_of(&mut self, var: Var, offset: i32) -> Value {
         let source = self.parameters.variable(var);
         let Some(&base) = source.and_then(|source| self.params.get(source as usize)) else {
@@ -42,8 +43,8 @@ impl Import<'_> {
         self.code.builder.value(Op::PtrAdd, Type::PTR, Attr::None, &[base, offset])
     }
 
-    /// Returns `true` if the instruction computes the number of all items as the product of block
-    /// count and block size.
+    /// Returns `true` if the instruction computes the number of items along an axis, as the product
+    /// of block count and block size.
     fn makes_count(&self, inst: &Inst) -> bool {
         let special = |i: usize| self.operand_val(inst, i).and_then(|val| self.special_of(val));
         let both = [special(1), special(2)];
@@ -56,7 +57,7 @@ impl Import<'_> {
         self.code.constant(Type::I32, number.into())
     }
 
-    /// Emits the number of the item along an axis.
+    /// Emits the number of the work item along an axis.
     fn item(&mut self, axis: Axis) -> Value {
         match axis {
             Axis::X if self.shape.is_along_x() => self.code.builder.here(Op::ItemId),
@@ -66,8 +67,8 @@ impl Import<'_> {
 
     fn special(&mut self, Special { group, axis }: Special) -> Value {
         let [grid, block] = [self.shape.grid, self.shape.block].map(|counts| counts.map(|counts| axis.of(counts)));
-        // Along x, thread and block numbers are computed by a division of the item number, for
-        // targets without groups.
+        // Along x, the thread number and the block number are computed by dividing the item number
+        // by the block size. This works on targets that have no groups.
         let divisor = match (axis, self.shape.block) {
             (Axis::X, Some([block, 1, 1])) if self.shape.grid.is_none_or(|[_, y, z]| [y, z] == [1; 2]) => Some(block),
             _ => None,
@@ -102,7 +103,8 @@ impl Import<'_> {
         }
     }
 
-    /// Emits the linear number of the thread in its block, x fastest, then y, then z.
+    /// Emits the linear number of the thread in its block. The number grows along x first, then y,
+    /// then z.
     fn thread(&mut self) -> Value {
         let axes = match self.shape.block {
             Some([_, 1, 1]) => 1,
@@ -125,7 +127,7 @@ impl Import<'_> {
         number.unwrap_or_else(|| self.number(0))
     }
 
-    /// Emits the lane number, the warp number, or a related special register.
+    /// Emits the value of a special register that concerns the warp, such as the lane number.
     fn of_warp(&mut self, group: SpecialGroup) -> Value {
         match group {
             SpecialGroup::Lane if self.keep => return self.code.builder.here(Op::LaneId),
@@ -160,7 +162,8 @@ impl Import<'_> {
                 let bit = shifted(self, 1);
                 self.code.op(Op::Sub, Type::I32, &[bit, one])
             }
-            // For the last lane, the shifted-out bit leaves zero, whose complement is all lanes.
+            // For the last lane, the shift drops the set bit and gives zero. The complement of zero
+            // is the mask of all lanes.
             SpecialGroup::LanesUpTo => {
                 let above = shifted(self, u32::MAX - 1);
                 self.code.op(Op::Not, Type::I32, &[above])
@@ -171,16 +174,18 @@ impl Import<'_> {
         }
     }
 
-    /// Emits the item number along x and the block number, as the quotient by the block size.
+    /// Emits the item number along x, and the block number as the quotient of the item number and
+    /// the block size.
     fn block_of_item(&mut self, block: u32) -> (Value, Value) {
         let item = self.item(Axis::X);
         if block.is_power_of_two() {
             let count = self.code.constant(Type::I32, block.trailing_zeros().into());
             return (item, self.code.op(Op::ShrU, Type::I32, &[item, count]));
         }
-        // The division is exact. The factor is 2^(32 + s) / block rounded up, so that the product
-        // is too large by less than item * block. That error is below 2^(32 + s) for items below
-        // 2^26 and blocks of up to 2^10 threads.
+        // A multiplication and a shift compute the exact quotient. The factor is 2^(32 + s) / block
+        // rounded up, where s is the shift. The product is therefore too large, by less than item *
+        // block. This error does not change the quotient, because it is below 2^(32 + s) for items
+        // below 2^26 and blocks of at most 2^10 threads.
         let shift = if block < 16 { 0 } else { 4 };
         let factor = (1u64 << (32 + shift)).div_ceil(block.into());
         let factor = self.code.constant(Type::I32, factor);

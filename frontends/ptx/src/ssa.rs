@@ -1,8 +1,9 @@
 //! SSA form of a PTX kernel. Each write of a register defines a value, and phis merge the values of
 //! a register where paths join.
 //!
-//! Phis are created for the live registers of each join, and redundant phis are removed again. A
-//! register that is read before it is written is zero, as in the interpreter of PTX.
+//! Each block at which paths join has a phi for every register that is live there. Redundant phis
+//! are removed afterwards. A register that is read before it is written is zero, as in the PTX
+//! interpreter.
 
 use std::collections::HashMap;
 
@@ -12,18 +13,19 @@ use halfbyte_isa::row::OperandRole;
 
 use crate::flow::{End, Node, order};
 
-/// Number of a value.
+/// Number of an SSA value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Val(pub u32);
 
-/// Definition of a value.
+/// Definition of an SSA value.
 #[derive(Clone, Debug)]
 pub(crate) enum Def {
-    /// The value is zero, as the register is not written before.
+    /// The register has not been written, so the value is zero.
     Zero,
-    /// Instruction number, and the register's previous value if the instruction is guarded.
+    /// The number of the instruction that writes the value. If the instruction is guarded, also the
+    /// register's previous value.
     Inst(usize, Option<Val>),
-    /// Phi, with an operand for each predecessor in the order of [`Function::preds`].
+    /// A phi. It has one operand for each predecessor, in the order of [`Function::preds`].
     Phi(Vec<Val>),
 }
 
@@ -31,21 +33,22 @@ pub(crate) enum Def {
 pub(crate) struct Function<'e> {
     pub entry: &'e Entry,
     pub nodes: Vec<Node>,
-    /// Reachable blocks, in reverse postorder.
+    /// Numbers of the reachable blocks, in reverse postorder.
     pub order: Vec<usize>,
-    /// Reachable predecessors, by block.
+    /// Numbers of the reachable predecessors of each block.
     pub preds: Vec<Vec<usize>>,
-    /// Phis, by block.
+    /// Phis of each block.
     pub phis: Vec<Vec<Val>>,
-    /// Definition and register, by value.
+    /// Definition and register of each value, indexed by the number of the value.
     pub defs: Vec<(Def, Reg)>,
-    /// Value of the branch predicate, by block.
+    /// Value of the predicate on which a block branches. The key is the number of the block.
     pub conditions: HashMap<usize, Val>,
-    /// Value of each register that is read, by instruction.
+    /// The registers that each instruction reads, with their values.
     reads: Vec<Vec<(Reg, Val)>>,
-    /// Value of each register that is written, by instruction.
+    /// The registers that each instruction writes, with their new values.
     writes: Vec<Vec<(Reg, Val)>>,
-    /// Replacement of each value after the removal of redundant phis.
+    /// Replacement of each value, indexed by its number. A removed phi has another value as its
+    /// replacement, and any other value has itself.
     same: Vec<Val>,
 }
 
@@ -80,7 +83,7 @@ impl<'e> Function<'e> {
         function
     }
 
-    /// Returns the representative of a value.
+    /// Returns the value that replaces a value after the removal of redundant phis.
     pub(crate) fn resolve(&self, val: Val) -> Val {
         let mut val = val;
         while let Some(&next) = self.same.get(val.0 as usize).filter(|&&next| next != val) {
@@ -94,23 +97,24 @@ impl<'e> Function<'e> {
         self.defs.get(self.resolve(val).0 as usize).map_or(&Def::Zero, |(def, _)| def)
     }
 
-    /// Returns the register of a value.
+    /// Returns the register in which a value was.
     pub(crate) fn reg(&self, val: Val) -> Reg {
         self.defs.get(val.0 as usize).map_or(Reg(0), |(_, reg)| *reg)
     }
 
-    /// Returns the value of a register that an instruction reads.
+    /// Returns the value of a register that an instruction reads, or `None` if the instruction does
+    /// not read the register.
     pub(crate) fn read(&self, inst: usize, reg: Reg) -> Option<Val> {
         let reads = self.reads.get(inst)?;
         reads.iter().find(|(read, _)| *read == reg).map(|(_, val)| self.resolve(*val))
     }
 
-    /// Returns the values that an instruction writes.
+    /// Returns the registers that an instruction writes, with their new values.
     pub(crate) fn writes(&self, inst: usize) -> impl Iterator<Item = (Reg, Val)> {
         self.writes.get(inst).into_iter().flatten().copied()
     }
 
-    /// Returns the instruction with a number.
+    /// Returns the instruction with the given number.
     pub(crate) fn inst(&self, inst: usize) -> Option<&'e Inst> {
         self.entry.body.insts.get(inst)
     }
@@ -154,7 +158,8 @@ impl<'e> Function<'e> {
         self.simplify();
     }
 
-    /// Creates the values of a block's instructions.
+    /// Creates the values that a block's instructions define. `state` holds the current value of
+    /// each register.
     fn node(&mut self, node: usize, state: &mut State) {
         let Some(Node { insts, guarded, end, .. }) = self.nodes.get(node).cloned() else { return };
         for number in insts {
@@ -167,7 +172,8 @@ impl<'e> Function<'e> {
             }
             let mut writes: Vec<(Reg, Val)> = Vec::new();
             for (_, reg) in inst.registers().filter(|(role, _)| *role != OperandRole::Use) {
-                // A register that is written twice has one value, defined by the last write.
+                // If an instruction writes a register twice, one value represents the result of the
+                // last write.
                 if writes.iter().any(|(written, _)| *written == reg) {
                     continue;
                 }
@@ -211,7 +217,8 @@ impl<'e> Function<'e> {
                 continue;
             };
             for inst in of.insts.clone().filter_map(|number| self.inst(number)) {
-                // A guarded write also reads the register's previous value.
+                // If the guard is false, the register keeps its value. So a guarded write also
+                // reads the register.
                 let kept = inst.guard.is_some() && !of.guarded;
                 let uses = inst.registers().filter(|(role, _)| *role != OperandRole::Def || kept).map(|(_, reg)| reg);
                 let uses: Vec<Reg> = uses.filter(|reg| !written.contains(reg)).collect();
@@ -247,7 +254,8 @@ impl<'e> Function<'e> {
         live.into_iter().map(sorted).collect()
     }
 
-    /// Sets the operands of the phis.
+    /// Sets the operands of the phis. `ends` holds the values of the registers at the end of each
+    /// block.
     fn fill(&mut self, ends: &[State]) {
         for node in 0..self.nodes.len() {
             for number in 0..self.phis.get(node).map_or(0, Vec::len) {
@@ -258,8 +266,8 @@ impl<'e> Function<'e> {
                     before.iter().map(|&before| ends.get(before)?.get(&reg).copied()).collect();
                 let mut vals: Vec<Val> =
                     found.into_iter().map(|val| val.unwrap_or_else(|| self.value(Def::Zero, reg))).collect();
-                // The first block has the function entry as an additional predecessor, where all
-                // registers are zero.
+                // The first block has the entry of the kernel as an additional predecessor. All
+                // registers are zero there.
                 if node == 0 {
                     vals.insert(0, self.value(Def::Zero, reg));
                 }

@@ -1,6 +1,7 @@
-//! Expansion of indirect branches into a binary tree of comparisons and branches.
+//! Expansion of each indirect branch into a binary tree of comparisons and branches.
 //!
-//! An index beyond the table is undefined in PTX; here it selects the last label.
+//! In PTX, an index beyond the table is undefined behaviour. The expansion branches to the last
+//! label instead.
 
 use halfbyte_isa::ptx::module::{Body, LabelName, Registers, Targets};
 use halfbyte_isa::ptx::types::{Token, Type};
@@ -8,11 +9,12 @@ use halfbyte_isa::ptx::{Guard, Inst, Label, Opcode, Operand, Reg};
 
 use crate::expand::Expansion;
 
-/// Expansion of indirect branches.
+/// State of the expansion of indirect branches.
 pub(crate) struct Switches {
     registers: Registers,
     insts: Vec<Inst>,
-    /// Number of labels of the original body, and the added labels.
+    /// Number of labels in the original body. The next labels are those in `labels`, which the
+    /// expansion adds.
     old_labels: usize,
     labels: Vec<LabelName>,
     is_below: Reg,
@@ -41,7 +43,7 @@ impl Expansion for Switches {
             Some(Targets::Labels(labels)) => labels.as_slice(),
             _ => &[],
         };
-        // If the guard is false, the whole expansion is skipped.
+        // If the guard of the indirect branch is false, a branch skips the whole expansion.
         let around = inst.guard.map(|guard| {
             let around = self.label();
             self.branch(Some(Guard { not: !guard.not, ..guard }), around);
@@ -60,7 +62,7 @@ impl Expansion for Switches {
 }
 
 impl Switches {
-    /// Emits the branch to one of `labels`; `first` is the index of the first label.
+    /// Emits the branches to the labels, whose indices in the table begin with `first`.
     fn among(&mut self, index: &Operand, first: u32, labels: &[Label]) {
         match labels {
             [] => {}
@@ -79,14 +81,14 @@ impl Switches {
         }
     }
 
-    /// Creates a label without a position.
+    /// Creates a label whose position is set later.
     fn label(&mut self) -> Label {
         let number = self.old_labels + self.labels.len();
         self.labels.push(LabelName { name: format!("$switch_{number}"), at: 0 });
         Label(number as u32)
     }
 
-    /// Places a created label at the next instruction.
+    /// Sets the position of a created label to that of the next instruction.
     fn place(&mut self, label: Label) {
         let at = self.insts.len() as u32;
         if let Some(label) = (label.0 as usize).checked_sub(self.old_labels).and_then(|own| self.labels.get_mut(own)) {

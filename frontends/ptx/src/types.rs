@@ -1,8 +1,8 @@
 //! Type inference for values.
 //!
-//! A PTX register has only a width. The instructions that use a value determine its type. If they
-//! disagree, the value is an integer, which is cast at each use. Values related by copies or
-//! selects get the same type.
+//! A PTX register has only a width. The instructions that use a value determine its type in the IR.
+//! If these instructions need different types, the value is an integer, which is cast at each use.
+//! Values that are copies of each other, or operands and result of a select, get the same type.
 
 use halfbyte_ir::Type;
 use halfbyte_isa::ptx::row::{Lanes, OperandKind, OperandRow};
@@ -13,7 +13,7 @@ use halfbyte_isa::row::InstClass;
 use crate::provenance::{Parameters, reached};
 use crate::ssa::{Def, Function, Val};
 
-/// Types, by value.
+/// The IR type of each PTX value, indexed by the number of the value.
 pub(crate) struct Types(Vec<Type>);
 
 impl Types {
@@ -58,7 +58,8 @@ impl Types {
                 }
             }
         }
-        // Votes are merged again, because classes may have been joined after they received votes.
+        // The votes of each class are merged again, because classes may have been joined after they
+        // had received votes.
         let mut joined: Vec<Vote> = vec![Vote::None; function.defs.len()];
         let mut addresses = vec![false; function.defs.len()];
         for number in 0..function.defs.len() as u32 {
@@ -84,7 +85,7 @@ impl Types {
     }
 }
 
-/// Returns the integer type of a width.
+/// Returns the integer type with a width of `bits` bits.
 pub(crate) fn integer(bits: u32) -> Type {
     match bits {
         1 => Type::I1,
@@ -95,12 +96,12 @@ pub(crate) fn integer(bits: u32) -> Type {
     }
 }
 
-/// Type that the uses of a value ask for.
+/// The type that the instructions require for a value.
 #[derive(Clone, Copy, PartialEq)]
 enum Vote {
     None,
     For(Type),
-    /// The uses disagree.
+    /// Several instructions require different types.
     Split,
 }
 
@@ -114,14 +115,14 @@ impl Vote {
     }
 }
 
-/// Union-find structure of values that share a type.
+/// Union-find structure whose classes are values that share a type.
 struct UnionFind(Vec<u32>);
 
 impl UnionFind {
     fn find(&mut self, val: Val) -> Val {
         let mut at = val.0 as usize;
         while let Some(&next) = self.0.get(at).filter(|&&next| next as usize != at) {
-            // Path halving.
+            // Path halving: each visited element is linked to its grandparent.
             let after = self.0.get(next as usize).copied().unwrap_or(next);
             if let Some(of) = self.0.get_mut(at) {
                 *of = after;
@@ -140,7 +141,7 @@ impl UnionFind {
     }
 }
 
-/// Returns the operands that have the type of the result.
+/// Returns the indices of the operands that have the same type as the result.
 fn copied(inst: &Inst) -> &'static [usize] {
     match inst.opcode {
         Opcode::MOV => &[1],
@@ -149,13 +150,14 @@ fn copied(inst: &Inst) -> &'static [usize] {
     }
 }
 
-/// Returns the vote of an instruction for the type of an operand.
+/// Returns the type that an instruction requires for an operand, or `None` if it accepts any type.
 fn vote(inst: &Inst, o: &OperandRow) -> Option<Vote> {
     let accumulates = inst.has(Token::Add);
     let ty = match o.shape {
         OperandKind::Masked(_) if accumulates => PtxType::U32,
         OperandKind::Masked(lanes) | OperandKind::Selected(lanes, _) => return Some(Vote::For(packed(lanes))),
-        // The merge operand of a video instruction does not vote, as it is usually zero.
+        // The operand into which a video instruction merges its result does not count, because it
+        // is usually zero.
         OperandKind::Register(_) if is_video(inst) && !accumulates => return None,
         OperandKind::Register(ty) | OperandKind::Value(ty) | OperandKind::Vector(ty, _) => {
             ty.resolve(&inst.modifiers).0
@@ -174,7 +176,7 @@ fn is_video(inst: &Inst) -> bool {
     inst.row().operands.iter().any(|o| matches!(o.shape, OperandKind::Selected(..)))
 }
 
-/// Returns the integer vector type with the given lanes.
+/// Returns the integer vector type with two 16-bit lanes or four 8-bit lanes.
 pub(crate) fn packed(lanes: Lanes) -> Type {
     match lanes {
         Lanes::Two => Type::I16X2,

@@ -1,9 +1,9 @@
 //! Detection of reads of uninitialised registers and carry flags.
 //!
-//! The analysis propagates undefined bits forward through each body, like the interpreter in a
-//! checked launch, but without values. A register that is written under a guard, or in one branch,
-//! stays undefined under the opposite guard only. A read under the same guard is therefore not
-//! reported.
+//! The analysis propagates undefined bits forward through each body. It uses the rules of the PTX
+//! interpreter in a checked launch, but knows no values. A register that is written under a guard,
+//! or in one branch, stays undefined only under the opposite guard. A read under the same guard is
+//! therefore not reported.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -19,7 +19,8 @@ use halfbyte_isa::row::OperandRole;
 
 use crate::LineMap;
 
-/// Returns the observable reads of undefined values, in source order.
+/// Returns a diagnostic for each read of an undefined value that may affect the results, in source
+/// order.
 pub(crate) fn uninitialised(read: &ParsedFile, places: &LineMap<'_>) -> Vec<Diagnostic> {
     let entries = read.module.entries.iter().zip(&read.locs);
     let entries = entries.map(|(entry, locs)| (&entry.body, &[][..], locs));
@@ -42,9 +43,9 @@ pub(crate) fn uninitialised(read: &ParsedFile, places: &LineMap<'_>) -> Vec<Diag
 struct Read {
     inst: usize,
     reg: Reg,
-    /// Set if no path writes the register before.
+    /// Set if no path to the read writes the register.
     is_certain: bool,
-    /// The call or barrier that destroys the carry flag.
+    /// Number of the call or barrier instruction that destroys the carry flag, if any.
     lost_at: Option<usize>,
 }
 
@@ -75,18 +76,18 @@ impl Read {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct UndefinedBits {
     bits: u64,
-    /// Condition under which the bits are undefined; `None` if they always are.
+    /// Guard under which the bits are undefined; `None` if they are always undefined.
     when: Option<Guard>,
-    /// The read that the bits originate from. Its instruction is `usize::MAX` if the register
-    /// itself was not written.
+    /// The read from which the undefined bits originate. Its instruction number is `usize::MAX` if
+    /// this register itself was never written.
     from: Read,
 }
 
-/// Dataflow state before an instruction.
+/// Facts that the data-flow analysis has derived before an instruction.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct State {
     marks: BTreeMap<Reg, UndefinedBits>,
-    /// Guards that hold on all paths to the instruction.
+    /// Guards that are true on all paths to the instruction.
     holds: Vec<Guard>,
 }
 
@@ -95,7 +96,7 @@ fn opposite(guard: Guard) -> Guard {
 }
 
 impl State {
-    /// Joins the state of another path. Returns `true` if that changes this state.
+    /// Merges the state of another path into this state. Returns `true` if this state changes.
     fn join(&mut self, other: &State) -> bool {
         let before = self.clone();
         let told_apart =
@@ -127,7 +128,7 @@ impl State {
         *self != before
     }
 
-    /// Refines the state with a branch condition that holds.
+    /// Adds the fact that a branch condition is true.
     fn assume(&mut self, guard: Guard) {
         self.marks.retain(|_, mark| mark.when != Some(opposite(guard)));
         if !self.holds.contains(&guard) {
@@ -135,13 +136,13 @@ impl State {
         }
     }
 
-    /// Returns `true` if a fact depends on the predicate.
+    /// Returns `true` if any fact in the state depends on the predicate register.
     fn depends_on(&self, reg: Reg) -> bool {
         let is_of = |guard: &Guard| guard.reg == reg;
         self.holds.iter().any(is_of) || self.marks.values().any(|mark| mark.when.as_ref().is_some_and(is_of))
     }
 
-    /// Invalidates the facts about a predicate that is overwritten.
+    /// Removes the facts that depend on a predicate register, because an instruction overwrites it.
     fn forget(&mut self, reg: Reg) {
         self.holds.retain(|guard| guard.reg != reg);
         for mark in self.marks.values_mut() {
@@ -149,7 +150,7 @@ impl State {
         }
     }
 
-    /// Returns the undefined bits of a register that an instruction reads.
+    /// Returns the undefined bits of a register in a read under `guard`, if there are any.
     fn read(&self, reg: Reg, guard: Option<Guard>) -> Option<UndefinedBits> {
         let mark = self.marks.get(&reg)?;
         let is_excluded = mark.when.is_some_and(|when| guard == Some(opposite(when)));
@@ -157,7 +158,7 @@ impl State {
     }
 }
 
-/// Register reader that provides undefined bits but no values.
+/// Register reader for the evaluation of semantics. It returns undefined bits but no values.
 struct Shadow<'s> {
     state: &'s State,
     guard: Option<Guard>,
@@ -210,7 +211,7 @@ impl Blocks {
         start..self.starts.get(block + 1).copied().unwrap_or(self.insts)
     }
 
-    /// Returns the successors of a block, each with the guard of its edge.
+    /// Returns the successors of a block. Each has the guard under which the block branches to it.
     fn after(&self, body: &Body, block: usize) -> Vec<(usize, Option<Guard>)> {
         let range = self.range(block);
         let last = range.end.checked_sub(1).and_then(|last| body.insts.get(last));
@@ -315,7 +316,7 @@ fn step(body: &Body, inst: &Inst, number: usize, state: &mut State, found: &mut 
         }
     };
     let spread = if is_call(inst) || inst.is_collective() {
-        // Other threads or functions observe the value, so that the read counts.
+        // Other threads or functions may observe the value, so the read is reported.
         inst.registers().filter(|(role, _)| *role != OperandRole::Def).for_each(|(_, reg)| note(reg));
         Default::default()
     } else {
@@ -356,8 +357,8 @@ fn step(body: &Body, inst: &Inst, number: usize, state: &mut State, found: &mut 
         let undefined = spread.iter().find(|(written, ..)| *written == reg);
         let new = undefined.and_then(|&(_, bits, source)| {
             let bits = body.registers.held(reg).unwrap_or(Type::Pred).truncate(bits);
-            // The read of the carry flag is reported itself, so that its undefined bits do not
-            // propagate.
+            // The read of the carry flag is itself reported. So its undefined bits are not
+            // propagated to the result.
             let from = from(source).filter(|_| source != Reg::CARRY)?;
             (bits != 0).then_some(UndefinedBits { bits, when: None, from })
         });
@@ -370,7 +371,8 @@ fn step(body: &Body, inst: &Inst, number: usize, state: &mut State, found: &mut 
     }
 }
 
-/// Returns the registers, and the carry flag, that may be read before they are written.
+/// Returns the registers that may be read before they are written. The carry flag counts as a
+/// register.
 fn exposed(body: &Body, blocks: &Blocks) -> BTreeSet<Reg> {
     let count = blocks.starts.len();
     let mut written: Vec<HashSet<Reg>> = vec![HashSet::new(); count];

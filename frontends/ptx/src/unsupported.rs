@@ -1,5 +1,5 @@
-//! Detection of instructions that the IR cannot express. Kernels with them can only be executed as
-//! PTX directly.
+//! Detection of instructions that the IR cannot express. A kernel with such an instruction can only
+//! be executed as PTX directly.
 
 use halfbyte_ir::Diagnostic;
 use halfbyte_isa::object::Loc;
@@ -17,7 +17,8 @@ pub(crate) fn unsupported(entry: &Entry, locs: &[Loc], places: &LineMap<'_>) -> 
     })
 }
 
-/// Returns `true` if all special registers that are read are thread or block numbers or sizes.
+/// Returns `true` if the instruction reads no special registers other than thread and block numbers
+/// and their counts.
 fn is_of_place(inst: &Inst) -> bool {
     inst.operands.iter().all(|operand| !matches!(operand, Operand::Special(special) if !special.depends_on_position()))
 }
@@ -40,7 +41,8 @@ fn unsupported_description(inst: &Inst) -> Option<&'static str> {
     }
     Some(match inst.opcode {
         Opcode::CALL | Opcode::CALL_INDIRECT => "a call",
-        // Usually expanded before, unless no register was left.
+        // Indirect branches are expanded before this check, unless no register is left for the
+        // expansion.
         Opcode::BRX => "an indirect branch",
         Opcode::ALLOCA | Opcode::ALLOCA_ALIGNED | Opcode::STACKSAVE | Opcode::STACKRESTORE => "memory of the stack",
         Opcode::CVTA | Opcode::CVTA_ADDRESS if inst.has(Token::Param) => "the address of a parameter",

@@ -1,5 +1,5 @@
-//! Import of video instructions whose lanes have the same signedness, as ops, with shuffles for
-//! selected and merged lanes.
+//! Import of video instructions whose lanes have the same signedness. They become ops on packed
+//! values, and shuffles where lanes are selected or merged.
 
 use halfbyte_ir::{Op, Type, Value};
 use halfbyte_isa::ptx::row::{Lanes, OperandKind};
@@ -10,7 +10,7 @@ use crate::emit::Import;
 use crate::types::packed;
 
 impl Import<'_> {
-    /// Imports a video instruction that ops can express; returns `false` for others.
+    /// Imports a video instruction that ops can express. Returns `false` for other instructions.
     pub(crate) fn video(&mut self, inst: &Inst) -> bool {
         let lanes = match inst.row().operands.first().map(|o| o.shape) {
             Some(OperandKind::Masked(lanes)) => lanes,
@@ -45,7 +45,7 @@ impl Import<'_> {
         true
     }
 
-    /// Emits the shuffle that selects an operand's lanes from both sources.
+    /// Emits the shuffle that selects the lanes of operand `i` from both sources.
     fn selected(&mut self, inst: &Inst, i: usize, lanes: Lanes, sources: [Value; 2]) -> Value {
         let own = if i == 1 { sources[0] } else { sources[1] };
         let Some(&Operand::Lanes { digits, .. }) = inst.operands.get(i) else { return own };
@@ -55,8 +55,8 @@ impl Import<'_> {
         self.code.builder.shuffle(packed(lanes), sources[0], sources[1], &elements)
     }
 
-    /// Emits the lane results. Returns `None` for mixed signedness, unless the result wraps and
-    /// signedness does not matter.
+    /// Emits the lane operation and returns its results. Returns `None` if the operands have
+    /// different signedness, unless the result wraps and signedness does not matter.
     fn lane_results(&mut self, inst: &Inst, [d, a, b]: [bool; 3], ty: Type, args: [Value; 2]) -> Option<Value> {
         use Opcode::*;
         let sat = inst.has(Token::Sat);
@@ -78,15 +78,15 @@ impl Import<'_> {
         };
         let value = self.code.op(op, ty, &args);
         if op == Op::AbsDiffS && sat {
-            // The absolute difference of signed lanes is unsigned, so that saturation is a minimum
-            // with the greatest signed value.
+            // The absolute difference of signed lanes is an unsigned number. A minimum with the
+            // greatest signed value therefore saturates it.
             let greatest = self.code.builder.constant(ty, &[ty.elem().mask() >> 1]);
             return Some(self.code.op(Op::MinU, ty, &[value, greatest]));
         }
         Some(value)
     }
 
-    /// Emits `c` plus the sum of the exact lane results.
+    /// Emits the sum of `c` and the exact lane results.
     fn accumulated(&mut self, inst: &Inst, [_, a, b]: [bool; 3], ty: Type, [x, y, c]: [Value; 3]) -> Option<Value> {
         use Opcode::*;
         let sum = |signed| if signed { Op::ReduceAddS } else { Op::ReduceAddU };
@@ -99,7 +99,7 @@ impl Import<'_> {
                 Some(self.code.op(Op::Add, Type::I32, &[both, c]))
             }
             VMIN2 | VMIN4 | VMAX2 | VMAX4 | VAVRG2 | VAVRG4 if a == b => {
-                // These results fit a lane.
+                // The exact results of this operation fit in a lane.
                 let lanes = self.lane_results(inst, [a, a, b], ty, [x, y])?;
                 let all = self.code.op(sum(a), ty, &[lanes]);
                 Some(self.code.op(Op::Add, Type::I32, &[all, c]))
