@@ -36,7 +36,8 @@ pub fn pass_declarations() -> String {
 pub fn compile_book(name: &str, files: &[&str]) -> Result<(), RuleError> {
     files.iter().for_each(|file| println!("cargo:rerun-if-changed={file}"));
     let out_dir = std::env::var_os("OUT_DIR").map(PathBuf::from);
-    let out_dir = out_dir.ok_or_else(|| RuleError("OUT_DIR is not set: this is for build scripts".to_string()))?;
+    let out_dir =
+        out_dir.ok_or_else(|| RuleError("OUT_DIR is not set: call `compile_book` from a build script".to_string()))?;
     let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
     let book = Rulebook {
         name,
@@ -131,7 +132,7 @@ fn methods(defs: &[Def]) -> Result<(String, String), RuleError> {
             Def::Decl(decl) if decl.term.0 == term.0 => Some(decl),
             _ => None,
         });
-        let decl = decl.ok_or_else(|| RuleError(format!("{} is not declared", term.0)))?;
+        let decl = decl.ok_or_else(|| RuleError(format!("term {} is not declared", term.0)))?;
         let (operands, given) = operands(decl, extracts.is_some());
         let result = result(decl, extracts);
         let name = &func.0;

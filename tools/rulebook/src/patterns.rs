@@ -87,9 +87,9 @@ impl<'f> Patterns<'f> {
     /// Converts the pattern and the guards of a rule to Rust code of the rule table. Binds the root
     /// term's operand to a variable.
     pub(crate) fn rule(&mut self, pattern: &mut Pattern, guards: &[IfLet]) -> Result<RuleData, RuleError> {
-        let Pattern::Term { sym, args, .. } = pattern else { return wrong("a rule matches no term") };
+        let Pattern::Term { sym, args, .. } = pattern else { return wrong("the pattern of a rule must be a term") };
         let Some((types, ..)) = self.declared.terms.get(&sym.0) else {
-            return wrong(format!("{} is not declared", sym.0));
+            return wrong(format!("term {} is not declared", sym.0));
         };
         let types = types.clone();
         let mut variables = Variables::new();
@@ -141,7 +141,7 @@ impl<'f> Patterns<'f> {
             Pattern::Var { var, .. } => match (template, variables.iter().position(|(name, _)| *name == var.0)) {
                 (Some(operands), _) => match operands.iter().position(|name| *name == var.0) {
                     Some(number) => format!("PatternKind::Operand({number})"),
-                    None => return wrong(format!("{} is no operand of its extractor", var.0)),
+                    None => return wrong(format!("{} is not a parameter of the extractor", var.0)),
                 },
                 (None, Some(number)) => {
                     self.compared.insert(ty.to_string());
@@ -169,7 +169,7 @@ impl<'f> Patterns<'f> {
                 format!("PatternKind::All(&[{all}])")
             }
             Pattern::Term { sym, args, .. } => self.term(pattern, &sym.0, args, ty, variables, template)?,
-            Pattern::MacroArg { .. } => return wrong("an operand of a template outside of one"),
+            Pattern::MacroArg { .. } => return wrong("a macro argument is not valid outside of a macro"),
         };
         Ok(format!("Pattern {{ text: {text:?}, line: {line}, kind: {kind} }}"))
     }
@@ -187,7 +187,7 @@ impl<'f> Patterns<'f> {
             return Ok(format!("PatternKind::Literal({})", self.literal(ty, &format!("{of}::{variant}"))));
         }
         let Some((types, of, _)) = self.declared.terms.get(name).cloned() else {
-            return wrong(format!("{name} is not declared"));
+            return wrong(format!("term {name} is not declared"));
         };
         if of != ty {
             let Some(between) = self.declared.converters.get(&(ty.to_string(), of.clone())).cloned() else {
@@ -215,7 +215,7 @@ impl<'f> Patterns<'f> {
             return Ok(*number);
         }
         let Some((operands, pattern)) = self.declared.templates.get(name).cloned() else {
-            return wrong(format!("{name} is no extractor"));
+            return wrong(format!("{name} is not an extractor"));
         };
         let data = self.pattern(&pattern, ty, &mut Variables::new(), Some(&operands))?;
         let number = self.templates.len();
@@ -248,7 +248,7 @@ impl<'f> Patterns<'f> {
             Expr::Var { name, .. } => {
                 let number = variables.iter().rposition(|(known, _)| *known == name.0);
                 let Some((number, (_, ty))) = number.and_then(|number| Some((number, variables.get(number)?))) else {
-                    return wrong(format!("{} is no variable", name.0));
+                    return wrong(format!("variable {} is not bound", name.0));
                 };
                 Ok((format!("Expr::Variable({number}, {:?})", name.0), ty.clone()))
             }
@@ -265,7 +265,7 @@ impl<'f> Patterns<'f> {
                     return Ok((literal(self.literal(of, &format!("{of}::{variant}"))), of.to_string()));
                 }
                 let Some((types, of, _)) = self.declared.terms.get(&sym.0).cloned() else {
-                    return wrong(format!("{} is not declared", sym.0));
+                    return wrong(format!("term {} is not declared", sym.0));
                 };
                 let number = self.number(&sym.0, false);
                 let mut operands = String::new();
@@ -280,7 +280,7 @@ impl<'f> Patterns<'f> {
                 Ok((format!("Expr::Construct({number}, &[{operands}])"), of))
             }
             Expr::ConstBool { .. } | Expr::Let { .. } => {
-                wrong("unsupported condition: use a term, a variable or a literal")
+                wrong("unsupported expression in a guard: use a term, a variable or an integer")
             }
         }
     }
@@ -299,7 +299,7 @@ impl<'f> Patterns<'f> {
     /// the rule table to methods of the rules' `Context` and to values.
     pub(crate) fn vocabulary(&self) -> Result<String, RuleError> {
         let mut out = String::from(
-            "/// What rules pass about.\n#[allow(non_camel_case_types)]\n#[derive(Clone)]\npub enum Datum {\n",
+            "/// A value that the terms of the rules take or return.\n#[allow(non_camel_case_types)]\n#[derive(Clone)]\npub enum Datum {\n",
         );
         for ty in &self.types {
             let _ = writeln!(out, "    {ty}({ty}),");
@@ -317,7 +317,7 @@ impl<'f> Patterns<'f> {
         }
         out.push_str(
             "_ => halfbyte_ir::rule::Found::Text(String::new()),\n}\n}\n}\n\n\
-             /// The terms, as a context has them.\npub struct Terms<'c, C>(pub &'c mut C);\n\n\
+             /// The terms of the rules, as methods of a context.\npub struct Terms<'c, C>(pub &'c mut C);\n\n\
              impl<C: Context> halfbyte_ir::rule::Vocabulary for Terms<'_, C> {\ntype Datum = Datum;\n\n\
              fn extract(&mut self, term: u16, from: &Datum) -> Option<Vec<Datum>> {\nSome(match (term, from) {\n",
         );
@@ -325,7 +325,7 @@ impl<'f> Patterns<'f> {
             let (Some((parts, of, _)), Some((method, always))) =
                 (self.declared.terms.get(name), self.declared.extractors.get(name))
             else {
-                return wrong(format!("{name} does not extract by a method"));
+                return wrong(format!("{name} is used as an extractor but has no external extractor"));
             };
             let names: Vec<String> = (0..parts.len()).map(|i| format!("a{i}")).collect();
             let made: Vec<String> = names.iter().zip(parts).map(|(name, ty)| format!("Datum::{ty}({name})")).collect();
@@ -348,7 +348,7 @@ impl<'f> Patterns<'f> {
             let (Some((types, of, partial)), Some(method)) =
                 (self.declared.terms.get(name), self.declared.constructors.get(name))
             else {
-                return wrong(format!("{name} is not constructed by a method"));
+                return wrong(format!("{name} is used as a constructor but has no external constructor"));
             };
             let operands = types.iter().enumerate();
             let met: Vec<String> = operands.clone().map(|(i, ty)| format!("Datum::{ty}(a{i})")).collect();

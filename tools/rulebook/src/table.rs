@@ -48,13 +48,13 @@ pub(crate) fn number_rules(
         let line = 1 + text.get(..rule.pos.offset).map_or(0, |before| before.matches('\n').count());
         let place = format!("{file}:{line}");
         let Some(name) = rule.name.as_ref().map(|n| n.0.clone()) else {
-            return Err(RuleError(format!("{place}: a rule without a name")));
+            return Err(RuleError(format!("{place}: the rule has no name: write `(rule NAME ...)`")));
         };
         if let Some(other) = places.insert(name.clone(), place.clone()) {
-            return Err(RuleError(format!("{place}: rule {name} is also at {other}")));
+            return Err(RuleError(format!("{place}: rule {name} is already defined at {other}")));
         }
         let Pattern::Term { sym, args, .. } = &rule.pattern else {
-            return Err(RuleError(format!("{place}: a rule matches no term")));
+            return Err(RuleError(format!("{place}: the pattern of a rule must be a term")));
         };
         let term = sym.0.clone();
         let pattern = match args.as_slice() {
@@ -173,13 +173,13 @@ fn selected(rule: &RuleEntry, type_class: &dyn Fn(&str, Type) -> Option<bool>) -
         .iter()
         .copied()
         .find(|op| op.row().ident == sym.0 || op.row().ident == ident)
-        .ok_or_else(|| RuleError(format!("{place}: {} is no op", sym.0)))?;
+        .ok_or_else(|| RuleError(format!("{place}: {} is not an op", sym.0)))?;
     let in_row = |ty: Type| op.row().types.is_none_or(|set| set.contains(ty));
     let mut types = Vec::new();
     for &ty in Type::ALL {
         let matches = match args.first() {
             Some(Pattern::Term { sym, .. }) => {
-                type_class(&sym.0, ty).ok_or_else(|| RuleError(format!("{place}: {} is no class of types", sym.0)))?
+                type_class(&sym.0, ty).ok_or_else(|| RuleError(format!("{place}: {} is not a type class", sym.0)))?
             }
             Some(Pattern::ConstPrim { val, .. }) => val.0 == ty.ident(),
             _ => true,
