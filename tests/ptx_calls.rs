@@ -117,7 +117,7 @@ fn what_is_known_only_when_it_runs_is_not_imported() {
             "the address of a function has no counterpart in the IR",
         ),
         ("", "trap;", "a trap has no counterpart in the IR"),
-        ("", "mov.u32 %r9, %clock;", "a special register of the hardware has no counterpart"),
+        ("", "mov.u32 %r9, %clock;", "this special register has no counterpart"),
     ] {
         let error = import("k.ptx", &text(functions, body), Shape::default()).unwrap_err().to_string();
         assert!(error.contains(expected), "{body}: {error}");

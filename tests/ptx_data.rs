@@ -178,49 +178,46 @@ fn kernel(tables: &str, body: &str) -> String {
 fn what_no_kernel_can_do_with_a_table_is_an_error_where_it_does() {
     let tables = ".const .align 8 .b32 c[4] = {1, 2}; .global .align 8 .b32 g[4]; .const .b32 d = 3;";
     let cases = [
-        ("mov.u64 %d1, g; st.global.u32 [%d1], %r1;", "7:17: written data of a module (`g`) is not supported"),
+        ("mov.u64 %d1, g; st.global.u32 [%d1], %r1;", "7:17: a store to the module variable `g` is not supported"),
         (
             "cvta.const.u64 %d1, c; add.s64 %d1, %d1, 4; st.u32 [%d1], %r1;",
-            "7:45: written data of a module (`c`) is not supported",
+            "7:45: a store to the module variable `c` is not supported",
         ),
         (
             "mov.u64 %d1, g; setp.eq.u32 %p, %r1, 0; selp.b64 %d2, %d1, %d0, %p; st.global.u32 [%d2], %r1;",
-            "7:69: written data of a module (`g`) is not supported",
+            "7:69: a store to the module variable `g` is not supported",
         ),
-        ("@%p mov.u64 %d0, g; st.global.u32 [%d0], %r1;", "7:21: written data of a module (`g`) is not supported"),
-        ("mov.u64 %d1, c; ld.global.u32 %r2, [%d1];", "7:17: this address may be one of a `.const` variable"),
+        ("@%p mov.u64 %d0, g; st.global.u32 [%d0], %r1;", "7:21: a store to the module variable `g` is not supported"),
+        ("mov.u64 %d1, c; ld.global.u32 %r2, [%d1];", "7:17: this may be the address of a `.const` variable"),
         (
             "mov.u64 %d1, c; ld.u32 %r2, [%d1];",
-            "7:17: an address in constant memory is only added to, chosen, converted and loaded from",
+            "7:17: an address in constant memory can only be added to, selected, converted and loaded from",
         ),
-        ("mov.u64 %d1, g; ld.const.u32 %r2, [%d1];", "7:17: this address is not known to be one in constant memory"),
-        ("ld.const.u32 %r2, [%d0];", "7:1: this address is not known to be one in constant memory"),
-        (
-            "cvta.const.u64 %d1, c; ld.const.u32 %r2, [%d1];",
-            "7:24: this address is not known to be one in constant memory",
-        ),
-        ("cvta.const.u64 %d1, c; cvta.to.global.u64 %d1, %d1;", "7:24: this address may be one of a `.const` variable"),
-        ("cvta.const.u64 %d1, c; ld.global.u32 %r2, [%d1];", "7:24: this address may be one of a `.const` variable"),
-        ("cvta.const.u64 %d1, %d0; ld.u32 %r2, [%d1];", "7:1: this address is not known to be one in constant memory"),
+        ("mov.u64 %d1, g; ld.const.u32 %r2, [%d1];", "7:17: this address is not known to be in constant memory"),
+        ("ld.const.u32 %r2, [%d0];", "7:1: this address is not known to be in constant memory"),
+        ("cvta.const.u64 %d1, c; ld.const.u32 %r2, [%d1];", "7:24: this address is not known to be in constant memory"),
+        ("cvta.const.u64 %d1, c; cvta.to.global.u64 %d1, %d1;", "7:24: this may be the address of a `.const` variable"),
+        ("cvta.const.u64 %d1, c; ld.global.u32 %r2, [%d1];", "7:24: this may be the address of a `.const` variable"),
+        ("cvta.const.u64 %d1, %d0; ld.u32 %r2, [%d1];", "7:1: this address is not known to be in constant memory"),
         (
             "cvta.to.const.u64 %d1, %d0; ld.const.u32 %r2, [%d1];",
-            "7:1: this address is not known to be one of a `.const` variable",
+            "7:1: this is not known to be the address of a `.const` variable",
         ),
         (
             "mov.u64 %d1, c; st.global.u64 [%d0], %d1;",
-            "7:17: an address in constant memory is only added to, chosen, converted and loaded from",
+            "7:17: an address in constant memory can only be added to, selected, converted and loaded from",
         ),
         (
             "mov.u64 %d1, c; st.global.v2.b64 [%d0], {%d0, %d1};",
-            "7:17: an address in constant memory is only added to, chosen, converted and loaded from",
+            "7:17: an address in constant memory can only be added to, selected, converted and loaded from",
         ),
         (
             "mov.u64 %d1, c; shr.u64 %d2, %d1, 1;",
-            "7:17: an address in constant memory is only added to, chosen, converted and loaded from",
+            "7:17: an address in constant memory can only be added to, selected, converted and loaded from",
         ),
         (
             "mov.u64 %d1, c; mov.u64 %d2, d; setp.lt.u64 %p, %d1, %d2;",
-            "7:33: an address in constant memory is only added to, chosen, converted and loaded from",
+            "7:33: an address in constant memory can only be added to, selected, converted and loaded from",
         ),
     ];
     let mut wrong = Vec::new();
@@ -271,7 +268,7 @@ fn kernels_of_a_file_share_what_they_write() {
     assert_eq!((read(&globals), read(&Globals::default())), (41, 7));
     // Import refuses variables that a kernel writes.
     let error = import("k.ptx", &text, Shape::default()).unwrap_err().to_string();
-    assert!(error.contains("written data of a module (`g`) is not supported"), "{error}");
+    assert!(error.contains("a store to the module variable `g` is not supported"), "{error}");
 }
 
 #[test]

@@ -353,5 +353,5 @@ fn parameters_that_matrices_are_loaded_from_are_buffers() {
     let transposed = (0..256).map(|k| format!("{}.0", k / 16 + k % 16 * 16)).collect::<Vec<_>>();
     assert_eq!(called.out, format!("d=[{}]\n", transposed.join(", ")), "{}", called.err);
     let called = halfbyte(&["compile", &path, "--target", "halu"]);
-    assert!(called.err.contains("a move of matrices has no counterpart in the IR"), "{}", called.err);
+    assert!(called.err.contains("a matrix load, store or move has no counterpart in the IR"), "{}", called.err);
 }

@@ -46,7 +46,7 @@ fn accesses_of_128_bits() {
         import("k.ptx", &text, SHAPE)
             .unwrap_err()
             .to_string()
-            .contains("an ordered access of 128 bits has no counterpart in the IR")
+            .contains("a strong access of 128 bits has no counterpart in the IR")
     );
     check(params, &with("st.global.v2.b64 [%d2], {%d5, %d5}; ld.b128 %w1, [%d2]; st.global.b128 [%d2], %w1;"), &[]);
 }
@@ -66,7 +66,7 @@ fn accesses_of_32_bytes_are_shown_to_be_aligned() {
     ] {
         assert!(import("k.ptx", &text(32, access), SHAPE).is_ok(), "{access}");
         let refused = import("k.ptx", &text(step, access), SHAPE).unwrap_err().to_string();
-        let reason = "an access of 32 bytes that is not shown to be aligned has no counterpart in the IR";
+        let reason = "an access of 32 bytes whose alignment is not proved has no counterpart in the IR";
         assert!(refused.contains(reason), "{refused}");
     }
 }
@@ -154,8 +154,7 @@ add.s32 %r0, %r0, %r3; cvt.u64.u32 %d7, %r0; st.relaxed.gpu.global.v2.b64 [%d4],
             "{LOAD}ld.param.u32 %r9, [n]; cvt.s64.s32 %d8, %r9; shl.b64 %d8, %d8, 2; add.s64 %d3, %d3, %d8; {access} ret;"
         );
         let refused = import("k.ptx", &kernel(&format!("{TWO}, .param .u32 n"), &body), SHAPE).unwrap_err().to_string();
-        let reason =
-            "an ordered access of several elements that is not shown to be aligned has no counterpart in the IR";
+        let reason = "a strong vector access whose alignment is not proved has no counterpart in the IR";
         assert!(refused.contains(reason), "{refused}");
     }
 }
@@ -263,32 +262,32 @@ fn what_cannot_be_imported_is_said_where_it_stands() {
         (
             TWO,
             "ld.param.u64 %d0, [x]; ld.param.u64 %d1, [y]; add.s64 %d2, %d0, %d1;\n ld.global.b32 %r0, [%d2+4]; ret;",
-            "6:2: which of x, y is the address here and which is a number is not known",
+            "6:2: cannot tell which of x, y is the address",
         ),
         (
             TWO,
             "ld.param.u64 %d0, [x]; ld.param.u64 %d1, [y]; add.s64 %d2, %d0, %d1; ld.global.b32 %r0, [%d0]; ld.global.b32 %r1, [%d1];
 st.global.b32 [%d2], %r0; ret;",
-            "6:1: which of x, y is the address here and which is a number is not known",
+            "6:1: cannot tell which of x, y is the address",
         ),
         (
             ".param .align 8 .b8 s[16]",
             "ld.param.u64 %d0, [s+0];\nld.param.u32 %r0, [s+4]; ret;",
-            "6:1: this loads a part of what another instruction loads of parameter `s`",
+            "6:1: this load partially overlaps another load from parameter `s`",
         ),
-        (TWO, "ld.param.u32 %r0, [x+4];\nld.param.u64 %d0, [x+8];", "6:1: this does not load within the parameter"),
-        (TWO, " ld.param.u32 %r0, [x+-4];", "5:2: this does not load within the parameter"),
-        (TWO, " ld.param.u32 %r0, [x+2];", "5:2: this does not load within the parameter"),
-        (TWO, "ld.param.v2.u32 {%r0, %r1}, [x+4];", "5:1: this does not load within the parameter"),
+        (TWO, "ld.param.u32 %r0, [x+4];\nld.param.u64 %d0, [x+8];", "6:1: this load is misaligned or outside of its parameter"),
+        (TWO, " ld.param.u32 %r0, [x+-4];", "5:2: this load is misaligned or outside of its parameter"),
+        (TWO, " ld.param.u32 %r0, [x+2];", "5:2: this load is misaligned or outside of its parameter"),
+        (TWO, "ld.param.v2.u32 {%r0, %r1}, [x+4];", "5:1: this load is misaligned or outside of its parameter"),
         (
             TWO,
             &format!("{LOAD}{SPACES}@%p0 bra G;\n mov.b64 %d7, %d5; G:\n isspacep.shared %p1, %d7; st.global.b64 [%d3], %d2; ret;"),
-            "10:2: the space of this address is only known when the kernel runs",
+            "10:2: the address space of this address is only known at run time",
         ),
         (
             TWO,
             &format!("{LOAD}{SPACES}selp.b64 %d7, %d5, %d7, %p0; {far}\nisspacep.shared %p1, %d7; st.global.b64 [%d3], %d2; ret;"),
-            "9:1: the space of this address is only known when the kernel runs",
+            "9:1: the address space of this address is only known at run time",
         ),
     ];
     for (params, body, expected) in cases {

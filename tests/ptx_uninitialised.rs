@@ -116,12 +116,12 @@ fn values_that_nothing_has_written_are_found_where_they_are_observed() {
         (
             "add.cc.u32 %r1, %r0, -1; bar.sync 0;\naddc.u32 %r2, 0, 0; st.global.u32 [%d1], %r2;",
             "uninitialised-carry",
-            "7: the carry flag is read here, and is not kept over a `bar`",
+            "7: the carry flag is read, but a `bar` before the read does not preserve it",
         ),
         (
             "add.cc.u32 %r1, %r0, -1; bar.warp.sync 15;\nmadc.lo.u32 %r2, %r0, %r0, 0; st.global.u32 [%d1], %r2;",
             "uninitialised-carry",
-            "7: the carry flag is read here, and is not kept over a `bar`",
+            "7: the carry flag is read, but a `bar` before the read does not preserve it",
         ),
     ] {
         let text = kernel(body);
@@ -266,7 +266,7 @@ fn commands_warn_with_the_place() {
         let called = halfbyte(args);
         assert!(called.err.contains(&shown), "{args:?}: {}", called.err);
         assert!(called.err.contains(marked), "{args:?}: {}", called.err);
-        assert!(called.err.contains("warning: the carry flag is read here, and nothing has set it"), "{}", called.err);
+        assert!(called.err.contains("warning: the carry flag is read before it is set"), "{}", called.err);
         assert!(called.err.contains("help: write it first"), "{}", called.err);
     }
     // `check` succeeds in spite of the warning, and the JSON object contains the warning.

@@ -114,7 +114,7 @@ impl Import<'_> {
                 let val = self.operand_val(inst, 1);
                 let Some(is_in) = val.and_then(|val| self.is_in(val, space, MAX_STEPS)) else {
                     self.refuse(
-                        "the space of this address is only known when the kernel runs",
+                        "the address space of this address is only known at run time",
                         "direct execution with `--target ptx`",
                     );
                     return true;

@@ -254,8 +254,8 @@ impl Import<'_> {
         let address = self.place_of(inst)?;
         if address.known_align < bytes {
             self.refuse(
-                "an atomic operation of several elements that are not shown to be aligned together has no counterpart in the IR",
-                "an aligned address, or direct execution with `--target ptx`",
+                "an atomic operation on several elements whose alignment is not proved has no counterpart in the IR",
+                "an address that is a multiple of the access size, or direct execution with `--target ptx`",
             );
             return None;
         }

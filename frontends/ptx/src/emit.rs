@@ -171,24 +171,26 @@ fn diagnostic(wrong: &ParameterError, entry: &Entry, locs: &[Loc], places: &Line
     match wrong {
         ParameterError::Overlap { inst, param } => {
             let name = entry.params.get(*param as usize).map_or("", |param| &param.name);
-            let message = format!("this loads a part of what another instruction loads of parameter `{name}`");
+            let message = format!("this load partially overlaps another load from parameter `{name}`");
             Diagnostic::new(at(*inst), message)
-                .expected("each byte of a structure to be loaded by one instruction or more of one kind")
+                .expected("loads from a structure that are disjoint, or have the same offset and size")
         }
-        ParameterError::Outside { inst } => Diagnostic::new(at(*inst), "this does not load within the parameter")
-            .expected("a multiple of what is loaded, inside"),
+        ParameterError::Outside { inst } => {
+            Diagnostic::new(at(*inst), "this load is misaligned or outside of its parameter")
+                .expected("an offset in the parameter that is a multiple of the load's size")
+        }
         ParameterError::Untraced { inst } => {
             Diagnostic::new(at(*inst), "this address cannot be traced back to a parameter")
-                .expected("a parameter of 64 bits to which the kernel adds, or a variable")
+                .expected("the sum of a 64-bit parameter or a variable and an offset")
         }
         ParameterError::Ambiguous { inst, names } => {
-            let message =
-                format!("which of {} is the address here and which is a number is not known", names.join(", "));
-            Diagnostic::new(at(*inst), message).expected("an access elsewhere, `cvta` or `.ptr` to say so")
+            let message = format!("cannot tell which of {} is the address", names.join(", "));
+            Diagnostic::new(at(*inst), message)
+                .expected("`.ptr` in the declaration of the parameter, or `cvta` of the address")
         }
         ParameterError::Written { inst, name } => {
-            let message = format!("written data of a module (`{name}`) is not supported");
-            Diagnostic::new(at(*inst), message).expected("a buffer among the parameters")
+            let message = format!("a store to the module variable `{name}` is not supported");
+            Diagnostic::new(at(*inst), message).expected("a buffer parameter in place of the variable")
         }
         ParameterError::Space { inst, message, expected } => Diagnostic::new(at(*inst), *message).expected(*expected),
     }

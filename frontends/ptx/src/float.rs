@@ -109,7 +109,8 @@ impl Import<'_> {
         self.code.builder.float(Op::Fmax, ty, flags, &[value, zero])
     }
 
-    /// Emits an op without flags. Returns `None` if the instruction has modifiers that need flags.
+    /// Emits an op without flags. Returns `None` if the instruction has `.ftz`, which the op does
+    /// not support.
     fn plain(&mut self, inst: &Inst, op: Op) -> Option<Value> {
         let ty = of_ptx(inst.ty(0))?;
         (!inst.has(Token::Ftz)).then(|| self.lanewise(inst, op, ty))

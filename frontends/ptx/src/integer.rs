@@ -284,8 +284,8 @@ impl Import<'_> {
         true
     }
 
-    /// Emits a rotation for a funnel shift whose two words are equal. Its count is taken modulo the
-    /// width. Returns `false` for other funnel shifts.
+    /// Emits a rotation for a funnel shift whose two words are equal and whose count is taken
+    /// modulo the width. Returns `false` for other funnel shifts.
     fn rotate(&mut self, inst: &Inst) -> bool {
         let same = matches!((inst.operands.get(1), inst.operands.get(2)), (Some(a), Some(b)) if a == b);
         let wraps = inst.has(Token::Wrap) || self.known(inst, 3).is_some_and(|count| count < 32);

@@ -313,7 +313,7 @@ pub fn signature(text: &str, read: &ParsedFile, name: &str) -> Result<Signature,
         place.of.param(&entry).is_none_or(|param| param.bytes() == u64::from(place.bytes))
     };
     if let Some(place) = found.iter().find(|place| place.is_buffer && !is_whole(place)) {
-        let message = format!("`{}` is an address within a structure, which a launch cannot give", place.name);
+        let message = format!("a launch cannot pass `{}`, which is an address in a structure", place.name);
         return Err(wrong(message));
     }
     Ok(Signature { name: entry.name.clone(), kernel, parts: parts(&found) })

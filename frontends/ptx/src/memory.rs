@@ -171,11 +171,14 @@ impl Import<'_> {
         match inst.opcode {
             _ if loads_parameter(inst) => self.load_param(inst),
             _ if is_atomic && self.parameters.private_space(self.function, self.number, inst) == Some(Space::Local) => {
-                self.refuse("an atomic operation on local memory, which no other thread reaches", "a load and a store");
+                self.refuse(
+                    "an atomic operation on local memory is not supported",
+                    "a load and a store, because no other thread accesses local memory",
+                );
             }
             _ if is_atomic => self.atomic(inst),
             _ if strength(inst).is_some() && inst.ty(0) == PtxType::B128 => self.refuse(
-                "an ordered access of 128 bits has no counterpart in the IR",
+                "a strong access of 128 bits has no counterpart in the IR",
                 "direct execution with `--target ptx`",
             ),
             _ if is_store(inst) => self.store(inst),
@@ -192,7 +195,10 @@ impl Import<'_> {
             let Some(&value) = self.params.get(source as usize) else { continue };
             let part = offset - place.offset;
             if part + bytes > place.bytes || part % bytes != 0 {
-                self.refuse("this does not load within the parameter", "a multiple of its size, inside");
+                self.refuse(
+                    "this load is misaligned or outside of its parameter",
+                    "an offset in the parameter that is a multiple of the load's size",
+                );
                 return;
             }
             let value = match place.bytes == bytes {
@@ -320,16 +326,16 @@ impl Import<'_> {
         // check the alignment to the total size.
         if inst.is_some_and(|inst| strength(inst).is_some()) {
             self.refuse(
-                "an ordered access of several elements that is not shown to be aligned has no counterpart in the IR",
-                "an address that is a multiple of its bytes, or direct execution with `--target ptx`",
+                "a strong vector access whose alignment is not proved has no counterpart in the IR",
+                "an address that is a multiple of the access size, or direct execution with `--target ptx`",
             );
             return Err(());
         }
         // A value in a buffer of the IR has at most 16 bytes.
         if bytes > 16 {
             self.refuse(
-                format!("an access of {bytes} bytes that is not shown to be aligned has no counterpart in the IR"),
-                "an address that is a multiple of them, or direct execution with `--target ptx`",
+                format!("an access of {bytes} bytes whose alignment is not proved has no counterpart in the IR"),
+                "an address that is a multiple of the access size, or direct execution with `--target ptx`",
             );
             return Err(());
         }
@@ -359,7 +365,7 @@ impl Import<'_> {
     pub(crate) fn mem(&mut self, address: &Address, bytes: u32, align: u32) -> Option<MemAttr> {
         let mem = address.mem(bytes, align);
         if mem.is_none() {
-            self.refuse("this offset does not fit 32 bits", "less");
+            self.refuse("this offset does not fit in 32 bits", "an offset from -2147483648 to 2147483647");
         }
         mem
     }

@@ -439,20 +439,22 @@ impl Parameters {
         let says = |token| (is_base || converts) && inst.has(token);
         let is_in_const = says(Token::Const) && !(converts && inst.has(Token::To));
         if is_in_const {
-            return (spaces != IN_CONST)
-                .then_some(("this address is not known to be one in constant memory", "that of a `.const` variable"));
+            return (spaces != IN_CONST).then_some((
+                "this address is not known to be in constant memory",
+                "the address of a `.const` variable",
+            ));
         }
         if says(Token::Const) && self.variables(sources).filter(is_constant).count() != sources.len() {
-            let message = "this address is not known to be one of a `.const` variable";
-            return Some((message, "what `cvta.const` makes of one"));
+            let message = "this is not known to be the address of a `.const` variable";
+            return Some((message, "the result of `cvta.const`"));
         }
         if says(Token::Global) && self.variables(sources).any(|place| is_constant(&place)) {
-            return Some(("this address may be one of a `.const` variable", "an address in global memory"));
+            return Some(("this may be the address of a `.const` variable", "an address in global memory"));
         }
         let moves = !is_base && !converts && moves_address(inst, i);
         (spaces & IN_CONST != 0 && !moves).then_some((
-            "an address in constant memory is only added to, chosen, converted and loaded from",
-            "`ld.const`, or what `cvta.const` makes of it",
+            "an address in constant memory can only be added to, selected, converted and loaded from",
+            "`ld.const`, or the result of `cvta.const`",
         ))
     }
 

@@ -33,7 +33,7 @@ impl Import<'_> {
     fn address_of(&mut self, var: Var, offset: i32) -> Value {
         let source = self.parameters.variable(var);
         let Some(&base) = source.and_then(|source| self.params.get(source as usize)) else {
-            self.refuse("this address is of no variable", "a variable of the module");
+            self.refuse("this is not the address of a variable", "a variable of the module");
             return self.code.constant(Type::I64, 0);
         };
         if offset == 0 {
@@ -43,8 +43,8 @@ impl Import<'_> {
         self.code.builder.value(Op::PtrAdd, Type::PTR, Attr::None, &[base, offset])
     }
 
-    /// Returns `true` if the instruction computes the number of items along an axis, as the product
-    /// of block count and block size.
+    /// Returns `true` if all items lie along the x axis and the instruction computes their number,
+    /// as the product of block count and block size.
     fn makes_count(&self, inst: &Inst) -> bool {
         let special = |i: usize| self.operand_val(inst, i).and_then(|val| self.special_of(val));
         let both = [special(1), special(2)];

@@ -54,21 +54,22 @@ impl Read {
         let may = if self.is_certain { "is" } else { "may be" };
         let span = place(self.inst);
         if self.reg == Reg::CARRY {
-            let by = "set it by `add.cc`, `sub.cc` or `mad.cc` after the last call and barrier";
+            let by = "set the flag by `add.cc`, `sub.cc` or `mad.cc` after the last call or barrier";
             return match self.lost_at {
                 Some(at) => {
                     let separator = body.insts.get(at).map_or("call", |inst| inst.row().mnemonic);
-                    let message = format!("the carry flag {may} read here, and is not kept over a `{separator}`");
-                    Diagnostic::new(span, message).help(by).note(Some(place(at)), "the flag is lost here")
+                    let message =
+                        format!("the carry flag {may} read, but a `{separator}` before the read does not preserve it");
+                    Diagnostic::new(span, message)
+                        .help(by)
+                        .note(Some(place(at)), "this instruction does not preserve the carry flag")
                 }
-                None => {
-                    Diagnostic::new(span, format!("the carry flag {may} read here, and nothing has set it")).help(by)
-                }
+                None => Diagnostic::new(span, format!("the carry flag {may} read before it is set")).help(by),
             };
         }
         let name = body.registers.name(self.reg).unwrap_or_default();
         Diagnostic::new(span, format!("`{name}` {may} read before it is written"))
-            .help("write it first: it holds 0 here, and anything on a GPU")
+            .help("initialise the register first: halfbyte reads it as 0, but its value on a GPU is undefined")
     }
 }
 

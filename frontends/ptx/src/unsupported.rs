@@ -30,8 +30,8 @@ fn unsupported_description(inst: &Inst) -> Option<&'static str> {
         Operand::Parameter { .. } => Some("the address of a parameter"),
         Operand::Function(_) => Some("the address of a function"),
         Operand::Memory(address) => match address.base {
-            Base::Frame(var) if var.space != Space::Local => Some("a call parameter"),
-            Base::Register(_) if inst.has(Token::Param) => Some("a parameter by its address"),
+            Base::Frame(var) if var.space != Space::Local => Some("an access to a call parameter"),
+            Base::Register(_) if inst.has(Token::Param) => Some("an access to a parameter by its address"),
             _ => None,
         },
         _ => None,
@@ -44,13 +44,15 @@ fn unsupported_description(inst: &Inst) -> Option<&'static str> {
         // Indirect branches are expanded before this check, unless no register is left for the
         // expansion.
         Opcode::BRX => "an indirect branch",
-        Opcode::ALLOCA | Opcode::ALLOCA_ALIGNED | Opcode::STACKSAVE | Opcode::STACKRESTORE => "memory of the stack",
+        Opcode::ALLOCA | Opcode::ALLOCA_ALIGNED | Opcode::STACKSAVE | Opcode::STACKRESTORE => {
+            "an operation on the stack"
+        }
         Opcode::CVTA | Opcode::CVTA_ADDRESS if inst.has(Token::Param) => "the address of a parameter",
         Opcode::TRAP | Opcode::BRKPT => "a trap",
-        _ if inst.multiplies_matrices() => "a product of matrices",
-        _ if inst.is_warp_level() => "a move of matrices",
+        _ if inst.multiplies_matrices() => "a matrix product",
+        _ if inst.is_warp_level() => "a matrix load, store or move",
         Opcode::REDUX_F32 => "a reduction of f32",
-        Opcode::MOV_SPECIAL if !is_of_place(inst) => "a special register of the hardware",
+        Opcode::MOV_SPECIAL if !is_of_place(inst) => "this special register",
         _ => return None,
     })
 }
