@@ -111,7 +111,7 @@ pub enum TilesError {
     Streams(usize),
     /// More regions than the `$a` registers, or the `$m` registers without the scalar parameters,
     /// can address.
-    #[error("streams take {regions} regions; at most {most} are possible")]
+    #[error("the streams need {regions} regions of the data store; at most {most} are possible")]
     Regions {
         /// The number of regions.
         regions: usize,
@@ -119,7 +119,7 @@ pub enum TilesError {
         most: usize,
     },
     /// The scalar parameters need more `$m` registers than there are.
-    #[error("scalar parameters take {0} words of $m; at most {MAX_M_WORDS} are possible")]
+    #[error("the scalar parameters need {0} `$m` registers; at most {MAX_M_WORDS} are possible")]
     MWords(usize),
     /// An invalid stream.
     #[error("stream {stream}: {error}")]
@@ -147,20 +147,20 @@ pub enum StreamError {
     #[error("stream {0} is not a matching guard")]
     Guarded(u32),
     /// A window has a property that a window must not have, such as loops or a guard.
-    #[error("a window must be uniform, of single bytes and in a buffer, without loops, address or guard")]
+    #[error("a window must be a uniform stream of single bytes in a buffer, without loops, address or guard")]
     Window,
     /// The window of a stream of offsets is no window of the same buffer, or the stream has a
     /// scale, an index or strides.
     #[error("stream {0} is not a matching window")]
     InWindow(u32),
     /// The access size is invalid.
-    #[error("an access of {0} bytes; expected 1, 2, 4, 8 or 16")]
+    #[error("the access has {0} bytes; expected 1, 2, 4, 8 or 16")]
     Bytes(u32),
     /// The alignment is not a power of two.
     #[error("alignment {0} is not a power of two")]
     Align(u32),
     /// A uniform stream has a scale, so its items would access different elements.
-    #[error("a uniform stream has a scale")]
+    #[error("a uniform stream must not have a scale")]
     Uniform,
     /// The access is in too many nested loops.
     #[error("{0} nested loops; the maximum is {MAX_STEPS}")]

@@ -350,7 +350,7 @@ impl fmt::Display for TrapKind {
             TrapKind::Undefined { word, bytes } => write!(f, "{} is not a valid instruction", digits(*word, *bytes)),
             TrapKind::Unknown(unknown) => unknown.fmt(f),
             TrapKind::Budget { limit } => write!(f, "more than {limit} backward branches taken"),
-            TrapKind::RanPastEnd => f.write_str("runs past the end of the kernel"),
+            TrapKind::RanPastEnd => f.write_str("execution continues past the end of the kernel"),
             TrapKind::BranchOutside { target, words } => {
                 write!(f, "branch to word {target}, outside of the kernel, which has {words} words")
             }
@@ -368,7 +368,7 @@ impl fmt::Display for TrapKind {
             TrapKind::AssertFailed { what, file, line, function } => {
                 write!(f, "{file}:{line}: {function}: assertion `{what}` failed")
             }
-            TrapKind::StackOverflow { limit } => write!(f, "more than {limit} bytes of local memory"),
+            TrapKind::StackOverflow { limit } => write!(f, "the item needs more than {limit} bytes of local memory"),
             TrapKind::StackRestored { to } => {
                 write!(f, "invalid stack restore: {to:#x} is outside of the current stack frame")
             }

@@ -183,9 +183,9 @@ fn errors_say_where_what_and_what_else() {
     refused("HADD3 R0, R1, R2 ;",
             "^^^^^ `HADD3`: unknown instruction");
     refused("HADD2.RELU R0, R1, R2 ;",
-            "      ^^^^ `RELU`: HADD2 has no modifier of this name here; it takes .F16_V2, .BF16_V2, .FTZ, .SAT, .RN, .RM, .RP, .RZ or .F32");
+            "      ^^^^ `RELU`: HADD2 does not accept this modifier here; it accepts .F16_V2, .BF16_V2, .FTZ, .SAT, .RN, .RM, .RP, .RZ or .F32");
     refused("HADD2.RN.SAT.RP R0, R1, R2 ;",
-            "             ^^ `RP`: this kind of modifier is given twice: one of .RN, .RM, .RP or .RZ");
+            "             ^^ `RP`: this modifier conflicts with an earlier one: use only one of .RN, .RM, .RP or .RZ");
     refused("HSETP2.LT P0, P1, R1, R2 ;",
             "         ^ HSETP2 needs a modifier here: one of .AND, .OR or .XOR");
     refused("vadd4.u32.s16.u32 R0, R1, R2, R3;",
@@ -193,7 +193,7 @@ fn errors_say_where_what_and_what_else() {
     refused("F2F.F32 R0, R1 ;",
             "       ^ F2F needs a modifier here: one of .F16, .BF16 or .F64");
     refused("LDG.32 R0, [R1.64] ;",
-            "    ^^ `32`: LDG has no modifier of this name here; it takes .U8, .S8, .U16, .S16, .STRONG, .ACQUIRE, .GPU, .CTA, .SYS, .64 or .128");
+            "    ^^ `32`: LDG does not accept this modifier here; it accepts .U8, .S8, .U16, .S16, .STRONG, .ACQUIRE, .GPU, .CTA, .SYS, .64 or .128");
     refused("HADD2 R0, P1, R2 ;",
             "          ^^ `P1`: ra must be a GPR");
     refused("HADD2 R0, R1, [0x10] ;",
@@ -207,7 +207,7 @@ fn errors_say_where_what_and_what_else() {
     refused("HADD2 R0, R1 ;",
             "            ^ too few operands: rb is missing");
     refused("EXIT R0 ;",
-            "     ^^ `R0`: too many operands: EXIT takes none here");
+            "     ^^ `R0`: too many operands for EXIT");
     refused("HFMA2 R0, R1, UR2, UR3 ;",
             "                   ^^^ `UR3`: at most one source may be something other than a GPR");
     refused("HADD2 R0, R255, R1 ;",
@@ -215,15 +215,15 @@ fn errors_say_where_what_and_what_else() {
     refused("@R0 HADD2 R0, R1, R2 ;",
             " ^^ `R0`: malformed guard, expected a predicate");
     refused("HADD2 R0, R1.H0_H2, R2 ;",
-            "             ^^^^^ `H0_H2`: ra has no such selector or mask, expected .H1_H0, .H0_H0, .H1_H1");
+            "             ^^^^^ `H0_H2`: ra does not accept this suffix, expected .H1_H0, .H0_H0, .H1_H1");
     refused("vadd4.u32.u32.u32 R0.b02, R1, R2, R3;",
-            "                     ^^^ `b02`: rd has no such selector or mask, expected .b and digits from 3 to 0, descending");
+            "                     ^^^ `b02`: rd does not accept this suffix, expected .b and digits from 3 to 0, descending");
     refused("vadd2.u32.u32.u32 R0, R1.h4, R2, R3;",
-            "                         ^^ `h4`: ra has no such selector or mask, expected .h and 2 digits from 0 to 3");
+            "                         ^^ `h4`: ra does not accept this suffix, expected .h and 2 digits from 0 to 3");
     refused("HADD2 R0, R1, 1, 65520 ;",
-            "                 ^^^^^ `65520`: immediate out of range: a number that F16 can round to, +INF, -INF, +QNAN, -QNAN, or 16 bits after 0x");
+            "                 ^^^^^ `65520`: immediate is out of range, expected a number that F16 can round to, +INF, -INF, +QNAN, -QNAN, or 16 bits after 0x");
     refused("HADD2 R0, R1, c[0x20][0x0] ;",
-            "              ^^^^^^^^^^^^ `c[0x20][0x0]`: constant bank out of range: 0 to 31");
+            "              ^^^^^^^^^^^^ `c[0x20][0x0]`: constant bank is out of range, expected 0 to 31");
     refused("HADD2 R0, R1, c[0x0][0x2] ;",
             "              ^^^^^^^^^^^ `c[0x0][0x2]`: offset must be a multiple of 4");
     refused("ULDC.64 UR4, c[0x0][0x164] ;",
@@ -233,19 +233,19 @@ fn errors_say_where_what_and_what_else() {
     refused("HADD2.FTZ.BF16_V2 R0, R1, R2 ;",
             "      ^^^ `FTZ`: BF16_V2 does not support .FTZ or .SAT");
     refused("HSETP2.LT.AND P1, P1, R1, R2 ;",
-            "                  ^^ `P1`: both lanes would write one predicate; only PT may be named twice");
+            "                  ^^ `P1`: the two destination predicates must differ unless both are PT");
     refused("IADD3 R0, R1, R2, R3, P0 ;",
             "                      ^^ `P0`: a carry source needs .X");
     refused("LDG.64 R3, [R1.U32+UR4] ;",
-            "       ^^ `R3`: rd is the first of 2 registers: it must be a multiple of 2, all of them below the constant register");
+            "       ^^ `R3`: rd is the first of 2 registers: its number must be a multiple of 2, and no register may be the constant one");
     refused("LDG R0, [R1.U32+UR4+0x800000] ;",
-            "        ^^^^^^^^^^^^^^^^^^^^^ `[R1.U32+UR4+0x800000]`: displacement out of range: -8388608 to 8388607");
+            "        ^^^^^^^^^^^^^^^^^^^^^ `[R1.U32+UR4+0x800000]`: displacement is out of range, expected -8388608 to 8388607");
     refused("LDG R0, [R1+R2] ;",
             "         ^^^^^ `R1+R2`: malformed address, expected a GPR, a UR and a number, in this order, any of them left out");
     refused("LOP3 R0, R1, R2, R3, 0x100 ;",
-            "                     ^^^^^ `0x100`: integer out of range: 0 to 255");
+            "                     ^^^^^ `0x100`: integer is out of range, expected 0 to 255");
     refused("BRA nowhere ;",
-            "    ^^^^^^^ `nowhere`: no such label");
+            "    ^^^^^^^ `nowhere`: undefined label");
     refused("EXIT ; EXIT ;",
             "       ^^^^^^ `EXIT ;`: malformed line, expected nothing after the `;`");
     refused(".word 0x1g",

@@ -371,17 +371,17 @@ fn errors_say_where_what_and_what_else() {
     refused("vadd s $v0 $v1",
             "              ^ too few operands: v2 is missing");
     refused("vadd s $v0 $v1 $v2 $v3",
-            "                   ^^^ `$v3`: too many operands: vadd takes none here");
+            "                   ^^^ `$v3`: too many operands for vadd");
     refused("vadd s $v32 $v1 $v2",
-            "       ^^^^ `$v32`: register number out of range: $v0 to $v31");
+            "       ^^^^ `$v32`: register number is out of range, expected $v0 to $v31");
     refused("vadd s $v0 $vc4 $v1 $v2",
-            "           ^^^^ `$vc4`: register number out of range: $vc0 to $vc3");
+            "           ^^^^ `$vc4`: register number is out of range, expected $vc0 to $vc3");
     refused("vadd s $v0 $r1 $v2",
             "           ^^^ `$r1`: v1 must be a `$v`");
     refused("vadd s $v0 $v1 0x100",
-            "               ^^^^^ `0x100`: immediate out of range: 0x0 to 0xff");
+            "               ^^^^^ `0x100`: immediate is out of range, expected 0x0 to 0xff");
     refused("add $r1 $r2 -0x401",
-            "            ^^^^^^ `-0x401`: immediate out of range: -0x400 to 0x3ff");
+            "            ^^^^^^ `-0x401`: immediate is out of range, expected -0x400 to 0x3ff");
     refused("add $r1 $r2 (slct $c0 foo $r3d)",
             "            ^^^^^^^^^^^^^^^^^^^ `(slct $c0 foo $r3d)`: r2 must be a `$r`, or `(slct $cN bit $rNd)` or an integer");
     refused("vcmpad 0xc $v2d (slct $c0 b20 $v3d)",
@@ -389,33 +389,33 @@ fn errors_say_where_what_and_what_else() {
     refused("add $r1 $r2 (slct $c0 sf $r3",
             "            ^^^^^ `(slct`: malformed operand, expected `(slct $cN bit $rNd)`");
     refused("add $r1 $r2 (slct $c4 sf $r3d)",
-            "            ^^^^^^^^^^^^^^^^^^ `(slct $c4 sf $r3d)`: register number out of range: $c0 to $c3");
+            "            ^^^^^^^^^^^^^^^^^^ `(slct $c4 sf $r3d)`: register number is out of range, expected $c0 to $c3");
     refused("vmul s rn int 0x0 hi $v0 u $v1 u 0x5",
-            "                                 ^^^ `0x5`: immediate out of range: a multiple of 0x4, 0x0 to 0xfc");
+            "                                 ^^^ `0x5`: immediate is out of range, expected a multiple of 0x4, 0x0 to 0xfc");
     refused("vmul s rx int 0x0 hi $v0 u $v1 u 0x4",
             "       ^^ `rx`: rnd must be rd or rn");
     refused("bra 0x6",
-            "    ^^^ `0x6`: branch target out of range: a multiple of 4, -0x10000 to 0xfffc");
+            "    ^^^ `0x6`: branch target is out of range, expected a multiple of 4, -0x10000 to 0xfffc");
     refused("bra 0xffffffffffffffffffffffffffffffffffff",
-            "    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ `0xffffffffffffffffffffffffffffffffffff`: branch target out of range: a multiple of 4, -0x10000 to 0xfffc");
+            "    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ `0xffffffffffffffffffffffffffffffffffff`: branch target is out of range, expected a multiple of 4, -0x10000 to 0xfffc");
     refused("bra not 0x8",
             "        ^^^ `0x8`: pred must be a `$c` and the name of a bit");
     refused("bra nowhere",
-            "    ^^^^^^^ `nowhere`: no such label");
+            "    ^^^^^^^ `nowhere`: undefined label");
     refused("mov $q1 $r2",
             "    ^^^ `$q1`: malformed register, expected `$`, the name of a file, a number, and `d` of a pair or `q` of a quad");
     refused("mov $m999 $r2",
-            "    ^^^^^ `$m999`: register number out of range: $m0 to $m63");
+            "    ^^^^^ `$m999`: register number is out of range, expected $m0 to $m63");
     refused("mov $l0 $c1 0x0",
-            "    ^^^ `$l0`: another part of the line gives LC another value");
+            "    ^^^ `$l0`: another part of the line sets LC to a different value");
     refused("vlrp4b u rn 0x0 $v1 $v4q $c1 $c2 lzf $vc1 sf",
-            "                         ^^^ `$c1`: another part of the line gives COND another value");
+            "                         ^^^ `$c1`: another part of the line sets COND to a different value");
     refused("vmul u rd fract 0x0 hi # s $v1 u 0x0",
-            "                         ^ `s`: another part of the line gives SIGN1 another value");
+            "                         ^ `s`: another part of the line sets SIGN1 to a different value");
     refused("bra loop $l1 $c2 $l0 0x0",
-            "         ^^^ `$l1`: another part of the line gives LDST another value");
+            "         ^^^ `$l1`: another part of the line sets LDST to a different value");
     refused("xdld $a13 $a0d 0x2000",
-            "               ^^^^^^ `0x2000`: immediate out of range: 0x0 to 0x1fff");
+            "               ^^^^^^ `0x2000`: immediate is out of range, expected 0x0 to 0x1fff");
     refused(".word 0x100000000",
             "      ^^^^^^^^^^^ `0x100000000`: malformed word, expected 0x and at most 8 hexadecimal digits");
     refused("$v1: vnop",

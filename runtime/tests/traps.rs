@@ -129,11 +129,11 @@ fn undefined_word() {
 fn leaving_the_text() {
     assert_eq!(
         message("    NOP ;"),
-        "kernel `k`, item 0, word 0x2 `NOP ;` (test.s:3:5): runs past the end of the kernel"
+        "kernel `k`, item 0, word 0x2 `NOP ;` (test.s:3:5): execution continues past the end of the kernel"
     );
     assert_eq!(
         message("    @!PT EXIT ;"),
-        "kernel `k`, item 0, word 0x2 `@!PT EXIT ;` (test.s:3:5): runs past the end of the kernel"
+        "kernel `k`, item 0, word 0x2 `@!PT EXIT ;` (test.s:3:5): execution continues past the end of the kernel"
     );
     assert_eq!(
         message("    BRA .+2 ;\n    EXIT ;"),

@@ -216,12 +216,12 @@ fn words_that_do_nothing_known() {
 fn past_the_end() {
     assert_eq!(
         fault("snop\n    vnop"),
-        "kernel `k`, item 0, word 0x7 `bnop` (test.s:2:5): runs past the end of the kernel"
+        "kernel `k`, item 0, word 0x7 `bnop` (test.s:2:5): execution continues past the end of the kernel"
     );
     // A branch in the last instruction word of a program has no delay slot.
     assert_eq!(
         fault("snop\n    bra 0x0"),
-        "kernel `k`, item 0, word 0x7 `bra 0x0` (test.s:2:5): runs past the end of the kernel"
+        "kernel `k`, item 0, word 0x7 `bra 0x0` (test.s:2:5): execution continues past the end of the kernel"
     );
     assert_eq!(
         fault("bra 0xc\n    snop\n    snop"),

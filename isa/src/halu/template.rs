@@ -60,21 +60,21 @@ pub enum TemplateError {
     #[error("register `{0}` is not allowed: use `$d`, `$0`, `$1`, ...")]
     Register(String),
     /// More operands than a template supports.
-    #[error("an instruction cannot take {0} operands")]
+    #[error("an intrinsic takes at most 6 operands; found {0}")]
     TooMany(usize),
     /// The text is no valid instruction. The column numbers refer to the text after the
     /// placeholders were replaced by registers.
     #[error("{0}")]
     Asm(AsmError),
     /// An instruction that accesses memory or changes control flow.
-    #[error("{0} accesses memory or changes control flow; an intrinsic may only compute")]
+    #[error("{0} accesses memory or changes control flow, which an intrinsic must not do")]
     Class(&'static str),
     /// A guarded instruction, which might not execute.
-    #[error("an intrinsic cannot have a guard: without execution there is no result")]
+    #[error("an intrinsic cannot have a guard, because it must always write its result")]
     Guarded,
     /// A placeholder whose value is in another register file, or has another number of registers,
     /// than the instruction needs.
-    #[error("{0} has the wrong kind or width for this operand")]
+    #[error("the type of {0} does not fit this operand of the instruction")]
     Kind(String),
     /// An access to constant memory whose address is not the placeholder of a parameter.
     #[error("constant addresses are not allowed in `c[...]`: use `c[$0]` for a 32-bit parameter")]
@@ -251,7 +251,10 @@ mod tests {
         }
         assert!(refused("HADD2 $d, $0, c[$2]", WORD).starts_with("`$2` is not a valid placeholder"));
         assert!(refused("HADD2 $d, $0, c[$d]", WORD).starts_with("`$d` is not a valid placeholder"));
-        assert_eq!(refused("HADD2 $d, $0, c[$1]", TRUTH), "c[$1] has the wrong kind or width for this operand");
+        assert_eq!(
+            refused("HADD2 $d, $0, c[$1]", TRUTH),
+            "the type of c[$1] does not fit this operand of the instruction"
+        );
         assert!(refused("LDC $d, c[$1][$0]", WORD).contains("expected"));
         assert!(refused("ULDC UR4, c[$1]", WORD).starts_with("register `UR4`"));
     }

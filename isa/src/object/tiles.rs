@@ -282,7 +282,10 @@ mod tests {
         );
         let streams = |tiles: &mut Tiles, count| tiles.streams = vec![tiles.streams[3].clone(); count];
         assert_eq!(refused(&|tiles| streams(tiles, 1025)), "there are 1025 streams; at most 1024 are possible");
-        assert_eq!(refused(&|tiles| streams(tiles, 31)), "streams take 31 regions; at most 30 are possible");
+        assert_eq!(
+            refused(&|tiles| streams(tiles, 31)),
+            "the streams need 31 regions of the data store; at most 30 are possible"
+        );
 
         let stream = |change: &dyn Fn(&mut Stream)| refused(&|tiles| change(&mut tiles.streams[2]));
         assert_eq!(stream(&|s| s.buffer = Some(0)), "stream 2: parameter 0 is not a buffer");
@@ -295,9 +298,12 @@ mod tests {
         }
         assert_eq!(stream(&|s| s.steps.clear()), "stream 2: stream 1 is not a matching guard");
         assert_eq!(stream(&|s| s.uniform = true), "stream 2: stream 1 is not a matching guard");
-        assert_eq!(stream(&|s| s.bytes = 3), "stream 2: an access of 3 bytes; expected 1, 2, 4, 8 or 16");
+        assert_eq!(stream(&|s| s.bytes = 3), "stream 2: the access has 3 bytes; expected 1, 2, 4, 8 or 16");
         assert_eq!(stream(&|s| s.align = 0), "stream 2: alignment 0 is not a power of two");
-        assert_eq!(refused(&|tiles| tiles.streams[3].scale = 4.into()), "stream 3: a uniform stream has a scale");
+        assert_eq!(
+            refused(&|tiles| tiles.streams[3].scale = 4.into()),
+            "stream 3: a uniform stream must not have a scale"
+        );
         let per_item = refused(&|tiles| tiles.streams[2].scale.terms = vec![(AffineVariable::Param(1), 1)]);
         assert_eq!(per_item, "stream 2: parameter 1 is not a 32-bit scalar");
         let factor = |s: &mut Stream, param| s.index.terms = vec![(AffineVariable::Param(param), 1)];
@@ -378,7 +384,7 @@ mod tests {
             read(&info).unwrap_err().to_string()
         };
         let window =
-            "stream 4: a window must be uniform, of single bytes and in a buffer, without loops, address or guard";
+            "stream 4: a window must be a uniform stream of single bytes in a buffer, without loops, address or guard";
         assert_eq!(refused(&|s| s.uniform = false, 4), window);
         assert_eq!(refused(&|s| s.offset = 4, 4), window);
         let in_it = "stream 5: stream 4 is not a matching window";

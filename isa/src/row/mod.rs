@@ -148,7 +148,7 @@ pub enum EncodeError {
     EmptyMask(Field),
     /// The first register of a range is not a multiple of the number of registers, or the range
     /// includes the constant register.
-    #[error("{} is the first of {span} registers: it must be a multiple of {span}, all of them below the constant register", field.name)]
+    #[error("{} is the first of {span} registers: its number must be a multiple of {span}, and no register may be the constant one", field.name)]
     Misaligned {
         /// The register field.
         field: Field,

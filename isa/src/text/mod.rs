@@ -48,7 +48,7 @@ pub enum AsmErrorKind {
     #[error("unknown instruction")]
     UnknownMnemonic,
     /// The mnemonic does not accept the modifier at this position.
-    #[error("{mnemonic} has no modifier of this name here{}", Allowed("; it takes ", ".", allowed))]
+    #[error("{mnemonic} does not accept this modifier here{}", Allowed("; it accepts ", ".", allowed))]
     UnknownModifier {
         /// The mnemonic.
         mnemonic: &'static str,
@@ -56,7 +56,7 @@ pub enum AsmErrorKind {
         allowed: Vec<&'static str>,
     },
     /// Two modifiers of the same kind.
-    #[error("this kind of modifier is given twice{}", Allowed(": one of ", ".", allowed))]
+    #[error("this modifier conflicts with an earlier one{}", Allowed(": use only one of ", ".", allowed))]
     RepeatedModifier {
         /// The modifiers of that kind.
         allowed: Vec<&'static str>,
@@ -87,7 +87,7 @@ pub enum AsmErrorKind {
         allowed: &'static str,
     },
     /// The operand does not accept the suffix.
-    #[error("{operand} has no such selector or mask, expected {allowed}")]
+    #[error("{operand} does not accept this suffix, expected {allowed}")]
     Suffix {
         /// The operand's name.
         operand: &'static str,
@@ -95,7 +95,7 @@ pub enum AsmErrorKind {
         allowed: String,
     },
     /// A number that is out of range.
-    #[error("{what} out of range: {allowed}")]
+    #[error("{what} is out of range, expected {allowed}")]
     Range {
         /// The role of the number.
         what: &'static str,
@@ -109,13 +109,13 @@ pub enum AsmErrorKind {
         operand: &'static str,
     },
     /// More operands than the instruction takes.
-    #[error("too many operands: {mnemonic} takes none here")]
+    #[error("too many operands for {mnemonic}")]
     TooMany {
         /// The mnemonic.
         mnemonic: &'static str,
     },
     /// Two parts of the line give different values for the same field.
-    #[error("another part of the line gives {field} another value")]
+    #[error("another part of the line sets {field} to a different value")]
     Conflict {
         /// The field's name.
         field: &'static str,
@@ -124,10 +124,10 @@ pub enum AsmErrorKind {
     #[error("{0}")]
     Encode(EncodeError),
     /// A branch to an undefined label.
-    #[error("no such label")]
+    #[error("undefined label")]
     UndefinedLabel,
     /// A second definition of a label.
-    #[error("this label is defined on line {first} already")]
+    #[error("the label is already defined on line {first}")]
     DuplicateLabel {
         /// The line of the first definition.
         first: usize,

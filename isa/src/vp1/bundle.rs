@@ -38,12 +38,12 @@ impl UnitSlot {
 #[non_exhaustive]
 pub enum BundleError {
     /// The sequence is empty.
-    #[error("a bundle has at least one word")]
+    #[error("a bundle must have at least one instruction")]
     Empty,
     /// The unit of an instruction word does not follow the unit of the previous word in bundle
     /// order.
     #[error(
-        "word {0} of the bundle is out of order: a bundle has at most an address, a scalar, a vector and a branch word, in this order"
+        "word {0} of the bundle is out of order: a bundle has at most one instruction for the address, scalar, vector and branch unit, in this order"
     )]
     Order(usize),
 }

@@ -65,7 +65,7 @@ const PLOP3_BASE: Row = Row {
     mnemonic: "PLOP3",
     forbids: &[InvalidCombination {
         all: &[(PV, FieldTest::Same(PU)), (PV, FieldTest::Not(PT as u64))],
-        why: "only PT may be written twice",
+        why: "the two destination predicates must differ unless both are PT",
     }],
     doc: "Computes any function of three predicates: `pu` is bit `4*pp + 2*px + py` of the truth table, and `pv` is \
           its inverse. The table of a function is the value of the function for pp = 0xf0, px = 0xcc, py = 0xaa.",

@@ -79,7 +79,7 @@ const FSETP: Row = Row {
     modifiers: &[M_CMP, M_LOP],
     forbids: &[InvalidCombination {
         all: &[(PV, FieldTest::Same(PU)), (PV, FieldTest::Not(PT as u64))],
-        why: "only PT may be written twice",
+        why: "the two destination predicates must differ unless both are PT",
     }],
     doc: "Compares two f32: `pu = cmp lop pp` and `pv = !cmp lop pp`, where cmp is `ra cmp b` with one of the fourteen \
           comparisons of HSETP2. Subnormals are kept. An omitted `pp` is PT.",

@@ -46,7 +46,7 @@ const SAT_RELU: InvalidCombination = InvalidCombination {
 };
 const SAME_PREDS: InvalidCombination = InvalidCombination {
     all: &[(PV, FieldTest::Same(PU)), (PV, FieldTest::Not(PT as u64))],
-    why: "both lanes would write one predicate; only PT may be named twice",
+    why: "the two destination predicates must differ unless both are PT",
 };
 
 /// An optional predicate source, which the text may invert: `{, {!}pp}`. The default is PT.

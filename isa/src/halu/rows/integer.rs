@@ -237,7 +237,7 @@ const ISETP: Row = Row {
         },
         InvalidCombination {
             all: &[(PV, FieldTest::Same(PU)), (PV, FieldTest::Not(PT as u64))],
-            why: "only PT may be written twice",
+            why: "the two destination predicates must differ unless both are PT",
         },
     ],
     doc: "Compares two 32-bit integers: `pu = cmp lop pp` and `pv = !cmp lop pp`, where cmp is `ra cmp b`.\n\n\

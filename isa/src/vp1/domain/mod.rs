@@ -356,7 +356,7 @@ pub enum Target {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unknown {
     /// An instruction word with opcode 0xdb, whose effect is unknown.
-    #[error("the effect of word {0:#010x} is unknown")]
+    #[error("the effect of instruction word {0:#010x} is unknown")]
     Instruction(u32),
     /// A DMA instruction.
     #[error("the effect of DMA instructions is unknown")]

@@ -22,7 +22,7 @@ pub struct TemplateError {
 #[non_exhaustive]
 pub enum TemplateErrorKind {
     /// Nothing in place of an instruction, for example between two `;`.
-    #[error("missing instruction: `;` separates bundles and `&` separates the words of a bundle")]
+    #[error("missing instruction: `;` separates bundles and `&` separates the instructions of a bundle")]
     Empty,
     /// An invalid placeholder, and the number of operands.
     #[error("`{0}` is not a valid placeholder: `$d` is the result, {operands} `$t0`, `$t1`, ... are temporary", operands = operands(*.1))]
@@ -46,16 +46,18 @@ pub enum TemplateErrorKind {
     #[error("{0}")]
     Asm(AsmError),
     /// An instruction of the address or the branch unit.
-    #[error("`{0}` is an instruction of the address or branch unit; an intrinsic may only compute")]
+    #[error(
+        "`{0}` is an instruction of the address or branch unit: an intrinsic may use only the scalar and vector units"
+    )]
     Unit(&'static str),
     /// An instruction without an effect.
     #[error("`{0}` has no effect")]
     Idle(&'static str),
     /// Instructions in one bundle that are not in bundle order.
-    #[error("a bundle has at most one word of the scalar and one of the vector unit, in this order")]
+    #[error("a bundle has at most one instruction of the scalar unit and one of the vector unit, in this order")]
     Order,
     /// A placeholder whose value is in another register file than the instruction needs.
-    #[error("`{0}` is in another register file")]
+    #[error("`{0}` is in a register file that this instruction does not accept")]
     File(String),
     /// A write to an operand.
     #[error("cannot write operand `{0}`; copy it to a temporary")]
@@ -73,11 +75,11 @@ pub enum TemplateErrorKind {
     #[error("`mov $vx` takes one vector and must be alone in its bundle")]
     Extra,
     /// A read of flags in a `$c` register that only the address unit or the branch unit writes.
-    #[error("reads flags of `{0}` that the scalar unit does not write")]
+    #[error("this instruction reads flags of `{0}` that the scalar unit does not write")]
     Flags(String),
     /// An invalid use of a copy of all `$vc` registers. Only reads of one 32-bit word of the copy
     /// are valid.
-    #[error("`{0}` holds a copy of all `$vc`: only its words can be read, with `mov`")]
+    #[error("`{0}` holds a copy of all `$vc` registers: read its 32-bit words with `mov`")]
     AllFlags(String),
     /// A vector instruction that needs values from the scalar unit, in a bundle whose scalar
     /// instruction forwards none.

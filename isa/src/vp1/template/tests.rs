@@ -184,21 +184,21 @@ fn what_does_not_fit_is_refused() {
     );
     with("vcmpad 0x3 $0d $1; vadd s $d $0 $1", "`vcmpad` has no effect", "vcmpad 0x3 $0d $1");
     with("mov 0x0 0x5; vadd s $d $0 $1", "`mov` has no effect", "mov 0x0 0x5");
-    let missing = "missing instruction: `;` separates bundles and `&` separates the words of a bundle";
+    let missing = "missing instruction: `;` separates bundles and `&` separates the instructions of a bundle";
     with("", missing, "");
     with("vadd s $d $0 $1; ; vadd s $d $0 $1", missing, "");
     with("vadd s $d $0 $1 &", missing, "");
-    let order = "a bundle has at most one word of the scalar and one of the vector unit, in this order";
+    let order = "a bundle has at most one instruction of the scalar unit and one of the vector unit, in this order";
     with("vadd s $d $0 $1 & vadd s $t0 $0 $1", order, "vadd s $t0 $0 $1");
     with("vadd s $d $0 $1 & mov $t0 0x0", order, "mov $t0 0x0");
     with(
         "ldvh $d $a0 0x0",
-        "`ldvh` is an instruction of the address or branch unit; an intrinsic may only compute",
+        "`ldvh` is an instruction of the address or branch unit: an intrinsic may use only the scalar and vector units",
         "ldvh $d $a0 0x0",
     );
     with(
         "exit 0x0",
-        "`exit` is an instruction of the address or branch unit; an intrinsic may only compute",
+        "`exit` is an instruction of the address or branch unit: an intrinsic may use only the scalar and vector units",
         "exit 0x0",
     );
     with("snop & vadd s $d $0 $1", "`snop` has no effect", "snop");
@@ -241,7 +241,7 @@ fn what_does_not_fit_is_refused() {
     let summed = format!("mov $vx $2; vmul s rn int 0x0 hi # s $0 s $1; {last}");
     assert_eq!(refused(&summed, V, &[V; 4]).0, "`$vc0` is read before it is written");
     let conditions = summed.replace("$c0 $c0 false", "$c0 $c1 false");
-    assert_eq!(refused(&conditions, V, &[V; 4]).0, "`$c0`: another part of the line gives COND another value");
+    assert_eq!(refused(&conditions, V, &[V; 4]).0, "`$c0`: another part of the line sets COND to a different value");
     let extra = "`mov $vx` takes one vector and must be alone in its bundle";
     with("mov $vx $0 & vadd s $d $0 $1", extra, "mov $vx $0");
     with("mov $t0 0x1 & mov $vx $0; vadd s $d $0 $1", extra, "mov $vx $0");
@@ -250,15 +250,19 @@ fn what_does_not_fit_is_refused() {
     with("mov $vx $0d; vadd s $d $0 $1", extra, "$0d");
     with("mov $vx $0 $1; vadd s $d $0 $1", extra, "$0 $1");
     with("mov $vx $t0; vadd s $t0 $0 $1", "`$t0` is read before it is written", "$t0");
-    with("mov $t0 0x1; mov $vx $t0; vadd s $d $0 $1", "`$t0` is in another register file", "$t0");
-    let copied = "`$t0` holds a copy of all `$vc`: only its words can be read, with `mov`";
+    with(
+        "mov $t0 0x1; mov $vx $t0; vadd s $d $0 $1",
+        "`$t0` is in a register file that this instruction does not accept",
+        "$t0",
+    );
+    let copied = "`$t0` holds a copy of all `$vc` registers: read its 32-bit words with `mov`";
     with("mov $t0 $vc; mov $vx $t0; vadd s $d $0 $1", copied, "$t0");
     with(
         "mov $t0 $vc; vadd s $d $t0 $0",
-        "`$t0` holds a copy of all `$vc`: only its words can be read, with `mov`",
+        "`$t0` holds a copy of all `$vc` registers: read its 32-bit words with `mov`",
         "$t0",
     );
-    with("mov $d $vc", "`$d` holds a copy of all `$vc`: only its words can be read, with `mov`", "$d");
+    with("mov $d $vc", "`$d` holds a copy of all `$vc` registers: read its 32-bit words with `mov`", "$d");
     with("mov $t0 $vc; mov $t1 $t0 0x2", "`$vc2` is read before it is written", "$t0");
     with("vmov $t0 0x1; mov $t0 0x1 0x0 & vmov $t0 0x1", "`$t0` is written twice in one bundle", "$t0");
     let sums = "vmul s rn int 0x0 hi # s $0 s $1; vec 0x2 0x4 $vc0 sf 0x0 & vmac2 s mask rn int -0x2 hi $d u";
@@ -275,7 +279,7 @@ fn what_does_not_fit_is_refused() {
     );
     with(
         "vadd s $d $0 $t31",
-        "more than 31 initial values: the result, the operands and `$t0` to the last temporary",
+        "too many values: the result, the operands and the temporaries can together be at most 31",
         "$t31",
     );
 
@@ -284,11 +288,17 @@ fn what_does_not_fit_is_refused() {
         scalar("add $d $0 $1"),
         ("`$1`: r2 must be a `$r`, or `(slct $cN bit $rNd)` or an integer".into(), "$1".into())
     );
-    assert_eq!(scalar("add $d $0 (slct $c0 true $0d)").0, "`$1` is in another register file");
-    assert_eq!(scalar("add $t0 $c1 $0 0x1; mov $d $c1").0, "reads flags of `$c1` that the scalar unit does not write");
+    assert_eq!(
+        scalar("add $d $0 (slct $c0 true $0d)").0,
+        "`$1` is in a register file that this instruction does not accept"
+    );
+    assert_eq!(
+        scalar("add $t0 $c1 $0 0x1; mov $d $c1").0,
+        "this instruction reads flags of `$c1` that the scalar unit does not write"
+    );
     assert_eq!(
         scalar("add $t0 $c1 $0 0x1; add $d $0 (slct $c1 lzf $t0d)").0,
-        "reads flags of `$c1` that the scalar unit does not write"
+        "this instruction reads flags of `$c1` that the scalar unit does not write"
     );
     assert_eq!(scalar("add $d $0 (slct $c1 sf $t0d)"), ("`$c1` is read before it is written".into(), "$c1".into()));
     assert_eq!(refused("mov $d 0x5", R, &[R]).0, "operand `$0` is not used");
