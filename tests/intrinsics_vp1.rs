@@ -231,7 +231,7 @@ fn what_is_no_intrinsic_is_refused() {
         ("vmac s rn int 0x0 hi $d s $0 s $0", "must be"),
         ("add $d $0 (slct $c0 sf $0d)", "`$0d` is not a valid placeholder"),
         ("addd $d $0 $0", "unknown instruction"),
-        ("mov $vx $0; add $d $0 $0", "`$0` is in another register file"),
+        ("mov $vx $0; add $d $0 $0", "`$0` is in a register file that this instruction does not accept"),
         ("mov $vx $0 & add $d $0 $0", "`mov $vx` takes one vector"),
         ("mov $d $vx; add $d $d $0", "`$vx`: imm must be an integer"),
     ] {

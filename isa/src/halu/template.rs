@@ -270,8 +270,11 @@ mod tests {
         );
         assert_eq!(refused("HADD2 $d, $0, $0"), "operand `$1` is not used");
         assert_eq!(refused("HADD2 RZ, $0, $1"), "the result `$d` is not written");
-        assert_eq!(refused("HADD2 $0, $0, $1"), "$0 has the wrong kind or width for this operand");
-        assert_eq!(refused("IMAD.WIDE.U32 $d, $0, $1, RZ"), "$d has the wrong kind or width for this operand");
+        assert_eq!(refused("HADD2 $0, $0, $1"), "the type of $0 does not fit this operand of the instruction");
+        assert_eq!(
+            refused("IMAD.WIDE.U32 $d, $0, $1, RZ"),
+            "the type of $d does not fit this operand of the instruction"
+        );
         assert!(refused("LDG $d, [$0.U32+URZ]").starts_with("LDG accesses memory"));
         assert!(refused("HADD3 $d, $0, $1").contains("unknown instruction"));
     }
