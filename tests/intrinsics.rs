@@ -112,7 +112,7 @@ fn what_is_no_intrinsic_is_refused() {
         ("HADD2 $d, $0, $1", "`$1` is not a valid placeholder"),
         ("LDG $d, [$0.U32+URZ]", "an intrinsic may only compute"),
         ("@!PT HADD2 $d, $0, $0", "an intrinsic cannot have a guard"),
-        ("IMAD.WIDE.U32 $d, $0, $0, RZ", "has the wrong kind or width"),
+        ("IMAD.WIDE.U32 $d, $0, $0, RZ", "does not fit this operand"),
         ("HADD9 $d, $0, $0", "unknown instruction"),
     ] {
         let message = outcome(&kernel(&["i32"], "i32", intrinsic)).unwrap();
